@@ -1,0 +1,88 @@
+"""One host: a forked process that answers one request at a time, a message for each unit of it as soon as it is done.
+
+    {"op": "tasks"}                                            {"k": 0, "value": {version, tasks}}
+    {"op": "config", "task", "units": [config]}                {"k": 0, "value": canonical config}
+    {"op": "items", "task", "config", "units": [[seed, i]]}    {"k": 0, "value": {question, entry}}
+    {"op": "score", "task", "config", "seed", "entry", "units": [answer]}   {"k": 0, "value": score}
+
+Instead of a value: {"fault", "detail", "path"} (refused), {"raised": text} (a scorer raised on an answer), {"memory": true}.
+"""
+
+import gc
+import socket
+
+import bounds
+import fields
+import frames
+import library
+import limits
+import typed
+from faults import Fault
+
+
+def run(path, kind):
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(path)
+    limits.apply(kind)
+    gc.enable()
+    stream = connection.makefile("rb", buffering=1 << 16)
+    connection.sendall(frames.encode({"pid": limits.pid(), "kind": kind}))
+    while (request := frames.read(stream)) is not None:
+        answer = WORK[request["op"]](request)
+        for k, unit in enumerate(request.get("units", [None])):
+            connection.sendall(frames.encode({"k": k, **_outcome(answer, unit)}))
+
+
+def _outcome(answer, unit):
+    try:
+        return {"value": answer(unit)}
+    except Fault as fault:
+        return fault.message()
+    except MemoryError:
+        return {"memory": True}
+    except Exception as error:
+        return {"raised": f"{type(error).__name__}: {error}"[:500]}
+
+
+def _tasks(_request):
+    return lambda _: {"version": library.VERSION, "tasks": {name: _described(name) for name in library.TASKS}}
+
+
+def _described(task):
+    dataset_cls, config_cls = library.DATASETS[task]
+    limits_of = bounds.of(config_cls)
+    properties = {}
+    for name, field in library.config_fields(task).items():
+        own, bound = fields.schema(field.hint, field.default), dict(limits_of.get(name, {}))
+        if "items" in bound and own.get("type") == "array":
+            own["items"] |= bound.pop("items")
+        bound.pop("items", None)
+        properties[name] = own | bound | {"default": fields.to_json(field.default)}
+    return {
+        "category": dataset_cls.__module__.split(".")[1],
+        "config_schema": {"type": "object", "additionalProperties": False, "properties": properties},
+    }
+
+
+def _config(request):
+    return lambda config: library.canonical(request["task"], config)
+
+
+def _items(request):
+    def make(unit):
+        entry = library.make(request["task"], request["config"], *unit)
+        return {
+            "question": entry["question"],
+            "entry": typed.encode({"answer": entry["answer"], "metadata": entry["metadata"]}),
+        }
+
+    return make
+
+
+def _score(request):
+    task, config, seed = request["task"], request["config"], request["seed"]
+    entry = typed.decode(request["entry"])
+    return lambda answer: library.score(task, config, seed, entry, answer)
+
+
+WORK = {"tasks": _tasks, "config": _config, "items": _items, "score": _score}

@@ -1,0 +1,28 @@
+/** What a native scorer is: the library's rule for one task as a pure function of answer, entry and config. */
+import type { z } from 'zod'
+
+/** The answer and metadata of an item, in the typed JSON of `src/engine/host/typed.py`. */
+export interface Entry {
+  answer: string | null
+  metadata: unknown
+}
+
+/** A full config in plain JSON: the recipe's fields over the library's defaults. */
+export type FullConfig = Readonly<Record<string, unknown>>
+
+/** The library raises on this answer: a fault of the model, scored 0. */
+export class InvalidAnswer extends Error {}
+
+/**
+ * A task's rule. `metadata` names what the rule reads of the entry and is parsed once per item; `score` returns the
+ * library's score before clamping, bounded in time whatever the answer holds, and throws InvalidAnswer where it raises.
+ */
+export interface Scorer<Metadata> {
+  metadata: z.ZodType<Metadata>
+  score(answer: string, entry: { answer: string | null; metadata: Metadata }, config: FullConfig): number
+}
+
+/** Declares a scorer; its metadata's type is inferred from the schema. */
+export function defineScorer<Metadata>(scorer: Scorer<Metadata>): Scorer<Metadata> {
+  return scorer
+}
