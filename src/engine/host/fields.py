@@ -27,12 +27,17 @@ class Field:
 def of(task, config_cls):
     """Every field that a client may set."""
     hints = typing.get_type_hints(config_cls)
-    defaults = config_cls() if task != "composite" else None
+    defaults = config_cls()
     return {
-        f.name: Field(f.name, hints[f.name], getattr(defaults, f.name))
+        f.name: Field(f.name, _honest(hints[f.name], getattr(defaults, f.name)), getattr(defaults, f.name))
         for f in dataclasses.fields(config_cls)
         if f.name not in HIDDEN or (f.name == "size" and task in SIZED)
     }
+
+
+def _honest(hint, default):
+    """rearc says `int` of a field whose default is 0.2."""
+    return float if hint is int and isinstance(default, float) else hint
 
 
 def schema(hint, default):

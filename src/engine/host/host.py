@@ -9,6 +9,7 @@ Instead of a value: {"fault", "detail", "path"} (refused), {"raised": text} (a s
 """
 
 import gc
+import math
 import socket
 
 import bounds
@@ -82,7 +83,11 @@ def _items(request):
 def _score(request):
     task, config, seed = request["task"], request["config"], request["seed"]
     entry = typed.decode(request["entry"])
-    return lambda answer: library.score(task, config, seed, entry, answer)
+    return lambda answer: _finite(library.score(task, config, seed, entry, answer))
+
+
+def _finite(score):
+    return score if math.isfinite(score) else 0.0
 
 
 WORK = {"tasks": _tasks, "config": _config, "items": _items, "score": _score}

@@ -3,6 +3,7 @@
 import copy
 import importlib.metadata
 import json
+import os
 import random
 import sys
 import traceback
@@ -23,6 +24,8 @@ class _Nothing(types.ModuleType):
             raise AttributeError(name)
         return lambda *a, **k: None
 
+
+sys.path.append(os.path.join(os.path.dirname(__file__), "shims"))
 
 # Only cellpylib's plotting imports matplotlib: leaving it out saves 0.2 s and 36 MB.
 for _name in ("matplotlib", "matplotlib.pyplot", "matplotlib.animation", "matplotlib.collections", "mpl_toolkits", "mpl_toolkits.mplot3d"):

@@ -1,0 +1,32 @@
+/** What the routes are given: the parts of the service, and an app whose schemas are zod. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { Redis } from 'ioredis'
+import type { Engine } from '../src/engine/engine.ts'
+import type { Ladders } from '../src/engine/ladders.ts'
+import type { Items } from '../src/items/items.ts'
+import type { Judge } from '../src/items/judge.ts'
+import type { Handout } from '../src/runs/handout.ts'
+import type { Intake } from '../src/runs/intake.ts'
+import type { RunBook } from '../src/runs/run-book.ts'
+import type { Keys } from '../src/store/keys.ts'
+import type { TaskFigures } from '../src/store/task-figures.ts'
+import type { TaskCatalogue } from '../src/tasks/catalogue.ts'
+
+export interface Services {
+  engine: Engine
+  redis: Redis
+  keys: Keys
+  tasks: TaskCatalogue
+  ladders: Ladders
+  figures: TaskFigures
+  items: Items
+  judge: Judge
+  runs: RunBook
+  handout: Handout
+  intake: Intake
+}
+
+export type App = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypeProvider>

@@ -1,0 +1,101 @@
+/** POST /items, GET /items/{id}: tasks made real. */
+import { z } from 'zod'
+import { DEFAULT_PROMPT } from '../src/items/messages.ts'
+import { Item } from '../src/words/item.ts'
+import { ItemId } from '../src/words/item-id.ts'
+import { problems } from '../src/words/problem.ts'
+import { RecipeInput } from '../src/words/recipe.ts'
+import { RunName } from '../src/words/rollout.ts'
+import type { App, Services } from './context.ts'
+
+const Count = z.int().min(1).max(1024).default(1)
+
+const NextItems = z.strictObject({
+  run: RunName.default('default').describe('Whose next items'),
+  count: Count,
+})
+
+const ItemsOfRecipe = z.strictObject({
+  ...RecipeInput.shape,
+  seeds: z
+    .array(RecipeInput.shape.seed.removeDefault())
+    .min(1)
+    .max(1024)
+    .optional()
+    .describe('In place of seed and count: one item of each'),
+  count: Count.describe('Items index, index + 1, …'),
+})
+
+export function items(app: App, { items, runs, handout }: Services): void {
+  app.post(
+    '/items',
+    {
+      schema: {
+        tags: ['items'],
+        summary: 'The next items of a run, or the items of a recipe',
+        body: z.union([NextItems, ItemsOfRecipe]).default({ run: 'default', count: 1 }),
+        response: {
+          200: z.strictObject({ items: z.array(Item) }),
+          ...problems(
+            'invalid_request',
+            'invalid_json',
+            'invalid_config',
+            'seed_reserved',
+            'index_out_of_range',
+            'unknown_task',
+            'engine_version_mismatch',
+            'engine_unavailable',
+            'redis_unavailable',
+            'items_not_ready',
+            'make_timeout',
+          ),
+        },
+      },
+    },
+    async ({ body }) => {
+      if (!('task' in body)) return { items: await handout.next(await runs.ensure(body.run), body.count) }
+      const { seeds, count, ...recipe } = body
+      const places = seeds
+        ? seeds.map((seed) => ({ seed }))
+        : Array.from({ length: count }, (_, k) => ({ index: recipe.index + k }))
+      const made = await items.make(await Promise.all(places.map((place) => items.check({ ...recipe, ...place }))))
+      return { items: made.map((item) => items.present(item, DEFAULT_PROMPT)) }
+    },
+  )
+
+  app.get(
+    '/items/:id',
+    {
+      schema: {
+        tags: ['items'],
+        summary: 'An item again from its id',
+        params: z.strictObject({ id: ItemId }),
+        querystring: z.strictObject({
+          run: RunName.optional().describe('Whose prompt to show'),
+          reveal: z.stringbool().default(false).describe('Adds the answer and the metadata (admin)'),
+        }),
+        response: {
+          200: z.strictObject({
+            ...Item.shape,
+            answer: z.string().nullable().optional(),
+            metadata: z.unknown().optional(),
+          }),
+          ...problems(
+            'invalid_request',
+            'invalid_item_id',
+            'unknown_run',
+            'engine_version_mismatch',
+            'engine_unavailable',
+            'make_timeout',
+          ),
+        },
+      },
+    },
+    async ({ params, query }) => {
+      const prompt = query.run === undefined ? DEFAULT_PROMPT : (await runs.find(query.run)).settings
+      const [made] = await items.make([await items.open(params.id)])
+      if (!made) throw new RangeError('one recipe makes one item')
+      return { ...items.present(made, prompt), ...(query.reveal && made.entry) }
+    },
+  )
+}

@@ -1,0 +1,50 @@
+/** GET /livez, /readyz: for those who keep the server running. */
+import { z } from 'zod'
+import { countWorkers } from '../src/store/workers.ts'
+import type { App, Services } from './context.ts'
+
+const Part = z.strictObject({ ok: z.boolean(), detail: z.string().optional() })
+const Readiness = z.strictObject({
+  status: z.enum(['ready', 'not_ready']),
+  redis: Part,
+  engine: Part,
+  workers: z.strictObject({ ok: z.boolean(), count: z.int() }),
+})
+
+export function operations(app: App, { engine, redis, keys }: Services): void {
+  app.get(
+    '/livez',
+    {
+      schema: {
+        tags: ['operations'],
+        summary: 'Answers while the process lives',
+        response: { 200: z.strictObject({ status: z.literal('alive') }) },
+      },
+    },
+    () => ({ status: 'alive' as const }),
+  )
+
+  app.get(
+    '/readyz',
+    {
+      schema: {
+        tags: ['operations'],
+        summary: 'Whether Redis and the engine can be used; missing workers do not count',
+        response: { 200: Readiness, 503: Readiness },
+      },
+    },
+    async (_request, reply) => {
+      const counted = await countWorkers(redis, keys).then(
+        (count) => ({ redis: { ok: true }, count }),
+        (error: Error) => ({ redis: { ok: false, detail: error.message }, count: 0 }),
+      )
+      const ready = counted.redis.ok && engine.health().ok
+      return reply.status(ready ? 200 : 503).send({
+        status: ready ? ('ready' as const) : ('not_ready' as const),
+        redis: counted.redis,
+        engine: engine.health(),
+        workers: { ok: counted.count > 0, count: counted.count },
+      })
+    },
+  )
+}

@@ -1,0 +1,47 @@
+/** GET and PUT /runs/{run}, GET /runs: settings and progress of training runs. */
+import { z } from 'zod'
+import { problems } from '../src/words/problem.ts'
+import { RunName } from '../src/words/rollout.ts'
+import { Run, SettingsChange } from '../src/words/run.ts'
+import type { App, Services } from './context.ts'
+
+const Params = z.strictObject({ run: RunName })
+
+export function runs(app: App, { runs }: Services): void {
+  app.get(
+    '/runs/:run',
+    {
+      schema: {
+        tags: ['runs'],
+        summary: 'A run: its settings and how far it is',
+        params: Params,
+        response: { 200: Run, ...problems('unknown_run', 'redis_unavailable') },
+      },
+    },
+    async ({ params }) => runs.view(await runs.find(params.run)),
+  )
+
+  app.put(
+    '/runs/:run',
+    {
+      schema: {
+        tags: ['runs'],
+        summary: 'Changes settings: omitted ones keep their value, null restores the default',
+        params: Params,
+        querystring: z.strictObject({
+          restart: z.stringbool().default(false).describe('Allows a change that begins the items anew'),
+        }),
+        body: SettingsChange,
+        response: {
+          200: z.strictObject({ ...Run.shape, changed: z.array(z.string()), restarts: z.array(z.string()) }),
+          201: z.strictObject({ ...Run.shape, changed: z.array(z.string()), restarts: z.array(z.string()) }),
+          ...problems('invalid_request', 'invalid_json', 'unknown_task', 'would_restart', 'redis_unavailable'),
+        },
+      },
+    },
+    async ({ params, body, query }, reply) => {
+      const { run, created, changed, restarts } = await runs.change(params.run, body, query.restart)
+      return reply.status(created ? 201 : 200).send({ ...(await runs.view(run)), changed, restarts })
+    },
+  )
+}

@@ -1,0 +1,51 @@
+/** GET /tasks, GET /tasks/{task}: what can be asked of a model. */
+import { z } from 'zod'
+import { problems } from '../src/words/problem.ts'
+import { TaskDetail, TaskList } from '../src/words/task.ts'
+import type { App, Services } from './context.ts'
+
+export function tasks(app: App, { engine, tasks, ladders, items, figures }: Services): void {
+  app.get(
+    '/tasks',
+    {
+      schema: {
+        tags: ['tasks'],
+        summary: 'All tasks, or those of a category, or whose name has some text in it',
+        querystring: z.strictObject({ category: z.string().optional(), q: z.string().optional() }),
+        response: { 200: TaskList, ...problems('invalid_request') },
+      },
+    },
+    ({ query }) => {
+      const list = tasks.list(query.category, query.q)
+      return {
+        engine: { library: 'reasoning-gym', version: engine.version },
+        source: tasks.source,
+        total: list.length,
+        tasks: list,
+      }
+    },
+  )
+
+  app.get(
+    '/tasks/:task',
+    {
+      schema: {
+        tags: ['tasks'],
+        summary: 'One task: the schema of its config, its ladder, an example, figures',
+        params: z.strictObject({ task: z.string().describe('Name of a task, such as leg_counting') }),
+        response: { 200: TaskDetail, ...problems('unknown_task', 'redis_unavailable') },
+      },
+    },
+    async ({ params }) => {
+      const summary = tasks.find(params.task)
+      const [facts, statistics] = await Promise.all([tasks.facts(summary.name), figures.of(summary.name)])
+      return {
+        ...summary,
+        config_schema: facts?.config_schema ?? null,
+        ladder: ladders.rungs(summary.name),
+        example: facts ? await items.example(summary.name) : null,
+        statistics,
+      }
+    },
+  )
+}

@@ -1,0 +1,23 @@
+/** main: HTTP only. Workers elsewhere score what is posted here. */
+import { buildApp } from './app.ts'
+import { closeAtTheEnd } from './closing.ts'
+import { placeOfRedis, readConfig } from './config.ts'
+import { openLog } from './log.ts'
+import { main } from './main.ts'
+import { preparePython } from './prepare/python-environment.ts'
+import { openService } from './service.ts'
+
+await main(async () => {
+  const config = readConfig()
+  const log = openLog(config.LOG_LEVEL, 'api')
+  const python = await preparePython((line) => log.info(line), config.PYTHON)
+  const service = openService(config, placeOfRedis(config), python, log)
+  const app = await buildApp(service, log)
+  closeAtTheEnd(log, async () => {
+    await app.close()
+    await service.close()
+  })
+  // Several API processes share the port: the kernel spreads connections over them.
+  await app.listen({ host: config.HOST, port: config.PORT, ...(config.API_PROCESSES > 1 && { reusePort: true }) })
+  process.send?.('listening')
+})

@@ -1,0 +1,35 @@
+/** The whole HTTP application: no port, no environment. What it needs is given to it. */
+import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
+import type { App, Services } from '../routes/context.ts'
+import { items } from '../routes/items.ts'
+import { operations } from '../routes/operations.ts'
+import { rollouts } from '../routes/rollouts.ts'
+import { runs } from '../routes/runs.ts'
+import { score } from '../routes/score.ts'
+import { tasks } from '../routes/tasks.ts'
+import { addBodies } from './plugins/bodies.ts'
+import { addOpenapi } from './plugins/openapi.ts'
+import { addProblems } from './plugins/problems.ts'
+import { addRequestIds, requestId } from './plugins/request-ids.ts'
+import { addValidation } from './plugins/validation.ts'
+
+const BODY_BYTES = 1024 * 1024
+
+export async function buildApp(services: Services, log: FastifyBaseLogger): Promise<App> {
+  const app = Fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: BODY_BYTES,
+    genReqId: requestId,
+    routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: true },
+    forceCloseConnections: 'idle',
+  }) as unknown as App // the type provider is a matter of types alone
+  addRequestIds(app)
+  addBodies(app)
+  addValidation(app)
+  addProblems(app)
+  await addOpenapi(app)
+  for (const add of [tasks, items, score, rollouts, runs, operations]) add(app, services)
+  await app.ready()
+  return app
+}

@@ -1,0 +1,64 @@
+/** The environment, read once. Nothing else in the project reads `process.env`. */
+import { existsSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
+import { loadEnvFile } from 'node:process'
+import { z } from 'zod'
+
+const cores = availableParallelism()
+const count = (least: number, value: number) => z.coerce.number().int().min(least).default(value)
+
+export const Environment = z.object({
+  HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on'),
+  PORT: z.coerce.number().int().min(0).max(65535).default(8000).describe('Port to listen on'),
+  WORKER_PORT: z.coerce.number().int().min(0).max(65535).default(8001).describe('Probes of a worker-only process'),
+  DATA_DIR: z.string().min(1).default('./data').describe('Where the private Redis and the dumps live'),
+  REDIS_URL: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('redis://…, rediss://… or the path of a socket; none: a private Redis'),
+  REDIS_PREFIX: z
+    .string()
+    .regex(/^[\w-]{1,40}$/)
+    .default('rgs')
+    .describe('What all keys begin with'),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  API_PROCESSES: count(1, Math.max(1, Math.floor(cores / 2))).describe('HTTP processes of `npm start`'),
+  WORKERS: count(0, Math.max(1, Math.floor(cores / 2))).describe('Worker processes of `npm start`'),
+  WORKER_CONCURRENCY: count(1, 16).describe('Groups that one worker has in hand at once'),
+  ENGINE_HOSTS: count(1, Math.max(1, Math.min(4, cores))).describe(
+    'Python hosts for scoring, and as many for making, in each process',
+  ),
+  SCORE_DEADLINE_MS: count(50, 2000).describe('What scoring one answer may take'),
+  MAKE_DEADLINE_MS: count(50, 10000).describe('What making one item may take'),
+  ANSWER_MAX_CHARS: count(1, 65536).describe('Code points of an answer; above: `answer_too_long`'),
+  PYTHON: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('The Python to build the environment with; none: the newest of 3.11 and up on the PATH'),
+})
+
+/** The settings of the process, with absolute paths. */
+export type Config = z.infer<typeof Environment>
+
+/** Reads a `.env` file where there is one, then the environment; the error names every value that cannot be read. */
+export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+  if (environment === process.env && existsSync('.env')) loadEnvFile('.env')
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const parsed = Environment.safeParse(given)
+  if (!parsed.success) {
+    const wrong = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+    throw new ConfigError(`Cannot read the settings: ${wrong.join('; ')}`)
+  }
+  return { ...parsed.data, DATA_DIR: resolve(parsed.data.DATA_DIR) }
+}
+
+/** Where Redis is, for a process that does not start one. */
+export function placeOfRedis({ REDIS_URL, REDIS_PREFIX }: Config): { url: string; prefix: string } {
+  if (!REDIS_URL) throw new ConfigError('Set REDIS_URL: only `npm start` brings a Redis of its own')
+  return { url: REDIS_URL, prefix: REDIS_PREFIX }
+}
+
+export class ConfigError extends Error {}

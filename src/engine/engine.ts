@@ -1,0 +1,43 @@
+/** What makes items and scores answers. One interface; test/engine/contract.ts is what every engine must pass. */
+import type { Entry } from '../scorers/scorer.ts'
+import type { Config } from '../words/recipe.ts'
+import type { Outcome } from './outcome.ts'
+
+/** What the library says of one task. */
+export interface TaskFacts {
+  category: string
+  /** JSON Schema of its config, with defaults, bounds and enumerations. */
+  config_schema: { type: 'object'; properties: Record<string, { default?: unknown }> }
+}
+
+/** An item as the library makes it; the entry never leaves the server. */
+export interface Made {
+  question: string
+  entry: Entry
+}
+
+export interface Health {
+  ok: boolean
+  detail?: string
+}
+
+/** How an item is placed: `dataset(seed)[index]`. */
+export type Place = [seed: number, index: number]
+
+export interface Engine {
+  readonly version: string
+  /** All tasks by name. Throws `engine_unavailable` while the library cannot be asked. */
+  tasks(): Promise<Record<string, TaskFacts>>
+  /** The fields of a config that differ from the defaults, sorted. Throws `invalid_config` and `unknown_task`. */
+  canonical(task: string, config: Config): Promise<Config>
+  /** The items of one config, in order; each is made or has its own fault. `config` is canonical. */
+  items(task: string, config: Config, places: Place[]): Promise<Outcome[]>
+  /** The library's score of each answer to one item: a finite number, or why there is none. */
+  score(task: string, config: Config, seed: number, entry: Entry, answers: string[]): Promise<Outcome[]>
+  health(): Health
+  /** Throws `engine_unavailable` unless the engine is up. */
+  assertReady(): void
+  /** Hosts alive and hosts killed so far, by kind. */
+  hosts(): Record<'items' | 'score', { alive: number; kills: number }>
+  close(): Promise<void>
+}

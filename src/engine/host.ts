@@ -1,0 +1,95 @@
+/** One Python host as the server sees it: it is given a batch, answers unit by unit, and is watched while it works. */
+import type { Socket } from 'node:net'
+import { encodeFrame, frameReader } from './frames.ts'
+import { type Outcome, readOutcome } from './outcome.ts'
+
+/** Units of one request that a host works through in order. */
+export interface Batch {
+  /** Everything of the request but its units. */
+  request: Record<string, unknown>
+  /** Whose work it is: a task may not take all hosts. */
+  task: string
+  /** What one unit may take, counted from when the host begins it. */
+  deadlineMs: number
+  units: { unit: unknown; settle: (outcome: Outcome) => void }[]
+}
+
+interface Events {
+  /** All units are settled; the host is free. */
+  onFree(host: Host): void
+  /** The unit in hand is past its deadline: kill this host. */
+  onStuck(host: Host): void
+  /** The host has ended; `rest` is what it had not begun. */
+  onGone(host: Host, rest: Batch | undefined): void
+}
+
+/** idle → busy (one unit after another) → idle …, or gone. What was in hand when it went loses its verdict, no other. */
+export class Host {
+  readonly pid: number
+  readonly #socket: Socket
+  readonly #events: Events
+  #batch: Batch | undefined
+  #next = 0
+  #timer: NodeJS.Timeout | undefined
+  #stuck = false
+  busySince = 0
+
+  constructor(pid: number, socket: Socket, events: Events) {
+    this.pid = pid
+    this.#socket = socket
+    this.#events = events
+    socket.on(
+      'data',
+      frameReader((message) => this.#settle(message as Record<string, unknown>)),
+    ) // host.py writes objects
+    socket.once('close', () => this.#gone())
+  }
+
+  get task(): string | undefined {
+    return this.#batch?.task
+  }
+
+  give(batch: Batch): void {
+    this.#batch = batch
+    this.#next = 0
+    this.busySince = performance.now()
+    this.#watch(batch.deadlineMs)
+    this.#socket.write(encodeFrame({ ...batch.request, units: batch.units.map(({ unit }) => unit) }))
+  }
+
+  /** Lets an idle host end. */
+  dismiss(): void {
+    this.#socket.end()
+  }
+
+  #watch(deadlineMs: number): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      this.#stuck = true
+      this.#events.onStuck(this)
+    }, deadlineMs)
+  }
+
+  #settle(message: Record<string, unknown>): void {
+    const batch = this.#batch
+    if (!batch || this.#stuck) return
+    batch.units[this.#next++]?.settle(readOutcome(message))
+    if (this.#next < batch.units.length) return this.#watch(batch.deadlineMs)
+    clearTimeout(this.#timer)
+    this.#batch = undefined
+    this.#events.onFree(this)
+  }
+
+  #gone(): void {
+    clearTimeout(this.#timer)
+    const batch = this.#batch
+    this.#batch = undefined
+    batch?.units[this.#next]?.settle(
+      this.#stuck
+        ? { kind: 'lost', reason: 'timeout', detail: `no result within ${batch.deadlineMs} ms` }
+        : { kind: 'lost', reason: 'crashed', detail: 'the host ended while it worked on this' },
+    )
+    const units = batch?.units.slice(this.#next + 1) ?? []
+    this.#events.onGone(this, batch && units.length > 0 ? { ...batch, units } : undefined)
+  }
+}

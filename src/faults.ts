@@ -1,0 +1,78 @@
+/** Every failure that a client can meet: one table of codes, and the error that carries one of them. */
+
+interface Row {
+  status: number
+  title: string
+}
+
+export const FAULTS = {
+  invalid_request: { status: 400, title: 'The request does not have the documented shape' },
+  invalid_json: { status: 400, title: 'The body is not JSON' },
+  invalid_config: { status: 400, title: 'The task refuses this config' },
+  invalid_item_id: { status: 400, title: 'The item id cannot be read' },
+  seed_reserved: { status: 400, title: 'seed + index reaches into the range of training and eval items' },
+  index_out_of_range: { status: 400, title: 'The task has no item with this index' },
+  unknown_task: { status: 404, title: 'There is no such task' },
+  unknown_run: { status: 404, title: 'There is no such run' },
+  unknown_group: { status: 404, title: 'There is no such group' },
+  not_found: { status: 404, title: 'There is nothing at this address' },
+  method_not_allowed: { status: 405, title: 'This address does not take this method' },
+  body_too_large: { status: 413, title: 'The body is larger than the server takes' },
+  unsupported_media_type: { status: 415, title: 'The body is not of a type that the server reads' },
+  engine_version_mismatch: { status: 409, title: 'The item was made by another version of the library' },
+  group_conflict: { status: 409, title: 'This group id stands for other content' },
+  would_restart: { status: 409, title: 'The change would restart the run’s sequence of items' },
+  buffer_full: { status: 429, title: 'The run’s buffer is full' },
+  engine_unavailable: { status: 503, title: 'The engine cannot work now' },
+  redis_unavailable: { status: 503, title: 'Redis cannot be reached' },
+  redis_full: { status: 503, title: 'Redis has no memory left' },
+  items_not_ready: { status: 503, title: 'No item is ready yet' },
+  make_timeout: { status: 503, title: 'The item took longer to make than the deadline' },
+  internal: { status: 500, title: 'The server failed; the log has the reason' },
+} as const satisfies Record<string, Row>
+
+export type FaultCode = keyof typeof FAULTS
+
+/** One field at fault: where, and what was expected. */
+export interface FieldError {
+  path: string
+  message: string
+}
+
+interface Options {
+  errors?: FieldError[]
+  cause?: unknown
+  /** Seconds after which to ask again; every 429 and 503 has one. */
+  retryAfter?: number
+}
+
+/** A failure with a code from the table; `detail` says what to do about it. */
+export class Fault extends Error {
+  readonly code: FaultCode
+  readonly errors: FieldError[]
+  readonly retryAfter: number | undefined
+
+  constructor(code: FaultCode, detail: string, options: Options = {}) {
+    super(detail, { cause: options.cause })
+    this.code = code
+    this.errors = options.errors ?? []
+    const { status } = FAULTS[code]
+    this.retryAfter = options.retryAfter ?? (status === 429 || status === 503 ? 1 : undefined)
+  }
+
+  get status(): number {
+    return FAULTS[this.code].status
+  }
+
+  /** The problem document of RFC 9457. */
+  problem(): Record<string, unknown> {
+    return {
+      type: `urn:reasoning-gym-server:${this.code}`,
+      title: FAULTS[this.code].title,
+      status: this.status,
+      code: this.code,
+      detail: this.message,
+      ...(this.errors.length > 0 && { errors: this.errors }),
+    }
+  }
+}

@@ -1,0 +1,160 @@
+/** From recipes to items: recipes are checked, items made by the engine, their entries kept for scoring. */
+import { LRUCache } from 'lru-cache'
+import type { Engine, Made, Place } from '../engine/engine.ts'
+import type { Ladders } from '../engine/ladders.ts'
+import { valueOf } from '../engine/outcome.ts'
+import { Fault } from '../faults.ts'
+import type { Entry } from '../scorers/scorer.ts'
+import type { Entries } from '../store/entries.ts'
+import type { TaskFigures } from '../store/task-figures.ts'
+import type { TaskCatalogue } from '../tasks/catalogue.ts'
+import type { Item } from '../words/item.ts'
+import { decodeItemId, encodeItemId } from '../words/item-id.ts'
+import { CLIENT_SEEDS_END, type Recipe, type RecipeInput, recipeOutput, SEEDS_END } from '../words/recipe.ts'
+import { DEFAULT_PROMPT, messagesFor, type Prompt } from './messages.ts'
+
+/** Items that this process remembers, so that neither Redis nor a host is asked again. */
+const REMEMBERED = 4000
+
+/** An item and the secret part of it. */
+export interface MadeItem extends Made {
+  id: string
+  recipe: Recipe
+}
+
+interface Parts {
+  engine: Engine
+  entries: Entries
+  ladders: Ladders
+  tasks: TaskCatalogue
+  figures: TaskFigures
+}
+
+export class Items {
+  readonly #parts: Parts
+  readonly #remembered = new LRUCache<string, Entry>({ max: REMEMBERED })
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** The checked recipe of what a client made up, or of what the server returned. */
+  async check(input: RecipeInput): Promise<Recipe> {
+    const { engine, ladders } = this.#parts
+    const { task, seed, index, difficulty = null } = input
+    this.#parts.tasks.find(task)
+    const returned = input.engine !== undefined
+    if (input.engine !== undefined && input.engine !== engine.version) throw this.#otherEngine(input.engine)
+    if (difficulty !== null && input.config !== undefined && !returned) {
+      throw new Fault('invalid_request', 'Give either config or difficulty', {
+        errors: [{ path: 'difficulty', message: 'excludes config' }],
+      })
+    }
+    checkSeed(seed + index, returned ? SEEDS_END : CLIENT_SEEDS_END)
+    const wanted = input.config ?? (difficulty === null ? {} : ladders.configAt(task, difficulty))
+    const config = Object.keys(wanted).length === 0 ? {} : await engine.canonical(task, wanted)
+    return { task, config, difficulty, seed, index, engine: engine.version }
+  }
+
+  /** The checked recipe of an item id, which may be forged like any recipe. */
+  async open(id: string): Promise<Recipe> {
+    const recipe = decodeItemId(id)
+    if (recipe.engine !== this.#parts.engine.version) throw this.#otherEngine(recipe.engine)
+    const checked = await this.check(recipe)
+    if (encodeItemId(checked) !== id)
+      throw new Fault('invalid_item_id', 'The item id does not spell a canonical recipe')
+    return checked
+  }
+
+  /** Makes the items of checked recipes, in order; each one apart, so that a slow one does not hold up the others. */
+  makeEach(recipes: Recipe[]): Promise<MadeItem>[] {
+    const groups = Map.groupBy(recipes.keys(), (k) => {
+      const { task, config } = recipes[k] as Recipe // k is an index of recipes
+      return `${task} ${JSON.stringify(config)}`
+    })
+    const made: Promise<MadeItem>[] = []
+    for (const places of groups.values()) {
+      const group = [...places]
+      const outcomes = this.#make(group.map((k) => recipes[k] as Recipe)) // as above
+      group.forEach((k, at) => {
+        made[k] = outcomes.then((items) => items[at]?.() ?? Promise.reject(new Fault('internal', 'no item came')))
+        made[k].catch(() => {}) // met by whoever waits for it
+      })
+    }
+    return made
+  }
+
+  make(recipes: Recipe[]): Promise<MadeItem[]> {
+    return Promise.all(this.makeEach(recipes))
+  }
+
+  /** The entry of an item: remembered, kept in Redis, or made again. */
+  async entry(id: string, recipe: Recipe): Promise<Entry> {
+    const known = this.#remembered.get(id) ?? (await this.#parts.entries.find(id).catch(() => undefined))
+    if (known) {
+      this.#remembered.set(id, known)
+      return known
+    }
+    const [made] = await this.make([recipe])
+    if (!made) throw new Fault('internal', 'no item came')
+    return made.entry
+  }
+
+  /** The first item of a task with the library's defaults; null if it cannot be made in time. */
+  async example(task: string): Promise<Item | null> {
+    try {
+      const [made] = await this.make([await this.check({ task, seed: 0, index: 0 })])
+      return made ? this.present(made, DEFAULT_PROMPT) : null
+    } catch {
+      return null
+    }
+  }
+
+  /** An item as it is shown. */
+  present({ id, recipe, question }: MadeItem, prompt: Prompt): Item {
+    return {
+      id,
+      task: recipe.task,
+      category: this.#parts.tasks.find(recipe.task).category,
+      difficulty: recipe.difficulty,
+      recipe: recipeOutput(recipe),
+      question,
+      messages: messagesFor(question, prompt),
+    }
+  }
+
+  async #make(recipes: Recipe[]): Promise<(() => Promise<MadeItem>)[]> {
+    const [first] = recipes
+    if (!first) return []
+    const started = performance.now()
+    const places = recipes.map(({ seed, index }): Place => [seed, index])
+    const outcomes = await this.#parts.engine.items(first.task, first.config, places)
+    this.#parts.figures.made(first.task, recipes.length, performance.now() - started)
+    return outcomes.map((outcome, k) => async () => {
+      const recipe = recipes[k] as Recipe // one outcome for each
+      const made = valueOf(outcome) as Made // as host.py makes them
+      const item = { ...made, id: encodeItemId(recipe), recipe }
+      this.#remembered.set(item.id, item.entry)
+      await this.#parts.entries.keep(item.id, item.entry).catch(() => {}) // it can be made again
+      return item
+    })
+  }
+
+  #otherEngine(version: string): Fault {
+    return new Fault(
+      'engine_version_mismatch',
+      `The item is of reasoning-gym ${version}, this server has ${this.#parts.engine.version}: take a new item`,
+    )
+  }
+}
+
+function checkSeed(place: number, end: number): void {
+  if (place < end) return
+  throw new Fault(
+    'seed_reserved',
+    `seed + index must be below ${end}: what is above is kept for eval and training items`,
+    {
+      errors: [{ path: 'seed', message: `seed + index must be below ${end}` }],
+    },
+  )
+}

@@ -1,0 +1,46 @@
+/** Scores a posted group: reads its completions, applies the run's rules, completes it. May run any number of times. */
+import { Fault } from '../faults.ts'
+import type { Items } from '../items/items.ts'
+import type { Given, Judge } from '../items/judge.ts'
+import type { RunBook } from '../runs/run-book.ts'
+import { type GroupResult, judgeGroup } from '../scoring/group.ts'
+import type { GroupPlace, Groups } from '../store/groups.ts'
+import type { Rollout } from '../words/rollout.ts'
+
+interface Parts {
+  groups: Groups
+  items: Items
+  judge: Judge
+  runs: RunBook
+}
+
+const NO_COMPLETION = new Set(['abort', 'error'])
+
+export function scoreGroup({ groups, items, judge, runs }: Parts) {
+  return async (place: GroupPlace, { last }: { last: boolean }): Promise<void> => {
+    const stored = await groups.find(place)
+    if (stored?.status !== 'queued' || !stored.input) return // done by another delivery, or of a run that is gone
+    const { input } = stored
+    const { settings } = await runs.ensure(place.run)
+    const recipe = await items.open(input.item_id)
+    let result: GroupResult
+    try {
+      const verdicts = await judge.verdicts(recipe, input.rollouts.map(givenOf), settings, true)
+      result = judgeGroup(input.rollouts, verdicts, settings, input.buffer ?? settings.buffer)
+    } catch (error) {
+      if (!last || !(error instanceof Fault)) throw error
+      result = failed(error)
+    }
+    await groups.complete(place, recipe.task, result, settings.keep_groups)
+  }
+}
+
+export function givenOf({ completion, messages, finish_reason }: Rollout): Given {
+  if (finish_reason && NO_COMPLETION.has(finish_reason))
+    return { kind: 'nothing', detail: `finish_reason ${finish_reason}` }
+  return completion === undefined ? { kind: 'messages', messages: messages ?? [] } : { kind: 'completion', completion }
+}
+
+function failed({ code, message }: Fault): GroupResult {
+  return { status: 'failed', verdicts: [], destination: null, code, detail: message }
+}

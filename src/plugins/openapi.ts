@@ -1,0 +1,34 @@
+/** The OpenAPI document and Swagger UI, made from the routes' own schemas. */
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import type { FastifyInstance } from 'fastify'
+import { jsonSchemaTransform } from 'fastify-type-provider-zod'
+import { VERSION } from '../version.ts'
+
+const TAGS = [
+  { name: 'tasks', description: 'What can be asked of a model' },
+  { name: 'items', description: 'Tasks made real' },
+  { name: 'scoring', description: 'Completions in, verdicts out' },
+  { name: 'rollouts', description: 'Groups of completions for one item, scored by workers' },
+  { name: 'runs', description: 'Training runs that nodes share' },
+  { name: 'operations', description: 'For those who keep the server running' },
+]
+
+export async function addOpenapi(app: FastifyInstance): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'reasoning-gym-server',
+        version: VERSION,
+        description:
+          'Verifiable reasoning tasks for training and evaluating language models. Errors are problem documents with a stable `code`.',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      tags: TAGS,
+    },
+    transform: jsonSchemaTransform,
+  })
+  await app.register(swaggerUi, { routePrefix: '/docs', uiConfig: { docExpansion: 'list', tryItOutEnabled: true } })
+  app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger())
+}

@@ -1,0 +1,35 @@
+/** zod at the edge: what comes in has the documented shape, or is refused with every field named. */
+import type { FastifyInstance } from 'fastify'
+import type { z } from 'zod'
+import { Fault, type FieldError } from '../faults.ts'
+
+export function addValidation(app: FastifyInstance): void {
+  app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (value) => {
+    const parsed = schema.safeParse(value ?? (httpPart === 'body' ? undefined : {}))
+    if (parsed.success) return { value: parsed.data }
+    return { error: refusal(parsed.error, httpPart ?? 'body') }
+  })
+  // Answers are made of checked parts; test/routes holds them to their schemas, which cost too much on every answer.
+  app.setSerializerCompiler(() => (value) => JSON.stringify(value))
+}
+
+export function refusal(error: z.ZodError, part: string): Fault {
+  const errors = error.issues.flatMap((issue) => fieldErrors(issue, part))
+  const [first] = errors
+  return new Fault('invalid_request', first ? `${first.path}: ${first.message}` : 'The request cannot be read', {
+    errors,
+  })
+}
+
+function fieldErrors(issue: z.core.$ZodIssue, part: string): FieldError[] {
+  const at = issue.path.map(String)
+  const path = (...more: string[]) => [...at, ...more].join('.') || part
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => ({ path: path(key), message: 'unknown field' }))
+  if (issue.code === 'invalid_union') {
+    const deepest = issue.errors.flat().toSorted((a, b) => b.path.length - a.path.length)[0]
+    if (deepest && deepest.path.length > 0)
+      return fieldErrors({ ...deepest, path: [...issue.path, ...deepest.path] }, part)
+  }
+  return [{ path: path(), message: issue.message }]
+}

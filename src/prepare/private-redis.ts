@@ -1,0 +1,122 @@
+/** A Redis of our own, under the data folder: every write is on disk before it is answered; a socket, no port. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { Redis } from 'ioredis'
+import { PrepareError } from './prepare-error.ts'
+import { prepareRedisBinary, type Say } from './python-environment.ts'
+
+const run = promisify(execFile)
+
+const START_MS = 60_000 // an append-only file of some gigabytes takes a while to load
+const SOCKET_PATH_MAX = 100
+
+export interface PrivateRedis {
+  /** The path of its socket. */
+  url: string
+  stop(): Promise<void>
+}
+
+/** Starts it, or takes over one that a killed server left running. */
+export async function startPrivateRedis(dataDir: string, say: Say, python?: string): Promise<PrivateRedis> {
+  const folder = join(dataDir, 'redis')
+  mkdirSync(folder, { recursive: true })
+  const socket = join(folder, 'redis.sock')
+  const url = socket.length <= SOCKET_PATH_MAX ? socket : join(mkdtempSync(join(tmpdir(), 'rgs-redis-')), 'redis.sock')
+  const left = await pidOfLeftOver(folder, url)
+  if (left !== undefined) return { url, stop: () => stopByPid(url, left) }
+  const binary = (await findOnPath()) ?? (await prepareRedisBinary(say, python))
+  const settings = {
+    port: '0',
+    unixsocket: url,
+    unixsocketperm: '700',
+    dir: folder,
+    pidfile: join(folder, 'redis.pid'),
+    logfile: join(folder, 'redis.log'),
+    appendonly: 'yes',
+    appendfsync: 'always',
+    'maxmemory-policy': 'noeviction',
+    save: '',
+    daemonize: 'no',
+  }
+  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])
+  const child = spawn(binary, args, { stdio: 'ignore', detached: true }) // Ctrl-C is for the server, which stops it last
+  await untilItAnswers(child, url, folder)
+  return { url, stop: () => stopChild(child, url) }
+}
+
+/** A redis-server from the PATH, if it is new enough for BullMQ. */
+async function findOnPath(): Promise<string | undefined> {
+  const { stdout } = await run('redis-server', ['--version']).catch(() => ({ stdout: '' }))
+  const [major = 0, minor = 0] = (/v=(\d+)\.(\d+)/.exec(stdout)?.slice(1) ?? []).map(Number)
+  return major > 6 || (major === 6 && minor >= 2) ? 'redis-server' : undefined
+}
+
+async function pidOfLeftOver(folder: string, url: string): Promise<number | undefined> {
+  const pidFile = join(folder, 'redis.pid')
+  if (!existsSync(pidFile)) return undefined
+  const pid = Number(readFileSync(pidFile, 'utf8'))
+  return Number.isInteger(pid) && (await answers(url)) ? pid : undefined
+}
+
+async function answers(url: string): Promise<boolean> {
+  const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 })
+  redis.on('error', () => {})
+  try {
+    await redis.connect()
+    return (await redis.ping()) === 'PONG'
+  } catch {
+    return false
+  } finally {
+    redis.disconnect()
+  }
+}
+
+async function untilItAnswers(child: ChildProcess, url: string, folder: string): Promise<void> {
+  let failure: string | undefined
+  child.once('error', (error) => {
+    failure = error.message
+  })
+  child.once('exit', (code) => {
+    failure = `it ended with ${code}; ${join(folder, 'redis.log')} says why`
+  })
+  for (const until = Date.now() + START_MS; Date.now() < until && failure === undefined; await sleep(25)) {
+    if (await answers(url)) return
+  }
+  throw new PrepareError(
+    `The private Redis does not start: ${failure ?? `no answer within ${START_MS / 1000} s`}. Or set REDIS_URL to one of yours`,
+  )
+}
+
+async function stopChild(child: ChildProcess, url: string): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const { promise, resolve } = Promise.withResolvers<void>()
+  child.once('exit', () => resolve())
+  await shutdown(url)
+  await promise
+}
+
+async function stopByPid(url: string, pid: number): Promise<void> {
+  await shutdown(url)
+  for (let k = 0; k < 400 && isAlive(pid); k++) await sleep(25)
+}
+
+async function shutdown(url: string): Promise<void> {
+  const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 })
+  redis.on('error', () => {})
+  await redis.connect().catch(() => {})
+  await redis.shutdown('NOSAVE').catch(() => {}) // the connection ends with it; the append-only file is complete
+  redis.disconnect()
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,17 @@
+/** The jobs that workers do. A job is a group or a batch, never one answer; its data only say where the work lies. */
+import { z } from 'zod'
+
+const GroupPlace = z.strictObject({ run: z.string(), epoch: z.int(), group: z.string() })
+
+export const JOBS = {
+  /** Reads, scores and completes a posted group. */
+  'score-group': { data: GroupPlace, attempts: 6, backoffMs: 500 },
+} as const
+
+export type JobName = keyof typeof JOBS
+export type JobData<Name extends JobName> = z.infer<(typeof JOBS)[Name]['data']>
+
+/** What a worker does for each kind of job; a missing one is a type error. `last` says that no further try follows. */
+export type Processors = {
+  [Name in JobName]: (data: JobData<Name>, attempt: { last: boolean; signal: AbortSignal }) => Promise<void>
+}

@@ -1,0 +1,43 @@
+/** Takes jobs off the queues and hands each to its processor. */
+import { type Job, Worker } from 'bullmq'
+import type { Redis } from 'ioredis'
+import { JOBS, type JobName, type Processors } from './catalogue.ts'
+
+interface Options {
+  connection: Redis
+  prefix: string
+  concurrency: number
+  onError: (error: Error) => void
+}
+
+/** Starts one BullMQ worker for each kind of job. */
+export function consume(
+  processors: Processors,
+  { connection, prefix, concurrency, onError }: Options,
+): { close(): Promise<void> } {
+  const stopping = new AbortController()
+  const workers = (Object.keys(JOBS) as JobName[]).map((name) => {
+    const work = (job: Job) =>
+      processors[name](JOBS[name].data.parse(job.data), { last: isLast(job, name), signal: stopping.signal })
+    const worker = new Worker(name, work, {
+      connection,
+      prefix,
+      concurrency,
+      lockDuration: 30_000,
+      stalledInterval: 15_000,
+      maxStalledCount: 10,
+    })
+    worker.on('error', onError)
+    return worker
+  })
+  return {
+    async close() {
+      stopping.abort()
+      await Promise.all(workers.map((worker) => worker.close()))
+    },
+  }
+}
+
+function isLast(job: Job, name: JobName): boolean {
+  return job.attemptsMade + 1 >= (job.opts.attempts ?? JOBS[name].attempts)
+}

@@ -1,0 +1,126 @@
+/** Runs as their users see them: settings that can be changed, and a run that comes into being with its first use. */
+import { Fault } from '../faults.ts'
+import type { Runs, StoredRun } from '../store/runs.ts'
+import type { TaskCatalogue } from '../tasks/catalogue.ts'
+import type { Run, RunSettings, SettingsChange } from '../words/run.ts'
+import { settingsInForce } from '../words/run.ts'
+
+/** Settings whose null means something of its own. */
+const NULL_COUNTS = new Set(['system_prompt'])
+/** A change of these begins the sequence of items anew. */
+const RESTARTS = ['seed', 'tasks'] as const
+const TRIES = 20
+
+/** A run with the settings in force. */
+export interface OpenRun extends StoredRun {
+  settings: RunSettings
+}
+
+export interface Change {
+  run: OpenRun
+  created: boolean
+  changed: string[]
+  restarts: string[]
+}
+
+export class RunBook {
+  readonly #runs: Runs
+  readonly #tasks: TaskCatalogue
+
+  constructor(runs: Runs, tasks: TaskCatalogue) {
+    this.#runs = runs
+    this.#tasks = tasks
+  }
+
+  /** Throws `unknown_run`. */
+  async find(name: string): Promise<OpenRun> {
+    const run = await this.#runs.find(name)
+    if (!run)
+      throw new Fault('unknown_run', `There is no run named ${JSON.stringify(name)}; its first use or a PUT makes it`)
+    return opened(run)
+  }
+
+  async ensure(name: string): Promise<OpenRun> {
+    const run = await this.#runs.find(name)
+    return run ? opened(run) : (await this.change(name, {}, false)).run
+  }
+
+  /** Sets what the change names. Throws `would_restart` unless `restart`. Several at once all take effect. */
+  async change(name: string, change: SettingsChange, restart: boolean): Promise<Change> {
+    for (let k = 0; k < TRIES; k++) {
+      const before = await this.#runs.find(name)
+      const named = merged(before?.named ?? {}, change)
+      const [old, settings] = [settingsInForce(before?.named ?? {}), this.#checked(named)]
+      const changed = Object.keys(settings).filter(
+        (key) => !equal(old[key as keyof RunSettings], settings[key as keyof RunSettings]),
+      ) // keys of settings
+      const restarts = before ? RESTARTS.filter((key) => changed.includes(key)) : []
+      if (restarts.length > 0 && !restart) {
+        throw new Fault(
+          'would_restart',
+          `A change of ${restarts.join(' and ')} begins the run's items anew; add ?restart=true`,
+        )
+      }
+      if (await this.#runs.change(name, before?.revision ?? 0, named, restarts.length > 0)) {
+        return { run: await this.find(name), created: !before, changed, restarts }
+      }
+    }
+    throw new Fault('redis_unavailable', 'The settings are being changed from too many sides at once; ask again')
+  }
+
+  #checked(named: SettingsChange): RunSettings {
+    const settings = settingsInForce(named)
+    if (settings.tasks !== 'all') for (const choice of settings.tasks) this.#tasks.assertKnown(choice)
+    return settings
+  }
+
+  async view({ name, settings, counters, ...rest }: OpenRun): Promise<Run> {
+    const run = { name, counters, ...rest }
+    const [{ queued, buffered }, sums] = await Promise.all([this.#runs.waiting(run), this.#runs.taskSums(run)])
+    const count = (key: string) => counters[key] ?? 0
+    const faults = Object.entries(counters).filter(([key]) => key.startsWith('fault:'))
+    return {
+      run: name,
+      settings,
+      progress: {
+        items: count('items'),
+        groups: count('groups'),
+        rollouts: count('rollouts'),
+        scored_groups: count('scored_groups'),
+        failed_groups: count('failed_groups'),
+        queued_groups: queued,
+        buffered_groups: buffered,
+        no_signal: { easy: count('no_signal_easy'), hard: count('no_signal_hard') },
+        faults: Object.fromEntries(faults.map(([key, value]) => [key.slice('fault:'.length), value])),
+        unscored: count('unscored'),
+      },
+      tasks: Object.fromEntries(Object.entries(sums).map(([task, sum]) => [task, taskView(sum)])),
+    }
+  }
+}
+
+function taskView({
+  groups = 0,
+  rollouts = 0,
+  score = 0,
+  reward = 0,
+  signal = 0,
+}: Record<string, number>): Run['tasks'][string] {
+  const mean = (sum: number) => (rollouts === 0 ? null : sum / rollouts)
+  return { groups, rollouts, mean_score: mean(score), mean_reward: mean(reward), signal }
+}
+
+function opened(run: StoredRun): OpenRun {
+  return { ...run, settings: settingsInForce(run.named) }
+}
+
+function merged(named: SettingsChange, change: SettingsChange): SettingsChange {
+  const entries = Object.entries({ ...named, ...change })
+  return Object.fromEntries(
+    entries.filter(([key, value]) => value !== undefined && (value !== null || NULL_COUNTS.has(key))),
+  )
+}
+
+function equal(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}

@@ -1,0 +1,172 @@
+/** Python's `Decimal`: read exactly, compared exactly, subtracted in the default context of 28 digits. */
+import { divideHalfEven, toAscii } from './numbers.ts'
+import { strip } from './text.ts'
+
+/** Where Python raises one of `decimal`'s trapped signals. */
+export class InvalidOperation extends Error {}
+
+export const PRECISION = 28
+// What the C module can hold at all, and what the default context can.
+const MAX_ADJUSTED = 999_999_999_999_999_999n
+const MIN_EXPONENT = -1_999_999_999_999_999_997n
+const CONTEXT_MAX_ADJUSTED = 999_999n
+const CONTEXT_MIN_EXPONENT = -1_000_026n
+
+const number = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:[eE]([+-]?\d+))?$/
+const special = /^([+-]?)(?:(inf|infinity)|(s?)nan\d*)$/i
+
+/**
+ * sign · coefficient · 10 ** exponent. The coefficient is kept as digits without leading zeros ('' for zero) and the
+ * exponent as a bigint, so that `1e999999999` costs what its text costs.
+ */
+export class Decimal {
+  readonly kind: 'finite' | 'infinite' | 'nan' | 'snan'
+  readonly sign: 1 | -1
+  readonly digits: string
+  readonly exponent: bigint
+
+  private constructor(kind: Decimal['kind'], sign: 1 | -1, digits = '', exponent = 0n) {
+    this.kind = kind
+    this.sign = sign
+    this.digits = digits
+    this.exponent = exponent
+  }
+
+  /** Python's `Decimal(text)`: outer white space and all underscores are left out; throws InvalidOperation. */
+  static parse(text: string): Decimal {
+    const ascii = toAscii(strip(text)).replaceAll('_', '')
+    const found = number.exec(ascii)
+    if (found === null) return Decimal.parseSpecial(ascii)
+    const [, sign, whole = '', fraction = found[4] ?? '', , power = '0'] = found
+    if (power.replace(/^[+-]?0*/, '').length > 19) throw new InvalidOperation('exponent')
+    const exponent = BigInt(power) - BigInt(fraction.length)
+    return Decimal.finite(sign === '-' ? -1 : 1, whole + fraction, exponent).within(MAX_ADJUSTED, MIN_EXPONENT)
+  }
+
+  /** 10 ** power; throws InvalidOperation where the C module has no room for it. */
+  static powerOfTen(power: number): Decimal {
+    return Decimal.finite(1, '1', BigInt(power)).within(MAX_ADJUSTED, MIN_EXPONENT)
+  }
+
+  private static parseSpecial(text: string): Decimal {
+    const [found, sign, infinity, signalling] = special.exec(text) ?? []
+    if (found === undefined) throw new InvalidOperation('no decimal')
+    const kind = infinity !== undefined ? 'infinite' : signalling ? 'snan' : 'nan'
+    return new Decimal(kind, sign === '-' ? -1 : 1)
+  }
+
+  private static finite(sign: 1 | -1, digits: string, exponent: bigint): Decimal {
+    return new Decimal('finite', sign, digits.replace(/^0+/, ''), exponent)
+  }
+
+  isZero(): boolean {
+    return this.kind === 'finite' && this.digits === ''
+  }
+
+  isNaN(): boolean {
+    return this.kind === 'nan' || this.kind === 'snan'
+  }
+
+  /** The exponent of the first digit; 0 for what is not finite. */
+  adjusted(): bigint {
+    return this.kind === 'finite' ? this.exponent + BigInt(Math.max(this.digits.length, 1)) - 1n : 0n
+  }
+
+  abs(): Decimal {
+    return new Decimal(this.kind, 1, this.digits, this.exponent)
+  }
+
+  negate(): Decimal {
+    return new Decimal(this.kind, this.sign === 1 ? -1 : 1, this.digits, this.exponent)
+  }
+
+  /** Python's `==`: a quiet NaN equals nothing, a signalling one throws InvalidOperation. */
+  equals(other: Decimal): boolean {
+    if (this.kind === 'snan' || other.kind === 'snan') throw new InvalidOperation('sNaN')
+    return !this.isNaN() && !other.isNaN() && this.compare(other) === 0
+  }
+
+  /** The order of two exact values, for `<` and its like; throws InvalidOperation on any NaN. */
+  compare(other: Decimal): -1 | 0 | 1 {
+    if (this.isNaN() || other.isNaN()) throw new InvalidOperation('NaN')
+    const a = this.isZero() ? 0 : this.sign
+    const b = other.isZero() ? 0 : other.sign
+    if (a !== b) return a < b ? -1 : 1
+    if (a === 0) return 0
+    const order = this.compareMagnitude(other)
+    return order === 0 ? 0 : order === a ? 1 : -1
+  }
+
+  /** `this - other`, rounded half-even to 28 digits; throws InvalidOperation on sNaN, inf - inf and overflow. */
+  subtract(other: Decimal): Decimal {
+    if (this.kind === 'snan' || other.kind === 'snan') throw new InvalidOperation('sNaN')
+    if (this.isNaN()) return this
+    if (other.isNaN()) return other
+    if (this.kind === 'infinite' && other.kind === 'infinite' && this.sign === other.sign) {
+      throw new InvalidOperation('inf - inf')
+    }
+    if (this.kind === 'infinite') return this
+    if (other.kind === 'infinite') return other.negate()
+    return this.subtractFinite(other)
+  }
+
+  /** At most `precision` digits, ties to even. */
+  round(precision: number): Decimal {
+    const excess = this.digits.length - precision
+    if (this.kind !== 'finite' || excess <= 0) return this
+    const kept = this.digits.slice(0, precision)
+    const rest = this.digits.slice(precision)
+    // A tie is a 5 with nothing behind it: three digits say all that rounding asks of the rest.
+    const sticky = rest[0] + (/^.0*$/.test(rest) ? '0' : '1')
+    const rounded = divideHalfEven(BigInt(kept + sticky), 100n)
+    return Decimal.finite(this.sign, String(rounded), this.exponent + BigInt(excess))
+  }
+
+  private subtractFinite(other: Decimal): Decimal {
+    if (other.isZero()) return this.round(PRECISION).inContext()
+    if (this.isZero()) return other.negate().round(PRECISION).inContext()
+    const swap = this.exponent < other.exponent
+    const high = swap ? other : this
+    const low = (swap ? this : other).beside(high)
+    const shifted = BigInt(high.digits + '0'.repeat(Number(high.exponent - low.exponent))) * BigInt(high.sign)
+    const lowest = BigInt(low.digits) * BigInt(low.sign)
+    const difference = swap ? lowest - shifted : shifted - lowest
+    const digits = String(difference < 0n ? -difference : difference)
+    return Decimal.finite(difference < 0n ? -1 : 1, digits, low.exponent)
+      .round(PRECISION)
+      .inContext()
+  }
+
+  /** Stands in for a value too small to show in 28 digits of a sum with `high` but for its sign. */
+  private beside(high: Decimal): Decimal {
+    const gap = BigInt(Math.min(-1, high.digits.length - PRECISION - 2))
+    const floor = high.exponent + gap
+    return this.adjusted() < floor ? Decimal.finite(this.sign, '1', floor) : this
+  }
+
+  private compareMagnitude(other: Decimal): -1 | 0 | 1 {
+    if (this.kind !== other.kind) return this.kind === 'infinite' ? 1 : -1
+    if (this.kind === 'infinite') return 0
+    const [p, q] = [this.adjusted(), other.adjusted()]
+    if (p !== q) return p < q ? -1 : 1
+    const size = Math.max(this.digits.length, other.digits.length)
+    const [a, b] = [this.digits.padEnd(size, '0'), other.digits.padEnd(size, '0')]
+    return a === b ? 0 : a < b ? -1 : 1
+  }
+
+  private within(maxAdjusted: bigint, minExponent: bigint): Decimal {
+    // A zero is held back to the largest exponent, not refused, unless its digits alone stand beyond it.
+    if (this.adjusted() > maxAdjusted || this.exponent < minExponent) throw new InvalidOperation('exponent')
+    return this
+  }
+
+  /** The default context traps overflow; below its range values fade into zero untrapped. */
+  private inContext(): Decimal {
+    if (this.isZero() || this.exponent >= CONTEXT_MIN_EXPONENT) {
+      if (!this.isZero() && this.adjusted() > CONTEXT_MAX_ADJUSTED) throw new InvalidOperation('overflow')
+      return this
+    }
+    const kept = this.digits.length - Number(CONTEXT_MIN_EXPONENT - this.exponent)
+    return kept > 0 ? this.round(kept) : Decimal.finite(this.sign, '', CONTEXT_MIN_EXPONENT)
+  }
+}

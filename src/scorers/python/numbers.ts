@@ -1,0 +1,148 @@
+/** Python's numbers from text and back: `int()`, `float()`, `repr()` and `round()`. */
+import { PY_S } from './text.ts'
+import { ZEROS } from './unicode.ts'
+
+/** Where Python raises ValueError. */
+export class PyValueError extends Error {}
+
+/** Python's bound on decimal digits, against work that is quadratic. */
+export const MAX_DIGITS = 4300
+
+const zeros = ZEROS.split(' ').map((code) => Number.parseInt(code, 16))
+const values = new Map(zeros.flatMap((zero) => Array.from({ length: 10 }, (_, n) => [zero + n, n] as const)))
+const beyond = /[^ -~\t-\r]/gu
+const space = new RegExp(PY_S, 'v')
+const integer = /^[ \t-\r]*([+-]?)(.*)$/s
+const float = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
+const special = /^([+-]?)(?:(inf|infinity)|nan)$/i
+const prefixes: Readonly<Record<string, number>> = { x: 16, o: 8, b: 2 }
+
+/** Python's `int(text, base)`, base 2, 8, 10, 16 or 0 (as the prefix says); throws PyValueError. */
+export function parseInteger(text: string, base: 0 | 2 | 8 | 10 | 16 = 10): bigint {
+  const [, sign = '', body = ''] = integer.exec(trimEnd(toAscii(text))) ?? []
+  const marked = body[0] === '0' ? (prefixes[(body[1] ?? '').toLowerCase()] ?? 10) : 10
+  const radix = base === 0 ? marked : base
+  const digits = marked !== 10 && marked === radix ? body.slice(body[2] === '_' ? 3 : 2) : body
+  const value = magnitude(digits, radix)
+  if (base === 0 && marked === 10 && body[0] === '0' && value !== 0n) throw new PyValueError('leading zeros')
+  return sign === '-' ? -value : value
+}
+
+/** Python's `float(text)`; throws PyValueError. */
+export function parseFloat64(text: string): number {
+  const ascii = trimEnd(toAscii(text)).replace(/^[ \t-\r]+/, '')
+  const bare = ascii.includes('_') ? withoutUnderscores(ascii) : ascii
+  if (float.test(bare)) return Number(bare)
+  const [found, sign, infinity] = special.exec(bare) ?? []
+  if (found === undefined) throw new PyValueError('no float')
+  if (infinity === undefined) return Number.NaN
+  return sign === '-' ? -Infinity : Infinity
+}
+
+/** Python's `repr(x)` of a float: the shortest digits, an exponent below 1e-4 and from 1e16 on. */
+export function floatRepr(x: number): string {
+  if (Number.isNaN(x)) return 'nan'
+  if (!Number.isFinite(x)) return x > 0 ? 'inf' : '-inf'
+  if (x === 0) return Object.is(x, -0) ? '-0.0' : '0.0'
+  const [mantissa = '', power = ''] = x.toExponential().split('e')
+  const exponent = Number(power)
+  if (exponent < -4 || exponent >= 16) {
+    return `${mantissa}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
+  }
+  const sign = x < 0 ? '-' : ''
+  const digits = mantissa.replace(/[-.]/g, '')
+  if (exponent < 0) return `${sign}0.${'0'.repeat(-exponent - 1)}${digits}`
+  const whole = digits.slice(0, exponent + 1).padEnd(exponent + 1, '0')
+  return `${sign}${whole}.${digits.slice(exponent + 1) || '0'}`
+}
+
+/** Python's `round(x, digits)` of a float: the exact binary value is rounded, ties to even. */
+export function roundHalfEven(x: number, digits: number): number {
+  if (!Number.isFinite(x) || x === 0 || digits > 323) return x
+  if (digits < -308) return 0 * x
+  const [numerator, denominator] = exactRatio(Math.abs(x))
+  const scaled = digits >= 0 ? numerator * 10n ** BigInt(digits) : numerator
+  const unit = digits >= 0 ? denominator : denominator * 10n ** BigInt(-digits)
+  const rounded = Number(`${divideHalfEven(scaled, unit)}e${-digits}`)
+  return x < 0 ? -rounded : rounded
+}
+
+/** A finite float as an exact fraction, like `float.as_integer_ratio()` but not in lowest terms. */
+export function exactRatio(x: number): [numerator: bigint, denominator: bigint] {
+  const view = new DataView(new ArrayBuffer(8))
+  view.setFloat64(0, x)
+  const bits = view.getBigUint64(0)
+  const biased = Number((bits >> 52n) & 0x7ffn)
+  const fraction = bits & 0xfffffffffffffn
+  const mantissa = (biased === 0 ? fraction : fraction | 0x10000000000000n) * (x < 0 ? -1n : 1n)
+  const exponent = Math.max(biased, 1) - 1075
+  return exponent >= 0 ? [mantissa << BigInt(exponent), 1n] : [mantissa, 1n << BigInt(-exponent)]
+}
+
+/** The quotient of a numerator ≥ 0 and a denominator > 0, rounded, ties to even. */
+export function divideHalfEven(numerator: bigint, denominator: bigint): bigint {
+  const quotient = numerator / denominator
+  const twice = (numerator - quotient * denominator) * 2n
+  return twice > denominator || (twice === denominator && quotient % 2n === 1n) ? quotient + 1n : quotient
+}
+
+/** The nearest float to a fraction, as Python's true division of two ints; the denominator is > 0. */
+export function ratioToFloat(numerator: bigint, denominator: bigint): number {
+  const n = numerator < 0n ? -numerator : numerator
+  if (n === 0n) return 0
+  const sign = numerator < 0n ? -1 : 1
+  // 55 bits or more of the quotient; what is cut off remains as a sticky last bit, so that one rounding decides.
+  const wanted = bitLength(n) - bitLength(denominator) - 66
+  const shift = Math.max(wanted, -1140)
+  const [a, b] = shift < 0 ? [n << BigInt(-shift), denominator] : [n, denominator << BigInt(shift)]
+  const quotient = a / b
+  const sticky = (quotient << 1n) | (quotient * b === a ? 0n : 1n)
+  const power = shift - 1
+  const value = power >= 0 ? Number(sticky << BigInt(Math.min(power, 2000))) : scaleDown(sticky, -power)
+  return sign * value
+}
+
+/** A value over 2 ** power, rounded once, also where the result is subnormal. */
+function scaleDown(value: bigint, power: number): number {
+  const excess = Math.max(bitLength(value) - 53, power - 1074, 0)
+  const kept = divideHalfEven(value, 1n << BigInt(excess))
+  const rest = power - excess
+  return Number(kept) * 2 ** -Math.min(rest, 537) * 2 ** -Math.max(rest - 537, 0)
+}
+
+export function bitLength(value: bigint): number {
+  if (value === 0n) return 0
+  const hex = value.toString(16)
+  return (hex.length - 1) * 4 + (32 - Math.clz32(Number.parseInt(hex[0] ?? '0', 16)))
+}
+
+/** Python's first step for numbers: digits and spaces of any script as ASCII; anything else is no number. */
+export function toAscii(text: string): string {
+  return text.replaceAll(beyond, (ch) => {
+    const value = values.get(ch.codePointAt(0) ?? 0)
+    // Within ASCII only the spaces of C count: a control character such as \x1c is none.
+    return value !== undefined ? String(value) : ch > '\x7f' && space.test(ch) ? ' ' : '?'
+  })
+}
+
+function magnitude(digits: string, radix: number): bigint {
+  const known = radix === 16 ? /^[0-9a-fA-F_]+$/ : radix === 8 ? /^[0-7_]+$/ : radix === 2 ? /^[01_]+$/ : /^[0-9_]+$/
+  if (!known.test(digits) || digits.startsWith('_') || digits.endsWith('_') || digits.includes('__')) {
+    throw new PyValueError('no integer')
+  }
+  const bare = digits.replaceAll('_', '')
+  if (radix === 10 && bare.length > MAX_DIGITS) throw new PyValueError('too many digits')
+  return BigInt(radix === 10 ? bare : `${{ 2: '0b', 8: '0o', 16: '0x' }[radix]}${bare}`)
+}
+
+function withoutUnderscores(text: string): string {
+  if (/(?:^|\D)_|_(?:\D|$)/.test(text)) throw new PyValueError('no float')
+  return text.replaceAll('_', '')
+}
+
+/** A pattern `\s*$` would try every run of spaces; this looks at the last one only. */
+function trimEnd(text: string): string {
+  let end = text.length
+  while (end > 0 && ' \t\n\v\f\r'.includes(text[end - 1] ?? '?')) end--
+  return text.slice(0, end)
+}

@@ -1,0 +1,40 @@
+/** What a completion's length in tokens costs. Lengths are counted, never guessed from characters. */
+import { arrayLength, type Rollout, trainedPositions } from '../words/rollout.ts'
+import type { RunSettings } from '../words/run.ts'
+
+/** Tokens of a rollout: as said, else those trained, else all; undefined if nothing tells. */
+export function lengthOf(rollout: Rollout): number | undefined {
+  if (rollout.length_tokens !== undefined) return rollout.length_tokens
+  if (rollout.masks !== undefined) return trainedPositions(rollout.masks)
+  return rollout.tokens === undefined ? undefined : arrayLength(rollout.tokens)
+}
+
+/** Trained tokens of a rollout; undefined if it has neither masks nor tokens. */
+export function trainedTokensOf(rollout: Rollout): number | undefined {
+  if (rollout.masks !== undefined) return trainedPositions(rollout.masks)
+  return rollout.tokens === undefined ? undefined : arrayLength(rollout.tokens)
+}
+
+/**
+ * The original environment's penalty: with T = 0.75 · M, a score beyond T tokens shrinks linearly, to 0 at M.
+ * @returns what is taken off the score.
+ */
+export function originalPenalty(score: number, length: number, maxTokenLength: number): number {
+  const free = 0.75 * maxTokenLength
+  return length <= free ? 0 : score * Math.min((length - free) / (maxTokenLength - free), 1)
+}
+
+/**
+ * Soft over-long punishment of DAPO (arXiv 2503.14476, equation 13), bounded at `factor` for whatever is over M.
+ * @returns what is taken off the score.
+ */
+export function dapoPenalty(
+  length: number,
+  maxTokenLength: number,
+  { buffer, factor }: { buffer: number; factor: number },
+): number {
+  const over = length - (maxTokenLength - buffer)
+  return over <= 0 ? 0 : Math.min(over / buffer, 1) * factor
+}
+
+export type LengthPenalty = RunSettings['length_penalty']

@@ -1,0 +1,37 @@
+/** From what a scorer said of the readings of an answer to the verdict. */
+import type { FaultKind, UnscoredCode, Verdict } from '../words/verdict.ts'
+
+/** What a scorer says of one reading of an answer. */
+export type Scoring =
+  | { kind: 'score'; score: number }
+  /** The scorer raised on the text. */
+  | { kind: 'raised' }
+  | { kind: 'failed'; code: UnscoredCode; detail: string }
+
+export function faulty(fault: FaultKind, answer: string | null = null): Verdict {
+  return { status: 'scored', reward: 0, score: 0, answer, fault, penalty: 0 }
+}
+
+export function unscored(code: UnscoredCode, detail: string): Verdict {
+  return { status: 'unscored', reward: null, score: null, code, detail }
+}
+
+/** The texts that are scored for an answer: bare, and under dual format in tags too. */
+export function readingsOf(answer: string, dualFormat: boolean): string[] {
+  return dualFormat ? [answer, `<answer>${answer}</answer>`] : [answer]
+}
+
+/** The best reading counts; one that failed leaves the verdict open unless another gave full marks. */
+export function verdictOf(answer: string, readings: Scoring[]): Verdict {
+  const scores = readings.map((reading) => (reading.kind === 'score' ? clamp(reading.score) : 0))
+  const score = Math.max(0, ...scores)
+  const failed = readings.find((reading) => reading.kind === 'failed')
+  if (failed && score < 1) return unscored(failed.code, failed.detail)
+  if (readings.every((reading) => reading.kind === 'raised')) return faulty('invalid_answer', answer)
+  return { status: 'scored', reward: score, score, answer, fault: null, penalty: 0 }
+}
+
+/** The library's score in [0, 1]; what is no finite number counts 0. */
+function clamp(score: number): number {
+  return Number.isFinite(score) ? Math.min(1, Math.max(0, score)) : 0
+}

@@ -1,0 +1,91 @@
+/** main: the whole service in one command: a private Redis unless there is one, API processes, workers and their hosts. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { closeAtTheEnd } from './closing.ts'
+import { type Config, readConfig } from './config.ts'
+import { openLog } from './log.ts'
+import { main } from './main.ts'
+import { claimFolder } from './prepare/folder-claim.ts'
+import { PrepareError } from './prepare/prepare-error.ts'
+import { startPrivateRedis } from './prepare/private-redis.ts'
+import { preparePython } from './prepare/python-environment.ts'
+
+const RESTART_MS = 1000
+
+await main(async () => {
+  const config = readConfig()
+  const log = openLog(config.LOG_LEVEL, 'serve')
+  const say = (line: string) => log.info(line)
+  await assertPortFree(config)
+  mkdirSync(config.DATA_DIR, { recursive: true })
+  const claim = claimFolder(config.DATA_DIR)
+  const python = await preparePython(say, config.PYTHON)
+  const redis = config.REDIS_URL ? undefined : await startPrivateRedis(config.DATA_DIR, say, config.PYTHON)
+  const env = { ...process.env, REDIS_URL: config.REDIS_URL ?? redis?.url, PYTHON: python }
+  const children = new Set<ChildProcess>()
+  let closing = false
+
+  /** Resolves when the process says that it is up; one that ends later is started again. */
+  const start = (script: string): Promise<void> => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const child = fork(join(import.meta.dirname, script), { env })
+    children.add(child)
+    let up = false
+    child.once('message', () => {
+      up = true
+      resolve()
+    })
+    child.once('exit', (code, signal) => {
+      children.delete(child)
+      if (closing) return
+      if (!up) return reject(new PrepareError(`${script} ended while it started (${signal ?? code})`))
+      log.warn({ script, code, signal }, 'a process ended and is started again')
+      setTimeout(
+        () => !closing && void start(script).catch((err: unknown) => log.error({ err }, 'it does not start')),
+        RESTART_MS,
+      )
+    })
+    return promise
+  }
+
+  closeAtTheEnd(log, async () => {
+    closing = true
+    await Promise.all([...children].map(stop))
+    await redis?.stop()
+    claim.release()
+  })
+  const scripts = [
+    ...Array<string>(config.API_PROCESSES).fill('api.ts'),
+    ...Array<string>(config.WORKERS).fill('worker.ts'),
+  ]
+  await Promise.all(scripts.map(start))
+  const address = `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST}:${config.PORT}`
+  log.info(`reasoning-gym-server is at ${address}, try it at ${address}/docs; data in ${config.DATA_DIR}`)
+})
+
+function stop(child: ChildProcess): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  child.once('exit', () => resolve())
+  child.kill('SIGTERM')
+  return promise
+}
+
+/** With several API processes the kernel would let a second server share the port in silence. */
+async function assertPortFree({ HOST, PORT }: Config): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const probe = createServer()
+  probe.once('error', (error: NodeJS.ErrnoException) => {
+    const taken = error.code === 'EADDRINUSE'
+    reject(
+      new PrepareError(
+        taken
+          ? `Port ${PORT} is taken: stop what listens there, or set PORT to another`
+          : `Cannot listen on ${HOST}:${PORT}: ${error.message}`,
+      ),
+    )
+  })
+  probe.listen({ host: HOST, port: PORT }, () => probe.close(() => resolve()))
+  return promise
+}

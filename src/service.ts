@@ -1,0 +1,93 @@
+/** Puts the parts together, for a process that serves HTTP, does jobs, or both; and takes them apart again. */
+import type { Logger } from 'pino'
+import type { Services } from '../routes/context.ts'
+import type { Config } from './config.ts'
+import { Ladders } from './engine/ladders.ts'
+import { PythonEngine } from './engine/python.ts'
+import { Items } from './items/items.ts'
+import { Judge } from './items/judge.ts'
+import { scoreGroup } from './jobs/score-group.ts'
+import { startSweeper } from './jobs/sweep.ts'
+import { consume } from './queue/consumer.ts'
+import { Producer } from './queue/producer.ts'
+import { Handout } from './runs/handout.ts'
+import { Intake } from './runs/intake.ts'
+import { RunBook } from './runs/run-book.ts'
+import { Completions } from './store/completions.ts'
+import { Entries } from './store/entries.ts'
+import { Groups } from './store/groups.ts'
+import { keysUnder } from './store/keys.ts'
+import { connectForRequests, connectForWork, type RedisPlace } from './store/redis.ts'
+import { Runs } from './store/runs.ts'
+import { TaskFigures } from './store/task-figures.ts'
+import { beat } from './store/workers.ts'
+import { TaskCatalogue } from './tasks/catalogue.ts'
+
+export interface Service extends Services {
+  /** Takes jobs until the service closes. */
+  startWorker(name: string): void
+  close(): Promise<void>
+}
+
+export type ServiceConfig = Pick<
+  Config,
+  'ENGINE_HOSTS' | 'SCORE_DEADLINE_MS' | 'MAKE_DEADLINE_MS' | 'ANSWER_MAX_CHARS' | 'WORKER_CONCURRENCY'
+>
+
+export function openService(config: ServiceConfig, place: RedisPlace, python: string, log: Logger): Service {
+  const closers: (() => Promise<void> | void)[] = []
+  const keys = keysUnder(place.prefix)
+  const redis = connectForRequests(place)
+  const engine = new PythonEngine({
+    python,
+    hosts: config.ENGINE_HOSTS,
+    scoreDeadlineMs: config.SCORE_DEADLINE_MS,
+    makeDeadlineMs: config.MAKE_DEADLINE_MS,
+    onHealth: (health) =>
+      log[health.ok ? 'info' : 'error'](health, health.ok ? 'the engine is up' : 'the engine is down'),
+  })
+  const ladders = new Ladders()
+  const tasks = new TaskCatalogue(engine, ladders)
+  const figures = new TaskFigures(redis, keys)
+  const items = new Items({ engine, entries: new Entries(redis, keys), ladders, tasks, figures })
+  const judge = new Judge({ engine, items, figures, answerMaxChars: config.ANSWER_MAX_CHARS })
+  const storedRuns = new Runs(redis, keys)
+  const runs = new RunBook(storedRuns, tasks)
+  const groups = new Groups(redis, keys)
+  const producer = new Producer(redis, keys.jobs)
+  const completions = new Completions(connectForWork(place), keys.completions)
+  const onHintLost = (err: unknown) => log.warn({ err }, 'a job could not be added; the sweeper will add it')
+  const intake = new Intake({ runs, items, groups, producer, completions, onHintLost })
+  const handout = new Handout({ engine, runs: storedRuns, items, tasks, log })
+
+  return {
+    ...{ engine, redis, keys, tasks, ladders, figures, items, judge, runs, handout, intake },
+    startWorker(name) {
+      const connection = connectForWork(place)
+      const onError = (err: unknown) => log.warn({ err }, 'a worker met an error')
+      const processors = { 'score-group': scoreGroup({ groups, items, judge, runs }) }
+      const consumer = consume(processors, {
+        connection,
+        prefix: keys.jobs,
+        concurrency: config.WORKER_CONCURRENCY,
+        onError,
+      })
+      const sweeper = startSweeper({ runs: storedRuns, groups, producer }, onError)
+      const heart = beat(redis, keys, name)
+      closers.push(async () => {
+        sweeper.close()
+        await consumer.close()
+        await heart.close()
+        connection.disconnect()
+      })
+    },
+    async close() {
+      for (const close of closers.toReversed()) await close()
+      await figures.close()
+      completions.close()
+      await producer.close()
+      await engine.close()
+      redis.disconnect()
+    },
+  }
+}

@@ -1,0 +1,40 @@
+/** News of completed groups: one subscription for each process, and a map of those who wait. */
+import type { Redis } from 'ioredis'
+import { type GroupPlace, noticeOf } from './groups.ts'
+
+export class Completions {
+  readonly #redis: Redis
+  readonly #waiting = new Map<string, Set<() => void>>()
+
+  /** `redis` is a connection of its own: it can do nothing else once it is subscribed. */
+  constructor(redis: Redis, channel: string) {
+    this.#redis = redis
+    redis.on('message', (_channel, notice) => this.#announce(notice))
+    redis.subscribe(channel).catch(() => {}) // ioredis subscribes again whenever it connects; waits have deadlines
+  }
+
+  /** Begins to listen; `promise` resolves at the completion or after `timeoutMs`, whichever comes first. */
+  expect(place: GroupPlace, timeoutMs: number): { promise: Promise<void>; cancel(): void } {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const notice = noticeOf(place)
+    const waiting = this.#waiting.get(notice) ?? new Set()
+    this.#waiting.set(notice, waiting.add(resolve))
+    const timer = setTimeout(resolve, timeoutMs)
+    const cancel = () => {
+      clearTimeout(timer)
+      waiting.delete(resolve)
+      if (waiting.size === 0) this.#waiting.delete(notice)
+      resolve()
+    }
+    return { promise: promise.finally(cancel), cancel }
+  }
+
+  close(): void {
+    for (const waiting of this.#waiting.values()) for (const resolve of waiting) resolve()
+    this.#redis.disconnect()
+  }
+
+  #announce(notice: string): void {
+    for (const resolve of this.#waiting.get(notice) ?? []) resolve()
+  }
+}

@@ -1,0 +1,50 @@
+/** Every key in Redis. What belongs to one run shares a hash tag, so that one script can touch it in a cluster. */
+
+/** Keys of one run in one epoch: restoring a checkpoint begins a new one, and old groups are out of the way. */
+export interface RunKeys {
+  run: string
+  tasks: string
+  late: string
+  pending: string
+  buffer: string
+  recent: string
+  group(id: string): string
+}
+
+export interface Keys {
+  runs: string
+  workers: string
+  taskStatistics: string
+  /** Channel on which completed groups are announced: `run/epoch/group`. */
+  completions: string
+  /** BullMQ's own prefix, with a hash tag of its own. */
+  jobs: string
+  /** Kept entries lie in buckets, each bounded by itself. */
+  entryBucket(bucket: number): string
+  entry(bucket: number, itemId: string): string
+  run(name: string): string
+  ofRun(name: string, epoch: number): RunKeys
+}
+
+export function keysUnder(prefix: string): Keys {
+  const tag = (name: string) => `{${prefix}:run:${name}}`
+  return {
+    runs: `${prefix}:runs`,
+    workers: `${prefix}:workers`,
+    taskStatistics: `${prefix}:task-statistics`,
+    completions: `${prefix}:completions`,
+    jobs: `{${prefix}:jobs}`,
+    entryBucket: (bucket) => `{${prefix}:entries:${bucket}}`,
+    entry: (bucket, itemId) => `{${prefix}:entries:${bucket}}:${itemId}`,
+    run: (name) => `${tag(name)}:run`,
+    ofRun: (name, epoch) => ({
+      run: `${tag(name)}:run`,
+      tasks: `${tag(name)}:tasks`,
+      late: `${tag(name)}:${epoch}:late`,
+      pending: `${tag(name)}:${epoch}:pending`,
+      buffer: `${tag(name)}:${epoch}:buffer`,
+      recent: `${tag(name)}:${epoch}:recent`,
+      group: (id) => `${tag(name)}:${epoch}:group:${id}`,
+    }),
+  }
+}

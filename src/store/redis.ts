@@ -1,0 +1,63 @@
+/** Connections to Redis, and what its failures mean to a client. */
+import { Redis, type RedisOptions } from 'ioredis'
+import { Fault } from '../faults.ts'
+
+/** Where Redis is: a URL or the path of a socket, and what every key begins with. */
+export interface RedisPlace {
+  url: string
+  prefix: string
+}
+
+/** For requests: fails at once while Redis is away, so that the client hears of it. */
+export function connectForRequests({ url }: RedisPlace): Redis {
+  return connect(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 10_000 })
+}
+
+/** For workers and subscriptions: waits until Redis is back. */
+export function connectForWork({ url }: RedisPlace): Redis {
+  return connect(url, { maxRetriesPerRequest: null })
+}
+
+function connect(
+  url: string,
+  options: Pick<RedisOptions, 'enableOfflineQueue' | 'maxRetriesPerRequest' | 'commandTimeout'>,
+): Redis {
+  const redis = new Redis(url, { ...options, retryStrategy: (tries: number) => Math.min(50 * tries, 1000) })
+  redis.on('error', () => {}) // a lost connection is met by the command that needs it, and by /readyz
+  return redis
+}
+
+/** Resolves when the connection can be used; rejects after `timeoutMs`. */
+export async function whenReady(redis: Redis, timeoutMs: number): Promise<void> {
+  if (redis.status === 'ready') return
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const timer = setTimeout(
+    () => reject(new Fault('redis_unavailable', `Redis did not answer within ${timeoutMs} ms`)),
+    timeoutMs,
+  )
+  redis.once('ready', resolve)
+  try {
+    await promise
+  } finally {
+    clearTimeout(timer)
+    redis.off('ready', resolve)
+  }
+}
+
+const AWAY =
+  /Connection is closed|ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT|Stream isn't writeable|max retries per request|Command timed out|LOADING|MASTERDOWN|READONLY/i
+
+/** A failure of Redis as the client meets it; anything else as it is. */
+export function redisFault(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  if (/^OOM |OOM command not allowed/.test(error.message)) {
+    return new Fault('redis_full', 'Redis has reached its memory limit; what was accepted before is safe', {
+      cause: error,
+      retryAfter: 5,
+    })
+  }
+  if (AWAY.test(error.message)) {
+    return new Fault('redis_unavailable', 'Redis cannot be reached; ask again', { cause: error, retryAfter: 2 })
+  }
+  return error
+}

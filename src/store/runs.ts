@@ -1,0 +1,98 @@
+/** Runs in Redis: settings, counters, and the positions that were handed out. */
+import { randomUUID } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import type { Item } from '../words/item.ts'
+import type { SettingsChange } from '../words/run.ts'
+import type { Keys } from './keys.ts'
+import { loadScript } from './script.ts'
+
+const changeSettings = loadScript('change-settings-1')
+
+/** A run as it is stored. */
+export interface StoredRun {
+  name: string
+  epoch: number
+  revision: number
+  named: SettingsChange
+  counters: Record<string, number>
+}
+
+const TEXTS = new Set(['settings', 'uuid', 'epoch', 'revision', 'created'])
+
+export class Runs {
+  readonly #redis: Redis
+  readonly #keys: Keys
+
+  constructor(redis: Redis, keys: Keys) {
+    this.#redis = redis
+    this.#keys = keys
+  }
+
+  async find(name: string): Promise<StoredRun | undefined> {
+    const fields = await this.#redis.hgetall(this.#keys.run(name))
+    if (fields.revision === undefined) return undefined
+    return {
+      name,
+      epoch: Number(fields.epoch),
+      revision: Number(fields.revision),
+      named: JSON.parse(fields.settings ?? '{}') as SettingsChange, // written by change
+      counters: Object.fromEntries(
+        Object.entries(fields)
+          .filter(([key]) => !TEXTS.has(key))
+          .map(([key, value]) => [key, Number(value)]),
+      ),
+    }
+  }
+
+  /** False if somebody changed the run since `revision` (0: since it was not there). */
+  async change(name: string, revision: number, named: SettingsChange, restart: boolean): Promise<boolean> {
+    const args = [revision, JSON.stringify(named), Date.now(), randomUUID(), restart ? '1' : '0']
+    const done = Number(await changeSettings(this.#redis, [this.#keys.run(name)], args)) > 0
+    if (done && revision === 0) await this.#redis.sadd(this.#keys.runs, name)
+    return done
+  }
+
+  names(): Promise<string[]> {
+    return this.#redis.smembers(this.#keys.runs)
+  }
+
+  /** The next `count` positions of the sequence, as the first of them. */
+  async claimPositions(name: string, count: number): Promise<number> {
+    const [[, end] = []] =
+      (await this.#redis
+        .multi()
+        .hincrby(this.#keys.run(name), 'position', count)
+        .hincrby(this.#keys.run(name), 'items', count)
+        .exec()) ?? []
+    return Number(end) - count
+  }
+
+  /** Items that came too late for the call that claimed them. */
+  async takeLate({ name, epoch }: StoredRun, count: number): Promise<Item[]> {
+    const texts = (await this.#redis.lpop(this.#keys.ofRun(name, epoch).late, count)) ?? []
+    return texts.map((text) => JSON.parse(text) as Item) // written by putLate
+  }
+
+  async putLate({ name, epoch }: StoredRun, items: Item[]): Promise<void> {
+    if (items.length > 0)
+      await this.#redis.rpush(this.#keys.ofRun(name, epoch).late, ...items.map((item) => JSON.stringify(item)))
+  }
+
+  /** Groups that wait: for a worker, for a trainer. */
+  async waiting({ name, epoch }: StoredRun): Promise<{ queued: number; buffered: number }> {
+    const keys = this.#keys.ofRun(name, epoch)
+    const [queued, buffered] = await Promise.all([this.#redis.zcard(keys.pending), this.#redis.zcard(keys.buffer)])
+    return { queued, buffered }
+  }
+
+  /** Sums per task: `{ leg_counting: { groups: 3, score: 1.5, … } }`. */
+  async taskSums({ name, epoch }: StoredRun): Promise<Record<string, Record<string, number>>> {
+    const sums: Record<string, Record<string, number>> = {}
+    for (const [field, value] of Object.entries(await this.#redis.hgetall(this.#keys.ofRun(name, epoch).tasks))) {
+      const at = field.lastIndexOf(':')
+      const task = field.slice(0, at)
+      sums[task] = { ...sums[task], [field.slice(at + 1)]: Number(value) }
+    }
+    return sums
+  }
+}

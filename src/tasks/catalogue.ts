@@ -1,0 +1,65 @@
+/** What is known of each task: from the library's registry, or from the built-in list while it cannot be asked. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Engine, TaskFacts } from '../engine/engine.ts'
+import type { Ladders } from '../engine/ladders.ts'
+import { Fault } from '../faults.ts'
+import { NATIVE_TASKS } from '../scorers/catalogue.ts'
+import type { Credit, TaskSummary } from '../words/task.ts'
+
+interface BuiltIn {
+  category: string
+  credit: Credit
+}
+
+const BUILT_IN = JSON.parse(readFileSync(join(import.meta.dirname, 'tasks.json'), 'utf8')) as Record<string, BuiltIn> // test/tasks holds it to the registry
+
+export const TASK_NAMES = Object.keys(BUILT_IN)
+
+export class TaskCatalogue {
+  readonly #engine: Engine
+  readonly #ladders: Ladders
+
+  constructor(engine: Engine, ladders: Ladders) {
+    this.#engine = engine
+    this.#ladders = ladders
+  }
+
+  /** Throws `unknown_task`. */
+  find(name: string): TaskSummary {
+    const known = Object.hasOwn(BUILT_IN, name) ? BUILT_IN[name] : undefined
+    if (!known) throw new Fault('unknown_task', `There is no task named ${JSON.stringify(name)}; GET /tasks lists them`)
+    const rungs = this.#ladders.rungs(name).length
+    const scorer = NATIVE_TASKS.has(name) ? 'native' : 'library'
+    return { name, category: known.category, credit: known.credit, scorer, adjustable: rungs > 1, rungs }
+  }
+
+  /** Throws `unknown_task` unless this is a task or `category:NAME`. */
+  assertKnown(choice: string): void {
+    const category = /^category:(.+)$/.exec(choice)?.[1]
+    if (category === undefined) this.find(choice)
+    else if (this.list(category).length === 0)
+      throw new Fault('unknown_task', `There is no category named ${JSON.stringify(category)}`)
+  }
+
+  /** All tasks, or those of a category, or whose name or category has `query` in it. */
+  list(category?: string, query?: string): TaskSummary[] {
+    const wanted = query?.toLowerCase()
+    return TASK_NAMES.map((name) => this.find(name)).filter(
+      (task) =>
+        (category === undefined || task.category === category) &&
+        (wanted === undefined || task.name.includes(wanted) || task.category.includes(wanted)),
+    )
+  }
+
+  /** Whether the library's registry can be asked. */
+  get source(): 'registry' | 'fallback' {
+    return this.#engine.health().ok ? 'registry' : 'fallback'
+  }
+
+  /** What the library says of a task; undefined while it cannot be asked. */
+  async facts(name: string): Promise<TaskFacts | undefined> {
+    if (!this.#engine.health().ok) return undefined
+    return (await this.#engine.tasks())[name]
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * An item's id is its recipe: `TASK.SEED.INDEX.` and the rest as base64url of JSON `[engine, difficulty, config]`.
+ * Any node can make the item again from it. Neither secret nor signed: what is decoded is checked like any recipe.
+ */
+import { z } from 'zod'
+import { Fault } from '../faults.ts'
+import { Config, Difficulty, type Recipe, SEEDS_END, TaskName } from './recipe.ts'
+
+export const ID_MAX_CHARS = 2048
+
+export const ItemId = z.string().min(1).max(ID_MAX_CHARS).describe('Id of an item, from POST /items')
+
+const Rest = z.tuple([z.string().max(64), Difficulty.nullable(), Config])
+
+/** Throws `invalid_config` when the config is too large for an id. */
+export function encodeItemId({ task, seed, index, engine, difficulty, config }: Recipe): string {
+  const rest = Buffer.from(JSON.stringify([engine, difficulty, config])).toString('base64url')
+  const id = `${task}.${seed}.${index}.${rest}`
+  if (id.length > ID_MAX_CHARS) {
+    throw new Fault('invalid_config', `The config is too large: an item id may have ${ID_MAX_CHARS} characters`)
+  }
+  return id
+}
+
+/** The recipe that an id spells, of any engine version. Throws `invalid_item_id`. */
+export function decodeItemId(id: string): Recipe {
+  const [task, seed, index, rest, ...more] = id.split('.')
+  const place = [number(seed), number(index)] as const
+  const parsed = Rest.safeParse(json(rest))
+  if (!TaskName.safeParse(task).success || !place.every(Number.isInteger) || !parsed.success || more.length > 0)
+    throw unreadable()
+  const [engine, difficulty, config] = parsed.data
+  const recipe = { task: task ?? '', seed: place[0], index: place[1], engine, difficulty, config }
+  if (recipe.seed + recipe.index >= SEEDS_END || encodeItemId(recipe) !== id) throw unreadable() // one spelling only
+  return recipe
+}
+
+function number(text: string | undefined): number {
+  return /^\d{1,10}$/.test(text ?? '') ? Number(text) : Number.NaN
+}
+
+function json(text: string | undefined): unknown {
+  try {
+    return JSON.parse(Buffer.from(text ?? '', 'base64url').toString())
+  } catch {
+    return undefined
+  }
+}
+
+function unreadable(): Fault {
+  return new Fault('invalid_item_id', 'The item id cannot be read; send it as POST /items gave it')
+}

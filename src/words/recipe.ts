@@ -1,0 +1,62 @@
+/** How an item is made. Equal recipes make equal items, so the recipe is the identity. */
+import { z } from 'zod'
+
+/** The seeds that clients make up end here; eval items come after, then training items. */
+export const CLIENT_SEEDS_END = 2 ** 30
+export const EVAL_SEEDS_START = CLIENT_SEEDS_END
+export const TRAINING_SEEDS_START = 2 ** 31
+export const SEEDS_END = 2 ** 32
+
+/** The name of a dataset of the library. */
+export const TaskName = z
+  .string()
+  .regex(/^[a-z0-9_]{1,64}$/, 'a task name: small letters, digits and underscores')
+  .describe('Name of a task')
+
+/** Fields of a task's config, in plain JSON. */
+export const Config = z.record(z.string(), z.unknown())
+export type Config = z.infer<typeof Config>
+
+/** One number for every task: 0 is easiest, 1 hardest. */
+export const Difficulty = z.number().min(0).max(1)
+
+const Place = z
+  .int()
+  .min(0)
+  .max(SEEDS_END - 1)
+
+/** A recipe as a client writes it; also one that the server returned. */
+export const RecipeInput = z.strictObject({
+  task: TaskName,
+  config: Config.optional().describe('Fields that differ from the library’s defaults'),
+  difficulty: Difficulty.nullish().describe('A rung of the task’s ladder, in place of config'),
+  seed: Place.default(0),
+  index: Place.default(0),
+  engine: z.string().max(64).optional().describe('Version of the library; must be the server’s'),
+})
+export type RecipeInput = z.infer<typeof RecipeInput>
+
+/** A checked recipe: the config is canonical, the difficulty a label. */
+export interface Recipe {
+  task: string
+  config: Config
+  difficulty: number | null
+  seed: number
+  index: number
+  engine: string
+}
+
+/** A recipe as the server writes it. */
+export const RecipeOutput = z.strictObject({
+  task: TaskName,
+  config: Config,
+  difficulty: Difficulty.optional(),
+  seed: Place,
+  index: Place,
+  engine: z.string(),
+})
+
+export function recipeOutput(recipe: Recipe): z.infer<typeof RecipeOutput> {
+  const { difficulty, ...rest } = recipe
+  return difficulty === null ? rest : { ...rest, difficulty }
+}

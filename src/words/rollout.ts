@@ -1,0 +1,128 @@
+/** One completion for an item, and the group of them that is scored together. */
+import { z } from 'zod'
+import { ItemId } from './item-id.ts'
+import { GroupVerdict } from './verdict.ts'
+
+export const RunName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'a run name: [a-z0-9][a-z0-9._-]{0,62}')
+export const GroupId = z
+  .string()
+  .regex(/^[\w.-]{1,128}$/, 'a group id: up to 128 letters, digits, dots, dashes, underscores')
+
+/** A chat message; keys that we do not read (tool calls, names) are kept as sent. */
+export const Message = z.looseObject({
+  role: z.string(),
+  content: z.union([z.string(), z.array(z.looseObject({ type: z.string() })), z.null()]).optional(),
+})
+export type Message = z.infer<typeof Message>
+
+const Typed = z.strictObject({ dtype: z.enum(['int32', 'float32', 'uint8', 'int16']), data: z.base64() })
+const BYTES = { int32: 4, float32: 4, uint8: 1, int16: 2 } as const
+
+/** Numbers as JSON, or as bytes in base64. Checked by hand: zod takes long over arrays of 30,000 numbers. */
+const numbers = (nullable: boolean) =>
+  z
+    .custom<(number | null)[] | z.infer<typeof Typed>>((value) => {
+      if (!Array.isArray(value)) return Typed.safeParse(value).success
+      for (const x of value) if (typeof x !== 'number' && !(nullable && x === null)) return false
+      return true
+    }, 'a list of numbers, or { dtype, data } with base64')
+    .meta({ type: 'array', items: { type: nullable ? ['number', 'null'] : 'number' } })
+
+export const Tokens = numbers(false)
+export type Tokens = z.infer<typeof Tokens>
+
+export const Rollout = z
+  .strictObject({
+    completion: z.string().optional(),
+    messages: z.array(Message).min(1).optional(),
+    tokens: Tokens.optional(),
+    masks: Tokens.optional().describe('−100: not trained'),
+    logprobs: numbers(true).optional(),
+    policy_version: z.int().min(0).optional(),
+    finish_reason: z
+      .string()
+      .max(64)
+      .nullish()
+      .describe('`length`: cut by the limit; `abort`, `error`: no completion came'),
+    length_tokens: z.int().min(0).optional(),
+    arrays: z.record(z.string(), z.unknown()).optional().describe('Carried unread'),
+    extra: z.unknown().optional().describe('Carried unread'),
+  })
+  .superRefine((rollout, context) => {
+    if ((rollout.completion === undefined) === (rollout.messages === undefined)) {
+      context.addIssue({ code: 'custom', path: ['completion'], message: 'give either completion or messages' })
+    }
+    const lengths = [rollout.tokens, rollout.masks, rollout.logprobs].filter((x) => x !== undefined).map(arrayLength)
+    if (new Set(lengths).size > 1) {
+      context.addIssue({
+        code: 'custom',
+        path: ['tokens'],
+        message: `tokens, masks and logprobs differ in length: ${lengths.join(', ')}`,
+      })
+    }
+  })
+export type Rollout = z.infer<typeof Rollout>
+
+export function arrayLength(array: Tokens | (number | null)[]): number {
+  return Array.isArray(array) ? array.length : Math.floor((array.data.length * 3) / 4 / BYTES[array.dtype])
+}
+
+/** How many positions of a mask are trained. */
+export function trainedPositions(masks: Tokens): number {
+  let trained = 0
+  for (const mask of arrayValues(masks)) if (mask !== -100) trained++
+  return trained
+}
+
+function arrayValues(array: Tokens): Iterable<number | null> {
+  if (Array.isArray(array)) return array
+  const bytes = Uint8Array.from(Buffer.from(array.data, 'base64'))
+  const { buffer } = bytes
+  switch (array.dtype) {
+    case 'int32':
+      return new Int32Array(buffer)
+    case 'float32':
+      return new Float32Array(buffer)
+    case 'int16':
+      return new Int16Array(buffer)
+    case 'uint8':
+      return bytes
+  }
+}
+
+/** A group as a client posts it. */
+export const GroupInput = z.strictObject({
+  item_id: ItemId,
+  group_id: GroupId.optional().describe('Unique in the run; without it the id comes from the content'),
+  policy_version: z.int().min(0).optional(),
+  buffer: z.boolean().optional().describe('false: score it, but keep it out of the batches'),
+  extra: z.unknown().optional(),
+  rollouts: z.array(Rollout).min(1).max(1024),
+})
+export type GroupInput = z.infer<typeof GroupInput>
+
+export const Destination = z.enum(['buffered', 'not_buffered', 'no_signal', 'stale', 'skipped'])
+export type Destination = z.infer<typeof Destination>
+
+/** A group as it stands: queued, scored, or failed. */
+export const Group = z.strictObject({
+  group_id: GroupId,
+  run: RunName,
+  item_id: ItemId,
+  task: z.string(),
+  difficulty: z.number().nullable(),
+  status: z.enum(['queued', 'scored', 'failed']),
+  verdicts: z.array(GroupVerdict).optional(),
+  mean_score: z.number().nullable().optional(),
+  mean_reward: z.number().nullable().optional(),
+  std_reward: z.number().nullable().optional(),
+  percent_correct: z.number().nullable().optional(),
+  voters: z.int().optional(),
+  lengths: z.enum(['all', 'some', 'none']).optional().describe('Whether all rollouts have a length in tokens'),
+  length_penalty: z.boolean().optional().describe('Whether a reward was lowered for its length'),
+  signal: z.boolean().optional(),
+  destination: Destination.nullable(),
+  code: z.string().optional(),
+  detail: z.string().optional(),
+})
+export type Group = z.infer<typeof Group>

@@ -1,0 +1,96 @@
+/** One training run: its settings and what its nodes share. */
+import { z } from 'zod'
+import { TaskName } from './recipe.ts'
+import { RunName } from './rollout.ts'
+import { Extraction } from './verdict.ts'
+
+export const SYSTEM_PROMPT = `You solve reasoning problems. Work through the problem step by step inside <think> and </think> before you reply.
+Then give the final answer, and nothing else, between one pair of <answer> and </answer> tags, like this: <answer>42</answer>
+Use the answer tags exactly once, after your thinking, and follow any output format that the question asks for. An answer outside the tags is not counted.`
+
+const TaskChoice = z.union([
+  z.literal('all'),
+  z
+    .array(z.union([TaskName, z.string().regex(/^category:[a-z]+$/)]))
+    .min(1)
+    .max(512),
+])
+
+const Dapo = z.strictObject({
+  kind: z.literal('dapo'),
+  buffer: z.int().min(1).default(4096),
+  factor: z.number().min(0).default(1),
+})
+
+/** Every setting of a run and its default; `test/words/settings.test.ts` holds the README's table to it. */
+export const RunSettings = z.strictObject({
+  seed: z
+    .int()
+    .min(0)
+    .max(2 ** 32 - 1)
+    .default(42)
+    .describe('Items differ per run and seed'),
+  tasks: TaskChoice.default('all').describe('`all`, or names and `category:games`'),
+  group_size: z.int().min(1).max(1024).default(16).describe('Rollouts per item'),
+  max_token_length: z.int().min(1).default(16384).describe('M of the length penalty'),
+  extraction: Extraction.default('strict').describe('How the answer is read from a completion'),
+  dual_format: z.boolean().default(true).describe('Score the answer bare and in tags; the higher counts'),
+  length_penalty: z
+    .union([z.boolean(), Dapo])
+    .default(true)
+    .describe('The original’s; false; or `{ kind: "dapo", buffer, factor }`'),
+  mask_too_long_completions: z.boolean().default(true).describe('`finish_reason: length` carries no signal'),
+  min_trained_tokens: z.int().min(0).default(10).describe('A rollout with fewer is skipped by name'),
+  advantage: z.enum(['mean', 'mean_std', 'leave_one_out', 'none']).default('mean'),
+  drop_equal_scores: z.boolean().default(true).describe('Groups without signal are counted, not buffered'),
+  signal_on: z.enum(['reward', 'score']).default('reward').describe('`score` ignores penalties'),
+  buffer: z.boolean().default(true).describe('Whether scored groups wait for a trainer'),
+  buffer_max_groups: z.int().min(1).max(1_000_000).default(4096).describe('Queued and buffered groups, at most'),
+  keep_groups: z.int().min(1).max(1_000_000).default(10_000).describe('Groups that can still be looked at'),
+  system_prompt: z.string().max(100_000).nullable().default(SYSTEM_PROMPT).describe('null: none'),
+  system_prompt_role: z.enum(['system', 'user']).default('system').describe('`user` puts it before the question'),
+})
+export type RunSettings = z.infer<typeof RunSettings>
+
+/** What a PUT names: omitted settings keep their value, null restores the default. */
+export const SettingsChange = z.strictObject(
+  Object.fromEntries(
+    Object.entries(RunSettings.shape).map(([name, schema]) => [name, schema.removeDefault().nullable().optional()]),
+  ) as unknown as { [K in keyof RunSettings]: z.ZodOptional<z.ZodNullable<z.ZodType<RunSettings[K]>>> }, // the same keys, one by one
+)
+export type SettingsChange = z.infer<typeof SettingsChange>
+
+const Count = z.int().min(0)
+
+export const Run = z.strictObject({
+  run: RunName,
+  settings: z.looseObject({}).describe('Every setting, with its default where none was named'),
+  progress: z.strictObject({
+    items: Count.describe('Items handed out'),
+    groups: Count,
+    rollouts: Count,
+    scored_groups: Count,
+    failed_groups: Count,
+    queued_groups: Count,
+    buffered_groups: Count,
+    no_signal: z.strictObject({ easy: Count, hard: Count }),
+    faults: z.record(z.string(), Count),
+    unscored: Count,
+  }),
+  tasks: z.record(
+    z.string(),
+    z.strictObject({
+      groups: Count,
+      rollouts: Count,
+      mean_score: z.number().nullable(),
+      mean_reward: z.number().nullable(),
+      signal: Count,
+    }),
+  ),
+})
+export type Run = z.infer<typeof Run>
+
+/** The settings in force: what was named over the defaults. */
+export function settingsInForce(named: SettingsChange): RunSettings {
+  return RunSettings.parse(named)
+}

@@ -1,0 +1,60 @@
+/** What became of a rollout: scored, or unscored. There is no third thing. */
+import { z } from 'zod'
+
+/** How the answer is read from a completion. */
+export const Extraction = z.enum(['strict', 'last_tag', 'tag_or_boxed', 'bare'])
+export type Extraction = z.infer<typeof Extraction>
+
+/** The model's fault; the score is 0. */
+export const FaultKind = z.enum([
+  'no_answer',
+  'many_answers',
+  'unclosed_answer',
+  'unclosed_think',
+  'answer_too_long',
+  'invalid_answer',
+])
+export type FaultKind = z.infer<typeof FaultKind>
+
+/** Why there is no score; never the model's fault. */
+export const UnscoredCode = z.enum([
+  'scorer_timeout',
+  'scorer_crashed',
+  'scorer_out_of_memory',
+  'engine_unavailable',
+  'generation_failed',
+])
+export type UnscoredCode = z.infer<typeof UnscoredCode>
+
+const Scored = z.strictObject({
+  status: z.literal('scored'),
+  reward: z.number().describe('What to train on'),
+  score: z.number().describe('The library’s score, in [0, 1]'),
+  answer: z.string().nullable(),
+  fault: FaultKind.nullable(),
+  penalty: z.number().describe('score − reward'),
+})
+
+const Unscored = z.strictObject({
+  status: z.literal('unscored'),
+  reward: z.null(),
+  score: z.null(),
+  code: UnscoredCode,
+  detail: z.string(),
+})
+
+export const Verdict = z.discriminatedUnion('status', [Scored, Unscored])
+export type Verdict = z.infer<typeof Verdict>
+
+const inGroup = {
+  skipped: z.literal('too_short').optional().describe('Fewer trained tokens than min_trained_tokens'),
+  masked: z.literal(true).optional().describe('Cut by the token limit: carries no training signal'),
+  advantage: z.number().nullable(),
+}
+
+/** A verdict as it stands in a group. */
+export const GroupVerdict = z.discriminatedUnion('status', [
+  z.strictObject({ ...Scored.shape, ...inGroup }),
+  z.strictObject({ ...Unscored.shape, ...inGroup }),
+])
+export type GroupVerdict = z.infer<typeof GroupVerdict>
