@@ -24,6 +24,8 @@ import { beat } from './store/workers.ts'
 import { TaskCatalogue } from './tasks/catalogue.ts'
 
 export interface Service extends Services {
+  /** What the sweeper works on. */
+  sweeping: { runs: Runs; groups: Groups; producer: Producer }
   /** Takes jobs until the service closes. */
   startWorker(name: string): void
   close(): Promise<void>
@@ -61,7 +63,18 @@ export function openService(config: ServiceConfig, place: RedisPlace, python: st
   const handout = new Handout({ engine, runs: storedRuns, items, tasks, log })
 
   return {
-    ...{ engine, redis, keys, tasks, ladders, figures, items, judge, runs, handout, intake },
+    engine,
+    redis,
+    keys,
+    tasks,
+    ladders,
+    figures,
+    items,
+    judge,
+    runs,
+    handout,
+    intake,
+    sweeping: { runs: storedRuns, groups, producer },
     startWorker(name) {
       const connection = connectForWork(place)
       const onError = (err: unknown) => log.warn({ err }, 'a worker met an error')
@@ -72,7 +85,7 @@ export function openService(config: ServiceConfig, place: RedisPlace, python: st
         concurrency: config.WORKER_CONCURRENCY,
         onError,
       })
-      const sweeper = startSweeper({ runs: storedRuns, groups, producer }, onError)
+      const sweeper = startSweeper(this.sweeping, onError)
       const heart = beat(redis, keys, name)
       closers.push(async () => {
         sweeper.close()

@@ -3,6 +3,9 @@ import type { Socket } from 'node:net'
 import { encodeFrame, frameReader } from './frames.ts'
 import { type Outcome, readOutcome } from './outcome.ts'
 
+/** What a host may take to build a dataset before it begins with the first unit. */
+const PREPARE_MS = 10_000
+
 /** Units of one request that a host works through in order. */
 export interface Batch {
   /** Everything of the request but its units. */
@@ -53,7 +56,7 @@ export class Host {
     this.#batch = batch
     this.#next = 0
     this.busySince = performance.now()
-    this.#watch(batch.deadlineMs)
+    this.#watch(PREPARE_MS)
     this.#socket.write(encodeFrame({ ...batch.request, units: batch.units.map(({ unit }) => unit) }))
   }
 
@@ -73,8 +76,15 @@ export class Host {
   #settle(message: Record<string, unknown>): void {
     const batch = this.#batch
     if (!batch || this.#stuck) return
+    if ('begun' in message) {
+      this.#watch(batch.deadlineMs)
+      return
+    }
     batch.units[this.#next++]?.settle(readOutcome(message))
-    if (this.#next < batch.units.length) return this.#watch(batch.deadlineMs)
+    if (this.#next < batch.units.length) {
+      this.#watch(batch.deadlineMs)
+      return
+    }
     clearTimeout(this.#timer)
     this.#batch = undefined
     this.#events.onFree(this)

@@ -26,7 +26,7 @@ export function readOutcome(message: Record<string, unknown>): Outcome {
 const REFUSALS = ['invalid_config', 'unknown_task', 'index_out_of_range'] as const
 
 /** The value of an outcome, or the fault that the client meets. */
-export function valueOf(outcome: Outcome | undefined): unknown {
+export function unwrap(outcome: Outcome | undefined): unknown {
   switch (outcome?.kind) {
     case 'value':
       return outcome.value
@@ -37,6 +37,9 @@ export function valueOf(outcome: Outcome | undefined): unknown {
     }
     case 'lost':
       if (outcome.reason === 'unavailable') throw new Fault('engine_unavailable', outcome.detail, { retryAfter: 2 })
+      if (outcome.reason === 'out_of_memory') {
+        throw new Fault('invalid_config', 'Making this item takes more memory than a host has')
+      }
       throw new Fault('make_timeout', `The item could not be made: ${outcome.detail}`)
     default:
       throw new Fault('internal', outcome?.detail ?? 'no outcome')

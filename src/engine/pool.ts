@@ -39,6 +39,7 @@ export class Pool {
 
   /** One outcome for each unit, in order; never rejects. */
   async run(batch: Omit<Batch, 'units'>, units: unknown[]): Promise<Outcome[]> {
+    if (!this.#zygote()) return units.map(() => unavailable('the engine is down'))
     if (this.#waitingUnits + units.length > QUEUED_UNITS_MAX)
       return units.map(() => unavailable('too much work is waiting'))
     const outcomes: Promise<Outcome>[] = []

@@ -3,7 +3,7 @@ import { Fault } from '../faults.ts'
 import type { Entry } from '../scorers/scorer.ts'
 import type { Config } from '../words/recipe.ts'
 import type { Engine, Health, Place, TaskFacts } from './engine.ts'
-import { type Outcome, valueOf } from './outcome.ts'
+import { type Outcome, unwrap } from './outcome.ts'
 import { Pool } from './pool.ts'
 import { ENGINE_VERSION } from './version.ts'
 import { Zygote } from './zygote.ts'
@@ -70,7 +70,7 @@ export class PythonEngine implements Engine {
       const [outcome] = await this.#makers.run({ request: { op: 'tasks' }, task: '', deadlineMs: ASK_DEADLINE_MS }, [
         null,
       ])
-      const { tasks } = valueOf(outcome) as { tasks: Record<string, TaskFacts> } // as host.py describes them
+      const { tasks } = unwrap(outcome) as { tasks: Record<string, TaskFacts> } // as host.py describes them
       this.#tasks = tasks
     }
     return this.#tasks
@@ -82,7 +82,7 @@ export class PythonEngine implements Engine {
     if (!known) {
       const request = { request: { op: 'config', task }, task, deadlineMs: ASK_DEADLINE_MS }
       const [outcome] = await this.#makers.run(request, [config])
-      known = valueOf(outcome) as Config // library.canonical gives an object
+      known = unwrap(outcome) as Config // library.canonical gives an object
       if (this.#canonical.size >= CONFIGS_KEPT) this.#canonical.clear()
       this.#canonical.set(key, known)
     }
@@ -110,7 +110,8 @@ export class PythonEngine implements Engine {
 
   #start(version: string): void {
     if (version !== ENGINE_VERSION) {
-      return this.#lost(`reasoning-gym ${version} is installed where ${ENGINE_VERSION} is wanted`)
+      this.#lost(`reasoning-gym ${version} is installed where ${ENGINE_VERSION} is wanted`)
+      return
     }
     this.#setHealth({ ok: true })
     this.#makers.fill()

@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Engine, Made, Place } from '../engine/engine.ts'
 import type { Ladders } from '../engine/ladders.ts'
-import { valueOf } from '../engine/outcome.ts'
+import { unwrap } from '../engine/outcome.ts'
 import { Fault } from '../faults.ts'
 import type { Entry } from '../scorers/scorer.ts'
 import type { Entries } from '../store/entries.ts'
@@ -132,7 +132,7 @@ export class Items {
     this.#parts.figures.made(first.task, recipes.length, performance.now() - started)
     return outcomes.map((outcome, k) => async () => {
       const recipe = recipes[k] as Recipe // one outcome for each
-      const made = valueOf(outcome) as Made // as host.py makes them
+      const made = unwrap(outcome) as Made // as host.py makes them
       const item = { ...made, id: encodeItemId(recipe), recipe }
       this.#remembered.set(item.id, item.entry)
       await this.#parts.entries.keep(item.id, item.entry).catch(() => {}) // it can be made again

@@ -27,9 +27,12 @@ function fieldErrors(issue: z.core.$ZodIssue, part: string): FieldError[] {
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({ path: path(key), message: 'unknown field' }))
   if (issue.code === 'invalid_union') {
-    const deepest = issue.errors.flat().toSorted((a, b) => b.path.length - a.path.length)[0]
-    if (deepest && deepest.path.length > 0)
-      return fieldErrors({ ...deepest, path: [...issue.path, ...deepest.path] }, part)
+    // The alternative that was meant is the one with the least against it.
+    const against = issue.errors.map((branch) =>
+      branch.flatMap((inner) => fieldErrors({ ...inner, path: [...issue.path, ...inner.path] }, part)),
+    )
+    const [least = []] = against.toSorted((a, b) => a.length - b.length)
+    if (least.length > 0) return least
   }
   return [{ path: path(), message: issue.message }]
 }

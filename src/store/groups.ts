@@ -54,9 +54,18 @@ export class Groups {
       this.#redis,
       [keys.run, keys.group(place.group), keys.pending, keys.buffer, keys.recent, keys.tasks],
       [
-        ...[place.group, JSON.stringify(result), result.status, result.destination ?? '', REMEMBERED_MS, keep],
-        ...[this.#keys.completions, noticeOf(place), keys.group('')],
-        ...[counters.length, ...counters.flat(), ...sumsOf(task, result).flat()],
+        place.group,
+        JSON.stringify(result),
+        result.status,
+        result.destination ?? '',
+        REMEMBERED_MS,
+        keep,
+        this.#keys.completions,
+        noticeOf(place),
+        keys.group(''),
+        counters.length,
+        ...counters.flat(),
+        ...sumsOf(task, result).flat(),
       ],
     )
     return done === 1

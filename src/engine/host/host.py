@@ -5,6 +5,7 @@
     {"op": "items", "task", "config", "units": [[seed, i]]}    {"k": 0, "value": {question, entry}}
     {"op": "score", "task", "config", "seed", "entry", "units": [answer]}   {"k": 0, "value": score}
 
+First comes {"begun": true}: the dataset stands, and from now on each unit has its deadline.
 Instead of a value: {"fault", "detail", "path"} (refused), {"raised": text} (a scorer raised on an answer), {"memory": true}.
 """
 
@@ -20,6 +21,8 @@ import limits
 import typed
 from faults import Fault
 
+BEGUN = frames.encode({"begun": True})
+
 
 def run(path, kind):
     connection = socket.socket(socket.AF_UNIX)
@@ -29,9 +32,23 @@ def run(path, kind):
     stream = connection.makefile("rb", buffering=1 << 16)
     connection.sendall(frames.encode({"pid": limits.pid(), "kind": kind}))
     while (request := frames.read(stream)) is not None:
-        answer = WORK[request["op"]](request)
+        answer = _prepared(request)
+        connection.sendall(BEGUN)
         for k, unit in enumerate(request.get("units", [None])):
             connection.sendall(frames.encode({"k": k, **_outcome(answer, unit)}))
+
+
+def _prepared(request):
+    """The function of one unit. If it cannot be had, every unit has that outcome."""
+    try:
+        return WORK[request["op"]](request)
+    except (Fault, MemoryError) as failure:
+        reason = failure  # the name in an except clause ends with it
+
+        def refuse(_unit):
+            raise reason
+
+        return refuse
 
 
 def _outcome(answer, unit):
@@ -70,6 +87,8 @@ def _config(request):
 
 
 def _items(request):
+    library.instance(request["task"], request["config"], request["units"][0][0])
+
     def make(unit):
         entry = library.make(request["task"], request["config"], *unit)
         return {
@@ -83,6 +102,7 @@ def _items(request):
 def _score(request):
     task, config, seed = request["task"], request["config"], request["seed"]
     entry = typed.decode(request["entry"])
+    library.instance(task, config, seed)
     return lambda answer: _finite(library.score(task, config, seed, entry, answer))
 
 

@@ -12,6 +12,7 @@ import importlib
 import operator
 import re
 import types
+from functools import partial
 from itertools import accumulate
 
 import sympy
@@ -41,30 +42,24 @@ class Refused(ValueError):
 
 
 def install():
-    """Puts the readers into the nine scorers. Two more `eval`s of the library stay, for they read only the item's own text:
-    number_sorting's reads the entry's answer, bitwise_arithmetic's the metadata."""
-    for name in ("algorithmic.binary_matrix", "algorithmic.spiral_matrix", "algorithmic.string_insertion", "games.n_queens"):
-        _module(name).eval = read_literal
-    for name in ("games.countdown", "games.puzzle24"):
-        _module(name).parse_expr = read_expression
-    # These three read the item's own answer or integrand in the same way; the bounds leave it room.
-    _module("algebra.polynomial_multiplication").sp = _Sympy(read_expression)
-    for name in ("algebra.simple_integration", "algebra.intermediate_integration"):
-        _module(name).sympy = _Sympy(read_antiderivative)
+    """Puts the readers into the nine scorers. The last three read the item's own text in the same way; the bounds leave it
+    room. Two more `eval`s of the library stay, for an item's text is all they read: number_sorting's and bitwise_arithmetic's."""
+    for module, name, reader in (
+        ("algorithmic.binary_matrix", "eval", read_literal),
+        ("algorithmic.spiral_matrix", "eval", read_literal),
+        ("algorithmic.string_insertion", "eval", read_literal),
+        ("games.n_queens", "eval", read_literal),
+        ("games.countdown", "parse_expr", read_expression),
+        ("games.puzzle24", "parse_expr", read_expression),
+        ("algebra.polynomial_multiplication", "sp", _sympy_with(read_expression)),
+        ("algebra.simple_integration", "sympy", _sympy_with(read_antiderivative)),
+        ("algebra.intermediate_integration", "sympy", _sympy_with(read_antiderivative)),
+    ):
+        setattr(importlib.import_module(f"reasoning_gym.{module}"), name, reader)
 
 
-def _module(name):
-    return importlib.import_module(f"reasoning_gym.{name}")
-
-
-class _Sympy:
-    """sympy, all but its `parse_expr`."""
-
-    def __init__(self, parse_expr):
-        self.parse_expr = parse_expr
-
-    def __getattr__(self, name):
-        return getattr(sympy, name)
+def _sympy_with(parse_expr):
+    return types.SimpleNamespace(**{**vars(sympy), "parse_expr": parse_expr})
 
 
 def read_literal(text):
@@ -116,12 +111,8 @@ def _literal(node):
     match node:
         case ast.Constant():
             return node.value
-        case ast.List():
-            return [_literal(item) for item in node.elts]
-        case ast.Tuple():
-            return tuple([_literal(item) for item in node.elts])
-        case ast.Set():
-            return {_literal(item) for item in node.elts}
+        case ast.List() | ast.Tuple() | ast.Set():
+            return {ast.List: list, ast.Tuple: tuple, ast.Set: set}[type(node)](map(_literal, node.elts))
         case ast.Dict():
             return {_literal(key): _literal(value) for key, value in zip(node.keys, node.values)}
         case ast.UnaryOp(op=ast.USub() | ast.UAdd()):
@@ -188,7 +179,9 @@ def _call(node, names):
         case ast.Call(func=ast.Name(id="Integer"), args=[ast.Constant(value=int(number))]):
             return Integer(number)
         case ast.Call(func=ast.Name(id="Float"), args=[ast.Constant(value=str(number))]):
-            return _float(number)
+            exponent = number.lower().partition("e")[2] or "0"
+            _check(len(number) <= MAX_FLOAT_CHARS and abs(int(exponent)) <= MAX_FLOAT_CHARS, "too long a number")
+            return Float(number)
         case ast.Call(func=ast.Call(func=ast.Name(id="Function"), args=[ast.Constant(value=str(name))])):
             return Function(name)(*[_value(argument, names) for argument in node.args])
         case ast.Call(func=ast.Name(id=name)) if name in _FUNCTIONS and name not in names:
@@ -233,12 +226,6 @@ def _modest(value):
     return value
 
 
-def _float(text):
-    exponent = text.lower().partition("e")[2]
-    _check(len(text) <= MAX_FLOAT_CHARS and abs(int(exponent or 0)) <= MAX_FLOAT_CHARS, "too long a number")
-    return Float(text)
-
-
 def _power(base, exponent):
     base, exponent = _modest(sympy.sympify(base)), _modest(sympy.sympify(exponent))
     weight = 0 if base is E and not exponent.is_number else _bits(base)
@@ -248,12 +235,9 @@ def _power(base, exponent):
     return base**exponent
 
 
-def _factorial(function):
-    def bounded(argument):
-        _check(_reach(argument) <= MAX_FACTORIAL_OF, "too big a factorial")
-        return function(argument)
-
-    return bounded
+def _factorial(function, argument):
+    _check(_reach(argument) <= MAX_FACTORIAL_OF, "too big a factorial")
+    return function(argument)
 
 
 def _between(kind, function):
@@ -264,26 +248,21 @@ def _between(kind, function):
     return bounded
 
 
-def _integral(integrand, variable):
-    """Kept as it stands: where sympy finds none it is the item's own answer, in one of 24 of intermediate_integration."""
-    _check(isinstance(variable, Symbol), "no variable")
-    return sympy.Integral(integrand, variable)
-
-
 _UNARY = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Not: operator.not_}
 _BINARY = {
     **{ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: _power},
     **{ast.Mod: _between(Expr, operator.mod), ast.FloorDiv: _between(Expr, operator.floordiv)},
-    **{ast.BitXor: _between(Integer, operator.xor), ast.BitAnd: _between(Integer, operator.and_), ast.BitOr: _between(Integer, operator.or_)},
+    ast.BitXor: _between(Integer, operator.xor),  # what `2^3` is here, though a power was meant
 }
 _CONSTANTS = {"E", "I", "pi", "oo", "zoo", "nan", "true", "false", "EulerGamma", "GoldenRatio", "Catalan"}
 _ANGLES = [f"{a}{f}{h}" for a in ("", "a") for f in ("sin", "cos", "tan", "cot", "sec", "csc") for h in ("", "h")]
-_PLAIN = [*_ANGLES, "atan2", "log", "ln", "sqrt", "cbrt", "Abs", "sign", "floor", "ceiling", "Integer", "Rational"]
+_PLAIN = [*_ANGLES, "atan2", "log", "ln", "sqrt", "cbrt", "Abs", "sign", "floor", "ceiling", "Integer", "Rational", "Integral"]
+# `Integral` stands in the item's own answer where sympy found no other, in one of 24 of intermediate_integration.
 _FUNCTIONS = {
     **{name: getattr(sympy, name) for name in _PLAIN},
-    **{"abs": sympy.Abs, "S": sympy.sympify, "Integral": _integral, "pow": _power, "Pow": _power},
+    **{"abs": sympy.Abs, "S": sympy.sympify, "pow": _power, "Pow": _power},
     **{"exp": lambda argument: _power(E, argument), "root": lambda base, n: _power(base, 1 / n)},
-    **{name: _factorial(getattr(sympy, name)) for name in ("factorial", "factorial2")},
+    **{name: partial(_factorial, getattr(sympy, name)) for name in ("factorial", "factorial2")},
 }
 # The names that mean something to `parse_expr`: any other is a symbol, or a function that nothing is known of.
 _BUILTINS = {name: known for name, known in vars(builtins).items() if isinstance(known, types.BuiltinFunctionType)}

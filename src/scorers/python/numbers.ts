@@ -31,7 +31,7 @@ export function parseInteger(text: string, base: 0 | 2 | 8 | 10 | 16 = 10): bigi
 /** Python's `float(text)`; throws PyValueError. */
 export function parseFloat64(text: string): number {
   const ascii = trimEnd(toAscii(text)).replace(/^[ \t-\r]+/, '')
-  const bare = ascii.includes('_') ? withoutUnderscores(ascii) : ascii
+  const bare = withoutUnderscores(ascii)
   if (float.test(bare)) return Number(bare)
   const [found, sign, infinity] = special.exec(bare) ?? []
   if (found === undefined) throw new PyValueError('no float')
@@ -135,8 +135,10 @@ function magnitude(digits: string, radix: number): bigint {
   return BigInt(radix === 10 ? bare : `${{ 2: '0b', 8: '0o', 16: '0x' }[radix]}${bare}`)
 }
 
-function withoutUnderscores(text: string): string {
-  if (/(?:^|\D)_|_(?:\D|$)/.test(text)) throw new PyValueError('no float')
+/** Underscores may stand between digits only; throws PyValueError. */
+export function withoutUnderscores(text: string): string {
+  if (!text.includes('_')) return text
+  if (/(?:^|\D)_|_(?:\D|$)/.test(text)) throw new PyValueError('no number')
   return text.replaceAll('_', '')
 }
 

@@ -1,0 +1,8 @@
+/** Equal to the last character. Rule of `reasoning_gym/algorithmic/ab.py` and `reasoning_gym/logic/self_reference.py`. */
+import { z } from 'zod'
+import { defineScorer } from '../scorer.ts'
+
+export const equal = defineScorer({
+  metadata: z.unknown(),
+  score: (answer, entry) => (answer === entry.answer ? 1 : 0),
+})

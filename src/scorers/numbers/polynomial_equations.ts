@@ -1,0 +1,54 @@
+/** Each root given takes the nearest one wanted, e^(-10·distance); half a point off for each missing or extra. Rule of `reasoning_gym/algebra/polynomial_equations.py`. */
+import { z } from 'zod'
+import { oracleOf } from '../oracle.ts'
+import { PyValueError, parseFloat64 } from '../python/numbers.ts'
+import { strip } from '../python/text.ts'
+import { defineScorer } from '../scorer.ts'
+
+const DECAY = -10
+const PENALTY = 0.5
+
+export const polynomialEquations = defineScorer({
+  metadata: z.unknown(),
+  score(answer, entry) {
+    const wanted = rootsOf(oracleOf(entry))
+    const given = rootsOf(answer)
+    if (wanted.length === 0 && given.length === 0) return 1
+    let [reward, matched] = [0, 0]
+    for (const root of given) {
+      const nearest = nearestTo(root, wanted)
+      if (nearest === undefined) continue
+      reward += Math.exp(nearest.distance * DECAY)
+      matched++
+      wanted.splice(nearest.index, 1)
+    }
+    const penalty = (wanted.length + given.length - matched) * PENALTY
+    return Math.max(0, (matched > 0 ? reward / matched : 0) - penalty)
+  },
+})
+
+/** Sorted as Python does, NaN and all: V8's sort is a port of CPython's. */
+function rootsOf(text: string): number[] {
+  return text
+    .split(',')
+    .flatMap((part) => floatOf(part))
+    .sort((a, b) => (a < b ? -1 : 1))
+}
+
+function floatOf(text: string): number[] {
+  try {
+    return [parseFloat64(strip(text))]
+  } catch (error) {
+    if (error instanceof PyValueError) return []
+    throw error
+  }
+}
+
+function nearestTo(root: number, wanted: readonly number[]): { index: number; distance: number } | undefined {
+  let nearest: { index: number; distance: number } | undefined
+  for (const [index, other] of wanted.entries()) {
+    const distance = Math.abs(root - other)
+    if (distance < (nearest?.distance ?? Infinity)) nearest = { index, distance }
+  }
+  return nearest
+}

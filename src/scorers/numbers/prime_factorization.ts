@@ -1,0 +1,56 @@
+/** The same factors, 0.5 for others of the same product, else 0.01; raises on what is no integer. Rule of `reasoning_gym/arithmetic/prime_factorization.py`. */
+import { z } from 'zod'
+import { oracleOf } from '../oracle.ts'
+import { PyValueError, parseInteger } from '../python/numbers.ts'
+import { strip } from '../python/text.ts'
+import { defineScorer, InvalidAnswer } from '../scorer.ts'
+
+export const primeFactorization = defineScorer({
+  metadata: z.unknown(),
+  score(answer, entry) {
+    const wanted = factorsOf(oracleOf(entry))
+    const given = factorsOf(answer)
+    if (sameFactors(wanted, given)) return 1
+    return hasProduct(
+      given,
+      wanted.reduce((product, factor) => product * factor, 1n),
+    )
+      ? 0.5
+      : 0.01
+  },
+})
+
+function factorsOf(text: string): bigint[] {
+  try {
+    return text
+      .split('×')
+      .map((part) => strip(part))
+      .filter((part) => part !== '')
+      .map((part) => parseInteger(part))
+  } catch (error) {
+    if (error instanceof PyValueError) throw new InvalidAnswer('no integer', { cause: error })
+    throw error
+  }
+}
+
+function sameFactors(a: readonly bigint[], b: readonly bigint[]): boolean {
+  if (a.length !== b.length) return false
+  const sorted = b.toSorted(ascending)
+  return a.toSorted(ascending).every((factor, i) => factor === sorted[i])
+}
+
+function ascending(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** Stops where the product has outgrown what is wanted: without a zero it never shrinks again. */
+function hasProduct(factors: readonly bigint[], wanted: bigint): boolean {
+  if (factors.includes(0n)) return wanted === 0n
+  const bound = wanted < 0n ? -wanted : wanted
+  let product = 1n
+  for (const factor of factors) {
+    product *= factor
+    if (product > bound || -product > bound) return false
+  }
+  return product === wanted
+}

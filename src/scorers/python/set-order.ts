@@ -1,0 +1,53 @@
+/** The order in which CPython 3.11 lists a set of small integers: that of its hash table. */
+import type { PyValue } from './values.ts'
+
+const LINEAR_PROBES = 9
+const MAX_ITEMS = 50_000
+
+/** The items of a set, given in order of insertion. Anything but integers below 2^31 keeps that order: strings hash by a seed. */
+export function tableOrder(items: PyValue[]): PyValue[] {
+  if (items.length > MAX_ITEMS || !items.every(isSmall)) return items
+  let table: (bigint | boolean | undefined)[] = Array(8).fill(undefined)
+  let used = 0
+  for (const item of items.filter(isSmall)) {
+    place(table, item)
+    used++
+    if (used * 5 >= (table.length - 1) * 3) table = grown(table, used * 4)
+  }
+  return table.filter((item) => item !== undefined)
+}
+
+function grown(table: readonly (bigint | boolean | undefined)[], least: number): (bigint | boolean | undefined)[] {
+  let size = 8
+  while (size <= least) size *= 2
+  const larger: (bigint | boolean | undefined)[] = Array(size).fill(undefined)
+  for (const item of table) if (item !== undefined) place(larger, item)
+  return larger
+}
+
+/** A run of ten slots, then a jump by more of the hash's bits: `set_add_entry` of Objects/setobject.c. */
+function place(table: (bigint | boolean | undefined)[], item: bigint | boolean): void {
+  const mask = table.length - 1
+  let perturb = BigInt.asUintN(64, hash(item))
+  let start = Number(perturb & BigInt(mask))
+  for (;;) {
+    const last = start + LINEAR_PROBES <= mask ? start + LINEAR_PROBES : start
+    for (let i = start; i <= last; i++) {
+      if (table[i] === undefined) {
+        table[i] = item
+        return
+      }
+    }
+    perturb >>= 5n
+    start = Number((BigInt(start) * 5n + 1n + perturb) & BigInt(mask))
+  }
+}
+
+function hash(item: bigint | boolean): bigint {
+  const value = BigInt(item)
+  return value === -1n ? -2n : value
+}
+
+function isSmall(item: PyValue): item is bigint | boolean {
+  return typeof item === 'boolean' || (typeof item === 'bigint' && item < 2n ** 31n && item > -(2n ** 31n))
+}

@@ -1,0 +1,75 @@
+import { execFileSync } from 'node:child_process'
+import { expect, inject, it } from 'vitest'
+import type { Engine } from '../../src/engine/engine.ts'
+import { PythonEngine } from '../../src/engine/python.ts'
+import { until } from '../world.ts'
+import { engineContract } from './contract.ts'
+
+async function open({ scoreDeadlineMs = 10_000 } = {}): Promise<PythonEngine> {
+  const engine = new PythonEngine({ python: inject('python'), hosts: 2, scoreDeadlineMs, makeDeadlineMs: 30_000 })
+  await engine.started()
+  return engine
+}
+
+/** The host that uses the processor: a child of the zygote that is running. */
+function busyHosts(): number[] {
+  const lines = execFileSync('ps', ['-eo', 'pid,ppid,stat,args']).toString().split('\n')
+  const zygotes = lines.filter((line) => line.includes('zygote.py')).map((line) => line.trim().split(/\s+/))
+  const own = new Set(zygotes.filter(([, ppid]) => ppid === String(process.pid)).map(([pid]) => pid))
+  return zygotes.filter(([, ppid, stat]) => own.has(ppid) && stat?.startsWith('R')).map(([pid]) => Number(pid))
+}
+
+engineContract('the Python engine', {
+  open,
+  hanging: { task: 'rush_hour', answer: 'A+1000000000000' },
+  hungry: { task: 'count_primes', config: { max_n: 10_000_000_000 } },
+  async crash(_engine: Engine) {
+    const [pid] = await until(
+      async () => busyHosts(),
+      (pids) => pids.length > 0,
+    )
+    if (pid) process.kill(pid, 'SIGKILL')
+  },
+})
+
+it('comes back by itself when its process is killed, and says meanwhile that it is down', async () => {
+  const engine = await open()
+  try {
+    const zygote = execFileSync('pgrep', ['-P', String(process.pid), '-f', 'zygote.py'])
+      .toString()
+      .split('\n')
+      .map(Number)
+    for (const pid of zygote) if (pid) process.kill(pid, 'SIGKILL')
+    await until(
+      async () => engine.health().ok,
+      (ok) => !ok,
+    )
+    await expect(engine.canonical('chain_sum', { min_terms: 3 })).rejects.toMatchObject({ code: 'engine_unavailable' })
+    await until(
+      async () => engine.health().ok,
+      (ok) => ok,
+    )
+    expect(await engine.canonical('chain_sum', { min_terms: 3 })).toEqual({ min_terms: 3 })
+  } finally {
+    await engine.close()
+  }
+})
+
+it('says what is wrong when the library cannot be started', async () => {
+  const engine = new PythonEngine({ python: '/usr/bin/false', hosts: 1, scoreDeadlineMs: 1000, makeDeadlineMs: 1000 })
+  await engine.started()
+  expect(engine.health()).toMatchObject({ ok: false, detail: expect.stringContaining('ended') })
+  await engine.close()
+})
+
+it('reads literals and expressions without running them', { timeout: 60_000 }, () => {
+  const output = execFileSync(
+    inject('python'),
+    ['-m', 'unittest', 'discover', '-s', 'test/engine/host', '-p', '*_test.py'],
+    {
+      env: { PYTHONPATH: 'src/engine/host', PYTHONHASHSEED: '1', PYTHONDONTWRITEBYTECODE: '1' },
+      stdio: 'pipe',
+    },
+  )
+  expect(output.toString()).not.toContain('FAILED')
+})

@@ -1,0 +1,43 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { FAULTS } from '../src/faults.ts'
+import { openWorld, type World } from './world.ts'
+
+const FILE = new URL('../openapi/openapi.json', import.meta.url)
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+it('openapi/openapi.json is what the server serves; a change writes it anew', async () => {
+  const { body } = await world.call('GET', '/openapi.json')
+  const written = existsSync(FILE) ? JSON.parse(readFileSync(FILE, 'utf8')) : undefined
+  if (JSON.stringify(written) !== JSON.stringify(body)) writeFileSync(FILE, `${JSON.stringify(body, null, 2)}\n`)
+  expect(written, 'openapi/openapi.json was out of date and is written now: look at it and commit it').toEqual(body)
+})
+
+it('every route has a sentence, a tag, and answers that are described', async () => {
+  const { body } = await world.call('GET', '/openapi.json')
+  expect(body.openapi).toBe('3.1.0')
+  for (const [path, methods] of Object.entries<
+    Record<string, { summary?: string; tags?: string[]; responses: object }>
+  >(body.paths)) {
+    for (const [method, { summary, tags, responses }] of Object.entries(methods)) {
+      expect([path, method, Boolean(summary), tags?.length, Object.keys(responses).length > 0]).toEqual([
+        path,
+        method,
+        true,
+        1,
+        true,
+      ])
+    }
+  }
+})
+
+it('the README’s table of codes is the table of the code', () => {
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+  for (const [code, { status }] of Object.entries(FAULTS))
+    expect(readme).toMatch(new RegExp(`\\| ${status} \\|[^\\n]*\`${code}\``))
+})

@@ -1,0 +1,123 @@
+import { execFileSync } from 'node:child_process'
+import { createServer } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type RunningServer, startServer } from '../../scripts/with-server.ts'
+import { until } from '../world.ts'
+
+const json = { 'content-type': 'application/json' }
+
+describe('the service in one command', () => {
+  let server: RunningServer
+  beforeAll(async () => {
+    server = await startServer()
+  }, 300_000)
+  afterAll(() => server.stop())
+
+  const post = async (path: string, body: unknown, headers = {}) =>
+    (
+      await fetch(server.url + path, { method: 'POST', headers: { ...json, ...headers }, body: JSON.stringify(body) })
+    ).json()
+  const children = () =>
+    execFileSync('ps', ['-eo', 'pid,ppid,args'])
+      .toString()
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, ppid]) => ppid === String(server.pid))
+  const pidsOf = (script: string) =>
+    children()
+      .filter((words) => words.some((word) => word.endsWith(script)))
+      .map(([pid]) => Number(pid))
+
+  it('says where the server, its docs and its data are', () => {
+    expect(server.output()).toContain(`${server.url}/docs`)
+    expect(server.output()).toContain(server.dataDir)
+  })
+
+  it('scores a group of 16 through a worker in another process, and again after that worker is killed in the middle', async () => {
+    const { items } = (await post('/items', { task: 'rush_hour', seed: 1 })) as { items: { id: string }[] }
+    const group = (tag: string) => ({
+      run: 'killed',
+      item_id: items[0]?.id,
+      group_id: tag,
+      rollouts: Array.from({ length: 16 }, (_, k) => ({ completion: `<answer>${tag}${k}</answer>` })),
+    })
+    const first = (await post('/rollouts', group('a'), { prefer: 'wait=30' })) as { status: string }
+    expect(first.status).toBe('scored')
+
+    // One answer hangs the scorer, so that the worker is in the middle when it is killed.
+    const slow = group('b')
+    slow.rollouts[3] = { completion: '<answer>A+1000000000000</answer>' }
+    await post('/rollouts', slow)
+    const before = pidsOf('worker.ts')
+    expect(before).toHaveLength(1)
+    for (const pid of before) process.kill(pid, 'SIGKILL')
+    const look = async () =>
+      (await fetch(`${server.url}/rollouts/b?run=killed`)).json() as Promise<{
+        status: string
+        verdicts: { status: string }[]
+      }>
+    const done = await until(look, ({ status }) => status !== 'queued', 90_000)
+    expect(done.verdicts.filter(({ status }) => status === 'scored')).toHaveLength(15)
+    const run = (await (await fetch(`${server.url}/runs/killed`)).json()) as { progress: object }
+    expect(run.progress).toMatchObject({ groups: 2, scored_groups: 2, rollouts: 32, queued_groups: 0 })
+    expect(pidsOf('worker.ts')).not.toEqual(before)
+  }, 120_000)
+
+  it('keeps what was accepted over a restart of every process', async () => {
+    const { items } = (await post('/items', { task: 'gcd', seed: 1 })) as { items: { id: string }[] }
+    const scored = await post(
+      '/rollouts',
+      {
+        run: 'kept',
+        item_id: items[0]?.id,
+        group_id: 'g',
+        rollouts: [{ completion: 'x' }, { completion: '<answer>1</answer>' }],
+      },
+      { prefer: 'wait=30' },
+    )
+    const port = new URL(server.url).port
+    process.kill(server.pid, 'SIGTERM')
+    await until(
+      async () =>
+        fetch(`${server.url}/livez`).then(
+          () => true,
+          () => false,
+        ),
+      (up) => !up,
+    )
+    await until(
+      async () => children().length,
+      (count) => count === 0,
+    )
+    const again = await startServer({ PORT: port, DATA_DIR: server.dataDir })
+    try {
+      expect(await (await fetch(`${again.url}/rollouts/g?run=kept`)).json()).toEqual(scored)
+    } finally {
+      await again.stop()
+    }
+  }, 120_000)
+})
+
+describe('a missing piece is one clear line', () => {
+  const fails = (env: Record<string, string>) =>
+    startServer(env).then(
+      async (server) => {
+        await server.stop()
+        return 'it started'
+      },
+      (error: Error) => error.message,
+    )
+
+  it('a port that is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => other.once('listening', resolve))
+    const address = other.address()
+    const port = String(typeof address === 'object' ? address?.port : '')
+    expect(await fails({ PORT: port })).toContain(`Port ${port} is taken`)
+    other.close()
+  })
+
+  it('a setting that cannot be read', async () => {
+    expect(await fails({ SCORE_DEADLINE_MS: 'soon' })).toMatch(/Cannot read the settings: SCORE_DEADLINE_MS/)
+  })
+})

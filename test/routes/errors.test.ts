@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { FAULTS } from '../../src/faults.ts'
+import { openWorld, type World } from '../world.ts'
+
+let world: World
+let id: string
+
+beforeAll(async () => {
+  world = await openWorld()
+  id = (await world.call('POST', '/items', { task: 'leg_counting' })).body.items[0].id
+})
+afterAll(() => world.close())
+
+const forged = (rest: unknown, place = 'leg_counting.1.0') =>
+  `${place}.${Buffer.from(JSON.stringify(rest)).toString('base64url')}`
+
+describe('bad input gets a problem document with its code', () => {
+  it.each([
+    ['an unknown task', 'POST', '/items', { task: 'nope' }, 'unknown_task'],
+    ['an unknown task in the path', 'GET', '/tasks/nope', undefined, 'unknown_task'],
+    ['a task named like a property of objects', 'GET', '/tasks/constructor', undefined, 'unknown_task'],
+    ['an unknown config field', 'POST', '/items', { task: 'leg_counting', config: { legs: 3 } }, 'invalid_config'],
+    [
+      'a config field of the wrong type',
+      'POST',
+      '/items',
+      { task: 'leg_counting', config: { min_animals: 'x' } },
+      'invalid_config',
+    ],
+    [
+      'a config that the library refuses',
+      'POST',
+      '/items',
+      { task: 'leg_counting', config: { min_animals: 9, max_animals: 3 } },
+      'invalid_config',
+    ],
+    [
+      'a path that the library would read',
+      'POST',
+      '/items',
+      { task: 'spell_backward', config: { data_file: '/etc/passwd' } },
+      'invalid_config',
+    ],
+    [
+      'config beside difficulty',
+      'POST',
+      '/items',
+      { task: 'leg_counting', config: {}, difficulty: 0.5 },
+      'invalid_request',
+    ],
+    ['a difficulty out of range', 'POST', '/items', { task: 'leg_counting', difficulty: 1.5 }, 'invalid_request'],
+    ['a reserved seed', 'POST', '/items', { task: 'leg_counting', seed: 2 ** 30 }, 'seed_reserved'],
+    [
+      'a seed and index that reach into the reserved',
+      'POST',
+      '/items',
+      { task: 'leg_counting', seed: 2 ** 30 - 1, index: 1 },
+      'seed_reserved',
+    ],
+    [
+      'an index that the task does not have',
+      'POST',
+      '/items',
+      { task: 'word_ladder', index: 5000 },
+      'index_out_of_range',
+    ],
+    ['a misspelt field', 'POST', '/items', { task: 'leg_counting', sed: 1 }, 'invalid_request'],
+    ['a negative count', 'POST', '/items', { run: 'x', count: -1 }, 'invalid_request'],
+    ['too many items', 'POST', '/items', { run: 'x', count: 1025 }, 'invalid_request'],
+    ['a bad run name', 'PUT', '/runs/Not%20a%20name', {}, 'invalid_request'],
+    ['an unreadable id', 'GET', '/items/xyz', undefined, 'invalid_item_id'],
+    ['an id of another version', 'GET', `/items/${forged(['0.1.19', null, {}])}`, undefined, 'engine_version_mismatch'],
+    [
+      'an id whose config is not canonical',
+      'GET',
+      `/items/${forged(['0.1.25', null, { min_animals: 3 }])}`,
+      undefined,
+      'invalid_item_id',
+    ],
+    [
+      'an id whose config is not valid',
+      'GET',
+      `/items/${forged(['0.1.25', null, { data_file: '/etc/passwd' }], 'spell_backward.1.0')}`,
+      undefined,
+      'invalid_config',
+    ],
+    ['an id of no task', 'GET', `/items/${forged(['0.1.25', null, {}], 'nope.1.0')}`, undefined, 'unknown_task'],
+    ['JSON that is none', 'POST', '/score', '{"rollouts":', 'invalid_json'],
+    ['NaN', 'POST', '/score', '{"rollouts":[{"item_id":"x","answer":NaN}]}', 'invalid_json'],
+    ['Infinity', 'POST', '/score', '[-Infinity]', 'invalid_json'],
+    ['no body', 'POST', '/score', undefined, 'invalid_request'],
+    ['neither item_id nor recipe', 'POST', '/score', { rollouts: [{ answer: '1' }] }, 'invalid_request'],
+    [
+      'both completion and answer',
+      'POST',
+      '/score',
+      { rollouts: [{ item_id: 'x', answer: '1', completion: '1' }] },
+      'invalid_request',
+    ],
+    ['an unknown group', 'GET', '/rollouts/nope?run=errors', undefined, 'unknown_run'],
+    ['an unknown run', 'GET', '/runs/nope', undefined, 'unknown_run'],
+    ['an unknown setting', 'PUT', '/runs/errors', { sede: 1 }, 'invalid_request'],
+    ['an unknown task in the settings', 'PUT', '/runs/errors', { tasks: ['nope'] }, 'unknown_task'],
+    ['an unknown address', 'GET', '/nope', undefined, 'not_found'],
+    ['a method that the address does not take', 'DELETE', '/tasks', undefined, 'method_not_allowed'],
+  ] as const)('%s', async (_name, method, url, body, code) => {
+    const answer = await world.call(method, url, body)
+    expect(answer.body).toMatchObject({ code, status: FAULTS[code].status, title: FAULTS[code].title })
+    expect(answer.status).toBe(FAULTS[code].status)
+    expect(answer.headers['content-type']).toContain('application/problem+json')
+    expect(JSON.stringify(answer.body)).not.toContain('Traceback')
+  })
+
+  it('names the field at fault', async () => {
+    const misspelt = await world.call('POST', '/items', { task: 'leg_counting', sed: 1 })
+    expect(misspelt.body.errors).toContainEqual({ path: 'sed', message: 'unknown field' })
+    const config = await world.call('POST', '/items', { task: 'leg_counting', config: { min_animals: 'x' } })
+    expect(config.body.errors).toEqual([
+      { path: 'config.min_animals', message: 'config.min_animals: expected an integer' },
+    ])
+  })
+
+  it('passes on the words of the library’s validation', async () => {
+    const { body } = await world.call('POST', '/items', {
+      task: 'leg_counting',
+      config: { min_animals: 9, max_animals: 3 },
+    })
+    expect(body.detail).toContain('max_animals')
+  })
+
+  it('tells Python users where NaN comes from', async () => {
+    const { body } = await world.call('POST', '/score', '{"a": NaN}')
+    expect(body.detail).toContain('allow_nan=False')
+  })
+
+  it('arrays of one rollout that differ in length are refused', async () => {
+    const { body } = await world.call('POST', '/rollouts', {
+      item_id: id,
+      rollouts: [{ completion: 'x', tokens: [1, 2], masks: [1] }],
+    })
+    expect(body).toMatchObject({ code: 'invalid_request', detail: expect.stringContaining('differ in length') })
+  })
+
+  it('a body that is too large', async () => {
+    const { body } = await world.call('POST', '/items', { task: 'x'.repeat(2_000_000) })
+    expect(body.code).toBe('body_too_large')
+  })
+
+  it('a body of another type', async () => {
+    const { body } = await world.call('POST', '/items', 'task=leg_counting', { 'content-type': 'text/plain' })
+    expect(body.code).toBe('unsupported_media_type')
+  })
+
+  it('a change that would restart the sequence asks to be confirmed', async () => {
+    await world.call('PUT', '/runs/restarting', { seed: 1 })
+    expect((await world.call('PUT', '/runs/restarting', { seed: 2 })).body.code).toBe('would_restart')
+    expect((await world.call('PUT', '/runs/restarting?restart=true', { seed: 2 })).body).toMatchObject({
+      changed: ['seed'],
+      restarts: ['seed'],
+    })
+  })
+})
+
+it('every answer repeats the request’s id, or makes one', async () => {
+  expect((await world.call('GET', '/livez', undefined, { 'x-request-id': 'mine-1' })).headers['x-request-id']).toBe(
+    'mine-1',
+  )
+  expect(
+    (await world.call('GET', '/livez', undefined, { 'x-request-id': 'not\tplain' })).headers['x-request-id'],
+  ).toMatch(/^[0-9a-f-]{36}$/)
+})

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { Item } from '../../src/words/item.ts'
+import { openWorld, type World } from '../world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+const post = async (body: unknown) => (await world.call('POST', '/items', body)).body.items
+
+it('an item carries its recipe, its prompt, and neither answer nor metadata', async () => {
+  const [item] = await post({ task: 'leg_counting', seed: 42 })
+  expect(Item.parse(item)).toEqual(item)
+  expect(item).toMatchObject({
+    task: 'leg_counting',
+    category: 'arithmetic',
+    difficulty: null,
+    recipe: { task: 'leg_counting', config: {}, seed: 42, index: 0, engine: '0.1.25' },
+  })
+  expect(item.messages.map(({ role }: { role: string }) => role)).toEqual(['system', 'user'])
+  expect(item.messages[1].content).toBe(item.question)
+})
+
+it('equal recipes make equal items: defaults spelt out, numbers by value, however they are asked for', async () => {
+  const [plain] = await post({ task: 'leg_counting', seed: 42, index: 3 })
+  const [spelt] = await post({
+    task: 'leg_counting',
+    seed: 42,
+    index: 3,
+    config: { min_animals: 3, max_animals: 10.0 },
+  })
+  const [returned] = await post(plain.recipe)
+  const several = await post({ task: 'leg_counting', seed: 42, index: 2, count: 3 })
+  const seeds = await post({ task: 'leg_counting', seeds: [41, 42], index: 3 })
+  expect([spelt, returned, several[1], seeds[1]]).toEqual([plain, plain, plain, plain])
+  const again = await world.call('GET', `/items/${plain.id}`)
+  expect(again.body).toEqual(plain)
+})
+
+it('an item at a difficulty carries its label and its full config', async () => {
+  const [easy] = await post({ task: 'chain_sum', difficulty: 0 })
+  const [hard] = await post({ task: 'chain_sum', difficulty: 1 })
+  expect(easy).toMatchObject({ difficulty: 0, recipe: { difficulty: 0 } })
+  expect(hard.recipe.config).not.toEqual(easy.recipe.config)
+  expect((await post(hard.recipe))[0]).toEqual(hard)
+})
+
+it('only who asks to reveal sees the answer', async () => {
+  const [{ id }] = await post({ task: 'leg_counting', seed: 42 })
+  const { body } = await world.call('GET', `/items/${id}?reveal=true`)
+  expect(body).toMatchObject({ answer: expect.stringMatching(/^\d+$/), metadata: { source_dataset: 'leg_counting' } })
+})
+
+it('a run shows its own prompt', async () => {
+  await world.call('PUT', '/runs/bare', { system_prompt: null, tasks: ['leg_counting'] })
+  await world.call('PUT', '/runs/user', {
+    system_prompt: 'Think.',
+    system_prompt_role: 'user',
+    tasks: ['leg_counting'],
+  })
+  const [bare] = await post({ run: 'bare' })
+  const [user] = await post({ run: 'user' })
+  expect(bare.messages).toEqual([{ role: 'user', content: bare.question }])
+  expect(user.messages).toEqual([{ role: 'user', content: `Think.\n\n${user.question}` }])
+  expect((await world.call('GET', `/items/${bare.id}?run=user`)).body.messages[0].content).toContain('Think.')
+})
+
+it('a run’s items come from the training seeds, each position once, equal for equal settings', async () => {
+  await world.call('PUT', '/runs/a', { tasks: ['chain_sum', 'leg_counting', 'gcd'] })
+  const first = await post({ run: 'a', count: 20 })
+  const second = await post({ run: 'a', count: 20 })
+  const ids = [...first, ...second].map(({ id }) => id)
+  expect(new Set(ids).size).toBe(40)
+  for (const { recipe } of first) expect(recipe.seed).toBeGreaterThanOrEqual(2 ** 31)
+  expect(new Set(first.map(({ task }: Item) => task)).size).toBe(3)
+  await world.call('PUT', '/runs/a?restart=true', { seed: 7 })
+  await world.call('PUT', '/runs/a?restart=true', { seed: 42 })
+  expect((await post({ run: 'a', count: 40 })).map(({ id }: Item) => id)).toEqual(ids)
+})
+
+it('lists all tasks, by category or by text, with the library’s schema of each config', async () => {
+  const { body } = await world.call('GET', '/tasks')
+  expect(body).toMatchObject({
+    engine: { library: 'reasoning-gym', version: '0.1.25' },
+    source: 'registry',
+    total: 105,
+  })
+  expect((await world.call('GET', '/tasks?category=graphs')).body.total).toBe(6)
+  expect((await world.call('GET', '/tasks?q=sudoku')).body.tasks.map(({ name }: { name: string }) => name)).toEqual([
+    'mini_sudoku',
+    'sudoku',
+  ])
+  const { body: task } = await world.call('GET', '/tasks/coin_flip')
+  expect(task.config_schema.properties.min_trials).toEqual({ type: 'integer', exclusiveMinimum: 0, default: 3 })
+  expect(task.example.task).toBe('coin_flip')
+  expect((await world.call('GET', '/tasks/spell_backward')).body.config_schema.properties).not.toHaveProperty(
+    'data_file',
+  )
+})

@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { sweep } from '../../src/jobs/sweep.ts'
+import { Group } from '../../src/words/rollout.ts'
+import { openWorld, until, type World } from '../world.ts'
+
+let world: World
+let item: { id: string; answer: string }
+
+beforeAll(async () => {
+  world = await openWorld({ worker: true })
+  item = await aboutItem(world)
+})
+afterAll(() => world.close())
+
+async function aboutItem({ call }: World) {
+  const { id } = (await call('POST', '/items', { task: 'leg_counting', seed: 42 })).body.items[0]
+  return { id, answer: '100' }
+}
+
+const rollouts = (...answers: string[]) => answers.map((answer) => ({ completion: `<answer>${answer}</answer>` }))
+const post = (body: object, prefer = 'wait=20') =>
+  world.call('POST', '/rollouts', { item_id: item.id, ...body }, { prefer })
+
+it('a group of 16 is scored by a worker and can be looked at', async () => {
+  const answers = Array.from({ length: 16 }, (_, k) => (k % 2 ? '100' : '7'))
+  const { status, body } = await post({ run: 'sixteen', rollouts: rollouts(...answers) })
+  expect(status).toBe(200)
+  expect(Group.parse(body)).toEqual(body)
+  expect(body).toMatchObject({
+    run: 'sixteen',
+    task: 'leg_counting',
+    status: 'scored',
+    mean_score: 0.5,
+    voters: 16,
+    signal: true,
+    destination: 'buffered',
+  })
+  expect(body.verdicts.map(({ reward }: { reward: number }) => reward)).toEqual(
+    answers.map((answer) => (answer === '100' ? 1 : 0)),
+  )
+  const look = await world.call('GET', `/rollouts/${body.group_id}?run=sixteen`)
+  expect(look.body).toEqual(body)
+  const run = (await world.call('GET', '/runs/sixteen')).body
+  expect(run.progress).toMatchObject({
+    groups: 1,
+    rollouts: 16,
+    scored_groups: 1,
+    buffered_groups: 1,
+    queued_groups: 0,
+  })
+  expect(run.tasks.leg_counting).toMatchObject({ groups: 1, rollouts: 16, mean_score: 0.5 })
+})
+
+it('without waiting it is accepted, with a place to look', async () => {
+  const { status, body, headers } = await post({ run: 'later', rollouts: rollouts('100', '1') }, '')
+  expect(status).toBe(202)
+  expect(headers.location).toBe(`/rollouts/${body.group_id}?run=later`)
+  expect(body).toMatchObject({ status: 'queued', destination: null })
+  const done = await world.call('GET', String(headers.location), undefined, { prefer: 'wait=20' })
+  expect(done.body.status).toBe('scored')
+})
+
+it('the same group sent twice, at once or later, counts once', async () => {
+  const group = { run: 'twice', rollouts: rollouts('100', '2') }
+  const answers = await Promise.all(Array.from({ length: 8 }, () => post(group)))
+  expect(new Set(answers.map(({ body }) => body.group_id)).size).toBe(1)
+  expect((await post(group)).body).toEqual(answers[0]?.body)
+  expect((await world.call('GET', '/runs/twice')).body.progress).toMatchObject({
+    groups: 1,
+    rollouts: 2,
+    scored_groups: 1,
+    buffered_groups: 1,
+  })
+})
+
+it('equal content is equal whatever the order of its keys; other content under the same id is a conflict', async () => {
+  const one = await post({ run: 'ids', group_id: 'g-1', extra: { a: 1, b: 2 }, rollouts: rollouts('1', '100') })
+  const same = await post({ run: 'ids', group_id: 'g-1', rollouts: rollouts('1', '100'), extra: { b: 2, a: 1 } })
+  expect(same.body).toEqual(one.body)
+  expect((await post({ run: 'ids', group_id: 'g-1', rollouts: rollouts('1', '1') })).body.code).toBe('group_conflict')
+})
+
+it('several groups are answered in order', async () => {
+  const groups = ['100', '1', '100'].map((answer, k) => ({
+    item_id: item.id,
+    group_id: `n${k}`,
+    rollouts: rollouts(answer),
+  }))
+  const { status, body } = await world.call('POST', '/rollouts', { run: 'several', groups }, { prefer: 'wait=20' })
+  expect(status).toBe(200)
+  expect(body.groups.map((group: Group) => [group.group_id, group.mean_score])).toEqual([
+    ['n0', 1],
+    ['n1', 0],
+    ['n2', 1],
+  ])
+})
+
+it('a run’s rules hold: a short rollout is skipped by name, a cut one masked, a failed one unscored', async () => {
+  const [right, wrong] = rollouts('100', '1')
+  const { body } = await post({
+    run: 'rules',
+    rollouts: [
+      { ...right, tokens: [1, 2, 3], masks: [-100, 2, 3] },
+      { ...right, tokens: Array(20).fill(1), masks: Array(20).fill(1), finish_reason: 'length' },
+      { ...wrong, finish_reason: 'abort' },
+      { ...wrong, length_tokens: 12 },
+      right,
+    ],
+  })
+  expect(
+    body.verdicts.map(
+      (v: { skipped?: string; masked?: boolean; code?: string }) => v.skipped ?? v.code ?? v.masked ?? null,
+    ),
+  ).toEqual(['too_short', true, 'generation_failed', null, null])
+  expect(body).toMatchObject({ voters: 2, mean_score: 2 / 3, lengths: 'some' })
+})
+
+it('a group of which nothing came has failed', async () => {
+  const { body } = await post({ run: 'failing', rollouts: [{ completion: '', finish_reason: 'error' }] })
+  expect(body).toMatchObject({ status: 'failed', code: 'generation_failed', destination: null })
+})
+
+it('over its bound a run refuses new groups, answers known ones, and takes those that do not wait for a trainer', async () => {
+  await world.call('PUT', '/runs/full', { buffer_max_groups: 1 })
+  const known = await post({ run: 'full', group_id: 'a', rollouts: rollouts('100', '1') })
+  const refused = await post({ run: 'full', group_id: 'b', rollouts: rollouts('100', '1') })
+  expect(refused).toMatchObject({
+    status: 429,
+    body: { code: 'buffer_full', detail: expect.stringContaining('"buffer": false') },
+  })
+  expect(refused.headers['retry-after']).toBeDefined()
+  expect((await post({ run: 'full', group_id: 'a', rollouts: rollouts('100', '1') })).body).toEqual(known.body)
+  expect(
+    (await post({ run: 'full', group_id: 'b', buffer: false, rollouts: rollouts('100', '1') })).body.destination,
+  ).toBe('not_buffered')
+})
+
+it('a group whose job was lost is found by the sweeper', async () => {
+  const apart = await openWorld()
+  try {
+    const { id } = await aboutItem(apart)
+    const { body } = await apart.call('POST', '/rollouts', { run: 'swept', item_id: id, rollouts: rollouts('100') })
+    await apart.service.redis.del(...(await apart.service.redis.keys(`{${apart.prefix}:jobs}*`)))
+    apart.service.startWorker('late')
+    const swept = await until(
+      () => sweep(apart.service.sweeping, 1),
+      (count) => count > 0,
+    )
+    expect(swept).toBe(1)
+    const done = await apart.call('GET', `/rollouts/${body.group_id}?run=swept`, undefined, { prefer: 'wait=20' })
+    expect(done.body.status).toBe('scored')
+  } finally {
+    await apart.close()
+  }
+})

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openWorld, type World } from '../world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+const recipe = { task: 'leg_counting', seed: 42 } // its answer is 100
+const score = async (body: unknown) => (await world.call('POST', '/score', body)).body
+const tagged = (answer: string) => `<think>so</think><answer>${answer}</answer>`
+
+it('gives a verdict for each rollout, in order, whatever the items', async () => {
+  const other = { task: 'gcd', seed: 1 }
+  const { rewards, verdicts } = await score({
+    rollouts: [
+      { recipe, completion: tagged('100') },
+      { recipe: other, completion: 'none' },
+      { recipe, answer: '100' },
+      {
+        recipe,
+        messages: [
+          { role: 'user', content: 'q' },
+          { role: 'assistant', content: tagged('100') },
+        ],
+      },
+      { recipe, completion: tagged('1000') },
+    ],
+  })
+  expect(rewards).toEqual([1, 0, 1, 1, 0.75])
+  expect(verdicts[0]).toEqual({ status: 'scored', reward: 1, score: 1, answer: '100', fault: null, penalty: 0 })
+  expect(verdicts[1]).toMatchObject({ score: 0, answer: null, fault: 'no_answer' })
+})
+
+it('takes groups of completions, flat in the same order', async () => {
+  const { rewards } = await score({
+    groups: [
+      { recipe, completions: [tagged('100'), 'x'] },
+      { recipe: { task: 'gcd', seed: 1 }, completions: ['y'] },
+    ],
+  })
+  expect(rewards).toEqual([1, 0, 0])
+})
+
+it('leaves the verdicts out for those who only want rewards', async () => {
+  expect(await score({ rollouts: [{ recipe, answer: '100' }], detail: 'rewards' })).toEqual({ rewards: [1] })
+})
+
+it('reads the thinking that came apart, the last assistant message, and parts of text', async () => {
+  const messages = (...all: unknown[]) => ({ recipe, messages: all })
+  const { rewards, verdicts } = await score({
+    rollouts: [
+      messages({ role: 'assistant', content: '</think><answer>100</answer>', reasoning_content: 'so' }),
+      messages({
+        role: 'assistant',
+        content: [
+          { type: 'text', text: '<answer>10' },
+          { type: 'text', text: '0</answer>' },
+        ],
+      }),
+      messages(
+        { role: 'assistant', content: tagged('100') },
+        { role: 'assistant', content: null, tool_calls: [{ id: 'c', function: {} }] },
+      ),
+      messages({ role: 'user', content: tagged('100') }),
+    ],
+  })
+  expect(rewards).toEqual([1, 1, 1, 0])
+  expect(verdicts[3].fault).toBe('no_answer')
+})
+
+it('the fault of an answer on which the scorer raises is the model’s; an answer that is too long too', async () => {
+  const factors = { task: 'prime_factorization', seed: 1 }
+  const { verdicts } = await score({
+    rollouts: [
+      { recipe: factors, answer: 'x' },
+      { recipe, answer: '1'.repeat(65_537) },
+      { recipe, answer: '😀'.repeat(65_536) },
+    ],
+  })
+  expect(verdicts.map(({ fault }: { fault: string }) => fault)).toEqual(['invalid_answer', 'answer_too_long', null])
+})
+
+it('an answer that hangs the scorer is unscored; the others of its call are scored', { timeout: 60_000 }, async () => {
+  const quick = await openWorld({ SCORE_DEADLINE_MS: 600 })
+  try {
+    const hang = { task: 'rush_hour', seed: 1 }
+    const { body } = await quick.call('POST', '/score', {
+      dual_format: false,
+      rollouts: [
+        { recipe: hang, answer: 'A+1000000000000' },
+        { recipe: hang, answer: 'x' },
+        { recipe, answer: '100' },
+      ],
+    })
+    expect(body.verdicts[0]).toMatchObject({ status: 'unscored', code: 'scorer_timeout', reward: null, score: null })
+    expect(body.verdicts[1].status).toBe('scored')
+    expect(body.rewards[2]).toBe(1)
+  } finally {
+    await quick.close()
+  }
+})
+
+it('refuses work while the library cannot be started, and lists the tasks all the same', async () => {
+  const down = await openWorld({ python: '/usr/bin/false' })
+  try {
+    expect((await down.call('GET', '/tasks')).body).toMatchObject({ source: 'fallback', total: 105 })
+    expect((await down.call('GET', '/tasks/gcd')).body).toMatchObject({
+      name: 'gcd',
+      config_schema: null,
+      example: null,
+    })
+    const ready = await down.call('GET', '/readyz')
+    expect(ready).toMatchObject({
+      status: 503,
+      body: { status: 'not_ready', redis: { ok: true }, engine: { ok: false, detail: expect.any(String) } },
+    })
+    for (const [url, body] of [
+      ['/score', { rollouts: [{ recipe, answer: '1' }] }],
+      ['/items', { task: 'gcd' }],
+      ['/items', { run: 'x' }],
+    ] as const) {
+      const refused = await down.call('POST', url, body)
+      expect(refused.body.code).toBe('engine_unavailable')
+      expect(refused.headers['retry-after']).toBeDefined()
+    }
+  } finally {
+    await down.close()
+  }
+})

@@ -1,0 +1,26 @@
+/** Before all tests: the Python environment, and one private Redis for the whole run. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestProject } from 'vitest/node'
+import { startPrivateRedis } from '../src/prepare/private-redis.ts'
+import { preparePython } from '../src/prepare/python-environment.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    python: string
+    redisUrl: string
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const say = (line: string) => console.log(line)
+  const folder = mkdtempSync(join(tmpdir(), 'rgs-test-'))
+  project.provide('python', await preparePython(say))
+  const redis = await startPrivateRedis(folder, say)
+  project.provide('redisUrl', redis.url)
+  return async () => {
+    await redis.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,94 @@
+/** What a test owns: a service on the real library and the real Redis, under a key prefix of its own. */
+import { randomUUID } from 'node:crypto'
+import { pino } from 'pino'
+import { inject } from 'vitest'
+import type { App } from '../routes/context.ts'
+import { buildApp } from '../src/app.ts'
+import { openService, type Service, type ServiceConfig } from '../src/service.ts'
+import { whenReady } from '../src/store/redis.ts'
+
+export const SHARED = new URL('../../shared/', import.meta.url).pathname
+
+export interface Answer {
+  status: number
+  headers: Record<string, unknown>
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects, and fails where it is not there
+  body: any
+}
+
+export interface World {
+  app: App
+  service: Service
+  prefix: string
+  call(
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    url: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer>
+  close(): Promise<void>
+}
+
+const DEFAULTS: ServiceConfig = {
+  ENGINE_HOSTS: 2,
+  SCORE_DEADLINE_MS: 2000,
+  MAKE_DEADLINE_MS: 10_000,
+  ANSWER_MAX_CHARS: 65_536,
+  WORKER_CONCURRENCY: 8,
+}
+
+interface Options extends Partial<ServiceConfig> {
+  worker?: boolean
+  prefix?: string
+  python?: string
+}
+
+export async function openWorld({
+  worker = false,
+  prefix = `t${randomUUID().slice(0, 8)}`,
+  python = inject('python'),
+  ...config
+}: Options = {}): Promise<World> {
+  const log = pino({ level: 'silent' })
+  const service = openService({ ...DEFAULTS, ...config }, { url: inject('redisUrl'), prefix }, python, log)
+  await Promise.all([
+    whenReady(service.redis, 10_000),
+    until(
+      async () => service.engine.health(),
+      ({ ok, detail }) => ok || detail !== 'the library is starting',
+    ),
+  ])
+  if (worker) service.startWorker(`test-${prefix}`)
+  const app = await buildApp(service, log)
+  return {
+    app,
+    service,
+    prefix,
+    async call(method, url, body, headers = {}) {
+      const json = body === undefined ? {} : { 'content-type': 'application/json' }
+      const payload = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
+      const response = await app.inject({
+        method,
+        url,
+        headers: { ...json, ...headers },
+        ...(payload !== undefined && { payload }),
+      })
+      const parsed = response.body === '' ? undefined : JSON.parse(response.body)
+      return { status: response.statusCode, headers: response.headers, body: parsed }
+    },
+    async close() {
+      await app.close()
+      await service.close()
+    },
+  }
+}
+
+/** Asks until the answer is right; the fact is waited for, never a time. */
+export async function until<T>(ask: () => Promise<T>, right: (value: T) => boolean, timeoutMs = 20_000): Promise<T> {
+  for (const end = Date.now() + timeoutMs; ; ) {
+    const value = await ask()
+    if (right(value)) return value
+    if (Date.now() > end) throw new Error(`never came: ${JSON.stringify(value).slice(0, 2000)}`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
