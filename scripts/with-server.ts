@@ -53,7 +53,7 @@ export async function startServer(env: Record<string, string> = {}): Promise<Run
   const url = `http://127.0.0.1:${port}`
   for (const until = Date.now() + START_MS; Date.now() < until; await sleep(50)) {
     if (child.exitCode !== null) throw new Error(`the server ended while it started:\n${output}`)
-    const ready = await fetch(`${url}/readyz`).catch(() => undefined)
+    const ready = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => undefined)
     const body = ready?.ok ? ((await ready.json()) as { workers: { ok: boolean } }) : undefined // as /readyz answers
     if (body?.workers.ok) return { url, pid: child.pid ?? 0, dataDir, output: () => output, stop }
   }

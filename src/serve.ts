@@ -75,7 +75,7 @@ function stop(child: ChildProcess): Promise<void> {
 /** With several API processes the kernel would let a second server share the port in silence. */
 async function assertPortFree({ HOST, PORT }: Config): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const probe = createServer()
+  const probe = createServer((socket) => socket.destroy()) // a client that knocks too early must not wait
   probe.once('error', (error: NodeJS.ErrnoException) => {
     const taken = error.code === 'EADDRINUSE'
     reject(

@@ -41,3 +41,9 @@ export interface Engine {
   hosts(): Record<'items' | 'score', { alive: number; kills: number }>
   close(): Promise<void>
 }
+
+/** The library's default of every config field of a task. */
+export function defaultsOf(facts: TaskFacts | undefined): Config {
+  const properties = Object.entries(facts?.config_schema.properties ?? {})
+  return Object.fromEntries(properties.map(([name, schema]) => [name, schema.default]))
+}

@@ -1,8 +1,11 @@
 /** From completions to verdicts: reads them, asks a scorer once for each text that differs, puts the verdicts together. */
-import type { Engine } from '../engine/engine.ts'
+import { LRUCache } from 'lru-cache'
+import { defaultsOf, type Engine } from '../engine/engine.ts'
 import type { Loss, Outcome } from '../engine/outcome.ts'
 import { Fault } from '../faults.ts'
+import { SCORERS } from '../scorers/catalogue.ts'
 import { length } from '../scorers/python/text.ts'
+import { InvalidAnswer } from '../scorers/scorer.ts'
 import { type Reading, readCompletion, readVisible } from '../scoring/completion.ts'
 import { finalText } from '../scoring/messages.ts'
 import { faulty, readingsOf, type Scoring, unscored, verdictOf } from '../scoring/verdicts.ts'
@@ -12,6 +15,9 @@ import type { Recipe } from '../words/recipe.ts'
 import type { Message } from '../words/rollout.ts'
 import type { Extraction, UnscoredCode, Verdict } from '../words/verdict.ts'
 import type { Items } from './items.ts'
+
+/** Items whose rule this process remembers. */
+const REMEMBERED = 4000
 
 /** What a model gave: text, a conversation, the bare answer, or nothing (the client says that generation failed). */
 export type Given =
@@ -34,6 +40,7 @@ interface Parts {
 
 export class Judge {
   readonly #parts: Parts
+  readonly #rules = new LRUCache<string, BoundRule>({ max: REMEMBERED })
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -74,19 +81,55 @@ export class Judge {
     return { kind: 'answer', answer }
   }
 
+  /** The task's rule in TypeScript, bound to the item; undefined where the hosts score. */
+  async #nativeRule(recipe: Recipe): Promise<BoundRule | undefined> {
+    const read = SCORERS[recipe.task]
+    if (!read) return undefined
+    const id = encodeItemId(recipe)
+    let bound = this.#rules.get(id)
+    if (!bound) {
+      const [entry, facts] = await Promise.all([this.#parts.items.entry(id, recipe), this.#parts.engine.tasks()])
+      const rule = read(entry)
+      const config = { ...defaultsOf(facts[recipe.task]), ...recipe.config }
+      bound = (answer) => rule(answer, config)
+      this.#rules.set(id, bound)
+    }
+    return bound
+  }
+
+  async #askHosts(recipe: Recipe, texts: string[], orThrow: boolean): Promise<Scoring[]> {
+    const entry = await this.#parts.items.entry(encodeItemId(recipe), recipe)
+    const outcomes = await this.#parts.engine.score(recipe.task, recipe.config, recipe.seed, entry, texts)
+    if (orThrow) for (const outcome of outcomes) throwIfDown(outcome)
+    return outcomes.map(scoringOf)
+  }
+
   async #scorings(recipe: Recipe, texts: string[], orThrow: boolean): Promise<Map<string, Scoring>> {
     if (texts.length === 0) return new Map()
     try {
-      const entry = await this.#parts.items.entry(encodeItemId(recipe), recipe)
+      const rule = await this.#nativeRule(recipe)
       const started = performance.now()
-      const outcomes = await this.#parts.engine.score(recipe.task, recipe.config, recipe.seed, entry, texts)
+      const scorings = rule
+        ? texts.map((text) => scoreNatively(rule, text))
+        : await this.#askHosts(recipe, texts, orThrow)
       this.#parts.figures.asked(recipe.task, texts.length, performance.now() - started)
-      if (orThrow) for (const outcome of outcomes) throwIfDown(outcome)
-      return new Map(texts.map((text, k) => [text, scoringOf(outcomes[k])]))
+      return new Map(texts.map((text, k) => [text, scorings[k] ?? NO_SCORING]))
     } catch (error) {
       if (orThrow || !(error instanceof Fault) || error.status !== 503) throw error
       return new Map(texts.map((text) => [text, { kind: 'failed', code: 'engine_unavailable', detail: error.message }]))
     }
+  }
+}
+
+/** A native rule with its item's entry and config in it. */
+type BoundRule = (answer: string) => number
+
+function scoreNatively(rule: BoundRule, text: string): Scoring {
+  try {
+    return { kind: 'score', score: rule(text) }
+  } catch (error) {
+    if (error instanceof InvalidAnswer) return { kind: 'raised' }
+    return { kind: 'failed', code: 'scorer_crashed', detail: error instanceof Error ? error.message : String(error) }
   }
 }
 

@@ -44,6 +44,7 @@ export async function startPrivateRedis(dataDir: string, say: Say, python?: stri
   }
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])
   const child = spawn(binary, args, { stdio: 'ignore', detached: true }) // Ctrl-C is for the server, which stops it last
+  process.once('exit', () => child.kill('SIGTERM')) // also when the server ends in a hurry; it writes what it has
   await untilItAnswers(child, url, folder)
   return { url, stop: () => stopChild(child, url) }
 }

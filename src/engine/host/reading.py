@@ -49,8 +49,8 @@ def install():
         ("algorithmic.spiral_matrix", "eval", read_literal),
         ("algorithmic.string_insertion", "eval", read_literal),
         ("games.n_queens", "eval", read_literal),
-        ("games.countdown", "parse_expr", read_expression),
-        ("games.puzzle24", "parse_expr", read_expression),
+        ("games.countdown", "parse_expr", read_number),
+        ("games.puzzle24", "parse_expr", read_number),
         ("algebra.polynomial_multiplication", "sp", _sympy_with(read_expression)),
         ("algebra.simple_integration", "sympy", _sympy_with(read_antiderivative)),
         ("algebra.intermediate_integration", "sympy", _sympy_with(read_antiderivative)),
@@ -80,6 +80,13 @@ def read_expression(text, local_dict=None, transformations=standard_transformati
         return value
     names = local_dict or {}
     return _modest(_value(_tree(stringify_expr(text, names, _KNOWN, transformations)), names))
+
+
+def read_number(text):
+    """An expression for `float` and `int`. They would raise as well, but look a long time for the value of log(y**1000)."""
+    value = read_expression(text)
+    _check(not isinstance(value, Expr) or (not value.free_symbols and value.evalf().is_Number), "no real number")
+    return value
 
 
 def read_antiderivative(text, local_dict=None):
@@ -232,18 +239,19 @@ def _power(base, exponent):
     if exponent.has(log):  # exp(9*log(2*x)) becomes (2*x)**9
         weight += max(1, _bits(exponent))
     _check(weight == 0 or weight * _reach(exponent) <= MAX_BITS, "too big a power")
+    _check(not isinstance(exponent, Rational) or exponent.q <= MAX_BITS, "too small a power")
     return base**exponent
 
 
 def _factorial(function, argument):
-    _check(_reach(argument) <= MAX_FACTORIAL_OF, "too big a factorial")
+    _check(not argument.is_number or isinstance(argument, Integer) and argument <= MAX_FACTORIAL_OF, "too big a factorial")
     return function(argument)
 
 
 def _between(kind, function):
     def bounded(left, right):
-        _check(all(isinstance(side, kind) and side.is_number for side in (left, right)), "no numbers")
-        return function(_modest(left), _modest(right))
+        _check(isinstance(left, kind) and isinstance(right, kind), "not between such numbers")
+        return function(left, right)
 
     return bounded
 
@@ -251,12 +259,12 @@ def _between(kind, function):
 _UNARY = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Not: operator.not_}
 _BINARY = {
     **{ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: _power},
-    **{ast.Mod: _between(Expr, operator.mod), ast.FloorDiv: _between(Expr, operator.floordiv)},
+    **{ast.Mod: _between(Number, operator.mod), ast.FloorDiv: _between(Number, operator.floordiv)},
     ast.BitXor: _between(Integer, operator.xor),  # what `2^3` is here, though a power was meant
 }
 _CONSTANTS = {"E", "I", "pi", "oo", "zoo", "nan", "true", "false", "EulerGamma", "GoldenRatio", "Catalan"}
 _ANGLES = [f"{a}{f}{h}" for a in ("", "a") for f in ("sin", "cos", "tan", "cot", "sec", "csc") for h in ("", "h")]
-_PLAIN = [*_ANGLES, "atan2", "log", "ln", "sqrt", "cbrt", "Abs", "sign", "floor", "ceiling", "Integer", "Rational", "Integral"]
+_PLAIN = [*_ANGLES, "log", "ln", "sqrt", "cbrt", "Abs", "sign", "floor", "ceiling", "Integer", "Rational", "Integral"]
 # `Integral` stands in the item's own answer where sympy found no other, in one of 24 of intermediate_integration.
 _FUNCTIONS = {
     **{name: getattr(sympy, name) for name in _PLAIN},

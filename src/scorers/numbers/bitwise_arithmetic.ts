@@ -13,7 +13,7 @@ const operations: Readonly<Record<string, (a: bigint, b: bigint) => bigint>> = {
 }
 
 export const bitwiseArithmetic = defineScorer({
-  metadata: z.looseObject({ problem: z.string().transform(valueOf) }),
+  metadata: z.looseObject({ problem: z.string().transform(problemValue) }),
   score(answer, entry) {
     try {
       return parseInteger(answer, 0) === entry.metadata.problem ? 1 : 0
@@ -25,7 +25,7 @@ export const bitwiseArithmetic = defineScorer({
 })
 
 /** The value of an expression of hexadecimal numbers in which every operation has its own brackets. */
-export function valueOf(problem: string): bigint {
+export function problemValue(problem: string): bigint {
   const values: bigint[] = []
   const operators: string[] = []
   for (const [part] of problem.matchAll(token)) {

@@ -13,7 +13,7 @@ export const coinFlip = defineScorer({
   metadata: z.unknown(),
   score(answer, entry) {
     try {
-      const [given, wanted] = [valueOf(answer), valueOf(oracleOf(entry))]
+      const [given, wanted] = [probabilityOf(answer), probabilityOf(oracleOf(entry))]
       return Math.abs(given - wanted) <= TOLERANCE ? 1 : commonPrefix(given, wanted)
     } catch (error) {
       if (error instanceof PyValueError) return 0
@@ -22,7 +22,7 @@ export const coinFlip = defineScorer({
   },
 })
 
-function valueOf(text: string): number {
+function probabilityOf(text: string): number {
   const { numerator, denominator } = parseFraction(text.replaceAll(',', ''))
   const value = ratioToFloat(numerator, denominator)
   if (!Number.isFinite(value)) throw new InvalidAnswer('too large for a float')

@@ -17,8 +17,7 @@ export const complexArithmetic = defineScorer({
     const [x, y] = [given[0] - real, given[1] - imaginary]
     const distance = Math.hypot(x, y)
     if (distance === Infinity && Number.isFinite(x) && Number.isFinite(y)) throw new InvalidAnswer('too far to measure')
-    const score = Math.exp(-distance)
-    return score < 1 ? score : 1
+    return Number.isNaN(distance) ? 1 : Math.exp(-distance)
   },
 })
 

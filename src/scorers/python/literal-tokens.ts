@@ -1,6 +1,6 @@
 /** Splits a Python literal into tokens, as CPython 3.11's tokenizer does for `eval`. */
 
-import { PyValueError } from './numbers.ts'
+import { MAX_DIGITS, PyValueError } from './numbers.ts'
 import { length } from './text.ts'
 import { PyFloat, type PyValue } from './values.ts'
 
@@ -10,20 +10,19 @@ export type Token = { kind: 'constant'; value: PyValue } | { kind: 'sign'; text:
 const MAX_CHARS = 131_072
 const MAX_BRACKETS = 100
 const MAX_OPERATORS = 200
-const MAX_DIGITS = 4300
 
-const head = /^[ \t]*(?:[ \t\f]*(?:#.*)?\n)*(?:[ \t]*\f)?/
-const blank = /(?:[ \t\f]|\\\n|#.*)+/y
+const head = /^[ \t]*(?:[ \t\f]*(?:#[^\n]*)?\n)*(?:[ \t]*\f)?/
+const blank = /(?:[ \t\f]|\\\n|#[^\n]*)+/y
 const based = /0(?:[xX](?:_?[0-9a-fA-F])+|[oO](?:_?[0-7])+|[bB](?:_?[01])+)/y
 const decimal = /(?:(?:\d(?:_?\d)*)?\.\d(?:_?\d)*|\d(?:_?\d)*\.?)(?:[eE][+-]?\d(?:_?\d)*)?/y
 const word = /[\p{L}\p{N}_]+/uy
 const quote = /([rRuU]?)('''|"""|'|")/y
-const escape = /\\(?:([0-7]{1,3})|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([^]))/g
+const backslash = /\\(?:([0-7]{1,3})|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))/gs
 const bodies: Readonly<Record<string, RegExp>> = {
-  "'": /((?:[^'\\\n]|\\[^])*)'/y,
-  '"': /((?:[^"\\\n]|\\[^])*)"/y,
-  "'''": /((?:[^'\\]|\\[^]|'(?!''))*)'''/y,
-  '"""': /((?:[^"\\]|\\[^]|"(?!""))*)"""/y,
+  "'": /([^'\\\n]*(?:\\.[^'\\\n]*)*)'/sy,
+  '"': /([^"\\\n]*(?:\\.[^"\\\n]*)*)"/sy,
+  "'''": /([^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*)'''/sy,
+  '"""': /([^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*)"""/sy,
 }
 const constants = new Map<string, PyValue>([
   ['None', null],
@@ -80,7 +79,7 @@ class Tokens {
   #end(): Token[] {
     const lines = this.#code.slice(this.#at + 1).split('\n')
     const good = lines.every((line, i) =>
-      (i === lines.length - 1 ? /^(?:[ \t\f]*#.*)?$/ : /^[ \t\f]*(?:#.*)?$/).test(line),
+      (i === lines.length - 1 ? /^(?:[ \t\f]*#[^\n]*)?$/ : /^[ \t\f]*(?:#[^\n]*)?$/).test(line),
     )
     if (!good) throw new PyValueError('more than one line')
     return this.#found
@@ -91,7 +90,7 @@ class Tokens {
     if (prefix === undefined) return undefined
     const body = bodies[quotes] && this.#take(bodies[quotes])?.[1]
     if (body === undefined) throw new PyValueError('a text without end')
-    return { kind: 'constant', value: /^r$/i.test(prefix) ? body : body.replace(escape, meant) }
+    return { kind: 'constant', value: /^r$/i.test(prefix) ? body : body.replace(backslash, meant) }
   }
 
   #number(): Token | undefined {
@@ -129,7 +128,8 @@ class Tokens {
 function numberOf(digits: string): PyValue {
   if (/^0[xob]/i.test(digits)) return BigInt(digits.toLowerCase())
   if (/[.e]/i.test(digits)) return new PyFloat(Number(digits))
-  if (digits.length > MAX_DIGITS || /^0+[1-9]/.test(digits)) throw new PyValueError('no int')
+  if (/^0+$/.test(digits)) return 0n
+  if (digits.length > MAX_DIGITS || digits.startsWith('0')) throw new PyValueError('no int')
   return BigInt(digits)
 }
 

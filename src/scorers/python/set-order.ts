@@ -3,8 +3,10 @@ import type { PyValue } from './values.ts'
 
 const LINEAR_PROBES = 9
 const MAX_ITEMS = 50_000
+/** An integer's hash is its remainder by this. */
+const PRIME = 2n ** 61n - 1n
 
-/** The items of a set, given in order of insertion. Anything but integers below 2^31 keeps that order: strings hash by a seed. */
+/** The items of a set, given in order of insertion. Anything but integers below 2^61 - 1 keeps that order: strings hash by a seed. */
 export function tableOrder(items: PyValue[]): PyValue[] {
   if (items.length > MAX_ITEMS || !items.every(isSmall)) return items
   let table: (bigint | boolean | undefined)[] = Array(8).fill(undefined)
@@ -49,5 +51,5 @@ function hash(item: bigint | boolean): bigint {
 }
 
 function isSmall(item: PyValue): item is bigint | boolean {
-  return typeof item === 'boolean' || (typeof item === 'bigint' && item < 2n ** 31n && item > -(2n ** 31n))
+  return typeof item === 'boolean' || (typeof item === 'bigint' && item < PRIME && item > -PRIME)
 }

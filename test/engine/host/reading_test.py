@@ -126,6 +126,11 @@ class Reading(unittest.TestCase):
         self.assert_refuses(reading.read_antiderivative, [f'"{text}"' for text in HARMFUL if '"' not in text])
         self.assert_refuses(reading.read_antiderivative, ["\"'x'\"", "['x']", "\"__import__('os').system('touch pwned')\""])
 
+    def test_what_float_would_refuse_is_refused_before_it_looks_for_a_value(self):
+        for text in ("24", "4*6", "sqrt(16)", "1/3", "2**0.5", "nan", "oo", "True", '"24"'):
+            self.assertEqual(outcome(reading.read_number, text), outcome(parse_expr, text))
+        self.assert_refuses(reading.read_number, ["x", "log(y**1000)", "sin(x**1000)", "I", "f(3)", "log(asin(9))", "zoo"])
+
     def test_a_long_polynomial_is_read(self):
         text = " + ".join(f"{10**90 + i}*x**{i}" for i in range(101))
         self.assertEqual(reading.read_expression(text), parse_expr(text))
@@ -144,6 +149,7 @@ class Reading(unittest.TestCase):
         self.assert_refuses(reading.read_literal, ENDLESS_LITERALS)
 
     def test_installed_the_scorers_run_no_code_and_score_an_honest_answer_as_ever(self):
+        import library  # noqa: F401  brings the stand-ins for what is not installed
         from reasoning_gym.factory import create_dataset
 
         reading.install()

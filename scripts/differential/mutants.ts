@@ -1,0 +1,146 @@
+/** Answers that are almost right, or wrong in every way that a parser can be. Equal seeds make equal mutants. */
+
+const GARBAGE = [
+  ...[
+    '',
+    'a',
+    '0',
+    '1',
+    '-1',
+    '1.0',
+    'True',
+    'true',
+    'None',
+    'null',
+    'nan',
+    'inf',
+    '-inf',
+    '[]',
+    '{}',
+    '()',
+    '[[]]',
+    '[1,2',
+  ],
+  ...[
+    '[1, 2, 3]',
+    '{"a": NaN}',
+    '{"a":1,"a":2}',
+    '1e2',
+    '1_0',
+    '+1',
+    ' 1 ',
+    '٣',
+    '１２',
+    '1/2',
+    '½',
+    'x',
+    'x+1',
+    '\n',
+    '\t \n',
+  ],
+  ...[
+    ' \u00a0\u2003x',
+    'é',
+    '😀',
+    '()()',
+    '1 2 3',
+    '1,2,3',
+    '\u0130',
+    'ß',
+    '0x10',
+    '1e400',
+    '9'.repeat(30),
+    '-0',
+    '--1',
+    '1 2\n3 4',
+  ],
+  ...[
+    "'a'",
+    '"a"',
+    '\\frac{1}{2}',
+    '$1$',
+    '1\0',
+    '1.5.2',
+    '1,000',
+    '[[1,2],[3,4]]',
+    "['a','b']",
+    '(1,2)',
+    '1\u001c2',
+    '1\u20282',
+  ],
+  ...[`${'['.repeat(60)}${']'.repeat(60)}`, '9'.repeat(400), '{"A": "B"}', '[null]', '[{"a": 1}]', '1e100000'],
+]
+
+const EDITS: ((text: string, other: string) => string)[] = [
+  (s) => s.slice(0, s.length / 2),
+  (s) => s + s,
+  (s) => ` ${s}\n`,
+  (s) => `-${s}`,
+  (s) => `+${s}`,
+  (s) => s.toUpperCase(),
+  (s) => s.toLowerCase(),
+  (s) => s.replaceAll(' ', '  '),
+  (s) => s.replaceAll(' ', ''),
+  (s) => s.replaceAll(' ', '\u00a0'),
+  (s) => s.replaceAll('\n', ' \n'),
+  (s) => s.replaceAll('\n', '\r\n'),
+  (s) => s.replaceAll(',', ', '),
+  (s) => s.replaceAll(', ', ','),
+  (s) => [...s].reverse().join(''),
+  (s) => `${s}.0`,
+  (s) => `${s}.`,
+  (s) => `The answer is ${s}`,
+  (s) => `[${s}]`,
+  (s) => `"${s}"`,
+  (s) => `<answer>${s}</answer>`,
+  (s) => s.replaceAll('1', '１'),
+  (s) => s.replace('1', '2'),
+  (s) => s.replace('0', '1'),
+  (s) => s.replaceAll("'", '"'),
+  (s) => s.replaceAll('"', "'"),
+  (s) => s.replaceAll('-', '−'),
+  (s) => s.replaceAll('0', '0.0'),
+  (s) => s.replace(/[()]/g, ''),
+  (s) => `0${s}`,
+  (s) => `${s}e0`,
+  (s) => s.replaceAll('3', '3_0'),
+  (s) => `\\boxed{${s}}`,
+  (_, other) => other,
+  (s, other) => s + other,
+  (s, other) => `${s}\n${other}`,
+]
+
+const ALPHABET = [...'0123456789abcXYZ .,-+*/()[]{}\n\'"']
+
+/** `count` answers: the right one, then edits of it, then garbage. `other` is the right answer of another item. */
+export function mutantsOf(right: string, other: string, count: number, random: () => number): string[] {
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T // lists are not empty
+  const tweak = (text: string) => {
+    const at = Math.floor(random() * (text.length + 1))
+    return pick([
+      text.slice(0, at) + text.slice(at + 1),
+      text.slice(0, at) + pick(ALPHABET) + text.slice(at),
+      text.slice(0, at) + pick(ALPHABET) + text.slice(at + 1),
+    ])
+  }
+  const answers = [right]
+  while (answers.length < count) {
+    const kind = random()
+    if (kind < 0.4) answers.push(pick(EDITS)(right, other))
+    else if (kind < 0.6) answers.push(tweak(right))
+    else if (kind < 0.8) answers.push(tweak(tweak(pick(EDITS)(right, other))))
+    else answers.push(pick(GARBAGE))
+  }
+  return answers
+}
+
+/** mulberry32: small, seeded, the same everywhere. */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
+  }
+}

@@ -1,0 +1,21 @@
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { compareTask } from '../../scripts/differential/compare.ts'
+import { Ladders } from '../../src/engine/ladders.ts'
+import { PythonEngine } from '../../src/engine/python.ts'
+import { NATIVE_TASKS } from '../../src/scorers/catalogue.ts'
+
+const SEED = Math.floor(Math.random() * 1e9)
+const ANSWERS = 50
+
+let engine: PythonEngine
+const ladders = new Ladders()
+beforeAll(async () => {
+  engine = new PythonEngine({ python: inject('python'), hosts: 2, scoreDeadlineMs: 2000, makeDeadlineMs: 10_000 })
+  await engine.started()
+})
+afterAll(() => engine.close())
+
+it.each([...NATIVE_TASKS])('%s is scored as by the library', { timeout: 60_000 }, async (task) => {
+  const { differences } = await compareTask(engine, ladders, task, ANSWERS, SEED)
+  expect(differences, `seed ${SEED}`).toEqual([])
+})
