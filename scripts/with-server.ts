@@ -29,7 +29,7 @@ export interface RunningServer {
 
 /** Starts `src/serve.ts` on a free port with a data folder of its own, and waits until it is ready. */
 export async function startServer(env: Record<string, string> = {}): Promise<RunningServer> {
-  const port = await freePort()
+  const port = env.PORT ?? (await freePort())
   const dataDir = mkdtempSync(join(tmpdir(), 'rgs-data-'))
   const serve = join(import.meta.dirname, '..', 'src', 'serve.ts')
   const child = spawn(process.execPath, [serve], {

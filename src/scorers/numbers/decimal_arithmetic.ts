@@ -2,25 +2,21 @@
 import { z } from 'zod'
 import { oracleOf } from '../oracle.ts'
 import { Decimal, InvalidOperation } from '../python/decimal.ts'
-import { defineScorer, type FullConfig } from '../scorer.ts'
+import { defineScorer } from '../scorer.ts'
 
-const Places = z.looseObject({ max_num_decimal_places: z.int() })
+// Making an item sets the precision of all the process's decimals: a score is taken to follow the making of its item.
+const Precision = z.looseObject({ max_num_decimal_places: z.int(), precision: z.int() })
 
 export const decimalArithmetic = defineScorer({
   metadata: z.unknown(),
   score(answer, entry, config) {
+    const { max_num_decimal_places: places, precision } = Precision.parse(config)
     try {
-      const difference = Decimal.parse(answer)
-        .subtract(Decimal.parse(oracleOf(entry)))
-        .abs()
-      return difference.compare(tolerance(config)) <= 0 ? 1 : 0
+      const difference = Decimal.parse(answer).subtract(Decimal.parse(oracleOf(entry)), precision)
+      return difference.abs().compare(Decimal.powerOfTen(-places)) <= 0 ? 1 : 0
     } catch (error) {
       if (error instanceof InvalidOperation) return 0
       throw error
     }
   },
 })
-
-function tolerance(config: FullConfig): Decimal {
-  return Decimal.powerOfTen(-Places.parse(config).max_num_decimal_places)
-}

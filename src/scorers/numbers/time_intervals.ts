@@ -42,7 +42,8 @@ function timeOf(text: string): Seconds {
   if (seconds.length > 2) throw new PyValueError('two points')
   const whole = parseInteger(part(seconds, 0))
   if (seconds.length === 1) return minutes + whole
-  return toFloat(minutes) + (toFloat(whole) + finite(ratioToFloat(parseInteger(part(seconds, 1)), 1000n)))
+  const thousandths = finite(ratioToFloat(parseInteger(part(seconds, 1)), 1000n))
+  return toFloat(minutes) + (toFloat(whole) + thousandths)
 }
 
 /** `12 days, HH:MM` or `12 days, HH:MM:SS` */

@@ -1,16 +1,17 @@
-/** Python's `Decimal`: read exactly, compared exactly, subtracted in the default context of 28 digits. */
+/** Python's `Decimal`: read exactly, compared exactly, subtracted in a context of so many digits. */
 import { divideHalfEven, toAscii } from './numbers.ts'
 import { strip } from './text.ts'
 
 /** Where Python raises one of `decimal`'s trapped signals. */
 export class InvalidOperation extends Error {}
 
-export const PRECISION = 28
+/** Digits of the default context. */
+const PRECISION = 28
 // What the C module can hold at all, and what the default context can.
 const MAX_ADJUSTED = 999_999_999_999_999_999n
 const MIN_EXPONENT = -1_999_999_999_999_999_997n
 const CONTEXT_MAX_ADJUSTED = 999_999n
-const CONTEXT_MIN_EXPONENT = -1_000_026n
+const CONTEXT_MIN_ADJUSTED = -999_999n
 
 const number = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:[eE]([+-]?\d+))?$/
 const special = /^([+-]?)(?:(inf|infinity)|(s?)nan\d*)$/i
@@ -97,8 +98,8 @@ export class Decimal {
     return order === 0 ? 0 : order === a ? 1 : -1
   }
 
-  /** `this - other`, rounded half-even to 28 digits; throws InvalidOperation on sNaN, inf - inf and overflow. */
-  subtract(other: Decimal): Decimal {
+  /** `this - other`, rounded half-even to the precision of the context; throws InvalidOperation on sNaN, inf - inf and overflow. */
+  subtract(other: Decimal, precision: number = PRECISION): Decimal {
     if (this.kind === 'snan' || other.kind === 'snan') throw new InvalidOperation('sNaN')
     if (this.isNaN()) return this
     if (other.isNaN()) return other
@@ -107,7 +108,7 @@ export class Decimal {
     }
     if (this.kind === 'infinite') return this
     if (other.kind === 'infinite') return other.negate()
-    return this.subtractFinite(other)
+    return this.subtractFinite(other, precision).inContext(precision)
   }
 
   /** At most `precision` digits, ties to even. */
@@ -122,24 +123,22 @@ export class Decimal {
     return Decimal.finite(this.sign, String(rounded), this.exponent + BigInt(excess))
   }
 
-  private subtractFinite(other: Decimal): Decimal {
-    if (other.isZero()) return this.round(PRECISION).inContext()
-    if (this.isZero()) return other.negate().round(PRECISION).inContext()
+  private subtractFinite(other: Decimal, precision: number): Decimal {
+    if (other.isZero()) return this.round(precision)
+    if (this.isZero()) return other.negate().round(precision)
     const swap = this.exponent < other.exponent
     const high = swap ? other : this
-    const low = (swap ? this : other).beside(high)
+    const low = (swap ? this : other).beside(high, precision)
     const shifted = BigInt(high.digits + '0'.repeat(Number(high.exponent - low.exponent))) * BigInt(high.sign)
     const lowest = BigInt(low.digits) * BigInt(low.sign)
     const difference = swap ? lowest - shifted : shifted - lowest
     const digits = String(difference < 0n ? -difference : difference)
-    return Decimal.finite(difference < 0n ? -1 : 1, digits, low.exponent)
-      .round(PRECISION)
-      .inContext()
+    return Decimal.finite(difference < 0n ? -1 : 1, digits, low.exponent).round(precision)
   }
 
-  /** Stands in for a value too small to show in 28 digits of a sum with `high` but for its sign. */
-  private beside(high: Decimal): Decimal {
-    const gap = BigInt(Math.min(-1, high.digits.length - PRECISION - 2))
+  /** Stands in for a value too small to show in the digits of a sum with `high` but for its sign. */
+  private beside(high: Decimal, precision: number): Decimal {
+    const gap = BigInt(Math.min(-1, high.digits.length - precision - 2))
     const floor = high.exponent + gap
     return this.adjusted() < floor ? Decimal.finite(this.sign, '1', floor) : this
   }
@@ -160,13 +159,13 @@ export class Decimal {
     return this
   }
 
-  /** The default context traps overflow; below its range values fade into zero untrapped. */
-  private inContext(): Decimal {
-    if (this.isZero() || this.exponent >= CONTEXT_MIN_EXPONENT) {
-      if (!this.isZero() && this.adjusted() > CONTEXT_MAX_ADJUSTED) throw new InvalidOperation('overflow')
-      return this
-    }
-    const kept = this.digits.length - Number(CONTEXT_MIN_EXPONENT - this.exponent)
-    return kept > 0 ? this.round(kept) : Decimal.finite(this.sign, '', CONTEXT_MIN_EXPONENT)
+  /** The context traps overflow; below its range values fade into zero untrapped. */
+  private inContext(precision: number): Decimal {
+    if (this.kind !== 'finite' || this.isZero()) return this
+    if (this.adjusted() > CONTEXT_MAX_ADJUSTED) throw new InvalidOperation('overflow')
+    const lowest = CONTEXT_MIN_ADJUSTED - BigInt(precision) + 1n
+    if (this.exponent >= lowest) return this
+    const kept = this.adjusted() - lowest + 1n
+    return kept > 0n ? this.round(Number(kept)) : Decimal.finite(this.sign, '', lowest)
   }
 }

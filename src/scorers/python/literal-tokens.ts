@@ -8,7 +8,7 @@ import { PyFloat, type PyValue } from './values.ts'
 export type Token = { kind: 'constant'; value: PyValue } | { kind: 'sign'; text: string }
 
 const MAX_CHARS = 131_072
-const MAX_BRACKETS = 100
+const MAX_BRACKETS = 50
 const MAX_OPERATORS = 200
 
 const head = /^[ \t]*(?:[ \t\f]*(?:#[^\n]*)?\n)*(?:[ \t]*\f)?/
