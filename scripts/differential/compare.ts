@@ -78,7 +78,7 @@ function describeRule(rule: () => number): Said {
     const score = rule()
     return Number.isFinite(score) ? score : 0 // as the host writes it
   } catch (error) {
-    return error instanceof InvalidAnswer ? 'raised' : `broke: ${error}`
+    return error instanceof InvalidAnswer ? 'raised' : `broke: ${String(error)}`
   }
 }
 
