@@ -6,6 +6,7 @@ import { lower, strip, title } from '../python/text.ts'
 import { defineScorer, InvalidAnswer } from '../scorer.ts'
 
 const WEEKDAYS = new Set(['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'])
+const LONGEST = 'Wednesday'.length
 const DECAY = -5
 
 export const calendarArithmetic = defineScorer({
@@ -33,7 +34,7 @@ export const calendarArithmetic = defineScorer({
 function weekday(answer: string, oracle: string): number {
   if (answer === oracle) return 1
   if (WEEKDAYS.has(answer)) return 0.1
-  return WEEKDAYS.has(title(answer)) ? 0.05 : 0
+  return answer.length <= LONGEST && WEEKDAYS.has(title(answer)) ? 0.05 : 0
 }
 
 /** The oracle may be -1, where errors raise the score: the library's own, and clamped by the caller. */

@@ -1,7 +1,7 @@
 /** Each root given takes the nearest one wanted, e^(-10·distance); half a point off for each missing or extra. Rule of `reasoning_gym/algebra/polynomial_equations.py`. */
 import { z } from 'zod'
 import { oracleOf } from '../oracle.ts'
-import { PyValueError, parseFloat64 } from '../python/numbers.ts'
+import { floatOrNothing } from '../python/numbers.ts'
 import { strip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 
@@ -29,19 +29,8 @@ export const polynomialEquations = defineScorer({
 
 /** Sorted as Python does, NaN and all: V8's sort is a port of CPython's. */
 function rootsOf(text: string): number[] {
-  return text
-    .split(',')
-    .flatMap((part) => floatOf(part))
-    .sort((a, b) => (a < b ? -1 : 1))
-}
-
-function floatOf(text: string): number[] {
-  try {
-    return [parseFloat64(strip(text))]
-  } catch (error) {
-    if (error instanceof PyValueError) return []
-    throw error
-  }
+  const roots = text.split(',').map((part) => floatOrNothing(strip(part)))
+  return roots.filter((root) => root !== undefined).sort((a, b) => (a < b ? -1 : 1))
 }
 
 function nearestTo(root: number, wanted: readonly number[]): { index: number; distance: number } | undefined {

@@ -10,15 +10,18 @@ export const MAX_DIGITS = 4300
 
 const zeros = ZEROS.split(' ').map((code) => Number.parseInt(code, 16))
 const values = new Map(zeros.flatMap((zero) => Array.from({ length: 10 }, (_, n) => [zero + n, n] as const)))
-const beyond = /[^ -~\t-\r]/gu
+const beyond = /[^ -~\t-\r]/u
 const space = new RegExp(PY_S, 'v')
+const short = /^[+-]?(?:0|[1-9]\d{0,14})$/
 const integer = /^[ \t-\r]*([+-]?)(.*)$/s
 const float = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 const special = /^([+-]?)(?:(inf|infinity)|nan)$/i
+const misplacedUnderscore = /(?:^|\D)_|_(?:\D|$)/
 const prefixes: Readonly<Record<string, number>> = { x: 16, o: 8, b: 2 }
 
 /** Python's `int(text, base)`, base 2, 8, 10, 16 or 0 (as the prefix says); throws PyValueError. */
 export function parseInteger(text: string, base: 0 | 2 | 8 | 10 | 16 = 10): bigint {
+  if ((base === 10 || base === 0) && short.test(text)) return BigInt(Number(text))
   const [, sign = '', body = ''] = integer.exec(trimEnd(toAscii(text))) ?? []
   const marked = body[0] === '0' ? (prefixes[(body[1] ?? '').toLowerCase()] ?? 10) : 10
   const radix = base === 0 ? marked : base
@@ -30,11 +33,19 @@ export function parseInteger(text: string, base: 0 | 2 | 8 | 10 | 16 = 10): bigi
 
 /** Python's `float(text)`; throws PyValueError. */
 export function parseFloat64(text: string): number {
+  const value = floatOrNothing(text)
+  if (value === undefined) throw new PyValueError('no float')
+  return value
+}
+
+/** Python's `float(text)`, undefined where it raises: for lists, where a throw for each part would cost too much. */
+export function floatOrNothing(text: string): number | undefined {
   const ascii = trimEnd(toAscii(text)).replace(/^[ \t-\r]+/, '')
-  const bare = withoutUnderscores(ascii)
+  if (misplacedUnderscore.test(ascii)) return undefined
+  const bare = ascii.replaceAll('_', '')
   if (float.test(bare)) return Number(bare)
   const [found, sign, infinity] = special.exec(bare) ?? []
-  if (found === undefined) throw new PyValueError('no float')
+  if (found === undefined) return undefined
   if (infinity === undefined) return Number.NaN
   return sign === '-' ? -Infinity : Infinity
 }
@@ -116,13 +127,19 @@ export function bitLength(value: bigint): number {
   return (hex.length - 1) * 4 + (32 - Math.clz32(Number.parseInt(hex[0] ?? '0', 16)))
 }
 
-/** Python's first step for numbers: digits and spaces of any script as ASCII; anything else is no number. */
+/** Python's first step for numbers: digits and spaces of any script as ASCII; '?' where something else makes it no number. */
 export function toAscii(text: string): string {
-  return text.replaceAll(beyond, (ch) => {
+  if (!beyond.test(text)) return text
+  let ascii = ''
+  for (const ch of text) {
     const value = values.get(ch.codePointAt(0) ?? 0)
+    if (value !== undefined) ascii += value
+    else if (!beyond.test(ch)) ascii += ch
     // Within ASCII only the spaces of C count: a control character such as \x1c is none.
-    return value !== undefined ? String(value) : ch > '\x7f' && space.test(ch) ? ' ' : '?'
-  })
+    else if (ch > '\x7f' && space.test(ch)) ascii += ' '
+    else return '?'
+  }
+  return ascii
 }
 
 function magnitude(digits: string, radix: number): bigint {
@@ -137,8 +154,7 @@ function magnitude(digits: string, radix: number): bigint {
 
 /** Underscores may stand between digits only; throws PyValueError. */
 export function withoutUnderscores(text: string): string {
-  if (!text.includes('_')) return text
-  if (/(?:^|\D)_|_(?:\D|$)/.test(text)) throw new PyValueError('no number')
+  if (misplacedUnderscore.test(text)) throw new PyValueError('no number')
   return text.replaceAll('_', '')
 }
 

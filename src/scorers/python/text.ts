@@ -11,6 +11,7 @@ const space = new RegExp(PY_S, 'v')
 const spaces = new RegExp(`${PY_S}+`, 'v')
 const LINE_ENDS = '[\\x0a-\\x0d\\x1c-\\x1e\\x85\\u2028\\u2029]'
 const lineEnd = new RegExp(`\\r\\n|${LINE_ENDS}`, 'v')
+const plainEnds = /^[!-~](?:$|.*[!-~]$)/s
 const allSpace = new RegExp(`^${PY_S}+$`, 'v')
 const allAlpha = new RegExp(`^[\\p{L}--${newer}]+$`, 'v')
 const allAlnum = new RegExp(`^[[\\p{L}\\p{N}]--${newer}]+$`, 'v')
@@ -41,6 +42,7 @@ export function length(s: string): number {
 
 /** `s.strip()`, or `s.strip(chars)`, where `chars` is a set of code points. */
 export function strip(s: string, chars?: string): string {
+  if (chars === undefined && plainEnds.test(s)) return s
   return lstrip(rstrip(s, chars), chars)
 }
 
