@@ -1,13 +1,64 @@
-/** GET and PUT /runs/{run}, GET /runs: settings and progress of training runs. */
+/** /runs and /runs/{run}: settings, progress and curriculum of training runs. */
 import { z } from 'zod'
 import { problems } from '../src/words/problem.ts'
 import { RunName } from '../src/words/rollout.ts'
-import { Run, SettingsChange } from '../src/words/run.ts'
+import { CurriculumPoint, Run, SettingsChange } from '../src/words/run.ts'
 import type { App, Services } from './context.ts'
 
 const Params = z.strictObject({ run: RunName })
 
 export function runs(app: App, { runs }: Services): void {
+  app.get(
+    '/runs',
+    {
+      schema: {
+        tags: ['runs'],
+        summary: 'All runs, with settings and progress',
+        response: { 200: z.strictObject({ runs: z.array(Run) }), ...problems('redis_unavailable') },
+      },
+    },
+    async () => {
+      const opened = await Promise.all((await runs.names()).map((name) => runs.find(name)))
+      return { runs: await Promise.all(opened.map((run) => runs.view(run))) }
+    },
+  )
+
+  app.get(
+    '/runs/:run/history',
+    {
+      schema: {
+        tags: ['runs'],
+        summary: 'What moved the curriculum, oldest first',
+        params: Params,
+        querystring: z.strictObject({ task: z.string().optional() }),
+        response: {
+          200: z.strictObject({ points: z.array(CurriculumPoint) }),
+          ...problems('unknown_run', 'redis_unavailable'),
+        },
+      },
+    },
+    async ({ params, query }) => {
+      const points = await runs.history(await runs.find(params.run))
+      return { points: query.task === undefined ? points : points.filter(({ task }) => task === query.task) }
+    },
+  )
+
+  app.delete(
+    '/runs/:run',
+    {
+      schema: {
+        tags: ['runs'],
+        summary: 'Forgets a run and what it holds',
+        params: Params,
+        response: { 204: z.null().describe('Forgotten'), ...problems('unknown_run', 'redis_unavailable') },
+      },
+    },
+    async ({ params }, reply) => {
+      await runs.remove(params.run)
+      return reply.status(204).send(null)
+    },
+  )
+
   app.get(
     '/runs/:run',
     {

@@ -78,7 +78,7 @@ export function openService(config: ServiceConfig, place: RedisPlace, python: st
     startWorker(name) {
       const connection = connectForWork(place)
       const onError = (err: unknown) => log.warn({ err }, 'a worker met an error')
-      const processors = { 'score-group': scoreGroup({ groups, items, judge, runs }) }
+      const processors = { 'score-group': scoreGroup({ groups, items, judge, runs, tasks }) }
       const consumer = consume(processors, {
         connection,
         prefix: keys.jobs,

@@ -56,6 +56,11 @@ export class Items {
     return { task, config, difficulty, seed, index, engine: engine.version }
   }
 
+  /** The recipe of an item that the server itself hands out: its seed may be of any range. */
+  checkOwn(input: RecipeInput): Promise<Recipe> {
+    return this.check({ ...input, engine: this.#parts.engine.version })
+  }
+
   /** The checked recipe of an item id, which may be forged like any recipe. */
   async open(id: string): Promise<Recipe> {
     const recipe = decodeItemId(id)

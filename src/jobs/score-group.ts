@@ -2,9 +2,11 @@
 import { Fault } from '../faults.ts'
 import type { Items } from '../items/items.ts'
 import type { Given, Judge } from '../items/judge.ts'
+import { feedOf } from '../runs/curriculum.ts'
 import type { RunBook } from '../runs/run-book.ts'
 import { type GroupResult, judgeGroup } from '../scoring/group.ts'
 import type { GroupPlace, Groups } from '../store/groups.ts'
+import type { TaskCatalogue } from '../tasks/catalogue.ts'
 import type { Rollout } from '../words/rollout.ts'
 
 interface Parts {
@@ -12,16 +14,18 @@ interface Parts {
   items: Items
   judge: Judge
   runs: RunBook
+  tasks: TaskCatalogue
 }
 
 const NO_COMPLETION = new Set(['abort', 'error'])
 
-export function scoreGroup({ groups, items, judge, runs }: Parts) {
+export function scoreGroup({ groups, items, judge, runs, tasks }: Parts) {
   return async (place: GroupPlace, { last }: { last: boolean }): Promise<void> => {
     const stored = await groups.find(place)
     if (stored?.status !== 'queued' || !stored.input) return // done by another delivery, or of a run that is gone
     const { input } = stored
-    const { settings } = await runs.ensure(place.run)
+    const run = await runs.ensure(place.run)
+    const { settings } = run
     const recipe = await items.open(input.item_id)
     let result: GroupResult
     try {
@@ -31,7 +35,8 @@ export function scoreGroup({ groups, items, judge, runs }: Parts) {
       if (!last || !(error instanceof Fault)) throw error
       result = failed(error)
     }
-    await groups.complete(place, recipe.task, result, settings.keep_groups)
+    const feed = feedOf(run, recipe, result.mean_score ?? null, tasks.list())
+    await groups.complete(place, recipe.task, result, settings.keep_groups, feed)
   }
 }
 

@@ -6,8 +6,10 @@ import type { Items, MadeItem } from '../items/items.ts'
 import type { Runs } from '../store/runs.ts'
 import type { TaskCatalogue } from '../tasks/catalogue.ts'
 import type { Item } from '../words/item.ts'
+import type { Recipe } from '../words/recipe.ts'
+import type { RunSettings } from '../words/run.ts'
 import type { OpenRun } from './run-book.ts'
-import { placeAt, tasksOf } from './sequence.ts'
+import { difficultyAt, plansOf, type Spot, spotAt } from './sequence.ts'
 
 const READY_WITHIN_MS = 1500
 
@@ -44,16 +46,20 @@ export class Handout {
   async #begin(run: OpenRun, count: number): Promise<Promise<MadeItem>[]> {
     if (count <= 0) return []
     const { settings, name } = run
-    const names = tasksOf(settings.tasks, this.#parts.tasks.list())
-    const first = await this.#parts.runs.claimPositions(name, count)
-    const recipes = Array.from({ length: count }, (_, k) => ({
-      ...placeAt(name, settings.seed, names, first + k),
-      config: {},
-      difficulty: null,
-      index: 0,
-      engine: this.#parts.engine.version,
-    }))
-    return this.#parts.items.makeEach(recipes)
+    const plans = plansOf(settings, this.#parts.tasks.list())
+    const [first, levels] = await Promise.all([
+      this.#parts.runs.claimPositions(name, count),
+      this.#parts.runs.levels(run),
+    ])
+    const spots = Array.from({ length: count }, (_, k) => spotAt(name, settings.seed, plans, first + k))
+    const recipes = spots.map((spot) => this.#recipe(spot, settings, levels[spot.plan.task]?.difficulty))
+    return this.#parts.items.makeEach(await Promise.all(recipes))
+  }
+
+  #recipe(spot: Spot, settings: RunSettings, level: number | undefined): Promise<Recipe> {
+    const { task, config } = spot.plan
+    const difficulty = difficultyAt(spot, settings, level)
+    return this.#parts.items.checkOwn({ task, seed: spot.seed, index: 0, ...(config && { config }), difficulty })
   }
 
   async #keepRest(run: OpenRun, rest: Promise<Item>[]): Promise<void> {

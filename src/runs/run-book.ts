@@ -2,7 +2,7 @@
 import { Fault } from '../faults.ts'
 import type { Runs, StoredRun } from '../store/runs.ts'
 import type { TaskCatalogue } from '../tasks/catalogue.ts'
-import type { Run, RunSettings, SettingsChange } from '../words/run.ts'
+import type { CurriculumPoint, Run, RunSettings, SettingsChange } from '../words/run.ts'
 import { settingsInForce } from '../words/run.ts'
 
 /** Settings whose null means something of its own. */
@@ -70,13 +70,33 @@ export class RunBook {
 
   #checked(named: SettingsChange): RunSettings {
     const settings = settingsInForce(named)
-    if (settings.tasks !== 'all') for (const choice of settings.tasks) this.#tasks.assertKnown(choice)
+    if (settings.tasks !== 'all')
+      for (const choice of settings.tasks) this.#tasks.assertKnown(typeof choice === 'string' ? choice : choice.task)
     return settings
+  }
+
+  /** The runs there are, by name. */
+  async names(): Promise<string[]> {
+    return (await this.#runs.names()).toSorted()
+  }
+
+  history(run: OpenRun): Promise<CurriculumPoint[]> {
+    return this.#runs.history(run)
+  }
+
+  /** Forgets a run. Throws `unknown_run`. */
+  async remove(name: string): Promise<void> {
+    await this.find(name)
+    await this.#runs.remove(name)
   }
 
   async view({ name, settings, counters, ...rest }: OpenRun): Promise<Run> {
     const run = { name, counters, ...rest }
-    const [{ queued, buffered }, sums] = await Promise.all([this.#runs.waiting(run), this.#runs.taskSums(run)])
+    const [{ queued, buffered }, sums, levels] = await Promise.all([
+      this.#runs.waiting(run),
+      this.#runs.taskSums(run),
+      this.#runs.levels(run),
+    ])
     const count = (key: string) => counters[key] ?? 0
     const faults = Object.entries(counters).filter(([key]) => key.startsWith('fault:'))
     return {
@@ -94,9 +114,17 @@ export class RunBook {
         faults: Object.fromEntries(faults.map(([key, value]) => [key.slice('fault:'.length), value])),
         unscored: count('unscored'),
       },
-      tasks: Object.fromEntries(Object.entries(sums).map(([task, sum]) => [task, taskView(sum)])),
+      tasks: Object.fromEntries(
+        Object.entries(sums).map(([task, sum]) => [task, { ...standing(levels[task]), ...taskView(sum) }]),
+      ),
     }
   }
+}
+
+function standing(
+  level: { difficulty: number; accuracy: number } | undefined,
+): Pick<Run['tasks'][string], 'difficulty' | 'accuracy'> {
+  return level ?? { difficulty: null, accuracy: null }
 }
 
 function taskView({
@@ -105,7 +133,7 @@ function taskView({
   score = 0,
   reward = 0,
   signal = 0,
-}: Record<string, number>): Run['tasks'][string] {
+}: Record<string, number>): Omit<Run['tasks'][string], 'difficulty' | 'accuracy'> {
   const mean = (sum: number) => (rollouts === 0 ? null : sum / rollouts)
   return { groups, rollouts, mean_score: mean(score), mean_reward: mean(reward), signal }
 }

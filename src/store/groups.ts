@@ -6,9 +6,25 @@ import type { Keys } from './keys.ts'
 import { loadScript } from './script.ts'
 
 const acceptGroup = loadScript('accept-group-4')
-const completeGroup = loadScript('complete-group-6')
+const completeGroup = loadScript('complete-group-8')
 
 const REMEMBERED_MS = 24 * 60 * 60 * 1000
+
+/** Points of a run's history; older ones are forgotten. */
+const HISTORY_MAX = 100_000
+
+/** What a group tells the curriculum of its task. */
+export interface Feed {
+  /** Mean score of the counted rollouts, before any penalty. */
+  score: number
+  /** Difficulty that the item was asked for at. */
+  difficulty: number
+  /** Accuracy that the curriculum aims at. */
+  target: number
+  /** Bounds of the level. */
+  low: number
+  high: number
+}
 
 /** Where a group is: its run, the run's epoch, its id in them. */
 export interface GroupPlace {
@@ -47,12 +63,21 @@ export class Groups {
   }
 
   /** False if it was completed before. */
-  async complete(place: GroupPlace, task: string, result: GroupResult, keep: number): Promise<boolean> {
+  async complete(place: GroupPlace, task: string, result: GroupResult, keep: number, feed?: Feed): Promise<boolean> {
     const keys = this.#keys.ofRun(place.run, place.epoch)
     const counters = Object.entries(countersOf(result))
     const done = await completeGroup(
       this.#redis,
-      [keys.run, keys.group(place.group), keys.pending, keys.buffer, keys.recent, keys.tasks],
+      [
+        keys.run,
+        keys.group(place.group),
+        keys.pending,
+        keys.buffer,
+        keys.recent,
+        keys.tasks,
+        keys.curriculum,
+        keys.history,
+      ],
       [
         place.group,
         JSON.stringify(result),
@@ -63,6 +88,14 @@ export class Groups {
         this.#keys.completions,
         noticeOf(place),
         keys.group(''),
+        task,
+        feed?.score ?? '',
+        feed?.difficulty ?? '',
+        feed?.target ?? '',
+        feed?.low ?? '',
+        feed?.high ?? '',
+        new Date().toISOString(),
+        HISTORY_MAX,
         counters.length,
         ...counters.flat(),
         ...sumsOf(task, result).flat(),

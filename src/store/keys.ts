@@ -4,6 +4,8 @@
 export interface RunKeys {
   run: string
   tasks: string
+  curriculum: string
+  history: string
   late: string
   pending: string
   buffer: string
@@ -23,6 +25,8 @@ export interface Keys {
   entryBucket(bucket: number): string
   entry(bucket: number, itemId: string): string
   run(name: string): string
+  /** A pattern that finds every key of a run. */
+  everyOf(name: string): string
   ofRun(name: string, epoch: number): RunKeys
 }
 
@@ -36,10 +40,13 @@ export function keysUnder(prefix: string): Keys {
     jobs: `{${prefix}:jobs}`,
     entryBucket: (bucket) => `{${prefix}:entries:${bucket}}`,
     entry: (bucket, itemId) => `{${prefix}:entries:${bucket}}:${itemId}`,
+    everyOf: (name) => `${tag(name)}:*`,
     run: (name) => `${tag(name)}:run`,
     ofRun: (name, epoch) => ({
       run: `${tag(name)}:run`,
       tasks: `${tag(name)}:tasks`,
+      curriculum: `${tag(name)}:curriculum`,
+      history: `${tag(name)}:history`,
       late: `${tag(name)}:${epoch}:late`,
       pending: `${tag(name)}:${epoch}:pending`,
       buffer: `${tag(name)}:${epoch}:buffer`,

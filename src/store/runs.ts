@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import type { Item } from '../words/item.ts'
-import type { SettingsChange } from '../words/run.ts'
+import type { CurriculumPoint, SettingsChange } from '../words/run.ts'
 import type { Keys } from './keys.ts'
 import { loadScript } from './script.ts'
 
@@ -83,6 +83,35 @@ export class Runs {
     const keys = this.#keys.ofRun(name, epoch)
     const [queued, buffered] = await Promise.all([this.#redis.zcard(keys.pending), this.#redis.zcard(keys.buffer)])
     return { queued, buffered }
+  }
+
+  /** Where the curriculum stands, for each task that has fed it. */
+  async levels({ name, epoch }: StoredRun): Promise<Record<string, { difficulty: number; accuracy: number }>> {
+    const states = await this.#redis.hgetall(this.#keys.ofRun(name, epoch).curriculum)
+    return Object.fromEntries(
+      Object.entries(states).map(([task, text]) => {
+        const { level, accuracy } = JSON.parse(text) as { level: string; accuracy: string } // written by complete-group
+        return [task, { difficulty: Number(level), accuracy: Number(accuracy) }]
+      }),
+    )
+  }
+
+  /** What fed the curriculum, oldest first. */
+  async history({ name, epoch }: StoredRun): Promise<CurriculumPoint[]> {
+    const points = await this.#redis.lrange(this.#keys.ofRun(name, epoch).history, 0, -1)
+    return points.toReversed().map((text) => JSON.parse(text) as CurriculumPoint) // written by complete-group
+  }
+
+  /** Forgets a run and whatever it holds. */
+  async remove(name: string): Promise<void> {
+    await this.#redis.srem(this.#keys.runs, name)
+    const pattern = this.#keys.everyOf(name).replace(/[[\]*?\\]/g, (mark) => (mark === '*' ? mark : `\\${mark}`))
+    let cursor = '0'
+    do {
+      const [next, keys] = await this.#redis.scan(cursor, 'MATCH', pattern, 'COUNT', 1000)
+      if (keys.length > 0) await this.#redis.unlink(...keys)
+      cursor = next
+    } while (cursor !== '0')
   }
 
   /** Sums per task: `{ leg_counting: { groups: 3, score: 1.5, … } }`. */

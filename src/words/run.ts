@@ -1,6 +1,6 @@
 /** One training run: its settings and what its nodes share. */
 import { z } from 'zod'
-import { TaskName } from './recipe.ts'
+import { Config, Difficulty, TaskName } from './recipe.ts'
 import { RunName } from './rollout.ts'
 import { Extraction } from './verdict.ts'
 
@@ -8,10 +8,29 @@ export const SYSTEM_PROMPT = `You solve reasoning problems. Work through the pro
 Then give the final answer, and nothing else, between one pair of <answer> and </answer> tags, like this: <answer>42</answer>
 Use the answer tags exactly once, after your thinking, and follow any output format that the question asks for. An answer outside the tags is not counted.`
 
+const TaskOrCategory = z.union([TaskName, z.string().regex(/^category:[a-z]+$/, '`category:` and a category')])
+
+/** A task of a run with what is special about it; `config` takes it off the ladder. */
+const WeightedTask = z
+  .strictObject({
+    task: TaskOrCategory,
+    weight: z.number().min(0).max(1e6).default(1).describe('How often, relative to the others'),
+    config: Config.optional(),
+    difficulty: z
+      .union([Difficulty, z.tuple([Difficulty, Difficulty]).refine(([low, high]) => low <= high, 'from low to high')])
+      .optional()
+      .describe('A fixed difficulty, or the range for random and curriculum'),
+    target_accuracy: z.number().min(0).max(1).optional(),
+  })
+  .refine(({ config, difficulty }) => config === undefined || difficulty === undefined, {
+    path: ['difficulty'],
+    message: 'excludes config',
+  })
+
 const TaskChoice = z.union([
   z.literal('all'),
   z
-    .array(z.union([TaskName, z.string().regex(/^category:[a-z]+$/)]))
+    .array(z.union([TaskOrCategory, WeightedTask]))
     .min(1)
     .max(512),
 ])
@@ -30,8 +49,14 @@ export const RunSettings = z.strictObject({
     .max(2 ** 32 - 1)
     .default(42)
     .describe('Items differ per run and seed'),
-  tasks: TaskChoice.default('all').describe('`all`, or names and `category:games`'),
+  tasks: TaskChoice.default('all').describe('`all`, or names, `category:games` and `{ task, weight, config, … }`'),
   group_size: z.int().min(1).max(1024).default(16).describe('Rollouts per item'),
+  complexity_mode: z
+    .enum(['none', 'fixed', 'random', 'curriculum'])
+    .default('none')
+    .describe('`none`: the library’s defaults; `fixed`: at `difficulty`; `random`; `curriculum`: follows the model'),
+  difficulty: Difficulty.default(0).describe('Of `fixed`'),
+  curriculum_target_accuracy: z.number().min(0).max(1).default(0.7).describe('Where `curriculum` settles'),
   max_token_length: z.int().min(1).default(16384).describe('M of the length penalty'),
   extraction: Extraction.default('strict').describe('How the answer is read from a completion'),
   dual_format: z.boolean().default(true).describe('Score the answer bare and in tags; the higher counts'),
@@ -80,6 +105,8 @@ export const Run = z.strictObject({
   tasks: z.record(
     z.string(),
     z.strictObject({
+      difficulty: z.number().nullable().describe('Where the curriculum stands; null before it has moved'),
+      accuracy: z.number().nullable().describe('Mean score of the last five groups that fed it'),
       groups: Count,
       rollouts: Count,
       mean_score: z.number().nullable(),
@@ -94,3 +121,13 @@ export type Run = z.infer<typeof Run>
 export function settingsInForce(named: SettingsChange): RunSettings {
   return RunSettings.parse(named)
 }
+
+/** A group that fed the curriculum, and where its task stood after it. Replayed in order, the scores give the levels. */
+export const CurriculumPoint = z.strictObject({
+  time: z.string().describe('ISO 8601'),
+  task: z.string(),
+  score: z.number().describe('The group’s mean score before any penalty'),
+  difficulty: z.number().describe('The level after the group'),
+  accuracy: z.number().describe('Mean of the last five scores'),
+})
+export type CurriculumPoint = z.infer<typeof CurriculumPoint>

@@ -229,7 +229,7 @@ def _modest(value):
     """The value, if it is no constant like exp(exp(99)), short to write and endless to write out."""
     if isinstance(value, Expr) and value.is_number and not isinstance(value, Number):
         for part in value.evalf(2).atoms(Float):
-            _check(_bits(part) <= MAX_BITS, "too big a constant")
+            _check(_bits(part) <= 2 * MAX_BITS, "too big a constant")  # room for exp(MAX_BITS)
     return value
 
 
@@ -260,7 +260,8 @@ _UNARY = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Not: operator.not_
 _BINARY = {
     **{ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: _power},
     **{ast.Mod: _between(Number, operator.mod), ast.FloorDiv: _between(Number, operator.floordiv)},
-    ast.BitXor: _between(Integer, operator.xor),  # what `2^3` is here, though a power was meant
+    **{ast.BitXor: _between(Integer, operator.xor), ast.BitAnd: _between(Integer, operator.and_)},  # `2^3` is 1, as there
+    ast.BitOr: _between(Integer, operator.or_),
 }
 _CONSTANTS = {"E", "I", "pi", "oo", "zoo", "nan", "true", "false", "EulerGamma", "GoldenRatio", "Catalan"}
 _ANGLES = [f"{a}{f}{h}" for a in ("", "a") for f in ("sin", "cos", "tan", "cot", "sec", "csc") for h in ("", "h")]

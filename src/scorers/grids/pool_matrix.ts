@@ -8,7 +8,7 @@ import { defineScorer } from '../scorer.ts'
 
 const RELATIVE = Math.fround(1e-2)
 const ABSOLUTE = Math.fround(1e-8)
-const finite = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+const finite = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 const special = /^([+-]?)(?:inf(?:inity)?|(nan))$/i
 
 export const poolMatrix = defineScorer({

@@ -129,11 +129,13 @@ export class Decimal {
     const swap = this.exponent < other.exponent
     const high = swap ? other : this
     const low = (swap ? this : other).beside(high, precision)
-    const shifted = BigInt(high.digits + '0'.repeat(Number(high.exponent - low.exponent))) * BigInt(high.sign)
-    const lowest = BigInt(low.digits) * BigInt(low.sign)
-    const difference = swap ? lowest - shifted : shifted - lowest
-    const digits = String(difference < 0n ? -difference : difference)
-    return Decimal.finite(difference < 0n ? -1 : 1, digits, low.exponent).round(precision)
+    const shifted = high.digits + '0'.repeat(Number(high.exponent - low.exponent))
+    const [given, taken] = swap ? [low.digits, shifted] : [shifted, low.digits]
+    const size = Math.max(given.length, taken.length)
+    const [a, b] = [given.padStart(size, '0'), taken.padStart(size, '0')]
+    const [first, second, sign] = a < b ? [b, a, other.negate().sign] : [a, b, this.sign]
+    const digits = combine(first, second, this.sign === other.sign ? -1 : 1)
+    return Decimal.finite(sign, digits, low.exponent).round(precision)
   }
 
   /** Stands in for a value too small to show in the digits of a sum with `high` but for its sign. */
@@ -168,4 +170,17 @@ export class Decimal {
     const kept = this.adjusted() - lowest + 1n
     return kept > 0n ? this.round(Number(kept)) : Decimal.finite(this.sign, '', lowest)
   }
+}
+
+/** The digits of a + b or a - b, for two of one length and a ≥ b; a bigint would take longer to print than this to add. */
+function combine(a: string, b: string, step: 1 | -1): string {
+  const digits = Buffer.alloc(a.length + 1)
+  let carry = 0
+  for (let i = a.length - 1; i >= 0; i--) {
+    const digit = a.charCodeAt(i) - 48 + step * (b.charCodeAt(i) - 48) + carry
+    carry = digit < 0 ? -1 : digit > 9 ? 1 : 0
+    digits[i + 1] = digit - 10 * carry + 48
+  }
+  digits[0] = carry + 48
+  return digits.toString('latin1')
 }

@@ -11,8 +11,8 @@ const MAX_CHARS = 131_072
 const MAX_BRACKETS = 50
 const MAX_OPERATORS = 200
 
-const head = /^[ \t]*(?:[ \t\f]*(?:#[^\n]*)?\n)*(?:[ \t]*\f)?/
-const blank = /(?:[ \t\f]|\\\n|#[^\n]*)+/y
+const head = /^[ \t]*(?:[ \t\f]*(?:#[^\n]*)?\n)*(?:\\\n)*(?:[ \t]*\f)?/
+const blank = /(?:[ \t\f]|\\\n(?!$)|#[^\n]*)+/y
 const based = /0(?:[xX](?:_?[0-9a-fA-F])+|[oO](?:_?[0-7])+|[bB](?:_?[01])+)/y
 const decimal = /(?:(?:\d(?:_?\d)*)?\.\d(?:_?\d)*|\d(?:_?\d)*\.?)(?:[eE][+-]?\d(?:_?\d)*)?/y
 const word = /[\p{L}\p{N}_]+/uy
@@ -61,7 +61,7 @@ class Tokens {
   constructor(code: string) {
     this.#code = code
     this.#at = head.exec(code)?.[0].length ?? 0
-    if (/^[ \t\f\\]/.test(code.slice(this.#at, this.#at + 1))) throw new PyValueError('indented')
+    if (/^[ \t\f]/.test(code.slice(this.#at, this.#at + 1))) throw new PyValueError('indented')
   }
 
   all(): Token[] {

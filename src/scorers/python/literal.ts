@@ -1,7 +1,7 @@
 /** Reads a Python literal as `read_literal` in `src/engine/host/reading.py` does: data, small sums and products, no names. */
 import { type Token, tokens } from './literal-tokens.ts'
 import { PyValueError } from './numbers.ts'
-import { codePoints } from './text.ts'
+import { length } from './text.ts'
 import { PyDict, PyFloat, PySet, PyTuple, PyTypeError, type PyValue } from './values.ts'
 
 const MAX_LEAVES = 10_000
@@ -151,12 +151,12 @@ function checkLeaves(count: number): void {
 }
 
 function leaves(value: PyValue): number {
-  if (typeof value === 'string') return codePoints(value).length
+  if (typeof value === 'string') return Math.max(1, length(value))
   if (Array.isArray(value)) return 1 + total(value)
   if (value instanceof PyTuple) return 1 + total(value.items)
   if (value instanceof PySet) return 1 + total(value.values())
   if (value instanceof PyDict) return 1 + total(value.keys())
-  return Math.abs(Number(numberOf(value)))
+  return Math.max(1, Math.abs(Number(numberOf(value))))
 }
 
 function total(items: readonly PyValue[]): number {
@@ -187,7 +187,7 @@ function isSequence(value: PyValue): value is string | PyValue[] | PyTuple {
   return typeof value === 'string' || Array.isArray(value) || value instanceof PyTuple
 }
 
-/** An empty sequence bears any number of times, so the bound on leaves does not bind them. */
+/** As each leaf counts for at least one, there are few times. */
 function repeated(value: string | PyValue[] | PyTuple, times: number): PyValue {
   if (typeof value === 'string') return value === '' ? '' : value.repeat(times)
   if (Array.isArray(value)) return value.length === 0 ? [] : Array.from({ length: times }, () => value).flat()

@@ -40,6 +40,7 @@ export function parseFloat64(text: string): number {
 
 /** Python's `float(text)`, undefined where it raises: for lists, where a throw for each part would cost too much. */
 export function floatOrNothing(text: string): number | undefined {
+  if (float.test(text)) return Number(text)
   const ascii = trimEnd(toAscii(text)).replace(/^[ \t-\r]+/, '')
   if (misplacedUnderscore.test(ascii)) return undefined
   const bare = ascii.replaceAll('_', '')

@@ -39,10 +39,10 @@ function solves(puzzle: Puzzle, digits: ReadonlyMap<string, bigint>): boolean {
   const values = [...digits.values()]
   if (values.some((digit) => digit < 0n || digit > 9n) || new Set(values).size !== values.length) return false
   if (!puzzle.allow_leading_zero && words.some((word) => digits.get(word[0] ?? '') === 0n)) return false
-  const [result = 0n, ...terms] = words.map((word) => valueOf(word, digits)).reverse()
+  const [result = 0n, ...terms] = words.map((word) => numberOf(word, digits)).reverse()
   return terms.reduce((sum, term) => sum + term, 0n) === result
 }
 
-function valueOf(word: string, digits: ReadonlyMap<string, bigint>): bigint {
+function numberOf(word: string, digits: ReadonlyMap<string, bigint>): bigint {
   return [...word].reduce((value, letter) => value * 10n + (digits.get(letter) ?? 0n), 0n)
 }

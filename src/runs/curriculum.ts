@@ -1,0 +1,21 @@
+/** Which groups feed a run's curriculum. The level itself is moved by the script that completes the group. */
+import type { Feed } from '../store/groups.ts'
+import { type Recipe, TRAINING_SEEDS_START } from '../words/recipe.ts'
+import type { OpenRun } from './run-book.ts'
+import { plansOf, positionOf, spotAt } from './sequence.ts'
+
+/** What a group tells the curriculum; undefined unless its item is one that this run handed out on the ladder. */
+export function feedOf(
+  { name, settings, counters }: OpenRun,
+  { task, seed, difficulty }: Recipe,
+  score: number | null,
+  all: { name: string; category: string }[],
+): Feed | undefined {
+  if (settings.complexity_mode !== 'curriculum' || score === null || difficulty === null || seed < TRAINING_SEEDS_START)
+    return undefined
+  const position = positionOf(name, settings.seed, seed)
+  if (position >= (counters.position ?? 0)) return undefined
+  const { plan } = spotAt(name, settings.seed, plansOf(settings, all), position)
+  if (plan.task !== task || plan.low === plan.high) return undefined
+  return { score, difficulty, target: plan.target, low: plan.low, high: plan.high }
+}

@@ -1,0 +1,101 @@
+/** Reads a logical formula as the library does: the weakest operator outside all brackets that stands furthest right splits it. */
+import { PY_S } from '../python/text.ts'
+
+export type Operator = '↔' | '→' | '∨' | '∧' | '¬'
+
+/** One step of a formula in postfix; any text that is no formula is a variable of that name. */
+export type Step = { kind: 'variable'; name: string } | { kind: 'operator'; operator: Operator }
+
+/** The library's parser, one call a level, meets Python's limit of 1,000 calls at about here. */
+const MAX_DEPTH = 970
+
+/** Where Python raises RecursionError. */
+export class TooDeep extends Error {}
+
+type Task = { kind: 'text'; start: number; end: number; depth: number } | { kind: 'step'; step: Step }
+
+const BINARY = ['↔', '→', '∨', '∧'] as const
+const space = new RegExp(PY_S, 'v')
+
+/** The formula in postfix, undefined where a part of it is empty; throws TooDeep. Each text is found in a table, not by a scan. */
+export function parseFormula(text: string): Step[] | undefined {
+  const map = mapOf(text)
+  const steps: Step[] = []
+  const tasks: Task[] = [{ kind: 'text', start: 0, end: text.length, depth: 1 }]
+  for (let task = tasks.pop(); task !== undefined; task = tasks.pop()) {
+    if (task.kind === 'step') {
+      steps.push(task.step)
+      continue
+    }
+    const [start, end] = trimmed(text, task.start, task.end)
+    if (task.depth > MAX_DEPTH) throw new TooDeep('the formula is nested too deep')
+    if (start === end) return undefined
+    tasks.push(...partsOf(text, map, start, end, task.depth + 1))
+  }
+  return steps
+}
+
+/** What to do for the text from start to end, last first: its left side is read before its right side. */
+function partsOf(text: string, map: BracketMap, start: number, end: number, depth: number): Task[] {
+  if (map.closing.get(start) === end - 1) return [{ kind: 'text', start: start + 1, end: end - 1, depth }]
+  for (const operator of BINARY) {
+    const at = lastBefore(map.places.get(`${operator}${map.level[end]}`) ?? [], end)
+    if (at !== undefined && at >= start) {
+      return [
+        { kind: 'step', step: { kind: 'operator', operator } },
+        { kind: 'text', start: at + 1, end, depth },
+        { kind: 'text', start, end: at, depth },
+      ]
+    }
+  }
+  if (text[start] !== '¬') return [{ kind: 'step', step: { kind: 'variable', name: text.slice(start, end) } }]
+  return [
+    { kind: 'step', step: { kind: 'operator', operator: '¬' } },
+    { kind: 'text', start: start + 1, end, depth },
+  ]
+}
+
+interface BracketMap {
+  /** How many brackets are open in front of each character, negative where more were closed. */
+  level: Int32Array
+  /** The closing bracket of each opening one. */
+  closing: Map<number, number>
+  /** Where each operator stands, by operator and level, ascending. */
+  places: Map<string, number[]>
+}
+
+function mapOf(text: string): BracketMap {
+  const level = new Int32Array(text.length + 1)
+  const [closing, places, open] = [new Map<number, number>(), new Map<string, number[]>(), Array<number>()]
+  for (let i = 0; i < text.length; i++) {
+    const [ch = '', here = 0] = [text[i], level[i]]
+    level[i + 1] = here + (ch === '(' ? 1 : ch === ')' ? -1 : 0)
+    if (ch === '(') open.push(i)
+    const opened = ch === ')' ? open.pop() : undefined
+    if (opened !== undefined) closing.set(opened, i)
+    if (BINARY.some((operator) => operator === ch)) {
+      const key = `${ch}${here}`
+      const known = places.get(key)
+      if (known === undefined) places.set(key, [i])
+      else known.push(i)
+    }
+  }
+  return { level, closing, places }
+}
+
+function lastBefore(places: readonly number[], end: number): number | undefined {
+  let [low, high] = [0, places.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((places[middle] ?? 0) < end) low = middle + 1
+    else high = middle
+  }
+  return places[low - 1]
+}
+
+function trimmed(text: string, start: number, end: number): [start: number, end: number] {
+  let [first, last] = [start, end]
+  while (first < last && space.test(text[first] ?? '')) first++
+  while (last > first && space.test(text[last - 1] ?? '')) last--
+  return [first, last]
+}

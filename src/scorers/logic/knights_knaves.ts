@@ -1,0 +1,39 @@
+/** Names with their roles in any order; 0.3 to 1 where some of as many are right. Rule of `reasoning_gym/logic/knights_knaves.py`. */
+import { z } from 'zod'
+import { oracleOf } from '../oracle.ts'
+import { lower, split, strip } from '../python/text.ts'
+import { defineScorer } from '../scorer.ts'
+
+const ROLES = new Set(
+  'knight knave pioneer laggard saint sinner hero villain angel devil altruist egoist sage fool'.split(' '),
+)
+const ARTICLES = new Set(['is', 'a', 'an'])
+
+export const knightsKnaves = defineScorer({
+  metadata: z.unknown(),
+  score(answer, entry) {
+    if (answer === '') return 0
+    const [wanted, given] = [assignmentsOf(oracleOf(entry)), assignmentsOf(answer)]
+    if (wanted.size !== given.size) return 0
+    const right = wanted.intersection(given).size
+    if (right === wanted.size) return 1
+    return right > 0 ? 0.3 + (0.7 * right) / wanted.size : 0
+  },
+})
+
+/** `name role` for each role that follows a word, which then is a name. */
+function assignmentsOf(text: string): Set<string> {
+  const bare = strip(lower(text)).replaceAll(/[.,()]/g, ' ')
+  const assignments = new Set<string>()
+  let name: string | undefined
+  for (const word of split(bare.replaceAll(' and ', ' '))) {
+    if (ARTICLES.has(word)) continue
+    if (!ROLES.has(word)) {
+      name = word
+    } else if (name !== undefined) {
+      assignments.add(`${name} ${word}`)
+      name = undefined
+    }
+  }
+  return assignments
+}
