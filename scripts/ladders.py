@@ -21,8 +21,8 @@ from pathlib import Path
 PATH = Path(__file__).parent.parent / "src/engine/ladders.json"
 MAKE_P95_S, MAKE_MAX_S, SCORE_MAX_S = 2.0, 10.0, 2.0
 QUESTION_MAX_CHARS, ANSWER_MAX_CHARS = 20_000, 8_000
-# The length of an ARC question is that of the puzzle drawn, and no field bounds it.
-ANY_LENGTH = {"arc_agi"}
+# A question shows a whole program of the library's, and no field bounds its length (20,726 seen).
+ANY_LENGTH = {"codeio"}
 # Numbers rise from rung to rung, but for these, where less is harder: lower bounds below zero widen, rarer zeros lie
 # further away, fewer examples or terms say less, closer candidates differ less, inversions need one premise only.
 FALLING = {

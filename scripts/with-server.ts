@@ -8,9 +8,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const START_MS = 300_000 // the first start prepares the Python environment
 
-export async function withServer<T>(url: string | undefined, use: (url: string) => Promise<T>): Promise<T> {
+export async function withServer<T>(
+  url: string | undefined,
+  use: (url: string) => Promise<T>,
+  env: Record<string, string> = {},
+): Promise<T> {
   if (url !== undefined) return use(url.replace(/\/$/, ''))
-  const server = await startServer()
+  const server = await startServer(env)
   try {
     return await use(server.url)
   } finally {

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { FAULTS } from '../src/faults.ts'
 import { openWorld, type World } from './world.ts'
@@ -16,6 +17,13 @@ it('openapi/openapi.json is what the server serves; a change writes it anew', as
   const written = existsSync(FILE) ? JSON.parse(readFileSync(FILE, 'utf8')) : undefined
   if (JSON.stringify(written) !== JSON.stringify(body)) writeFileSync(FILE, `${JSON.stringify(body, null, 2)}\n`)
   expect(written, 'openapi/openapi.json was out of date and is written now: look at it and commit it').toEqual(body)
+})
+
+it('is valid OpenAPI 3.1', async () => {
+  const { body } = await world.call('GET', '/openapi.json')
+  const validator = new Validator()
+  expect(await validator.validate(structuredClone(body))).toMatchObject({ valid: true })
+  expect(validator.version).toBe('3.1')
 })
 
 it('every route has a sentence, a tag, and answers that are described', async () => {

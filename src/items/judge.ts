@@ -29,6 +29,7 @@ export type Given =
 export interface ReadingRules {
   extraction: Extraction
   dual_format: boolean
+  scoring: 'upstream' | 'hardened'
 }
 
 interface Parts {

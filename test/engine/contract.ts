@@ -61,6 +61,18 @@ export function engineContract(name: string, subject: Subject): void {
       expect((await item(engine, 'codeio', 5, 0, { difficulty: 6 })).question).toBe(easy.question)
     })
 
+    it('makes the same item after one that leaves the process changed', async () => {
+      const fine = { min_decimal_places: 6, max_decimal_places: 6, min_digits: 6, max_digits: 6 }
+      const first = await item(engine, 'decimal_chain_sum', 5, 0, fine)
+      await engine.items(
+        'decimal_arithmetic',
+        { precision: 5 },
+        Array.from({ length: 40 }, (_, k) => [k, 0]),
+      )
+      expect(await item(engine, 'decimal_chain_sum', 5, 0, fine)).toEqual(first)
+      expect(first.entry.answer).toMatch(/\d{6}\.\d{4}/)
+    })
+
     it('scores the right answer of every task 1, after the entry’s way through JSON', {
       timeout: 120_000,
     }, async () => {

@@ -1,6 +1,7 @@
 """The library, imported once and held to its word: instances per config, seeds set for each item, scorers made safe."""
 
 import copy
+import decimal
 import importlib.metadata
 import json
 import os
@@ -118,6 +119,7 @@ def make(task, config, seed, index):
     dataset = instance(task, config, seed)
     if task in fields.SIZED and index >= len(dataset):
         raise Fault("index_out_of_range", f"{task} has {len(dataset)} items with this config; set config.size for more", "index")
+    decimal.setcontext(decimal.Context())  # decimal_arithmetic sets the precision of whatever comes after it
     random.seed(seed + index)
     numpy.random.seed((seed + index) % 2**32)
     try:
@@ -131,4 +133,7 @@ def make(task, config, seed, index):
 def score(task, config, seed, entry, answer):
     """The library's own score of an answer; it may raise whatever the library raises."""
     dataset = instance(task, config, seed)
+    # As in the process that has just made the item: decimal_arithmetic leaves its precision behind.
+    precision = dataset.config.precision if task == "decimal_arithmetic" else None
+    decimal.setcontext(decimal.Context() if precision is None else decimal.Context(prec=precision))
     return float(dataset.score_answer(answer, copy.deepcopy(entry) if task in WRITES_ENTRY else entry))
