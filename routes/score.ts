@@ -5,7 +5,7 @@ import { ItemId } from '../src/words/item-id.ts'
 import { problems } from '../src/words/problem.ts'
 import { type Recipe, RecipeInput } from '../src/words/recipe.ts'
 import { Message } from '../src/words/rollout.ts'
-import { Extraction, Verdict } from '../src/words/verdict.ts'
+import { Extraction, ScoringMode, Verdict } from '../src/words/verdict.ts'
 import type { App, Services } from './context.ts'
 
 export const SCORE_BODY_BYTES = 64 * 1024 * 1024
@@ -39,7 +39,7 @@ const ScoreBody = z
     groups: z.array(Asks).min(1).max(MOST).optional(),
     extraction: Extraction.default('strict'),
     dual_format: z.boolean().default(true),
-    scoring: z.enum(['upstream']).default('upstream'),
+    scoring: ScoringMode.default('upstream').describe('`hardened`: the library’s score with its holes closed'),
     detail: z.enum(['verdicts', 'rewards']).default('verdicts'),
   })
   .refine(...oneOf('rollouts', 'groups'))

@@ -4,6 +4,7 @@ import { defaultsOf, type Engine } from '../engine/engine.ts'
 import type { Loss, Outcome } from '../engine/outcome.ts'
 import { Fault } from '../faults.ts'
 import { SCORERS } from '../scorers/catalogue.ts'
+import { harden } from '../scorers/hardened/catalogue.ts'
 import { length } from '../scorers/python/text.ts'
 import { InvalidAnswer } from '../scorers/scorer.ts'
 import { type Reading, readCompletion, readVisible } from '../scoring/completion.ts'
@@ -13,7 +14,7 @@ import type { TaskFigures } from '../store/task-figures.ts'
 import { encodeItemId } from '../words/item-id.ts'
 import type { Recipe } from '../words/recipe.ts'
 import type { Message } from '../words/rollout.ts'
-import type { Extraction, UnscoredCode, Verdict } from '../words/verdict.ts'
+import type { Extraction, ScoringMode, UnscoredCode, Verdict } from '../words/verdict.ts'
 import type { Items } from './items.ts'
 
 /** Items whose rule this process remembers. */
@@ -29,7 +30,7 @@ export type Given =
 export interface ReadingRules {
   extraction: Extraction
   dual_format: boolean
-  scoring: 'upstream' | 'hardened'
+  scoring: ScoringMode
 }
 
 interface Parts {
@@ -54,7 +55,7 @@ export class Judge {
     for (const reading of read) {
       if (reading.kind === 'answer') for (const text of readingsOf(reading.answer, rules.dual_format)) texts.add(text)
     }
-    const scorings = await this.#scorings(recipe, [...texts], orThrow)
+    const scorings = await this.#scorings(recipe, [...texts], rules.scoring, orThrow)
     const verdicts = read.map((reading) => {
       if (reading.kind === 'verdict') return reading.verdict
       const readings = readingsOf(reading.answer, rules.dual_format).map((text) => scorings.get(text) ?? NO_SCORING)
@@ -83,17 +84,19 @@ export class Judge {
   }
 
   /** The task's rule in TypeScript, bound to the item; undefined where the hosts score. */
-  async #nativeRule(recipe: Recipe): Promise<BoundRule | undefined> {
+  async #nativeRule(recipe: Recipe, scoring: ReadingRules['scoring']): Promise<BoundRule | undefined> {
     const read = SCORERS[recipe.task]
     if (!read) return undefined
     const id = encodeItemId(recipe)
-    let bound = this.#rules.get(id)
+    const key = `${scoring} ${id}`
+    let bound = this.#rules.get(key)
     if (!bound) {
       const [entry, facts] = await Promise.all([this.#parts.items.entry(id, recipe), this.#parts.engine.tasks()])
       const rule = read(entry)
       const config = { ...defaultsOf(facts[recipe.task]), ...recipe.config }
-      bound = (answer) => rule(answer, config)
-      this.#rules.set(id, bound)
+      const upstream = (answer: string) => rule(answer, config)
+      bound = scoring === 'hardened' ? harden(recipe.task, { entry, config, upstream }) : upstream
+      this.#rules.set(key, bound)
     }
     return bound
   }
@@ -105,10 +108,15 @@ export class Judge {
     return outcomes.map(scoringOf)
   }
 
-  async #scorings(recipe: Recipe, texts: string[], orThrow: boolean): Promise<Map<string, Scoring>> {
+  async #scorings(
+    recipe: Recipe,
+    texts: string[],
+    scoring: ReadingRules['scoring'],
+    orThrow: boolean,
+  ): Promise<Map<string, Scoring>> {
     if (texts.length === 0) return new Map()
     try {
-      const rule = await this.#nativeRule(recipe)
+      const rule = await this.#nativeRule(recipe, scoring)
       const started = performance.now()
       const scorings = rule
         ? texts.map((text) => scoreNatively(rule, text))

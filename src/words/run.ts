@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { Config, Difficulty, TaskName } from './recipe.ts'
 import { RunName } from './rollout.ts'
-import { Extraction } from './verdict.ts'
+import { Extraction, ScoringMode } from './verdict.ts'
 
 export const SYSTEM_PROMPT = `You solve reasoning problems. Work through the problem step by step inside <think> and </think> before you reply.
 Then give the final answer, and nothing else, between one pair of <answer> and </answer> tags, like this: <answer>42</answer>
@@ -60,6 +60,7 @@ export const RunSettings = z.strictObject({
   max_token_length: z.int().min(1).default(16384).describe('M of the length penalty'),
   extraction: Extraction.default('strict').describe('How the answer is read from a completion'),
   dual_format: z.boolean().default(true).describe('Score the answer bare and in tags; the higher counts'),
+  scoring: ScoringMode.default('upstream').describe('`upstream`: the library’s score; `hardened`: its holes closed'),
   length_penalty: z
     .union([z.boolean(), Dapo])
     .default(true)

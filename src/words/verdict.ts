@@ -5,6 +5,10 @@ import { z } from 'zod'
 export const Extraction = z.enum(['strict', 'last_tag', 'tag_or_boxed', 'bare'])
 export type Extraction = z.infer<typeof Extraction>
 
+/** Whose score counts: the library's, or the same with its holes closed. */
+export const ScoringMode = z.enum(['upstream', 'hardened'])
+export type ScoringMode = z.infer<typeof ScoringMode>
+
 /** The model's fault; the score is 0. */
 export const FaultKind = z.enum([
   'no_answer',

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunningServer, startServer } from '../../scripts/with-server.ts'
-import { until } from '../world.ts'
+import { HANGING, until } from '../world.ts'
 
 const json = { 'content-type': 'application/json' }
 
@@ -34,7 +34,7 @@ describe('the service in one command', () => {
   })
 
   it('scores a group of 16 through a worker in another process, and again after that worker is killed in the middle', async () => {
-    const { items } = (await post('/items', { task: 'rush_hour', seed: 1 })) as { items: { id: string }[] }
+    const { items } = (await post('/items', { task: HANGING.task, seed: 1 })) as { items: { id: string }[] }
     const group = (tag: string) => ({
       run: 'killed',
       item_id: items[0]?.id,
@@ -46,7 +46,7 @@ describe('the service in one command', () => {
 
     // One answer hangs the scorer, so that the worker is in the middle when it is killed.
     const slow = group('b')
-    slow.rollouts[3] = { completion: '<answer>A+1000000000000</answer>' }
+    slow.rollouts[3] = { completion: `<answer>${HANGING.answer}</answer>` }
     await post('/rollouts', slow)
     const before = pidsOf('worker.ts')
     expect(before).toHaveLength(1)

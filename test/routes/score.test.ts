@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openWorld, type World } from '../world.ts'
+import { HANGING, openWorld, type World } from '../world.ts'
 
 let world: World
 beforeAll(async () => {
@@ -85,11 +85,11 @@ it('the fault of an answer on which the scorer raises is the model’s; an answe
 it('an answer that hangs the scorer is unscored; the others of its call are scored', { timeout: 60_000 }, async () => {
   const quick = await openWorld({ SCORE_DEADLINE_MS: 600 })
   try {
-    const hang = { task: 'rush_hour', seed: 1 }
+    const hang = { task: HANGING.task, seed: 1 }
     const { body } = await quick.call('POST', '/score', {
       dual_format: false,
       rollouts: [
-        { recipe: hang, answer: 'A+1000000000000' },
+        { recipe: hang, answer: HANGING.answer },
         { recipe: hang, answer: 'x' },
         { recipe, answer: '100' },
       ],
@@ -100,6 +100,15 @@ it('an answer that hangs the scorer is unscored; the others of its call are scor
   } finally {
     await quick.close()
   }
+})
+
+it('hardened closes the library’s holes, for a call as for a run', async () => {
+  const halting = { recipe: { task: 'game_of_life_halting', seed: 3 }, answer: 'any text' }
+  expect(await score({ rollouts: [halting], detail: 'rewards' })).toEqual({ rewards: [1] })
+  expect(await score({ rollouts: [halting], detail: 'rewards', scoring: 'hardened' })).toEqual({ rewards: [0] })
+  expect(
+    await score({ rollouts: [{ recipe, answer: '\\boxed{100.0}' }], detail: 'rewards', scoring: 'hardened' }),
+  ).toEqual({ rewards: [1] })
 })
 
 it('refuses work while the library cannot be started, and lists the tasks all the same', async () => {

@@ -66,7 +66,7 @@ interface BracketMap {
 
 function mapOf(text: string): BracketMap {
   const level = new Int32Array(text.length + 1)
-  const [closing, places, open] = [new Map<number, number>(), new Map<string, number[]>(), Array<number>()]
+  const [closing, places, open] = [new Map<number, number>(), new Map<string, number[]>(), [] as number[]]
   for (let i = 0; i < text.length; i++) {
     const [ch = '', here = 0] = [text[i], level[i]]
     level[i + 1] = here + (ch === '(' ? 1 : ch === ')' ? -1 : 0)

@@ -9,21 +9,20 @@ export class JsonDecodeError extends PyValueError {}
 export const MAX_DEPTH = 991
 
 const NAN = new PyFloat(Number.NaN)
-const blanks = /[ \t\n\r]*/y
 const plain = /[^"\\\u0000-\u001f]*/y
 const number = /(-?(?:0|[1-9]\d*))(\.\d+)?([eE][-+]?\d+)?/y
 const hex4 = /[0-9a-fA-F]{4}/y
 const escapes: Readonly<Record<string, string>> = {
   ...{ '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' },
 }
-const words: readonly (readonly [string, PyValue])[] = [
-  ['null', null],
-  ['true', true],
-  ['false', false],
-  ['NaN', NAN],
-  ['Infinity', new PyFloat(Infinity)],
-  ['-Infinity', new PyFloat(-Infinity)],
-]
+const words: Readonly<Record<string, readonly [string, PyValue]>> = {
+  n: ['null', null],
+  t: ['true', true],
+  f: ['false', false],
+  N: ['NaN', NAN],
+  I: ['Infinity', new PyFloat(Infinity)],
+  '-': ['-Infinity', new PyFloat(-Infinity)],
+}
 
 /** Throws JsonDecodeError, PyValueError (too many digits) or PyRecursionError (too deep). */
 export function loads(text: string): PyValue {
@@ -40,24 +39,20 @@ class Reading {
   }
 
   document(): PyValue {
-    this.#take(blanks)
+    this.#blanks()
     const value = this.#value()
-    this.#take(blanks)
+    this.#blanks()
     if (this.#at < this.#text.length) throw this.#error('extra data')
     return value
   }
 
   #value(): PyValue {
-    switch (this.#text[this.#at]) {
-      case '"':
-        return this.#string()
-      case '{':
-        return this.#inside(() => this.#object())
-      case '[':
-        return this.#inside(() => this.#array())
-    }
-    for (const [word, value] of words) if (this.#skip(word)) return value
-    return this.#number()
+    const first = this.#text[this.#at] ?? ''
+    if (first === '"') return this.#string()
+    if (first === '{') return this.#inside(() => this.#object())
+    if (first === '[') return this.#inside(() => this.#array())
+    const word = words[first]
+    return word !== undefined && this.#skip(word[0]) ? word[1] : this.#number()
   }
 
   #inside<T>(read: () => T): T {
@@ -70,14 +65,14 @@ class Reading {
 
   #object(): PyDict {
     const dict = new PyDict()
-    this.#take(blanks)
+    this.#blanks()
     if (this.#skip('}')) return dict
     for (;;) {
       if (this.#text[this.#at] !== '"') throw this.#error('no key')
       const key = this.#string()
-      this.#take(blanks)
+      this.#blanks()
       if (!this.#skip(':')) throw this.#error('no colon')
-      this.#take(blanks)
+      this.#blanks()
       dict.set(key, this.#value())
       if (this.#ends('}')) return dict
     }
@@ -85,7 +80,7 @@ class Reading {
 
   #array(): PyValue[] {
     const items: PyValue[] = []
-    this.#take(blanks)
+    this.#blanks()
     if (this.#skip(']')) return items
     for (;;) {
       items.push(this.#value())
@@ -95,10 +90,10 @@ class Reading {
 
   /** Past the closing bracket, or past the comma before one more. */
   #ends(bracket: string): boolean {
-    this.#take(blanks)
+    this.#blanks()
     if (this.#skip(bracket)) return true
     if (!this.#skip(',')) throw this.#error('no comma')
-    this.#take(blanks)
+    this.#blanks()
     return false
   }
 
@@ -135,6 +130,10 @@ class Reading {
     return BigInt(whole)
   }
 
+  #blanks(): void {
+    while (isBlank(this.#text.charCodeAt(this.#at))) this.#at++
+  }
+
   #skip(word: string): boolean {
     const found = this.#text.startsWith(word, this.#at)
     if (found) this.#at += word.length
@@ -151,4 +150,8 @@ class Reading {
   #error(why: string): JsonDecodeError {
     return new JsonDecodeError(`${why} at ${this.#at}`)
   }
+}
+
+function isBlank(unit: number): boolean {
+  return unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09
 }

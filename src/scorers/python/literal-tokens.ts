@@ -13,6 +13,8 @@ const MAX_OPERATORS = 200
 
 const head = /^[ \t]*(?:[ \t\f]*(?:#[^\n]*)?\n)*(?:\\\n)*(?:[ \t]*\f)?/
 const blank = /(?:[ \t\f]|\\\n(?!$)|#[^\n]*)+/y
+/** The common case, for speed. */
+const plain = /(?:0|[1-9]\d{0,8})(?![\w.])/y
 const based = /0(?:[xX](?:_?[0-9a-fA-F])+|[oO](?:_?[0-7])+|[bB](?:_?[01])+)/y
 const decimal = /(?:(?:\d(?:_?\d)*)?\.\d(?:_?\d)*|\d(?:_?\d)*\.?)(?:[eE][+-]?\d(?:_?\d)*)?/y
 const word = /[\p{L}\p{N}_]+/uy
@@ -24,6 +26,7 @@ const bodies: Readonly<Record<string, RegExp>> = {
   "'''": /([^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*)'''/sy,
   '"""': /([^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*)"""/sy,
 }
+const signs = new Map<string, Token>([...'[](){},:+-*'].map((text) => [text, { kind: 'sign', text }]))
 const constants = new Map<string, PyValue>([
   ['None', null],
   ['True', true],
@@ -66,13 +69,25 @@ class Tokens {
 
   all(): Token[] {
     for (;;) {
-      this.#take(blank)
-      const ch = this.#code[this.#at]
+      const ch = this.#next()
       if (ch === undefined) return this.#found
       if (ch === '\n' && this.#depth === 0) return this.#end()
       if (ch === '\n') this.#at++
-      else this.#found.push(this.#text() ?? this.#number() ?? this.#word() ?? this.#sign(ch))
+      else this.#found.push(this.#token(ch))
     }
+  }
+
+  /** The next character that is not blank. */
+  #next(): string | undefined {
+    if (' \t\f\\#'.includes(this.#code[this.#at] ?? 'end')) this.#take(blank)
+    return this.#code[this.#at]
+  }
+
+  #token(ch: string): Token {
+    const sign = signs.get(ch)
+    if (sign !== undefined) return this.#sign(ch, sign)
+    if (ch === '.' || (ch >= '0' && ch <= '9')) return this.#number()
+    return this.#text() ?? this.#word()
   }
 
   /** Nothing but blank lines and comments may follow; a last line of blanks alone is an indent. */
@@ -93,28 +108,26 @@ class Tokens {
     return { kind: 'constant', value: /^r$/i.test(prefix) ? body : body.replace(backslash, meant) }
   }
 
-  #number(): Token | undefined {
+  #number(): Token {
+    const short = this.#take(plain)
+    if (short !== null) return { kind: 'constant', value: BigInt(short[0]) }
     const found = this.#take(based) ?? this.#take(decimal)
-    if (found === null) return undefined
     word.lastIndex = this.#at
-    if (word.test(this.#code)) throw new PyValueError('a number that goes on')
+    if (found === null || word.test(this.#code)) throw new PyValueError('a number that goes on')
     return { kind: 'constant', value: numberOf(found[0].replaceAll('_', '')) }
   }
 
-  #word(): Token | undefined {
-    const name = this.#take(word)?.[0]
-    if (name === undefined) return undefined
-    const value = constants.get(name)
-    if (value === undefined) throw new PyValueError('a name')
+  #word(): Token {
+    const value = constants.get(this.#take(word)?.[0] ?? '')
+    if (value === undefined) throw new PyValueError('no token of a literal')
     return { kind: 'constant', value }
   }
 
-  #sign(ch: string): Token {
-    if (!'[](){},:+-*'.includes(ch)) throw new PyValueError('no sign of a literal')
+  #sign(ch: string, sign: Token): Token {
     if (ch === '*' && this.#code[this.#at + 1] === '*') throw new PyValueError('a power')
     this.#depth += '[({'.includes(ch) ? 1 : '])}'.includes(ch) ? -1 : 0
     this.#at++
-    return { kind: 'sign', text: ch }
+    return sign
   }
 
   #take(pattern: RegExp): RegExpExecArray | null {

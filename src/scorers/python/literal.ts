@@ -4,6 +4,8 @@ import { PyValueError } from './numbers.ts'
 import { length } from './text.ts'
 import { PyDict, PyFloat, PySet, PyTuple, PyTypeError, type PyValue } from './values.ts'
 
+const wide = /[\ud800-\udfff]/
+
 const MAX_LEAVES = 10_000
 /** Python's frames end a chain of signs or terms at about this many. */
 const MAX_DEPTH = 900
@@ -151,7 +153,7 @@ function checkLeaves(count: number): void {
 }
 
 function leaves(value: PyValue): number {
-  if (typeof value === 'string') return Math.max(1, length(value))
+  if (typeof value === 'string') return Math.max(1, wide.test(value) ? length(value) : value.length)
   if (Array.isArray(value)) return 1 + total(value)
   if (value instanceof PyTuple) return 1 + total(value.items)
   if (value instanceof PySet) return 1 + total(value.values())

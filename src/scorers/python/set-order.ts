@@ -6,9 +6,9 @@ const MAX_ITEMS = 50_000
 /** An integer's hash is its remainder by this. */
 const PRIME = 2n ** 61n - 1n
 
-/** The items of a set, given in order of insertion. Anything but integers below 2^61 - 1 keeps that order: strings hash by a seed. */
-export function tableOrder(items: PyValue[]): PyValue[] {
-  if (items.length > MAX_ITEMS || !items.every(isSmall)) return items
+/** A set's items, given in order of insertion; undefined for any but integers below 2^61 - 1: texts hash by a seed. */
+export function tableOrder(items: PyValue[]): PyValue[] | undefined {
+  if (items.length > MAX_ITEMS || !items.every(isSmall)) return items.length < 2 ? items : undefined
   let table: (bigint | boolean | undefined)[] = Array(8).fill(undefined)
   let used = 0
   for (const item of items.filter(isSmall)) {

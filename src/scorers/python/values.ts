@@ -81,6 +81,11 @@ export class PySet {
   }
 
   values(): PyValue[] {
+    return this.ordered() ?? [...this.#items.values()]
+  }
+
+  /** As Python would list it; undefined where that hangs on the process. */
+  ordered(): PyValue[] | undefined {
     return tableOrder([...this.#items.values()])
   }
 }
@@ -106,14 +111,15 @@ export function hashKey(value: PyValue): string {
   return `t${value.items.map((item) => sized(hashKey(item))).join('')}`
 }
 
-/** What `for … in value` runs over; throws PyTypeError where Python does. */
+/** What `for … in value` runs over; throws PyTypeError where Python does, and for a set of texts, whose order is random. */
 export function iterate(value: PyValue): readonly PyValue[] {
   if (Array.isArray(value)) return value
   if (typeof value === 'string') return codePoints(value)
   if (value instanceof PyTuple) return value.items
   if (value instanceof PyDict) return value.keys()
-  if (value instanceof PySet) return value.values()
-  throw new PyTypeError('not iterable')
+  const listed = value instanceof PySet ? value.ordered() : undefined
+  if (listed === undefined) throw new PyTypeError('not iterable, or in no order that is known')
+  return listed
 }
 
 /** Python's `str()`; throws PyValueError for an int of more than 4,300 digits. */
