@@ -14,6 +14,7 @@ import { Handout } from './runs/handout.ts'
 import { Intake } from './runs/intake.ts'
 import { RunBook } from './runs/run-book.ts'
 import { Completions } from './store/completions.ts'
+import { durabilityGaps } from './store/durability.ts'
 import { Entries } from './store/entries.ts'
 import { Groups } from './store/groups.ts'
 import { keysUnder } from './store/keys.ts'
@@ -40,6 +41,11 @@ export function openService(config: ServiceConfig, place: RedisPlace, python: st
   const closers: (() => Promise<void> | void)[] = []
   const keys = keysUnder(place.prefix)
   const redis = connectForRequests(place)
+  redis.once('ready', () => {
+    void durabilityGaps(redis).then((gaps) => {
+      for (const gap of gaps) log.warn(gap)
+    })
+  })
   const engine = new PythonEngine({
     python,
     hosts: config.ENGINE_HOSTS,

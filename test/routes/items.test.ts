@@ -99,3 +99,31 @@ it('lists all tasks, by category or by text, with the library’s schema of each
     'data_file',
   )
 })
+
+it('an entry waits in Redis beside its item, for a while, and another node scores with it', async () => {
+  const [{ id }] = await post({ task: 'leg_counting', seed: 4711 })
+  const { redis } = world.service
+  const [key = ''] = (await redis.keys(`{${world.prefix}:entries:*`)).filter((name) => name.endsWith(id))
+  expect(await redis.pttl(key)).toBeGreaterThan(0)
+  await redis.set(key, ((await redis.get(key)) ?? '').replace(/"answer":"\d+"/, '"answer":"777777"'), 'KEEPTTL')
+  const node = await openWorld({ prefix: world.prefix })
+  try {
+    const score = (answer: string) =>
+      node.call('POST', '/score', { rollouts: [{ item_id: id, answer }], detail: 'rewards' })
+    expect((await score('777777')).body.rewards).toEqual([1])
+    await redis.del(key)
+  } finally {
+    await node.close()
+  }
+  const fresh = await openWorld({ prefix: world.prefix }) // gone: made again from its recipe
+  try {
+    const { body } = await fresh.call('GET', `/items/${id}?reveal=true`)
+    const scored = await fresh.call('POST', '/score', {
+      rollouts: [{ item_id: id, answer: body.answer }],
+      detail: 'rewards',
+    })
+    expect(scored.body.rewards).toEqual([1])
+  } finally {
+    await fresh.close()
+  }
+})

@@ -33,6 +33,17 @@ it('gives a verdict for each rollout, in order, whatever the items', async () =>
   expect(verdicts[1]).toMatchObject({ score: 0, answer: null, fault: 'no_answer' })
 })
 
+it('asks the scorer once for equal answers to one item', async () => {
+  const item = { task: 'zebra_puzzles', seed: 1 }
+  await score({
+    rollouts: Array.from({ length: 32 }, (_, k) => ({ recipe: item, answer: k % 2 ? 'left' : 'right' })),
+    dual_format: false,
+  })
+  await world.service.figures.flush()
+  expect(await world.service.redis.hget(world.service.keys.taskStatistics, 'zebra_puzzles:answers')).toBe('2')
+  expect((await world.call('GET', '/tasks/zebra_puzzles')).body.statistics.rollouts).toBe(32)
+})
+
 it('takes groups of completions, flat in the same order', async () => {
   const { rewards } = await score({
     groups: [

@@ -76,7 +76,3 @@ function slide(piece: Piece, steps: number, taken: Set<number>): void {
     piece.position += forward ? piece.stride : -piece.stride
   }
 }
-
-function isBeside(front: number, next: number, stride: number): boolean {
-  return stride === 1 ? Math.floor(next / SIZE) === Math.floor(front / SIZE) : next >= 0 && next < SIZE * SIZE
-}
