@@ -108,9 +108,7 @@ function echoes(random: () => number): Ploy[] {
     'premises joined by ∧': (q) => premisesOf(q).map((premise) => `(${premise})`).join(' ∧ '), // biome-ignore format: one step
     'first premise or P': (q) => `(${premisesOf(q)[0]}) ∨ P`,
     'last premise': (q) => premisesOf(q).at(-1) ?? '',
-    'words behind the colon in reverse': (q) => wordsOf(listOf(q)).toReversed().join(' '),
     'words behind the colon moved by one': (q) => rotated(wordsOf(listOf(q))).join(' '),
-    'list behind the colon in reverse': (q) => listOf(q).split(',').map((s) => s.trim()).toReversed().join(', '), // biome-ignore format: one step
     'list behind the colon moved by one': (q) => rotated(listOf(q).split(',').map((s) => s.trim())).join(', '), // biome-ignore format: one step
     'letters behind the colon': (q) => listOf(q).replaceAll(/[^a-z]/gi, ''),
     'first choice of the format': (q) => choices(q, () => 0),

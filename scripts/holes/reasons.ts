@@ -4,7 +4,21 @@ import type { Find } from './search.ts'
 /** More than the base rate by so much is noise. */
 const NOISE = 0.005
 
-const CHOICES: Readonly<Record<string, string>> = {}
+const CHOICES: Readonly<Record<string, string>> = {
+  circuit_logic: 'the answer is 0 or 1',
+  graph_color: 'with so few edges one coloring fits many graphs',
+  knights_knaves: 'two people have four ways to be',
+  modulo_grid: 'one hole has two ways to be filled',
+  number_format: 'the numbers to choose from are few',
+  number_sequence: 'some sequences end by repeating themselves',
+  palindrome_generation: 'some letters are given in the order of a palindrome',
+  pool_matrix: 'pools of one number leave the matrix as it is',
+  prime_factorization: 'some numbers are prime',
+  rearc: 'some outputs equal the input',
+  rotate_matrix: 'some turns are full ones',
+  string_insertion: 'some strings have nothing inserted',
+  string_manipulation: 'some strings are changed by no rule',
+}
 
 /** Undefined where there is none. */
 export function reasonFor({ task, mean, right, base }: Find): string | undefined {

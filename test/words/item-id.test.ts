@@ -6,7 +6,7 @@ import type { Recipe } from '../../src/words/recipe.ts'
 const recipes: fc.Arbitrary<Recipe> = fc.record({
   task: fc.stringMatching(/^[a-z0-9_]{1,30}$/),
   config: fc
-    .dictionary(fc.stringMatching(/^[a-z_]{1,9}$/), fc.oneof(fc.integer(), fc.string(), fc.array(fc.integer())), {
+    .dictionary(fc.stringMatching(/^[a-z][a-z_]{0,8}$/), fc.oneof(fc.integer(), fc.string(), fc.array(fc.integer())), {
       maxKeys: 4,
     })
     .map((config) => ({ ...config })),

@@ -4,7 +4,7 @@ import { above, allOrNothing, caselessly, onlyRight, sameVerdict } from './all_o
 import { digitGrid, gameOfLife } from './boards.ts'
 import { propositionalLogic } from './conclusions.ts'
 import { rubiksCube } from './cube.ts'
-import { countdown, puzzle24 } from './expressions.ts'
+import { countdown, polynomialMultiplication, puzzle24 } from './expressions.ts'
 import type { Hardening } from './hardening.ts'
 import {
   advancedGeometry,
@@ -80,6 +80,7 @@ export const HARDENED: Readonly<Record<string, Hardening>> = {
   number_sorting: numberSorting,
   palindrome_generation: above(0.05),
   polynomial_equations: polynomialEquations,
+  polynomial_multiplication: polynomialMultiplication,
   pool_matrix: above(0.1),
   power_function: above(0.01),
   prime_factorization: primeFactorization,

@@ -1,7 +1,8 @@
-/** Countdown and 24: the expression is read strictly, every number given is used once, and the value is exact. */
+/** Expressions: countdown and 24 are read strictly, use every number once and are worth the target exactly; products are multiplied out. */
 import { z } from 'zod'
 import type { Hardening } from './hardening.ts'
-import { bareReading } from './readings.ts'
+import { isWhole } from './hardening.ts'
+import { bareReading, best, readingsOf } from './readings.ts'
 
 /** A text longer than this for each number holds more than numbers, operators and brackets. */
 const CHARS_PER_NUMBER = 50
@@ -25,6 +26,14 @@ export const countdown: Hardening = ({ entry }) => {
 export const puzzle24: Hardening = ({ entry }) => {
   const { numbers } = Countdown.omit({ target: true }).parse(entry.metadata)
   return (answer) => makes(bareReading(answer), numbers, 24)
+}
+
+const product = /\)\s*\*|\)\s*\(|(?<!\*)\*\s*\(/
+
+/** Multiplied out: to the library `2*(x + 1)`, as the question has it, equals `2*x + 2`. */
+export const polynomialMultiplication: Hardening = ({ upstream }) => {
+  return (answer) =>
+    best(readingsOf(answer), (reading) => (!product.test(reading) && isWhole(upstream(reading)) ? 1 : 0))
 }
 
 function makes(text: string, numbers: readonly number[], target: number): number {

@@ -128,13 +128,18 @@ export const calendarArithmetic: Hardening = (item) => {
 
 const NO_ROOTS = new Set(['', '""', "''", '[]', 'none', 'no real solutions', 'no real solution', 'no solution'])
 
-/** The library's score; where there is no root only an answer that says so is right, not any text without a number. */
+/**
+ * The library's score for as many roots as there are: one root of two, such as the 0 of `x² - x`, is worth nothing.
+ * Where there is none only an answer that says so is right, not any text without a number.
+ */
 export const polynomialEquations: Hardening = ({ entry, upstream }) => {
-  const hasRoots = oracleOf(entry).trim() !== ''
+  const oracle = oracleOf(entry).trim()
+  const count = oracle.split(',').length
   return (answer) =>
     best(readingsOf(answer), (reading) => {
-      if (!hasRoots) return NO_ROOTS.has(lower(reading)) ? 1 : 0
-      return reading.split(',').every((part) => decimalOf(strip(part)) !== undefined) ? upstream(reading) : 0
+      if (oracle === '') return NO_ROOTS.has(lower(reading)) ? 1 : 0
+      const roots = reading.split(',')
+      return roots.length === count && roots.every((root) => decimalOf(strip(root))) ? upstream(reading) : 0
     })
 }
 
