@@ -12,8 +12,8 @@ interface Visible {
   cut: boolean
 }
 
-const THINK = /<(\/?)think>/gi
-const ANSWER = /<(\/?)answer>/gi
+const THINK = /<\/?think>/gi
+const ANSWER = /<\/?answer>/gi
 
 export function readCompletion(completion: string, extraction: Extraction): Reading {
   if (extraction === 'bare') return { kind: 'answer', answer: completion }
@@ -41,49 +41,60 @@ export function withoutThinking(completion: string): Visible {
   let kept = 0 // where the text that is not yet taken begins
   let open = false
   let opened = false
-  for (const { index, 0: tag, 1: slash } of completion.matchAll(THINK)) {
-    const closes = slash === '/'
+  eachTag(completion, THINK, (start, end, closes) => {
     if (open && closes) {
       open = false
-      kept = index + tag.length
+      kept = end
     } else if (!open && !closes) {
-      text += completion.slice(kept, index)
+      text += completion.slice(kept, start)
       open = opened = true
     } else if (closes && !opened) {
-      kept = index + tag.length // the opening tag was in the prompt
+      kept = end // the opening tag was in the prompt
     }
-  }
+  })
   return { text: open ? text : text + completion.slice(kept), cut: open }
 }
 
 function readStrict(text: string, cut: boolean): Reading {
-  const tags = [...text.matchAll(ANSWER)]
-  const closings = tags.filter((tag) => tag[1] === '/').length
-  const openings = tags.length - closings
+  let openings = 0
+  let closings = 0
+  let from = 0
+  let to = 0
+  eachTag(text, ANSWER, (start, end, closes) => {
+    if (closes) {
+      closings++
+      to = start
+    } else {
+      openings++
+      from = end
+    }
+  })
   if (openings === 0) return fault(cut ? 'unclosed_think' : 'no_answer')
   if (openings > closings) return fault('unclosed_answer')
-  const [first, last] = tags
-  if (tags.length === 2 && first && last && first[1] === '' && last[1] === '/') {
-    return answer(text.slice(first.index + first[0].length, last.index))
-  }
-  return fault('many_answers')
+  return openings === 1 && closings === 1 && from <= to ? answer(text.slice(from, to)) : fault('many_answers')
 }
 
 function readLastTag(text: string, cut: boolean): Reading {
-  let opening = -1
-  let found: string | undefined
-  let openings = 0
-  for (const { index, 0: tag, 1: slash } of text.matchAll(ANSWER)) {
-    if (slash === '/') {
-      found = opening < 0 ? undefined : text.slice(opening, index)
-    } else {
-      opening = index + tag.length
-      openings++
-    }
-  }
-  if (found !== undefined) return answer(found)
-  if (openings > 0) return fault('unclosed_answer')
+  let opening = -1 // where the nearest answer begins
+  let from = -1
+  let to = -1
+  eachTag(text, ANSWER, (start, end, closes) => {
+    if (!closes) opening = end
+    else [from, to] = [opening, start]
+  })
+  if (from >= 0) return answer(text.slice(from, to))
+  if (opening >= 0) return fault('unclosed_answer')
   return fault(cut ? 'unclosed_think' : 'no_answer')
+}
+
+/** Calls back for each tag in turn, without making an object of it: a megabyte may hold 125,000. */
+function eachTag(text: string, pattern: RegExp, onTag: (start: number, end: number, closes: boolean) => void): void {
+  pattern.lastIndex = 0
+  while (pattern.test(text)) {
+    const end = pattern.lastIndex
+    const start = text.lastIndexOf('<', end - 1)
+    onTag(start, end, text[start + 1] === '/')
+  }
 }
 
 /** The content of the `\boxed{…}` that begins last of those whose braces close. */
