@@ -7,6 +7,9 @@ import { needleHaystack } from './exact/needle_haystack.ts'
 import { pathStar } from './exact/path_star.ts'
 import { colorCubeRotation, familyRelationships } from './exact/stripped.ts'
 import { substring } from './exact/substring.ts'
+import { countdown } from './expressions/countdown.ts'
+import { polynomialMultiplication } from './expressions/polynomial_multiplication.ts'
+import { puzzle24 } from './expressions/puzzle24.ts'
 import { board } from './grids/board.ts'
 import { digitGrid } from './grids/digit_grid.ts'
 import { kakurasu } from './grids/kakurasu.ts'
@@ -99,6 +102,7 @@ export const SCORERS: Readonly<Record<string, ReadEntry>> = {
   complex_arithmetic: compile(complexArithmetic),
   count_bits: BASE,
   count_primes: BASE,
+  countdown: compile(countdown),
   course_schedule: BASE,
   cryptarithm: compile(cryptarithm),
   decimal_arithmetic: compile(decimalArithmetic),
@@ -141,11 +145,13 @@ export const SCORERS: Readonly<Record<string, ReadEntry>> = {
   palindrome_partitioning: compile(palindromePartitioning),
   path_star: compile(pathStar),
   polynomial_equations: compile(polynomialEquations),
+  polynomial_multiplication: compile(polynomialMultiplication),
   pool_matrix: compile(poolMatrix),
   power_function: compile(powerFunction),
   prime_factorization: compile(primeFactorization),
   products: compile(decimalValue),
   propositional_logic: compile(propositionalLogic),
+  puzzle24: compile(puzzle24),
   quantum_lock: compile(quantumLock),
   ransom_note: BASE,
   rearc: compile(board),

@@ -5,6 +5,8 @@ import { type Hardening, type Item, isWhole } from './hardening.ts'
 import { best, readingsOf, tidy } from './readings.ts'
 
 const VERDICTS = new Set(['true', 'false', 'yes', 'no', 'on', 'off', 'undetermined'])
+/** `x = ` before a value. */
+const named = /^[A-Za-z] ?= ?/
 const plain = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?$/
 
 /** 1 where the library gives 1 to some reading, or where a reading means what the oracle does. */
@@ -40,7 +42,7 @@ export function above(floor: number): Hardening {
   }
 }
 
-/** Equal but for white space, for the case of a verdict such as `True`, or as exact decimals. */
+/** Equal but for white space, for the case of a verdict such as `True`, or as exact decimals, with or without the name of the unknown. */
 function sameAs(oracle: Item['entry']['answer']): (reading: string) => boolean {
   if (oracle === null) return () => false
   const wanted = tidy(oracle)
@@ -49,7 +51,7 @@ function sameAs(oracle: Item['entry']['answer']): (reading: string) => boolean {
   return (reading) => {
     if (reading === wanted) return true
     if (verdict !== undefined) return lower(reading) === verdict
-    return value !== undefined && (decimalOf(reading)?.equals(value) ?? false)
+    return value !== undefined && (decimalOf(reading.replace(named, ''))?.equals(value) ?? false)
   }
 }
 

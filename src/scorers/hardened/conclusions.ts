@@ -19,9 +19,10 @@ const SYMBOLS: readonly (readonly [RegExp, string])[] = [
 type Table = bigint
 
 /**
- * 1 for a conclusion that is all that the premises say of its variables (of `P` alone, not `P ∨ Q`), and that is no
- * premise, no conjunction of premises, no tautology, and holds no compound premise as a part. Premises that contradict
- * each other entail everything, so nothing is worth anything there.
+ * 1 for a conclusion that says something new and no less than it could. Values of variables (`¬P ∧ Q`) are new if one
+ * of them stands in no premise as plainly. Anything else is no premise or conjunction of premises, has none of the
+ * compound ones as a part, and says nothing of a variable that it could do without (`P ∨ Q` where `P` follows). Premises
+ * that contradict each other entail everything, so nothing is worth anything there.
  */
 export const propositionalLogic: Hardening = ({ entry, upstream }) => {
   const { premises, variables } = z
@@ -31,18 +32,34 @@ export const propositionalLogic: Hardening = ({ entry, upstream }) => {
     return (answer) => (!premises.includes(bareReading(answer)) && isWhole(upstream(bareReading(answer))) ? 1 : 0)
   }
   const logic = new Logic(variables)
-  const given = premises.map((premise) => logic.tables(parseFormula(premise) ?? [])?.at(-1) ?? logic.all)
+  const formulas = premises.map((premise) => parseFormula(premise) ?? [])
+  const given = formulas.map((steps) => ({ table: logic.tables(steps)?.at(-1) ?? logic.all, isPlain: isPlain(steps) }))
   return (answer) => {
-    const tables = formulaOf(answer, (steps) => logic.tables(steps))
-    return tables !== undefined && logic.isNews(given, tables) ? 1 : 0
+    const steps = stepsOf(answer)
+    const parts = steps && logic.tables(steps)
+    return parts !== undefined && logic.isNews(given, { parts, isPlain: isPlain(steps ?? []) }) ? 1 : 0
   }
 }
 
-function formulaOf(answer: string, read: (steps: Step[]) => Table[] | undefined): Table[] | undefined {
+interface Premise {
+  table: Table
+  isPlain: boolean
+}
+
+/** Variables, negated or not, joined by ∧ alone. */
+function isPlain(steps: readonly Step[]): boolean {
+  return steps.every((step, i) =>
+    step.kind === 'variable'
+      ? true
+      : step.operator === '∧' || (step.operator === '¬' && steps[i - 1]?.kind === 'variable'),
+  )
+}
+
+function stepsOf(answer: string): Step[] | undefined {
   const text = SYMBOLS.reduce((plain, [command, symbol]) => plain.replaceAll(command, symbol), bareReading(answer))
   try {
     const steps = parseFormula(text)
-    return steps === undefined || steps.length > MAX_STEPS ? undefined : read(steps)
+    return steps !== undefined && steps.length <= MAX_STEPS ? steps : undefined
   } catch (error) {
     if (error instanceof TooDeep) return undefined
     throw error
@@ -72,19 +89,35 @@ class Logic {
     return parts.length > 0 ? parts : undefined
   }
 
-  isNews(premises: readonly Table[], parts: readonly Table[]): boolean {
-    const known = this.#and(premises)
+  /** `parts` are the tables of all parts of the conclusion, itself last. */
+  isNews(premises: readonly Premise[], { parts, isPlain }: { parts: readonly Table[]; isPlain: boolean }): boolean {
+    const known = this.#and(premises.map(({ table }) => table))
     const conclusion = parts.at(-1) ?? this.all
     if (known === 0n || conclusion === this.all || !this.#follows(known, conclusion)) return false
-    const repeated = premises.filter((premise) => this.#follows(conclusion, premise))
+    if (isPlain) {
+      const plain = premises.filter((premise) => premise.isPlain)
+      return this.#valuesIn(conclusion).some((value) => !plain.some(({ table }) => this.#follows(table, value)))
+    }
+    const repeated = premises.map(({ table }) => table).filter((table) => this.#follows(conclusion, table))
     if (repeated.length > 0 && this.#and(repeated) === conclusion) return false
-    if (premises.some((premise) => this.#isCompound(premise) && parts.includes(premise))) return false
+    if (premises.some(({ table }) => this.#isCompound(table) && parts.includes(table))) return false
+    return this.#isTight(known, conclusion)
+  }
+
+  /** Each variable that matters either follows from the conclusion itself or is free, and without it less would follow. */
+  #isTight(known: Table, conclusion: Table): boolean {
     return [...this.#variables.values()].every((variable, i) => {
       const without = this.#without(conclusion, variable, BigInt(2 ** i))
       if (without === conclusion) return true
-      const value = [variable, this.all ^ variable].find((literal) => this.#follows(known, literal))
+      const [value] = this.#valuesIn(known, variable)
       return value === undefined ? !this.#follows(known, without) : this.#follows(conclusion, value)
     })
+  }
+
+  /** The variables, or negations of them, that follow from a table. */
+  #valuesIn(table: Table, ...variables: Table[]): Table[] {
+    const all = variables.length > 0 ? variables : [...this.#variables.values()]
+    return all.flatMap((variable) => [variable, this.all ^ variable]).filter((value) => this.#follows(table, value))
   }
 
   #applied(operator: '↔' | '→' | '∨' | '∧' | '¬', stack: Table[]): Table | undefined {
@@ -105,10 +138,10 @@ class Logic {
     return (from & (this.all ^ table)) === 0n
   }
 
-  /** Neither a variable nor its negation nor the same under every assignment. */
+  /** Neither the values of some variables nor the same under every assignment. */
   #isCompound(table: Table): boolean {
     if (table === 0n || table === this.all) return false
-    return ![...this.#variables.values()].some((variable) => table === variable || table === (this.all ^ variable))
+    return this.#and(this.#valuesIn(table)) !== table
   }
 
   #without(table: Table, variable: Table, step: bigint): Table {

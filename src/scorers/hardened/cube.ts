@@ -7,6 +7,8 @@ import { pastHalf } from './past_half.ts'
 import { best, readingsOf } from './readings.ts'
 
 const Scramble = z.looseObject({ cube_size: z.int().min(2).max(7), scramble_moves: z.string() })
+/** Nobody comes half the way home in more. */
+const MOST_MOVES = 1000
 const move = /^(\d?)([LRDUBFXYZMES])(w?)('?)([1-3]?)$/
 
 /** 1 for a solved cube, else the share of displaced stickers that came home, from half of them on. */
@@ -19,7 +21,8 @@ export const rubiksCube: Hardening = ({ entry, upstream }) => {
     best(readingsOf(answer), (reading) => {
       if (isWhole(upstream(reading))) return 1
       const more = turnsOf(reading, size)
-      return more === undefined ? 0 : pastHalf(displaced - strangers(turned(size, [...turns, ...more])), displaced)
+      if (more === undefined || more.length > MOST_MOVES) return 0
+      return pastHalf(displaced - strangers(turned(size, [...turns, ...more])), displaced)
     })
 }
 

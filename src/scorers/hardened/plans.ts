@@ -42,7 +42,7 @@ function act(squares: Squares, who: unknown, what: unknown): boolean {
   const here = squares.get(squareOf(x, y))
   if (here === undefined) return false
   const [, box, target] = delivery.exec(what) ?? []
-  if (box !== undefined) return box === target && take(here, `box_${box}`) && take(here, `target_${box}`)
+  if (box !== undefined) return box === target && here.includes(`target_${box}`) && deliver(here, box)
   const [, item = '', toX = '', toY = ''] = shift.exec(what) ?? []
   const there = squares.get(squareOf(toX, toY))
   const steps = Math.abs(Number(x) - Number(toX)) + Math.abs(Number(y) - Number(toY))
@@ -54,6 +54,10 @@ function act(squares: Squares, who: unknown, what: unknown): boolean {
 /** The library's name of a square: `0.5_1.5`. */
 function squareOf(x: string, y: string): string {
   return [x, y].map((at) => (Number.isInteger(Number(at)) ? Number(at).toFixed(1) : String(Number(at)))).join('_')
+}
+
+function deliver(items: string[], color: string): boolean {
+  return take(items, `box_${color}`) && take(items, `target_${color}`)
 }
 
 function take(items: string[], item: string): boolean {

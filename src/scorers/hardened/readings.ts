@@ -10,6 +10,7 @@ const FENCES: readonly (readonly [open: string, close: string])[] = [
   ['\\(', '\\)'],
   ['\\[', '\\]'],
 ]
+const asciiEnd = /[!-~]$/
 const command = /^\\(?:boxed|fbox|text|mathrm|mathbf|mathtt|textbf|texttt)\{/
 const inner = /\\(?:text|mathrm|mathbf|mathtt|textbf|texttt)\{([^{}]*)\}/g
 const fraction = /^(-?)\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}$/
@@ -49,8 +50,13 @@ export function best(readings: readonly string[], score: (reading: string) => nu
 
 /** Without outer white space and without white space at the ends of lines. */
 export function tidy(text: string): string {
-  const lines = strip(text).split('\n')
-  return lines.length === 1 ? (lines[0] ?? '') : lines.map((line) => rstrip(line)).join('\n')
+  const bare = strip(text)
+  return bare.includes('\n') ? bare.split('\n').map(withoutEnd).join('\n') : bare
+}
+
+/** Of an ASCII letter or digit at the end of a line one look is enough. */
+function withoutEnd(line: string): string {
+  return asciiEnd.test(line) ? line : rstrip(line)
 }
 
 function unwrapped(text: string): string {
