@@ -174,7 +174,8 @@ def main():
     asked = parser.parse_args()
     if os.environ.get("PYTHONHASHSEED") != "1":
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "PYTHONHASHSEED": "1"})
-    import reasoning_gym  # noqa: F401
+    sys.path.insert(0, str(Path(__file__).parent.parent / "src" / "engine" / "host"))
+    import library  # noqa: F401  the library as the hosts have it, with the stand-ins for what is not installed
     from reasoning_gym.factory import DATASETS
 
     ladders = json.loads(PATH.read_text(encoding="utf-8"))

@@ -14,13 +14,27 @@ export interface Atom {
   key: string
 }
 
-/** coefficient · factors; never empty of factors, which stand in the order of their keys. */
+/** coefficient · product. */
 export interface Term {
   kind: 'term'
   coefficient: Num
-  factors: readonly Factor[]
-  /** Of the factors alone. */
-  key: string
+  product: Product
+}
+
+/** One factor or more, in any order. */
+export class Product {
+  readonly factors: readonly Factor[]
+  #key: string | undefined
+
+  constructor(factors: readonly Factor[]) {
+    this.factors = factors
+  }
+
+  /** Written at the first call: most products and sums are but a step to others. */
+  get key(): string {
+    this.#key ??= this.factors.map((factor) => `${factor.key}^${num.keyOf(factor.times)}`).sort().join('*') // biome-ignore format: one line
+    return this.#key
+  }
 }
 
 /** base ** (times · unit): powers of equal base and unit are one factor. */
@@ -33,12 +47,22 @@ export interface Factor {
   key: string
 }
 
-/** number + terms; one term at least, two in all. */
-export interface Sum {
-  kind: 'sum'
-  number: Num
-  terms: readonly Term[]
-  key: string
+/** number + terms; one term at least, two parts in all. */
+export class Sum {
+  readonly kind = 'sum'
+  readonly number: Num
+  readonly terms: readonly Term[]
+  #key: string | undefined
+
+  constructor(number: Num, terms: readonly Term[]) {
+    this.number = number
+    this.terms = terms
+  }
+
+  get key(): string {
+    this.#key ??= `(${[num.keyOf(this.number), ...this.terms.map(keyOf).sort()].join('+')})`
+    return this.#key
+  }
 }
 
 export type Expr = Num | Term | Sum
@@ -49,7 +73,7 @@ export function isNum(x: Expr | Atom): x is Num {
 
 export function keyOf(x: Expr | Atom): string {
   if (isNum(x)) return num.keyOf(x)
-  return x.kind === 'term' ? `${num.keyOf(x.coefficient)}*${x.key}` : x.key
+  return x.kind === 'term' ? `${num.keyOf(x.coefficient)}*${x.product.key}` : x.key
 }
 
 export function symbol(name: string): Term {
@@ -84,9 +108,10 @@ export function add(parts: readonly Expr[]): Expr {
 }
 
 function collect(terms: Map<string, Term>, term: Term): void {
-  const known = terms.get(term.key)
-  if (known === undefined) terms.set(term.key, term)
-  else terms.set(term.key, { ...term, coefficient: num.add(known.coefficient, term.coefficient) })
+  const { key } = term.product
+  const known = terms.get(key)
+  if (known === undefined) terms.set(key, term)
+  else terms.set(key, { ...term, coefficient: num.add(known.coefficient, term.coefficient) })
 }
 
 function sumOf(number: Num, all: readonly Term[]): Expr {
@@ -95,8 +120,7 @@ function sumOf(number: Num, all: readonly Term[]): Expr {
   const [first] = terms
   if (first === undefined) return number
   if (terms.length === 1 && num.isZero(number)) return withCoefficient(first.coefficient, first)
-  const key = `(${[num.keyOf(number), ...terms.map(keyOf).sort()].join('+')})`
-  return { kind: 'sum', number: num.isZero(number) ? num.ZERO : number, terms, key }
+  return new Sum(num.isZero(number) ? num.ZERO : number, terms)
 }
 
 export function multiply(a: Expr, b: Expr): Expr {
@@ -131,7 +155,7 @@ function withCoefficient(coefficient: Num, term: Term): Expr {
 
 /** A sum with nothing but a number in front of it is a sum. */
 function simplest(term: Term): Expr {
-  const [only, second] = term.factors
+  const [only, second] = term.product.factors
   if (only?.base.kind !== 'sum' || second !== undefined || !num.isOne(only.times) || !isUnit(only.unit)) return term
   if (num.isOne(term.coefficient)) return only.base
   return term.coefficient.kind === 'limit' ? term : scale(term.coefficient, only.base)
@@ -142,7 +166,7 @@ function coefficientOf(x: Term | Sum): Num {
 }
 
 function factorsOf(x: Term | Sum): readonly Factor[] {
-  return x.kind === 'term' ? x.factors : [factorOf(x, num.ONE)]
+  return x.kind === 'term' ? x.product.factors : [factorOf(x, num.ONE)]
 }
 
 /** Of factors with different keys: what has become a number or a product joins the others. */
@@ -196,20 +220,20 @@ function variablePower(base: Num, exponent: Expr): Expr {
   return isInverse ? single(num.integer(base.q), negate(exponent)) : single(base, exponent)
 }
 
-function wholePower({ coefficient, factors }: Term, exponent: bigint): Expr {
-  const raised = factors.map((factor) => ({ ...factor, times: num.multiply(factor.times, num.integer(exponent)) }))
+function wholePower({ coefficient, product }: Term, exponent: bigint): Expr {
+  const raised = product.factors.map((factor) => ({ ...factor, times: num.multiply(factor.times, num.integer(exponent)) }))
   return productOf(num.powerOf(coefficient, exponent), raised)
 }
 
 /** A positive number leaves the base; the rest of a product stays under the exponent as one. */
 function termPower(base: Term, exponent: Expr): Expr {
-  const [factor, second] = base.factors
+  const [factor, second] = base.product.factors
   if (num.isOne(base.coefficient) && factor !== undefined && second === undefined) return nested(base, factor, exponent)
   if (!isNum(exponent) || base.coefficient.kind === 'limit') return single(base, exponent)
   const isNegative = num.signOf(base.coefficient) < 0
   const size = isNegative ? num.negate(base.coefficient) : base.coefficient
-  const roots = base.factors.filter((one) => isPositive(one))
-  const others = base.factors.filter((one) => !isPositive(one))
+  const roots = base.product.factors.filter((one) => isPositive(one))
+  const others = base.product.factors.filter((one) => !isPositive(one))
   if (num.isOne(size) && roots.length === 0) return single(base, exponent)
   const rest = others.length === 0 ? num.ONE : termOf(num.ONE, others)
   const positive = roots.map((one) => power(termOf(num.ONE, [one]), exponent))
@@ -278,13 +302,7 @@ function single(base: Factor['base'], exponent: Expr): Expr {
 }
 
 function termOf(coefficient: Num, factors: readonly Factor[]): Term {
-  const sorted = factors.length < 2 ? factors : factors.toSorted((a, b) => (a.key < b.key ? -1 : 1))
-  return {
-    kind: 'term',
-    coefficient,
-    factors: sorted,
-    key: sorted.map((f) => `${f.key}^${num.keyOf(f.times)}`).join('*'),
-  }
+  return { kind: 'term', coefficient, product: new Product(factors) }
 }
 
 function factorOf(base: Factor['base'], times: Num, unit: Expr = num.ONE): Factor {

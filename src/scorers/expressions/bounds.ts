@@ -7,7 +7,7 @@ import { absolute, bitsOf, isOne, Refused, toDouble } from './numbers.ts'
 export function bitsOfExpr(x: Expr): number {
   if (isNum(x)) return bitsOf(x)
   if (x.kind === 'sum') return Math.max(bitsOf(x.number), ...x.terms.map(bitsOfExpr))
-  return Math.max(isOne(x.coefficient) ? 0 : bitsOf(x.coefficient), ...x.factors.map(bitsOfFactor))
+  return Math.max(isOne(x.coefficient) ? 0 : bitsOf(x.coefficient), ...x.product.factors.map(bitsOfFactor))
 }
 
 function bitsOfFactor({ base, times, unit }: Factor): number {

@@ -133,7 +133,7 @@ class Reader {
     const bases: { value: Expr; isNegative: boolean }[] = []
     let last = { isNegative: false, value: this.#factorial() }
     while (this.#take('**')) {
-      bases.push(last)
+      if (bases.push(last) > MAX_DEPTH) throw new Refused('too many powers')
       last = { isNegative: this.#minus(), value: this.#factorial() }
     }
     const { value, isNegative } = bases.reduceRight((exponent, base) => {

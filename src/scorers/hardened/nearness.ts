@@ -123,7 +123,8 @@ function places(number: number, count: number): string | undefined {
 export const calendarArithmetic: Hardening = (item) => {
   const oracle = oracleOf(item.entry)
   const right = allOrNothing(item)
-  return (answer) => (readingsOf(answer).some((reading) => title(reading) === oracle) ? 1 : right(answer))
+  const same = (reading: string) => reading.length === oracle.length && title(reading) === oracle
+  return (answer) => (readingsOf(answer).some(same) ? 1 : right(answer))
 }
 
 const NO_ROOTS = new Set(['', '""', "''", '[]', 'none', 'no real solutions', 'no real solution', 'no solution'])
