@@ -15,10 +15,11 @@ import multiprocessing
 import os
 import random
 import sys
+import tempfile
 import time
 from pathlib import Path
 
-PATH = Path(__file__).parent.parent / "src/engine/ladders.json"
+PATH = Path(__file__).resolve().parent.parent / "src/engine/ladders.json"
 MAKE_P95_S, MAKE_MAX_S, SCORE_MAX_S = 2.0, 10.0, 2.0
 QUESTION_MAX_CHARS, ANSWER_MAX_CHARS = 20_000, 8_000
 # A question shows a whole program of the library's, and no field bounds its length (20,726 seen).
@@ -174,7 +175,8 @@ def main():
     asked = parser.parse_args()
     if os.environ.get("PYTHONHASHSEED") != "1":
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "PYTHONHASHSEED": "1"})
-    sys.path.insert(0, str(Path(__file__).parent.parent / "src" / "engine" / "host"))
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src" / "engine" / "host"))
+    os.chdir(tempfile.gettempdir())  # codeio's programs write files
     import library  # noqa: F401  the library as the hosts have it, with the stand-ins for what is not installed
     from reasoning_gym.factory import DATASETS
 

@@ -221,7 +221,10 @@ function variablePower(base: Num, exponent: Expr): Expr {
 }
 
 function wholePower({ coefficient, product }: Term, exponent: bigint): Expr {
-  const raised = product.factors.map((factor) => ({ ...factor, times: num.multiply(factor.times, num.integer(exponent)) }))
+  const raised = product.factors.map((factor) => ({
+    ...factor,
+    times: num.multiply(factor.times, num.integer(exponent)),
+  }))
   return productOf(num.powerOf(coefficient, exponent), raised)
 }
 

@@ -32,7 +32,8 @@ export const REAL_FUNCTIONS: ReadonlyMap<string, (x: number) => number> = new Ma
 /** Throws Refused where a variable, or a function that is not known, stands in it. */
 export function approximate(x: Expr): Complex {
   if (isNum(x)) return { re: toDouble(x), im: 0 }
-  if (x.kind === 'term') return x.product.factors.map(factorValue).reduce(product, { re: toDouble(x.coefficient), im: 0 })
+  if (x.kind === 'term')
+    return x.product.factors.map(factorValue).reduce(product, { re: toDouble(x.coefficient), im: 0 })
   return x.terms.map(approximate).reduce(sum, { re: toDouble(x.number), im: 0 })
 }
 
