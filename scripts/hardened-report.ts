@@ -91,7 +91,7 @@ function count(tally: Tally, answer: string, before: number, after: number, orac
   if (before === 1) tally.fromOne++
   const wanted = oracle === null ? '' : ` (oracle ${short(oracle)})`
   const list = after > before ? tally.up : tally.down
-  list.push(`${before.toFixed(2)} to ${after.toFixed(2)}: ${short(answer)}${wanted}`)
+  list.push(`${shown(before)} to ${shown(after)}: ${short(answer)}${wanted}`)
 }
 
 function report(examples: number): void {
@@ -112,6 +112,11 @@ function report(examples: number): void {
 function row(task: string, { answers, before, after, toOne, fromOne, up, down }: Tally): string {
   const means = `${(before / answers).toFixed(3)} | ${(after / answers).toFixed(3)}`
   return `| ${task} | ${answers} | ${means} | ${up.length} | ${toOne} | ${down.length} | ${fromOne} |`
+}
+
+/** Two places, but never 1 for what is less. */
+function shown(score: number): string {
+  return score < 1 && score >= 0.995 ? score.toFixed(4) : score.toFixed(2)
 }
 
 function short(text: string): string {
