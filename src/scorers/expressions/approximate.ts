@@ -1,6 +1,7 @@
 /** The value of an expression without variables in double precision, complex on the way. */
-import { type Atom, type Expr, type Factor, isNum } from './algebra.ts'
-import { Refused, toDouble } from './numbers.ts'
+import { type Atom, type Expr, type Factor, isNum } from './expr.ts'
+import { toDouble } from './numbers.ts'
+import { Refused } from './refused.ts'
 
 export interface Complex {
   re: number
@@ -60,7 +61,7 @@ function atomValue({ name, args }: Atom): Complex {
 }
 
 function realOf(value: number | undefined): Complex {
-  if (value === undefined || Number.isNaN(value)) throw new Refused('not a real number')
+  if (value === undefined || !Number.isFinite(value)) throw new Refused('not a real number')
   return { re: value, im: 0 }
 }
 

@@ -1,7 +1,9 @@
 /** How large a power may become, before it is worked out. */
-import { type Expr, type Factor, isNum } from './algebra.ts'
+import { type Expr, type Factor, isNum } from './expr.ts'
+import { absolute } from './floats.ts'
 import { numberOf } from './functions.ts'
-import { absolute, bitsOf, isOne, Refused, toDouble } from './numbers.ts'
+import { bitsOf, isOne, toDouble } from './numbers.ts'
+import { Refused } from './refused.ts'
 
 /** About how many bits the expression's largest number would have, were its powers multiplied out. */
 export function bitsOfExpr(x: Expr): number {

@@ -5,9 +5,10 @@ import { parseFloat64 } from '../python/numbers.ts'
 import { strip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 import { numberOf } from './functions.ts'
-import { keyOf, Refused, toDouble } from './numbers.ts'
+import { keyOf, toDouble } from './numbers.ts'
 import { numbersIn } from './numbers_in.ts'
 import { readExpression } from './reader.ts'
+import { Refused } from './refused.ts'
 
 export const countdown = defineScorer({
   metadata: z.looseObject({ numbers: z.array(z.int()), target: z.int() }),

@@ -1,20 +1,24 @@
 /** The functions and constants that mean something in an expression; any other name stands for itself. */
-import { call, divide, type Expr, I, isNum, negate, power, symbol } from './algebra.ts'
+import { negate } from './algebra.ts'
 import { approximate, REAL_FUNCTIONS } from './approximate.ts'
+import { call, type Expr, I, isNum, symbol } from './expr.ts'
+import { exactly } from './floats.ts'
+import type { Num } from './numbers.ts'
 import * as num from './numbers.ts'
-import { type Num, Refused } from './numbers.ts'
+import { divide, power } from './powers.ts'
+import { Refused } from './refused.ts'
 
 const MAX_FACTORIAL_OF = 170
 /** Names that `parse_expr` takes for something that is no value. */
-const NOT_VALUES = new Set(['N', 'O', 'Q', 'S', 'beta', 'gamma', 'zeta', 'sum', 'print'])
+const NOT_VALUES = new Set(['N', 'O', 'Q', 'beta', 'gamma', 'zeta', 'sum', 'print'])
 
 const CONSTANTS = new Map<string, Expr>([
   ['I', I],
   ['oo', { kind: 'limit', name: 'oo' }],
   ['zoo', num.ZOO],
   ['nan', num.NAN],
-  ['True', num.ONE],
-  ['False', num.ZERO],
+  ['True', num.TRUE],
+  ['False', num.FALSE],
 ])
 
 type Rule = (args: readonly Expr[]) => Expr
@@ -27,11 +31,14 @@ const FUNCTIONS = new Map<string, Rule>([
   ['Pow', binary(power)],
   ['exp', unary((x) => power(symbol('E'), x))],
   ['S', unary((x) => x)],
-  ['Rational', (args) => (args.length === 1 ? unary((x) => x)(args) : binary(divide)(args))],
+  [
+    'Rational',
+    (args) => (args.length === 1 ? unary(finite)(args) : binary((x, y) => divide(finite(x), finite(y)))(args)),
+  ],
   ['Integer', unary((x) => num.integer(truncated(numberOf(x))))],
   ['floor', unary((x) => (isConstant(x) ? num.integer(floored(numberOf(x))) : call('floor', [x])))],
   ['ceiling', unary((x) => (isConstant(x) ? num.integer(-floored(numberOf(negate(x)))) : call('ceiling', [x])))],
-  ['sign', unary((x) => (isConstant(x) ? num.integer(BigInt(num.signOf(numberOf(x)))) : call('sign', [x])))],
+  ['sign', unary((x) => (isConstant(x) ? num.integer(signOf(numberOf(x))) : call('sign', [x])))],
   ['Abs', unary(absolute)],
   ['abs', unary(absolute)],
   ['factorial', unary((x) => factorial(x, 1n))],
@@ -69,7 +76,7 @@ export function floored(x: Num): bigint {
 export function numberOf(x: Expr): Num {
   if (isNum(x)) return x
   const { re, im } = approximate(x)
-  if (Math.abs(im) > 1e-12 * Math.abs(re)) throw new Refused('no real number')
+  if (!Number.isFinite(re) || Math.abs(im) > 1e-12 * Math.abs(re)) throw new Refused('no real number')
   // What comes so near to a whole number is one: sqrt(2)*sqrt(3)*sqrt(6).
   const nearest = Math.round(re)
   const isWhole = Math.abs(re - nearest) <= 1e-12 * Math.max(1, Math.abs(re)) && Number.isSafeInteger(nearest)
@@ -78,7 +85,7 @@ export function numberOf(x: Expr): Num {
 
 function fractionOf(x: Num): { p: bigint; q: bigint } {
   if (x.kind === 'limit') throw new Refused('no finite number')
-  return x.kind === 'rational' ? x : num.exactly(x)
+  return x.kind === 'rational' ? x : exactly(x)
 }
 
 function unary(rule: (x: Expr) => Expr): Rule {
@@ -95,6 +102,11 @@ function binary(rule: (x: Expr, y: Expr) => Expr): Rule {
   }
 }
 
+function finite(x: Expr): Num {
+  if (!isNum(x) || x.kind === 'limit') throw new Refused('a number is wanted')
+  return x
+}
+
 function isConstant(x: Expr): boolean {
   try {
     return num.keyOf(numberOf(x)) !== 'nan'
@@ -102,6 +114,12 @@ function isConstant(x: Expr): boolean {
     if (error instanceof Refused) return false
     throw error
   }
+}
+
+function signOf(x: Num): bigint {
+  const sign = num.signOf(x)
+  if (Number.isNaN(sign)) throw new Refused('no sign')
+  return BigInt(sign)
 }
 
 function absolute(x: Expr): Expr {

@@ -2,9 +2,9 @@
 import { z } from 'zod'
 import { oracleOf } from '../oracle.ts'
 import { defineScorer } from '../scorer.ts'
-import { keyOf } from './algebra.ts'
-import { Refused } from './numbers.ts'
+import { keyOf } from './expr.ts'
 import { readExpression } from './reader.ts'
+import { Refused } from './refused.ts'
 
 export const polynomialMultiplication = defineScorer({
   metadata: z.unknown(),

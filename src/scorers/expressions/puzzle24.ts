@@ -2,9 +2,9 @@
 import { z } from 'zod'
 import { defineScorer } from '../scorer.ts'
 import { numberOf, truncated } from './functions.ts'
-import { Refused } from './numbers.ts'
 import { numbersIn } from './numbers_in.ts'
 import { readExpression } from './reader.ts'
+import { Refused } from './refused.ts'
 
 const NUMBERS = 4
 const Range = z.looseObject({ min_value: z.int(), max_value: z.int() })

@@ -1,6 +1,6 @@
 /** The words of an expression, as Python's tokenizer cuts them, and nothing that an expression has no use for. */
 import { PY_W, strip } from '../python/text.ts'
-import { Refused } from './numbers.ts'
+import { Refused } from './refused.ts'
 
 export type Token =
   | { kind: 'number'; text: string }
@@ -34,15 +34,15 @@ export function tokensOf(text: string): Token[] {
     return found
   }
   while (true) {
-    take(blank)
+    const isApart = take(blank) !== ''
     if (at === bare.length) return tokens
     if (take(newline) !== undefined) {
-      isOver ||= depth === 0
+      isOver ||= depth === 0 && tokens.length > 0
       isLineStart = true
       continue
     }
     const token = isOver ? undefined : nextToken(take)
-    if (token === undefined) throw new Refused('no word of an expression')
+    if (token === undefined || (isApart && /^!+$/.test(token.text))) throw new Refused('no word of an expression')
     if (token.text === '(') depth++
     if (token.text === ')') depth--
     if (!isLineStart && DOUBLED.has(token.text) && tokens.at(-1)?.text === token.text) token.text += tokens.pop()?.text

@@ -127,10 +127,13 @@ export const calendarArithmetic: Hardening = (item) => {
   return (answer) => (readingsOf(answer).some(same) ? 1 : right(answer))
 }
 
+/** What the library pays where roots are a hundredth off on average. */
+const ROUNDED_ROOTS = 0.9
 const NO_ROOTS = new Set(['', '""', "''", '[]', 'none', 'no real solutions', 'no real solution', 'no solution'])
 
 /**
- * The library's score for as many roots as there are: one root of two, such as the 0 of `x² - x`, is worth nothing.
+ * The library's score for as many roots as there are, each as near as rounding goes: one root of two, such as the 0 of
+ * `x² - x`, is worth nothing, and neither is 0 for a root near it.
  * Where there is none only an answer that says so is right, not any text without a number.
  */
 export const polynomialEquations: Hardening = ({ entry, upstream }) => {
@@ -140,7 +143,8 @@ export const polynomialEquations: Hardening = ({ entry, upstream }) => {
     best(readingsOf(answer), (reading) => {
       if (oracle === '') return NO_ROOTS.has(lower(reading)) ? 1 : 0
       const roots = reading.split(',')
-      return roots.length === count && roots.every((root) => decimalOf(strip(root))) ? upstream(reading) : 0
+      const score = roots.length === count && roots.every((root) => decimalOf(strip(root))) ? upstream(reading) : 0
+      return score >= ROUNDED_ROOTS ? score : 0
     })
 }
 

@@ -15,6 +15,7 @@ export class TooDeep extends Error {}
 type Task = { kind: 'text'; start: number; end: number; depth: number } | { kind: 'step'; step: Step }
 
 const BINARY = ['↔', '→', '∨', '∧'] as const
+type Binary = (typeof BINARY)[number]
 const space = new RegExp(PY_S, 'v')
 
 /** The formula in postfix, undefined where a part of it is empty; throws TooDeep. Each text is found in a table, not by a scan. */
@@ -37,9 +38,10 @@ export function parseFormula(text: string): Step[] | undefined {
 
 /** What to do for the text from start to end, last first: its left side is read before its right side. */
 function partsOf(text: string, map: BracketMap, start: number, end: number, depth: number): Task[] {
-  if (map.closing.get(start) === end - 1) return [{ kind: 'text', start: start + 1, end: end - 1, depth }]
+  if (map.closing[start] === end - 1) return [{ kind: 'text', start: start + 1, end: end - 1, depth }]
+  const level = map.level[end] ?? 0
   for (const operator of BINARY) {
-    const at = lastBefore(map.places.get(`${operator}${map.level[end]}`) ?? [], end)
+    const at = lastBefore(map.places[operator].get(level) ?? [], end)
     if (at !== undefined && at >= start) {
       return [
         { kind: 'step', step: { kind: 'operator', operator } },
@@ -58,29 +60,33 @@ function partsOf(text: string, map: BracketMap, start: number, end: number, dept
 interface BracketMap {
   /** How many brackets are open in front of each character, negative where more were closed. */
   level: Int32Array
-  /** The closing bracket of each opening one. */
-  closing: Map<number, number>
-  /** Where each operator stands, by operator and level, ascending. */
-  places: Map<string, number[]>
+  /** The closing bracket of each opening one, else -1. */
+  closing: Int32Array
+  /** Where each operator stands, by level, ascending. */
+  places: Record<Binary, Map<number, number[]>>
 }
 
 function mapOf(text: string): BracketMap {
   const level = new Int32Array(text.length + 1)
-  const [closing, places, open] = [new Map<number, number>(), new Map<string, number[]>(), [] as number[]]
+  const closing = new Int32Array(text.length).fill(-1)
+  const places: BracketMap['places'] = { '↔': new Map(), '→': new Map(), '∨': new Map(), '∧': new Map() }
+  const open: number[] = []
   for (let i = 0; i < text.length; i++) {
-    const [ch = '', here = 0] = [text[i], level[i]]
+    const ch = text[i]
+    const here = level[i] ?? 0
     level[i + 1] = here + (ch === '(' ? 1 : ch === ')' ? -1 : 0)
     if (ch === '(') open.push(i)
     const opened = ch === ')' ? open.pop() : undefined
-    if (opened !== undefined) closing.set(opened, i)
-    if (BINARY.some((operator) => operator === ch)) {
-      const key = `${ch}${here}`
-      const known = places.get(key)
-      if (known === undefined) places.set(key, [i])
-      else known.push(i)
-    }
+    if (opened !== undefined) closing[opened] = i
+    if (ch === '↔' || ch === '→' || ch === '∨' || ch === '∧') note(places[ch], here, i)
   }
   return { level, closing, places }
+}
+
+function note(places: Map<number, number[]>, level: number, at: number): void {
+  const known = places.get(level)
+  if (known === undefined) places.set(level, [at])
+  else known.push(at)
 }
 
 function lastBefore(places: readonly number[], end: number): number | undefined {
@@ -95,7 +101,12 @@ function lastBefore(places: readonly number[], end: number): number | undefined 
 
 function trimmed(text: string, start: number, end: number): [start: number, end: number] {
   let [first, last] = [start, end]
-  while (first < last && space.test(text[first] ?? '')) first++
-  while (last > first && space.test(text[last - 1] ?? '')) last--
+  while (first < last && isBlank(text, first)) first++
+  while (last > first && isBlank(text, last - 1)) last--
   return [first, last]
+}
+
+function isBlank(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  return (code <= 0x20 || code >= 0x85) && space.test(text[at] ?? '')
 }

@@ -8,7 +8,7 @@ export const palindromeGeneration = defineScorer({
   score(answer, { metadata }) {
     if (answer === '') return 0
     const given = codePoints(lower(strip(answer)))
-    if (given.join('\n') !== given.toReversed().join('\n')) return 0.02
+    if (given.some((ch, i) => ch !== given.at(-1 - i))) return 0.02
     return given.toSorted().join('\n') === metadata.letters.toSorted().join('\n') ? 1 : 0.05
   },
 })

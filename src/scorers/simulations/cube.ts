@@ -11,13 +11,14 @@ export interface Turn {
 /** `colors[i]` is the color at sticker i: `((x * n + y) * n + z) * 3 + axis`; only those on the outside are ever read. */
 export interface Cube {
   readonly size: number
-  colors: Uint8Array
+  readonly colors: Uint8Array
 }
 
-/** The sticker at `to[i]` comes from `from[i]`. */
-interface Move {
-  from: Uint16Array
-  to: Uint16Array
+/** What a turn does to the cubes of one size: how often the colors of every four stickers go round. */
+export interface Move {
+  /** Four after four; each gives its color to the next one. */
+  cycles: Uint16Array
+  count: number
 }
 
 const AXES: Readonly<Record<string, 0 | 1 | 2>> = {
@@ -27,7 +28,8 @@ const AXES: Readonly<Record<string, 0 | 1 | 2>> = {
 }
 const FORWARD = 'LUBMY'
 const FAR_SIDE = 'RUF'
-const moves = new Map<string, Move>()
+const NOTHING = new Uint16Array()
+const rotations = new Map<string, Uint16Array>()
 
 /** A solved cube. */
 export function newCube(size: number): Cube {
@@ -40,14 +42,32 @@ export function isSolved({ size, colors }: Cube): boolean {
   return facesOf(size).every((stickers) => stickers.every((sticker) => colors[sticker] === colors[stickers[0] ?? 0]))
 }
 
-export function turn(cube: Cube, { face, depth, wide, quarters }: Turn): void {
+export function turn(cube: Cube, one: Turn): void {
+  apply(cube, moveOf(cube.size, one))
+}
+
+export function apply({ colors }: Cube, { cycles, count }: Move): void {
+  for (let i = 0; i < cycles.length; i += 4) {
+    // By how far each color goes on; written out, for this is where a long answer's time goes.
+    const p = colors[cycles[i] ?? 0] ?? 0
+    const q = colors[cycles[i + 1] ?? 0] ?? 0
+    const r = colors[cycles[i + 2] ?? 0] ?? 0
+    const s = colors[cycles[i + 3] ?? 0] ?? 0
+    colors[cycles[i + count] ?? 0] = p
+    colors[cycles[i + ((1 + count) & 3)] ?? 0] = q
+    colors[cycles[i + ((2 + count) & 3)] ?? 0] = r
+    colors[cycles[i + ((3 + count) & 3)] ?? 0] = s
+  }
+}
+
+export function moveOf(size: number, { face, depth, wide, quarters }: Turn): Move {
   const count = (((quarters * (FORWARD.includes(face) ? 1 : -1)) % 4) + 4) % 4
-  if (count === 0) return
-  const [first, last] = layersOf(face, depth, wide, cube.size)
+  const [first, last] = layersOf(face, depth, wide, size)
   const axis = AXES[face] ?? 0
-  const { from, to } = remembered(cube.size, axis, first, last, count)
-  const before = cube.colors.slice()
-  for (let i = 0; i < to.length; i++) cube.colors[to[i] ?? 0] = before[from[i] ?? 0] ?? 0
+  const key = `${size} ${axis} ${first} ${last}`
+  const cycles = rotations.get(key) ?? rotation(size, axis, first, last)
+  rotations.set(key, cycles)
+  return { cycles: count === 0 ? NOTHING : cycles, count }
 }
 
 function layersOf(face: string, depth: number, wide: boolean, size: number): [first: number, last: number] {
@@ -57,28 +77,32 @@ function layersOf(face: string, depth: number, wide: boolean, size: number): [fi
   return FAR_SIDE.includes(face) ? [size - 1 - last, size - 1 - first] : [first, last]
 }
 
-function remembered(size: number, axis: 0 | 1 | 2, first: number, last: number, count: number): Move {
-  const key = `${size} ${axis} ${first} ${last} ${count}`
-  const known = moves.get(key)
-  if (known !== undefined) return known
-  const stickers = outer(size)
-    .filter((place) => (place[axis] ?? 0) >= first && (place[axis] ?? 0) <= last)
-    .flatMap((place) => [0, 1, 2].filter((side) => isEnd(size, place[side])).map((side) => ({ place, side })))
-  const move = {
-    from: Uint16Array.from(stickers, ({ place, side }) => sticker(size, place, side)),
-    to: Uint16Array.from(stickers, ({ place, side }) => arrival(size, axis, place, side, count)),
-  }
-  moves.set(key, move)
-  return move
+function rotation(size: number, axis: number, first: number, last: number): Uint16Array {
+  const layer = outer(size).filter((place) => (place[axis] ?? 0) >= first && (place[axis] ?? 0) <= last)
+  const seen = new Set<number>()
+  const cycles = layer.flatMap((place) => {
+    const sides = [0, 1, 2].filter((side) => isEnd(size, place[side]))
+    return sides.flatMap((side) => {
+      const cycle = cycleOf(size, axis, place, side)
+      if (cycle.some((at) => seen.has(at)) || new Set(cycle).size < 4) return []
+      for (const at of cycle) seen.add(at)
+      return cycle
+    })
+  })
+  return Uint16Array.from(cycles)
 }
 
 /** One quarter takes (a, b) of the other two axes to (n - 1 - b, a) and lets these axes change sides. */
-function arrival(size: number, axis: number, place: readonly number[], side: number, count: number): number {
+function cycleOf(size: number, axis: number, place: readonly number[], side: number): number[] {
   const [a = 0, b = 0] = [0, 1, 2].filter((other) => other !== axis)
-  const to = [...place]
-  for (let i = 0; i < count; i++) [to[a], to[b]] = [size - 1 - (to[b] ?? 0), to[a] ?? 0]
-  const other = side === a ? b : a
-  return sticker(size, to, side === axis || count % 2 === 0 ? side : other)
+  const at = [...place]
+  return [side, side === axis ? side : a + b - side, side, side === axis ? side : a + b - side].map((faced) => {
+    const here = sticker(size, at, faced)
+    const [x = 0, y = 0] = [at[a], at[b]]
+    at[a] = size - 1 - y
+    at[b] = x
+    return here
+  })
 }
 
 function sticker(size: number, [x = 0, y = 0, z = 0]: readonly number[], side: number): number {

@@ -11,7 +11,7 @@ export const sokoban = defineScorer({
     const rows = strip(metadata.gamestr.replaceAll(' ', '')).split('\n')
     const width = (rows[0] ?? '').length
     const cells = rows.flatMap((row) => Array.from(row))
-    const steps = new Map([['R', 1], ['L', -1], ['U', -width], ['D', width]]) // biome-ignore format: four directions
+    const steps = new Map(Object.entries({ R: 1, L: -1, U: -width, D: width }))
     // Walls stand all around the board, so no step leaves it.
     let player = cells.findIndex((cell) => cell === '*' || cell === '%')
     if (player < 0) return 0

@@ -16,7 +16,8 @@ export const towerOfHanoi = defineScorer({
   }),
   score(answer, { metadata }) {
     if (answer === '') return 0
-    const moves = splitlines(strip(answer)).map((line) => strip(line)).filter((line) => line !== '') // biome-ignore format: one step
+    const lines = splitlines(strip(answer)).map((line) => strip(line))
+    const moves = lines.filter((line) => line !== '')
     const pegs = new Map<number, number[]>()
     for (let peg = 1; peg <= metadata.num_pegs; peg++) pegs.set(peg, [])
     pegs.set(
@@ -39,15 +40,16 @@ function move(pegs: Map<number, number[]>, line: string): boolean {
   const [source, target] = [pegs.get(from ?? -1), pegs.get(to ?? -1)]
   if (source === undefined || target === undefined || disk === undefined || source.at(-1) !== disk) return false
   if (disk > (target.at(-1) ?? disk)) return false
-  const [, moved, off, onto] = found.map(numberOf)
+  const [moved, off, onto] = found.slice(1).map(numberOf)
   pegs.get(off ?? -1)?.pop()
   pegs.get(onto ?? -1)?.push(moved ?? -1)
   return true
 }
 
-function numberOf(word: string | undefined): number | undefined {
+function numberOf(word: string | undefined = ''): number | undefined {
+  if (/^[0-9]{1,9}$/.test(word)) return Number(word)
   try {
-    return Number(parseInteger(word ?? ''))
+    return Number(parseInteger(word))
   } catch (error) {
     if (error instanceof PyValueError) return undefined
     throw error

@@ -7,7 +7,8 @@ import { ladderWords } from './ladder_words.ts'
 export const wordLadder = defineScorer({
   metadata: z.looseObject({ start_word: z.string(), end_word: z.string() }),
   score(answer, { metadata: { start_word: start, end_word: end } }) {
-    const words = upper(answer).split(',').map((word) => strip(word)) // biome-ignore format: one step
+    const parts = upper(answer).split(',')
+    const words = parts.map((part) => strip(part))
     if (words.length < 2 || words[0] !== start || words.at(-1) !== end) return 0
     if (words.some((word) => length(word) !== length(end))) return 0
     if (words.some((word, i) => i > 0 && changes(words[i - 1] ?? '', word) !== 1)) return 0

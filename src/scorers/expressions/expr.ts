@@ -1,0 +1,106 @@
+/**
+ * Expressions in the form that sympy gives them by itself: like terms are added up, powers of one base collected, a number
+ * is multiplied into a sum, and no more. `2*(x + 1)` is `2*x + 2`; `x*(x + 1)` stays. Two are equal when their keys are.
+ */
+
+import type { Num } from './numbers.ts'
+import * as num from './numbers.ts'
+
+/** A name that stands for itself: a variable, a constant such as pi, or a function of something. */
+export interface Atom {
+  kind: 'atom'
+  name: string
+  /** Undefined for a variable or constant. */
+  args: readonly Expr[] | undefined
+  key: string
+}
+
+/** coefficient · product. */
+export interface Term {
+  kind: 'term'
+  coefficient: Num
+  product: Product
+}
+
+/** One factor or more, in any order. */
+export class Product {
+  readonly factors: readonly Factor[]
+  #key: string | undefined
+
+  constructor(factors: readonly Factor[]) {
+    this.factors = factors
+  }
+
+  /** Written at the first call: most products and sums are but a step to others. */
+  get key(): string {
+    this.#key ??= this.factors.map(powerKey).sort().join('*')
+    return this.#key
+  }
+}
+
+function powerKey({ key, times }: Factor): string {
+  return `${key}^${num.keyOf(times)}`
+}
+
+/** base ** (times · unit): powers of equal base and unit are one factor. */
+export interface Factor {
+  /** A number, where its power cannot be worked out: a prime or -1 under a root, anything under a variable exponent. */
+  base: Atom | Sum | Term | Num
+  times: Num
+  /** What an exponent is beside its number; 1 for none. */
+  unit: Expr
+  key: string
+}
+
+/** number + terms; one term at least, two parts in all. */
+export class Sum {
+  readonly kind = 'sum'
+  readonly number: Num
+  readonly terms: readonly Term[]
+  #key: string | undefined
+
+  constructor(number: Num, terms: readonly Term[]) {
+    this.number = number
+    this.terms = terms
+  }
+
+  get key(): string {
+    this.#key ??= `(${[num.keyOf(this.number), ...this.terms.map(keyOf).sort()].join('+')})`
+    return this.#key
+  }
+}
+
+export type Expr = Num | Term | Sum
+
+export function isNum(x: Expr | Atom): x is Num {
+  return x.kind === 'rational' || x.kind === 'float' || x.kind === 'limit'
+}
+
+export function keyOf(x: Expr | Atom): string {
+  if (isNum(x)) return num.keyOf(x)
+  return x.kind === 'term' ? `${num.keyOf(x.coefficient)}*${x.product.key}` : x.key
+}
+
+export function symbol(name: string): Term {
+  return termOf(num.ONE, [factorOf({ kind: 'atom', name, args: undefined, key: name }, num.ONE)])
+}
+
+export function call(name: string, args: readonly Expr[]): Term {
+  const key = `${name}(${args.map(keyOf).join(',')})`
+  return termOf(num.ONE, [factorOf({ kind: 'atom', name, args, key }, num.ONE)])
+}
+
+export function termOf(coefficient: Num, factors: readonly Factor[]): Term {
+  return { kind: 'term', coefficient, product: new Product(factors) }
+}
+
+export function factorOf(base: Factor['base'], times: Num, unit: Expr = num.ONE): Factor {
+  return { base, times, unit, key: isUnit(unit) ? keyOf(base) : `${keyOf(base)}^{${keyOf(unit)}}` }
+}
+
+export function isUnit(unit: Expr): boolean {
+  return isNum(unit)
+}
+
+/** The square root of -1. */
+export const I = termOf(num.ONE, [factorOf(num.MINUS_ONE, num.HALF)])
