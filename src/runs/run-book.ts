@@ -70,6 +70,16 @@ export class RunBook {
 
   #checked(named: SettingsChange): RunSettings {
     const settings = settingsInForce(named)
+    const { buffer_max_groups, group_size, batch_size } = settings
+    if (buffer_max_groups * group_size < batch_size) {
+      throw new Fault(
+        'invalid_request',
+        `${buffer_max_groups} groups of ${group_size} cannot fill a batch of ${batch_size}`,
+        {
+          errors: [{ path: 'buffer_max_groups', message: `times group_size must reach batch_size (${batch_size})` }],
+        },
+      )
+    }
     if (settings.tasks !== 'all')
       for (const choice of settings.tasks) this.#tasks.assertKnown(typeof choice === 'string' ? choice : choice.task)
     return settings

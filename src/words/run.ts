@@ -41,8 +41,12 @@ const Dapo = z.strictObject({
   factor: z.number().min(0).default(1),
 })
 
-/** Every setting of a run and its default; `test/words/settings.test.ts` holds the README's table to it. */
+/** Every setting of a run and its default; a test holds the README's table to it. */
 export const RunSettings = z.strictObject({
+  preset: z
+    .enum(['original', 'clean'])
+    .default('original')
+    .describe('The defaults of the other settings: as in the original environment, or what we recommend instead'),
   seed: z
     .int()
     .min(0)
@@ -50,7 +54,12 @@ export const RunSettings = z.strictObject({
     .default(42)
     .describe('Items differ per run and seed'),
   tasks: TaskChoice.default('all').describe('`all`, or names, `category:games` and `{ task, weight, config, … }`'),
+  sampling: z
+    .enum(['weights', 'learnability'])
+    .default('weights')
+    .describe('`learnability`: weight × accuracy × (1 − accuracy), at least 5 % of it each'),
   group_size: z.int().min(1).max(1024).default(16).describe('Rollouts per item'),
+  batch_size: z.int().min(1).max(1_000_000).default(128).describe('Rollouts per batch, at least'),
   complexity_mode: z
     .enum(['none', 'fixed', 'random', 'curriculum'])
     .default('none')
@@ -70,11 +79,52 @@ export const RunSettings = z.strictObject({
   advantage: z.enum(['mean', 'mean_std', 'leave_one_out', 'none']).default('mean'),
   drop_equal_scores: z.boolean().default(true).describe('Groups without signal are counted, not buffered'),
   signal_on: z.enum(['reward', 'score']).default('reward').describe('`score` ignores penalties'),
+  unscored_rollouts: z
+    .enum(['omit', 'mask'])
+    .default('omit')
+    .describe('In batches: left out, or present with reward null and advantage 0'),
   buffer: z.boolean().default(true).describe('Whether scored groups wait for a trainer'),
   buffer_max_groups: z.int().min(1).max(1_000_000).default(4096).describe('Queued and buffered groups, at most'),
   keep_groups: z.int().min(1).max(1_000_000).default(10_000).describe('Groups that can still be looked at'),
+  max_policy_lag: z.int().min(0).nullable().default(null).describe('Older groups are dropped when a batch is composed'),
+  max_groups_ahead: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .nullable()
+    .default(null)
+    .describe('Groups handed out, queued or buffered, at most'),
+  item_lease_s: z
+    .number()
+    .min(1)
+    .max(7 * 86_400)
+    .default(3600)
+    .describe('Seconds after which an item without its group is handed out again'),
+  dump_rollouts: z
+    .union([z.boolean(), z.literal('all')])
+    .default(false)
+    .describe('Write groups with a reward above the threshold to files; `all`: every scored group'),
+  dump_failed_rollouts: z.boolean().default(false).describe('Write groups whose every score is 0 to files'),
+  rollout_save_score_threshold: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.7)
+    .describe('What a reward of a dumped group is above'),
+  debug_logging: z.boolean().default(false).describe('Log each extraction, reading and choice of this run'),
+  suppress_base_env_logs: z
+    .boolean()
+    .default(true)
+    .describe('Leave request and queue chatter of this run out of the log'),
   system_prompt: z.string().max(100_000).nullable().default(SYSTEM_PROMPT).describe('null: none'),
   system_prompt_role: z.enum(['system', 'user']).default('system').describe('`user` puts it before the question'),
+  num_eval_samples_per_task: z.int().min(1).max(1000).default(5).describe('Items a task of the run’s own suite'),
+  eval_seed: z
+    .int()
+    .min(0)
+    .max(2 ** 30 - 1)
+    .default(123)
+    .describe('Seed of the run’s own suite'),
 })
 export type RunSettings = z.infer<typeof RunSettings>
 
@@ -118,9 +168,21 @@ export const Run = z.strictObject({
 })
 export type Run = z.infer<typeof Run>
 
-/** The settings in force: what was named over the defaults. */
+const PRESETS: Record<RunSettings['preset'], SettingsChange> = {
+  original: {},
+  clean: {
+    dual_format: false,
+    min_trained_tokens: 1,
+    length_penalty: false,
+    extraction: 'last_tag',
+    scoring: 'hardened',
+    signal_on: 'score',
+  },
+}
+
+/** The settings in force: what was named, over the preset's, over the defaults. */
 export function settingsInForce(named: SettingsChange): RunSettings {
-  return RunSettings.parse(named)
+  return RunSettings.parse({ ...PRESETS[named.preset ?? 'original'], ...named })
 }
 
 /** A group that fed the curriculum, and where its task stood after it. Replayed in order, the scores give the levels. */
