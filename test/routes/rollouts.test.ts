@@ -121,7 +121,7 @@ it('a group of which nothing came has failed', async () => {
 })
 
 it('over its bound a run refuses new groups, answers known ones, and takes those that do not wait for a trainer', async () => {
-  await world.call('PUT', '/runs/full', { buffer_max_groups: 1 })
+  await world.call('PUT', '/runs/full', { buffer_max_groups: 1, batch_size: 16 })
   const known = await post({ run: 'full', group_id: 'a', rollouts: rollouts('100', '1') })
   const refused = await post({ run: 'full', group_id: 'b', rollouts: rollouts('100', '1') })
   expect(refused).toMatchObject({
