@@ -1,0 +1,985 @@
+"""Client of reasoning-gym-server, in one file, on the standard library alone (Python 3.9 or newer).
+
+    from reasoning_gym_client import Client
+
+    client = Client("http://127.0.0.1:8000")
+    run = client.run("first")
+    for item in run.items(8):
+        completions = my_model(item["messages"])
+        run.post(item["id"], [{"completion": text} for text in completions], policy_version=0)
+    batch = run.batch(step=0, min_sequences=1)      # waits until there is enough
+    for group in batch["groups"]:
+        for rollout, verdict in zip(group["rollouts"], group["verdicts"]):
+            ...                                      # verdict["reward"], verdict["advantage"]
+    run.ack(step=0)
+
+What it takes care of:
+
+* Every call may be repeated without harm, so lost connections, 429 and 503 are tried again, with a pause that grows, is
+  jittered, and is never shorter than the server's Retry-After; `retry_for_s` bounds it.
+* One connection for each thread is kept open. A client can be shared by threads, and survives a fork.
+* numpy arrays (and torch tensors on the CPU) may stand wherever the server takes numbers; they travel as typed bytes and
+  come back as numpy arrays. Nothing is rounded: 64-bit integers go as 32-bit ones if all fit, doubles as JSON numbers.
+* Large bodies are gzipped.
+
+Answers are plain dicts with the server's own field names; the TypedDicts below say what is in them.
+"""
+
+from __future__ import annotations
+
+import array
+import base64
+import email.utils
+import gzip
+import http.client
+import json
+import logging
+import os
+import random
+import ssl
+import threading
+import time
+import urllib.parse
+import uuid
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, TypedDict, Union
+
+try:
+    import numpy
+except ImportError:
+    numpy = None  # type: ignore[assignment]
+
+__version__ = "0.1.0"
+__all__ = [
+    "Client",
+    "Run",
+    "ReasoningGymError",
+    "Problem",
+    "Unreachable",
+    "NotReady",
+    "Item",
+    "Message",
+    "Rollout",
+    "Verdict",
+    "Group",
+    "PostedGroup",
+    "Batch",
+    "BatchGroup",
+    "Scores",
+    "Eval",
+    "Collection",
+]
+
+log = logging.getLogger("reasoning_gym_client")
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What the server speaks of
+# ---------------------------------------------------------------------------------------------------------------------
+
+#: A chat message; further keys (tool calls, names) are kept.
+Message = Dict[str, Any]
+
+#: Numbers: a list, `array.array`, numpy array or CPU tensor. Batches give numpy arrays for what was sent as one.
+Numbers = Any
+
+
+class Item(TypedDict, total=False):
+    """A task made real: what to show the model. `id` is its recipe; the answer stays on the server."""
+
+    id: str
+    task: str
+    category: str
+    difficulty: Optional[float]
+    recipe: Dict[str, Any]
+    question: str
+    messages: List[Message]
+    again: bool
+
+
+class Rollout(TypedDict, total=False):
+    """One completion for an item. `completion` or `messages` is required, everything else is optional."""
+
+    completion: str
+    messages: List[Message]
+    tokens: Numbers
+    masks: Numbers
+    logprobs: Numbers
+    policy_version: int
+    finish_reason: Optional[str]
+    length_tokens: int
+    arrays: Dict[str, Any]
+    extra: Any
+
+
+class PostedGroup(TypedDict, total=False):
+    """The rollouts of one item, as `Run.post_many` takes them. `item_id` and `rollouts` are required."""
+
+    item_id: str
+    group_id: str
+    policy_version: int
+    buffer: bool
+    extra: Any
+    rollouts: Sequence[Rollout]
+
+
+class Verdict(TypedDict, total=False):
+    """`status` is `scored` or `unscored`. `fault` is the model's, `code` the server's; unscored: reward and score None."""
+
+    status: str
+    reward: Optional[float]
+    score: Optional[float]
+    answer: Optional[str]
+    fault: Optional[str]
+    penalty: float
+    code: str
+    detail: str
+    advantage: Optional[float]
+    skipped: str
+    masked: bool
+
+
+class Group(TypedDict, total=False):
+    """A posted group as it stands: `status` is `queued`, `scored` or `failed`."""
+
+    group_id: str
+    run: str
+    item_id: str
+    task: str
+    difficulty: Optional[float]
+    status: str
+    verdicts: List[Verdict]
+    mean_score: Optional[float]
+    mean_reward: Optional[float]
+    std_reward: Optional[float]
+    percent_correct: Optional[float]
+    voters: int
+    lengths: str
+    length_penalty: bool
+    signal: bool
+    destination: Optional[str]
+    code: str
+    detail: str
+
+
+class BatchGroup(TypedDict, total=False):
+    """A group in a batch: what was posted, and its verdicts in the same order."""
+
+    group_id: str
+    item_id: str
+    rollouts: List[Rollout]
+    verdicts: List[Verdict]
+    mean_reward: Optional[float]
+    std_reward: Optional[float]
+    voters: int
+    policy_version: Optional[int]
+    extra: Any
+
+
+class Batch(TypedDict, total=False):
+    """The groups of one training step, or one rank's share; `totals` are the whole batch's."""
+
+    step: int
+    sequences: int
+    totals: Dict[str, int]
+    lag: Dict[str, Optional[float]]
+    metrics: Dict[str, Any]
+    groups: List[BatchGroup]
+
+
+class Scores(TypedDict, total=False):
+    """Rewards in the order of what was sent; None where the server could not score."""
+
+    rewards: List[Optional[float]]
+    verdicts: List[Verdict]
+
+
+class Eval(TypedDict, total=False):
+    """One model measured on one suite; `status` is `queued`, `running`, `done`, `failed` or `cancelled`."""
+
+    id: str
+    status: str
+    progress: Dict[str, int]
+    result: Optional[Dict[str, Any]]
+
+
+class Collection(TypedDict, total=False):
+    """Items of a run answered by a model behind an OpenAI-like address."""
+
+    id: str
+    status: str
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Failures
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+class ReasoningGymError(Exception):
+    """What this module raises."""
+
+
+class Problem(ReasoningGymError):
+    """The server refused. `code` is stable and made to be compared: `buffer_full`, `unknown_run`, `group_conflict`, …
+
+    `status` is the HTTP status, `detail` says what to do, `errors` names the fields at fault as
+    `{"path", "message"}`, `retry_after` is in seconds, `request_id` finds the request in the server's log.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        detail: str,
+        errors: Sequence[Mapping[str, str]] = (),
+        retry_after: Optional[float] = None,
+        request_id: Optional[str] = None,
+    ) -> None:
+        fields = "; ".join(f"{e.get('path')}: {e.get('message')}" for e in errors)
+        super().__init__(f"{status} {code}: {detail}" + (f" ({fields})" if len(errors) > 1 else ""))
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.errors = list(errors)
+        self.retry_after = retry_after
+        self.request_id = request_id
+
+
+class Unreachable(ReasoningGymError):
+    """The server did not answer, for as long as the call was tried; `__cause__` is the last failure."""
+
+
+class NotReady(ReasoningGymError):
+    """The batch was not complete in time: `missing` rollouts are wanted yet, `queued` ones wait for their scores."""
+
+    def __init__(self, step: int, missing: Optional[int], queued: Optional[int]) -> None:
+        super().__init__(f"the batch of step {step} is not ready: {missing} rollouts missing, {queued} queued")
+        self.step = step
+        self.missing = missing
+        self.queued = queued
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Arrays
+# ---------------------------------------------------------------------------------------------------------------------
+
+_TYPED = ("int32", "float32", "uint8", "int16")
+_WIDENED = {"bool": "uint8", "int8": "int16", "uint16": "int32", "float16": "float32"}
+_NARROWED = {"int64", "uint64", "uint32"}
+_BY_TYPECODE = {"B": "uint8", "h": "int16", "i": "int32", "f": "float32"}
+
+
+def _plain(value: Any) -> Any:
+    """What json does not know: arrays become `{dtype, data}` where that loses nothing, else lists of numbers."""
+    if isinstance(value, array.array):
+        dtype = _BY_TYPECODE.get(value.typecode)
+        return value.tolist() if dtype is None else _typed(dtype, value.tobytes())
+    if hasattr(value, "__array__") and numpy is not None:
+        if getattr(value, "requires_grad", False):
+            value = value.detach()
+        given = numpy.asarray(value)
+        if given.ndim != 1:
+            return given.tolist()
+        name = given.dtype.name
+        if name in _NARROWED and (given.size == 0 or (given.min() >= -(2**31) and given.max() < 2**31)):
+            name = "int32"
+        name = _WIDENED.get(name, name)
+        if name not in _TYPED:
+            return given.tolist()
+        return _typed(name, numpy.ascontiguousarray(given, dtype=numpy.dtype(name).newbyteorder("<")).tobytes())
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} cannot be sent as JSON")
+
+
+def _typed(dtype: str, raw: bytes) -> Dict[str, str]:
+    return {"dtype": dtype, "data": base64.b64encode(raw).decode("ascii")}
+
+
+def _numbers(value: Any) -> Any:
+    """Typed data as a numpy array, or as `array.array` where there is no numpy; anything else as it is."""
+    if not (isinstance(value, dict) and value.keys() == {"dtype", "data"} and value["dtype"] in _TYPED):
+        return value
+    raw = base64.b64decode(value["data"])
+    if numpy is not None:
+        return numpy.frombuffer(raw, dtype=numpy.dtype(value["dtype"]).newbyteorder("<"))
+    code = next(code for code, dtype in _BY_TYPECODE.items() if dtype == value["dtype"])
+    return array.array(code, raw)
+
+
+def _with_arrays(batch: Batch) -> Batch:
+    for group in batch.get("groups", []):
+        for rollout in group.get("rollouts", []):
+            fields: Dict[str, Any] = rollout  # type: ignore[assignment]
+            for name in ("tokens", "masks", "logprobs"):
+                if name in fields:
+                    fields[name] = _numbers(fields[name])
+            if isinstance(fields.get("arrays"), dict):
+                fields["arrays"] = {name: _numbers(value) for name, value in fields["arrays"].items()}
+    return batch
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The wire
+# ---------------------------------------------------------------------------------------------------------------------
+
+_AGAIN = (429, 502, 503, 504)
+_PAUSE_S, _PAUSE_MOST_S = 0.2, 10.0
+_WAIT_MOST_S = 60  # the server holds an answer no longer
+_LULL_S = 0.05  # between two asks that are meant to be held
+
+
+class _Answer:
+    def __init__(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
+        self.status = status
+        self.headers = headers
+        self.body = body
+
+    def json(self) -> Any:
+        return json.loads(self.body) if self.body else None
+
+
+class _Kept:
+    """A thread's connection and the process that opened it; closed when it is let go, also at the thread's end."""
+
+    def __init__(self, connection: http.client.HTTPConnection) -> None:
+        self.pid = os.getpid()
+        self.connection = connection
+
+    def __del__(self) -> None:
+        self.connection.close()
+
+
+class _Wire:
+    """Requests with one kept connection for each thread, tried again until they are answered or time is over."""
+
+    def __init__(
+        self,
+        url: str,
+        api_key: Optional[str],
+        timeout_s: float,
+        retry_for_s: float,
+        gzip_above: Optional[int],
+        ssl_context: Optional[ssl.SSLContext],
+    ) -> None:
+        parts = urllib.parse.urlsplit(url if "://" in url else f"http://{url}")
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"not an address of a server: {url!r}")
+        self.host, self.port, self.secure = parts.hostname, parts.port, parts.scheme == "https"
+        self.base = parts.path.rstrip("/")
+        self.url = url
+        self.timeout_s = timeout_s
+        self.retry_for_s = retry_for_s
+        self.gzip_above = gzip_above
+        self.ssl_context = ssl_context
+        self.headers = {"Accept": "application/json", "User-Agent": f"reasoning-gym-client/{__version__}"}
+        if api_key:
+            self.headers["Authorization"] = f"Bearer {api_key}"
+        self.local = threading.local()
+        self.random = random.SystemRandom()  # neither disturbs nor follows the trainer's seeds
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        query: Optional[Mapping[str, Any]] = None,
+        headers: Optional[Mapping[str, str]] = None,
+        wait_s: float = 0,
+    ) -> _Answer:
+        """The first answer below 400. Raises Problem for a refusal, Unreachable if there is no answer at all."""
+        target = self.base + path + _query(query)
+        sent = {**self.headers, **(headers or {})}
+        wait = min(int(wait_s), _WAIT_MOST_S)
+        if wait > 0:
+            sent["Prefer"] = f"wait={wait}"
+        payload = None
+        if body is not None:
+            sent["Content-Type"] = "application/json"
+            payload = json.dumps(body, default=_plain, allow_nan=False, separators=(",", ":")).encode("ascii")
+            if self.gzip_above is not None and len(payload) > self.gzip_above:
+                payload = gzip.compress(payload, 1)
+                sent["Content-Encoding"] = "gzip"
+        until = time.monotonic() + self.retry_for_s
+        failures = 0
+        while True:
+            failure: ReasoningGymError
+            retry_after: Optional[float] = None
+            try:
+                answer = self._once(method, target, payload, sent, self.timeout_s + wait)
+                if answer.status < 400:
+                    return answer
+                problem = _problem(answer)
+                if answer.status not in _AGAIN:
+                    raise problem
+                failure, retry_after = problem, problem.retry_after
+            except ssl.SSLCertVerificationError:
+                raise
+            except (OSError, http.client.HTTPException) as error:
+                failure = Unreachable(f"{method} {self.url}{path}: {type(error).__name__}: {error}")
+                failure.__cause__ = error
+            pause = self.random.uniform(0.5, 1) * min(_PAUSE_MOST_S, _PAUSE_S * 2 ** min(failures, 10))
+            pause = max(pause, (retry_after or 0) + self.random.uniform(0, _PAUSE_S))
+            failures += 1
+            if time.monotonic() + pause > until:
+                raise failure
+            log.info("%s %s: %s; again in %.1f s", method, path, failure, pause)
+            time.sleep(pause)
+
+    def _once(
+        self, method: str, target: str, payload: Optional[bytes], headers: Mapping[str, str], timeout_s: float
+    ) -> _Answer:
+        connection, used = self._connection(timeout_s)
+        try:
+            return self._exchange(connection, method, target, payload, headers)
+        except (OSError, http.client.HTTPException) as error:
+            self.drop()
+            # The server closes a connection that was idle for long: that says nothing about the server.
+            if not used or isinstance(error, TimeoutError):
+                raise
+        connection, _ = self._connection(timeout_s)
+        try:
+            return self._exchange(connection, method, target, payload, headers)
+        except (OSError, http.client.HTTPException):
+            self.drop()
+            raise
+
+    def _exchange(
+        self,
+        connection: http.client.HTTPConnection,
+        method: str,
+        target: str,
+        payload: Optional[bytes],
+        headers: Mapping[str, str],
+    ) -> _Answer:
+        try:
+            connection.request(method, target, payload, dict(headers))
+        except BrokenPipeError:
+            pass  # a refusal can come before the body is read: it may be there already
+        response = connection.getresponse()
+        body = response.read()
+        if response.getheader("Content-Encoding") == "gzip":
+            body = gzip.decompress(body)
+        if response.will_close:
+            self.drop()
+        return _Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, body)
+
+    def _connection(self, timeout_s: float) -> "tuple[http.client.HTTPConnection, bool]":
+        """This thread's connection, and whether it was used before; a forked child opens its own."""
+        kept: Optional[_Kept] = getattr(self.local, "kept", None)
+        if kept is not None and kept.pid == os.getpid():
+            connection = kept.connection
+            connection.timeout = timeout_s
+            if connection.sock is not None:
+                connection.sock.settimeout(timeout_s)
+            return connection, connection.sock is not None
+        connection = self.open(timeout_s)
+        self.local.kept = _Kept(connection)
+        return connection, False
+
+    def open(self, timeout_s: float) -> http.client.HTTPConnection:
+        if self.secure:
+            return http.client.HTTPSConnection(self.host, self.port, timeout=timeout_s, context=self.ssl_context)
+        return http.client.HTTPConnection(self.host, self.port, timeout=timeout_s)
+
+    def drop(self) -> None:
+        self.local.kept = None
+
+
+def _problem(answer: _Answer) -> Problem:
+    try:
+        told = answer.json()
+    except ValueError:
+        told = None
+    if not isinstance(told, dict):
+        told = {"detail": answer.body[:500].decode("utf-8", "replace")}
+    return Problem(
+        status=answer.status,
+        code=str(told.get("code", f"http_{answer.status}")),
+        detail=str(told.get("detail", "")),
+        errors=told.get("errors") or (),
+        retry_after=_seconds(answer.headers.get("retry-after")),
+        request_id=answer.headers.get("x-request-id"),
+    )
+
+
+def _seconds(retry_after: Optional[str]) -> Optional[float]:
+    """Retry-After is a number of seconds, or a date."""
+    if retry_after is None:
+        return None
+    try:
+        return max(0.0, float(retry_after))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(retry_after).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return None
+
+
+def _query(query: Optional[Mapping[str, Any]]) -> str:
+    given = {name: value for name, value in (query or {}).items() if value is not None}
+    return f"?{urllib.parse.urlencode(given)}" if given else ""
+
+
+def _given(**fields: Any) -> Dict[str, Any]:
+    """The fields that were named: None means that the server decides."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _once_key() -> Dict[str, str]:
+    return {"Idempotency-Key": uuid.uuid4().hex}
+
+
+def _path(*parts: Union[str, int]) -> str:
+    return "/" + "/".join(urllib.parse.quote(str(part), safe="") for part in parts)
+
+
+def _chunks(values: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(values), size):
+        yield values[start : start + size]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The client
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+class Client:
+    """A server, and how to reach it. Threads may share it.
+
+    `url`          where the server is, `https` and a path in front included
+    `api_key`      sent as `Authorization: Bearer …`
+    `timeout_s`    how long one answer may take, beyond what it was asked to wait
+    `retry_for_s`  for how long a call is tried again when the server is away, busy or full; 0: not at all
+    `gzip_above`   bytes from which on a body is compressed; None: never
+    `ssl_context`  for certificates of your own
+    """
+
+    def __init__(
+        self,
+        url: str = "http://127.0.0.1:8000",
+        *,
+        api_key: Optional[str] = None,
+        timeout_s: float = 60.0,
+        retry_for_s: float = 300.0,
+        gzip_above: Optional[int] = None,
+        ssl_context: Optional[ssl.SSLContext] = None,
+    ) -> None:
+        self._wire = _Wire(url, api_key, timeout_s, retry_for_s, gzip_above, ssl_context)
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes this thread's connection; the client can be used again."""
+        self._wire.drop()
+
+    def run(self, name: str = "default") -> "Run":
+        """The run of that name. Nothing is sent: the server makes the run at its first use."""
+        return Run(self, name)
+
+    def runs(self) -> List[Dict[str, Any]]:
+        """All runs."""
+        return self._get("/runs")["runs"]
+
+    # Tasks and items
+
+    def tasks(self, *, category: Optional[str] = None, q: Optional[str] = None) -> List[Dict[str, Any]]:
+        """What there is to be asked of a model: `name`, `category`, `credit`, `rungs`, …"""
+        return self._get("/tasks", category=category, q=q)["tasks"]
+
+    def task(self, name: str) -> Dict[str, Any]:
+        """One task with its config schema, difficulty ladder and an example."""
+        return self._get(_path("tasks", name))
+
+    def make(
+        self,
+        task: str,
+        *,
+        config: Optional[Mapping[str, Any]] = None,
+        difficulty: Optional[float] = None,
+        seed: Optional[int] = None,
+        index: Optional[int] = None,
+        count: Optional[int] = None,
+        seeds: Optional[Sequence[int]] = None,
+    ) -> List[Item]:
+        """Items of a recipe: `count` of them from `index` on, or one for each of `seeds`."""
+        body = _given(
+            task=task, config=config, difficulty=difficulty, seed=seed, index=index, count=count, seeds=seeds
+        )
+        return self._post("/items", body)["items"]
+
+    def item(self, item_id: str, *, run: Optional[str] = None, reveal: bool = False) -> Item:
+        """An item again from its id, with a run's prompt; `reveal` (admin) adds `answer` and `metadata`."""
+        return self._get(_path("items", item_id), run=run, reveal="true" if reveal else None)
+
+    # Rewards
+
+    def score(
+        self,
+        rollouts: Sequence[Mapping[str, Any]],
+        *,
+        extraction: Optional[str] = None,
+        dual_format: Optional[bool] = None,
+        scoring: Optional[str] = None,
+        detail: str = "verdicts",
+    ) -> Scores:
+        """Scores and keeps nothing. A rollout names `item_id` or `recipe`, and `completion`, `messages` or `answer`."""
+        rules = _given(extraction=extraction, dual_format=dual_format, scoring=scoring, detail=detail)
+        total: Scores = {"rewards": []} if detail == "rewards" else {"rewards": [], "verdicts": []}
+        for some in _chunks(rollouts, 4096):
+            scores = self._post("/score", {"rollouts": list(some), **rules})
+            total["rewards"] += scores["rewards"]
+            if "verdicts" in total:
+                total["verdicts"] += scores["verdicts"]
+        return total
+
+    def rewards(
+        self, item_ids: Sequence[str], completions: Sequence[Union[str, Sequence[Message]]], **rules: Any
+    ) -> List[Optional[float]]:
+        """The plain reward function: one completion (text or messages) for each item id; None: could not be scored."""
+        if len(item_ids) != len(completions):
+            raise ValueError(f"{len(item_ids)} item ids for {len(completions)} completions")
+        rollouts = [
+            {"item_id": item_id, "completion" if isinstance(text, str) else "messages": text}
+            for item_id, text in zip(item_ids, completions)
+        ]
+        return self.score(rollouts, detail="rewards", **rules)["rewards"]
+
+    # Evals
+
+    def suites(self) -> List[Dict[str, Any]]:
+        """The frozen lists of items that evals are made of."""
+        return self._get("/eval/suites")["suites"]
+
+    def start_eval(self, suite: str, model: Optional[Mapping[str, Any]] = None, **settings: Any) -> Eval:
+        """Starts an eval. `model` is `{"name", "base_url", "api_key"}`; None: you bring the completions yourself.
+
+        Settings: `samples_per_item`, `temperature`, `max_tokens`, `top_p`, `request`, `concurrency`, `extraction`,
+        `scoring`, `system_prompt`, `run`, `step`, `labels`.
+        """
+        return self._post("/eval", {"suite": suite, "model": model, **settings}, headers=_once_key())
+
+    def eval(self, eval_id: str) -> Eval:
+        """An eval as it stands."""
+        return self._get(_path("eval", eval_id))
+
+    def evals(self, **query: Any) -> List[Eval]:
+        """Past evals; `run`, `suite` and `label` choose."""
+        return self._get("/eval", **query)["evals"]
+
+    def follow_eval(
+        self,
+        eval_id: str,
+        on_progress: Optional[Callable[[Eval], None]] = None,
+        *,
+        every_s: float = 1.0,
+        timeout_s: Optional[float] = None,
+    ) -> Eval:
+        """Waits until the eval has ended, however it did; what it stands at is told every `every_s` seconds."""
+        return self._follow(lambda: self.eval(eval_id), on_progress, every_s, timeout_s)
+
+    def cancel_eval(self, eval_id: str) -> None:
+        """Ends an eval."""
+        self._wire.call("DELETE", _path("eval", eval_id))
+
+    def eval_items(
+        self, eval_id: str, *, rank: Optional[int] = None, ranks: Optional[int] = None
+    ) -> List[Dict[str, Any]]:
+        """What is still to be answered in an eval without a model: `{"sample_id", "item_id", "messages"}`."""
+        return self._get(_path("eval", eval_id, "items"), rank=rank, ranks=ranks)["items"]
+
+    def complete_eval(self, eval_id: str, completions: Sequence[Mapping[str, Any]], *, at_once: int = 512) -> Any:
+        """Brings completions: `{"sample_id", "completion" or "messages", "finish_reason", "length_tokens"}`.
+
+        The same sample counts once.
+        """
+        answer = None
+        for some in _chunks(completions, at_once):
+            answer = self._post(_path("eval", eval_id, "completions"), {"completions": list(some)})
+        return answer
+
+    def finish_eval(self, eval_id: str) -> Eval:
+        """Says that no more completions come; what is not there counts as missing, never as wrong."""
+        return self._post(_path("eval", eval_id, "finish"), None)
+
+    def evaluate(
+        self,
+        generate: Callable[[List[List[Message]]], Sequence[str]],
+        suite: str,
+        *,
+        at_once: int = 64,
+        timeout_s: Optional[float] = 3600,
+        **settings: Any,
+    ) -> Eval:
+        """Measures a model that you run yourself: `generate` takes conversations and gives as many completions."""
+        eval_id = self.start_eval(suite, None, **settings)["id"]
+        for some in _chunks(self.eval_items(eval_id), at_once):
+            texts = generate([item["messages"] for item in some])
+            self.complete_eval(
+                eval_id,
+                [{"sample_id": item["sample_id"], "completion": text} for item, text in zip(some, texts)],
+            )
+        self.finish_eval(eval_id)
+        return self.follow_eval(eval_id, timeout_s=timeout_s)
+
+    # For operators
+
+    def ready(self) -> bool:
+        """Whether the server is ready to work; False also where it cannot be reached. Asked once, not again."""
+        try:
+            answer = self._wire._once("GET", self._wire.base + "/readyz", None, self._wire.headers, 5)
+        except (OSError, http.client.HTTPException):
+            return False
+        return answer.status == 200
+
+    def call(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
+        """Any call of the server, with the same retries: for what has no method here."""
+        return self._wire.call(method, path, body, query=query).json()
+
+    def _get(self, path: str, **query: Any) -> Any:
+        return self._wire.call("GET", path, query=query).json()
+
+    def _post(self, path: str, body: Any, **options: Any) -> Any:
+        return self._wire.call("POST", path, body, **options).json()
+
+    def _follow(
+        self,
+        look: Callable[[], Any],
+        on_progress: Optional[Callable[[Any], None]],
+        every_s: float,
+        timeout_s: Optional[float],
+    ) -> Any:
+        until = None if timeout_s is None else time.monotonic() + timeout_s
+        while True:
+            state = look()
+            if on_progress is not None:
+                on_progress(state)
+            if state["status"] not in ("queued", "running"):
+                return state
+            if until is not None and time.monotonic() >= until:
+                raise ReasoningGymError(f"{state['id']} is still {state['status']} after {timeout_s} s")
+            time.sleep(every_s)
+
+
+class Run:
+    """A training run that nodes share by its name: made with `Client.run(name)`."""
+
+    def __init__(self, client: Client, name: str) -> None:
+        self.client = client
+        self.name = name
+        self._wire = client._wire
+
+    # The run itself
+
+    def put(self, *, restart: bool = False, **settings: Any) -> Dict[str, Any]:
+        """Sets what is named, keeps the rest; None restores a default. `restart` allows the sequence to begin anew."""
+        query = {"restart": "true"} if restart else None
+        return self._wire.call("PUT", _path("runs", self.name), settings, query=query).json()
+
+    def get(self) -> Dict[str, Any]:
+        """Settings, state, progress, and figures of each task."""
+        return self.client._get(_path("runs", self.name))
+
+    def delete(self) -> None:
+        """Forgets the run and what it holds. One that is not there is as good as deleted."""
+        try:
+            self._wire.call("DELETE", _path("runs", self.name))
+        except Problem as problem:
+            if problem.code != "unknown_run":
+                raise
+
+    def checkpoint(self) -> Dict[str, Any]:
+        """The run as one JSON document; save it beside the weights."""
+        return self.client._get(_path("runs", self.name, "checkpoint"))
+
+    def restore(self, document: Mapping[str, Any]) -> Dict[str, Any]:
+        """Goes back to a checkpoint, of this run or of another: what was buffered since is forgotten."""
+        return self._wire.call("PUT", _path("runs", self.name, "checkpoint"), document).json()
+
+    def history(self, *, task: Optional[str] = None) -> List[Dict[str, Any]]:
+        """What moved the curriculum, oldest first."""
+        return self.client._get(_path("runs", self.name, "history"), task=task)["points"]
+
+    def metrics(self, *, first: Optional[int] = None, last: Optional[int] = None) -> List[Dict[str, Any]]:
+        """One flat dict a step, ready for a logger."""
+        query = {"from": first, "to": last}
+        answer = self._wire.call("GET", _path("runs", self.name, "metrics"), query=query)
+        return [json.loads(line) for line in answer.body.splitlines() if line.strip()]
+
+    # Items
+
+    def items(
+        self,
+        count: int = 1,
+        *,
+        step: Optional[int] = None,
+        rank: Optional[int] = None,
+        ranks: Optional[int] = None,
+        timeout_s: float = 0,
+    ) -> List[Item]:
+        """The next items of the run; with `step` those of that step, the same whoever asks, or one rank's share.
+
+        Fewer than `count` may come, and none while the run waits for its trainer (`max_groups_ahead`): then it is
+        asked again until `timeout_s` have passed.
+        """
+        body = _given(run=self.name, count=count, step=step, rank=rank, ranks=ranks)
+        until = time.monotonic() + timeout_s
+        while True:
+            answer = self._wire.call("POST", "/items", body, headers=_once_key())
+            items: List[Item] = answer.json()["items"]
+            pause = _seconds(answer.headers.get("retry-after")) or 0.2
+            if items or time.monotonic() + pause > until:
+                return items
+            time.sleep(pause)
+
+    # Rollouts
+
+    def post(
+        self,
+        item_id: str,
+        rollouts: Sequence[Union[Rollout, Mapping[str, Any]]],
+        *,
+        group_id: Optional[str] = None,
+        policy_version: Optional[int] = None,
+        buffer: Optional[bool] = None,
+        extra: Any = None,
+        wait_s: float = 0,
+    ) -> Group:
+        """Posts one group. With `wait_s` the answer has the verdicts, if they are there in that time.
+
+        Without `group_id` the id comes from the content: the same rollouts for the same item, posted twice, count once.
+        """
+        body = _given(
+            run=self.name,
+            item_id=item_id,
+            group_id=group_id,
+            policy_version=policy_version,
+            buffer=buffer,
+            extra=extra,
+            rollouts=list(rollouts),
+        )
+        return self._posted(body, wait_s)[0]
+
+    def post_many(
+        self, groups: Sequence[Union[PostedGroup, Mapping[str, Any]]], *, wait_s: float = 0, at_once: int = 256
+    ) -> List[Group]:
+        """Posts groups, answered in order; `at_once` of them (up to 256) in one request."""
+        until = time.monotonic() + wait_s
+        done: List[Group] = []
+        for some in _chunks(groups, min(at_once, 256)):
+            done += self._posted({"run": self.name, "groups": list(some)}, until - time.monotonic())
+        return done
+
+    def _posted(self, body: Dict[str, Any], wait_s: float) -> List[Group]:
+        until = time.monotonic() + wait_s
+        # The run stands in the address too: a full buffer then refuses before it has read a large body.
+        answer = self._wire.call("POST", "/rollouts", body, query={"run": self.name}, wait_s=wait_s).json()
+        groups: List[Group] = answer["groups"] if "groups" in body else [answer]
+        return [
+            group if group["status"] != "queued" else self.group(group["group_id"], wait_s=until - time.monotonic())
+            for group in groups
+        ] if wait_s > 0 else groups
+
+    def group(self, group_id: str, *, wait_s: float = 0) -> Group:
+        """A group as it stands, or as it is once scored, if that is within `wait_s`."""
+        until = time.monotonic() + wait_s
+        while True:
+            left = until - time.monotonic()
+            path = _path("rollouts", group_id)
+            group: Group = self._wire.call("GET", path, query={"run": self.name}, wait_s=max(0, left)).json()
+            if group["status"] != "queued" or until - time.monotonic() < 1:
+                return group
+            time.sleep(_LULL_S)
+
+    # Batches
+
+    def batch(
+        self,
+        step: int,
+        *,
+        rank: Optional[int] = None,
+        ranks: Optional[int] = None,
+        policy_version: Optional[int] = None,
+        min_sequences: Optional[int] = None,
+        final: Optional[bool] = None,
+        balance: Optional[str] = None,
+        timeout_s: Optional[float] = None,
+    ) -> Batch:
+        """The batch of a step, whole or one rank's share; waits until there is enough.
+
+        The same for whoever asks and whenever, until it is acknowledged. `timeout_s` None waits for ever, 0 asks once;
+        when time is over: NotReady. `min_sequences` is satisfied with fewer rollouts, `final` with what there is.
+        """
+        body = _given(
+            step=step,
+            rank=rank,
+            ranks=ranks,
+            policy_version=policy_version,
+            min_sequences=min_sequences,
+            final=final,
+            balance=balance,
+        )
+        until = None if timeout_s is None else time.monotonic() + timeout_s
+        while True:
+            left = 30.0 if until is None else max(0.0, until - time.monotonic())
+            answer = self._wire.call(
+                "POST",
+                _path("runs", self.name, "batches"),
+                body,
+                query={"arrays": "base64"},
+                wait_s=min(30.0, left),
+            )
+            if answer.status == 200:
+                return _with_arrays(answer.json())
+            if until is not None and until - time.monotonic() < 1:
+                raise NotReady(
+                    step, _count(answer.headers.get("x-batch-missing")), _count(answer.headers.get("x-batch-queued"))
+                )
+            time.sleep(_LULL_S)
+
+    def read_batch(self, step: int, *, rank: Optional[int] = None, ranks: Optional[int] = None) -> Batch:
+        """A batch that is composed; Problem `unknown_batch` if it is not."""
+        path = _path("runs", self.name, "batches", step)
+        return _with_arrays(self.client._get(path, rank=rank, ranks=ranks, arrays="base64"))
+
+    def ack(self, step: int, *, rank: Optional[int] = None, ranks: Optional[int] = None) -> bool:
+        """The step's batch is trained on and may be forgotten; with ranks, once each has said so. True: it is.
+
+        May be repeated.
+        """
+        path = _path("runs", self.name, "batches", step, "ack")
+        return bool(self.client._post(path, _given(rank=rank, ranks=ranks))["acknowledged"])
+
+    # Collection
+
+    def collect(self, model: Mapping[str, Any], groups: int, **settings: Any) -> Collection:
+        """Has the run's items answered by a model behind an OpenAI-like address, and scored like posted groups."""
+        path = _path("runs", self.name, "collect")
+        return self.client._post(path, {"model": model, "groups": groups, **settings}, headers=_once_key())
+
+    def collection(self, collection_id: str) -> Collection:
+        """A collection as it stands."""
+        return self.client._get(_path("runs", self.name, "collect", collection_id))
+
+    def follow_collection(
+        self,
+        collection_id: str,
+        on_progress: Optional[Callable[[Collection], None]] = None,
+        *,
+        every_s: float = 1.0,
+        timeout_s: Optional[float] = None,
+    ) -> Collection:
+        """Waits until the collection has ended, however it did."""
+        return self.client._follow(lambda: self.collection(collection_id), on_progress, every_s, timeout_s)
+
+    def cancel_collection(self, collection_id: str) -> None:
+        """Ends a collection."""
+        self._wire.call("DELETE", _path("runs", self.name, "collect", collection_id))
+
+
+def _count(text: Optional[str]) -> Optional[int]:
+    return int(text) if text is not None and text.isdigit() else None

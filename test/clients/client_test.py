@@ -1,0 +1,140 @@
+"""The Python client against a real server."""
+
+import array
+import threading
+import unittest
+
+from world import SERVER, LossyWay, run_name
+
+from reasoning_gym_client import Client, NotReady, Problem, Unreachable
+
+RIGHT, WRONG = "<answer>{}</answer>", "<answer>no idea</answer>"
+
+
+class Asking(unittest.TestCase):
+    def setUp(self) -> None:
+        self.client = Client(SERVER, retry_for_s=60)
+        self.addCleanup(self.client.close)
+
+    def answers(self, items: list) -> list:
+        return [self.client.item(item["id"], reveal=True)["answer"] for item in items]
+
+    def test_lists_tasks_and_describes_one(self) -> None:
+        self.assertEqual(len(self.client.tasks()), 105)
+        self.assertEqual([t["name"] for t in self.client.tasks(q="leg_counting")], ["leg_counting"])
+        self.assertIn("ladder", self.client.task("leg_counting"))
+        self.assertTrue(self.client.ready())
+        self.assertFalse(Client("http://127.0.0.1:9").ready())
+
+    def test_a_recipe_makes_the_same_item_again(self) -> None:
+        first, second = self.client.make("chain_sum", seeds=[1, 2])
+        self.assertEqual(self.client.make("chain_sum", seed=2)[0], second)
+        self.assertEqual(self.client.item(first["id"])["question"], first["question"])
+        self.assertEqual(len(self.client.make("chain_sum", difficulty=0, seed=3, count=3)), 3)
+
+    def test_scores_right_and_wrong_answers_in_order(self) -> None:
+        items = self.client.make("chain_sum", count=3)
+        right = [RIGHT.format(answer) for answer in self.answers(items)]
+        ids = [item["id"] for item in items]
+        self.assertEqual(self.client.rewards(ids, right), [1, 1, 1])
+        self.assertEqual(self.client.rewards(ids[:2], [right[0], "I do not know"]), [1, 0])
+        said = [{"role": "assistant", "content": right[0]}]
+        scores = self.client.score([{"item_id": ids[0], "messages": said}, {"item_id": ids[0], "completion": "?"}])
+        self.assertEqual([v["fault"] for v in scores["verdicts"]], [None, "no_answer"])
+
+    def test_more_completions_than_one_call_takes(self) -> None:
+        (item,) = self.client.make("chain_sum")
+        rewards = self.client.rewards([item["id"]] * 5000, [WRONG] * 5000)
+        self.assertEqual(len(rewards), 5000)
+
+    def test_a_refusal_carries_the_code_and_the_fields(self) -> None:
+        with self.assertRaises(Problem) as caught:
+            self.client.make("no_such_task")
+        self.assertEqual((caught.exception.status, caught.exception.code), (404, "unknown_task"))
+        with self.assertRaises(Problem) as caught:
+            self.client.run(run_name()).put(group_sise=3)
+        self.assertEqual(caught.exception.code, "invalid_request")
+        self.assertEqual([e["path"] for e in caught.exception.errors], ["group_sise"])
+        self.assertIsNotNone(caught.exception.request_id)
+
+    def test_threads_share_a_client(self) -> None:
+        (item,) = self.client.make("chain_sum")
+        rewards: list = []
+        asking = [threading.Thread(target=lambda: rewards.append(self.client.rewards([item["id"]], ["x"]))) for _ in range(16)]
+        for thread in asking:
+            thread.start()
+        for thread in asking:
+            thread.join()
+        self.assertEqual(rewards, [[0]] * 16)
+
+
+class Runs(unittest.TestCase):
+    def setUp(self) -> None:
+        self.client = Client(SERVER, retry_for_s=60)
+        self.addCleanup(self.client.close)
+        self.run_ = self.client.run(run_name())
+        self.addCleanup(self.run_.delete)
+        self.run_.put(tasks=["chain_sum"], min_trained_tokens=0, batch_size=8)
+
+    def mixed(self, item: dict, n: int = 4) -> list:
+        """Completions of which half are right, so that the group has signal."""
+        answer = self.client.item(item["id"], reveal=True)["answer"]
+        return [{"completion": RIGHT.format(answer) if k % 2 else WRONG} for k in range(n)]
+
+    def test_settings_are_kept_and_null_restores_the_default(self) -> None:
+        self.run_.put(group_size=4)
+        self.assertEqual(self.run_.get()["settings"]["group_size"], 4)
+        self.run_.put(group_size=None)
+        self.assertEqual(self.run_.get()["settings"]["group_size"], 16)
+        self.assertIn(self.run_.name, [run["run"] for run in self.client.runs()])
+        self.run_.delete()
+        self.run_.delete()
+
+    def test_a_group_is_scored_and_found_again(self) -> None:
+        (item,) = self.run_.items()
+        group = self.run_.post(item["id"], self.mixed(item), group_id="g", policy_version=3, wait_s=30)
+        self.assertEqual(group["status"], "scored")
+        self.assertEqual([v["reward"] for v in group["verdicts"]], [0, 1, 0, 1])
+        self.assertEqual(self.run_.group("g"), group)
+        with self.assertRaises(Problem) as caught:
+            self.run_.post(item["id"], [{"completion": "other"}], group_id="g")
+        self.assertEqual(caught.exception.code, "group_conflict")
+
+    def test_many_groups_are_answered_in_order(self) -> None:
+        items = self.run_.items(5)
+        groups = [{"item_id": item["id"], "group_id": f"g{k}", "rollouts": self.mixed(item)} for k, item in enumerate(items)]
+        done = self.run_.post_many(groups, wait_s=30, at_once=2)
+        self.assertEqual([g["group_id"] for g in done], [f"g{k}" for k in range(5)])
+        self.assertEqual({g["status"] for g in done}, {"scored"})
+
+    def test_what_a_trainer_buffers_itself_is_scored_and_not_buffered(self) -> None:
+        (item,) = self.run_.items()
+        group = self.run_.post(item["id"], self.mixed(item), buffer=False, wait_s=30)
+        self.assertEqual(group["destination"], "not_buffered")
+        self.assertEqual([v["advantage"] for v in group["verdicts"]], [-0.5, 0.5, -0.5, 0.5])
+
+    def test_items_and_groups_count_once_over_a_way_that_loses_answers(self) -> None:
+        way = LossyWay(SERVER, loss=0.4, seed=7)
+        self.addCleanup(way.close)
+        run = Client(way.url, retry_for_s=60).run(self.run_.name)
+        items = self.run_.items(10)
+        for k, item in enumerate(items):
+            run.post(item["id"], self.mixed(item), group_id=f"g{k}")
+        self.assertGreater(way.lost, 0)
+        for k in range(10):
+            self.run_.group(f"g{k}", wait_s=30)
+        progress = self.run_.get()["progress"]
+        self.assertEqual((progress["groups"], progress["rollouts"], progress["scored_groups"]), (10, 40, 10))
+
+    def test_lone_surrogates_and_arrays_without_numpy_travel(self) -> None:
+        (item,) = self.run_.items()
+        rollouts = [{"completion": "\ud800 <answer>1</answer>", "tokens": array.array("i", [1, 2]), "masks": [-100, 2]}]
+        self.assertEqual(self.run_.post(item["id"], rollouts, wait_s=30)["status"], "scored")
+
+    def test_a_server_that_is_not_there_is_said_so_after_the_time_for_retries(self) -> None:
+        with self.assertRaises(Unreachable):
+            Client("http://127.0.0.1:9", retry_for_s=0.5).tasks()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,40 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { type RunningServer, startServer } from '../../scripts/with-server.ts'
+
+const run = promisify(execFile)
+const FOLDER = import.meta.dirname
+
+let server: RunningServer
+beforeAll(async () => {
+  server = await startServer()
+}, 300_000)
+afterAll(() => server.stop())
+
+async function unittest(file: string): Promise<string> {
+  const env = { ...process.env, SERVER_URL: server.url, PYTHONDONTWRITEBYTECODE: '1', PYTHONWARNINGS: 'error' }
+  const { stderr } = await run(inject('python'), ['-m', 'unittest', file], { cwd: FOLDER, env }).catch(
+    (error: { stderr: string }) => error,
+  )
+  return stderr
+}
+
+it('the Python client: items, groups, rewards and runs on a real server', { timeout: 180_000 }, async () => {
+  expect(await unittest('client_test')).toMatch(/\nOK/)
+})
+
+it('the Python client meets busy, lost and odd servers', { timeout: 120_000 }, async () => {
+  expect(await unittest('wire_test')).toMatch(/\nOK/)
+})
+
+it('the client is one file of the standard library', async () => {
+  const client = join(FOLDER, '..', '..', 'clients', 'python', 'reasoning_gym_client', '__init__.py')
+  const program = `import ast, sys
+names = {n.name.split('.')[0] for node in ast.walk(ast.parse(open(sys.argv[1]).read())) if isinstance(node, ast.Import) for n in node.names}
+names |= {node.module.split('.')[0] for node in ast.walk(ast.parse(open(sys.argv[1]).read())) if isinstance(node, ast.ImportFrom)}
+print(sorted(names - sys.stdlib_module_names))`
+  const { stdout } = await run(inject('python'), ['-c', program, client])
+  expect(stdout.trim()).toBe("['numpy']")
+})

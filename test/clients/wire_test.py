@@ -1,0 +1,156 @@
+"""How the client meets a server that is busy, away, or odd: a small HTTP server that answers as it is told."""
+
+import array
+import gzip
+import json
+import threading
+import time
+import unittest
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import world  # noqa: F401  makes the client importable
+
+import reasoning_gym_client
+from reasoning_gym_client import Client, Problem, Unreachable
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+
+class Scripted(BaseHTTPRequestHandler):
+    """Gives the answers of `script` one after the other: (status, headers, body), or None to hang up."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        self.server.seen.append((self.command, self.path, dict(self.headers.items()), body, time.monotonic()))
+        answer = self.server.script.pop(0) if self.server.script else (200, {}, {"items": []})
+        if answer is None:
+            self.close_connection = True
+            return
+        status, headers, told = answer
+        data = json.dumps(told).encode()
+        self.send_response(status)
+        for name, value in {"content-length": str(len(data)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(data)
+
+    do_GET = do_PUT = do_DELETE = do_POST
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+class Wire(unittest.TestCase):
+    def setUp(self) -> None:
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Scripted)
+        self.server.daemon_threads = True
+        self.server.script, self.server.seen = [], []
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(self.server.shutdown)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+    def problem(self, status: int, code: str, **headers: str) -> tuple:
+        return status, {name.replace("_", "-"): value for name, value in headers.items()}, {"code": code, "detail": "…"}
+
+    def test_busy_and_away_are_tried_again_no_sooner_than_retry_after_says(self) -> None:
+        self.server.script = [self.problem(429, "buffer_full", retry_after="1"), self.problem(503, "redis_full"), None]
+        self.assertEqual(Client(self.url).run("r").items(), [])
+        times = [seen[4] for seen in self.server.seen]
+        self.assertGreaterEqual(times[1] - times[0], 1)
+        self.assertEqual(len(times), 4)
+
+    def test_a_repeated_call_bears_the_same_idempotency_key_and_another_call_another(self) -> None:
+        self.server.script = [None, self.problem(503, "items_not_ready"), (200, {}, {"items": []})]
+        run = Client(self.url).run("r")
+        run.items()
+        run.items()
+        keys = [headers["Idempotency-Key"] for _, _, headers, _, _ in self.server.seen]
+        self.assertEqual(len(set(keys[:3])), 1)
+        self.assertNotEqual(keys[0], keys[-1])
+
+    def test_a_refusal_is_not_repeated(self) -> None:
+        for status in (400, 401, 403, 404, 409, 413, 500):
+            self.server.seen.clear()
+            self.server.script = [self.problem(status, "some_code")]
+            with self.assertRaises(Problem) as caught:
+                Client(self.url).tasks()
+            self.assertEqual((caught.exception.code, len(self.server.seen)), ("some_code", 1))
+
+    def test_the_last_refusal_is_raised_when_the_time_for_retries_is_over(self) -> None:
+        self.server.script = [self.problem(429, "buffer_full", retry_after="60")]
+        with self.assertRaises(Problem) as caught:
+            Client(self.url, retry_for_s=5).tasks()
+        self.assertEqual((caught.exception.code, caught.exception.retry_after), ("buffer_full", 60))
+        self.server.script = [None] * 50
+        with self.assertRaises(Unreachable):
+            Client(self.url, retry_for_s=0.3).tasks()
+
+    def test_a_kept_connection_that_the_server_has_closed_is_opened_again_at_once(self) -> None:
+        client = Client(self.url, retry_for_s=0)
+        self.server.script = [(200, {}, {"tasks": []}), None, (200, {}, {"tasks": []})]
+        client.tasks()
+        client.tasks()
+        self.assertEqual(len(self.server.seen), 3)
+
+    def test_an_answer_that_is_no_problem_document_is_one_all_the_same(self) -> None:
+        self.server.script = [(404, {}, "not here")]
+        with self.assertRaises(Problem) as caught:
+            Client(self.url).tasks()
+        self.assertEqual(caught.exception.code, "http_404")
+
+    def test_key_path_prefix_and_waiting_are_sent(self) -> None:
+        self.server.script = [(200, {}, {"group_id": "a/b", "status": "scored"})]
+        Client(f"{self.url}/gym/", api_key="secret").run("r").post("item", [{"completion": "x"}], wait_s=120)
+        method, path, headers, _, _ = self.server.seen[0]
+        self.assertEqual((method, path), ("POST", "/gym/rollouts?run=r"))
+        self.assertEqual((headers["Authorization"], headers["Prefer"]), ("Bearer secret", "wait=60"))
+
+    def test_large_bodies_are_compressed_and_small_ones_are_not(self) -> None:
+        client = Client(self.url, gzip_above=1000)
+        for text in ("x" * 10, "x" * 10_000):
+            self.server.script = [(200, {}, {"rewards": [0], "verdicts": [{}]})]
+            client.rewards(["item"], [text])
+        (_, _, small, plain, _), (_, _, large, packed, _) = self.server.seen
+        self.assertNotIn("Content-Encoding", small)
+        self.assertEqual(large["Content-Encoding"], "gzip")
+        self.assertEqual(json.loads(gzip.decompress(packed))["rollouts"][0]["completion"], "x" * 10_000)
+
+    def sent(self, value: object) -> object:
+        self.server.seen.clear()
+        self.server.script = [(200, {}, {"group_id": "g", "status": "queued"})]
+        Client(self.url).run("r").post("item", [{"completion": "x", "arrays": {"a": value}}])
+        return json.loads(self.server.seen[0][3])["rollouts"][0]["arrays"]["a"]
+
+    def test_arrays_of_the_standard_library_travel_as_bytes(self) -> None:
+        self.assertEqual(self.sent(array.array("h", [1, -2])), {"dtype": "int16", "data": "AQD+/w=="})
+        self.assertEqual(self.sent(array.array("d", [0.1])), [0.1])
+
+    @unittest.skipIf(numpy is None, "numpy is not there")
+    def test_numpy_arrays_travel_as_bytes_where_that_loses_nothing(self) -> None:
+        for dtype, name in (("int64", "int32"), ("int32", "int32"), ("float32", "float32"), ("float16", "float32"), ("uint8", "uint8"), ("bool", "uint8"), (">i4", "int32")):
+            values = numpy.array([0, 1, 1], dtype=dtype)
+            sent = self.sent(values)
+            self.assertEqual(sent["dtype"], name)
+            back = reasoning_gym_client._numbers(sent)
+            self.assertTrue((back == values).all())
+        self.assertEqual(self.sent(numpy.array([2**40])), [2**40])
+        self.assertEqual(self.sent(numpy.array([0.1])), [0.1])
+        self.assertEqual(self.sent(numpy.array([[1, 2], [3, 4]])), [[1, 2], [3, 4]])
+        self.assertEqual(self.sent(numpy.float32(0.5)), 0.5)
+        self.assertEqual(self.sent(numpy.int64(7)), 7)
+        self.assertEqual(self.sent(numpy.array([], dtype="int64")), {"dtype": "int32", "data": ""})
+
+    def test_nan_is_refused_before_it_is_sent(self) -> None:
+        with self.assertRaises(ValueError):
+            self.sent(float("nan"))
+        self.assertEqual(self.server.seen, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
