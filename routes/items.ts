@@ -26,6 +26,8 @@ const ItemsOfRecipe = z.strictObject({
   count: Count.describe('Items index, index + 1, …'),
 })
 
+const RevealedItem = z.strictObject({ ...Item.shape, answer: z.string().nullable(), metadata: z.unknown() })
+
 export function items(app: App, { items, runs, handout }: Services): void {
   app.post(
     '/items',
@@ -96,6 +98,34 @@ export function items(app: App, { items, runs, handout }: Services): void {
       const [made] = await items.make([await items.open(params.id)])
       if (!made) throw new RangeError('one recipe makes one item')
       return { ...items.present(made, prompt), ...(query.reveal && made.entry) }
+    },
+  )
+
+  app.post(
+    '/items/find',
+    {
+      schema: {
+        tags: ['items'],
+        summary: 'The item that a question belongs to, with its answer (admin)',
+        description: 'For who has the text alone, as a model has. Known are items made in the last two hours.',
+        body: z.strictObject({ text: z.string().min(1).describe('The question, or a text that ends with it') }),
+        response: {
+          200: RevealedItem,
+          ...problems(
+            'invalid_request',
+            'invalid_json',
+            'not_found',
+            'engine_version_mismatch',
+            'engine_unavailable',
+            'redis_unavailable',
+            'make_timeout',
+          ),
+        },
+      },
+    },
+    async ({ body }) => {
+      const made = await items.find(body.text)
+      return { ...items.present(made, DEFAULT_PROMPT), ...made.entry }
     },
   )
 }

@@ -18,6 +18,7 @@ import { durabilityGaps } from './store/durability.ts'
 import { Entries } from './store/entries.ts'
 import { Groups } from './store/groups.ts'
 import { keysUnder } from './store/keys.ts'
+import { Questions } from './store/questions.ts'
 import { connectForRequests, connectForWork, type RedisPlace } from './store/redis.ts'
 import { Runs } from './store/runs.ts'
 import { TaskFigures } from './store/task-figures.ts'
@@ -57,7 +58,14 @@ export function openService(config: ServiceConfig, place: RedisPlace, python: st
   const ladders = new Ladders()
   const tasks = new TaskCatalogue(engine, ladders)
   const figures = new TaskFigures(redis, keys)
-  const items = new Items({ engine, entries: new Entries(redis, keys), ladders, tasks, figures })
+  const items = new Items({
+    engine,
+    entries: new Entries(redis, keys),
+    questions: new Questions(redis, keys),
+    ladders,
+    tasks,
+    figures,
+  })
   const judge = new Judge({ engine, items, figures, answerMaxChars: config.ANSWER_MAX_CHARS })
   const storedRuns = new Runs(redis, keys)
   const runs = new RunBook(storedRuns, tasks)

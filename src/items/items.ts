@@ -6,6 +6,7 @@ import { unwrap } from '../engine/outcome.ts'
 import { Fault } from '../faults.ts'
 import type { Entry } from '../scorers/scorer.ts'
 import type { Entries } from '../store/entries.ts'
+import type { Questions } from '../store/questions.ts'
 import type { TaskFigures } from '../store/task-figures.ts'
 import type { TaskCatalogue } from '../tasks/catalogue.ts'
 import type { Item } from '../words/item.ts'
@@ -25,6 +26,7 @@ export interface MadeItem extends Made {
 interface Parts {
   engine: Engine
   entries: Entries
+  questions: Questions
   ladders: Ladders
   tasks: TaskCatalogue
   figures: TaskFigures
@@ -105,6 +107,15 @@ export class Items {
     return made.entry
   }
 
+  /** The item, made lately, whose question ends this text. Throws `not_found`. */
+  async find(text: string): Promise<MadeItem> {
+    const id = await this.#parts.questions.itemOf(text)
+    if (id === undefined) throw new Fault('not_found', 'No item made in the last two hours has this question')
+    const [made] = await this.make([await this.open(id)])
+    if (!made) throw new Fault('internal', 'no item came')
+    return made
+  }
+
   /** The first item of a task with the library's defaults; null if it cannot be made in time. */
   async example(task: string): Promise<Item | null> {
     try {
@@ -140,7 +151,8 @@ export class Items {
       const made = unwrap(outcome) as Made // as host.py makes them
       const item = { ...made, id: encodeItemId(recipe), recipe }
       this.#remembered.set(item.id, item.entry)
-      await this.#parts.entries.keep(item.id, item.entry).catch(() => {}) // it can be made again
+      const { entries, questions } = this.#parts
+      await Promise.all([entries.keep(item.id, item.entry), questions.keep(item.question, item.id)]).catch(() => {}) // it can be made again
       return item
     })
   }

@@ -24,6 +24,9 @@ export interface Keys {
   /** Kept entries lie in buckets, each bounded by itself. */
   entryBucket(bucket: number): string
   entry(bucket: number, itemId: string): string
+  /** Which item a question belongs to, in buckets too. */
+  questionBucket(bucket: number): string
+  question(bucket: number, hash: string): string
   run(name: string): string
   /** A pattern that finds every key of a run. */
   everyOf(name: string): string
@@ -40,6 +43,8 @@ export function keysUnder(prefix: string): Keys {
     jobs: `{${prefix}:jobs}`,
     entryBucket: (bucket) => `{${prefix}:entries:${bucket}}`,
     entry: (bucket, itemId) => `{${prefix}:entries:${bucket}}:${itemId}`,
+    questionBucket: (bucket) => `{${prefix}:questions:${bucket}}`,
+    question: (bucket, hash) => `{${prefix}:questions:${bucket}}:${hash}`,
     everyOf: (name) => `${tag(name)}:*`,
     run: (name) => `${tag(name)}:run`,
     ofRun: (name, epoch) => ({

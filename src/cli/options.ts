@@ -1,0 +1,23 @@
+/** How the values of options are read; what cannot be read is a wrong usage that says what was wanted. */
+import { InvalidArgumentError } from 'commander'
+
+export function share(text: string): number {
+  const value = Number(text)
+  if (text.trim() === '' || !(value >= 0 && value <= 1))
+    throw new InvalidArgumentError('It must be a number from 0 to 1.')
+  return value
+}
+
+export function whole(least = 0): (text: string) => number {
+  return (text) => {
+    const value = Number(text)
+    if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(value) || value < least)
+      throw new InvalidArgumentError(`It must be a whole number from ${least}.`)
+    return value
+  }
+}
+
+/** Lines of examples for the end of a command's help. */
+export function examples(...lines: string[]): string {
+  return ['', 'Examples:', ...lines.map((line) => `  ${line}`)].join('\n')
+}

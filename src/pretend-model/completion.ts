@@ -1,0 +1,75 @@
+/** A sample put into words: thinking, answer, and where it stops. */
+import { rightAnswer } from './answers.ts'
+import { type Behaviour, type Outcome, outcomeOf } from './behaviour.ts'
+import { chanceOf } from './chance.ts'
+import type { KnownItem } from './knowledge.ts'
+import { tokenize } from './tokens.ts'
+
+/** Scores as wrong in every task (a test holds it to that). */
+export const WRONG_ANSWER = 'I am not sure'
+
+export interface Completion {
+  outcome: Outcome
+  content: string
+  /** Thinking that comes apart; null where it does not. */
+  reasoning: string | null
+  finish_reason: 'stop' | 'length'
+  tokens: string[]
+}
+
+const WORDS = 'so we take the first part and check it again then add what is left to the next one but not twice'.split(
+  ' ',
+)
+
+/** What the model says to an item, or to a question that nobody knows, cut after `maxTokens`. */
+export function complete(
+  behaviour: Behaviour,
+  item: KnownItem | undefined,
+  sample: number,
+  maxTokens = Number.POSITIVE_INFINITY,
+): Completion {
+  const outcome = item ? outcomeOf(behaviour, item, sample) : ({ kind: 'wrong' } as const)
+  const right = item && outcome.kind !== 'wrong' ? rightAnswer(item) : undefined
+  const thinking = thoughts(behaviour, item, sample)
+  const all = tokenize(wording(outcome, right ?? WRONG_ANSWER, behaviour.reasoning === 'none' ? null : thinking))
+  const length = outcome.kind === 'truncated' ? Math.ceil(all.length / 2) : all.length // well before `</answer>`
+  const tokens = all.slice(0, Math.min(length, maxTokens))
+  const text = tokens.join('')
+  return {
+    outcome: said(outcome, right !== undefined, tokens.length < all.length),
+    ...(behaviour.reasoning === 'inline' || behaviour.reasoning === 'none'
+      ? { content: text, reasoning: null }
+      : splitThinking(text)),
+    finish_reason: tokens.length < all.length ? 'length' : 'stop',
+    tokens,
+  }
+}
+
+/** What came of the outcome that was wanted, where the answer is not known or the limit was met. */
+function said(wanted: Outcome, known: boolean, cut: boolean): Outcome {
+  if (cut) return { kind: 'truncated' }
+  return wanted.kind === 'right' && !known ? { kind: 'wrong' } : wanted
+}
+
+function thoughts({ seed, meanTokens }: Behaviour, item: KnownItem | undefined, sample: number): string {
+  const draw = (k: number) => chanceOf(seed, item?.id ?? '', sample, 'thought', k)
+  const words = Math.ceil(meanTokens * (0.5 + draw(-1)) * (0.75 + (item?.difficulty ?? 0) / 2))
+  return Array.from({ length: words }, (_, k) => WORDS[Math.floor(draw(k) * WORDS.length)]).join(' ')
+}
+
+function wording(outcome: Outcome, answer: string, thinking: string | null): string {
+  const fault = outcome.kind === 'format_fault' ? outcome.fault : undefined
+  if (fault === 'unclosed_think' && thinking !== null) return `<think>${thinking} it is ${answer}`
+  const before = thinking === null ? '' : `<think>${thinking}</think>\n`
+  if (fault === 'unclosed_answer') return `${before}<answer>${answer}`
+  if (fault !== undefined) return `${before}The answer is ${answer}.`
+  return `${before}<answer>${answer}</answer>`
+}
+
+/** As a server with a reasoning parser gives it: what is not closed is all thinking. */
+function splitThinking(text: string): { content: string; reasoning: string } {
+  const opened = text.replace(/^<think>/, '')
+  const end = opened.indexOf('</think>')
+  if (end === -1) return { content: '', reasoning: opened }
+  return { content: opened.slice(end + '</think>'.length).trimStart(), reasoning: opened.slice(0, end) }
+}
