@@ -1,5 +1,6 @@
 /** /runs and /runs/{run}: settings, progress and curriculum of training runs. */
 import { z } from 'zod'
+import { mayUse } from '../src/words/caller.ts'
 import { problems } from '../src/words/problem.ts'
 import { RunName } from '../src/words/rollout.ts'
 import { CurriculumPoint, Run, SettingsChange } from '../src/words/run.ts'
@@ -13,12 +14,13 @@ export function runs(app: App, { runs }: Services): void {
     {
       schema: {
         tags: ['runs'],
-        summary: 'All runs, with settings and progress',
+        summary: 'All runs, with settings and progress; a key that is bound to runs sees those',
         response: { 200: z.strictObject({ runs: z.array(Run) }), ...problems('redis_unavailable') },
       },
     },
-    async () => {
-      const opened = await Promise.all((await runs.names()).map((name) => runs.find(name)))
+    async ({ caller }) => {
+      const names = (await runs.names()).filter((name) => mayUse(caller, name))
+      const opened = await Promise.all(names.map((name) => runs.find(name)))
       return { runs: await Promise.all(opened.map((run) => runs.view(run))) }
     },
   )

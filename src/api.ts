@@ -1,4 +1,6 @@
 /** main: HTTP only. Workers elsewhere score what is posted here. */
+import { followKeyFile, openKeyRing } from './access/key-ring.ts'
+import { assertGuarded } from './access/loopback.ts'
 import { buildApp } from './app.ts'
 import { closeAtTheEnd } from './closing.ts'
 import { placeOfRedis, readConfig } from './config.ts'
@@ -10,10 +12,14 @@ import { openService } from './service.ts'
 await main(async () => {
   const config = readConfig()
   const log = openLog(config.LOG_LEVEL, 'api')
+  const keys = openKeyRing(config)
+  assertGuarded(config, keys)
   const python = await preparePython((line) => log.info(line), config.PYTHON)
   const service = openService(config, placeOfRedis(config), python, log)
-  const app = await buildApp(service, log)
+  const app = await buildApp(service, log, { keys })
+  const unfollow = keys ? followKeyFile(keys, config, log) : () => {}
   closeAtTheEnd(log, async () => {
+    unfollow()
     await app.close()
     await service.close()
   })

@@ -7,7 +7,10 @@ import { rollouts } from '../routes/rollouts.ts'
 import { runs } from '../routes/runs.ts'
 import { score } from '../routes/score.ts'
 import { tasks } from '../routes/tasks.ts'
+import type { KeyRing } from './access/key-ring.ts'
 import { addBodies } from './plugins/bodies.ts'
+import { addCommonAnswers } from './plugins/common-answers.ts'
+import { addGuard } from './plugins/guard.ts'
 import { addOpenapi } from './plugins/openapi.ts'
 import { addProblems } from './plugins/problems.ts'
 import { addRequestIds, requestId } from './plugins/request-ids.ts'
@@ -15,7 +18,13 @@ import { addValidation } from './plugins/validation.ts'
 
 const BODY_BYTES = 1024 * 1024
 
-export async function buildApp(services: Services, log: FastifyBaseLogger): Promise<App> {
+/** What stands between the network and the routes. */
+export interface Wire {
+  /** undefined: only this machine may call, and everyone is admin. */
+  keys?: KeyRing | undefined
+}
+
+export async function buildApp(services: Services, log: FastifyBaseLogger, { keys }: Wire = {}): Promise<App> {
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -25,9 +34,11 @@ export async function buildApp(services: Services, log: FastifyBaseLogger): Prom
     forceCloseConnections: 'idle',
   }) as unknown as App // the type provider is a matter of types alone
   addRequestIds(app)
+  addGuard(app, keys)
   addBodies(app)
   addValidation(app)
   addProblems(app)
+  addCommonAnswers(app)
   await addOpenapi(app)
   for (const add of [tasks, items, score, rollouts, runs, operations]) add(app, services)
   await app.ready()

@@ -23,6 +23,11 @@ export const Environment = z.object({
     .regex(/^[\w-]{1,40}$/)
     .default('rgs')
     .describe('What all keys begin with'),
+  API_KEYS: z
+    .string()
+    .optional()
+    .describe('`role:key`, comma-separated; without keys only this machine may call, and everyone is admin'),
+  API_KEYS_FILE: z.string().optional().describe('A file of keys, one a line; read again when it changes'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   API_PROCESSES: count(1, Math.max(1, Math.floor(cores / 2))).describe('HTTP processes of `npm start`'),
   WORKERS: count(0, Math.max(1, Math.floor(cores / 2))).describe('Worker processes of `npm start`'),

@@ -3,6 +3,8 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { openKeyRing } from './access/key-ring.ts'
+import { assertGuarded } from './access/loopback.ts'
 import { closeAtTheEnd } from './closing.ts'
 import { type Config, readConfig } from './config.ts'
 import { openLog } from './log.ts'
@@ -18,6 +20,7 @@ await main(async () => {
   const config = readConfig()
   const log = openLog(config.LOG_LEVEL, 'serve')
   const say = (line: string) => log.info(line)
+  assertGuarded(config, openKeyRing(config))
   await assertPortFree(config)
   mkdirSync(config.DATA_DIR, { recursive: true })
   const claim = claimFolder(config.DATA_DIR)

@@ -2,6 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { FAULTS } from '../src/faults.ts'
+import { ACCESS, rowOf } from '../src/plugins/access.ts'
+import { Role } from '../src/words/caller.ts'
 import { openWorld, type World } from './world.ts'
 
 const FILE = new URL('../openapi/openapi.json', import.meta.url)
@@ -48,4 +50,21 @@ it('the README’s table of codes is the table of the code', () => {
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
   for (const [code, { status }] of Object.entries(FAULTS))
     expect(readme).toMatch(new RegExp(`\\| ${status} \\|[^\\n]*\`${code}\``))
+})
+
+it('src/plugins/access.ts has a row for every route', () => {
+  const routes = [...world.app.rows.keys()]
+  expect(routes.length).toBeGreaterThan(15)
+  expect(routes.filter((route) => rowOf(...(route.split(' ') as [string, string])) === undefined)).toEqual([])
+})
+
+it('docs/access.md has the rows of src/plugins/access.ts', () => {
+  const written = readFileSync(new URL('../docs/access.md', import.meta.url), 'utf8')
+  const marks = (roles: readonly string[] | 'anyone') =>
+    roles === 'anyone'
+      ? ' anyone | | | | |'
+      : ` |${Role.options.map((role) => (roles.includes(role) ? ' ✓ |' : ' |')).join('')}`
+  for (const [route, { roles }] of Object.entries(ACCESS)) {
+    expect(written).toContain(`| \`${route.replace(/:(\w+)/g, '{$1}')}\` |${marks(roles)}`)
+  }
 })

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { inject } from 'vitest'
 import type { App } from '../routes/context.ts'
-import { buildApp } from '../src/app.ts'
+import { buildApp, type Wire } from '../src/app.ts'
 import { openService, type Service, type ServiceConfig } from '../src/service.ts'
 import { whenReady } from '../src/store/redis.ts'
 
@@ -45,7 +45,7 @@ const DEFAULTS: ServiceConfig = {
   WORKER_CONCURRENCY: 8,
 }
 
-interface Options extends Partial<ServiceConfig> {
+interface Options extends Partial<ServiceConfig>, Wire {
   worker?: boolean
   prefix?: string
   python?: string
@@ -55,6 +55,7 @@ export async function openWorld({
   worker = false,
   prefix = `t${randomUUID().slice(0, 8)}`,
   python = inject('python'),
+  keys,
   ...config
 }: Options = {}): Promise<World> {
   const log = pino({ level: 'silent' })
@@ -67,7 +68,7 @@ export async function openWorld({
     ),
   ])
   if (worker) service.startWorker(`test-${prefix}`)
-  const app = await buildApp(service, log)
+  const app = await buildApp(service, log, { keys })
   return {
     app,
     service,

@@ -26,6 +26,12 @@ export async function addOpenapi(app: FastifyInstance): Promise<void> {
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       tags: TAGS,
+      components: {
+        securitySchemes: {
+          bearer: { type: 'http', scheme: 'bearer', description: 'A key of API_KEYS' },
+          api_key: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The same in a header of its own' },
+        },
+      },
     },
     transform: jsonSchemaTransform,
   })

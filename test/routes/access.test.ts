@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openKeyRing } from '../../src/access/key-ring.ts'
+import { rowOf } from '../../src/plugins/access.ts'
+import { Role } from '../../src/words/caller.ts'
+import { openWorld, type World } from '../world.ts'
+
+const KEYS = 'reader:look,trainer:train,evaluator:measure,admin:rule,trainer@mine+also-mine:bound,reader@mine:onlooker'
+const KEY_OF = { reader: 'look', trainer: 'train', evaluator: 'measure', admin: 'rule' } as const
+
+let world: World
+let open: World
+let routes: [method: string, url: string][]
+
+beforeAll(async () => {
+  const keys = openKeyRing({ API_KEYS: KEYS, API_KEYS_FILE: undefined })
+  ;[world, open] = await Promise.all([openWorld({ keys }), openWorld()])
+  routes = [...world.app.rows.keys()].map((route) => route.split(' ') as [string, string])
+})
+afterAll(() => Promise.all([world.close(), open.close()]))
+
+const call = (method: string, url: string, key?: string, body?: unknown) =>
+  world.call(method as 'GET', url, body, key === undefined ? {} : { authorization: `Bearer ${key}` })
+/** An address of the route that finds nothing, so that a call which is let in does no harm. */
+const filled = (url: string) => url.replace(/:run/, 'no-such-run').replace(/:\w+/g, '7').replace('*', 'index.html')
+
+describe('role by role', () => {
+  it('every route lets in whom the table names, and nobody else', async () => {
+    for (const [method, url] of routes) {
+      const roles = rowOf(method, url)?.roles ?? []
+      const statusFor = async (key?: string) =>
+        (
+          await world.app.inject({
+            method: method as 'GET',
+            url: filled(url),
+            headers: key === undefined ? {} : { 'x-api-key': key },
+          })
+        ).statusCode
+      for (const role of Role.options) {
+        const status = await statusFor(KEY_OF[role])
+        const refused = status === 401 || status === 403
+        expect([method, url, role, refused]).toEqual([method, url, role, roles !== 'anyone' && !roles.includes(role)])
+      }
+      for (const key of [undefined, '', 'wrong', 'LOOK']) {
+        const status = await statusFor(key)
+        expect([method, url, key, status === 401]).toEqual([method, url, key, roles !== 'anyone'])
+      }
+    }
+  })
+
+  // Written out by hand, so that a slip in the table is a failure here.
+  it.each([
+    ['GET', '/tasks', '', 'rtea'],
+    ['POST', '/items', '', 'ta'],
+    ['POST', '/rollouts', '', 'ta'],
+    ['POST', '/score', '', 'tea'],
+    ['GET', '/runs', '', 'rtea'],
+    ['PUT', '/runs/someones', '', 'ta'],
+    ['DELETE', '/runs/someones', '', 'ta'],
+    ['GET', '/livez', '', '-rtea'],
+    ['GET', '/docs/', '', '-rtea'],
+    ['GET', '/openapi.json', '', '-rtea'],
+  ])('%s %s%s is for %s', async (method, url, _none, who) => {
+    const given = { '-': undefined, r: 'look', t: 'train', e: 'measure', a: 'rule' }
+    for (const [letter, key] of Object.entries(given)) {
+      const answer = await world.app.inject({
+        method: method as 'GET',
+        url,
+        headers: key === undefined ? {} : { authorization: `bearer ${key}` },
+      })
+      expect([letter, answer.statusCode === 401, answer.statusCode === 403]).toEqual([
+        letter,
+        !who.includes(letter) && letter === '-',
+        !who.includes(letter) && letter !== '-',
+      ])
+    }
+  })
+
+  it('a refusal is a problem document with its code, and comes before the body is read', async () => {
+    const none = await call('POST', '/rollouts', undefined, '{"rollouts":')
+    expect(none.body).toMatchObject({ code: 'unauthorized', status: 401 })
+    expect(none.headers['www-authenticate']).toBe('Bearer')
+    expect((await call('POST', '/rollouts', 'look', '{"rollouts":')).body).toMatchObject({
+      code: 'forbidden',
+      status: 403,
+    })
+    expect((await call('POST', '/rollouts', 'train', '{"rollouts":')).body).toMatchObject({ code: 'invalid_json' })
+  })
+})
+
+describe('a key that is bound to runs', () => {
+  const group = (run: string) => ({ run, item_id: 'x', rollouts: [{ completion: 'x' }] })
+
+  it.each([
+    ['POST', '/items', { run: 'other' }],
+    ['POST', '/items', {}],
+    ['POST', '/items', undefined],
+    ['POST', '/rollouts', group('other')],
+    ['POST', '/rollouts?run=other', group('mine')],
+    ['POST', '/rollouts?run=mine', group('other')],
+    ['GET', '/rollouts/7?run=other', undefined],
+    ['GET', '/rollouts/7', undefined],
+    ['GET', '/runs/other', undefined],
+    ['GET', '/runs/other/history', undefined],
+    ['PUT', '/runs/other', { seed: 1 }],
+    ['DELETE', '/runs/other', undefined],
+    ['GET', '/runs/constructor', undefined],
+  ])('%s %s %j is another run', async (method, url, body) => {
+    expect((await call(method, url, 'bound', body)).body).toMatchObject({ code: 'forbidden' })
+  })
+
+  it('does in its own what its role may', async () => {
+    expect((await call('PUT', '/runs/mine', 'bound', { seed: 1 })).status).toBe(201)
+    expect((await call('PUT', '/runs/also-mine', 'bound', { seed: 1 })).status).toBe(201)
+    expect((await call('PUT', '/runs/mine', 'onlooker', { seed: 1 })).body.code).toBe('forbidden')
+    expect((await call('GET', '/rollouts/7?run=mine', 'bound')).body.code).toBe('unknown_group')
+    expect((await call('POST', '/items', 'bound', { task: 'leg_counting' })).status).toBe(200)
+  })
+
+  it('sees no others in the list', async () => {
+    await call('PUT', '/runs/other', 'train', { seed: 1 })
+    const seen = async (key: string) =>
+      (await call('GET', '/runs', key)).body.runs.map(({ run }: { run: string }) => run)
+    expect((await seen('look')).toSorted()).toEqual(expect.arrayContaining(['also-mine', 'mine', 'other']))
+    expect((await seen('bound')).toSorted()).toEqual(['also-mine', 'mine'])
+    expect(await seen('onlooker')).toEqual(['mine'])
+  })
+})
+
+describe('without keys', () => {
+  it('everyone here is admin', async () => {
+    expect((await open.call('GET', '/runs')).status).toBe(200)
+    for (const host of ['127.0.0.1:8000', '[::1]:8000', 'localhost']) {
+      expect((await open.call('GET', '/runs', undefined, { host })).status).toBe(200)
+    }
+  })
+
+  it('a page of another site can neither come under its own name nor change anything', async () => {
+    const rebound = await open.call('GET', '/runs', undefined, { host: 'evil.example:8000' })
+    expect(rebound.body).toMatchObject({ code: 'forbidden', detail: expect.stringContaining('API_KEYS') })
+    const form = await open.call('POST', '/items', undefined, { 'sec-fetch-site': 'cross-site' })
+    expect(form.body.code).toBe('forbidden')
+    expect((await open.call('GET', '/runs', undefined, { 'sec-fetch-site': 'cross-site' })).status).toBe(200)
+  })
+})
