@@ -1,6 +1,7 @@
 import OpenAI, { type APIError } from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { rightAnswer, WRONG_ANSWER } from '../src/pretend-model/answers.ts'
 import { Behaviour, outcomeOf } from '../src/pretend-model/behaviour.ts'
 import { KnownItem } from '../src/pretend-model/knowledge.ts'
 import { type PretendModelOptions, startPretendModel } from '../src/pretend-model/pretend-model.ts'
@@ -165,6 +166,27 @@ describe('the pretend model', () => {
     })
     expect(answer.choices[0]?.message.content).toContain('<answer>')
     expect(model.tally).toMatchObject({ unknown: 1, wrong: 1 })
+  })
+})
+
+describe('its answers', () => {
+  // One item each of the tasks without an answer of their own, and of some whose scorers are generous.
+  it.each([
+    'graph_color',
+    'propositional_logic',
+    'rubiks_cube',
+    'rush_hour',
+    'boxnet',
+    'figlet_font',
+    'palindrome_generation',
+  ])('%s: the right one earns full marks, the wrong one does not', async (task) => {
+    for (const item of await itemsOf({ task, seeds: [1, 2, 3] })) {
+      const answer = rightAnswer(KnownItem.parse(await knowledge(item.question)))
+      const completions = [answer, WRONG_ANSWER].map((text) => `<answer>${text}</answer>`)
+      const [right, wrong] = await scoresOf(completions.map((completion) => ({ item, completion })))
+      expect(right).toBe(1)
+      expect(wrong).toBeLessThan(0.3)
+    }
   })
 })
 

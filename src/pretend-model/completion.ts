@@ -1,12 +1,9 @@
 /** A sample put into words: thinking, answer, and where it stops. */
-import { rightAnswer } from './answers.ts'
+import { rightAnswer, WRONG_ANSWER } from './answers.ts'
 import { type Behaviour, type Outcome, outcomeOf } from './behaviour.ts'
 import { chanceOf } from './chance.ts'
 import type { KnownItem } from './knowledge.ts'
 import { tokenize } from './tokens.ts'
-
-/** Scores as wrong in every task (a test holds it to that). */
-export const WRONG_ANSWER = 'I am not sure'
 
 export interface Completion {
   outcome: Outcome

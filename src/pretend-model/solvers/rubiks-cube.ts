@@ -1,0 +1,22 @@
+/** Undoes the scramble of a cube, in the notation that the library reads in answers. */
+
+const MOVE = /^(\d*)([LRDUBF])(w?)('?)$/
+
+/**
+ * Undefined where a move turns layers that answers cannot name: they know single outer layers (`R`) and the outer two
+ * (`Rw`), so that cubes from size 6 on may have no solution that can be written down.
+ */
+export function undoScramble(scramble: string): string | undefined {
+  const undone = scramble.split(' ').toReversed().map(undo)
+  return undone.includes(undefined) ? undefined : undone.join(' ')
+}
+
+function undo(move: string): string | undefined {
+  const [found, layer = '', face = '', wide = '', reversed = ''] = MOVE.exec(move) ?? []
+  const back = reversed ? '' : "'"
+  const depth = layer === '' ? (wide ? 2 : 1) : Number(layer)
+  if (found === undefined || depth > 2) return undefined
+  if (depth === 1) return `${face}${back}`
+  const both = `${face}w${back}`
+  return wide ? both : `${both} ${face}${reversed ? "'" : ''}` // the second layer alone: both back, the outer one forth
+}

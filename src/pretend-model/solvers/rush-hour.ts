@@ -1,0 +1,69 @@
+/** The shortest way for the red car, found by trying all boards in the order of their distance. */
+
+const SIZE = 6
+const EXIT = 2 * SIZE + SIZE - 2
+/** A board has some tens of thousands of neighbours at most; what takes more is given up. */
+const BOARDS_MAX = 200_000
+
+interface Car {
+  letter: string
+  length: number
+  stride: number
+}
+
+/** The moves that bring car A to the exit, as answers spell them; undefined if none were found. */
+export function freeTheRedCar(board: string): string | undefined {
+  const { cars, walls, start } = read(board)
+  const seen = new Map<string, { before: string; move: string } | undefined>([[start.join(), undefined]])
+  for (const key of seen.keys()) {
+    const places = key.split(',').map(Number)
+    if (places[0] === EXIT) return trace(seen, key)
+    if (seen.size > BOARDS_MAX) return undefined
+    for (const { move, after } of movesFrom(cars, walls, places)) {
+      const next = after.join()
+      if (!seen.has(next)) seen.set(next, { before: key, move })
+    }
+  }
+  return undefined
+}
+
+function read(board: string): { cars: Car[]; walls: number[]; start: number[] } {
+  const labels = [...new Set(board)].filter((label) => label !== 'o' && label !== 'x').toSorted()
+  const cellsOf = (label: string) => [...board].flatMap((cell, place) => (cell === label ? [place] : []))
+  const cells = labels.map(cellsOf)
+  const cars = cells.map(({ length, 0: first = 0, 1: second = 0 }, k) => ({
+    letter: String.fromCharCode(65 + k), // the scorer counts the cars, whatever their label
+    length,
+    stride: second - first,
+  }))
+  return { cars, walls: cellsOf('x'), start: cells.map(([first = 0]) => first) }
+}
+
+function* movesFrom(cars: Car[], walls: number[], places: number[]): Generator<{ move: string; after: number[] }> {
+  const taken = new Set(walls)
+  for (const [k, { length, stride }] of cars.entries())
+    for (let i = 0; i < length; i++) taken.add((places[k] ?? 0) + i * stride)
+  for (const [k, { letter, length, stride }] of cars.entries()) {
+    for (const sign of [1, -1]) {
+      const place = places[k] ?? 0
+      const front = sign === 1 ? place + (length - 1) * stride : place
+      for (let steps = 1; isFree(front, sign * steps, stride, taken); steps++)
+        yield {
+          move: `${letter}${sign === 1 ? '+' : '-'}${steps}`,
+          after: places.with(k, place + sign * steps * stride),
+        }
+    }
+  }
+}
+
+function isFree(front: number, steps: number, stride: number, taken: ReadonlySet<number>): boolean {
+  const cell = front + steps * stride
+  const inLine = stride === 1 ? Math.floor(cell / SIZE) === Math.floor(front / SIZE) : cell >= 0 && cell < SIZE * SIZE
+  return inLine && !taken.has(cell)
+}
+
+function trace(seen: Map<string, { before: string; move: string } | undefined>, end: string): string {
+  const moves: string[] = []
+  for (let step = seen.get(end); step; step = seen.get(step.before)) moves.unshift(step.move)
+  return moves.join(' ')
+}
