@@ -8,6 +8,7 @@ import type { Engine } from '../src/engine/engine.ts'
 import type { Ladders } from '../src/engine/ladders.ts'
 import type { Items } from '../src/items/items.ts'
 import type { Judge } from '../src/items/judge.ts'
+import type { Metrics } from '../src/metrics/metrics.ts'
 import type { Handout } from '../src/runs/handout.ts'
 import type { Intake } from '../src/runs/intake.ts'
 import type { RunBook } from '../src/runs/run-book.ts'
@@ -27,6 +28,7 @@ export interface Services {
   runs: RunBook
   handout: Handout
   intake: Intake
+  metrics: Metrics
 }
 
 export type App = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypeProvider>

@@ -28,7 +28,7 @@ const ItemsOfRecipe = z.strictObject({
 
 const RevealedItem = z.strictObject({ ...Item.shape, answer: z.string().nullable(), metadata: z.unknown() })
 
-export function items(app: App, { items, runs, handout }: Services): void {
+export function items(app: App, { items, runs, handout, metrics }: Services): void {
   app.post(
     '/items',
     {
@@ -55,13 +55,19 @@ export function items(app: App, { items, runs, handout }: Services): void {
       },
     },
     async ({ body }) => {
-      if (!('task' in body)) return { items: await handout.next(await runs.ensure(body.run), body.count) }
+      if (!('task' in body)) {
+        const next = await handout.next(await runs.ensure(body.run), body.count)
+        metrics.meters.handedOut(next)
+        return { items: next }
+      }
       const { seeds, count, ...recipe } = body
       const places = seeds
         ? seeds.map((seed) => ({ seed }))
         : Array.from({ length: count }, (_, k) => ({ index: recipe.index + k }))
       const made = await items.make(await Promise.all(places.map((place) => items.check({ ...recipe, ...place }))))
-      return { items: made.map((item) => items.present(item, DEFAULT_PROMPT)) }
+      const shown = made.map((item) => items.present(item, DEFAULT_PROMPT))
+      metrics.meters.handedOut(shown)
+      return { items: shown }
     },
   )
 

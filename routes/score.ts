@@ -48,7 +48,7 @@ const ScoreBody = z
     message: `at most ${MOST} completions a call`,
   })
 
-export function score(app: App, { engine, items, judge }: Services): void {
+export function score(app: App, { engine, items, judge, metrics }: Services): void {
   app.post(
     '/score',
     {
@@ -75,7 +75,7 @@ export function score(app: App, { engine, items, judge }: Services): void {
     },
     async ({ body }) => {
       engine.assertReady()
-      const verdicts = await scoreAll(body, items, judge)
+      const verdicts = await scoreAll(body, items, judge, metrics.meters)
       const rewards = verdicts.map(({ reward }) => reward)
       return body.detail === 'rewards' ? { rewards } : { rewards, verdicts }
     },
@@ -85,7 +85,12 @@ export function score(app: App, { engine, items, judge }: Services): void {
 type Body = z.infer<typeof ScoreBody>
 
 /** All rollouts of one item are judged together; the answer is in the order of the request. */
-async function scoreAll(body: Body, items: Services['items'], judge: Services['judge']): Promise<Verdict[]> {
+async function scoreAll(
+  body: Body,
+  items: Services['items'],
+  judge: Services['judge'],
+  meters: Services['metrics']['meters'],
+): Promise<Verdict[]> {
   const asked = body.rollouts
     ? body.rollouts.map((ask) => ({ which: ask, given: givenOf(ask) }))
     : (body.groups ?? []).flatMap((group) =>
@@ -101,6 +106,7 @@ async function scoreAll(body: Body, items: Services['items'], judge: Services['j
       at.map((k) => asked[k]?.given ?? NOTHING),
       body,
     )
+    meters.verdicts(recipe.task, some)
     at.forEach((k, n) => {
       const verdict = some[n]
       if (verdict) verdicts[k] = verdict

@@ -2,6 +2,7 @@
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { App, Services } from '../routes/context.ts'
 import { items } from '../routes/items.ts'
+import { metrics } from '../routes/metrics.ts'
 import { operations } from '../routes/operations.ts'
 import { rollouts } from '../routes/rollouts.ts'
 import { runs } from '../routes/runs.ts'
@@ -11,6 +12,7 @@ import type { KeyRing } from './access/key-ring.ts'
 import { addBodies } from './plugins/bodies.ts'
 import { addCommonAnswers } from './plugins/common-answers.ts'
 import { addGuard } from './plugins/guard.ts'
+import { addMetrics } from './plugins/metrics.ts'
 import { addOpenapi } from './plugins/openapi.ts'
 import { addProblems } from './plugins/problems.ts'
 import { addRequestIds, requestId } from './plugins/request-ids.ts'
@@ -34,13 +36,14 @@ export async function buildApp(services: Services, log: FastifyBaseLogger, { key
     forceCloseConnections: 'idle',
   }) as unknown as App // the type provider is a matter of types alone
   addRequestIds(app)
+  addMetrics(app, services.metrics.meters)
   addGuard(app, keys)
   addBodies(app)
   addValidation(app)
   addProblems(app)
   addCommonAnswers(app)
   await addOpenapi(app)
-  for (const add of [tasks, items, score, rollouts, runs, operations]) add(app, services)
+  for (const add of [tasks, items, score, rollouts, runs, operations, metrics]) add(app, services)
   await app.ready()
   return app
 }

@@ -8,6 +8,8 @@ import { Items } from './items/items.ts'
 import { Judge } from './items/judge.ts'
 import { scoreGroup } from './jobs/score-group.ts'
 import { startSweeper } from './jobs/sweep.ts'
+import { Metrics } from './metrics/metrics.ts'
+import type { Role } from './metrics/processes.ts'
 import { consume } from './queue/consumer.ts'
 import { Producer } from './queue/producer.ts'
 import { Handout } from './runs/handout.ts'
@@ -38,7 +40,13 @@ export type ServiceConfig = Pick<
   'ENGINE_HOSTS' | 'SCORE_DEADLINE_MS' | 'MAKE_DEADLINE_MS' | 'ANSWER_MAX_CHARS' | 'WORKER_CONCURRENCY'
 >
 
-export function openService(config: ServiceConfig, place: RedisPlace, python: string, log: Logger): Service {
+export function openService(
+  config: ServiceConfig,
+  place: RedisPlace,
+  python: string,
+  log: Logger,
+  role: Role = 'api',
+): Service {
   const closers: (() => Promise<void> | void)[] = []
   const keys = keysUnder(place.prefix)
   const redis = connectForRequests(place)
@@ -58,6 +66,10 @@ export function openService(config: ServiceConfig, place: RedisPlace, python: st
   const ladders = new Ladders()
   const tasks = new TaskCatalogue(engine, ladders)
   const figures = new TaskFigures(redis, keys)
+  const storedRuns = new Runs(redis, keys)
+  const groups = new Groups(redis, keys)
+  const metrics = new Metrics({ redis, keys, engine, runs: storedRuns, groups, role })
+  const { meters } = metrics
   const items = new Items({
     engine,
     entries: new Entries(redis, keys),
@@ -65,11 +77,10 @@ export function openService(config: ServiceConfig, place: RedisPlace, python: st
     ladders,
     tasks,
     figures,
+    meters,
   })
   const judge = new Judge({ engine, items, figures, answerMaxChars: config.ANSWER_MAX_CHARS })
-  const storedRuns = new Runs(redis, keys)
   const runs = new RunBook(storedRuns, tasks)
-  const groups = new Groups(redis, keys)
   const producer = new Producer(redis, keys.jobs)
   const completions = new Completions(connectForWork(place), keys.completions)
   const onHintLost = (err: unknown) => log.warn({ err }, 'a job could not be added; the sweeper will add it')
@@ -88,16 +99,18 @@ export function openService(config: ServiceConfig, place: RedisPlace, python: st
     runs,
     handout,
     intake,
+    metrics,
     sweeping: { runs: storedRuns, groups, producer },
     startWorker(name) {
       const connection = connectForWork(place)
       const onError = (err: unknown) => log.warn({ err }, 'a worker met an error')
-      const processors = { 'score-group': scoreGroup({ groups, items, judge, runs, tasks }) }
+      const processors = { 'score-group': scoreGroup({ groups, items, judge, runs, tasks, meters }) }
       const consumer = consume(processors, {
         connection,
         prefix: keys.jobs,
         concurrency: config.WORKER_CONCURRENCY,
         onError,
+        onOutcome: (queue, outcome) => meters.count('rgs_jobs_total', { queue, outcome }),
       })
       const sweeper = startSweeper(this.sweeping, onError)
       const heart = beat(redis, keys, name)
@@ -111,6 +124,7 @@ export function openService(config: ServiceConfig, place: RedisPlace, python: st
     async close() {
       for (const close of closers.toReversed()) await close()
       await figures.close()
+      await metrics.close()
       completions.close()
       await producer.close()
       await engine.close()

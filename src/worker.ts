@@ -1,18 +1,24 @@
-/** main: jobs only. Probes on WORKER_PORT. */
+/** main: jobs only, with probes and metrics on WORKER_PORT. */
 import { hostname } from 'node:os'
 import { closeAtTheEnd } from './closing.ts'
 import { placeOfRedis, readConfig } from './config.ts'
 import { openLog } from './log.ts'
 import { main } from './main.ts'
 import { preparePython } from './prepare/python-environment.ts'
+import { openProbes } from './probes.ts'
 import { openService } from './service.ts'
 
 await main(async () => {
   const config = readConfig()
   const log = openLog(config.LOG_LEVEL, 'worker')
   const python = await preparePython((line) => log.info(line), config.PYTHON)
-  const service = openService(config, placeOfRedis(config), python, log)
+  const service = openService(config, placeOfRedis(config), python, log, 'worker')
   service.startWorker(`${hostname()}/${process.pid}`)
-  closeAtTheEnd(log, () => service.close())
+  // Started by `npm start` it is one of several on this machine, and seen through the API's port.
+  const probes = process.connected ? undefined : await openProbes(service, config, log)
+  closeAtTheEnd(log, async () => {
+    await probes?.close()
+    await service.close()
+  })
   process.send?.('listening')
 })

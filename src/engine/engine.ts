@@ -24,6 +24,9 @@ export interface Health {
 /** How an item is placed: `dataset(seed)[index]`. */
 export type Place = [seed: number, index: number]
 
+/** Killed at its deadline; ended by itself; gone with the engine. */
+export type EndCause = 'timeout' | 'crashed' | 'engine_ended'
+
 export interface Engine {
   readonly version: string
   /** All tasks by name. Throws `engine_unavailable` while the library cannot be asked. */
@@ -37,8 +40,8 @@ export interface Engine {
   health(): Health
   /** Throws `engine_unavailable` unless the engine is up. */
   assertReady(): void
-  /** Hosts alive and hosts killed so far, by kind. */
-  hosts(): Record<'items' | 'score', { alive: number; kills: number }>
+  /** Hosts alive, hosts killed so far, and hosts that ended in the middle of work by what ended them; by kind. */
+  hosts(): Record<'items' | 'score', { alive: number; kills: number; ends: Record<EndCause, number> }>
   close(): Promise<void>
 }
 

@@ -41,6 +41,7 @@ export class Host {
   #next = 0
   #timer: NodeJS.Timeout | undefined
   #stuck = false
+  #dismissed = false
   #processorMs = 0
   #markedAt = 0
   busySince = 0
@@ -70,8 +71,15 @@ export class Host {
     this.#socket.write(encodeFrame({ ...batch.request, units: batch.units.map(({ unit }) => unit) }))
   }
 
+  /** What ended it, once it is gone; undefined if it was let go. */
+  get endCause(): 'timeout' | 'crashed' | undefined {
+    if (this.#stuck) return 'timeout'
+    return this.#dismissed ? undefined : 'crashed'
+  }
+
   /** Lets an idle host end. */
   dismiss(): void {
+    this.#dismissed = true
     this.#socket.end()
   }
 

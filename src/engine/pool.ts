@@ -1,5 +1,6 @@
 /** The hosts of one kind and the batches that wait for them. */
 import type { Socket } from 'node:net'
+import type { EndCause } from './engine.ts'
 import { type Batch, Host } from './host.ts'
 import type { Outcome } from './outcome.ts'
 import type { HostKind, Zygote } from './zygote.ts'
@@ -26,6 +27,7 @@ export class Pool {
   #forking = 0
   #ticker: NodeJS.Timeout | undefined
   kills = 0
+  readonly ends: Record<EndCause, number> = { timeout: 0, crashed: 0, engine_ended: 0 }
 
   constructor(kind: HostKind, size: number, zygote: () => Zygote | undefined) {
     this.#kind = kind
@@ -143,6 +145,8 @@ export class Pool {
 
   #gone(host: Host, rest: Batch | undefined): void {
     this.#hosts.delete(host)
+    const cause = this.#zygote() ? host.endCause : 'engine_ended'
+    if (cause) this.ends[cause]++
     const at = this.#idle.indexOf(host)
     if (at >= 0) this.#idle.splice(at, 1)
     if (rest) {

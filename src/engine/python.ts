@@ -61,7 +61,7 @@ export class PythonEngine implements Engine {
   }
 
   hosts(): ReturnType<Engine['hosts']> {
-    const count = (pool: Pool) => ({ alive: pool.hosts, kills: pool.kills })
+    const count = (pool: Pool) => ({ alive: pool.hosts, kills: pool.kills, ends: { ...pool.ends } })
     return { items: count(this.#makers), score: count(this.#scorers) }
   }
 

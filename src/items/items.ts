@@ -4,6 +4,7 @@ import type { Engine, Made, Place } from '../engine/engine.ts'
 import type { Ladders } from '../engine/ladders.ts'
 import { unwrap } from '../engine/outcome.ts'
 import { Fault } from '../faults.ts'
+import type { Meters } from '../metrics/meters.ts'
 import type { Entry } from '../scorers/scorer.ts'
 import type { Entries } from '../store/entries.ts'
 import type { Questions } from '../store/questions.ts'
@@ -30,6 +31,7 @@ interface Parts {
   ladders: Ladders
   tasks: TaskCatalogue
   figures: TaskFigures
+  meters: Meters
 }
 
 export class Items {
@@ -145,7 +147,9 @@ export class Items {
     const started = performance.now()
     const places = recipes.map(({ seed, index }): Place => [seed, index])
     const outcomes = await this.#parts.engine.items(first.task, first.config, places)
-    this.#parts.figures.made(first.task, recipes.length, performance.now() - started)
+    const ms = performance.now() - started
+    this.#parts.figures.made(first.task, recipes.length, ms)
+    this.#parts.meters.made(first.task, recipes.length, ms)
     return outcomes.map((outcome, k) => async () => {
       const recipe = recipes[k] as Recipe // one outcome for each
       const made = unwrap(outcome) as Made // as host.py makes them

@@ -2,6 +2,7 @@
 import { Fault } from '../faults.ts'
 import type { Items } from '../items/items.ts'
 import type { Given, Judge } from '../items/judge.ts'
+import type { Meters } from '../metrics/meters.ts'
 import { feedOf } from '../runs/curriculum.ts'
 import type { RunBook } from '../runs/run-book.ts'
 import { type GroupResult, judgeGroup } from '../scoring/group.ts'
@@ -15,11 +16,12 @@ interface Parts {
   judge: Judge
   runs: RunBook
   tasks: TaskCatalogue
+  meters: Meters
 }
 
 const NO_COMPLETION = new Set(['abort', 'error'])
 
-export function scoreGroup({ groups, items, judge, runs, tasks }: Parts) {
+export function scoreGroup({ groups, items, judge, runs, tasks, meters }: Parts) {
   return async (place: GroupPlace, { last }: { last: boolean }): Promise<void> => {
     const stored = await groups.find(place)
     if (stored?.status !== 'queued' || !stored.input) return // done by another delivery, or of a run that is gone
@@ -36,7 +38,8 @@ export function scoreGroup({ groups, items, judge, runs, tasks }: Parts) {
       result = failed(error)
     }
     const feed = feedOf(run, recipe, result.mean_score ?? null, tasks.list())
-    await groups.complete(place, recipe.task, result, settings.keep_groups, feed)
+    if (await groups.complete(place, recipe.task, result, settings.keep_groups, feed))
+      meters.verdicts(recipe.task, result.verdicts)
   }
 }
 

@@ -8,12 +8,14 @@ interface Options {
   prefix: string
   concurrency: number
   onError: (error: Error) => void
+  /** How each try of a job ended. */
+  onOutcome?: (queue: JobName, outcome: 'completed' | 'retried' | 'failed') => void
 }
 
 /** Starts one BullMQ worker for each kind of job. */
 export function consume(
   processors: Processors,
-  { connection, prefix, concurrency, onError }: Options,
+  { connection, prefix, concurrency, onError, onOutcome = () => {} }: Options,
 ): { close(): Promise<void> } {
   const stopping = new AbortController()
   const workers = (Object.keys(JOBS) as JobName[]).map((name) => {
@@ -28,6 +30,8 @@ export function consume(
       maxStalledCount: 10,
     })
     worker.on('error', onError)
+    worker.on('completed', () => onOutcome(name, 'completed'))
+    worker.on('failed', (job) => onOutcome(name, job?.finishedOn === undefined ? 'retried' : 'failed'))
     return worker
   })
   return {

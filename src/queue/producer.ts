@@ -32,7 +32,12 @@ export class Producer {
   #queue(name: JobName): Queue {
     let queue = this.#queues.get(name)
     if (!queue) {
-      queue = new Queue(name, { connection: this.#connection, prefix: this.#prefix, skipWaitingForReady: true })
+      queue = new Queue(name, {
+        connection: this.#connection,
+        prefix: this.#prefix,
+        skipWaitingForReady: true,
+        skipVersionCheck: true, // one that failed would be remembered for ever
+      })
       queue.on('error', () => {}) // met by the call that adds
       this.#queues.set(name, queue)
     }

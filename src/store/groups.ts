@@ -115,6 +115,12 @@ export class Groups {
     }
   }
 
+  /** When the oldest group that is not done was accepted, ms; undefined if there is none. */
+  async oldestPendingAt(run: string, epoch: number): Promise<number | undefined> {
+    const [, time] = await this.#redis.zrange(this.#keys.ofRun(run, epoch).pending, '0', '0', 'WITHSCORES')
+    return time === undefined ? undefined : Number(time)
+  }
+
   /** Groups of a run that were accepted before `time` and are not done, oldest first. */
   pendingSince(run: string, epoch: number, time: number, most: number): Promise<string[]> {
     return this.#redis.zrangebyscore(this.#keys.ofRun(run, epoch).pending, 0, time, 'LIMIT', 0, most)

@@ -17,6 +17,10 @@ export interface Keys {
   runs: string
   workers: string
   taskStatistics: string
+  /** Shared sums of counters and histograms. */
+  metrics: string
+  /** What each process last told of itself. */
+  processes: string
   /** Channel on which completed groups are announced: `run/epoch/group`. */
   completions: string
   /** BullMQ's own prefix, with a hash tag of its own. */
@@ -39,6 +43,8 @@ export function keysUnder(prefix: string): Keys {
     runs: `${prefix}:runs`,
     workers: `${prefix}:workers`,
     taskStatistics: `${prefix}:task-statistics`,
+    metrics: `${prefix}:metrics`,
+    processes: `${prefix}:processes`,
     completions: `${prefix}:completions`,
     jobs: `{${prefix}:jobs}`,
     entryBucket: (bucket) => `{${prefix}:entries:${bucket}}`,

@@ -13,6 +13,8 @@ export interface StoredRun {
   name: string
   epoch: number
   revision: number
+  /** When it came into being, ms. */
+  created: number
   named: SettingsChange
   counters: Record<string, number>
 }
@@ -35,6 +37,7 @@ export class Runs {
       name,
       epoch: Number(fields.epoch),
       revision: Number(fields.revision),
+      created: Number(fields.created),
       named: JSON.parse(fields.settings ?? '{}') as SettingsChange, // written by change
       counters: Object.fromEntries(
         Object.entries(fields)

@@ -1,42 +1,36 @@
-/** Figures per task over all runs: counted in the process, added to Redis every second; eventually right. */
+/** Figures per task over all runs. */
 import type { Redis } from 'ioredis'
 import type { TaskStatistics } from '../words/task.ts'
 import type { Keys } from './keys.ts'
-
-const FLUSH_MS = 1000
+import { Sums } from './sums.ts'
 
 export class TaskFigures {
-  readonly #redis: Redis
-  readonly #keys: Keys
-  readonly #timer: NodeJS.Timeout
-  #sums = new Map<string, number>()
+  readonly #sums: Sums
 
   constructor(redis: Redis, keys: Keys) {
-    this.#redis = redis
-    this.#keys = keys
-    this.#timer = setInterval(() => void this.flush(), FLUSH_MS)
+    this.#sums = new Sums(redis, keys.taskStatistics)
   }
 
   made(task: string, items: number, ms: number): void {
-    this.#add(`${task}:items`, items)
-    this.#add(`${task}:make_ms`, ms)
+    this.#sums.add(`${task}:items`, items)
+    this.#sums.add(`${task}:make_ms`, ms)
   }
 
   scored(task: string, rollouts: number, score: number): void {
-    this.#add(`${task}:rollouts`, rollouts)
-    this.#add(`${task}:score`, score)
+    this.#sums.add(`${task}:rollouts`, rollouts)
+    this.#sums.add(`${task}:score`, score)
   }
 
   /** Answers that a scorer was asked for; equal ones count once. */
   asked(task: string, answers: number, ms: number): void {
-    this.#add(`${task}:answers`, answers)
-    this.#add(`${task}:score_ms`, ms)
+    this.#sums.add(`${task}:answers`, answers)
+    this.#sums.add(`${task}:score_ms`, ms)
   }
 
   async of(task: string): Promise<TaskStatistics> {
     const names = ['items', 'make_ms', 'rollouts', 'score', 'answers', 'score_ms']
-    const values = await this.#redis.hmget(this.#keys.taskStatistics, ...names.map((name) => `${task}:${name}`))
-    const [items = 0, makeMs = 0, rollouts = 0, score = 0, answers = 0, scoreMs = 0] = values.map(Number)
+    const values = await this.#sums.readSome(names.map((name) => `${task}:${name}`))
+    const [items = 0, makeMs = 0, rollouts = 0, score = 0, answers = 0, scoreMs = 0] = values
     const mean = (sum: number, n: number) => (n === 0 ? null : sum / n)
     return {
       items,
@@ -47,25 +41,11 @@ export class TaskFigures {
     }
   }
 
-  async flush(): Promise<void> {
-    if (this.#sums.size === 0) return
-    const sums = this.#sums
-    this.#sums = new Map()
-    try {
-      const pipeline = this.#redis.pipeline()
-      for (const [field, amount] of sums) pipeline.hincrbyfloat(this.#keys.taskStatistics, field, amount)
-      await pipeline.exec()
-    } catch {
-      for (const [field, amount] of sums) this.#add(field, amount) // Redis is away: next time
-    }
+  flush(): Promise<void> {
+    return this.#sums.flush()
   }
 
-  async close(): Promise<void> {
-    clearInterval(this.#timer)
-    await this.flush()
-  }
-
-  #add(field: string, amount: number): void {
-    this.#sums.set(field, (this.#sums.get(field) ?? 0) + amount)
+  close(): Promise<void> {
+    return this.#sums.close()
   }
 }

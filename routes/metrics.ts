@@ -1,0 +1,19 @@
+/** GET /metrics: figures for Prometheus. */
+import { z } from 'zod'
+import { PROMETHEUS_CONTENT_TYPE } from '../src/metrics/exposition.ts'
+import type { App, Services } from './context.ts'
+
+export function metrics(app: App, { metrics }: Pick<Services, 'metrics'>): void {
+  app.get(
+    '/metrics',
+    {
+      schema: {
+        tags: ['operations'],
+        summary: 'Figures for Prometheus, of all processes together, whichever of them answers',
+        response: { 200: z.string().describe('Prometheus text; docs/metrics.md lists the metrics') },
+      },
+      serializerCompiler: () => (text) => text as string, // as the handler gives it
+    },
+    async (_request, reply) => reply.type(PROMETHEUS_CONTENT_TYPE).send(await metrics.text()),
+  )
+}

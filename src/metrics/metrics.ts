@@ -1,0 +1,67 @@
+/** The metrics of one process, and its answer for all of them. */
+import type { Redis } from 'ioredis'
+import type { Engine } from '../engine/engine.ts'
+import { Fault } from '../faults.ts'
+import { Backlog } from '../queue/backlog.ts'
+import type { Groups } from '../store/groups.ts'
+import type { Keys } from '../store/keys.ts'
+import { redisFault } from '../store/redis.ts'
+import type { Runs } from '../store/runs.ts'
+import { Sums } from '../store/sums.ts'
+import { VERSION } from '../version.ts'
+import { sample } from './catalogue.ts'
+import { exposition } from './exposition.ts'
+import { Meters } from './meters.ts'
+import { ProcessReports, type Role } from './processes.ts'
+import { standing } from './standing.ts'
+
+interface Parts {
+  redis: Redis
+  keys: Keys
+  engine: Engine
+  runs: Runs
+  groups: Groups
+  role: Role
+}
+
+/**
+ * Counters and histograms are sums in Redis that every process adds to once a second, so that any process answers for
+ * all, and none of them ever falls when a process ends. A process that is killed takes its last second with it.
+ */
+export class Metrics {
+  readonly meters: Meters
+  readonly #parts: Parts
+  readonly #sums: Sums
+  readonly #reports: ProcessReports
+  readonly #backlog: Backlog
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#sums = new Sums(parts.redis, parts.keys.metrics)
+    this.meters = new Meters(this.#sums)
+    this.#reports = new ProcessReports({ ...parts, meters: this.meters })
+    this.#backlog = new Backlog(parts.redis, parts.keys.jobs)
+  }
+
+  /** Prometheus text. While Redis is away: this process's own gauges, and `rgs_redis_up 0`. */
+  async text(): Promise<string> {
+    const always = [sample('rgs_build_info', { version: VERSION, engine: this.#parts.engine.version }, 1)]
+    try {
+      const [sums, processes, state] = await Promise.all([
+        this.#sums.read(),
+        this.#reports.all(),
+        standing({ ...this.#parts, backlog: this.#backlog }),
+      ])
+      return await exposition(sums, [...always, sample('rgs_redis_up', {}, 1), ...processes, ...state])
+    } catch (error) {
+      if (!(redisFault(error) instanceof Fault)) throw error
+      return exposition([], [...always, sample('rgs_redis_up', {}, 0), ...this.#reports.own()])
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#reports.close()
+    await this.#sums.close()
+    await this.#backlog.close()
+  }
+}

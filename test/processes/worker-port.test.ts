@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { freePort } from '../../scripts/with-server.ts'
+import { type Reading, readMetrics } from '../metrics/reading.ts'
+import { openWorld, until, type World } from '../world.ts'
+
+const WORKER = join(import.meta.dirname, '..', '..', 'src', 'worker.ts')
+
+let world: World
+const workers: ChildProcess[] = []
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(async () => {
+  for (const worker of workers) {
+    const ended = new Promise((resolve) => worker.once('exit', resolve))
+    worker.kill('SIGTERM')
+    await ended
+  }
+  await world.close()
+})
+
+function startWorker(port: number): { output: () => string } {
+  const env = {
+    ...process.env,
+    REDIS_URL: inject('redisUrl'),
+    REDIS_PREFIX: world.prefix,
+    WORKER_PORT: String(port),
+    ENGINE_HOSTS: '1',
+  }
+  const child = spawn(process.execPath, [WORKER], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString()
+  })
+  workers.push(child)
+  return { output: () => output }
+}
+
+const workersIn = ({ samples }: Reading) =>
+  samples.filter(({ name, labels }) => name === 'rgs_process_up' && labels.role === 'worker').length
+
+it('a worker of its own answers on WORKER_PORT, is seen through the API, and does without a port that is taken', async () => {
+  const port = await freePort()
+  startWorker(port)
+  const get = (path: string) => fetch(`http://127.0.0.1:${port}${path}`)
+  const ready = await until(
+    () =>
+      get('/readyz').then(
+        (answer) => answer.status,
+        () => 0,
+      ),
+    (status) => status === 200,
+  )
+  expect(ready).toBe(200)
+  expect(await (await get('/livez')).json()).toEqual({ status: 'alive' })
+  expect(workersIn(readMetrics(await (await get('/metrics')).text()))).toBe(1)
+  expect(await (await get('/items')).json()).toMatchObject({ code: 'not_found' })
+
+  const second = startWorker(port)
+  await until(
+    async () => second.output(),
+    (output) => output.includes('set WORKER_PORT to a free port'),
+  )
+  const both = await until(
+    async () => readMetrics((await world.app.inject('/metrics')).body),
+    (reading) => workersIn(reading) === 2,
+  )
+  expect(workersIn(both)).toBe(2)
+}, 120_000)
