@@ -35,7 +35,7 @@ export const ACCESS: Readonly<Record<string, Row>> = {
   'GET /tasks/:task': readers,
 
   'POST /items': trainers,
-  'POST /items/find': readers,
+  'POST /items/find': admins,
   'GET /items/:id': readers,
   'POST /score': scorers,
   'POST /rollouts': trainers,

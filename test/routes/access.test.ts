@@ -51,6 +51,7 @@ describe('role by role', () => {
   it.each([
     ['GET', '/tasks', '', 'rtea'],
     ['POST', '/items', '', 'ta'],
+    ['POST', '/items/find', '', 'a'],
     ['POST', '/rollouts', '', 'ta'],
     ['POST', '/score', '', 'tea'],
     ['GET', '/runs', '', 'rtea'],
