@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Redis } from 'ioredis'
+import type { Delivery } from '../src/batches/delivery.ts'
 import type { Engine } from '../src/engine/engine.ts'
 import type { Ladders } from '../src/engine/ladders.ts'
 import type { Items } from '../src/items/items.ts'
@@ -12,6 +13,7 @@ import type { Metrics } from '../src/metrics/metrics.ts'
 import type { Handout } from '../src/runs/handout.ts'
 import type { Intake } from '../src/runs/intake.ts'
 import type { RunBook } from '../src/runs/run-book.ts'
+import type { Batches } from '../src/store/batches.ts'
 import type { Keys } from '../src/store/keys.ts'
 import type { TaskFigures } from '../src/store/task-figures.ts'
 import type { TaskCatalogue } from '../src/tasks/catalogue.ts'
@@ -29,6 +31,8 @@ export interface Services {
   handout: Handout
   intake: Intake
   metrics: Metrics
+  batches: Batches
+  delivery: Delivery
 }
 
 export type App = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypeProvider>

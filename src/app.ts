@@ -1,5 +1,6 @@
 /** The whole HTTP application: no port, no environment. What it needs is given to it. */
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
+import { batches } from '../routes/batches.ts'
 import type { App, Services } from '../routes/context.ts'
 import { items } from '../routes/items.ts'
 import { metrics } from '../routes/metrics.ts'
@@ -43,7 +44,7 @@ export async function buildApp(services: Services, log: FastifyBaseLogger, { key
   addProblems(app)
   addCommonAnswers(app)
   await addOpenapi(app)
-  for (const add of [tasks, items, score, rollouts, runs, operations, metrics]) add(app, services)
+  for (const add of [tasks, items, score, rollouts, runs, batches, operations, metrics]) add(app, services)
   await app.ready()
   return app
 }

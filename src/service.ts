@@ -1,6 +1,7 @@
 /** Puts the parts together, for a process that serves HTTP, does jobs, or both; and takes them apart again. */
 import type { Logger } from 'pino'
 import type { Services } from '../routes/context.ts'
+import { Delivery } from './batches/delivery.ts'
 import type { Config } from './config.ts'
 import { Ladders } from './engine/ladders.ts'
 import { PythonEngine } from './engine/python.ts'
@@ -15,6 +16,7 @@ import { Producer } from './queue/producer.ts'
 import { Handout } from './runs/handout.ts'
 import { Intake } from './runs/intake.ts'
 import { RunBook } from './runs/run-book.ts'
+import { Batches } from './store/batches.ts'
 import { Completions } from './store/completions.ts'
 import { durabilityGaps } from './store/durability.ts'
 import { Entries } from './store/entries.ts'
@@ -85,6 +87,8 @@ export function openService(
   const completions = new Completions(connectForWork(place), keys.completions)
   const onHintLost = (err: unknown) => log.warn({ err }, 'a job could not be added; the sweeper will add it')
   const intake = new Intake({ runs, items, groups, producer, completions, onHintLost })
+  const batches = new Batches(redis, keys)
+  const delivery = new Delivery({ runs, batches, completions })
   const handout = new Handout({ engine, runs: storedRuns, items, tasks, log })
 
   return {
@@ -100,6 +104,8 @@ export function openService(
     handout,
     intake,
     metrics,
+    batches,
+    delivery,
     sweeping: { runs: storedRuns, groups, producer },
     startWorker(name) {
       const connection = connectForWork(place)

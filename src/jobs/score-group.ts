@@ -6,9 +6,10 @@ import type { Meters } from '../metrics/meters.ts'
 import { feedOf } from '../runs/curriculum.ts'
 import type { RunBook } from '../runs/run-book.ts'
 import { type GroupResult, judgeGroup } from '../scoring/group.ts'
+import { factsOf } from '../store/facts.ts'
 import type { GroupPlace, Groups } from '../store/groups.ts'
+import type { GroupTexts } from '../store/payload.ts'
 import type { TaskCatalogue } from '../tasks/catalogue.ts'
-import type { Rollout } from '../words/rollout.ts'
 
 interface Parts {
   groups: Groups
@@ -24,26 +25,30 @@ const NO_COMPLETION = new Set(['abort', 'error'])
 export function scoreGroup({ groups, items, judge, runs, tasks, meters }: Parts) {
   return async (place: GroupPlace, { last }: { last: boolean }): Promise<void> => {
     const stored = await groups.find(place)
-    if (stored?.status !== 'queued' || !stored.input) return // done by another delivery, or of a run that is gone
-    const { input } = stored
+    const texts = stored?.status === 'queued' ? await groups.texts(place) : undefined
+    if (!stored?.about || !texts) return // done by another delivery, or of a run that is gone
+    const { about, wants } = stored
     const run = await runs.ensure(place.run)
     const { settings } = run
-    const recipe = await items.open(input.item_id)
+    const recipe = await items.open(about.item_id)
     let result: GroupResult
+    let retriable = false
     try {
-      const verdicts = await judge.verdicts(recipe, input.rollouts.map(givenOf), settings, true)
-      result = judgeGroup(input.rollouts, verdicts, settings, input.buffer ?? settings.buffer)
+      const verdicts = await judge.verdicts(recipe, texts.rollouts.map(givenOf), settings, true)
+      result = judgeGroup(about.rollouts, verdicts, settings, wants)
     } catch (error) {
       if (!last || !(error instanceof Fault)) throw error
       result = failed(error)
+      retriable = true
     }
     const feed = feedOf(run, recipe, result.mean_score ?? null, tasks.list())
-    if (await groups.complete(place, recipe.task, result, settings.keep_groups, feed))
-      meters.verdicts(recipe.task, result.verdicts)
+    const facts = factsOf(place.group, recipe.task, about, result)
+    const completion = { task: recipe.task, result, facts, retriable, keep: settings.keep_groups, feed }
+    if (await groups.complete(place, completion)) meters.verdicts(recipe.task, result.verdicts)
   }
 }
 
-export function givenOf({ completion, messages, finish_reason }: Rollout): Given {
+export function givenOf({ completion, messages, finish_reason }: GroupTexts['rollouts'][number]): Given {
   if (finish_reason && NO_COMPLETION.has(finish_reason))
     return { kind: 'nothing', detail: `finish_reason ${finish_reason}` }
   return completion === undefined ? { kind: 'messages', messages: messages ?? [] } : { kind: 'completion', completion }

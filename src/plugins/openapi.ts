@@ -11,6 +11,7 @@ const TAGS = [
   { name: 'scoring', description: 'Completions in, verdicts out' },
   { name: 'rollouts', description: 'Groups of completions for one item, scored by workers' },
   { name: 'runs', description: 'Training runs that nodes share' },
+  { name: 'batches', description: 'Scored groups for trainers, by training step' },
   { name: 'operations', description: 'For those who keep the server running' },
 ]
 

@@ -5,6 +5,8 @@ import type { Items } from '../items/items.ts'
 import type { Producer } from '../queue/producer.ts'
 import type { Completions } from '../store/completions.ts'
 import type { Acceptance, GroupPlace, Groups } from '../store/groups.ts'
+import { pack } from '../store/payload.ts'
+import { decodeItemId } from '../words/item-id.ts'
 import type { Group, GroupInput } from '../words/rollout.ts'
 import type { OpenRun, RunBook } from './run-book.ts'
 
@@ -54,9 +56,13 @@ export class Intake {
     const { group_id, ...content } = input
     const hash = contentHash(content)
     const place = { run: run.name, epoch: run.epoch, group: group_id ?? hash.slice(0, 32) }
-    const buffered = input.buffer ?? run.settings.buffer
-    const bound = buffered ? run.settings.buffer_max_groups : 0
-    refuse(await this.#parts.groups.accept(place, hash, content, bound), place)
+    const { settings } = run
+    const wants = input.buffer ?? settings.buffer
+    // Only a trainer's batch has use for the arrays.
+    const { arrays, ...rest } = pack(content)
+    const packed = { ...rest, arrays: wants ? arrays : Buffer.alloc(0) }
+    const bounds = { rollouts: input.rollouts.length, wants, most: settings.buffer_max_groups }
+    refuse(await this.#parts.groups.accept(place, hash, packed, bounds), place)
     return place
   }
 
@@ -64,9 +70,9 @@ export class Intake {
     const stored = await this.#parts.groups.find(place)
     if (!stored)
       throw new Fault('unknown_group', `Run ${place.run} has no group ${place.group}, or it is no longer kept`)
-    const { item_id } = stored.input ?? {}
+    const { item_id } = stored.about ?? {}
     if (item_id === undefined) throw new Fault('unknown_group', `Group ${place.group} was seen, but is no longer kept`)
-    const recipe = await this.#parts.items.open(item_id)
+    const recipe = decodeItemId(item_id)
     const { group, run } = place
     const identity = { group_id: group, run, item_id, task: recipe.task, difficulty: recipe.difficulty }
     return { ...identity, ...(stored.result ?? { status: stored.status, destination: null }) }

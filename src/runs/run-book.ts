@@ -1,6 +1,6 @@
 /** Runs as their users see them: settings that can be changed, and a run that comes into being with its first use. */
 import { Fault } from '../faults.ts'
-import type { Runs, StoredRun } from '../store/runs.ts'
+import type { Runs, StoredRun, Waiting } from '../store/runs.ts'
 import type { TaskCatalogue } from '../tasks/catalogue.ts'
 import type { CurriculumPoint, Run, RunSettings, SettingsChange } from '../words/run.ts'
 import { settingsInForce } from '../words/run.ts'
@@ -102,7 +102,7 @@ export class RunBook {
 
   async view({ name, settings, counters, ...rest }: OpenRun): Promise<Run> {
     const run = { name, counters, ...rest }
-    const [{ queued, buffered }, sums, levels] = await Promise.all([
+    const [waiting, sums, levels] = await Promise.all([
       this.#runs.waiting(run),
       this.#runs.taskSums(run),
       this.#runs.levels(run),
@@ -118,17 +118,30 @@ export class RunBook {
         rollouts: count('rollouts'),
         scored_groups: count('scored_groups'),
         failed_groups: count('failed_groups'),
-        queued_groups: queued,
-        buffered_groups: buffered,
+        queued_groups: waiting.queued,
+        buffered_groups: waiting.buffered,
+        step: counters.step ?? null,
+        stale_groups: count('stale_groups'),
         no_signal: { easy: count('no_signal_easy'), hard: count('no_signal_hard') },
         faults: Object.fromEntries(faults.map(([key, value]) => [key.slice('fault:'.length), value])),
         unscored: count('unscored'),
       },
+      batch: batchProgress(settings, counters.step, waiting),
       tasks: Object.fromEntries(
         Object.entries(sums).map(([task, sum]) => [task, { ...standing(levels[task]), ...taskView(sum) }]),
       ),
     }
   }
+}
+
+function batchProgress(
+  { batch_size, unscored_rollouts }: RunSettings,
+  last: number | undefined,
+  { rollouts, scored, queuedRollouts }: Waiting,
+): Run['batch'] {
+  const buffered = unscored_rollouts === 'omit' ? scored : rollouts
+  const missing = Math.max(0, batch_size - buffered)
+  return { step: last === undefined ? 0 : last + 1, wanted: batch_size, buffered, queued: queuedRollouts, missing }
 }
 
 function standing(

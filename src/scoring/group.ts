@@ -4,11 +4,11 @@
  *   counted = scored, not skipped for being short      → mean_score, percent_correct, curriculum
  *   voters  = counted, not masked for being cut off    → mean_reward, std_reward, signal, advantages
  */
-import type { Destination, Group, Rollout } from '../words/rollout.ts'
+import type { Destination, Group } from '../words/rollout.ts'
 import type { RunSettings } from '../words/run.ts'
 import type { GroupVerdict, Verdict } from '../words/verdict.ts'
 import { advantagesOf, meanOf, stdOf } from './advantages.ts'
-import { dapoPenalty, lengthOf, originalPenalty, trainedTokensOf } from './lengths.ts'
+import { dapoPenalty, type Measured, originalPenalty } from './lengths.ts'
 
 export type GroupRules = Pick<
   RunSettings,
@@ -31,7 +31,7 @@ type Scored = Extract<GroupVerdict, { status: 'scored' }>
 export const CORRECT = 0.5
 
 /** `verdicts` in the order of `rollouts`, before any penalty; `buffer` says whether the group wants to wait for a trainer. */
-export function judgeGroup(rollouts: Rollout[], verdicts: Verdict[], rules: GroupRules, buffer: boolean): GroupResult {
+export function judgeGroup(rollouts: Measured[], verdicts: Verdict[], rules: GroupRules, buffer: boolean): GroupResult {
   const entries = verdicts.map((verdict, k) => entryOf(verdict, rollouts[k], rules))
   const unscored = entries.find(({ verdict }) => verdict.status === 'unscored')?.verdict
   const counted = entries.filter(
@@ -74,15 +74,14 @@ interface CountedEntry {
 
 function entryOf(
   verdict: Verdict,
-  rollout: Rollout | undefined,
+  rollout: Measured | undefined,
   rules: GroupRules,
 ): { verdict: GroupVerdict; length: number | undefined } {
-  const trained = rollout && trainedTokensOf(rollout)
+  const { trained, length } = rollout ?? {}
   const marks = {
     ...(trained !== undefined && trained < rules.min_trained_tokens && { skipped: 'too_short' as const }),
     ...(rules.mask_too_long_completions && rollout?.finish_reason === 'length' && { masked: true as const }),
   }
-  const length = rollout && lengthOf(rollout)
   return verdict.status === 'scored'
     ? { verdict: { ...verdict, ...marks, advantage: 0 }, length }
     : { verdict: { ...verdict, ...marks, advantage: null }, length }

@@ -2,6 +2,18 @@
 import { arrayLength, type Rollout, trainedPositions } from '../words/rollout.ts'
 import type { RunSettings } from '../words/run.ts'
 
+/** What the rules of a group want to know of a rollout, besides its verdict. */
+export interface Measured {
+  /** Tokens. */
+  length?: number | undefined
+  trained?: number | undefined
+  finish_reason?: string | null | undefined
+}
+
+export function measured(rollout: Rollout): Measured {
+  return { length: lengthOf(rollout), trained: trainedTokensOf(rollout), finish_reason: rollout.finish_reason }
+}
+
 /** Tokens of a rollout: as said, else those trained, else all; undefined if nothing tells. */
 export function lengthOf(rollout: Rollout): number | undefined {
   if (rollout.length_tokens !== undefined) return rollout.length_tokens

@@ -1,15 +1,21 @@
 /** Groups in Redis: accepted by one script, completed by another, so that what is accepted is scored once. */
 import type { Redis } from 'ioredis'
 import type { GroupResult } from '../scoring/group.ts'
-import type { GroupInput } from '../words/rollout.ts'
+import type { GroupFacts } from '../words/batch.ts'
+import type { Destination } from '../words/rollout.ts'
+import { countersOf, sumsOf } from './group-figures.ts'
 import type { Keys } from './keys.ts'
+import { type About, type GroupTexts, type Packed, unpackAbout, unpackTexts } from './payload.ts'
 import { loadScript } from './script.ts'
 
-const acceptGroup = loadScript('accept-group-4')
-const completeGroup = loadScript('complete-group-8')
+const acceptGroup = loadScript('accept-group-5')
+const completeGroup = loadScript('complete-group-12')
 
 const REMEMBERED_MS = 24 * 60 * 60 * 1000
-
+/** Texts of a run's last groups that are kept for those who look. */
+const KEPT_TEXTS_BYTES = 64 * 1024 * 1024
+/** Groups of a run that can be tried again after their jobs failed. */
+const FAILED_MAX = 1000
 /** Points of a run's history; older ones are forgotten. */
 const HISTORY_MAX = 100_000
 
@@ -35,11 +41,25 @@ export interface GroupPlace {
 
 export type Acceptance = 'new' | 'known' | 'conflict' | 'full' | 'epoch'
 
-/** A stored group; `input` and `result` are gone once it is no longer kept. */
+/** A stored group; `about` and `result` are gone once it is no longer kept. */
 export interface StoredGroup {
   status: 'queued' | 'scored' | 'failed'
-  input: GroupInput | undefined
+  /** Whether it wants to wait for a trainer. */
+  wants: boolean
+  about: About | undefined
   result: GroupResult | undefined
+}
+
+/** What completing a group says besides its result. */
+export interface Completion {
+  task: string
+  result: GroupResult
+  /** For a group that goes to the buffer. */
+  facts: GroupFacts
+  /** Its job failed, not its completions: it may be tried again. */
+  retriable: boolean
+  keep: number
+  feed: Feed | undefined
 }
 
 export class Groups {
@@ -51,54 +71,52 @@ export class Groups {
     this.#keys = keys
   }
 
-  /** `bound`: most groups queued and buffered; 0 for none. */
-  async accept(place: GroupPlace, contentHash: string, input: GroupInput, bound: number): Promise<Acceptance> {
+  /** `most`: groups queued, buffered and in open batches; it binds those that want to wait for a trainer. */
+  async accept(
+    place: GroupPlace,
+    contentHash: string,
+    { about, texts, arrays }: Packed,
+    { rollouts, wants, most }: { rollouts: number; wants: boolean; most: number },
+  ): Promise<Acceptance> {
     const keys = this.#keys.ofRun(place.run, place.epoch)
+    const ask = { epoch: place.epoch, now: Date.now(), rollouts, wants, most }
     const accepted = await acceptGroup(
       this.#redis,
-      [keys.run, keys.group(place.group), keys.pending, keys.buffer],
-      [place.group, contentHash, JSON.stringify(input), Date.now(), place.epoch, bound, input.rollouts.length],
+      [keys.run, keys.group(place.group), keys.pending, keys.buffer, keys.stock],
+      [place.group, contentHash, about, texts, arrays, JSON.stringify(ask)],
     )
     return accepted as Acceptance // the script gives one of these words
   }
 
   /** False if it was completed before. */
-  async complete(place: GroupPlace, task: string, result: GroupResult, keep: number, feed?: Feed): Promise<boolean> {
+  async complete(place: GroupPlace, { task, result, facts, retriable, keep, feed }: Completion): Promise<boolean> {
     const keys = this.#keys.ofRun(place.run, place.epoch)
-    const counters = Object.entries(countersOf(result))
+    const { curriculum, history } = keys
+    const { status, destination } = result
+    const now = new Date()
+    const ask = {
+      status,
+      destination: destination ?? undefined,
+      retriable,
+      task,
+      now: now.getTime(),
+      time: now.toISOString(),
+      counters: countersOf(result),
+      sums: sumsOf(task, result),
+      feed,
+      history_max: HISTORY_MAX,
+      failed_max: FAILED_MAX,
+      ...settling(this.#keys, place, keep),
+    }
     const done = await completeGroup(
       this.#redis,
       [
-        keys.run,
-        keys.group(place.group),
-        keys.pending,
-        keys.buffer,
-        keys.recent,
-        keys.tasks,
-        keys.curriculum,
-        keys.history,
+        ...[keys.run, keys.group(place.group), keys.pending, keys.buffer, keys.recent, keys.tasks, curriculum, history],
+        ...[keys.stock, keys.facts, keys.texts, keys.failed],
       ],
       [
-        place.group,
-        JSON.stringify(result),
-        result.status,
-        result.destination ?? '',
-        REMEMBERED_MS,
-        keep,
-        this.#keys.completions,
-        noticeOf(place),
-        keys.group(''),
-        task,
-        feed?.score ?? '',
-        feed?.difficulty ?? '',
-        feed?.target ?? '',
-        feed?.low ?? '',
-        feed?.high ?? '',
-        new Date().toISOString(),
-        HISTORY_MAX,
-        counters.length,
-        ...counters.flat(),
-        ...sumsOf(task, result).flat(),
+        ...[place.group, JSON.stringify(result), JSON.stringify(facts), JSON.stringify(ask)],
+        ...[this.#keys.completions, noticeOf(place)],
       ],
     )
     return done === 1
@@ -106,12 +124,16 @@ export class Groups {
 
   async find(place: GroupPlace): Promise<StoredGroup | undefined> {
     const key = this.#keys.ofRun(place.run, place.epoch).group(place.group)
-    const [status, input, result] = await this.#redis.hmget(key, 'status', 'input', 'result')
+    const fields = ['status', 'wants', 'about', 'result', 'destination'] as const
+    const [status, wants, about, result, destination] = await this.#redis.hmget(key, ...fields)
     if (!status) return undefined
     return {
-      status: status as StoredGroup['status'], // written by the two scripts
-      input: input ? (JSON.parse(input) as GroupInput) : undefined,
-      result: result ? (JSON.parse(result) as GroupResult) : undefined,
+      status: status as StoredGroup['status'], // this and the others are written by the scripts
+      wants: wants === '1',
+      about: about ? unpackAbout(about) : undefined,
+      result: result
+        ? { ...(JSON.parse(result) as GroupResult), destination: (destination || null) as Destination | null }
+        : undefined,
     }
   }
 
@@ -119,6 +141,12 @@ export class Groups {
   async oldestPendingAt(run: string, epoch: number): Promise<number | undefined> {
     const [, time] = await this.#redis.zrange(this.#keys.ofRun(run, epoch).pending, '0', '0', 'WITHSCORES')
     return time === undefined ? undefined : Number(time)
+  }
+
+  /** Completions and conversations of a group, without its arrays; undefined once they are no longer kept. */
+  async texts(place: GroupPlace): Promise<GroupTexts | undefined> {
+    const texts = await this.#redis.hgetBuffer(this.#keys.ofRun(place.run, place.epoch).group(place.group), 'texts')
+    return texts ? unpackTexts(texts) : undefined
   }
 
   /** Groups of a run that were accepted before `time` and are not done, oldest first. */
@@ -131,27 +159,12 @@ export function noticeOf({ run, epoch, group }: GroupPlace): string {
   return `${run}/${epoch}/${group}`
 }
 
-function countersOf({ status, verdicts, signal, destination, mean_score }: GroupResult): Record<string, number> {
-  const counters: Record<string, number> = { [`${status}_groups`]: 1 }
-  const add = (name: string) => {
-    counters[name] = (counters[name] ?? 0) + 1
+/** What `parts/settle.lua` is told. */
+export function settling(keys: Keys, { run, epoch }: { run: string; epoch: number }, keep: number) {
+  return {
+    keep,
+    keep_bytes: KEPT_TEXTS_BYTES,
+    remembered: REMEMBERED_MS,
+    group_prefix: keys.ofRun(run, epoch).group(''),
   }
-  if (destination === 'no_signal' && !signal) add((mean_score ?? 0) >= 0.5 ? 'no_signal_easy' : 'no_signal_hard')
-  for (const verdict of verdicts) {
-    if (verdict.status === 'unscored') add('unscored')
-    else if (verdict.fault) add(`fault:${verdict.fault}`)
-  }
-  return counters
-}
-
-function sumsOf(task: string, { verdicts, signal }: GroupResult): [string, number][] {
-  const scored = verdicts.filter((verdict) => verdict.status === 'scored')
-  const sum = (field: 'score' | 'reward') => scored.reduce((total, verdict) => total + verdict[field], 0)
-  return [
-    [`${task}:groups`, 1],
-    [`${task}:rollouts`, scored.length],
-    [`${task}:score`, sum('score')],
-    [`${task}:reward`, sum('reward')],
-    [`${task}:signal`, signal ? 1 : 0],
-  ]
 }

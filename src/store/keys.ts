@@ -10,7 +10,17 @@ export interface RunKeys {
   pending: string
   buffer: string
   recent: string
+  /** What is queued, buffered and in open batches, in numbers. */
+  stock: string
+  /** What a buffered group comes to, without its rollouts. */
+  facts: string
+  /** Groups whose texts are kept though nobody waits for them. */
+  texts: string
+  failed: string
+  openBatches: string
+  acknowledged: string
   group(id: string): string
+  batch(step: number): string
 }
 
 export interface Keys {
@@ -62,6 +72,13 @@ export function keysUnder(prefix: string): Keys {
       pending: `${tag(name)}:${epoch}:pending`,
       buffer: `${tag(name)}:${epoch}:buffer`,
       recent: `${tag(name)}:${epoch}:recent`,
+      stock: `${tag(name)}:${epoch}:stock`,
+      facts: `${tag(name)}:${epoch}:facts`,
+      texts: `${tag(name)}:${epoch}:texts`,
+      failed: `${tag(name)}:${epoch}:failed`,
+      openBatches: `${tag(name)}:${epoch}:open-batches`,
+      acknowledged: `${tag(name)}:${epoch}:acknowledged`,
+      batch: (step) => `${tag(name)}:${epoch}:batch:${step}`,
       group: (id) => `${tag(name)}:${epoch}:group:${id}`,
     }),
   }

@@ -19,6 +19,23 @@ export interface StoredRun {
   counters: Record<string, number>
 }
 
+/** What waits in a run. */
+export interface Waiting {
+  /** Groups that are not scored yet; `forBuffer` of them will wait for a trainer. */
+  queued: number
+  forBuffer: number
+  buffered: number
+  /** Groups in batches that are not acknowledged. */
+  open: number
+  /** Rollouts that will wait for a trainer once they are scored. */
+  queuedRollouts: number
+  /** Rollouts in the buffer, and those of them that are scored. */
+  rollouts: number
+  scored: number
+  /** Of the payload of all these. */
+  bytes: number
+}
+
 const TEXTS = new Set(['settings', 'uuid', 'epoch', 'revision', 'created'])
 
 export class Runs {
@@ -81,11 +98,17 @@ export class Runs {
       await this.#redis.rpush(this.#keys.ofRun(name, epoch).late, ...items.map((item) => JSON.stringify(item)))
   }
 
-  /** Groups that wait: for a worker, for a trainer. */
-  async waiting({ name, epoch }: StoredRun): Promise<{ queued: number; buffered: number }> {
+  /** Groups that wait: for a worker, for a trainer, for an acknowledgement; and the rollouts of those. */
+  async waiting({ name, epoch }: StoredRun): Promise<Waiting> {
     const keys = this.#keys.ofRun(name, epoch)
-    const [queued, buffered] = await Promise.all([this.#redis.zcard(keys.pending), this.#redis.zcard(keys.buffer)])
-    return { queued, buffered }
+    const fields = ['open_groups', 'queued_groups', 'queued_rollouts', 'rollouts', 'scored_rollouts', 'bytes'] as const
+    const [queued, buffered, stock] = await Promise.all([
+      this.#redis.zcard(keys.pending),
+      this.#redis.zcard(keys.buffer),
+      this.#redis.hmget(keys.stock, ...fields),
+    ])
+    const [open = 0, forBuffer = 0, queuedRollouts = 0, rollouts = 0, scored = 0, bytes = 0] = stock.map(Number)
+    return { queued, buffered, open, forBuffer, queuedRollouts, rollouts, scored, bytes }
   }
 
   /** Where the curriculum stands, for each task that has fed it. */

@@ -1,4 +1,7 @@
-/** Lua scripts in files: NAME-ARITY.lua, where arity is the number of keys. The contract stands on top of each. */
+/**
+ * Lua scripts in files: NAME-ARITY.lua, where arity is the number of keys. The contract stands on top of each.
+ * A line `-- include NAME` takes in parts/NAME.lua: what several scripts do, or a noun of its own.
+ */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,10 +9,12 @@ import type { Redis } from 'ioredis'
 
 type Argument = string | number | Buffer
 
+const FOLDER = join(import.meta.dirname, 'scripts')
+
 /** Runs a script by its hash; Redis is told the text when it does not know it (it forgets at a restart). */
 export function loadScript(file: string): (redis: Redis, keys: string[], args: Argument[]) => Promise<unknown> {
   const arity = Number(/-(\d+)$/.exec(file)?.[1])
-  const text = readFileSync(join(import.meta.dirname, 'scripts', `${file}.lua`), 'utf8')
+  const text = textOf(`${file}.lua`)
   const sha = createHash('sha1').update(text).digest('hex')
   return async (redis, keys, args) => {
     if (keys.length !== arity) throw new TypeError(`${file} takes ${arity} keys, not ${keys.length}`)
@@ -20,4 +25,10 @@ export function loadScript(file: string): (redis: Redis, keys: string[], args: A
       return redis.eval(text, arity, ...keys, ...args)
     }
   }
+}
+
+function textOf(file: string): string {
+  return readFileSync(join(FOLDER, file), 'utf8').replace(/^-- include (\w+)$/gm, (_line, part: string) =>
+    textOf(`parts/${part}.lua`),
+  )
 }

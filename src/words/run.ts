@@ -138,6 +138,16 @@ export type SettingsChange = z.infer<typeof SettingsChange>
 
 const Count = z.int().min(0)
 
+/** The next batch in the making, in rollouts. */
+export const BatchProgress = z.strictObject({
+  step: Count.describe('The step after the latest that a batch was composed for'),
+  wanted: Count,
+  buffered: Count,
+  queued: Count,
+  missing: Count,
+})
+export type BatchProgress = z.infer<typeof BatchProgress>
+
 export const Run = z.strictObject({
   run: RunName,
   settings: z.looseObject({}).describe('Every setting, with its default where none was named'),
@@ -149,10 +159,13 @@ export const Run = z.strictObject({
     failed_groups: Count,
     queued_groups: Count,
     buffered_groups: Count,
+    step: Count.nullable().describe('The latest step that a batch was composed for'),
+    stale_groups: Count.describe('Dropped for their policy lag when a batch was composed'),
     no_signal: z.strictObject({ easy: Count, hard: Count }),
     faults: z.record(z.string(), Count),
     unscored: Count,
   }),
+  batch: BatchProgress,
   tasks: z.record(
     z.string(),
     z.strictObject({

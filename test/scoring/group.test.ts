@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type GroupRules, judgeGroup } from '../../src/scoring/group.ts'
+import { measured } from '../../src/scoring/lengths.ts'
 import { faulty, unscored } from '../../src/scoring/verdicts.ts'
 import type { Rollout } from '../../src/words/rollout.ts'
 import { RunSettings } from '../../src/words/run.ts'
@@ -16,7 +17,12 @@ const scored = (score: number): Verdict => ({
 const rollout = (more: Partial<Rollout> = {}): Rollout => ({ completion: 'x', ...more })
 const rules = (more: Partial<GroupRules> = {}): GroupRules => ({ ...RunSettings.parse({}), ...more })
 const judge = (rollouts: Partial<Rollout>[], verdicts: Verdict[], more: Partial<GroupRules> = {}, buffer = true) =>
-  judgeGroup(rollouts.map(rollout), verdicts, rules(more), buffer)
+  judgeGroup(
+    rollouts.map((more) => measured(rollout(more))),
+    verdicts,
+    rules(more),
+    buffer,
+  )
 const rewards = (group: ReturnType<typeof judge>) => group.verdicts.map(({ reward }) => reward)
 const advantages = (group: ReturnType<typeof judge>) => group.verdicts.map(({ advantage }) => advantage)
 const masks = (trained: number) => [...Array<number>(3).fill(-100), ...Array<number>(trained).fill(7)]

@@ -1,0 +1,92 @@
+/** Sums of a whole batch: totals for normalising a loss, lag, and flat figures for a logger. */
+import type { GroupFacts, Lag, RolloutFacts, StoredBatch, Totals } from '../words/batch.ts'
+import { FaultKind } from '../words/verdict.ts'
+import { type Portion, portionsOf, sequencesOf } from './shares.ts'
+
+export function totalsOf(batch: StoredBatch): Totals {
+  const portions = portionsOf(batch)
+  const trained = rolloutsOf(portions).filter(isTrained)
+  return {
+    groups: portions.length,
+    sequences: sequencesOf(portions),
+    trained_sequences: trained.length,
+    trained_tokens: trained.reduce((sum, [, , length, tokens]) => sum + (tokens ?? length ?? 0), 0),
+  }
+}
+
+export function lagOf({ groups, policy_version }: Pick<StoredBatch, 'groups' | 'policy_version'>): Lag {
+  const lags = groups.flatMap(({ version }) => (version === null ? [] : [policy_version - version]))
+  if (lags.length === 0) return { min: null, mean: null, max: null }
+  return { min: least(lags), mean: mean(lags), max: most(lags) }
+}
+
+/** Flat and numbers only; a figure that nothing is known for is left out. */
+export function metricsOf(batch: StoredBatch): Record<string, number> {
+  const { groups } = batch
+  const all = groups.flatMap(({ each }) => each)
+  const scored = all.filter(([reward]) => reward !== null)
+  const rewards = scored.map(([reward]) => reward ?? 0)
+  const lengths = all.flatMap(([, , length]) => (length === null ? [] : [length])).toSorted((a, b) => a - b)
+  const frac = (of: RolloutFacts[], is: (rollout: RolloutFacts) => boolean) => of.filter(is).length / of.length
+  const totals = totalsOf(batch)
+  const lag = lagOf(batch)
+  const figures: Record<string, number | null> = {
+    'batch/groups': totals.groups,
+    'batch/sequences': totals.sequences,
+    'batch/trained_sequences': totals.trained_sequences,
+    'batch/trained_tokens': totals.trained_tokens,
+    'reward/mean': rewards.length > 0 ? mean(rewards) : null,
+    'reward/std': rewards.length > 0 ? std(rewards) : null,
+    'score/mean': scored.length > 0 ? mean(scored.map(([, score]) => score ?? 0)) : null,
+    'score/frac_correct': scored.length > 0 ? frac(scored, ([, score]) => (score ?? 0) >= 0.5) : null,
+    'signal/frac': groups.filter(({ signal }) => signal).length / groups.length,
+    'length/mean': lengths.length > 0 ? mean(lengths) : null,
+    'length/p95': lengths[Math.ceil(lengths.length * 0.95) - 1] ?? null,
+    'truncated/frac': frac(all, ([, , , , marks]) => marks.includes('t')),
+    'skipped/frac': frac(all, ([, , , , marks]) => marks.includes('s')),
+    'masked/frac': frac(all, ([, , , , marks]) => marks.includes('m')),
+    'unscored/frac': frac(all, ([reward]) => reward === null),
+    'lag/min': lag.min,
+    'lag/mean': lag.mean,
+    'lag/max': lag.max,
+    ...Object.fromEntries(
+      FaultKind.options.map((fault) => [`fault/${fault}`, frac(all, ([, , , , marks]) => marks.includes(fault))]),
+    ),
+    ...taskFigures(groups),
+  }
+  const known = Object.entries(figures).filter((entry): entry is [string, number] => entry[1] !== null)
+  return Object.fromEntries(known)
+}
+
+function taskFigures(groups: GroupFacts[]): Record<string, number> {
+  const byTask = Map.groupBy(groups, ({ task }) => task)
+  return Object.fromEntries(
+    [...byTask].flatMap(([task, some]) => {
+      const rewards = some.flatMap(({ each }) => each.flatMap(([reward]) => (reward === null ? [] : [reward])))
+      return rewards.length === 0 ? [] : [[`task/${task}/reward`, mean(rewards)]]
+    }),
+  )
+}
+
+/** Voters: scored, not skipped, not masked. */
+function isTrained([reward, , , , marks]: RolloutFacts): boolean {
+  return reward !== null && !marks.includes('s') && !marks.includes('m')
+}
+
+function rolloutsOf(portions: Portion[]): RolloutFacts[] {
+  return portions.flatMap(({ group, indices }) =>
+    indices.flatMap((k) => {
+      const rollout = group.each[k]
+      return rollout ? [rollout] : []
+    }),
+  )
+}
+
+const least = (values: number[]) => values.reduce((a, b) => Math.min(a, b))
+const most = (values: number[]) => values.reduce((a, b) => Math.max(a, b))
+const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+
+function std(values: number[]): number {
+  const middle = mean(values)
+  return Math.sqrt(mean(values.map((value) => (value - middle) ** 2)))
+}

@@ -1,0 +1,73 @@
+-- Completes a group: verdicts, buffer, counters, curriculum and notice in one step, once; a second delivery finds it done.
+-- KEYS  1 run (hash)  2 group (hash)  3 pending (sorted set)  4 buffer (sorted set: group id by order of completion)
+--       5 recent (sorted set: group id by order of completion)  6 tasks (hash of sums per task)
+--       7 curriculum (hash: task to its JSON)  8 history (list of JSON points, newest first)
+--       9 stock (hash)  10 facts (hash: id of a buffered group to its JSON)  11 texts (list)
+--       12 failed (sorted set: id of a group that can be tried again, by time in ms)
+-- ARGV  1 group id  2 result as JSON  3 facts as JSON, for the buffer
+--       4 JSON: { status, destination?, retriable, task, now (ms), time (ISO 8601), counters: { name: amount } of the run,
+--                 sums: { field: amount } of the task, feed?: what the curriculum learns, history_max,
+--                 failed_max, keep, keep_bytes, remembered, group_prefix }
+--       5 channel  6 message
+-- Gives 1, or 0 if the group was done already or is gone.
+-- include curriculum
+-- include settle
+local ask = cjson.decode(ARGV[4])
+local keys = { run = KEYS[1], stock = KEYS[9], texts = KEYS[11], curriculum = KEYS[7], history = KEYS[8] }
+local id = ARGV[1]
+local group = redis.call('HMGET', KEYS[2], 'status', 'wants', 'rollouts')
+if group[1] ~= 'queued' then
+  return 0
+end
+local seq = redis.call('HINCRBY', KEYS[1], 'completed', 1)
+redis.call('HSET', KEYS[2], 'status', ask.status, 'result', ARGV[2], 'destination', ask.destination or '', 'seq', seq)
+redis.call('ZREM', KEYS[3], id)
+if group[2] == '1' then
+  redis.call('HINCRBY', KEYS[9], 'queued_groups', -1)
+  redis.call('HINCRBY', KEYS[9], 'queued_rollouts', -tonumber(group[3]))
+end
+redis.call('ZADD', KEYS[5], seq, id)
+
+-- Where the group goes: to the trainer, to those who may try again, or out of the way.
+if ask.destination == 'buffered' then
+  local facts = cjson.decode(ARGV[3])
+  redis.call('ZADD', KEYS[4], seq, id)
+  redis.call('HSET', KEYS[10], id, ARGV[3])
+  redis.call('HINCRBY', KEYS[9], 'rollouts', facts.rollouts)
+  redis.call('HINCRBY', KEYS[9], 'scored_rollouts', facts.scored)
+elseif ask.retriable then
+  redis.call('ZADD', KEYS[12], ask.now, id)
+  local over = redis.call('ZCARD', KEYS[12]) - ask.failed_max
+  local given_up = over > 0 and redis.call('ZRANGE', KEYS[12], 0, over - 1)
+    or redis.call('ZRANGEBYSCORE', KEYS[12], 0, ask.now - ask.remembered, 'LIMIT', 0, 100)
+  for _, old in ipairs(given_up) do
+    redis.call('ZREM', KEYS[12], old)
+    settle(keys, ask, old)
+  end
+else
+  settle(keys, ask, id)
+end
+
+for name, amount in pairs(ask.counters) do
+  redis.call('HINCRBY', KEYS[1], name, amount)
+end
+for field, amount in pairs(ask.sums) do
+  redis.call('HINCRBYFLOAT', KEYS[6], field, amount)
+end
+
+-- What is no longer kept is forgotten but for its content's hash, which tells a repeated post from a new one.
+local over = math.min(redis.call('ZCARD', KEYS[5]) - ask.keep, 100)
+if over > 0 then
+  for _, old in ipairs(redis.call('ZRANGE', KEYS[5], 0, over - 1)) do
+    redis.call('ZREM', KEYS[5], old)
+    if not redis.call('HGET', ask.group_prefix .. old, 'waits') then
+      redis.call('HDEL', ask.group_prefix .. old, unpack(KEPT))
+    end
+  end
+end
+
+if ask.feed then
+  feed(keys, ask.task, ask.feed, ask.time, ask.history_max)
+end
+redis.call('PUBLISH', ARGV[5], ARGV[6])
+return 1

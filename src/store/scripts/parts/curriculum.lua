@@ -1,0 +1,52 @@
+-- The curriculum, by the rule and the constants of the original environment: of the last 10 scores the last 5 count, from
+-- 3 on; the step is 0.05 times the stability, 0.1 times where a steady model is far off. Numbers are kept as text of 17
+-- digits, so that a level is the same double after its way through JSON.
+-- keys   curriculum (hash: task to its JSON), history (list of JSON points, newest first)
+-- group  { score, difficulty, target, low, high }: its mean score, the difficulty of its item, the accuracy aimed at, and
+--        the bounds of the level;  now: ISO 8601;  most: points that are kept
+local function feed(keys, task, group, now, most)
+  local text = redis.call('HGET', keys.curriculum, task)
+  local state = text and cjson.decode(text) or { level = '0.3', scores = {} }
+  local level = math.min(math.max(tonumber(state.level), group.low), group.high)
+  if math.abs(group.difficulty - level) > 0.05 + 1e-9 then
+    return -- a late group of another difficulty would mislead it
+  end
+  local scores = state.scores
+  table.insert(scores, string.format('%.17g', group.score))
+  if #scores > 10 then
+    table.remove(scores, 1)
+  end
+  local first = math.max(1, #scores - 4)
+  local n, sum, squares = #scores - first + 1, 0, 0
+  for k = first, #scores do
+    sum = sum + tonumber(scores[k])
+  end
+  local accuracy = sum / n
+  for k = first, #scores do
+    squares = squares + (tonumber(scores[k]) - accuracy) ^ 2
+  end
+  if #scores >= 3 then
+    local stability = math.max(0.5, 1 - math.sqrt(squares / n))
+    local step = 0
+    if accuracy > group.target + 0.05 then
+      step = 0.05 * stability
+    elseif accuracy < group.target - 0.05 then
+      step = -0.05 * stability
+    end
+    if stability > 0.8 and accuracy > 0.9 and level < 0.5 then
+      step = 0.1 * stability
+    elseif stability > 0.8 and accuracy < 0.3 and level > 0.5 then
+      step = -0.1 * stability
+    end
+    level = math.min(math.max(level + step, group.low), group.high)
+  end
+  state.level = string.format('%.17g', level)
+  state.accuracy = string.format('%.17g', accuracy)
+  redis.call('HSET', keys.curriculum, task, cjson.encode(state))
+  local point = string.format(
+    '{"time":"%s","task":"%s","score":%.17g,"difficulty":%.17g,"accuracy":%.17g}',
+    now, task, group.score, level, accuracy
+  )
+  redis.call('LPUSH', keys.history, point)
+  redis.call('LTRIM', keys.history, 0, most - 1)
+end

@@ -1,0 +1,135 @@
+/** The groups of one training step: composed once, the same for whoever asks again, kept until acknowledged. */
+import { z } from 'zod'
+import { GroupId, Rollout, RunName } from './rollout.ts'
+import { GroupVerdict } from './verdict.ts'
+
+/** The trainer's own counter. */
+export const Step = z.int().min(0)
+const RANKS_MAX = 4096
+
+const Rank = z.int().min(0).describe('Counted from 0')
+const Ranks = z.int().min(1).max(RANKS_MAX)
+
+/** One rank of several; both or neither. */
+export interface Share {
+  rank: number
+  ranks: number
+}
+
+export const ShareFields = { rank: Rank.optional(), ranks: Ranks.optional() }
+export const QueryShareFields = {
+  rank: z.coerce.number().pipe(Rank).optional(),
+  ranks: z.coerce.number().pipe(Ranks).optional(),
+}
+
+/** A rule for zod: rank and ranks come together, and the rank is one of them. */
+export function checkShare(
+  { rank, ranks }: { rank?: number | undefined; ranks?: number | undefined },
+  context: z.RefinementCtx,
+): void {
+  if ((rank === undefined) !== (ranks === undefined)) {
+    context.addIssue({
+      code: 'custom',
+      path: [rank === undefined ? 'rank' : 'ranks'],
+      message: 'rank and ranks come together',
+    })
+  } else if (rank !== undefined && ranks !== undefined && rank >= ranks) {
+    context.addIssue({ code: 'custom', path: ['rank'], message: `ranks are counted from 0: below ${ranks}` })
+  }
+}
+
+export const Balance = z.enum(['tokens', 'sequences'])
+export type Balance = z.infer<typeof Balance>
+
+export const BatchAsk = z
+  .strictObject({
+    step: Step.describe('The trainer’s own counter; the same step gives the same batch'),
+    ...ShareFields,
+    policy_version: z.int().min(0).optional().describe('What lag is counted from; the step if not given'),
+    min_sequences: z.int().min(1).optional().describe('Compose with fewer rollouts than batch_size, down to this many'),
+    final: z.boolean().default(false).describe('Compose with what there is'),
+    balance: Balance.default('tokens').describe(
+      '`tokens`: whole groups, ranks alike in tokens; `sequences`: equal numbers of rollouts. The first call decides',
+    ),
+  })
+  .superRefine(checkShare)
+export type BatchAsk = z.infer<typeof BatchAsk>
+
+const Figure = z.number().nullable()
+
+/** A group in a batch: what was sent, and what became of it. `rollouts` and `verdicts` are in the same order. */
+export const BatchGroup = z.strictObject({
+  group_id: GroupId,
+  item_id: z.string(),
+  task: z.string(),
+  difficulty: z.number().nullable(),
+  policy_version: z.int().nullable().describe('The oldest version among its rollouts'),
+  extra: z.unknown().optional(),
+  mean_score: Figure,
+  mean_reward: Figure,
+  std_reward: Figure,
+  percent_correct: Figure,
+  voters: z.int(),
+  lengths: z.enum(['all', 'some', 'none']),
+  length_penalty: z.boolean(),
+  signal: z.boolean(),
+  indices: z.array(z.int()).describe('Which of the posted rollouts these are'),
+  rollouts: z.array(Rollout),
+  verdicts: z.array(GroupVerdict),
+})
+export type BatchGroup = z.infer<typeof BatchGroup>
+
+export const Totals = z.strictObject({
+  groups: z.int(),
+  sequences: z.int(),
+  trained_sequences: z.int().describe('Those that carry a training signal: scored, not skipped, not masked'),
+  trained_tokens: z.int().describe('Trained tokens of those'),
+})
+export type Totals = z.infer<typeof Totals>
+
+export const Lag = z.strictObject({ min: Figure, mean: Figure, max: Figure })
+export type Lag = z.infer<typeof Lag>
+
+export const Batch = z.strictObject({
+  run: RunName,
+  step: Step,
+  sequences: z.int().describe('Rollouts in this reply'),
+  totals: Totals.describe('Of the whole batch'),
+  lag: Lag.describe('In policy versions, judged when the batch was composed; null where no version is known'),
+  metrics: z.record(z.string(), z.number()).describe('Flat figures of the whole batch, ready for a logger'),
+  groups: z.array(BatchGroup),
+})
+export type Batch = z.infer<typeof Batch>
+
+/** What a buffered group comes to, without its rollouts: enough to compose batches, share them out and sum them up. */
+export interface GroupFacts {
+  id: string
+  task: string
+  rollouts: number
+  scored: number
+  /** Oldest policy version. */
+  version: number | null
+  signal: boolean
+  /** One for each rollout, in order. */
+  each: RolloutFacts[]
+}
+
+/** `[reward, score, length, trained tokens, marks]`; short, since thousands of them wait. */
+export type RolloutFacts = [
+  reward: number | null,
+  score: number | null,
+  length: number | null,
+  trained: number | null,
+  /** `s`kipped, `m`asked, `t`runcated, or the name of a format fault. */
+  marks: string[],
+]
+
+/** A composed batch as it is kept. */
+export interface StoredBatch {
+  step: number
+  policy_version: number
+  balance: Balance
+  unscored: 'omit' | 'mask'
+  composed_at: number
+  groups: GroupFacts[]
+}
