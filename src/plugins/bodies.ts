@@ -1,16 +1,29 @@
 /** JSON bodies: read as bytes and decoded once, which is half as fast again as Fastify's own parser at 16 KB. */
 import type { FastifyInstance } from 'fastify'
+import { parse } from 'secure-json-parse'
 import { Fault } from '../faults.ts'
+import { assertShape } from './json-shape.ts'
 
 export function addBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
     try {
-      done(null, body.length === 0 ? undefined : JSON.parse(body.toString()))
-    } catch (cause) {
-      done(unreadable(body.toString(), cause))
+      done(null, body.length === 0 ? undefined : readJson(body as Buffer)) // as `parseAs` says
+    } catch (fault) {
+      done(fault as Fault)
     }
   })
+}
+
+/** Throws `invalid_json`, also for keys that could reach a prototype: `__proto__`, and `prototype` in `constructor`. */
+export function readJson(body: Buffer): unknown {
+  assertShape(body)
+  const text = body.toString()
+  try {
+    return parse(text)
+  } catch (cause) {
+    throw unreadable(text, cause)
+  }
 }
 
 function unreadable(text: string, cause: unknown): Fault {
