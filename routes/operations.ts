@@ -1,32 +1,24 @@
 /** GET /livez, /readyz: for those who keep the server running. */
 import { z } from 'zod'
 import { durabilityGaps } from '../src/store/durability.ts'
+import { assertAllUp } from '../src/store/nodes.ts'
 import { countWorkers } from '../src/store/workers.ts'
-import { Readiness } from '../src/words/overview.ts'
 import type { App, Services } from './context.ts'
 
-type Parts = Pick<Services, 'engine' | 'redis' | 'keys'>
+const Part = z.strictObject({ ok: z.boolean(), detail: z.string().optional() })
+const Readiness = z.strictObject({
+  status: z.enum(['ready', 'not_ready']),
+  redis: Part,
+  engine: Part,
+  workers: z.strictObject({ ok: z.boolean(), count: z.int() }),
+})
 
 /** Gaps in what Redis promises are told, but do not make the process unready. */
-function redisPart(gaps: string[]): Readiness['redis'] {
+function redisPart(gaps: string[]): z.infer<typeof Part> {
   return gaps.length === 0 ? { ok: true } : { ok: true, detail: gaps.join('; ') }
 }
 
-/** Whether Redis and the engine can be used; missing workers do not count. */
-export async function readiness({ engine, redis, keys }: Parts): Promise<Readiness> {
-  const counted = await countWorkers(redis, keys).then(
-    async (count) => ({ redis: redisPart(await durabilityGaps(redis)), count }),
-    (error: Error) => ({ redis: { ok: false, detail: error.message }, count: 0 }),
-  )
-  return {
-    status: counted.redis.ok && engine.health().ok ? 'ready' : 'not_ready',
-    redis: counted.redis,
-    engine: engine.health(),
-    workers: { ok: counted.count > 0, count: counted.count },
-  }
-}
-
-export function operations(app: App, parts: Parts): void {
+export function operations(app: App, { engine, redis, keys }: Services): void {
   app.get(
     '/livez',
     {
@@ -49,8 +41,17 @@ export function operations(app: App, parts: Parts): void {
       },
     },
     async (_request, reply) => {
-      const answer = await readiness(parts)
-      return reply.status(answer.status === 'ready' ? 200 : 503).send(answer)
+      const counted = await Promise.all([countWorkers(redis, keys), assertAllUp(redis)]).then(
+        async ([count]) => ({ redis: redisPart(await durabilityGaps(redis)), count }),
+        (error: Error) => ({ redis: { ok: false, detail: error.message }, count: 0 }),
+      )
+      const ready = counted.redis.ok && engine.health().ok
+      return reply.status(ready ? 200 : 503).send({
+        status: ready ? ('ready' as const) : ('not_ready' as const),
+        redis: counted.redis,
+        engine: engine.health(),
+        workers: { ok: counted.count > 0, count: counted.count },
+      })
     },
   )
 }

@@ -5,7 +5,6 @@ import type { App, Services } from '../routes/context.ts'
 import { items } from '../routes/items.ts'
 import { metrics } from '../routes/metrics.ts'
 import { operations } from '../routes/operations.ts'
-import { overview } from '../routes/overview.ts'
 import { rollouts } from '../routes/rollouts.ts'
 import { runs } from '../routes/runs.ts'
 import { score } from '../routes/score.ts'
@@ -45,7 +44,7 @@ export async function buildApp(services: Services, log: FastifyBaseLogger, { key
   addProblems(app)
   addCommonAnswers(app)
   await addOpenapi(app)
-  for (const add of [tasks, items, score, rollouts, runs, batches, operations, overview, metrics]) add(app, services)
+  for (const add of [tasks, items, score, rollouts, runs, batches, operations, metrics]) add(app, services)
   await app.ready()
   return app
 }

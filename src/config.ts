@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { loadEnvFile } from 'node:process'
 import { z } from 'zod'
+import { readAddress } from './store/address.ts'
 
 const cores = availableParallelism()
 const count = (least: number, value: number) => z.coerce.number().int().min(least).default(value)
@@ -16,8 +17,17 @@ export const Environment = z.object({
   REDIS_URL: z
     .string()
     .min(1)
+    .superRefine((text, context) => {
+      try {
+        readAddress(text)
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : 'cannot be read' })
+      }
+    })
     .optional()
-    .describe('redis://…, rediss://… or the path of a socket; none: a private Redis'),
+    .describe(
+      'redis://…, rediss://…, redis+cluster://…, redis+sentinel://… or the path of a socket; none: a private one',
+    ),
   REDIS_PREFIX: z
     .string()
     .regex(/^[\w-]{1,40}$/)

@@ -1,10 +1,12 @@
 /** What a test owns: a service on the real library and the real Redis, under a key prefix of its own. */
 import { randomUUID } from 'node:crypto'
+import type { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { inject } from 'vitest'
 import type { App } from '../routes/context.ts'
 import { buildApp, type Wire } from '../src/app.ts'
 import { openService, type Service, type ServiceConfig } from '../src/service.ts'
+import { keysLike } from '../src/store/nodes.ts'
 import { whenReady } from '../src/store/redis.ts'
 
 export const SHARED = new URL('../../shared/', import.meta.url).pathname
@@ -49,17 +51,19 @@ interface Options extends Partial<ServiceConfig>, Wire {
   worker?: boolean
   prefix?: string
   python?: string
+  redisUrl?: string
 }
 
 export async function openWorld({
   worker = false,
+  redisUrl = inject('redisUrl'),
   prefix = `t${randomUUID().slice(0, 8)}`,
   python = inject('python'),
   keys,
   ...config
 }: Options = {}): Promise<World> {
   const log = pino({ level: 'silent' })
-  const service = openService({ ...DEFAULTS, ...config }, { url: inject('redisUrl'), prefix }, python, log)
+  const service = openService({ ...DEFAULTS, ...config }, { url: redisUrl, prefix }, python, log)
   await Promise.all([
     whenReady(service.redis, 10_000),
     until(
@@ -100,4 +104,11 @@ export async function until<T>(ask: () => Promise<T>, right: (value: T) => boole
     if (Date.now() > end) throw new Error(`never came: ${JSON.stringify(value).slice(0, 2000)}`)
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
+}
+
+/** The names of all keys that match, on whichever node they lie. */
+export async function keysOf(redis: Redis, pattern: string): Promise<string[]> {
+  const found: string[] = []
+  for await (const { keys } of keysLike(redis, pattern)) found.push(...keys)
+  return found
 }

@@ -44,7 +44,7 @@ export function scoreGroup({ groups, items, judge, runs, tasks, meters }: Parts)
     const feed = feedOf(run, recipe, result.mean_score ?? null, tasks.list())
     const facts = factsOf(place.group, recipe.task, about, result)
     const completion = { task: recipe.task, result, facts, retriable, keep: settings.keep_groups, feed }
-    if (await groups.complete(place, completion)) meters.group(recipe.task, result)
+    if (await groups.complete(place, completion)) meters.verdicts(recipe.task, result.verdicts)
   }
 }
 

@@ -31,8 +31,6 @@ export const ACCESS: Readonly<Record<string, Row>> = {
   'GET /openapi.json': anyone,
 
   'GET /metrics': readers,
-  'GET /overview': readers,
-  'GET /events': readers,
   'GET /tasks': readers,
   'GET /tasks/:task': readers,
 

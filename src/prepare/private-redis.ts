@@ -28,7 +28,7 @@ export async function startPrivateRedis(dataDir: string, say: Say, python?: stri
   const url = socket.length <= SOCKET_PATH_MAX ? socket : join(mkdtempSync(join(tmpdir(), 'rgs-redis-')), 'redis.sock')
   const left = await pidOfLeftOver(folder, url)
   if (left !== undefined) return { url, stop: () => stopByPid(url, left) }
-  const binary = (await findOnPath()) ?? (await prepareRedisBinary(say, python))
+  const binary = await redisServer(say, python)
   const settings = {
     port: '0',
     unixsocket: url,
@@ -47,6 +47,11 @@ export async function startPrivateRedis(dataDir: string, say: Say, python?: stri
   process.once('exit', () => child.kill('SIGTERM')) // also when the server ends in a hurry; it writes what it has
   await untilItAnswers(child, url, folder)
   return { url, stop: () => stopChild(child, url) }
+}
+
+/** The redis-server of this machine if it is new enough, else the one beside the library. */
+export async function redisServer(say: Say, python?: string): Promise<string> {
+  return (await findOnPath()) ?? prepareRedisBinary(say, python)
 }
 
 /** A redis-server from the PATH, if it is new enough for BullMQ. */

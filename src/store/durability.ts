@@ -1,8 +1,13 @@
 /** What a Redis promises of what it has accepted: for somebody's own Redis that is up to its settings. */
 import type { Redis } from 'ioredis'
+import { mastersOf } from './nodes.ts'
 
 /** What stands against "accepted is never lost", in sentences; empty if nothing does, or if Redis does not tell. */
 export async function durabilityGaps(redis: Redis): Promise<string[]> {
+  return [...new Set((await Promise.all(mastersOf(redis).map(gapsOf))).flat())]
+}
+
+async function gapsOf(redis: Redis): Promise<string[]> {
   const settings = await settingsOf(redis)
   const gaps: string[] = []
   if (settings.appendonly === 'no')

@@ -31,9 +31,6 @@ export interface Keys {
   metrics: string
   /** What each process last told of itself. */
   processes: string
-  /** The totals of the last hour, and whose turn it is to write the next point. */
-  trail: string
-  trailTurn: string
   /** Channel on which completed groups are announced: `run/epoch/group`. */
   completions: string
   /** BullMQ's own prefix, with a hash tag of its own. */
@@ -58,8 +55,6 @@ export function keysUnder(prefix: string): Keys {
     taskStatistics: `${prefix}:task-statistics`,
     metrics: `${prefix}:metrics`,
     processes: `${prefix}:processes`,
-    trail: `${prefix}:trail`,
-    trailTurn: `${prefix}:trail-turn`,
     completions: `${prefix}:completions`,
     jobs: `{${prefix}:jobs}`,
     entryBucket: (bucket) => `{${prefix}:entries:${bucket}}`,

@@ -1,8 +1,9 @@
 /** Connections to Redis, and what its failures mean to a client. */
-import { Redis, type RedisOptions } from 'ioredis'
+import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import { Fault } from '../faults.ts'
+import { type RedisAddress, readAddress } from './address.ts'
 
-/** Where Redis is: a URL or the path of a socket, and what every key begins with. */
+/** Where Redis is, as `readAddress` reads it, and what every key begins with. */
 export interface RedisPlace {
   url: string
   prefix: string
@@ -18,13 +19,44 @@ export function connectForWork({ url }: RedisPlace): Redis {
   return connect(url, { maxRetriesPerRequest: null })
 }
 
-function connect(
-  url: string,
-  options: Pick<RedisOptions, 'enableOfflineQueue' | 'maxRetriesPerRequest' | 'commandTimeout'>,
-): Redis {
-  const redis = new Redis(url, { ...options, retryStrategy: (tries: number) => Math.min(50 * tries, 1000) })
+type Waiting = Pick<RedisOptions, 'enableOfflineQueue' | 'maxRetriesPerRequest' | 'commandTimeout'>
+
+function connect(url: string, waiting: Waiting): Redis {
+  const redis = open(readAddress(url), waiting)
   redis.on('error', () => {}) // a lost connection is met by the command that needs it, and by /readyz
   return redis
+}
+
+const retryStrategy = (tries: number) => Math.min(50 * tries, 1000)
+
+function open(address: RedisAddress, { enableOfflineQueue = true, ...options }: Waiting): Redis {
+  if (address.kind === 'one') return new Redis(address.url, { ...options, enableOfflineQueue, retryStrategy })
+  const { nodes, tls, username, password } = address
+  const access = { ...(username && { username }), ...(password && { password }), ...(tls && { tls: {} }) }
+  if (address.kind === 'sentinel') {
+    return new Redis({
+      ...options,
+      ...access,
+      sentinels: nodes,
+      name: address.master,
+      db: address.db,
+      ...(address.sentinelPassword && { sentinelPassword: address.sentinelPassword }),
+      enableTLSForSentinelMode: tls,
+      failoverDetector: true,
+      sentinelRetryStrategy: retryStrategy,
+      enableOfflineQueue,
+      retryStrategy,
+    })
+  }
+  const cluster = new Cluster(nodes, {
+    enableOfflineQueue,
+    redisOptions: { ...options, ...access },
+    clusterRetryStrategy: retryStrategy,
+    clusterNodeRetryStrategy: retryStrategy,
+    // Over TLS the certificate is checked against the node's name, which must then not be resolved first.
+    ...(tls && { dnsLookup: (host, found) => found(null, host) }),
+  })
+  return cluster as unknown as Redis // it takes the same commands as one Redis; what it does not is in nodes.ts
 }
 
 /** Resolves when the connection can be used; rejects after `timeoutMs`. */
@@ -45,7 +77,7 @@ export async function whenReady(redis: Redis, timeoutMs: number): Promise<void> 
 }
 
 const AWAY =
-  /Connection is closed|ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT|Stream isn't writeable|max retries per request|Command timed out|LOADING|MASTERDOWN|READONLY/i
+  /Connection is closed|isn't ready and enableOfflineQueue|CLUSTERDOWN|TRYAGAIN|cluster redirections|slots cache|startup nodes|All sentinels|ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT|Stream isn't writeable|max retries per request|Command timed out|LOADING|MASTERDOWN|READONLY/i
 
 /** A failure of Redis as the client meets it; anything else as it is. */
 export function redisFault(error: unknown): unknown {

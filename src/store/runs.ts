@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis'
 import type { Item } from '../words/item.ts'
 import type { CurriculumPoint, SettingsChange } from '../words/run.ts'
 import type { Keys } from './keys.ts'
+import { keysLike } from './nodes.ts'
 import { loadScript } from './script.ts'
 
 const changeSettings = loadScript('change-settings-1')
@@ -132,12 +133,7 @@ export class Runs {
   async remove(name: string): Promise<void> {
     await this.#redis.srem(this.#keys.runs, name)
     const pattern = this.#keys.everyOf(name).replace(/[[\]*?\\]/g, (mark) => (mark === '*' ? mark : `\\${mark}`))
-    let cursor = '0'
-    do {
-      const [next, keys] = await this.#redis.scan(cursor, 'MATCH', pattern, 'COUNT', 1000)
-      if (keys.length > 0) await this.#redis.unlink(...keys)
-      cursor = next
-    } while (cursor !== '0')
+    for await (const { node, keys } of keysLike(this.#redis, pattern)) await node.unlink(...keys)
   }
 
   /** Sums per task: `{ leg_counting: { groups: 3, score: 1.5, … } }`. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Item } from '../../src/words/item.ts'
-import { openWorld, type World } from '../world.ts'
+import { keysOf, openWorld, type World } from '../world.ts'
 
 let world: World
 beforeAll(async () => {
@@ -103,7 +103,8 @@ it('lists all tasks, by category or by text, with the library’s schema of each
 it('an entry waits in Redis beside its item, for a while, and another node scores with it', async () => {
   const [{ id }] = await post({ task: 'leg_counting', seed: 4711 })
   const { redis } = world.service
-  const [key = ''] = (await redis.keys(`{${world.prefix}:entries:*`)).filter((name) => name.endsWith(id))
+  const keys = await keysOf(redis, `{${world.prefix}:entries:*`)
+  const [key = ''] = keys.filter((name) => name.endsWith(id))
   expect(await redis.pttl(key)).toBeGreaterThan(0)
   await redis.set(key, ((await redis.get(key)) ?? '').replace(/"answer":"\d+"/, '"answer":"777777"'), 'KEEPTTL')
   const node = await openWorld({ prefix: world.prefix })

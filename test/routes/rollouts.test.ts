@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sweep } from '../../src/jobs/sweep.ts'
 import { Group } from '../../src/words/rollout.ts'
-import { openWorld, until, type World } from '../world.ts'
+import { keysOf, openWorld, until, type World } from '../world.ts'
 
 let world: World
 let item: { id: string; answer: string }
@@ -140,7 +140,8 @@ it('a group whose job was lost is found by the sweeper', async () => {
   try {
     const { id } = await aboutItem(apart)
     const { body } = await apart.call('POST', '/rollouts', { run: 'swept', item_id: id, rollouts: rollouts('100') })
-    await apart.service.redis.del(...(await apart.service.redis.keys(`{${apart.prefix}:jobs}*`)))
+    const { redis } = apart.service
+    await redis.del(...(await keysOf(redis, `{${apart.prefix}:jobs}*`)))
     apart.service.startWorker('late')
     const swept = await until(
       () => sweep(apart.service.sweeping, 1),

@@ -1,0 +1,74 @@
+/** Real Redis servers on loopback ports, for tests of clusters and Sentinel: started on a folder, killed, started again. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+
+const BUS = 10_000 // a cluster node's second port lies this far above its first
+
+/** As our private one: nothing that was answered is lost. */
+const DURABLE = { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction', save: '' }
+
+export class LoopbackRedis {
+  readonly port: number
+  readonly client: Redis
+  readonly #start: () => ChildProcess
+  #child: ChildProcess
+
+  constructor(binary: string, folder: string, port: number, settings: Record<string, string>) {
+    const dir = join(folder, String(port))
+    mkdirSync(dir, { recursive: true })
+    const all = { port: String(port), bind: '127.0.0.1', dir, logfile: join(dir, 'redis.log'), ...DURABLE, ...settings }
+    const args = Object.entries(all).flatMap(([name, value]) => [`--${name}`, ...value.split(' ')])
+    this.port = port
+    this.#start = () => spawn(binary, args, { stdio: 'ignore' })
+    this.#child = this.#start()
+    process.once('exit', () => this.#child.kill('SIGKILL'))
+    this.client = connectTo(port)
+  }
+
+  async kill(): Promise<void> {
+    await end(this.#child, 'SIGKILL')
+  }
+
+  startAgain(): void {
+    this.#child = this.#start()
+  }
+
+  async stop(): Promise<void> {
+    this.client.disconnect()
+    await end(this.#child, 'SIGTERM')
+  }
+}
+
+export function connectTo(port: number): Redis {
+  const redis = new Redis({ host: '127.0.0.1', port, retryStrategy: () => 50, maxRetriesPerRequest: null })
+  redis.on('error', () => {}) // tried again until it is up
+  return redis
+}
+
+export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const { promise, resolve } = Promise.withResolvers<void>()
+  child.once('exit', () => resolve())
+  child.kill(signal)
+  await promise
+}
+
+/** Ports whose bus port is free too; the system by itself gives out higher ones, so these are looked for below. */
+export async function freePairs(count: number): Promise<number[]> {
+  const found: number[] = []
+  for (let port = 20_000 + (process.pid % 1000); port < 32_000 && found.length < count; port++) {
+    if ((await isFree(port)) && (await isFree(port + BUS))) found.push(port)
+  }
+  return found
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const probe = createServer()
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  probe.once('error', () => resolve(false))
+  probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
+  return promise
+}

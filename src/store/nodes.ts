@@ -1,0 +1,33 @@
+/** What differs where Redis is a cluster: some things are asked of every master, not of the one that holds a key. */
+import { Cluster, type Redis } from 'ioredis'
+
+/** The servers that hold keys: one, or the cluster's masters. */
+export function mastersOf(redis: Redis): Redis[] {
+  const cluster = clusterOf(redis)
+  return cluster ? cluster.nodes('master') : [redis]
+}
+
+/** Rejects with the reason if a part of Redis cannot be used. */
+export async function assertAllUp(redis: Redis): Promise<void> {
+  await redis.ping()
+  const cluster = clusterOf(redis)
+  if (!cluster) return
+  const state = /cluster_state:(\w+)/.exec(String(await cluster.cluster('INFO')))?.[1]
+  if (state !== 'ok') throw new Error(`the Redis cluster's state is ${state}: a master is missing`)
+}
+
+/** Every key that matches, in portions, wherever it lies. */
+export async function* keysLike(redis: Redis, pattern: string): AsyncGenerator<{ node: Redis; keys: string[] }> {
+  for (const node of mastersOf(redis)) {
+    let cursor = '0'
+    do {
+      const [next, keys] = await node.scan(cursor, 'MATCH', pattern, 'COUNT', 1000)
+      if (keys.length > 0) yield { node, keys }
+      cursor = next
+    } while (cursor !== '0')
+  }
+}
+
+function clusterOf(redis: unknown): Cluster | undefined {
+  return redis instanceof Cluster ? redis : undefined
+}

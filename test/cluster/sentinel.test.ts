@@ -1,0 +1,35 @@
+/** The server under Sentinel: a replica takes over, and the runs go on. Run by `npm run test:cluster`. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type SentinelSetup, startSentinel } from '../../scripts/redis-sentinel.ts'
+import { openWorld, until, type World } from '../world.ts'
+
+let setup: SentinelSetup
+let world: World
+beforeAll(async () => {
+  setup = await startSentinel()
+  world = await openWorld({ worker: true, redisUrl: setup.url })
+}, 90_000)
+afterAll(async () => {
+  await world.close()
+  await setup.stop()
+})
+
+async function post(group: string) {
+  const { body } = await world.call('POST', '/items', { task: 'gcd', seed: 1 })
+  const rollouts = [{ completion: 'x' }, { completion: '<answer>1</answer>' }]
+  const given = { run: 'sentinel', item_id: body.items[0].id, group_id: group, rollouts }
+  return (await world.call('POST', '/rollouts', given, { prefer: 'wait=10' })).body
+}
+
+it('goes on with the replica when the master dies', async () => {
+  const before = await post('before')
+  expect(before.status).toBe('scored')
+  await setup.failOver()
+  await until(
+    async () => (await post('after')).status,
+    (status) => status === 'scored',
+    60_000,
+  )
+  expect((await world.call('GET', '/rollouts/before?run=sentinel')).body).toEqual(before)
+  expect((await world.call('GET', '/runs/sentinel')).body.progress).toMatchObject({ groups: 2, scored_groups: 2 })
+}, 120_000)

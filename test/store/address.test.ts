@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { readConfig } from '../../src/config.ts'
+import { readAddress } from '../../src/store/address.ts'
+
+describe('REDIS_URL', () => {
+  it('is one Redis by its URL or its socket', () => {
+    for (const url of ['redis://h:1', 'rediss://u:p@h/2', '/var/run/redis.sock']) {
+      expect(readAddress(url)).toEqual({ kind: 'one', url })
+    }
+  })
+
+  it('names the nodes of a cluster, in either way of writing', () => {
+    const nodes = [
+      { host: 'a', port: 7000 },
+      { host: '::1', port: 6379 },
+    ]
+    expect(readAddress('redis+cluster://a:7000,[::1]')).toEqual({ kind: 'cluster', nodes, tls: false })
+    expect(readAddress('redis://a:7000, redis://[::1]')).toEqual({ kind: 'cluster', nodes, tls: false })
+    expect(readAddress('rediss+cluster://u:p%40@a:7000,[::1]:6379')).toEqual({
+      kind: 'cluster',
+      nodes,
+      tls: true,
+      username: 'u',
+      password: 'p@',
+    })
+    expect(readAddress('rediss://:p@a:7000,rediss://[::1]')).toMatchObject({
+      kind: 'cluster',
+      tls: true,
+      password: 'p',
+    })
+  })
+
+  it('names a master that Sentinel knows', () => {
+    expect(readAddress('redis+sentinel://:p@s1,s2:26380/mymaster/3?sentinel_password=q')).toEqual({
+      kind: 'sentinel',
+      nodes: [
+        { host: 's1', port: 26379 },
+        { host: 's2', port: 26380 },
+      ],
+      master: 'mymaster',
+      db: 3,
+      password: 'p',
+      sentinelPassword: 'q',
+      tls: false,
+    })
+  })
+
+  it('stops the start with a line that names it where it cannot be read', () => {
+    for (const url of [
+      'redis+cluster://',
+      'redis+sentinel://s1',
+      'redis+cluster://a:b',
+      'redis+sentinel://s/m/x',
+      'redis+other://a',
+    ]) {
+      expect(() => readConfig({ REDIS_URL: url }), url).toThrow(/REDIS_URL/)
+    }
+  })
+})

@@ -1,0 +1,19 @@
+import { defineConfig } from 'vitest/config'
+import base from './vitest.config.ts'
+
+/** `npm run test:cluster`: what touches Redis, on a Redis Cluster of three masters. */
+export default defineConfig({
+  test: {
+    ...base.test,
+    // Pure rules know no Redis; process tests bring a Redis of their own.
+    exclude: [
+      'test/scorers/**',
+      'test/scoring/**',
+      'test/words/**',
+      'test/engine/**',
+      'test/processes/**',
+      'test/clients/**',
+    ],
+    globalSetup: ['test/setup-cluster.ts'],
+  },
+})
