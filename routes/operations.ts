@@ -1,5 +1,6 @@
 /** GET /livez, /readyz: for those who keep the server running. */
 import { z } from 'zod'
+import { spoken } from '../src/engine/layers.ts'
 import { durabilityGaps } from '../src/store/durability.ts'
 import { assertAllUp } from '../src/store/nodes.ts'
 import { countWorkers } from '../src/store/workers.ts'
@@ -9,7 +10,9 @@ const Part = z.strictObject({ ok: z.boolean(), detail: z.string().optional() })
 const Readiness = z.strictObject({
   status: z.enum(['ready', 'not_ready']),
   redis: Part,
-  engine: Part,
+  engine: Part.extend({
+    layers: z.record(z.string(), z.string()).describe('What keeps a host from the machine: `on`, or what refused it'),
+  }),
   workers: z.strictObject({ ok: z.boolean(), count: z.int() }),
 })
 
@@ -49,7 +52,7 @@ export function operations(app: App, { engine, redis, keys }: Services): void {
       return reply.status(ready ? 200 : 503).send({
         status: ready ? ('ready' as const) : ('not_ready' as const),
         redis: counted.redis,
-        engine: engine.health(),
+        engine: { ...engine.health(), layers: spoken(engine.layers()) },
         workers: { ok: counted.count > 0, count: counted.count },
       })
     },

@@ -4,6 +4,7 @@ import type { Services } from '../routes/context.ts'
 import { Delivery } from './batches/delivery.ts'
 import type { Config } from './config.ts'
 import { Ladders } from './engine/ladders.ts'
+import { hasGaps, spoken } from './engine/layers.ts'
 import { PythonEngine } from './engine/python.ts'
 import { Items } from './items/items.ts'
 import { Judge } from './items/judge.ts'
@@ -64,6 +65,8 @@ export function openService(
     makeDeadlineMs: config.MAKE_DEADLINE_MS,
     onHealth: (health) =>
       log[health.ok ? 'info' : 'error'](health, health.ok ? 'the engine is up' : 'the engine is down'),
+    onLayers: (kind, layers) =>
+      log[hasGaps(layers) ? 'warn' : 'info']({ kind, layers: spoken(layers) }, 'the walls around a host'),
   })
   const ladders = new Ladders()
   const tasks = new TaskCatalogue(engine, ladders)

@@ -1,6 +1,7 @@
 /** What makes items and scores answers. One interface; test/engine/contract.ts is what every engine must pass. */
 import type { Entry } from '../scorers/scorer.ts'
 import type { Config } from '../words/recipe.ts'
+import type { Layers } from './layers.ts'
 import type { Outcome } from './outcome.ts'
 
 /** What the library says of one task. */
@@ -38,6 +39,8 @@ export interface Engine {
   /** The library's score of each answer to one item: a finite number, or why there is none. */
   score(task: string, config: Config, seed: number, entry: Entry, answers: string[]): Promise<Outcome[]>
   health(): Health
+  /** What stands between a host and the machine; empty where nothing is known yet. */
+  layers(): Layers
   /** Throws `engine_unavailable` unless the engine is up. */
   assertReady(): void
   /** Hosts alive, hosts killed so far, and hosts that ended in the middle of work by what ended them; by kind. */

@@ -68,7 +68,9 @@ export class Host {
     this.#markedAt = this.busySince
     this.#processorMs = processorMs(this.pid)
     this.#watch(PREPARE_MS)
-    this.#socket.write(encodeFrame({ ...batch.request, units: batch.units.map(({ unit }) => unit) }))
+    this.#socket.write(
+      encodeFrame({ ...batch.request, deadline_ms: batch.deadlineMs, units: batch.units.map(({ unit }) => unit) }),
+    )
   }
 
   /** What ended it, once it is gone; undefined if it was let go. */

@@ -3,10 +3,11 @@ import { Fault } from '../faults.ts'
 import type { Entry } from '../scorers/scorer.ts'
 import type { Config } from '../words/recipe.ts'
 import type { Engine, Health, Place, TaskFacts } from './engine.ts'
+import { LayerBook, type Layers } from './layers.ts'
 import { type Outcome, unwrap } from './outcome.ts'
 import { Pool } from './pool.ts'
 import { ENGINE_VERSION } from './version.ts'
-import { Zygote } from './zygote.ts'
+import { type HostKind, Zygote } from './zygote.ts'
 
 export interface PythonEngineOptions {
   /** The interpreter that has the library. */
@@ -16,6 +17,8 @@ export interface PythonEngineOptions {
   scoreDeadlineMs: number
   makeDeadlineMs: number
   onHealth?: (health: Health) => void
+  /** The first host of a kind is up, or hosts of that kind are walled in another way than before. */
+  onLayers?: (kind: HostKind, layers: Layers) => void
 }
 
 const ASK_DEADLINE_MS = 10_000
@@ -30,6 +33,7 @@ export class PythonEngine implements Engine {
   readonly #scorers: Pool
   readonly #ready = Promise.withResolvers<void>()
   readonly #canonical = new Map<string, Config>()
+  readonly #layers = new LayerBook()
   #zygote: Zygote | undefined
   #health: Health = { ok: false, detail: 'the library is starting' }
   #tasks: Record<string, TaskFacts> | undefined
@@ -40,7 +44,10 @@ export class PythonEngine implements Engine {
     this.#makers = new Pool('items', options.hosts, up)
     this.#scorers = new Pool('score', options.hosts, up)
     this.#zygote = new Zygote(options.python, {
-      onHost: (kind, pid, socket) => (kind === 'items' ? this.#makers : this.#scorers).adopt(pid, socket),
+      onHost: (kind, pid, socket, layers) => {
+        if (this.#layers.note(kind, layers)) options.onLayers?.(kind, layers)
+        ;(kind === 'items' ? this.#makers : this.#scorers).adopt(pid, socket)
+      },
       onReady: (version) => this.#start(version),
       onLost: (reason) => this.#lost(reason),
     })
@@ -53,6 +60,10 @@ export class PythonEngine implements Engine {
 
   health(): Health {
     return this.#health
+  }
+
+  layers(): Layers {
+    return this.#layers.all()
   }
 
   assertReady(): void {
@@ -102,10 +113,11 @@ export class PythonEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    this.#zygote?.close()
+    const zygote = this.#zygote
     this.#zygote = undefined
     this.#makers.close()
     this.#scorers.close()
+    await zygote?.close()
   }
 
   #start(version: string): void {

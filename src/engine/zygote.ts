@@ -1,17 +1,19 @@
 /** The warm Python process that forks hosts, and the socket on which they report. Started again when it ends. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { encodeFrame, frameReader } from './frames.ts'
+import type { Layers } from './layers.ts'
 
 export type HostKind = 'items' | 'score'
 
 interface Events {
-  /** A host has connected; `rest` reads what it sends from now on. */
-  onHost(kind: HostKind, pid: number, socket: Socket): void
+  /** A host has connected, behind these walls. */
+  onHost(kind: HostKind, pid: number, socket: Socket, layers: Layers): void
   /** The zygote is gone, and every host with it. */
   onLost(reason: string): void
   onReady(version: string): void
@@ -41,7 +43,10 @@ export class Zygote {
     this.#events = events
     this.#server = createServer((socket) => this.#greet(socket))
     this.#server.on('error', (error) => events.onLost(error.message))
-    this.#server.listen(this.#socketPath, () => this.#start())
+    this.#server.listen(this.#socketPath, () => {
+      chmodSync(this.#socketPath, 0o600) // hosts connect before they become another user
+      this.#start()
+    })
   }
 
   fork(kind: HostKind): void {
@@ -52,12 +57,12 @@ export class Zygote {
     this.#say({ kill: pid })
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#timer)
     this.#child?.kill('SIGKILL') // its hosts die with it
     this.#server.close()
-    rmSync(this.#folder, { recursive: true, force: true })
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 }) // while they still write
   }
 
   get #socketPath(): string {
@@ -117,8 +122,8 @@ export class Zygote {
     socket.on('error', () => {}) // its end is seen as 'close'
     const first = frameReader((message) => {
       socket.off('data', first)
-      const { kind, pid } = message as { kind: HostKind; pid: number } // the first words of host.py
-      this.#events.onHost(kind, pid, socket)
+      const { kind, pid, layers } = message as { kind: HostKind; pid: number; layers: Layers } // the first words of host.py
+      this.#events.onHost(kind, pid, socket, layers)
     })
     socket.on('data', first)
   }

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { expect, inject, it } from 'vitest'
 import type { Engine } from '../../src/engine/engine.ts'
 import { PythonEngine } from '../../src/engine/python.ts'
@@ -11,12 +12,14 @@ async function open({ scoreDeadlineMs = 10_000 } = {}): Promise<PythonEngine> {
   return engine
 }
 
-/** The host that uses the processor: a child of the zygote that is running. */
-function busyHosts(): number[] {
+const LAYERS = ['environment', 'folder', 'landlock', 'limits', 'network', 'no_new_privileges', 'seccomp', 'user']
+
+/** Children of this process's zygotes; `state` R: those that use the processor. */
+function hostPids(state = ''): number[] {
   const lines = execFileSync('ps', ['-eo', 'pid,ppid,stat,args']).toString().split('\n')
   const zygotes = lines.filter((line) => line.includes('zygote.py')).map((line) => line.trim().split(/\s+/))
   const own = new Set(zygotes.filter(([, ppid]) => ppid === String(process.pid)).map(([pid]) => pid))
-  return zygotes.filter(([, ppid, stat]) => own.has(ppid) && stat?.startsWith('R')).map(([pid]) => Number(pid))
+  return zygotes.filter(([, ppid, stat]) => own.has(ppid) && stat?.startsWith(state)).map(([pid]) => Number(pid))
 }
 
 engineContract('the Python engine', {
@@ -25,7 +28,7 @@ engineContract('the Python engine', {
   hungry: { task: 'count_primes', config: { max_n: 10_000_000_000 } },
   async crash(_engine: Engine) {
     const [pid] = await until(
-      async () => busyHosts(),
+      async () => hostPids('R'),
       (pids) => pids.length > 0,
     )
     if (pid) process.kill(pid, 'SIGKILL')
@@ -55,6 +58,33 @@ it('comes back by itself when its process is killed, and says meanwhile that it 
   }
 })
 
+it('puts its hosts behind walls, and says which', async () => {
+  const told: string[] = []
+  const options = { python: inject('python'), hosts: 1, scoreDeadlineMs: 1000, makeDeadlineMs: 1000 }
+  const engine = new PythonEngine({ ...options, onLayers: (kind) => told.push(kind) })
+  try {
+    await engine.started()
+    await until(
+      async () => told.toSorted(),
+      (kinds) => kinds.length === 2,
+    )
+    const layers = engine.layers()
+    expect(Object.keys(layers).toSorted()).toEqual(LAYERS)
+    const hosts = hostPids()
+    expect(hosts).toHaveLength(2)
+    for (const pid of hosts) {
+      const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+      const field = (name: string) => new RegExp(`^${name}:\\s+(\\w+)`, 'm').exec(status)?.[1]
+      // What a host says of itself is what the kernel says of it.
+      expect(field('Seccomp')).toBe(layers.seccomp === null ? '2' : '0')
+      expect(field('NoNewPrivs')).toBe(layers.no_new_privileges === null ? '1' : '0')
+      if (layers.user === null) expect(field('Uid')).not.toBe('0')
+    }
+  } finally {
+    await engine.close()
+  }
+})
+
 it('says what is wrong when the library cannot be started', async () => {
   const engine = new PythonEngine({ python: '/usr/bin/false', hosts: 1, scoreDeadlineMs: 1000, makeDeadlineMs: 1000 })
   await engine.started()
@@ -62,7 +92,9 @@ it('says what is wrong when the library cannot be started', async () => {
   await engine.close()
 })
 
-it('reads literals and expressions without running them', { timeout: 60_000 }, () => {
+it('reads literals and expressions without running them, behind walls each of which holds alone', {
+  timeout: 60_000,
+}, () => {
   const output = execFileSync(
     inject('python'),
     ['-m', 'unittest', 'discover', '-s', 'test/engine/host', '-p', '*_test.py'],

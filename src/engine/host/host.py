@@ -5,12 +5,13 @@
     {"op": "items", "task", "config", "units": [[seed, i]]}    {"k": 0, "value": {question, entry}}
     {"op": "score", "task", "config", "seed", "entry", "units": [answer]}   {"k": 0, "value": score}
 
-First comes {"begun": true}: the dataset stands, and from now on each unit has its deadline.
+A request has "deadline_ms" beside it. First comes {"begun": true}: the dataset stands, and from now on each unit has its deadline.
 Instead of a value: {"fault", "detail", "path"} (refused), {"raised": text} (a scorer raised on an answer), {"memory": true}.
 """
 
 import gc
 import math
+import os
 import socket
 
 import bounds
@@ -19,29 +20,35 @@ import frames
 import library
 import limits
 import typed
+import walls
 from faults import Fault
 
 BEGUN = frames.encode({"begun": True})
 
 
-def run(path, kind):
+PREPARE_S = 10
+
+
+def run(path, kind, folder, network):
     connection = socket.socket(socket.AF_UNIX)
     connection.connect(path)
-    limits.apply(kind)
+    layers = walls.around_host(kind, folder, network)
     gc.enable()
     stream = connection.makefile("rb", buffering=1 << 16)
-    connection.sendall(frames.encode({"pid": limits.pid(), "kind": kind}))
+    connection.sendall(frames.encode({"pid": os.getpid(), "kind": kind, "layers": layers}))
     while (request := frames.read(stream)) is not None:
-        answer = _prepared(request)
+        limits.processor(PREPARE_S)
+        answer = _prepared(request, folder)
         connection.sendall(BEGUN)
         for k, unit in enumerate(request.get("units", [None])):
+            limits.processor(request["deadline_ms"] / 1000)
             connection.sendall(frames.encode({"k": k, **_outcome(answer, unit)}))
 
 
-def _prepared(request):
+def _prepared(request, folder):
     """The function of one unit. If it cannot be had, every unit has that outcome."""
     try:
-        return WORK[request["op"]](request)
+        return WORK[request["op"]](request, folder)
     except (Fault, MemoryError) as failure:
         reason = failure  # the name in an except clause ends with it
 
@@ -62,7 +69,7 @@ def _outcome(answer, unit):
         return {"raised": f"{type(error).__name__}: {error}"[:500]}
 
 
-def _tasks(_request):
+def _tasks(_request, _folder):
     return lambda _: {"version": library.VERSION, "tasks": {name: _described(name) for name in library.TASKS}}
 
 
@@ -82,24 +89,23 @@ def _described(task):
     }
 
 
-def _config(request):
+def _config(request, _folder):
     return lambda config: library.canonical(request["task"], config)
 
 
-def _items(request):
+def _items(request, folder):
     library.instance(request["task"], request["config"], request["units"][0][0])
 
     def make(unit):
+        folder.empty()
         entry = library.make(request["task"], request["config"], *unit)
-        return {
-            "question": entry["question"],
-            "entry": typed.encode({"answer": entry["answer"], "metadata": entry["metadata"]}),
-        }
+        typed_entry = typed.encode({"answer": entry["answer"], "metadata": entry["metadata"]})
+        return folder.unnamed_in({"question": entry["question"], "entry": typed_entry})
 
     return make
 
 
-def _score(request):
+def _score(request, _folder):
     task, config, seed = request["task"], request["config"], request["seed"]
     entry = typed.decode(request["entry"])
     library.instance(task, config, seed)

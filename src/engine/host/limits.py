@@ -1,41 +1,53 @@
-"""What a host may use of the machine. It dies with its parent, whatever happens to that."""
+"""What a host may use of the machine, by the kernel's resource limits."""
 
-import ctypes
-import os
 import resource
-import signal
-import tempfile
+import time
 
-PR_SET_PDEATHSIG = 1
 MEGABYTE = 1 << 20
-# On top of what the library itself takes.
+# On top of what the library itself takes. Each thread takes some of it for its stack, so it bounds them too.
 MEMORY = {"items": 1024 * MEGABYTE, "score": 512 * MEGABYTE}
+FILE_SIZE = {"items": 16 * MEGABYTE, "score": 0}
+OPEN_FILES = 64
+THREADS = 64
+# Beyond the deadline, after which the server kills a host from outside: for when the server itself is stuck.
+PATIENCE_S = 3
 
 
 def apply(kind):
-    """Limits of a host that makes items (it runs the library's own programs) or scores answers."""
-    resource.setrlimit(resource.RLIMIT_AS, (_address_space() + MEMORY[kind],) * 2)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+    _limit(resource.RLIMIT_AS, address_space() + MEMORY[kind])
+    _limit(resource.RLIMIT_CORE, 0)
+    _limit(resource.RLIMIT_NOFILE, OPEN_FILES)
+    _limit(resource.RLIMIT_FSIZE, FILE_SIZE[kind])
+    _limit(resource.RLIMIT_MEMLOCK, 0)
+    _limit(resource.RLIMIT_MSGQUEUE, 0)
+
+
+def processes(kind, own_user):
+    """The kernel counts processes and threads by user: a number above 0 has a meaning only if the host has a user id of
+    its own. None of them may be made by a host that scores."""
     if kind == "score":
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    os.chdir(tempfile.gettempdir() if kind == "items" else "/")
+        _limit(resource.RLIMIT_NPROC, 0)
+    elif own_user:
+        _limit(resource.RLIMIT_NPROC, THREADS)
 
 
-def die_with_parent():
-    try:
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    except (AttributeError, OSError):  # not Linux: the socket's end still ends an idle host
-        pass
+def processor(deadline_s):
+    """From now on the host may use so much of the processor, and a little; the kernel ends it then."""
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time() + deadline_s) + PATIENCE_S, hard))
 
 
-def pid():
-    return os.getpid()
-
-
-def _address_space():
+def address_space():
+    """What the process has mapped, in bytes."""
     try:
         with open("/proc/self/statm") as statm:
             return int(statm.read().split()[0]) * resource.getpagesize()
     except OSError:
         return 2048 * MEGABYTE
+
+
+def _limit(which, most):
+    _, hard = resource.getrlimit(which)
+    if hard != resource.RLIM_INFINITY:
+        most = min(most, hard)
+    resource.setrlimit(which, (most, most))

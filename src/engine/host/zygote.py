@@ -1,20 +1,28 @@
 """The warm parent of all hosts: imports the library once, then forks a host whenever it is asked, in milliseconds.
 
 Control frames on file descriptor 3. In: {"fork": kind}, {"kill": pid}. Out: {"ready": version}, {"exited": pid, "signal"}.
-When the control channel ends, so does the zygote, and every host with it.
+When the control channel ends, so does the zygote, and every host with it. It alone keeps the rights of the server's user, to
+make hosts and to end them; no answer and no bundled program reaches it.
 """
 
 import gc
 import os
 import select
+import shutil
 import signal
 import sys
+
+import walls
+from folder import EmptyFolder, OwnFolders
 
 CONTROL = 3
 
 
 def main():
     socket_path = sys.argv[1]
+    folders = Folders(os.path.dirname(socket_path))
+    network = walls.around_zygote()
+    walls.adopt_orphans()
     quiet = os.open(os.devnull, os.O_RDWR)
     os.dup2(quiet, 0)
     os.dup2(quiet, 1)  # the library prints
@@ -36,34 +44,37 @@ def main():
         if wake in readable:
             os.read(wake, 4096)
             for pid, status in _ended():
+                if pid not in hosts:
+                    continue
                 hosts.discard(pid)
+                folders.remove(pid)
+                _end_orphans(hosts)
                 say({"exited": pid, "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0})
         if control in readable:
             message = frames.read(control)
             if message is None:
                 break
             if "fork" in message:
-                hosts.add(_fork(socket_path, message["fork"]))
+                hosts.add(_fork(socket_path, message["fork"], folders, network))
             elif message["kill"] in hosts:
                 os.kill(message["kill"], signal.SIGKILL)
     for pid in hosts:
         os.kill(pid, signal.SIGKILL)
 
 
-def _fork(socket_path, kind):
+def _fork(socket_path, kind, folders, network):
     pid = os.fork()
     if pid:
         return pid
     import host
-    import limits
 
     code = 0
     try:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        limits.die_with_parent()
-        os.close(CONTROL)
-        host.run(socket_path, kind)
+        walls.die_with_parent()
+        os.closerange(CONTROL, 256)
+        host.run(socket_path, kind, folders.of(kind), network)
     except (ConnectionError, BrokenPipeError):
         pass  # the server has gone
     except BaseException as error:
@@ -71,6 +82,38 @@ def _fork(socket_path, kind):
         code = 1
     finally:
         os._exit(code)
+
+
+class Folders:
+    """Where hosts work: all that score in one empty folder that nobody can write to, each that makes items in its own."""
+
+    def __init__(self, parent):
+        self.parent, self.empty = parent, os.path.join(parent, "empty")
+        os.chmod(parent, 0o711)  # hosts of another user pass through
+        os.makedirs(self.empty, exist_ok=True)
+        os.chmod(self.empty, 0o555)
+
+    def of(self, kind):
+        if kind == "score":
+            return EmptyFolder(self.empty)
+        self.remove(os.getpid())
+        return OwnFolders(self._own(os.getpid()))
+
+    def remove(self, pid):
+        shutil.rmtree(self._own(pid), ignore_errors=True)
+
+    def _own(self, pid):
+        return os.path.join(self.parent, f"items-{pid}")
+
+
+def _end_orphans(hosts):
+    """What a bundled program has forked becomes ours when its host ends."""
+    try:
+        with open(f"/proc/self/task/{os.getpid()}/children") as children:
+            for pid in set(map(int, children.read().split())) - hosts:
+                os.kill(pid, signal.SIGKILL)
+    except OSError:
+        pass  # not Linux, or it has ended
 
 
 def _ended():

@@ -1,0 +1,35 @@
+/** The layers around the hosts: which stand and which the platform refuses. */
+import type { HostKind } from './zygote.ts'
+
+/** By name: null where the layer stands, else what refused it. */
+export type Layers = Record<string, string | null>
+
+/** What hosts have said of themselves; those of one kind all say the same. */
+export class LayerBook {
+  readonly #byKind = new Map<HostKind, Layers>()
+
+  /** Whether that is news. */
+  note(kind: HostKind, layers: Layers): boolean {
+    const before = this.#byKind.get(kind)
+    this.#byKind.set(kind, layers)
+    return JSON.stringify(before) !== JSON.stringify(layers)
+  }
+
+  /** A layer stands if it stands around hosts of both kinds. Empty until the first host has come. */
+  all(): Layers {
+    const all: Layers = {}
+    for (const layers of this.#byKind.values()) {
+      for (const [name, refusal] of Object.entries(layers)) all[name] ??= refusal
+    }
+    return all
+  }
+}
+
+export function hasGaps(layers: Layers): boolean {
+  return Object.values(layers).some((refusal) => refusal !== null)
+}
+
+/** For people: `on`, or what refused it. */
+export function spoken(layers: Layers): Record<string, string> {
+  return Object.fromEntries(Object.entries(layers).map(([name, refusal]) => [name, refusal ?? 'on']))
+}
