@@ -5,10 +5,11 @@ import { Fault } from './faults.ts'
 const DEPTH_MAX = 100
 
 export function contentHash(value: unknown): string {
-  return createHash('sha256').update(canonicalJson(value, 0)).digest('hex')
+  return createHash('sha256').update(canonicalJson(value)).digest('hex')
 }
 
-function canonicalJson(value: unknown, depth: number): string {
+/** One spelling for equal content. */
+export function canonicalJson(value: unknown, depth = 0): string {
   if (depth > DEPTH_MAX) throw new Fault('invalid_request', `The body nests deeper than ${DEPTH_MAX} levels`)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   if (Array.isArray(value)) {

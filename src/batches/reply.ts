@@ -45,17 +45,17 @@ function* groupDocument(
 ): Generator<string | Buffer> {
   const { item_id, policy_version } = unpackAbout(about)
   const { task, difficulty } = decodeItemId(item_id) // of whatever engine version: it is scored
-  const { extra } = unpackTexts(texts)
+  const sent = unpackTexts(texts)
   const scored = JSON.parse(result.toString()) as GroupResult // written by the script that completes groups
   const { mean_score, mean_reward, std_reward, percent_correct, voters, lengths, length_penalty, signal } = scored
   const head = {
-    ...{ group_id: group.id, item_id, task, difficulty, policy_version, extra },
+    ...{ group_id: group.id, item_id, task, difficulty, policy_version, extra: sent.extra },
     ...{ mean_score, mean_reward, std_reward, percent_correct, voters, lengths, length_penalty, signal, indices },
     verdicts: indices.flatMap((k) => scored.verdicts[k] ?? []).map(asDelivered),
   }
   yield `${JSON.stringify(head).slice(0, -1)},"rollouts":[`
   let before = ''
-  for (const piece of rolloutDocuments(texts, arrays, indices, style)) {
+  for (const piece of rolloutDocuments(sent, arrays, indices, style)) {
     yield before
     yield piece
     before = ','

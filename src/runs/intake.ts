@@ -1,5 +1,4 @@
 /** Groups come in: checked, accepted by one script, put on the queue; and can be waited for. */
-import { contentHash } from '../content-hash.ts'
 import { Fault } from '../faults.ts'
 import type { Items } from '../items/items.ts'
 import type { Producer } from '../queue/producer.ts'
@@ -52,17 +51,12 @@ export class Intake {
     }
   }
 
-  async #accept(run: OpenRun, input: GroupInput): Promise<GroupPlace> {
-    const { group_id, ...content } = input
-    const hash = contentHash(content)
-    const place = { run: run.name, epoch: run.epoch, group: group_id ?? hash.slice(0, 32) }
-    const { settings } = run
+  async #accept({ name, epoch, settings }: OpenRun, input: GroupInput): Promise<GroupPlace> {
     const wants = input.buffer ?? settings.buffer
-    // Only a trainer's batch has use for the arrays.
-    const { arrays, ...rest } = pack(content)
-    const packed = { ...rest, arrays: wants ? arrays : Buffer.alloc(0) }
+    const packed = pack(input, wants)
+    const place = { run: name, epoch, group: input.group_id ?? packed.hash.slice(0, 32) }
     const bounds = { rollouts: input.rollouts.length, wants, most: settings.buffer_max_groups }
-    refuse(await this.#parts.groups.accept(place, hash, packed, bounds), place)
+    refuse(await this.#parts.groups.accept(place, packed, bounds), place)
     return place
   }
 

@@ -1,6 +1,7 @@
 /** What a completion's length in tokens costs. Lengths are counted, never guessed from characters. */
-import { arrayLength, type Rollout, trainedPositions } from '../words/rollout.ts'
+import { type Rollout, trainedPositions } from '../words/rollout.ts'
 import type { RunSettings } from '../words/run.ts'
+import { countOf } from '../words/typed.ts'
 
 /** What the rules of a group want to know of a rollout, besides its verdict. */
 export interface Measured {
@@ -18,13 +19,13 @@ export function measured(rollout: Rollout): Measured {
 export function lengthOf(rollout: Rollout): number | undefined {
   if (rollout.length_tokens !== undefined) return rollout.length_tokens
   if (rollout.masks !== undefined) return trainedPositions(rollout.masks)
-  return rollout.tokens === undefined ? undefined : arrayLength(rollout.tokens)
+  return rollout.tokens === undefined ? undefined : countOf(rollout.tokens)
 }
 
 /** Trained tokens of a rollout; undefined if it has neither masks nor tokens. */
 export function trainedTokensOf(rollout: Rollout): number | undefined {
   if (rollout.masks !== undefined) return trainedPositions(rollout.masks)
-  return rollout.tokens === undefined ? undefined : arrayLength(rollout.tokens)
+  return rollout.tokens === undefined ? undefined : countOf(rollout.tokens)
 }
 
 /**

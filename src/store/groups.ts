@@ -74,8 +74,7 @@ export class Groups {
   /** `most`: groups queued, buffered and in open batches; it binds those that want to wait for a trainer. */
   async accept(
     place: GroupPlace,
-    contentHash: string,
-    { about, texts, arrays }: Packed,
+    { about, texts, arrays, hash }: Packed,
     { rollouts, wants, most }: { rollouts: number; wants: boolean; most: number },
   ): Promise<Acceptance> {
     const keys = this.#keys.ofRun(place.run, place.epoch)
@@ -83,7 +82,7 @@ export class Groups {
     const accepted = await acceptGroup(
       this.#redis,
       [keys.run, keys.group(place.group), keys.pending, keys.buffer, keys.stock],
-      [place.group, contentHash, about, texts, arrays, JSON.stringify(ask)],
+      [place.group, hash, about, texts, arrays, JSON.stringify(ask)],
     )
     return accepted as Acceptance // the script gives one of these words
   }

@@ -1,7 +1,18 @@
-/** A group in parts: a small record, its texts, its arrays. What scores or looks does not read the tokens. */
+/**
+ * A group in parts, as it lies in Redis: a small record, its texts, its arrays. What scores or looks does not read tokens,
+ * and what delivers them does not read them as JSON.
+ *
+ *   about   JSON: item, policy version, lengths
+ *   texts   a blob of JSON: the rollouts as they were sent, without their columns
+ *   arrays  a blob: the length of the index (uint32), the index as JSON, the columns, each at a multiple of 8
+ */
+import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { canonicalJson } from '../content-hash.ts'
 import { type Measured, measured } from '../scoring/lengths.ts'
 import type { GroupInput, Rollout } from '../words/rollout.ts'
+import { fromBlob, toBlob } from './blob.ts'
+import { type Column, columnOf, type Form, fitsColumn, numbersOf, typedOf } from './columns.ts'
 
 /** The small record. */
 export interface About {
@@ -16,34 +27,47 @@ export interface Packed {
   texts: Buffer
   /** Empty if there are none. */
   arrays: Buffer
+  /** Equal content has equal hashes, whatever the order of its keys. */
+  hash: string
 }
 
 /** How arrays leave: as JSON numbers, or typed in base64. */
 export const ArrayStyle = z.enum(['numbers', 'base64'])
 export type ArrayStyle = z.infer<typeof ArrayStyle>
 
-type Texts = Omit<Rollout, 'tokens' | 'masks' | 'logprobs' | 'arrays'>
+type RolloutTexts = Omit<Rollout, 'tokens' | 'masks' | 'logprobs'>
 export interface GroupTexts {
   extra?: unknown
-  rollouts: Texts[]
+  rollouts: RolloutTexts[]
 }
 
-export function pack({ item_id, extra, policy_version, rollouts }: GroupInput): Packed {
+/** Where a column belongs, its form and its bytes: `carried` ones stand in `arrays`. */
+type Entry = [rollout: number, name: string, carried: 0 | 1, form: Form, bytes: number]
+
+const OWN = ['tokens', 'masks', 'logprobs'] as const
+const ALIGN = 8
+
+/** `delivered` says that a trainer may get the group: nobody else has use for its arrays. */
+export function pack(group: GroupInput, delivered: boolean): Packed {
+  const { item_id, extra, policy_version, rollouts } = group
   const versions = rollouts.map((rollout) => rollout.policy_version ?? policy_version).filter((v) => v !== undefined)
   const about: About = {
     item_id,
     policy_version: versions.length === 0 ? null : Math.min(...versions),
     rollouts: rollouts.map(measured),
   }
-  const parts = rollouts.map(({ tokens, masks, logprobs, arrays, ...texts }) => ({
-    texts,
-    arrays: { tokens, masks, logprobs, arrays },
-  }))
-  const texts: GroupTexts = { extra, rollouts: parts.map((part) => part.texts) }
+  const index: Entry[] = []
+  const columns: Uint8Array[] = []
+  const withoutColumns = rollouts.map((rollout, k) => apart(rollout, k, index, columns))
+  const texts: GroupTexts = { extra, rollouts: withoutColumns }
+  const hash = createHash('sha256').update(canonicalJson({ ...group, group_id: undefined, rollouts: withoutColumns }))
+  hash.update(JSON.stringify(index))
+  for (const column of columns) hash.update(column)
   return {
     about: JSON.stringify(about),
-    texts: Buffer.from(JSON.stringify(texts)),
-    arrays: Buffer.from(JSON.stringify(parts.map((part) => part.arrays))),
+    texts: toBlob(Buffer.from(JSON.stringify(texts))),
+    arrays: delivered && index.length > 0 ? toBlob(joined(index, columns)) : Buffer.alloc(0),
+    hash: hash.digest('hex'),
   }
 }
 
@@ -52,17 +76,89 @@ export function unpackAbout(about: string | Buffer): About {
 }
 
 export function unpackTexts(texts: Buffer): GroupTexts {
-  return JSON.parse(texts.toString()) as GroupTexts // written by pack
+  return JSON.parse(fromBlob(texts).toString()) as GroupTexts // written by pack
 }
 
-/** The chosen rollouts of a group as JSON documents, in order, as they were sent. */
+/** Chosen rollouts as JSON documents, in order, as they were sent. */
 export function* rolloutDocuments(
-  texts: Buffer,
+  { rollouts }: GroupTexts,
   arrays: Buffer | null,
   indices: number[],
-  _style: ArrayStyle,
+  style: ArrayStyle,
 ): Generator<string> {
-  const columns = arrays === null ? [] : (JSON.parse(arrays.toString()) as object[]) // written by pack
-  const { rollouts } = unpackTexts(texts)
-  for (const k of indices) yield JSON.stringify({ ...rollouts[k], ...columns[k] })
+  const write = style === 'numbers' ? numbersOf : typedOf
+  const columns = arrays === null ? new Map<number, PlacedColumn[]>() : columnsIn(arrays)
+  for (const k of indices) {
+    const { arrays: rest, ...texts } = rollouts[k] ?? {}
+    const fields: string[] = []
+    const carried = Object.entries(rest ?? {}).map(([name, value]) => field(name, JSON.stringify(value)))
+    for (const placed of columns.get(k) ?? [])
+      (placed.carried ? carried : fields).push(field(placed.name, write(placed)))
+    if (rest) fields.push(field('arrays', `{${carried.join()}}`))
+    const head = JSON.stringify(texts).slice(1, -1)
+    yield `{${[...(head === '' ? [] : [head]), ...fields].join()}}`
+  }
+}
+
+function field(name: string, json: string): string {
+  return `${JSON.stringify(name)}:${json}`
+}
+
+/** Takes the columns out of a rollout. */
+function apart(rollout: Rollout, k: number, index: Entry[], columns: Uint8Array[]): RolloutTexts {
+  const add = (name: string, carried: 0 | 1, { form, bytes }: Column) => {
+    index.push([k, name, carried, form, bytes.byteLength])
+    columns.push(bytes)
+  }
+  const { tokens, masks, logprobs, ...texts } = rollout
+  const own = { tokens, masks, logprobs }
+  for (const name of OWN) {
+    const values = own[name]
+    if (values !== undefined) add(name, 0, columnOf(values, name === 'logprobs'))
+  }
+  if (texts.arrays === undefined) return texts
+  const rest: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(texts.arrays).toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    if (fitsColumn(value)) add(name, 1, columnOf(value))
+    else rest[name] = value
+  }
+  return { ...texts, arrays: rest }
+}
+
+function joined(index: Entry[], columns: Uint8Array[]): Uint8Array {
+  const head = Buffer.from(JSON.stringify(index))
+  const start = padded(4 + head.byteLength)
+  const bytes = new Uint8Array(columns.reduce((sum, { byteLength }) => sum + padded(byteLength), start))
+  new DataView(bytes.buffer).setUint32(0, head.byteLength, true)
+  bytes.set(head, 4)
+  let at = start
+  for (const column of columns) {
+    bytes.set(column, at)
+    at += padded(column.byteLength)
+  }
+  return bytes
+}
+
+interface PlacedColumn extends Column {
+  name: string
+  carried: boolean
+}
+
+/** The columns of each rollout. */
+function columnsIn(arrays: Buffer): Map<number, PlacedColumn[]> {
+  const bytes = new Uint8Array(fromBlob(arrays)) // a buffer of its own: aligned
+  const length = new DataView(bytes.buffer).getUint32(0, true)
+  const index = JSON.parse(Buffer.from(bytes.buffer, 4, length).toString()) as Entry[] // written by joined
+  const columns = new Map<number, PlacedColumn[]>()
+  let at = padded(4 + length)
+  for (const [k, name, carried, form, size] of index) {
+    const column = { name, carried: carried === 1, form, bytes: bytes.subarray(at, at + size) }
+    columns.set(k, [...(columns.get(k) ?? []), column])
+    at += padded(size)
+  }
+  return columns
+}
+
+function padded(bytes: number): number {
+  return Math.ceil(bytes / ALIGN) * ALIGN
 }

@@ -1,6 +1,7 @@
 /** One completion for an item, and the group of them that is scored together. */
 import { z } from 'zod'
 import { ItemId } from './item-id.ts'
+import { bytesOf, countOf, isNumbers, looksTyped, Typed, valuesOf } from './typed.ts'
 import { GroupVerdict } from './verdict.ts'
 
 export const RunName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'a run name: [a-z0-9][a-z0-9._-]{0,62}')
@@ -15,17 +16,13 @@ export const Message = z.looseObject({
 })
 export type Message = z.infer<typeof Message>
 
-const Typed = z.strictObject({ dtype: z.enum(['int32', 'float32', 'uint8', 'int16']), data: z.base64() })
-const BYTES = { int32: 4, float32: 4, uint8: 1, int16: 2 } as const
-
-/** Numbers as JSON, or as bytes in base64. Checked by hand: zod takes long over arrays of 30,000 numbers. */
+/** Numbers as JSON, or typed. Checked by hand: zod takes long over arrays of 30,000 numbers. */
 const numbers = (nullable: boolean) =>
   z
-    .custom<(number | null)[] | z.infer<typeof Typed>>((value) => {
-      if (!Array.isArray(value)) return Typed.safeParse(value).success
-      for (const x of value) if (typeof x !== 'number' && !(nullable && x === null)) return false
-      return true
-    }, 'a list of numbers, or { dtype, data } with base64')
+    .custom<(number | null)[] | Typed>(
+      (value) => isNumbers(value, nullable) || Typed.safeParse(value).success,
+      'a list of numbers, or { dtype, data } with whole numbers in base64',
+    )
     .meta({ type: 'array', items: { type: nullable ? ['number', 'null'] : 'number' } })
 
 export const Tokens = numbers(false)
@@ -45,14 +42,20 @@ export const Rollout = z
       .nullish()
       .describe('`length`: cut by the limit; `abort`, `error`: no completion came'),
     length_tokens: z.int().min(0).optional(),
-    arrays: z.record(z.string(), z.unknown()).optional().describe('Carried unread'),
+    arrays: z
+      .record(
+        z.string(),
+        z.unknown().refine((value) => !looksTyped(value) || Typed.safeParse(value).success, 'whole numbers in base64'),
+      )
+      .optional()
+      .describe('Carried unread'),
     extra: z.unknown().optional().describe('Carried unread'),
   })
   .superRefine((rollout, context) => {
     if ((rollout.completion === undefined) === (rollout.messages === undefined)) {
       context.addIssue({ code: 'custom', path: ['completion'], message: 'give either completion or messages' })
     }
-    const lengths = [rollout.tokens, rollout.masks, rollout.logprobs].filter((x) => x !== undefined).map(arrayLength)
+    const lengths = [rollout.tokens, rollout.masks, rollout.logprobs].filter((x) => x !== undefined).map(countOf)
     if (new Set(lengths).size > 1) {
       context.addIssue({
         code: 'custom',
@@ -63,31 +66,12 @@ export const Rollout = z
   })
 export type Rollout = z.infer<typeof Rollout>
 
-export function arrayLength(array: Tokens | (number | null)[]): number {
-  return Array.isArray(array) ? array.length : Math.floor((array.data.length * 3) / 4 / BYTES[array.dtype])
-}
-
 /** How many positions of a mask are trained. */
 export function trainedPositions(masks: Tokens): number {
   let trained = 0
-  for (const mask of arrayValues(masks)) if (mask !== -100) trained++
+  const values = Array.isArray(masks) ? masks : valuesOf(masks.dtype, bytesOf(masks))
+  for (const mask of values) if (mask !== -100) trained++
   return trained
-}
-
-function arrayValues(array: Tokens): Iterable<number | null> {
-  if (Array.isArray(array)) return array
-  const bytes = Uint8Array.from(Buffer.from(array.data, 'base64'))
-  const { buffer } = bytes
-  switch (array.dtype) {
-    case 'int32':
-      return new Int32Array(buffer)
-    case 'float32':
-      return new Float32Array(buffer)
-    case 'int16':
-      return new Int16Array(buffer)
-    case 'uint8':
-      return bytes
-  }
 }
 
 /** A group as a client posts it. */

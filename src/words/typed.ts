@@ -1,0 +1,67 @@
+/** Lists of numbers as they come in: JSON, or bytes in base64 with their type. Little-endian, as numpy writes them. */
+import { z } from 'zod'
+
+/** Bytes of one number. */
+export const DTYPES = { int32: 4, float32: 4, uint8: 1, int16: 2, float64: 8 } as const
+export type Dtype = keyof typeof DTYPES
+
+/** Any base64 of whole groups of four; zod's own pattern recurses with the length of the text. */
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
+
+export const Typed = z
+  .strictObject({
+    dtype: z.enum(Object.keys(DTYPES) as [Dtype, ...Dtype[]]), // the keys, of which there are some
+    data: z
+      .string()
+      .refine((data) => data.length % 4 === 0 && BASE64.test(data), 'base64 with its padding')
+      .meta({ contentEncoding: 'base64' }),
+  })
+  .superRefine(({ dtype, data }, context) => {
+    if (byteLength(data) % DTYPES[dtype] !== 0)
+      context.addIssue({ code: 'custom', path: ['data'], message: `${byteLength(data)} bytes are no whole ${dtype}` })
+  })
+export type Typed = z.infer<typeof Typed>
+
+/** Whether a value wants to be read as typed data: then it must be. */
+export function looksTyped(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const { dtype, data, ...more } = value as Record<string, unknown> // an object, as was seen
+  return typeof dtype === 'string' && dtype in DTYPES && typeof data === 'string' && Object.keys(more).length === 0
+}
+
+export function isNumbers(value: unknown, nullable: boolean): value is (number | null)[] {
+  if (!Array.isArray(value)) return false
+  for (const x of value) if (typeof x !== 'number' && !(nullable && x === null)) return false
+  return true
+}
+
+/** How many numbers there are. */
+export function countOf(array: readonly (number | null)[] | Typed): number {
+  return Array.isArray(array) ? array.length : byteLength((array as Typed).data) / DTYPES[(array as Typed).dtype]
+}
+
+function byteLength(base64: string): number {
+  return (base64.length / 4) * 3 - (base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0)
+}
+
+export type TypedValues = Int32Array | Float32Array | Uint8Array | Int16Array | Float64Array
+
+/** The numbers in `bytes`, which begin at a multiple of 8 in their buffer. */
+export function valuesOf(dtype: Dtype, { buffer, byteOffset, byteLength: bytes }: Uint8Array): TypedValues {
+  switch (dtype) {
+    case 'int32':
+      return new Int32Array(buffer, byteOffset, bytes / 4)
+    case 'float32':
+      return new Float32Array(buffer, byteOffset, bytes / 4)
+    case 'int16':
+      return new Int16Array(buffer, byteOffset, bytes / 2)
+    case 'uint8':
+      return new Uint8Array(buffer, byteOffset, bytes)
+    case 'float64':
+      return new Float64Array(buffer, byteOffset, bytes / 8)
+  }
+}
+
+export function bytesOf({ data }: Typed): Uint8Array {
+  return Uint8Array.from(Buffer.from(data, 'base64')) // a buffer of its own: aligned
+}
