@@ -5,6 +5,7 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Redis } from 'ioredis'
 import type { Delivery } from '../src/batches/delivery.ts'
+import type { Dumps } from '../src/dumps/dumps.ts'
 import type { Engine } from '../src/engine/engine.ts'
 import type { Ladders } from '../src/engine/ladders.ts'
 import type { Items } from '../src/items/items.ts'
@@ -30,6 +31,7 @@ export interface Services {
   runs: RunBook
   handout: Handout
   intake: Intake
+  dumps: Dumps
   metrics: Metrics
   batches: Batches
   delivery: Delivery

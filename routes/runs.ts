@@ -8,7 +8,7 @@ import type { App, Services } from './context.ts'
 
 const Params = z.strictObject({ run: RunName })
 
-export function runs(app: App, { runs }: Services): void {
+export function runs(app: App, { runs, dumps }: Services): void {
   app.get(
     '/runs',
     {
@@ -56,7 +56,9 @@ export function runs(app: App, { runs }: Services): void {
       },
     },
     async ({ params }, reply) => {
+      const run = await runs.find(params.run)
       await runs.remove(params.run)
+      await dumps.flush({ run: run.name, uuid: run.uuid })
       return reply.status(204).send(null)
     },
   )

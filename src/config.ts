@@ -48,6 +48,8 @@ export const Environment = z.object({
   SCORE_DEADLINE_MS: count(50, 2000).describe('What scoring one answer may take'),
   MAKE_DEADLINE_MS: count(50, 10000).describe('What making one item may take'),
   ANSWER_MAX_CHARS: count(1, 65536).describe('Code points of an answer; above: `answer_too_long`'),
+  DUMPS_MAX_BYTES: count(0, 10 * 1024 ** 3).describe('Bytes of all dumps together; above, groups are not dumped'),
+  DUMPS_QUIET_S: count(1, 300).describe('Seconds without a new group after which a partial dump file is written'),
   PYTHON: z
     .string()
     .min(1)

@@ -3,6 +3,8 @@ import type { Logger } from 'pino'
 import type { Services } from '../routes/context.ts'
 import { Delivery } from './batches/delivery.ts'
 import type { Config } from './config.ts'
+import { Dumps } from './dumps/dumps.ts'
+import { DumpFolder } from './dumps/folder.ts'
 import { Ladders } from './engine/ladders.ts'
 import { hasGaps, spoken } from './engine/layers.ts'
 import { PythonEngine } from './engine/python.ts'
@@ -10,6 +12,8 @@ import { Items } from './items/items.ts'
 import { Judge } from './items/judge.ts'
 import { scoreGroup } from './jobs/score-group.ts'
 import { startSweeper } from './jobs/sweep.ts'
+import { startDumpSweeper } from './jobs/sweep-dumps.ts'
+import { writeDump } from './jobs/write-dump.ts'
 import { Metrics } from './metrics/metrics.ts'
 import type { Role } from './metrics/processes.ts'
 import { consume } from './queue/consumer.ts'
@@ -19,6 +23,7 @@ import { Intake } from './runs/intake.ts'
 import { RunBook } from './runs/run-book.ts'
 import { Batches } from './store/batches.ts'
 import { Completions } from './store/completions.ts'
+import { DumpBook } from './store/dumps.ts'
 import { durabilityGaps } from './store/durability.ts'
 import { Entries } from './store/entries.ts'
 import { Groups } from './store/groups.ts'
@@ -40,7 +45,14 @@ export interface Service extends Services {
 
 export type ServiceConfig = Pick<
   Config,
-  'ENGINE_HOSTS' | 'SCORE_DEADLINE_MS' | 'MAKE_DEADLINE_MS' | 'ANSWER_MAX_CHARS' | 'WORKER_CONCURRENCY'
+  | 'DATA_DIR'
+  | 'DUMPS_MAX_BYTES'
+  | 'DUMPS_QUIET_S'
+  | 'ENGINE_HOSTS'
+  | 'SCORE_DEADLINE_MS'
+  | 'MAKE_DEADLINE_MS'
+  | 'ANSWER_MAX_CHARS'
+  | 'WORKER_CONCURRENCY'
 >
 
 export function openService(
@@ -85,10 +97,19 @@ export function openService(
     meters,
   })
   const judge = new Judge({ engine, items, figures, answerMaxChars: config.ANSWER_MAX_CHARS })
-  const runs = new RunBook(storedRuns, tasks)
+  const dumpBook = new DumpBook(redis, keys)
+  const runs = new RunBook(storedRuns, tasks, dumpBook)
   const producer = new Producer(redis, keys.jobs)
   const completions = new Completions(connectForWork(place), keys.completions)
   const onHintLost = (err: unknown) => log.warn({ err }, 'a job could not be added; the sweeper will add it')
+  const dumps = new Dumps({
+    book: dumpBook,
+    folder: new DumpFolder(config.DATA_DIR),
+    producer,
+    log,
+    maxBytes: config.DUMPS_MAX_BYTES,
+    quietMs: config.DUMPS_QUIET_S * 1000,
+  })
   const intake = new Intake({ runs, items, groups, producer, completions, onHintLost })
   const batches = new Batches(redis, keys)
   const delivery = new Delivery({ runs, batches, completions })
@@ -106,6 +127,7 @@ export function openService(
     runs,
     handout,
     intake,
+    dumps,
     metrics,
     batches,
     delivery,
@@ -113,7 +135,10 @@ export function openService(
     startWorker(name) {
       const connection = connectForWork(place)
       const onError = (err: unknown) => log.warn({ err }, 'a worker met an error')
-      const processors = { 'score-group': scoreGroup({ groups, items, judge, runs, tasks, meters }) }
+      const processors = {
+        'score-group': scoreGroup({ groups, items, judge, runs, tasks, meters, dumps }),
+        'write-dump': writeDump({ dumps }),
+      }
       const consumer = consume(processors, {
         connection,
         prefix: keys.jobs,
@@ -122,10 +147,12 @@ export function openService(
         onOutcome: (queue, outcome) => meters.count('rgs_jobs_total', { queue, outcome }),
       })
       const sweeper = startSweeper(this.sweeping, onError)
+      const dumpSweeper = startDumpSweeper({ dumps, runs: storedRuns }, onError)
       const heart = beat(redis, keys, name)
       closers.push(async () => {
         sweeper.close()
         await consumer.close()
+        await dumpSweeper.close()
         await heart.close()
         connection.disconnect()
       })

@@ -1,5 +1,8 @@
 /** What a test owns: a service on the real library and the real Redis, under a key prefix of its own. */
 import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { inject } from 'vitest'
@@ -39,12 +42,14 @@ export interface World {
   close(): Promise<void>
 }
 
-const DEFAULTS: ServiceConfig = {
+const DEFAULTS: Omit<ServiceConfig, 'DATA_DIR'> = {
   ENGINE_HOSTS: 2,
   SCORE_DEADLINE_MS: 2000,
   MAKE_DEADLINE_MS: 10_000,
   ANSWER_MAX_CHARS: 65_536,
   WORKER_CONCURRENCY: 8,
+  DUMPS_MAX_BYTES: 1024 ** 3,
+  DUMPS_QUIET_S: 3600,
 }
 
 interface Options extends Partial<ServiceConfig>, Wire {
@@ -52,6 +57,7 @@ interface Options extends Partial<ServiceConfig>, Wire {
   prefix?: string
   python?: string
   redisUrl?: string
+  onLog?: (line: string) => void
 }
 
 export async function openWorld({
@@ -59,11 +65,13 @@ export async function openWorld({
   redisUrl = inject('redisUrl'),
   prefix = `t${randomUUID().slice(0, 8)}`,
   python = inject('python'),
+  onLog,
   keys,
   ...config
 }: Options = {}): Promise<World> {
-  const log = pino({ level: 'silent' })
-  const service = openService({ ...DEFAULTS, ...config }, { url: redisUrl, prefix }, python, log)
+  const log = onLog ? pino({ level: 'info' }, { write: onLog }) : pino({ level: 'silent' })
+  const folder = mkdtempSync(join(tmpdir(), 'rgs-world-'))
+  const service = openService({ ...DEFAULTS, DATA_DIR: folder, ...config }, { url: redisUrl, prefix }, python, log)
   await Promise.all([
     whenReady(service.redis, 10_000),
     until(
@@ -92,6 +100,7 @@ export async function openWorld({
     async close() {
       await app.close()
       await service.close()
+      rmSync(folder, { recursive: true, force: true })
     },
   }
 }

@@ -10,7 +10,7 @@ import type { Entries } from '../store/entries.ts'
 import type { Questions } from '../store/questions.ts'
 import type { TaskFigures } from '../store/task-figures.ts'
 import type { TaskCatalogue } from '../tasks/catalogue.ts'
-import type { Item } from '../words/item.ts'
+import type { Item, PromptMessage } from '../words/item.ts'
 import { decodeItemId, encodeItemId } from '../words/item-id.ts'
 import { CLIENT_SEEDS_END, type Recipe, type RecipeInput, recipeOutput, SEEDS_END } from '../words/recipe.ts'
 import { DEFAULT_PROMPT, messagesFor, type Prompt } from './messages.ts'
@@ -36,7 +36,7 @@ interface Parts {
 
 export class Items {
   readonly #parts: Parts
-  readonly #remembered = new LRUCache<string, Entry>({ max: REMEMBERED })
+  readonly #remembered = new LRUCache<string, Made>({ max: REMEMBERED })
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -97,8 +97,17 @@ export class Items {
     return Promise.all(this.makeEach(recipes))
   }
 
-  /** The entry of an item: remembered, kept in Redis, or made again. */
   async entry(id: string, recipe: Recipe): Promise<Entry> {
+    return (await this.#found(id, recipe)).entry
+  }
+
+  /** What a model is shown of an item. */
+  async messages(id: string, recipe: Recipe, prompt: Prompt): Promise<PromptMessage[]> {
+    return messagesFor((await this.#found(id, recipe)).question, prompt)
+  }
+
+  /** A made item: remembered, kept in Redis, or made again. */
+  async #found(id: string, recipe: Recipe): Promise<Made> {
     const known = this.#remembered.get(id) ?? (await this.#parts.entries.find(id).catch(() => undefined))
     if (known) {
       this.#remembered.set(id, known)
@@ -106,7 +115,7 @@ export class Items {
     }
     const [made] = await this.make([recipe])
     if (!made) throw new Fault('internal', 'no item came')
-    return made.entry
+    return made
   }
 
   /** The item, made lately, whose question ends this text. Throws `not_found`. */
@@ -154,9 +163,9 @@ export class Items {
       const recipe = recipes[k] as Recipe // one outcome for each
       const made = unwrap(outcome) as Made // as host.py makes them
       const item = { ...made, id: encodeItemId(recipe), recipe }
-      this.#remembered.set(item.id, item.entry)
+      this.#remembered.set(item.id, made)
       const { entries, questions } = this.#parts
-      await Promise.all([entries.keep(item.id, item.entry), questions.keep(item.question, item.id)]).catch(() => {}) // it can be made again
+      await Promise.all([entries.keep(item.id, made), questions.keep(item.question, item.id)]).catch(() => {}) // it can be made again
       return item
     })
   }

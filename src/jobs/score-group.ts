@@ -1,4 +1,6 @@
 /** Scores a posted group: reads its completions, applies the run's rules, completes it. May run any number of times. */
+import type { Dumps } from '../dumps/dumps.ts'
+import { dumpedGroup } from '../dumps/record.ts'
 import { Fault } from '../faults.ts'
 import type { Items } from '../items/items.ts'
 import type { Given, Judge } from '../items/judge.ts'
@@ -18,11 +20,12 @@ interface Parts {
   runs: RunBook
   tasks: TaskCatalogue
   meters: Meters
+  dumps: Dumps
 }
 
 const NO_COMPLETION = new Set(['abort', 'error'])
 
-export function scoreGroup({ groups, items, judge, runs, tasks, meters }: Parts) {
+export function scoreGroup({ groups, items, judge, runs, tasks, meters, dumps }: Parts) {
   return async (place: GroupPlace, { last }: { last: boolean }): Promise<void> => {
     const stored = await groups.find(place)
     const texts = stored?.status === 'queued' ? await groups.texts(place) : undefined
@@ -43,8 +46,15 @@ export function scoreGroup({ groups, items, judge, runs, tasks, meters }: Parts)
     }
     const feed = feedOf(run, recipe, result.mean_score ?? null, tasks.list())
     const facts = factsOf(place.group, recipe.task, about, result)
-    const completion = { task: recipe.task, result, facts, retriable, keep: settings.keep_groups, feed }
-    if (await groups.complete(place, completion)) meters.verdicts(recipe.task, result.verdicts)
+    const dumped = { run: run.name, uuid: run.uuid }
+    const dump = await dumps.offer(dumped, settings, result, async () => {
+      const prompt = await items.messages(about.item_id, recipe, settings)
+      return dumpedGroup({ run: run.name, group: place.group, recipe, prompt, about, texts, result })
+    })
+    const completion = { task: recipe.task, result, facts, retriable, keep: settings.keep_groups, feed, dump }
+    const done = await groups.complete(place, completion)
+    if (dump) await dumps.settle(dumped, dump, done?.kept)
+    if (done) meters.verdicts(recipe.task, result.verdicts)
   }
 }
 

@@ -75,6 +75,7 @@ export const ACCESS: Readonly<Record<string, Row>> = {
 
   'GET /dumps': readersOfRun,
   'GET /dumps/:name': readers,
+  'DELETE /dumps/:name': admins,
 
   'GET /jobs/failed': admins,
   'POST /jobs/failed/:id/retry': admins,

@@ -12,6 +12,7 @@ const TAGS = [
   { name: 'rollouts', description: 'Groups of completions for one item, scored by workers' },
   { name: 'runs', description: 'Training runs that nodes share' },
   { name: 'batches', description: 'Scored groups for trainers, by training step' },
+  { name: 'dumps', description: 'Files of groups, to look at or to train on' },
   { name: 'operations', description: 'For those who keep the server running' },
 ]
 

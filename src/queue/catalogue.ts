@@ -1,11 +1,18 @@
 /** The jobs that workers do. A job is a group or a batch, never one answer; its data only say where the work lies. */
 import { z } from 'zod'
+import { DumpKind } from '../words/dump.ts'
 
 const GroupPlace = z.strictObject({ run: z.string(), epoch: z.int(), group: z.string() })
 
 export const JOBS = {
   /** Reads, scores and completes a posted group. */
   'score-group': { data: GroupPlace, attempts: 6, backoffMs: 500 },
+  /** Writes a dump file whose groups are fixed. */
+  'write-dump': {
+    data: z.strictObject({ run: z.string(), uuid: z.string(), kind: DumpKind, number: z.int() }),
+    attempts: 6,
+    backoffMs: 500,
+  },
 } as const
 
 export type JobName = keyof typeof JOBS

@@ -1,7 +1,7 @@
 /** Takes jobs off the queues and hands each to its processor. */
 import { type Job, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
-import { JOBS, type JobName, type Processors } from './catalogue.ts'
+import { JOBS, type JobData, type JobName, type Processors } from './catalogue.ts'
 
 interface Options {
   connection: Redis
@@ -19,8 +19,7 @@ export function consume(
 ): { close(): Promise<void> } {
   const stopping = new AbortController()
   const workers = (Object.keys(JOBS) as JobName[]).map((name) => {
-    const work = (job: Job) =>
-      processors[name](JOBS[name].data.parse(job.data), { last: isLast(job, name), signal: stopping.signal })
+    const work = (job: Job) => process(processors, name, job, stopping.signal)
     const worker = new Worker(name, work, {
       connection,
       prefix,
@@ -40,6 +39,11 @@ export function consume(
       await Promise.all(workers.map((worker) => worker.close()))
     },
   }
+}
+
+function process<Name extends JobName>(processors: Processors, name: Name, job: Job, signal: AbortSignal) {
+  const data = JOBS[name].data.parse(job.data) as JobData<Name> // by its own schema
+  return processors[name](data, { last: isLast(job, name), signal })
 }
 
 function isLast(job: Job, name: JobName): boolean {

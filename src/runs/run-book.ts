@@ -1,5 +1,6 @@
 /** Runs as their users see them: settings that can be changed, and a run that comes into being with its first use. */
 import { Fault } from '../faults.ts'
+import type { DumpBook } from '../store/dumps.ts'
 import type { Runs, StoredRun, Waiting } from '../store/runs.ts'
 import type { TaskCatalogue } from '../tasks/catalogue.ts'
 import type { CurriculumPoint, Run, RunSettings, SettingsChange } from '../words/run.ts'
@@ -26,10 +27,12 @@ export interface Change {
 export class RunBook {
   readonly #runs: Runs
   readonly #tasks: TaskCatalogue
+  readonly #dumps: DumpBook
 
-  constructor(runs: Runs, tasks: TaskCatalogue) {
+  constructor(runs: Runs, tasks: TaskCatalogue, dumps: DumpBook) {
     this.#runs = runs
     this.#tasks = tasks
+    this.#dumps = dumps
   }
 
   /** Throws `unknown_run`. */
@@ -102,10 +105,11 @@ export class RunBook {
 
   async view({ name, settings, counters, ...rest }: OpenRun): Promise<Run> {
     const run = { name, counters, ...rest }
-    const [waiting, sums, levels] = await Promise.all([
+    const [waiting, sums, levels, dumps] = await Promise.all([
       this.#runs.waiting(run),
       this.#runs.taskSums(run),
       this.#runs.levels(run),
+      this.#dumps.progress({ run: name, uuid: run.uuid }),
     ])
     const count = (key: string) => counters[key] ?? 0
     const faults = Object.entries(counters).filter(([key]) => key.startsWith('fault:'))
@@ -125,6 +129,7 @@ export class RunBook {
         no_signal: { easy: count('no_signal_easy'), hard: count('no_signal_hard') },
         faults: Object.fromEntries(faults.map(([key, value]) => [key.slice('fault:'.length), value])),
         unscored: count('unscored'),
+        dumps,
       },
       batch: batchProgress(settings, counters.step, waiting),
       tasks: Object.fromEntries(

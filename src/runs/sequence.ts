@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { type Config, SEEDS_END, TRAINING_SEEDS_START } from '../words/recipe.ts'
 import type { RunSettings } from '../words/run.ts'
 
-/** Where the curriculum of a task begins; complete-group-8.lua begins there too. */
+/** Where the curriculum of a task begins; parts/curriculum.lua begins there too. */
 const START_LEVEL = 0.3
 
 const RANGE = SEEDS_END - TRAINING_SEEDS_START

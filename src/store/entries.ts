@@ -1,4 +1,4 @@
-/** Entries of items, kept beside them: what took seconds to make is not made again to be scored. Bounded and expiring. */
+/** Made items, kept by id: what took seconds to make is not made again to be scored or dumped. Bounded and expiring. */
 import type { Redis } from 'ioredis'
 import type { Entry } from '../scorers/scorer.ts'
 import type { Keys } from './keys.ts'
@@ -10,6 +10,12 @@ const KEPT_MS = 2 * 60 * 60 * 1000
 
 const keepEntry = loadScript('keep-entry-2')
 
+/** What an item was made of; the entry never leaves the server. */
+export interface KeptItem {
+  question: string
+  entry: Entry
+}
+
 export class Entries {
   readonly #redis: Redis
   readonly #keys: Keys
@@ -19,16 +25,25 @@ export class Entries {
     this.#keys = keys
   }
 
-  async keep(itemId: string, entry: Entry): Promise<void> {
+  async keep(itemId: string, { question, entry }: KeptItem): Promise<void> {
     const bucket = bucketOf(itemId)
     const keys = [this.#keys.entryBucket(bucket), this.#keys.entry(bucket, itemId)]
     const prefix = this.#keys.entry(bucket, '')
-    await keepEntry(this.#redis, keys, [itemId, JSON.stringify(entry), Date.now(), KEPT_MS, PER_BUCKET, prefix])
+    await keepEntry(this.#redis, keys, [
+      itemId,
+      JSON.stringify({ ...entry, question }),
+      Date.now(),
+      KEPT_MS,
+      PER_BUCKET,
+      prefix,
+    ])
   }
 
-  async find(itemId: string): Promise<Entry | undefined> {
+  async find(itemId: string): Promise<KeptItem | undefined> {
     const text = await this.#redis.get(this.#keys.entry(bucketOf(itemId), itemId))
-    return text === null ? undefined : (JSON.parse(text) as Entry) // written by keep
+    if (text === null) return undefined
+    const { question, ...entry } = JSON.parse(text) as Entry & { question?: string } // written by keep
+    return question === undefined ? undefined : { question, entry }
   }
 }
 

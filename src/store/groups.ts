@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis'
 import type { GroupResult } from '../scoring/group.ts'
 import type { GroupFacts } from '../words/batch.ts'
+import type { DumpKind } from '../words/dump.ts'
 import type { Destination } from '../words/rollout.ts'
 import { countersOf, sumsOf } from './group-figures.ts'
 import type { Keys } from './keys.ts'
@@ -9,7 +10,7 @@ import { type About, type GroupTexts, type Packed, unpackAbout, unpackTexts } fr
 import { loadScript } from './script.ts'
 
 const acceptGroup = loadScript('accept-group-5')
-const completeGroup = loadScript('complete-group-12')
+const completeGroup = loadScript('complete-group-15')
 
 const REMEMBERED_MS = 24 * 60 * 60 * 1000
 /** Texts of a run's last groups that are kept for those who look. */
@@ -18,6 +19,9 @@ const KEPT_TEXTS_BYTES = 64 * 1024 * 1024
 const FAILED_MAX = 1000
 /** Points of a run's history; older ones are forgotten. */
 const HISTORY_MAX = 100_000
+
+/** Lines of a run that may wait for their file; above that its groups are not dumped. */
+const DUMP_WAITING_BYTES = 512 * 1024 * 1024
 
 /** What a group tells the curriculum of its task. */
 export interface Feed {
@@ -37,6 +41,23 @@ export interface GroupPlace {
   run: string
   epoch: number
   group: string
+}
+
+/** A group's line for the dump files that it goes to. */
+export interface DumpOffer {
+  uuid: string
+  kinds: DumpKind[]
+  /** Of the line; the record is the line compressed. */
+  bytes: number
+  record: Buffer
+}
+
+/** What a completion did. */
+export interface Completed {
+  /** For each kind of dump that was offered: how many records wait now, or that there is no room. */
+  kept: (number | 'refused')[]
+  /** The level of the task, if the group fed the curriculum. */
+  level: { before: number; after: number } | undefined
 }
 
 export type Acceptance = 'new' | 'known' | 'conflict' | 'full' | 'epoch'
@@ -60,6 +81,7 @@ export interface Completion {
   retriable: boolean
   keep: number
   feed: Feed | undefined
+  dump: DumpOffer | undefined
 }
 
 export class Groups {
@@ -87,8 +109,10 @@ export class Groups {
     return accepted as Acceptance // the script gives one of these words
   }
 
-  /** False if it was completed before. */
-  async complete(place: GroupPlace, { task, result, facts, retriable, keep, feed }: Completion): Promise<boolean> {
+  /** Undefined if it was completed before. */
+  async complete(place: GroupPlace, completion: Completion): Promise<Completed | undefined> {
+    const { task, result, facts, retriable, keep, feed, dump } = completion
+    const dumps = this.#keys.ofDumps(place.run, dump?.uuid ?? '')
     const keys = this.#keys.ofRun(place.run, place.epoch)
     const { curriculum, history } = keys
     const { status, destination } = result
@@ -103,6 +127,7 @@ export class Groups {
       counters: countersOf(result),
       sums: sumsOf(task, result),
       feed,
+      dump: dump && { kinds: dump.kinds, bytes: dump.bytes, now: now.getTime(), most: DUMP_WAITING_BYTES },
       history_max: HISTORY_MAX,
       failed_max: FAILED_MAX,
       ...settling(this.#keys, place, keep),
@@ -112,13 +137,16 @@ export class Groups {
       [
         ...[keys.run, keys.group(place.group), keys.pending, keys.buffer, keys.recent, keys.tasks, curriculum, history],
         ...[keys.stock, keys.facts, keys.texts, keys.failed],
+        ...[dumps.state, dumps.waiting('rollouts'), dumps.waiting('failed')],
       ],
       [
         ...[place.group, JSON.stringify(result), JSON.stringify(facts), JSON.stringify(ask)],
-        ...[this.#keys.completions, noticeOf(place)],
+        ...[this.#keys.completions, noticeOf(place), dump?.record ?? ''],
       ],
     )
-    return done === 1
+    if (done === null) return undefined
+    const [kept, before, after] = done as [Completed['kept'], string, string] // as the script gives it
+    return { kept, level: before === '' ? undefined : { before: Number(before), after: Number(after) } }
   }
 
   async find(place: GroupPlace): Promise<StoredGroup | undefined> {

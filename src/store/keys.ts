@@ -23,8 +23,28 @@ export interface RunKeys {
   batch(step: number): string
 }
 
+/** Keys of a run's dumps: in the run's slot, but not among what a DELETE of the run forgets. */
+export interface DumpKeys {
+  /** Hash: next number, groups, bytes and refusals of each kind. */
+  state: string
+  /** Hash of files whose groups are fixed: `kind/number` to how many there are. */
+  unwritten: string
+  /** Hash of files on disk: name to what is known of it. */
+  files: string
+  /** List of records that wait for the next file of a kind. */
+  waiting(kind: string): string
+  /** List of the records of one file. */
+  frozen(kind: string, number: number | ''): string
+}
+
 export interface Keys {
   runs: string
+  /** Set of `run/uuid` that have dumps. */
+  dumps: string
+  /** Sorted set of those in which something may still wait, by when it last grew. */
+  openDumps: string
+  /** Bytes of all dumps, waiting and on disk. */
+  dumpBytes: string
   workers: string
   taskStatistics: string
   /** Shared sums of counters and histograms. */
@@ -45,12 +65,16 @@ export interface Keys {
   /** A pattern that finds every key of a run. */
   everyOf(name: string): string
   ofRun(name: string, epoch: number): RunKeys
+  ofDumps(name: string, uuid: string): DumpKeys
 }
 
 export function keysUnder(prefix: string): Keys {
   const tag = (name: string) => `{${prefix}:run:${name}}`
   return {
     runs: `${prefix}:runs`,
+    dumps: `${prefix}:dumps`,
+    openDumps: `${prefix}:open-dumps`,
+    dumpBytes: `${prefix}:dump-bytes`,
     workers: `${prefix}:workers`,
     taskStatistics: `${prefix}:task-statistics`,
     metrics: `${prefix}:metrics`,
@@ -80,6 +104,13 @@ export function keysUnder(prefix: string): Keys {
       acknowledged: `${tag(name)}:${epoch}:acknowledged`,
       batch: (step) => `${tag(name)}:${epoch}:batch:${step}`,
       group: (id) => `${tag(name)}:${epoch}:group:${id}`,
+    }),
+    ofDumps: (name, uuid) => ({
+      state: `${tag(name)}dumps:${uuid}`,
+      unwritten: `${tag(name)}dumps:${uuid}:unwritten`,
+      files: `${tag(name)}dumps:${uuid}:files`,
+      waiting: (kind) => `${tag(name)}dumps:${uuid}:${kind}`,
+      frozen: (kind, number) => `${tag(name)}dumps:${uuid}:${kind}:${number}`,
     }),
   }
 }

@@ -14,6 +14,8 @@ export interface StoredRun {
   name: string
   epoch: number
   revision: number
+  /** Tells it from other runs that had or will have its name. */
+  uuid: string
   /** When it came into being, ms. */
   created: number
   named: SettingsChange
@@ -55,6 +57,7 @@ export class Runs {
       name,
       epoch: Number(fields.epoch),
       revision: Number(fields.revision),
+      uuid: fields.uuid ?? '',
       created: Number(fields.created),
       named: JSON.parse(fields.settings ?? '{}') as SettingsChange, // written by change
       counters: Object.fromEntries(

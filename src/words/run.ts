@@ -1,5 +1,6 @@
 /** One training run: its settings and what its nodes share. */
 import { z } from 'zod'
+import { DumpProgress } from './dump.ts'
 import { Config, Difficulty, TaskName } from './recipe.ts'
 import { RunName } from './rollout.ts'
 import { Extraction, ScoringMode } from './verdict.ts'
@@ -164,6 +165,7 @@ export const Run = z.strictObject({
     no_signal: z.strictObject({ easy: Count, hard: Count }),
     faults: z.record(z.string(), Count),
     unscored: Count,
+    dumps: DumpProgress,
   }),
   batch: BatchProgress,
   tasks: z.record(

@@ -4,6 +4,7 @@
 -- keys   curriculum (hash: task to its JSON), history (list of JSON points, newest first)
 -- group  { score, difficulty, target, low, high }: its mean score, the difficulty of its item, the accuracy aimed at, and
 --        the bounds of the level;  now: ISO 8601;  most: points that are kept
+-- Gives the level before and after, or nothing if the group was too far from it.
 local function feed(keys, task, group, now, most)
   local text = redis.call('HGET', keys.curriculum, task)
   local state = text and cjson.decode(text) or { level = '0.3', scores = {} }
@@ -11,6 +12,7 @@ local function feed(keys, task, group, now, most)
   if math.abs(group.difficulty - level) > 0.05 + 1e-9 then
     return -- a late group of another difficulty would mislead it
   end
+  local before = string.format('%.17g', level)
   local scores = state.scores
   table.insert(scores, string.format('%.17g', group.score))
   if #scores > 10 then
@@ -49,4 +51,5 @@ local function feed(keys, task, group, now, most)
   )
   redis.call('LPUSH', keys.history, point)
   redis.call('LTRIM', keys.history, 0, most - 1)
+  return before, state.level
 end

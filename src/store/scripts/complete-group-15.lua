@@ -4,20 +4,24 @@
 --       7 curriculum (hash: task to its JSON)  8 history (list of JSON points, newest first)
 --       9 stock (hash)  10 facts (hash: id of a buffered group to its JSON)  11 texts (list)
 --       12 failed (sorted set: id of a group that can be tried again, by time in ms)
+--       13 dumps (hash)  14, 15 records that wait for a file of rollouts, of failed groups (lists)
 -- ARGV  1 group id  2 result as JSON  3 facts as JSON, for the buffer
 --       4 JSON: { status, destination?, retriable, task, now (ms), time (ISO 8601), counters: { name: amount } of the run,
 --                 sums: { field: amount } of the task, feed?: what the curriculum learns, history_max,
+--                 dump?: what parts/dump.lua is asked,
 --                 failed_max, keep, keep_bytes, remembered, group_prefix }
---       5 channel  6 message
--- Gives 1, or 0 if the group was done already or is gone.
+--       5 channel  6 message  7 the group's record for the dumps
+-- Gives nil if the group was done already or is gone; else what became of its record, and the level of its task before
+-- and after if it moved the curriculum.
 -- include curriculum
+-- include dump
 -- include settle
 local ask = cjson.decode(ARGV[4])
 local keys = { run = KEYS[1], stock = KEYS[9], texts = KEYS[11], curriculum = KEYS[7], history = KEYS[8] }
 local id = ARGV[1]
 local group = redis.call('HMGET', KEYS[2], 'status', 'wants', 'rollouts')
 if group[1] ~= 'queued' then
-  return 0
+  return nil
 end
 local seq = redis.call('HINCRBY', KEYS[1], 'completed', 1)
 redis.call('HSET', KEYS[2], 'status', ask.status, 'result', ARGV[2], 'destination', ask.destination or '', 'seq', seq)
@@ -66,8 +70,13 @@ if over > 0 then
   end
 end
 
+local before, after
 if ask.feed then
-  feed(keys, ask.task, ask.feed, ask.time, ask.history_max)
+  before, after = feed(keys, ask.task, ask.feed, ask.time, ask.history_max)
+end
+local kept = {}
+if ask.dump then
+  kept = dump({ dumps = KEYS[13], waiting = { rollouts = KEYS[14], failed = KEYS[15] } }, ask.dump, ARGV[7])
 end
 redis.call('PUBLISH', ARGV[5], ARGV[6])
-return 1
+return { kept, before or '', after or '' }

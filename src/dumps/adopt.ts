@@ -1,0 +1,71 @@
+/** Finds dump files in the folder that Redis does not know (it was lost, or they were brought here) and notes them. */
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import type { DumpBook, DumpedRun } from '../store/dumps.ts'
+import { RunName } from '../words/rollout.ts'
+import { placeOfName } from './file-name.ts'
+import type { DumpFolder } from './folder.ts'
+
+/** Gives how many files were new. */
+export async function adoptFiles(book: DumpBook, folder: DumpFolder): Promise<number> {
+  const names = await folder.names()
+  if (names.length === 0) return 0
+  const unknown = await withoutKnown(book, names)
+  let adopted = 0
+  for (const name of unknown) {
+    const [place, found] = [placeOfName(name), await folder.find(name)]
+    if (!place || !found) continue
+    const about = await readAbout(found.path)
+    if (!about) continue
+    const { kind, uuid } = place
+    const { bytes, createdAt } = found
+    const noted = { name, kind, ...about, bytes, created_at: createdAt.toISOString(), node: folder.node }
+    await book.adopt({ run: about.run, uuid }, { ...noted, folder: await folder.id() })
+    adopted += 1
+  }
+  return adopted
+}
+
+/** A file that is being written is unwritten first, then noted: asked in this order it is never taken for unknown. */
+async function withoutKnown(book: DumpBook, names: string[]): Promise<string[]> {
+  const byUuid = new Map<string, DumpedRun>((await book.runs('all')).map((dumped) => [dumped.uuid, dumped]))
+  const places = Map.groupBy(names, (name) => placeOfName(name)?.uuid ?? '')
+  const unknown: string[] = []
+  for (const [uuid, some] of places) {
+    const dumped = byUuid.get(uuid)
+    if (!dumped) {
+      unknown.push(...some)
+      continue
+    }
+    const unwritten = new Set(
+      (await book.unwrittenSince(dumped, Number.MAX_SAFE_INTEGER)).map(({ kind, number }) => `${kind}/${number}`),
+    )
+    const noted = new Set((await book.files(dumped)).map(({ name }) => name))
+    const isUnknown = (name: string) => {
+      const place = placeOfName(name)
+      return !noted.has(name) && !unwritten.has(`${place?.kind}/${place?.number}`)
+    }
+    unknown.push(...some.filter(isUnknown))
+  }
+  return unknown
+}
+
+/** Undefined for a file that is no dump. */
+async function readAbout(path: string): Promise<{ run: string; groups: number } | undefined> {
+  let run: string | undefined
+  let groups = 0
+  for await (const line of createInterface({ input: createReadStream(path) })) {
+    groups += 1
+    run ??= runOf(line)
+    if (run === undefined) return undefined
+  }
+  return run === undefined ? undefined : { run, groups }
+}
+
+function runOf(line: string): string | undefined {
+  try {
+    return RunName.parse((JSON.parse(line) as { run?: unknown }).run)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,154 @@
+/** The folder of dump files on this machine. A file appears under its name whole, or not at all. */
+import { randomUUID } from 'node:crypto'
+import { link, mkdir, open, readdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { placeOfName } from './file-name.ts'
+
+/** The steps of a write, in order; a test stops it at each of them. */
+export type WriteStep = 'opened' | 'half written' | 'written' | 'synced' | 'claimed' | 'renamed' | 'folder synced'
+export type OnStep = (step: WriteStep) => Promise<void> | void
+
+/** A leftover of a process that we cannot ask: another machine's. */
+const STALE_MS = 60 * 60 * 1000
+const ID_FILE = '.folder-id'
+const PART = /\.([^.]*)\.(\d+)\.([0-9a-f]{8})-\d+\.part$/
+
+export class DumpFolder {
+  readonly path: string
+  readonly node = hostname()
+  /** Part of the names of what is being written: a process of an earlier life may have had the same id. */
+  readonly #life = randomUUID().slice(0, 8)
+  #id: string | undefined
+  #attempts = 0
+
+  constructor(dataDir: string) {
+    this.path = join(dataDir, 'data_dumps')
+  }
+
+  /** Tells folders apart: machines that share one have the same id. Makes the folder. */
+  async id(): Promise<string> {
+    this.#id ??= await this.#makeId()
+    return this.#id
+  }
+
+  /** The id if the folder is there. */
+  async knownId(): Promise<string | undefined> {
+    this.#id ??= (await readFile(join(this.path, ID_FILE), 'utf8').catch(() => '')) || undefined
+    return this.#id
+  }
+
+  /**
+   * Writes beside, syncs, and renames if `mayAppear` says so; false if it does not. Bytes that were written before are
+   * replaced by the same. Gives up on the first error and leaves nothing behind.
+   */
+  async write(
+    name: string,
+    chunks: AsyncIterable<Buffer>,
+    mayAppear: () => Promise<boolean>,
+    onStep: OnStep,
+  ): Promise<boolean> {
+    await this.id()
+    this.#attempts += 1
+    const beside = join(this.path, `.${name}.${this.#writer()}-${this.#attempts}.part`)
+    try {
+      const file = await open(beside, 'wx')
+      try {
+        await onStep('opened')
+        let half = false
+        for await (const chunk of chunks) {
+          await file.appendFile(chunk)
+          if (!half) await onStep('half written')
+          half = true
+        }
+        await onStep('written')
+        await file.sync()
+        await onStep('synced')
+      } finally {
+        await file.close()
+      }
+      if (!(await mayAppear())) {
+        await unlink(beside)
+        return false
+      }
+      await onStep('claimed')
+      await rename(beside, join(this.path, name))
+    } catch (error) {
+      await rm(beside, { force: true }).catch(() => {}) // a full disk lets go of it later
+      throw error
+    }
+    await onStep('renamed')
+    await this.#sync()
+    await onStep('folder synced')
+    return true
+  }
+
+  /** Names of the dump files that are here. */
+  async names(): Promise<string[]> {
+    const names = await readdir(this.path).catch(() => [])
+    return names.filter((name) => placeOfName(name))
+  }
+
+  /** Where a file is, if it is here. `name` is a checked name: it holds no path. */
+  async find(name: string): Promise<{ path: string; bytes: number; createdAt: Date } | undefined> {
+    if (!placeOfName(name)) return undefined
+    const path = join(this.path, name)
+    const found = await stat(path).catch(() => undefined)
+    return found?.isFile() ? { path, bytes: found.size, createdAt: found.mtime } : undefined
+  }
+
+  async remove(name: string): Promise<void> {
+    if (placeOfName(name)) await rm(join(this.path, name), { force: true })
+  }
+
+  /** Deletes what writes that were killed left beside the files. */
+  async tidy(): Promise<void> {
+    for (const name of await readdir(this.path).catch(() => [])) {
+      const [, node, pid, life] = PART.exec(name) ?? []
+      if (pid === undefined) continue
+      const path = join(this.path, name)
+      const alive = Number(pid) === process.pid ? life === this.#life : isAlive(Number(pid))
+      const found = await stat(path).catch(() => undefined)
+      const stale = node !== nodeInName(this.node) && Date.now() - (found?.mtimeMs ?? Date.now()) > STALE_MS
+      if ((node === nodeInName(this.node) && !alive) || stale) await rm(path, { force: true }).catch(() => {})
+    }
+  }
+
+  #writer(): string {
+    return `${nodeInName(this.node)}.${process.pid}.${this.#life}`
+  }
+
+  async #makeId(): Promise<string> {
+    await mkdir(this.path, { recursive: true })
+    const file = join(this.path, ID_FILE)
+    const mine = `${file}.${randomUUID()}`
+    await writeFile(mine, randomUUID())
+    await link(mine, file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+    })
+    await unlink(mine)
+    return readFile(file, 'utf8')
+  }
+
+  async #sync(): Promise<void> {
+    const folder = await open(this.path, 'r')
+    try {
+      await folder.sync()
+    } finally {
+      await folder.close()
+    }
+  }
+}
+
+function nodeInName(node: string): string {
+  return node.replaceAll('.', '-')
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,103 @@
+/** A group as one line of a dump: the original environment's keys first, ours after them. */
+import type { GroupResult } from '../scoring/group.ts'
+import type { About, GroupTexts } from '../store/payload.ts'
+import type { PromptMessage } from '../words/item.ts'
+import { type Recipe, recipeOutput } from '../words/recipe.ts'
+import type { Message } from '../words/rollout.ts'
+import { isCounted } from './rule.ts'
+
+export interface DumpedRollout {
+  conversation: Message[]
+  /** The reward. */
+  score: number
+  raw_score: number
+  advantage: number | null
+  answer: string | null
+  fault: string | null
+  finish_reason: string | null
+  length_tokens: number | null
+}
+
+/** What a line says. `rollouts` are the counted ones: the short and the unscored are left out, as in the original. */
+export interface DumpedGroup {
+  item_id: string
+  rollouts: DumpedRollout[]
+  group_id: string
+  recipe: ReturnType<typeof recipeOutput>
+  run: string
+  difficulty: number | null
+  policy_version: number | null
+}
+
+export interface GroupToDump {
+  run: string
+  group: string
+  recipe: Recipe
+  prompt: PromptMessage[]
+  about: About
+  texts: GroupTexts
+  result: GroupResult
+}
+
+export function dumpedGroup({ run, group, recipe, prompt, about, texts, result }: GroupToDump): DumpedGroup {
+  const rollouts = texts.rollouts.flatMap((rollout, k): DumpedRollout[] => {
+    const verdict = result.verdicts[k]
+    if (!verdict || !isCounted(verdict)) return []
+    return [
+      {
+        conversation: conversationOf(prompt, rollout),
+        score: verdict.reward,
+        raw_score: verdict.score,
+        advantage: verdict.advantage,
+        answer: verdict.answer,
+        fault: verdict.fault,
+        finish_reason: rollout.finish_reason ?? null,
+        length_tokens: about.rollouts[k]?.length ?? null,
+      },
+    ]
+  })
+  return {
+    item_id: recipe.task,
+    rollouts,
+    group_id: group,
+    recipe: recipeOutput(recipe),
+    run,
+    difficulty: recipe.difficulty,
+    policy_version: about.policy_version,
+  }
+}
+
+/** One line of JSON, without its end. */
+export function lineOf(group: DumpedGroup): string {
+  return JSON.stringify({
+    ...group,
+    rollouts: group.rollouts.map((rollout) => ({
+      ...rollout,
+      score: asFloat(rollout.score),
+      raw_score: asFloat(rollout.raw_score),
+      advantage: asFloat(rollout.advantage),
+    })),
+    difficulty: asFloat(group.difficulty),
+  })
+}
+
+/** What the model was shown and what it said. A conversation that was sent whole is taken as it is. */
+export function conversationOf(
+  prompt: PromptMessage[],
+  { completion, messages = [] }: GroupTexts['rollouts'][number],
+): Message[] {
+  if (completion !== undefined) return [...prompt, { role: 'assistant', content: completion }]
+  const begins = messages[0]?.role
+  return begins === 'assistant' || begins === 'tool' ? [...prompt, ...messages] : messages
+}
+
+/**
+ * A number that reads as a float everywhere: Python's json and Arrow take `1` for an integer, and Arrow then refuses
+ * a 0.5 further down the column.
+ */
+export function asFloat(value: number | null): unknown {
+  return value !== null && Number.isInteger(value) ? rawJson(`${value}.0`) : value
+}
+
+/** Of ES2026; Node has it, the compiler's library does not know it yet. */
+const rawJson = (JSON as unknown as { rawJSON(this: void, text: string): unknown }).rawJSON
