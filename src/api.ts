@@ -1,6 +1,7 @@
 /** main: HTTP only. Workers elsewhere score what is posted here. */
 import { followKeyFile, openKeyRing } from './access/key-ring.ts'
 import { assertGuarded } from './access/loopback.ts'
+import { limitsOf, Meter } from './access/meter.ts'
 import { buildApp } from './app.ts'
 import { closeAtTheEnd } from './closing.ts'
 import { placeOfRedis, readConfig } from './config.ts'
@@ -8,6 +9,7 @@ import { openLog } from './log.ts'
 import { main } from './main.ts'
 import { preparePython } from './prepare/python-environment.ts'
 import { openService } from './service.ts'
+import { addSpent } from './store/spent.ts'
 
 await main(async () => {
   const config = readConfig()
@@ -16,10 +18,15 @@ await main(async () => {
   assertGuarded(config, keys)
   const python = await preparePython((line) => log.info(line), config.PYTHON)
   const service = openService(config, placeOfRedis(config), python, log)
-  const app = await buildApp(service, log, { keys })
+  const meter = new Meter(limitsOf(config, keys !== undefined), (minute, caller, more) =>
+    addSpent(service.redis, service.keys, minute, caller, more),
+  )
+  const wire = { keys, meter, corsOrigins: config.CORS_ORIGINS, trustProxy: config.TRUST_PROXY }
+  const app = await buildApp(service, log, wire)
   const unfollow = keys ? followKeyFile(keys, config, log) : () => {}
   closeAtTheEnd(log, async () => {
     unfollow()
+    meter.close()
     await app.close()
     await service.close()
   })

@@ -11,11 +11,16 @@ import { runs } from '../routes/runs.ts'
 import { score } from '../routes/score.ts'
 import { tasks } from '../routes/tasks.ts'
 import type { KeyRing } from './access/key-ring.ts'
+import type { Meter } from './access/meter.ts'
 import { addBodies } from './plugins/bodies.ts'
+import { addCallers } from './plugins/callers.ts'
 import { addCommonAnswers } from './plugins/common-answers.ts'
 import { addGuard } from './plugins/guard.ts'
+import { addLimits } from './plugins/limits.ts'
 import { addMetrics } from './plugins/metrics.ts'
 import { addOpenapi } from './plugins/openapi.ts'
+import { addPages } from './plugins/pages.ts'
+import { PATIENCE, type Patience, patient } from './plugins/patience.ts'
 import { addProblems } from './plugins/problems.ts'
 import { addRequestIds, requestId } from './plugins/request-ids.ts'
 import { addValidation } from './plugins/validation.ts'
@@ -26,20 +31,33 @@ const BODY_BYTES = 1024 * 1024
 export interface Wire {
   /** undefined: only this machine may call, and everyone is admin. */
   keys?: KeyRing | undefined
+  /** undefined: no limits. */
+  meter?: Meter | undefined
+  /** Pages of which other sites may read answers. */
+  corsOrigins?: string[]
+  /** Addresses of proxies that say for whom they call. */
+  trustProxy?: string[]
+  patience?: Patience
 }
 
-export async function buildApp(services: Services, log: FastifyBaseLogger, { keys }: Wire = {}): Promise<App> {
+export async function buildApp(services: Services, log: FastifyBaseLogger, wire: Wire = {}): Promise<App> {
+  const { keys, meter, corsOrigins = [], trustProxy = [], patience = PATIENCE } = wire
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
+    ...patient(patience),
+    trustProxy: trustProxy.length > 0 && trustProxy,
     bodyLimit: BODY_BYTES,
     genReqId: requestId,
-    routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: true },
+    routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: true },
     forceCloseConnections: 'idle',
   }) as unknown as App // the type provider is a matter of types alone
   addRequestIds(app)
   addMetrics(app, services.metrics.meters)
-  addGuard(app, keys)
+  await addPages(app, corsOrigins)
+  addCallers(app, keys, corsOrigins)
+  if (meter) addLimits(app, meter)
+  addGuard(app)
   addBodies(app)
   addValidation(app)
   addProblems(app)

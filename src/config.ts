@@ -3,10 +3,22 @@ import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { loadEnvFile } from 'node:process'
+import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 import { readAddress } from './store/address.ts'
 
 const cores = availableParallelism()
+const limit = (what: string) => z.coerce.number().int().min(1).optional().describe(what)
+/** Words, comma-separated, each of which must pass. */
+const list = (passes: (word: string) => boolean, what: string) =>
+  z
+    .string()
+    .transform((text) => text.split(',').map((word) => word.trim()))
+    .refine((words) => words.every(passes), what)
+    .default([])
+const isNetwork = (word: string) => ipaddr.isValid(word) || ipaddr.isValidCIDR(word)
+const isOrigin = (word: string) => word === '*' || (URL.canParse(word) && new URL(word).origin === word)
+
 const count = (least: number, value: number) => z.coerce.number().int().min(least).default(value)
 
 export const Environment = z.object({
@@ -38,6 +50,15 @@ export const Environment = z.object({
     .optional()
     .describe('`role:key`, comma-separated; without keys only this machine may call, and everyone is admin'),
   API_KEYS_FILE: z.string().optional().describe('A file of keys, one a line; read again when it changes'),
+  RATE_LIMIT: limit('Requests a minute of one key, or without keys of one address; 600,000 with keys, else none'),
+  BYTES_LIMIT: limit('Bytes of bodies a minute, likewise; 16 GiB with keys, else none'),
+  STRANGER_RATE_LIMIT: count(1, 6000).describe('Requests a minute of an address without a valid key'),
+  CORS_ORIGINS: list(isOrigin, 'write origins such as https://example.org, or *').describe(
+    'Sites whose pages may call, comma-separated',
+  ),
+  TRUST_PROXY: list(isNetwork, 'write addresses or networks such as 10.0.0.0/8').describe(
+    'Proxies whose X-Forwarded-For is believed, comma-separated',
+  ),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   API_PROCESSES: count(1, Math.max(1, Math.floor(cores / 2))).describe('HTTP processes of `npm start`'),
   WORKERS: count(0, Math.max(1, Math.floor(cores / 2))).describe('Worker processes of `npm start`'),

@@ -3,10 +3,12 @@ import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { App, Services } from '../routes/context.ts'
 import { metrics } from '../routes/metrics.ts'
 import { operations } from '../routes/operations.ts'
-import { openKeyRing } from './access/key-ring.ts'
+import { followKeyFile, openKeyRing } from './access/key-ring.ts'
 import { isLoopback } from './access/loopback.ts'
 import type { Config } from './config.ts'
+import { addCallers } from './plugins/callers.ts'
 import { addGuard } from './plugins/guard.ts'
+import { PATIENCE, patient } from './plugins/patience.ts'
 import { addProblems } from './plugins/problems.ts'
 import { addValidation } from './plugins/validation.ts'
 
@@ -17,12 +19,18 @@ export async function openProbes(
   log: FastifyBaseLogger,
 ): Promise<App> {
   const app = Fastify({
+    ...patient(PATIENCE),
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: true,
   }) as unknown as App // the type provider is a matter of types alone
   const keys = openKeyRing(config)
-  addGuard(app, keys)
+  if (keys) {
+    const unfollow = followKeyFile(keys, config, log)
+    app.addHook('onClose', async () => unfollow())
+  }
+  addCallers(app, keys, [])
+  addGuard(app)
   addValidation(app)
   addProblems(app)
   for (const add of [operations, metrics]) add(app, services)

@@ -8,6 +8,7 @@ import { pino } from 'pino'
 import { inject } from 'vitest'
 import type { App } from '../routes/context.ts'
 import { buildApp, type Wire } from '../src/app.ts'
+import { PATIENCE } from '../src/plugins/patience.ts'
 import { openService, type Service, type ServiceConfig } from '../src/service.ts'
 import { keysLike } from '../src/store/nodes.ts'
 import { whenReady } from '../src/store/redis.ts'
@@ -67,6 +68,10 @@ export async function openWorld({
   python = inject('python'),
   onLog,
   keys,
+  meter,
+  corsOrigins = [],
+  trustProxy = [],
+  patience = PATIENCE,
   ...config
 }: Options = {}): Promise<World> {
   const log = onLog ? pino({ level: 'info' }, { write: onLog }) : pino({ level: 'silent' })
@@ -80,7 +85,7 @@ export async function openWorld({
     ),
   ])
   if (worker) service.startWorker(`test-${prefix}`)
-  const app = await buildApp(service, log, { keys })
+  const app = await buildApp(service, log, { keys, meter, corsOrigins, trustProxy, patience })
   return {
     app,
     service,

@@ -82,6 +82,7 @@ export const ACCESS: Readonly<Record<string, Row>> = {
 }
 
 export function rowOf(method: string, url: string): Row | undefined {
+  if (method === 'OPTIONS') return anyone // what browsers ask first, without a key; see pages.ts
   const verb = method === 'HEAD' ? 'GET' : method
   const exact = ACCESS[`${verb} ${url === '/' ? url : url.replace(/\/$/, '')}`]
   if (exact) return exact

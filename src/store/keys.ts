@@ -55,6 +55,8 @@ export interface Keys {
   completions: string
   /** BullMQ's own prefix, with a hash tag of its own. */
   jobs: string
+  /** What a caller has used in a minute. */
+  spent(minute: number, caller: string): string
   /** Kept entries lie in buckets, each bounded by itself. */
   entryBucket(bucket: number): string
   entry(bucket: number, itemId: string): string
@@ -81,6 +83,7 @@ export function keysUnder(prefix: string): Keys {
     processes: `${prefix}:processes`,
     completions: `${prefix}:completions`,
     jobs: `{${prefix}:jobs}`,
+    spent: (minute, caller) => `${prefix}:spent:${minute}:${caller}`,
     entryBucket: (bucket) => `{${prefix}:entries:${bucket}}`,
     entry: (bucket, itemId) => `{${prefix}:entries:${bucket}}:${itemId}`,
     questionBucket: (bucket) => `{${prefix}:questions:${bucket}}`,

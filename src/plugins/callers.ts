@@ -1,0 +1,48 @@
+/** Who calls: by the key that was sent, or without keys, whoever is on this machine. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import ipaddr from 'ipaddr.js'
+import type { KeyRing } from '../access/key-ring.ts'
+import { isLoopback } from '../access/loopback.ts'
+import { Fault } from '../faults.ts'
+import type { Caller } from '../words/caller.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller
+  }
+}
+
+export function addCallers(app: FastifyInstance, keys: KeyRing | undefined, corsOrigins: string[]): void {
+  app.decorateRequest('caller', null as unknown as Caller) // the hook sets it before anything reads it
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.caller = keys ? callerBehind(request, keys) : callerFromHere(request, corsOrigins)
+    done()
+  })
+}
+
+function callerBehind({ headers, ip }: FastifyRequest, keys: KeyRing): Caller {
+  const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
+  const [key] = [bearer ?? headers['x-api-key']].flat()
+  return (key !== undefined && keys.callerOf(key)) || { id: network(ip), role: null, runs: new Set() }
+}
+
+/**
+ * Without keys a page in a browser on this machine could call too: under a name of its own that points here, or by a
+ * form. So the host must be loopback by name, and what changes something must not come from another site.
+ */
+function callerFromHere({ hostname, headers, method, ip }: FastifyRequest, corsOrigins: string[]): Caller {
+  if (hostname !== '' && !isLoopback(hostname)) {
+    throw new Fault('forbidden', `Without API_KEYS the server answers to localhost, not to ${hostname.slice(0, 100)}`)
+  }
+  const elsewhere = headers['sec-fetch-site'] === 'cross-site' && !corsOrigins.includes(headers.origin ?? '')
+  if (method !== 'GET' && method !== 'HEAD' && elsewhere) {
+    throw new Fault('forbidden', 'Without API_KEYS pages of other sites may change nothing; CORS_ORIGINS lets some in')
+  }
+  return { id: network(ip), role: 'admin', runs: null }
+}
+
+/** The address; of IPv6 the network of 64 bits, since a host has all its addresses to choose from. */
+function network(ip: string): string {
+  if (!ipaddr.IPv6.isValid(ip)) return ip
+  return ipaddr.process(ip).kind() === 'ipv4' ? ip : ipaddr.IPv6.networkAddressFromCIDR(`${ip}/64`).toString()
+}

@@ -1,0 +1,29 @@
+/** Limits of each key, or of each address without one: requests and bytes a minute. Refused before anything is read. */
+import { Transform } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import type { Meter } from '../access/meter.ts'
+import { Fault } from '../faults.ts'
+
+/** Comes after the guard has said who calls, and before it refuses: floods without a key are limited too. */
+export function addLimits(app: FastifyInstance, meter: Meter): void {
+  app.addHook('onRequest', ({ caller, headers }, _reply, done) => {
+    const bytes = Number(headers['content-length'] ?? 0)
+    const seconds = meter.use(caller, { requests: 1, bytes })
+    if (seconds !== undefined) {
+      const who = caller.role === null ? 'This address, without a valid key,' : 'This key'
+      throw new Fault('rate_limited', `${who} has used its minute; ask again in ${seconds} s`, { retryAfter: seconds })
+    }
+    done()
+  })
+  app.addHook('preParsing', ({ caller, headers }, _reply, payload, done) => {
+    if (headers['transfer-encoding'] === undefined) return done(null, payload)
+    const counting = new Transform({
+      transform(chunk: Buffer, _encoding, next) {
+        meter.add(caller, chunk.length)
+        next(null, chunk)
+      },
+    })
+    payload.once('error', (error) => counting.destroy(error))
+    done(null, payload.pipe(counting))
+  })
+}

@@ -1,0 +1,39 @@
+/** For browsers: the headers that keep pages to themselves, and which other sites' pages may read answers (by default none). */
+import cors from '@fastify/cors'
+import helmet from '@fastify/helmet'
+import type { FastifyInstance } from 'fastify'
+
+const SELF = ["'self'"]
+const NONE = ["'none'"]
+
+/** Swagger UI writes style attributes and has pictures in its style sheets; scripts are files of ours on every page. */
+const CONTENT = {
+  defaultSrc: NONE,
+  scriptSrc: SELF,
+  styleSrc: ["'self'", "'unsafe-inline'"],
+  imgSrc: ["'self'", 'data:'],
+  fontSrc: ["'self'", 'data:'],
+  connectSrc: SELF,
+  formAction: SELF,
+  baseUri: NONE,
+  frameAncestors: NONE,
+}
+
+/** What a page needs to read of our own, beside the body. */
+const HEADERS = ['Allow', 'Location', 'Retry-After', 'X-Batch-Missing', 'X-Batch-Queued', 'X-Request-Id']
+
+export async function addPages(app: FastifyInstance, corsOrigins: string[]): Promise<void> {
+  await app.register(helmet, {
+    contentSecurityPolicy: { useDefaults: false, directives: CONTENT },
+    strictTransportSecurity: false, // the server speaks HTTP; who puts TLS before it adds this there
+    referrerPolicy: { policy: 'no-referrer' },
+  })
+  if (corsOrigins.length === 0) return
+  await app.register(cors, {
+    origin: corsOrigins,
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+    exposedHeaders: HEADERS,
+    maxAge: 600,
+    strictPreflight: false,
+  })
+}

@@ -1,0 +1,61 @@
+import { type AddressInfo, connect } from 'node:net'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { PATIENCE } from '../../src/plugins/patience.ts'
+import { openWorld, type World } from '../world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld({ patience: { ...PATIENCE, headersMs: 200, requestMs: 400, idleMs: 100 } })
+  await world.app.listen({ port: 0, host: '127.0.0.1' })
+})
+afterAll(() => world.close())
+
+/** Writes this and waits until the server has hung up. */
+async function answerTo(...parts: string[]): Promise<string> {
+  const { port } = world.app.server.address() as AddressInfo // it listens on a port
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const socket = connect(port, '127.0.0.1')
+  let answer = ''
+  socket.on('data', (chunk: Buffer) => {
+    answer += chunk.toString()
+  })
+  socket.on('error', () => {}).once('close', () => resolve(answer))
+  for (const part of parts) socket.write(part)
+  return promise
+}
+const body = (answer: string) => JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))
+
+it.each([
+  ['sends its headers too slowly', 'POST /score HTTP/1.1\r\nHost: localhost\r\nX-Slow: '],
+  [
+    'sends its body too slowly',
+    'POST /score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"a',
+  ],
+])('a client that %s is cut', async (_name, text) => {
+  const answer = await answerTo(text)
+  expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/)
+  expect(body(answer)).toMatchObject({ code: 'request_timeout', status: 408 })
+})
+
+it('a connection that is not used is closed', async () => {
+  const answer = await answerTo('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  expect(body(answer)).toEqual({ status: 'alive' })
+})
+
+it('headers and URLs have a bound', async () => {
+  const long = await answerTo(`GET /livez?${'x'.repeat(20_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+  expect(long).toMatch(/^HTTP\/1\.1 431 /)
+  expect(body(long)).toMatchObject({ code: 'headers_too_large', status: 431 })
+})
+
+it.each(['nonsense\r\n\r\n', 'GET /livez HTTP/1.1\r\nHost localhost\r\n\r\n', '\u0016\u0003\u0001\r\n'])(
+  '%j is no HTTP, which is said',
+  async (text) => expect(body(await answerTo(text))).toMatchObject({ code: 'invalid_request', status: 400 }),
+)
+
+it('a request smuggled behind two lengths is refused', async () => {
+  const answer = await answerTo(
+    'POST /score HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+  )
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+})

@@ -1,0 +1,85 @@
+import { request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { openKeyRing } from '../../src/access/key-ring.ts'
+import { type Limits, Meter } from '../../src/access/meter.ts'
+import { keysUnder } from '../../src/store/keys.ts'
+import { addSpent } from '../../src/store/spent.ts'
+import { openWorld, until, type World } from '../world.ts'
+
+const open: { close(): unknown }[] = []
+afterEach(async () => {
+  for (const one of open.splice(0).toReversed()) await one.close()
+})
+
+async function limited(limits: Partial<Limits>, prefix?: string): Promise<World> {
+  let world: World | undefined
+  const all = { requests: null, bytes: null, requestsOfStrangers: null, ...limits }
+  const meter = new Meter(all, (minute, caller, more) => {
+    if (!world) throw new Error('nothing is told before the world is open')
+    return addSpent(world.service.redis, keysUnder(world.prefix), minute, caller, more)
+  })
+  open.push(meter)
+  const keys = openKeyRing({ API_KEYS: 'reader:look,trainer:train,admin:rule', API_KEYS_FILE: undefined })
+  world = await openWorld({ keys, meter, ...(prefix !== undefined && { prefix }) })
+  open.push(world)
+  return world
+}
+
+const look = { authorization: 'Bearer look' }
+const statuses = async (world: World, times: number, headers: Record<string, string> = look, url = '/tasks') => {
+  const answers = []
+  for (let k = 0; k < times; k++) answers.push(await world.call('GET', url, undefined, headers))
+  return answers.map(({ status }) => status)
+}
+
+describe('a key that asks for too much', () => {
+  it('is told when to ask again, and others go on', async () => {
+    const world = await limited({ requests: 3 })
+    expect(await statuses(world, 4)).toEqual([200, 200, 200, 429])
+    const refused = await world.call('GET', '/tasks', undefined, look)
+    expect(refused.body).toMatchObject({ code: 'rate_limited', status: 429 })
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1)
+    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(60)
+    expect(await statuses(world, 1, { 'x-api-key': 'train' })).toEqual([200])
+  })
+
+  it('is known at every node', async () => {
+    const here = await limited({ requests: 20 })
+    const there = await limited({ requests: 20 }, here.prefix)
+    expect(await statuses(here, 20)).not.toContain(429)
+    await until(
+      async () => (await statuses(there, 1))[0],
+      (status) => status === 429,
+    )
+  })
+
+  it('of bytes is refused before the next body is read, whether its length was announced or not', async () => {
+    const world = await limited({ bytes: 1000 })
+    await world.app.listen({ port: 0, host: '127.0.0.1' })
+    const { port } = world.app.server.address() as AddressInfo // it listens on a port
+    const post = (body: string, key: string, headers: Record<string, string>) => {
+      const { promise, resolve, reject } = Promise.withResolvers<number | undefined>()
+      const sent = request({ port, method: 'POST', path: '/score', headers: { ...headers, 'x-api-key': key } })
+      sent.once('response', (response) => resolve(response.resume().statusCode)).once('error', reject)
+      sent.end(body)
+      return promise
+    }
+    const json = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ pad: 'x'.repeat(990) })
+    expect(await post(body, 'train', { ...json, 'transfer-encoding': 'chunked' })).toBe(400)
+    expect(await post(body, 'train', { ...json, 'transfer-encoding': 'chunked' })).toBe(429)
+    expect(await post(body, 'rule', { ...json, 'content-length': String(body.length) })).toBe(400)
+    expect(await post(body, 'rule', { ...json, 'content-length': String(body.length) })).toBe(429)
+  })
+})
+
+describe('a flood without a key', () => {
+  it('is limited before it is refused, wherever it goes, and does not shut out who has a key', async () => {
+    const world = await limited({ requestsOfStrangers: 3 })
+    expect(await statuses(world, 3, {})).toEqual([401, 401, 401])
+    expect(await statuses(world, 1, { 'x-api-key': 'guess' })).toEqual([429])
+    expect(await statuses(world, 1, {}, '/nowhere')).toEqual([429])
+    expect(await statuses(world, 1)).toEqual([200])
+  })
+})
