@@ -8,6 +8,10 @@ import type { Delivery } from '../src/batches/delivery.ts'
 import type { Dumps } from '../src/dumps/dumps.ts'
 import type { Engine } from '../src/engine/engine.ts'
 import type { Ladders } from '../src/engine/ladders.ts'
+import type { EvalBook } from '../src/evals/eval-book.ts'
+import type { EvalItems } from '../src/evals/eval-items.ts'
+import type { ResultMaker } from '../src/evals/result-maker.ts'
+import type { Suites } from '../src/evals/suites.ts'
 import type { Items } from '../src/items/items.ts'
 import type { Judge } from '../src/items/judge.ts'
 import type { Metrics } from '../src/metrics/metrics.ts'
@@ -16,6 +20,7 @@ import type { Intake } from '../src/runs/intake.ts'
 import type { RunBook } from '../src/runs/run-book.ts'
 import type { Batches } from '../src/store/batches.ts'
 import type { Keys } from '../src/store/keys.ts'
+import type { Samplings } from '../src/store/samplings.ts'
 import type { TaskFigures } from '../src/store/task-figures.ts'
 import type { TaskCatalogue } from '../src/tasks/catalogue.ts'
 
@@ -35,6 +40,11 @@ export interface Services {
   metrics: Metrics
   batches: Batches
   delivery: Delivery
+  samplings: Samplings
+  suites: Suites
+  evalItems: EvalItems
+  results: ResultMaker
+  evals: EvalBook
 }
 
 export type App = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypeProvider>

@@ -3,6 +3,7 @@ import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import { batches } from '../routes/batches.ts'
 import type { App, Services } from '../routes/context.ts'
 import { dumps } from '../routes/dumps.ts'
+import { evals } from '../routes/eval.ts'
 import { items } from '../routes/items.ts'
 import { metrics } from '../routes/metrics.ts'
 import { operations } from '../routes/operations.ts'
@@ -63,7 +64,8 @@ export async function buildApp(services: Services, log: FastifyBaseLogger, wire:
   addProblems(app)
   addCommonAnswers(app)
   await addOpenapi(app)
-  for (const add of [tasks, items, score, rollouts, runs, batches, dumps, operations, metrics]) add(app, services)
+  for (const add of [tasks, items, score, rollouts, runs, batches, evals, dumps, operations, metrics])
+    add(app, services)
   await app.ready()
   return app
 }

@@ -71,6 +71,12 @@ export const Environment = z.object({
   ANSWER_MAX_CHARS: count(1, 65536).describe('Code points of an answer; above: `answer_too_long`'),
   DUMPS_MAX_BYTES: count(0, 10 * 1024 ** 3).describe('Bytes of all dumps together; above, groups are not dumped'),
   DUMPS_QUIET_S: count(1, 300).describe('Seconds without a new group after which a partial dump file is written'),
+  MODEL_HOSTS: z
+    .string()
+    .default('')
+    .transform((text) => text.split(/[\s,]+/).filter(Boolean))
+    .describe('Hosts, addresses and ranges of models for evals that may be loopback or private, comma-separated'),
+  MODEL_CONCURRENCY: count(1, 64).describe('Requests to models that one worker has in flight at once'),
   PYTHON: z
     .string()
     .min(1)

@@ -8,14 +8,23 @@ import { DumpFolder } from './dumps/folder.ts'
 import { Ladders } from './engine/ladders.ts'
 import { hasGaps, spoken } from './engine/layers.ts'
 import { PythonEngine } from './engine/python.ts'
+import { EvalBook } from './evals/eval-book.ts'
+import { EvalItems } from './evals/eval-items.ts'
+import { EvalSampler } from './evals/eval-sampler.ts'
+import { Models } from './evals/models.ts'
+import { ResultMaker } from './evals/result-maker.ts'
+import { Suites } from './evals/suites.ts'
 import { Items } from './items/items.ts'
 import { Judge } from './items/judge.ts'
+import { sample } from './jobs/sample.ts'
 import { scoreGroup } from './jobs/score-group.ts'
 import { startSweeper } from './jobs/sweep.ts'
 import { startDumpSweeper } from './jobs/sweep-dumps.ts'
+import { startSamplingSweeper } from './jobs/sweep-samplings.ts'
 import { writeDump } from './jobs/write-dump.ts'
 import { Metrics } from './metrics/metrics.ts'
 import type { Role } from './metrics/processes.ts'
+import { reachOf } from './models/reach.ts'
 import { consume } from './queue/consumer.ts'
 import { Producer } from './queue/producer.ts'
 import { Handout } from './runs/handout.ts'
@@ -31,6 +40,7 @@ import { keysUnder } from './store/keys.ts'
 import { Questions } from './store/questions.ts'
 import { connectForRequests, connectForWork, type RedisPlace } from './store/redis.ts'
 import { Runs } from './store/runs.ts'
+import { Samplings } from './store/samplings.ts'
 import { TaskFigures } from './store/task-figures.ts'
 import { beat } from './store/workers.ts'
 import { TaskCatalogue } from './tasks/catalogue.ts'
@@ -53,6 +63,9 @@ export type ServiceConfig = Pick<
   | 'MAKE_DEADLINE_MS'
   | 'ANSWER_MAX_CHARS'
   | 'WORKER_CONCURRENCY'
+  | 'HOST'
+  | 'MODEL_HOSTS'
+  | 'MODEL_CONCURRENCY'
 >
 
 export function openService(
@@ -115,6 +128,13 @@ export function openService(
   const delivery = new Delivery({ runs, batches, completions })
   const handout = new Handout({ engine, runs: storedRuns, items, tasks, log })
 
+  const samplings = new Samplings(redis, keys)
+  const suites = new Suites(items, tasks)
+  const evalItems = new EvalItems(items)
+  const results = new ResultMaker({ samplings, items: evalItems, tasks })
+  const reach = reachOf(config)
+  const evals = new EvalBook({ samplings, suites, runs, producer, results, reach, engineVersion: engine.version })
+
   return {
     engine,
     redis,
@@ -128,6 +148,11 @@ export function openService(
     handout,
     intake,
     dumps,
+    samplings,
+    suites,
+    evalItems,
+    results,
+    evals,
     metrics,
     batches,
     delivery,
@@ -135,24 +160,34 @@ export function openService(
     startWorker(name) {
       const connection = connectForWork(place)
       const onError = (err: unknown) => log.warn({ err }, 'a worker met an error')
+      const models = new Models(samplings)
+      const evalSampler = new EvalSampler({ samplings, items: evalItems, judge, models, results })
       const processors = {
         'score-group': scoreGroup({ groups, items, judge, runs, tasks, meters, dumps }),
         'write-dump': writeDump({ dumps }),
+        sample: sample({ samplings, evalSampler, results }),
       }
       const consumer = consume(processors, {
         connection,
         prefix: keys.jobs,
-        concurrency: config.WORKER_CONCURRENCY,
+        concurrency: {
+          'score-group': config.WORKER_CONCURRENCY,
+          'write-dump': config.WORKER_CONCURRENCY,
+          sample: config.MODEL_CONCURRENCY,
+        },
         onError,
         onOutcome: (queue, outcome) => meters.count('rgs_jobs_total', { queue, outcome }),
       })
       const sweeper = startSweeper(this.sweeping, onError)
       const dumpSweeper = startDumpSweeper({ dumps, runs: storedRuns }, onError)
+      const samplingSweeper = startSamplingSweeper({ samplings, producer, results }, onError)
       const heart = beat(redis, keys, name)
       closers.push(async () => {
         sweeper.close()
+        samplingSweeper.close()
         await consumer.close()
         await dumpSweeper.close()
+        models.closeAll()
         await heart.close()
         connection.disconnect()
       })

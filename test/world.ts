@@ -51,6 +51,9 @@ const DEFAULTS: Omit<ServiceConfig, 'DATA_DIR'> = {
   WORKER_CONCURRENCY: 8,
   DUMPS_MAX_BYTES: 1024 ** 3,
   DUMPS_QUIET_S: 3600,
+  HOST: '127.0.0.1',
+  MODEL_HOSTS: [],
+  MODEL_CONCURRENCY: 16,
 }
 
 interface Options extends Partial<ServiceConfig>, Wire {

@@ -13,6 +13,7 @@ const TAGS = [
   { name: 'runs', description: 'Training runs that nodes share' },
   { name: 'batches', description: 'Scored groups for trainers, by training step' },
   { name: 'dumps', description: 'Files of groups, to look at or to train on' },
+  { name: 'evals', description: 'Models measured on suites' },
   { name: 'operations', description: 'For those who keep the server running' },
 ]
 

@@ -4,6 +4,9 @@ import { DumpKind } from '../words/dump.ts'
 
 const GroupPlace = z.strictObject({ run: z.string(), epoch: z.int(), group: z.string() })
 
+/** One of the requests in flight of an eval or collection. */
+const Lane = z.strictObject({ sampling: z.string(), lane: z.int().min(0) })
+
 export const JOBS = {
   /** Reads, scores and completes a posted group. */
   'score-group': { data: GroupPlace, attempts: 6, backoffMs: 500 },
@@ -13,12 +16,22 @@ export const JOBS = {
     attempts: 6,
     backoffMs: 500,
   },
+  /** Asks a model for a few samples in a row. Begun again by the sweeper as long as samples are wanted. */
+  sample: { data: Lane, attempts: 10, backoffMs: 1000, forgetFailures: true },
 } as const
 
 export type JobName = keyof typeof JOBS
 export type JobData<Name extends JobName> = z.infer<(typeof JOBS)[Name]['data']>
 
+/** The job is not over: it goes to the end of the queue, after a while if need be. */
+export interface Again {
+  againInMs: number
+}
+
 /** What a worker does for each kind of job; a missing one is a type error. `last` says that no further try follows. */
 export type Processors = {
-  [Name in JobName]: (data: JobData<Name>, attempt: { last: boolean; signal: AbortSignal }) => Promise<void>
+  [Name in JobName]: (
+    data: JobData<Name>,
+    attempt: { last: boolean; signal: AbortSignal },
+  ) => Promise<Again | undefined> | Promise<void>
 }

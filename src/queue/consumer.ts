@@ -1,12 +1,12 @@
 /** Takes jobs off the queues and hands each to its processor. */
-import { type Job, Worker } from 'bullmq'
+import { DelayedError, type Job, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { JOBS, type JobData, type JobName, type Processors } from './catalogue.ts'
 
 interface Options {
   connection: Redis
   prefix: string
-  concurrency: number
+  concurrency: Record<JobName, number>
   onError: (error: Error) => void
   /** How each try of a job ended. */
   onOutcome?: (queue: JobName, outcome: 'completed' | 'retried' | 'failed') => void
@@ -19,11 +19,16 @@ export function consume(
 ): { close(): Promise<void> } {
   const stopping = new AbortController()
   const workers = (Object.keys(JOBS) as JobName[]).map((name) => {
-    const work = (job: Job) => process(processors, name, job, stopping.signal)
+    const work = async (job: Job, token?: string) => {
+      const again = await process(processors, name, job, stopping.signal)
+      if (!again) return
+      await job.moveToDelayed(Date.now() + again.againInMs, token)
+      throw new DelayedError()
+    }
     const worker = new Worker(name, work, {
       connection,
       prefix,
-      concurrency,
+      concurrency: concurrency[name],
       lockDuration: 30_000,
       stalledInterval: 15_000,
       maxStalledCount: 10,

@@ -15,12 +15,13 @@ export class Producer {
   }
 
   async add<Name extends JobName>(name: Name, jobs: { id: string; data: JobData<Name> }[]): Promise<void> {
-    const { attempts, backoffMs } = JOBS[name]
+    const row = JOBS[name]
+    const { attempts, backoffMs } = row
     const opts = {
       attempts,
       backoff: { type: 'exponential', delay: backoffMs, jitter: 0.5 },
       removeOnComplete: true,
-      removeOnFail: { count: 1000 },
+      removeOnFail: 'forgetFailures' in row ? true : { count: 1000 },
     }
     await this.#queue(name).addBulk(jobs.map(({ id, data }) => ({ name, data, opts: { ...opts, jobId: id } })))
   }

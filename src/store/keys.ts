@@ -37,6 +37,19 @@ export interface DumpKeys {
   frozen(kind: string, number: number | ''): string
 }
 
+/** Keys of one eval or collection. */
+export interface SamplingKeys {
+  sampling: string
+  secret: string
+  items: string
+  texts: string
+  verdicts: string
+  claims: string
+  again: string
+  events: string
+  taking: string
+}
+
 export interface Keys {
   runs: string
   /** Set of `run/uuid` that have dumps. */
@@ -51,6 +64,13 @@ export interface Keys {
   metrics: string
   /** What each process last told of itself. */
   processes: string
+  /** Ids of evals or collections by the time they were made. */
+  samplings(kind: string): string
+  /** Ids of samplings that have not ended, by the time they were made. */
+  activeSamplings: string
+  ofSampling(id: string): SamplingKeys
+  /** What an Idempotency-Key stands for. */
+  idempotent(key: string): string
   /** Channel on which completed groups are announced: `run/epoch/group`. */
   completions: string
   /** BullMQ's own prefix, with a hash tag of its own. */
@@ -84,6 +104,23 @@ export function keysUnder(prefix: string): Keys {
     completions: `${prefix}:completions`,
     jobs: `{${prefix}:jobs}`,
     spent: (minute, caller) => `${prefix}:spent:${minute}:${caller}`,
+    samplings: (kind) => `${prefix}:samplings:${kind}`,
+    activeSamplings: `${prefix}:samplings:active`,
+    ofSampling: (id) => {
+      const of = (part: string) => `{${prefix}:sampling:${id}}:${part}`
+      return {
+        sampling: of('sampling'),
+        secret: of('secret'),
+        items: of('items'),
+        texts: of('texts'),
+        verdicts: of('verdicts'),
+        claims: of('claims'),
+        again: of('again'),
+        events: of('events'),
+        taking: of('taking'),
+      }
+    },
+    idempotent: (key) => `${prefix}:idempotent:${key}`,
     entryBucket: (bucket) => `{${prefix}:entries:${bucket}}`,
     entry: (bucket, itemId) => `{${prefix}:entries:${bucket}}:${itemId}`,
     questionBucket: (bucket) => `{${prefix}:questions:${bucket}}`,

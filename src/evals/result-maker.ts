@@ -1,0 +1,96 @@
+/** Makes the result of an eval from its samples and ends it; any process may, and a second time changes nothing. */
+import type { SamplingStatus, Samplings } from '../store/samplings.ts'
+import type { TaskCatalogue } from '../tasks/catalogue.ts'
+import type { EvalResult } from '../words/eval.ts'
+import { decodeItemId } from '../words/item-id.ts'
+import type { EvalItems } from './eval-items.ts'
+import { resultOf, type SampledItem } from './results.ts'
+import type { SampleVerdict } from './sample.ts'
+import type { EvalSpec } from './spec.ts'
+import { questionHash, readItem, type SuiteItem, suiteHash } from './suites.ts'
+import { viewOf } from './view.ts'
+
+const PAGE = 1000
+
+interface Parts {
+  samplings: Samplings
+  items: EvalItems
+  tasks: TaskCatalogue
+}
+
+export class ResultMaker {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  async end(id: string, status: SamplingStatus, detail = ''): Promise<void> {
+    const { samplings } = this.#parts
+    const found = await samplings.find(id)
+    if (!found || (found.status !== 'queued' && found.status !== 'running')) return
+    const spec = found.spec as EvalSpec // of this kind
+    const result = await this.#result(id, spec, found.total, status === 'done')
+    const news = viewOf({ ...found, spec, status, result, detail: detail || null, ended: Date.now() })
+    await samplings.end(id, { status, result, detail, news })
+  }
+
+  /** Samples that have no score. */
+  async failedSamples(id: string, total: number): Promise<number[]> {
+    const failed: number[] = []
+    for await (const [sample, verdict] of this.verdicts(id, total)) if (verdict?.score === null) failed.push(sample)
+    return failed
+  }
+
+  async *verdicts(id: string, total: number): AsyncGenerator<[sample: number, verdict: SampleVerdict | null]> {
+    for (let from = 0; from < total; from += PAGE) {
+      const page = await this.#parts.samplings.verdicts(id, from, Math.min(from + PAGE, total))
+      for (const [k, verdict] of page.entries()) yield [from + k, verdict as SampleVerdict | null] // as they are recorded
+    }
+  }
+
+  async #result(id: string, spec: EvalSpec, total: number, whole: boolean): Promise<EvalResult> {
+    const items = (await this.#parts.samplings.items(id)).map(readItem)
+    const sampled: SampledItem[] = items.map((item) => {
+      const { task, difficulty } = decodeItemId(item.id)
+      return { task, difficulty, category: this.#parts.tasks.find(task).category, verdicts: [] }
+    })
+    for await (const [sample, verdict] of this.verdicts(id, total)) {
+      const at = Math.floor(sample / spec.samples_per_item)
+      sampled[at]?.verdicts.push(verdict)
+      const item = items[at]
+      if (item && verdict?.question) item.question = verdict.question
+    }
+    const sha256 = spec.suite.sha256 ?? (whole ? await this.#hash(items) : null)
+    const { model, rules, prompt } = spec
+    const repeat = {
+      suite: { ...spec.suite, sha256 },
+      engine: { library: 'reasoning-gym', version: spec.engine },
+      server: spec.server,
+      model: model && { name: model.name, base_url: model.base_url },
+      sampling: model
+        ? { ...model.asking, samples_per_item: spec.samples_per_item }
+        : { samples_per_item: spec.samples_per_item },
+      ...rules,
+      ...prompt,
+    }
+    const { temperature, samples_per_item } = spec
+    return resultOf(sampled, { temperature: model && temperature, samplesPerItem: samples_per_item, repeat })
+  }
+
+  /** The hash of a suite that was made up; null if an item of it cannot be made now. */
+  async #hash(items: SuiteItem[]): Promise<string | null> {
+    const known: { id: string; question: string }[] = []
+    for (const item of items) {
+      const question =
+        item.question ??
+        (await this.#parts.items.make(item).then(
+          (made) => questionHash(made.question),
+          () => undefined,
+        ))
+      if (question === undefined) return null
+      known.push({ id: item.id, question })
+    }
+    return suiteHash(known)
+  }
+}

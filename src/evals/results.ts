@@ -1,0 +1,101 @@
+/** From the samples of an eval to its figures: in all, and by task, category and difficulty. */
+import type { EvalResult, Figures } from '../words/eval.ts'
+import type { SampleVerdict } from './sample.ts'
+import { clusteredMean, mean, passAt } from './statistics.ts'
+
+/** A score that counts as right: some tasks give all but full marks for another spelling. */
+export const RIGHT = 0.99
+/** Below this temperature the samples of an item are nearly the same. */
+const COLD = 0.3
+const ALL_KS = 16
+
+/** An item with what became of its samples; null for one that never came. */
+export interface SampledItem {
+  task: string
+  category: string
+  difficulty: number | null
+  verdicts: (SampleVerdict | null)[]
+}
+
+export function figuresOf(items: SampledItem[]): Figures {
+  const verdicts = items.flatMap((item) => item.verdicts)
+  const came = verdicts.filter((verdict) => verdict !== null)
+  const scored = came.filter((verdict) => verdict.score !== null)
+  const scores = items.map((item) => item.verdicts.flatMap((verdict) => verdict?.score ?? []))
+  const found = clusteredMean(scores)
+  const faulty = scored.flatMap(({ fault }) => fault ?? [])
+  const share = (count: number) => (scored.length === 0 ? null : count / scored.length)
+  const sum = scores.flat().reduce((total, score) => total + score, 0)
+  return {
+    mean_score: found?.mean ?? null,
+    stderr: found?.stderr ?? null,
+    confidence_95: found?.confidence_95 ?? null,
+    mean_score_failures_wrong: verdicts.length === 0 ? null : sum / verdicts.length,
+    accuracy: share(scored.filter(({ score }) => (score ?? 0) >= RIGHT).length),
+    pass_at: passAtKs(scores),
+    format_faults: share(faulty.length),
+    faults: counts(faulty),
+    n: verdicts.length,
+    items: items.length,
+    scored: scored.length,
+    unscored: came.length - scored.length,
+    missing: verdicts.length - came.length,
+    truncated: came.filter(({ finish_reason }) => finish_reason === 'length').length,
+    mean_tokens: mean(came.flatMap(({ length_tokens }) => length_tokens ?? [])),
+  }
+}
+
+/** For each k the mean over the items that have k scores. Every k up to 16, then powers of two and the last. */
+function passAtKs(items: number[][]): Record<string, number> {
+  const most = Math.max(0, ...items.map((scores) => scores.length))
+  const ks = Array.from({ length: most }, (_, k) => k + 1).filter(
+    (k) => k <= ALL_KS || k === most || Number.isInteger(Math.log2(k)),
+  )
+  return Object.fromEntries(
+    ks.map((k) => {
+      const some = items.filter((scores) => scores.length >= k)
+      const chances = some.map((scores) => passAt(scores.length, scores.filter((score) => score >= RIGHT).length, k))
+      return [String(k), mean(chances) ?? 0]
+    }),
+  )
+}
+
+export function resultOf(
+  items: SampledItem[],
+  { temperature, samplesPerItem, repeat }: { temperature: number | null; samplesPerItem: number; repeat: object },
+): EvalResult {
+  const by = (key: (item: SampledItem) => string) =>
+    [...Map.groupBy(items, key)].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const lost = items.flatMap(({ verdicts }) => verdicts.flatMap((verdict) => verdict?.code ?? []))
+  const figures = figuresOf(items)
+  return {
+    ...figures,
+    warnings: warningsOf(figures, temperature, samplesPerItem),
+    failures: counts(lost),
+    categories: Object.fromEntries(by(({ category }) => category).map(([name, some]) => [name, figuresOf(some)])),
+    tasks: Object.fromEntries(
+      by(({ task }) => task).map(([name, some]) => [name, { ...figuresOf(some), category: some[0]?.category ?? '' }]),
+    ),
+    difficulties: Object.fromEntries(
+      by(({ difficulty }) => difficulty?.toString() ?? 'default').map(([name, some]) => [name, figuresOf(some)]),
+    ),
+    repeat: { ...repeat },
+  }
+}
+
+function warningsOf({ missing, unscored, n }: Figures, temperature: number | null, samplesPerItem: number): string[] {
+  const warnings: string[] = []
+  if (samplesPerItem > 1 && temperature !== null && temperature < COLD)
+    warnings.push(
+      `pass_at means little at temperature ${temperature}: the samples of an item are nearly the same, so pass@k is about pass@1`,
+    )
+  if (missing + unscored > 0)
+    warnings.push(
+      `${missing + unscored} of ${n} samples have no score; mean_score leaves them out, mean_score_failures_wrong counts them as 0`,
+    )
+  return warnings
+}
+
+function counts(names: string[]): Record<string, number> {
+  return Object.fromEntries([...Map.groupBy(names, (name) => name)].map(([name, some]) => [name, some.length]))
+}

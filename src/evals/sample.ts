@@ -1,0 +1,73 @@
+/** A sample of an eval: what came from the model, as it is kept, and what became of it. */
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import type { Given } from '../items/judge.ts'
+import type { Reply } from '../models/reply.ts'
+import type { Message } from '../words/rollout.ts'
+import type { FaultKind, UnscoredCode, Verdict } from '../words/verdict.ts'
+
+const ANSWER_CHARS = 1000
+
+/** A model's reply, a caller's completion, or the reason why there is none. */
+export type Text =
+  | { kind: 'reply'; reply: Reply }
+  | { kind: 'brought'; completion?: string; messages?: Message[]; finish_reason: string | null; length_tokens?: number }
+  | { kind: 'failed'; detail: string }
+
+/** What is kept of a verdict: small, so that results are made from many. */
+export interface SampleVerdict {
+  score: number | null
+  answer: string | null
+  fault: FaultKind | null
+  code?: UnscoredCode
+  detail?: string
+  finish_reason: string | null
+  length_tokens: number | null
+  /** Hash of the question, where the suite does not have it. */
+  question?: string
+}
+
+export function packText(text: Text): Buffer {
+  return deflateRawSync(JSON.stringify(text))
+}
+
+export function unpackText(packed: Buffer): Text {
+  return JSON.parse(inflateRawSync(packed).toString()) as Text // packed above
+}
+
+const NO_COMPLETION = new Set(['abort', 'error'])
+
+/** What is to be judged. */
+export function givenOf(text: Text): Given {
+  switch (text.kind) {
+    case 'failed':
+      return { kind: 'nothing', detail: text.detail }
+    case 'brought':
+      if (text.finish_reason !== null && NO_COMPLETION.has(text.finish_reason))
+        return { kind: 'nothing', detail: `finish_reason ${text.finish_reason}` }
+      return text.completion === undefined
+        ? { kind: 'messages', messages: text.messages ?? [] }
+        : { kind: 'completion', completion: text.completion }
+    case 'reply': {
+      const { finish_reason } = text.reply
+      if (finish_reason !== null && NO_COMPLETION.has(finish_reason))
+        return { kind: 'nothing', detail: `finish_reason ${finish_reason}` }
+      return { kind: 'messages', messages: [assistantMessage(text.reply)] }
+    }
+  }
+}
+
+export function assistantMessage({ content, reasoning }: Reply): Message {
+  return { role: 'assistant', content, ...(reasoning !== undefined && { reasoning_content: reasoning }) }
+}
+
+export function sampleVerdict(text: Text, verdict: Verdict): SampleVerdict {
+  const told = text.kind === 'reply' ? text.reply : text
+  const finish_reason = 'finish_reason' in told ? told.finish_reason : null
+  const length_tokens = 'length_tokens' in told ? (told.length_tokens ?? null) : null
+  if (verdict.status === 'unscored') {
+    const { code, detail } = verdict
+    return { score: null, answer: null, fault: null, code, detail, finish_reason, length_tokens }
+  }
+  const { score, answer, fault } = verdict
+  return { score, answer: answer?.slice(0, ANSWER_CHARS) ?? null, fault, finish_reason, length_tokens }
+}

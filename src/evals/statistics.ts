@@ -1,0 +1,110 @@
+/**
+ * The statistics of evals, as pure functions. Standard errors, paired differences and the smallest difference that can be
+ * shown follow Miller, "Adding Error Bars to Evals" (arXiv 2411.00640); pass@k is the unbiased estimator of Chen et al.
+ * (arXiv 2107.03374); many comparisons are corrected by Holm (1979).
+ */
+
+/** The normal distribution's 97.5 % point: the half width of a 95 % interval in standard errors. */
+export const Z_95 = 1.959963984540054
+/** Its 80 % point: the power with which a smallest difference is named. */
+const Z_POWER = 0.8416212335729143
+
+export interface Estimate {
+  mean: number
+  stderr: number | null
+  confidence_95: [number, number] | null
+}
+
+export function mean(values: number[]): number | null {
+  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
+/**
+ * The mean of all scores, and its standard error clustered by item: samples of one item are not independent.
+ * With G items and n scores: sqrt(G / (G − 1) · Σ_g (Σ_i (s_gi − mean))²) / n, which for one sample an item is the usual
+ * s / √n. Null for nothing; no error for a single item.
+ */
+export function clusteredMean(items: number[][]): Estimate | null {
+  const scores = items.flat()
+  const centre = mean(scores)
+  if (centre === null) return null
+  const clusters = items.filter((samples) => samples.length > 0)
+  const G = clusters.length
+  if (G < 2) return { mean: centre, stderr: null, confidence_95: null }
+  const squares = clusters.reduce((sum, samples) => sum + samples.reduce((part, s) => part + s - centre, 0) ** 2, 0)
+  return estimate(centre, Math.sqrt((G / (G - 1)) * squares) / scores.length)
+}
+
+function estimate(centre: number, stderr: number): Estimate {
+  return { mean: centre, stderr, confidence_95: [centre - Z_95 * stderr, centre + Z_95 * stderr] }
+}
+
+/** The chance that at least one of k samples is right, from c right ones of n: 1 − C(n − c, k) / C(n, k). Needs k ≤ n. */
+export function passAt(n: number, c: number, k: number): number {
+  if (n - c < k) return 1
+  let allWrong = 1
+  for (let i = n - c + 1; i <= n; i++) allWrong *= 1 - k / i
+  return 1 - allWrong
+}
+
+export interface PairedDifference {
+  n: number
+  difference: number
+  stderr: number | null
+  confidence_95: [number, number] | null
+  /** Two-sided, of the difference being 0. */
+  p: number | null
+  /** The smallest true difference that would have shown at 95 % confidence with 80 % power. */
+  smallest_detectable: number | null
+}
+
+/** From the two means of each item. Null for no pair. */
+export function pairedDifference(pairs: [a: number, b: number][]): PairedDifference | null {
+  const differences = pairs.map(([a, b]) => [a - b])
+  const found = clusteredMean(differences)
+  if (!found) return null
+  const { stderr } = found
+  return {
+    n: pairs.length,
+    difference: found.mean,
+    stderr,
+    confidence_95: found.confidence_95,
+    p: stderr === null ? null : twoSided(found.mean, stderr),
+    smallest_detectable: stderr === null ? null : (Z_95 + Z_POWER) * stderr,
+  }
+}
+
+function twoSided(difference: number, stderr: number): number {
+  if (stderr === 0) return difference === 0 ? 1 : 0
+  return erfc(Math.abs(difference / stderr) / Math.SQRT2)
+}
+
+/** Holm's step-down correction: what each p is worth when all of them were looked at. In the order given. */
+export function holm(ps: number[]): number[] {
+  const order = ps.map((_, k) => k).toSorted((a, b) => (ps[a] ?? 1) - (ps[b] ?? 1))
+  const corrected: number[] = []
+  let least = 0
+  order.forEach((k, rank) => {
+    least = Math.max(least, Math.min(1, (ps.length - rank) * (ps[k] ?? 1)))
+    corrected[k] = least
+  })
+  return corrected
+}
+
+/** The complementary error function for x ≥ 0, to 14 digits: a series near 0, a continued fraction further out. */
+export function erfc(x: number): number {
+  if (x > 27) return 0
+  if (x < 2.5) {
+    let term = x
+    let sum = x
+    for (let n = 1; Math.abs(term) > 1e-17 * Math.abs(sum); n++) {
+      term *= (-x * x) / n
+      sum += term / (2 * n + 1)
+      if (term === 0) break
+    }
+    return 1 - (2 / Math.sqrt(Math.PI)) * sum
+  }
+  let fraction = x
+  for (let n = 120; n > 0; n--) fraction = x + n / 2 / fraction
+  return Math.exp(-x * x) / (Math.sqrt(Math.PI) * fraction)
+}

@@ -1,0 +1,95 @@
+/**
+ * A lane of an eval or collection: claims a sample, has it done, and the next; after a few it goes to the end of the queue,
+ * so that all who are at work have their turn. Killed in the middle, the lane is taken up again with the sample it had.
+ */
+import { setInterval as ticks } from 'node:timers/promises'
+import { ItemChanged } from '../evals/eval-items.ts'
+import type { EvalSampler } from '../evals/eval-sampler.ts'
+import type { ResultMaker } from '../evals/result-maker.ts'
+import type { Spec } from '../evals/spec.ts'
+import { Fault } from '../faults.ts'
+import type { Again } from '../queue/catalogue.ts'
+import type { Samplings, StoredSampling } from '../store/samplings.ts'
+
+const IN_A_ROW = 4
+const TURN_MS = 5_000
+const LOOK_EVERY_MS = 1_000
+const ENGINE_DOWN_MS = 2_000
+/** Tries of an item that takes too long to make; then the eval has failed. */
+const MAKE_TRIES = 4
+
+interface Parts {
+  samplings: Samplings
+  evalSampler: EvalSampler
+  results: ResultMaker
+}
+
+export function sample({ samplings, evalSampler, results }: Parts) {
+  const slow = new Map<string, number>() // tries of items, by sampling
+
+  const sampleOne = async (found: StoredSampling, sample: number, lane: number, signal: AbortSignal): Promise<void> => {
+    const spec = found.spec as Spec // as its maker wrote it
+    if (spec.kind === 'eval') await evalSampler.sample(found, spec, sample, lane, signal)
+  }
+
+  /** What to do about a sample that could not be had now. */
+  const afterFailure = async (id: string, error: unknown): Promise<Again | undefined> => {
+    if (error instanceof ItemChanged) {
+      await results.end(id, 'failed', error.message)
+      return undefined
+    }
+    if (!(error instanceof Fault)) throw error
+    if (error.code === 'engine_unavailable') return { againInMs: ENGINE_DOWN_MS }
+    const tries = (slow.get(id) ?? 0) + 1
+    slow.set(id, tries)
+    if (error.code === 'make_timeout' && tries < MAKE_TRIES) return { againInMs: ENGINE_DOWN_MS }
+    if (error.status === 503 && error.code !== 'make_timeout') throw error
+    slow.delete(id)
+    await results.end(id, 'failed', `An item cannot be made: ${error.message}`)
+    return undefined
+  }
+
+  return async (
+    { sampling: id, lane }: { sampling: string; lane: number },
+    { signal: stopping }: { signal: AbortSignal },
+  ): Promise<Again | undefined> => {
+    const found = await samplings.find(id)
+    if (!found) return undefined
+    const over = new AbortController()
+    const signal = AbortSignal.any([over.signal, stopping])
+    const watch = watchUntilOver(samplings, id, over)
+    const until = performance.now() + TURN_MS
+    try {
+      for (let k = 0; k < IN_A_ROW && performance.now() < until; k++) {
+        const claim = await samplings.claim(id, lane)
+        if (claim.kind === 'ended') return undefined
+        if (claim.kind === 'none') {
+          const { done, total } = (await samplings.find(id)) ?? found
+          if (done >= total) await results.end(id, 'done') // whoever did the last sample was killed before this
+          return undefined
+        }
+        await sampleOne(found, claim.sample, lane, signal)
+      }
+      return { againInMs: 0 }
+    } catch (error) {
+      if (over.signal.aborted) return undefined
+      if (stopping.aborted) return { againInMs: 0 }
+      return afterFailure(id, error)
+    } finally {
+      watch.close()
+    }
+  }
+}
+
+/** Aborts once the sampling is no longer at work, so that a cancel is felt within a second or two. */
+function watchUntilOver(samplings: Samplings, id: string, over: AbortController): { close(): void } {
+  const closed = new AbortController()
+  const watch = async () => {
+    for await (const _ of ticks(LOOK_EVERY_MS, undefined, { signal: closed.signal })) {
+      const status = await samplings.status(id).catch(() => 'running') // Redis is away: the sample goes on
+      if (status !== 'queued' && status !== 'running') return over.abort()
+    }
+  }
+  watch().catch(() => {}) // closed
+  return { close: () => closed.abort() }
+}

@@ -1,0 +1,59 @@
+/** What a model said: one choice of an OpenAI-compatible answer, with whatever the server of the model tells beside. */
+import { z } from 'zod'
+
+const Choice = z.looseObject({
+  message: z.looseObject({
+    content: z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]).nullish(),
+    reasoning: z.unknown().optional(),
+    reasoning_content: z.unknown().optional(),
+  }),
+  finish_reason: z.string().nullish(),
+  token_ids: z.array(z.int()).nullish(),
+  prompt_token_ids: z.array(z.int()).nullish(),
+  logprobs: z.looseObject({ content: z.array(z.looseObject({ logprob: z.number() })).nullish() }).nullish(),
+})
+
+const ChatCompletion = z.looseObject({
+  choices: z.array(Choice).min(1),
+  usage: z.looseObject({ completion_tokens: z.int().min(0).nullish() }).nullish(),
+  prompt_token_ids: z.array(z.int()).nullish(),
+})
+
+/** A completion as it is kept. */
+export interface Reply {
+  content: string
+  /** Thinking that came apart from the content. */
+  reasoning?: string
+  finish_reason: string | null
+  length_tokens?: number
+  prompt_token_ids?: number[]
+  token_ids?: number[]
+  logprobs?: number[]
+}
+
+/** Undefined if this is no chat completion. */
+export function readReply(answer: unknown): Reply | undefined {
+  const parsed = ChatCompletion.safeParse(answer)
+  const choice = parsed.data?.choices[0]
+  if (!parsed.data || !choice) return undefined
+  const { message, finish_reason, token_ids, logprobs } = choice
+  const reasoning = [message.reasoning_content, message.reasoning].find(
+    (text) => typeof text === 'string' && text !== '',
+  )
+  const prompt = choice.prompt_token_ids ?? parsed.data.prompt_token_ids
+  const tokens = parsed.data.usage?.completion_tokens ?? token_ids?.length
+  return {
+    content: textOf(message.content ?? ''),
+    ...(typeof reasoning === 'string' && { reasoning }),
+    finish_reason: finish_reason ?? null,
+    ...(tokens !== undefined && { length_tokens: tokens }),
+    ...(prompt && { prompt_token_ids: prompt }),
+    ...(token_ids && { token_ids }),
+    ...(logprobs?.content && { logprobs: logprobs.content.map(({ logprob }) => logprob) }),
+  }
+}
+
+function textOf(content: string | { type: string; text?: unknown }[]): string {
+  if (typeof content === 'string') return content
+  return content.map(({ type, text }) => (type === 'text' && typeof text === 'string' ? text : '')).join('')
+}

@@ -1,0 +1,275 @@
+/**
+ * Samplings in Redis: an eval or a collection is so many samples wanted of a model. Lanes claim one sample each, and a
+ * claim outlives its process: whoever takes the lane up again has the same sample, so that none is asked for twice but
+ * those in flight.
+ *   queued → running → done | failed | cancelled,   cancelled | failed | done → running when it is resumed
+ */
+import type { Redis } from 'ioredis'
+import type { Keys, SamplingKeys } from './keys.ts'
+import { loadScript } from './script.ts'
+
+const claimSample = loadScript('claim-sample-3')
+const recordSample = loadScript('record-sample-4')
+const endSampling = loadScript('end-sampling-4')
+const reopenSampling = loadScript('reopen-sampling-5')
+
+const DAY_MS = 24 * 60 * 60 * 1000
+/** A sampling that does not come to an end is ended by the sweeper after this time; its key lives no longer. */
+export const ACTIVE_MOST_MS = 7 * DAY_MS
+const SAMPLES_KEPT_MS = 7 * DAY_MS
+const RESULT_KEPT_MS = 90 * DAY_MS
+/** Ended samplings of each kind that are remembered. */
+const KEPT = 2000
+const ACTIVE_MOST = 200
+const EVENT_EVERY_MS = 250
+const EVENTS_KEPT = 2000
+const PAGE = 500
+
+export type SamplingStatus = 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
+export type SamplingKind = 'eval' | 'collection'
+
+export interface StoredSampling {
+  id: string
+  status: SamplingStatus
+  /** As its maker wrote it. */
+  spec: unknown
+  total: number
+  done: number
+  failed: number
+  /** Sum of the scores so far. */
+  score: number
+  created: number
+  started: number | null
+  ended: number | null
+  /** When it was made or last resumed. */
+  opened: number
+  result: unknown
+  detail: string | null
+}
+
+export type Claim = { kind: 'sample'; sample: number } | { kind: 'none' } | { kind: 'ended' }
+export type Recorded = { kind: 'recorded'; isNew: boolean; done: number; total: number } | { kind: 'ended' }
+
+export interface SamplingEvent {
+  id: string
+  event: string
+  data: string
+}
+
+export class Samplings {
+  readonly #redis: Redis
+  readonly #keys: Keys
+
+  constructor(redis: Redis, keys: Keys) {
+    this.#redis = redis
+    this.#keys = keys
+  }
+
+  /** Made once: a second call with the same id changes nothing. False if too many are active. */
+  async create(kind: SamplingKind, { id, spec, total, items, secret }: NewSampling): Promise<boolean> {
+    const keys = this.#keys.ofSampling(id)
+    if (await this.#redis.exists(keys.sampling)) return true
+    if ((await this.#redis.zcard(this.#keys.activeSamplings)) >= ACTIVE_MOST) return false
+    const now = Date.now()
+    // The hash comes last: it is what says that the sampling is there.
+    await this.#redis.zadd(this.#keys.samplings(kind), String(now), id)
+    await this.#redis.zadd(this.#keys.activeSamplings, String(now), id)
+    if (secret !== undefined) await this.#redis.set(keys.secret, secret, 'PX', ACTIVE_MOST_MS)
+    const making = this.#redis.multi().del(keys.items)
+    for (let k = 0; k < items.length; k += PAGE) making.rpush(keys.items, ...items.slice(k, k + PAGE))
+    await making.hset(keys.sampling, { spec: JSON.stringify(spec), status: 'queued', total, created: now }).exec()
+    await this.#forgetOldest(kind)
+    return true
+  }
+
+  async find(id: string): Promise<StoredSampling | undefined> {
+    const fields = await this.#redis.hgetall(this.#keys.ofSampling(id).sampling)
+    if (fields.status === undefined) return undefined
+    const number = (name: string) => Number(fields[name] ?? 0)
+    return {
+      id,
+      status: fields.status as SamplingStatus, // written by create and the scripts
+      spec: JSON.parse(fields.spec ?? 'null') as unknown,
+      total: number('total'),
+      done: number('done'),
+      failed: number('failed'),
+      score: number('score'),
+      created: number('created'),
+      started: fields.started === undefined ? null : Number(fields.started),
+      ended: fields.ended === undefined ? null : Number(fields.ended),
+      opened: number(fields.resumed === undefined ? 'created' : 'resumed'),
+      result: fields.result ? (JSON.parse(fields.result) as unknown) : null,
+      detail: fields.detail || null,
+    }
+  }
+
+  async status(id: string): Promise<SamplingStatus | undefined> {
+    const status = await this.#redis.hget(this.#keys.ofSampling(id).sampling, 'status')
+    return (status ?? undefined) as SamplingStatus | undefined // as in find
+  }
+
+  /** Newest first. */
+  ids(kind: SamplingKind): Promise<string[]> {
+    return this.#redis.zrevrange(this.#keys.samplings(kind), 0, -1)
+  }
+
+  async active(): Promise<{ id: string; since: number }[]> {
+    const found = await this.#redis.zrange(this.#keys.activeSamplings, '0', '-1', 'WITHSCORES')
+    return Array.from({ length: found.length / 2 }, (_, k) => ({
+      id: found[2 * k] ?? '',
+      since: Number(found[2 * k + 1]),
+    }))
+  }
+
+  /** Takes what has ended off the list of those at work. */
+  async deactivate(id: string): Promise<void> {
+    await this.#redis.zrem(this.#keys.activeSamplings, id)
+  }
+
+  async secret(id: string): Promise<string | undefined> {
+    return (await this.#redis.get(this.#keys.ofSampling(id).secret)) ?? undefined
+  }
+
+  async claim(id: string, lane: number): Promise<Claim> {
+    const { sampling, claims, again } = this.#keys.ofSampling(id)
+    const sample = Number(await claimSample(this.#redis, [sampling, claims, again], [lane, Date.now()]))
+    if (sample === -2) return { kind: 'ended' }
+    return sample === -1 ? { kind: 'none' } : { kind: 'sample', sample }
+  }
+
+  /** Keeps what the model gave, before it is scored: a second attempt finds it. */
+  async keepText(id: string, sample: number, text: Buffer): Promise<void> {
+    await this.#redis.hset(this.#keys.ofSampling(id).texts, String(sample), text)
+  }
+
+  async text(id: string, sample: number): Promise<Buffer | undefined> {
+    return (await this.#redis.hgetBuffer(this.#keys.ofSampling(id).texts, String(sample))) ?? undefined
+  }
+
+  async texts(id: string, samples: number[]): Promise<(Buffer | null)[]> {
+    if (samples.length === 0) return []
+    return this.#redis.hmgetBuffer(this.#keys.ofSampling(id).texts, ...samples.map(String))
+  }
+
+  async forgetTexts(id: string, samples: number[]): Promise<void> {
+    await this.#redis.hdel(this.#keys.ofSampling(id).texts, ...samples.map(String))
+  }
+
+  /** `score` is null for a sample without one; `lane` is let go. `counts`: how many samples this record stands for. */
+  async record(
+    id: string,
+    sample: number,
+    { verdict, score, lane, counts = 1 }: { verdict: unknown; score: number | null; lane?: number; counts?: number },
+  ): Promise<Recorded> {
+    const { sampling, verdicts, claims, events } = this.#keys.ofSampling(id)
+    const [state, done = 0, total = 0] = (await recordSample(
+      this.#redis,
+      [sampling, verdicts, claims, events],
+      [sample, JSON.stringify(verdict), lane ?? '', score ?? '', Date.now(), EVENT_EVERY_MS, EVENTS_KEPT, counts],
+    )) as number[] // as the script says
+    return state === -1 ? { kind: 'ended' } : { kind: 'recorded', isNew: state === 1, done, total }
+  }
+
+  /** Lets a lane go whose sample belongs to what is recorded elsewhere. */
+  async release(id: string, lane: number): Promise<void> {
+    await this.#redis.hdel(this.#keys.ofSampling(id).claims, String(lane))
+  }
+
+  /** Verdicts of samples `from` to before `to`; null where there is none yet. */
+  async verdicts(id: string, from: number, to: number): Promise<unknown[]> {
+    if (to <= from) return []
+    const fields = Array.from({ length: to - from }, (_, k) => String(from + k))
+    const found = await this.#redis.hmget(this.#keys.ofSampling(id).verdicts, ...fields)
+    return found.map((text) => (text === null ? null : (JSON.parse(text) as unknown))) // written by record
+  }
+
+  items(id: string, from = 0, to = -1): Promise<string[]> {
+    return this.#redis.lrange(this.#keys.ofSampling(id).items, from, to)
+  }
+
+  async item(id: string, at: number): Promise<string | undefined> {
+    return (await this.#redis.lindex(this.#keys.ofSampling(id).items, at)) ?? undefined
+  }
+
+  /** Puts the samples' items on the list; only who holds the right to take may add. */
+  async addItems(id: string, items: string[]): Promise<void> {
+    await this.#redis.rpush(this.#keys.ofSampling(id).items, ...items)
+  }
+
+  /** The right to take items for a sampling, for `ms` at most; false while another has it. */
+  async mayTake(id: string, ms: number): Promise<boolean> {
+    return (await this.#redis.set(this.#keys.ofSampling(id).taking, '1', 'PX', ms, 'NX')) === 'OK'
+  }
+
+  async doneTaking(id: string): Promise<void> {
+    await this.#redis.del(this.#keys.ofSampling(id).taking)
+  }
+
+  async setField(id: string, field: 'paused', value: string): Promise<void> {
+    await this.#redis.hset(this.#keys.ofSampling(id).sampling, field, value)
+  }
+
+  async field(id: string, field: 'paused'): Promise<string | undefined> {
+    return (await this.#redis.hget(this.#keys.ofSampling(id).sampling, field)) || undefined
+  }
+
+  /** False if it had ended before. */
+  async end(
+    id: string,
+    { status, result, detail = '', news }: { status: SamplingStatus; result: unknown; detail?: string; news: unknown },
+  ): Promise<boolean> {
+    const keys = this.#keys.ofSampling(id)
+    const args = [status, JSON.stringify(result), detail, Date.now(), JSON.stringify(news)]
+    const ended = await endSampling(this.#redis, [keys.sampling, keys.secret, keys.events, keys.claims], args)
+    await this.#redis.zrem(this.#keys.activeSamplings, id)
+    await this.#expire(keys)
+    return ended === 1
+  }
+
+  /** False unless it had ended. */
+  async reopen(id: string, samples: number[], secret: string | undefined): Promise<boolean> {
+    const keys = this.#keys.ofSampling(id)
+    const opened = await reopenSampling(
+      this.#redis,
+      [keys.sampling, keys.secret, keys.verdicts, keys.texts, keys.again],
+      [secret ?? '', ACTIVE_MOST_MS, Date.now(), ...samples],
+    )
+    if (opened !== 1) return false
+    for (const key of Object.values(keys)) if (key !== keys.secret) await this.#redis.persist(key)
+    await this.#redis.zadd(this.#keys.activeSamplings, String(Date.now()), id)
+    return true
+  }
+
+  /** Events after `last` (an id of one, or ''), oldest first. */
+  async events(id: string, last: string): Promise<SamplingEvent[]> {
+    const from = /^\d+-\d+$/.test(last) ? `(${last}` : '-'
+    const found = await this.#redis.xrange(this.#keys.ofSampling(id).events, from, '+', 'COUNT', PAGE)
+    return found.map(([at, [, event = '', , data = '']]) => ({ id: at, event, data }))
+  }
+
+  async #expire(keys: SamplingKeys): Promise<void> {
+    const expiring = this.#redis.pipeline()
+    for (const key of Object.values(keys))
+      expiring.pexpire(key, key === keys.sampling ? RESULT_KEPT_MS : SAMPLES_KEPT_MS)
+    await expiring.exec()
+  }
+
+  async #forgetOldest(kind: SamplingKind): Promise<void> {
+    const index = this.#keys.samplings(kind)
+    for (const id of await this.#redis.zrange(index, '0', String(-KEPT - 1))) {
+      await this.#redis.unlink(...Object.values(this.#keys.ofSampling(id)))
+      await this.#redis.multi().zrem(index, id).zrem(this.#keys.activeSamplings, id).exec()
+    }
+  }
+}
+
+export interface NewSampling {
+  id: string
+  spec: unknown
+  /** Samples wanted. */
+  total: number
+  /** Ids of the items, in order; empty where they are taken as they are needed. */
+  items: string[]
+  /** Key of the model. */
+  secret: string | undefined
+}

@@ -1,0 +1,209 @@
+/** One model measured on one suite: what is asked for, and what comes of it. */
+import { z } from 'zod'
+import { ItemId } from './item-id.ts'
+import { Config, Difficulty, RecipeOutput, TaskName } from './recipe.ts'
+import { Message, RunName } from './rollout.ts'
+import { Extraction, FaultKind, ScoringMode, UnscoredCode } from './verdict.ts'
+
+export const EvalId = z.string().regex(/^[a-z]+-[0-9a-f]{12,32}$/, 'an id as POST gave it')
+
+/** Where a model is. The key is written, never read. */
+export const ModelInput = z.strictObject({
+  name: z.string().min(1).max(256).describe('As the model’s server knows it'),
+  base_url: z.url().max(2048).describe('Of an OpenAI-compatible server, with /v1 where it has it'),
+  api_key: z.string().min(1).max(8192).optional().describe('Never shown again, and forgotten when the eval ends'),
+})
+export type ModelInput = z.infer<typeof ModelInput>
+
+/** Parameters of a request that the server itself sets. */
+const OWN_FIELDS = ['messages', 'model', 'stream', 'n'] as const
+
+/** How a model is asked. */
+export const AskingInput = {
+  temperature: z.number().min(0).max(100).nullable().optional().describe('null leaves it out'),
+  max_tokens: z.int().min(1).max(10_000_000).optional(),
+  top_p: z.number().min(0).max(1).optional(),
+  request: z
+    .record(z.string(), z.unknown())
+    .refine((fields) => OWN_FIELDS.every((name) => !(name in fields)), `may not set ${OWN_FIELDS.join(', ')}`)
+    .refine((fields) => JSON.stringify(fields).length <= 100_000, 'at most 100,000 characters')
+    .optional()
+    .describe('Merged into the body of each request to the model'),
+  seed: z
+    .int()
+    .min(0)
+    .max(2 ** 31)
+    .optional()
+    .describe('Sample k of an item is asked for with seed + k'),
+  concurrency: z.int().min(1).max(256).default(16).describe('Requests in flight, at most'),
+  timeout_s: z.number().min(0.1).max(3600).default(600).describe('Of one request'),
+  retries: z.int().min(0).max(20).default(5).describe('Of one request that failed in a way that may pass'),
+}
+
+const Choice = z.union([TaskName, z.string().regex(/^category:[a-z]+$/)])
+
+/** A suite of one's own: `n` items of each task. */
+export const CustomSuite = z.strictObject({
+  tasks: z
+    .array(Choice)
+    .min(1)
+    .max(512)
+    .optional()
+    .describe('Names and `category:…`; neither these nor categories: all'),
+  categories: z.array(z.string().max(64)).min(1).max(64).optional(),
+  n: z.int().min(1).max(1000).default(5).describe('Items of each task'),
+  difficulty: Difficulty.nullish().describe('null: the library’s defaults'),
+  config: Config.optional().describe('Of every task named; excludes difficulty'),
+  seed: z
+    .int()
+    .min(0)
+    .max(2 ** 29)
+    .default(0)
+    .describe('Counted from where the seeds of eval items begin, 2^30'),
+})
+export type CustomSuite = z.infer<typeof CustomSuite>
+
+export const SuiteName = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'the name of a suite')
+const Label = z.string().min(1).max(128)
+
+export const EvalInput = z
+  .strictObject({
+    model: ModelInput.nullable().describe('null: the caller brings the completions'),
+    suite: z.union([SuiteName, CustomSuite]).default('original').describe('A name, `run`, or tasks of one’s own'),
+    samples_per_item: z.int().min(1).max(256).default(1),
+    ...AskingInput,
+    extraction: Extraction.optional(),
+    dual_format: z.boolean().optional(),
+    scoring: ScoringMode.optional(),
+    system_prompt: z.string().max(100_000).nullable().optional().describe('null: none'),
+    system_prompt_role: z.enum(['system', 'user']).optional(),
+    run: RunName.optional().describe('Whose prompt and rules hold where nothing is said here, and whose curve this is'),
+    step: z.int().min(0).optional().describe('Of the training'),
+    labels: z.union([z.array(Label).max(32), z.record(Label, Label)]).optional(),
+  })
+  .refine(({ suite, run }) => suite !== 'run' || run !== undefined, {
+    path: ['run'],
+    message: 'the suite `run` needs the name of the run',
+  })
+export type EvalInput = z.infer<typeof EvalInput>
+
+const Rate = z.number().nullable()
+const Interval = z.tuple([z.number(), z.number()]).nullable()
+const Count = z.int().min(0)
+
+/** What a set of samples came to. Null where there is nothing to take a mean of. */
+export const Figures = z.strictObject({
+  mean_score: Rate,
+  stderr: Rate.describe('Clustered by item; null for fewer than two items'),
+  confidence_95: Interval,
+  mean_score_failures_wrong: Rate.describe('With failed, unscored and missing samples counted as 0'),
+  accuracy: Rate.describe('Share of scores of 0.99 or more'),
+  pass_at: z
+    .record(z.string(), z.number())
+    .describe('Chance that one of k samples is right, by the unbiased estimator'),
+  format_faults: Rate.describe('Share of the scored samples with a fault'),
+  faults: z.record(z.string(), Count),
+  n: Count.describe('Samples wanted'),
+  items: Count,
+  scored: Count,
+  unscored: Count.describe('Asked for, but without a score: the model or the scorer failed'),
+  missing: Count.describe('Never came'),
+  truncated: Count.describe('Cut by the limit of tokens'),
+  mean_tokens: Rate,
+})
+export type Figures = z.infer<typeof Figures>
+
+export const EvalResult = z.strictObject({
+  ...Figures.shape,
+  warnings: z.array(z.string()),
+  failures: z.record(z.string(), Count).describe('Samples without a score, by reason'),
+  categories: z.record(z.string(), Figures),
+  tasks: z.record(z.string(), z.strictObject({ ...Figures.shape, category: z.string() })),
+  difficulties: z.record(z.string(), Figures).describe('By the difficulty asked for; `default` is the library’s'),
+  repeat: z.looseObject({}).describe('All that is needed to do it again'),
+})
+export type EvalResult = z.infer<typeof EvalResult>
+
+export const SamplingStatus = z.enum(['queued', 'running', 'done', 'failed', 'cancelled'])
+
+export const Progress = z.strictObject({
+  done: Count,
+  total: Count,
+  failed: Count.describe('Done, but without a score'),
+  mean_score: Rate.describe('So far'),
+})
+
+const Summary = {
+  id: EvalId,
+  status: SamplingStatus,
+  model: z.strictObject({ name: z.string(), base_url: z.string() }).nullable(),
+  suite: z.strictObject({ name: z.string(), sha256: z.string().nullable(), items: Count }),
+  samples_per_item: Count,
+  run: z.string().nullable(),
+  step: z.int().nullable(),
+  labels: z.union([z.array(z.string()), z.record(z.string(), z.string())]),
+  created_at: z.string(),
+  started_at: z.string().nullable(),
+  ended_at: z.string().nullable(),
+  progress: Progress,
+  detail: z.string().nullable().describe('Why it failed'),
+}
+
+export const EvalView = z.strictObject({ ...Summary, result: EvalResult.nullable() })
+export type EvalView = z.infer<typeof EvalView>
+
+/** As it stands in a list: the figures of the whole, without those of its parts. */
+export const EvalSummary = z.strictObject({ ...Summary, result: Figures.nullable() })
+export type EvalSummary = z.infer<typeof EvalSummary>
+
+export const SampleId = z.string().regex(/^s\d{1,9}$/, 'a sample_id as GET /eval/{id}/items gave it')
+
+/** A completion that the caller brings. */
+export const CompletionInput = z
+  .strictObject({
+    sample_id: SampleId,
+    completion: z.string().optional(),
+    messages: z.array(Message).min(1).optional(),
+    finish_reason: z.string().max(64).nullish(),
+    length_tokens: z.int().min(0).optional(),
+  })
+  .refine(({ completion, messages }) => (completion === undefined) !== (messages === undefined), {
+    path: ['completion'],
+    message: 'give either completion or messages',
+  })
+export type CompletionInput = z.infer<typeof CompletionInput>
+
+/** One sample of an eval, as GET /eval/{id}/samples writes it. */
+export const EvalSample = z.strictObject({
+  sample_id: SampleId,
+  item_id: ItemId,
+  task: z.string(),
+  difficulty: Difficulty.nullable(),
+  status: z.enum(['scored', 'unscored', 'missing']),
+  score: z.number().nullable(),
+  answer: z.string().nullable(),
+  fault: FaultKind.nullable(),
+  code: UnscoredCode.optional(),
+  detail: z.string().optional(),
+  finish_reason: z.string().nullable(),
+  length_tokens: Count.nullable(),
+  completion: z.string().nullable().describe('null where it is missing or was too much to keep'),
+  reasoning: z.string().optional(),
+  messages: z.array(Message).optional(),
+})
+export type EvalSample = z.infer<typeof EvalSample>
+
+export const SuiteSummary = z.strictObject({
+  name: z.string(),
+  version: z.int(),
+  items: Count,
+  sha256: z.string(),
+  description: z.string(),
+})
+export type SuiteSummary = z.infer<typeof SuiteSummary>
+
+export const Suite = z.strictObject({
+  ...SuiteSummary.shape,
+  engine: z.string().describe('Version of the library'),
+  recipes: z.array(z.strictObject({ ...RecipeOutput.shape, id: ItemId })),
+})
