@@ -113,6 +113,42 @@ class Runs(unittest.TestCase):
         self.assertEqual(group["destination"], "not_buffered")
         self.assertEqual([v["advantage"] for v in group["verdicts"]], [-0.5, 0.5, -0.5, 0.5])
 
+    def fill(self, groups: int = 2, **more: object) -> None:
+        for k, item in enumerate(self.run_.items(groups)):
+            self.run_.post(item["id"], [{**rollout, **more} for rollout in self.mixed(item)], group_id=f"g{k}", wait_s=30)
+
+    def test_a_batch_is_the_same_for_all_ranks_until_each_has_acknowledged(self) -> None:
+        with self.assertRaises(NotReady) as caught:
+            self.run_.batch(0, timeout_s=0)
+        self.assertEqual((caught.exception.missing, caught.exception.queued), (8, 0))
+        self.fill(2)
+        shares = [self.run_.batch(0, rank=rank, ranks=2, policy_version=0) for rank in (0, 1)]
+        ids = [group["group_id"] for share in shares for group in share["groups"]]
+        self.assertEqual((sorted(ids), shares[0]["totals"]["sequences"]), (["g0", "g1"], 8))
+        self.assertEqual(self.run_.read_batch(0, rank=1, ranks=2), shares[1])
+        self.assertEqual([self.run_.ack(0, rank=rank, ranks=2) for rank in (0, 0, 1, 1)], [False, False, True, True])
+        for call, code in ((self.run_.read_batch, "unknown_batch"), (self.run_.batch, "batch_acknowledged")):
+            with self.assertRaises(Problem) as caught:
+                call(0)
+            self.assertEqual(caught.exception.code, code)
+
+    def test_a_batch_that_is_waited_for_comes_when_the_last_group_does(self) -> None:
+        taken: list = []
+        waiting = threading.Thread(target=lambda: taken.append(self.run_.batch(0, timeout_s=60)))
+        waiting.start()
+        self.fill(2)
+        waiting.join()
+        self.assertEqual(taken[0]["sequences"], 8)
+
+    def test_arrays_come_back_bit_for_bit(self) -> None:
+        self.fill(1, tokens=array.array("i", [1, 2**31 - 1]), masks=[-100, 7], logprobs=array.array("f", [1.0, -0.3]), arrays={"mine": array.array("B", [0, 255])})
+        (group,) = self.run_.batch(0, min_sequences=1)["groups"]
+        rollout = group["rollouts"][0]
+        self.assertEqual(list(rollout["tokens"]), [1, 2**31 - 1])
+        self.assertEqual(list(rollout["masks"]), [-100, 7])
+        self.assertEqual(rollout["logprobs"].tobytes(), array.array("f", [1.0, -0.3]).tobytes())
+        self.assertEqual(list(rollout["arrays"]["mine"]), [0, 255])
+
     def test_items_and_groups_count_once_over_a_way_that_loses_answers(self) -> None:
         way = LossyWay(SERVER, loss=0.4, seed=7)
         self.addCleanup(way.close)

@@ -15,16 +15,36 @@ afterAll(() => server.stop())
 /** Runs an example as a user would, and gives what it printed. */
 async function example(name: string, ...args: string[]): Promise<string> {
   const path = join(import.meta.dirname, '..', '..', 'examples', name)
-  const { stdout } = await run(inject('python'), [path, server.url, ...args])
+  const { stdout } = await run(inject('python'), [path, ...args])
   return stdout
 }
 
 it('rewards only: a TRL reward function, and a run that buffers nothing', { timeout: 60_000 }, async () => {
-  const output = await example('rewards_only.py')
+  const output = await example('rewards_only.py', server.url)
   expect(output).toMatch(/^\[0(\.\d+)?, 0, 0(\.\d+)?, 0(\.\d+)?, 0, 0(\.\d+)?\]$/m)
   expect(output).toContain('groups that the run has seen: 2')
 })
 
 it('verl: compute_score', { timeout: 60_000 }, async () => {
-  expect(await example('verl_compute_score.py')).toMatch(/\{'score': [\d.]+, 'fault': ''\}/)
+  expect(await example('verl_compute_score.py', server.url)).toMatch(/\{'score': [\d.]+, 'fault': ''\}/)
+})
+
+it('two ranks train: rewards rise, the curriculum moves, every step is a batch', { timeout: 180_000 }, async () => {
+  const output = await example('train.py', '--url', server.url, '--run', 'trained', '--steps', '40')
+  const rows = [...output.matchAll(/^ +(\d+) +([\d.]+) +([\d.]+) +([\d.]+) +(\d+) +(\d+) +(\d+)$/gm)].map((row) =>
+    row.slice(1).map(Number),
+  )
+  expect(rows.length).toBeGreaterThan(7)
+  const [first = [], last = []] = [rows[0], rows.at(-1)]
+  expect(first[1]).toBeLessThan(0.4)
+  expect(last[1]).toBeGreaterThan(0.7)
+  for (const level of last.slice(2, 4)) expect(level).toBeGreaterThan(0.4) // it began at 0.3
+  for (const [, , , , , sequences] of rows) expect(sequences).toBeGreaterThanOrEqual(128)
+
+  const { progress } = (await (await fetch(`${server.url}/runs/trained`)).json()) as {
+    progress: Record<string, number>
+  }
+  expect(progress.step).toBe(39)
+  expect(progress.queued_groups).toBe(0)
+  expect((await fetch(`${server.url}/runs/trained/batches/39`)).status).toBe(404) // acknowledged
 })

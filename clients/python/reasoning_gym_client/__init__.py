@@ -18,8 +18,8 @@ What it takes care of:
 * Every call may be repeated without harm, so lost connections, 429 and 503 are tried again, with a pause that grows, is
   jittered, and is never shorter than the server's Retry-After; `retry_for_s` bounds it.
 * One connection for each thread is kept open. A client can be shared by threads, and survives a fork.
-* numpy arrays (and torch tensors on the CPU) may stand wherever the server takes numbers; they travel as typed bytes and
-  come back as numpy arrays. Nothing is rounded: 64-bit integers go as 32-bit ones if all fit, doubles as JSON numbers.
+* numpy arrays (and torch tensors on the CPU) may stand wherever the server takes numbers; they travel as typed bytes.
+  Nothing is rounded. In batches all lists of numbers come as numpy arrays, or as `array.array` where there is no numpy.
 * Large bodies are gzipped.
 
 Answers are plain dicts with the server's own field names; the TypedDicts below say what is in them.
@@ -78,7 +78,7 @@ log = logging.getLogger("reasoning_gym_client")
 #: A chat message; further keys (tool calls, names) are kept.
 Message = Dict[str, Any]
 
-#: Numbers: a list, `array.array`, numpy array or CPU tensor. Batches give numpy arrays for what was sent as one.
+#: Numbers: a list, `array.array`, numpy array or CPU tensor; in batches always arrays, with NaN for what was sent as None.
 Numbers = Any
 
 
@@ -161,15 +161,24 @@ class Group(TypedDict, total=False):
 
 
 class BatchGroup(TypedDict, total=False):
-    """A group in a batch: what was posted, and its verdicts in the same order."""
+    """A group in a batch: what was posted, and its verdicts in the same order.
+
+    `indices` says which of the posted rollouts these are: some are another rank's, or could not be scored.
+    """
 
     group_id: str
     item_id: str
+    task: str
+    difficulty: Optional[float]
+    indices: List[int]
     rollouts: List[Rollout]
     verdicts: List[Verdict]
+    mean_score: Optional[float]
     mean_reward: Optional[float]
     std_reward: Optional[float]
+    percent_correct: Optional[float]
     voters: int
+    signal: bool
     policy_version: Optional[int]
     extra: Any
 
@@ -177,6 +186,7 @@ class BatchGroup(TypedDict, total=False):
 class Batch(TypedDict, total=False):
     """The groups of one training step, or one rank's share; `totals` are the whole batch's."""
 
+    run: str
     step: int
     sequences: int
     totals: Dict[str, int]
@@ -261,10 +271,10 @@ class NotReady(ReasoningGymError):
 # Arrays
 # ---------------------------------------------------------------------------------------------------------------------
 
-_TYPED = ("int32", "float32", "uint8", "int16")
+_TYPED = ("int32", "float32", "uint8", "int16", "float64")
 _WIDENED = {"bool": "uint8", "int8": "int16", "uint16": "int32", "float16": "float32"}
 _NARROWED = {"int64", "uint64", "uint32"}
-_BY_TYPECODE = {"B": "uint8", "h": "int16", "i": "int32", "f": "float32"}
+_BY_TYPECODE = {"B": "uint8", "h": "int16", "i": "int32", "f": "float32", "d": "float64"}
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,211 @@
+"""A small real training loop: two ranks, two tasks, one server, and a policy that learns in seconds on a CPU.
+
+    npm start                                        # in another terminal
+    python examples/train.py [--url URL] [--ranks 2] [--steps 40]
+
+The policy is a softmax over how it answers, in place of a language model: in which format it writes, and with how much
+effort it works (how many of a sum's terms it adds up, how many of a word's letters it turns round). It starts out knowing
+nothing. Little effort is enough while the tasks are easy; as the curriculum makes them harder, only more effort is rewarded.
+
+Everything around the policy is what a real trainer does:
+
+* each rank asks the run for items, samples a group of completions for each, and posts them with its policy's version;
+* each rank takes its share of the batch of the step, and waits for it where others have not posted enough;
+* the gradient of the whole batch is summed over ranks, so that all ranks keep the same policy;
+* each rank acknowledges the step.
+"""
+
+import argparse
+import math
+import multiprocessing
+import random
+import re
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "clients" / "python"))
+
+from reasoning_gym_client import Client, NotReady
+
+GROUP_SIZE = 16
+BATCH_SIZE = 128
+ITEMS_AT_ONCE = 4
+LEARNING_RATE = 4.0
+EXPLORE = 0.04  # share of choices made blindly, so that there is something to compare with to the end
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The policy
+# ---------------------------------------------------------------------------------------------------------------------
+
+FORMATS = [
+    "The answer is {}.",
+    "<answer>{}</answer>",
+    "<answer>{0}</answer> or rather <answer>{0}</answer>",
+]
+EFFORTS = [1, 2, 3, 5, 8, 40]  # terms or letters that it deals with before it stops
+
+
+def chain_sum(question, effort):
+    """The sum of the first terms of `… problem: 4 - 3 + 12`."""
+    terms = re.findall(r"([+-]?)\s*(\d+)", question.split(":")[-1])
+    return sum(int(sign + digits) for sign, digits in terms[:effort])
+
+
+def spell_backward(question, effort):
+    """The first letters of the word at the end of the question, turned round."""
+    return question.split()[-1][::-1][:effort]
+
+
+TASKS = {"chain_sum": chain_sum, "spell_backward": spell_backward}
+
+
+class Policy:
+    """Scores of each choice: one of the formats, and for each task one of the efforts."""
+
+    def __init__(self):
+        self.scores = {"format": [0.0] * len(FORMATS), **{task: [0.0] * len(EFFORTS) for task in TASKS}}
+
+    def chances(self, decision):
+        weights = [math.exp(score - max(self.scores[decision])) for score in self.scores[decision]]
+        return [weight / sum(weights) for weight in weights]
+
+    def sample(self, task, question, rng):
+        """A completion: the choices it came from are its tokens, with the chances they had."""
+        tokens, logprobs = [], []
+        for decision in ("format", task):
+            chances = [(1 - EXPLORE) * p + EXPLORE / len(self.scores[decision]) for p in self.chances(decision)]
+            (choice,) = rng.choices(range(len(chances)), chances)
+            tokens.append(choice)
+            logprobs.append(math.log(chances[choice]))
+        answer = TASKS[task](question, EFFORTS[tokens[1]])
+        return {
+            "completion": FORMATS[tokens[0]].format(answer),
+            "tokens": tokens,
+            "masks": tokens,
+            "logprobs": logprobs,
+            "finish_reason": "stop",
+        }
+
+    def gradient(self, groups):
+        """Of the advantage-weighted chance of what was sampled; old samples count by how likely they are now."""
+        slopes = {decision: [0.0] * len(scores) for decision, scores in self.scores.items()}
+        for group in groups:
+            for rollout, verdict in zip(group["rollouts"], group["verdicts"]):
+                for decision, choice, logprob in zip(("format", group["task"]), rollout["tokens"], rollout["logprobs"]):
+                    chances = self.chances(decision)
+                    ratio = min(2.0, chances[choice] / math.exp(logprob))
+                    for k, chance in enumerate(chances):
+                        slopes[decision][k] += verdict["advantage"] * ratio * ((k == choice) - chance)
+        return [slope for decision in self.scores for slope in slopes[decision]]
+
+    def step(self, slopes):
+        """Goes up the gradient."""
+        left = iter(slopes)
+        for scores in self.scores.values():
+            for k in range(len(scores)):
+                scores[k] += LEARNING_RATE * next(left)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The loop
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+class AllReduce:
+    """Sums a vector over the ranks, as torch.distributed.all_reduce would; a rank that dies ends the wait of the others."""
+
+    def __init__(self, context, ranks, size):
+        self.ranks, self.size = ranks, size
+        self.shared = context.Array("d", ranks * size, lock=False)
+        self.barrier = context.Barrier(ranks, timeout=120)
+
+    def sum(self, rank, vector):
+        self.shared[rank * self.size : rank * self.size + len(vector)] = vector
+        self.barrier.wait()
+        total = [sum(self.shared[r * self.size + k] for r in range(self.ranks)) for k in range(len(vector))]
+        self.barrier.wait()
+        return total
+
+
+def post_groups(run, policy, version, rng):
+    """Answers the run's next items and posts the groups; gives the sum of their rewards and how many there are."""
+    groups = []
+    for item in run.items(ITEMS_AT_ONCE, timeout_s=30):
+        rollouts = [policy.sample(item["task"], item["question"], rng) for _ in range(GROUP_SIZE)]
+        groups.append({"item_id": item["id"], "policy_version": version, "rollouts": rollouts})
+    verdicts = [verdict for group in run.post_many(groups, wait_s=60) for verdict in group.get("verdicts", [])]
+    rewards = [verdict["reward"] for verdict in verdicts if verdict["status"] == "scored"]
+    return sum(rewards), len(rewards)
+
+
+def take_batch(run, policy, step, rank, ranks, rng):
+    """This rank's share of the step; posts groups until there are enough. Groups that teach nothing do not count."""
+    rewards, count = 0.0, 0
+    while True:
+        more = post_groups(run, policy, step, rng)
+        rewards, count = rewards + more[0], count + more[1]
+        try:
+            return run.batch(step, rank=rank, ranks=ranks, policy_version=step, timeout_s=0), rewards, count
+        except NotReady:
+            continue
+
+
+def train(rank, args, all_reduce):
+    run = Client(args.url, api_key=args.api_key).run(args.run)
+    rng = random.Random(args.seed * 1000 + rank)
+    policy = Policy()
+    first = None
+    for step in range(args.steps):
+        batch, rewards, count = take_batch(run, policy, step, rank, args.ranks, rng)
+        # Normalised by the whole batch, not by this rank's share: shares may differ in size.
+        slopes = [slope / batch["totals"]["trained_sequences"] for slope in policy.gradient(batch["groups"])]
+        *slopes, rewards, count = all_reduce.sum(rank, [*slopes, rewards, count])
+        policy.step(slopes)
+        run.ack(step, rank=rank, ranks=args.ranks)
+        mean = rewards / max(count, 1)
+        first = mean if first is None else first
+        if rank == 0 and (step % 5 == 0 or step == args.steps - 1):
+            tasks = run.get()["tasks"]
+            levels = [tasks.get(task, {}).get("difficulty") or 0 for task in TASKS]
+            row = [step, mean, *levels, batch["totals"]["groups"], batch["totals"]["sequences"], batch["lag"]["max"]]
+            print("{:>5} {:>12.2f} {:>10.2f} {:>15.2f} {:>7} {:>10} {:>5}".format(*row), flush=True)
+    if rank == 0:
+        moves = len(run.history())
+        print(f"mean reward {first:.2f} -> {mean:.2f}; the curriculum was fed {moves} times", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--url", default="http://127.0.0.1:8000")
+    parser.add_argument("--api-key")
+    parser.add_argument("--run", default=f"example-{int(time.time())}")
+    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--steps", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+
+    run = Client(args.url, api_key=args.api_key).run(args.run)
+    run.put(
+        tasks=list(TASKS),
+        complexity_mode="curriculum",
+        group_size=GROUP_SIZE,
+        batch_size=BATCH_SIZE,
+        min_trained_tokens=0,  # our completions have two tokens
+        max_policy_lag=4,
+    )
+    print(f"run {args.run}: {args.ranks} ranks, {args.steps} steps")
+    print(f"{'step':>5} {'mean reward':>12} " + " ".join(f"{task:>10}" for task in TASKS) + f"  {'groups':>7} {'sequences':>10} {'lag':>5}", flush=True)
+
+    context = multiprocessing.get_context("spawn")
+    all_reduce = AllReduce(context, args.ranks, len(FORMATS) + len(TASKS) * len(EFFORTS) + 2)
+    ranks = [context.Process(target=train, args=(rank, args, all_reduce)) for rank in range(args.ranks)]
+    for process in ranks:
+        process.start()
+    for process in ranks:
+        process.join()
+    sys.exit(max(abs(process.exitcode) for process in ranks))
+
+
+if __name__ == "__main__":
+    main()
