@@ -82,6 +82,12 @@ export const Environment = z.object({
     .min(1)
     .optional()
     .describe('The Python to build the environment with; none: the newest of 3.11 and up on the PATH'),
+  SERVER_URL: z
+    .url()
+    .optional()
+    .describe('The server that the command line calls; none: the one here, or one it starts'),
+  SERVER_KEY: z.string().min(1).optional().describe('The key that the command line calls it with'),
+  MODEL_API_KEY: z.string().min(1).optional().describe('The key of the model that the command line measures'),
 })
 
 /** The settings of the process, with absolute paths. */
@@ -97,6 +103,16 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     throw new ConfigError(`Cannot read the settings: ${wrong.join('; ')}`)
   }
   return { ...parsed.data, DATA_DIR: resolve(parsed.data.DATA_DIR) }
+}
+
+/** The environment for a child: this one's, with changes. */
+export function environmentWith(changes: Record<string, string>): NodeJS.ProcessEnv {
+  return { ...process.env, ...changes }
+}
+
+/** What a command line says stands above the environment. */
+export function changeEnvironment(changes: Record<string, string | number | undefined>): void {
+  for (const [name, value] of Object.entries(changes)) if (value !== undefined) process.env[name] = String(value)
 }
 
 /** Where Redis is, for a process that does not start one. */

@@ -2,9 +2,15 @@
 export class Failure extends Error {
   /** 1: it did not work; 2: the command was not understood. */
   readonly exitCode: number
+  /** The server's code, where it was the server that refused. */
+  readonly code: string | undefined
 
-  constructor(message: string, { exitCode = 1, cause }: { exitCode?: number; cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    { exitCode = 1, code, cause }: { exitCode?: number; code?: string; cause?: unknown } = {},
+  ) {
     super(message, { cause })
     this.exitCode = exitCode
+    this.code = code
   }
 }

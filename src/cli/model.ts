@@ -1,9 +1,11 @@
 /** `model`: a pretend OpenAI-compatible model, for demos, tests and CI without a GPU. */
+import { once } from 'node:events'
 import { Command, InvalidArgumentError } from 'commander'
 import type { Accuracy } from '../pretend-model/behaviour.ts'
-import { startPretendModel } from '../pretend-model/pretend-model.ts'
 import { Failure } from './failure.ts'
+import { interruption } from './interrupt.ts'
 import { examples, share, whole } from './options.ts'
+import { printLine } from './output.ts'
 
 interface Options {
   url: string
@@ -32,6 +34,7 @@ interface Options {
 
 export function model(): Command {
   return new Command('model')
+    .summary('A pretend model, for demos and tests without a GPU')
     .description(
       'Serve a pretend OpenAI-compatible model. It asks a server for the answer and is right as often as it is told to be.',
     )
@@ -77,15 +80,14 @@ async function run(options: Options): Promise<void> {
   const { url, key, slow, retryAfter, task, ...rest } = options
   const server = { url, ...(key !== undefined && { key }) }
   const given = { ...rest, server, tasks: task, slowRequests: slow, retryAfterS: retryAfter }
+  const { startPretendModel } = await import('../pretend-model/pretend-model.ts') // with its HTTP server, which other commands need not load
   const model = await startPretendModel(given).catch((cause: unknown) => {
     throw new Failure(cannotStart(options, cause), { cause })
   })
-  console.log(
+  await printLine(
     `The pretend model is at ${model.url} and asks ${url}; what it was asked: ${model.url.replace('/v1', '/tally')}`,
   )
-  const { promise: ended, resolve } = Promise.withResolvers<void>()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
-  await ended
+  await once(interruption(), 'abort')
   await model.close()
 }
 

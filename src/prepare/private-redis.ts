@@ -51,11 +51,11 @@ export async function startPrivateRedis(dataDir: string, say: Say, python?: stri
 
 /** The redis-server of this machine if it is new enough, else the one beside the library. */
 export async function redisServer(say: Say, python?: string): Promise<string> {
-  return (await findOnPath()) ?? prepareRedisBinary(say, python)
+  return (await findRedisOnPath()) ?? prepareRedisBinary(say, python)
 }
 
 /** A redis-server from the PATH, if it is new enough for BullMQ. */
-async function findOnPath(): Promise<string | undefined> {
+export async function findRedisOnPath(): Promise<string | undefined> {
   const { stdout } = await run('redis-server', ['--version']).catch(() => ({ stdout: '' }))
   const [major = 0, minor = 0] = (/v=(\d+)\.(\d+)/.exec(stdout)?.slice(1) ?? []).map(Number)
   return major > 6 || (major === 6 && minor >= 2) ? 'redis-server' : undefined

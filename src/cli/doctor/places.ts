@@ -1,0 +1,99 @@
+/** The places that the server needs: its Redis, its port, its folder on the disk. */
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmdirSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Config } from '../../config.ts'
+import { findRedisOnPath, isAlive } from '../../prepare/private-redis.ts'
+import { venvPython } from '../../prepare/python-environment.ts'
+import { durabilityGaps } from '../../store/durability.ts'
+import { connectForRequests, whenReady } from '../../store/redis.ts'
+import { answers, hereOf } from '../server.ts'
+import { type Finding, fail, ok, warn } from './finding.ts'
+
+const run = promisify(execFile)
+const LOOK_MS = 5000
+const FREE_WANTED = 2 * 2 ** 30
+
+export function redis(config: Config): Promise<Finding> {
+  return config.REDIS_URL === undefined ? privateRedis() : namedRedis(config.REDIS_URL)
+}
+
+async function privateRedis(): Promise<Finding> {
+  const found = await findRedisOnPath()
+  if (found === undefined) {
+    const packaged = existsSync(join(dirname(venvPython()), '..', '.installed-requirements-redis.txt'))
+    return ok(
+      'Redis',
+      `private; ${packaged ? 'a redis-server is in .venv' : 'the first start puts a redis-server into .venv'}`,
+    )
+  }
+  const { stdout } = await run(found, ['--version'])
+  return ok('Redis', `private; redis-server ${/v=([\d.]+)/.exec(stdout)?.[1] ?? ''} of the PATH`)
+}
+
+async function namedRedis(url: string): Promise<Finding> {
+  const shown = url.replace(/\/\/[^@/]*@/, '//…@') // no passwords on screens
+  const redis = connectForRequests({ url, prefix: '' })
+  try {
+    await whenReady(redis, LOOK_MS)
+    const version = /redis_version:([\d.]+)/.exec(await redis.info('server'))?.[1] ?? '0'
+    const [major = 0, minor = 0] = version.split('.').map(Number)
+    if (major < 6 || (major === 6 && minor < 2)) return fail('Redis', `${version} at ${shown}`, 'take 6.2 or newer')
+    const gaps = await durabilityGaps(redis)
+    if (gaps.length > 0) return warn('Redis', `${version} at ${shown}`, gaps.join('; '))
+    return ok('Redis', `${version} at ${shown}`)
+  } catch {
+    return fail(
+      'Redis',
+      `no answer at ${shown}`,
+      'start it, or correct REDIS_URL; without REDIS_URL the server brings its own',
+    )
+  } finally {
+    redis.disconnect()
+  }
+}
+
+export async function port(config: Config): Promise<Finding> {
+  const { HOST, PORT } = config
+  const place = `${HOST}:${PORT}`
+  const { promise, resolve } = Promise.withResolvers<string | undefined>()
+  const probe = createServer()
+  probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+  probe.listen({ host: HOST, port: PORT }, () => probe.close(() => resolve(undefined)))
+  const error = await promise
+  if (error === undefined) return ok('Port', `${place} is free`)
+  if (await answers(hereOf(config))) return ok('Port', `a reasoning-gym-server answers at ${hereOf(config)}`)
+  if (error === 'EADDRINUSE')
+    return fail('Port', `${place} is taken`, 'stop what listens there, or set PORT to another')
+  return fail(
+    'Port',
+    `cannot listen on ${place} (${error})`,
+    'set HOST to an address of this machine, PORT to one above 1023',
+  )
+}
+
+export async function disk({ DATA_DIR }: Config): Promise<Finding> {
+  let there = DATA_DIR
+  while (!existsSync(there)) there = dirname(there)
+  try {
+    rmdirSync(mkdtempSync(join(there, '.doctor-')))
+  } catch {
+    return fail('Disk', `${DATA_DIR} cannot be written`, 'set DATA_DIR to a folder of yours')
+  }
+  const { bavail, bsize } = await statfs(there)
+  const free = `${((Number(bavail) * Number(bsize)) / 2 ** 30).toFixed(1)} GiB free for ${DATA_DIR}`
+  if (Number(bavail) * Number(bsize) < FREE_WANTED)
+    return warn('Disk', free, 'make room: the private Redis and the dumps grow there')
+  return ok('Disk', free)
+}
+
+/** The folder's owner, where a server runs on it. */
+export async function folder(config: Config): Promise<Finding | undefined> {
+  const path = join(config.DATA_DIR, 'server.pid')
+  const pid = existsSync(path) ? Number(readFileSync(path, 'utf8')) : Number.NaN
+  if (!Number.isInteger(pid) || !isAlive(pid) || (await answers(hereOf(config)))) return undefined
+  return fail('Folder', `process ${pid} has ${config.DATA_DIR}`, 'stop it, or set DATA_DIR to another folder')
+}

@@ -1,0 +1,31 @@
+/** Lines of JSON from a file or from stdin, as they come. */
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { createGunzip } from 'node:zlib'
+import { Failure } from './failure.ts'
+
+/** The values in order, blank lines left out. Throws a Failure that names the line which cannot be read. */
+export async function* readJsonLines(file: string | undefined): AsyncGenerator<{ line: number; value: unknown }> {
+  const name = file === undefined || file === '-' ? 'stdin' : file
+  const input = name === 'stdin' ? process.stdin : createReadStream(name)
+  const failed = new Promise<never>((_, reject) => input.once('error', reject))
+  failed.catch(() => {}) // told below
+  const stream = name.endsWith('.gz') ? input.pipe(createGunzip()) : input
+  const lines = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]()
+  for (let line = 1; ; line++) {
+    const next = await Promise.race([lines.next(), failed]).catch((cause: unknown) => {
+      throw new Failure(`${name} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    })
+    if (next.done) return
+    if (next.value.trim() === '') continue
+    yield { line, value: parse(next.value, `${name}, line ${line}`) }
+  }
+}
+
+function parse(text: string, where: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new Failure(`${where}: this is not JSON`, { cause })
+  }
+}

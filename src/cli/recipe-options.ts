@@ -1,0 +1,38 @@
+/** The options that spell a recipe: seed, index, difficulty or config. */
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { share, whole } from './options.ts'
+
+export interface RecipeOptions {
+  seed: number
+  difficulty?: number
+  config?: Record<string, unknown>
+}
+
+export function addRecipeOptions(command: Command): Command {
+  return command
+    .option('--seed <number>', 'seed of the (first) item', whole(), 42)
+    .addOption(
+      new Option('--difficulty <number>', 'a rung of the ladder, from 0 to 1').argParser(share).conflicts('config'),
+    )
+    .option('--config <json>', 'fields of the task’s config', object)
+}
+
+/** The part of a recipe that these options spell, but for the seed. */
+export function recipeOf({ difficulty, config }: RecipeOptions): object {
+  return { ...(difficulty !== undefined && { difficulty }), ...(config && { config }) }
+}
+
+function object(text: string): Record<string, unknown> {
+  const value = json(text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new InvalidArgumentError('It must be a JSON object, as \'{"max_animals": 5}\'.')
+  return { ...value }
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

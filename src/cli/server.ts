@@ -1,0 +1,144 @@
+/** The server that a command speaks to: the one that is named, the one that runs here, or one of its own. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { type Config, readConfig } from '../config.ts'
+import { startServer } from '../prepare/own-server.ts'
+import { Failure } from './failure.ts'
+import { interruption } from './interrupt.ts'
+import { tell } from './output.ts'
+
+export interface ServerOptions {
+  url?: string
+  key?: string
+}
+
+const Problem = z.object({
+  code: z.string(),
+  detail: z.string(),
+  errors: z.array(z.object({ path: z.string(), message: z.string() })).default([]),
+})
+
+const LOOK_MS = 2000
+const TRIES = 10
+
+export function addServerOptions(command: Command): Command {
+  return command
+    .option(
+      '--url <url>',
+      'the server to call (SERVER_URL); else the one at HOST:PORT, else one is started for this command',
+    )
+    .option('--key <key>', 'the key to call it with (SERVER_KEY)')
+}
+
+/**
+ * Gives `use` a server. One that is started for it ends with it; `keeps` says that what it does shall stay, in DATA_DIR.
+ */
+export async function withServer<T>(
+  { url, key }: ServerOptions,
+  { keeps = false }: { keeps?: boolean },
+  use: (server: Server) => Promise<T>,
+): Promise<T> {
+  const config = readConfig()
+  const named = url ?? config.SERVER_URL
+  const given = key ?? config.SERVER_KEY
+  if (named !== undefined) return use(new Server(named, given))
+  const here = hereOf(config)
+  if (await answers(here)) return use(new Server(here, given))
+  tell(`No server answers at ${here}: starting one for this command …`)
+  const own = await startServer(settingsOf(config, keeps), interruption())
+  try {
+    return await use(new Server(own.url))
+  } finally {
+    await own.stop()
+  }
+}
+
+/** Alone on loopback, without keys, in one process of each kind. */
+function settingsOf({ DATA_DIR }: Config, keeps: boolean): Record<string, string> {
+  return {
+    HOST: '127.0.0.1',
+    API_KEYS: '',
+    API_KEYS_FILE: '',
+    API_PROCESSES: '1',
+    WORKERS: '1',
+    ...(keeps && { DATA_DIR }),
+  }
+}
+
+export function hereOf({ HOST, PORT }: Pick<Config, 'HOST' | 'PORT'>): string {
+  const host = HOST === '0.0.0.0' || HOST === '::' ? '127.0.0.1' : HOST
+  return `http://${host.includes(':') ? `[${host}]` : host}:${PORT}`
+}
+
+/** Whether a server of ours is there. */
+export async function answers(url: string): Promise<boolean> {
+  const response = await fetch(`${url}/livez`, { signal: AbortSignal.timeout(LOOK_MS) }).catch(() => undefined)
+  const body: unknown = response?.ok ? await response.json().catch(() => undefined) : undefined
+  return z.object({ status: z.literal('alive') }).safeParse(body).success
+}
+
+export class Server {
+  readonly url: string
+  readonly #key: string | undefined
+
+  constructor(url: string, key?: string) {
+    this.url = url.replace(/\/$/, '')
+    this.#key = key
+  }
+
+  /** The answer as it comes. Throws a Failure for all that is not 2xx. */
+  async open(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
+    const response = await this.#fetch(method, path, body, headers)
+    if (response.ok) return response
+    throw await failureOf(response, `${method} ${this.url}${path}`)
+  }
+
+  async call<Schema extends z.ZodType>(schema: Schema, method: string, path: string, body?: unknown) {
+    const response = await this.open(method, path, body)
+    return schema.parse(response.status === 204 ? null : await response.json())
+  }
+
+  /** The same, asked again for a while where the server says "not yet" (429, 503). */
+  async insist<Schema extends z.ZodType>(schema: Schema, method: string, path: string, body?: unknown) {
+    for (let tries = 1; ; tries++) {
+      const response = await this.#fetch(method, path, body, {})
+      if (response.ok) return schema.parse(await response.json())
+      const waitS = Number(response.headers.get('retry-after') ?? Number.NaN)
+      const failure = await failureOf(response, `${method} ${this.url}${path}`)
+      if (Number.isNaN(waitS) || tries === TRIES) throw failure
+      await sleep(waitS * 1000, undefined, { signal: interruption() })
+    }
+  }
+
+  async #fetch(method: string, path: string, body: unknown, headers: Record<string, string>): Promise<Response> {
+    try {
+      return await fetch(this.url + path, {
+        method,
+        headers: {
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...(this.#key !== undefined && { authorization: `Bearer ${this.#key}` }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        signal: interruption(),
+      })
+    } catch (cause) {
+      interruption().throwIfAborted()
+      throw new Failure(
+        `No server answers at ${this.url}: start it (reasoning-gym-server serve), or name another with --url`,
+        {
+          cause,
+        },
+      )
+    }
+  }
+}
+
+async function failureOf(response: Response, call: string): Promise<Failure> {
+  const problem = Problem.safeParse(await response.json().catch(() => undefined)).data
+  if (!problem) return new Failure(`${call} answered ${response.status}: is this a reasoning-gym-server?`)
+  const fields = problem.errors.map(({ path, message }) => `${path}: ${message}`).join('; ')
+  const advice = problem.code === 'unauthorized' ? ' (give it with --key or SERVER_KEY)' : ''
+  return new Failure(`${problem.detail}${fields && ` (${fields})`}${advice} [${problem.code}]`, { code: problem.code })
+}

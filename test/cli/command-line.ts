@@ -1,0 +1,67 @@
+/** The real command, run as a user runs it. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+const BIN = new URL('../../bin/reasoning-gym-server.js', import.meta.url).pathname
+
+/** The machine's own Node, which may be older than the one in node_modules; this one where there is no other. */
+export const MACHINES_NODE =
+  (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((folder) => !folder.includes('node_modules'))
+    .map((folder) => join(folder, 'node'))
+    .find(isProgram) ?? process.execPath
+
+export interface Ended {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+interface Options {
+  /** What it reads. */
+  input?: string
+  env?: Record<string, string>
+  node?: string
+}
+
+export interface Running {
+  process: ChildProcess
+  ended: Promise<Ended>
+  /** What it has printed so far. */
+  seen(): Ended
+}
+
+export function start(args: string[], { input = '', env = {}, node = process.execPath }: Options = {}): Running {
+  const child = spawn(node, [BIN, ...args], { env: { ...process.env, ...env } })
+  const seen: Ended = { code: null, stdout: '', stderr: '' }
+  child.stdout.on('data', (chunk: Buffer) => {
+    seen.stdout += chunk.toString()
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    seen.stderr += chunk.toString()
+  })
+  child.stdin.on('error', () => {}) // commands that read nothing
+  child.stdin.end(input)
+  const { promise, resolve } = Promise.withResolvers<Ended>()
+  child.once('close', (code) => resolve({ ...seen, code }))
+  return { process: child, ended: promise, seen: () => seen }
+}
+
+export function run(args: string[], options: Options = {}): Promise<Ended> {
+  return start(args, options).ended
+}
+
+export function versionOf(node: string): number {
+  return Number.parseInt(execFileSync(node, ['--version']).toString().slice(1), 10)
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

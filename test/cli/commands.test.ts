@@ -1,0 +1,285 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freePort, type RunningServer, startServer } from '../../src/prepare/own-server.ts'
+import { until } from '../world.ts'
+import { MACHINES_NODE, run, start, versionOf } from './command-line.ts'
+
+let server: RunningServer
+let folder: string
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'rgs-cli-'))
+  server = await startServer({ API_KEYS: 'admin:rule,reader:look' })
+}, 300_000)
+afterAll(async () => {
+  await server.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** With the admin's key, unless told otherwise. */
+const ask = (args: string[], input?: string) =>
+  run(args, { env: { SERVER_URL: server.url, SERVER_KEY: 'rule' }, ...(input !== undefined && { input }) })
+const done = async (args: string[], input?: string) => {
+  const { code, stdout, stderr } = await ask(args, input)
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' })
+  return stdout
+}
+const rows = (text: string) =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+
+describe('tasks and items', () => {
+  it('lists tasks, shows one, and gives the server’s answer as JSON', async () => {
+    expect(await done(['tasks', '--category', 'games'])).toMatch(/^sudoku +games +\w+ +native +\d+$/m)
+    expect(await done(['tasks', 'leg_counting'])).toContain('min_animals')
+    const { tasks } = JSON.parse(await done(['tasks', '-q', 'sudoku', '--json']))
+    expect(tasks.map(({ name }: { name: string }) => name)).toEqual(['mini_sudoku', 'sudoku'])
+  })
+
+  it('shows an item, and its answer to an admin alone', async () => {
+    const item = await done(['item', 'gcd', '--seed', '5', '--difficulty', '0.5', '--json'])
+    const { id, question, difficulty } = JSON.parse(item)
+    expect(difficulty).toBe(0.5)
+    expect(await done(['item', '--id', id, '--reveal'])).toMatch(/Answer: \d+/)
+    const refused = await run(['item', '--id', id, '--reveal', '--url', server.url, '--key', 'look'])
+    expect([refused.code, refused.stdout]).toEqual([1, ''])
+    expect(refused.stderr).toMatch(/admin.*\[forbidden\]/)
+    expect(question).toContain('Greatest Common Divisor')
+  })
+
+  it('prints prompt files: the same call gives the same rows, as many as asked for', async () => {
+    const args = ['items', '--count', '75', '--task', 'gcd', '--task', 'lcm', '--difficulty', '1']
+    const text = await done(args)
+    expect(await done(args)).toBe(text)
+    const items = rows(text)
+    expect(items).toHaveLength(75)
+    expect(new Set(items.map(({ item_id }) => item_id)).size).toBe(75)
+    expect(items.slice(0, 3)).toMatchObject([
+      { task: 'gcd', difficulty: 1, prompt: [{ role: 'system' }, { role: 'user', content: expect.any(String) }] },
+      { task: 'lcm', difficulty: 1 },
+      { task: 'gcd', difficulty: 1 },
+    ])
+    const [verl] = rows(await done(['items', '--count', '1', '--task', 'gcd', '--format', 'verl']))
+    expect(verl).toMatchObject({ reward_model: { ground_truth: verl.extra_info.item_id }, prompt: expect.any(Array) })
+    const [label] = rows(await done(['items', '--count', '1', '--task', 'gcd', '--format', 'label']))
+    expect(label.label).toBe(verl.extra_info.item_id)
+  })
+
+  it('hands out the items of a run, none twice', async () => {
+    await done(['runs', 'set', 'handout', 'tasks=["gcd"]', 'system_prompt=Be brief.'])
+    const both = [
+      await done(['items', '--run', 'handout', '--count', '3']),
+      await done(['items', '--run', 'handout', '--count', '3']),
+    ]
+    const items = both.flatMap(rows)
+    expect(new Set(items.map(({ item_id }) => item_id)).size).toBe(6)
+    expect(items[0].prompt[0].content).toBe('Be brief.')
+  })
+
+  it('ends when its reader has enough', async () => {
+    const many = start(['items', '--count', '100000', '--task', 'gcd'], {
+      env: { SERVER_URL: server.url, SERVER_KEY: 'rule' },
+    })
+    await until(
+      async () => many.seen().stdout,
+      (text) => text.includes('\n'),
+    )
+    many.process.stdout?.destroy()
+    expect((await many.ended).code).toBe(0)
+  })
+
+  it('Ctrl-C ends it', async () => {
+    const many = start(['items', '--count', '100000', '--task', 'gcd'], {
+      env: { SERVER_URL: server.url, SERVER_KEY: 'rule' },
+    })
+    await until(
+      async () => many.seen().stdout,
+      (text) => text.includes('\n'),
+    )
+    many.process.kill('SIGINT')
+    expect((await many.ended).code).toBe(130)
+  })
+})
+
+describe('score', () => {
+  const recipe = { task: 'leg_counting', seed: 42 }
+  const lines = [
+    { recipe, completion: '<answer>100</answer>' },
+    { recipe, completion: 'no idea' },
+    { recipe, answer: '100' },
+  ].map((one) => JSON.stringify(one))
+
+  it('scores one completion', async () => {
+    const { id } = JSON.parse(await done(['item', 'leg_counting', '--json']))
+    expect(await done(['score', '--id', id, '--completion', '<answer>100</answer>'])).toBe('scored 1\n')
+    expect(await done(['score', '--id', id, '--completion', '100'])).toBe('scored 0 no_answer\n')
+    expect(JSON.parse(await done(['score', '--id', id, '--answer', '100', '--json']))).toMatchObject({ reward: 1 })
+  })
+
+  it('scores lines from stdin and from packed files, in order', async () => {
+    const rewards = (text: string) => rows(text).map(({ reward }) => reward)
+    const { stdout, stderr } = await ask(['score'], `${lines.join('\n')}\n\n`)
+    expect(rewards(stdout)).toEqual([1, 0, 1])
+    expect(stderr).toContain('3 verdicts, mean reward 0.6667, 1 faults, 0 unscored')
+    const file = join(folder, 'rollouts.jsonl.gz')
+    const many = Array.from({ length: 600 }, (_, k) => lines[k % 3] ?? '')
+    writeFileSync(file, gzipSync(many.join('\n')))
+    expect(rewards(await done(['score', file]))).toEqual(many.map((_, k) => [1, 0, 1][k % 3]))
+  })
+
+  it('says which line cannot be read, and which file', async () => {
+    const broken = await ask(['score'], `${lines[0]}\n{"recipe"`)
+    expect(broken).toMatchObject({ code: 1, stderr: 'reasoning-gym-server: stdin, line 2: this is not JSON\n' })
+    expect((await ask(['score', join(folder, 'none.jsonl')])).stderr).toMatch(/none.jsonl cannot be read: ENOENT/)
+  })
+})
+
+describe('runs', () => {
+  it('makes, changes, lists, shows and forgets them', async () => {
+    expect(await done(['runs', 'set', 'mine', 'preset=clean', 'group_size=8'])).toContain('group_size')
+    expect(await done(['runs', 'set', 'mine', 'group_size=8'])).toBe('Nothing changed\n')
+    expect(await done(['runs', 'list'])).toMatch(/^mine /m)
+    expect(JSON.parse(await done(['runs', 'show', 'mine', '--json'])).settings).toMatchObject({
+      preset: 'clean',
+      group_size: 8,
+    })
+    expect(await done(['runs', 'show', 'mine'])).toMatch(/^group_size +8$/m)
+    const refused = await ask(['runs', 'set', 'mine', 'seed=7'])
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('[would_restart]') })
+    expect(await done(['runs', 'set', 'mine', 'seed=7', '--restart'])).toContain('begins anew')
+    await done(['runs', 'delete', 'mine'])
+    expect((await ask(['runs', 'show', 'mine'])).stderr).toMatch(/^reasoning-gym-server: .*\[unknown_run\]\n$/)
+  })
+})
+
+describe('a failure is one line that says what to do', () => {
+  const cases: [string[], number, RegExp][] = [
+    [['nope'], 2, /unknown command 'nope'/],
+    [['items', '--count', 'many'], 2, /whole number/],
+    [['item'], 2, /Name a task/],
+    [['items', '--difficulty', '0.5', '--config', '{}'], 2, /cannot be used with/],
+    [['item', 'gcd', '--config', '{"max_numbers": "x"}'], 1, /max_numbers.*\[invalid_config\]/],
+    [['tasks', '--key', 'wrong'], 1, /--key or SERVER_KEY.*\[unauthorized\]/],
+    [['tasks', '--url', 'http://127.0.0.1:9'], 1, /No server answers at http:\/\/127.0.0.1:9: start it/],
+    [['runs', 'set', 'x', 'group_size'], 2, /name=value/],
+  ]
+  it.each(cases)('%j', async (args, code, message) => {
+    const ended = await ask(args)
+    expect([ended.code, ended.stdout]).toEqual([code, ''])
+    expect(ended.stderr).toMatch(message)
+    expect(ended.stderr.trimEnd().split('\n').length).toBeLessThanOrEqual(2)
+  })
+})
+
+describe('model', () => {
+  it('knows the items of a server, and goes in order', async () => {
+    const args = ['model', '--port', '0', '--url', server.url, '--key', 'rule', '--accuracy', '1', '--task', 'lcm=0']
+    const model = start(args)
+    await until(
+      async () => model.seen().stdout,
+      (text) => text.includes('\n'),
+    )
+    const url = /http:\S+\/v1/.exec(model.seen().stdout)?.[0] ?? ''
+    const client = new OpenAI({ baseURL: url, apiKey: 'none', maxRetries: 0 })
+    const rewards: number[] = []
+    for (const task of ['gcd', 'lcm']) {
+      const { id, messages } = JSON.parse(await done(['item', task, '--json']))
+      const { choices } = await client.chat.completions.create({ model: 'pretend', messages })
+      const verdict = await done(['score', '--id', id, '--completion', choices[0]?.message.content ?? '', '--json'])
+      rewards.push(JSON.parse(verdict).reward)
+    }
+    expect(rewards).toEqual([1, 0])
+    model.process.kill('SIGINT')
+    expect((await model.ended).code).toBe(0)
+  })
+})
+
+describe('doctor', () => {
+  const findings = async (env: Record<string, string>, args: string[] = []) => {
+    const { code, stdout } = await run(['doctor', '--json', ...args], { env })
+    const all = JSON.parse(stdout).findings as { name: string; is: string; found: string; advice?: string }[]
+    return { code, of: (name: string) => all.find((finding) => finding.name === name) }
+  }
+
+  it('finds nothing wrong here, and tries a server', async () => {
+    const { code, of } = await findings({ PORT: String(await freePort()), DATA_DIR: folder }, [
+      '--start',
+      '--url',
+      server.url,
+    ])
+    expect(code).toBe(0)
+    for (const name of [
+      'Node',
+      'Packages',
+      'Python',
+      'Library',
+      'Settings',
+      'Redis',
+      'Port',
+      'Disk',
+      'Server',
+      'Trial',
+    ])
+      expect(of(name)).toMatchObject({ is: name === 'Server' ? expect.stringMatching(/ok|warn/) : 'ok' })
+  }, 120_000)
+
+  it('says what to do about what is wrong', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => other.once('listening', resolve))
+    const address = other.address()
+    const port = String(typeof address === 'object' ? address?.port : '')
+    const { code, of } = await findings({
+      PORT: port,
+      DATA_DIR: '/proc/nothing',
+      REDIS_URL: 'redis://me:secret@127.0.0.1:9',
+    })
+    other.close()
+    expect(code).toBe(1)
+    expect(of('Port')).toMatchObject({ is: 'fail', advice: expect.stringContaining('PORT') })
+    expect(of('Disk')).toMatchObject({ is: 'fail', advice: expect.stringContaining('DATA_DIR') })
+    expect(of('Redis')).toMatchObject({ is: 'fail', found: 'no answer at redis://…@127.0.0.1:9' })
+    const unreadable = await run(['doctor'], { env: { PORT: 'soon' } })
+    expect(unreadable).toMatchObject({ code: 1, stdout: expect.stringMatching(/✗ Settings .*PORT/) })
+  })
+})
+
+describe(`with the machine's own Node (${versionOf(MACHINES_NODE)})`, () => {
+  it('starts a server where none runs; what runs keep is there for the next command', async () => {
+    const env = { PORT: String(await freePort()), DATA_DIR: join(folder, 'kept') }
+    const made = await run(['runs', 'set', 'lasting', 'group_size=4'], { env, node: MACHINES_NODE })
+    expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining('starting one') })
+    const shown = await run(['runs', 'show', 'lasting', '--json'], { env, node: MACHINES_NODE })
+    expect(JSON.parse(shown.stdout).settings.group_size).toBe(4)
+  }, 120_000)
+
+  it('serves until it is told to end', async () => {
+    const port = String(await freePort())
+    const args = [
+      'serve',
+      '--port',
+      port,
+      '--data-dir',
+      join(folder, 'served'),
+      '--workers',
+      '1',
+      '--api-processes',
+      '1',
+    ]
+    const serving = start(args, { node: MACHINES_NODE })
+    const alive = () =>
+      fetch(`http://127.0.0.1:${port}/livez`).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    await until(alive, (is) => is, 60_000)
+    serving.process.kill('SIGTERM')
+    await serving.ended
+    expect(await alive()).toBe(false)
+  }, 120_000)
+})
