@@ -8,9 +8,14 @@ import type { App, Services } from './context.ts'
 
 export const ROLLOUTS_BODY_BYTES = 64 * 1024 * 1024
 
-const InRun = { run: RunName.default('default') }
-const OneGroup = z.strictObject({ ...InRun, ...GroupInput.shape })
-const SeveralGroups = z.strictObject({ ...InRun, groups: z.array(GroupInput).min(1).max(256) })
+/** Bodies up to here are read before a full run refuses them: they may hold a known group. */
+const READ_ANYWAY_BYTES = 64 * 1024
+
+const Run = { run: RunName.optional().describe('`default` if not given') }
+const OneGroup = z.strictObject({ ...Run, ...GroupInput.shape })
+const SeveralGroups = z.strictObject({ ...Run, groups: z.array(GroupInput).min(1).max(256) })
+
+type Posted = z.infer<typeof OneGroup> | z.infer<typeof SeveralGroups>
 
 const Headers = z.looseObject({
   prefer: z.string().optional().describe('`wait=N`: hold the answer until it is ready, N seconds at most'),
@@ -22,11 +27,18 @@ export function rollouts(app: App, { intake, runs }: Services): void {
     '/rollouts',
     {
       bodyLimit: ROLLOUTS_BODY_BYTES,
+      onRequest: async ({ query, headers }) => {
+        const { data: run } = RunName.safeParse((query as { run?: unknown }).run) // not validated yet
+        const bytes = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY)
+        if (run !== undefined && bytes > READ_ANYWAY_BYTES) await intake.assertRoom(run)
+      },
       schema: {
         tags: ['rollouts'],
         summary: 'Posts a group, or up to 256; what is sent twice counts once',
         headers: Headers,
-        querystring: z.strictObject({ run: RunName.optional() }),
+        querystring: z.strictObject({
+          run: RunName.optional().describe('Where named, a full run refuses a large body unread'),
+        }),
         body: z.union([OneGroup, SeveralGroups]),
         response: {
           200: z.union([Group, Groups]).describe('All groups are done'),
@@ -45,20 +57,27 @@ export function rollouts(app: App, { intake, runs }: Services): void {
         },
       },
     },
-    async ({ body, headers, query }, reply) => {
-      if (query.run !== undefined && query.run !== body.run) {
-        throw new Fault('invalid_request', `The query names run ${query.run}, the body ${body.run}`)
-      }
-      const waitMs = waitMsOf(headers.prefer)
-      const { run, ...group } = body
-      const groups = await intake.post(run, 'groups' in group ? group.groups : [group], waitMs)
+    async (request, reply) => {
+      const { several, run, accepted } = await accept(request)
+      request.forgetBody()
+      const groups = await intake.answer(accepted, waitMsOf(request.headers.prefer))
       const done = groups.every(({ status }) => status !== 'queued')
       const [first] = groups
-      if ('groups' in group || !first) return reply.status(done ? 200 : 202).send({ groups })
+      if (several || !first) return reply.status(done ? 200 : 202).send({ groups })
       if (!done) reply.header('location', `/rollouts/${first.group_id}?run=${run}`)
       return reply.status(done ? 200 : 202).send(first)
     },
   )
+
+  /** Apart from the wait that follows, so that nothing holds the body then. */
+  async function accept({ body, query }: { body: Posted; query: { run?: string | undefined } }) {
+    if (query.run !== undefined && body.run !== undefined && query.run !== body.run) {
+      throw new Fault('invalid_request', `The query names run ${query.run}, the body ${body.run}`)
+    }
+    const run = body.run ?? query.run ?? 'default'
+    const several = 'groups' in body
+    return { several, run, accepted: await intake.accept(run, several ? body.groups : [body]) }
+  }
 
   app.get(
     '/rollouts/:group',
@@ -68,7 +87,7 @@ export function rollouts(app: App, { intake, runs }: Services): void {
         summary: 'A group as it stands',
         headers: Headers,
         params: z.strictObject({ group: GroupId }),
-        querystring: z.strictObject(InRun),
+        querystring: z.strictObject({ run: RunName.default('default') }),
         response: {
           200: Group,
           202: Group.describe('Still queued'),

@@ -14,8 +14,10 @@ import { tasks } from '../routes/tasks.ts'
 import type { KeyRing } from './access/key-ring.ts'
 import type { Meter } from './access/meter.ts'
 import { addBodies } from './plugins/bodies.ts'
+import { addBodyRoom } from './plugins/body-room.ts'
 import { addCallers } from './plugins/callers.ts'
 import { addCommonAnswers } from './plugins/common-answers.ts'
+import { addCompressedBodies } from './plugins/compressed-bodies.ts'
 import { addGuard } from './plugins/guard.ts'
 import { addLimits } from './plugins/limits.ts'
 import { addMetrics } from './plugins/metrics.ts'
@@ -59,6 +61,8 @@ export async function buildApp(services: Services, log: FastifyBaseLogger, wire:
   addCallers(app, keys, corsOrigins)
   if (meter) addLimits(app, meter)
   addGuard(app)
+  addBodyRoom(app)
+  addCompressedBodies(app)
   addBodies(app)
   addValidation(app)
   addProblems(app)

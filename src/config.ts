@@ -77,6 +77,9 @@ export const Environment = z.object({
     .transform((text) => text.split(/[\s,]+/).filter(Boolean))
     .describe('Hosts, addresses and ranges of models for evals that may be loopback or private, comma-separated'),
   MODEL_CONCURRENCY: count(1, 64).describe('Requests to models that one worker has in flight at once'),
+  BUFFER_MAX_BYTES: count(1, 4 * 1024 ** 3).describe(
+    'Groups that wait in Redis, all runs together: bytes of their payload',
+  ),
   PYTHON: z
     .string()
     .min(1)

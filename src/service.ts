@@ -39,6 +39,7 @@ import { Groups } from './store/groups.ts'
 import { keysUnder } from './store/keys.ts'
 import { Questions } from './store/questions.ts'
 import { connectForRequests, connectForWork, type RedisPlace } from './store/redis.ts'
+import { Room } from './store/room.ts'
 import { Runs } from './store/runs.ts'
 import { Samplings } from './store/samplings.ts'
 import { TaskFigures } from './store/task-figures.ts'
@@ -66,6 +67,7 @@ export type ServiceConfig = Pick<
   | 'HOST'
   | 'MODEL_HOSTS'
   | 'MODEL_CONCURRENCY'
+  | 'BUFFER_MAX_BYTES'
 >
 
 export function openService(
@@ -123,7 +125,8 @@ export function openService(
     maxBytes: config.DUMPS_MAX_BYTES,
     quietMs: config.DUMPS_QUIET_S * 1000,
   })
-  const intake = new Intake({ runs, items, groups, producer, completions, onHintLost })
+  const room = new Room(redis, keys, config.BUFFER_MAX_BYTES)
+  const intake = new Intake({ runs, items, groups, producer, room, completions, onHintLost })
   const batches = new Batches(redis, keys)
   const delivery = new Delivery({ runs, batches, completions })
   const handout = new Handout({ engine, runs: storedRuns, items, tasks, log })

@@ -54,6 +54,7 @@ const DEFAULTS: Omit<ServiceConfig, 'DATA_DIR'> = {
   HOST: '127.0.0.1',
   MODEL_HOSTS: [],
   MODEL_CONCURRENCY: 16,
+  BUFFER_MAX_BYTES: 1024 ** 3,
 }
 
 interface Options extends Partial<ServiceConfig>, Wire {

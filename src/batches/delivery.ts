@@ -1,5 +1,6 @@
 /** Batches go out: composed with the first call for a step, waited for, read again, acknowledged. */
 import { Fault } from '../faults.ts'
+import { restored } from '../runs/refusals.ts'
 import type { OpenRun, RunBook } from '../runs/run-book.ts'
 import { type Batches, type Composed, OPEN_MAX } from '../store/batches.ts'
 import type { Completions } from '../store/completions.ts'
@@ -99,8 +100,4 @@ export class Delivery {
 function thresholds({ min_sequences, final }: BatchAsk, batchSize: number): { wanted: number; least: number } {
   const least = final ? 1 : (min_sequences ?? batchSize)
   return { wanted: Math.max(batchSize, least), least }
-}
-
-function restored(run: string): Fault {
-  return new Fault('redis_unavailable', `Run ${run} was restored a moment ago; ask again`)
 }

@@ -1,6 +1,6 @@
 /** Adds jobs again for groups that stay pending: their job was lost, or could not be added when they were accepted. */
 import type { Producer } from '../queue/producer.ts'
-import type { Groups } from '../store/groups.ts'
+import { type Groups, jobIdOf } from '../store/groups.ts'
 import type { Runs } from '../store/runs.ts'
 
 const EVERY_MS = 5_000
@@ -31,7 +31,10 @@ export async function sweep(
     if (ids.length === 0) continue
     await producer.add(
       'score-group',
-      ids.map((group) => ({ id: `${name}/${epoch}/${group}/${round}`, data: { run: name, epoch, group } })),
+      ids.map((group) => ({
+        id: `${jobIdOf({ run: name, epoch, group })}~${round}`,
+        data: { run: name, epoch, group },
+      })),
     )
     swept += ids.length
   }

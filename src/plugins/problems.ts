@@ -35,6 +35,9 @@ function retryHeader({ retryAfter }: Fault): Record<string, string> {
 function toFault(error: FastifyError): Fault {
   const known = redisFault(error)
   if (known instanceof Fault) return known
+  if (/^(Z_|ZSTD_)/.test(error.code ?? '')) {
+    return new Fault('invalid_request', `The body is not in its Content-Encoding: ${error.message}`, { cause: error })
+  }
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new Fault('body_too_large', 'The body is larger than this address takes', { cause: error })

@@ -1,12 +1,15 @@
 /** Groups come in: checked, accepted by one script, put on the queue; and can be waited for. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Fault } from '../faults.ts'
 import type { Items } from '../items/items.ts'
 import type { Producer } from '../queue/producer.ts'
 import type { Completions } from '../store/completions.ts'
-import type { Acceptance, GroupPlace, Groups } from '../store/groups.ts'
+import { type GroupPlace, type Groups, jobIdOf } from '../store/groups.ts'
 import { pack } from '../store/payload.ts'
+import type { Room } from '../store/room.ts'
 import { decodeItemId } from '../words/item-id.ts'
 import type { Group, GroupInput } from '../words/rollout.ts'
+import { bufferFull, conflict, restored, serverFull } from './refusals.ts'
 import type { OpenRun, RunBook } from './run-book.ts'
 
 interface Parts {
@@ -14,9 +17,20 @@ interface Parts {
   items: Items
   groups: Groups
   producer: Producer
+  room: Room
   completions: Completions
   onHintLost: (error: unknown) => void
 }
+
+/** A group that was accepted, now or before. */
+export interface Accepted {
+  place: GroupPlace
+  itemId: string
+  isNew: boolean
+}
+
+/** Groups that are packed before others have their turn: some milliseconds. */
+const PACKED_AT_ONCE = 4
 
 export class Intake {
   readonly #parts: Parts
@@ -25,17 +39,50 @@ export class Intake {
     this.#parts = parts
   }
 
-  /** Accepts groups in order; all are checked before the first is accepted. Answers them as they stand after the wait. */
+  /** Accepts groups, and answers them as they stand after the wait. */
   async post(runName: string, inputs: GroupInput[], waitMs: number): Promise<Group[]> {
-    for (const { item_id } of inputs) await this.#parts.items.open(item_id)
-    const run = await this.#parts.runs.ensure(runName)
-    const places: GroupPlace[] = []
-    for (const input of inputs) places.push(await this.#accept(run, input))
-    const hints = places.map((place) => ({ id: `${place.run}/${place.epoch}/${place.group}`, data: place }))
+    return this.answer(await this.accept(runName, inputs), waitMs)
+  }
+
+  /**
+   * Accepts groups; all are checked before the first is accepted. Where one is refused the others are accepted all the
+   * same: sent again, they are known. Throws the first refusal.
+   */
+  async accept(runName: string, inputs: GroupInput[]): Promise<Accepted[]> {
+    const { items, runs, room, producer } = this.#parts
+    for (const { item_id } of inputs) await items.open(item_id)
+    const run = await runs.ensure(runName)
+    const full = await room.isFull()
+    const accepting: Promise<PromiseSettledResult<Accepted>>[] = []
+    for (const input of inputs) {
+      accepting.push(settled(this.#accept(run, input, full)))
+      if (accepting.length % PACKED_AT_ONCE === 0) await nextTurn()
+    }
+    const settledAll = await Promise.all(accepting)
+    const accepted = settledAll.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    const hints = accepted.map(({ place }) => ({ id: jobIdOf(place), data: place }))
     // Accepted is accepted: if the queue cannot be told now, the sweeper tells it.
-    await this.#parts.producer.add('score-group', hints).catch(this.#parts.onHintLost)
+    await producer.add('score-group', hints).catch(this.#parts.onHintLost)
+    const refused = settledAll.find((one) => one.status === 'rejected')
+    if (refused) throw refused.reason
+    return accepted
+  }
+
+  /** Accepted groups as they stand after the wait. */
+  answer(accepted: Accepted[], waitMs: number): Promise<Group[]> {
     const until = performance.now() + waitMs
-    return Promise.all(places.map((place) => this.look(place, until - performance.now())))
+    return Promise.all(
+      accepted.map(({ place, itemId, isNew }) =>
+        isNew && waitMs <= 0 ? Promise.resolve(queued(place, itemId)) : this.look(place, until - performance.now()),
+      ),
+    )
+  }
+
+  /** Throws `buffer_full` if the run has no place for one more group: to be asked before a large body is read. */
+  async assertRoom(runName: string): Promise<void> {
+    const { runs, room } = this.#parts
+    if (await room.isFull()) throw serverFull(room.mostBytes)
+    if (await runs.isFull(runName)) throw bufferFull(runName)
   }
 
   /** A group as it stands, or as it is once done, if that is within `waitMs`. Throws `unknown_group`. */
@@ -51,13 +98,26 @@ export class Intake {
     }
   }
 
-  async #accept({ name, epoch, settings }: OpenRun, input: GroupInput): Promise<GroupPlace> {
+  async #accept({ name, epoch, settings }: OpenRun, input: GroupInput, full: boolean): Promise<Accepted> {
+    const { groups, room } = this.#parts
     const wants = input.buffer ?? settings.buffer
     const packed = pack(input, wants)
     const place = { run: name, epoch, group: input.group_id ?? packed.hash.slice(0, 32) }
-    const bounds = { rollouts: input.rollouts.length, wants, most: settings.buffer_max_groups }
-    refuse(await this.#parts.groups.accept(place, packed, bounds), place)
-    return place
+    const bounds = { rollouts: input.rollouts.length, wants, most: settings.buffer_max_groups, full }
+    const acceptance = await groups.accept(place, packed, bounds)
+    switch (acceptance) {
+      case 'new':
+        room.add(packed.texts.byteLength + packed.arrays.byteLength)
+        return { place, itemId: input.item_id, isNew: true }
+      case 'known':
+        return { place, itemId: input.item_id, isNew: false }
+      case 'conflict':
+        throw conflict(name, place.group)
+      case 'full':
+        throw full ? serverFull(room.mostBytes) : bufferFull(name)
+      case 'epoch':
+        throw restored(name)
+    }
   }
 
   async #find(place: GroupPlace): Promise<Group> {
@@ -66,30 +126,20 @@ export class Intake {
       throw new Fault('unknown_group', `Run ${place.run} has no group ${place.group}, or it is no longer kept`)
     const { item_id } = stored.about ?? {}
     if (item_id === undefined) throw new Fault('unknown_group', `Group ${place.group} was seen, but is no longer kept`)
-    const recipe = decodeItemId(item_id)
-    const { group, run } = place
-    const identity = { group_id: group, run, item_id, task: recipe.task, difficulty: recipe.difficulty }
-    return { ...identity, ...(stored.result ?? { status: stored.status, destination: null }) }
+    return { ...identityOf(place, item_id), ...(stored.result ?? { status: stored.status, destination: null }) }
   }
 }
 
-function refuse(acceptance: Acceptance, { run, group }: GroupPlace): void {
-  switch (acceptance) {
-    case 'new':
-    case 'known':
-      return
-    case 'conflict':
-      throw new Fault(
-        'group_conflict',
-        `Group ${group} of run ${run} was accepted with other content; send another group_id`,
-      )
-    case 'full':
-      throw new Fault(
-        'buffer_full',
-        `The buffer of run ${run} is full: take batches, raise buffer_max_groups, or post with "buffer": false`,
-        { retryAfter: 5 },
-      )
-    case 'epoch':
-      throw new Fault('redis_unavailable', `Run ${run} was restored a moment ago; send the group again`)
-  }
+function identityOf({ run, group }: GroupPlace, itemId: string) {
+  const { task, difficulty } = decodeItemId(itemId)
+  return { group_id: group, run, item_id: itemId, task, difficulty }
+}
+
+function queued(place: GroupPlace, itemId: string): Group {
+  return { ...identityOf(place, itemId), status: 'queued', destination: null }
+}
+
+async function settled<T>(promise: Promise<T>): Promise<PromiseSettledResult<T>> {
+  const [one] = await Promise.allSettled([promise])
+  return one
 }

@@ -93,6 +93,15 @@ export class RunBook {
     return (await this.#runs.names()).toSorted()
   }
 
+  /** Whether the run has no place for one more group that wants to wait for a trainer. */
+  async isFull(name: string): Promise<boolean> {
+    const stored = await this.#runs.find(name)
+    if (!stored) return false
+    const { settings } = opened(stored)
+    const { forBuffer, buffered, open } = await this.#runs.waiting(stored)
+    return settings.buffer && forBuffer + buffered + open >= settings.buffer_max_groups
+  }
+
   history(run: OpenRun): Promise<CurriculumPoint[]> {
     return this.#runs.history(run)
   }

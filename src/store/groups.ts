@@ -93,14 +93,17 @@ export class Groups {
     this.#keys = keys
   }
 
-  /** `most`: groups queued, buffered and in open batches; it binds those that want to wait for a trainer. */
+  /**
+   * `most`: groups queued, buffered and in open batches; it binds those that want to wait for a trainer. `full`: there is
+   * no room for any that is not known.
+   */
   async accept(
     place: GroupPlace,
     { about, texts, arrays, hash }: Packed,
-    { rollouts, wants, most }: { rollouts: number; wants: boolean; most: number },
+    bounds: { rollouts: number; wants: boolean; most: number; full: boolean },
   ): Promise<Acceptance> {
     const keys = this.#keys.ofRun(place.run, place.epoch)
-    const ask = { epoch: place.epoch, now: Date.now(), rollouts, wants, most }
+    const ask = { epoch: place.epoch, now: Date.now(), ...bounds }
     const accepted = await acceptGroup(
       this.#redis,
       [keys.run, keys.group(place.group), keys.pending, keys.buffer, keys.stock],
@@ -184,6 +187,11 @@ export class Groups {
 
 export function noticeOf({ run, epoch, group }: GroupPlace): string {
   return `${run}/${epoch}/${group}`
+}
+
+/** Of the job that scores it; to be read in an address without escapes. */
+export function jobIdOf({ run, epoch, group }: GroupPlace): string {
+  return `${run}~${epoch}~${group}`
 }
 
 /** What `parts/settle.lua` is told. */

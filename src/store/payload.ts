@@ -49,7 +49,7 @@ const ALIGN = 8
 
 /** `delivered` says that a trainer may get the group: nobody else has use for its arrays. */
 export function pack(group: GroupInput, delivered: boolean): Packed {
-  const { item_id, extra, policy_version, rollouts } = group
+  const { item_id, policy_version, buffer, extra, rollouts } = group
   const versions = rollouts.map((rollout) => rollout.policy_version ?? policy_version).filter((v) => v !== undefined)
   const about: About = {
     item_id,
@@ -60,7 +60,9 @@ export function pack(group: GroupInput, delivered: boolean): Packed {
   const columns: Uint8Array[] = []
   const withoutColumns = rollouts.map((rollout, k) => apart(rollout, k, index, columns))
   const texts: GroupTexts = { extra, rollouts: withoutColumns }
-  const hash = createHash('sha256').update(canonicalJson({ ...group, group_id: undefined, rollouts: withoutColumns }))
+  const hash = createHash('sha256').update(
+    canonicalJson({ item_id, policy_version, buffer, extra, rollouts: withoutColumns }),
+  )
   hash.update(JSON.stringify(index))
   for (const column of columns) hash.update(column)
   return {

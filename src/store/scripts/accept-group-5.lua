@@ -2,7 +2,7 @@
 -- KEYS  1 run (hash)  2 group (hash)  3 pending (sorted set: group id by time)  4 buffer (sorted set)  5 stock (hash)
 -- ARGV  1 group id  2 hash of the content  3 about: the small record  4 texts  5 arrays
 --       6 JSON: { epoch, now (ms), rollouts, wants: whether it wants to wait for a trainer,
---                 most: groups queued, buffered and in open batches }
+--                 most: groups queued, buffered and in open batches, full: there is no room for any new group }
 -- Gives 'new', 'known' (the same content was accepted before), 'conflict' (other content), 'full', or 'epoch' (the run
 -- is in another epoch than the caller thinks).
 local ask = cjson.decode(ARGV[6])
@@ -12,6 +12,9 @@ end
 local content = redis.call('HGET', KEYS[2], 'content')
 if content then
   return content == ARGV[2] and 'known' or 'conflict'
+end
+if ask.full then
+  return 'full'
 end
 if ask.wants then
   local stock = redis.call('HMGET', KEYS[5], 'queued_groups', 'open_groups')

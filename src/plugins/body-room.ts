@@ -1,0 +1,89 @@
+/**
+ * How much of large bodies a process holds at once. Who comes over it waits with the body unread, so that many large posts
+ * take turns instead of memory. A route gives the room back once it has no more use for the body.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Fault } from '../faults.ts'
+import { encodingOf } from './compressed-bodies.ts'
+
+/** Smaller bodies do not count. */
+const LARGE_BYTES = 256 * 1024
+const ROOM_BYTES = 24 * 1024 * 1024
+const WAIT_MS = 20_000
+const WAITING_MAX = 1000
+/** What a packed body may come to. */
+const UNPACKED = 4
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The body is used and may be forgotten: the next large one can be read. */
+    forgetBody(): void
+    bodyRoom: number
+  }
+}
+
+export function addBodyRoom(app: FastifyInstance): void {
+  let free = ROOM_BYTES
+  const waiting: { bytes: number; enter(): void }[] = []
+
+  const admit = () => {
+    for (let first = waiting[0]; first && first.bytes <= free; first = waiting[0]) {
+      waiting.shift()
+      free -= first.bytes
+      first.enter()
+    }
+  }
+  const release = (request: FastifyRequest) => {
+    free += request.bodyRoom
+    request.bodyRoom = 0
+    admit()
+  }
+
+  app.decorateRequest('bodyRoom', 0)
+  app.decorateRequest('forgetBody', function forgetBody(this: FastifyRequest) {
+    this.body = undefined
+    release(this)
+  })
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    const bytes = bytesOf(request)
+    if (bytes <= LARGE_BYTES) return done(null, payload)
+    if (waiting.length >= WAITING_MAX) return done(tooMany())
+    const refuse = (fault: Fault) => {
+      clearTimeout(timer)
+      const at = waiting.indexOf(place)
+      if (at < 0) return
+      waiting.splice(at, 1)
+      done(fault)
+    }
+    const gone = () => refuse(new Fault('invalid_request', 'The body broke off'))
+    const timer = setTimeout(() => refuse(tooMany()), WAIT_MS)
+    const place = {
+      bytes,
+      enter() {
+        clearTimeout(timer)
+        payload.off('close', gone)
+        request.bodyRoom = bytes
+        reply.raw.once('close', () => release(request)) // answered, or the client is gone
+        done(null, payload)
+      },
+    }
+    payload.once('close', gone)
+    waiting.push(place)
+    admit()
+  })
+}
+
+/** At most all the room there is: then the body is read alone. Who does not say how long it is counts as large. */
+function bytesOf(request: FastifyRequest): number {
+  const { headers, routeOptions } = request
+  const limit = Math.min(routeOptions.bodyLimit ?? 0, ROOM_BYTES)
+  if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return 0
+  const said = Number(headers['content-length'] ?? limit)
+  return Math.min(encodingOf(request) === undefined ? said : said * UNPACKED, limit)
+}
+
+function tooMany(): Fault {
+  return new Fault('rate_limited', 'Too many large bodies are being read at once; send this one again', {
+    retryAfter: 2,
+  })
+}

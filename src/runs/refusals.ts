@@ -1,0 +1,31 @@
+/** Why a group is not accepted, and how to go on. */
+import { Fault } from '../faults.ts'
+
+const RETRY_S = 5
+
+export function bufferFull(run: string): Fault {
+  return new Fault(
+    'buffer_full',
+    `The buffer of run ${run} is full: take batches and acknowledge them, raise buffer_max_groups, or post with "buffer": false`,
+    { retryAfter: RETRY_S },
+  )
+}
+
+export function serverFull(mostBytes: number): Fault {
+  return new Fault(
+    'buffer_full',
+    `The groups that wait on this server take ${mostBytes} bytes (BUFFER_MAX_BYTES): take batches and acknowledge them, or post with "buffer": false and without arrays once there is room`,
+    { retryAfter: RETRY_S },
+  )
+}
+
+export function conflict(run: string, group: string): Fault {
+  return new Fault(
+    'group_conflict',
+    `Group ${group} of run ${run} was accepted with other content; send another group_id`,
+  )
+}
+
+export function restored(run: string): Fault {
+  return new Fault('redis_unavailable', `Run ${run} was restored a moment ago; ask again`)
+}

@@ -1,0 +1,109 @@
+import { connect } from 'node:net'
+import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openWorld, type World } from '../world.ts'
+
+let world: World
+let itemId: string
+let port: number
+
+beforeAll(async () => {
+  world = await openWorld({ worker: true })
+  itemId = (await world.call('POST', '/items', { task: 'leg_counting', seed: 42 })).body.items[0].id
+  await world.app.listen({ port: 0, host: '127.0.0.1' })
+  const address = world.app.server.address()
+  port = typeof address === 'object' && address ? address.port : 0
+})
+afterAll(() => world.close())
+
+const rollouts = [{ completion: '<answer>100</answer>' }, { completion: 'x' }]
+const send = (body: Uint8Array | string, headers: Record<string, string>, path = '/rollouts') =>
+  fetch(`http://127.0.0.1:${port}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : new Blob([Uint8Array.from(body)]),
+  })
+const codeOf = async (response: Response) => ((await response.json()) as { code?: string }).code
+
+describe('compressed bodies', () => {
+  const packers = { gzip: gzipSync, deflate: deflateSync, zstd: zstdCompressSync }
+
+  it.each(Object.entries(packers))('%s is read', async (encoding, pack) => {
+    const body = pack(Buffer.from(JSON.stringify({ run: 'packed', item_id: itemId, group_id: encoding, rollouts })))
+    const response = await send(body, { 'content-encoding': encoding, prefer: 'wait=20' })
+    expect([response.status, ((await response.json()) as { status: string }).status]).toEqual([200, 'scored'])
+  })
+
+  it.each(Object.entries(packers))('%s is held to the limit of what it unpacks to', async (encoding, pack) => {
+    const response = await send(pack(Buffer.alloc(80 * 1024 * 1024, 0x20)), { 'content-encoding': encoding })
+    expect([response.status, await codeOf(response)]).toEqual([413, 'body_too_large'])
+  })
+
+  it.each(Object.entries(packers))('%s that is broken or cut off is the client’s fault', async (encoding, pack) => {
+    const body = pack(Buffer.from(JSON.stringify({ item_id: itemId, rollouts })))
+    for (const bad of [body.subarray(0, body.length - 4), Buffer.from('{"item_id": "x"}')]) {
+      const response = await send(bad, { 'content-encoding': encoding })
+      expect([response.status, await codeOf(response)]).toEqual([400, 'invalid_request'])
+    }
+  })
+
+  it('another encoding is refused by name', async () => {
+    const response = await send('{}', { 'content-encoding': 'br' })
+    expect([response.status, await codeOf(response)]).toEqual([415, 'unsupported_media_type'])
+  })
+})
+
+describe('a full run', () => {
+  const post = (body: object, path = '/rollouts') => send(JSON.stringify(body), { prefer: 'wait=20' }, path)
+
+  it('refuses a large body unread where the query names it, and answers a known group all the same', async () => {
+    await world.call('PUT', '/runs/full', { buffer_max_groups: 1, batch_size: 16 })
+    const known = { item_id: itemId, group_id: 'known', rollouts }
+    expect((await post(known, '/rollouts?run=full')).status).toBe(200)
+    expect((await post(known, '/rollouts?run=full')).status).toBe(200)
+    expect((await post({ ...known, group_id: 'new' }, '/rollouts?run=full')).status).toBe(429)
+
+    // Only the head is sent: who waits for the body would wait for ever.
+    const socket = connect(port, '127.0.0.1')
+    const head = ['POST /rollouts?run=full HTTP/1.1', 'host: localhost', 'content-type: application/json']
+    socket.write([...head, 'content-length: 50000000', '', '{'].join('\r\n'))
+    const answer = await new Promise<string>((resolve) => socket.once('data', (bytes) => resolve(bytes.toString())))
+    socket.destroy()
+    expect(answer).toMatch(/^HTTP\/1.1 429 /)
+    expect(answer).toMatch(/retry-after: \d/i)
+    expect(answer).toContain('buffer_full')
+  })
+})
+
+it('the run may stand in the query alone', async () => {
+  const response = await send(JSON.stringify({ item_id: itemId, rollouts }), {}, '/rollouts?run=in-query')
+  expect(((await response.json()) as { run: string }).run).toBe('in-query')
+})
+
+it('many large posts at once are all answered', async () => {
+  const tokens = Array.from({ length: 60_000 }, (_, k) => k)
+  const sent = Array.from({ length: 24 }, (_, k) => ({
+    run: 'large',
+    item_id: itemId,
+    group_id: `g${k}`,
+    rollouts: rollouts.flatMap((rollout) => [1, 2, 3, 4].map(() => ({ ...rollout, tokens }))),
+  }))
+  const answers = await Promise.all(sent.map((group) => send(JSON.stringify(group), {})))
+  expect(answers.map(({ status }) => status)).toEqual(sent.map(() => 202))
+})
+
+it('over BUFFER_MAX_BYTES new groups of any run are refused, and known ones answered', async () => {
+  const small = await openWorld({ BUFFER_MAX_BYTES: 1, prefix: `${world.prefix}small` })
+  try {
+    const post = (group_id: string) =>
+      small.call('POST', '/rollouts', { run: group_id, item_id: itemId, group_id, rollouts })
+    expect((await post('first')).status).toBe(202)
+    const refused = await post('second')
+    expect([refused.status, refused.body.code]).toEqual([429, 'buffer_full'])
+    expect(refused.body.detail).toContain('BUFFER_MAX_BYTES')
+    expect(refused.headers['retry-after']).toBeDefined()
+    expect((await post('first')).status).toBe(202)
+  } finally {
+    await small.close()
+  }
+})
