@@ -1,8 +1,9 @@
 /** The OpenAPI document and Swagger UI, made from the routes' own schemas. */
-import swagger from '@fastify/swagger'
+import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { jsonSchemaTransform } from 'fastify-type-provider-zod'
+import { z } from 'zod'
 import { VERSION } from '../version.ts'
 
 const TAGS = [
@@ -36,8 +37,33 @@ export async function addOpenapi(app: FastifyInstance): Promise<void> {
         },
       },
     },
-    transform: jsonSchemaTransform,
+    transform,
+    transformObject: withOptionalBodies,
   })
   await app.register(swaggerUi, { routePrefix: '/docs', uiConfig: { docExpansion: 'list', tryItOutEnabled: true } })
   app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger())
+}
+
+const OPTIONAL = 'x-optional-body'
+
+/** The plugin calls every body required; one that the schema has a default for is not. */
+function transform(route: Parameters<typeof jsonSchemaTransform>[0]): ReturnType<typeof jsonSchemaTransform> {
+  const { schema, url } = jsonSchemaTransform(route)
+  const { body } = route.schema
+  const optional = body instanceof z.ZodType && body.safeParse(undefined).success
+  return { schema: optional ? Object.assign(schema, { [OPTIONAL]: true }) : schema, url }
+}
+
+type Operation = { [OPTIONAL]?: boolean; requestBody?: { required?: boolean } }
+
+function withOptionalBodies(document: Parameters<SwaggerTransformObject>[0]): ReturnType<SwaggerTransformObject> {
+  if (!('openapiObject' in document)) return document.swaggerObject
+  const { openapiObject } = document
+  for (const methods of Object.values(openapiObject.paths ?? {})) {
+    for (const operation of Object.values(methods as Record<string, Operation>)) {
+      if (operation[OPTIONAL] && operation.requestBody) operation.requestBody.required = false
+      delete operation[OPTIONAL]
+    }
+  }
+  return openapiObject
 }

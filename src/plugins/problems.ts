@@ -2,29 +2,26 @@
 import type { FastifyError, FastifyInstance } from 'fastify'
 import { Fault } from '../faults.ts'
 import { redisFault } from '../store/redis.ts'
+import { Addresses } from './addresses.ts'
 
 export function addProblems(app: FastifyInstance): void {
-  const routes: { methods: string[]; pattern: RegExp }[] = []
-  app.addHook('onRoute', ({ method, url }) => {
-    const pattern = new RegExp(`^${url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+')}/?$`)
-    routes.push({ methods: [method].flat(), pattern })
-  })
+  const addresses = new Addresses()
+  app.addHook('onRoute', ({ method, url }) => addresses.add([method].flat(), url))
+  // At once: what is wrong with a body does not matter where there is nobody to read it.
+  app.addHook('onRequest', ({ is404, url }, _reply, done) => done(is404 ? addresses.faultAt(url) : undefined))
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const fault = toFault(error)
     if (fault.status >= 500)
       request.log[fault.code === 'internal' ? 'error' : 'warn']({ err: fault.cause ?? error }, fault.message)
+    if (fault.code === 'method_not_allowed') reply.header('allow', addresses.methodsAt(request.url).join(', '))
     return reply
       .status(fault.status)
       .headers(retryHeader(fault))
       .type('application/problem+json')
       .send(JSON.stringify(fault.problem()))
   })
-  app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?')[0] ?? ''
-    const methods = routes.filter(({ pattern }) => pattern.test(path)).flatMap((route) => route.methods)
-    if (methods.length === 0) throw new Fault('not_found', `There is nothing at ${path}; GET /docs lists what there is`)
-    reply.header('allow', [...new Set(methods)].join(', '))
-    throw new Fault('method_not_allowed', `${path} takes ${[...new Set(methods)].join(', ')}`)
+  app.setNotFoundHandler(({ url }) => {
+    throw addresses.faultAt(url)
   })
 }
 

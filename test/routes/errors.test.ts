@@ -103,6 +103,8 @@ describe('bad input gets a problem document with its code', () => {
     ['an unknown task in the settings', 'PUT', '/runs/errors', { tasks: ['nope'] }, 'unknown_task'],
     ['an unknown address', 'GET', '/nope', undefined, 'not_found'],
     ['a method that the address does not take', 'DELETE', '/tasks', undefined, 'method_not_allowed'],
+    ['a broken body where nobody reads it', 'POST', '/nope', '{"a":', 'not_found'],
+    ['a broken body that the address does not take', 'PUT', '/tasks', '{"a":', 'method_not_allowed'],
   ] as const)('%s', async (_name, method, url, body, code) => {
     const answer = await world.call(method, url, body)
     expect(answer.body).toMatchObject({ code, status: FAULTS[code].status, title: FAULTS[code].title })
@@ -168,4 +170,11 @@ it('every answer repeats the request’s id, or makes one', async () => {
   expect(
     (await world.call('GET', '/livez', undefined, { 'x-request-id': 'not\tplain' })).headers['x-request-id'],
   ).toMatch(/^[0-9a-f-]{36}$/)
+})
+
+it('a method that is not taken is told which are, also one that few know', async () => {
+  for (const method of ['DELETE', 'QUERY', 'TRACE'] as const) {
+    const answer = await world.app.inject({ method: method as 'DELETE', url: '/tasks?q=x' })
+    expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'GET, HEAD'])
+  }
 })
