@@ -6,6 +6,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Redis } from 'ioredis'
 import type { Delivery } from '../src/batches/delivery.ts'
 import type { Dumps } from '../src/dumps/dumps.ts'
+import type { Exports } from '../src/dumps/exports/export.ts'
 import type { Engine } from '../src/engine/engine.ts'
 import type { Ladders } from '../src/engine/ladders.ts'
 import type { EvalBook } from '../src/evals/eval-book.ts'
@@ -19,6 +20,7 @@ import type { Handout } from '../src/runs/handout.ts'
 import type { Intake } from '../src/runs/intake.ts'
 import type { RunBook } from '../src/runs/run-book.ts'
 import type { Batches } from '../src/store/batches.ts'
+import type { Groups } from '../src/store/groups.ts'
 import type { Keys } from '../src/store/keys.ts'
 import type { Samplings } from '../src/store/samplings.ts'
 import type { TaskFigures } from '../src/store/task-figures.ts'
@@ -36,7 +38,9 @@ export interface Services {
   runs: RunBook
   handout: Handout
   intake: Intake
+  groups: Groups
   dumps: Dumps
+  exports: Exports
   metrics: Metrics
   batches: Batches
   delivery: Delivery

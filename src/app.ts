@@ -4,6 +4,8 @@ import { batches } from '../routes/batches.ts'
 import type { App, Services } from '../routes/context.ts'
 import { dumps } from '../routes/dumps.ts'
 import { evals } from '../routes/eval.ts'
+import { exportRoute } from '../routes/export.ts'
+import { groups } from '../routes/groups.ts'
 import { items } from '../routes/items.ts'
 import { metrics } from '../routes/metrics.ts'
 import { operations } from '../routes/operations.ts'
@@ -29,6 +31,8 @@ import { addRequestIds, requestId } from './plugins/request-ids.ts'
 import { addValidation } from './plugins/validation.ts'
 
 const BODY_BYTES = 1024 * 1024
+
+const ROUTES = [tasks, items, score, rollouts, runs, groups, batches, evals, dumps, exportRoute, operations, metrics]
 
 /** What stands between the network and the routes. */
 export interface Wire {
@@ -68,8 +72,7 @@ export async function buildApp(services: Services, log: FastifyBaseLogger, wire:
   addProblems(app)
   addCommonAnswers(app)
   await addOpenapi(app)
-  for (const add of [tasks, items, score, rollouts, runs, batches, evals, dumps, operations, metrics])
-    add(app, services)
+  for (const add of ROUTES) add(app, services)
   await app.ready()
   return app
 }

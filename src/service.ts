@@ -4,6 +4,7 @@ import type { Services } from '../routes/context.ts'
 import { Delivery } from './batches/delivery.ts'
 import type { Config } from './config.ts'
 import { Dumps } from './dumps/dumps.ts'
+import { Exports } from './dumps/exports/export.ts'
 import { DumpFolder } from './dumps/folder.ts'
 import { Ladders } from './engine/ladders.ts'
 import { hasGaps, spoken } from './engine/layers.ts'
@@ -150,7 +151,9 @@ export function openService(
     runs,
     handout,
     intake,
+    groups,
     dumps,
+    exports: new Exports({ dumps, groups, items }),
     samplings,
     suites,
     evalItems,

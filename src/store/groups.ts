@@ -167,6 +167,17 @@ export class Groups {
     }
   }
 
+  /** The groups that are still kept, newest first, completed before `place` in the run's order. */
+  async recent(run: string, epoch: number, before: number, most: number): Promise<{ group: string; place: number }[]> {
+    const key = this.#keys.ofRun(run, epoch).recent
+    const below = before === Number.POSITIVE_INFINITY ? '+inf' : `(${before}`
+    const flat = await this.#redis.zrange(key, below, '-inf', 'BYSCORE', 'REV', 'LIMIT', 0, most, 'WITHSCORES')
+    return Array.from({ length: flat.length / 2 }, (_, k) => ({
+      group: flat[2 * k] ?? '',
+      place: Number(flat[2 * k + 1]),
+    }))
+  }
+
   /** When the oldest group that is not done was accepted, ms; undefined if there is none. */
   async oldestPendingAt(run: string, epoch: number): Promise<number | undefined> {
     const [, time] = await this.#redis.zrange(this.#keys.ofRun(run, epoch).pending, '0', '0', 'WITHSCORES')

@@ -1,0 +1,34 @@
+/** GET /runs/{run}/groups: a look at what a run has scored of late. */
+import { z } from 'zod'
+import { keptGroups } from '../src/runs/kept-groups.ts'
+import { GroupFilter, KeptGroups } from '../src/words/kept-group.ts'
+import { problems } from '../src/words/problem.ts'
+import { RunName } from '../src/words/rollout.ts'
+import type { App, Services } from './context.ts'
+
+const Query = z.strictObject({
+  ...GroupFilter.shape,
+  cursor: z
+    .string()
+    .regex(/^\d{1,15}$/, 'a cursor, as next_cursor gave it')
+    .optional(),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  full: z.stringbool().default(false).describe('Whole completions and answers, not their beginnings and ends'),
+})
+
+export function groups(app: App, { runs, groups }: Pick<Services, 'runs' | 'groups'>): void {
+  app.get(
+    '/runs/:run/groups',
+    {
+      schema: {
+        tags: ['runs'],
+        summary: 'The last groups kept, newest first, with samples of every format fault',
+        params: z.strictObject({ run: RunName }),
+        querystring: Query,
+        response: { 200: KeptGroups, ...problems('invalid_request', 'unknown_run', 'redis_unavailable') },
+      },
+    },
+    async ({ params, query: { cursor, limit, full, ...filter } }) =>
+      keptGroups(groups, await runs.find(params.run), { filter, cursor, limit, full }),
+  )
+}
