@@ -16,6 +16,7 @@ import type { Suites } from '../src/evals/suites.ts'
 import type { Items } from '../src/items/items.ts'
 import type { Judge } from '../src/items/judge.ts'
 import type { Metrics } from '../src/metrics/metrics.ts'
+import type { Failures } from '../src/queue/failures.ts'
 import type { Handout } from '../src/runs/handout.ts'
 import type { Intake } from '../src/runs/intake.ts'
 import type { RunBook } from '../src/runs/run-book.ts'
@@ -43,6 +44,7 @@ export interface Services {
   exports: Exports
   metrics: Metrics
   batches: Batches
+  failures: Failures
   delivery: Delivery
   samplings: Samplings
   suites: Suites

@@ -7,6 +7,7 @@ import { evals } from '../routes/eval.ts'
 import { exportRoute } from '../routes/export.ts'
 import { groups } from '../routes/groups.ts'
 import { items } from '../routes/items.ts'
+import { jobs } from '../routes/jobs.ts'
 import { metrics } from '../routes/metrics.ts'
 import { operations } from '../routes/operations.ts'
 import { rollouts } from '../routes/rollouts.ts'
@@ -32,7 +33,21 @@ import { addValidation } from './plugins/validation.ts'
 
 const BODY_BYTES = 1024 * 1024
 
-const ROUTES = [tasks, items, score, rollouts, runs, groups, batches, evals, dumps, exportRoute, operations, metrics]
+const ROUTES = [
+  tasks,
+  items,
+  score,
+  rollouts,
+  runs,
+  groups,
+  batches,
+  jobs,
+  evals,
+  dumps,
+  exportRoute,
+  operations,
+  metrics,
+]
 
 /** What stands between the network and the routes. */
 export interface Wire {

@@ -27,6 +27,7 @@ import { Metrics } from './metrics/metrics.ts'
 import type { Role } from './metrics/processes.ts'
 import { reachOf } from './models/reach.ts'
 import { consume } from './queue/consumer.ts'
+import { Failures } from './queue/failures.ts'
 import { Producer } from './queue/producer.ts'
 import { Handout } from './runs/handout.ts'
 import { Intake } from './runs/intake.ts'
@@ -116,6 +117,7 @@ export function openService(
   const dumpBook = new DumpBook(redis, keys)
   const runs = new RunBook(storedRuns, tasks, dumpBook)
   const producer = new Producer(redis, keys.jobs)
+  const failures = new Failures(redis, keys.jobs)
   const completions = new Completions(connectForWork(place), keys.completions)
   const onHintLost = (err: unknown) => log.warn({ err }, 'a job could not be added; the sweeper will add it')
   const dumps = new Dumps({
@@ -161,6 +163,7 @@ export function openService(
     evals,
     metrics,
     batches,
+    failures,
     delivery,
     sweeping: { runs: storedRuns, groups, producer },
     startWorker(name) {
@@ -204,6 +207,7 @@ export function openService(
       await metrics.close()
       completions.close()
       await producer.close()
+      await failures.close()
       await engine.close()
       redis.disconnect()
     },

@@ -11,7 +11,9 @@ import { type GroupResult, judgeGroup } from '../scoring/group.ts'
 import { factsOf } from '../store/facts.ts'
 import type { GroupPlace, Groups } from '../store/groups.ts'
 import type { GroupTexts } from '../store/payload.ts'
+import { redisFault } from '../store/redis.ts'
 import type { TaskCatalogue } from '../tasks/catalogue.ts'
+import { decodeItemId } from '../words/item-id.ts'
 
 interface Parts {
   groups: Groups
@@ -23,6 +25,7 @@ interface Parts {
   dumps: Dumps
 }
 
+const INTERNAL = new Fault('internal', 'The server failed; GET /jobs/failed has the reason')
 const NO_COMPLETION = new Set(['abort', 'error'])
 
 export function scoreGroup({ groups, items, judge, runs, tasks, meters, dumps }: Parts) {
@@ -33,16 +36,17 @@ export function scoreGroup({ groups, items, judge, runs, tasks, meters, dumps }:
     const { about, wants } = stored
     const run = await runs.ensure(place.run)
     const { settings } = run
-    const recipe = await items.open(about.item_id)
+    const recipe = decodeItemId(about.item_id)
     let result: GroupResult
-    let retriable = false
+    let failure: unknown
     try {
+      await items.open(about.item_id)
       const verdicts = await judge.verdicts(recipe, texts.rollouts.map(givenOf), settings, true)
       result = judgeGroup(about.rollouts, verdicts, settings, wants)
     } catch (error) {
-      if (!last || !(error instanceof Fault)) throw error
-      result = failed(error)
-      retriable = true
+      if (!last) throw error
+      failure = redisFault(error)
+      result = failed(failure)
     }
     const feed = feedOf(run, recipe, result.mean_score ?? null, tasks.list())
     const facts = factsOf(place.group, recipe.task, about, result)
@@ -51,10 +55,19 @@ export function scoreGroup({ groups, items, judge, runs, tasks, meters, dumps }:
       const prompt = await items.messages(about.item_id, recipe, settings)
       return dumpedGroup({ run: run.name, group: place.group, recipe, prompt, about, texts, result })
     })
-    const completion = { task: recipe.task, result, facts, retriable, keep: settings.keep_groups, feed, dump }
+    const completion = {
+      task: recipe.task,
+      result,
+      facts,
+      retriable: failure !== undefined,
+      keep: settings.keep_groups,
+      feed,
+      dump,
+    }
     const done = await groups.complete(place, completion)
     if (dump) await dumps.settle(dumped, dump, done?.kept)
     if (done) meters.verdicts(recipe.task, result.verdicts)
+    if (failure !== undefined) throw failure // into the failed set, with its reason
   }
 }
 
@@ -64,6 +77,7 @@ export function givenOf({ completion, messages, finish_reason }: GroupTexts['rol
   return completion === undefined ? { kind: 'messages', messages: messages ?? [] } : { kind: 'completion', completion }
 }
 
-function failed({ code, message }: Fault): GroupResult {
+function failed(error: unknown): GroupResult {
+  const { code, message } = error instanceof Fault ? error : INTERNAL
   return { status: 'failed', verdicts: [], destination: null, code, detail: message }
 }

@@ -10,6 +10,7 @@ import { type About, type GroupTexts, type Packed, unpackAbout, unpackTexts } fr
 import { loadScript } from './script.ts'
 
 const acceptGroup = loadScript('accept-group-5')
+const reopenGroup = loadScript('reopen-group-6')
 const completeGroup = loadScript('complete-group-15')
 
 const REMEMBERED_MS = 24 * 60 * 60 * 1000
@@ -150,6 +151,17 @@ export class Groups {
     if (done === null) return undefined
     const [kept, before, after] = done as [Completed['kept'], string, string] // as the script gives it
     return { kept, level: before === '' ? undefined : { before: Number(before), after: Number(after) } }
+  }
+
+  /** Makes a failed group pending again. False if it has not failed, or its rollouts are no longer kept. */
+  async reopen({ run, epoch, group }: GroupPlace): Promise<boolean> {
+    const keys = this.#keys.ofRun(run, epoch)
+    const reopened = await reopenGroup(
+      this.#redis,
+      [keys.run, keys.group(group), keys.pending, keys.stock, keys.failed, keys.recent],
+      [group, Date.now()],
+    )
+    return reopened === 1
   }
 
   async find(place: GroupPlace): Promise<StoredGroup | undefined> {

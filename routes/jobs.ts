@@ -1,0 +1,53 @@
+/** /jobs/failed: jobs that failed after all their tries, for an admin to look at and to have tried again. */
+import { z } from 'zod'
+import { Fault } from '../src/faults.ts'
+import { retryJob } from '../src/jobs/retry.ts'
+import { problems } from '../src/words/problem.ts'
+import type { App, Services } from './context.ts'
+
+const FailedJob = z.strictObject({
+  id: z.string(),
+  queue: z.string(),
+  data: z.unknown().describe('What the job works on: for `score-group` run, epoch and group'),
+  reason: z.string(),
+  attempts: z.int(),
+  failed_at: z.string().describe('ISO 8601'),
+})
+
+export function jobs(app: App, { failures, groups }: Services): void {
+  app.get(
+    '/jobs/failed',
+    {
+      schema: {
+        tags: ['operations'],
+        summary: 'Jobs that failed after all their tries, the latest first',
+        querystring: z.strictObject({ limit: z.coerce.number().int().min(1).max(1000).default(100) }),
+        response: {
+          200: z.strictObject({ total: z.int(), jobs: z.array(FailedJob) }),
+          ...problems('redis_unavailable'),
+        },
+      },
+    },
+    ({ query }) => failures.list(query.limit),
+  )
+
+  app.post(
+    '/jobs/failed/:id/retry',
+    {
+      schema: {
+        tags: ['operations'],
+        summary: 'Has a failed job tried again; a group is queued again and scored once',
+        params: z.strictObject({ id: z.string().min(1).max(512) }),
+        response: {
+          202: z.strictObject({ id: z.string(), status: z.literal('queued') }),
+          ...problems('not_found', 'redis_unavailable', 'redis_full'),
+        },
+      },
+    },
+    async ({ params: { id } }, reply) => {
+      if (!(await retryJob({ failures, groups }, id)))
+        throw new Fault('not_found', `There is no failed job ${id}; GET /jobs/failed lists them`)
+      return reply.status(202).send({ id, status: 'queued' as const })
+    },
+  )
+}

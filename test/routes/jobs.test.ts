@@ -1,0 +1,69 @@
+import { Queue } from 'bullmq'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openWorld, until, type World } from '../world.ts'
+
+let world: World
+let itemId: string
+
+beforeAll(async () => {
+  world = await openWorld()
+  itemId = (await world.call('POST', '/items', { task: 'simple_integration', seed: 1 })).body.items[0].id
+})
+afterAll(() => world.close())
+
+/** A group whose job has one try left. */
+async function post(run: string, group_id: string): Promise<void> {
+  const rollouts = [{ completion: '<answer>x</answer>', tokens: Array(12).fill(7) }, { completion: 'no answer' }]
+  const body = { run, item_id: itemId, group_id, rollouts }
+  expect((await world.call('POST', '/rollouts', body)).status).toBe(202)
+  const queue = new Queue('score-group', { connection: world.service.redis, prefix: world.service.keys.jobs })
+  const job = await queue.getJob(`${run}~1~${group_id}`)
+  await job?.remove()
+  await queue.add('score-group', job?.data, { jobId: job?.id ?? '', attempts: 1 })
+  await queue.close()
+}
+const look = async (run: string, group: string) => (await world.call('GET', `/rollouts/${group}?run=${run}`)).body
+const progress = async (run: string) => (await world.call('GET', `/runs/${run}`)).body.progress
+
+it('a job that fails for good is listed with its reason; tried again, its group is scored once, with its tokens', async () => {
+  await world.call('PUT', '/runs/broken', { drop_equal_scores: false, batch_size: 2 })
+  await post('broken', 'g')
+  const lame = await openWorld({ prefix: world.prefix, python: '/bin/false', worker: true })
+  try {
+    const failed = await until(
+      () => look('broken', 'g'),
+      ({ status }) => status !== 'queued',
+    )
+    expect(failed).toMatchObject({ status: 'failed', code: 'engine_unavailable', destination: null, verdicts: [] })
+    expect(failed.detail).toBeTruthy()
+    await until(
+      () => world.call('GET', '/jobs/failed'),
+      ({ body }) => body.total === 1,
+    )
+  } finally {
+    await lame.close()
+  }
+  expect(await progress('broken')).toMatchObject({ failed_groups: 1, queued_groups: 0, buffered_groups: 0 })
+  const { jobs } = (await world.call('GET', '/jobs/failed')).body
+  expect(jobs).toMatchObject([
+    { id: 'score-group~broken~1~g', queue: 'score-group', data: { run: 'broken', group: 'g' }, attempts: 1 },
+  ])
+  expect(jobs[0].reason).toBeTruthy()
+
+  // Several admins at once; then a worker that can.
+  const retries = await Promise.all([1, 2, 3].map(() => world.call('POST', `/jobs/failed/${jobs[0].id}/retry`)))
+  expect(retries.map(({ status }) => status)).toContain(202)
+  expect(await progress('broken')).toMatchObject({ failed_groups: 0, queued_groups: 1 })
+  world.service.startWorker('able')
+  const done = (await world.call('GET', '/rollouts/g?run=broken', undefined, { prefer: 'wait=20' })).body
+  expect(done).toMatchObject({ status: 'scored', destination: 'buffered' })
+  expect(await progress('broken')).toMatchObject({ groups: 1, scored_groups: 1, failed_groups: 0, buffered_groups: 1 })
+  expect((await world.call('GET', '/jobs/failed')).body).toEqual({ total: 0, jobs: [] })
+  const batch = (await world.call('POST', '/runs/broken/batches', { step: 0 })).body
+  expect(batch.groups[0].rollouts[0].tokens).toEqual(Array(12).fill(7))
+})
+
+it('what is not there cannot be tried again', async () => {
+  for (const id of ['score-group~broken~1~g', 'nothing', 'score-group~x'])
+    expect((await world.call('POST', `/jobs/failed/${id}/retry`)).body.code).toBe('not_found')
+})
