@@ -6,6 +6,7 @@ import { mayUse } from '../src/words/caller.ts'
 import { DumpFile, DumpName } from '../src/words/dump.ts'
 import { problems } from '../src/words/problem.ts'
 import { RunName } from '../src/words/rollout.ts'
+import { textOf } from '../src/words/text.ts'
 import type { App, Services } from './context.ts'
 
 const Params = z.strictObject({ name: DumpName })
@@ -35,8 +36,8 @@ export function dumps(app: App, { dumps }: Services): void {
         summary: 'A dump file as JSONL: whole, in ranges, or compressed',
         params: Params,
         response: {
-          200: z.string().describe('A group a line'),
-          206: z.string().describe('The range that was asked for'),
+          200: textOf('application/x-ndjson', 'A group a line'),
+          206: textOf('application/x-ndjson', 'The range that was asked for'),
           304: z.null().describe('What the caller has is the same'),
           416: z.null().describe('The file ends before the range begins'),
           ...problems('invalid_request', 'unknown_dump', 'dump_elsewhere', 'redis_unavailable'),

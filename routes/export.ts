@@ -19,7 +19,13 @@ export function exportRoute(app: App, { runs, exports }: Pick<Services, 'runs' |
           manifest: z.stringbool().default(false).describe('The manifest in place of the lines'),
         }),
         response: {
-          200: z.union([ExportManifest, z.string().describe('A line of JSON each')]),
+          200: {
+            description: 'The lines, or the manifest',
+            content: {
+              'application/x-ndjson': { schema: z.string().describe('A line of JSON each') },
+              'application/json': { schema: ExportManifest },
+            },
+          },
           ...problems('invalid_request', 'unknown_run', 'redis_unavailable'),
         },
       },

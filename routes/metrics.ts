@@ -1,6 +1,6 @@
 /** GET /metrics: figures for Prometheus. */
-import { z } from 'zod'
 import { PROMETHEUS_CONTENT_TYPE } from '../src/metrics/exposition.ts'
+import { textOf } from '../src/words/text.ts'
 import type { App, Services } from './context.ts'
 
 export function metrics(app: App, { metrics }: Pick<Services, 'metrics'>): void {
@@ -10,7 +10,7 @@ export function metrics(app: App, { metrics }: Pick<Services, 'metrics'>): void 
       schema: {
         tags: ['operations'],
         summary: 'Figures for Prometheus, of all processes together, whichever of them answers',
-        response: { 200: z.string().describe('Prometheus text; docs/metrics.md lists the metrics') },
+        response: { 200: textOf('text/plain', 'Prometheus text; docs/metrics.md lists the metrics') },
       },
       serializerCompiler: () => (text) => text as string, // as the handler gives it
     },

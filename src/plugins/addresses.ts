@@ -23,6 +23,12 @@ export class Addresses {
     if (url !== '*') this.all.set(plain, address) // that is the answer to what browsers ask first, not an address
   }
 
+  /** Whether the path, as it is, is an address that does not take this method, though a wider pattern would. */
+  isTakenOtherwise(url: string, method: string): boolean {
+    const known = this.all.get(url.split('?')[0] ?? '')
+    return known !== undefined && !known.methods.has(method)
+  }
+
   methodsAt(url: string): string[] {
     const [path = ''] = url.split('?')
     const found = [...this.all.values()].filter(({ pattern }) => pattern.test(path))

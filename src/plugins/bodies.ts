@@ -19,6 +19,12 @@ export function addBodies(app: FastifyInstance): void {
 export function readJson(body: Buffer): unknown {
   assertShape(body)
   const text = body.toString()
+  const value = parsed(text)
+  if (value === null) throw new Fault('invalid_request', 'The body is null; send an object') // null stands for none
+  return value
+}
+
+function parsed(text: string): unknown {
   try {
     return parse(text)
   } catch (cause) {

@@ -8,7 +8,9 @@ export function addProblems(app: FastifyInstance): void {
   const addresses = new Addresses()
   app.addHook('onRoute', ({ method, url }) => addresses.add([method].flat(), url))
   // At once: what is wrong with a body does not matter where there is nobody to read it.
-  app.addHook('onRequest', ({ is404, url }, _reply, done) => done(is404 ? addresses.faultAt(url) : undefined))
+  app.addHook('onRequest', ({ is404, url, method }, _reply, done) =>
+    done(is404 || addresses.isTakenOtherwise(url, method) ? addresses.faultAt(url) : undefined),
+  )
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const fault = toFault(error)
     if (fault.status >= 500)

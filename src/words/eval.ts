@@ -88,7 +88,7 @@ export const EvalInput = z
 export type EvalInput = z.infer<typeof EvalInput>
 
 const Rate = z.number().nullable()
-const Interval = z.tuple([z.number(), z.number()]).nullable()
+const Interval = z.array(z.number()).length(2).nullable()
 const Count = z.int().min(0)
 
 /** What a set of samples came to. Null where there is nothing to take a mean of. */

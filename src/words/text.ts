@@ -1,0 +1,9 @@
+/** The description of an answer that is no JSON. */
+import { z } from 'zod'
+
+export function textOf<Type extends string>(type: Type, description: string) {
+  return { description, content: { [type]: { schema: z.string() } } } as {
+    description: string
+    content: Record<Type, { schema: z.ZodString }>
+  } // the one key is `type`
+}
