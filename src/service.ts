@@ -17,6 +17,7 @@ import { ResultMaker } from './evals/result-maker.ts'
 import { Suites } from './evals/suites.ts'
 import { Items } from './items/items.ts'
 import { Judge } from './items/judge.ts'
+import { ScoringThreads } from './items/scoring-threads.ts'
 import { sample } from './jobs/sample.ts'
 import { scoreGroup } from './jobs/score-group.ts'
 import { startSweeper } from './jobs/sweep.ts'
@@ -113,7 +114,8 @@ export function openService(
     figures,
     meters,
   })
-  const judge = new Judge({ engine, items, figures, answerMaxChars: config.ANSWER_MAX_CHARS })
+  const threads = new ScoringThreads(config.ENGINE_HOSTS, config.SCORE_DEADLINE_MS)
+  const judge = new Judge({ engine, items, figures, threads, answerMaxChars: config.ANSWER_MAX_CHARS })
   const dumpBook = new DumpBook(redis, keys)
   const runs = new RunBook(storedRuns, tasks, dumpBook)
   const producer = new Producer(redis, keys.jobs)
@@ -208,6 +210,7 @@ export function openService(
       completions.close()
       await producer.close()
       await failures.close()
+      await threads.close()
       await engine.close()
       redis.disconnect()
     },

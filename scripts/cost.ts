@@ -1,0 +1,40 @@
+/**
+ * What each native scorer takes at worst, in milliseconds.
+ *   npm run cost -- [--task NAME] [--size 65536] [--times 3]
+ */
+import { parseArgs } from 'node:util'
+import { Ladders } from '../src/engine/ladders.ts'
+import { PythonEngine } from '../src/engine/python.ts'
+import { preparePython } from '../src/prepare/python-environment.ts'
+import { NATIVE_TASKS } from '../src/scorers/catalogue.ts'
+import { type Cost, measureTask } from './cost/measure.ts'
+
+const { values } = parseArgs({
+  options: {
+    task: { type: 'string' },
+    size: { type: 'string', default: '65536' },
+    times: { type: 'string', default: '3' },
+    help: { type: 'boolean' },
+  },
+})
+if (values.help) {
+  console.log('npm run cost -- [--task NAME] [--size 65536] [--times 3]')
+  process.exit(0)
+}
+const engine = new PythonEngine({
+  python: await preparePython(console.error),
+  hosts: 1,
+  scoreDeadlineMs: 2000,
+  makeDeadlineMs: 20_000,
+})
+await engine.started()
+const ladders = new Ladders()
+const costs: Cost[] = []
+for (const task of values.task === undefined ? NATIVE_TASKS : [values.task]) {
+  costs.push(...(await measureTask(engine, ladders, task, Number(values.size), Number(values.times))))
+}
+await engine.close()
+console.log('| task | scoring | dearest answer | ms |\n|---|---|---|---|')
+for (const { task, mode, answer, ms } of costs.toSorted((a, b) => b.ms - a.ms)) {
+  console.log(`| ${task} | ${mode} | ${answer} | ${ms.toFixed(2)} |`)
+}

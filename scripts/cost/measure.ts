@@ -1,0 +1,57 @@
+/** What a native rule takes for its dearest answers, upstream and hardened, on an easy and on a hard item. */
+import { defaultsOf, type Engine, type Made } from '../../src/engine/engine.ts'
+import type { Ladders } from '../../src/engine/ladders.ts'
+import { SCORERS } from '../../src/scorers/catalogue.ts'
+import { harden } from '../../src/scorers/hardened/catalogue.ts'
+import { InvalidAnswer } from '../../src/scorers/scorer.ts'
+import { heavyAnswers } from './heavy.ts'
+
+export interface Cost {
+  task: string
+  mode: 'upstream' | 'hardened'
+  answer: string
+  ms: number
+}
+
+/** The dearest answer of each mode, dearest first; the best of `times` runs, so that others on the machine do not count. */
+export async function measureTask(
+  engine: Engine,
+  ladders: Ladders,
+  task: string,
+  size: number,
+  times: number,
+): Promise<Cost[]> {
+  const worst = new Map<string, Cost>()
+  for (const difficulty of [null, 1]) {
+    const config = await engine.canonical(task, difficulty === null ? {} : ladders.configAt(task, difficulty))
+    const [outcome] = await engine.items(task, config, [[4711, 0]])
+    const read = SCORERS[task]
+    if (outcome?.kind !== 'value' || !read) continue
+    const { entry } = outcome.value as Made // as the host makes it
+    const full = { ...defaultsOf((await engine.tasks())[task]), ...config }
+    const rule = read(entry)
+    const upstream = (text: string) => rule(text, full)
+    const rules = { upstream, hardened: harden(task, { entry, config: full, upstream }) }
+    for (const { name, text } of heavyAnswers(size, entry.answer ?? '')) {
+      for (const mode of ['upstream', 'hardened'] as const) {
+        const ms = bestOf(times, () => rules[mode](text))
+        if (ms > (worst.get(mode)?.ms ?? -1)) worst.set(mode, { task, mode, answer: name, ms })
+      }
+    }
+  }
+  return [...worst.values()]
+}
+
+function bestOf(times: number, score: () => number): number {
+  let best = Number.POSITIVE_INFINITY
+  for (let k = 0; k < times; k++) {
+    const started = performance.now()
+    try {
+      score()
+    } catch (error) {
+      if (!(error instanceof InvalidAnswer)) throw error
+    }
+    best = Math.min(best, performance.now() - started)
+  }
+  return best
+}

@@ -1,0 +1,71 @@
+/** Scores answers by the library itself, in the Python hosts: for the tasks whose rule is not to be had here. */
+import type { Engine } from '../engine/engine.ts'
+import type { Loss, Outcome } from '../engine/outcome.ts'
+import { Fault } from '../faults.ts'
+import { harden, readingsOf } from '../scorers/hardened/catalogue.ts'
+import { type Entry, InvalidAnswer } from '../scorers/scorer.ts'
+import type { Scoring } from '../scoring/verdicts.ts'
+import type { Recipe } from '../words/recipe.ts'
+import type { ScoringMode, UnscoredCode } from '../words/verdict.ts'
+import { type ItemFacts, scoringBy } from './rule.ts'
+
+const CODES: Record<Loss, UnscoredCode> = {
+  timeout: 'scorer_timeout',
+  crashed: 'scorer_crashed',
+  out_of_memory: 'scorer_out_of_memory',
+  unavailable: 'engine_unavailable',
+}
+
+export class HostScoring {
+  readonly #facts: ItemFacts
+  readonly #engine: Engine
+
+  constructor(facts: ItemFacts, engine: Engine) {
+    this.#facts = facts
+    this.#engine = engine
+  }
+
+  /** One for each text, in order. Throws `engine_unavailable` only if `orThrow`. */
+  async score(recipe: Recipe, texts: string[], mode: ScoringMode, orThrow: boolean): Promise<Scoring[]> {
+    const { entry, config } = await this.#facts(recipe)
+    if (mode === 'upstream') return this.#ask(recipe, entry, texts, orThrow)
+    const readings = [...new Set(texts.flatMap(readingsOf))]
+    const asked = await this.#ask(recipe, entry, readings, orThrow)
+    const scorings = new Map(readings.map((reading, k) => [reading, asked[k]]))
+    const rule = harden(recipe.task, { entry, config, upstream: (reading) => scoreOf(scorings.get(reading)) })
+    return texts.map((text) => {
+      const lost = readingsOf(text)
+        .map((reading) => scorings.get(reading))
+        .find((scoring) => scoring?.kind === 'failed')
+      return lost ?? scoringBy(rule, text)
+    })
+  }
+
+  async #ask(recipe: Recipe, entry: Entry, texts: string[], orThrow: boolean): Promise<Scoring[]> {
+    const outcomes = await this.#engine.score(recipe.task, recipe.config, recipe.seed, entry, texts)
+    if (orThrow) for (const outcome of outcomes) throwIfDown(outcome)
+    return texts.map((_, k) => scoringOf(outcomes[k]))
+  }
+}
+
+function scoreOf(scoring: Scoring | undefined): number {
+  if (scoring?.kind === 'score') return scoring.score
+  throw new InvalidAnswer('the library raises')
+}
+
+function scoringOf(outcome: Outcome | undefined): Scoring {
+  switch (outcome?.kind) {
+    case 'value':
+      return { kind: 'score', score: Number(outcome.value) }
+    case 'raised':
+      return { kind: 'raised' }
+    case 'lost':
+      return { kind: 'failed', code: CODES[outcome.reason], detail: outcome.detail }
+    default:
+      return { kind: 'failed', code: 'scorer_crashed', detail: outcome?.detail ?? 'no result came' }
+  }
+}
+
+function throwIfDown(outcome: Outcome): void {
+  if (outcome.kind === 'lost' && outcome.reason === 'unavailable') throw new Fault('engine_unavailable', outcome.detail)
+}
