@@ -19,7 +19,9 @@ import type { Metrics } from '../src/metrics/metrics.ts'
 import type { Failures } from '../src/queue/failures.ts'
 import type { Handout } from '../src/runs/handout.ts'
 import type { Intake } from '../src/runs/intake.ts'
+import type { Restoring } from '../src/runs/restoring.ts'
 import type { RunBook } from '../src/runs/run-book.ts'
+import type { StepItems } from '../src/runs/step-items.ts'
 import type { Batches } from '../src/store/batches.ts'
 import type { Groups } from '../src/store/groups.ts'
 import type { Keys } from '../src/store/keys.ts'
@@ -38,6 +40,8 @@ export interface Services {
   judge: Judge
   runs: RunBook
   handout: Handout
+  stepItems: StepItems
+  restoring: Restoring
   intake: Intake
   groups: Groups
   dumps: Dumps

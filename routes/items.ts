@@ -1,6 +1,8 @@
 /** POST /items, GET /items/{id}: tasks made real. */
 import { z } from 'zod'
 import { DEFAULT_PROMPT } from '../src/items/messages.ts'
+import { waitMsOf } from '../src/prefer.ts'
+import { checkShare, ShareFields, Step } from '../src/words/batch.ts'
 import { Item } from '../src/words/item.ts'
 import { ItemId } from '../src/words/item-id.ts'
 import { problems } from '../src/words/problem.ts'
@@ -10,10 +12,26 @@ import type { App, Services } from './context.ts'
 
 const Count = z.int().min(1).max(1024).default(1)
 
+/** Seconds after which a caller over max_groups_ahead may ask again. */
+const WAIT_FOR_TRAINER_S = 2
+
 const NextItems = z.strictObject({
   run: RunName.default('default').describe('Whose next items'),
   count: Count,
 })
+
+const Headers = z.looseObject({
+  prefer: z.string().optional().describe('`wait=N`: hold the items of a step until all are made, N seconds at most'),
+})
+
+const ItemsOfStep = z
+  .strictObject({
+    run: RunName.default('default').describe('Whose items'),
+    step: Step.describe('The trainer’s own counter'),
+    count: Count.describe('Items of the whole step; heard from the first call for it'),
+    ...ShareFields,
+  })
+  .superRefine(checkShare)
 
 const ItemsOfRecipe = z.strictObject({
   ...RecipeInput.shape,
@@ -28,16 +46,20 @@ const ItemsOfRecipe = z.strictObject({
 
 const RevealedItem = z.strictObject({ ...Item.shape, answer: z.string().nullable(), metadata: z.unknown() })
 
-export function items(app: App, { items, runs, handout, metrics }: Services): void {
+export function items(app: App, { items, runs, handout, stepItems, metrics }: Services): void {
   app.post(
     '/items',
     {
       schema: {
         tags: ['items'],
-        summary: 'The next items of a run, or the items of a recipe',
-        body: z.union([NextItems, ItemsOfRecipe]).default({ run: 'default', count: 1 }),
+        summary: 'The next items of a run, those of one of its steps, or the items of a recipe',
+        headers: Headers,
+        body: z.union([NextItems, ItemsOfStep, ItemsOfRecipe]).default({ run: 'default', count: 1 }),
         response: {
-          200: z.strictObject({ items: z.array(Item) }),
+          200: z.strictObject({
+            items: z.array(Item),
+            waiting_for: z.literal('trainer').optional().describe('max_groups_ahead is reached; `Retry-After` is set'),
+          }),
           ...problems(
             'invalid_request',
             'invalid_json',
@@ -54,11 +76,25 @@ export function items(app: App, { items, runs, handout, metrics }: Services): vo
         },
       },
     },
-    async ({ body }) => {
+    async ({ body, headers }, reply) => {
+      if ('step' in body) {
+        const { rank, ranks = 1 } = body
+        const share = rank === undefined ? undefined : { rank, ranks }
+        const ofStep = await stepItems.of(
+          await runs.ensure(body.run),
+          body.step,
+          body.count,
+          share,
+          waitMsOf(headers.prefer),
+        )
+        metrics.meters.handedOut(ofStep)
+        return { items: ofStep }
+      }
       if (!('task' in body)) {
-        const next = await handout.next(await runs.ensure(body.run), body.count)
-        metrics.meters.handedOut(next)
-        return { items: next }
+        const handed = await handout.next(await runs.ensure(body.run), body.count)
+        metrics.meters.handedOut(handed.items)
+        if (handed.waiting_for) reply.header('retry-after', WAIT_FOR_TRAINER_S)
+        return handed
       }
       const { seeds, count, ...recipe } = body
       const places = seeds

@@ -1,4 +1,5 @@
 /** /runs and /runs/{run}: settings, progress and curriculum of training runs. */
+import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { mayUse } from '../src/words/caller.ts'
 import { problems } from '../src/words/problem.ts'
@@ -6,9 +7,15 @@ import { RunName } from '../src/words/rollout.ts'
 import { CurriculumPoint, Run, SettingsChange } from '../src/words/run.ts'
 import type { App, Services } from './context.ts'
 
+const StepBound = z.coerce.number().int().min(0)
+
+async function* linesOf(objects: AsyncIterable<object>): AsyncGenerator<string> {
+  for await (const object of objects) yield `${JSON.stringify(object)}\n`
+}
+
 const Params = z.strictObject({ run: RunName })
 
-export function runs(app: App, { runs, dumps }: Services): void {
+export function runs(app: App, { runs, dumps, handout }: Services): void {
   app.get(
     '/runs',
     {
@@ -42,6 +49,32 @@ export function runs(app: App, { runs, dumps }: Services): void {
     async ({ params, query }) => {
       const points = await runs.history(await runs.find(params.run))
       return { points: query.task === undefined ? points : points.filter(({ task }) => task === query.task) }
+    },
+  )
+
+  app.get(
+    '/runs/:run/metrics',
+    {
+      schema: {
+        tags: ['runs'],
+        summary: 'Figures of each step, ready for a logger: one flat JSON object a line',
+        params: Params,
+        querystring: z.strictObject({ from: StepBound.default(0), to: StepBound.optional() }),
+        response: {
+          200: z
+            .unknown()
+            .describe(
+              '`{"step": 7, "reward/mean": 0.4, "score/mean": 0.5, "signal/frac_easy": 0.1, "length/p95": 812, …}`',
+            )
+            .meta({ content: 'application/x-ndjson' }),
+          ...problems('invalid_request', 'unknown_run', 'redis_unavailable'),
+        },
+      },
+    },
+    async ({ params, query }, reply) => {
+      const run = await runs.find(params.run)
+      const lines = linesOf(runs.metrics(run, query.from, query.to ?? Number.MAX_SAFE_INTEGER))
+      return reply.type('application/x-ndjson').send(Readable.from(lines))
     },
   )
 
@@ -96,6 +129,7 @@ export function runs(app: App, { runs, dumps }: Services): void {
     },
     async ({ params, body, query }, reply) => {
       const { run, created, changed, restarts } = await runs.change(params.run, body, query.restart)
+      void handout.prepare(run)
       return reply.status(created ? 201 : 200).send({ ...(await runs.view(run)), changed, restarts })
     },
   )

@@ -1,6 +1,7 @@
 /** The whole HTTP application: no port, no environment. What it needs is given to it. */
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import { batches } from '../routes/batches.ts'
+import { checkpoint } from '../routes/checkpoint.ts'
 import type { App, Services } from '../routes/context.ts'
 import { dumps } from '../routes/dumps.ts'
 import { evals } from '../routes/eval.ts'
@@ -39,6 +40,7 @@ const ROUTES = [
   score,
   rollouts,
   runs,
+  checkpoint,
   groups,
   batches,
   jobs,

@@ -18,6 +18,7 @@ import { Suites } from './evals/suites.ts'
 import { Items } from './items/items.ts'
 import { Judge } from './items/judge.ts'
 import { ScoringThreads } from './items/scoring-threads.ts'
+import { prepareItems } from './jobs/prepare-items.ts'
 import { sample } from './jobs/sample.ts'
 import { scoreGroup } from './jobs/score-group.ts'
 import { startSweeper } from './jobs/sweep.ts'
@@ -32,19 +33,25 @@ import { Failures } from './queue/failures.ts'
 import { Producer } from './queue/producer.ts'
 import { Handout } from './runs/handout.ts'
 import { Intake } from './runs/intake.ts'
+import { Preparation } from './runs/preparation.ts'
+import { Restoring } from './runs/restoring.ts'
 import { RunBook } from './runs/run-book.ts'
+import { StepItems } from './runs/step-items.ts'
 import { Batches } from './store/batches.ts'
+import { Checkpoints } from './store/checkpoints.ts'
 import { Completions } from './store/completions.ts'
 import { DumpBook } from './store/dumps.ts'
 import { durabilityGaps } from './store/durability.ts'
 import { Entries } from './store/entries.ts'
 import { Groups } from './store/groups.ts'
 import { keysUnder } from './store/keys.ts'
+import { Positions } from './store/positions.ts'
 import { Questions } from './store/questions.ts'
 import { connectForRequests, connectForWork, type RedisPlace } from './store/redis.ts'
 import { Room } from './store/room.ts'
 import { Runs } from './store/runs.ts'
 import { Samplings } from './store/samplings.ts'
+import { Steps } from './store/steps.ts'
 import { TaskFigures } from './store/task-figures.ts'
 import { beat } from './store/workers.ts'
 import { TaskCatalogue } from './tasks/catalogue.ts'
@@ -102,6 +109,9 @@ export function openService(
   const tasks = new TaskCatalogue(engine, ladders)
   const figures = new TaskFigures(redis, keys)
   const storedRuns = new Runs(redis, keys)
+  const positions = new Positions(redis, keys)
+  const dumpBook = new DumpBook(redis, keys)
+  const runs = new RunBook(storedRuns, positions, tasks, dumpBook, engine)
   const groups = new Groups(redis, keys)
   const metrics = new Metrics({ redis, keys, engine, runs: storedRuns, groups, role })
   const { meters } = metrics
@@ -116,8 +126,6 @@ export function openService(
   })
   const threads = new ScoringThreads(config.ENGINE_HOSTS, config.SCORE_DEADLINE_MS)
   const judge = new Judge({ engine, items, figures, threads, answerMaxChars: config.ANSWER_MAX_CHARS })
-  const dumpBook = new DumpBook(redis, keys)
-  const runs = new RunBook(storedRuns, tasks, dumpBook)
   const producer = new Producer(redis, keys.jobs)
   const failures = new Failures(redis, keys.jobs)
   const completions = new Completions(connectForWork(place), keys.completions)
@@ -134,7 +142,12 @@ export function openService(
   const intake = new Intake({ runs, items, groups, producer, room, completions, onHintLost })
   const batches = new Batches(redis, keys)
   const delivery = new Delivery({ runs, batches, completions })
-  const handout = new Handout({ engine, runs: storedRuns, items, tasks, log })
+  const steps = new Steps(redis, keys)
+  const preparation = new Preparation({ runs: storedRuns, positions, steps, items, tasks, log })
+  const handout = new Handout({ engine, runs: storedRuns, items, positions, preparation, producer })
+  const checkpoints = new Checkpoints(redis, keys, storedRuns)
+  const restoring = new Restoring(runs, checkpoints, engine.version)
+  const stepItems = new StepItems({ engine, steps, items, preparation })
 
   const samplings = new Samplings(redis, keys)
   const suites = new Suites(items, tasks)
@@ -154,6 +167,8 @@ export function openService(
     judge,
     runs,
     handout,
+    stepItems,
+    restoring,
     intake,
     groups,
     dumps,
@@ -174,9 +189,10 @@ export function openService(
       const models = new Models(samplings)
       const evalSampler = new EvalSampler({ samplings, items: evalItems, judge, models, results })
       const processors = {
-        'score-group': scoreGroup({ groups, items, judge, runs, tasks, meters, dumps }),
+        'score-group': scoreGroup({ groups, items, judge, runs, tasks, meters, dumps, handout }),
         'write-dump': writeDump({ dumps }),
         sample: sample({ samplings, evalSampler, results }),
+        'prepare-items': prepareItems({ runs, preparation }),
       }
       const consumer = consume(processors, {
         connection,
@@ -184,6 +200,7 @@ export function openService(
         concurrency: {
           'score-group': config.WORKER_CONCURRENCY,
           'write-dump': config.WORKER_CONCURRENCY,
+          'prepare-items': config.WORKER_CONCURRENCY,
           sample: config.MODEL_CONCURRENCY,
         },
         onError,

@@ -97,20 +97,21 @@ export class Items {
     return Promise.all(this.makeEach(recipes))
   }
 
-  async entry(id: string, recipe: Recipe): Promise<Entry> {
-    return (await this.#found(id, recipe)).entry
+  async entry(recipe: Recipe): Promise<Entry> {
+    return (await this.#found(recipe)).entry
   }
 
   /** What a model is shown of an item. */
-  async messages(id: string, recipe: Recipe, prompt: Prompt): Promise<PromptMessage[]> {
-    return messagesFor((await this.#found(id, recipe)).question, prompt)
+  async messages(recipe: Recipe, prompt: Prompt): Promise<PromptMessage[]> {
+    return messagesFor((await this.#found(recipe)).question, prompt)
   }
 
   /** A made item: remembered, kept in Redis, or made again. */
-  async #found(id: string, recipe: Recipe): Promise<Made> {
-    const known = this.#remembered.get(id) ?? (await this.#parts.entries.find(id).catch(() => undefined))
+  async #found(recipe: Recipe): Promise<Made> {
+    const key = unlabelled(recipe)
+    const known = this.#remembered.get(key) ?? (await this.#parts.entries.find(key).catch(() => undefined))
     if (known) {
-      this.#remembered.set(id, known)
+      this.#remembered.set(key, known)
       return known
     }
     const [made] = await this.make([recipe])
@@ -138,7 +139,7 @@ export class Items {
   }
 
   /** An item as it is shown. */
-  present({ id, recipe, question }: MadeItem, prompt: Prompt): Item {
+  present({ id, recipe, question }: Omit<MadeItem, 'entry'>, prompt: Prompt): Item {
     return {
       id,
       task: recipe.task,
@@ -163,9 +164,10 @@ export class Items {
       const recipe = recipes[k] as Recipe // one outcome for each
       const made = unwrap(outcome) as Made // as host.py makes them
       const item = { ...made, id: encodeItemId(recipe), recipe }
-      this.#remembered.set(item.id, made)
+      const key = unlabelled(recipe)
+      this.#remembered.set(key, made)
       const { entries, questions } = this.#parts
-      await Promise.all([entries.keep(item.id, made), questions.keep(item.question, item.id)]).catch(() => {}) // it can be made again
+      await Promise.all([entries.keep(key, made), questions.keep(item.question, item.id)]).catch(() => {}) // it can be made again
       return item
     })
   }
@@ -176,6 +178,11 @@ export class Items {
       `The item is of reasoning-gym ${version}, this server has ${this.#parts.engine.version}: take a new item`,
     )
   }
+}
+
+/** The id of an item without the difficulty it was asked for: the entry is the same whatever that was. */
+function unlabelled(recipe: Recipe): string {
+  return encodeItemId({ ...recipe, difficulty: null })
 }
 
 function checkSeed(place: number, end: number): void {

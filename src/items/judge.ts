@@ -7,7 +7,6 @@ import { type Reading, readCompletion, readVisible } from '../scoring/completion
 import { finalText } from '../scoring/messages.ts'
 import { faulty, readingsOf, type Scoring, unscored, verdictOf } from '../scoring/verdicts.ts'
 import type { TaskFigures } from '../store/task-figures.ts'
-import { encodeItemId } from '../words/item-id.ts'
 import type { Recipe } from '../words/recipe.ts'
 import type { Message } from '../words/rollout.ts'
 import type { Extraction, ScoringMode, Verdict } from '../words/verdict.ts'
@@ -45,7 +44,7 @@ export class Judge {
   constructor(parts: Parts) {
     const { engine, items, threads } = parts
     const facts = async (recipe: Recipe) => {
-      const [entry, known] = await Promise.all([items.entry(encodeItemId(recipe), recipe), engine.tasks()])
+      const [entry, known] = await Promise.all([items.entry(recipe), engine.tasks()])
       return { entry, config: { ...defaultsOf(known[recipe.task]), ...recipe.config } }
     }
     this.#parts = parts

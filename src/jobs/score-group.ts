@@ -6,6 +6,7 @@ import type { Items } from '../items/items.ts'
 import type { Given, Judge } from '../items/judge.ts'
 import type { Meters } from '../metrics/meters.ts'
 import { feedOf } from '../runs/curriculum.ts'
+import type { Handout } from '../runs/handout.ts'
 import type { RunBook } from '../runs/run-book.ts'
 import { type GroupResult, judgeGroup } from '../scoring/group.ts'
 import { factsOf } from '../store/facts.ts'
@@ -23,12 +24,13 @@ interface Parts {
   tasks: TaskCatalogue
   meters: Meters
   dumps: Dumps
+  handout: Handout
 }
 
 const INTERNAL = new Fault('internal', 'The server failed; GET /jobs/failed has the reason')
 const NO_COMPLETION = new Set(['abort', 'error'])
 
-export function scoreGroup({ groups, items, judge, runs, tasks, meters, dumps }: Parts) {
+export function scoreGroup({ groups, items, judge, runs, tasks, meters, dumps, handout }: Parts) {
   return async (place: GroupPlace, { last }: { last: boolean }): Promise<void> => {
     const stored = await groups.find(place)
     const texts = stored?.status === 'queued' ? await groups.texts(place) : undefined
@@ -52,7 +54,7 @@ export function scoreGroup({ groups, items, judge, runs, tasks, meters, dumps }:
     const facts = factsOf(place.group, recipe.task, about, result)
     const dumped = { run: run.name, uuid: run.uuid }
     const dump = await dumps.offer(dumped, settings, result, async () => {
-      const prompt = await items.messages(about.item_id, recipe, settings)
+      const prompt = await items.messages(recipe, settings)
       return dumpedGroup({ run: run.name, group: place.group, recipe, prompt, about, texts, result })
     })
     const completion = {
@@ -67,6 +69,7 @@ export function scoreGroup({ groups, items, judge, runs, tasks, meters, dumps }:
     const done = await groups.complete(place, completion)
     if (dump) await dumps.settle(dumped, dump, done?.kept)
     if (done) meters.verdicts(recipe.task, result.verdicts)
+    if (done?.level && done.level.before !== done.level.after) await handout.prepare(run) // it may have left a rung
     if (failure !== undefined) throw failure // into the failed set, with its reason
   }
 }

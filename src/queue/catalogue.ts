@@ -6,6 +6,7 @@ const GroupPlace = z.strictObject({ run: z.string(), epoch: z.int(), group: z.st
 
 /** One of the requests in flight of an eval or collection. */
 const Lane = z.strictObject({ sampling: z.string(), lane: z.int().min(0) })
+const RunPlace = z.strictObject({ run: z.string(), epoch: z.int() })
 
 export const JOBS = {
   /** Reads, scores and completes a posted group. */
@@ -18,6 +19,8 @@ export const JOBS = {
   },
   /** Asks a model for a few samples in a row. Begun again by the sweeper as long as samples are wanted. */
   sample: { data: Lane, attempts: 10, backoffMs: 1000, forgetFailures: true },
+  /** Makes a run's items ahead of demand. */
+  'prepare-items': { data: RunPlace, attempts: 1, backoffMs: 500, forgetFailures: true },
 } as const
 
 export type JobName = keyof typeof JOBS

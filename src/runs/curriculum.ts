@@ -6,16 +6,20 @@ import { plansOf, positionOf, spotAt } from './sequence.ts'
 
 /** What a group tells the curriculum; undefined unless its item is one that this run handed out on the ladder. */
 export function feedOf(
-  { name, settings, counters }: OpenRun,
+  { origin, settings, counters }: OpenRun,
   { task, seed, difficulty }: Recipe,
   score: number | null,
   all: { name: string; category: string }[],
 ): Feed | undefined {
   if (settings.complexity_mode !== 'curriculum' || score === null || difficulty === null || seed < TRAINING_SEEDS_START)
     return undefined
-  const position = positionOf(name, settings.seed, seed)
+  const from = { origin, seed: settings.seed }
+  const position = positionOf(from, seed)
   if (position >= (counters.position ?? 0)) return undefined
-  const { plan } = spotAt(name, settings.seed, plansOf(settings, all), position)
-  if (plan.task !== task || plan.low === plan.high) return undefined
+  const plans = plansOf(settings, all)
+  // Where the sampling follows the model, the position alone does not tell the task.
+  const fixed = settings.sampling === 'weights' ? spotAt(from, plans, position).plan : undefined
+  const plan = fixed ?? plans.find((choice) => choice.task === task)
+  if (plan?.task !== task || plan.low === plan.high) return undefined
   return { score, difficulty, target: plan.target, low: plan.low, high: plan.high }
 }

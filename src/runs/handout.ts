@@ -1,24 +1,37 @@
-/** The next items of a run: positions are claimed, items made, and what is not ready in time goes to the next call. */
-import type { Logger } from 'pino'
+/** The next items of a run. They are prepared ahead by a job; what is missing is made at once, within a bound of time. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Engine } from '../engine/engine.ts'
 import { Fault } from '../faults.ts'
-import type { Items, MadeItem } from '../items/items.ts'
+import type { Items } from '../items/items.ts'
+import type { Producer } from '../queue/producer.ts'
+import type { Positions, Taken, Taking } from '../store/positions.ts'
 import type { Runs } from '../store/runs.ts'
-import type { TaskCatalogue } from '../tasks/catalogue.ts'
 import type { Item } from '../words/item.ts'
-import type { Recipe } from '../words/recipe.ts'
-import type { RunSettings } from '../words/run.ts'
+import { encodeItemId } from '../words/item-id.ts'
+import type { Body, Preparation } from './preparation.ts'
 import type { OpenRun } from './run-book.ts'
-import { difficultyAt, plansOf, type Spot, spotAt } from './sequence.ts'
 
 const READY_WITHIN_MS = 1500
+const LOOK_EVERY_MS = 25
+
+/** Positions that a run keeps open and prepared: some calls' worth, within bounds. */
+const AHEAD_MIN = 64
+const AHEAD_MAX = 1024
+const CALLS_AHEAD = 4
 
 interface Parts {
   engine: Engine
   runs: Runs
   items: Items
-  tasks: TaskCatalogue
-  log: Logger
+  positions: Positions
+  preparation: Preparation
+  producer: Producer
+}
+
+export interface HandedOut {
+  items: Item[]
+  /** Who must do something before there are more. */
+  waiting_for?: 'trainer'
 }
 
 export class Handout {
@@ -28,62 +41,70 @@ export class Handout {
     this.#parts = parts
   }
 
-  /** Up to `count` items, none twice. Throws `items_not_ready`. */
-  async next(run: OpenRun, count: number): Promise<Item[]> {
-    const { engine, runs, items } = this.#parts
-    engine.assertReady() // a position that is claimed now would be lost
-    const late = await runs.takeLate(run, count)
-    const present = (item: MadeItem) => items.present(item, run.settings)
-    const making = (await this.#begin(run, count - late.length)).map((item) => item.then(present))
-    const { ready, rest } = await settledWithin(making, READY_WITHIN_MS)
-    void this.#keepRest(run, rest)
-    if (late.length + ready.length === 0 && count > 0) {
-      throw new Fault('items_not_ready', 'No item was ready in time; those in the making go to the next call')
+  /** Up to `count` items, none twice but those whose lease has run out. Throws `items_not_ready`. */
+  async next(run: OpenRun, count: number): Promise<HandedOut> {
+    const deadline = performance.now() + READY_WITHIN_MS
+    const items: Item[] = []
+    const ahead = await this.#ahead(run, count)
+    for (let making: Promise<void>[] = []; ; ) {
+      const last = performance.now() >= deadline
+      const taking = await this.#take(run, count - items.length, ahead, last)
+      items.push(...(await Promise.all(taking.taken.map((taken) => this.#present(run, taken)))))
+      if (taking.prepared < 0.75 * ahead) void this.prepare(run)
+      if (items.length === count) return { items }
+      if (taking.room === 0) return { items, waiting_for: 'trainer' }
+      if (last) break
+      making = [...making, ...(await this.#parts.preparation.begin(run, taking.room, ahead))]
+      await Promise.race([Promise.all(making), sleep(LOOK_EVERY_MS)])
+      if (making.length === 0) await sleep(LOOK_EVERY_MS) // others are making them
     }
-    return [...late, ...ready]
+    if (items.length > 0) return { items }
+    this.#parts.engine.assertReady()
+    throw new Fault('items_not_ready', 'No item was ready in time; those in the making go to the next call')
   }
 
-  async #begin(run: OpenRun, count: number): Promise<Promise<MadeItem>[]> {
-    if (count <= 0) return []
-    const { settings, name } = run
-    const plans = plansOf(settings, this.#parts.tasks.list())
-    const [first, levels] = await Promise.all([
-      this.#parts.runs.claimPositions(name, count),
-      this.#parts.runs.levels(run),
-    ])
-    const spots = Array.from({ length: count }, (_, k) => spotAt(name, settings.seed, plans, first + k))
-    const recipes = spots.map((spot) => this.#recipe(spot, settings, levels[spot.plan.task]?.difficulty))
-    return this.#parts.items.makeEach(await Promise.all(recipes))
+  /** Has a worker make items ahead; without one they are made when they are asked for. */
+  async prepare({ name, epoch }: Pick<OpenRun, 'name' | 'epoch'>): Promise<void> {
+    const job = { id: `${name}/${epoch}`, data: { run: name, epoch } }
+    await this.#parts.producer.add('prepare-items', [job]).catch(() => {})
   }
 
-  #recipe(spot: Spot, settings: RunSettings, level: number | undefined): Promise<Recipe> {
-    const { task, config } = spot.plan
-    const difficulty = difficultyAt(spot, settings, level)
-    return this.#parts.items.checkOwn({ task, seed: spot.seed, index: 0, ...(config && { config }), difficulty })
+  async #take(run: OpenRun, count: number, ahead: number, last: boolean): Promise<Taking> {
+    const { settings } = run
+    const mostAhead = settings.max_groups_ahead
+    const taking = await this.#parts.positions.take(run, count, {
+      last,
+      ahead,
+      mostAhead,
+      leaseMs: settings.item_lease_s * 1000,
+      waiting: mostAhead === null ? 0 : await this.#held(run),
+    })
+    if (!taking) throw new Fault('redis_unavailable', `Run ${run.name} was restored a moment ago; ask again`)
+    return taking
   }
 
-  async #keepRest(run: OpenRun, rest: Promise<Item>[]): Promise<void> {
-    for (const item of rest) {
-      await item
-        .then((late) => this.#parts.runs.putLate(run, [late]))
-        .catch((error: unknown) =>
-          this.#parts.log.warn({ err: error, run: run.name }, 'an item could not be made and is skipped'),
-        )
+  /** Groups that wait for a trainer, or are with one. */
+  async #held(run: OpenRun): Promise<number> {
+    const { buffered, open } = await this.#parts.runs.waiting(run)
+    return buffered + open
+  }
+
+  async #present(run: OpenRun, taken: Taken): Promise<Item> {
+    const { items, preparation } = this.#parts
+    if (taken.kind === 'again') {
+      const [made] = await items.make([await preparation.recipeAgain(run, taken.position, taken.task, taken.label)])
+      if (!made) throw new Fault('internal', 'no item came')
+      return { ...items.present(made, run.settings), again: true }
     }
+    const { recipe, question } = JSON.parse(taken.body) as Body // written by Preparation
+    const labelled = { ...recipe, difficulty: taken.label }
+    return items.present({ id: encodeItemId(labelled), recipe: labelled, question }, run.settings)
   }
-}
 
-/** Splits promises by whether they are fulfilled within the time; rejections count as the rest. */
-async function settledWithin<T>(promises: Promise<T>[], ms: number): Promise<{ ready: T[]; rest: Promise<T>[] }> {
-  const values = new Map<number, T>()
-  const all = Promise.allSettled(promises.map((promise, k) => promise.then((value) => values.set(k, value))))
-  const { promise: timeout, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, ms)
-  await Promise.race([all, timeout])
-  clearTimeout(timer)
-  const ready = new Map(values) // those that come while we split belong to the rest
-  return {
-    ready: [...ready].toSorted(([a], [b]) => a - b).map(([, value]) => value),
-    rest: promises.filter((_, k) => !ready.has(k)),
+  /** Grows with the largest call, so that the next one finds its items ready. */
+  async #ahead(run: OpenRun, count: number): Promise<number> {
+    const wanted = Math.min(AHEAD_MAX, Math.max(AHEAD_MIN, count * CALLS_AHEAD))
+    if (wanted > (run.counters.ahead ?? 0)) await this.#parts.runs.setAhead(run, wanted)
+    return Math.max(wanted, run.counters.ahead ?? 0)
   }
 }

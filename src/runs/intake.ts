@@ -4,13 +4,15 @@ import { Fault } from '../faults.ts'
 import type { Items } from '../items/items.ts'
 import type { Producer } from '../queue/producer.ts'
 import type { Completions } from '../store/completions.ts'
-import { type GroupPlace, type Groups, jobIdOf } from '../store/groups.ts'
+import { type Bounds, type GroupPlace, type Groups, jobIdOf } from '../store/groups.ts'
 import { pack } from '../store/payload.ts'
 import type { Room } from '../store/room.ts'
 import { decodeItemId } from '../words/item-id.ts'
+import { type Recipe, TRAINING_SEEDS_START } from '../words/recipe.ts'
 import type { Group, GroupInput } from '../words/rollout.ts'
 import { bufferFull, conflict, restored, serverFull } from './refusals.ts'
 import type { OpenRun, RunBook } from './run-book.ts'
+import { positionOf } from './sequence.ts'
 
 interface Parts {
   runs: RunBook
@@ -98,12 +100,14 @@ export class Intake {
     }
   }
 
-  async #accept({ name, epoch, settings }: OpenRun, input: GroupInput, full: boolean): Promise<Accepted> {
+  async #accept(run: OpenRun, input: GroupInput, full: boolean): Promise<Accepted> {
+    const { name, epoch, settings } = run
     const { groups, room } = this.#parts
     const wants = input.buffer ?? settings.buffer
     const packed = pack(input, wants)
     const place = { run: name, epoch, group: input.group_id ?? packed.hash.slice(0, 32) }
-    const bounds = { rollouts: input.rollouts.length, wants, most: settings.buffer_max_groups, full }
+    const lease = leaseOf(run, decodeItemId(input.item_id))
+    const bounds = { rollouts: input.rollouts.length, wants, most: settings.buffer_max_groups, full, lease }
     const acceptance = await groups.accept(place, packed, bounds)
     switch (acceptance) {
       case 'new':
@@ -128,6 +132,13 @@ export class Intake {
     if (item_id === undefined) throw new Fault('unknown_group', `Group ${place.group} was seen, but is no longer kept`)
     return { ...identityOf(place, item_id), ...(stored.result ?? { status: stored.status, destination: null }) }
   }
+}
+
+/** Where an item stands in the run's sequence; undefined if it is none of it. */
+function leaseOf({ origin, settings, counters }: OpenRun, { task, seed }: Recipe): Bounds['lease'] {
+  if (seed < TRAINING_SEEDS_START) return undefined
+  const position = positionOf({ origin, seed: settings.seed }, seed)
+  return position < (counters.position ?? 0) ? { position, task } : undefined
 }
 
 function identityOf({ run, group }: GroupPlace, itemId: string) {

@@ -1,15 +1,22 @@
 /** Runs as their users see them: settings that can be changed, and a run that comes into being with its first use. */
+import type { Engine } from '../engine/engine.ts'
 import { Fault } from '../faults.ts'
 import type { DumpBook } from '../store/dumps.ts'
+import { percentile } from '../store/length-buckets.ts'
+import type { Positions } from '../store/positions.ts'
 import type { Runs, StoredRun, Waiting } from '../store/runs.ts'
 import type { TaskCatalogue } from '../tasks/catalogue.ts'
 import type { CurriculumPoint, Run, RunSettings, SettingsChange } from '../words/run.ts'
 import { settingsInForce } from '../words/run.ts'
+import { stateOf } from './state.ts'
+import { stepMetrics } from './step-metrics.ts'
 
 /** Settings whose null means something of its own. */
 const NULL_COUNTS = new Set(['system_prompt'])
 /** A change of these begins the sequence of items anew. */
 const RESTARTS = ['seed', 'tasks'] as const
+/** A change of these leaves the sequence, but not the items that were prepared. */
+const REMAKES = ['complexity_mode', 'difficulty', 'sampling']
 const TRIES = 20
 
 /** A run with the settings in force. */
@@ -26,26 +33,35 @@ export interface Change {
 
 export class RunBook {
   readonly #runs: Runs
+  readonly #positions: Positions
   readonly #tasks: TaskCatalogue
   readonly #dumps: DumpBook
+  readonly #engine: Pick<Engine, 'health'>
 
-  constructor(runs: Runs, tasks: TaskCatalogue, dumps: DumpBook) {
+  constructor(runs: Runs, positions: Positions, tasks: TaskCatalogue, dumps: DumpBook, engine: Pick<Engine, 'health'>) {
+    this.#engine = engine
     this.#runs = runs
+    this.#positions = positions
     this.#tasks = tasks
     this.#dumps = dumps
   }
 
   /** Throws `unknown_run`. */
   async find(name: string): Promise<OpenRun> {
-    const run = await this.#runs.find(name)
+    const run = await this.look(name)
     if (!run)
       throw new Fault('unknown_run', `There is no run named ${JSON.stringify(name)}; its first use or a PUT makes it`)
-    return opened(run)
+    return run
+  }
+
+  /** Undefined if there is no such run. */
+  async look(name: string): Promise<OpenRun | undefined> {
+    const run = await this.#runs.find(name)
+    return run && opened(run)
   }
 
   async ensure(name: string): Promise<OpenRun> {
-    const run = await this.#runs.find(name)
-    return run ? opened(run) : (await this.change(name, {}, false)).run
+    return (await this.look(name)) ?? (await this.change(name, {}, false)).run
   }
 
   /** Sets what the change names. Throws `would_restart` unless `restart`. Several at once all take effect. */
@@ -53,7 +69,7 @@ export class RunBook {
     for (let k = 0; k < TRIES; k++) {
       const before = await this.#runs.find(name)
       const named = merged(before?.named ?? {}, change)
-      const [old, settings] = [settingsInForce(before?.named ?? {}), this.#checked(named)]
+      const [old, settings] = [settingsInForce(before?.named ?? {}), this.check(named)]
       const changed = Object.keys(settings).filter(
         (key) => !equal(old[key as keyof RunSettings], settings[key as keyof RunSettings]),
       ) // keys of settings
@@ -64,14 +80,16 @@ export class RunBook {
           `A change of ${restarts.join(' and ')} begins the run's items anew; add ?restart=true`,
         )
       }
-      if (await this.#runs.change(name, before?.revision ?? 0, named, restarts.length > 0)) {
+      const remake = REMAKES.some((key) => changed.includes(key))
+      if (await this.#runs.change(name, before, named, { restart: restarts.length > 0, remake })) {
         return { run: await this.find(name), created: !before, changed, restarts }
       }
     }
     throw new Fault('redis_unavailable', 'The settings are being changed from too many sides at once; ask again')
   }
 
-  #checked(named: SettingsChange): RunSettings {
+  /** The settings in force. Throws `invalid_request` and `unknown_task`. */
+  check(named: SettingsChange): RunSettings {
     const settings = settingsInForce(named)
     const { buffer_max_groups, group_size, batch_size } = settings
     if (buffer_max_groups * group_size < batch_size) {
@@ -106,6 +124,13 @@ export class RunBook {
     return this.#runs.history(run)
   }
 
+  /** Flat figures of the steps from `from` to `to`, oldest first; a step at a time. */
+  async *metrics(run: OpenRun, from: number, to: number): AsyncGenerator<Record<string, number>> {
+    for (const step of await this.#runs.metricSteps(run, from, to)) {
+      yield stepMetrics(step, await this.#runs.metricSums(run, step))
+    }
+  }
+
   /** Forgets a run. Throws `unknown_run`. */
   async remove(name: string): Promise<void> {
     await this.find(name)
@@ -114,16 +139,18 @@ export class RunBook {
 
   async view({ name, settings, counters, ...rest }: OpenRun): Promise<Run> {
     const run = { name, counters, ...rest }
-    const [waiting, sums, levels, dumps] = await Promise.all([
+    const [waiting, sums, levels, skipped, accuracies, dumps] = await Promise.all([
       this.#runs.waiting(run),
       this.#runs.taskSums(run),
       this.#runs.levels(run),
+      this.#positions.skipped(run),
+      this.#runs.accuracies(run),
       this.#dumps.progress({ run: name, uuid: run.uuid }),
     ])
     const count = (key: string) => counters[key] ?? 0
-    const faults = Object.entries(counters).filter(([key]) => key.startsWith('fault:'))
     return {
       run: name,
+      state: stateOf({ settings, ...run }, waiting, this.#engine.health()),
       settings,
       progress: {
         items: count('items'),
@@ -136,13 +163,18 @@ export class RunBook {
         step: counters.step ?? null,
         stale_groups: count('stale_groups'),
         no_signal: { easy: count('no_signal_easy'), hard: count('no_signal_hard') },
-        faults: Object.fromEntries(faults.map(([key, value]) => [key.slice('fault:'.length), value])),
+        faults: faultsOf(counters),
         unscored: count('unscored'),
         dumps,
+        skipped_positions: count('skipped_positions'),
       },
       batch: batchProgress(settings, counters.step, waiting),
+      skipped,
       tasks: Object.fromEntries(
-        Object.entries(sums).map(([task, sum]) => [task, { ...standing(levels[task]), ...taskView(sum) }]),
+        Object.entries(sums).map(([task, sum]) => {
+          const { difficulty = null, accuracy = accuracies[task] ?? null } = levels[task] ?? {}
+          return [task, { difficulty, accuracy, ...taskView(sum) }]
+        }),
       ),
     }
   }
@@ -158,21 +190,25 @@ function batchProgress(
   return { step: last === undefined ? 0 : last + 1, wanted: batch_size, buffered, queued: queuedRollouts, missing }
 }
 
-function standing(
-  level: { difficulty: number; accuracy: number } | undefined,
-): Pick<Run['tasks'][string], 'difficulty' | 'accuracy'> {
-  return level ?? { difficulty: null, accuracy: null }
+function taskView(sums: Record<string, number>): Omit<Run['tasks'][string], 'difficulty' | 'accuracy'> {
+  const { groups = 0, rollouts = 0, score = 0, reward = 0, signal = 0, truncated = 0, last_at } = sums
+  const mean = (sum: number) => (rollouts === 0 ? null : sum / rollouts)
+  return {
+    groups,
+    rollouts,
+    mean_score: mean(score),
+    mean_reward: mean(reward),
+    signal,
+    faults: faultsOf(sums),
+    truncated,
+    length_p95: percentile(sums, 0.95),
+    last_at: last_at === undefined ? null : new Date(last_at).toISOString(),
+  }
 }
 
-function taskView({
-  groups = 0,
-  rollouts = 0,
-  score = 0,
-  reward = 0,
-  signal = 0,
-}: Record<string, number>): Omit<Run['tasks'][string], 'difficulty' | 'accuracy'> {
-  const mean = (sum: number) => (rollouts === 0 ? null : sum / rollouts)
-  return { groups, rollouts, mean_score: mean(score), mean_reward: mean(reward), signal }
+function faultsOf(counts: Record<string, number>): Record<string, number> {
+  const faults = Object.entries(counts).filter(([key]) => key.startsWith('fault:'))
+  return Object.fromEntries(faults.map(([key, value]) => [key.slice('fault:'.length), value]))
 }
 
 function opened(run: StoredRun): OpenRun {

@@ -29,33 +29,66 @@ export interface Spot {
   chance: number
 }
 
-/** Task and seed of a position. Items differ per run and seed; neighbours in the sequence have neighbouring seeds. */
-export function spotAt(run: string, seed: number, plans: TaskPlan[], position: number): Spot {
-  const start = Math.floor(draw(`${run}/${seed}`) * RANGE)
-  const total = plans.reduce((sum, { weight }) => sum + weight, 0)
-  const plan = weighted(plans, draw(`${run}/${seed}/${position}`) * total)
+/** What a sequence is drawn from: the name under which the run began, and its seed. */
+export interface Origin {
+  origin: string
+  seed: number
+}
+
+/**
+ * Task and seed of a position. Items differ per run and seed; neighbours in the sequence have neighbouring seeds.
+ * `weightOf` is the weight that a plan has now: its own, or one that follows the model.
+ */
+export function spotAt(
+  { origin, seed }: Origin,
+  plans: TaskPlan[],
+  position: number,
+  weightOf: (plan: TaskPlan) => number = ({ weight }) => weight,
+): Spot {
+  const weights = plans.map(weightOf)
+  const total = weights.reduce((sum, weight) => sum + weight, 0)
+  const plan = weighted(plans, weights, draw(`${origin}/${seed}/${position}`) * total)
   if (!plan) throw new RangeError('a run needs a task')
-  return {
-    plan,
-    seed: TRAINING_SEEDS_START + ((start + position) % RANGE),
-    chance: draw(`${run}/${seed}/${position}/difficulty`),
+  return { plan, seed: seedAt({ origin, seed }, position), chance: draw(`${origin}/${seed}/${position}/difficulty`) }
+}
+
+/** The seed of the item at a position. */
+export function seedAt({ origin, seed }: Origin, position: number): number {
+  return TRAINING_SEEDS_START + ((startOf({ origin, seed }) + position) % RANGE)
+}
+
+function startOf({ origin, seed }: Origin): number {
+  return Math.floor(draw(`${origin}/${seed}`) * RANGE)
+}
+
+/** The least that learnability leaves of a task's weight. */
+const LEARNABILITY_MIN = 0.05
+/** Of a task that has not been seen yet: as of one that is right half the time. */
+const LEARNABILITY_UNKNOWN = 0.25
+
+/** Weights by what there is to learn: weight × accuracy × (1 − accuracy), at least 5 % of the weight. */
+export function learnability(accuracies: Record<string, number>): (plan: TaskPlan) => number {
+  return ({ task, weight }) => {
+    const accuracy = accuracies[task]
+    return (
+      weight * Math.max(LEARNABILITY_MIN, accuracy === undefined ? LEARNABILITY_UNKNOWN : accuracy * (1 - accuracy))
+    )
   }
 }
 
 /** The plan on whose stretch a point lies, when the weights are laid end to end. */
-function weighted(plans: TaskPlan[], point: number): TaskPlan | undefined {
+function weighted(plans: TaskPlan[], weights: number[], point: number): TaskPlan | undefined {
   let end = 0
-  for (const plan of plans) {
-    end += plan.weight
-    if (point < end) return plan
+  for (const [k, weight] of weights.entries()) {
+    end += weight
+    if (point < end) return plans[k]
   }
-  return plans.findLast(({ weight }) => weight > 0)
+  return plans.findLast((_, k) => (weights[k] ?? 0) > 0)
 }
 
 /** The position that gave an item its seed. */
-export function positionOf(run: string, seed: number, itemSeed: number): number {
-  const start = Math.floor(draw(`${run}/${seed}`) * RANGE)
-  return (itemSeed - TRAINING_SEEDS_START - start + RANGE) % RANGE
+export function positionOf(origin: Origin, itemSeed: number): number {
+  return (itemSeed - TRAINING_SEEDS_START - startOf(origin) + RANGE) % RANGE
 }
 
 /** A number in [0, 1) that is the same everywhere. */

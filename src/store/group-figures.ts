@@ -1,5 +1,7 @@
 /** What a completed group adds to the figures of its run and its task. */
 import type { GroupResult } from '../scoring/group.ts'
+import type { GroupFacts } from '../words/batch.ts'
+import { lengthField } from './length-buckets.ts'
 
 /** Whole numbers of the run, by name. */
 export function countersOf({ status, verdicts, signal, destination, mean_score }: GroupResult): Record<string, number> {
@@ -16,7 +18,11 @@ export function countersOf({ status, verdicts, signal, destination, mean_score }
 }
 
 /** Sums of the task, by field. A group that failed tells nothing of its task, and may be scored yet. */
-export function sumsOf(task: string, { status, verdicts, signal }: GroupResult): Record<string, number> {
+export function sumsOf(
+  task: string,
+  { status, verdicts, signal }: GroupResult,
+  facts: GroupFacts,
+): Record<string, number> {
   if (status === 'failed') return {}
   const scored = verdicts.filter((verdict) => verdict.status === 'scored')
   const sum = (field: 'score' | 'reward') => scored.reduce((total, verdict) => total + verdict[field], 0)
@@ -26,5 +32,52 @@ export function sumsOf(task: string, { status, verdicts, signal }: GroupResult):
     [`${task}:score`]: sum('score'),
     [`${task}:reward`]: sum('reward'),
     [`${task}:signal`]: signal ? 1 : 0,
+    ...prefixed(task, tally(facts)),
   }
+}
+
+/** Sums of the step in which the group was completed, by field. */
+export function stepSumsOf(facts: GroupFacts, result: GroupResult): Record<string, number> {
+  const { task, each, signal } = facts
+  const scored = each.filter(([reward]) => reward !== null)
+  const sum = (of: 0 | 1) => scored.reduce((total, rollout) => total + (rollout[of] ?? 0), 0)
+  const equal = (is: boolean) => (!signal && (result.voters ?? 0) > 0 && (result.mean_score ?? 0) >= 0.5 === is ? 1 : 0)
+  return {
+    groups: 1,
+    rollouts: each.length,
+    scored: scored.length,
+    reward: sum(0),
+    squares: scored.reduce((total, [reward]) => total + (reward ?? 0) ** 2, 0),
+    score: sum(1),
+    correct: scored.filter(([, score]) => (score ?? 0) >= 0.5).length,
+    signal: signal ? 1 : 0,
+    easy: equal(true),
+    hard: equal(false),
+    unscored: each.length - scored.length,
+    ...tally(facts),
+    [`task:${task}:scored`]: scored.length,
+    [`task:${task}:reward`]: sum(0),
+  }
+}
+
+/** Lengths, and rollouts by their marks; what is 0 is left out. */
+function tally({ each }: GroupFacts): Record<string, number> {
+  const sums: Record<string, number> = {}
+  const add = (field: string, amount = 1) => {
+    sums[field] = (sums[field] ?? 0) + amount
+  }
+  for (const [, , length, , marks] of each) {
+    for (const mark of marks) add(MARKS[mark] ?? `fault:${mark}`)
+    if (length === null) continue
+    add('lengths')
+    add('length', length)
+    add(lengthField(length))
+  }
+  return sums
+}
+
+const MARKS: Record<string, string> = { s: 'skipped', m: 'masked', t: 'truncated' }
+
+function prefixed(task: string, sums: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(sums).map(([field, amount]) => [`${task}:${field}`, amount]))
 }

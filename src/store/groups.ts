@@ -4,14 +4,14 @@ import type { GroupResult } from '../scoring/group.ts'
 import type { GroupFacts } from '../words/batch.ts'
 import type { DumpKind } from '../words/dump.ts'
 import type { Destination } from '../words/rollout.ts'
-import { countersOf, sumsOf } from './group-figures.ts'
+import { countersOf, stepSumsOf, sumsOf } from './group-figures.ts'
 import type { Keys } from './keys.ts'
 import { type About, type GroupTexts, type Packed, unpackAbout, unpackTexts } from './payload.ts'
 import { loadScript } from './script.ts'
 
-const acceptGroup = loadScript('accept-group-5')
+const acceptGroup = loadScript('accept-group-7')
 const reopenGroup = loadScript('reopen-group-6')
-const completeGroup = loadScript('complete-group-15')
+const completeGroup = loadScript('complete-group-17')
 
 const REMEMBERED_MS = 24 * 60 * 60 * 1000
 /** Texts of a run's last groups that are kept for those who look. */
@@ -85,6 +85,19 @@ export interface Completion {
   dump: DumpOffer | undefined
 }
 
+/** What a group is accepted under. */
+export interface Bounds {
+  rollouts: number
+  /** Whether it wants to wait for a trainer. */
+  wants: boolean
+  /** Groups queued, buffered and in open batches; binds those that want to wait. */
+  most: number
+  /** There is no room for any that is not known. */
+  full: boolean
+  /** Where its item stands in the run's sequence, if it does. */
+  lease: { position: number; task: string } | undefined
+}
+
 export class Groups {
   readonly #redis: Redis
   readonly #keys: Keys
@@ -94,20 +107,12 @@ export class Groups {
     this.#keys = keys
   }
 
-  /**
-   * `most`: groups queued, buffered and in open batches; it binds those that want to wait for a trainer. `full`: there is
-   * no room for any that is not known.
-   */
-  async accept(
-    place: GroupPlace,
-    { about, texts, arrays, hash }: Packed,
-    bounds: { rollouts: number; wants: boolean; most: number; full: boolean },
-  ): Promise<Acceptance> {
+  async accept(place: GroupPlace, { about, texts, arrays, hash }: Packed, bounds: Bounds): Promise<Acceptance> {
     const keys = this.#keys.ofRun(place.run, place.epoch)
     const ask = { epoch: place.epoch, now: Date.now(), ...bounds }
     const accepted = await acceptGroup(
       this.#redis,
-      [keys.run, keys.group(place.group), keys.pending, keys.buffer, keys.stock],
+      [keys.run, keys.group(place.group), keys.pending, keys.buffer, keys.stock, keys.leases, keys.leased],
       [place.group, hash, about, texts, arrays, JSON.stringify(ask)],
     )
     return accepted as Acceptance // the script gives one of these words
@@ -122,14 +127,20 @@ export class Groups {
     const { status, destination } = result
     const now = new Date()
     const ask = {
+      epoch: place.epoch,
       status,
+      signal: result.signal ?? false,
       destination: destination ?? undefined,
       retriable,
       task,
       now: now.getTime(),
       time: now.toISOString(),
       counters: countersOf(result),
-      sums: sumsOf(task, result),
+      sums: sumsOf(task, result, facts),
+      step_sums: stepSumsOf(facts, result),
+      version: facts.version ?? undefined,
+      share: result.percent_correct ?? undefined,
+      metrics_prefix: keys.metricsOf(''),
       feed,
       dump: dump && { kinds: dump.kinds, bytes: dump.bytes, now: now.getTime(), most: DUMP_WAITING_BYTES },
       history_max: HISTORY_MAX,
@@ -141,7 +152,7 @@ export class Groups {
       [
         ...[keys.run, keys.group(place.group), keys.pending, keys.buffer, keys.recent, keys.tasks, curriculum, history],
         ...[keys.stock, keys.facts, keys.texts, keys.failed],
-        ...[dumps.state, dumps.waiting('rollouts'), dumps.waiting('failed')],
+        ...[dumps.state, dumps.waiting('rollouts'), dumps.waiting('failed'), keys.outcomes, keys.metrics],
       ],
       [
         ...[place.group, JSON.stringify(result), JSON.stringify(facts), JSON.stringify(ask)],

@@ -5,8 +5,24 @@ export interface RunKeys {
   run: string
   tasks: string
   curriculum: string
+  /** Shares of right rollouts in the last groups of each task: task to numbers with commas. */
+  outcomes: string
   history: string
-  late: string
+  /** Positions of the sequence that are not handed out, and what is known of each; see plan.lua. */
+  open: string
+  heads: string
+  bodies: string
+  /** Positions that were handed out and whose group has not come. */
+  leases: string
+  leased: string
+  skipped: string
+  /** Steps that have figures, and the sums of one of them. */
+  metrics: string
+  metricsOf(step: number | ''): string
+  /** Training steps that have items of their own. */
+  steps: string
+  step(step: number | ''): string
+  stepBodies(step: number): string
   pending: string
   buffer: string
   recent: string
@@ -86,6 +102,7 @@ export interface Keys {
   run(name: string): string
   /** A pattern that finds every key of a run. */
   everyOf(name: string): string
+  everyOfEpoch(name: string, epoch: number): string
   ofRun(name: string, epoch: number): RunKeys
   ofDumps(name: string, uuid: string): DumpKeys
 }
@@ -126,13 +143,25 @@ export function keysUnder(prefix: string): Keys {
     questionBucket: (bucket) => `{${prefix}:questions:${bucket}}`,
     question: (bucket, hash) => `{${prefix}:questions:${bucket}}:${hash}`,
     everyOf: (name) => `${tag(name)}:*`,
+    everyOfEpoch: (name, epoch) => `${tag(name)}:${epoch}:*`,
     run: (name) => `${tag(name)}:run`,
     ofRun: (name, epoch) => ({
       run: `${tag(name)}:run`,
-      tasks: `${tag(name)}:tasks`,
-      curriculum: `${tag(name)}:curriculum`,
-      history: `${tag(name)}:history`,
-      late: `${tag(name)}:${epoch}:late`,
+      tasks: `${tag(name)}:${epoch}:tasks`,
+      curriculum: `${tag(name)}:${epoch}:curriculum`,
+      outcomes: `${tag(name)}:${epoch}:outcomes`,
+      history: `${tag(name)}:${epoch}:history`,
+      open: `${tag(name)}:${epoch}:open`,
+      heads: `${tag(name)}:${epoch}:heads`,
+      bodies: `${tag(name)}:${epoch}:bodies`,
+      leases: `${tag(name)}:${epoch}:leases`,
+      leased: `${tag(name)}:${epoch}:leased`,
+      skipped: `${tag(name)}:${epoch}:skipped`,
+      metrics: `${tag(name)}:${epoch}:metrics`,
+      metricsOf: (step) => `${tag(name)}:${epoch}:metrics:${step}`,
+      steps: `${tag(name)}:${epoch}:steps`,
+      step: (step) => `${tag(name)}:${epoch}:step:${step}`,
+      stepBodies: (step) => `${tag(name)}:${epoch}:step-bodies:${step}`,
       pending: `${tag(name)}:${epoch}:pending`,
       buffer: `${tag(name)}:${epoch}:buffer`,
       recent: `${tag(name)}:${epoch}:recent`,

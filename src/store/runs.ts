@@ -1,17 +1,18 @@
 /** Runs in Redis: settings, counters, and the positions that were handed out. */
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import type { Item } from '../words/item.ts'
 import type { CurriculumPoint, SettingsChange } from '../words/run.ts'
 import type { Keys } from './keys.ts'
 import { keysLike } from './nodes.ts'
 import { loadScript } from './script.ts'
 
-const changeSettings = loadScript('change-settings-1')
+const changeSettings = loadScript('change-settings-8')
 
 /** A run as it is stored. */
 export interface StoredRun {
   name: string
+  /** The name under which the run began: what its sequence of items is drawn from. */
+  origin: string
   epoch: number
   revision: number
   /** Tells it from other runs that had or will have its name. */
@@ -39,7 +40,7 @@ export interface Waiting {
   bytes: number
 }
 
-const TEXTS = new Set(['settings', 'uuid', 'epoch', 'revision', 'created'])
+const TEXTS = new Set(['settings', 'uuid', 'origin', 'epoch', 'revision', 'created'])
 
 export class Runs {
   readonly #redis: Redis
@@ -55,51 +56,61 @@ export class Runs {
     if (fields.revision === undefined) return undefined
     return {
       name,
+      origin: fields.origin ?? name,
       epoch: Number(fields.epoch),
       revision: Number(fields.revision),
       uuid: fields.uuid ?? '',
       created: Number(fields.created),
       named: JSON.parse(fields.settings ?? '{}') as SettingsChange, // written by change
-      counters: Object.fromEntries(
-        Object.entries(fields)
-          .filter(([key]) => !TEXTS.has(key))
-          .map(([key, value]) => [key, Number(value)]),
-      ),
+      counters: this.countersOf(fields),
     }
   }
 
-  /** False if somebody changed the run since `revision` (0: since it was not there). */
-  async change(name: string, revision: number, named: SettingsChange, restart: boolean): Promise<boolean> {
-    const args = [revision, JSON.stringify(named), Date.now(), randomUUID(), restart ? '1' : '0']
-    const done = Number(await changeSettings(this.#redis, [this.#keys.run(name)], args)) > 0
-    if (done && revision === 0) await this.#redis.sadd(this.#keys.runs, name)
-    return done
+  /** The numbers among the fields of a run. */
+  countersOf(fields: Record<string, string>): Record<string, number> {
+    const numbers = Object.entries(fields).filter(([key]) => !TEXTS.has(key))
+    return Object.fromEntries(numbers.map(([key, value]) => [key, Number(value)]))
+  }
+
+  /**
+   * False if somebody changed the run since `before` (undefined: since it was not there). `restart` begins the sequence
+   * anew, `remake` makes the prepared items anew.
+   */
+  async change(
+    name: string,
+    before: StoredRun | undefined,
+    named: SettingsChange,
+    { restart, remake }: { restart: boolean; remake: boolean },
+  ): Promise<boolean> {
+    const epoch = before?.epoch ?? firstEpoch()
+    const keys = this.#keys.ofRun(name, epoch)
+    const done = Number(
+      await changeSettings(
+        this.#redis,
+        [keys.run, keys.open, keys.heads, keys.bodies, keys.leases, keys.leased, keys.steps, keys.step('')],
+        [
+          before?.revision ?? 0,
+          JSON.stringify(named),
+          Date.now(),
+          randomUUID(),
+          restart ? '1' : '0',
+          remake ? '1' : '0',
+          name,
+          epoch,
+        ],
+      ),
+    )
+    if (done > 0 && !before) await this.enlist(name)
+    return done > 0
+  }
+
+  /** Puts a run on the list of those there are. */
+  async enlist(name: string): Promise<void> {
+    await this.#redis.sadd(this.#keys.runs, name)
   }
 
   names(): Promise<string[]> {
     return this.#redis.smembers(this.#keys.runs)
-  }
-
-  /** The next `count` positions of the sequence, as the first of them. */
-  async claimPositions(name: string, count: number): Promise<number> {
-    const [[, end] = []] =
-      (await this.#redis
-        .multi()
-        .hincrby(this.#keys.run(name), 'position', count)
-        .hincrby(this.#keys.run(name), 'items', count)
-        .exec()) ?? []
-    return Number(end) - count
-  }
-
-  /** Items that came too late for the call that claimed them. */
-  async takeLate({ name, epoch }: StoredRun, count: number): Promise<Item[]> {
-    const texts = (await this.#redis.lpop(this.#keys.ofRun(name, epoch).late, count)) ?? []
-    return texts.map((text) => JSON.parse(text) as Item) // written by putLate
-  }
-
-  async putLate({ name, epoch }: StoredRun, items: Item[]): Promise<void> {
-    if (items.length > 0)
-      await this.#redis.rpush(this.#keys.ofRun(name, epoch).late, ...items.map((item) => JSON.stringify(item)))
   }
 
   /** Groups that wait: for a worker, for a trainer, for an acknowledgement; and the rollouts of those. */
@@ -113,6 +124,18 @@ export class Runs {
     ])
     const [open = 0, forBuffer = 0, queuedRollouts = 0, rollouts = 0, scored = 0, bytes = 0] = stock.map(Number)
     return { queued, buffered, open, forBuffer, queuedRollouts, rollouts, scored, bytes }
+  }
+
+  /** How many positions the run keeps open. */
+  async setAhead({ name }: StoredRun, ahead: number): Promise<void> {
+    await this.#redis.hset(this.#keys.run(name), 'ahead', ahead)
+  }
+
+  /** Share of right rollouts in the last groups of each task. */
+  async accuracies({ name, epoch }: StoredRun): Promise<Record<string, number>> {
+    const texts = await this.#redis.hgetall(this.#keys.ofRun(name, epoch).outcomes)
+    const mean = (shares: number[]) => shares.reduce((sum, share) => sum + share, 0) / shares.length
+    return Object.fromEntries(Object.entries(texts).map(([task, text]) => [task, mean(text.split(',').map(Number))]))
   }
 
   /** Where the curriculum stands, for each task that has fed it. */
@@ -132,10 +155,30 @@ export class Runs {
     return points.toReversed().map((text) => JSON.parse(text) as CurriculumPoint) // written by complete-group
   }
 
+  /** Steps that have figures, in order. */
+  async metricSteps({ name, epoch }: StoredRun, from: number, to: number): Promise<number[]> {
+    return (await this.#redis.zrangebyscore(this.#keys.ofRun(name, epoch).metrics, from, to)).map(Number)
+  }
+
+  async metricSums({ name, epoch }: StoredRun, step: number): Promise<Record<string, number>> {
+    const sums = await this.#redis.hgetall(this.#keys.ofRun(name, epoch).metricsOf(step))
+    return Object.fromEntries(Object.entries(sums).map(([field, sum]) => [field, Number(sum)]))
+  }
+
   /** Forgets a run and whatever it holds. */
   async remove(name: string): Promise<void> {
     await this.#redis.srem(this.#keys.runs, name)
-    const pattern = this.#keys.everyOf(name).replace(/[[\]*?\\]/g, (mark) => (mark === '*' ? mark : `\\${mark}`))
+    await this.#redis.unlink(this.#keys.run(name)) // no script touches what has no run
+    await this.#unlink(this.#keys.everyOf(name))
+  }
+
+  /** Forgets what a run holds in one of its epochs. */
+  async forgetEpoch(name: string, epoch: number): Promise<void> {
+    await this.#unlink(this.#keys.everyOfEpoch(name, epoch))
+  }
+
+  async #unlink(keyPattern: string): Promise<void> {
+    const pattern = keyPattern.replace(/[[\]*?\\]/g, (mark) => (mark === '*' ? mark : `\\${mark}`))
     for await (const { node, keys } of keysLike(this.#redis, pattern)) await node.unlink(...keys)
   }
 
@@ -149,4 +192,9 @@ export class Runs {
     }
     return sums
   }
+}
+
+/** Of a new run. Counted from the time, so that it shares nothing with one of the same name that was deleted. */
+export function firstEpoch(): number {
+  return Date.now()
 }

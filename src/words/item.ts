@@ -17,5 +17,6 @@ export const Item = z.strictObject({
   recipe: RecipeOutput,
   question: z.string(),
   messages: z.array(PromptMessage).describe('The system prompt and the question'),
+  again: z.literal(true).optional().describe('It was handed out before, and its group has not come in time'),
 })
 export type Item = z.infer<typeof Item>

@@ -149,8 +149,25 @@ export const BatchProgress = z.strictObject({
 })
 export type BatchProgress = z.infer<typeof BatchProgress>
 
+/** Why a run stalls, or that it does not. */
+export const RunState = z.strictObject({
+  is: z.enum([
+    'flowing',
+    'starved_of_rollouts',
+    'no_signal',
+    'all_stale',
+    'buffer_full',
+    'trainer_silent',
+    'engine_down',
+  ]),
+  since: z.string().describe('ISO 8601'),
+  why: z.string().describe('One sentence'),
+})
+export type RunState = z.infer<typeof RunState>
+
 export const Run = z.strictObject({
   run: RunName,
+  state: RunState,
   settings: z.looseObject({}).describe('Every setting, with its default where none was named'),
   progress: z.strictObject({
     items: Count.describe('Items handed out'),
@@ -166,18 +183,40 @@ export const Run = z.strictObject({
     faults: z.record(z.string(), Count),
     unscored: Count,
     dumps: DumpProgress,
+    skipped_positions: Count.describe('Items that could not be made within the deadline, twice'),
   }),
   batch: BatchProgress,
+  skipped: z
+    .array(
+      z.strictObject({
+        position: Count,
+        task: z.string(),
+        seed: Count,
+        difficulty: z.number().nullable(),
+        detail: z.string(),
+        time: z.string(),
+      }),
+    )
+    .describe('The last of the skipped positions, newest first'),
   tasks: z.record(
     z.string(),
     z.strictObject({
       difficulty: z.number().nullable().describe('Where the curriculum stands; null before it has moved'),
-      accuracy: z.number().nullable().describe('Mean score of the last five groups that fed it'),
+      accuracy: z
+        .number()
+        .nullable()
+        .describe(
+          'Mean score of the last five groups that fed the curriculum; without one, share right in the last ten',
+        ),
       groups: Count,
       rollouts: Count,
       mean_score: z.number().nullable(),
       mean_reward: z.number().nullable(),
-      signal: Count,
+      signal: Count.describe('Groups that carried signal'),
+      faults: z.record(z.string(), Count),
+      truncated: Count.describe('Rollouts that were cut by the token limit'),
+      length_p95: z.number().nullable().describe('Tokens that 95 % of the rollouts do not exceed, within 5 %'),
+      last_at: z.string().nullable().describe('When its last group was scored'),
     }),
   ),
 })
@@ -203,6 +242,7 @@ export function settingsInForce(named: SettingsChange): RunSettings {
 /** A group that fed the curriculum, and where its task stood after it. Replayed in order, the scores give the levels. */
 export const CurriculumPoint = z.strictObject({
   time: z.string().describe('ISO 8601'),
+  step: z.int().describe('The trainer’s step at that time'),
   task: z.string(),
   score: z.number().describe('The group’s mean score before any penalty'),
   difficulty: z.number().describe('The level after the group'),

@@ -78,7 +78,7 @@ async function* keptGroups(
         if (stored?.status !== 'scored' || !stored.about || !stored.result || !texts) return undefined
         const { about, result } = stored
         const recipe = await items.open(about.item_id)
-        const prompt = await items.messages(about.item_id, recipe, settings)
+        const prompt = await items.messages(recipe, settings)
         return dumpedGroup({ run: name, group, recipe, prompt, about, texts, result })
       })
     for (const one of dumped) {

@@ -31,6 +31,7 @@ local function missing(rollouts, stale)
 end
 local stock = tonumber(redis.call('HGET', KEYS[4], ask.count) or 0)
 if stock < ask.least and not ask.max_lag then
+  redis.call('HSET', KEYS[1], 'last_asked_at', ask.now)
   return missing(stock, 0)
 end
 
@@ -74,6 +75,7 @@ if #stale > 0 then
   redis.call('HINCRBY', KEYS[1], 'stale_groups', #stale)
 end
 if counted < ask.least then
+  redis.call('HSET', KEYS[1], 'last_asked_at', ask.now, 'last_ask_stale', #stale)
   return missing(counted, #stale)
 end
 
@@ -90,6 +92,7 @@ local batch = string.format(
 redis.call('HSET', KEYS[6], 'batch', batch)
 redis.call('ZADD', KEYS[7], ask.now, ask.step)
 redis.call('HINCRBY', KEYS[1], 'batches', 1)
+redis.call('HSET', KEYS[1], 'last_batch_at', ask.now, 'last_asked_at', ask.now, 'last_ask_stale', 0)
 local last = tonumber(redis.call('HGET', KEYS[1], 'step') or -1)
 if ask.step > last then
   redis.call('HSET', KEYS[1], 'step', ask.step)

@@ -3,9 +3,9 @@
 -- digits, so that a level is the same double after its way through JSON.
 -- keys   curriculum (hash: task to its JSON), history (list of JSON points, newest first)
 -- group  { score, difficulty, target, low, high }: its mean score, the difficulty of its item, the accuracy aimed at, and
---        the bounds of the level;  now: ISO 8601;  most: points that are kept
+--        the bounds of the level;  step: the trainer's;  now: ISO 8601;  most: points that are kept
 -- Gives the level before and after, or nothing if the group was too far from it.
-local function feed(keys, task, group, now, most)
+local function feed(keys, task, group, step, now, most)
   local text = redis.call('HGET', keys.curriculum, task)
   local state = text and cjson.decode(text) or { level = '0.3', scores = {} }
   local level = math.min(math.max(tonumber(state.level), group.low), group.high)
@@ -29,25 +29,25 @@ local function feed(keys, task, group, now, most)
   end
   if #scores >= 3 then
     local stability = math.max(0.5, 1 - math.sqrt(squares / n))
-    local step = 0
+    local move = 0
     if accuracy > group.target + 0.05 then
-      step = 0.05 * stability
+      move = 0.05 * stability
     elseif accuracy < group.target - 0.05 then
-      step = -0.05 * stability
+      move = -0.05 * stability
     end
     if stability > 0.8 and accuracy > 0.9 and level < 0.5 then
-      step = 0.1 * stability
+      move = 0.1 * stability
     elseif stability > 0.8 and accuracy < 0.3 and level > 0.5 then
-      step = -0.1 * stability
+      move = -0.1 * stability
     end
-    level = math.min(math.max(level + step, group.low), group.high)
+    level = math.min(math.max(level + move, group.low), group.high)
   end
   state.level = string.format('%.17g', level)
   state.accuracy = string.format('%.17g', accuracy)
   redis.call('HSET', keys.curriculum, task, cjson.encode(state))
   local point = string.format(
-    '{"time":"%s","task":"%s","score":%.17g,"difficulty":%.17g,"accuracy":%.17g}',
-    now, task, group.score, level, accuracy
+    '{"time":"%s","step":%d,"task":"%s","score":%.17g,"difficulty":%.17g,"accuracy":%.17g}',
+    now, step, task, group.score, level, accuracy
   )
   redis.call('LPUSH', keys.history, point)
   redis.call('LTRIM', keys.history, 0, most - 1)

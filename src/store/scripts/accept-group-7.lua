@@ -1,8 +1,10 @@
 -- Accepts a group: stores it and notes it as pending, both or neither. A group sent twice is accepted once.
 -- KEYS  1 run (hash)  2 group (hash)  3 pending (sorted set: group id by time)  4 buffer (sorted set)  5 stock (hash)
+--       6 leases (sorted set: position by end)  7 leased (hash: position to 'TASK|LABEL')
 -- ARGV  1 group id  2 hash of the content  3 about: the small record  4 texts  5 arrays
 --       6 JSON: { epoch, now (ms), rollouts, wants: whether it wants to wait for a trainer,
---                 most: groups queued, buffered and in open batches, full: there is no room for any new group }
+--                 most: groups queued, buffered and in open batches, full: there is no room for any new group,
+--                 lease?: { position, task } of its item in the run's sequence }
 -- Gives 'new', 'known' (the same content was accepted before), 'conflict' (other content), 'full', or 'epoch' (the run
 -- is in another epoch than the caller thinks).
 local ask = cjson.decode(ARGV[6])
@@ -33,6 +35,14 @@ if ARGV[5] ~= '' then
 end
 redis.call('HINCRBY', KEYS[5], 'bytes', bytes)
 redis.call('ZADD', KEYS[3], ask.now, ARGV[1])
+redis.call('HSET', KEYS[1], 'last_accepted_at', ask.now)
+if ask.lease then -- the item has come back
+  local leased = redis.call('HGET', KEYS[7], ask.lease.position)
+  if leased and leased:sub(1, #ask.lease.task + 1) == ask.lease.task .. '|' then
+    redis.call('ZREM', KEYS[6], ask.lease.position)
+    redis.call('HDEL', KEYS[7], ask.lease.position)
+  end
+end
 redis.call('HINCRBY', KEYS[1], 'groups', 1)
 redis.call('HINCRBY', KEYS[1], 'rollouts', ask.rollouts)
 return 'new'

@@ -5,20 +5,30 @@
 --       9 stock (hash)  10 facts (hash: id of a buffered group to its JSON)  11 texts (list)
 --       12 failed (sorted set: id of a group that can be tried again, by time in ms)
 --       13 dumps (hash)  14, 15 records that wait for a file of rollouts, of failed groups (lists)
+--       16 outcomes (hash)  17 metrics (sorted set of steps)
 -- ARGV  1 group id  2 result as JSON  3 facts as JSON, for the buffer
---       4 JSON: { status, destination?, retriable, task, now (ms), time (ISO 8601), counters: { name: amount } of the run,
---                 sums: { field: amount } of the task, feed?: what the curriculum learns, history_max,
+--       4 JSON: { epoch, status, destination?, retriable, signal, task, now (ms), time (ISO 8601),
+--                 counters: { name: amount } of the run, sums: { field: amount } of the task,
+--                 step_sums: { field: amount } of the step, version?: its oldest policy version,
+--                 share?: of its counted rollouts that are right, feed?: what the curriculum learns, history_max,
 --                 dump?: what parts/dump.lua is asked,
---                 failed_max, keep, keep_bytes, remembered, group_prefix }
+--                 failed_max, keep, keep_bytes, remembered, group_prefix, metrics_prefix }
 --       5 channel  6 message  7 the group's record for the dumps
--- Gives nil if the group was done already or is gone; else what became of its record, and the level of its task before
--- and after if it moved the curriculum.
+-- Gives nil if the group was done already, is gone, or belongs to an epoch that is over; else what became of its record,
+-- and the level of its task before and after if it moved the curriculum.
 -- include curriculum
 -- include dump
+-- include figures
 -- include settle
 local ask = cjson.decode(ARGV[4])
-local keys = { run = KEYS[1], stock = KEYS[9], texts = KEYS[11], curriculum = KEYS[7], history = KEYS[8] }
+local keys = {
+  run = KEYS[1], stock = KEYS[9], texts = KEYS[11], curriculum = KEYS[7], history = KEYS[8],
+  outcomes = KEYS[16], metrics = KEYS[17], metrics_prefix = ask.metrics_prefix,
+}
 local id = ARGV[1]
+if tonumber(redis.call('HGET', KEYS[1], 'epoch')) ~= ask.epoch then
+  return nil
+end
 local group = redis.call('HMGET', KEYS[2], 'status', 'wants', 'rollouts')
 if group[1] ~= 'queued' then
   return nil
@@ -58,6 +68,20 @@ end
 for field, amount in pairs(ask.sums) do
   redis.call('HINCRBYFLOAT', KEYS[6], field, amount)
 end
+local step = step_of(keys, ask.version)
+if ask.status == 'scored' then
+  redis.call('HSET', KEYS[6], ask.task .. ':last_at', ask.now)
+  redis.call('HSET', KEYS[1], 'last_scored_at', ask.now)
+  if ask.signal then
+    redis.call('HSET', KEYS[1], 'last_signal_at', ask.now, 'groups_since_signal', 0)
+  else
+    redis.call('HINCRBY', KEYS[1], 'groups_since_signal', 1)
+  end
+  add_to_step(keys, step, ask.version, ask.step_sums)
+end
+if ask.share then
+  add_outcome(keys, ask.task, ask.share)
+end
 
 -- What is no longer kept is forgotten but for its content's hash, which tells a repeated post from a new one.
 local over = math.min(redis.call('ZCARD', KEYS[5]) - ask.keep, 100)
@@ -72,7 +96,7 @@ end
 
 local before, after
 if ask.feed then
-  before, after = feed(keys, ask.task, ask.feed, ask.time, ask.history_max)
+  before, after = feed(keys, ask.task, ask.feed, step, ask.time, ask.history_max)
 end
 local kept = {}
 if ask.dump then

@@ -1,0 +1,55 @@
+/** GET and PUT /runs/{run}/checkpoint. */
+import { z } from 'zod'
+import { Checkpoint, Forgotten } from '../src/words/checkpoint.ts'
+import { problems } from '../src/words/problem.ts'
+import { RunName } from '../src/words/rollout.ts'
+import { Run } from '../src/words/run.ts'
+import type { App, Services } from './context.ts'
+
+const CHECKPOINT_BODY_BYTES = 64 * 1024 * 1024
+const Params = z.strictObject({ run: RunName })
+
+export function checkpoint(app: App, { restoring, runs, handout }: Services): void {
+  app.get(
+    '/runs/:run/checkpoint',
+    {
+      schema: {
+        tags: ['runs'],
+        summary: 'All that restoring a run takes, in one document',
+        params: Params,
+        response: { 200: Checkpoint, ...problems('unknown_run', 'redis_unavailable') },
+      },
+    },
+    async ({ params }) => restoring.take(params.run),
+  )
+
+  app.put(
+    '/runs/:run/checkpoint',
+    {
+      bodyLimit: CHECKPOINT_BODY_BYTES,
+      schema: {
+        tags: ['runs'],
+        summary: 'Restores a run from its checkpoint, here or under another name: a new epoch begins',
+        params: Params,
+        body: Checkpoint,
+        response: {
+          200: z.strictObject({ ...Run.shape, epoch: z.int(), forgotten: Forgotten }),
+          ...problems(
+            'invalid_request',
+            'invalid_json',
+            'unknown_task',
+            'engine_version_mismatch',
+            'body_too_large',
+            'redis_unavailable',
+            'redis_full',
+          ),
+        },
+      },
+    },
+    async ({ params, body }) => {
+      const { run, forgotten } = await restoring.restore(params.run, body)
+      void handout.prepare(run)
+      return { ...(await runs.view(run)), epoch: run.epoch, forgotten }
+    },
+  )
+}

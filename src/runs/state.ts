@@ -1,0 +1,64 @@
+/** Why a run stalls, or that it does not: one sentence for whoever looks. */
+import type { Health } from '../engine/engine.ts'
+import type { Waiting } from '../store/runs.ts'
+import type { RunState } from '../words/run.ts'
+import type { OpenRun } from './run-book.ts'
+
+/** After this long without rollouts, or without a trainer that asks, somebody should look. */
+const SILENT_MS = 60_000
+/** So many groups in a row without signal are no accident. */
+const GROUPS_WITHOUT_SIGNAL = 8
+
+/** The first that applies, from what stops everything to what stops one side. */
+export function stateOf(run: OpenRun, waiting: Waiting, engine: Health, now = Date.now()): RunState {
+  const { settings, counters, created } = run
+  const at = (name: string) => counters[name] ?? created
+  const state = (is: RunState['is'], since: number, why: string): RunState => ({
+    is,
+    since: new Date(since).toISOString(),
+    why,
+  })
+  const held = waiting.forBuffer + waiting.buffered + waiting.open
+  const full = settings.unscored_rollouts === 'omit' ? waiting.scored : waiting.rollouts
+  const lastAsked = Math.max(at('last_asked_at'), at('last_batch_at'))
+  if (!engine.ok) return state('engine_down', now, `The engine is down: ${engine.detail ?? 'it does not answer'}.`)
+  if (held >= settings.buffer_max_groups) {
+    return state(
+      'buffer_full',
+      at('last_accepted_at'),
+      `${held} groups wait for a trainer, as many as buffer_max_groups allows.`,
+    )
+  }
+  if (full >= settings.batch_size && now - lastAsked > SILENT_MS) {
+    return state(
+      'trainer_silent',
+      lastAsked,
+      `${full} rollouts are ready, but no trainer has asked for a batch of late.`,
+    )
+  }
+  if ((counters.last_ask_stale ?? 0) > 0 && full < settings.batch_size) {
+    const lag = `older than max_policy_lag (${settings.max_policy_lag})`
+    return state(
+      'all_stale',
+      at('last_asked_at'),
+      `At the last call ${counters.last_ask_stale} groups were ${lag} and dropped; too few were left for a batch.`,
+    )
+  }
+  const dull = counters.groups_since_signal ?? 0
+  if (dull >= GROUPS_WITHOUT_SIGNAL) {
+    const kind =
+      (counters.no_signal_easy ?? 0) > (counters.no_signal_hard ?? 0)
+        ? 'mostly all right: too easy'
+        : 'mostly all wrong: too hard, or the format is missed'
+    return state('no_signal', at('last_signal_at'), `The last ${dull} groups have equal rewards throughout (${kind}).`)
+  }
+  if (
+    waiting.queued === 0 &&
+    (counters.last_accepted_at === undefined || now - counters.last_accepted_at > SILENT_MS)
+  ) {
+    const why =
+      counters.last_accepted_at === undefined ? 'No rollouts have come yet.' : 'No rollouts have come of late.'
+    return state('starved_of_rollouts', at('last_accepted_at'), why)
+  }
+  return state('flowing', at('last_batch_at'), 'Rollouts come in and are scored.')
+}

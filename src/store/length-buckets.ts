@@ -1,0 +1,22 @@
+/** Lengths counted in buckets that grow by 5 %, so that a percentile of any number of them is known within 5 %. */
+const GROWTH = Math.log(1.05)
+const PREFIX = 'length<'
+
+/** The field in which a length is counted. */
+export function lengthField(length: number): string {
+  return `${PREFIX}${length <= 0 ? 0 : Math.ceil(Math.log(length) / GROWTH) + 1}`
+}
+
+/** The length that a share of the counted ones do not exceed; null if none was counted. */
+export function percentile(sums: Record<string, number>, share: number): number | null {
+  const buckets = Object.entries(sums)
+    .filter(([field]) => field.startsWith(PREFIX))
+    .map(([field, count]) => [Number(field.slice(PREFIX.length)), count] as const)
+    .toSorted(([a], [b]) => a - b)
+  let left = buckets.reduce((sum, [, count]) => sum + count, 0) * share
+  for (const [bucket, count] of buckets) {
+    left -= count
+    if (left <= 1e-9) return bucket === 0 ? 0 : Math.round(Math.exp((bucket - 1) * GROWTH))
+  }
+  return null
+}

@@ -1,0 +1,60 @@
+/** All of a run that a trainer's own checkpoint cannot hold: restored anywhere, the run goes on as if nothing had been. */
+import { z } from 'zod'
+import { Difficulty, TaskName } from './recipe.ts'
+import { RunName } from './rollout.ts'
+import { CurriculumPoint, SettingsChange } from './run.ts'
+
+const Position = z.int().min(0)
+const Label = Difficulty.nullable()
+const Figures = z.record(z.string().max(200), z.number())
+
+/** Numbers of 17 digits, so that a level is the same double after its way through JSON. */
+const Exact = z.string().regex(/^-?[0-9.e+-]{1,40}$/)
+
+export const Checkpoint = z.strictObject({
+  format: z.literal(1),
+  engine: z.string().describe('Version of the library; items of another are others'),
+  run: RunName.describe('Where it was taken'),
+  origin: RunName.describe('What the sequence of items is drawn from'),
+  created_at: z.string(),
+  settings: SettingsChange.describe('What was named; the rest has its default'),
+  counters: Figures,
+  curriculum: z.record(
+    TaskName,
+    z.strictObject({ level: Exact, accuracy: Exact.optional(), scores: z.array(Exact).max(10) }),
+  ),
+  outcomes: z.record(TaskName, z.string().regex(/^[0-9.,e-]{1,400}$/)),
+  tasks: Figures,
+  history: z.array(CurriculumPoint).describe('Oldest first'),
+  sequence: z
+    .strictObject({
+      position: Position.describe('The next that was never opened'),
+      open: z.array(Position).max(5000).describe('Opened, not handed out'),
+      leases: z.array(z.strictObject({ position: Position, until: z.number(), task: TaskName, difficulty: Label })),
+      steps: z.array(
+        z.strictObject({
+          step: z.int().min(0),
+          items: z.array(
+            z.strictObject({
+              position: Position,
+              task: TaskName.nullable().describe('null: not made yet'),
+              difficulty: Label,
+            }),
+          ),
+        }),
+      ),
+    })
+    .describe('Which items were handed out and which come next'),
+  metrics: z.array(z.strictObject({ step: z.int().min(0), sums: Figures })).describe('Sums per step, oldest first'),
+})
+export type Checkpoint = z.infer<typeof Checkpoint>
+
+/** What a restored run has forgotten. */
+export const Forgotten = z.strictObject({
+  queued_groups: z.int(),
+  buffered_groups: z.int(),
+  open_batches: z.int(),
+  prepared_items: z.int(),
+  remembered_groups: z.int(),
+})
+export type Forgotten = z.infer<typeof Forgotten>

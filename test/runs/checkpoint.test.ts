@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Checkpoint } from '../../src/words/checkpoint.ts'
+import type { Item } from '../../src/words/item.ts'
+import { openWorld, type World } from '../world.ts'
+
+let world: World
+let empty: World
+beforeAll(async () => {
+  ;[world, empty] = await Promise.all([openWorld({ worker: true }), openWorld({ worker: true })])
+})
+afterAll(() => Promise.all([world.close(), empty.close()]))
+
+/** Asks until `count` items have come: on a busy machine not all are made within the time of one call. */
+async function items(at: World, run: string, count: number): Promise<Item[]> {
+  const list: Item[] = []
+  while (list.length < count)
+    list.push(...((await at.call('POST', '/items', { run, count: count - list.length })).body.items ?? []))
+  return list
+}
+const ids = (list: Item[]) => list.map(({ id }) => id)
+const take = async (at: World, run: string): Promise<Checkpoint> =>
+  (await at.call('GET', `/runs/${run}/checkpoint`)).body
+const view = async (at: World, run: string) => (await at.call('GET', `/runs/${run}`)).body
+
+/** Posts groups of which a share is right, one after the other, and waits for each. */
+async function feed(at: World, run: string, list: Item[], share: number): Promise<void> {
+  for (const [k, item] of list.entries()) {
+    const { body } = await at.call('GET', `/items/${item.id}?reveal=true`)
+    const rollouts = Array.from({ length: 4 }, (_, n) => ({
+      completion: `<answer>${n < share * 4 ? body.answer : 'zzz'}</answer>`,
+      length_tokens: 100 + k,
+      policy_version: k,
+    }))
+    const posted = { run, item_id: item.id, group_id: `${item.recipe.seed}`, rollouts }
+    expect((await at.call('POST', '/rollouts', posted, { prefer: 'wait=20' })).body.status).toBe('scored')
+  }
+}
+
+const SETTINGS = { tasks: ['chain_sum', 'gcd'], complexity_mode: 'curriculum', batch_size: 8 }
+
+async function begin(run: string): Promise<void> {
+  await world.call('PUT', `/runs/${run}`, SETTINGS)
+  await feed(world, run, await items(world, run, 8), 0.5)
+  await feed(world, run, await items(world, run, 6), 1)
+}
+
+describe('a run goes on elsewhere as it would have gone on here', () => {
+  it('under the same name or another: the next items, the difficulties, what is counted', async () => {
+    await begin('here')
+    const checkpoint = await take(world, 'here')
+    for (const name of ['here', 'there']) {
+      const restored = await empty.call('PUT', `/runs/${name}/checkpoint`, checkpoint)
+      expect(restored).toMatchObject({ status: 200, body: { run: name, forgotten: { buffered_groups: 0 } } })
+      const again = await take(empty, name)
+      const { run: _run, created_at: _at, ...rest } = checkpoint
+      const { position: _a, open: _b, ...sequence } = again.sequence
+      expect({ ...again, sequence }).toMatchObject({ ...rest, sequence })
+    }
+    const next = await items(world, 'here', 200)
+    expect(ids(await items(empty, 'here', 200))).toEqual(ids(next))
+    const there = await items(empty, 'there', 200)
+    expect(ids(there)).toEqual(ids(next))
+    const quick = next.slice(0, 8)
+    await feed(world, 'here', quick, 0)
+    await feed(empty, 'there', quick, 0)
+    expect((await view(empty, 'there')).tasks).toMatchObject(
+      Object.fromEntries(
+        Object.entries<{ difficulty: number; accuracy: number }>((await view(world, 'here')).tasks).map(
+          ([task, { difficulty, accuracy }]) => [task, { difficulty, accuracy }],
+        ),
+      ),
+    )
+  })
+
+  it('a trainer that goes back and sends equal groups again is served like new', async () => {
+    await begin('back')
+    const checkpoint = await take(world, 'back')
+    const first = await items(world, 'back', 4)
+    await feed(world, 'back', first, 0.5)
+    const restored = await world.call('PUT', '/runs/back/checkpoint', checkpoint)
+    expect(restored).toMatchObject({
+      status: 200,
+      body: { forgotten: { buffered_groups: expect.toSatisfy((n) => n > 0) } },
+    })
+    expect((await view(world, 'back')).progress.buffered_groups).toBe(0)
+    const again = await items(world, 'back', 4)
+    expect(ids(again)).toEqual(ids(first))
+    await feed(world, 'back', again, 0.5)
+    expect((await view(world, 'back')).progress.buffered_groups).toBe(4)
+    expect((await take(world, 'back')).history).toHaveLength(checkpoint.history.length + 4)
+  })
+
+  it('items of a step that were chosen before the checkpoint are the same after it', async () => {
+    await world.call('PUT', '/runs/stepped', SETTINGS)
+    const ask = { run: 'stepped', step: 3, count: 6 }
+    const before = (await world.call('POST', '/items', ask, { prefer: 'wait=30' })).body.items
+    const checkpoint = await take(world, 'stepped')
+    await empty.call('PUT', '/runs/stepped/checkpoint', checkpoint)
+    expect((await empty.call('POST', '/items', ask, { prefer: 'wait=30' })).body.items).toEqual(before)
+  })
+})
+
+describe('what cannot be restored', () => {
+  it('is refused: another engine’s, a misshapen one, of unknown tasks', async () => {
+    await begin('refused')
+    const checkpoint = await take(world, 'refused')
+    const put = (body: object) => world.call('PUT', '/runs/other/checkpoint', body)
+    expect(await put({ ...checkpoint, engine: '0.0.1' })).toMatchObject({ body: { code: 'engine_version_mismatch' } })
+    expect(await put({ ...checkpoint, format: 2 })).toMatchObject({ body: { code: 'invalid_request' } })
+    expect(await put({ ...checkpoint, settings: { tasks: ['nothing'] } })).toMatchObject({
+      body: { code: 'unknown_task' },
+    })
+    expect(await world.call('GET', '/runs/other')).toMatchObject({ status: 404 })
+    expect(await world.call('GET', '/runs/never/checkpoint')).toMatchObject({ body: { code: 'unknown_run' } })
+  })
+})
