@@ -2,14 +2,14 @@
 import { Command, Option } from 'commander'
 import { z } from 'zod'
 import { itemsOfRun, itemsOfTasks } from './many-items.ts'
-import { examples, whole } from './options.ts'
+import { examples, repeated, whole } from './options.ts'
 import { print, tell } from './output.ts'
 import { FORMATS, type Format, rowOf } from './prompt-rows.ts'
 import { addRecipeOptions, type RecipeOptions, recipeOf } from './recipe-options.ts'
 import { addServerOptions, type Server, type ServerOptions, withServer } from './server.ts'
 
 interface Options extends ServerOptions, RecipeOptions {
-  task: string[]
+  task?: string[]
   category?: string
   run?: string
   count: number
@@ -25,12 +25,7 @@ export function items(): Command {
       'Print many items as JSON lines: prompt files for trainers. Answers stay on the server; the id finds them.',
     )
     .option('--count <number>', 'how many', whole(1), 10)
-    .option(
-      '--task <name>',
-      'a task; may be repeated; none: all',
-      (name: string, before: string[]) => [...before, name],
-      [],
-    )
+    .option('--task <name>', 'a task; may be repeated; none: all', repeated)
     .option('--category <name>', 'the tasks of a category')
     .addOption(
       new Option('--run <name>', 'the next items of a run, with its prompt, in place of tasks').conflicts([
@@ -78,7 +73,7 @@ async function run(server: Server, options: Options): Promise<void> {
 }
 
 async function tasksOf(server: Server, { task, category }: Options): Promise<string[]> {
-  if (task.length > 0) return task
+  if (task) return task
   const { tasks } = await server.call(
     Tasks,
     'GET',

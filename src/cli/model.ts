@@ -14,7 +14,7 @@ interface Options {
   port: number
   accuracy: number
   accuracyAtHardest?: number
-  task: Record<string, Accuracy>
+  task?: Record<string, Accuracy>
   seed: number
   formatFaults: number
   truncations: number
@@ -48,7 +48,6 @@ export function model(): Command {
       '--task <name=share>',
       'another chance for a task: NAME=0.9, or NAME=0.9:0.2 (easiest:hardest)',
       taskAccuracy,
-      {},
     )
     .option('--seed <number>', 'another seed, other luck', whole(), 0)
     .option('--format-faults <share>', 'completions without an answer that can be read', share, 0)
@@ -79,7 +78,7 @@ export function model(): Command {
 async function run(options: Options): Promise<void> {
   const { url, key, slow, retryAfter, task, ...rest } = options
   const server = { url, ...(key !== undefined && { key }) }
-  const given = { ...rest, server, tasks: task, slowRequests: slow, retryAfterS: retryAfter }
+  const given = { ...rest, server, ...(task && { tasks: task }), slowRequests: slow, retryAfterS: retryAfter }
   const { startPretendModel } = await import('../pretend-model/pretend-model.ts') // with its HTTP server, which other commands need not load
   const model = await startPretendModel(given).catch((cause: unknown) => {
     throw new Failure(cannotStart(options, cause), { cause })
@@ -97,7 +96,7 @@ function cannotStart({ host, port }: Options, cause: unknown): string {
   return code === 'EADDRINUSE' ? `Port ${port} of ${host} is taken: give another with --port` : message
 }
 
-function taskAccuracy(text: string, before: Record<string, Accuracy>): Record<string, Accuracy> {
+function taskAccuracy(text: string, before: Record<string, Accuracy> = {}): Record<string, Accuracy> {
   const [, name, easiest, hardest] = /^([a-z0-9_]+)=([\d.]+)(?::([\d.]+))?$/.exec(text) ?? []
   if (name === undefined || easiest === undefined)
     throw new InvalidArgumentError('It must be NAME=0.9 or NAME=0.9:0.2.')

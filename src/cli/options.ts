@@ -17,6 +17,26 @@ export function whole(least = 0): (text: string) => number {
   }
 }
 
+export function object(text: string): Record<string, unknown> {
+  const value = json(text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new InvalidArgumentError('It must be a JSON object, as \'{"max_animals": 5}\'.')
+  return { ...value }
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** For options that may be given more than once. */
+export function repeated(value: string, before: string[] = []): string[] {
+  return [...before, value]
+}
+
 /** Lines of examples for the end of a command's help. */
 export function examples(...lines: string[]): string {
   return ['', 'Examples:', ...lines.map((line) => `  ${line}`)].join('\n')

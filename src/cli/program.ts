@@ -4,6 +4,7 @@ import { ConfigError } from '../config.ts'
 import { PrepareError } from '../prepare/prepare-error.ts'
 import { VERSION } from '../version.ts'
 import { doctor } from './doctor.ts'
+import { evals } from './eval.ts'
 import { exportRun } from './export.ts'
 import { Failure } from './failure.ts'
 import { wasInterrupted } from './interrupt.ts'
@@ -20,7 +21,7 @@ import { tasks } from './tasks.ts'
 const WRONG_USAGE = 2
 const INTERRUPTED = 130
 
-const COMMANDS = [serve, api, worker, doctor, tasks, item, items, score, runs, exportRun, model]
+const COMMANDS = [serve, api, worker, doctor, tasks, item, items, score, runs, exportRun, evals, model]
 
 export function buildProgram(): Command {
   const program = new Command('reasoning-gym-server')
@@ -39,6 +40,7 @@ export function buildProgram(): Command {
         'reasoning-gym-server items --help',
       ),
     )
+    .enablePositionalOptions() // options after a subcommand are its own
     .exitOverride()
   for (const make of COMMANDS) program.addCommand(withSettings(make(), program))
   return program

@@ -1,6 +1,6 @@
 /** The options that spell a recipe: seed, index, difficulty or config. */
-import { type Command, InvalidArgumentError, Option } from 'commander'
-import { share, whole } from './options.ts'
+import { type Command, Option } from 'commander'
+import { object, share, whole } from './options.ts'
 
 export interface RecipeOptions {
   seed: number
@@ -20,19 +20,4 @@ export function addRecipeOptions(command: Command): Command {
 /** The part of a recipe that these options spell, but for the seed. */
 export function recipeOf({ difficulty, config }: RecipeOptions): object {
   return { ...(difficulty !== undefined && { difficulty }), ...(config && { config }) }
-}
-
-function object(text: string): Record<string, unknown> {
-  const value = json(text)
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new InvalidArgumentError('It must be a JSON object, as \'{"max_animals": 5}\'.')
-  return { ...value }
-}
-
-function json(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -31,12 +31,17 @@ export function addServerOptions(command: Command): Command {
     .option('--key <key>', 'the key to call it with (SERVER_KEY)')
 }
 
-/**
- * Gives `use` a server. One that is started for it ends with it; `keeps` says that what it does shall stay, in DATA_DIR.
- */
+/** What a command asks of a server that is started for it. */
+interface Needs {
+  /** What it does shall stay, in DATA_DIR. */
+  keeps?: boolean
+  env?: Record<string, string>
+}
+
+/** Gives `use` a server. One that is started for it ends with it. */
 export async function withServer<T>(
   { url, key }: ServerOptions,
-  { keeps = false }: { keeps?: boolean },
+  { keeps = false, env = {} }: Needs,
   use: (server: Server) => Promise<T>,
 ): Promise<T> {
   const config = readConfig()
@@ -46,7 +51,7 @@ export async function withServer<T>(
   const here = hereOf(config)
   if (await answers(here)) return use(new Server(here, given))
   tell(`No server answers at ${here}: starting one for this command …`)
-  const own = await startServer(settingsOf(config, keeps), interruption())
+  const own = await startServer({ ...settingsOf(config, keeps), ...env }, interruption())
   try {
     return await use(new Server(own.url))
   } finally {
@@ -88,22 +93,22 @@ export class Server {
   }
 
   /** The answer as it comes. Throws a Failure for all that is not 2xx. */
-  async open(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
-    const response = await this.#fetch(method, path, body, headers)
+  async open(method: string, path: string, body?: unknown, signal = interruption()): Promise<Response> {
+    const response = await this.#fetch(method, path, body, signal)
     if (response.ok) return response
     throw await failureOf(response, `${method} ${this.url}${path}`)
   }
 
   async call<Schema extends z.ZodType>(schema: Schema, method: string, path: string, body?: unknown) {
     const response = await this.open(method, path, body)
-    return schema.parse(response.status === 204 ? null : await response.json())
+    return understood(schema, await response.json())
   }
 
   /** The same, asked again for a while where the server says "not yet" (429, 503). */
   async insist<Schema extends z.ZodType>(schema: Schema, method: string, path: string, body?: unknown) {
     for (let tries = 1; ; tries++) {
-      const response = await this.#fetch(method, path, body, {})
-      if (response.ok) return schema.parse(await response.json())
+      const response = await this.#fetch(method, path, body, interruption())
+      if (response.ok) return understood(schema, await response.json())
       const waitS = Number(response.headers.get('retry-after') ?? Number.NaN)
       const failure = await failureOf(response, `${method} ${this.url}${path}`)
       if (Number.isNaN(waitS) || tries === TRIES) throw failure
@@ -111,20 +116,19 @@ export class Server {
     }
   }
 
-  async #fetch(method: string, path: string, body: unknown, headers: Record<string, string>): Promise<Response> {
+  async #fetch(method: string, path: string, body: unknown, signal: AbortSignal): Promise<Response> {
     try {
       return await fetch(this.url + path, {
         method,
         headers: {
           ...(body !== undefined && { 'content-type': 'application/json' }),
           ...(this.#key !== undefined && { authorization: `Bearer ${this.#key}` }),
-          ...headers,
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
-        signal: interruption(),
+        signal,
       })
     } catch (cause) {
-      interruption().throwIfAborted()
+      signal.throwIfAborted()
       throw new Failure(
         `No server answers at ${this.url}: start it (reasoning-gym-server serve), or name another with --url`,
         {
@@ -133,6 +137,14 @@ export class Server {
       )
     }
   }
+}
+
+function understood<Schema extends z.ZodType>(schema: Schema, answer: unknown): z.infer<Schema> {
+  const parsed = schema.safeParse(answer)
+  if (parsed.success) return parsed.data
+  throw new Failure(
+    `The server answers in a way that this version does not understand: ${z.prettifyError(parsed.error)}`,
+  )
 }
 
 async function failureOf(response: Response, call: string): Promise<Failure> {

@@ -59,6 +59,7 @@ describe('every command', () => {
     const program = buildProgram()
     let reached = 0
     const stub = (command: Command) => {
+      command.configureOutput({ writeOut: () => {} })
       command.action(() => {
         reached++
       })
@@ -67,7 +68,6 @@ describe('every command', () => {
     stub(program)
     const words = wordsOf(line)
     const asksForHelp = words.includes('--help')
-    program.configureOutput({ writeOut: () => {} })
     await program.parseAsync(words, { from: 'user' }).catch((error: { code: string }) => {
       if (!asksForHelp || error.code !== 'commander.helpDisplayed') throw error
     })

@@ -1,0 +1,161 @@
+/** What can be done with evals that are there: compare, list, show, report, cancel; and the suites. */
+import { Command, Option } from 'commander'
+import { z } from 'zod'
+import { copyBody } from './copy-body.ts'
+import { Comparison, EvalAnswer, printComparison, printEval } from './eval-tables.ts'
+import { examples } from './options.ts'
+import { printJson, printLine } from './output.ts'
+import { addServerOptions, type Server, type ServerOptions, withServer } from './server.ts'
+import { tableOf } from './table.ts'
+
+interface Options extends ServerOptions {
+  json?: true
+  run?: string
+  suite?: string
+  label?: string
+  format?: string
+}
+
+const ID = 'eval-0123456789abcdef0123'
+
+export function compareEvals(): Command {
+  return command('compare', 'Compare two evals on one suite: the paired difference, in all and task by task.')
+    .argument('<a>', 'id of an eval')
+    .argument('<b>', 'id of another')
+    .option('--json', 'print what the server answers')
+    .addHelpText('after', examples(`reasoning-gym-server eval compare ${ID} eval-3210fedcba9876543210`))
+    .action((a: string, b: string, options: Options) =>
+      using(options, async (server) => {
+        const query = new URLSearchParams({ a, b }).toString()
+        const comparison = await server.call(Comparison, 'GET', `/eval/compare?${query}`)
+        await (options.json ? printJson(comparison) : printComparison(comparison))
+      }),
+    )
+}
+
+export function listEvals(): Command {
+  return command('list', 'List evals, newest first; those of a run are its curve.')
+    .option('--run <name>', 'only those of a run')
+    .option('--suite <name>', 'only those on a suite')
+    .option('--label <text>', 'only those with a label')
+    .option('--json', 'print what the server answers')
+    .addHelpText('after', examples('reasoning-gym-server eval list --run first --suite smoke'))
+    .action((options: Options) =>
+      using(options, async (server) => {
+        const { run, suite, label } = options
+        const query = new URLSearchParams({
+          ...(run && { run }),
+          ...(suite && { suite }),
+          ...(label && { label }),
+        }).toString()
+        const answer = await server.call(List, 'GET', `/eval?${query}`)
+        if (options.json) return printJson(answer)
+        const rows = answer.evals.map(({ id, status, model, suite, run, step, result, progress }) => [
+          ...[id, status, model?.name, suite.name, run, step],
+          result?.mean_score?.toFixed(3),
+          `${progress.done}/${progress.total}`,
+        ])
+        await printLine(tableOf(['eval', 'status', 'model', 'suite', 'run', 'step', 'mean score', 'samples'], rows))
+      }),
+    )
+}
+
+const List = z.looseObject({
+  evals: z.array(
+    z.looseObject({
+      id: z.string(),
+      status: z.string(),
+      model: z.looseObject({ name: z.string() }).nullish(),
+      suite: z.looseObject({ name: z.string() }),
+      run: z.string().nullish(),
+      step: z.number().nullish(),
+      result: z.looseObject({ mean_score: z.number().nullish() }).nullish(),
+      progress: z.looseObject({ done: z.number(), total: z.number() }),
+    }),
+  ),
+})
+
+export function showEval(): Command {
+  return command('show', 'Show an eval as it stands: its table.')
+    .argument('<id>', 'id of the eval')
+    .option('--json', 'print what the server answers')
+    .addHelpText('after', examples(`reasoning-gym-server eval show ${ID}`))
+    .action((id: string, options: Options) =>
+      using(options, async (server) => {
+        const answer = await server.call(EvalAnswer, 'GET', pathOf(id))
+        await (options.json ? printJson(answer) : printEval(answer))
+      }),
+    )
+}
+
+export function reportEval(): Command {
+  return command('report', 'Print an eval’s report, or all its samples.')
+    .argument('<id>', 'id of the eval')
+    .addOption(
+      new Option('--format <format>', 'html: a page with charts; markdown; samples: JSON lines')
+        .choices(['html', 'markdown', 'samples'])
+        .default('html'),
+    )
+    .addHelpText(
+      'after',
+      examples(
+        `reasoning-gym-server eval report ${ID} > report.html`,
+        `reasoning-gym-server eval report ${ID} --format samples > samples.jsonl`,
+      ),
+    )
+    .action((id: string, { format, ...options }: Options) =>
+      using(options, async (server) => {
+        const path = format === 'samples' ? 'samples' : `report${format === 'markdown' ? '?format=markdown' : ''}`
+        await copyBody(await server.open('GET', `${pathOf(id)}/${path}`))
+      }),
+    )
+}
+
+export function cancelEval(): Command {
+  return command('cancel', 'Cancel an eval; what it has is kept, and `eval --resume` goes on.')
+    .argument('<id>', 'id of the eval')
+    .addHelpText('after', examples(`reasoning-gym-server eval cancel ${ID}`))
+    .action((id: string, options: Options) =>
+      using(options, async (server) => {
+        const { status } = await server.call(EvalAnswer, 'DELETE', pathOf(id))
+        await printLine(`The eval is ${status}`)
+      }),
+    )
+}
+
+export function suites(): Command {
+  return command('suites', 'List the frozen suites.')
+    .option('--json', 'print what the server answers')
+    .addHelpText('after', examples('reasoning-gym-server eval suites'))
+    .action((options: Options) =>
+      using(options, async (server) => {
+        const answer = await server.call(Suites, 'GET', '/eval/suites')
+        if (options.json) return printJson(answer)
+        const rows = answer.suites.map(({ name, items, sha256, description }) => [
+          name,
+          items,
+          sha256.slice(0, 12),
+          description,
+        ])
+        await printLine(tableOf(['suite', 'items', 'sha256', ''], rows))
+      }),
+    )
+}
+
+const Suites = z.looseObject({
+  suites: z.array(
+    z.looseObject({ name: z.string(), items: z.number(), sha256: z.string(), description: z.string().optional() }),
+  ),
+})
+
+function command(name: string, what: string): Command {
+  return addServerOptions(new Command(name)).description(what)
+}
+
+function using(options: ServerOptions, use: (server: Server) => Promise<void>): Promise<void> {
+  return withServer(options, { keeps: true }, use)
+}
+
+function pathOf(id: string): string {
+  return `/eval/${encodeURIComponent(id)}`
+}
