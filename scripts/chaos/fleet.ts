@@ -1,0 +1,177 @@
+/** The real processes: two API nodes, two workers, one append-only Redis; each can be killed with -9 and comes back. */
+import { type ChildProcess, execFileSync, fork } from 'node:child_process'
+import { mkdtempSync, openSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isAlive, redisServer } from '../../src/prepare/private-redis.ts'
+import { preparePython } from '../../src/prepare/python-environment.ts'
+import { end, freePairs, LoopbackRedis } from '../loopback-redis.ts'
+import type { Dice } from './dice.ts'
+
+const SOURCE = join(import.meta.dirname, '..', '..', 'src')
+const START_MS = 120_000
+const AGAIN_MS = 200
+
+/** A node of the server: started again whenever it ends. */
+class Member {
+  readonly #start: () => ChildProcess
+  #child: ChildProcess
+  #stopping = false
+  up = false
+
+  constructor(start: () => ChildProcess) {
+    this.#start = start
+    this.#child = this.#watch()
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
+  kill(): void {
+    this.#child.kill('SIGKILL')
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true
+    await end(this.#child, 'SIGTERM')
+  }
+
+  #watch(): ChildProcess {
+    const child = this.#start()
+    child.once('message', () => {
+      this.up = true
+    })
+    child.once('exit', () => {
+      this.up = false
+      setTimeout(() => {
+        if (!this.#stopping) this.#child = this.#watch()
+      }, AGAIN_MS)
+    })
+    return child
+  }
+}
+
+export type Victim = 'api' | 'worker' | 'host' | 'redis'
+
+export class Fleet {
+  readonly urls: string[]
+  readonly kills: Record<Victim, number> = { api: 0, worker: 0, host: 0, redis: 0 }
+  readonly #redis: LoopbackRedis
+  readonly #apis: Member[]
+  readonly #workers: Member[]
+  readonly #folder: string
+  readonly #seen = new Set<number>()
+
+  private constructor(redis: LoopbackRedis, apis: Member[], workers: Member[], urls: string[], folder: string) {
+    this.#redis = redis
+    this.#apis = apis
+    this.#workers = workers
+    this.urls = urls
+    this.#folder = folder
+  }
+
+  static async start(): Promise<Fleet> {
+    const python = await preparePython(console.error)
+    const binary = await redisServer(console.error)
+    const folder = mkdtempSync(join(tmpdir(), 'rgs-chaos-'))
+    const [redisPort = 0, ...ports] = await freePairs(3)
+    const redis = new LoopbackRedis(binary, folder, redisPort, {})
+    const log = openSync(join(folder, 'fleet.log'), 'a')
+    const member = (script: string, settings: Record<string, string>) =>
+      new Member(() => {
+        const env = {
+          ...process.env,
+          REDIS_URL: `redis://127.0.0.1:${redisPort}`,
+          DATA_DIR: folder,
+          PYTHON: python,
+          LOG_LEVEL: 'warn',
+          ENGINE_HOSTS: '1',
+          API_PROCESSES: '1',
+          ...settings,
+        }
+        return fork(join(SOURCE, script), { env, stdio: ['ignore', log, log, 'ipc'] })
+      })
+    const apis = ports.map((port) => member('api.ts', { PORT: String(port) }))
+    const workers = [member('worker.ts', {}), member('worker.ts', {})]
+    const urls = ports.map((port) => `http://127.0.0.1:${port}`)
+    const fleet = new Fleet(redis, apis, workers, urls, folder)
+    await fleet.whole()
+    return fleet
+  }
+
+  /** Resolves when every process is up and says that it is ready. */
+  async whole(): Promise<void> {
+    for (const until = Date.now() + START_MS; Date.now() < until; await sleep(50)) {
+      if (![...this.#apis, ...this.#workers].every(({ up }) => up)) continue
+      const ready = await Promise.all(
+        this.urls.map((url) => fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5000) }).catch(() => undefined)),
+      )
+      if (ready.every((answer) => answer?.status === 200)) return
+    }
+    throw new Error(`the fleet was not whole within ${START_MS / 1000} s; see ${this.#folder}/fleet.log`)
+  }
+
+  /** Kills one of a kind with -9; false if none of that kind is up now. */
+  async kill(kind: Victim, dice: Dice): Promise<boolean> {
+    if (kind === 'redis') {
+      await this.#redis.kill()
+      await sleep(dice.between(0, 500))
+      this.#redis.startAgain()
+    } else if (kind === 'host') {
+      const hosts = this.#hosts()
+      if (hosts.length === 0 || !killPid(dice.one(hosts))) return false
+    } else {
+      const up = (kind === 'api' ? this.#apis : this.#workers).filter((member) => member.up)
+      if (up.length === 0) return false
+      this.#hosts() // remembered: they must end with it
+      dice.one(up).kill()
+    }
+    this.kills[kind]++
+    return true
+  }
+
+  /** Stops everything; gives the processes of killed nodes that live on. Unless it went well, the log stays. */
+  async stop(well: boolean): Promise<number[]> {
+    this.#hosts()
+    await Promise.all([...this.#apis, ...this.#workers].map((member) => member.stop()))
+    await this.#redis.stop()
+    let left = [...this.#seen].filter(isAlive)
+    for (const until = Date.now() + 10_000; left.length > 0 && Date.now() < until; await sleep(100)) {
+      left = left.filter(isAlive)
+    }
+    if (well) rmSync(this.#folder, { recursive: true, force: true })
+    else console.error(`the log of the fleet is in ${this.#folder}/fleet.log`)
+    return left
+  }
+
+  /** What the nodes have started: the Python zygotes and their hosts. */
+  #hosts(): number[] {
+    const parents = new Map(
+      execFileSync('ps', ['-eo', 'pid,ppid'])
+        .toString()
+        .split('\n')
+        .map((line) => line.trim().split(/\s+/).map(Number))
+        .map(([pid = 0, ppid = 0]): [number, number] => [pid, ppid])
+        .filter(([pid, ppid]) => pid > 1 && ppid > 1),
+    )
+    const nodes = new Set([...this.#apis, ...this.#workers].map(({ pid }) => pid))
+    const belongs = (pid: number): boolean => {
+      const parent = parents.get(pid)
+      return parent !== undefined && (nodes.has(parent) || belongs(parent))
+    }
+    const hosts = [...parents.keys()].filter((pid) => belongs(pid) && !nodes.has(pid))
+    for (const pid of hosts) this.#seen.add(pid)
+    return hosts
+  }
+}
+
+function killPid(pid: number): boolean {
+  try {
+    process.kill(pid, 'SIGKILL')
+    return true
+  } catch {
+    return false // it has ended by itself
+  }
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { Ledger, type RunFigures, type Settled } from '../../scripts/chaos/ledger.ts'
+import { storm } from '../../scripts/chaos/storm.ts'
+
+describe('the trainer’s side under fire', () => {
+  it('loses and doubles nothing while nodes, workers, hosts and Redis are killed', async () => {
+    const { kills, entries, violations } = await storm({ kills: 8, seed: 1 })
+    expect(violations).toEqual([])
+    expect(kills.redis).toBe(2)
+    expect(Object.values(kills).reduce((sum, count) => sum + count)).toBe(8)
+    expect(new Map(entries).get('… in exactly one batch')).toBeGreaterThan(0)
+  }, 300_000)
+})
+
+describe('the ledger', () => {
+  const group = { id: 'g', task: 'chain_sum', completions: ['a', 'b'], expected: [1, 0] }
+  const part = { step: 0, rank: 0, group: 'g', indices: [0, 1], completions: ['a', 'b'], rewards: [1, 0] }
+  const settled: Settled = {
+    group_id: 'g',
+    status: 'scored',
+    destination: 'buffered',
+    verdicts: [
+      { status: 'scored', reward: 1 },
+      { status: 'scored', reward: 0 },
+    ],
+  }
+  const counters = { groups: 1, rollouts: 2, scored_groups: 1, stale_groups: 0, unscored: 0 }
+  const run = {
+    progress: { ...counters, no_signal: { easy: 0, hard: 0 } },
+    tasks: { chain_sum: { groups: 1, rollouts: 2, mean_reward: 0.5 } },
+  } as unknown as RunFigures // no other counters are read
+
+  const violations = (delivered: (typeof part)[], end: Partial<Settled> = {}, figures: Partial<RunFigures> = {}) => {
+    const ledger = new Ledger()
+    ledger.posted.set('g', group)
+    ledger.delivered.push(...delivered)
+    return ledger.check([{ ...settled, ...end }], { ...run, ...figures }).violations.join('\n')
+  }
+
+  it('balances where everything is as it was posted', () => {
+    expect(violations([part])).toBe('')
+  })
+
+  it('tells what is lost, doubled, changed or miscounted', () => {
+    expect(violations([])).toContain('group g is buffered and not in a batch')
+    expect(violations([part, { ...part, rank: 1 }])).toContain('rollout g/0 is there twice')
+    expect(violations([part, { ...part, step: 1 }])).toContain('group g is in steps 0 and 1')
+    expect(violations([{ ...part, completions: ['a', 'a'] }])).toContain('g/1 is not what was posted')
+    expect(violations([{ ...part, rewards: [0, 0] }])).toContain('g/0: reward 0 for 1')
+    expect(violations([part], { destination: 'stale' })).toContain('is stale and in a batch')
+    expect(violations([], { status: 'queued', destination: null })).toContain('group g is queued')
+    expect(violations([part], { status: 'failed' })).toContain('group g is failed')
+    expect(violations([part], {}, { tasks: { chain_sum: { groups: 1, rollouts: 2, mean_reward: 0.75 } } })).toContain(
+      'rewards: 1 in verdicts, 1.5',
+    )
+    expect(violations([{ ...part, group: 'other' }])).toContain('which nobody posted')
+  })
+})
