@@ -1,7 +1,9 @@
 /** POST /items, GET /items/{id}: tasks made real. */
 import { z } from 'zod'
 import { DEFAULT_PROMPT } from '../src/items/messages.ts'
+import { type ParentLog, runLog } from '../src/logs/run-log.ts'
 import { waitMsOf } from '../src/prefer.ts'
+import type { OpenRun } from '../src/runs/run-book.ts'
 import { checkShare, ShareFields, Step } from '../src/words/batch.ts'
 import { Item } from '../src/words/item.ts'
 import { ItemId } from '../src/words/item-id.ts'
@@ -76,23 +78,21 @@ export function items(app: App, { items, runs, handout, stepItems, metrics }: Se
         },
       },
     },
-    async ({ body, headers }, reply) => {
+    async ({ body, headers, log }, reply) => {
       if ('step' in body) {
         const { rank, ranks = 1 } = body
         const share = rank === undefined ? undefined : { rank, ranks }
-        const ofStep = await stepItems.of(
-          await runs.ensure(body.run),
-          body.step,
-          body.count,
-          share,
-          waitMsOf(headers.prefer),
-        )
+        const run = await runs.ensure(body.run)
+        const ofStep = await stepItems.of(run, body.step, body.count, share, waitMsOf(headers.prefer))
         metrics.meters.handedOut(ofStep)
+        tellHandedOut(log, run, ofStep)
         return { items: ofStep }
       }
       if (!('task' in body)) {
-        const handed = await handout.next(await runs.ensure(body.run), body.count)
+        const run = await runs.ensure(body.run)
+        const handed = await handout.next(run, body.count)
         metrics.meters.handedOut(handed.items)
+        tellHandedOut(log, run, handed.items)
         if (handed.waiting_for) reply.header('retry-after', WAIT_FOR_TRAINER_S)
         return handed
       }
@@ -170,4 +170,10 @@ export function items(app: App, { items, runs, handout, stepItems, metrics }: Se
       return { ...items.present(made, DEFAULT_PROMPT), ...made.entry }
     },
   )
+}
+
+/** The chosen tasks and difficulties, for a run that wants to know. */
+function tellHandedOut(log: ParentLog, { name, settings }: OpenRun, items: Item[]): void {
+  const { debug } = runLog(log, name, settings)
+  for (const { id, task, difficulty } of items) debug?.({ item_id: id, task, difficulty }, 'an item is handed out')
 }

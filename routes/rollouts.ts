@@ -70,13 +70,13 @@ export function rollouts(app: App, { intake, runs }: Services): void {
   )
 
   /** Apart from the wait that follows, so that nothing holds the body then. */
-  async function accept({ body, query }: { body: Posted; query: { run?: string | undefined } }) {
+  async function accept({ body, query, id }: { body: Posted; query: { run?: string | undefined }; id: string }) {
     if (query.run !== undefined && body.run !== undefined && query.run !== body.run) {
       throw new Fault('invalid_request', `The query names run ${query.run}, the body ${body.run}`)
     }
     const run = body.run ?? query.run ?? 'default'
     const several = 'groups' in body
-    return { several, run, accepted: await intake.accept(run, several ? body.groups : [body]) }
+    return { several, run, accepted: await intake.accept(run, several ? body.groups : [body], id) }
   }
 
   app.get(

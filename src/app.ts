@@ -30,6 +30,7 @@ import { addPages } from './plugins/pages.ts'
 import { PATIENCE, type Patience, patient } from './plugins/patience.ts'
 import { addProblems } from './plugins/problems.ts'
 import { addRequestIds, requestId } from './plugins/request-ids.ts'
+import { addRequestLog } from './plugins/request-log.ts'
 import { addValidation } from './plugins/validation.ts'
 
 const BODY_BYTES = 1024 * 1024
@@ -68,7 +69,7 @@ export async function buildApp(services: Services, log: FastifyBaseLogger, wire:
   const { keys, meter, corsOrigins = [], trustProxy = [], patience = PATIENCE } = wire
   const app = Fastify({
     loggerInstance: log,
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     ...patient(patience),
     trustProxy: trustProxy.length > 0 && trustProxy,
     bodyLimit: BODY_BYTES,
@@ -77,6 +78,7 @@ export async function buildApp(services: Services, log: FastifyBaseLogger, wire:
     forceCloseConnections: 'idle',
   }) as unknown as App // the type provider is a matter of types alone
   addRequestIds(app)
+  addRequestLog(app, async (run) => (await services.runs.find(run)).settings.suppress_base_env_logs)
   addMetrics(app, services.metrics.meters)
   await addPages(app, corsOrigins)
   addCallers(app, keys, corsOrigins)

@@ -25,6 +25,7 @@ import { startSweeper } from './jobs/sweep.ts'
 import { startDumpSweeper } from './jobs/sweep-dumps.ts'
 import { startSamplingSweeper } from './jobs/sweep-samplings.ts'
 import { writeDump } from './jobs/write-dump.ts'
+import { FormatFaults } from './logs/format-faults.ts'
 import { Metrics } from './metrics/metrics.ts'
 import type { Role } from './metrics/processes.ts'
 import { reachOf } from './models/reach.ts'
@@ -100,11 +101,18 @@ export function openService(
     hosts: config.ENGINE_HOSTS,
     scoreDeadlineMs: config.SCORE_DEADLINE_MS,
     makeDeadlineMs: config.MAKE_DEADLINE_MS,
-    onHealth: (health) =>
-      log[health.ok ? 'info' : 'error'](health, health.ok ? 'the engine is up' : 'the engine is down'),
+    onHealth: (health) => {
+      log[health.ok ? 'info' : 'error'](health, health.ok ? 'the engine is up' : 'the engine is down')
+      if (health.ok) void tellSetup()
+    },
     onLayers: (kind, layers) =>
       log[hasGaps(layers) ? 'warn' : 'info']({ kind, layers: spoken(layers) }, 'the walls around a host'),
   })
+  const tellSetup = async () => {
+    const found = await engine.tasks().catch(() => ({}))
+    const about = { library: 'reasoning-gym', version: engine.version, tasks: Object.keys(found).length }
+    log.info({ ...about, data: config.DATA_DIR }, 'tasks found')
+  }
   const ladders = new Ladders()
   const tasks = new TaskCatalogue(engine, ladders)
   const figures = new TaskFigures(redis, keys)
@@ -185,11 +193,12 @@ export function openService(
     sweeping: { runs: storedRuns, groups, producer },
     startWorker(name) {
       const connection = connectForWork(place)
+      const faults = new FormatFaults(log)
       const onError = (err: unknown) => log.warn({ err }, 'a worker met an error')
       const models = new Models(samplings)
       const evalSampler = new EvalSampler({ samplings, items: evalItems, judge, models, results })
       const processors = {
-        'score-group': scoreGroup({ groups, items, judge, runs, tasks, meters, dumps, handout }),
+        'score-group': scoreGroup({ groups, items, judge, runs, tasks, meters, dumps, handout, faults, log }),
         'write-dump': writeDump({ dumps }),
         sample: sample({ samplings, evalSampler, results }),
         'prepare-items': prepareItems({ runs, preparation }),
@@ -215,6 +224,7 @@ export function openService(
         samplingSweeper.close()
         await consumer.close()
         await dumpSweeper.close()
+        faults.close()
         models.closeAll()
         await heart.close()
         connection.disconnect()

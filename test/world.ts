@@ -8,6 +8,7 @@ import { pino } from 'pino'
 import { inject } from 'vitest'
 import type { App } from '../routes/context.ts'
 import { buildApp, type Wire } from '../src/app.ts'
+import { openLog } from '../src/log.ts'
 import { PATIENCE } from '../src/plugins/patience.ts'
 import { openService, type Service, type ServiceConfig } from '../src/service.ts'
 import { keysLike } from '../src/store/nodes.ts'
@@ -78,7 +79,7 @@ export async function openWorld({
   patience = PATIENCE,
   ...config
 }: Options = {}): Promise<World> {
-  const log = onLog ? pino({ level: 'info' }, { write: onLog }) : pino({ level: 'silent' })
+  const log = onLog ? openLog('info', 'test', { write: onLog }) : pino({ level: 'silent' })
   const folder = mkdtempSync(join(tmpdir(), 'rgs-world-'))
   const service = openService({ ...DEFAULTS, DATA_DIR: folder, ...config }, { url: redisUrl, prefix }, python, log)
   await Promise.all([

@@ -28,6 +28,15 @@ export interface ReadingRules {
   scoring: ScoringMode
 }
 
+/** How one verdict came about. `readings`: bare, then in tags; none where there was no answer. */
+export interface Trace {
+  rollout: number
+  text: string | undefined
+  extraction: Extraction
+  readings: Scoring[]
+  verdict: Verdict
+}
+
 interface Parts {
   engine: Engine
   items: Items
@@ -52,8 +61,17 @@ export class Judge {
     this.#hosts = new HostScoring(facts, engine)
   }
 
-  /** One verdict for each, in order. Throws `engine_unavailable` only if `orThrow`: then a queued job is tried again. */
-  async verdicts(recipe: Recipe, given: Given[], rules: ReadingRules, orThrow = false): Promise<Verdict[]> {
+  /**
+   * One verdict for each, in order. Throws `engine_unavailable` only if `orThrow`: then a queued job is tried again.
+   * `onTrace` hears how each came about.
+   */
+  async verdicts(
+    recipe: Recipe,
+    given: Given[],
+    rules: ReadingRules,
+    orThrow = false,
+    onTrace?: (trace: Trace) => void,
+  ): Promise<Verdict[]> {
     const read = given.map((one) => this.#read(one, rules.extraction))
     const texts = new Set<string>()
     for (const reading of read) {
@@ -65,6 +83,14 @@ export class Judge {
       const readings = readingsOf(reading.answer, rules.dual_format).map((text) => scorings.get(text) ?? NO_SCORING)
       return verdictOf(reading.answer, readings)
     })
+    if (onTrace) {
+      for (const [rollout, verdict] of verdicts.entries()) {
+        const [one, reading] = [given[rollout], read[rollout]]
+        const answer = reading?.kind === 'answer' ? readingsOf(reading.answer, rules.dual_format) : []
+        const readings = answer.map((text) => scorings.get(text) ?? NO_SCORING)
+        onTrace({ rollout, text: one && textOf(one), extraction: rules.extraction, readings, verdict })
+      }
+    }
     const scored = verdicts.filter((verdict) => verdict.status === 'scored')
     this.#parts.figures.scored(
       recipe.task,
@@ -109,6 +135,19 @@ export class Judge {
 }
 
 const NO_SCORING: Scoring = { kind: 'failed', code: 'engine_unavailable', detail: 'no result came' }
+
+function textOf(given: Given): string | undefined {
+  switch (given.kind) {
+    case 'completion':
+      return given.completion
+    case 'answer':
+      return given.answer
+    case 'messages':
+      return finalText(given.messages)?.text
+    case 'nothing':
+      return undefined
+  }
+}
 
 function readGiven(given: Exclude<Given, { kind: 'nothing' }>, extraction: Extraction): Reading {
   switch (given.kind) {

@@ -1,16 +1,21 @@
 /** Scores a posted group: reads its completions, applies the run's rules, completes it. May run any number of times. */
+
+import type { Logger } from 'pino'
 import type { Dumps } from '../dumps/dumps.ts'
 import { dumpedGroup } from '../dumps/record.ts'
 import { Fault } from '../faults.ts'
 import type { Items } from '../items/items.ts'
-import type { Given, Judge } from '../items/judge.ts'
+import type { Given, Judge, Trace } from '../items/judge.ts'
+import type { FormatFaults } from '../logs/format-faults.ts'
+import { judgingLine } from '../logs/judging.ts'
+import { runLog } from '../logs/run-log.ts'
 import type { Meters } from '../metrics/meters.ts'
 import { feedOf } from '../runs/curriculum.ts'
 import type { Handout } from '../runs/handout.ts'
 import type { RunBook } from '../runs/run-book.ts'
 import { type GroupResult, judgeGroup } from '../scoring/group.ts'
 import { factsOf } from '../store/facts.ts'
-import type { GroupPlace, Groups } from '../store/groups.ts'
+import type { Completed, GroupPlace, Groups } from '../store/groups.ts'
 import type { GroupTexts } from '../store/payload.ts'
 import { redisFault } from '../store/redis.ts'
 import type { TaskCatalogue } from '../tasks/catalogue.ts'
@@ -25,13 +30,18 @@ interface Parts {
   meters: Meters
   dumps: Dumps
   handout: Handout
+  faults: FormatFaults
+  log: Logger
 }
 
 const INTERNAL = new Fault('internal', 'The server failed; GET /jobs/failed has the reason')
+type Posted = GroupPlace & { request?: string | undefined }
+
 const NO_COMPLETION = new Set(['abort', 'error'])
 
-export function scoreGroup({ groups, items, judge, runs, tasks, meters, dumps, handout }: Parts) {
-  return async (place: GroupPlace, { last }: { last: boolean }): Promise<void> => {
+export function scoreGroup({ groups, items, judge, runs, tasks, meters, dumps, handout, faults, log }: Parts) {
+  return async ({ request, ...place }: Posted, { last }: { last: boolean }): Promise<void> => {
+    const started = performance.now()
     const stored = await groups.find(place)
     const texts = stored?.status === 'queued' ? await groups.texts(place) : undefined
     if (!stored?.about || !texts) return // done by another delivery, or of a run that is gone
@@ -39,11 +49,17 @@ export function scoreGroup({ groups, items, judge, runs, tasks, meters, dumps, h
     const run = await runs.ensure(place.run)
     const { settings } = run
     const recipe = decodeItemId(about.item_id)
+    const { debug, chatter } = runLog(log, run.name, settings)
+    const inLog = { group: place.group, task: recipe.task, request_id: request }
+    chatter(inLog, 'a job is taken')
+    const { task, difficulty, config, seed } = recipe
+    debug?.({ ...inLog, task, difficulty, config, seed, policy_version: about.policy_version }, 'the group’s item')
     let result: GroupResult
     let failure: unknown
+    const onTrace = debug && ((trace: Trace) => debug({ ...inLog, ...judgingLine(trace) }, 'a completion is judged'))
     try {
       await items.open(about.item_id)
-      const verdicts = await judge.verdicts(recipe, texts.rollouts.map(givenOf), settings, true)
+      const verdicts = await judge.verdicts(recipe, texts.rollouts.map(givenOf), settings, true, onTrace)
       result = judgeGroup(about.rollouts, verdicts, settings, wants)
     } catch (error) {
       if (!last) throw error
@@ -68,9 +84,23 @@ export function scoreGroup({ groups, items, judge, runs, tasks, meters, dumps, h
     }
     const done = await groups.complete(place, completion)
     if (dump) await dumps.settle(dumped, dump, done?.kept)
-    if (done) meters.verdicts(recipe.task, result.verdicts)
+    if (done) {
+      meters.verdicts(recipe.task, result.verdicts)
+      faults.add(run.name, result.verdicts)
+      tell(log, { run: run.name, ...inLog }, result, done)
+      chatter({ ...inLog, ms: Math.round(performance.now() - started) }, 'a job is done')
+    }
     if (done?.level && done.level.before !== done.level.after) await handout.prepare(run) // it may have left a rung
     if (failure !== undefined) throw failure // into the failed set, with its reason
+  }
+}
+
+function tell(log: Logger, about: object, result: GroupResult, { level }: Completed): void {
+  const { status, mean_score, mean_reward, destination, code, detail, verdicts } = result
+  if (status === 'failed') log.warn({ ...about, code, detail }, 'a group could not be scored')
+  else log.info({ ...about, rollouts: verdicts.length, mean_score, mean_reward, destination }, 'a group is scored')
+  if (level && level.before !== level.after) {
+    log.info({ ...about, from: level.before, to: level.after }, 'the difficulty of a task moved')
   }
 }
 

@@ -4,13 +4,16 @@ import { DumpKind } from '../words/dump.ts'
 
 const GroupPlace = z.strictObject({ run: z.string(), epoch: z.int(), group: z.string() })
 
+/** `request`: id of the request that posted it, for the log. */
+const PostedGroup = GroupPlace.extend({ request: z.string().optional() })
+
 /** One of the requests in flight of an eval or collection. */
 const Lane = z.strictObject({ sampling: z.string(), lane: z.int().min(0) })
 const RunPlace = z.strictObject({ run: z.string(), epoch: z.int() })
 
 export const JOBS = {
   /** Reads, scores and completes a posted group. */
-  'score-group': { data: GroupPlace, attempts: 6, backoffMs: 500 },
+  'score-group': { data: PostedGroup, attempts: 6, backoffMs: 500 },
   /** Writes a dump file whose groups are fixed. */
   'write-dump': {
     data: z.strictObject({ run: z.string(), uuid: z.string(), kind: DumpKind, number: z.int() }),

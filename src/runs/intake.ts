@@ -48,9 +48,9 @@ export class Intake {
 
   /**
    * Accepts groups; all are checked before the first is accepted. Where one is refused the others are accepted all the
-   * same: sent again, they are known. Throws the first refusal.
+   * same: sent again, they are known. Throws the first refusal. `request` is its id, for the log.
    */
-  async accept(runName: string, inputs: GroupInput[]): Promise<Accepted[]> {
+  async accept(runName: string, inputs: GroupInput[], request?: string): Promise<Accepted[]> {
     const { items, runs, room, producer } = this.#parts
     for (const { item_id } of inputs) await items.open(item_id)
     const run = await runs.ensure(runName)
@@ -62,7 +62,7 @@ export class Intake {
     }
     const settledAll = await Promise.all(accepting)
     const accepted = settledAll.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
-    const hints = accepted.map(({ place }) => ({ id: jobIdOf(place), data: place }))
+    const hints = accepted.map(({ place }) => ({ id: jobIdOf(place), data: { ...place, request } }))
     // Accepted is accepted: if the queue cannot be told now, the sweeper tells it.
     await producer.add('score-group', hints).catch(this.#parts.onHintLost)
     const refused = settledAll.find((one) => one.status === 'rejected')
