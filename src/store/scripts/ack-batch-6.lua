@@ -15,6 +15,8 @@ if not batch then
   local before = ask.step < floor or redis.call('ZSCORE', KEYS[6], ask.step)
   return before and 'acknowledged' or 'unknown'
 end
+-- A Redis that is full lets a script go on once it has written something that takes no memory; this is how it gets empty.
+redis.call('HDEL', KEYS[4], '')
 if ask.ranks then
   -- Counted for each number of ranks by itself: a trainer may come back with fewer nodes than it had.
   local count = 'ranks:' .. ask.ranks
