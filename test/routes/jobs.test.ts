@@ -17,7 +17,9 @@ async function post(run: string, group_id: string): Promise<void> {
   const body = { run, item_id: itemId, group_id, rollouts }
   expect((await world.call('POST', '/rollouts', body)).status).toBe(202)
   const queue = new Queue('score-group', { connection: world.service.redis, prefix: world.service.keys.jobs })
-  const job = await queue.getJob(`${run}~1~${group_id}`)
+  const { epoch } = await world.service.runs.find(run)
+  const job = await queue.getJob(`${run}~${epoch}~${group_id}`)
+  expect(job).toBeDefined()
   await job?.remove()
   await queue.add('score-group', job?.data, { jobId: job?.id ?? '', attempts: 1 })
   await queue.close()
@@ -46,7 +48,12 @@ it('a job that fails for good is listed with its reason; tried again, its group 
   expect(await progress('broken')).toMatchObject({ failed_groups: 1, queued_groups: 0, buffered_groups: 0 })
   const { jobs } = (await world.call('GET', '/jobs/failed')).body
   expect(jobs).toMatchObject([
-    { id: 'score-group~broken~1~g', queue: 'score-group', data: { run: 'broken', group: 'g' }, attempts: 1 },
+    {
+      id: expect.stringMatching(/^score-group~broken~\d+~g$/),
+      queue: 'score-group',
+      data: { run: 'broken', group: 'g' },
+      attempts: 1,
+    },
   ])
   expect(jobs[0].reason).toBeTruthy()
 

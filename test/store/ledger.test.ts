@@ -213,7 +213,9 @@ async function play(history: { cut: boolean; step: Step }[]): Promise<void> {
   const real = new Real()
   let ledger = new Ledger()
   try {
-    await new Runs(real.redis, real.keys).change('run', 0, {}, false)
+    const runs = new Runs(real.redis, real.keys)
+    await runs.change('run', undefined, {}, { restart: false, remake: false })
+    real.epoch = (await runs.find('run'))?.epoch ?? 0
     for (const { cut, step } of history) {
       const [said, should] = await one(real, ledger, cut, step)
       const repeated = cut && should === 'new' && said === 'known'
@@ -239,7 +241,13 @@ async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promis
       const id = `g${step.group}`
       const known = ledger.groups.get(id)
       const posted = known ?? { rollouts, scored: Math.max(1, rollouts - unscored), version, wants, at: 'pending' }
-      const bounds = { rollouts: posted.rollouts, wants: posted.wants, most: MOST_GROUPS, full: false }
+      const bounds = {
+        rollouts: posted.rollouts,
+        wants: posted.wants,
+        most: MOST_GROUPS,
+        full: false,
+        lease: undefined,
+      }
       const said = await real.ask(cut, () => groups().accept(real.place(id), packed(posted, id), bounds))
       return [said, ledger.post(id, posted)]
     }
