@@ -7,8 +7,8 @@ import type { HostKind, Zygote } from './zygote.ts'
 
 /** A host that is busy for longer leaves the pool's count, and a fork takes its place. */
 const SLOW_MS = 50
-/** The bound of that: hosts for each one that was asked for. */
-const MOST_PER_HOST = 4
+/** The bound of that: hosts for each one that was asked for. Half of them is more than two hanging answers for each core. */
+const MOST_PER_HOST = 8
 const QUEUED_UNITS_MAX = 50_000
 const IDLE_MS = 5_000
 
@@ -119,7 +119,8 @@ export class Pool {
     }
     const now = performance.now()
     const slow = [...this.#hosts].filter((host) => host.task !== undefined && now - host.busySince > SLOW_MS).length
-    const wanted = Math.min(this.#size + slow, this.#size * MOST_PER_HOST)
+    // Who stands behind a slow host may be slow as well: they are all let through at once, not two by two.
+    const wanted = Math.min(this.#size + slow + Math.min(slow, 1) * this.#waiting.length, this.#size * MOST_PER_HOST)
     for (let k = this.#hosts.size + this.#forking; k < wanted; k++) this.#fork()
   }
 
