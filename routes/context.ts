@@ -9,8 +9,9 @@ import type { Dumps } from '../src/dumps/dumps.ts'
 import type { Exports } from '../src/dumps/exports/export.ts'
 import type { Engine } from '../src/engine/engine.ts'
 import type { Ladders } from '../src/engine/ladders.ts'
+import type { Brought } from '../src/evals/brought.ts'
+import type { CollectionBook } from '../src/evals/collection-book.ts'
 import type { EvalBook } from '../src/evals/eval-book.ts'
-import type { EvalItems } from '../src/evals/eval-items.ts'
 import type { ResultMaker } from '../src/evals/result-maker.ts'
 import type { Suites } from '../src/evals/suites.ts'
 import type { Items } from '../src/items/items.ts'
@@ -24,6 +25,7 @@ import type { RunBook } from '../src/runs/run-book.ts'
 import type { StepItems } from '../src/runs/step-items.ts'
 import type { Batches } from '../src/store/batches.ts'
 import type { Groups } from '../src/store/groups.ts'
+import type { Idempotency } from '../src/store/idempotency.ts'
 import type { Keys } from '../src/store/keys.ts'
 import type { Samplings } from '../src/store/samplings.ts'
 import type { TaskFigures } from '../src/store/task-figures.ts'
@@ -52,9 +54,11 @@ export interface Services {
   delivery: Delivery
   samplings: Samplings
   suites: Suites
-  evalItems: EvalItems
   results: ResultMaker
   evals: EvalBook
+  brought: Brought
+  collections: CollectionBook
+  idempotency: Idempotency
 }
 
 export type App = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypeProvider>

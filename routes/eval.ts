@@ -1,21 +1,22 @@
 /** /eval: models measured on suites. */
-import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { ENGINE_VERSION } from '../src/engine/version.ts'
+import { Comparison, compare } from '../src/evals/compare.ts'
 import { EvalId, EvalInput, EvalSummary, EvalView, Suite, SuiteName, SuiteSummary } from '../src/words/eval.ts'
 import { problems } from '../src/words/problem.ts'
 import { RunName } from '../src/words/rollout.ts'
 import type { App, Services } from './context.ts'
+import { IdempotencyHeaders, KeyForModel, OfEval, openEval } from './eval-access.ts'
 
-const Params = z.strictObject({ id: EvalId })
-
-export function evals(app: App, { evals, suites }: Services): void {
+export function evals(app: App, services: Services): void {
+  const { evals, suites, idempotency } = services
   app.post(
     '/eval',
     {
       schema: {
         tags: ['evals'],
         summary: 'Measures a model on a suite; the completions come from the model’s server or from the caller',
+        headers: IdempotencyHeaders,
         body: EvalInput,
         response: {
           202: EvalView,
@@ -30,9 +31,12 @@ export function evals(app: App, { evals, suites }: Services): void {
         },
       },
     },
-    async ({ body }, reply) => {
-      const made = await evals.begin(`eval-${randomUUID().replaceAll('-', '').slice(0, 20)}`, body)
-      return reply.status(202).header('location', `/eval/${made.id}`).send(evals.view(made))
+    async ({ body, headers, caller }, reply) => {
+      const ask = { scope: `eval ${caller.id}`, key: headers['idempotency-key'], body }
+      const answer = await idempotency.once(ask, async (token) => {
+        return { status: 202, body: evals.view(await evals.begin(`eval-${token}`, body)) }
+      })
+      return reply.status(202).header('location', `/eval/${answer.body.id}`).send(answer.body)
     },
   )
 
@@ -89,11 +93,11 @@ export function evals(app: App, { evals, suites }: Services): void {
       schema: {
         tags: ['evals'],
         summary: 'An eval as it stands',
-        params: Params,
+        params: OfEval,
         response: { 200: EvalView, ...problems('unknown_eval', 'redis_unavailable') },
       },
     },
-    async ({ params }) => evals.view(await evals.find(params.id)),
+    async ({ params, caller }) => evals.view(await openEval(services, params.id, caller)),
   )
 
   app.delete(
@@ -102,10 +106,47 @@ export function evals(app: App, { evals, suites }: Services): void {
       schema: {
         tags: ['evals'],
         summary: 'Cancels an eval; the result is of what was there. One that is over stays as it is',
-        params: Params,
+        params: OfEval,
         response: { 200: EvalView, ...problems('unknown_eval', 'redis_unavailable') },
       },
     },
-    async ({ params }) => evals.view(await evals.cancel(params.id)),
+    async ({ params, caller }) => {
+      await openEval(services, params.id, caller)
+      return evals.view(await evals.cancel(params.id))
+    },
+  )
+
+  app.post(
+    '/eval/:id/resume',
+    {
+      schema: {
+        tags: ['evals'],
+        summary: 'Goes on with an eval that was cancelled or has failures: finished samples are not asked for again',
+        params: OfEval,
+        body: KeyForModel,
+        response: { 202: EvalView, ...problems('invalid_request', 'unknown_eval', 'redis_unavailable') },
+      },
+    },
+    async ({ params, body, caller }, reply) => {
+      await openEval(services, params.id, caller)
+      return reply.status(202).send(evals.view(await evals.resume(params.id, body.api_key)))
+    },
+  )
+
+  app.get(
+    '/eval/compare',
+    {
+      schema: {
+        tags: ['evals'],
+        summary: 'Two evals on one suite: paired differences with their intervals, in all and per task',
+        querystring: z.strictObject({ a: EvalId, b: EvalId }),
+        response: { 200: Comparison, ...problems('invalid_request', 'unknown_eval', 'redis_unavailable') },
+      },
+    },
+    async ({ query, caller }) => {
+      const [a, b] = await Promise.all([query.a, query.b].map((id) => openEval(services, id, caller)))
+      if (!a || !b) throw new RangeError('two ids are two evals')
+      return compare(a, b, services)
+    },
   )
 }

@@ -2,9 +2,11 @@
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import { batches } from '../routes/batches.ts'
 import { checkpoint } from '../routes/checkpoint.ts'
+import { collect } from '../routes/collect.ts'
 import type { App, Services } from '../routes/context.ts'
 import { dumps } from '../routes/dumps.ts'
 import { evals } from '../routes/eval.ts'
+import { evalSamples } from '../routes/eval-samples.ts'
 import { exportRoute } from '../routes/export.ts'
 import { groups } from '../routes/groups.ts'
 import { items } from '../routes/items.ts'
@@ -46,6 +48,8 @@ const ROUTES = [
   batches,
   jobs,
   evals,
+  evalSamples,
+  collect,
   dumps,
   exportRoute,
   operations,

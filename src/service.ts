@@ -9,9 +9,12 @@ import { DumpFolder } from './dumps/folder.ts'
 import { Ladders } from './engine/ladders.ts'
 import { hasGaps, spoken } from './engine/layers.ts'
 import { PythonEngine } from './engine/python.ts'
+import { Brought } from './evals/brought.ts'
+import { CollectionBook } from './evals/collection-book.ts'
 import { EvalBook } from './evals/eval-book.ts'
 import { EvalItems } from './evals/eval-items.ts'
 import { EvalSampler } from './evals/eval-sampler.ts'
+import { GroupSampler } from './evals/group-sampler.ts'
 import { Models } from './evals/models.ts'
 import { ResultMaker } from './evals/result-maker.ts'
 import { Suites } from './evals/suites.ts'
@@ -45,6 +48,7 @@ import { DumpBook } from './store/dumps.ts'
 import { durabilityGaps } from './store/durability.ts'
 import { Entries } from './store/entries.ts'
 import { Groups } from './store/groups.ts'
+import { Idempotency } from './store/idempotency.ts'
 import { keysUnder } from './store/keys.ts'
 import { Positions } from './store/positions.ts'
 import { Questions } from './store/questions.ts'
@@ -183,9 +187,11 @@ export function openService(
     exports: new Exports({ dumps, groups, items }),
     samplings,
     suites,
-    evalItems,
     results,
     evals,
+    brought: new Brought({ samplings, items: evalItems, judge, results }),
+    collections: new CollectionBook({ samplings, runs, producer, results, reach }),
+    idempotency: new Idempotency(redis, keys),
     metrics,
     batches,
     failures,
@@ -196,12 +202,14 @@ export function openService(
       const faults = new FormatFaults(log)
       const onError = (err: unknown) => log.warn({ err }, 'a worker met an error')
       const models = new Models(samplings)
-      const evalSampler = new EvalSampler({ samplings, items: evalItems, judge, models, results })
+      const sampling = { samplings, items: evalItems, models, results }
+      const evalSampler = new EvalSampler({ ...sampling, judge })
+      const groupSampler = new GroupSampler({ ...sampling, runs, storedRuns, handout, intake })
       const processors = {
         'score-group': scoreGroup({ groups, items, judge, runs, tasks, meters, dumps, handout, faults, log }),
         'write-dump': writeDump({ dumps }),
-        sample: sample({ samplings, evalSampler, results }),
         'prepare-items': prepareItems({ runs, preparation }),
+        sample: sample({ samplings, evalSampler, groupSampler, results }),
       }
       const consumer = consume(processors, {
         connection,

@@ -3,12 +3,14 @@ import type { SamplingStatus, Samplings } from '../store/samplings.ts'
 import type { TaskCatalogue } from '../tasks/catalogue.ts'
 import type { EvalResult } from '../words/eval.ts'
 import { decodeItemId } from '../words/item-id.ts'
+import { collected } from './collected.ts'
 import type { EvalItems } from './eval-items.ts'
+import type { CollectedGroup } from './group-sampler.ts'
 import { resultOf, type SampledItem } from './results.ts'
 import type { SampleVerdict } from './sample.ts'
-import type { EvalSpec } from './spec.ts'
+import type { EvalSpec, Spec } from './spec.ts'
 import { questionHash, readItem, type SuiteItem, suiteHash } from './suites.ts'
-import { viewOf } from './view.ts'
+import { progressOf, viewOf } from './view.ts'
 
 const PAGE = 1000
 
@@ -29,7 +31,18 @@ export class ResultMaker {
     const { samplings } = this.#parts
     const found = await samplings.find(id)
     if (!found || (found.status !== 'queued' && found.status !== 'running')) return
-    const spec = found.spec as EvalSpec // of this kind
+    const spec = found.spec as Spec // as its maker wrote it
+    if (spec.kind === 'collection') {
+      const result = collected(await this.#groups(id, spec.groups))
+      const progress = progressOf(found)
+      await samplings.end(id, {
+        status,
+        result,
+        detail,
+        news: { id, status, progress, result, detail: detail || null },
+      })
+      return
+    }
     const result = await this.#result(id, spec, found.total, status === 'done')
     const news = viewOf({ ...found, spec, status, result, detail: detail || null, ended: Date.now() })
     await samplings.end(id, { status, result, detail, news })
@@ -40,6 +53,13 @@ export class ResultMaker {
     const failed: number[] = []
     for await (const [sample, verdict] of this.verdicts(id, total)) if (verdict?.score === null) failed.push(sample)
     return failed
+  }
+
+  async #groups(id: string, groups: number): Promise<CollectedGroup[]> {
+    const verdicts: unknown[] = []
+    for (let from = 0; from < groups; from += PAGE)
+      verdicts.push(...(await this.#parts.samplings.verdicts(id, from, Math.min(from + PAGE, groups))))
+    return verdicts.filter((verdict) => verdict !== null) as CollectedGroup[] // as GroupSampler records them
   }
 
   async *verdicts(id: string, total: number): AsyncGenerator<[sample: number, verdict: SampleVerdict | null]> {

@@ -8,7 +8,12 @@ export interface OpenEval extends StoredSampling {
   spec: EvalSpec
 }
 
-export function progressOf({ done, total, failed, score }: StoredSampling): EvalView['progress'] {
+export function progressOf({
+  done,
+  total,
+  failed,
+  score,
+}: Pick<StoredSampling, 'done' | 'total' | 'failed' | 'score'>): EvalView['progress'] {
   return { done, total, failed, mean_score: done > failed ? score / (done - failed) : null }
 }
 

@@ -5,6 +5,7 @@
 import { setInterval as ticks } from 'node:timers/promises'
 import { ItemChanged } from '../evals/eval-items.ts'
 import type { EvalSampler } from '../evals/eval-sampler.ts'
+import type { GroupSampler } from '../evals/group-sampler.ts'
 import type { ResultMaker } from '../evals/result-maker.ts'
 import type { Spec } from '../evals/spec.ts'
 import { Fault } from '../faults.ts'
@@ -21,15 +22,18 @@ const MAKE_TRIES = 4
 interface Parts {
   samplings: Samplings
   evalSampler: EvalSampler
+  groupSampler: GroupSampler
   results: ResultMaker
 }
 
-export function sample({ samplings, evalSampler, results }: Parts) {
+export function sample({ samplings, evalSampler, groupSampler, results }: Parts) {
   const slow = new Map<string, number>() // tries of items, by sampling
 
-  const sampleOne = async (found: StoredSampling, sample: number, lane: number, signal: AbortSignal): Promise<void> => {
+  const sampleOne = async (found: StoredSampling, sample: number, lane: number, signal: AbortSignal) => {
     const spec = found.spec as Spec // as its maker wrote it
-    if (spec.kind === 'eval') await evalSampler.sample(found, spec, sample, lane, signal)
+    if (spec.kind === 'collection') return groupSampler.sample(found, spec, sample, lane, signal)
+    await evalSampler.sample(found, spec, sample, lane, signal)
+    return undefined
   }
 
   /** What to do about a sample that could not be had now. */
@@ -68,7 +72,8 @@ export function sample({ samplings, evalSampler, results }: Parts) {
           if (done >= total) await results.end(id, 'done') // whoever did the last sample was killed before this
           return undefined
         }
-        await sampleOne(found, claim.sample, lane, signal)
+        const again = await sampleOne(found, claim.sample, lane, signal)
+        if (again) return again
       }
       return { againInMs: 0 }
     } catch (error) {

@@ -58,6 +58,8 @@ export const ACCESS: Readonly<Record<string, Row>> = {
   'GET /runs/:run/collect/:id': readers,
   'GET /runs/:run/collect/:id/events': readers,
   'DELETE /runs/:run/collect/:id': trainers,
+  'POST /runs/:run/collect/:id/resume': trainers,
+  'GET /runs/:run/collect': readers,
 
   'GET /eval': readersOfRun,
   'POST /eval': evaluators,
@@ -72,6 +74,7 @@ export const ACCESS: Readonly<Record<string, Row>> = {
   'GET /eval/:id/items': evaluators,
   'POST /eval/:id/completions': evaluators,
   'POST /eval/:id/finish': evaluators,
+  'POST /eval/:id/resume': evaluators,
 
   'GET /dumps': readersOfRun,
   'GET /dumps/:name': readers,

@@ -15,6 +15,7 @@ const TAGS = [
   { name: 'batches', description: 'Scored groups for trainers, by training step' },
   { name: 'dumps', description: 'Files of groups, to look at or to train on' },
   { name: 'evals', description: 'Models measured on suites' },
+  { name: 'collection', description: 'The items of a run answered by a model' },
   { name: 'operations', description: 'For those who keep the server running' },
 ]
 

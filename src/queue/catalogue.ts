@@ -21,7 +21,7 @@ export const JOBS = {
     backoffMs: 500,
   },
   /** Asks a model for a few samples in a row. Begun again by the sweeper as long as samples are wanted. */
-  sample: { data: Lane, attempts: 10, backoffMs: 1000, forgetFailures: true },
+  sample: { data: Lane, attempts: 10, backoffMs: 1000, forgetFailures: true, lockMs: 15_000 },
   /** Makes a run's items ahead of demand. */
   'prepare-items': { data: RunPlace, attempts: 1, backoffMs: 500, forgetFailures: true },
 } as const

@@ -3,6 +3,9 @@ import { DelayedError, type Job, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { JOBS, type JobData, type JobName, type Processors } from './catalogue.ts'
 
+/** A job whose worker was killed is taken up again after about this time. */
+const LOCK_MS = 30_000
+
 interface Options {
   connection: Redis
   prefix: string
@@ -25,12 +28,14 @@ export function consume(
       await job.moveToDelayed(Date.now() + again.againInMs, token)
       throw new DelayedError()
     }
+    const row = JOBS[name]
+    const lockMs = 'lockMs' in row ? row.lockMs : LOCK_MS
     const worker = new Worker(name, work, {
       connection,
       prefix,
       concurrency: concurrency[name],
-      lockDuration: 30_000,
-      stalledInterval: 15_000,
+      lockDuration: lockMs,
+      stalledInterval: lockMs / 2,
       maxStalledCount: 10,
     })
     worker.on('error', onError)

@@ -155,17 +155,27 @@ export class Samplings {
     await this.#redis.hdel(this.#keys.ofSampling(id).texts, ...samples.map(String))
   }
 
-  /** `score` is null for a sample without one; `lane` is let go. `counts`: how many samples this record stands for. */
+  /** `score` is null for a sample without one; `lane` is let go. A record may stand for several samples: a group. */
   async record(
     id: string,
     sample: number,
-    { verdict, score, lane, counts = 1 }: { verdict: unknown; score: number | null; lane?: number; counts?: number },
+    { verdict, score, lane, counts = 1, failed = score === null ? 1 : 0 }: SampleRecord,
   ): Promise<Recorded> {
     const { sampling, verdicts, claims, events } = this.#keys.ofSampling(id)
     const [state, done = 0, total = 0] = (await recordSample(
       this.#redis,
       [sampling, verdicts, claims, events],
-      [sample, JSON.stringify(verdict), lane ?? '', score ?? '', Date.now(), EVENT_EVERY_MS, EVENTS_KEPT, counts],
+      [
+        sample,
+        JSON.stringify(verdict),
+        lane ?? '',
+        score ?? '',
+        Date.now(),
+        EVENT_EVERY_MS,
+        EVENTS_KEPT,
+        counts,
+        failed,
+      ],
     )) as number[] // as the script says
     return state === -1 ? { kind: 'ended' } : { kind: 'recorded', isNew: state === 1, done, total }
   }
@@ -261,6 +271,15 @@ export class Samplings {
       await this.#redis.multi().zrem(index, id).zrem(this.#keys.activeSamplings, id).exec()
     }
   }
+}
+
+export interface SampleRecord {
+  verdict: unknown
+  /** Sum of the scores. */
+  score: number | null
+  lane?: number
+  counts?: number
+  failed?: number
 }
 
 export interface NewSampling {

@@ -1,10 +1,13 @@
 -- Records what became of a sample, once, and lets its lane go; tells the progress, but not more often than asked.
 -- KEYS  1 sampling (hash)  2 verdicts (hash: sample to JSON)  3 claims (hash)  4 events (stream)
--- ARGV  1 sample  2 verdict as JSON  3 lane, or ''  4 score, or '' if there is none  5 now, ms
---       6 milliseconds between two events  7 most events kept  8 number of done samples that this one adds
+-- ARGV  1 sample  2 verdict as JSON  3 lane, or ''  4 what to add to the sum of scores, or ''  5 now, ms
+--       6 milliseconds between two events  7 most events kept  8 number of samples that this record stands for
+--       9 how many of them failed
 -- Gives { 1 if it was new, samples done, total }, or { -1 } if the sampling is not running.
 local status, total, noted = unpack(redis.call('HMGET', KEYS[1], 'status', 'total', 'noted'))
-if status ~= 'running' then
+if status == 'queued' then
+  redis.call('HSET', KEYS[1], 'status', 'running', 'started', ARGV[5])
+elseif status ~= 'running' then
   return { -1 }
 end
 local new = redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[2])
@@ -15,9 +18,8 @@ if new == 0 then
   return { 0, tonumber(redis.call('HGET', KEYS[1], 'done') or '0'), tonumber(total) }
 end
 local done = redis.call('HINCRBY', KEYS[1], 'done', ARGV[8])
-if ARGV[4] == '' then
-  redis.call('HINCRBY', KEYS[1], 'failed', ARGV[8])
-else
+redis.call('HINCRBY', KEYS[1], 'failed', ARGV[9])
+if ARGV[4] ~= '' then
   redis.call('HINCRBYFLOAT', KEYS[1], 'score', ARGV[4])
 end
 if done >= tonumber(total) or tonumber(ARGV[5]) - tonumber(noted or '0') >= tonumber(ARGV[6]) then

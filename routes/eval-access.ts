@@ -1,0 +1,46 @@
+/** What the routes of evals and collections share. */
+import { z } from 'zod'
+import type { OpenEval } from '../src/evals/view.ts'
+import { Fault } from '../src/faults.ts'
+import { type Caller, mayUse } from '../src/words/caller.ts'
+import { EvalId } from '../src/words/eval.ts'
+import type { Services } from './context.ts'
+
+export const OfEval = z.strictObject({ id: EvalId })
+
+export const KeyForModel = z
+  .strictObject({
+    api_key: z.string().min(1).max(8192).optional().describe('Of the model: the first one was forgotten'),
+  })
+  .default({})
+
+export const IdempotencyHeaders = z.looseObject({
+  'idempotency-key': z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .describe('The same key and body within an hour give the same answer, and nothing is done twice'),
+})
+
+/** An eval that the caller may see: a key that is bound to runs sees theirs only. */
+export async function openEval({ evals }: Pick<Services, 'evals'>, id: string, caller: Caller): Promise<OpenEval> {
+  const found = await evals.find(id)
+  const { run } = found.spec
+  if (caller.runs && (run === null || !mayUse(caller, run))) {
+    throw new Fault('forbidden', 'This key is bound to runs, and the eval is of none of them')
+  }
+  return found
+}
+
+/** Ends the streams of a server that is closing. */
+export function closingSignal(app: {
+  addHook(name: 'preClose', hook: (done: () => void) => void): unknown
+}): AbortSignal {
+  const closing = new AbortController()
+  app.addHook('preClose', (done) => {
+    closing.abort()
+    done()
+  })
+  return closing.signal
+}

@@ -1,0 +1,108 @@
+/** Evals whose completions the caller brings: which items are wanted, and what became of what came. */
+import { Fault } from '../faults.ts'
+import type { Judge } from '../items/judge.ts'
+import { messagesFor } from '../items/messages.ts'
+import type { Samplings } from '../store/samplings.ts'
+import type { CompletionInput } from '../words/eval.ts'
+import type { PromptMessage } from '../words/item.ts'
+import type { EvalItems } from './eval-items.ts'
+import type { ResultMaker } from './result-maker.ts'
+import { givenOf, packText, sampleVerdict, type Text } from './sample.ts'
+import { itemOfSample } from './spec.ts'
+import { questionHash, readItem } from './suites.ts'
+import type { OpenEval } from './view.ts'
+
+const AT_ONCE = 32
+
+export interface WantedSample {
+  sample_id: string
+  item_id: string
+  messages: PromptMessage[]
+}
+
+interface Parts {
+  samplings: Samplings
+  items: EvalItems
+  judge: Judge
+  results: ResultMaker
+}
+
+export class Brought {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** One rank's share, from the `from`th of it: the shares are disjoint and cover the eval. */
+  async items(
+    { id, spec, total }: OpenEval,
+    { rank, ranks, from, count }: { rank: number; ranks: number; from: number; count: number },
+  ): Promise<WantedSample[]> {
+    const lines = await this.#parts.samplings.items(id)
+    const share: number[] = []
+    for (let k = rank + from * ranks; k < total && share.length < count; k += ranks) share.push(k)
+    return inOrder(share, async (sample) => {
+      const { id: item_id, question } = readItem(lines[itemOfSample(spec, sample)] ?? '')
+      const made = await this.#parts.items.make({ id: item_id, question })
+      return { sample_id: `s${sample}`, item_id, messages: messagesFor(made.question, spec.prompt) }
+    })
+  }
+
+  /** How many were new; the same sample counts once, as it came first. Done when the last one is in. */
+  async take(found: OpenEval, completions: CompletionInput[]): Promise<number> {
+    if (found.spec.model) throw new Fault('invalid_request', 'This eval asks its model itself and takes no completions')
+    const numbers = completions.map(({ sample_id }) => Number(sample_id.slice(1)))
+    numbers.forEach((sample, k) => {
+      if (sample >= found.total) throw unknownSample(`completions.${k}.sample_id`, found)
+    })
+    const lines = await this.#parts.samplings.items(found.id)
+    const recorded = await inOrder(completions, (completion, k) => {
+      const sample = numbers[k] ?? 0
+      return this.#take(found, sample, completion, lines[itemOfSample(found.spec, sample)] ?? '')
+    })
+    if (recorded.some((one) => one.kind === 'recorded' && one.done >= one.total)) {
+      await this.#parts.results.end(found.id, 'done')
+    }
+    return recorded.filter((one) => one.kind === 'recorded' && one.isNew).length
+  }
+
+  async #take(found: OpenEval, sample: number, given: CompletionInput, line: string) {
+    const { samplings, items, judge } = this.#parts
+    const [known] = await samplings.verdicts(found.id, sample, sample + 1)
+    if (known) return { kind: 'recorded', isNew: false, done: found.done, total: found.total } as const
+    const item = readItem(line)
+    const made = await items.make(item)
+    const { finish_reason = null, completion, messages, length_tokens } = given
+    const text: Text = {
+      kind: 'brought',
+      finish_reason,
+      ...(completion !== undefined && { completion }),
+      ...(messages && { messages }),
+      ...(length_tokens !== undefined && { length_tokens }),
+    }
+    const [judged] = await judge.verdicts(made.recipe, [givenOf(text)], found.spec.rules, true)
+    if (!judged) throw new RangeError('one completion has one verdict')
+    const verdict = sampleVerdict(text, judged)
+    if (item.question === undefined) verdict.question = questionHash(made.question)
+    const recorded = await samplings.record(found.id, sample, { verdict, score: verdict.score })
+    if (recorded.kind === 'recorded' && recorded.isNew) await samplings.keepText(found.id, sample, packText(text))
+    return recorded
+  }
+}
+
+function unknownSample(path: string, { id, total }: OpenEval): Fault {
+  const message = `eval ${id} has the samples s0 to s${total - 1}`
+  return new Fault('invalid_request', `${path}: ${message}`, { errors: [{ path, message }] })
+}
+
+/** A few at once, the answers in order. */
+async function inOrder<T, U>(values: T[], make: (value: T, k: number) => Promise<U>): Promise<U[]> {
+  const made: U[] = []
+  const queue = values.entries()
+  const work = async () => {
+    for (const [k, value] of queue) made[k] = await make(value, k)
+  }
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, values.length) }, work))
+  return made
+}

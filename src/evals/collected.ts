@@ -1,0 +1,20 @@
+/** From the groups of a collection to its result. */
+import type { CollectionView } from '../words/collection.ts'
+import type { CollectedGroup } from './group-sampler.ts'
+import { mean } from './statistics.ts'
+
+export function collected(groups: CollectedGroup[]): NonNullable<CollectionView['result']> {
+  const count = (status: CollectedGroup['status']) => groups.filter((group) => group.status === status).length
+  const destinations = Map.groupBy(
+    groups.flatMap(({ destination }) => destination ?? []),
+    (destination) => destination,
+  )
+  return {
+    groups: groups.length,
+    scored: count('scored'),
+    failed: count('failed'),
+    queued: count('queued'),
+    destinations: Object.fromEntries([...destinations].map(([name, some]) => [name, some.length])),
+    mean_score: mean(groups.flatMap(({ mean_score }) => mean_score ?? [])),
+  }
+}

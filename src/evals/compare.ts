@@ -1,0 +1,91 @@
+/** Two evals on one suite: what the paired differences of their items say. */
+import { z } from 'zod'
+import { Fault } from '../faults.ts'
+import type { Samplings } from '../store/samplings.ts'
+import { decodeItemId } from '../words/item-id.ts'
+import type { ResultMaker } from './result-maker.ts'
+import { holm, mean, pairedDifference } from './statistics.ts'
+import { readItem } from './suites.ts'
+import { type OpenEval, viewOf } from './view.ts'
+
+const Rate = z.number().nullable()
+
+const Difference = z.strictObject({
+  n: z.int().min(0).describe('Items that have a score in both'),
+  difference: Rate.describe('Mean score of a less that of b, item by item'),
+  stderr: Rate,
+  confidence_95: z.array(z.number()).length(2).nullable(),
+  p: Rate.describe('Two-sided, of there being no difference'),
+  smallest_detectable: Rate.describe('The smallest true difference that would have shown, with a power of 80 %'),
+})
+
+export const Comparison = z.strictObject({
+  a: z.strictObject({ id: z.string(), mean_score: Rate }),
+  b: z.strictObject({ id: z.string(), mean_score: Rate }),
+  suite: z.strictObject({ name: z.string(), sha256: z.string().nullable(), items: z.int() }),
+  ...Difference.shape,
+  tasks: z.record(
+    z.string(),
+    z.strictObject({
+      ...Difference.shape,
+      p_corrected: Rate.describe('By Holm, for looking at so many tasks'),
+      significant: z.boolean().describe('Whether p_corrected is below 0.05'),
+    }),
+  ),
+})
+export type Comparison = z.infer<typeof Comparison>
+
+const NOTHING = { n: 0, difference: null, stderr: null, confidence_95: null, p: null, smallest_detectable: null }
+
+/** Throws `invalid_request` unless both have the same items. */
+export async function compare(
+  a: OpenEval,
+  b: OpenEval,
+  { samplings, results }: { samplings: Samplings; results: ResultMaker },
+): Promise<Comparison> {
+  const [items, others] = (await Promise.all([samplings.items(a.id), samplings.items(b.id)])).map((lines) =>
+    lines.map((line) => readItem(line).id),
+  )
+  if (!items?.length || !others?.length)
+    throw new Fault('unknown_eval', 'The samples of these evals are no longer kept; their results are')
+  if (items.length !== others.length || items.some((id, k) => id !== others[k])) {
+    throw new Fault('invalid_request', 'The evals are of different suites: only scores on the same items can be paired')
+  }
+  const [ofA, ofB] = await Promise.all([itemMeans(a, items.length, results), itemMeans(b, items.length, results)])
+  const pairs = items.flatMap((id, k) => {
+    const [x, y] = [ofA[k] ?? null, ofB[k] ?? null]
+    return x === null || y === null ? [] : [{ task: decodeItemId(id).task, pair: [x, y] as [number, number] }]
+  })
+  const tasks = [...Map.groupBy(pairs, ({ task }) => task)]
+    .map(([task, some]) => ({ task, found: pairedDifference(some.map(({ pair }) => pair)) ?? NOTHING }))
+    .toSorted((x, y) => (x.task < y.task ? -1 : 1))
+  const tested = tasks.filter(({ found }) => found.p !== null)
+  const corrected = new Map(holm(tested.map(({ found }) => found.p ?? 1)).map((p, k) => [tested[k]?.task, p]))
+  const { suite } = viewOf(a)
+  return {
+    a: { id: a.id, mean_score: mean(pairs.map(({ pair }) => pair[0])) },
+    b: { id: b.id, mean_score: mean(pairs.map(({ pair }) => pair[1])) },
+    suite,
+    ...(pairedDifference(pairs.map(({ pair }) => pair)) ?? NOTHING),
+    tasks: Object.fromEntries(
+      tasks.map(({ task, found }) => {
+        const p_corrected = corrected.get(task) ?? null
+        return [task, { ...found, p_corrected, significant: p_corrected !== null && p_corrected < 0.05 }]
+      }),
+    ),
+  }
+}
+
+/** The mean score of each item; null for one without a score. */
+async function itemMeans(
+  { id, spec, total }: OpenEval,
+  items: number,
+  results: ResultMaker,
+): Promise<(number | null)[]> {
+  const scores: number[][] = Array.from({ length: items }, () => [])
+  for await (const [sample, verdict] of results.verdicts(id, total)) {
+    if (verdict?.score !== null && verdict !== null)
+      scores[Math.floor(sample / spec.samples_per_item)]?.push(verdict.score)
+  }
+  return scores.map(mean)
+}

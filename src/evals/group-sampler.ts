@@ -1,0 +1,209 @@
+/** One sample of a collection: the run's next items are taken, asked for group_size times, and posted like any group. */
+import { Fault } from '../faults.ts'
+import { messagesFor } from '../items/messages.ts'
+import { NoReply } from '../models/model.ts'
+import type { Reply } from '../models/reply.ts'
+import type { Again } from '../queue/catalogue.ts'
+import type { Handout } from '../runs/handout.ts'
+import type { Intake } from '../runs/intake.ts'
+import type { OpenRun, RunBook } from '../runs/run-book.ts'
+import type { Runs } from '../store/runs.ts'
+import type { Samplings, StoredSampling } from '../store/samplings.ts'
+import type { Group, Rollout } from '../words/rollout.ts'
+import type { EvalItems } from './eval-items.ts'
+import type { Models } from './models.ts'
+import type { ResultMaker } from './result-maker.ts'
+import { packText, type Text, unpackText } from './sample.ts'
+import type { CollectionSpec } from './spec.ts'
+
+/** Items that are taken at once. */
+const TAKEN = 8
+const TAKING_MS = 30_000
+const OTHERS_TAKE_MS = 150
+const NOT_READY_MS = 1_000
+const FULL_MS = 3_000
+const SCORED_WITHIN_MS = 20_000
+
+/** What became of a group of a collection. */
+export interface CollectedGroup {
+  group_id: string
+  status: Group['status']
+  destination: Group['destination']
+  mean_score: number | null
+}
+
+interface Parts {
+  samplings: Samplings
+  items: EvalItems
+  models: Models
+  runs: RunBook
+  storedRuns: Runs
+  handout: Handout
+  intake: Intake
+  results: ResultMaker
+}
+
+export class GroupSampler {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** What to do later if it cannot be done now; may be called again for the same sample. */
+  async sample(
+    found: StoredSampling,
+    spec: CollectionSpec,
+    sample: number,
+    lane: number,
+    signal: AbortSignal,
+  ): Promise<Again | undefined> {
+    const { samplings } = this.#parts
+    const group = Math.floor(sample / spec.group_size)
+    const [posted] = await samplings.verdicts(found.id, group, group + 1)
+    if (!posted) {
+      const run = await this.#parts.runs.ensure(spec.run)
+      const item = (await samplings.item(found.id, group)) ?? (await this.#take(found.id, spec, run, group))
+      if (typeof item !== 'string') return item
+      const kept = await samplings.text(found.id, sample)
+      if (!kept)
+        await samplings.keepText(found.id, sample, packText(await this.#ask(found, spec, run, item, sample, signal)))
+      const texts = await this.#wholeGroup(found.id, spec, group)
+      if (texts) return this.#post(found, spec, { group, item, texts }, lane)
+    }
+    await samplings.release(found.id, lane)
+    return undefined
+  }
+
+  /** The run's next items go on the list; the item of this group is among them, or it is not its turn yet. */
+  async #take(id: string, { groups, buffer }: CollectionSpec, run: OpenRun, group: number): Promise<string | Again> {
+    const { samplings, handout } = this.#parts
+    if (buffer && (await this.#isFull(run))) return this.#pause(id)
+    if (!(await samplings.mayTake(id, TAKING_MS))) return { againInMs: OTHERS_TAKE_MS }
+    try {
+      const taken = (await samplings.items(id)).length
+      if (taken <= group) {
+        const { items } = await handout.next(run, Math.min(TAKEN, groups - taken))
+        if (items.length === 0) return await this.#pause(id)
+        await samplings.addItems(
+          id,
+          items.map((item) => item.id),
+        )
+      }
+    } catch (error) {
+      if (error instanceof Fault && error.code === 'items_not_ready') return { againInMs: NOT_READY_MS }
+      throw error
+    } finally {
+      await samplings.doneTaking(id)
+    }
+    await samplings.setField(id, 'paused', '')
+    return (await samplings.item(id, group)) ?? { againInMs: OTHERS_TAKE_MS }
+  }
+
+  async #isFull(run: OpenRun): Promise<boolean> {
+    const { forBuffer, buffered, open } = await this.#parts.storedRuns.waiting(run)
+    return forBuffer + buffered + open >= run.settings.buffer_max_groups
+  }
+
+  /** The trainer is behind: nothing is asked of the model until there is room. */
+  async #pause(id: string): Promise<Again> {
+    await this.#parts.samplings.setField(id, 'paused', 'trainer')
+    return { againInMs: FULL_MS }
+  }
+
+  async #ask(
+    found: StoredSampling,
+    { model: called, group_size }: CollectionSpec,
+    run: OpenRun,
+    item: string,
+    sample: number,
+    signal: AbortSignal,
+  ): Promise<Text> {
+    const { items, models } = this.#parts
+    const { question } = await items.make({ id: item, question: undefined })
+    const model = await models.of(found, called)
+    const { seed, ...asking } = called.asking
+    const own = seed === undefined ? {} : { seed: seed + (sample % group_size) }
+    try {
+      const request = { ...own, ...asking.request }
+      const reply = await model.ask(messagesFor(question, run.settings), { ...asking, request }, signal)
+      return { kind: 'reply', reply }
+    } catch (error) {
+      if (error instanceof NoReply) return { kind: 'failed', detail: error.message }
+      throw error
+    }
+  }
+
+  /** Undefined while one is missing: whoever brings the last one finds them all. */
+  async #wholeGroup(id: string, { group_size }: CollectionSpec, group: number): Promise<Text[] | undefined> {
+    const packed = await this.#parts.samplings.texts(id, samplesOf(group, group_size))
+    const texts = packed.flatMap((one) => (one ? [unpackText(one)] : []))
+    return texts.length === group_size ? texts : undefined
+  }
+
+  async #post(
+    found: StoredSampling,
+    spec: CollectionSpec,
+    { group, item, texts }: { group: number; item: string; texts: Text[] },
+    lane: number,
+  ): Promise<Again | undefined> {
+    const { samplings, intake, results } = this.#parts
+    const failed = texts.filter(({ kind }) => kind === 'failed').length
+    const group_id = `${found.id}.${group}`
+    const rollouts = texts.map(rolloutOf)
+    let posted: Group | undefined
+    try {
+      if (failed < texts.length)
+        [posted] = await intake.post(
+          spec.run,
+          [{ group_id, item_id: item, buffer: spec.buffer, rollouts }],
+          SCORED_WITHIN_MS,
+        )
+    } catch (error) {
+      if (error instanceof Fault && error.code === 'buffer_full') return this.#pause(found.id)
+      throw error
+    }
+    const { status = 'failed', destination = null, mean_score = null } = posted ?? {}
+    const verdict: CollectedGroup = { group_id, status, destination, mean_score }
+    const score = mean_score === null ? null : mean_score * (texts.length - failed)
+    const recorded = await samplings.record(found.id, group, { verdict, score, lane, counts: texts.length, failed })
+    if (recorded.kind !== 'recorded') return undefined
+    await samplings.forgetTexts(found.id, samplesOf(group, spec.group_size))
+    if (recorded.done >= recorded.total) await results.end(found.id, 'done')
+    return undefined
+  }
+}
+
+function samplesOf(group: number, groupSize: number): number[] {
+  return Array.from({ length: groupSize }, (_, k) => group * groupSize + k)
+}
+
+/** With the tokens and logprobs that the model's server told; what is not the model's own is masked. */
+function rolloutOf(text: Text): Rollout {
+  if (text.kind !== 'reply')
+    return { completion: '', finish_reason: 'error', extra: { reason: text.kind === 'failed' ? text.detail : '' } }
+  const { reply } = text
+  const { content, reasoning, finish_reason, length_tokens } = reply
+  return {
+    ...(reasoning === undefined
+      ? { completion: content }
+      : { messages: [{ role: 'assistant', content, reasoning_content: reasoning }] }),
+    finish_reason,
+    ...(length_tokens !== undefined && { length_tokens }),
+    ...tokensOf(reply),
+  }
+}
+
+function tokensOf({
+  prompt_token_ids: prompt = [],
+  token_ids,
+  logprobs,
+}: Reply): Pick<Rollout, 'tokens' | 'masks' | 'logprobs'> {
+  if (!token_ids) return logprobs ? { logprobs } : {}
+  const masked = prompt.map(() => -100)
+  return {
+    tokens: [...prompt, ...token_ids],
+    masks: [...masked, ...token_ids],
+    ...(logprobs?.length === token_ids.length && { logprobs: [...prompt.map(() => 1), ...logprobs] }),
+  }
+}
