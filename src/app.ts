@@ -13,6 +13,7 @@ import { items } from '../routes/items.ts'
 import { jobs } from '../routes/jobs.ts'
 import { metrics } from '../routes/metrics.ts'
 import { operations } from '../routes/operations.ts'
+import { overview } from '../routes/overview.ts'
 import { rollouts } from '../routes/rollouts.ts'
 import { runs } from '../routes/runs.ts'
 import { score } from '../routes/score.ts'
@@ -24,6 +25,7 @@ import { addBodyRoom } from './plugins/body-room.ts'
 import { addCallers } from './plugins/callers.ts'
 import { addCommonAnswers } from './plugins/common-answers.ts'
 import { addCompressedBodies } from './plugins/compressed-bodies.ts'
+import { addDashboard } from './plugins/dashboard.ts'
 import { addGuard } from './plugins/guard.ts'
 import { addLimits } from './plugins/limits.ts'
 import { addMetrics } from './plugins/metrics.ts'
@@ -53,6 +55,7 @@ const ROUTES = [
   dumps,
   exportRoute,
   operations,
+  overview,
   metrics,
 ]
 
@@ -95,6 +98,7 @@ export async function buildApp(services: Services, log: FastifyBaseLogger, wire:
   addProblems(app)
   addCommonAnswers(app)
   await addOpenapi(app)
+  await addDashboard(app)
   for (const add of ROUTES) add(app, services)
   await app.ready()
   return app

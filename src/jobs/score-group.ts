@@ -85,7 +85,7 @@ export function scoreGroup({ groups, items, judge, runs, tasks, meters, dumps, h
     const done = await groups.complete(place, completion)
     if (dump) await dumps.settle(dumped, dump, done?.kept)
     if (done) {
-      meters.verdicts(recipe.task, result.verdicts)
+      meters.group(recipe.task, result)
       faults.add(run.name, result.verdicts)
       tell(log, { run: run.name, ...inLog }, result, done)
       chatter({ ...inLog, ms: Math.round(performance.now() - started) }, 'a job is done')

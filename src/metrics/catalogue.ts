@@ -37,6 +37,12 @@ export const METRICS = {
     help: 'Verdicts: fault is what the model did wrong, code why there is no score',
     labels: ['task', 'status', 'fault', 'code'],
   },
+  rgs_groups_total: {
+    kind: 'counter',
+    help: 'Groups done by workers: scored or failed, and where they went',
+    labels: ['status', 'destination'],
+  },
+  rgs_rollouts_total: { kind: 'counter', help: 'Rollouts of groups done by workers', labels: [] },
   rgs_reward: {
     kind: 'histogram',
     help: 'Rewards of scored rollouts',

@@ -1,4 +1,5 @@
 /** What a process counts. Fields of the shared sums are `[metric, label values…]`, a bucket's end last, as JSON. */
+import type { GroupResult } from '../scoring/group.ts'
 import type { Sums } from '../store/sums.ts'
 import type { Item } from '../words/item.ts'
 import type { Verdict } from '../words/verdict.ts'
@@ -25,6 +26,13 @@ export class Meters {
 
   handedOut(items: Pick<Item, 'task'>[]): void {
     for (const { task } of items) this.count('rgs_items_handed_out_total', { task })
+  }
+
+  /** A group that a worker has done; told once for each group. */
+  group(task: string, { status, destination, verdicts }: GroupResult): void {
+    this.count('rgs_groups_total', { status, destination: destination ?? '' })
+    this.count('rgs_rollouts_total', {}, verdicts.length)
+    this.verdicts(task, verdicts)
   }
 
   verdicts(task: string, verdicts: Verdict[]): void {

@@ -9,11 +9,15 @@ import { redisFault } from '../store/redis.ts'
 import type { Runs } from '../store/runs.ts'
 import { Sums } from '../store/sums.ts'
 import { VERSION } from '../version.ts'
+import type { Overview } from '../words/overview.ts'
 import { sample } from './catalogue.ts'
 import { exposition } from './exposition.ts'
 import { Meters } from './meters.ts'
+import { processesOf, queuesOf } from './overview.ts'
 import { ProcessReports, type Role } from './processes.ts'
 import { standing } from './standing.ts'
+import { totalsOf } from './totals.ts'
+import { Trail, type TrailPoint } from './trail.ts'
 
 interface Parts {
   redis: Redis
@@ -34,6 +38,7 @@ export class Metrics {
   readonly #sums: Sums
   readonly #reports: ProcessReports
   readonly #backlog: Backlog
+  readonly #trail: Trail
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -41,6 +46,7 @@ export class Metrics {
     this.meters = new Meters(this.#sums)
     this.#reports = new ProcessReports({ ...parts, meters: this.meters })
     this.#backlog = new Backlog(parts.redis, parts.keys.jobs)
+    this.#trail = new Trail(parts.redis, parts.keys, () => this.#point())
   }
 
   /** Prometheus text. While Redis is away: this process's own gauges, and `rgs_redis_up 0`. */
@@ -59,7 +65,25 @@ export class Metrics {
     }
   }
 
+  /** What the first page of the dashboard shows. */
+  async overview(): Promise<Pick<Overview, 'totals' | 'queues' | 'processes'>> {
+    const [sums, backlog, processes] = await Promise.all([this.#sums.read(), this.#backlog.all(), this.#reports.all()])
+    return { totals: totalsOf(sums), queues: queuesOf(backlog, Date.now()), processes: processesOf(processes) }
+  }
+
+  /** The totals of the last hour, oldest first. */
+  trail(): Promise<TrailPoint[]> {
+    return this.#trail.read()
+  }
+
+  async #point(): Promise<TrailPoint> {
+    const [sums, backlog] = await Promise.all([this.#sums.read(), this.#backlog.all()])
+    const queued = backlog.reduce((sum, { jobs }) => sum + jobs.waiting + jobs.active + jobs.delayed, 0)
+    return { at: new Date().toISOString(), queued, ...totalsOf(sums) }
+  }
+
   async close(): Promise<void> {
+    this.#trail.close()
     await this.#reports.close()
     await this.#sums.close()
     await this.#backlog.close()

@@ -31,6 +31,8 @@ export const ACCESS: Readonly<Record<string, Row>> = {
   'GET /openapi.json': anyone,
 
   'GET /metrics': readers,
+  'GET /overview': readers,
+  'GET /events': readers,
   'GET /tasks': readers,
   'GET /tasks/:task': readers,
 

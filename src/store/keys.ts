@@ -87,6 +87,9 @@ export interface Keys {
   ofSampling(id: string): SamplingKeys
   /** What an Idempotency-Key stands for. */
   idempotent(key: string): string
+  /** The totals of the last hour, and whose turn it is to write the next point. */
+  trail: string
+  trailTurn: string
   /** Channel on which completed groups are announced: `run/epoch/group`. */
   completions: string
   /** BullMQ's own prefix, with a hash tag of its own. */
@@ -118,6 +121,8 @@ export function keysUnder(prefix: string): Keys {
     taskStatistics: `${prefix}:task-statistics`,
     metrics: `${prefix}:metrics`,
     processes: `${prefix}:processes`,
+    trail: `${prefix}:trail`,
+    trailTurn: `${prefix}:trail-turn`,
     completions: `${prefix}:completions`,
     jobs: `{${prefix}:jobs}`,
     spent: (minute, caller) => `${prefix}:spent:${minute}:${caller}`,

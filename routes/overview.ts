@@ -1,0 +1,91 @@
+/** GET /overview, GET /events: the server at a glance, once or as it changes. */
+import { z } from 'zod'
+import { EventStream } from '../src/event-stream.ts'
+import { Fault } from '../src/faults.ts'
+import { Overview } from '../src/words/overview.ts'
+import { problems } from '../src/words/problem.ts'
+import { RunName } from '../src/words/rollout.ts'
+import type { App, Services } from './context.ts'
+import { readiness } from './operations.ts'
+
+const EVERY_MS = 2000
+/** In each process: every listener costs a look at Redis every two seconds. */
+const LISTENERS_MOST = 64
+
+type Parts = Pick<Services, 'metrics' | 'engine' | 'redis' | 'keys' | 'runs'>
+
+export function overview(app: App, services: Parts): void {
+  const { metrics, runs } = services
+  const listeners = new Set<EventStream>()
+  app.addHook('preClose', (done) => {
+    for (const stream of listeners) stream.end()
+    done()
+  })
+
+  /** One look serves all who listen. */
+  let look: { at: number; overview: Promise<Overview> } | undefined
+  const now = (): Promise<Overview> => {
+    const at = Date.now()
+    if (!look || at - look.at > EVERY_MS / 2) look = { at, overview: seen(services) }
+    return look.overview
+  }
+
+  app.get(
+    '/overview',
+    {
+      schema: {
+        tags: ['operations'],
+        summary: 'The server at a glance, and the totals of its last hour',
+        response: { 200: Overview, ...problems('redis_unavailable') },
+      },
+    },
+    async () => ({ ...(await now()), history: await metrics.trail() }),
+  )
+
+  app.get(
+    '/events',
+    {
+      schema: {
+        tags: ['operations'],
+        summary: 'Server-sent events: `overview` every two seconds, and with a run `run` whenever it has changed',
+        querystring: z.strictObject({ run: RunName.optional() }),
+        response: {
+          200: z.string().describe('text/event-stream; the data are as of GET /overview and GET /runs/{run}'),
+          ...problems('invalid_request', 'unknown_run', 'rate_limited'),
+        },
+      },
+    },
+    async ({ query }, reply) => {
+      if (listeners.size >= LISTENERS_MOST)
+        throw new Fault('rate_limited', `${LISTENERS_MOST} listen already; ask GET /overview instead`, {
+          retryAfter: 10,
+        })
+      if (query.run !== undefined) await runs.find(query.run)
+      const stream = new EventStream()
+      listeners.add(stream)
+      let last = ''
+      const tell = async () => {
+        stream.send('overview', await now())
+        if (query.run === undefined) return
+        const run = await runs.view(await runs.find(query.run))
+        const text = JSON.stringify(run)
+        if (text !== last) stream.send('run', run)
+        last = text
+      }
+      const missed = (error: unknown) =>
+        stream.send('missed', { detail: error instanceof Error ? error.message : String(error) })
+      const timer = setInterval(() => void tell().catch(missed), EVERY_MS)
+      void tell().catch(missed)
+      void stream.closed.then(() => {
+        clearInterval(timer)
+        listeners.delete(stream)
+      })
+      return stream.answer(reply)
+    },
+  )
+}
+
+async function seen(services: Parts): Promise<Overview> {
+  const [health, figures] = await Promise.all([readiness(services), services.metrics.overview()])
+  return { at: new Date().toISOString(), health, ...figures }
+}

@@ -1,0 +1,72 @@
+/** The frame: navigation, health, the key, and the page that the address names. */
+import { useAddress } from './hooks.js'
+import { html, render, useEffect, useRef } from './html.js'
+import { ComparePage } from './pages/compare.js'
+import { EvalPage } from './pages/eval.js'
+import { EvalsPage } from './pages/evals.js'
+import { OverviewPage } from './pages/overview.js'
+import { RunPage } from './pages/run.js'
+import { RunsPage } from './pages/runs.js'
+import { TaskPage } from './pages/task.js'
+import { TasksPage } from './pages/tasks.js'
+import { KeyDialog } from './parts/key-dialog.js'
+import { SchemeButton } from './parts/scheme-button.js'
+
+const PAGES = {
+  overview: { name: 'Overview', page: OverviewPage },
+  tasks: { name: 'Tasks', page: TasksPage, one: TaskPage },
+  runs: { name: 'Runs', page: RunsPage, one: RunPage },
+  evals: { name: 'Evals', page: EvalsPage, one: EvalPage },
+}
+
+function pageAt([section = 'overview', name], query) {
+  if (section === 'evals' && name === 'compare')
+    return html`<${ComparePage} a=${query.get('a') ?? ''} b=${query.get('b') ?? ''} />`
+  const { page, one } = PAGES[section] ?? PAGES.overview
+  return name !== undefined && one
+    ? html`<${one} key=${name} name=${name} query=${query} />`
+    : html`<${page} query=${query} />`
+}
+
+function App() {
+  const { parts, query } = useAddress()
+  const section = parts[0] ?? 'overview'
+  const main = useRef(null)
+  const place = parts.join('/')
+  const first = useRef(true)
+  useEffect(() => {
+    document.title = [parts[1], PAGES[section]?.name, 'reasoning-gym-server'].filter(Boolean).join(' · ')
+    if (first.current) first.current = false
+    else {
+      scrollTo(0, 0)
+      main.current.querySelector('h1')?.focus() // so that a screen reader hears that the page is another
+    }
+  }, [place])
+  return html`
+    <a class="skip" href="#content" onClick=${(event) => skipTo(event, main)}>Skip to the content</a>
+    <header class="top">
+      <div>
+        <a class="brand" href="#/"><img src="dashboard/icon.svg" alt="" />reasoning-gym-server</a>
+        <nav aria-label="Pages">
+          ${Object.entries(PAGES).map(
+            ([key, { name }]) =>
+              html`<a href=${`#/${key === 'overview' ? '' : key}`} aria-current=${section === key ? 'page' : null}>${name}</a>`,
+          )}
+        </nav>
+        <div class="tools">
+          <a href="docs">API</a>
+          <${SchemeButton} />
+          <${KeyDialog} />
+        </div>
+      </div>
+    </header>
+    <main id="content" ref=${main} tabindex="-1">${pageAt(parts, query)}</main>
+  `
+}
+
+function skipTo(event, main) {
+  event.preventDefault() // the address is the page's
+  main.current.focus()
+}
+
+render(html`<${App} />`, document.body)

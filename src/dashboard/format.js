@@ -1,0 +1,59 @@
+/** Numbers and times as people read them. */
+const NONE = '–'
+const known = (x) => x !== null && x !== undefined && Number.isFinite(x)
+
+/** 0.5 → 0.50, 1234567 → 1,234,567 */
+export function count(x) {
+  return known(x) ? Math.round(x).toLocaleString('en') : NONE
+}
+
+export function short(x) {
+  return known(x) ? new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 }).format(x) : NONE
+}
+
+export function fixed(x, digits = 2) {
+  return known(x) ? x.toFixed(digits).replace('-', '−') : NONE
+}
+
+export function percent(x, digits = 0) {
+  return known(x) ? `${(100 * x).toFixed(digits)} %` : NONE
+}
+
+export function bytes(x) {
+  if (!known(x)) return NONE
+  const units = ['B', 'kB', 'MB', 'GB', 'TB']
+  const k = x < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(x) / 3))
+  return `${(x / 1000 ** k).toFixed(k > 0 && x / 1000 ** k < 10 ? 1 : 0)} ${units[k]}`
+}
+
+export function seconds(x) {
+  if (!known(x)) return NONE
+  if (x < 0.001) return `${(x * 1e6).toFixed(0)} µs`
+  if (x < 1) return `${(x * 1000).toFixed(x < 0.01 ? 1 : 0)} ms`
+  if (x < 90) return `${x.toFixed(x < 10 ? 1 : 0)} s`
+  if (x < 5400) return `${(x / 60).toFixed(0)} min`
+  return x < 129_600 ? `${(x / 3600).toFixed(0)} h` : `${(x / 86_400).toFixed(0)} days`
+}
+
+export function ago(time) {
+  const then = typeof time === 'number' ? time : Date.parse(time)
+  return known(then) ? `${seconds(Math.max(1, (Date.now() - then) / 1000))} ago` : NONE
+}
+
+export function clock(time) {
+  return new Date(time).toLocaleTimeString('en-GB')
+}
+
+/** no_answer → no answer */
+export function words(name) {
+  return String(name).replaceAll('_', ' ')
+}
+
+export function sentence(text) {
+  const trimmed = String(text).trim()
+  return /[.!?…]$/.test(trimmed) ? trimmed : `${trimmed}.`
+}
+
+export function byName(a, b) {
+  return a < b ? -1 : 1
+}

@@ -1,0 +1,40 @@
+/** NDJSON and server-sent events, read as they come. */
+import { ask } from './api.js'
+
+async function* textsOf(answer, separator) {
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) break
+    const parts = (rest + value).split(separator)
+    rest = parts.pop()
+    yield* parts
+  }
+  if (rest.trim() !== '') yield rest
+}
+
+/** One object for each line; stops reading after `most`. */
+export async function readLines(path, { signal, most = Number.POSITIVE_INFINITY } = {}) {
+  const lines = []
+  for await (const line of textsOf(await ask(path, { signal }), '\n')) {
+    if (line.trim() !== '') lines.push(JSON.parse(line))
+    if (lines.length >= most) break
+  }
+  return lines
+}
+
+/** `{ event, data }` of each event. */
+export async function* readEvents(path, { signal }) {
+  const headers = { accept: 'text/event-stream' }
+  for await (const block of textsOf(await ask(path, { signal, headers }), '\n\n')) {
+    const lines = block.split('\n')
+    const field = (name) =>
+      lines
+        .filter((line) => line.startsWith(`${name}:`))
+        .map((line) => line.slice(name.length + 1).trimStart())
+        .join('\n')
+    const data = field('data')
+    if (data !== '') yield { event: field('event') || 'message', data: JSON.parse(data) }
+  }
+}

@@ -1,0 +1,78 @@
+/** One run: how it is in a sentence, its figures over training, its tasks, batches, last groups and dumps. */
+import { call } from '../api.js'
+import { ago, count, fixed, percent, words } from '../format.js'
+import { useEvents, useLoad } from '../hooks.js'
+import { html, useState } from '../html.js'
+import { readLines } from '../lines.js'
+import { BatchPanel } from '../parts/batch-panel.js'
+import { Chip, Head, Loading, Panel, State, Tiles, Trouble } from '../parts/bits.js'
+import { DumpsPanel } from '../parts/dumps-panel.js'
+import { GroupsPanel } from '../parts/groups-panel.js'
+import { HeatPanel } from '../parts/heat-panel.js'
+import { meanOf, toneOf } from '../parts/runs-table.js'
+import { SettingsPanel } from '../parts/settings-panel.js'
+import { StepCharts } from '../parts/step-charts.js'
+import { TasksTable } from '../parts/tasks-table.js'
+
+export function RunPage({ name }) {
+  const path = `runs/${encodeURIComponent(name)}`
+  const { value, problem } = useLoad(path)
+  const [heard, setHeard] = useState(undefined)
+  const live = useEvents(value ? `events?run=${encodeURIComponent(name)}` : null, (event, data) => {
+    if (event === 'run') setHeard(data)
+  })
+  const run = heard ?? value
+  if (problem && !run) return html`<${Head} title=${name} /><${Trouble} problem=${problem} />`
+  if (!run) return html`<${Head} title=${name} /><${Loading} />`
+  return html`<${Known} run=${run} path=${path} live=${live} />`
+}
+
+function Known({ run, path, live }) {
+  const { progress, state, tasks, settings } = run
+  // What has been trained on changes with the step; what came in changes all the time.
+  const steps = useLoad(`${path}/metrics`, readLines, progress.step)
+  const history = useLoad(`${path}/history`, call, Math.floor(progress.scored_groups / 8))
+  const faults = Object.values(progress.faults).reduce((a, b) => a + b, 0)
+  const noSignal = progress.no_signal.easy + progress.no_signal.hard
+  return html`
+    <${Head} title=${run.run}>
+      <${Chip}>${settings.preset}<//><${Chip}>${{ none: 'library defaults', fixed: 'fixed difficulty', random: 'random difficulty', curriculum: 'curriculum' }[settings.complexity_mode]}<//>
+      <span class="end"><${Chip} tone=${live ? 'good' : ''}>${live ? 'live' : 'not live'}<//></span>
+    <//>
+    ${state && html`<${State} tone=${toneOf(state)} is=${state.is} why=${state.why} since=${ago(state.since)} />`}
+    <${Tiles}
+      tiles=${[
+        ['Step', progress.step === null || progress.step === undefined ? '–' : count(progress.step)],
+        ['Rollouts', count(progress.rollouts), `${count(progress.groups)} groups`],
+        ['Mean reward', fixed(meanOf(tasks, 'mean_reward')), `score ${fixed(meanOf(tasks, 'mean_score'))}`],
+        [
+          'No signal',
+          percent(progress.scored_groups > 0 ? noSignal / progress.scored_groups : null),
+          `${count(progress.no_signal.easy)} easy, ${count(progress.no_signal.hard)} hard`,
+        ],
+        [
+          'Format faults',
+          percent(progress.rollouts > 0 ? faults / progress.rollouts : null, 1),
+          mostOf(progress.faults),
+        ],
+        ['Buffered', count(progress.buffered_groups), `${count(progress.queued_groups)} queued`],
+      ]}
+    />
+    <${StepCharts} steps=${steps.value} problem=${steps.problem} />
+    <${HeatPanel} history=${history.value?.points} steps=${steps.value} tasks=${tasks} />
+    <div class="grid">
+      <${BatchPanel} run=${run} width="w5" />
+      <${DumpsPanel} run=${run.run} rounds=${progress.scored_groups} width="w7" />
+    </div>
+    <${GroupsPanel} path=${path} tasks=${Object.keys(tasks)} settings=${settings} />
+    <div class="grid">
+      <${Panel} title="Tasks" width="w12"><${TasksTable} tasks=${tasks} /><//>
+      <${Panel} title="Settings" width="w12"><${SettingsPanel} settings=${settings} /><//>
+    </div>
+  `
+}
+
+function mostOf(faults) {
+  const [first] = Object.entries(faults).toSorted(([, a], [, b]) => b - a)
+  return first ? `mostly ${words(first[0])}` : 'none so far'
+}

@@ -1,0 +1,95 @@
+/** One task: an example at a chosen difficulty, its config, figures, and a place to try an answer. */
+import { call } from '../api.js'
+import { count, fixed, seconds, words } from '../format.js'
+import { useLoad } from '../hooks.js'
+import { html, useEffect, useState } from '../html.js'
+import { Chip, Head, Loading, Panel, Tiles, Trouble } from '../parts/bits.js'
+import { ConfigTable } from '../parts/config-table.js'
+import { TryIt } from '../parts/try-it.js'
+
+export function TaskPage({ name }) {
+  const { value: task, problem } = useLoad(`tasks/${encodeURIComponent(name)}`)
+  const [rung, setRung] = useState(null)
+  const [seed, setSeed] = useState(0)
+  const { item, trouble } = useItem(task, rung, seed)
+  if (problem) return html`<${Head} title=${words(name)} /><${Trouble} problem=${problem} />`
+  if (!task) return html`<${Head} title=${words(name)} /><${Loading} />`
+  const { statistics } = task
+  const config = rung === null ? null : task.ladder[rung].config
+  return html`
+    <${Head} title=${words(task.name)}>
+      <${Chip} tone="accent">${task.category}<//>
+      <${Chip}>${{ binary: 'right or wrong', partial: 'credit in steps', continuous: 'continuous credit' }[task.credit]}<//>
+      <${Chip}>${task.scorer === 'native' ? 'scored in TypeScript' : 'scored by the library'}<//>
+      <a class="end" href="#/tasks">All tasks</a>
+    <//>
+    <div class="grid">
+      <${Panel} title="Example" width="w7">
+        <${Ladder} task=${task} rung=${rung} onRung=${setRung} onNext=${() => setSeed((now) => now + 1)} />
+        ${trouble ? html`<${Trouble} problem=${trouble} />` : item ? html`<div class="text" tabindex="0" role="region" aria-label="Question">${item.question}</div>` : html`<${Loading} />`}
+      <//>
+      <${Panel} title="Try it" width="w5">
+        ${item ? html`<${TryIt} key=${item.id} item=${item} />` : html`<p class="soft">An item is needed first.</p>`}
+      <//>
+      <${Panel} title="On this server" width="w12">
+        <${Tiles}
+          tiles=${[
+            ['Items made', count(statistics.items)],
+            ['Rollouts scored', count(statistics.rollouts)],
+            ['Mean score', fixed(statistics.mean_score)],
+            ['Time to make', seconds(statistics.make_ms === null ? null : statistics.make_ms / 1000)],
+            ['Time to score', seconds(statistics.score_ms === null ? null : statistics.score_ms / 1000)],
+          ]}
+        />
+      <//>
+      <${Panel} title="Config" width="w12" about="Fields of the library’s own config; on the ladder they are set by the difficulty.">
+        ${
+          task.config_schema
+            ? html`<${ConfigTable} schema=${task.config_schema} config=${config} />`
+            : html`<p class="soft">The schema comes back with the engine.</p>`
+        }
+      <//>
+    </div>
+  `
+}
+
+function Ladder({ task, rung, onRung, onNext }) {
+  if (!task.adjustable)
+    return html`<div class="ladder row"><p class="soft">This task cannot be made harder.</p><button type="button" onClick=${onNext}>Another</button></div>`
+  const at = rung === null ? 'the library’s defaults' : `difficulty ${fixed(task.ladder[rung].difficulty)}`
+  return html`<div class="ladder">
+    <div class="row">
+      <label>
+        <span>Rung ${rung === null ? '–' : rung + 1} of ${task.rungs}: <output>${at}</output></span>
+        <input type="range" min="0" max=${task.rungs - 1} step="1" value=${rung ?? 0} onInput=${({ target }) => onRung(Number(target.value))} />
+      </label>
+      <button type="button" disabled=${rung === null} onClick=${() => onRung(null)}>Defaults</button>
+      <button type="button" onClick=${onNext}>Another</button>
+    </div>
+  </div>`
+}
+
+/** The example that came with the task, or one that is made for the rung and seed. */
+function useItem(task, rung, seed) {
+  const [made, setMade] = useState({ item: undefined, trouble: undefined })
+  useEffect(() => {
+    if (!task) return undefined
+    if (rung === null && seed === 0 && task.example) {
+      setMade({ item: task.example, trouble: undefined })
+      return undefined
+    }
+    const stop = new AbortController()
+    const recipe = { task: task.name, seed, ...(rung !== null && { difficulty: task.ladder[rung].difficulty }) }
+    const timer = setTimeout(() => {
+      call('items', { method: 'POST', body: recipe, signal: stop.signal }).then(
+        ({ items }) => setMade({ item: items[0], trouble: undefined }),
+        (trouble) => !stop.signal.aborted && setMade({ item: undefined, trouble }),
+      )
+    }, 150) // a slider is moved over many rungs
+    return () => {
+      clearTimeout(timer)
+      stop.abort()
+    }
+  }, [task, rung, seed])
+  return made
+}

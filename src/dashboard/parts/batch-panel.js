@@ -1,0 +1,28 @@
+/** The buffer and the next batch in the making. */
+import { count, percent, words } from '../format.js'
+import { html } from '../html.js'
+import { Panel } from './bits.js'
+
+export function BatchPanel({ run, width }) {
+  const { batch, progress, settings } = run
+  const facts = [
+    ['Buffered', `${count(progress.buffered_groups)} groups of at most ${count(settings.buffer_max_groups)}`],
+    ['Queued', `${count(progress.queued_groups)} groups wait for their verdicts`],
+    progress.stale_groups !== undefined && ['Stale', `${count(progress.stale_groups)} groups dropped for their age`],
+    ['Failed', `${count(progress.failed_groups)} groups without any verdict`],
+    ['Unscored', `${count(progress.unscored)} rollouts`],
+    ...Object.entries(progress.faults).map(([fault, n]) => [words(fault), `${count(n)} rollouts`]),
+  ].filter(Boolean)
+  return html`<${Panel} title="Buffer and batches" width=${width}>
+    ${
+      batch &&
+      html`<div class="progress">
+      <p>Batch of step ${count(batch.step)}: ${count(batch.buffered)} of ${count(batch.wanted)} rollouts${batch.queued > 0 ? `, ${count(batch.queued)} being scored` : ''}</p>
+      <span class="bar" role="img" aria-label=${`${percent(batch.buffered / batch.wanted)} of the batch`}>
+        <i style=${{ width: percent(Math.min(1, batch.buffered / batch.wanted)).replace(' ', '') }}></i>
+      </span>
+    </div>`
+    }
+    <dl class="pairs">${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
+  <//>`
+}

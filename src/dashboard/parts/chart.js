@@ -1,0 +1,129 @@
+/** A chart of lines over time or steps, on uPlot; its key tells the latest values, or those under the pointer. */
+import { clock, count, fixed } from '../format.js'
+import { useScheme, useWidth } from '../hooks.js'
+import { html, useEffect, useRef, useState } from '../html.js'
+import uPlot from '../vendor/uplot.js'
+
+const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
+
+/** Colours as the canvas needs them: light-dark() is resolved by an element that uses it. */
+function coloursOf(element) {
+  const resolve = (name) => {
+    element.style.color = `var(${name})`
+    const { color } = getComputedStyle(element)
+    element.style.color = ''
+    return color
+  }
+  return {
+    series: [1, 2, 3, 4, 5].map((k) => resolve(`--series-${k}`)),
+    line: resolve('--line'),
+    soft: resolve('--soft'),
+  }
+}
+
+/**
+ * `series`: [{ name, values }], values of one length with `x`; null is a gap. `time`: x is in seconds since 1970.
+ * `range`: [low, high] of the y axis, where it is known.
+ */
+export function Chart({ title, x, series, time = false, range, format = fixed, height = 150 }) {
+  const [box, width] = useWidth()
+  const scheme = useScheme()
+  const plot = useRef(null)
+  const [at, setAt] = useState(null)
+  const shape = `${series.map(({ name }) => name).join()} ${time} ${height} ${scheme} ${width}`
+  const many = x.length > 1
+  useEffect(() => {
+    if (width === 0 || !many) return undefined
+    const made = new uPlot(
+      optionsOf({ box: box.current, width, height, series, time, range, format, setAt }),
+      dataOf(x, series),
+      box.current,
+    )
+    plot.current = made
+    return () => {
+      made.destroy()
+      plot.current = null
+    }
+  }, [shape, many])
+  useEffect(() => plot.current?.setData(dataOf(x, series)), [x, series])
+  const place = at ?? x.length - 1
+  return html`<figure class="chart">
+    <figcaption>
+      <h3>${title}</h3>
+      ${series.map(
+        ({ name, values }, k) =>
+          html`<span class="key"><${Swatch} k=${k + 1} />${name} <b>${format(values[at === null ? lastKnown(values) : at])}</b></span>`,
+      )}
+      ${at !== null && html`<span class="key">${time ? clock(x[place] * 1000) : `step ${count(x[place])}`}</span>`}
+    </figcaption>
+    <div ref=${box} role="img" aria-label=${spoken(title, series, format)} style=${{ minHeight: `${height}px` }}>
+      ${!many && html`<div class="nothing" style=${{ height: `${height}px` }}>${x.length === 1 ? 'One point so far' : 'Nothing yet'}</div>`}
+    </div>
+  </figure>`
+}
+
+function Swatch({ k }) {
+  return html`<i style=${{ background: `var(--series-${k})` }}></i>`
+}
+
+function lastKnown(values) {
+  return values.findLastIndex((value) => value !== null && value !== undefined)
+}
+
+function dataOf(x, series) {
+  return [x, ...series.map(({ values }) => values.map((value) => value ?? null))]
+}
+
+function spoken(title, series, format) {
+  return `${title}: ${series.map(({ name, values }) => `${name} ${format(values[lastKnown(values)])}`).join(', ')}`
+}
+
+function optionsOf({ box, width, height, series, time, range, format, setAt }) {
+  const colours = coloursOf(box)
+  const font = `11px ${token('--sans')}`
+  const axis = { stroke: colours.soft, font, ticks: { show: false }, grid: { stroke: colours.line, width: 1 } }
+  return {
+    width,
+    height,
+    legend: { show: false },
+    cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
+    padding: [8, 8, 0, 0],
+    scales: {
+      x: { time },
+      y: { range: (_plot, low, high) => spanOf(low, high, range) },
+    },
+    axes: [
+      { ...axis, size: 24, space: 64, grid: { show: false }, ...(time && { values: timesOf }) },
+      { ...axis, size: 46, space: 32, values: (_plot, values) => values.map((value) => labelOf(value, format)) },
+    ],
+    series: [
+      {},
+      ...series.map(({ name }, k) => ({
+        label: name,
+        stroke: colours.series[k % colours.series.length],
+        width: 1.5,
+        spanGaps: true,
+        points: { show: false },
+      })),
+    ],
+    hooks: { setCursor: [({ cursor }) => setAt(cursor.idx ?? null)] },
+  }
+}
+
+function spanOf(low, high, range) {
+  const [least, most] = [Math.min(low ?? 0, range?.[0] ?? low ?? 0), Math.max(high ?? 1, range?.[1] ?? high ?? 1)]
+  return least === most ? [least - 0.5, most + 0.5] : [least, most + (range ? 0 : (most - least) * 0.05)]
+}
+
+/** Ticks that are less than a minute apart need their seconds. */
+function timesOf(_plot, values) {
+  const near = values.length > 1 && values[1] - values[0] < 60
+  const parts = { hour: '2-digit', minute: '2-digit', ...(near && { second: '2-digit' }) }
+  return values.map((value) => new Date(value * 1000).toLocaleTimeString('en-GB', parts))
+}
+
+/** An axis has less room than the key. */
+function labelOf(value, format) {
+  if (Math.abs(value) >= 1000) return new Intl.NumberFormat('en', { notation: 'compact' }).format(value)
+  return format === fixed ? String(Number(value.toFixed(3))) : format(value)
+}

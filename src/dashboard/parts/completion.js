@@ -1,0 +1,108 @@
+/** A completion as it came: thinking folded, the answer marked, with its verdict. */
+import { count, fixed, words } from '../format.js'
+import { html } from '../html.js'
+import { Chip } from './bits.js'
+
+/** What a fault or a code means, for people. */
+export const REASONS = {
+  no_answer: 'No <answer> was found outside the thinking.',
+  many_answers: 'More than one <answer>: it is not clear which one counts.',
+  unclosed_answer: 'An <answer> was opened and not closed.',
+  unclosed_think: 'The thinking was opened and not closed, so nothing after it counts.',
+  answer_too_long: 'The answer is longer than the server reads.',
+  invalid_answer: 'The task’s scorer could not read the answer.',
+  scorer_timeout: 'The scorer took too long; this is not the model’s fault, and the rollout carries no signal.',
+  scorer_crashed: 'The scorer crashed; this is not the model’s fault, and the rollout carries no signal.',
+  scorer_out_of_memory: 'The scorer ran out of memory; the rollout carries no signal.',
+  engine_unavailable: 'The engine was down; the rollout carries no signal.',
+  generation_failed: 'No completion came; the rollout carries no signal.',
+}
+
+/** Thinking apart from the rest: [{ kind: 'thinking' | 'text', text }]. */
+export function piecesOf(text) {
+  const pieces = []
+  let rest = text
+  const orphan = rest.indexOf('</think>')
+  const first = rest.indexOf('<think>')
+  if (orphan >= 0 && (first < 0 || orphan < first)) {
+    pieces.push({ kind: 'thinking', text: rest.slice(0, orphan) })
+    rest = rest.slice(orphan + 8)
+  }
+  for (;;) {
+    const open = rest.indexOf('<think>')
+    if (open < 0) break
+    const close = rest.indexOf('</think>', open)
+    pieces.push({ kind: 'text', text: rest.slice(0, open) })
+    pieces.push({ kind: 'thinking', text: rest.slice(open + 7, close < 0 ? undefined : close), open: close < 0 })
+    rest = close < 0 ? '' : rest.slice(close + 8)
+  }
+  pieces.push({ kind: 'text', text: rest })
+  return pieces.filter((piece) => piece.text.trim() !== '')
+}
+
+function Marked({ text }) {
+  const parts = text.trim().split(/(<answer>[\s\S]*?<\/answer>)/i)
+  return parts.map((part, k) => (k % 2 === 1 ? html`<mark>${part}</mark>` : part))
+}
+
+export function Thinking({ text, open = false }) {
+  return html`<details class="thinking">
+    <summary>Thinking, ${count([...text].length)} characters${open ? ', not closed' : ''}</summary>
+    <div class="text" tabindex="0">${text.trim()}</div>
+  </details>`
+}
+
+export function CompletionText({ text, reasoning }) {
+  const pieces = piecesOf(text)
+  return html`
+    ${reasoning && html`<${Thinking} text=${reasoning} />`}
+    ${pieces.map((piece) =>
+      piece.kind === 'thinking'
+        ? html`<${Thinking} text=${piece.text} open=${piece.open} />`
+        : html`<div class="text" tabindex="0"><${Marked} text=${piece.text} /></div>`,
+    )}
+    ${pieces.length === 0 && html`<p class="soft">An empty completion.</p>`}
+  `
+}
+
+/** The text of a rollout: its completion, or the last message that the model wrote. */
+export function textOf({ completion, messages }) {
+  if (completion !== undefined && completion !== null) return { text: completion }
+  const last = (messages ?? []).findLast(({ role }) => role === 'assistant') ?? {}
+  const content = Array.isArray(last.content)
+    ? last.content.map((part) => part.text ?? '').join('')
+    : (last.content ?? '')
+  return { text: content, reasoning: last.reasoning_content ?? last.reasoning }
+}
+
+export function VerdictChips({ verdict }) {
+  const { status, fault, code, penalty, skipped, masked } = verdict
+  return html`
+    ${fault && html`<${Chip} tone="bad">${words(fault)}<//>`}
+    ${status === 'unscored' && html`<${Chip} tone="warn">${words(code)}<//>`}
+    ${skipped && html`<${Chip} tone="warn">${words(skipped)}<//>`}
+    ${masked && html`<${Chip} tone="warn">masked<//>`}
+    ${penalty > 0 && html`<${Chip} tone="warn">length penalty ${fixed(penalty)}<//>`}
+  `
+}
+
+export function Completion({ rollout, verdict, index }) {
+  const { text, reasoning } = textOf(rollout)
+  const length = rollout.length_tokens ?? rollout.tokens?.length
+  return html`<article class="completion" aria-label=${`Completion ${index + 1}`}>
+    <header>
+      <b>${verdict?.status === 'scored' ? fixed(verdict.reward) : '–'}</b>
+      ${verdict && html`<${VerdictChips} verdict=${verdict} />`}
+      <span class="soft">
+        ${[
+          verdict?.advantage !== null && verdict?.advantage !== undefined && `advantage ${fixed(verdict.advantage)}`,
+          length !== undefined && length !== null && `${count(length)} tokens`,
+          rollout.finish_reason === 'length' && 'cut',
+        ]
+          .filter(Boolean)
+          .join(' · ')}
+      </span>
+    </header>
+    <${CompletionText} text=${text} reasoning=${reasoning} />
+  </article>`
+}

@@ -1,0 +1,44 @@
+/** Files that a run has written. */
+import { save } from '../api.js'
+import { ago, bytes, count } from '../format.js'
+import { useLoad } from '../hooks.js'
+import { html, useState } from '../html.js'
+import { Chip, Empty, Panel, Trouble } from './bits.js'
+import { Table } from './table.js'
+
+const MOST = 20
+
+export function DumpsPanel({ run, rounds, width }) {
+  const { value, problem } = useLoad(`dumps?run=${encodeURIComponent(run)}`, undefined, Math.floor(rounds / 50))
+  const [trouble, setTrouble] = useState(undefined)
+  const files = (value?.files ?? []).toReversed()
+  return html`<${Panel} title="Dumps" width=${width}>
+    ${problem && html`<${Trouble} problem=${problem} absent="This server writes no dumps." />`}
+    ${trouble && html`<${Trouble} problem=${trouble} />`}
+    ${value && files.length === 0 && html`<${Empty}>No file yet. <code>dump_rollouts</code> and <code>dump_failed_rollouts</code> have them written.<//>`}
+    ${
+      files.length > 0 &&
+      html`<${Table} label="Dumps">
+        <thead><tr><th>file</th><th>kind</th><th class="num">groups</th><th class="num">size</th><th class="num">written</th></tr></thead>
+        <tbody>
+          ${files.slice(0, MOST).map(
+            (file) => html`<tr>
+              <td>
+                ${
+                  file.here === false
+                    ? html`<span class="mono">${file.name}</span> <${Chip}>on ${file.node}<//>`
+                    : html`<button class="quiet mono" type="button" onClick=${() => save(`dumps/${encodeURIComponent(file.name)}`, file.name).then(() => setTrouble(undefined), setTrouble)}>${file.name}</button>`
+                }
+              </td>
+              <td><${Chip} tone=${file.kind === 'failed' ? 'bad' : 'good'}>${file.kind}<//></td>
+              <td class="num">${count(file.groups)}</td>
+              <td class="num">${bytes(file.bytes)}</td>
+              <td class="num">${ago(file.created_at)}</td>
+            </tr>`,
+          )}
+        </tbody>
+      <//>`
+    }
+    ${files.length > MOST && html`<p class="soft">and ${count(files.length - MOST)} older ones: <code>GET /dumps?run=${run}</code></p>`}
+  <//>`
+}

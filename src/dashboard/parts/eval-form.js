@@ -1,0 +1,66 @@
+/** Starts an eval. */
+import { call } from '../api.js'
+import { useLoad } from '../hooks.js'
+import { html, useState } from '../html.js'
+import { Panel, Trouble } from './bits.js'
+
+export function EvalForm({ onStarted }) {
+  const { value: suites } = useLoad('eval/suites')
+  const { value: runs } = useLoad('runs')
+  const [state, setState] = useState({})
+  const start = async (event) => {
+    event.preventDefault()
+    setState({ busy: true })
+    try {
+      const body = bodyOf(new FormData(event.target))
+      onStarted(await call('eval', { method: 'POST', body, headers: { 'idempotency-key': crypto.randomUUID() } }))
+    } catch (problem) {
+      setState({ problem })
+    }
+  }
+  return html`<${Panel} title="Start an eval" about="Of any OpenAI-compatible server. The key is used for this eval and forgotten.">
+    <form onSubmit=${start}>
+      <div class="row">
+        <label>Address, with /v1<input name="base_url" type="url" required placeholder="http://127.0.0.1:9000/v1" /></label>
+        <label>Model<input name="name" required placeholder="as its server knows it" /></label>
+        <label>Its key<input name="api_key" type="password" autocomplete="off" /></label>
+      </div>
+      <div class="row">
+        <label>Suite<select name="suite">
+          ${namesOf(suites).map((name) => html`<option value=${name}>${name}</option>`)}
+          <option value="run">the run’s own tasks</option>
+        </select></label>
+        <label>Samples an item<input name="samples_per_item" type="number" min="1" max="256" value="1" /></label>
+        <label>Temperature<input name="temperature" type="number" min="0" step="0.05" placeholder="by default" /></label>
+        <label>Most tokens<input name="max_tokens" type="number" min="1" placeholder="no bound" /></label>
+        <label>At once<input name="concurrency" type="number" min="1" max="256" value="16" /></label>
+        <label>Run<select name="run"><option value="">none</option>${(runs?.runs ?? []).map(({ run }) => html`<option>${run}</option>`)}</select></label>
+        <label>Step<input name="step" type="number" min="0" /></label>
+        <button class="main" type="submit" disabled=${state.busy}>Start</button>
+      </div>
+      ${state.problem && html`<${Trouble} problem=${state.problem} absent="This server runs no evals." />`}
+    </form>
+  <//>`
+}
+
+function namesOf(suites) {
+  const names = (suites?.suites ?? []).map((suite) => (typeof suite === 'string' ? suite : suite.name))
+  return names.length > 0 ? names : ['original']
+}
+
+/** What was left empty is left out. */
+function bodyOf(form) {
+  const text = (name) => String(form.get(name) ?? '').trim()
+  const number = (name) => (text(name) === '' ? {} : { [name]: Number(text(name)) })
+  const named = (name) => (text(name) === '' ? {} : { [name]: text(name) })
+  return {
+    model: { name: text('name'), base_url: text('base_url'), ...named('api_key') },
+    suite: text('suite'),
+    ...number('samples_per_item'),
+    ...number('temperature'),
+    ...number('max_tokens'),
+    ...number('concurrency'),
+    ...named('run'),
+    ...number('step'),
+  }
+}

@@ -1,0 +1,104 @@
+/** The last groups of a run, each with its completions side by side. */
+import { call } from '../api.js'
+import { count, fixed, words } from '../format.js'
+import { useLoad } from '../hooks.js'
+import { html, useState } from '../html.js'
+import { Chip, Empty, Panel, Trouble } from './bits.js'
+import { Completion } from './completion.js'
+
+const FAULTS = ['no_answer', 'many_answers', 'unclosed_answer', 'unclosed_think', 'answer_too_long', 'invalid_answer']
+const DESTINATIONS = { buffered: 'good', not_buffered: '', no_signal: 'warn', stale: 'warn', skipped: 'warn' }
+
+export function GroupsPanel({ path, tasks }) {
+  const [filter, setFilter] = useState({ task: '', fault: '', destination: '' })
+  const [pages, setPages] = useState([])
+  const query = new URLSearchParams(Object.entries(filter).filter(([, value]) => value !== ''))
+  query.set('limit', '10')
+  const { value, problem, reload } = useLoad(`${path}/groups?${query}`)
+  const choose = (name) => (event) => {
+    setPages([])
+    setFilter({ ...filter, [name]: event.target.value })
+  }
+  const shown = [value, ...pages].filter(Boolean)
+  const next = shown.at(-1)?.next_cursor ?? null
+  const more = async () => {
+    const page = await call(`${path}/groups?${query}&cursor=${encodeURIComponent(next)}`)
+    setPages((before) => [...before, page])
+  }
+  const again = () => {
+    setPages([])
+    reload()
+  }
+  const groups = shown.flatMap((page) => page.groups)
+  return html`<${Panel} title="Last groups">
+    <div class="filters">
+      <${Select} label="Task" value=${filter.task} options=${tasks.toSorted()} onChange=${choose('task')} />
+      <${Select} label="Fault" value=${filter.fault} options=${FAULTS} onChange=${choose('fault')} />
+      <${Select} label="Went to" value=${filter.destination} options=${Object.keys(DESTINATIONS)} onChange=${choose('destination')} />
+      <button type="button" onClick=${again}>Refresh</button>
+    </div>
+    ${problem && html`<${Trouble} problem=${problem} absent="This server does not list groups." />`}
+    ${value && groups.length === 0 && html`<${Empty}>No group is kept that fits.<//>`}
+    <div class="groups">${groups.map((group, k) => html`<${Group} key=${group.group_id} group=${group} open=${k === 0} />`)}</div>
+    ${next !== null && html`<p class="more"><button type="button" onClick=${more}>Older groups</button></p>`}
+  <//>`
+}
+
+function Select({ label, value, options, onChange }) {
+  return html`<label>${label}
+    <select value=${value} onChange=${onChange}>
+      <option value="">any</option>
+      ${options.map((option) => html`<option value=${option}>${words(option)}</option>`)}
+    </select>
+  </label>`
+}
+
+function Group({ group, open: first }) {
+  const [open, setOpen] = useState(first)
+  const { task, difficulty, mean_reward, destination, verdicts = [], status } = group
+  return html`<details class="group" open=${open} onToggle=${(event) => setOpen(event.target.open)}>
+    <summary>
+      <strong>${words(task)}</strong>
+      ${difficulty !== null && html`<span class="soft">difficulty ${fixed(difficulty)}</span>`}
+      <${Chip} tone=${status === 'failed' ? 'bad' : (DESTINATIONS[destination] ?? '')}>${words(destination ?? status)}<//>
+      <span>mean reward <b>${fixed(mean_reward)}</b></span>
+      <${Spread} verdicts=${verdicts} />
+    </summary>
+    ${open && html`<${Inside} group=${group} />`}
+  </details>`
+}
+
+/** The rewards of a group as small bars. */
+function Spread({ verdicts }) {
+  const spoken = `${count(verdicts.length)} rewards: ${verdicts.map(({ reward }) => fixed(reward, 1)).join(', ')}`
+  return html`<span class="spread" role="img" aria-label=${spoken}>
+    ${verdicts
+      .slice(0, 64)
+      .map(({ status, reward, fault }) =>
+        status === 'scored'
+          ? html`<i class=${fault ? 'fault' : ''} style=${{ height: `${Math.max(2, Math.min(1, reward) * 18)}px` }}></i>`
+          : html`<i class="none"></i>`,
+      )}
+  </span>`
+}
+
+function Inside({ group }) {
+  const { value: item } = useLoad(`items/${encodeURIComponent(group.item_id)}`)
+  const { completions, verdicts = [] } = group
+  return html`
+    <div class="question">
+      ${item ? html`<div class="text" tabindex="0" role="region" aria-label="Question">${item.question}</div>` : html`<span class="soft">The question is being made again…</span>`}
+      ${group.detail && html`<p class="soft">${group.detail}</p>`}
+    </div>
+    ${
+      completions
+        ? html`<div class="beside" tabindex="0" role="region" aria-label="Completions">
+          ${completions.map(
+            (completion, k) =>
+              html`<${Completion} index=${k} verdict=${verdicts[k]} rollout=${{ ...completion, completion: completion.cut ? `${completion.text}…` : completion.text }} />`,
+          )}
+        </div>`
+        : html`<${Empty}>The texts of this group are no longer kept.<//>`
+    }
+  `
+}

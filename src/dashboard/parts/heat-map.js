@@ -1,0 +1,82 @@
+/** A heat map: a row for each name, a column for each moment; drawn on a canvas, told as a table to those who cannot see it. */
+import { useScheme, useWidth } from '../hooks.js'
+import { html, useEffect, useRef, useState } from '../html.js'
+
+const ROW = 16
+
+/** 0 to 1 as a colour: from nearly the ground to the full accent. */
+export function shade(value, dark) {
+  const x = Math.min(1, Math.max(0, value))
+  const [from, to] = dark
+    ? [
+        [34, 46, 50],
+        [140, 230, 224],
+      ]
+    : [
+        [226, 238, 238],
+        [10, 72, 84],
+      ]
+  return `rgb(${from.map((c, k) => Math.round(c + (to[k] - c) * x)).join(' ')})`
+}
+
+/** Whether the colours of the moment are the dark ones. */
+export function isDark() {
+  const { scheme } = document.documentElement.dataset
+  return scheme ? scheme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches
+}
+
+/** `rows`: [{ name, href?, cells: [value or null] }], all of one length with `columns` (what a moment is called). */
+export function HeatMap({ rows, columns, label, format }) {
+  const [box, width] = useWidth()
+  const scheme = useScheme()
+  const canvas = useRef(null)
+  const [at, setAt] = useState(null)
+  const height = rows.length * ROW
+  useEffect(() => {
+    if (width > 0) draw(canvas.current, { rows, columns: columns.length, width, height, dark: isDark() })
+  }, [rows, columns, width, scheme])
+  const point = ({ offsetX, offsetY }) => {
+    const row = rows[Math.floor(offsetY / ROW)]
+    const column = Math.floor((offsetX / width) * columns.length)
+    setAt(row && column in columns ? { row, column } : null)
+  }
+  return html`
+    <div class="heat" role="table" aria-label=${label} tabindex="0">
+      <div class="names" role="rowgroup">
+        ${rows.map(
+          ({ name, href, cells }) => html`<div role="row">
+            <span role="rowheader"><a href=${href}>${name}</a></span>
+            <span role="cell" class="unseen">${format(lastOf(cells))}</span>
+          </div>`,
+        )}
+      </div>
+      <div ref=${box} aria-hidden="true">
+        <canvas ref=${canvas} style=${{ height: `${height}px` }} onMouseMove=${point} onMouseLeave=${() => setAt(null)}></canvas>
+      </div>
+      <div class="lasts" aria-hidden="true">${rows.map(({ cells }) => html`<span>${format(lastOf(cells))}</span>`)}</div>
+    </div>
+    <p class="soft heat-at" aria-hidden="true">
+      ${at ? `${at.row.name}, ${columns[at.column]}: ${format(at.row.cells[at.column])}` : `${columns[0]} to ${columns.at(-1)}; the last value stands at the right`}
+    </p>
+  `
+}
+
+export function lastOf(cells) {
+  return cells.findLast((cell) => cell !== null) ?? null
+}
+
+function draw(canvas, { rows, columns, width, height, dark }) {
+  const scale = devicePixelRatio || 1
+  canvas.width = width * scale
+  canvas.height = height * scale
+  const pen = canvas.getContext('2d')
+  pen.scale(scale, scale)
+  const step = width / columns
+  rows.forEach(({ cells }, row) => {
+    cells.forEach((value, column) => {
+      if (value === null) return
+      pen.fillStyle = shade(value, dark)
+      pen.fillRect(column * step, row * ROW + 1, Math.max(1, step - (step > 4 ? 1 : 0)), ROW - 2)
+    })
+  })
+}

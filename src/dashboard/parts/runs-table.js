@@ -1,0 +1,54 @@
+/** Runs, a row each. */
+import { count, fixed, words } from '../format.js'
+import { html } from '../html.js'
+import { Chip } from './bits.js'
+import { Table } from './table.js'
+
+const TONES = {
+  flowing: 'good',
+  starved_of_rollouts: 'warn',
+  no_signal: 'warn',
+  trainer_silent: 'warn',
+  all_stale: 'bad',
+  buffer_full: 'bad',
+  engine_down: 'bad',
+}
+
+export function toneOf(state) {
+  return TONES[state?.is] ?? ''
+}
+
+/** Means over all tasks, weighted by their rollouts. */
+export function meanOf(tasks, field) {
+  const known = Object.values(tasks).filter((task) => task[field] !== null && task[field] !== undefined)
+  const weight = (task) => task.rollouts ?? task.groups
+  const all = known.reduce((sum, task) => sum + weight(task), 0)
+  return all === 0 ? null : known.reduce((sum, task) => sum + task[field] * weight(task), 0) / all
+}
+
+export function RunsTable({ runs }) {
+  return html`<${Table} label="Runs">
+      <thead>
+        <tr>
+          <th>run</th>
+          <th>state</th>
+          <th class="num">step</th>
+          <th class="num">rollouts</th>
+          <th class="num">buffered</th>
+          <th class="num">mean reward</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${runs.map(
+          ({ run, state, progress, tasks }) => html`<tr>
+            <th scope="row"><a href=${`#/runs/${encodeURIComponent(run)}`}>${run}</a></th>
+            <td>${state ? html`<${Chip} tone=${toneOf(state)}>${words(state.is)}<//>` : '–'}</td>
+            <td class="num">${progress.step === null || progress.step === undefined ? '–' : count(progress.step)}</td>
+            <td class="num">${count(progress.rollouts)}</td>
+            <td class="num">${count(progress.buffered_groups)}</td>
+            <td class="num">${fixed(meanOf(tasks, 'mean_reward'))}</td>
+          </tr>`,
+        )}
+      </tbody>
+    <//>`
+}

@@ -1,0 +1,27 @@
+/** A run's settings as they hold. */
+import { html } from '../html.js'
+
+/** What stands first: the settings that shape a training. */
+const FIRST = [
+  'seed',
+  'tasks',
+  'group_size',
+  'batch_size',
+  'complexity_mode',
+  'curriculum_target_accuracy',
+  'extraction',
+  'scoring',
+]
+
+export function SettingsPanel({ settings }) {
+  const rank = (name) => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length)
+  const entries = Object.entries(settings).toSorted(([a], [b]) => rank(a) - rank(b))
+  return html`<dl class="pairs settings">
+    ${entries.map(([name, value]) => html`<dt><code>${name}</code></dt><dd><code>${shown(value)}</code></dd>`)}
+  </dl>`
+}
+
+function shown(value) {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text.length > 240 ? `${text.slice(0, 239)}…` : text
+}

@@ -1,0 +1,77 @@
+/** A run's figures by training step. */
+import { fixed, percent, short } from '../format.js'
+import { html, useMemo } from '../html.js'
+import { Panel, Trouble } from './bits.js'
+import { Chart } from './chart.js'
+
+const share = (value) => percent(value)
+
+const CHARTS = [
+  {
+    title: 'Reward',
+    series: [
+      ['reward', 'reward/mean'],
+      ['score', 'score/mean'],
+    ],
+  },
+  { title: 'Correct', format: share, range: [0, 1], series: [['percent correct', 'score/frac_correct']] },
+  {
+    title: 'Signal',
+    format: share,
+    range: [0, 1],
+    series: [
+      ['with signal', 'signal/frac'],
+      ['too easy', 'signal/frac_easy'],
+      ['too hard', 'signal/frac_hard'],
+    ],
+  },
+  {
+    title: 'Format faults',
+    format: share,
+    range: [0, 0.05],
+    series: [
+      ['no answer', 'fault/no_answer'],
+      ['many', 'fault/many_answers'],
+      ['unclosed', 'fault/unclosed_answer'],
+      ['thinking', 'fault/unclosed_think'],
+      ['invalid', 'fault/invalid_answer'],
+    ],
+  },
+  {
+    title: 'Length in tokens',
+    format: short,
+    range: [0, 0],
+    series: [
+      ['mean', 'length/mean'],
+      ['95 %', 'length/p95'],
+    ],
+  },
+  {
+    title: 'Lag in steps',
+    range: [0, 1],
+    series: [
+      ['mean', 'lag/mean'],
+      ['most', 'lag/max'],
+    ],
+  },
+]
+
+export function StepCharts({ steps, problem }) {
+  const x = useMemo(() => (steps ?? []).map((step, k) => step.step ?? k), [steps])
+  if (problem)
+    return html`<${Panel} title="Over training"><${Trouble} problem=${problem} absent="This server does not keep figures by step." /><//>`
+  return html`<${Panel} title="Over training">
+    <div class="charts">
+      ${CHARTS.map(({ title, series, format = fixed, range }) => html`<${Figure} title=${title} x=${x} steps=${steps} wanted=${series} format=${format} range=${range} />`)}
+    </div>
+  <//>`
+}
+
+function Figure({ title, x, steps, wanted, format, range }) {
+  const series = useMemo(() => {
+    const all = wanted.map(([name, key]) => ({ name, values: (steps ?? []).map((step) => step[key] ?? null) }))
+    const known = all.filter(({ values }) => values.some((value) => value !== null))
+    return known.length > 0 ? known : all.slice(0, 1)
+  }, [steps])
+  return html`<${Chart} title=${title} x=${x} series=${series} format=${format} range=${range} height=${140} />`
+}

@@ -1,0 +1,63 @@
+/** Type an answer or a whole completion, and see what becomes of it. */
+import { call } from '../api.js'
+import { html, useState } from '../html.js'
+import { Choice, Trouble } from './bits.js'
+import { Verdict } from './verdict.js'
+
+const HINTS = {
+  answer: 'The bare answer, as the scorer gets it.',
+  completion: 'What a model would write: <think>…</think> <answer>…</answer>.',
+}
+
+export function TryIt({ item }) {
+  const [kind, setKind] = useState('answer')
+  const [text, setText] = useState('')
+  const [rules, setRules] = useState({ extraction: 'strict', scoring: 'upstream' })
+  const [result, setResult] = useState({})
+  const [right, setRight] = useState(null)
+  const score = async (event) => {
+    event.preventDefault()
+    setResult({ busy: true })
+    try {
+      const body = { rollouts: [{ item_id: item.id, [kind]: text }], ...rules }
+      const { verdicts } = await call('score', { method: 'POST', body })
+      setResult({ verdict: verdicts[0] })
+    } catch (problem) {
+      setResult({ problem })
+    }
+  }
+  const reveal = async () => {
+    try {
+      const { answer } = await call(`items/${encodeURIComponent(item.id)}?reveal=true`)
+      setRight(answer ?? 'This task has no single right answer.')
+    } catch (problem) {
+      setRight(problem.message)
+    }
+  }
+  const choose = (name) => (event) => setRules({ ...rules, [name]: event.target.value })
+  return html`<form onSubmit=${score}>
+    <div class="row">
+      <${Choice} label="What you type" value=${kind} options=${[['answer', 'Answer'], ['completion', 'Completion']]} onChange=${setKind} />
+    </div>
+    <label>
+      <span>${HINTS[kind]}</span>
+      <textarea rows=${kind === 'answer' ? 4 : 8} value=${text} onInput=${({ target }) => setText(target.value)} spellcheck="false"></textarea>
+    </label>
+    <div class="row">
+      ${
+        kind === 'completion' &&
+        html`<label>Extraction<select value=${rules.extraction} onChange=${choose('extraction')}>
+        ${['strict', 'last_tag', 'tag_or_boxed', 'bare'].map((name) => html`<option>${name}</option>`)}
+      </select></label>`
+      }
+      <label>Scoring<select value=${rules.scoring} onChange=${choose('scoring')}>
+        <option>upstream</option><option>hardened</option>
+      </select></label>
+      <button class="main" type="submit" disabled=${result.busy}>Score</button>
+      <button type="button" onClick=${reveal}>Show the answer</button>
+    </div>
+    ${right !== null && html`<div class="verdict"><p class="soft">The library’s own answer</p><code class="mono">${right}</code></div>`}
+    ${result.verdict && html`<${Verdict} verdict=${result.verdict} />`}
+    ${result.problem && html`<${Trouble} problem=${result.problem} />`}
+  </form>`
+}

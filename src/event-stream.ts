@@ -1,0 +1,35 @@
+/** Server-sent events: what is said to one listener. A slow one misses what it has no room for, and no memory grows. */
+import { PassThrough } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+
+const ROOM_BYTES = 256 * 1024
+
+export class EventStream {
+  readonly #body = new PassThrough({ highWaterMark: ROOM_BYTES })
+  readonly closed: Promise<void>
+
+  constructor() {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.closed = promise
+    this.#body.once('close', resolve)
+    this.#body.once('error', resolve)
+  }
+
+  send(event: string, value: unknown): void {
+    if (this.#body.writable && !this.#body.writableNeedDrain)
+      this.#body.write(`event: ${event}\ndata: ${JSON.stringify(value)}\n\n`)
+  }
+
+  /** Answers with this stream; it ends when the listener goes or `end` is called. */
+  answer(reply: FastifyReply): FastifyReply {
+    return reply
+      .type('text/event-stream')
+      .header('cache-control', 'no-store')
+      .header('x-accel-buffering', 'no') // proxies would hold it back
+      .send(this.#body)
+  }
+
+  end(): void {
+    this.#body.end()
+  }
+}

@@ -1,0 +1,70 @@
+/** A real Chromium, whose binary comes with its package; a page that remembers what went wrong on it. */
+import { mkdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import chromium from '@sparticuz/chromium'
+import { type Browser, type Page, chromium as playwright } from 'playwright-core'
+
+const SCREENSHOTS = join(import.meta.dirname, '..', '..', 'artifacts', 'dashboard')
+/** The package's own arguments put all into one process, which does not survive the closing of a page. */
+const ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--font-render-hinting=none']
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+export async function openBrowser(): Promise<Browser> {
+  mkdirSync(SCREENSHOTS, { recursive: true })
+  return playwright.launch({ args: ARGS, executablePath: await chromium.executablePath(), headless: true })
+}
+
+interface PageOptions {
+  width?: number
+  height?: number
+  scheme?: 'light' | 'dark'
+}
+
+export interface Watched {
+  page: Page
+  /** Errors on the console, failed scripts, requests that left the server. */
+  troubles: string[]
+  /** Serious findings of axe, a line each. */
+  findings(): Promise<string[]>
+  shoot(name: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** `forgiven`: what the console may say, since the test provokes it. */
+export async function openPage(
+  browser: Browser,
+  url: string,
+  { width = 1280, height = 900, scheme = 'light' }: PageOptions = {},
+  forgiven = /^$/,
+): Promise<Watched> {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, locale: 'en-GB' })
+  const page = await context.newPage()
+  const troubles: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !forgiven.test(message.text())) troubles.push(message.text())
+  })
+  page.on('pageerror', (error) => troubles.push(String(error.stack ?? error)))
+  page.on('request', (request) => {
+    const asked = request.url()
+    if (!asked.startsWith(url) && !/^(data|blob|about):/.test(asked)) troubles.push(`left the server: ${asked}`)
+  })
+  return {
+    page,
+    troubles,
+    async findings() {
+      // The policy of the page forbids scripts of others; the debugger's door is not the page's.
+      await page.evaluate(AXE)
+      const { violations } = await page.evaluate<{
+        violations: { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[]
+      }>('axe.run(document, { resultTypes: ["violations"] })')
+      return violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 200)} ${node.failureSummary}`))
+    },
+    async shoot(name) {
+      await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true, animations: 'disabled' })
+    },
+    close: () => context.close(),
+  }
+}

@@ -1,0 +1,51 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openKeyRing } from '../../src/access/key-ring.ts'
+import { openWorld, type World } from '../world.ts'
+import { openBrowser, openPage } from './browser.ts'
+
+let world: World
+let browser: Browser
+let url: string
+
+beforeAll(async () => {
+  const keys = openKeyRing({ API_KEYS: 'reader:a-reader,admin:an-admin', API_KEYS_FILE: undefined })
+  world = await openWorld({ keys, ENGINE_HOSTS: 1 })
+  url = await world.app.listen({ host: '127.0.0.1', port: 0 })
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await world.close()
+})
+
+it('asks for a key, sends it in a header, and keeps it in this session alone', async () => {
+  const watched = await openPage(browser, url, {}, /401/)
+  const { page } = watched
+  const sent: (string | undefined)[] = []
+  page.on('request', (request) => {
+    if (request.url().endsWith('/events')) sent.push(request.headers().authorization)
+  })
+  await page.goto(`${url}/`)
+  await page.getByText('This server asks for a key').waitFor()
+  await watched.shoot('key')
+  await page.getByLabel('Key', { exact: true }).fill('a-reader')
+  await page.getByRole('button', { name: 'Use it' }).click()
+  await page.getByText('live', { exact: true }).waitFor()
+  expect(sent.at(-1)).toBe('Bearer a-reader')
+  expect(await page.evaluate('[JSON.stringify(localStorage).includes("a-reader"), document.cookie]')).toEqual([
+    false,
+    '',
+  ])
+  expect(page.url()).not.toContain('a-reader')
+
+  await page.goto(`${url}/#/tasks/leg_counting`)
+  await page.getByRole('textbox').fill('1')
+  await page.getByRole('button', { name: 'Score' }).click()
+  await page.getByRole('alert').getByText('forbidden').waitFor()
+
+  await page.getByRole('button', { name: 'Forget the key' }).click()
+  await page.getByText('This server asks for a key').waitFor()
+  expect(watched.troubles.filter((trouble) => !trouble.includes('403'))).toEqual([])
+  await watched.close()
+})

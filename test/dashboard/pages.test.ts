@@ -1,0 +1,180 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openWorld, type World } from '../world.ts'
+import { openBrowser, openPage, type Watched } from './browser.ts'
+import { simulateRun } from './simulated-run.ts'
+
+const RUN = 'curriculum-a'
+const TASKS = ['leg_counting', 'gcd', 'spell_backward', 'basic_arithmetic', 'word_sorting', 'bitwise_arithmetic']
+
+let world: World
+let browser: Browser
+let url: string
+
+beforeAll(async () => {
+  world = await openWorld({ worker: true })
+  url = await world.app.listen({ host: '127.0.0.1', port: 0 })
+  const settings = { tasks: TASKS, complexity_mode: 'curriculum', group_size: 8, batch_size: 16 }
+  await world.call('PUT', `/runs/${RUN}`, settings)
+  ;[browser] = await Promise.all([openBrowser(), simulateRun(url, { run: RUN, steps: 6, groups: 8, groupSize: 8 })])
+}, 180_000)
+afterAll(async () => {
+  await browser?.close()
+  await world.close()
+})
+
+async function open(hash: string, options = {}): Promise<Watched> {
+  const watched = await openPage(browser, url, options, /404/)
+  await watched.page.goto(`${url}/${hash}`)
+  return watched
+}
+
+/** The page has no faults that anybody could see, hear or be followed by. */
+async function assertSound(watched: Watched, name: string): Promise<void> {
+  await watched.shoot(name)
+  expect(await watched.findings()).toEqual([])
+  expect(watched.troubles).toEqual([])
+  expect(await watched.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+  await watched.close()
+}
+
+describe('Overview', () => {
+  it('tells health in a sentence, rates and processes, and is live', async () => {
+    const watched = await open('')
+    const { page } = watched
+    await page.getByText('live', { exact: true }).waitFor()
+    await page.getByText('the engine is up').waitFor()
+    await page.getByRole('link', { name: RUN }).waitFor()
+    await page.getByRole('img', { name: /^A minute, over the last hour: Items/ }).waitFor()
+    await assertSound(watched, 'overview')
+  })
+
+  it('is quiet while the tab is hidden, and live again when it is seen', async () => {
+    const watched = await open('')
+    const { page } = watched
+    await page.getByText('live', { exact: true }).waitFor()
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    const show = (state: string) =>
+      page.evaluate(
+        `Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true }); document.dispatchEvent(new Event('visibilitychange'))`,
+      )
+    await show('hidden')
+    await page.getByText('not live').waitFor()
+    expect(asked).toEqual([])
+    await show('visible')
+    await page.getByText('live', { exact: true }).waitFor()
+    expect(asked).toEqual(['/events'])
+    await watched.close()
+  })
+})
+
+describe('Tasks', () => {
+  it('lists all of them, by category, and finds those one looks for', async () => {
+    const watched = await open('#/tasks')
+    const { page } = watched
+    await page.getByText('105 of 105').waitFor()
+    await page.getByLabel('Search').fill('sudoku')
+    await page.getByText('2 of 105').waitFor()
+    await page.getByLabel('Search').fill('')
+    await page.getByLabel('Category').selectOption('logic')
+    await page.getByText('7 of 105').waitFor()
+    await page.getByLabel('Category').selectOption('')
+    await assertSound(watched, 'tasks')
+  })
+
+  it('one shows its example at a difficulty, its config, and scores what is typed, with the reason', async () => {
+    const watched = await open('#/tasks/leg_counting')
+    const { page } = watched
+    const question = page.getByRole('region', { name: 'Question' })
+    const before = await question.textContent()
+    await page.getByRole('slider').fill('23')
+    await page.getByText('difficulty 1.00').waitFor()
+    await expect.poll(() => question.textContent()).not.toBe(before)
+    await page.getByRole('button', { name: 'Completion' }).click()
+    await page.getByRole('textbox').fill('I have <think>counted</think> them.')
+    await page.getByRole('button', { name: 'Score' }).click()
+    await page.getByText('No <answer> was found').waitFor()
+    await page.getByRole('button', { name: 'Show the answer' }).click()
+    const right = await page.locator('.verdict code').first().textContent()
+    await page.getByRole('button', { name: 'Answer', exact: true }).click()
+    await page.getByRole('textbox').fill(right ?? '')
+    await page.getByRole('button', { name: 'Score' }).click()
+    await page.getByText('The answer is right.').waitFor()
+    await assertSound(watched, 'task')
+  })
+})
+
+describe('Runs', () => {
+  it('lists them', async () => {
+    const watched = await open('#/runs')
+    await watched.page.getByRole('link', { name: RUN }).waitFor()
+    await assertSound(watched, 'runs')
+  })
+
+  it('one shows its figures, its tasks over training, its batches and its settings', async () => {
+    const watched = await open(`#/runs/${RUN}`)
+    const { page } = watched
+    await page.getByText('live', { exact: true }).waitFor()
+    await page.getByRole('table', { name: 'Accuracy by task' }).waitFor()
+    await page.getByRole('button', { name: 'Difficulty', exact: true }).click()
+    await page.getByRole('table', { name: 'Difficulty by task' }).waitFor()
+    await page.getByText('Batch of step 6').waitFor()
+    await assertSound(watched, 'run')
+  })
+
+  it('one that is open shows what comes in', async () => {
+    const watched = await open(`#/runs/${RUN}`)
+    const { page } = watched
+    await page.getByText('live', { exact: true }).waitFor()
+    await world.call('PUT', `/runs/${RUN}`, { batch_size: 24 })
+    await page.getByText(/^Batch of step 6: \d+ of 24 rollouts/).waitFor()
+    await watched.close()
+  })
+})
+
+describe('everywhere', () => {
+  it.each([
+    ['overview-dark', ''],
+    ['tasks-dark', '#/tasks'],
+    ['task-dark', '#/tasks/rush_hour'],
+    ['run-dark', `#/runs/${RUN}`],
+    ['evals-dark', '#/evals'],
+  ])('in the dark: %s', async (name, hash) => {
+    const watched = await open(hash, { scheme: 'dark' })
+    await watched.page.locator('.panel, .cards').first().waitFor()
+    await assertSound(watched, name)
+  })
+
+  it.each([
+    ['overview-phone', ''],
+    ['tasks-phone', '#/tasks'],
+    ['task-phone', '#/tasks/rush_hour'],
+    ['run-phone', `#/runs/${RUN}`],
+    ['evals-phone', '#/evals'],
+  ])('on a phone: %s', async (name, hash) => {
+    const watched = await open(hash, { width: 390, height: 844 })
+    await watched.page.locator('.panel, .cards').first().waitFor()
+    await assertSound(watched, name)
+  })
+
+  it('can be walked with the keyboard', async () => {
+    const watched = await open('')
+    const { page } = watched
+    await page.getByText('live', { exact: true }).waitFor()
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
+    for (let k = 0; k < 3; k++) await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByText('105 of 105').waitFor()
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Tasks')
+    await watched.close()
+  })
+
+  it('a run that is not there is told in the server’s words', async () => {
+    const watched = await openPage(browser, url, {}, /404/)
+    await watched.page.goto(`${url}/#/runs/nobody`)
+    await watched.page.getByRole('alert').getByText('unknown run').waitFor()
+    await watched.close()
+  })
+})
