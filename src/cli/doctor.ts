@@ -1,13 +1,8 @@
 /** `doctor`: whether everything is there that the server needs, and what to do where it is not. */
 import { Command } from 'commander'
-import { type Config, ConfigError, readConfig } from '../config.ts'
-import { type Finding, fail, ok } from './doctor/finding.ts'
-import { disk, folder, port, redis } from './doctor/places.ts'
-import { library, machine, node, packages, python } from './doctor/programs.ts'
-import { readiness, trial } from './doctor/running-server.ts'
+import type { Finding } from './doctor/finding.ts'
 import { examples } from './options.ts'
 import { printJson, printLine } from './output.ts'
-import { answers, hereOf } from './server.ts'
 
 interface Options {
   url?: string
@@ -31,46 +26,11 @@ export function doctor(): Command {
 }
 
 async function run(options: Options): Promise<void> {
+  const { examine } = await import('./doctor/examine.ts') // with the client of Redis, which other commands need not load
   const findings = await examine(options)
   if (options.json) await printJson({ ok: findings.every(({ is }) => is !== 'fail'), findings })
   else for (const finding of findings) await printLine(lineOf(finding))
   if (findings.some(({ is }) => is === 'fail')) process.exitCode = 1
-}
-
-async function examine({ url, start }: Options): Promise<Finding[]> {
-  const settings = readSettings()
-  const programs = [
-    node(),
-    packages(),
-    await python('config' in settings ? settings.config.PYTHON : undefined),
-    await library(),
-    machine(),
-  ]
-  if (!('config' in settings)) return [...programs, settings.finding]
-  const { config } = settings
-  const places = [
-    ok('Settings', 'can be read'),
-    await redis(config),
-    await port(config),
-    await disk(config),
-    await folder(config),
-  ]
-  const looked = url ?? config.SERVER_URL ?? ((await answers(hereOf(config))) ? hereOf(config) : undefined)
-  return [
-    ...programs,
-    ...places.filter((finding) => finding !== undefined),
-    ...(looked === undefined ? [] : [await readiness(looked.replace(/\/$/, ''))]),
-    ...(start ? [await trial()] : []),
-  ]
-}
-
-function readSettings(): { config: Config } | { finding: Finding } {
-  try {
-    return { config: readConfig() }
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    return { finding: fail('Settings', error.message, 'correct them in the environment or in .env') }
-  }
 }
 
 function lineOf({ name, is, found, advice }: Finding): string {

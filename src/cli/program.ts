@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../config.ts'
 import { PrepareError } from '../prepare/prepare-error.ts'
 import { VERSION } from '../version.ts'
+import { collect } from './collect.ts'
 import { doctor } from './doctor.ts'
 import { evals } from './eval.ts'
 import { exportRun } from './export.ts'
@@ -21,7 +22,7 @@ import { tasks } from './tasks.ts'
 const WRONG_USAGE = 2
 const INTERRUPTED = 130
 
-const COMMANDS = [serve, api, worker, doctor, tasks, item, items, score, runs, exportRun, evals, model]
+const COMMANDS = [serve, api, worker, doctor, tasks, item, items, score, runs, exportRun, evals, collect, model]
 
 export function buildProgram(): Command {
   const program = new Command('reasoning-gym-server')

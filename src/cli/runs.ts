@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { Failure } from './failure.ts'
 import { examples } from './options.ts'
 import { printJson, printLine } from './output.ts'
+import { restoreRun, saveRun } from './run-checkpoints.ts'
 import { addServerOptions, type ServerOptions, withServer } from './server.ts'
 import { tableOf } from './table.ts'
 
@@ -29,7 +30,7 @@ const Changed = z.looseObject({ run: z.string(), changed: z.array(z.string()), r
 
 export function runs(): Command {
   return new Command('runs')
-    .summary('The training runs of a server: list, show, set, delete')
+    .summary('The training runs of a server: list, show, set, save, restore, delete')
     .description('The training runs of a server.')
     .addHelpText(
       'after',
@@ -43,6 +44,8 @@ export function runs(): Command {
     .addCommand(list())
     .addCommand(show())
     .addCommand(set())
+    .addCommand(saveRun())
+    .addCommand(restoreRun())
     .addCommand(remove())
 }
 

@@ -1,22 +1,41 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type RunningServer, startServer } from '../../src/prepare/own-server.ts'
+import { freePort, type RunningServer, startServer } from '../../src/prepare/own-server.ts'
+import { Behaviour, outcomeOf } from '../../src/pretend-model/behaviour.ts'
 import { type PretendModel, startPretendModel } from '../../src/pretend-model/pretend-model.ts'
-import { run } from './command-line.ts'
+import { until } from '../world.ts'
+import { run, start } from './command-line.ts'
 
 /** Luck is known in advance: samples are named by their seed. */
 const LUCK = { accuracy: 0.6, formatFaults: 0.1, seed: 4 }
 const TASKS = ['gcd', 'lcm', 'count_bits']
 
 let server: RunningServer
+let folder: string
 let good: PretendModel
+let faulty: PretendModel
+let slow: PretendModel
 beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'rgs-cli-'))
   server = await startServer()
   const here = { server: { url: server.url } }
   good = await startPretendModel({ ...here, ...LUCK })
+  faulty = await startPretendModel({
+    ...here,
+    ...LUCK,
+    rateLimits: 0.1,
+    retryAfterS: 0,
+    serverErrors: 0.1,
+    closedConnections: 0.1,
+  })
+  slow = await startPretendModel({ ...here, ...LUCK, latencyMs: 200 })
 }, 300_000)
 afterAll(async () => {
-  await good.close()
+  await Promise.all([good.close(), faulty.close(), slow.close()])
   await server.stop()
+  rmSync(folder, { recursive: true, force: true })
 })
 
 const env = () => ({ SERVER_URL: server.url })
@@ -30,7 +49,37 @@ const measure = async (model: PretendModel, ...more: string[]) => {
   return { ...ended, answer: more.includes('--json') ? JSON.parse(ended.stdout) : undefined }
 }
 
+/** What the pretend model will have scored on these items: wrong answers to these tasks earn nothing. */
+async function expectedMean(items: { id: string; task: string }[], samples: number): Promise<number> {
+  const behaviour = Behaviour.parse(LUCK)
+  const outcomes = items.flatMap(({ id, task }) =>
+    Array.from({ length: samples }, (_, k) =>
+      outcomeOf(behaviour, { id, task, difficulty: null, answer: '', metadata: {} }, k),
+    ),
+  )
+  return outcomes.filter(({ kind }) => kind === 'right').length / outcomes.length
+}
+
+async function itemsOf(id: string): Promise<{ id: string; task: string }[]> {
+  const text = await (await fetch(`${server.url}/eval/${id}/samples`)).text()
+  const samples = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { item_id: string; task: string })
+  return [...new Map(samples.map(({ item_id, task }) => [item_id, { id: item_id, task }])).values()]
+}
+
 describe('eval', () => {
+  it('comes to the scores that are known in advance, whatever goes wrong on the way', async () => {
+    const { answer, code } = await measure(good, '--samples', '2', '--json')
+    const bad = await measure(faulty, '--samples', '2', '--json')
+    expect([code, bad.code]).toEqual([0, 0])
+    const mean = await expectedMean(await itemsOf(answer.id), 2)
+    expect(answer.result.mean_score).toBeCloseTo(mean, 10)
+    expect(bad.answer.result.mean_score).toBeCloseTo(mean, 10)
+    expect(faulty.tally.rate_limited + faulty.tally.server_error + faulty.tally.closed).toBeGreaterThan(0)
+  })
+
   it('shows how far it is, and a table at the end', async () => {
     const { code, stdout, stderr } = await measure(good)
     expect(code).toBe(0)
@@ -48,12 +97,125 @@ describe('eval', () => {
     })
   })
 
+  it('lists what was measured, shows it again, and compares two', async () => {
+    const first = (await measure(good, '--json', '--label', 'compared')).answer.id
+    const second = (await measure(good, '--json', '--label', 'compared')).answer.id
+    const list = await run(['eval', 'list', '--label', 'compared'], { env: env() })
+    expect(list.stdout).toContain(first)
+    expect(list.stdout).toContain(second)
+    expect((await run(['eval', 'show', first], { env: env() })).stdout).toMatch(/^all +18 /m)
+    const same = await run(['eval', 'compare', first, second], { env: env() })
+    expect(same).toMatchObject({ code: 0, stdout: expect.stringMatching(/^all +18 +0\.000 /m) })
+    const report = await run(['eval', 'report', first, '--format', 'samples'], { env: env() })
+    expect(report.stdout.trim().split('\n')).toHaveLength(18)
+  })
+
+  it('Ctrl-C cancels it; resumed it asks for no sample twice but for those in flight, and comes to the same score', async () => {
+    const args = asking(slow, '--task', 'gcd', '--items', '40', '--concurrency', '4')
+    const cancelled = start(args, { env: env() })
+    await until(
+      async () => slow.tally.right,
+      (count) => count > 3,
+      60_000,
+    )
+    cancelled.process.kill('SIGINT')
+    const { code, stderr } = await cancelled.ended
+    expect(code).toBe(130)
+    const [, kept] = /Cancelled: (\d+) of 40 samples are kept/.exec(stderr) ?? []
+    const id = /eval --resume (eval-\w+)/.exec(stderr)?.[1] ?? ''
+    expect(Number(kept)).toBeGreaterThan(3)
+    const resumed = await run(['eval', '--resume', id, '--json'], { env: env() })
+    expect(resumed.code).toBe(0)
+    expect(slow.tally.requests).toBeLessThanOrEqual(40 + 4)
+    const { result, progress } = JSON.parse(resumed.stdout)
+    expect(progress).toMatchObject({ done: 40, total: 40, failed: 0 })
+    expect(result.mean_score).toBeCloseTo(await expectedMean(await itemsOf(id), 1), 10)
+  })
+
   it('says what is missing', async () => {
     const cases: [string[], number, RegExp][] = [
       [['eval', '--suite', 'smoke'], 2, /--model/],
       [asking(good, '--suite', 'nope'), 1, /\[unknown_suite\]/],
       [asking(good, '--suite', 'smoke', '--task', 'gcd'), 2, /either --suite or --task/],
       [['eval', 'show', 'eval-0123456789abcdef'], 1, /\[unknown_eval\]/],
+    ]
+    for (const [args, code, message] of cases) {
+      const ended = await run(args, { env: env() })
+      expect([args, ended.code, ended.stdout]).toEqual([args, code, ''])
+      expect(ended.stderr).toMatch(message)
+    }
+  })
+})
+
+describe('where no server runs', () => {
+  it('eval starts one, and what Ctrl-C left is there to be resumed', async () => {
+    const away = { SERVER_URL: '', PORT: String(await freePort()), DATA_DIR: join(folder, 'own') }
+    const args = asking(slow, '--task', 'lcm', '--items', '30', '--concurrency', '2')
+    await run(args, { env: env() }) // the model knows the items of the other server
+    const before = slow.tally.right
+    const cancelled = start(args, { env: away })
+    await until(
+      async () => slow.tally.right,
+      (count) => count > before + 2,
+      120_000,
+    )
+    cancelled.process.kill('SIGINT')
+    const { code, stderr } = await cancelled.ended
+    expect([code, stderr]).toEqual([130, expect.stringContaining('of 30 samples are kept')])
+    const id = /eval --resume (eval-\w+)/.exec(stderr)?.[1] ?? ''
+    const resumed = await run(['eval', '--resume', id, '--json', '--base-url', slow.url], { env: away })
+    expect([resumed.code, JSON.parse(resumed.stdout).progress.done]).toEqual([0, 30])
+  }, 180_000)
+})
+
+describe('collect', () => {
+  it('gathers groups of a run and makes a data set of them', async () => {
+    await run(['runs', 'set', 'traces', 'tasks=["gcd"]', 'group_size=4', 'dump_rollouts=all', 'buffer=false'], {
+      env: env(),
+    })
+    const model = ['--model', 'pretend', '--base-url', good.url]
+    const gathered = await run(['collect', '--run', 'traces', '--groups', '5', ...model], { env: env() })
+    expect(gathered).toMatchObject({ code: 0, stderr: expect.stringMatching(/20\/20 samples/) })
+    expect(gathered.stdout).toMatch(/^groups +5$/m)
+    expect(JSON.parse((await run(['runs', 'show', 'traces', '--json'], { env: env() })).stdout).progress.groups).toBe(5)
+    const exported = await run(['export', 'traces', '--min-reward', '1'], { env: env() })
+    expect(exported.code).toBe(0)
+    const lines = exported.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines.length).toBeGreaterThan(0)
+    expect(lines.every((line) => JSON.stringify(line).includes('<answer>'))).toBe(true)
+  })
+
+  it('Ctrl-C cancels it; resumed it comes to the groups that were wanted, none twice', async () => {
+    await run(['runs', 'set', 'broken-off', 'tasks=["gcd"]', 'group_size=2', 'buffer=false'], { env: env() })
+    const args = ['collect', '--run', 'broken-off', '--groups', '15', '--concurrency', '2']
+    const before = slow.tally.requests
+    const cancelled = start([...args, '--model', 'pretend', '--base-url', slow.url], { env: env() })
+    await until(
+      async () => slow.tally.requests,
+      (count) => count > before + 6,
+      60_000,
+    )
+    cancelled.process.kill('SIGINT')
+    const { code, stderr } = await cancelled.ended
+    expect(code).toBe(130)
+    const id = /--resume (collect-\w+)/.exec(stderr)?.[1] ?? ''
+    const resumed = await run(['collect', '--run', 'broken-off', '--resume', id, '--json'], { env: env() })
+    expect(resumed.code).toBe(0)
+    expect(JSON.parse(resumed.stdout).result).toMatchObject({ groups: 15, failed: 0 })
+    expect(
+      JSON.parse((await run(['runs', 'show', 'broken-off', '--json'], { env: env() })).stdout).progress.groups,
+    ).toBe(15)
+  })
+
+  it('says what is missing', async () => {
+    const cases: [string[], number, RegExp][] = [
+      [['collect', '--groups', '1'], 2, /--run/],
+      [['collect', '--run', 'x', '--model', 'm', '--base-url', 'http://127.0.0.1:9/v1'], 2, /--groups/],
+      [['collect', '--run', 'x', '--groups', '1'], 2, /--model/],
+      [['export', 'no-such-run'], 1, /\[unknown_run\]/],
     ]
     for (const [args, code, message] of cases) {
       const ended = await run(args, { env: env() })
