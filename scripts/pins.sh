@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes requirements.txt and requirements-redis.txt: every package pinned, with its hashes. Run it to move a pin.
+# Makes requirements.txt, requirements-redis.txt and requirements-tools.txt: every package pinned, with its hashes. Run it to move a pin.
 #   python3 -m venv /tmp/pins && /tmp/pins/bin/pip install pip-tools && PATH=/tmp/pins/bin:$PATH scripts/pins.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -28,3 +28,8 @@ mv requirements.new requirements.txt
   rm requirements-redis.tmp.in
 } >requirements-redis.new
 mv requirements-redis.new requirements-redis.txt
+{
+  echo '# Made by scripts/pins.sh from requirements-tools.in.'
+  compile requirements-tools.in
+} >requirements-tools.new
+mv requirements-tools.new requirements-tools.txt

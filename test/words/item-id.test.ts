@@ -46,6 +46,19 @@ it('an id has one spelling', () => {
     expect(() => decodeItemId(other)).toThrow()
 })
 
+it.each([
+  '["0.1.25",null,{"__proto__":{"min_animals":3}}]',
+  '["0.1.25",null,{"constructor":{"prototype":{}}},1]',
+  '{"0":"0.1.25","1":null,"2":{},"length":3}',
+  '["0.1.25",2,{}]',
+  '["0.1.25",null,null]',
+  `["0.1.25",null,${'['.repeat(500)}${']'.repeat(500)}]`,
+])('an id that spells %s is refused', (rest) => {
+  const id = `leg_counting.1.0.${Buffer.from(rest).toString('base64url')}`
+  expect(() => decodeItemId(id)).toThrow(expect.objectContaining({ code: 'invalid_item_id' }))
+  expect('min_animals' in {}).toBe(false)
+})
+
 it('a config that does not fit into an id is refused', () => {
   const recipe = {
     task: 'aiw',

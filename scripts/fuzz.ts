@@ -1,0 +1,92 @@
+/**
+ * Hostile input by the thousand against a server of its own, and what came of it into docs/fuzz.md.
+ *   npm run fuzz -- [--calls 10000] [--seed 1] [--only http|answers] [--tasks NAME,…] [--data FOLDER of recorded.jsonl.gz]
+ */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type AnswersReport, fuzzAnswers } from './fuzz/answers.ts'
+import { fuzzHttp, type HttpReport } from './fuzz/http.ts'
+import { MUTATIONS } from './fuzz/mutations.ts'
+import { withServer } from './with-server.ts'
+
+const KEY = 'fuzz'
+const DOCUMENT = join(import.meta.dirname, '..', 'docs', 'fuzz.md')
+
+const { values } = parseArgs({
+  options: {
+    calls: { type: 'string', default: '10000' },
+    seed: { type: 'string', default: '1' },
+    only: { type: 'string' },
+    tasks: { type: 'string' },
+    data: { type: 'string', default: join(import.meta.dirname, '..', '..', 'shared', 'data') },
+  },
+})
+
+const env = { API_KEYS: `admin:${KEY}`, LOG_LEVEL: 'warn', MODEL_HOSTS: '127.0.0.1' }
+// A busy machine must not turn slow scores into timeouts: what hangs hangs for longer than this too.
+const patient = { ...env, SCORE_DEADLINE_MS: '20000' }
+const http =
+  values.only !== 'answers'
+    ? await withServer(undefined, (url) => fuzzHttp(url, KEY, Number(values.calls), Number(values.seed)), env)
+    : undefined
+const answers =
+  values.only !== 'http'
+    ? await withServer(undefined, (url) => fuzzAnswers(url, KEY, values.data, values.tasks?.split(',')), patient)
+    : undefined
+const text = [...(http ? httpLines(http) : []), ...answersLines(answers)].join('\n')
+console.log(text)
+if (values.only === undefined && values.tasks === undefined && answers) writeFileSync(DOCUMENT, `${head()}\n${text}\n`)
+const failed = (http?.failures.length ?? 0) + (answers?.unscored.length ?? 0) + (answers?.hostEnds.length ?? 0)
+process.exit(failed > 0 ? 1 : 0)
+
+function head(): string {
+  return `# Fuzzing
+
+\`npm run fuzz\` starts a server as a user would and writes this page. What it uses is installed under \`artifacts/\` from
+requirements-tools.txt. \`npm test\` has samples: bodies, completions, ids, verdicts and groups by property
+(fast-check), mutated answers over all tasks, and every route × role.
+`
+}
+
+function httpLines({ calls, failures, statuses }: HttpReport): string[] {
+  return [
+    '## Calls',
+    '',
+    `${calls} calls by [schemathesis](https://pypi.org/project/schemathesis/) against the server's own OpenAPI document, seed ${values.seed}: broken,`,
+    'unusual and well-formed ones, alone and in sequences. Held to it are the status, type, headers and schema of every answer,',
+    'methods that are not taken, data that must be refused, and calls without a key. 503 is allowed where it is documented.',
+    '',
+    `| status | answers |\n|---|---|\n${Object.entries(statuses)
+      .map(([status, times]) => `| ${status} | ${times} |`)
+      .join('\n')}`,
+    '',
+    failures.length === 0 ? 'Failures: none.' : `Failures:\n\n${failures.map((failure) => `- ${failure}`).join('\n')}`,
+    '',
+  ]
+}
+
+function answersLines(report: AnswersReport | undefined): string[] {
+  if (!report) return ['Mutated answers: skipped, since ../shared/data is absent.']
+  const { answers, tasks, unscored, timeouts, hostEnds } = report
+  return [
+    '## Answers',
+    '',
+    `${answers} answers: the right ones and recorded ones of real models for ${tasks} tasks, each ${Object.keys(MUTATIONS).length} ways:`,
+    `${Object.keys(MUTATIONS).join('; ')}.`,
+    '',
+    unscored.length === 0
+      ? 'Unscored: none.'
+      : `Unscored: ${unscored.length}\n\n${unscored
+          .slice(0, 100)
+          .map((line) => `- ${line}`)
+          .join('\n')}`,
+    '',
+    `Over a deadline of 20 s, where sympy simplifies without a bound: ${timeouts.length === 0 ? 'none.' : ''}`,
+    ...timeouts.slice(0, 100).map((line) => `- ${line}`),
+    '',
+    hostEnds.length === 0
+      ? 'Hosts that ended: none.'
+      : `Hosts that ended:\n\n${hostEnds.map((line) => `- \`${line}\``).join('\n')}`,
+  ]
+}

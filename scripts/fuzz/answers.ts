@@ -1,0 +1,99 @@
+/** Answers of real models, mutated, over all tasks: none may go unscored, and none may cost a host. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { MUTATIONS } from './mutations.ts'
+
+const AT_ONCE = 4
+
+interface Line {
+  task: string
+  config?: Record<string, unknown>
+  seed: number
+  index: number
+  answer?: string | null
+}
+
+interface Recipe {
+  task: string
+  config: Record<string, unknown>
+  seed: number
+  index: number
+}
+
+export interface AnswersReport {
+  answers: number
+  tasks: number
+  unscored: string[]
+  /** Timeouts of the tasks whose scorers have no bound. */
+  timeouts: string[]
+  hostEnds: string[]
+}
+
+/**
+ * sympy's simplification, which these two use, has no bound: what exceeds the deadline is unscored, honestly, and its host
+ * is replaced. Everywhere else a timeout is a hole.
+ */
+const UNBOUNDED = new Set(['simple_integration', 'intermediate_integration'])
+
+/** undefined where the recorded answers are not at hand. */
+export async function fuzzAnswers(
+  url: string,
+  key: string,
+  data: string,
+  only?: string[],
+): Promise<AnswersReport | undefined> {
+  if (!existsSync(join(data, 'recorded.jsonl.gz'))) return undefined
+  // Every task has items with their right answers; most have answers of models too.
+  const lines = [...read(join(data, 'items.jsonl.gz')), ...read(join(data, 'recorded.jsonl.gz'))].filter(
+    ({ answer, task }) => typeof answer === 'string' && (only === undefined || only.includes(task)),
+  )
+  const report: AnswersReport = {
+    answers: 0,
+    tasks: new Set(lines.map(({ task }) => task)).size,
+    unscored: [],
+    timeouts: [],
+    hostEnds: [],
+  }
+  let lineCount = 0
+  const queue = lines.values()
+  const work = async () => {
+    for (const line of queue) {
+      await scoreMutants(url, key, line, report)
+      if (++lineCount % 250 === 0) console.log(`${report.answers} answers, ${report.unscored.length} unscored`)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  const metrics = await (await fetch(`${url}/metrics`, { headers: { 'x-api-key': key } })).text()
+  const ends = metrics.split('\n').filter((line) => /^rgs_engine_host_ends_total\{.*\} [^0]/.test(line))
+  report.hostEnds = report.timeouts.length > 0 ? ends.filter((line) => !line.includes('"timeout"')) : ends
+  return report
+}
+
+function read(path: string): Line[] {
+  const text = gunzipSync(readFileSync(path)).toString()
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line) // the files are described beside them
+}
+
+async function scoreMutants(url: string, key: string, line: Line, report: AnswersReport): Promise<void> {
+  const { task, seed, index, config = {}, answer } = line
+  const recipe: Recipe = { task, config, seed, index }
+  const mutants = Object.entries(MUTATIONS).map(([name, mutate]) => ({ name, answer: mutate(answer ?? '') }))
+  const response = await fetch(`${url}/score`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': key },
+    body: JSON.stringify({ rollouts: mutants.map((mutant) => ({ recipe, answer: mutant.answer })) }),
+  })
+  const body = (await response.json()) as { verdicts?: { status: string; code?: string }[]; detail?: string } // as /score answers
+  report.answers += mutants.length
+  mutants.forEach(({ name }, k) => {
+    const verdict = body.verdicts?.[k]
+    if (verdict?.status === 'scored') return
+    const what = `${task} ${seed} ${index}, ${name}: ${verdict?.code ?? `${response.status} ${body.detail}`}`
+    const known = UNBOUNDED.has(task) && verdict?.code === 'scorer_timeout'
+    report[known ? 'timeouts' : 'unscored'].push(what)
+  })
+}
