@@ -16,6 +16,7 @@ const options = new Command('chaos')
   .parse()
   .opts<{ kills: number; seed: number }>()
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1)) // the fleet ends with us
 console.log(`${options.kills} kills, seed ${options.seed}`)
 const bar = new SingleBar({ format: '{bar} {value}/{total} killed, {duration_formatted}', hideCursor: true })
 bar.start(options.kills, 0)

@@ -23,6 +23,7 @@ class Member {
   constructor(start: () => ChildProcess) {
     this.#start = start
     this.#child = this.#watch()
+    process.once('exit', () => this.kill()) // nothing outlives a storm that is broken off
   }
 
   get pid(): number {
@@ -103,14 +104,25 @@ export class Fleet {
 
   /** Resolves when every process is up and says that it is ready. */
   async whole(): Promise<void> {
-    for (const until = Date.now() + START_MS; Date.now() < until; await sleep(50)) {
-      if (![...this.#apis, ...this.#workers].every(({ up }) => up)) continue
-      const ready = await Promise.all(
-        this.urls.map((url) => fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5000) }).catch(() => undefined)),
-      )
-      if (ready.every((answer) => answer?.status === 200)) return
-    }
-    throw new Error(`the fleet was not whole within ${START_MS / 1000} s; see ${this.#folder}/fleet.log`)
+    const up = () => [...this.#apis, ...this.#workers].every((member) => member.up)
+    await this.#until(async () => up() && (await this.#ready()) === this.urls.length)
+  }
+
+  /** Resolves when at least one API node is ready. */
+  async someReady(): Promise<void> {
+    await this.#until(async () => (await this.#ready()) > 0)
+  }
+
+  async #until(right: () => Promise<boolean>): Promise<void> {
+    for (const until = Date.now() + START_MS; Date.now() < until; await sleep(50)) if (await right()) return
+    throw new Error(`the nodes did not come back within ${START_MS / 1000} s; see ${this.#folder}/fleet.log`)
+  }
+
+  async #ready(): Promise<number> {
+    const answers = await Promise.all(
+      this.urls.map((url) => fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5000) }).catch(() => undefined)),
+    )
+    return answers.filter((answer) => answer?.status === 200).length
   }
 
   /** Kills one of a kind with -9; false if none of that kind is up now. */

@@ -21,7 +21,8 @@ interface Options {
 }
 
 const KINDS: Victim[] = ['api', 'api', 'worker', 'worker', 'host', 'host', 'host']
-const PAUSE_MS = [100, 2000] as const
+const PAUSE_MS = [0, 2000] as const
+const BURST = 0.2 // chance that a kill follows another at once
 
 /** Kills so many processes; Redis, twice, is among them. */
 export async function storm({ kills, seed, onKill }: Options): Promise<Report> {
@@ -65,7 +66,7 @@ async function stormOver(
   })
   await Promise.all([killing, ...training])
   await fleet.whole()
-  await trainers[0]?.drain(latest + 1)
+  const rerun = await settle(asker, trainers[0], latest + 1)
   const settled: Settled[] = []
   for (const id of ledger.posted.keys()) {
     const { status, body } = await asker.ask('GET', `/rollouts/${id}?run=${RUN}`)
@@ -74,15 +75,40 @@ async function stormOver(
   }
   const run = await asker.ask('GET', `/runs/${RUN}`)
   const checked = ledger.check(settled, run.body as RunFigures) // as the contract says
-  const entries: Report['entries'] = [...checked.entries, ['calls made again', asker.repeated]]
+  const entries: Report['entries'] = [
+    ...checked.entries,
+    ['failed jobs run again', rerun],
+    ['calls made again', asker.repeated],
+  ]
   return { seed, kills: fleet.kills, entries, violations: checked.violations }
 }
 
+/** Has jobs that failed for good tried again, as an operator would, and takes what is left; gives how many jobs. */
+async function settle(asker: Asker, trainer: Trainer | undefined, firstStep: number): Promise<number> {
+  let rerun = 0
+  for (let step = firstStep; ; ) {
+    step = (await trainer?.drain(step)) ?? step
+    const { body } = await asker.ask('GET', '/jobs/failed?limit=1000')
+    if (body.jobs.length === 0) return rerun
+    for (const { id } of body.jobs) {
+      const { status } = await asker.ask('POST', `/jobs/failed/${encodeURIComponent(id)}/retry`)
+      if (status === 202) rerun++
+    }
+  }
+}
+
+/** Kills at random, sometimes twice at once; between, something must have come back, or the trainers would only wait. */
 async function kill(fleet: Fleet, kills: number, dice: Dice, onKill?: (done: number) => void): Promise<void> {
   const redisAt = new Set([Math.floor(kills / 3), Math.floor((2 * kills) / 3)])
   for (let done = 0; done < kills; ) {
-    await sleep(dice.between(...PAUSE_MS))
-    if (!(await fleet.kill(redisAt.has(done) ? 'redis' : dice.one(KINDS), dice))) continue
+    if (!dice.happens(BURST)) {
+      await fleet.someReady()
+      await sleep(dice.between(...PAUSE_MS))
+    }
+    if (!(await fleet.kill(redisAt.has(done) ? 'redis' : dice.one(KINDS), dice))) {
+      await sleep(10)
+      continue
+    }
     done++
     onKill?.(done)
   }

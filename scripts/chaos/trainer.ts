@@ -62,8 +62,8 @@ export class Trainer {
     if (status !== 200) this.#ledger.violation(`step ${step}, rank ${this.#rank}: ack is ${status} ${said.code}`)
   }
 
-  /** Takes all that is left, in steps of its own. */
-  async drain(first: number): Promise<void> {
+  /** Takes all that is left, in steps of its own; gives the next free step. */
+  async drain(first: number): Promise<number> {
     for (let step = first; ; ) {
       const body = { step, policy_version: step, final: true }
       const {
@@ -71,7 +71,7 @@ export class Trainer {
         headers,
         body: batch,
       } = await this.#asker.ask('POST', `/runs/${RUN}/batches`, body, { prefer: 'wait=1' })
-      if (status === 204 && headers.get('x-batch-queued') === '0') return
+      if (status === 204 && headers.get('x-batch-queued') === '0') return step
       if (status !== 200) continue
       this.#enter(step, batch)
       await this.#asker.ask('POST', `/runs/${RUN}/batches/${step}/ack`, {})

@@ -25,6 +25,9 @@ What it takes care of:
 Answers are plain dicts with the server's own field names; the TypedDicts below say what is in them.
 """
 
+# mypy: disable-error-code="no-any-return"
+# Answers are JSON: that they are what the TypedDicts say is the server's promise, not the type checker's to prove.
+
 from __future__ import annotations
 
 import array
@@ -572,7 +575,7 @@ class Client:
         api_key: Optional[str] = None,
         timeout_s: float = 60.0,
         retry_for_s: float = 300.0,
-        gzip_above: Optional[int] = None,
+        gzip_above: Optional[int] = 256 * 1024,
         ssl_context: Optional[ssl.SSLContext] = None,
     ) -> None:
         self._wire = _Wire(url, api_key, timeout_s, retry_for_s, gzip_above, ssl_context)
@@ -665,10 +668,12 @@ class Client:
         """The frozen lists of items that evals are made of."""
         return self._get("/eval/suites")["suites"]
 
-    def start_eval(self, suite: str, model: Optional[Mapping[str, Any]] = None, **settings: Any) -> Eval:
+    def start_eval(
+        self, suite: Union[str, Mapping[str, Any]], model: Optional[Mapping[str, Any]] = None, **settings: Any
+    ) -> Eval:
         """Starts an eval. `model` is `{"name", "base_url", "api_key"}`; None: you bring the completions yourself.
 
-        Settings: `samples_per_item`, `temperature`, `max_tokens`, `top_p`, `request`, `concurrency`, `extraction`,
+        `suite` is a name (`suites` lists them) or tasks of your own. Settings: `samples_per_item`, `temperature`, `max_tokens`, `top_p`, `request`, `concurrency`, `extraction`,
         `scoring`, `system_prompt`, `run`, `step`, `labels`.
         """
         return self._post("/eval", {"suite": suite, "model": model, **settings}, headers=_once_key())
@@ -719,7 +724,7 @@ class Client:
     def evaluate(
         self,
         generate: Callable[[List[List[Message]]], Sequence[str]],
-        suite: str,
+        suite: Union[str, Mapping[str, Any]],
         *,
         at_once: int = 64,
         timeout_s: Optional[float] = 3600,
