@@ -4,6 +4,7 @@
  * int32 over a power of ten, all others as float64.
  */
 import { bytesOf, type Dtype, isNumbers, looksTyped, type Typed, type TypedValues, valuesOf } from '../words/typed.ts'
+import { integerText } from './integer-text.ts'
 
 /** `typed/…`: sent as typed data. `decimal/K`: int32, to be divided by 10^K. */
 export type Form = Dtype | `decimal/${number}` | `typed/${Dtype}`
@@ -77,13 +78,22 @@ function asDecimals(values: (number | null)[]): Column | undefined {
 /** As JSON numbers; what is not finite in typed data has no number in JSON and becomes null. */
 export function numbersOf({ form, bytes }: Column): string {
   const scale = scaleOf(form)
-  if (scale === undefined) return JSON.stringify(Array.from<number>(valuesOf(dtypeOf(form), bytes)))
+  if (scale === undefined) {
+    const values = valuesOf(dtypeOf(form), bytes)
+    const real = values instanceof Float32Array || values instanceof Float64Array
+    return real ? JSON.stringify(listOf(values)) : integerText(values)
+  }
+  const list: (number | null)[] = listOf(valuesOf('int32', bytes))
   const power = 10 ** scale
-  return JSON.stringify(
-    Array.from(new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4), (x) =>
-      x === NULL ? null : x / power,
-    ),
-  )
+  for (let k = 0; k < list.length; k++) list[k] = list[k] === NULL ? null : (list[k] ?? 0) / power
+  return JSON.stringify(list)
+}
+
+/** By hand: Array.from walks an iterator, which takes five times as long. */
+function listOf(values: TypedValues): number[] {
+  const list = new Array<number>(values.length)
+  for (let k = 0; k < values.length; k++) list[k] = values[k] ?? 0
+  return list
 }
 
 /** As typed data; null becomes NaN. */

@@ -31,7 +31,10 @@ export function looksTyped(value: unknown): boolean {
 
 export function isNumbers(value: unknown, nullable: boolean): value is (number | null)[] {
   if (!Array.isArray(value)) return false
-  for (const x of value) if (typeof x !== 'number' && !(nullable && x === null)) return false
+  for (let k = 0; k < value.length; k++) {
+    const x: unknown = value[k]
+    if (typeof x !== 'number' && !(nullable && x === null)) return false
+  }
   return true
 }
 
