@@ -4,6 +4,9 @@ import { parse } from 'secure-json-parse'
 import { Fault } from '../faults.ts'
 import { assertShape } from './json-shape.ts'
 
+/** Without any of these no key can reach a prototype, and a megabyte needs no search by patterns. */
+const SUSPECT = ['__proto__', 'constructor', '\\u', '\ufeff']
+
 export function addBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
@@ -26,7 +29,7 @@ export function readJson(body: Buffer): unknown {
 
 function parsed(text: string): unknown {
   try {
-    return parse(text)
+    return SUSPECT.some((sign) => text.includes(sign)) ? parse(text) : JSON.parse(text)
   } catch (cause) {
     throw unreadable(text, cause)
   }

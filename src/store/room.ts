@@ -11,13 +11,16 @@ export class Room {
   readonly #redis: Redis
   readonly #keys: Keys
   readonly #mostBytes: number
+  readonly #freshMs: number
   #known = { bytes: 0, at: Number.NEGATIVE_INFINITY }
   #added = 0
+  #asking: Promise<void> | undefined
 
-  constructor(redis: Redis, keys: Keys, mostBytes: number) {
+  constructor(redis: Redis, keys: Keys, mostBytes: number, freshMs = FRESH_MS) {
     this.#redis = redis
     this.#keys = keys
     this.#mostBytes = mostBytes
+    this.#freshMs = freshMs
   }
 
   get mostBytes(): number {
@@ -26,11 +29,11 @@ export class Room {
 
   /** Of the payload of all groups that are queued, buffered or in open batches. */
   async bytes(): Promise<number> {
-    if (performance.now() - this.#known.at > FRESH_MS) {
-      const added = this.#added
-      const bytes = await this.#sum()
-      this.#known = { bytes, at: performance.now() }
-      this.#added -= added // what came while we asked may be in the sum or not: it counts until the next time
+    if (performance.now() - this.#known.at > this.#freshMs) {
+      this.#asking ??= this.#ask().finally(() => {
+        this.#asking = undefined
+      })
+      await this.#asking
     }
     return this.#known.bytes + this.#added
   }
@@ -42,6 +45,14 @@ export class Room {
   /** This process has stored as much. */
   add(bytes: number): void {
     this.#added += bytes
+  }
+
+  /** By one call at a time: two would both take off what was added before. */
+  async #ask(): Promise<void> {
+    const added = this.#added
+    const bytes = await this.#sum()
+    this.#known = { bytes, at: performance.now() }
+    this.#added -= added // what came while we asked may be in the sum or not: it counts until the next time
   }
 
   async #sum(): Promise<number> {
