@@ -91,7 +91,7 @@ export function numbersOf({ form, bytes }: Column): string {
 
 /** By hand: Array.from walks an iterator, which takes five times as long. */
 function listOf(values: TypedValues): number[] {
-  const list = new Array<number>(values.length)
+  const list = Array<number>(values.length)
   for (let k = 0; k < values.length; k++) list[k] = values[k] ?? 0
   return list
 }
