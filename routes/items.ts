@@ -3,52 +3,27 @@ import { z } from 'zod'
 import { DEFAULT_PROMPT } from '../src/items/messages.ts'
 import { type ParentLog, runLog } from '../src/logs/run-log.ts'
 import { waitMsOf } from '../src/prefer.ts'
+import type { HandedOut } from '../src/runs/handout.ts'
 import type { OpenRun } from '../src/runs/run-book.ts'
-import { checkShare, ShareFields, Step } from '../src/words/batch.ts'
 import { Item } from '../src/words/item.ts'
 import { ItemId } from '../src/words/item-id.ts'
+import { ItemsAsk } from '../src/words/items-ask.ts'
 import { problems } from '../src/words/problem.ts'
-import { RecipeInput } from '../src/words/recipe.ts'
 import { RunName } from '../src/words/rollout.ts'
 import type { App, Services } from './context.ts'
-
-const Count = z.int().min(1).max(1024).default(1)
+import { IdempotencyHeaders } from './eval-access.ts'
 
 /** Seconds after which a caller over max_groups_ahead may ask again. */
 const WAIT_FOR_TRAINER_S = 2
 
-const NextItems = z.strictObject({
-  run: RunName.default('default').describe('Whose next items'),
-  count: Count,
-})
-
-const Headers = z.looseObject({
+const Headers = IdempotencyHeaders.extend({
   prefer: z.string().optional().describe('`wait=N`: hold the items of a step until all are made, N seconds at most'),
-})
-
-const ItemsOfStep = z
-  .strictObject({
-    run: RunName.default('default').describe('Whose items'),
-    step: Step.describe('The trainer’s own counter'),
-    count: Count.describe('Items of the whole step; heard from the first call for it'),
-    ...ShareFields,
-  })
-  .superRefine(checkShare)
-
-const ItemsOfRecipe = z.strictObject({
-  ...RecipeInput.shape,
-  seeds: z
-    .array(RecipeInput.shape.seed.removeDefault())
-    .min(1)
-    .max(1024)
-    .optional()
-    .describe('In place of seed and count: one item of each'),
-  count: Count.describe('Items index, index + 1, …'),
 })
 
 const RevealedItem = z.strictObject({ ...Item.shape, answer: z.string().nullable(), metadata: z.unknown() })
 
-export function items(app: App, { items, runs, handout, stepItems, metrics }: Services): void {
+export function items(app: App, services: Services): void {
+  const { items, runs, metrics, idempotency } = services
   app.post(
     '/items',
     {
@@ -56,7 +31,7 @@ export function items(app: App, { items, runs, handout, stepItems, metrics }: Se
         tags: ['items'],
         summary: 'The next items of a run, those of one of its steps, or the items of a recipe',
         headers: Headers,
-        body: z.union([NextItems, ItemsOfStep, ItemsOfRecipe]).default({ run: 'default', count: 1 }),
+        body: ItemsAsk.default({ run: 'default', count: 1 }),
         response: {
           200: z.strictObject({
             items: z.array(Item),
@@ -78,32 +53,15 @@ export function items(app: App, { items, runs, handout, stepItems, metrics }: Se
         },
       },
     },
-    async ({ body, headers, log }, reply) => {
-      if ('step' in body) {
-        const { rank, ranks = 1 } = body
-        const share = rank === undefined ? undefined : { rank, ranks }
-        const run = await runs.ensure(body.run)
-        const ofStep = await stepItems.of(run, body.step, body.count, share, waitMsOf(headers.prefer))
-        metrics.meters.handedOut(ofStep)
-        tellHandedOut(log, run, ofStep)
-        return { items: ofStep }
-      }
-      if (!('task' in body)) {
-        const run = await runs.ensure(body.run)
-        const handed = await handout.next(run, body.count)
+    async ({ body, headers, caller, log }, reply) => {
+      const ask = { scope: `items ${caller.id}`, key: headers['idempotency-key'], body }
+      const answer = await idempotency.once(ask, async () => {
+        const handed = await give(services, body, waitMsOf(headers.prefer), log)
         metrics.meters.handedOut(handed.items)
-        tellHandedOut(log, run, handed.items)
-        if (handed.waiting_for) reply.header('retry-after', WAIT_FOR_TRAINER_S)
-        return handed
-      }
-      const { seeds, count, ...recipe } = body
-      const places = seeds
-        ? seeds.map((seed) => ({ seed }))
-        : Array.from({ length: count }, (_, k) => ({ index: recipe.index + k }))
-      const made = await items.make(await Promise.all(places.map((place) => items.check({ ...recipe, ...place }))))
-      const shown = made.map((item) => items.present(item, DEFAULT_PROMPT))
-      metrics.meters.handedOut(shown)
-      return { items: shown }
+        return { status: 200, body: handed }
+      })
+      if (answer.body.waiting_for) reply.header('retry-after', WAIT_FOR_TRAINER_S)
+      return answer.body
     },
   )
 
@@ -176,4 +134,21 @@ export function items(app: App, { items, runs, handout, stepItems, metrics }: Se
 function tellHandedOut(log: ParentLog, { name, settings }: OpenRun, items: Item[]): void {
   const { debug } = runLog(log, name, settings)
   for (const { id, task, difficulty } of items) debug?.({ item_id: id, task, difficulty }, 'an item is handed out')
+}
+
+/** The items that a body asks for. */
+async function give(services: Services, ask: ItemsAsk, waitMs: number, log: ParentLog): Promise<HandedOut> {
+  const { items, runs, handout, stepItems } = services
+  if ('task' in ask) {
+    const { seeds, count, ...recipe } = ask
+    const places = seeds
+      ? seeds.map((seed) => ({ seed }))
+      : Array.from({ length: count }, (_, k) => ({ index: recipe.index + k }))
+    const made = await items.make(await Promise.all(places.map((place) => items.check({ ...recipe, ...place }))))
+    return { items: made.map((item) => items.present(item, DEFAULT_PROMPT)) }
+  }
+  const run = await runs.ensure(ask.run)
+  const handed = 'step' in ask ? { items: await stepItems.of(run, ask, waitMs) } : await handout.next(run, ask.count)
+  tellHandedOut(log, run, handed.items)
+  return handed
 }

@@ -13,6 +13,13 @@ import type { OpenRun } from './run-book.ts'
 const READY_WITHIN_MS = 1500
 const LOOK_EVERY_MS = 25
 
+interface StepAsk {
+  rank?: Share['rank'] | undefined
+  ranks?: Share['ranks'] | undefined
+  step: number
+  count: number
+}
+
 interface Parts {
   engine: Engine
   steps: Steps
@@ -28,7 +35,8 @@ export class StepItems {
   }
 
   /** All items of the step, or the share. Throws `items_not_ready` while one of the step's items is in the making. */
-  async of(run: OpenRun, step: number, count: number, share: Share | undefined, waitMs: number): Promise<Item[]> {
+  async of(run: OpenRun, { step, count, rank, ranks = 1 }: StepAsk, waitMs: number): Promise<Item[]> {
+    const share = rank === undefined ? undefined : { rank, ranks }
     const deadline = performance.now() + Math.max(READY_WITHIN_MS, waitMs)
     const ahead = run.counters.ahead ?? 0
     for (let making: Promise<void>[] = []; ; ) {

@@ -128,3 +128,15 @@ it('an entry waits in Redis beside its item, for a while, and another node score
     await fresh.close()
   }
 })
+
+it('an Idempotency-Key gives the same items again, and no position twice', async () => {
+  await world.call('PUT', '/runs/once', { tasks: ['chain_sum'] })
+  const ask = (key: string, count = 3) =>
+    world.call('POST', '/items', { run: 'once', count }, { 'idempotency-key': key })
+  const [first, again] = [await ask('a'), await ask('a')]
+  expect(again.body).toEqual(first.body)
+  expect(await ask('a', 4)).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
+  const other = await ask('b')
+  const ids = [...first.body.items, ...other.body.items].map(({ id }: Item) => id)
+  expect(new Set(ids).size).toBe(ids.length)
+})

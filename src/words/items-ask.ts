@@ -1,0 +1,35 @@
+/** What POST /items takes: the next items of a run, those of one of its steps, or those of a recipe. */
+import { z } from 'zod'
+import { checkShare, ShareFields, Step } from './batch.ts'
+import { RecipeInput } from './recipe.ts'
+import { RunName } from './rollout.ts'
+
+const Count = z.int().min(1).max(1024).default(1)
+
+const NextItems = z.strictObject({
+  run: RunName.default('default').describe('Whose next items'),
+  count: Count,
+})
+
+const ItemsOfStep = z
+  .strictObject({
+    run: RunName.default('default').describe('Whose items'),
+    step: Step.describe('The trainer’s own counter'),
+    count: Count.describe('Items of the whole step; heard from the first call for it'),
+    ...ShareFields,
+  })
+  .superRefine(checkShare)
+
+const ItemsOfRecipe = z.strictObject({
+  ...RecipeInput.shape,
+  seeds: z
+    .array(RecipeInput.shape.seed.removeDefault())
+    .min(1)
+    .max(1024)
+    .optional()
+    .describe('In place of seed and count: one item of each'),
+  count: Count.describe('Items index, index + 1, …'),
+})
+
+export const ItemsAsk = z.union([NextItems, ItemsOfStep, ItemsOfRecipe])
+export type ItemsAsk = z.infer<typeof ItemsAsk>
