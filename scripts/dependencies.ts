@@ -1,0 +1,157 @@
+/**
+ * Writes docs/dependencies.md: each direct dependency with its reason, licence and what it brings along, and what the
+ * advisories say.
+ *   npm run dependencies
+ */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { REASONS } from './dependencies/reasons.ts'
+import { toolsFolder } from './fuzz/tools.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
+
+interface Entry {
+  version: string
+  dev?: boolean
+  license?: string
+  dependencies?: Record<string, string>
+  optionalDependencies?: Record<string, string>
+}
+const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Entry> } // as npm writes it
+const manifest = JSON.parse(read('package.json')) as Record<string, Record<string, string>> // as we write it
+
+const NOTE = `# Dependencies
+
+Written by \`npm run dependencies\`; a test holds the tables to package.json, requirements.in and requirements-redis.txt.
+Everything is pinned with hashes: package-lock.json, and requirements*.txt, which are installed with \`--require-hashes\`.
+
+What is distributed here is Apache-2.0. Of what it uses, one thing is under a stronger licence: the task \`acre\` of
+reasoning-gym, its data and the code that makes it, is **GPL-3.0**. It stays in the library, run by its Python hosts, and no part of
+it is in this repository.
+`
+
+writeFileSync(
+  join(ROOT, 'docs', 'dependencies.md'),
+  [
+    NOTE,
+    ...nodeTable('To run', ['dependencies', 'optionalDependencies']),
+    ...nodeTable('To develop', ['devDependencies']),
+    ...pythonTable(),
+    ...licences(),
+    ...advisories(),
+  ].join('\n'),
+)
+
+function nodeTable(title: string, kinds: string[]): string[] {
+  const names = kinds.flatMap((kind) => Object.keys(manifest[kind] ?? {}))
+  const rows = names.map((name) => {
+    const entry = packages[`node_modules/${name}`]
+    return `| ${name} | ${entry?.version} | ${entry?.license ?? licenceAt(`node_modules/${name}`)} | ${broughtBy(`node_modules/${name}`).size} | ${REASONS[name] ?? ''} |`
+  })
+  return [`## ${title}`, '', '| package | version | licence | brings | for |', '|---|---|---|---|---|', ...rows, '']
+}
+
+/** Entries for other platforms tell no licence, and are not installed here: they are parts of packages that are. */
+function licenceAt(place: string): string {
+  if (!existsSync(join(ROOT, place))) return 'for another platform'
+  const { license = 'unknown' } = JSON.parse(read(`${place}/package.json`)) as { license?: string } // by convention
+  return license
+}
+
+/** Every package that this one needs, however far down. */
+function broughtBy(place: string, seen = new Set<string>()): Set<string> {
+  const { dependencies = {}, optionalDependencies = {} } = packages[place] ?? {}
+  for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+    const found = resolved(place, name)
+    if (found === undefined || seen.has(found)) continue
+    seen.add(found)
+    broughtBy(found, seen)
+  }
+  return seen
+}
+
+/** Where Node would find it: in the package's own folder, else in those above. */
+function resolved(place: string, name: string): string | undefined {
+  for (let folder = place; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
+    const found = folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`
+    if (packages[found]) return found
+    if (folder === '') return undefined
+  }
+}
+
+function pythonTable(): string[] {
+  const direct = [...read('requirements.in').matchAll(/^([\w.-]+)/gm)].map(([, name]) => name ?? '')
+  const all = pinned('requirements.txt')
+  const rows = [...direct, ...pinned('requirements-redis.txt').keys()].map((name) => {
+    const version = all.get(name) ?? pinned('requirements-redis.txt').get(name)
+    return `| ${name} | ${version} | ${pythonLicence(name)} | ${REASONS[name] ?? ''} |`
+  })
+  const others = [...all.keys()].filter((name) => !direct.includes(name))
+  return [
+    '## Python, for the library',
+    '',
+    '| package | version | licence | for |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+    `They bring ${others.length} more: ${others.map((name) => `${name} (${pythonLicence(name)})`).join(', ')}. Tools that no server needs`,
+    'are pinned in requirements-tools.txt.',
+    '',
+  ]
+}
+
+function pinned(file: string): Map<string, string> {
+  return new Map([...read(file).matchAll(/^([\w.-]+)==(\S+)/gm)].map(([, name = '', version = '']) => [name, version]))
+}
+
+function pythonLicence(name: string): string {
+  const lib = join(ROOT, '.venv', 'lib')
+  const site = join(lib, readdirSync(lib)[0] ?? '', 'site-packages')
+  const folder = readdirSync(site).find((entry) => entry.toLowerCase().startsWith(`${name.replaceAll('-', '_')}-`))
+  const metadata = readFileSync(join(site, folder ?? '', 'METADATA'), 'utf8')
+  const given = /^License-Expression: (.+)$/m.exec(metadata)?.[1] ?? /^License: (.{1,40})$/m.exec(metadata)?.[1]
+  return given ?? /^Classifier: License :: (?:OSI Approved :: )?(.+)$/m.exec(metadata)?.[1] ?? 'see the package'
+}
+
+/** Of everything that is installed to run, direct or not. */
+function licences(): string[] {
+  const counts = new Map<string, number>()
+  const running = Object.entries(packages).filter(([place, { dev }]) => place !== '' && !dev)
+  for (const [place, { license = licenceAt(place) }] of running) counts.set(license, (counts.get(license) ?? 0) + 1)
+  const list = [...counts].toSorted(([, a], [, b]) => b - a).map(([name, count]) => `${name} ${count}`)
+  return ['## Licences', '', `Of the ${running.length} npm packages to run, direct or not: ${list.join(', ')}.`, '']
+}
+
+function advisories(): string[] {
+  const npm = spawnSync('npm', ['audit', '--omit=dev', '--json'], { cwd: ROOT, encoding: 'utf8' })
+  const npmSays = said(
+    npm.stdout,
+    ({ metadata }) => (metadata as { vulnerabilities?: { total: number } })?.vulnerabilities?.total,
+  )
+  const files = ['requirements.txt', 'requirements-redis.txt'].flatMap((file) => ['-r', file])
+  const args = [...files, '--no-deps', '--disable-pip', '--format', 'json']
+  const pip = spawnSync(join(toolsFolder(), 'pip-audit'), args, { cwd: ROOT, encoding: 'utf8' })
+  const pipSays = said(pip.stdout, ({ dependencies }) => {
+    const all = dependencies as { vulns?: unknown[]; skip_reason?: string }[]
+    return all.some((one) => one.skip_reason) ? undefined : all.reduce((sum, one) => sum + (one.vulns?.length ?? 0), 0)
+  })
+  const date = execFileSync('date', ['+%F']).toString().trim()
+  return [
+    '## Advisories',
+    '',
+    `| asked on ${date} | known vulnerabilities |\n|---|---|`,
+    `| \`npm audit --omit=dev\` | ${npmSays} |`,
+    `| \`pip-audit\` | ${pipSays} |`,
+    '',
+  ]
+}
+
+function said(output: string, total: (report: Record<string, unknown>) => number | undefined): string {
+  try {
+    const count = total(JSON.parse(output) as Record<string, unknown>)
+    if (count !== undefined) return String(count)
+  } catch {} // it printed no report
+  return 'could not be asked: the registry that was used answers no questions about advisories. Ask where it does.'
+}
