@@ -7,6 +7,7 @@ import type { App, Services } from '../routes/context.ts'
 import { dumps } from '../routes/dumps.ts'
 import { evals } from '../routes/eval.ts'
 import { evalSamples } from '../routes/eval-samples.ts'
+import { EXAMPLES } from '../routes/examples.ts'
 import { exportRoute } from '../routes/export.ts'
 import { groups } from '../routes/groups.ts'
 import { items } from '../routes/items.ts'
@@ -35,6 +36,7 @@ import { PATIENCE, type Patience, patient } from './plugins/patience.ts'
 import { addProblems } from './plugins/problems.ts'
 import { addRequestIds, requestId } from './plugins/request-ids.ts'
 import { addRequestLog } from './plugins/request-log.ts'
+import { cutSilentConnections } from './plugins/silent-connections.ts'
 import { addValidation } from './plugins/validation.ts'
 
 const BODY_BYTES = 1024 * 1024
@@ -84,6 +86,7 @@ export async function buildApp(services: Services, log: FastifyBaseLogger, wire:
     routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: true },
     forceCloseConnections: 'idle',
   }) as unknown as App // the type provider is a matter of types alone
+  cutSilentConnections(app)
   addRequestIds(app)
   addRequestLog(app, async (run) => (await services.runs.find(run)).settings.suppress_base_env_logs)
   addMetrics(app, services.metrics.meters)
@@ -97,7 +100,7 @@ export async function buildApp(services: Services, log: FastifyBaseLogger, wire:
   addValidation(app)
   addProblems(app)
   addCommonAnswers(app)
-  await addOpenapi(app)
+  await addOpenapi(app, EXAMPLES)
   await addDashboard(app)
   for (const add of ROUTES) add(app, services)
   await app.ready()

@@ -4,7 +4,9 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { jsonSchemaTransform } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { FAULTS } from '../faults.ts'
 import { VERSION } from '../version.ts'
+import { type Example, type Paths, withExamples } from './openapi-examples.ts'
 
 const TAGS = [
   { name: 'tasks', description: 'What can be asked of a model' },
@@ -19,15 +21,31 @@ const TAGS = [
   { name: 'operations', description: 'For those who keep the server running' },
 ]
 
-export async function addOpenapi(app: FastifyInstance): Promise<void> {
+const DESCRIPTION = `Verifiable reasoning tasks for training and evaluating language models.
+
+The examples, sent from top to bottom, are a whole session: an item, its rewards, a group of rollouts, a run, a batch.
+Where the server has keys, enter one under *Authorize*.
+
+Every failure is a problem document (\`application/problem+json\`) with a stable \`code\`; 429 and 503 say in \`Retry-After\`
+when to ask again.
+
+| status | code | |
+|---|---|---|
+${Object.entries(FAULTS)
+  .toSorted(([, a], [, b]) => a.status - b.status)
+  .map(([code, { status, title }]) => `| ${status} | \`${code}\` | ${title} |`)
+  .join('\n')}
+`
+
+/** `examples`: by method and path, as the document spells it. */
+export async function addOpenapi(app: FastifyInstance, examples: Record<string, Example>): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
       info: {
         title: 'reasoning-gym-server',
         version: VERSION,
-        description:
-          'Verifiable reasoning tasks for training and evaluating language models. Errors are problem documents with a stable `code`.',
+        description: DESCRIPTION,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       tags: TAGS,
@@ -39,9 +57,21 @@ export async function addOpenapi(app: FastifyInstance): Promise<void> {
       },
     },
     transform,
-    transformObject: withOptionalBodies,
+    transformObject: (document) => {
+      const made = withOptionalBodies(document)
+      const tags = TAGS.map(({ name }) => name)
+      return { ...made, paths: withExamples(made.paths as Paths, tags, examples) } // written by the plugin
+    },
   })
-  await app.register(swaggerUi, { routePrefix: '/docs', uiConfig: { docExpansion: 'list', tryItOutEnabled: true } })
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    uiConfig: {
+      docExpansion: 'list',
+      tryItOutEnabled: true,
+      persistAuthorization: false,
+      displayRequestDuration: true,
+    },
+  })
   app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger())
 }
 
