@@ -12,6 +12,8 @@ const DURABLE = { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 
 
 export class LoopbackRedis {
   readonly port: number
+  /** What it has on disk. */
+  readonly folder: string
   readonly client: Redis
   readonly #start: () => ChildProcess
   #child: ChildProcess
@@ -22,7 +24,11 @@ export class LoopbackRedis {
     const all = { port: String(port), bind: '127.0.0.1', dir, logfile: join(dir, 'redis.log'), ...DURABLE, ...settings }
     const args = Object.entries(all).flatMap(([name, value]) => [`--${name}`, ...value.split(' ')])
     this.port = port
-    this.#start = () => spawn(binary, args, { stdio: 'ignore' })
+    this.folder = dir
+    this.#start = () => {
+      mkdirSync(dir, { recursive: true })
+      return spawn(binary, args, { stdio: 'ignore' })
+    }
     this.#child = this.#start()
     process.once('exit', () => this.#child.kill('SIGKILL'))
     this.client = connectTo(port)
@@ -30,6 +36,15 @@ export class LoopbackRedis {
 
   async kill(): Promise<void> {
     await end(this.#child, 'SIGKILL')
+  }
+
+  /** Slow without end, until it goes on. */
+  pause(): void {
+    this.#child.kill('SIGSTOP')
+  }
+
+  goOn(): void {
+    this.#child.kill('SIGCONT')
   }
 
   startAgain(): void {

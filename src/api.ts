@@ -7,6 +7,7 @@ import { closeAtTheEnd } from './closing.ts'
 import { placeOfRedis, readConfig } from './config.ts'
 import { openLog } from './log.ts'
 import { main } from './main.ts'
+import { claimOneEngine } from './one-engine.ts'
 import { preparePython } from './prepare/python-environment.ts'
 import { openService } from './service.ts'
 import { addSpent } from './store/spent.ts'
@@ -18,6 +19,7 @@ await main(async () => {
   assertGuarded(config, keys)
   const python = await preparePython((line) => log.info(line), config.PYTHON)
   const service = openService(config, placeOfRedis(config), python, log)
+  const claim = await claimOneEngine(service, log)
   const meter = new Meter(limitsOf(config, keys !== undefined), (minute, caller, more) =>
     addSpent(service.redis, service.keys, minute, caller, more),
   )
@@ -28,6 +30,7 @@ await main(async () => {
     unfollow()
     meter.close()
     await app.close()
+    await claim.close()
     await service.close()
   })
   // Several API processes share the port: the kernel spreads connections over them.

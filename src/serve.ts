@@ -45,12 +45,17 @@ await main(async () => {
       if (closing) return
       if (!up) return reject(new PrepareError(`${script} ended while it started (${signal ?? code})`))
       log.warn({ script, code, signal }, 'a process ended and is started again')
-      setTimeout(
-        () => !closing && void start(script).catch((err: unknown) => log.error({ err }, 'it does not start')),
-        RESTART_MS,
-      )
+      setTimeout(() => restart(script), RESTART_MS)
     })
     return promise
+  }
+
+  const restart = (script: string) => {
+    if (closing) return
+    start(script).catch((err: unknown) => {
+      log.error({ err }, 'it does not start and is tried again')
+      setTimeout(() => restart(script), RESTART_MS)
+    })
   }
 
   closeAtTheEnd(log, async () => {

@@ -4,6 +4,7 @@ import { closeAtTheEnd } from './closing.ts'
 import { placeOfRedis, readConfig } from './config.ts'
 import { openLog } from './log.ts'
 import { main } from './main.ts'
+import { claimOneEngine } from './one-engine.ts'
 import { preparePython } from './prepare/python-environment.ts'
 import { openProbes } from './probes.ts'
 import { openService } from './service.ts'
@@ -13,11 +14,13 @@ await main(async () => {
   const log = openLog(config.LOG_LEVEL, 'worker')
   const python = await preparePython((line) => log.info(line), config.PYTHON)
   const service = openService(config, placeOfRedis(config), python, log, 'worker')
+  const claim = await claimOneEngine(service, log)
   service.startWorker(`${hostname()}/${process.pid}`)
   // Started by `npm start` it is one of several on this machine, and seen through the API's port.
   const probes = process.connected ? undefined : await openProbes(service, config, log)
   closeAtTheEnd(log, async () => {
     await probes?.close()
+    await claim.close()
     await service.close()
   })
   process.send?.('listening')

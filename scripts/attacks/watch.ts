@@ -7,7 +7,7 @@ import { join } from 'node:path'
 
 const EVERY_MS = 100
 /** What a server consists of; anything else that descends from it was made by an answer. */
-const OWN = /serve\.ts|api\.ts|worker\.ts|zygote\.py|redis-server|^ps |^\[python/
+const OWN = /serve\.ts|api\.ts|worker\.ts|zygote\.py|redis-(server|aof-rewrite|rdb-bgsave)|^ps |^\[python/
 
 export interface Watch {
   marker: string

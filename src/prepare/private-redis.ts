@@ -13,6 +13,8 @@ const run = promisify(execFile)
 
 const START_MS = 60_000 // an append-only file of some gigabytes takes a while to load
 const SOCKET_PATH_MAX = 100
+/** After a write to a full disk it ends itself: that need not be over at once. */
+const RESTART_MS = 500
 
 export interface PrivateRedis {
   /** The path of its socket. */
@@ -20,14 +22,14 @@ export interface PrivateRedis {
   stop(): Promise<void>
 }
 
-/** Starts it, or takes over one that a killed server left running. */
+/** Starts it, after one that a killed server left running has ended; one that ends by itself is started again. */
 export async function startPrivateRedis(dataDir: string, say: Say, python?: string): Promise<PrivateRedis> {
   const folder = join(dataDir, 'redis')
   mkdirSync(folder, { recursive: true })
   const socket = join(folder, 'redis.sock')
   const url = socket.length <= SOCKET_PATH_MAX ? socket : join(mkdtempSync(join(tmpdir(), 'rgs-redis-')), 'redis.sock')
   const left = await pidOfLeftOver(folder, url)
-  if (left !== undefined) return { url, stop: () => stopByPid(url, left) }
+  if (left !== undefined) await stopByPid(url, left)
   const binary = await redisServer(say, python)
   const settings = {
     port: '0',
@@ -43,10 +45,33 @@ export async function startPrivateRedis(dataDir: string, say: Say, python?: stri
     daemonize: 'no',
   }
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])
-  const child = spawn(binary, args, { stdio: 'ignore', detached: true }) // Ctrl-C is for the server, which stops it last
-  process.once('exit', () => child.kill('SIGTERM')) // also when the server ends in a hurry; it writes what it has
-  await untilItAnswers(child, url, folder)
-  return { url, stop: () => stopChild(child, url) }
+  let closing = false
+  const start = () => {
+    const child = spawn(binary, args, { stdio: 'ignore', detached: true }) // Ctrl-C is for the server, which stops it last
+    child.once('exit', (code, signal) => {
+      if (closing || !up) return
+      say(`the private Redis has ended (${signal ?? code}) and is started again; ${join(folder, 'redis.log')} says why`)
+      timer = setTimeout(() => {
+        current = start()
+      }, RESTART_MS)
+    })
+    child.on('error', () => {}) // the first start tells it; later ones are tried again
+    return child
+  }
+  let up = false
+  let timer: NodeJS.Timeout | undefined
+  let current = start()
+  process.once('exit', () => current.kill('SIGTERM')) // also when the server ends in a hurry; it writes what it has
+  await untilItAnswers(current, url, folder)
+  up = true
+  return {
+    url,
+    async stop() {
+      closing = true
+      clearTimeout(timer)
+      await stopChild(current, url)
+    },
+  }
 }
 
 /** The redis-server of this machine if it is new enough, else the one beside the library. */

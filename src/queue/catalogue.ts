@@ -12,7 +12,7 @@ const Lane = z.strictObject({ sampling: z.string(), lane: z.int().min(0) })
 const RunPlace = z.strictObject({ run: z.string(), epoch: z.int() })
 
 export const JOBS = {
-  /** Reads, scores and completes a posted group. */
+  /** Reads, scores and completes a posted group. Its tries reach over four minutes without the engine. */
   'score-group': { data: PostedGroup, attempts: 6, backoffMs: 500 },
   /** Writes a dump file whose groups are fixed. */
   'write-dump': {

@@ -75,6 +75,8 @@ export interface Keys {
   /** Bytes of all dumps, waiting and on disk. */
   dumpBytes: string
   workers: string
+  /** Processes by engine version: all that live have the same. */
+  engines: string
   taskStatistics: string
   /** Shared sums of counters and histograms. */
   metrics: string
@@ -118,6 +120,7 @@ export function keysUnder(prefix: string): Keys {
     openDumps: `${prefix}:open-dumps`,
     dumpBytes: `${prefix}:dump-bytes`,
     workers: `${prefix}:workers`,
+    engines: `${prefix}:engines`,
     taskStatistics: `${prefix}:task-statistics`,
     metrics: `${prefix}:metrics`,
     processes: `${prefix}:processes`,

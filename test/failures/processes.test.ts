@@ -1,0 +1,170 @@
+/** Rows of docs/failures.md: the private Redis is killed, the server is ended under load, its disk is full, its clock jumps. */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { startServer } from '../../scripts/with-server.ts'
+import { until } from '../world.ts'
+import { clientOf } from './server.ts'
+
+const SLOW = { timeout: 240_000 }
+const SMALL = { API_PROCESSES: '1', WORKERS: '1', ENGINE_HOSTS: '1' }
+
+it('the private Redis killed: it is started again, and nothing accepted is lost', SLOW, async () => {
+  const server = await startServer(SMALL)
+  const client = clientOf(server.url)
+  try {
+    expect((await client.post('killed', 'before', 'wait=30')).body.status).toBe('scored')
+    expect([200, 202]).toContain((await client.post('killed', 'queued')).status)
+    process.kill(Number(readFileSync(join(server.dataDir, 'redis', 'redis.pid'), 'utf8')), 'SIGKILL')
+    await client.postUntilScored('killed', 'after')
+    await client.expectKept('killed', ['before', 'queued', 'after'])
+    expect(server.output()).toContain('is started again')
+  } finally {
+    await server.stop()
+  }
+})
+
+it(
+  'ended under load: requests in hand are answered whole, what was accepted is scored after the next start',
+  SLOW,
+  async () => {
+    const server = await startServer(SMALL)
+    const client = clientOf(server.url)
+    await client.post('load', 'warm', 'wait=30')
+    const accepted: string[] = []
+    const broken: string[] = []
+    let sent = 0
+    let ending = false
+    const post = async (lane: number) => {
+      for (let k = 0; k < 500; k++) {
+        const group = `g${lane}-${k}`
+        sent++
+        const began = ending
+        try {
+          const { status } = await client.post('load', group)
+          if (status === 200 || status === 202) accepted.push(group)
+        } catch (error) {
+          if (!began && !isRefusedConnection(error)) broken.push(`${group}: ${String(error)}`)
+          return
+        }
+      }
+    }
+    const load = Promise.all([0, 1, 2, 3, 4, 5, 6, 7].map(post))
+    await until(
+      async () => accepted.length,
+      (count) => count > 40,
+    )
+    ending = true
+    process.kill(server.pid, 'SIGTERM')
+    await load
+    expect(sent).toBeGreaterThan(40)
+    expect(broken).toEqual([])
+    await until(
+      async () => isAlive(server.pid),
+      (alive) => !alive,
+      60_000,
+    )
+    const again = await startServer({ ...SMALL, DATA_DIR: server.dataDir })
+    try {
+      await clientOf(again.url).expectKept('load', accepted)
+    } finally {
+      await again.stop()
+      await server.stop()
+    }
+  },
+)
+
+/** A file system of 48 MB for the server's data; only root may mount one. */
+const isRoot = process.getuid?.() === 0
+it.skipIf(!isRoot)('disk full: posts get 503, and with space all goes on by itself', SLOW, async () => {
+  const disk = mkdtempSync(join(tmpdir(), 'rgs-disk-'))
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'tmpfs', disk])
+  const dataDir = join(disk, 'data')
+  mkdirSync(dataDir)
+  const server = await startServer({ ...SMALL, DATA_DIR: dataDir })
+  const client = clientOf(server.url)
+  try {
+    expect((await client.post('disk', 'before', 'wait=30')).body.status).toBe('scored')
+    const filler = join(disk, 'filler')
+    fill(filler)
+    const accepted = ['before']
+    const refused = await until(
+      async () => {
+        const group = `g${accepted.length}`
+        const answer = await client.post('disk', group).catch(() => undefined)
+        if (answer && answer.status < 300) accepted.push(group)
+        return answer
+      },
+      (answer) => answer?.status === 503,
+      60_000,
+    )
+    expect(['redis_unavailable', 'redis_full']).toContain(refused?.body.code)
+    expect((await client.call('GET', '/livez')).status).toBe(200)
+    rmSync(filler)
+    await client.postUntilScored('disk', 'after')
+    await client.expectKept('disk', [...accepted, 'after'])
+  } finally {
+    await server.stop()
+    execFileSync('umount', ['-l', disk])
+    rmSync(disk, { recursive: true, force: true })
+  }
+})
+
+function fill(path: string): void {
+  const block = Buffer.alloc(1 << 16)
+  try {
+    for (;;) writeFileSync(path, block, { flag: 'a' })
+  } catch {
+    // full
+  }
+}
+
+it('the clock jumps by a day, forth and back: nothing stops and nothing is lost', SLOW, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rgs-clock-'))
+  const offset = join(folder, 'offset')
+  writeFileSync(offset, '0')
+  const clock = join(import.meta.dirname, 'clock.ts')
+  const server = await startServer({ ...SMALL, NODE_OPTIONS: `--import=${clock}`, CLOCK_OFFSET_FILE: offset })
+  const client = clientOf(server.url)
+  const groups: string[] = []
+  try {
+    for (const hours of [0, 24, 0, -24, 0]) {
+      writeFileSync(offset, String(hours * 3_600_000))
+      const group = `at${groups.length}`
+      await client.postUntilScored('clock', group)
+      groups.push(group)
+      if (hours === 24) {
+        const { tasks } = (await client.call('GET', '/runs/clock')).body
+        const ahead = new Date(tasks.leg_counting.last_at).getTime() - Date.now()
+        expect(ahead).toBeGreaterThan(23 * 3_600_000) // it did jump
+      }
+      expect((await client.call('POST', '/items', { run: 'clock' })).status).toBe(200)
+    }
+    await client.expectKept('clock', groups)
+    const ready = await until(
+      () => client.call('GET', '/readyz'),
+      ({ body }) => body.workers.count > 0,
+    )
+    expect(ready.status).toBe(200)
+  } finally {
+    await server.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The port is closed, or a connection that was idle was: the request was never taken. */
+function isRefusedConnection(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause as { code?: string } | undefined) : undefined
+  return cause?.code === 'ECONNREFUSED'
+}

@@ -1,0 +1,111 @@
+/** Rows of docs/failures.md: Redis is gone, slow, empty, read-only, full. */
+import { rmSync } from 'node:fs'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { until } from '../world.ts'
+import { type Besieged, serverOnRedis } from './server.ts'
+
+let part: Besieged
+beforeAll(async () => {
+  part = await serverOnRedis()
+}, 300_000)
+afterAll(() => part.stop())
+
+beforeEach(async () => {
+  await until(
+    () => part.call('GET', '/readyz'),
+    ({ status }) => status === 200,
+    60_000,
+  )
+})
+
+const SLOW = { timeout: 180_000 }
+
+/** The run's counters say what is there and nothing else. */
+async function counted(run: string, groups: number): Promise<void> {
+  const { body } = await part.call('GET', `/runs/${run}`)
+  expect(body.progress).toMatchObject({ groups, scored_groups: groups, queued_groups: 0, rollouts: 2 * groups })
+}
+
+async function refuses(run: string, code: string): Promise<void> {
+  const refused = await until(
+    () => part.post(run, 'refused'),
+    ({ status }) => status === 503,
+  )
+  expect(refused.body.code).toBe(code)
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+}
+
+it('gone: posts get 503 and a time to ask again, the rest lives on; afterwards all is there', SLOW, async () => {
+  expect((await part.post('gone', 'before', 'wait=30')).body.status).toBe('scored')
+  const queued = await Promise.all(['q1', 'q2', 'q3'].map((group) => part.post('gone', group)))
+  for (const { status } of queued) expect([200, 202]).toContain(status)
+  await part.redis.kill()
+  await refuses('gone', 'redis_unavailable')
+  expect((await part.call('GET', '/livez')).status).toBe(200)
+  const ready = await part.call('GET', '/readyz')
+  expect([ready.status, ready.body.redis.ok, ready.body.engine.ok]).toEqual([503, false, true])
+  expect((await part.call('GET', '/tasks')).status).toBe(200)
+  const plain = await part.call('POST', '/score', {
+    rollouts: [{ recipe: { task: 'leg_counting', seed: 42 }, answer: '100' }],
+    detail: 'rewards',
+  })
+  expect(plain.body).toEqual({ rewards: [1] }) // the plain reward function needs no Redis
+  part.redis.startAgain()
+  await part.postUntilScored('gone', 'refused')
+  await part.expectKept('gone', ['before', 'q1', 'q2', 'q3', 'refused'])
+  await counted('gone', 5)
+  expect((await part.call('GET', '/readyz')).status).toBe(200)
+})
+
+it('slow: requests wait, and end with 503 where it takes too long; nothing is done twice', SLOW, async () => {
+  expect((await part.post('slow', 'before', 'wait=30')).body.status).toBe('scored')
+  part.redis.pause()
+  const waiting = part.post('slow', 'waiting')
+  const meanwhile = await part.call('GET', '/livez')
+  expect(meanwhile.status).toBe(200) // nobody else waits
+  const ended = await waiting // the deadline of a command ends it
+  expect([ended.status, ended.body.code]).toEqual([503, 'redis_unavailable'])
+  part.redis.goOn()
+  await part.postUntilScored('slow', 'waiting') // it may have been accepted meanwhile: it counts once
+  await part.expectKept('slow', ['before', 'waiting'])
+  await counted('slow', 2)
+})
+
+it('restarted empty: what it held is gone, as it must be, and the server goes on by itself', SLOW, async () => {
+  expect((await part.post('empty', 'before', 'wait=30')).body.status).toBe('scored')
+  await part.redis.kill()
+  rmSync(part.redis.folder, { recursive: true })
+  part.redis.startAgain()
+  await part.postUntilScored('empty', 'after')
+  expect((await part.call('GET', '/rollouts/before?run=empty')).body.code).toBe('unknown_group')
+  await part.expectKept('empty', ['after'])
+  await counted('empty', 1)
+  const ready = await until(
+    () => part.call('GET', '/readyz'),
+    ({ body }) => body.workers.count > 0,
+  )
+  expect(ready.status).toBe(200)
+})
+
+it('read-only: posts get 503, what is there can be read; afterwards all goes on', SLOW, async () => {
+  expect((await part.post('readonly', 'before', 'wait=30')).body.status).toBe('scored')
+  await part.redis.client.config('SET', 'replica-serve-stale-data', 'yes')
+  await part.redis.client.replicaof('127.0.0.1', '1') // a master that is not there
+  await refuses('readonly', 'redis_unavailable')
+  expect((await part.call('GET', '/rollouts/before?run=readonly')).body.status).toBe('scored')
+  await part.redis.client.replicaof('NO', 'ONE')
+  await part.postUntilScored('readonly', 'refused')
+  await part.expectKept('readonly', ['before', 'refused'])
+  await counted('readonly', 2)
+})
+
+it('full: posts get 503 redis_full, what was accepted stays; with room all goes on', SLOW, async () => {
+  expect((await part.post('full', 'before', 'wait=30')).body.status).toBe('scored')
+  await part.redis.client.config('SET', 'maxmemory', '1mb')
+  await refuses('full', 'redis_full')
+  expect((await part.call('GET', '/rollouts/before?run=full')).body.status).toBe('scored')
+  await part.redis.client.config('SET', 'maxmemory', '0')
+  await part.postUntilScored('full', 'refused')
+  await part.expectKept('full', ['before', 'refused'])
+  await counted('full', 2)
+})

@@ -1,0 +1,92 @@
+/** A server in processes of its own, to have its parts taken away, and what a client of it does. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePairs, LoopbackRedis } from '../../scripts/loopback-redis.ts'
+import { type RunningServer, startServer } from '../../scripts/with-server.ts'
+import { redisServer } from '../../src/prepare/private-redis.ts'
+import { type Answer, until } from '../world.ts'
+
+export interface Client {
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+  /** Posts a group of one right and one wrong answer. */
+  post(run: string, group: string, prefer?: string): Promise<Answer>
+  /** Posts it again and again until it is scored: what a client does with 503. */
+  postUntilScored(run: string, group: string): Promise<Answer>
+  /** Each of these groups is scored, with the rewards that it deserves. */
+  expectKept(run: string, groups: string[]): Promise<void>
+}
+
+export function clientOf(url: string): Client {
+  let itemId: string | undefined
+  const client: Client = {
+    async call(method, path, body, headers = {}) {
+      const response = await fetch(url + path, {
+        method,
+        headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(60_000),
+      })
+      const text = await response.text()
+      const heads = Object.fromEntries(response.headers)
+      return { status: response.status, headers: heads, body: text === '' ? undefined : JSON.parse(text) }
+    },
+    async post(run, group, prefer = '') {
+      itemId ??= (await client.call('POST', '/items', { task: 'leg_counting', seed: 42 })).body.items?.[0]?.id
+      const rollouts = [{ completion: '<answer>100</answer>' }, { completion: 'none' }]
+      return client.call('POST', '/rollouts', { run, item_id: itemId, group_id: group, rollouts }, { prefer })
+    },
+    postUntilScored: (run, group) =>
+      until(
+        () =>
+          client.post(run, group, 'wait=10').catch((error: Error) => ({ status: 0, headers: {}, body: error.message })),
+        ({ status, body }) => status === 200 && body.status === 'scored',
+        90_000,
+      ),
+    async expectKept(run, groups) {
+      for (const group of groups) {
+        await until(
+          () => client.call('GET', `/rollouts/${group}?run=${run}`),
+          ({ body }) => body.status === 'scored' && JSON.stringify(rewardsOf(body)) === '[1,0]',
+          60_000,
+        )
+      }
+    },
+  }
+  return client
+}
+
+function rewardsOf(body: { verdicts: { reward: number }[] }): number[] {
+  return body.verdicts.map(({ reward }) => reward)
+}
+
+export interface Besieged extends Client {
+  server: RunningServer
+  redis: LoopbackRedis
+  stop(): Promise<void>
+}
+
+/** A server on a Redis of its own that stands beside it. */
+export async function serverOnRedis(env: Record<string, string> = {}): Promise<Besieged> {
+  const folder = mkdtempSync(join(tmpdir(), 'rgs-failures-'))
+  const [port = 0] = await freePairs(1)
+  const redis = new LoopbackRedis(await redisServer(console.log), folder, port, {})
+  await redis.client.ping()
+  const server = await startServer({
+    REDIS_URL: `redis://127.0.0.1:${port}`,
+    API_PROCESSES: '1',
+    WORKERS: '1',
+    ENGINE_HOSTS: '1',
+    ...env,
+  })
+  return {
+    ...clientOf(server.url),
+    server,
+    redis,
+    async stop() {
+      await server.stop()
+      await redis.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
