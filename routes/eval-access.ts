@@ -27,8 +27,8 @@ export const IdempotencyHeaders = z.looseObject({
 export async function openEval({ evals }: Pick<Services, 'evals'>, id: string, caller: Caller): Promise<OpenEval> {
   const found = await evals.find(id)
   const { run } = found.spec
-  if (caller.runs && (run === null || !mayUse(caller, run))) {
-    throw new Fault('forbidden', 'This key is bound to runs, and the eval is of none of them')
+  if (run !== null && !mayUse(caller, run)) {
+    throw new Fault('forbidden', 'This key is bound to other runs than the eval’s')
   }
   return found
 }

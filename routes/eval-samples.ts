@@ -118,7 +118,14 @@ export function evalSamples(app: App, services: Services): void {
           200: z.strictObject({
             items: z.array(z.strictObject({ sample_id: SampleId, item_id: ItemId, messages: z.array(PromptMessage) })),
           }),
-          ...problems('invalid_request', 'unknown_eval', 'engine_unavailable', 'redis_unavailable', 'make_timeout'),
+          ...problems(
+            'invalid_request',
+            'unknown_eval',
+            'engine_version_mismatch',
+            'engine_unavailable',
+            'redis_unavailable',
+            'make_timeout',
+          ),
         },
       },
     },
@@ -139,7 +146,14 @@ export function evalSamples(app: App, services: Services): void {
         body: z.strictObject({ completions: z.array(CompletionInput).min(1).max(COMPLETIONS_MOST) }),
         response: {
           200: z.strictObject({ new: z.int(), ...EvalView.pick({ id: true, status: true, progress: true }).shape }),
-          ...problems('invalid_request', 'unknown_eval', 'engine_unavailable', 'redis_unavailable', 'make_timeout'),
+          ...problems(
+            'invalid_request',
+            'unknown_eval',
+            'engine_version_mismatch',
+            'engine_unavailable',
+            'redis_unavailable',
+            'make_timeout',
+          ),
         },
       },
     },

@@ -1,15 +1,16 @@
 /** Evals whose completions the caller brings: which items are wanted, and what became of what came. */
 import { Fault } from '../faults.ts'
+import type { MadeItem } from '../items/items.ts'
 import type { Judge } from '../items/judge.ts'
 import { messagesFor } from '../items/messages.ts'
 import type { Samplings } from '../store/samplings.ts'
 import type { CompletionInput } from '../words/eval.ts'
 import type { PromptMessage } from '../words/item.ts'
-import type { EvalItems } from './eval-items.ts'
+import { type EvalItems, ItemChanged } from './eval-items.ts'
 import type { ResultMaker } from './result-maker.ts'
 import { givenOf, packText, sampleVerdict, type Text } from './sample.ts'
 import { itemOfSample } from './spec.ts'
-import { questionHash, readItem } from './suites.ts'
+import { questionHash, readItem, type SuiteItem } from './suites.ts'
 import type { OpenEval } from './view.ts'
 
 const AT_ONCE = 32
@@ -44,7 +45,7 @@ export class Brought {
     for (let k = rank + from * ranks; k < total && share.length < count; k += ranks) share.push(k)
     return inOrder(share, async (sample) => {
       const { id: item_id, question } = readItem(lines[itemOfSample(spec, sample)] ?? '')
-      const made = await this.#parts.items.make({ id: item_id, question })
+      const made = await this.#make(id, { id: item_id, question })
       return { sample_id: `s${sample}`, item_id, messages: messagesFor(made.question, spec.prompt) }
     })
   }
@@ -67,12 +68,23 @@ export class Brought {
     return recorded.filter((one) => one.kind === 'recorded' && one.isNew).length
   }
 
+  /** An item that is not what was frozen ends the eval: its scores would mean something else. */
+  async #make(id: string, item: SuiteItem): Promise<MadeItem> {
+    try {
+      return await this.#parts.items.make(item)
+    } catch (error) {
+      if (!(error instanceof ItemChanged)) throw error
+      await this.#parts.results.end(id, 'failed', error.message)
+      throw new Fault('engine_version_mismatch', error.message, { cause: error })
+    }
+  }
+
   async #take(found: OpenEval, sample: number, given: CompletionInput, line: string) {
-    const { samplings, items, judge } = this.#parts
+    const { samplings, judge } = this.#parts
     const [known] = await samplings.verdicts(found.id, sample, sample + 1)
     if (known) return { kind: 'recorded', isNew: false, done: found.done, total: found.total } as const
     const item = readItem(line)
-    const made = await items.make(item)
+    const made = await this.#make(found.id, item)
     const { finish_reason = null, completion, messages, length_tokens } = given
     const text: Text = {
       kind: 'brought',

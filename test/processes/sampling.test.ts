@@ -1,0 +1,84 @@
+import { execFileSync } from 'node:child_process'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type RunningServer, startServer } from '../../scripts/with-server.ts'
+import { type PretendModel, startPretendModel } from '../../src/pretend-model/pretend-model.ts'
+import type { CollectionView } from '../../src/words/collection.ts'
+import type { EvalView } from '../../src/words/eval.ts'
+import { until } from '../world.ts'
+
+let server: RunningServer
+let model: PretendModel
+beforeAll(async () => {
+  server = await startServer({ WORKERS: '1', API_PROCESSES: '1' })
+  model = await startPretendModel({ server: { url: server.url }, accuracy: 0.7, latencyMs: 80 })
+}, 300_000)
+afterAll(async () => {
+  await model.close()
+  await server.stop()
+})
+
+const post = async <T>(path: string, body: object, method = 'POST'): Promise<T> =>
+  (
+    await fetch(server.url + path, {
+      method,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  ).json() as Promise<T>
+const get = async <T>(path: string): Promise<T> => (await fetch(server.url + path)).json() as Promise<T>
+
+/** Kills the worker in the middle of what it does; the service starts another. */
+function killWorker(): void {
+  const lines = execFileSync('ps', ['-eo', 'pid,ppid,args']).toString().split('\n')
+  const workers = lines
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, ppid, ...words]) => ppid === String(server.pid) && words.some((word) => word.endsWith('worker.ts')))
+  expect(workers).toHaveLength(1)
+  for (const [pid] of workers) process.kill(Number(pid), 'SIGKILL')
+}
+
+const given = () => model.tally.right + model.tally.wrong
+
+it('an eval whose worker is killed in the middle goes on, and asks again only for what was in flight', async () => {
+  const concurrency = 6
+  const { id } = await post<EvalView>('/eval', {
+    model: { name: 'm', base_url: model.url },
+    suite: 'original',
+    samples_per_item: 2,
+    concurrency,
+  })
+  const look = () => get<EvalView>(`/eval/${id}`)
+  await until(look, ({ progress }) => progress.done >= 40, 60_000)
+  killWorker()
+  const { result, status } = await until(look, (found) => found.status !== 'running', 120_000)
+  expect(status).toBe('done')
+  expect(result).toMatchObject({ n: 200, scored: 200, missing: 0, unscored: 0 })
+  expect(given()).toBeGreaterThanOrEqual(200)
+  expect(given()).toBeLessThanOrEqual(200 + concurrency)
+}, 200_000)
+
+it('a collection of 200 groups whose worker is killed twice posts 200 groups, none twice', async () => {
+  const [before, concurrency] = [given(), 16]
+  await post('/runs/killed', { group_size: 2, batch_size: 2, keep_groups: 1000 }, 'PUT')
+  const { id } = await post<CollectionView>('/runs/killed/collect', {
+    model: { name: 'm', base_url: model.url },
+    groups: 200,
+    concurrency,
+    buffer: false,
+  })
+  const look = () => get<CollectionView>(`/runs/killed/collect/${id}`)
+  for (const samples of [60, 240]) {
+    await until(look, ({ progress }) => progress.done >= samples, 120_000)
+    killWorker()
+  }
+  const { result, status } = await until(look, (found) => found.status !== 'running', 120_000)
+  expect([status, result]).toMatchObject(['done', { groups: 200, failed: 0 }])
+  const run = await until(
+    () => get<{ progress: { groups: number; rollouts: number; scored_groups: number } }>('/runs/killed'),
+    ({ progress }) => progress.scored_groups >= 200,
+    60_000,
+  )
+  expect(run.progress).toMatchObject({ groups: 200, rollouts: 400, scored_groups: 200 })
+  expect(given() - before).toBeGreaterThanOrEqual(400)
+  expect(given() - before).toBeLessThanOrEqual(400 + 2 * concurrency)
+}, 400_000)
