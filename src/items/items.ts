@@ -38,12 +38,24 @@ export class Items {
   readonly #parts: Parts
   readonly #remembered = new LRUCache<string, Made>({ max: REMEMBERED })
 
+  /** Recipes by id, and by what a client wrote. */
+  readonly #checked = new LRUCache<string, Recipe>({ max: REMEMBERED })
+
   constructor(parts: Parts) {
     this.#parts = parts
   }
 
-  /** The checked recipe of what a client made up, or of what the server returned. */
+  /** The checked recipe of what a client made up, or of what the server returned; the same object for equal ones. */
   async check(input: RecipeInput): Promise<Recipe> {
+    const key = JSON.stringify(input)
+    const known = this.#checked.get(key)
+    if (known) return known
+    const recipe = await this.#check(input)
+    this.#checked.set(key, recipe)
+    return recipe
+  }
+
+  async #check(input: RecipeInput): Promise<Recipe> {
     const { engine, ladders } = this.#parts
     const { task, seed, index, difficulty = null } = input
     this.#parts.tasks.find(task)
@@ -67,11 +79,14 @@ export class Items {
 
   /** The checked recipe of an item id, which may be forged like any recipe. */
   async open(id: string): Promise<Recipe> {
+    const known = this.#checked.get(id)
+    if (known) return known
     const recipe = decodeItemId(id)
     if (recipe.engine !== this.#parts.engine.version) throw this.#otherEngine(recipe.engine)
     const checked = await this.check(recipe)
     if (encodeItemId(checked) !== id)
       throw new Fault('invalid_item_id', 'The item id does not spell a canonical recipe')
+    this.#checked.set(id, checked)
     return checked
   }
 

@@ -25,6 +25,8 @@ export class NativeScoring {
   readonly #facts: ItemFacts
   readonly #threads: ScoringThreads
   readonly #rules = new LRUCache<string, BoundRule>({ max: REMEMBERED })
+  /** The same for recipes that are the same object, as they are for an item that comes again and again. */
+  readonly #known = { upstream: new WeakMap<Recipe, BoundRule>(), hardened: new WeakMap<Recipe, BoundRule>() }
 
   constructor(facts: ItemFacts, threads: ScoringThreads) {
     this.#facts = facts
@@ -33,7 +35,7 @@ export class NativeScoring {
 
   /** One for each text, in order. */
   async score(recipe: Recipe, texts: string[], mode: ScoringMode): Promise<Scoring[]> {
-    const { parts, rule } = await this.#bound(recipe, mode)
+    const { parts, rule } = this.#known[mode].get(recipe) ?? (await this.#bound(recipe, mode))
     const elsewhere = texts.map((text) => (text.length > LOOP_CHARS ? this.#threads.score(parts, text) : undefined))
     const scorings: Scoring[] = []
     let turn = performance.now()
@@ -54,6 +56,7 @@ export class NativeScoring {
       bound = { parts, rule: bindRule(parts) }
       this.#rules.set(key, bound)
     }
+    this.#known[mode].set(recipe, bound)
     return bound
   }
 }

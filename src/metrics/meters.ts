@@ -36,12 +36,12 @@ export class Meters {
   }
 
   verdicts(task: string, verdicts: Verdict[]): void {
-    for (const verdict of verdicts) {
-      const why =
-        verdict.status === 'scored' ? { fault: verdict.fault ?? '', code: '' } : { fault: '', code: verdict.code }
-      this.count('rgs_verdicts_total', { task, status: verdict.status, ...why })
-      if (verdict.status === 'scored') this.observe('rgs_reward', {}, verdict.reward)
+    for (const [why, some] of Map.groupBy(verdicts, whyOf)) {
+      const [status = '', fault = '', code = ''] = why.split(' ')
+      this.count('rgs_verdicts_total', { task, status, fault, code }, some.length)
     }
+    const rewards = verdicts.map(({ reward }) => reward).filter((reward) => reward !== null)
+    for (const [reward, some] of Map.groupBy(rewards, (one) => one)) this.observe('rgs_reward', {}, reward, some.length)
   }
 
   count<Name extends CounterName>(name: Name, labels: LabelsOf<Name>, amount = 1): void {
@@ -53,6 +53,10 @@ export class Meters {
     this.#sums.add(fieldOf(name, labels, String(end ?? '+Inf')), times)
     this.#sums.add(fieldOf(name, labels, 'sum'), value * times)
   }
+}
+
+function whyOf(verdict: Verdict): string {
+  return verdict.status === 'scored' ? `scored ${verdict.fault ?? ''} ` : `unscored  ${verdict.code}`
 }
 
 function fieldOf(name: CounterName | HistogramName, labels: Record<string, string>, ...more: string[]): string {

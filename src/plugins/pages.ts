@@ -19,14 +19,28 @@ const CONTENT = {
   frameAncestors: NONE,
 }
 
+const NO_PAGE = {
+  'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+}
+
 /** What a page needs to read of our own, beside the body. */
 const HEADERS = ['Allow', 'Location', 'Retry-After', 'X-Batch-Missing', 'X-Batch-Queued', 'X-Request-Id']
 
 export async function addPages(app: FastifyInstance, corsOrigins: string[]): Promise<void> {
   await app.register(helmet, {
+    global: false,
     contentSecurityPolicy: { useDefaults: false, directives: CONTENT },
     strictTransportSecurity: false, // the server speaks HTTP; who puts TLS before it adds this there
     referrerPolicy: { policy: 'no-referrer' },
+  })
+  // What is no page has no use for a dozen headers, which would cost as much as the scoring of an answer.
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    const isPage = String(reply.getHeader('content-type')).startsWith('text/html')
+    if (isPage) reply.helmet()
+    else reply.headers(NO_PAGE)
+    done(null, payload)
   })
   if (corsOrigins.length === 0) return
   await app.register(cors, {

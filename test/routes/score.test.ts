@@ -94,7 +94,7 @@ it('the fault of an answer on which the scorer raises is the model’s; an answe
 })
 
 it('an answer that hangs the scorer is unscored; the others of its call are scored', { timeout: 60_000 }, async () => {
-  const quick = await openWorld({ SCORE_DEADLINE_MS: 600 })
+  const quick = await openWorld({ SCORE_DEADLINE_MS: 1500 })
   try {
     const hang = { task: HANGING.task, seed: 1 }
     const { body } = await quick.call('POST', '/score', {
