@@ -1,0 +1,196 @@
+/** The writing of a file is stopped at each of its steps, for real: what was accepted is on disk once, and whole. */
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { Dumps } from '../../src/dumps/dumps.ts'
+import { DumpFolder, type WriteStep } from '../../src/dumps/folder.ts'
+import { Producer } from '../../src/queue/producer.ts'
+import { DumpBook, type FrozenFile } from '../../src/store/dumps.ts'
+import { Groups } from '../../src/store/groups.ts'
+import { type Keys, keysUnder } from '../../src/store/keys.ts'
+import { pack } from '../../src/store/payload.ts'
+import { connectForWork } from '../../src/store/redis.ts'
+import { settingsInForce } from '../../src/words/run.ts'
+import { filesIn, ids, linesOf } from './dumping.ts'
+
+const STEPS: WriteStep[] = ['opened', 'half written', 'written', 'synced', 'claimed', 'renamed', 'folder synced']
+
+const run = { run: 'stops', uuid: randomUUID() }
+let data: string
+let prefix: string
+let keys: Keys
+let redis: ReturnType<typeof connectForWork>
+let book: DumpBook
+
+beforeEach(() => {
+  data = mkdtempSync(join(tmpdir(), 'rgs-stops-'))
+  prefix = `t${randomUUID().slice(0, 8)}`
+  keys = keysUnder(prefix)
+  redis = connectForWork({ url: inject('redisUrl'), prefix })
+  book = new DumpBook(redis, keys)
+})
+afterEach(() => {
+  redis.disconnect()
+  rmSync(data, { recursive: true, force: true })
+})
+
+const open = (dataDir = data, maxBytes = 1e9) =>
+  new Dumps({
+    book,
+    folder: new DumpFolder(dataDir),
+    producer: new Producer(redis, keys.jobs),
+    log: pino({ level: 'silent' }),
+    maxBytes,
+    quietMs: 1e9,
+  })
+
+/** Groups are completed as a worker does it, with their records, and their file is fixed. */
+async function frozenFile(count: number): Promise<FrozenFile> {
+  const [dumps, groups] = [open(), new Groups(redis, keys)]
+  await redis.hset(keys.run(run.run), 'epoch', 1)
+  for (const group of ids(count)) {
+    const place = { run: run.run, epoch: 1, group }
+    const bounds = { rollouts: 1, wants: false, most: 10, full: false, lease: undefined }
+    await groups.accept(place, pack({ item_id: 'x', group_id: group, rollouts: [{ completion: 'x' }] }, false), bounds)
+    const verdict = {
+      status: 'scored',
+      reward: 1,
+      score: 1,
+      answer: 'x',
+      fault: null,
+      penalty: 0,
+      advantage: 0,
+    } as const
+    const result = { status: 'scored', verdicts: [verdict], destination: 'not_buffered' } as const
+    const dumped = {
+      item_id: 'leg_counting',
+      rollouts: [],
+      group_id: group,
+      run: run.run,
+      difficulty: null,
+      policy_version: null,
+    }
+    const recipe = { task: 'leg_counting', config: {}, seed: 1, index: 0, engine: '1' }
+    const rules = settingsInForce({ dump_rollouts: true })
+    const dump = await dumps.offer(run, rules, { ...result, verdicts: [verdict] }, async () => ({ ...dumped, recipe }))
+    const facts = { id: group, task: 'leg_counting', rollouts: 1, scored: 1, version: null, signal: true, each: [] }
+    const completion = { task: 'leg_counting', facts, retriable: false, keep: 10, feed: undefined, dump }
+    const done = await groups.complete(place, { ...completion, result: { ...result, verdicts: [verdict] } })
+    expect(done?.kept).toHaveLength(1)
+    expect(await groups.complete(place, { ...completion, result: { ...result, verdicts: [verdict] } })).toBeUndefined()
+  }
+  const [file] = await book.freeze(run, 'rollouts', Number.MAX_SAFE_INTEGER)
+  if (!file) throw new Error('no file was due')
+  return file
+}
+
+async function stopAt(file: FrozenFile, step: WriteStep): Promise<string | null> {
+  const script = join(import.meta.dirname, 'stopped-writer.ts')
+  const args = [script, data, inject('redisUrl'), prefix, JSON.stringify(file), step]
+  const child = spawn(process.execPath, args, { stdio: 'inherit' })
+  const { promise, resolve } = Promise.withResolvers<string | null>()
+  child.once('exit', (_code, signal) => resolve(signal))
+  return promise
+}
+
+async function expectWrittenOnce(dumps: Dumps, count: number): Promise<void> {
+  const names = filesIn(dumps.folder.path)
+  expect(names).toHaveLength(1)
+  expect(linesOf(dumps.folder.path, names[0] ?? '').map(({ group_id }) => group_id)).toEqual(ids(count))
+  const { rollouts } = await book.progress(run)
+  expect(rollouts).toMatchObject({ waiting: 0, unwritten: 0, written: count })
+  expect((await dumps.list()).map(({ groups }) => groups)).toEqual([count])
+  await dumps.folder.tidy()
+  expect(readdirSync(dumps.folder.path).filter((name) => name.endsWith('.part'))).toEqual([])
+  const keysLeft = await redis.keys(keys.ofDumps(run.run, run.uuid).frozen('rollouts', '*' as ''))
+  expect(keysLeft).toEqual([])
+}
+
+describe('a writer that is killed', () => {
+  for (const step of STEPS) {
+    it(`when it has ${step}: the next one writes the file once`, async () => {
+      const file = await frozenFile(12)
+      expect(await stopAt(file, step)).toBe('SIGKILL')
+      const before = filesIn(join(data, 'data_dumps'))
+      expect(before).toHaveLength(STEPS.indexOf(step) >= STEPS.indexOf('renamed') ? 1 : 0)
+      const dumps = open()
+      await dumps.write(file)
+      await dumps.write(file)
+      await expectWrittenOnce(dumps, 12)
+    })
+  }
+})
+
+it('an attempt that fails leaves nothing beside, and the next one writes the file', async () => {
+  const file = await frozenFile(12)
+  const dumps = open()
+  for (const stop of STEPS) {
+    await expect(
+      dumps.write(file, (step) => {
+        if (step === stop) throw new Error('disk full')
+      }),
+    ).rejects.toThrow('disk full')
+    expect(readdirSync(dumps.folder.path).filter((name) => name.endsWith('.part'))).toEqual([])
+  }
+  await dumps.write(file)
+  await expectWrittenOnce(dumps, 12)
+})
+
+it('two writers at once, one ahead at any step, write one whole file', async () => {
+  for (const ahead of STEPS) {
+    await redis.del(keys.ofDumps(run.run, run.uuid).files, keys.ofDumps(run.run, run.uuid).state)
+    rmSync(join(data, 'data_dumps'), { recursive: true, force: true })
+    const file = await frozenFile(12)
+    const [one, other] = [open(), open()]
+    await one.write(file, async (step) => {
+      if (step === ahead) await other.write(file)
+    })
+    await expectWrittenOnce(one, 12)
+    await redis.del(...(await redis.keys(`${keys.ofRun(run.run, 1).group('')}*`)))
+  }
+})
+
+it('a folder that cannot be written to keeps the groups waiting; with room they are written', async () => {
+  const file = await frozenFile(12)
+  writeFileSync(join(data, 'data_dumps'), 'in the way')
+  const dumps = open()
+  await expect(dumps.write(file)).rejects.toThrow()
+  expect((await book.progress(run)).rollouts).toMatchObject({ unwritten: 1, written: 0 })
+  rmSync(join(data, 'data_dumps'))
+  mkdirSync(join(data, 'data_dumps'))
+  await dumps.write(file)
+  await expectWrittenOnce(dumps, 12)
+})
+
+it('a machine with another folder leaves a file to the one that began it', async () => {
+  const file = await frozenFile(12)
+  const elsewhere = open(mkdtempSync(join(data, 'other-')))
+  const dumps = open()
+  await expect(
+    dumps.write(file, (step) => {
+      if (step === 'renamed') throw new Error('power is gone')
+    }),
+  ).rejects.toThrow('power is gone')
+  await elsewhere.write(file)
+  expect(filesIn(elsewhere.folder.path)).toEqual([])
+  await dumps.write(file)
+  await expectWrittenOnce(dumps, 12)
+  expect((await elsewhere.list())[0]?.here).toBe(false)
+})
+
+it('room that a killed process took is given back when the bytes are counted anew', async () => {
+  const dumps = open(data, 1000)
+  expect(await book.reserve(900, 1000)).toBe(true)
+  expect(await book.reserve(200, 1000)).toBe(false)
+  expect(await book.recountBytes()).toBe(0)
+  expect(await book.reserve(900, 1000)).toBe(true)
+  await book.release(900)
+  const file = await frozenFile(3)
+  await dumps.write(file)
+  const [written] = await dumps.list()
+  expect(await book.recountBytes()).toBe(written?.bytes)
+})
