@@ -70,6 +70,21 @@ export const METRICS = {
   rgs_runs_shown: { kind: 'gauge', help: 'Runs that have series here: the newest, up to a bound', labels: [] },
   rgs_run_groups: { kind: 'gauge', help: 'Groups that wait: queued, buffered', labels: ['run', 'state'] },
   rgs_run_oldest_queued_seconds: { kind: 'gauge', help: 'Age of the oldest group without verdicts', labels: ['run'] },
+  rgs_dump_groups: {
+    kind: 'gauge',
+    help: 'Groups for dump files by kind (rollouts, failed): waiting for the next file, written, refused for want of room',
+    labels: ['run', 'kind', 'state'],
+  },
+  rgs_dump_files_unwritten: {
+    kind: 'gauge',
+    help: 'Dump files whose groups are fixed and which are not on disk yet',
+    labels: ['run', 'kind'],
+  },
+  rgs_dump_bytes: {
+    kind: 'gauge',
+    help: 'Bytes of all dumps, waiting and on disk, as DUMPS_MAX_BYTES counts',
+    labels: [],
+  },
   rgs_run_counts: {
     kind: 'gauge',
     help: 'Counters of a run since it began: items, groups, rollouts, scored_groups, failed_groups, no_signal_easy, …',

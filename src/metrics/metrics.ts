@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis'
 import type { Engine } from '../engine/engine.ts'
 import { Fault } from '../faults.ts'
 import { Backlog } from '../queue/backlog.ts'
+import { DumpBook } from '../store/dumps.ts'
 import type { Groups } from '../store/groups.ts'
 import type { Keys } from '../store/keys.ts'
 import { redisFault } from '../store/redis.ts'
@@ -39,6 +40,7 @@ export class Metrics {
   readonly #reports: ProcessReports
   readonly #backlog: Backlog
   readonly #trail: Trail
+  readonly #dumps: DumpBook
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -46,6 +48,7 @@ export class Metrics {
     this.meters = new Meters(this.#sums)
     this.#reports = new ProcessReports({ ...parts, meters: this.meters })
     this.#backlog = new Backlog(parts.redis, parts.keys.jobs)
+    this.#dumps = new DumpBook(parts.redis, parts.keys)
     this.#trail = new Trail(parts.redis, parts.keys, () => this.#point())
   }
 
@@ -56,7 +59,7 @@ export class Metrics {
       const [sums, processes, state] = await Promise.all([
         this.#sums.read(),
         this.#reports.all(),
-        standing({ ...this.#parts, backlog: this.#backlog }),
+        standing({ ...this.#parts, backlog: this.#backlog, dumps: this.#dumps }),
       ])
       return await exposition(sums, [...always, sample('rgs_redis_up', {}, 1), ...processes, ...state])
     } catch (error) {

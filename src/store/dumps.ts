@@ -65,6 +65,11 @@ export class DumpBook {
     await this.#redis.decrby(this.#keys.dumpBytes, bytes)
   }
 
+  /** What is taken now. */
+  async bytes(): Promise<number> {
+    return Number((await this.#redis.get(this.#keys.dumpBytes)) ?? 0)
+  }
+
   async countRefusal({ run, uuid }: DumpedRun, kind: DumpKind): Promise<void> {
     await this.#redis.hincrby(this.#keys.ofDumps(run, uuid).state, `${kind}:refused`, 1)
   }

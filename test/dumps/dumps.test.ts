@@ -129,6 +129,9 @@ it('a file is written every 100 groups, every 50 failed ones; the rest waits for
     'rollouts 100',
     'rollouts 100',
   ])
+  const { body: scraped } = await world.app.inject('/metrics')
+  expect(scraped).toContain('rgs_dump_groups{run="many",kind="rollouts",state="waiting"} 30')
+  expect(scraped).toContain('rgs_dump_groups{run="many",kind="failed",state="written"} 100')
   const { dumps } = (await runOf('many')).progress
   expect(dumps).toEqual({
     rollouts: { waiting: 30, of: 100, unwritten: 0, written: 200, refused: 0 },
