@@ -12,7 +12,7 @@ import { closingSignal, IdempotencyHeaders, KeyForModel } from './eval-access.ts
 const OfRun = z.strictObject({ run: RunName })
 const Params = z.strictObject({ run: RunName, id: EvalId })
 
-export function collect(app: App, { collections, idempotency, samplings }: Services): void {
+export function collect(app: App, { collections, idempotency, samplings, seats }: Services): void {
   const closing = closingSignal(app)
 
   app.post(
@@ -30,7 +30,8 @@ export function collect(app: App, { collections, idempotency, samplings }: Servi
     async ({ params: { run }, body, headers, caller }, reply) => {
       const ask = { scope: `collect ${run} ${caller.id}`, key: headers['idempotency-key'], body }
       const answer = await idempotency.once(ask, async (token) => {
-        const made = await collections.begin(`collect-${token}`, run, body)
+        const id = `collect-${token}`
+        const made = await seats.seated(caller.id, id, () => collections.begin(id, run, body))
         return { status: 202, body: await collections.view(made) }
       })
       return reply.status(202).header('location', `/runs/${run}/collect/${answer.body.id}`).send(answer.body)

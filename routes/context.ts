@@ -28,6 +28,7 @@ import type { Groups } from '../src/store/groups.ts'
 import type { Idempotency } from '../src/store/idempotency.ts'
 import type { Keys } from '../src/store/keys.ts'
 import type { Samplings } from '../src/store/samplings.ts'
+import type { Seats } from '../src/store/seats.ts'
 import type { TaskFigures } from '../src/store/task-figures.ts'
 import type { TaskCatalogue } from '../src/tasks/catalogue.ts'
 
@@ -53,6 +54,7 @@ export interface Services {
   failures: Failures
   delivery: Delivery
   samplings: Samplings
+  seats: Seats
   suites: Suites
   results: ResultMaker
   evals: EvalBook

@@ -9,7 +9,7 @@ import type { App, Services } from './context.ts'
 import { IdempotencyHeaders, KeyForModel, OfEval, openEval } from './eval-access.ts'
 
 export function evals(app: App, services: Services): void {
-  const { evals, suites, idempotency } = services
+  const { evals, suites, idempotency, seats } = services
   app.post(
     '/eval',
     {
@@ -34,7 +34,8 @@ export function evals(app: App, services: Services): void {
     async ({ body, headers, caller }, reply) => {
       const ask = { scope: `eval ${caller.id}`, key: headers['idempotency-key'], body }
       const answer = await idempotency.once(ask, async (token) => {
-        return { status: 202, body: evals.view(await evals.begin(`eval-${token}`, body)) }
+        const id = `eval-${token}`
+        return { status: 202, body: evals.view(await seats.seated(caller.id, id, () => evals.begin(id, body))) }
       })
       return reply.status(202).header('location', `/eval/${answer.body.id}`).send(answer.body)
     },
@@ -124,12 +125,16 @@ export function evals(app: App, services: Services): void {
         summary: 'Goes on with an eval that was cancelled or has failures: finished samples are not asked for again',
         params: OfEval,
         body: KeyForModel,
-        response: { 202: EvalView, ...problems('invalid_request', 'unknown_eval', 'redis_unavailable') },
+        response: {
+          202: EvalView,
+          ...problems('invalid_request', 'unknown_eval', 'rate_limited', 'redis_unavailable'),
+        },
       },
     },
     async ({ params, body, caller }, reply) => {
       await openEval(services, params.id, caller)
-      return reply.status(202).send(evals.view(await evals.resume(params.id, body.api_key)))
+      const resume = () => evals.resume(params.id, body.api_key)
+      return reply.status(202).send(evals.view(await seats.seated(caller.id, params.id, resume)))
     },
   )
 

@@ -56,6 +56,7 @@ function httpLines({ calls, failures, statuses }: HttpReport): string[] {
     `${calls} calls by [schemathesis](https://pypi.org/project/schemathesis/) against the server's own OpenAPI document, seed ${values.seed}: broken,`,
     'unusual and well-formed ones, alone and in sequences. Held to it are the status, type, headers and schema of every answer,',
     'methods that are not taken, data that must be refused, and calls without a key. 503 is allowed where it is documented.',
+    'Streams of events, which never end, are left to tests.',
     '',
     `| status | answers |\n|---|---|\n${Object.entries(statuses)
       .map(([status, times]) => `| ${status} | ${times} |`)

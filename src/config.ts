@@ -52,6 +52,7 @@ export const Environment = z.object({
   API_KEYS_FILE: z.string().optional().describe('A file of keys, one a line; read again when it changes'),
   RATE_LIMIT: limit('Requests a minute of one key, or without keys of one address; 600,000 with keys, else none'),
   BYTES_LIMIT: limit('Bytes of bodies a minute, likewise; 16 GiB with keys, else none'),
+  EVALS_AT_ONCE: count(1, 32).describe('Evals and collections of one key that are queued or running'),
   STRANGER_RATE_LIMIT: count(1, 6000).describe('Requests a minute of an address without a valid key'),
   CORS_ORIGINS: list(isOrigin, 'write origins such as https://example.org, or *').describe(
     'Sites whose pages may call, comma-separated',

@@ -56,6 +56,7 @@ import { connectForRequests, connectForWork, type RedisPlace } from './store/red
 import { Room } from './store/room.ts'
 import { Runs } from './store/runs.ts'
 import { Samplings } from './store/samplings.ts'
+import { Seats } from './store/seats.ts'
 import { Steps } from './store/steps.ts'
 import { TaskFigures } from './store/task-figures.ts'
 import { beat } from './store/workers.ts'
@@ -83,6 +84,7 @@ export type ServiceConfig = Pick<
   | 'MODEL_HOSTS'
   | 'MODEL_CONCURRENCY'
   | 'BUFFER_MAX_BYTES'
+  | 'EVALS_AT_ONCE'
 >
 
 export function openService(
@@ -186,6 +188,7 @@ export function openService(
     dumps,
     exports: new Exports({ dumps, groups, items }),
     samplings,
+    seats: new Seats(redis, keys, config.EVALS_AT_ONCE),
     suites,
     results,
     evals,

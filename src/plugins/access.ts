@@ -7,8 +7,10 @@ import type { Role } from '../words/caller.ts'
 export interface Row {
   /** `anyone`: no key is asked for. */
   roles: readonly Role[] | 'anyone'
-  /** Lists over all runs: a bound key must name one of its own with `?run=`. */
+  /** What goes over all runs: a bound key must name one of its own, with `?run=` or in the body. */
   boundNamesRun?: true
+  /** The run in the body says where it comes from, not what is done to it. */
+  bodyRunIsOrigin?: true
 }
 
 const anyone: Row = { roles: 'anyone' }
@@ -52,7 +54,7 @@ export const ACCESS: Readonly<Record<string, Row>> = {
   'GET /runs/:run/groups': readers,
   'GET /runs/:run/export': readers,
   'GET /runs/:run/checkpoint': trainers,
-  'PUT /runs/:run/checkpoint': trainers,
+  'PUT /runs/:run/checkpoint': { ...trainers, bodyRunIsOrigin: true },
   'POST /runs/:run/batches': trainers,
   'GET /runs/:run/batches/:step': trainers,
   'POST /runs/:run/batches/:step/ack': trainers,
@@ -64,7 +66,7 @@ export const ACCESS: Readonly<Record<string, Row>> = {
   'GET /runs/:run/collect': readers,
 
   'GET /eval': readersOfRun,
-  'POST /eval': evaluators,
+  'POST /eval': { ...evaluators, boundNamesRun: true },
   'GET /eval/suites': readers,
   'GET /eval/suites/:suite': readers,
   'GET /eval/compare': readers,

@@ -25,7 +25,13 @@ export function addGuard(app: FastifyInstance): void {
   })
   app.addHook('preHandler', (request, _reply, done) => {
     const { caller, params, query, body } = request
-    for (const part of [params, query, body]) assertRun(caller, fieldOf(part, 'run'))
+    const row = rows.get(`${request.method} ${request.routeOptions.url}`)
+    const parts = row?.bodyRunIsOrigin ? [params, query] : [params, query, body]
+    const named = parts.map((part) => fieldOf(part, 'run')).filter((run) => run !== undefined)
+    for (const run of named) assertRun(caller, run)
+    if (row?.boundNamesRun && caller.runs && named.length === 0) {
+      throw new Fault('forbidden', `This key is bound to runs: name one of them as run: ${[...caller.runs].join(', ')}`)
+    }
     if (fieldOf(query, 'reveal') === true && caller.role !== 'admin') {
       throw new Fault('forbidden', 'Only an admin may see answers')
     }
@@ -44,9 +50,6 @@ function admit({ caller, params, query }: FastifyRequest, reply: FastifyReply, r
   }
   assertRun(caller, fieldOf(params, 'run'))
   assertRun(caller, fieldOf(query, 'run'))
-  if (row.boundNamesRun && caller.runs && fieldOf(query, 'run') === undefined) {
-    throw new Fault('forbidden', `This key is bound to runs: add ?run= and one of ${[...caller.runs].join(', ')}`)
-  }
 }
 
 function assertRun(caller: Caller, run: unknown): void {

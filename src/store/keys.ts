@@ -86,6 +86,8 @@ export interface Keys {
   samplings(kind: string): string
   /** Ids of samplings that have not ended, by the time they were made. */
   activeSamplings: string
+  /** Evals and collections that a caller has begun. */
+  seats(caller: string): string
   ofSampling(id: string): SamplingKeys
   /** What an Idempotency-Key stands for. */
   idempotent(key: string): string
@@ -131,6 +133,7 @@ export function keysUnder(prefix: string): Keys {
     spent: (minute, caller) => `${prefix}:spent:${minute}:${caller}`,
     samplings: (kind) => `${prefix}:samplings:${kind}`,
     activeSamplings: `${prefix}:samplings:active`,
+    seats: (caller) => `${prefix}:seats:${caller}`,
     ofSampling: (id) => {
       const of = (part: string) => `{${prefix}:sampling:${id}}:${part}`
       return {

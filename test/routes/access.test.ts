@@ -4,7 +4,8 @@ import { rowOf } from '../../src/plugins/access.ts'
 import { Role } from '../../src/words/caller.ts'
 import { openWorld, type World } from '../world.ts'
 
-const KEYS = 'reader:look,trainer:train,evaluator:measure,admin:rule,trainer@mine+also-mine:bound,reader@mine:onlooker'
+const KEYS =
+  'reader:look,trainer:train,evaluator:measure,admin:rule,trainer@mine+also-mine:bound,reader@mine:onlooker,evaluator@mine:measure-mine'
 const KEY_OF = { reader: 'look', trainer: 'train', evaluator: 'measure', admin: 'rule' } as const
 
 let world: World
@@ -24,17 +25,22 @@ const call = (method: string, url: string, key?: string, body?: unknown) =>
 const filled = (url: string) => url.replace(/:run/, 'no-such-run').replace(/:\w+/g, '7').replace('*', 'index.html')
 
 describe('role by role', () => {
-  it('every route lets in whom the table names, and nobody else', async () => {
+  it('every route lets in whom the table names, and nobody else', { timeout: 120_000 }, async () => {
     for (const [method, url] of routes) {
       const roles = rowOf(method, url)?.roles ?? []
-      const statusFor = async (key?: string) =>
-        (
-          await world.app.inject({
-            method: method as 'GET',
-            url: filled(url),
-            headers: key === undefined ? {} : { 'x-api-key': key },
-          })
-        ).statusCode
+      const statusFor = async (key?: string) => {
+        const answer = await world.app.inject({
+          method: method as 'GET',
+          url: filled(url),
+          headers: key === undefined ? {} : { 'x-api-key': key },
+          payloadAsStream: true, // some answers never end
+        })
+        answer
+          .stream()
+          .on('error', () => {})
+          .destroy()
+        return answer.statusCode
+      }
       for (const role of Role.options) {
         const status = await statusFor(KEY_OF[role])
         const refused = status === 401 || status === 403
@@ -115,6 +121,17 @@ describe('a key that is bound to runs', () => {
     expect((await call('PUT', '/runs/mine', 'onlooker', { seed: 1 })).body.code).toBe('forbidden')
     expect((await call('GET', '/rollouts/7?run=mine', 'bound')).body.code).toBe('unknown_group')
     expect((await call('POST', '/items', 'bound', { task: 'leg_counting' })).status).toBe(200)
+  })
+
+  it('measures its own runs', async () => {
+    const begin = (more: object) => call('POST', '/eval', 'measure-mine', { model: null, suite: 'original', ...more })
+    expect((await begin({})).body.code).toBe('forbidden')
+    expect((await begin({ run: 'other' })).body.code).toBe('forbidden')
+    expect((await begin({ run: 'mine' })).status).toBe(202)
+    expect((await call('GET', '/eval', 'measure-mine')).body.code).toBe('forbidden')
+    expect((await call('GET', '/eval?run=mine', 'measure-mine')).body.evals).toHaveLength(1)
+    expect((await call('GET', '/dumps', 'onlooker')).body.code).toBe('forbidden')
+    expect((await call('GET', '/dumps?run=mine', 'onlooker')).status).toBe(200)
   })
 
   it('sees no others in the list', async () => {

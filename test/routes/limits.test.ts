@@ -83,3 +83,25 @@ describe('a flood without a key', () => {
     expect(await statuses(world, 1)).toEqual([200])
   })
 })
+
+describe('evals of one key', () => {
+  const begin = (world: World, key: string, more: object = {}) =>
+    world.call('POST', '/eval', { model: null, suite: 'original', ...more }, { 'x-api-key': key })
+
+  it('may be so many at once; one that ends makes room, one that does not begin takes none', async () => {
+    const keys = openKeyRing({ API_KEYS: 'evaluator:one,evaluator:other', API_KEYS_FILE: undefined })
+    const world = await openWorld({ keys, EVALS_AT_ONCE: 2 })
+    open.push(world)
+    expect((await begin(world, 'one', { suite: 'no-such' })).body.code).toBe('unknown_suite')
+    const first = await begin(world, 'one')
+    expect([first.status, (await begin(world, 'one')).status]).toEqual([202, 202])
+    const third = await begin(world, 'one')
+    expect([third.body.code, third.headers['retry-after']]).toEqual(['rate_limited', '30'])
+    expect((await begin(world, 'other')).status).toBe(202)
+    await world.call('DELETE', `/eval/${first.body.id}`, undefined, { 'x-api-key': 'one' })
+    await until(
+      async () => (await begin(world, 'one')).status,
+      (status) => status === 202,
+    )
+  })
+})
