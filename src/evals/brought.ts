@@ -98,7 +98,10 @@ export class Brought {
     const verdict = sampleVerdict(text, judged)
     if (item.question === undefined) verdict.question = questionHash(made.question)
     const recorded = await samplings.record(found.id, sample, { verdict, score: verdict.score })
-    if (recorded.kind === 'recorded' && recorded.isNew) await samplings.keepText(found.id, sample, packText(text))
+    if (recorded.kind === 'recorded' && recorded.isNew) {
+      const hasRoom = await samplings.keepText(found.id, sample, packText(text))
+      if (!hasRoom) await samplings.forgetTexts(found.id, [sample])
+    }
     return recorded
   }
 }

@@ -40,12 +40,13 @@ export class EvalSampler {
     const made = await items.make(item)
     const kept = await samplings.text(found.id, sample)
     const text = kept ? unpackText(kept) : await this.#ask(found, spec, spec.model, made.question, sample, signal)
-    if (!kept) await samplings.keepText(found.id, sample, packText(text))
+    const hasRoom = kept !== undefined || (await samplings.keepText(found.id, sample, packText(text)))
     const [judged] = await judge.verdicts(made.recipe, [givenOf(text)], spec.rules, true)
     if (!judged) throw new RangeError('one completion has one verdict')
     const verdict = sampleVerdict(text, judged)
     if (item.question === undefined) verdict.question = questionHash(made.question)
     const recorded = await samplings.record(found.id, sample, { verdict, score: verdict.score, lane })
+    if (!hasRoom) await samplings.forgetTexts(found.id, [sample])
     if (recorded.kind === 'recorded' && recorded.done >= recorded.total) await results.end(found.id, 'done')
   }
 

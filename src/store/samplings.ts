@@ -24,6 +24,8 @@ const ACTIVE_MOST = 200
 const EVENT_EVERY_MS = 250
 const EVENTS_KEPT = 2000
 const PAGE = 500
+/** Room for what the models of one eval gave, compressed; above, only verdicts are kept. */
+const TEXTS_MOST_BYTES = 256 * 1024 * 1024
 
 export type SamplingStatus = 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
 export type SamplingKind = 'eval' | 'collection'
@@ -137,9 +139,12 @@ export class Samplings {
     return sample === -1 ? { kind: 'none' } : { kind: 'sample', sample }
   }
 
-  /** Keeps what the model gave, before it is scored: a second attempt finds it. */
-  async keepText(id: string, sample: number, text: Buffer): Promise<void> {
-    await this.#redis.hset(this.#keys.ofSampling(id).texts, String(sample), text)
+  /** Keeps what the model gave, before it is scored: a second attempt finds it. False once there is no room for more. */
+  async keepText(id: string, sample: number, text: Buffer): Promise<boolean> {
+    const { sampling, texts } = this.#keys.ofSampling(id)
+    const [, [, bytes] = []] =
+      (await this.#redis.multi().hset(texts, String(sample), text).hincrby(sampling, 'bytes', text.length).exec()) ?? []
+    return Number(bytes) <= TEXTS_MOST_BYTES
   }
 
   async text(id: string, sample: number): Promise<Buffer | undefined> {
