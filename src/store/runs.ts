@@ -186,7 +186,7 @@ export class Runs {
   async taskSums({ name, epoch }: StoredRun): Promise<Record<string, Record<string, number>>> {
     const sums: Record<string, Record<string, number>> = {}
     for (const [field, value] of Object.entries(await this.#redis.hgetall(this.#keys.ofRun(name, epoch).tasks))) {
-      const at = field.lastIndexOf(':')
+      const at = field.indexOf(':')
       const task = field.slice(0, at)
       sums[task] = { ...sums[task], [field.slice(at + 1)]: Number(value) }
     }

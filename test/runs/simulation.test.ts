@@ -22,7 +22,7 @@ const history = async (at: World, run: string): Promise<CurriculumPoint[]> =>
   (await at.call('GET', `/runs/${run}/history`)).body.points
 
 describe('a learner whose accuracy falls with difficulty', () => {
-  it('settles, in each task, where its accuracy is at the target', async () => {
+  it('settles, in each task, where its accuracy is at the target', { timeout: 180_000 }, async () => {
     await world.call('PUT', '/runs/learner', SETTINGS)
     const counts: Record<string, number> = {}
     while (TASKS.some((task) => (counts[task] ?? 0) < 35)) {
@@ -42,6 +42,7 @@ describe('a learner whose accuracy falls with difficulty', () => {
   it('shows in the figures of the run: by step, by task, and in its state', async () => {
     const { body } = await world.call('GET', '/runs/learner')
     expect(body.state.is).toBe('flowing')
+    expect(Object.keys(body.tasks).toSorted()).toEqual(TASKS.toSorted())
     expect(body.tasks.gcd).toMatchObject({ accuracy: expect.any(Number), last_at: expect.stringMatching(/^20/) })
     const response = await world.app.inject({ method: 'GET', url: '/runs/learner/metrics' })
     const [line] = response.body.trim().split('\n')
@@ -78,7 +79,9 @@ const told = (points: CurriculumPoint[]) =>
   points.map(({ step, task, score, difficulty, accuracy }) => ({ step, task, score, difficulty, accuracy }))
 
 describe('who serves a run does not matter', () => {
-  it('two nodes with a worker each, and a restart of all in the middle, give what one gives', async () => {
+  it('two nodes with a worker each, and a restart of all in the middle, give what one gives', {
+    timeout: 180_000,
+  }, async () => {
     await world.call('PUT', '/runs/same', SETTINGS)
     await drive([world], 'same', 24)
     const alone = told(await history(world, 'same'))
@@ -153,6 +156,20 @@ describe('settings', () => {
     const share = tasks.filter((task) => task === 'gcd').length / tasks.length
     expect(share).toBeGreaterThan(0.65) // 0.25 : 0.05
     expect(share).toBeLessThan(1)
+  })
+
+  it('a run tells of each task what went wrong in it', async () => {
+    const { body } = await world.call('POST', '/items', { task: 'gcd', seed: 3 })
+    const rollouts = [{ completion: 'x', finish_reason: 'length', length_tokens: 512 }, { completion: 'y' }]
+    const group = { run: 'told', item_id: body.items[0].id, rollouts }
+    await world.call('POST', '/rollouts', group, { prefer: 'wait=30' })
+    expect((await world.call('GET', '/runs/told')).body.tasks).toEqual({
+      gcd: expect.objectContaining({
+        faults: { no_answer: 2 },
+        truncated: 1,
+        length_p95: expect.toSatisfy((n) => Math.abs(n - 512) < 26),
+      }),
+    })
   })
 
   it('a run that nothing comes to says so', async () => {
