@@ -18,7 +18,12 @@ const options = new Command('chaos')
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1)) // the fleet ends with us
 console.log(`${options.kills} kills, seed ${options.seed}`)
-const bar = new SingleBar({ format: '{bar} {value}/{total} killed, {duration_formatted}', hideCursor: true })
+const bar = new SingleBar({
+  format: '{bar} {value}/{total} killed, {duration_formatted}',
+  hideCursor: true,
+  noTTYOutput: true,
+  notTTYSchedule: 10_000,
+})
 bar.start(options.kills, 0)
 const report = await storm({ ...options, onKill: (done) => bar.update(done) }).finally(() => bar.stop())
 

@@ -88,6 +88,7 @@ export async function openWorld({
     until(
       async () => service.engine.health(),
       ({ ok, detail }) => ok || detail !== 'the library is starting',
+      60_000, // on a busy machine
     ),
   ])
   if (worker) service.startWorker(`test-${prefix}`)

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dice } from './dice.ts'
 
-const GIVE_UP_MS = 120_000
+const GIVE_UP_MS = 600_000 // on a busy machine a node is long in coming back
 const ONE_TRY_MS = 20_000
 const PAUSE_MOST_MS = 2000
 

@@ -29,6 +29,14 @@ it('verl: compute_score', { timeout: 60_000 }, async () => {
   expect(await example('verl_compute_score.py', server.url)).toMatch(/\{'score': [\d.]+, 'fault': ''\}/)
 })
 
+it('an eval of one’s own inference engine', { timeout: 120_000 }, async () => {
+  const output = await example('evaluate.py', server.url)
+  expect(output).toMatch(/^frozen suites: .*original/m)
+  expect(output).toContain('done: mean score 0.50, format faults 0.50')
+  expect(output).toMatch(/^chain_sum +1.00 of 5$/m)
+  expect(output).toMatch(/^spell_backward +0.00 of 5$/m)
+})
+
 it('two ranks train: rewards rise, the curriculum moves, every step is a batch', { timeout: 180_000 }, async () => {
   const output = await example('train.py', '--url', server.url, '--run', 'trained', '--steps', '40')
   const rows = [...output.matchAll(/^ +(\d+) +([\d.]+) +([\d.]+) +([\d.]+) +(\d+) +(\d+) +(\d+)$/gm)].map((row) =>

@@ -705,7 +705,13 @@ class Client:
         self, eval_id: str, *, rank: Optional[int] = None, ranks: Optional[int] = None
     ) -> List[Dict[str, Any]]:
         """What is still to be answered in an eval without a model: `{"sample_id", "item_id", "messages"}`."""
-        return self._get(_path("eval", eval_id, "items"), rank=rank, ranks=ranks)["items"]
+        items: List[Dict[str, Any]] = []
+        while True:  # in portions: thousands of items take a while to make
+            share = {"rank": rank, "ranks": ranks, "from": len(items), "count": 500}
+            some = self._get(_path("eval", eval_id, "items"), **share)["items"]
+            items += some
+            if len(some) < 500:
+                return items
 
     def complete_eval(self, eval_id: str, completions: Sequence[Mapping[str, Any]], *, at_once: int = 512) -> Any:
         """Brings completions: `{"sample_id", "completion" or "messages", "finish_reason", "length_tokens"}`.

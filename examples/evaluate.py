@@ -1,0 +1,42 @@
+"""Measures a model that you run yourself (vLLM's LLM.generate, SGLang, your own loop): no server of yours is asked.
+
+    npm start                                # in another terminal
+    python examples/evaluate.py [URL]
+
+The server hands out the suite's items, you bring the completions, it scores them and makes the figures. To have it ask an
+OpenAI-compatible server instead: `client.start_eval(suite, {"name": …, "base_url": …})`, then `client.follow_eval(id)`.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "clients" / "python"))
+
+from reasoning_gym_client import Client
+
+
+def generate(conversations):
+    """One completion for each conversation. This "model" can add up and knows nothing else; put yours here."""
+    return [answer(messages[-1]["content"]) for messages in conversations]
+
+
+def answer(question):
+    if "arithmetic problem:" not in question:
+        return "I do not know."
+    terms = re.findall(r"([+-]?)\s*(\d+)", question.split("arithmetic problem:")[-1])
+    return f"<answer>{sum(int(sign + digits) for sign, digits in terms)}</answer>"
+
+
+if __name__ == "__main__":
+    client = Client(sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:8000")
+    print("frozen suites:", ", ".join(suite["name"] for suite in client.suites()))
+
+    # A suite of one's own: five items of each of two tasks. `suite="original"` would be the benchmark of all tasks.
+    suite = {"tasks": ["chain_sum", "spell_backward"], "n": 5}
+    done = client.evaluate(generate, suite, labels={"model": "adds up"})
+
+    result = done["result"]
+    print(f"{done['status']}: mean score {result['mean_score']:.2f}, format faults {result['format_faults']:.2f}")
+    for task, figures in result["tasks"].items():
+        print(f"{task:<16} {figures['mean_score']:.2f} of {figures['n']}")
