@@ -6,6 +6,7 @@ import { CollectionInput, CollectionView } from '../src/words/collection.ts'
 import { EvalId } from '../src/words/eval.ts'
 import { problems } from '../src/words/problem.ts'
 import { RunName } from '../src/words/rollout.ts'
+import { textOf } from '../src/words/text.ts'
 import type { App, Services } from './context.ts'
 import { closingSignal, IdempotencyHeaders, KeyForModel } from './eval-access.ts'
 
@@ -72,7 +73,7 @@ export function collect(app: App, { collections, idempotency, samplings, seats }
         summary: 'Server-sent events: progress, then the result; Last-Event-ID resumes',
         params: Params,
         headers: z.looseObject({ 'last-event-id': z.string().max(64).optional() }),
-        response: { 200: z.string().describe('text/event-stream'), ...problems('unknown_eval', 'redis_unavailable') },
+        response: { 200: textOf('text/event-stream', 'Events'), ...problems('unknown_eval', 'redis_unavailable') },
       },
     },
     async ({ params: { run, id }, headers }, reply) => {

@@ -11,6 +11,7 @@ import { CompletionInput, EvalSample, EvalView, SampleId } from '../src/words/ev
 import { PromptMessage } from '../src/words/item.ts'
 import { ItemId } from '../src/words/item-id.ts'
 import { problems } from '../src/words/problem.ts'
+import { textOf } from '../src/words/text.ts'
 import type { App, Services } from './context.ts'
 import { closingSignal, OfEval, openEval } from './eval-access.ts'
 
@@ -46,7 +47,7 @@ export function evalSamples(app: App, services: Services): void {
         summary: 'Server-sent events: progress, then the result; Last-Event-ID resumes',
         params: OfEval,
         headers: z.looseObject({ 'last-event-id': z.string().max(64).optional() }),
-        response: { 200: z.string().describe('text/event-stream'), ...problems('unknown_eval', 'redis_unavailable') },
+        response: { 200: textOf('text/event-stream', 'Events'), ...problems('unknown_eval', 'redis_unavailable') },
       },
     },
     async ({ params, headers, caller }, reply) => {
@@ -67,7 +68,13 @@ export function evalSamples(app: App, services: Services): void {
         tags: ['evals'],
         summary: 'All samples, one JSON object a line',
         params: OfEval,
-        response: { 200: EvalSample.describe('One line'), ...problems('unknown_eval', 'redis_unavailable') },
+        response: {
+          200: {
+            description: 'The schema is of one line',
+            content: { 'application/x-ndjson': { schema: EvalSample } },
+          },
+          ...problems('unknown_eval', 'redis_unavailable'),
+        },
       },
     },
     async (request, reply) => {
@@ -85,7 +92,14 @@ export function evalSamples(app: App, services: Services): void {
         params: OfEval,
         querystring: z.strictObject({ format: z.enum(['html', 'markdown', 'json']).default('html') }),
         response: {
-          200: z.string().describe('text/html or text/markdown'),
+          200: {
+            description: 'The report',
+            content: {
+              'text/html': { schema: z.string() },
+              'text/markdown': { schema: z.string() },
+              'application/json': { schema: EvalView },
+            },
+          },
           ...problems('unknown_eval', 'redis_unavailable'),
         },
       },
@@ -94,7 +108,7 @@ export function evalSamples(app: App, services: Services): void {
       const view = evals.view(await openEval(services, params.id, caller))
       switch (query.format) {
         case 'json':
-          return reply.send(view as unknown as string) // JSON in place of text
+          return reply.send(view)
         case 'markdown':
           return reply.header('content-type', 'text/markdown; charset=utf-8').send(markdownReport(view))
         case 'html':

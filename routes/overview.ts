@@ -5,6 +5,7 @@ import { Fault } from '../src/faults.ts'
 import { Overview } from '../src/words/overview.ts'
 import { problems } from '../src/words/problem.ts'
 import { RunName } from '../src/words/rollout.ts'
+import { textOf } from '../src/words/text.ts'
 import type { App, Services } from './context.ts'
 import { readiness } from './operations.ts'
 
@@ -50,7 +51,7 @@ export function overview(app: App, services: Parts): void {
         summary: 'Server-sent events: `overview` every two seconds, and with a run `run` whenever it has changed',
         querystring: z.strictObject({ run: RunName.optional() }),
         response: {
-          200: z.string().describe('text/event-stream; the data are as of GET /overview and GET /runs/{run}'),
+          200: textOf('text/event-stream', 'The data are as of GET /overview and GET /runs/{run}'),
           ...problems('invalid_request', 'unknown_run', 'rate_limited'),
         },
       },

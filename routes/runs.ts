@@ -5,6 +5,7 @@ import { mayUse } from '../src/words/caller.ts'
 import { problems } from '../src/words/problem.ts'
 import { RunName } from '../src/words/rollout.ts'
 import { CurriculumPoint, Run, SettingsChange } from '../src/words/run.ts'
+import { textOf } from '../src/words/text.ts'
 import type { App, Services } from './context.ts'
 
 const StepBound = z.coerce.number().int().min(0)
@@ -61,12 +62,10 @@ export function runs(app: App, { runs, dumps, handout }: Services): void {
         params: Params,
         querystring: z.strictObject({ from: StepBound.default(0), to: StepBound.optional() }),
         response: {
-          200: z
-            .unknown()
-            .describe(
-              '`{"step": 7, "reward/mean": 0.4, "score/mean": 0.5, "signal/frac_easy": 0.1, "length/p95": 812, …}`',
-            )
-            .meta({ content: 'application/x-ndjson' }),
+          200: textOf(
+            'application/x-ndjson',
+            '`{"step": 7, "reward/mean": 0.4, "score/mean": 0.5, "signal/frac_easy": 0.1, "length/p95": 812, …}`',
+          ),
           ...problems('invalid_request', 'unknown_run', 'redis_unavailable'),
         },
       },
@@ -74,7 +73,7 @@ export function runs(app: App, { runs, dumps, handout }: Services): void {
     async ({ params, query }, reply) => {
       const run = await runs.find(params.run)
       const lines = linesOf(runs.metrics(run, query.from, query.to ?? Number.MAX_SAFE_INTEGER))
-      return reply.type('application/x-ndjson').send(Readable.from(lines))
+      return reply.type('application/x-ndjson').send(Readable.from(lines) as unknown as string) // a stream of it
     },
   )
 

@@ -58,10 +58,18 @@ async function realThings(url: string, key: string): Promise<Record<string, stri
   const group_id = 'fuzz-group'
   const rollouts = [{ completion: '<answer>1</answer>' }, { completion: 'none' }]
   await send('POST', '/rollouts', { run: 'fuzz', item_id: ids[0], group_id, rollouts })
-  return { runs: ['fuzz', 'default'], items: ids, groups: [group_id], tasks: ['leg_counting', 'gcd', 'chain_sum'] }
+  await send('POST', '/runs/fuzz/batches', { step: 0, final: true })
+  const { id } = (await send('POST', '/eval', { model: null, suite: 'original' })) as { id: string } // likewise
+  return {
+    ids: [...ids, id],
+    runs: ['fuzz', 'default'],
+    items: ids,
+    groups: [group_id],
+    tasks: ['leg_counting', 'gcd', 'chain_sum'],
+  }
 }
 
-function configFor({ runs, items, groups, tasks }: Record<string, string[]>): string {
+function configFor({ runs, items, ids, groups, tasks }: Record<string, string[]>): string {
   const dictionary = (name: string, values: string[] = []) =>
     `[dictionaries.${name}]\nvalues = ${JSON.stringify(values)}\n`
   const often = (name: string) => `{ dictionary = "${name}", probability = 0.6 }`
@@ -81,6 +89,9 @@ function configFor({ runs, items, groups, tasks }: Record<string, string[]>): st
     'checks.use_after_free.enabled = false', // DELETE cancels there: what was measured stays
     dictionary('runs', runs),
     dictionary('items', items),
+    dictionary('ids', ids),
+    dictionary('suites', ['original', 'smoke']),
+    '[dictionaries.steps]\nvalues = [0, 1, 2]',
     dictionary('groups', groups),
     dictionary('tasks', tasks),
     '[parameters]',
@@ -89,7 +100,10 @@ function configFor({ runs, items, groups, tasks }: Record<string, string[]>): st
     `"body.run" = ${often('runs')}`,
     `"path.task" = ${often('tasks')}`,
     `"body.task" = ${often('tasks')}`,
-    `"path.id" = ${often('items')}`,
+    `"path.id" = ${often('ids')}`,
+    `"path.suite" = ${often('suites')}`,
+    `"path.step" = ${often('steps')}`,
+    `"body.step" = ${often('steps')}`,
     `"body.item_id" = ${often('items')}`,
     `"path.group" = ${often('groups')}`,
   ].join('\n')

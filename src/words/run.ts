@@ -11,6 +11,12 @@ Use the answer tags exactly once, after your thinking, and follow any output for
 
 const TaskOrCategory = z.union([TaskName, z.string().regex(/^category:[a-z]+$/, '`category:` and a category')])
 
+/** From low to high. An array of two for the document: few readers of it know tuples. */
+const DifficultyRange = z
+  .array(Difficulty)
+  .length(2)
+  .refine(([low = 0, high = 0]) => low <= high, 'from low to high') as unknown as z.ZodType<[number, number]> // as its length says
+
 /** A task of a run with what is special about it; `config` takes it off the ladder. */
 const WeightedTask = z
   .strictObject({
@@ -18,7 +24,7 @@ const WeightedTask = z
     weight: z.number().min(0).max(1e6).default(1).describe('How often, relative to the others'),
     config: Config.optional(),
     difficulty: z
-      .union([Difficulty, z.tuple([Difficulty, Difficulty]).refine(([low, high]) => low <= high, 'from low to high')])
+      .union([Difficulty, DifficultyRange])
       .optional()
       .describe('A fixed difficulty, or the range for random and curriculum'),
     target_accuracy: z.number().min(0).max(1).optional(),
