@@ -1,24 +1,43 @@
-# One image for all roles: `node src/serve.ts` (default), `node src/api.ts`, `node src/worker.ts`.
-FROM node:24-bookworm-slim AS build
-RUN apt-get update && apt-get install -y --no-install-recommends python3 python3-venv && rm -rf /var/lib/apt/lists/*
+# One image for all roles: `docker run IMAGE serve` (the default), `api`, `worker`, or any other command of the command line.
+# Pin by digest: --build-arg BUILD_IMAGE=node:24.21.0-bookworm-slim@sha256:… --build-arg RUN_IMAGE=debian:bookworm-slim@sha256:…
+ARG BUILD_IMAGE=node:24.21.0-bookworm-slim
+ARG RUN_IMAGE=debian:bookworm-slim
+
+FROM ${BUILD_IMAGE} AS build
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends python3 python3-venv \
+ && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --omit=optional
+RUN npm ci --omit=dev --omit=optional --no-audit
+# The stamp tells the server that the environment is made; pip has nothing to do in the image.
 COPY requirements.txt ./
 RUN python3 -m venv .venv \
- && .venv/bin/pip install --no-cache-dir --require-hashes --no-deps -r requirements.txt \
+ && .venv/bin/python -m pip install --no-cache-dir --disable-pip-version-check --require-hashes --no-deps -r requirements.txt \
+ && .venv/bin/python -m pip uninstall --quiet --yes pip \
  && sha256sum requirements.txt | cut -d' ' -f1 | tr -d '\n' > .venv/.installed-requirements.txt
-COPY . .
+COPY LICENSE ./
+COPY bin bin
+COPY suites suites
+COPY routes routes
+COPY src src
 
-FROM node:24-bookworm-slim
-RUN apt-get update && apt-get install -y --no-install-recommends python3 redis-server && rm -rf /var/lib/apt/lists/*
+FROM ${RUN_IMAGE}
+# tini is process 1: what a killed Python parent leaves behind is buried. redis-server is for `serve` without REDIS_URL.
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends libatomic1 libstdc++6 python3 redis-server tini \
+ && rm -rf /var/lib/apt/lists/* \
+ && useradd --system --uid 10001 --no-create-home --home-dir /tmp gym \
+ && install -d -o gym -g gym /data
+COPY --from=build /usr/local/bin/node /usr/local/bin/node
+# Owned by root: the server's user can change nothing of it.
+COPY --from=build /app /app
 WORKDIR /app
-COPY --from=build --chown=node:node /app /app
-RUN mkdir /data && chown node:node /data
-USER node
-ENV DATA_DIR=/data HOST=0.0.0.0 NODE_ENV=production
-EXPOSE 8000
+USER 10001
+ENV NODE_ENV=production HOME=/tmp DATA_DIR=/data HOST=0.0.0.0
+EXPOSE 8000 8001
 VOLUME /data
-HEALTHCHECK --interval=10s --timeout=3s --start-period=60s \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 8000) + '/livez').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "src/serve.ts"]
+# Whichever role: the API's port answers, or the worker's.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 CMD ["node", "bin/healthy.js"]
+ENTRYPOINT ["tini", "--", "node", "--disable-warning=ExperimentalWarning", "bin/reasoning-gym-server.js"]
+CMD ["serve"]

@@ -1,0 +1,81 @@
+/** A Dockerfile as what it does: stages, each with its instructions in order. Reads what ours uses, and refuses the rest. */
+
+export type Instruction =
+  | { kind: 'RUN'; command: string }
+  | { kind: 'COPY'; from: string | undefined; sources: string[]; target: string }
+  | { kind: 'WORKDIR' | 'USER'; value: string }
+  | { kind: 'ENV'; values: Record<string, string> }
+  | { kind: 'HEALTHCHECK' | 'ENTRYPOINT' | 'CMD'; command: string[] }
+
+export interface Stage {
+  base: string
+  name: string | undefined
+  instructions: Instruction[]
+}
+
+/** Throws on what it does not know. */
+export function readDockerfile(text: string): Stage[] {
+  const stages: Stage[] = []
+  const defaults: Record<string, string> = {}
+  for (const line of joined(text)) {
+    const [, word = '', rest = ''] = /^(\w+)\s+(.*)$/s.exec(line) ?? []
+    if (word === 'ARG') {
+      const [name = '', value = ''] = rest.split('=')
+      defaults[name] = value
+    } else if (word === 'FROM') {
+      const [, base = '', name] = /^(\S+)(?:\s+AS\s+(\S+))?$/.exec(rest) ?? []
+      stages.push({ base: base.replace(/\$\{(\w+)\}/g, (_, of: string) => defaults[of] ?? ''), name, instructions: [] })
+    } else if (!['EXPOSE', 'VOLUME'].includes(word)) {
+      const stage = stages.at(-1)
+      if (!stage) throw new Error(`before FROM: ${line}`)
+      stage.instructions.push(readInstruction(word, rest))
+    }
+  }
+  return stages
+}
+
+/** Lines without remarks, those that end in a backslash with what follows. */
+function joined(text: string): string[] {
+  return text
+    .replace(/^\s*#.*\n/gm, '')
+    .replaceAll('\\\n', '')
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+}
+
+function readInstruction(word: string, rest: string): Instruction {
+  switch (word) {
+    case 'RUN':
+      return { kind: word, command: rest }
+    case 'COPY': {
+      const [, from, paths = ''] = /^(?:--from=(\S+)\s+)?(.*)$/.exec(rest) ?? []
+      const places = paths.split(/\s+/)
+      return { kind: word, from, sources: places.slice(0, -1), target: places.at(-1) ?? '' }
+    }
+    case 'WORKDIR':
+    case 'USER':
+      return { kind: word, value: rest }
+    case 'ENV':
+      return {
+        kind: word,
+        values: Object.fromEntries(rest.split(/\s+/).map((pair) => pair.split('=') as [string, string])),
+      } // NAME=value
+    case 'ENTRYPOINT':
+    case 'CMD':
+      return { kind: word, command: JSON.parse(rest) as string[] } // the form with brackets
+    case 'HEALTHCHECK':
+      return { kind: word, command: JSON.parse(rest.slice(rest.indexOf('CMD') + 3)) as string[] } // likewise
+    default:
+      throw new Error(`not known: ${word} ${rest}`)
+  }
+}
+
+/** The last instruction of a kind. Throws where there is none. */
+export function lastOf<Kind extends Instruction['kind']>(
+  stage: Stage | undefined,
+  kind: Kind,
+): Instruction & { kind: Kind } {
+  const found = stage?.instructions.findLast((instruction) => instruction.kind === kind)
+  if (!found) throw new Error(`no ${kind}`)
+  return found as Instruction & { kind: Kind } // of that kind
+}

@@ -1,0 +1,165 @@
+/** A Debian root folder: commands run in it by chroot, as a container's would. */
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const START_MS = 120_000
+const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+export const megabytes = (bytes: number) => Math.round(bytes / 1e6)
+
+export class Root {
+  readonly #path: string
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  /** Made once; a folder that is there is taken as it is. */
+  static bootstrap(path: string, suite: string, mirror: string): Root {
+    if (!existsSync(join(path, 'bin', 'sh'))) {
+      execFileSync('debootstrap', ['--variant=minbase', suite, path, mirror], { stdio: 'inherit' })
+    }
+    return new Root(path)
+  }
+
+  at(place: string): string {
+    return join(this.#path, place)
+  }
+
+  /** `files` of this machine lie in it at the same place. */
+  copy(path: string, files: string[] = []): Root {
+    rmSync(path, { recursive: true, force: true })
+    execFileSync('cp', ['-a', this.#path, path])
+    rmSync(join(path, 'var', 'cache', 'apt', 'archives'), { recursive: true, force: true })
+    mkdirSync(join(path, 'var', 'cache', 'apt', 'archives', 'partial'), { recursive: true })
+    const root = new Root(path)
+    for (const file of ['/etc/resolv.conf', ...files]) {
+      mkdirSync(dirname(root.at(file)), { recursive: true })
+      copyFileSync(file, root.at(file))
+    }
+    return root
+  }
+
+  /** Node from its npm package and this machine's npm, where the official image has them. */
+  addNode(folder: string): void {
+    cpSync(join(folder, 'bin', 'node'), this.at('/usr/local/bin/node'))
+    const command = execFileSync('sh', ['-c', 'command -v npm']).toString().trim()
+    const npm = join(dirname(realpathSync(command)), '..')
+    cpSync(npm, this.at('/usr/local/lib/node_modules/npm'), { recursive: true })
+    symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', this.at('/usr/local/bin/npm'))
+  }
+
+  /** As root, with the network; throws what it printed. */
+  run(command: string, folder: string): void {
+    const { status, stdout, stderr } = this.#spawnSync(
+      ['sh', '-c', command],
+      0,
+      { ...process.env, PATH, HOME: '/root' },
+      folder,
+    )
+    if (status !== 0) throw new Error(`${command}\n${stdout}\n${stderr}`)
+  }
+
+  try(command: string[], user: number, env: Record<string, string>, folder: string): boolean {
+    return this.#spawnSync(command, user, { PATH, ...env }, folder).status === 0
+  }
+
+  start(command: string[], user: number, env: Record<string, string>, folder = '/'): Running {
+    const child = spawn('unshare', this.#arguments(command, user, folder), {
+      env: { PATH, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    return new Running(child)
+  }
+
+  /** What the files take, without what belongs to the machine. */
+  bytes(part = ''): number {
+    const output = execFileSync('du', ['-sb', '--one-file-system', this.at(part)]).toString()
+    return Number.parseInt(output, 10)
+  }
+
+  #spawnSync(command: string[], user: number, env: NodeJS.ProcessEnv, folder: string) {
+    return spawnSync('unshare', this.#arguments(command, user, folder), { env, encoding: 'utf8', maxBuffer: 64 << 20 })
+  }
+
+  /** /proc is mounted in a namespace that goes with the command: nothing stays mounted. */
+  #arguments(command: string[], user: number, folder: string): string[] {
+    const inside =
+      'mount -t proc proc "$0/proc" && user="$1" && folder="$2" && shift 2 && exec chroot --userspec="$user" "$0" sh -c \'cd "$0" && exec "$@"\' "$folder" "$@"'
+    return ['--mount', 'sh', '-c', inside, this.#path, `${user}:${user}`, folder, ...command]
+  }
+}
+
+export class Running {
+  readonly #child: ChildProcess
+  readonly #ended: Promise<number | null>
+  #output = ''
+
+  constructor(child: ChildProcess) {
+    this.#child = child
+    const { promise, resolve } = Promise.withResolvers<number | null>()
+    this.#ended = promise
+    child.once('exit', resolve)
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => {
+        this.#output += chunk.toString()
+      })
+    }
+  }
+
+  output(): string {
+    return this.#output
+  }
+
+  async until(well: () => boolean): Promise<void> {
+    for (const end = Date.now() + START_MS; Date.now() < end && this.#child.exitCode === null; await sleep(200)) {
+      if (well()) return
+    }
+    throw new Error(`not healthy:\n${this.#output}`)
+  }
+
+  /** Of the process and all that it has started; pages that several share are counted once, by their proportion. */
+  residentBytes(): number {
+    const parents = new Map(
+      readdirSync('/proc')
+        .filter((name) => /^\d+$/.test(name))
+        .flatMap((pid) => {
+          const parent = read(`/proc/${pid}/stat`)
+            ?.replace(/^.*\) /, '')
+            .split(' ')[1]
+          return parent === undefined ? [] : [[pid, parent] as const]
+        }),
+    )
+    const isOurs = (pid: string | undefined): boolean =>
+      pid !== undefined && (pid === String(this.#child.pid) || isOurs(parents.get(pid)))
+    return [...parents.keys()].filter(isOurs).reduce((sum, pid) => {
+      const kilobytes = /^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`) ?? '')?.[1]
+      return sum + Number(kilobytes ?? 0) * 1024
+    }, 0)
+  }
+
+  stop(): Promise<number | null> {
+    this.#child.kill('SIGTERM')
+    return this.#ended
+  }
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined // it has ended
+  }
+}
