@@ -14,11 +14,12 @@ const RunPlace = z.strictObject({ run: z.string(), epoch: z.int() })
 export const JOBS = {
   /** Reads, scores and completes a posted group. Its tries reach over four minutes without the engine. */
   'score-group': { data: PostedGroup, attempts: 6, backoffMs: 500 },
-  /** Writes a dump file whose groups are fixed. */
+  /** Writes a dump file whose groups are fixed. Begun again by the sweeper until it is written. */
   'write-dump': {
     data: z.strictObject({ run: z.string(), uuid: z.string(), kind: DumpKind, number: z.int() }),
     attempts: 6,
     backoffMs: 500,
+    forgetFailures: true,
   },
   /** Asks a model for a few samples in a row. Begun again by the sweeper as long as samples are wanted. */
   sample: { data: Lane, attempts: 10, backoffMs: 1000, forgetFailures: true, lockMs: 15_000 },
