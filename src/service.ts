@@ -127,7 +127,8 @@ export function openService(
   const dumpBook = new DumpBook(redis, keys)
   const runs = new RunBook(storedRuns, positions, tasks, dumpBook, engine)
   const groups = new Groups(redis, keys)
-  const metrics = new Metrics({ redis, keys, engine, runs: storedRuns, groups, role })
+  const samplings = new Samplings(redis, keys)
+  const metrics = new Metrics({ redis, keys, engine, runs: storedRuns, groups, dumps: dumpBook, samplings, role })
   const { meters } = metrics
   const items = new Items({
     engine,
@@ -163,7 +164,6 @@ export function openService(
   const restoring = new Restoring(runs, checkpoints, engine.version)
   const stepItems = new StepItems({ engine, steps, items, preparation })
 
-  const samplings = new Samplings(redis, keys)
   const suites = new Suites(items, tasks)
   const evalItems = new EvalItems(items)
   const results = new ResultMaker({ samplings, items: evalItems, tasks })

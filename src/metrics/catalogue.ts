@@ -67,8 +67,23 @@ export const METRICS = {
   },
 
   rgs_runs: { kind: 'gauge', help: 'Runs there are', labels: [] },
-  rgs_runs_shown: { kind: 'gauge', help: 'Runs that have series here: the newest, up to a bound', labels: [] },
-  rgs_run_groups: { kind: 'gauge', help: 'Groups that wait: queued, buffered', labels: ['run', 'state'] },
+  rgs_runs_shown: {
+    kind: 'gauge',
+    help: 'Runs that have series here: the latest to be used, up to a bound',
+    labels: [],
+  },
+  rgs_run_groups: {
+    kind: 'gauge',
+    help: 'Groups that wait: queued, buffered, in_open_batches',
+    labels: ['run', 'state'],
+  },
+  rgs_run_step: { kind: 'gauge', help: 'The latest step that a batch was composed for', labels: ['run'] },
+  rgs_run_batch_rollouts: {
+    kind: 'gauge',
+    help: 'The next batch in the making: rollouts wanted, buffered, queued',
+    labels: ['run', 'of'],
+  },
+  rgs_run_bytes: { kind: 'gauge', help: 'Size of the groups that wait', labels: ['run'] },
   rgs_run_oldest_queued_seconds: { kind: 'gauge', help: 'Age of the oldest group without verdicts', labels: ['run'] },
   rgs_dump_groups: {
     kind: 'gauge',
@@ -92,6 +107,14 @@ export const METRICS = {
   },
   rgs_curriculum_difficulty: { kind: 'gauge', help: 'Where a curriculum stands', labels: ['run', 'task'] },
   rgs_curriculum_accuracy: { kind: 'gauge', help: 'Accuracy that moves it', labels: ['run', 'task'] },
+
+  rgs_evals: { kind: 'gauge', help: 'Evals and collections that are kept', labels: ['kind'] },
+  rgs_evals_active: { kind: 'gauge', help: 'Those that are queued or running', labels: ['kind', 'status'] },
+  rgs_evals_active_samples: {
+    kind: 'gauge',
+    help: 'Samples of those: total, done, failed (done without a score)',
+    labels: ['kind', 'of'],
+  },
 
   rgs_redis_up: { kind: 'gauge', help: '1 if Redis answered this scrape', labels: [] },
   rgs_redis_ping_seconds: {

@@ -3,11 +3,12 @@ import type { Redis } from 'ioredis'
 import type { Engine } from '../engine/engine.ts'
 import { Fault } from '../faults.ts'
 import { Backlog } from '../queue/backlog.ts'
-import { DumpBook } from '../store/dumps.ts'
+import type { DumpBook } from '../store/dumps.ts'
 import type { Groups } from '../store/groups.ts'
 import type { Keys } from '../store/keys.ts'
 import { redisFault } from '../store/redis.ts'
 import type { Runs } from '../store/runs.ts'
+import type { Samplings } from '../store/samplings.ts'
 import { Sums } from '../store/sums.ts'
 import { VERSION } from '../version.ts'
 import type { Overview } from '../words/overview.ts'
@@ -26,6 +27,8 @@ interface Parts {
   engine: Engine
   runs: Runs
   groups: Groups
+  dumps: DumpBook
+  samplings: Samplings
   role: Role
 }
 
@@ -40,7 +43,6 @@ export class Metrics {
   readonly #reports: ProcessReports
   readonly #backlog: Backlog
   readonly #trail: Trail
-  readonly #dumps: DumpBook
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -48,7 +50,6 @@ export class Metrics {
     this.meters = new Meters(this.#sums)
     this.#reports = new ProcessReports({ ...parts, meters: this.meters })
     this.#backlog = new Backlog(parts.redis, parts.keys.jobs)
-    this.#dumps = new DumpBook(parts.redis, parts.keys)
     this.#trail = new Trail(parts.redis, parts.keys, () => this.#point())
   }
 
@@ -59,7 +60,7 @@ export class Metrics {
       const [sums, processes, state] = await Promise.all([
         this.#sums.read(),
         this.#reports.all(),
-        standing({ ...this.#parts, backlog: this.#backlog, dumps: this.#dumps }),
+        standing({ ...this.#parts, backlog: this.#backlog }),
       ])
       return await exposition(sums, [...always, sample('rgs_redis_up', {}, 1), ...processes, ...state])
     } catch (error) {

@@ -14,7 +14,7 @@ let url: string
 beforeAll(async () => {
   world = await openWorld({ worker: true })
   url = await world.app.listen({ host: '127.0.0.1', port: 0 })
-  const settings = { tasks: TASKS, complexity_mode: 'curriculum', group_size: 8, batch_size: 16 }
+  const settings = { tasks: TASKS, complexity_mode: 'curriculum', group_size: 8, batch_size: 16, min_trained_tokens: 0 }
   await world.call('PUT', `/runs/${RUN}`, settings)
   ;[browser] = await Promise.all([openBrowser(), simulateRun(url, { run: RUN, steps: 6, groups: 8, groupSize: 8 })])
 }, 180_000)
@@ -24,7 +24,7 @@ afterAll(async () => {
 })
 
 async function open(hash: string, options = {}): Promise<Watched> {
-  const watched = await openPage(browser, url, options, /404/)
+  const watched = await openPage(browser, url, options)
   await watched.page.goto(`${url}/${hash}`)
   return watched
 }
@@ -116,10 +116,26 @@ describe('Runs', () => {
     const watched = await open(`#/runs/${RUN}`)
     const { page } = watched
     await page.getByText('live', { exact: true }).waitFor()
+    await page
+      .getByText('Rollouts come in and are scored.')
+      .or(page.getByText('no trainer has asked'))
+      .first()
+      .waitFor()
+    await page.getByRole('img', { name: /^Reward: reward [0-9.]+, score/ }).waitFor()
     await page.getByRole('table', { name: 'Accuracy by task' }).waitFor()
     await page.getByRole('button', { name: 'Difficulty', exact: true }).click()
     await page.getByRole('table', { name: 'Difficulty by task' }).waitFor()
     await page.getByText('Batch of step 6').waitFor()
+    const completions = page.getByRole('region', { name: 'Completions' })
+    expect(await completions.getByRole('article').count()).toBe(8)
+    await page
+      .getByText(/^Thinking, \d+ characters$/)
+      .first()
+      .click()
+    await page.getByRole('combobox', { name: 'Fault' }).selectOption('no_answer')
+    await page.locator('.completion .chip', { hasText: 'no answer' }).first().waitFor()
+    await page.getByRole('columnheader', { name: 'mean reward' }).getByRole('button').click()
+    expect(await page.getByRole('link', { name: 'gcd', exact: true }).count()).toBeGreaterThan(0)
     await assertSound(watched, 'run')
   })
 

@@ -1,5 +1,5 @@
 /** One eval: its progress while it runs, its figures by category and task, its samples. */
-import { call } from '../api.js'
+import { call, save } from '../api.js'
 import { ago, count, fixed, percent, words } from '../format.js'
 import { useEvents, useLoad } from '../hooks.js'
 import { html, useState } from '../html.js'
@@ -34,7 +34,7 @@ export function EvalPage({ name: id }) {
     <${Head} title=${value.model?.name ?? id} about=${`${id}, on ${suiteName(value)}${value.run ? `, for run ${value.run}` : ''}${value.step !== null && value.step !== undefined ? ` at step ${value.step}` : ''}, ${ago(value.created_at)}`}>
       <${Chip} tone=${STATUS_TONES[value.status]}>${words(value.status)}<//>
       <span class="end">
-        ${over ? html`<a href=${`${path}/report`}>Report</a>` : html`<button type="button" onClick=${cancel}>Cancel</button>`}
+        ${over ? html`<button type="button" onClick=${() => save(`${path}/report`, `${id}.html`).catch(setTrouble)}>Report</button>` : html`<button type="button" onClick=${cancel}>Cancel</button>`}
       </span>
     <//>
     ${trouble && html`<${Trouble} problem=${trouble} />`}

@@ -11,7 +11,7 @@ export const STATUS_TONES = { done: 'good', running: 'accent', queued: '', faile
 
 export function EvalsPage() {
   const { value, problem, reload } = useLoad('eval')
-  const evals = value?.evals ?? value?.items ?? []
+  const evals = value?.evals ?? []
   const [run, setRun] = useState('')
   const [picked, setPicked] = useState([])
   useEvery(4000, reload)
@@ -74,7 +74,7 @@ function List({ evals, picked, onPick }) {
 }
 
 export function suiteName({ suite }) {
-  return typeof suite === 'string' ? suite : (suite?.name ?? '–')
+  return suite.name
 }
 
 export function intervalOf(result) {

@@ -43,7 +43,7 @@ export function OverviewPage() {
           percent(now.totals.verdicts > 0 ? now.totals.unscored / now.totals.verdicts : 0, 2),
           count(now.totals.unscored),
         ],
-        ['Jobs waiting', count(waiting), waiting > 0 || oldest > 0 ? `oldest ${seconds(oldest)}` : 'none is old'],
+        ['Jobs waiting', count(waiting), oldest > 0 ? `oldest ${seconds(oldest)}` : 'nothing is to be done'],
         ['Engine hosts', count(hosts), `${now.processes.length} processes`],
       ]}
     />
@@ -59,7 +59,7 @@ export function OverviewPage() {
         />
       <//>
       <${Panel} width="w4">
-        <${Chart} title="Jobs that wait" time=${true} x=${points.map(({ t }) => t)} series=${[{ name: 'jobs', values: points.map(({ queued }) => queued) }]} format=${short} height=${210} />
+        <${Chart} title="Jobs to be done" time=${true} x=${points.map(({ t }) => t)} series=${[{ name: 'jobs', values: points.map(({ queued }) => queued) }]} format=${short} height=${210} />
       <//>
     </div>
     <div class="grid">

@@ -87,7 +87,7 @@ function optionsOf({ box, width, height, series, time, range, format, setAt }) {
     height,
     legend: { show: false },
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
-    padding: [8, 8, 0, 0],
+    padding: [8, 16, 0, 0],
     scales: {
       x: { time },
       y: { range: (_plot, low, high) => spanOf(low, high, range) },

@@ -27,7 +27,7 @@ export function DumpsPanel({ run, rounds, width }) {
                 ${
                   file.here === false
                     ? html`<span class="mono">${file.name}</span> <${Chip}>on ${file.node}<//>`
-                    : html`<button class="quiet mono" type="button" onClick=${() => save(`dumps/${encodeURIComponent(file.name)}`, file.name).then(() => setTrouble(undefined), setTrouble)}>${file.name}</button>`
+                    : html`<button class="quiet mono file" type="button" onClick=${() => save(`dumps/${encodeURIComponent(file.name)}`, file.name).then(() => setTrouble(undefined), setTrouble)}>${file.name}</button>`
                 }
               </td>
               <td><${Chip} tone=${file.kind === 'failed' ? 'bad' : 'good'}>${file.kind}<//></td>

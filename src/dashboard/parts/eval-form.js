@@ -44,7 +44,7 @@ export function EvalForm({ onStarted }) {
 }
 
 function namesOf(suites) {
-  const names = (suites?.suites ?? []).map((suite) => (typeof suite === 'string' ? suite : suite.name))
+  const names = (suites?.suites ?? []).map((suite) => suite.name)
   return names.length > 0 ? names : ['original']
 }
 

@@ -10,7 +10,7 @@ const FAULTS = ['no_answer', 'many_answers', 'unclosed_answer', 'unclosed_think'
 const DESTINATIONS = { buffered: 'good', not_buffered: '', no_signal: 'warn', stale: 'warn', skipped: 'warn' }
 
 export function GroupsPanel({ path, tasks }) {
-  const [filter, setFilter] = useState({ task: '', fault: '', destination: '' })
+  const [filter, setFilter] = useState({ task: '', fault: '', destination: '', full: '' })
   const [pages, setPages] = useState([])
   const query = new URLSearchParams(Object.entries(filter).filter(([, value]) => value !== ''))
   query.set('limit', '10')
@@ -35,6 +35,7 @@ export function GroupsPanel({ path, tasks }) {
       <${Select} label="Task" value=${filter.task} options=${tasks.toSorted()} onChange=${choose('task')} />
       <${Select} label="Fault" value=${filter.fault} options=${FAULTS} onChange=${choose('fault')} />
       <${Select} label="Went to" value=${filter.destination} options=${Object.keys(DESTINATIONS)} onChange=${choose('destination')} />
+      <label class="check"><input type="checkbox" checked=${filter.full !== ''} onChange=${(event) => choose('full')({ target: { value: event.target.checked ? 'true' : '' } })} /> Whole texts</label>
       <button type="button" onClick=${again}>Refresh</button>
     </div>
     ${problem && html`<${Trouble} problem=${problem} absent="This server does not list groups." />`}
@@ -95,7 +96,7 @@ function Inside({ group }) {
         ? html`<div class="beside" tabindex="0" role="region" aria-label="Completions">
           ${completions.map(
             (completion, k) =>
-              html`<${Completion} index=${k} verdict=${verdicts[k]} rollout=${{ ...completion, completion: completion.cut ? `${completion.text}…` : completion.text }} />`,
+              html`<${Completion} index=${k} verdict=${verdicts[k]} rollout=${{ ...completion, completion: completion.text }} />`,
           )}
         </div>`
         : html`<${Empty}>The texts of this group are no longer kept.<//>`

@@ -1,0 +1,108 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type PretendModel, startPretendModel } from '../../src/pretend-model/pretend-model.ts'
+import { openWorld, until, type World } from '../world.ts'
+import { openBrowser, openPage, type Watched } from './browser.ts'
+
+const TASKS = ['leg_counting', 'gcd', 'spell_backward', 'number_sorting']
+
+let world: World
+let browser: Browser
+let model: PretendModel
+let url: string
+const done: string[] = []
+
+beforeAll(async () => {
+  world = await openWorld({ worker: true })
+  url = await world.app.listen({ host: '127.0.0.1', port: 0 })
+  await world.call('PUT', '/runs/trained', { tasks: TASKS, num_eval_samples_per_task: 6 })
+  model = await startPretendModel({ server: { url }, accuracy: 0.6, formatFaults: 0.2 })
+  browser = await openBrowser()
+  for (const step of [0, 100]) done.push(await aDoneEval(step))
+}, 180_000)
+afterAll(async () => {
+  await browser?.close()
+  await model?.close()
+  await world.close()
+})
+
+async function aDoneEval(step: number): Promise<string> {
+  const { body } = await world.call('POST', '/eval', {
+    model: { name: 'pretend', base_url: model.url },
+    suite: 'run',
+    run: 'trained',
+    samples_per_item: 2,
+    seed: step,
+    step,
+  })
+  await until(
+    async () => (await world.call('GET', `/eval/${body.id}`)).body,
+    ({ status }) => status === 'done',
+    90_000,
+  )
+  return body.id
+}
+
+async function open(hash: string, options = {}): Promise<Watched> {
+  const watched = await openPage(browser, url, options)
+  await watched.page.goto(`${url}/${hash}`)
+  return watched
+}
+
+async function assertSound(watched: Watched, name: string): Promise<void> {
+  await watched.shoot(name)
+  expect(await watched.findings()).toEqual([])
+  expect(watched.troubles).toEqual([])
+  expect(await watched.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+  await watched.close()
+}
+
+it('one is started from the page, and shows its progress until it is done', async () => {
+  const watched = await open('#/evals')
+  const { page } = watched
+  await page.getByLabel('Address, with /v1').fill(model.url)
+  await page.getByLabel('Model', { exact: true }).fill('pretend')
+  await page.locator('select[name=run]').selectOption('trained')
+  await page.locator('select[name=suite]').selectOption('run')
+  await page.getByLabel('Samples an item').fill('2')
+  await page.getByRole('button', { name: 'Start' }).click()
+  await page.getByText('Mean score', { exact: true }).waitFor({ timeout: 60_000 })
+  await page.getByText('done', { exact: true }).waitFor()
+  await watched.close()
+}, 90_000)
+
+it('one shows figures, bars with their intervals, and its samples to read', async () => {
+  const watched = await open(`#/evals/${done[0]}`)
+  const { page } = watched
+  await page
+    .getByRole('img', { name: /^0\.\d{3}, from / })
+    .first()
+    .waitFor()
+  await page.getByText('48 of 48').waitFor()
+  await page.getByLabel('Which').selectOption('faults')
+  await page.locator('.group summary').first().click()
+  await page.getByRole('region', { name: 'Question' }).waitFor()
+  await assertSound(watched, 'eval')
+})
+
+it('all of them, with the curve of a run; two are picked and compared', async () => {
+  const watched = await open('#/evals')
+  const { page } = watched
+  await page.getByRole('img', { name: /^Mean score over training: trained, run/ }).waitFor()
+  for (const id of done) await page.getByLabel(`Pick ${id}`).check()
+  await watched.shoot('evals')
+  expect(await watched.findings()).toEqual([])
+  await page.getByRole('link', { name: 'Compare the two' }).click()
+  await page.getByText('Task by task').waitFor()
+  await page.getByRole('rowheader', { name: 'gcd' }).waitFor()
+  await assertSound(watched, 'compare')
+})
+
+it.each([
+  ['eval-phone', { width: 390, height: 844 }],
+  ['eval-dark', { scheme: 'dark' }],
+])('is sound also so: %s', async (name, options) => {
+  const watched = await open(`#/evals/${done[1]}`, options)
+  await watched.page.getByText('48 of 48').waitFor()
+  await assertSound(watched, name)
+})
