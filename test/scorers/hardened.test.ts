@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { type HardenedItem, hardenedItems } from '../../scripts/holes/hardened-item.ts'
 import { Ladders } from '../../src/engine/ladders.ts'
 import { PythonEngine } from '../../src/engine/python.ts'
 import { harden } from '../../src/scorers/hardened/catalogue.ts'
 import { TASK_NAMES } from '../../src/tasks/catalogue.ts'
+
+// Some items take seconds to make, and the machine may have more to do.
+vi.setConfig({ testTimeout: 180_000 })
 
 const SEED = 4711
 const ITEMS = 20

@@ -8,7 +8,7 @@ export function formatGeneral(x: number, precision: number): string {
   let exponent = Number(x.toExponential().split('e')[1])
   let digits = String(scaled(Math.abs(x), precision - 1 - exponent))
   if (digits.length > precision) exponent++
-  digits = digits.slice(0, precision).replace(/0+$/, '')
+  digits = digits.slice(0, precision).replace(/(?<!0)0+$/, '')
   if (exponent < -4 || exponent >= precision) {
     const power = `${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
     return `${sign}${pointed(digits, 1)}e${power}`

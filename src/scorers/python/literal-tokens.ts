@@ -11,7 +11,7 @@ const MAX_CHARS = 131_072
 const MAX_BRACKETS = 50
 const MAX_OPERATORS = 200
 
-const head = /^[ \t]*(?:[ \t\f]*(?:#[^\n]*)?\n)*(?:\\\n)*(?:[ \t]*\f)?/
+const head = /^(?:[ \t\f]*(?:#[^\n]*)?\n)*(?:\\\n)*(?:[ \t]*\f)?/
 const blank = /(?:[ \t\f]|\\\n(?!$)|#[^\n]*)+/y
 /** The common case, for speed. */
 const plain = /(?:0|[1-9]\d{0,8})(?![\w.])/y

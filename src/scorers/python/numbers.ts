@@ -13,7 +13,7 @@ const values = new Map(zeros.flatMap((zero) => Array.from({ length: 10 }, (_, n)
 const beyond = /[^ -~\t-\r]/u
 const space = new RegExp(PY_S, 'v')
 const short = /^[+-]?(?:0|[1-9]\d{0,14})$/
-const integer = /^[ \t-\r]*([+-]?)(.*)$/s
+const signs = /^[ \t-\r]*([+-]?)/
 const float = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 const special = /^([+-]?)(?:(inf|infinity)|nan)$/i
 const misplacedUnderscore = /(?:^|\D)_|_(?:\D|$)/
@@ -22,13 +22,15 @@ const prefixes: Readonly<Record<string, number>> = { x: 16, o: 8, b: 2 }
 /** Python's `int(text, base)`, base 2, 8, 10, 16 or 0 (as the prefix says); throws PyValueError. */
 export function parseInteger(text: string, base: 0 | 2 | 8 | 10 | 16 = 10): bigint {
   if ((base === 10 || base === 0) && short.test(text)) return BigInt(Number(text))
-  const [, sign = '', body = ''] = integer.exec(trimEnd(toAscii(text))) ?? []
+  const ascii = trimEnd(toAscii(text))
+  const [before = '', signed = ''] = signs.exec(ascii) ?? []
+  const body = ascii.slice(before.length)
   const marked = body[0] === '0' ? (prefixes[(body[1] ?? '').toLowerCase()] ?? 10) : 10
   const radix = base === 0 ? marked : base
   const digits = marked !== 10 && marked === radix ? body.slice(body[2] === '_' ? 3 : 2) : body
   const value = magnitude(digits, radix)
   if (base === 0 && marked === 10 && body[0] === '0' && value !== 0n) throw new PyValueError('leading zeros')
-  return sign === '-' ? -value : value
+  return signed === '-' ? -value : value
 }
 
 /** Python's `float(text)`; throws PyValueError. */

@@ -1,0 +1,68 @@
+/** All regular expressions of the server, and which of them can take more than linear time. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
+import { join, relative } from 'node:path'
+import { type Literal, parse } from 'acorn'
+import { simple } from 'acorn-walk'
+import { analyse } from 'scslre'
+
+export interface Pattern {
+  file: string
+  source: string
+  flags: string
+}
+
+const ROOT = join(import.meta.dirname, '..')
+
+/** Literals of every file, and what the modules construct when they are loaded. */
+export async function allPatterns(folders: string[]): Promise<Pattern[]> {
+  const files = folders.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && /\.(ts|js)$/.test(entry.name))
+      .map((entry) => join(entry.parentPath, entry.name)),
+  )
+  return [
+    ...files.flatMap(literalsOf),
+    ...(await constructed(files.filter((file) => /src\/(scorers|scoring)\//.test(file)))),
+  ]
+}
+
+function literalsOf(path: string): Pattern[] {
+  const found: Pattern[] = []
+  const code = stripTypeScriptTypes(readFileSync(path, 'utf8'))
+  simple(parse(code, { ecmaVersion: 'latest', sourceType: 'module' }), {
+    Literal({ regex }: Literal) {
+      if (regex) found.push({ file: relative(ROOT, path), source: regex.pattern, flags: regex.flags })
+    },
+  })
+  return found
+}
+
+async function constructed(files: string[]): Promise<Pattern[]> {
+  const found: Pattern[] = []
+  const Real = globalThis.RegExp
+  let file = ''
+  globalThis.RegExp = new Proxy(Real, {
+    construct(target, [source, flags]: [string, string?]) {
+      found.push({ file, source: String(source), flags: flags ?? '' })
+      return new target(source, flags)
+    },
+  })
+  try {
+    for (const path of files) {
+      file = relative(ROOT, path)
+      await import(path)
+    }
+  } finally {
+    globalThis.RegExp = Real
+  }
+  return found
+}
+
+/** In words, what makes the pattern super-linear. */
+export function whySuperLinear({ source, flags }: Pattern): string[] {
+  return analyse({ source, flags }).reports.map(({ type, exponential, character }) => {
+    const growth = exponential ? 'exponential' : 'polynomial'
+    return `${growth}, ${type}, on ${String(character.literal.source)}`
+  })
+}

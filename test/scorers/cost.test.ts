@@ -1,0 +1,39 @@
+/** No native rule takes long, whatever the answer holds. `npm run cost` measures them all; here a sample with a wide margin. */
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { measureTask } from '../../scripts/cost/measure.ts'
+import { Ladders } from '../../src/engine/ladders.ts'
+import { PythonEngine } from '../../src/engine/python.ts'
+import { NATIVE_TASKS } from '../../src/scorers/catalogue.ts'
+import { openWorld } from '../world.ts'
+
+/** The bound is 20 ms on a machine with nothing else to do; a rule that grows by the square takes minutes. */
+const MARGIN_MS = 1000
+const SIZE = 65_536
+
+let engine: PythonEngine
+beforeAll(async () => {
+  engine = new PythonEngine({ python: inject('python'), hosts: 1, scoreDeadlineMs: 2000, makeDeadlineMs: 20_000 })
+  await engine.started()
+})
+afterAll(() => engine.close())
+
+it.each([...NATIVE_TASKS])('%s is scored in time, whatever the answer holds', { timeout: 120_000 }, async (task) => {
+  // One answer in seven, others for each task; together they are all there.
+  const costs = await measureTask(engine, new Ladders(), task, SIZE, 1, { oneIn: 7, from: task.length % 7 })
+  expect(costs.length).toBeGreaterThan(0)
+  for (const { ms, answer, mode } of costs) expect(ms, `${mode}: ${answer}`).toBeLessThan(MARGIN_MS)
+})
+
+it('an answer of a megabyte, brackets 100,000 deep and numbers of 100,000 digits are too long', async () => {
+  const world = await openWorld()
+  try {
+    const texts = ['x'.repeat(1_000_000), `${'['.repeat(100_000)}${']'.repeat(100_000)}`, '9'.repeat(100_000)]
+    for (const answer of texts) {
+      const body = { rollouts: [{ recipe: { task: 'gcd', seed: 1 }, answer }] }
+      const { verdicts } = (await world.call('POST', '/score', body)).body
+      expect(verdicts[0]).toMatchObject({ status: 'scored', score: 0, fault: 'answer_too_long' })
+    }
+  } finally {
+    await world.close()
+  }
+})
