@@ -273,7 +273,8 @@ export class Samplings {
     const index = this.#keys.samplings(kind)
     for (const id of await this.#redis.zrange(index, '0', String(-KEPT - 1))) {
       await this.#redis.unlink(...Object.values(this.#keys.ofSampling(id)))
-      await this.#redis.multi().zrem(index, id).zrem(this.#keys.activeSamplings, id).exec()
+      await this.#redis.zrem(this.#keys.activeSamplings, id) // of another slot than the index, which goes last
+      await this.#redis.zrem(index, id)
     }
   }
 }

@@ -15,6 +15,7 @@ import { type Keys, keysUnder } from '../../src/store/keys.ts'
 import { pack } from '../../src/store/payload.ts'
 import { connectForWork } from '../../src/store/redis.ts'
 import { settingsInForce } from '../../src/words/run.ts'
+import { keysOf } from '../world.ts'
 import { filesIn, ids, linesOf } from './dumping.ts'
 
 const STEPS: WriteStep[] = ['opened', 'half written', 'written', 'synced', 'claimed', 'renamed', 'folder synced']
@@ -106,7 +107,7 @@ async function expectWrittenOnce(dumps: Dumps, count: number): Promise<void> {
   expect((await dumps.list()).map(({ groups }) => groups)).toEqual([count])
   await dumps.folder.tidy()
   expect(readdirSync(dumps.folder.path).filter((name) => name.endsWith('.part'))).toEqual([])
-  const keysLeft = await redis.keys(keys.ofDumps(run.run, run.uuid).frozen('rollouts', '*' as ''))
+  const keysLeft = await keysOf(redis, keys.ofDumps(run.run, run.uuid).frozen('rollouts', '*' as ''))
   expect(keysLeft).toEqual([])
 }
 
@@ -150,7 +151,7 @@ it('two writers at once, one ahead at any step, write one whole file', async () 
       if (step === ahead) await other.write(file)
     })
     await expectWrittenOnce(one, 12)
-    await redis.del(...(await redis.keys(`${keys.ofRun(run.run, 1).group('')}*`)))
+    await redis.del(...(await keysOf(redis, `${keys.ofRun(run.run, 1).group('')}*`)))
   }
 })
 

@@ -3,7 +3,7 @@ import { WRONG_ANSWER } from '../../src/pretend-model/answers.ts'
 import { Behaviour, mishapOf, outcomeOf } from '../../src/pretend-model/behaviour.ts'
 import { type PretendModelOptions, startPretendModel } from '../../src/pretend-model/pretend-model.ts'
 import { EvalSample, EvalView } from '../../src/words/eval.ts'
-import { openWorld, until, type World } from '../world.ts'
+import { keysOf, openWorld, until, type World } from '../world.ts'
 
 let world: World
 beforeAll(async () => {
@@ -116,9 +116,10 @@ it('a key goes to the model and nowhere else, and is forgotten at the end', asyn
   const list = (await world.call('GET', '/eval')).body
   expect(JSON.stringify([done, list, samples])).not.toContain(apiKey)
   const { redis } = world.service
-  const keys = await redis.keys(`*${id}*`)
+  const keys = await keysOf(redis, `*${id}*`)
   expect(keys.length).toBeGreaterThan(2)
-  for (const key of await redis.keys(`*${world.prefix}*`)) expect((await redis.dump(key))?.includes(apiKey)).toBe(false)
+  for (const key of await keysOf(redis, `*${world.prefix}*`))
+    expect((await redis.dump(key))?.includes(apiKey)).toBe(false)
 })
 
 it('a wrong key fails every sample with its reason, without the key in it', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Item } from '../../src/words/item.ts'
 import type { CurriculumPoint } from '../../src/words/run.ts'
-import { openWorld, type World } from '../world.ts'
+import { keysOf, openWorld, type World } from '../world.ts'
 
 let world: World
 beforeAll(async () => {
@@ -105,7 +105,7 @@ describe('the curriculum', () => {
     expect((await world.call('DELETE', '/runs/gone')).status).toBe(204)
     expect((await world.call('GET', '/runs/gone')).body.code).toBe('unknown_run')
     expect(await history('moves')).toHaveLength(4)
-    const keys = await world.service.redis.keys(`{${world.prefix}:run:gone}*`)
+    const keys = await keysOf(world.service.redis, `{${world.prefix}:run:gone}*`)
     expect(keys).toEqual([])
   })
 })

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { Redis } from 'ioredis'
 import { afterAll, expect, inject, it } from 'vitest'
 import { keysUnder } from '../../src/store/keys.ts'
+import { connectForWork } from '../../src/store/redis.ts'
 import { Room } from '../../src/store/room.ts'
 import { Runs } from '../../src/store/runs.ts'
 
 const keys = keysUnder(`t${randomUUID().slice(0, 8)}`)
-const redis = new Redis(inject('redisUrl'))
+const redis = connectForWork({ url: inject('redisUrl'), prefix: '' })
 const runs = new Runs(redis, keys)
 afterAll(async () => {
   for (const name of ['one', 'two']) await runs.remove(name)
