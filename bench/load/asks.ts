@@ -1,0 +1,51 @@
+/** What the load generator is told, and what it tells. */
+
+export interface Ask {
+  method?: 'GET' | 'POST'
+  path: string
+  /** JSON. `NUMBER_MARK` in it is replaced by a number that no other request has. */
+  body?: string
+  headers?: Record<string, string>
+  /** What the request counts for: its completions. */
+  units?: number
+  /** The right scores, in [0, 1], and the field of the answer that holds them. */
+  expect?: number[]
+  field?: string
+}
+
+export interface LoadSpec {
+  port: number
+  /** A file with one ask a line. */
+  asks: string
+  connections: number
+  warmupS: number
+  seconds: number
+  /** So many requests in place of a time. */
+  count?: number | undefined
+  timeoutS: number
+  firstNumber?: number | undefined
+  startAt?: number | undefined
+}
+
+export interface Found {
+  seconds: number
+  requests: number
+  /** With those of the warm-up. */
+  allRequests: number
+  perSecond: number
+  unitsPerSecond: number
+  /** Milliseconds; null without answers. */
+  p50: number | null
+  p99: number | null
+  max: number | null
+  checked: number
+  wrong: number
+  errors: Record<string, number>
+}
+
+const DIGITS = 10
+export const NUMBER_MARK = '#'.repeat(DIGITS)
+
+export function placed(number: number): string {
+  return String(number).padStart(DIGITS, '0')
+}

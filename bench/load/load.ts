@@ -1,0 +1,107 @@
+/**
+ * main: a closed loop of HTTP requests over loopback, in a process of its own: every connection asks again as soon as it has
+ * its answer. Reads what to do from the file it is given, prints one JSON object.
+ */
+import { readFileSync } from 'node:fs'
+import { type Ask, type Found, type LoadSpec, NUMBER_MARK, placed } from './asks.ts'
+import { Lane } from './lane.ts'
+
+const spec = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as LoadSpec // written by run.ts
+const asks = readFileSync(spec.asks, 'utf8')
+  .split('\n')
+  .filter(Boolean)
+  .map((line) => bytesOf(JSON.parse(line) as Ask)) // likewise
+const { promise: over, resolve: end } = Promise.withResolvers<void>()
+const found = { answered: 0, units: 0, checked: 0, wrong: 0, tried: 0, errors: {} as Record<string, number> }
+const times: number[] = []
+let measuring = spec.warmupS === 0
+let ended = false
+let sent = 0
+let startedAt = performance.now()
+
+const lanes = Array.from({ length: spec.connections }, () => new Lane(spec.port, spec.timeoutS * 1000, heard, take))
+if (spec.count === undefined) {
+  setTimeout(begin, spec.warmupS * 1000)
+  setTimeout(() => end(), (spec.warmupS + spec.seconds) * 1000)
+}
+await over
+ended = true
+const seconds = (performance.now() - startedAt) / 1000
+for (const lane of lanes) lane.close()
+const sorted = Float64Array.from(times).sort()
+const share = (of: number) => sorted[Math.min(sorted.length - 1, Math.ceil(of * sorted.length) - 1)] ?? null
+const printed: Found = {
+  seconds,
+  requests: found.answered,
+  allRequests: found.tried,
+  perSecond: found.answered / seconds,
+  unitsPerSecond: found.units / seconds,
+  p50: share(0.5),
+  p99: share(0.99),
+  max: share(1),
+  checked: found.checked,
+  wrong: found.wrong,
+  errors: found.errors,
+}
+console.log(JSON.stringify(printed))
+
+function begin(): void {
+  measuring = true
+  startedAt = performance.now()
+}
+
+/** What a lane sends next; undefined once there is nothing more. */
+function take() {
+  if (ended || (spec.count !== undefined && sent >= spec.count)) return undefined
+  const ask = asks[(spec.startAt ?? 0) + sent < asks.length ? (spec.startAt ?? 0) + sent : sent % asks.length]
+  if (!ask) return undefined
+  sent++
+  if (ask.numberAt < 0) return ask
+  const bytes = Buffer.from(ask.bytes)
+  bytes.write(placed((spec.firstNumber ?? 0) + sent), ask.numberAt, 'latin1')
+  return { ...ask, bytes }
+}
+
+function heard(ask: Ready, status: number | string, body: Buffer, ms: number): void {
+  if (ended) return
+  if (measuring) {
+    if (typeof status === 'number' && status >= 200 && status < 300) {
+      found.answered++
+      found.units += ask.units
+      times.push(ms)
+      check(ask, body)
+    } else found.errors[status] = (found.errors[status] ?? 0) + 1
+  }
+  found.tried++
+  if (spec.count !== undefined && found.tried >= spec.count) end()
+}
+
+/** Every answer of the first thousand is read, then one of sixteen. */
+function check(ask: Ready, body: Buffer): void {
+  const { expect, field } = ask
+  if (!expect || !field || (found.answered > 1000 && found.answered % 16 !== 0)) return
+  const given: unknown = Reflect.get(JSON.parse(body.toString()) as object, field)
+  const right = Array.isArray(given) && given.length === expect.length && expect.every((one, k) => near(one, given[k]))
+  found.checked++
+  if (!right) found.wrong++
+}
+
+function near(one: number, other: unknown): boolean {
+  return typeof other === 'number' && Math.abs(one - Math.min(1, Math.max(0, other))) < 1e-9
+}
+
+interface Ready {
+  bytes: Buffer
+  numberAt: number
+  units: number
+  expect?: number[] | undefined
+  field?: string | undefined
+}
+
+function bytesOf({ method = 'POST', path, body = '', headers = {}, units = 1, expect, field }: Ask): Ready {
+  const head = [`${method} ${path} HTTP/1.1`, `Host: 127.0.0.1:${spec.port}`, 'Connection: keep-alive']
+  if (method !== 'GET') head.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`)
+  for (const [name, value] of Object.entries(headers)) head.push(`${name}: ${value}`)
+  const bytes = Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
+  return { bytes, numberAt: bytes.indexOf(NUMBER_MARK), units, expect, field }
+}

@@ -1,0 +1,86 @@
+/** The machine that is measured on: cores, pinning, and what processes used, as /proc says. */
+import { execFile, spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+export const ARTIFACTS = join(import.meta.dirname, '..', 'artifacts', 'bench')
+const TICKS_PER_S = 100
+const PAGE_MB = 4096 / 2 ** 20
+
+export const CORES = availableParallelism()
+const canPin = CORES >= 2 && spawnSync('taskset', ['-V']).status === 0
+/** What is measured on one core runs here, the load there. */
+export const SERVER_CORE = 0
+export const LOAD_CORE = 1
+
+/** A command that runs on one core, where that can be had. */
+export function pinned(core: number | undefined, command: string[]): string[] {
+  return canPin && core !== undefined ? ['taskset', '-c', String(core), ...command] : command
+}
+
+/** Binds a process, its threads and all below it to one core. */
+export async function pinTree(pid: number, core: number): Promise<void> {
+  if (!canPin) return
+  for (const { pid: one } of processesBelow(pid)) {
+    await promisify(execFile)('taskset', ['-a', '-c', '-p', String(core), String(one)]).catch(() => {}) // it has ended
+  }
+}
+
+export function machine() {
+  return {
+    cpu: cpus()[0]?.model ?? 'unknown',
+    cores: CORES,
+    memoryGb: Math.round(totalmem() / 2 ** 30),
+    node: process.version,
+    pinned: canPin,
+    load: loadavg()[0],
+  }
+}
+
+/** Processor seconds that the machine has been busy. */
+export function busySeconds(): number {
+  const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n', 1)
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = line.trim().split(/ +/).slice(1).map(Number)
+  return (user + nice + system + irq + softirq) / TICKS_PER_S
+}
+
+interface Process {
+  pid: number
+  parent: number
+  seconds: number
+  memoryMb: number
+  command: string
+}
+
+/** The process and all below it. */
+export function processesBelow(pid: number): Process[] {
+  const all = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? readProcess(Number(name)) : []))
+  const found = all.filter((one) => one.pid === pid)
+  for (const one of found) found.push(...all.filter(({ parent }) => parent === one.pid))
+  return found
+}
+
+export async function secondsOf(pid: number): Promise<number> {
+  return (await treeOf(pid)).seconds
+}
+
+/** What a process and all below it have used. Memory is resident: pages shared by forks count in each. */
+export async function treeOf(pid: number): Promise<{ seconds: number; memoryMb: number }> {
+  const all = processesBelow(pid)
+  const sum = (of: (one: Process) => number) => all.reduce((total, one) => total + of(one), 0)
+  return { seconds: sum(({ seconds }) => seconds), memoryMb: Math.round(sum(({ memoryMb }) => memoryMb)) }
+}
+
+function readProcess(pid: number): Process[] {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
+    const seconds = (Number(fields[11]) + Number(fields[12])) / TICKS_PER_S
+    return [{ pid, parent: Number(fields[1]), seconds, memoryMb: Number(fields[21]) * PAGE_MB, command }]
+  } catch {
+    return [] // it has ended
+  }
+}

@@ -1,0 +1,43 @@
+/** What a part of the benchmark found: one figure beside what it must reach. */
+
+export interface Row {
+  /** W1 … W9, as in docs/performance.md. */
+  work: string
+  what: string
+  value: number
+  unit: string
+  /** Neither: a figure that is stated. */
+  least?: number
+  most?: number
+  /** In words: what it stands beside. */
+  beside?: string
+}
+
+export function reached({ value, least, most }: Row): boolean | undefined {
+  if (least !== undefined) return value >= least
+  return most === undefined ? undefined : value <= most
+}
+
+export function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = Math.floor(sorted.length / 2)
+  const [low = Number.NaN, high = Number.NaN] = [sorted[sorted.length % 2 ? middle : middle - 1], sorted[middle]]
+  return (low + high) / 2
+}
+
+export interface Bench {
+  rounds: number
+  /** Of one measurement. */
+  seconds: number
+  /** Keeps every single measurement for the JSON. */
+  keep(name: string, measured: object): void
+}
+
+export type Part = (bench: Bench) => Promise<Row[]>
+
+/** Answers that were lost or wrong make every figure worthless. */
+export function assertRight(name: string, { wrong, errors }: { wrong: number; errors: Record<string, number> }): void {
+  if (wrong > 0 || Object.keys(errors).length > 0) {
+    throw new Error(`${name}: ${wrong} wrong answers, errors ${JSON.stringify(errors)}`)
+  }
+}

@@ -1,0 +1,65 @@
+/** What is measured: our server, started as a user would, and plain Python servers beside it. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort, startServer } from '../src/prepare/own-server.ts'
+import { BASELINES, PYTHON_ENVIRONMENT } from './environment.ts'
+import { pinned, pinTree, SERVER_CORE } from './machine.ts'
+
+const START_MS = 60_000
+
+export interface Running {
+  port: number
+  pid: number
+  stop(): Promise<unknown>
+}
+
+export interface Ours extends Running {
+  url: string
+  dataDir: string
+}
+
+/** With all its processes on one core, or where the kernel puts them. */
+export async function startOurs(env: Record<string, string> = {}, { onOneCore = false } = {}): Promise<Ours> {
+  const server = await startServer({ LOG_LEVEL: 'warn', ...env })
+  if (onOneCore) await pinTree(server.pid, SERVER_CORE)
+  const { url, pid, dataDir, stop } = server
+  return { url, port: Number(new URL(url).port), pid, dataDir, stop }
+}
+
+/** A module of baselines/ under uvicorn, one process on one core. */
+export async function startPlain(python: string, module: string): Promise<Running> {
+  const port = await freePort()
+  const args = ['--host', '127.0.0.1', '--port', String(port), '--no-access-log', '--log-level', 'warning']
+  const app = ['-m', 'uvicorn', `${module}:app`, '--app-dir', BASELINES, '--loop', 'uvloop', '--http', 'httptools']
+  return startPython(pinned(SERVER_CORE, [python, ...app, ...args]), port, '/health')
+}
+
+export async function startPython([command = '', ...args]: string[], port: number, path: string): Promise<Running> {
+  const child = spawn(command, args, { env: PYTHON_ENVIRONMENT, stdio: ['ignore', 'inherit', 'inherit'] })
+  for (const until = Date.now() + START_MS; Date.now() < until; await sleep(50)) {
+    if (child.exitCode !== null) throw new Error(`${args.join(' ')} ended while it started`)
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined)
+    if (answer?.ok) return { port, pid: child.pid ?? 0, stop: () => stopped(child) }
+  }
+  await stopped(child)
+  throw new Error(`${args.join(' ')} was not up within ${START_MS / 1000} s`)
+}
+
+async function stopped(child: ChildProcess): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  child.once('exit', () => resolve())
+  child.kill('SIGKILL')
+  await promise
+}
+
+/** One call to our server; throws where it is refused. */
+export async function call(server: Ours, method: string, path: string, body?: unknown, headers = {}): Promise<unknown> {
+  const response = await fetch(server.url + path, {
+    method,
+    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text.slice(0, 500)}`)
+  return text === '' ? undefined : JSON.parse(text)
+}
