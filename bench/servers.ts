@@ -22,8 +22,8 @@ export interface Ours extends Running {
 export async function startOurs(env: Record<string, string> = {}, { onOneCore = false } = {}): Promise<Ours> {
   const server = await startServer({ LOG_LEVEL: 'warn', ...env })
   if (onOneCore) await pinTree(server.pid, SERVER_CORE)
-  const { url, pid, dataDir, stop } = server
-  return { url, port: Number(new URL(url).port), pid, dataDir, stop }
+  const { url, pid, dataDir } = server
+  return { url, port: Number(new URL(url).port), pid, dataDir, stop: () => server.stop() }
 }
 
 /** A module of baselines/ under uvicorn, one process on one core. */

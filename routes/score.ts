@@ -1,9 +1,10 @@
 /** POST /score: completions in, verdicts out, nothing kept. */
 import { z } from 'zod'
 import type { Given } from '../src/items/judge.ts'
-import { ItemId } from '../src/words/item-id.ts'
+import { withPass } from '../src/plugins/validation.ts'
+import { ID_MAX_CHARS, ItemId } from '../src/words/item-id.ts'
 import { problems } from '../src/words/problem.ts'
-import { type Recipe, RecipeInput } from '../src/words/recipe.ts'
+import { plainRecipe, type Recipe, RecipeInput } from '../src/words/recipe.ts'
 import { Message } from '../src/words/rollout.ts'
 import { Extraction, ScoringMode, Verdict } from '../src/words/verdict.ts'
 import type { App, Services } from './context.ts'
@@ -33,20 +34,59 @@ const Asks = z
   .strictObject({ ...Which, completions: z.array(z.string()).min(1).max(MOST) })
   .refine(...oneOf('item_id', 'recipe'))
 
-const ScoreBody = z
+const Rules = z.strictObject({
+  extraction: Extraction.default('strict'),
+  dual_format: z.boolean().default(true),
+  scoring: ScoringMode.default('upstream').describe('`hardened`: the library’s score with its holes closed'),
+  detail: z.enum(['verdicts', 'rewards']).default('verdicts'),
+})
+
+const ScoreSchema = z
   .strictObject({
     rollouts: z.array(Ask).min(1).max(MOST).optional(),
     groups: z.array(Asks).min(1).max(MOST).optional(),
-    extraction: Extraction.default('strict'),
-    dual_format: z.boolean().default(true),
-    scoring: ScoringMode.default('upstream').describe('`hardened`: the library’s score with its holes closed'),
-    detail: z.enum(['verdicts', 'rewards']).default('verdicts'),
+    ...Rules.shape,
   })
   .refine(...oneOf('rollouts', 'groups'))
   .refine((body) => (body.groups ?? []).reduce((sum, { completions }) => sum + completions.length, 0) <= MOST, {
     path: ['groups'],
     message: `at most ${MOST} completions a call`,
   })
+
+type Body = z.infer<typeof ScoreSchema>
+
+/** Completions of plain recipes or of ids, which is what nearly all bodies hold. */
+function plainBody(value: unknown): Body | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const { rollouts, ...rules } = value as { rollouts?: unknown }
+  if (!Array.isArray(rollouts) || rollouts.length === 0 || rollouts.length > MOST) return undefined
+  const asks: Ask[] = []
+  for (const rollout of rollouts as unknown[]) {
+    const ask = plainAsk(rollout, asks.at(-1)?.recipe)
+    if (!ask) return undefined
+    asks.push(ask)
+  }
+  const checked = Rules.safeParse(rules)
+  return checked.success ? { rollouts: asks, ...checked.data } : undefined
+}
+
+function plainAsk(rollout: unknown, before: RecipeInput | undefined): Ask | undefined {
+  if (typeof rollout !== 'object' || rollout === null) return undefined
+  for (const name in rollout) if (name !== 'recipe' && name !== 'item_id' && name !== 'completion') return undefined
+  const { recipe: given, item_id, completion } = rollout as Record<string, unknown> // checked below
+  if (typeof completion !== 'string') return undefined
+  if (given === undefined) {
+    return !('recipe' in rollout) && typeof item_id === 'string' && item_id !== '' && item_id.length <= ID_MAX_CHARS
+      ? { item_id, completion }
+      : undefined
+  }
+  const recipe = 'item_id' in rollout ? undefined : plainRecipe(given)
+  if (!recipe) return undefined
+  const same = before?.task === recipe.task && before.seed === recipe.seed && before.index === recipe.index
+  return { recipe: same ? before : recipe, completion } // one object: grouping need not spell it
+}
+
+export const ScoreBody = withPass(ScoreSchema, plainBody)
 
 export function score(app: App, { engine, items, judge, metrics }: Services): void {
   app.post(
@@ -82,8 +122,6 @@ export function score(app: App, { engine, items, judge, metrics }: Services): vo
   )
 }
 
-type Body = z.infer<typeof ScoreBody>
-
 /** All rollouts of one item are judged together; the answer is in the order of the request. */
 async function scoreAll(
   body: Body,
@@ -96,10 +134,8 @@ async function scoreAll(
     : (body.groups ?? []).flatMap((group) =>
         group.completions.map((completion) => ({ which: group, given: { kind: 'completion', completion } as const })),
       )
-  const byItem = Map.groupBy(asked.keys(), (k) => keyOf(asked[k]?.which ?? {}))
   const verdicts: Verdict[] = []
-  const judging = [...byItem.values()].map(async (places) => {
-    const at = [...places]
+  const judging = placesByItem(asked.map(({ which }) => which)).map(async (at) => {
     const recipe = await recipeOf(asked[at[0] ?? 0]?.which ?? {}, items)
     const some = await judge.verdicts(
       recipe,
@@ -122,6 +158,21 @@ interface Which {
 }
 
 const NOTHING: Given = { kind: 'nothing', detail: 'nothing was given' }
+
+function placesByItem(asked: Which[]): number[][] {
+  const byItem = new Map<string, number[]>()
+  let [last, places]: [Which | undefined, number[]] = [undefined, []]
+  for (const [k, which] of asked.entries()) {
+    if (!last || last.recipe !== which.recipe || last.item_id !== which.item_id) {
+      const key = keyOf(which)
+      places = byItem.get(key) ?? []
+      byItem.set(key, places)
+      last = which
+    }
+    places.push(k)
+  }
+  return [...byItem.values()]
+}
 
 function keyOf({ item_id, recipe }: Which): string {
   return item_id ?? JSON.stringify(recipe)

@@ -28,6 +28,7 @@ import { addCommonAnswers } from './plugins/common-answers.ts'
 import { addCompressedBodies } from './plugins/compressed-bodies.ts'
 import { addDashboard } from './plugins/dashboard.ts'
 import { addGuard } from './plugins/guard.ts'
+import { lazyLog } from './plugins/lazy-log.ts'
 import { addLimits } from './plugins/limits.ts'
 import { addMetrics } from './plugins/metrics.ts'
 import { addOpenapi } from './plugins/openapi.ts'
@@ -79,6 +80,7 @@ export async function buildApp(services: Services, log: FastifyBaseLogger, wire:
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
+    childLoggerFactory: lazyLog,
     ...patient(patience),
     trustProxy: trustProxy.length > 0 && trustProxy,
     bodyLimit: BODY_BYTES,

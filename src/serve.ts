@@ -15,6 +15,8 @@ import { startPrivateRedis } from './prepare/private-redis.ts'
 import { preparePython } from './prepare/python-environment.ts'
 
 const RESTART_MS = 1000
+/** Bodies live as long as their request: with room for those in hand few are copied about before they are forgotten. */
+const YOUNG_SPACE = '--max-semi-space-size=32'
 
 await main(async () => {
   const config = readConfig()
@@ -33,7 +35,7 @@ await main(async () => {
   /** Resolves when the process says that it is up; one that ends later is started again. */
   const start = (script: string): Promise<void> => {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const child = fork(join(import.meta.dirname, script), { env })
+    const child = fork(join(import.meta.dirname, script), { env, execArgv: [...process.execArgv, YOUNG_SPACE] })
     children.add(child)
     let up = false
     child.once('message', () => {

@@ -36,12 +36,16 @@ export class Meters {
   }
 
   verdicts(task: string, verdicts: Verdict[]): void {
-    for (const [why, some] of Map.groupBy(verdicts, whyOf)) {
-      const [status = '', fault = '', code = ''] = why.split(' ')
-      this.count('rgs_verdicts_total', { task, status, fault, code }, some.length)
+    const [why, rewards] = [new Map<string, number>(), new Map<number, number>()]
+    for (const verdict of verdicts) {
+      more(why, whyOf(verdict))
+      if (verdict.reward !== null) more(rewards, verdict.reward)
     }
-    const rewards = verdicts.map(({ reward }) => reward).filter((reward) => reward !== null)
-    for (const [reward, some] of Map.groupBy(rewards, (one) => one)) this.observe('rgs_reward', {}, reward, some.length)
+    for (const [one, times] of why) {
+      const [status = '', fault = '', code = ''] = one.split(' ')
+      this.count('rgs_verdicts_total', { task, status, fault, code }, times)
+    }
+    for (const [reward, times] of rewards) this.observe('rgs_reward', {}, reward, times)
   }
 
   count<Name extends CounterName>(name: Name, labels: LabelsOf<Name>, amount = 1): void {
@@ -59,6 +63,25 @@ function whyOf(verdict: Verdict): string {
   return verdict.status === 'scored' ? `scored ${verdict.fault ?? ''} ` : `unscored  ${verdict.code}`
 }
 
-function fieldOf(name: CounterName | HistogramName, labels: Record<string, string>, ...more: string[]): string {
-  return JSON.stringify([name, ...METRICS[name].labels.map((label) => labels[label] ?? ''), ...more])
+function more<Key>(counts: Map<Key, number>, key: Key): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
+}
+
+/** Fields are few and asked for many times a request; each is spelt once. */
+const FIELDS = new Map<string, string>()
+const FIELDS_MAX = 20_000
+
+function fieldOf(name: CounterName | HistogramName, labels: Record<string, string>, end?: string): string {
+  const names: readonly string[] = METRICS[name].labels
+  let key = `${name}\n${end ?? ''}`
+  for (const label of names) key += `\n${labels[label] ?? ''}`
+  const known = FIELDS.get(key)
+  if (known !== undefined) return known
+  const field = JSON.stringify([
+    name,
+    ...names.map((label) => labels[label] ?? ''),
+    ...(end === undefined ? [] : [end]),
+  ])
+  if (FIELDS.size < FIELDS_MAX) FIELDS.set(key, field)
+  return field
 }

@@ -1,11 +1,11 @@
 /** JSON bodies: read as bytes and decoded once, which is half as fast again as Fastify's own parser at 16 KB. */
+import { isAscii } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
 import { parse } from 'secure-json-parse'
 import { Fault } from '../faults.ts'
 import { assertShape } from './json-shape.ts'
 
-/** Without any of these no key can reach a prototype, and a megabyte needs no search by patterns. */
-const SUSPECT = ['__proto__', 'constructor', '\\u', '\ufeff']
+const BYTE_ORDER_MARK = '\ufeff'
 
 export function addBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
@@ -21,7 +21,7 @@ export function addBodies(app: FastifyInstance): void {
 /** Throws `invalid_json`, also for keys that could reach a prototype: `__proto__`, and `prototype` in `constructor`. */
 export function readJson(body: Buffer): unknown {
   assertShape(body)
-  const text = body.toString()
+  const text = isAscii(body) ? body.toString('latin1') : body.toString() // half the time, and most bodies are
   const value = parsed(text)
   if (value === null) throw new Fault('invalid_request', 'The body is null; send an object') // null stands for none
   return value
@@ -29,10 +29,26 @@ export function readJson(body: Buffer): unknown {
 
 function parsed(text: string): unknown {
   try {
-    return SUSPECT.some((sign) => text.includes(sign)) ? parse(text) : JSON.parse(text)
+    const value: unknown = text.startsWith(BYTE_ORDER_MARK) ? parse(text) : JSON.parse(text)
+    return reachesPrototype(value) ? parse(text) : value // which says what is wrong
   } catch (cause) {
     throw unreadable(text, cause)
   }
+}
+
+/** What was parsed is looked through rather than its text: texts are long, and have few fields. */
+function reachesPrototype(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) {
+    for (const one of value) if (typeof one === 'object' && reachesPrototype(one)) return true
+    return false
+  }
+  for (const name of Object.keys(value)) {
+    if (name === '__proto__' || name === 'constructor') return true
+    const field: unknown = Reflect.get(value, name)
+    if (typeof field === 'object' && reachesPrototype(field)) return true
+  }
+  return false
 }
 
 function unreadable(text: string, cause: unknown): Fault {

@@ -1,6 +1,7 @@
 /** Who calls: by the key that was sent, or without keys, whoever is on this machine. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import ipaddr from 'ipaddr.js'
+import { LRUCache } from 'lru-cache'
 import type { KeyRing } from '../access/key-ring.ts'
 import { isLoopback } from '../access/loopback.ts'
 import { Fault } from '../faults.ts'
@@ -31,7 +32,7 @@ function callerBehind({ headers, ip }: FastifyRequest, keys: KeyRing): Caller {
  * form. So the host must be loopback by name, and what changes something must not come from another site.
  */
 function callerFromHere({ hostname, headers, method, ip }: FastifyRequest, corsOrigins: string[]): Caller {
-  if (hostname !== '' && !isLoopback(hostname)) {
+  if (hostname !== '' && !isLoopbackName(hostname)) {
     throw new Fault('forbidden', `Without API_KEYS the server answers to localhost, not to ${hostname.slice(0, 100)}`)
   }
   const elsewhere = headers['sec-fetch-site'] === 'cross-site' && !corsOrigins.includes(headers.origin ?? '')
@@ -41,8 +42,24 @@ function callerFromHere({ hostname, headers, method, ip }: FastifyRequest, corsO
   return { id: network(ip), role: 'admin', runs: null }
 }
 
-/** The address; of IPv6 the network of 64 bits, since a host has all its addresses to choose from. */
+/** Names and addresses come again and again, and reading one takes longer than all else that is done here. */
+const NAMES = new LRUCache<string, { loopback: boolean }>({ max: 1000 })
+const NETWORKS = new LRUCache<string, string>({ max: 10_000 })
+
+function isLoopbackName(name: string): boolean {
+  const known = NAMES.get(name) ?? { loopback: isLoopback(name) }
+  NAMES.set(name, known)
+  return known.loopback
+}
+
 function network(ip: string): string {
+  const known = NETWORKS.get(ip) ?? networkOf(ip)
+  NETWORKS.set(ip, known)
+  return known
+}
+
+/** The address; of IPv6 the network of 64 bits, since a host has all its addresses to choose from. */
+function networkOf(ip: string): string {
   if (!ipaddr.IPv6.isValid(ip)) return ip
   return ipaddr.process(ip).kind() === 'ipv4' ? ip : ipaddr.IPv6.networkAddressFromCIDR(`${ip}/64`).toString()
 }

@@ -20,12 +20,16 @@ export function addRequestLog(app: FastifyInstance, isQuiet: (run: string) => Pr
     if (run !== undefined) runs.set(request, run)
     done()
   })
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
+    done()
     const run = runs.get(request) ?? runOf(request)
-    const level = run === undefined ? 'debug' : (await ask(run)) ? 'trace' : 'info'
-    const ms = Math.round(reply.elapsedTime)
-    const { method, url } = request
-    request.log[level]({ run, method, url: url.slice(0, URL_CHARS), status: reply.statusCode, ms }, 'request')
+    const tell = (level: 'trace' | 'debug' | 'info') => {
+      const ms = Math.round(reply.elapsedTime)
+      const { method, url } = request
+      request.log[level]({ run, method, url: url.slice(0, URL_CHARS), status: reply.statusCode, ms }, 'request')
+    }
+    if (run === undefined) return tell('debug')
+    void ask(run).then((silent) => tell(silent ? 'trace' : 'info'))
   })
 }
 

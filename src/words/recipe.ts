@@ -8,9 +8,10 @@ export const TRAINING_SEEDS_START = 2 ** 31
 export const SEEDS_END = 2 ** 32
 
 /** The name of a dataset of the library. */
+const TASK_NAME = /^[a-z0-9_]{1,64}$/
 export const TaskName = z
   .string()
-  .regex(/^[a-z0-9_]{1,64}$/, 'a task name: small letters, digits and underscores')
+  .regex(TASK_NAME, 'a task name: small letters, digits and underscores')
   .describe('Name of a task')
 
 /** Fields of a task's config, in plain JSON. */
@@ -35,6 +36,19 @@ export const RecipeInput = z.strictObject({
   engine: z.string().max(64).optional().describe('Version of the library; must be the server’s'),
 })
 export type RecipeInput = z.infer<typeof RecipeInput>
+
+/** The recipe if it is a plain one, of task, seed and index alone; undefined where the schema must look. */
+export function plainRecipe(value: unknown): RecipeInput | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  for (const name in value) if (name !== 'task' && name !== 'seed' && name !== 'index') return undefined
+  const { task, seed = 0, index = 0 } = value as { task?: unknown; seed?: unknown; index?: unknown } // checked below
+  if (typeof task !== 'string' || !TASK_NAME.test(task) || !isPlace(seed) || !isPlace(index)) return undefined
+  return { task, seed, index }
+}
+
+function isPlace(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < SEEDS_END
+}
 
 /** A checked recipe: the config is canonical, the difficulty a label. */
 export interface Recipe {
