@@ -15,6 +15,7 @@ interface Parameter {
 }
 
 export interface Operation {
+  responses?: Record<string, { content?: Record<string, { schema?: object }> }>
   tags?: string[]
   parameters?: Parameter[]
   requestBody?: { required?: boolean; content: Record<string, { examples?: Record<string, object> }> }

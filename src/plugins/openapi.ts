@@ -1,4 +1,6 @@
 /** The OpenAPI document and Swagger UI, made from the routes' own schemas. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
@@ -7,6 +9,9 @@ import { z } from 'zod'
 import { FAULTS } from '../faults.ts'
 import { VERSION } from '../version.ts'
 import { type Example, type Paths, withExamples } from './openapi-examples.ts'
+import { shareProblem } from './openapi-problem.ts'
+
+const LOGO = join(import.meta.dirname, '..', 'dashboard', 'icon.svg')
 
 const TAGS = [
   { name: 'tasks', description: 'What can be asked of a model' },
@@ -58,13 +63,16 @@ export async function addOpenapi(app: FastifyInstance, examples: Record<string, 
     },
     transform,
     transformObject: (document) => {
-      const made = withOptionalBodies(document)
+      const made = withOptionalBodies(document) as { paths: Paths; components?: object } // OpenAPI 3, as told above
       const tags = TAGS.map(({ name }) => name)
-      return { ...made, paths: withExamples(made.paths as Paths, tags, examples) } // written by the plugin
+      const paths = withExamples(made.paths, tags, examples)
+      return { ...made, paths, components: { ...made.components, schemas: { Problem: shareProblem(paths) } } }
     },
   })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
+    logo: { type: 'image/svg+xml', content: readFileSync(LOGO), href: '/', target: '_self' },
+    theme: { title: 'reasoning-gym-server: the calls' },
     uiConfig: {
       docExpansion: 'list',
       tryItOutEnabled: true,

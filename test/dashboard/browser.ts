@@ -63,6 +63,7 @@ export async function openPage(
         .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 200)} ${node.failureSummary}`))
     },
     async shoot(name) {
+      await page.evaluate('scrollTo(0, 0)')
       await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true, animations: 'disabled' })
     },
     close: () => context.close(),

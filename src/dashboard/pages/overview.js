@@ -44,7 +44,11 @@ export function OverviewPage() {
           count(now.totals.unscored),
         ],
         ['Jobs waiting', count(waiting), oldest > 0 ? `oldest ${seconds(oldest)}` : 'nothing is to be done'],
-        ['Engine hosts', count(hosts), `${now.processes.length} processes`],
+        [
+          'Engine hosts',
+          count(hosts),
+          now.processes.length === 1 ? 'in one process' : `in ${now.processes.length} processes`,
+        ],
       ]}
     />
     <div class="grid">

@@ -112,7 +112,7 @@ function optionsOf({ box, width, height, series, time, range, format, setAt }) {
 
 function spanOf(low, high, range) {
   const [least, most] = [Math.min(low ?? 0, range?.[0] ?? low ?? 0), Math.max(high ?? 1, range?.[1] ?? high ?? 1)]
-  return least === most ? [least - 0.5, most + 0.5] : [least, most + (range ? 0 : (most - least) * 0.05)]
+  return least === most ? [least, most + 1] : [least, most + (range ? 0 : (most - least) * 0.05)]
 }
 
 /** Ticks that are less than a minute apart need their seconds. */

@@ -1,0 +1,40 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openKeyRing } from '../../src/access/key-ring.ts'
+import { openWorld, type World } from '../world.ts'
+import { openBrowser, openPage } from './browser.ts'
+
+let world: World
+let browser: Browser
+let url: string
+
+beforeAll(async () => {
+  const keys = openKeyRing({ API_KEYS: 'admin:an-admin', API_KEYS_FILE: undefined })
+  world = await openWorld({ keys, ENGINE_HOSTS: 1 })
+  url = await world.app.listen({ host: '127.0.0.1', port: 0 })
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await world.close()
+})
+
+it('a call is made by hand: the key is entered, the example sent as it stands, and answered', async () => {
+  const watched = await openPage(browser, url)
+  const { page } = watched
+  await page.goto(`${url}/docs/`)
+  await page.getByRole('button', { name: 'Authorize' }).first().click()
+  await page.locator('.auth-container').first().getByRole('textbox').fill('an-admin')
+  await page.locator('.auth-container').first().getByRole('button', { name: 'Apply credentials' }).click()
+  await page.getByRole('button', { name: 'Close' }).first().click()
+  const operation = page.locator('#operations-scoring-post_score')
+  await operation.locator('.opblock-summary-control').click()
+  await operation.getByRole('button', { name: 'Execute' }).click()
+  const answer = operation.locator('.live-responses-table .response')
+  await answer.waitFor()
+  expect(await answer.locator('.response-col_status').first().textContent()).toContain('200')
+  expect(await answer.textContent()).toContain('"rewards"')
+  await watched.shoot('swagger')
+  expect(watched.troubles).toEqual([])
+  await watched.close()
+}, 120_000)
