@@ -14,7 +14,7 @@ it('every direct dependency has its reason, and nothing else has', () => {
   expect(Object.keys(REASONS).toSorted()).toEqual([...node, ...python].toSorted())
 })
 
-it('docs/dependencies.md lists exactly those, with versions as they are locked: npm run dependencies', () => {
+it('docs/dependencies.md lists exactly those, with versions as they are locked: npm run packages', () => {
   const rows = [...read('docs/dependencies.md').matchAll(/^\| (\S+) \| (\d\S*) \| ([^|]+) \|(?: \d+ \|)? (.+) \|$/gm)]
   expect(rows.map(([, name = '']) => name).toSorted()).toEqual(Object.keys(REASONS).toSorted())
   const { packages } = JSON.parse(read('package-lock.json'))
@@ -46,3 +46,8 @@ it('everything that is installed has a hash', () => {
 })
 
 it('the licence of acre’s data is told', () => expect(read('docs/dependencies.md')).toMatch(/`acre`[\s\S]*GPL-3\.0/))
+
+it('no script of ours has a name that npm calls by itself', () => {
+  const called = ['dependencies', 'install', 'postinstall', 'preinstall', 'prepare', 'prepublish']
+  expect(Object.keys(manifest.scripts).filter((name) => called.includes(name))).toEqual([]) // in the image there is no scripts/
+})

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { PAGES } from '../scripts/reference/pages.ts'
 import { FAULTS } from '../src/faults.ts'
 import { ACCESS, rowOf } from '../src/plugins/access.ts'
 import { Role } from '../src/words/caller.ts'
@@ -17,7 +18,10 @@ afterAll(() => world.close())
 it('openapi/openapi.json is what the server serves; a change writes it anew', async () => {
   const { body } = await world.call('GET', '/openapi.json')
   const written = existsSync(FILE) ? JSON.parse(readFileSync(FILE, 'utf8')) : undefined
-  if (JSON.stringify(written) !== JSON.stringify(body)) writeFileSync(FILE, `${JSON.stringify(body, null, 2)}\n`)
+  if (JSON.stringify(written) !== JSON.stringify(body)) {
+    writeFileSync(FILE, `${JSON.stringify(body, null, 2)}\n`)
+    writeFileSync(new URL('../docs/http.md', import.meta.url), PAGES['http.md']?.() ?? '')
+  }
   expect(written, 'openapi/openapi.json was out of date and is written now: look at it and commit it').toEqual(body)
 })
 

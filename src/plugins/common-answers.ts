@@ -19,9 +19,9 @@ export function addCommonAnswers(app: FastifyInstance): void {
     const roles = rowOf([route.method].flat()[0] ?? '', route.url)?.roles ?? ['admin']
     if (roles !== 'anyone') {
       schema.security = [{ bearer: [] }, { api_key: [] }, {}]
-      schema.description = [schema.description, `Where keys are set, for: ${roles.join(', ')}.`]
-        .filter(Boolean)
-        .join(' ')
+      const who = `Where keys are set, for: ${roles.join(', ')}.`
+      // A route's HEAD shares its schema.
+      if (!schema.description?.endsWith(who)) schema.description = [schema.description, who].filter(Boolean).join(' ')
       codes.push(...AT_THE_DOOR)
     }
     if (schema.params || schema.querystring) codes.push('invalid_request')

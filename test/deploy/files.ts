@@ -21,7 +21,8 @@ export interface Manifest {
 
 /** Every object of deploy/kubernetes. */
 export function manifests(): Manifest[] {
-  return readdirSync(new URL('deploy/kubernetes', ROOT)).flatMap((file) =>
+  const files = readdirSync(new URL('deploy/kubernetes', ROOT)).filter((file) => file.endsWith('.yaml'))
+  return files.flatMap((file) =>
     parseAllDocuments(text(`deploy/kubernetes/${file}`)).map((document) => ({ file, ...document.toJS() }) as Manifest),
   )
 }

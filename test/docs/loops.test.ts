@@ -1,0 +1,82 @@
+/** The programs of docs/loops.md run as they are printed, on a server and a pretend model. */
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { type RunningServer, startServer } from '../../scripts/with-server.ts'
+import { environmentWith } from '../../src/config.ts'
+import { type PretendModel, startPretendModel } from '../../src/pretend-model/pretend-model.ts'
+
+const run = promisify(execFile)
+const ROOT = join(import.meta.dirname, '..', '..')
+const PAGE = readFileSync(join(ROOT, 'docs', 'loops.md'), 'utf8')
+const PYTHONPATH = join(ROOT, 'clients', 'python')
+
+let server: RunningServer
+let model: PretendModel
+beforeAll(async () => {
+  server = await startServer({ API_PROCESSES: '1', WORKERS: '1', ENGINE_HOSTS: '1' })
+  model = await startPretendModel({ server: { url: server.url }, accuracy: 0.5 })
+}, 300_000)
+afterAll(async () => {
+  await model.close()
+  await server.stop()
+})
+
+const section = (title: string) => PAGE.split(/^## /m).find((part) => part.startsWith(title)) ?? ''
+const blocks = (part: string, language: string) =>
+  [...part.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, code = '']) => code)
+const here = (code: string) =>
+  code.replaceAll('http://127.0.0.1:8000', server.url).replaceAll('http://127.0.0.1:8100/v1', model.url)
+
+const [PREAMBLE = ''] = blocks(PAGE.split(/^## /m)[0] ?? '', 'python')
+
+async function python(title: string): Promise<string> {
+  const [program = ''] = blocks(section(title), 'python')
+  expect(program).not.toBe('')
+  const { stdout } = await run(inject('python'), ['-c', here(`${PREAMBLE}\n${program}`)], {
+    env: environmentWith({ PYTHONPATH }),
+  })
+  return stdout
+}
+
+async function shell(title: string): Promise<string> {
+  const [script = ''] = blocks(section(title), 'bash')
+  expect(script).not.toBe('')
+  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', here(script)], { maxBuffer: 32 << 20 })
+  expect(stdout).not.toMatch(/"status":(4|5)\d\d/)
+  return stdout
+}
+
+it('synchronous, by steps', { timeout: 120_000 }, async () => {
+  const output = await python('Synchronous')
+  expect(output.match(/^step \d: \d+ rollouts, mean reward 0\.\d\d$/gm)).toHaveLength(3)
+  expect(await shell('Synchronous')).toMatch(/"sequences":2[\s\S]*"acknowledged":true/)
+})
+
+it('asynchronous, with lag', { timeout: 120_000 }, async () => {
+  const output = await python('Asynchronous')
+  expect(output.match(/^step \d: \d+ rollouts, mean reward 0\.\d\d$/gm)).toHaveLength(3)
+  expect(output).toMatch(/^dropped for their lag: \d+$/m)
+  expect(await shell('Asynchronous')).toMatch(/"lag\/mean":1[\s\S]*"acknowledged":true/)
+})
+
+it('rewards only', { timeout: 120_000 }, async () => {
+  const output = await python('Rewards only')
+  expect(output.match(/^(leg_counting|chain_sum) \[(0|1|0\.\d+)(, (0|1|0\.\d+)){7}\]$/gm)).toHaveLength(4)
+  const answer = JSON.parse((await shell('Rewards only')).trim())
+  expect(answer.status).toBe('scored')
+  expect(answer.verdicts).toHaveLength(2)
+  const { progress } = JSON.parse((await run('curl', ['-s', `${server.url}/runs/alone-curl`])).stdout)
+  expect(progress).toMatchObject({ scored_groups: 1, buffered_groups: 0 })
+})
+
+it('a data set from an API model', { timeout: 120_000 }, async () => {
+  const { hostname } = new URL(model.url)
+  expect(hostname).toBe('127.0.0.1') // which a server on loopback may call
+  expect(await python('A data set')).toBe('done\n')
+  const lines = (await shell('A data set')).trim().split('\n')
+  expect(lines.length).toBeGreaterThan(0)
+  for (const line of lines) expect(JSON.parse(line)).toMatchObject({ reward: 1, run: 'traces' })
+})

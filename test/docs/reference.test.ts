@@ -1,0 +1,31 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { PAGES } from '../../scripts/reference/pages.ts'
+import { Environment } from '../../src/config.ts'
+import { RunSettings } from '../../src/words/run.ts'
+
+it.each(Object.entries(PAGES))('docs/%s is what the code says; a change writes it anew', (name, page) => {
+  const file = new URL(`../../docs/${name}`, import.meta.url)
+  const written = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  const wanted = page()
+  if (written !== wanted) writeFileSync(file, wanted)
+  expect(written === wanted, `docs/${name} was out of date and is written now: look at it and commit it`).toBe(true)
+})
+
+it('settings are told with their defaults', () => {
+  const page = PAGES['settings.md']?.() ?? ''
+  for (const name of [...Object.keys(RunSettings.shape), ...Object.keys(Environment.shape)])
+    expect(page).toContain(`| \`${name}\` |`)
+  expect(page).toMatch(/\| `group_size` \| integer \(1 to 1,024\) \| `16` \|/)
+  expect(page).toMatch(/\| `extraction` \|.*\| `"strict"` \| `"last_tag"` \|/)
+  expect(page).toMatch(/\| `PORT` \|.*\| `8000` \|/)
+})
+
+it('every call of the API is told', () => {
+  const page = PAGES['http.md']?.() ?? ''
+  const { paths } = JSON.parse(readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8'))
+  const calls = Object.entries<object>(paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => `### ${method.toUpperCase()} ${path}`),
+  )
+  expect(page.match(/^### .+$/gm)?.toSorted()).toEqual(calls.toSorted())
+})

@@ -1,0 +1,38 @@
+/** docs/troubleshooting.md quotes what the server and its doctor say. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { FAULTS } from '../../src/faults.ts'
+import { RunState } from '../../src/words/run.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const PAGE = readFileSync(join(ROOT, 'docs', 'troubleshooting.md'), 'utf8')
+const sources = (folder: string): string =>
+  readdirSync(join(ROOT, folder), { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
+    .join('\n')
+
+it('findings of the doctor are those that it has', () => {
+  const doctor = sources('src/cli/doctor')
+  const quoted = [...PAGE.matchAll(/`[✗!] (\w+)/g)].map(([, name]) => name)
+  expect(quoted.length).toBeGreaterThan(8)
+  for (const name of quoted) expect(doctor).toMatch(new RegExp(`(ok|warn|fail)\\(\\s*'${name}'`))
+})
+
+it('codes and states are those that there are', () => {
+  const codes = [...PAGE.matchAll(/\b[45]\d\d `(\w+)`/g)].map(([, code]) => code)
+  expect(codes.length).toBeGreaterThan(8)
+  for (const code of codes) expect(Object.keys(FAULTS)).toContain(code)
+  for (const state of RunState.shape.is.options) expect(PAGE).toContain(`| \`${state}\` |`)
+})
+
+it('lines at the start are those that the server prints', () => {
+  const starts = sources('src')
+  const section = PAGE.split(/^## /m).find((part) => part.startsWith('It does not start')) ?? ''
+  const lines = [...section.matchAll(/^\| `([^`]+)` \|/gm)].map(
+    ([, line = '']) => line.split(/ …| 8000| \(|: …/)[0] ?? '',
+  )
+  expect(lines.length).toBeGreaterThan(6)
+  for (const line of lines) expect(starts.toLowerCase()).toContain(line.toLowerCase())
+})
