@@ -9,6 +9,7 @@ export const palindromeGeneration = defineScorer({
     if (answer === '') return 0
     const given = codePoints(lower(strip(answer)))
     if (given.some((ch, i) => ch !== given.at(-1 - i))) return 0.02
+    if (given.length !== metadata.letters.length) return 0.05 // other letters: a long answer need not be sorted to know
     return given.toSorted().join('\n') === metadata.letters.toSorted().join('\n') ? 1 : 0.05
   },
 })
