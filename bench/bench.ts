@@ -6,15 +6,25 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ARTIFACTS, busySeconds, machine } from './machine.ts'
+import { connections } from './parts/connections.ts'
+import { growth } from './parts/growth.ts'
+import { items } from './parts/items.ts'
 import { rollouts } from './parts/rollouts.ts'
 import { score } from './parts/score.ts'
+import { tokens } from './parts/tokens.ts'
+import { workers } from './parts/workers.ts'
 import { chart, table } from './report.ts'
 import type { Bench, Part, Row } from './rows.ts'
 
-/** Those after the first line take longer than ten minutes together, and are run by name. */
+/** All but those that stand apart take less than ten minutes together. */
 const PARTS: Record<string, { part: Part; apart?: boolean }> = {
   score: { part: score },
+  items: { part: items },
   rollouts: { part: rollouts },
+  tokens: { part: tokens },
+  connections: { part: connections },
+  workers: { part: workers },
+  growth: { part: growth, apart: true },
 }
 
 const { values } = parseArgs({

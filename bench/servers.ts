@@ -6,6 +6,7 @@ import { BASELINES, PYTHON_ENVIRONMENT } from './environment.ts'
 import { pinned, pinTree, SERVER_CORE } from './machine.ts'
 
 const START_MS = 60_000
+const PATIENCE_MS = 10_000
 
 export interface Running {
   port: number
@@ -31,11 +32,17 @@ export async function startPlain(python: string, module: string): Promise<Runnin
   const port = await freePort()
   const args = ['--host', '127.0.0.1', '--port', String(port), '--no-access-log', '--log-level', 'warning']
   const app = ['-m', 'uvicorn', `${module}:app`, '--app-dir', BASELINES, '--loop', 'uvloop', '--http', 'httptools']
-  return startPython(pinned(SERVER_CORE, [python, ...app, ...args]), port, '/health')
+  return startProcess(pinned(SERVER_CORE, [python, ...app, ...args]), port, '/health', PYTHON_ENVIRONMENT)
 }
 
-export async function startPython([command = '', ...args]: string[], port: number, path: string): Promise<Running> {
-  const child = spawn(command, args, { env: PYTHON_ENVIRONMENT, stdio: ['ignore', 'inherit', 'inherit'] })
+/** Ready once `path` answers well. */
+export async function startProcess(
+  [command = '', ...args]: string[],
+  port: number,
+  path: string,
+  env: NodeJS.ProcessEnv,
+): Promise<Running> {
+  const child = spawn(command, args, { env, stdio: ['ignore', 'inherit', 'inherit'] })
   for (const until = Date.now() + START_MS; Date.now() < until; await sleep(50)) {
     if (child.exitCode !== null) throw new Error(`${args.join(' ')} ended while it started`)
     const answer = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined)
@@ -48,8 +55,10 @@ export async function startPython([command = '', ...args]: string[], port: numbe
 async function stopped(child: ChildProcess): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   child.once('exit', () => resolve())
-  child.kill('SIGKILL')
+  child.kill('SIGTERM')
+  const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
   await promise
+  clearTimeout(timer)
 }
 
 /** One call to our server; throws where it is refused. */

@@ -8,6 +8,9 @@ import { z } from 'zod'
 import { readAddress } from './store/address.ts'
 
 const cores = availableParallelism()
+/** One Redis is at its end before so many API processes and workers are: docs/performance.md. */
+const PROCESSES_MAX = 16
+const half = Math.min(PROCESSES_MAX, Math.max(1, Math.floor(cores / 2)))
 const limit = (what: string) => z.coerce.number().int().min(1).optional().describe(what)
 /** Words, comma-separated, each of which must pass. */
 const list = (passes: (word: string) => boolean, what: string) =>
@@ -61,10 +64,10 @@ export const Environment = z.object({
     'Proxies whose X-Forwarded-For is believed, comma-separated',
   ),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-  API_PROCESSES: count(1, Math.max(1, Math.floor(cores / 2))).describe('HTTP processes of `npm start`'),
-  WORKERS: count(0, Math.max(1, Math.floor(cores / 2))).describe('Worker processes of `npm start`'),
+  API_PROCESSES: count(1, half).describe('HTTP processes of `npm start`'),
+  WORKERS: count(0, half).describe('Worker processes of `npm start`'),
   WORKER_CONCURRENCY: count(1, 16).describe('Groups that one worker has in hand at once'),
-  ENGINE_HOSTS: count(1, Math.max(1, Math.min(4, cores))).describe(
+  ENGINE_HOSTS: count(1, Math.min(2, cores)).describe(
     'Python hosts for scoring, and as many for making, in each process',
   ),
   SCORE_DEADLINE_MS: count(50, 2000).describe('What scoring one answer may take'),

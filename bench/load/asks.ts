@@ -24,7 +24,6 @@ export interface LoadSpec {
   count?: number | undefined
   timeoutS: number
   firstNumber?: number | undefined
-  startAt?: number | undefined
 }
 
 export interface Found {

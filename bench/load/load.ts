@@ -53,12 +53,12 @@ function begin(): void {
 /** What a lane sends next; undefined once there is nothing more. */
 function take() {
   if (ended || (spec.count !== undefined && sent >= spec.count)) return undefined
-  const ask = asks[(spec.startAt ?? 0) + sent < asks.length ? (spec.startAt ?? 0) + sent : sent % asks.length]
+  const ask = asks[sent % asks.length]
   if (!ask) return undefined
   sent++
-  if (ask.numberAt < 0) return ask
+  if (ask.numbersAt.length === 0) return ask
   const bytes = Buffer.from(ask.bytes)
-  bytes.write(placed((spec.firstNumber ?? 0) + sent), ask.numberAt, 'latin1')
+  for (const at of ask.numbersAt) bytes.write(placed((spec.firstNumber ?? 0) + sent), at, 'latin1')
   return { ...ask, bytes }
 }
 
@@ -92,7 +92,7 @@ function near(one: number, other: unknown): boolean {
 
 interface Ready {
   bytes: Buffer
-  numberAt: number
+  numbersAt: number[]
   units: number
   expect?: number[] | undefined
   field?: string | undefined
@@ -103,5 +103,7 @@ function bytesOf({ method = 'POST', path, body = '', headers = {}, units = 1, ex
   if (method !== 'GET') head.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`)
   for (const [name, value] of Object.entries(headers)) head.push(`${name}: ${value}`)
   const bytes = Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
-  return { bytes, numberAt: bytes.indexOf(NUMBER_MARK), units, expect, field }
+  const numbersAt = []
+  for (let at = bytes.indexOf(NUMBER_MARK); at >= 0; at = bytes.indexOf(NUMBER_MARK, at + 1)) numbersAt.push(at)
+  return { bytes, numbersAt, units, expect, field }
 }

@@ -1,5 +1,5 @@
 /** W5: POST /rollouts of 16 completions of 2 KB, scored by workers, buffered; every process of ours on all cores. */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
 import { pythonOfBaselines } from '../environment.ts'
 import { NUMBER_MARK } from '../load/asks.ts'
 import { load, writeAsks } from '../load/run.ts'
@@ -7,6 +7,7 @@ import { processesBelow } from '../machine.ts'
 import { assertRight, type Bench, median, type Row } from '../rows.ts'
 import { call, type Ours, startOurs } from '../servers.ts'
 import { asksForUs, makeTexts } from '../texts.ts'
+import { settled } from '../waiting.ts'
 
 const ROLLOUTS = 16
 const GROUPS = 1200
@@ -21,6 +22,9 @@ const RUN = {
 export async function rollouts(bench: Bench): Promise<Row[]> {
   const { all } = await makeTexts(await pythonOfBaselines(), 'chain_sum', 200)
   const server = await startOurs()
+  const redis = new Redis(`${server.dataDir}/redis/redis.sock`)
+  redis.on('error', () => {})
+  let traffic: number[] = []
   try {
     const completions: number[] = []
     const scored: number[] = []
@@ -41,8 +45,11 @@ export async function rollouts(bench: Bench): Promise<Row[]> {
       const run = `bench-${round}`
       await call(server, 'PUT', `/runs/${run}`, RUN)
       const before = secondsByKind(server)
+      const asked = await counted(redis)
       const { seconds, accepted } = await through(server, run, await groupAsks(server, run, all), GROUPS)
       const after = secondsByKind(server)
+      const more = await counted(redis)
+      traffic = more.map((sum, k) => (sum - (asked[k] ?? 0)) / GROUPS)
       const share = Object.fromEntries(
         Object.entries(after).map(([kind, s]) => [kind, ((s - (before[kind] ?? 0)) * 1e6) / GROUPS]),
       )
@@ -72,8 +79,16 @@ export async function rollouts(bench: Bench): Promise<Row[]> {
         least: 0.1,
         beside: `${Math.round(us)} to ${Math.round(plain)} completions a second`,
       },
+      {
+        work: 'W5',
+        what: 'commands in Redis for a group, those of scripts among them',
+        value: traffic[0] ?? 0,
+        unit: '',
+        beside: `${((traffic[1] ?? 0) / 1e3).toFixed(1)} KB to Redis, ${((traffic[2] ?? 0) / 1e3).toFixed(1)} KB from it`,
+      },
     ]
   } finally {
+    redis.disconnect()
     await server.stop()
   }
 }
@@ -109,26 +124,21 @@ async function through(
   count: number,
 ): Promise<{ seconds: number; accepted: number }> {
   const start = performance.now()
-  const posted = await load({
-    port: server.port,
-    server: server.pid,
-    asks,
-    count,
-    connections: 64,
-    warmupS: 0,
-    anywhere: true,
-  })
+  const at = { port: server.port, server: server.pid, anywhere: true }
+  const posted = await load({ ...at, asks, count, connections: 64, warmupS: 0 })
   assertRight('W5 /rollouts', posted)
-  for (;;) {
-    const { progress } = (await call(server, 'GET', `/runs/${run}`)) as { progress: Record<string, number> } // as documented
-    if (progress.queued_groups === 0 && progress.scored_groups === count) {
-      if (progress.buffered_groups !== count)
-        throw new Error(`W5: ${progress.buffered_groups} of ${count} groups are buffered`)
-      return { seconds: (performance.now() - start) / 1000, accepted: posted.perSecond }
-    }
-    if (performance.now() - start > 120_000) throw new Error(`W5: stands still at ${JSON.stringify(progress)}`)
-    await sleep(50)
-  }
+  const progress = await settled(server, run, count)
+  if (progress.buffered_groups !== count)
+    throw new Error(`W5: ${progress.buffered_groups} of ${count} groups are buffered`)
+  return { seconds: (performance.now() - start) / 1000, accepted: posted.perSecond }
+}
+
+/** Commands, bytes in, bytes out. */
+async function counted(redis: Redis): Promise<number[]> {
+  const info = await redis.info('stats')
+  return ['total_commands_processed', 'total_net_input_bytes', 'total_net_output_bytes'].map((name) =>
+    Number(new RegExp(`${name}:(\\d+)`).exec(info)?.[1]),
+  )
 }
 
 /** Processor seconds of each kind of process. */

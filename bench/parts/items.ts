@@ -1,0 +1,72 @@
+/** W4: POST /items for a run over all tasks: paced so that prepared items are there, then faster than they can be made. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Bench, Row } from '../rows.ts'
+import { call, type Ours, startOurs } from '../servers.ts'
+
+const CALLS = 150
+/** A trainer that asks for a step's items has worked for longer than this since it last asked. */
+const PAUSE_MS = { 1: 100, 64: 3000 } as const
+const CALLS_OF_64 = 8
+const DRAINING_CALLS = 20
+
+export async function items({ keep }: Bench): Promise<Row[]> {
+  const server = await startOurs()
+  try {
+    await ask(server, 'one', 1)
+    await sleep(PAUSE_MS[64])
+    const one: number[] = []
+    for (let k = 0; k < CALLS; k++) {
+      one.push(await ask(server, 'one', 1))
+      await sleep(PAUSE_MS[1])
+    }
+    await ask(server, 'many', 64)
+    const many: number[] = []
+    for (let k = 0; k < CALLS_OF_64; k++) {
+      await sleep(PAUSE_MS[64])
+      many.push(await ask(server, 'many', 64))
+    }
+    const empty: number[] = []
+    for (let k = 0; k < DRAINING_CALLS; k++) empty.push(await ask(server, 'many', 64))
+    keep('W4', { one, many, empty })
+    return [
+      {
+        work: 'W4',
+        what: 'POST /items, count 1, from the prepared buffer: p99',
+        value: p99(one),
+        unit: 'ms',
+        most: 20,
+        beside: `${CALLS} calls, ${PAUSE_MS[1]} ms apart`,
+      },
+      {
+        work: 'W4',
+        what: 'POST /items, count 64, from the prepared buffer: longest',
+        value: Math.max(...many),
+        unit: 'ms',
+        most: 50,
+        beside: `${CALLS_OF_64} calls, ${PAUSE_MS[64] / 1000} s apart`,
+      },
+      {
+        work: 'W4',
+        what: 'POST /items, count 64, one upon another until nothing is prepared: longest',
+        value: Math.max(...empty),
+        unit: 'ms',
+        most: 2000,
+      },
+    ]
+  } finally {
+    await server.stop()
+  }
+}
+
+async function ask(server: Ours, run: string, count: number): Promise<number> {
+  const start = performance.now()
+  const given = (await call(server, 'POST', '/items', { run, count })) as { items: unknown[] } // as documented
+  const ms = performance.now() - start
+  if (given.items.length === 0) throw new Error('W4: no items came')
+  return ms
+}
+
+function p99(times: number[]): number {
+  const sorted = times.toSorted((a, b) => a - b)
+  return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN
+}

@@ -1,0 +1,262 @@
+/** W6: groups of 1 MB, 16 rollouts of 2,048 tokens with masks and log-probabilities: in, and out as batches; beside Atropos. */
+import { Redis } from 'ioredis'
+import { freePort } from '../../src/prepare/own-server.ts'
+import { PYTHON_ENVIRONMENT, pythonOfAtropos } from '../environment.ts'
+import { load, writeAsks } from '../load/run.ts'
+import { pinned, processesBelow, SERVER_CORE } from '../machine.ts'
+import { assertRight, type Bench, median, type Row } from '../rows.ts'
+import { call, type Ours, type Running, startOurs, startProcess } from '../servers.ts'
+import { settled } from '../waiting.ts'
+
+const GROUPS = 64
+const ROLLOUTS = 16
+const TOKENS = 2048
+const PROMPT = 256
+const BATCH = 128
+
+interface Arrays {
+  tokens: number[]
+  masks: number[]
+  logprobs: number[]
+}
+
+export async function tokens(bench: Bench): Promise<Row[]> {
+  const ours = await startOurs({ API_PROCESSES: '1', WORKERS: '1' }, { onOneCore: true })
+  const theirs = await startAtropos()
+  const redis = new Redis(`${ours.dataDir}/redis/redis.sock`)
+  redis.on('error', () => {})
+  const api = processesBelow(ours.pid).find(({ command }) => command.includes('api.ts'))?.pid ?? 0
+  let peak = 0
+  const watch = setInterval(() => {
+    peak = Math.max(peak, processesBelow(api)[0]?.memoryMb ?? 0)
+  }, 50)
+  try {
+    const all = Array.from({ length: GROUPS }, groupOfTokens)
+    const { items } = (await call(ours, 'POST', '/items', { task: 'chain_sum', seed: 1 })) as {
+      items: { id: string }[]
+    } // as documented
+    const found = {
+      in: [] as number[],
+      out: [] as number[],
+      typed: [] as number[],
+      theirIn: [] as number[],
+      theirOut: [] as number[],
+      share: [] as number[],
+    }
+    let json = 0
+    for (let round = 0; round < bench.rounds; round++) {
+      const run = `tokens-${round}`
+      await call(ours, 'PUT', `/runs/${run}`, {
+        batch_size: BATCH,
+        drop_equal_scores: false,
+        buffer_max_groups: 10_000,
+      })
+      const bodies = all.map((group, k) => ({
+        path: '/rollouts',
+        body: JSON.stringify(oursOf(run, items[0]?.id ?? '', k, group)),
+      }))
+      json = bodies.reduce((sum, { body }) => sum + body.length, 0)
+      const before = await memoryOf(redis)
+      const start = performance.now()
+      const posted = await load({
+        port: ours.port,
+        server: ours.pid,
+        asks: writeAsks('tokens-ours', bodies),
+        count: GROUPS,
+        warmupS: 0,
+        connections: 8,
+      })
+      assertRight('W6 in', posted)
+      await settled(ours, run, GROUPS)
+      found.in.push(GROUPS / ((performance.now() - start) / 1000))
+      found.share.push(((await memoryOf(redis)) - before) / json)
+      found.out.push(await takeOurs(ours, run, 'numbers', 0, all))
+      found.typed.push(await takeOurs(ours, run, 'base64', GROUPS / (BATCH / ROLLOUTS) / 2, all))
+      await call(ours, 'DELETE', `/runs/${run}`)
+
+      const asks = all.map((group) => ({ path: '/scored_data', body: JSON.stringify(theirsOf(group)) }))
+      await register(theirs)
+      const sent = await load({
+        port: theirs.port,
+        server: theirs.pid,
+        asks: writeAsks('tokens-theirs', asks),
+        count: GROUPS,
+        warmupS: 0,
+        connections: 8,
+      })
+      assertRight('W6 Atropos in', sent)
+      found.theirIn.push(sent.perSecond)
+      found.theirOut.push(await takeTheirs(theirs))
+      bench.keep('W6', {
+        in: found.in.at(-1),
+        out: found.out.at(-1),
+        theirIn: found.theirIn.at(-1),
+        theirOut: found.theirOut.at(-1),
+        accepted: posted.perSecond,
+        peakMb: peak,
+      })
+    }
+    const [comesIn, out, typed, theirIn, theirOut] = [
+      found.in,
+      found.out,
+      found.typed,
+      found.theirIn,
+      found.theirOut,
+    ].map(median) as [number, number, number, number, number] // one for each
+    const beside = (us: number, them: number) => `${us.toFixed(0)} to ${them.toFixed(0)} groups a second, one core each`
+    return [
+      {
+        work: 'W6',
+        what: '1 MB groups in, until scored and buffered, to Atropos',
+        value: comesIn / theirIn,
+        unit: '×',
+        least: 4,
+        beside: beside(comesIn, theirIn),
+      },
+      {
+        work: 'W6',
+        what: '1 MB groups out as batches of JSON numbers, to Atropos',
+        value: out / theirOut,
+        unit: '×',
+        least: 10,
+        beside: beside(out, theirOut),
+      },
+      {
+        work: 'W6',
+        what: '1 MB groups out as typed arrays, to Atropos',
+        value: typed / theirOut,
+        unit: '×',
+        beside: beside(typed, theirOut),
+      },
+      { work: 'W6', what: 'memory of the API, at most', value: peak, unit: 'MB', most: 500 },
+      {
+        work: 'W6',
+        what: 'a buffered group in Redis, to its JSON',
+        value: median(found.share),
+        unit: '×',
+        most: 0.5,
+        beside: `JSON ${(json / GROUPS / 1e6).toFixed(2)} MB a group`,
+      },
+    ]
+  } finally {
+    clearInterval(watch)
+    redis.disconnect()
+    await Promise.all([ours.stop(), theirs.stop()])
+  }
+}
+
+function groupOfTokens(): Arrays[] {
+  return Array.from({ length: ROLLOUTS }, () => {
+    const list = Array.from({ length: TOKENS }, () => Math.floor(Math.random() * 151_000))
+    return {
+      tokens: list,
+      masks: list.map((token, k) => (k < PROMPT ? -100 : token)),
+      logprobs: list.map((_, k) => (k < PROMPT ? 1 : Math.fround(Math.log(1 - Math.random()) / 3))),
+    }
+  })
+}
+
+function oursOf(run: string, itemId: string, k: number, group: Arrays[]) {
+  return {
+    run,
+    item_id: itemId,
+    group_id: `g${k}`,
+    rollouts: group.map((arrays, n) => ({ completion: `<answer>${n}</answer>`, ...arrays })),
+  }
+}
+
+function theirsOf(group: Arrays[]) {
+  return {
+    tokens: group.map((one) => one.tokens),
+    masks: group.map((one) => one.masks),
+    inference_logprobs: group.map((one) => one.logprobs),
+    scores: group.map((_, k) => k % 2),
+    env_id: 0,
+  }
+}
+
+/** Half of what was posted, in batches; the first group is compared with what was sent. */
+async function takeOurs(ours: Ours, run: string, style: string, firstStep: number, all: Arrays[][]): Promise<number> {
+  const steps = GROUPS / (BATCH / ROLLOUTS) / 2
+  const start = performance.now()
+  let first = ''
+  for (let step = firstStep; step < firstStep + steps; step++) {
+    const response = await fetch(`${ours.url}/runs/${run}/batches?arrays=${style}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'accept-encoding': 'identity' },
+      body: JSON.stringify({ step }),
+    })
+    const text = await response.text()
+    if (response.status !== 200) throw new Error(`W6 out: ${response.status} ${text.slice(0, 300)}`)
+    if (first === '') first = text
+    await call(ours, 'POST', `/runs/${run}/batches/${step}/ack`, {})
+  }
+  const rate = GROUPS / 2 / ((performance.now() - start) / 1000)
+  const { groups } = JSON.parse(first) as { groups: { group_id: string; rollouts: { tokens: unknown }[] }[] } // as documented
+  const [group] = groups
+  const sent = all[Number(group?.group_id.slice(1))]?.[0]?.tokens
+  const numbers = JSON.stringify(group?.rollouts[0]?.tokens) === JSON.stringify(sent)
+  if (groups.length !== BATCH / ROLLOUTS || (style === 'numbers' && !numbers))
+    throw new Error('W6: the batch is not what was sent')
+  return rate
+}
+
+async function takeTheirs(theirs: Running): Promise<number> {
+  const start = performance.now()
+  let groups = 0
+  for (;;) {
+    const response = await fetch(`http://127.0.0.1:${theirs.port}/batch`, {
+      headers: { 'accept-encoding': 'identity' },
+    })
+    const text = await response.text()
+    if (!text.startsWith('{"batch":[')) break
+    groups += BATCH / ROLLOUTS
+  }
+  if (groups !== GROUPS) throw new Error(`W6: Atropos gave ${groups} of ${GROUPS} groups`)
+  return groups / ((performance.now() - start) / 1000)
+}
+
+async function startAtropos(): Promise<Running> {
+  const python = await pythonOfAtropos()
+  const port = await freePort()
+  const args = [
+    '-m',
+    'uvicorn',
+    'atroposlib.api.server:app',
+    '--host',
+    '127.0.0.1',
+    '--port',
+    String(port),
+    '--no-access-log',
+    '--log-level',
+    'warning',
+  ]
+  return startProcess(pinned(SERVER_CORE, [python, ...args]), port, '/', PYTHON_ENVIRONMENT)
+}
+
+/** A trainer and an environment, as its protocol wants them before data. */
+async function register(theirs: Running): Promise<void> {
+  const post = async (path: string, body: object) => {
+    const headers = { 'content-type': 'application/json' }
+    await (
+      await fetch(`http://127.0.0.1:${theirs.port}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    ).text()
+  }
+  const trainer = {
+    wandb_group: 'g',
+    wandb_project: 'p',
+    batch_size: BATCH,
+    max_token_len: TOKENS,
+    checkpoint_dir: '',
+    save_checkpoint_interval: 0,
+    starting_step: 0,
+    num_steps: 1_000_000,
+  }
+  await post('/register', trainer)
+  await (await fetch(`http://127.0.0.1:${theirs.port}/batch`)).text()
+  await post('/register-env', { max_token_length: TOKENS, desired_name: 'bench', weight: 1, group_size: ROLLOUTS })
+}
+
+async function memoryOf(redis: Redis): Promise<number> {
+  return Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1])
+}

@@ -1,0 +1,3 @@
+/** What W9's workers have in hand at once, and how long a group takes them. */
+export const AT_ONCE = 16
+export const WAIT_MS = 1000
