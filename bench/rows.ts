@@ -30,7 +30,7 @@ export interface Bench {
   /** Of one measurement. */
   seconds: number
   /** Keeps every single measurement for the JSON. */
-  keep(name: string, measured: object): void
+  keep: (name: string, measured: object) => void
 }
 
 export type Part = (bench: Bench) => Promise<Row[]>

@@ -14,6 +14,6 @@ export async function settled(server: Ours, run: string, groups: number): Promis
     if (queued === 0 && scored >= groups) return progress
     if (scored !== last) [last, movedAt] = [scored, performance.now()]
     if (performance.now() - movedAt > STALL_MS) throw new Error(`${run} stands still: ${JSON.stringify(progress)}`)
-    await sleep(20)
+    await sleep(50)
   }
 }

@@ -48,7 +48,7 @@ export async function load({ server, anywhere = false, ...given }: Load): Promis
   const { promise, resolve } = Promise.withResolvers<void>()
   child.once('close', () => resolve())
   let own = 0
-  const watch = setInterval(() => void secondsOf(child.pid ?? 0).then((s) => (own = Math.max(own, s))), 200)
+  const watch = setInterval(() => void secondsOf(child.pid ?? 0).then((s) => (own = Math.max(own, s))), 500)
   await promise
   clearInterval(watch)
   const seconds = (performance.now() - before.at) / 1000
