@@ -2,7 +2,7 @@
 import { Fault } from '../faults.ts'
 import type { Checkpoints } from '../store/checkpoints.ts'
 import type { Checkpoint, Forgotten } from '../words/checkpoint.ts'
-import type { OpenRun, RunBook } from './run-book.ts'
+import { merged, type OpenRun, type RunBook } from './run-book.ts'
 
 const TRIES = 5
 
@@ -34,11 +34,12 @@ export class Restoring {
         `The checkpoint is of reasoning-gym ${checkpoint.engine}, this server has ${this.#engineVersion}: its items would be others`,
       )
     }
-    this.#runs.check(checkpoint.settings)
+    const settings = merged({}, checkpoint.settings)
+    this.#runs.check(settings)
     for (let k = 0; k < TRIES; k++) {
       const before = await this.#runs.look(name)
       const forgotten = await this.#checkpoints.held(before)
-      if (await this.#checkpoints.restore(name, before, checkpoint))
+      if (await this.#checkpoints.restore(name, before, { ...checkpoint, settings }))
         return { run: await this.#runs.find(name), forgotten }
     }
     throw new Fault('redis_unavailable', 'The run is being restored from several sides at once; ask again')

@@ -215,7 +215,8 @@ function opened(run: StoredRun): OpenRun {
   return { ...run, settings: settingsInForce(run.named) }
 }
 
-function merged(named: SettingsChange, change: SettingsChange): SettingsChange {
+/** The settings that are named after the change: null takes one back. */
+export function merged(named: SettingsChange, change: SettingsChange): SettingsChange {
   const entries = Object.entries({ ...named, ...change })
   return Object.fromEntries(
     entries.filter(([key, value]) => value !== undefined && (value !== null || NULL_COUNTS.has(key))),

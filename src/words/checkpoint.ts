@@ -9,7 +9,18 @@ const Label = Difficulty.nullable()
 const Figures = z.record(z.string().max(200), z.number())
 
 /** Numbers of 17 digits, so that a level is the same double after its way through JSON. */
-const Exact = z.string().regex(/^-?[0-9.e+-]{1,40}$/)
+const NUMBER = String.raw`-?\d{1,20}(?:\.\d{1,20})?(?:e[+-]?\d{1,3})?`
+const Exact = z.string().regex(new RegExp(`^${NUMBER}$`))
+const Exacts = z.string().regex(new RegExp(`^${NUMBER}(?:,${NUMBER}){0,49}$`))
+
+/** Whole numbers that lie beside what a run is in Redis, whose names are not theirs to take. */
+const Counters = z.record(
+  z
+    .string()
+    .max(200)
+    .regex(/^(?!(?:settings|uuid|origin|epoch|revision|created|position)$)/, 'no name of a counter'),
+  z.int(),
+)
 
 export const Checkpoint = z.strictObject({
   format: z.literal(1),
@@ -18,12 +29,12 @@ export const Checkpoint = z.strictObject({
   origin: RunName.describe('What the sequence of items is drawn from'),
   created_at: z.string(),
   settings: SettingsChange.describe('What was named; the rest has its default'),
-  counters: Figures,
+  counters: Counters,
   curriculum: z.record(
     TaskName,
     z.strictObject({ level: Exact, accuracy: Exact.optional(), scores: z.array(Exact).max(10) }),
   ),
-  outcomes: z.record(TaskName, z.string().regex(/^[0-9.,e-]{1,400}$/)),
+  outcomes: z.record(TaskName, Exacts),
   tasks: Figures,
   history: z.array(CurriculumPoint).describe('Oldest first'),
   sequence: z

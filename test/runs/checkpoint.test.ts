@@ -110,7 +110,28 @@ describe('what cannot be restored', () => {
     expect(await put({ ...checkpoint, settings: { tasks: ['nothing'] } })).toMatchObject({
       body: { code: 'unknown_task' },
     })
+    // Fields that the run itself has, and what no script could count with, would break the run for good.
+    for (const counters of [{ epoch: 7 }, { settings: 1 }, { groups: 0.5 }]) {
+      expect(await put({ ...checkpoint, counters })).toMatchObject({ body: { code: 'invalid_request' } })
+    }
+    for (const level of ['..', '--1', '1e', 'NaN']) {
+      const curriculum = { leg_counting: { level, scores: [] } }
+      expect(await put({ ...checkpoint, curriculum })).toMatchObject({ body: { code: 'invalid_request' } })
+      expect(await put({ ...checkpoint, outcomes: { gcd: level } })).toMatchObject({
+        body: { code: 'invalid_request' },
+      })
+    }
     expect(await world.call('GET', '/runs/other')).toMatchObject({ status: 404 })
     expect(await world.call('GET', '/runs/never/checkpoint')).toMatchObject({ body: { code: 'unknown_run' } })
+  })
+
+  it('settings that are null have their default, as in PUT /runs/{run}', async () => {
+    await begin('nulls')
+    const checkpoint = await take(world, 'nulls')
+    const nulls = { group_size: null, eval_seed: null, system_prompt: null }
+    const { status } = await world.call('PUT', '/runs/nulls-restored/checkpoint', { ...checkpoint, settings: nulls })
+    expect(status).toBeLessThan(300)
+    const { body } = await world.call('GET', '/runs/nulls-restored')
+    expect(body.settings).toMatchObject({ group_size: 16, eval_seed: 123, system_prompt: null })
   })
 })
