@@ -1,18 +1,27 @@
 /**
  * `npm run image`: the Dockerfile without Docker. Its steps run in order in two Debian roots that debootstrap makes, then each
  * role starts by the image's own command, as the image's user, and must become healthy. Needs root, debootstrap and npm.
- *   npm run image -- [--folder FOLDER] [--mirror URL] [--with FILE …, of this machine, for the steps that fetch]
+ *   npm run image -- [--folder FOLDER] [--mirror URL] [--with FILE …] [--built]
+ * `--with`: a file of this machine that the steps need to fetch packages; `--built`: the roots are there from the last time.
  */
 import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { type Instruction, lastOf, readDockerfile, type Stage } from './image/dockerfile.ts'
-import { megabytes, Root } from './image/root.ts'
+import { megabytes, Root, type Running } from './image/root.ts'
 
 const PROJECT = join(import.meta.dirname, '..')
 const LIMIT_MB = 700
+const READY_MS = 120_000
+const KEY = { 'x-api-key': 'a-key-of-this-check' }
 const { values } = parseArgs({
-  options: { folder: { type: 'string' }, mirror: { type: 'string' }, with: { type: 'string', multiple: true } },
+  options: {
+    folder: { type: 'string' },
+    mirror: { type: 'string' },
+    with: { type: 'string', multiple: true },
+    built: { type: 'boolean' },
+  },
 })
 const folder = values.folder ?? join(PROJECT, 'artifacts', 'image')
 mkdirSync(folder, { recursive: true })
@@ -20,7 +29,10 @@ mkdirSync(folder, { recursive: true })
 const bare = Root.bootstrap(join(folder, 'bare'), 'bookworm', values.mirror ?? 'http://deb.debian.org/debian')
 const stages = readDockerfile(readFileSync(join(PROJECT, 'Dockerfile'), 'utf8'))
 const roots = new Map<string, Root>()
-for (const [k, stage] of stages.entries()) roots.set(stage.name ?? 'image', make(stage, join(folder, `stage-${k}`)))
+for (const [k, stage] of stages.entries()) {
+  const path = join(folder, `stage-${k}`)
+  roots.set(stage.name ?? 'image', values.built ? new Root(path) : make(stage, path))
+}
 
 const image = roots.get('image')
 const last = stages.at(-1)
@@ -41,21 +53,32 @@ const env = {
   WORKER_PORT: '18001',
 }
 const redis = image.start(['redis-server', '--port', '16379', '--save', '', '--dir', '/tmp'], user, {})
-for (const role of ['serve', 'api', 'worker']) {
+try {
+  for (const role of ['serve', 'api', 'worker']) await tryRole(image, role)
+} finally {
+  await redis.stop()
+}
+
+async function tryRole(root: Root, role: string): Promise<void> {
   const own = role === 'serve' ? {} : { REDIS_URL: 'redis://127.0.0.1:16379' }
   const began = performance.now()
-  const running = image.start([...entrypoint, role], user, { ...env, ...own }, '/app')
-  await running.until(() => image.try(check, user, env, '/app'))
-  const seconds = ((performance.now() - began) / 1000).toFixed(1)
-  const report = role === 'worker' ? '' : await session()
-  const memory = megabytes(running.residentBytes())
+  const seconds = () => ((performance.now() - began) / 1000).toFixed(1)
+  const running = root.start([...entrypoint, role], user, { ...env, ...own }, '/app')
+  try {
+    await running.until(() => root.try(check, user, env, '/app'))
+    const healthy = seconds()
+    const walls = await ready(role === 'worker' ? 18001 : 18000, running)
+    console.log(`${role}: healthy after ${healthy} s, ready after ${seconds()} s; ${walls}`)
+    if (role !== 'worker') await score()
+    console.log(`  ${megabytes(running.residentBytes())} MB of memory with all its processes`)
+  } catch (error) {
+    await running.stop()
+    throw error
+  }
   const code = await running.stop()
-  console.log(
-    `${role}: healthy after ${seconds} s, ${memory} MB resident with all its processes${report}; ended with ${code}`,
-  )
+  console.log(`  ended with ${code}`)
   if (code !== 0) throw new Error(running.output())
 }
-await redis.stop()
 
 /** What a stage does, in a copy of the bare Debian. */
 function make(stage: Stage, path: string): Root {
@@ -89,20 +112,31 @@ function follow(root: Root, instruction: Instruction, workdir: string): string {
   return workdir
 }
 
-/** An item made and scored: the engine is whole. */
-async function session(): Promise<string> {
-  const headers = { 'content-type': 'application/json', 'x-api-key': 'a-key-of-this-check' }
+/** Waits until /readyz says so; which walls its hosts have. */
+async function ready(port: number, running: Running): Promise<string> {
+  const ask = () =>
+    fetch(`http://127.0.0.1:${port}/readyz`, { headers: KEY, signal: AbortSignal.timeout(5000) }).catch(() => undefined)
+  let answer = await ask()
+  for (const end = Date.now() + READY_MS; !answer?.ok; answer = await ask()) {
+    if (Date.now() > end) throw new Error(`not ready: ${await answer?.text()}\n${running.output()}`)
+    await sleep(200)
+  }
+  const { engine } = (await answer.json()) as { engine: { layers: Record<string, string> } } // as /readyz answers
+  const refused = Object.entries(engine.layers).filter(([, state]) => state !== 'on')
+  return refused.length === 0
+    ? 'all walls stand'
+    : `walls refused: ${refused.map((each) => each.join(': ')).join(', ')}`
+}
+
+/** An item made, and its right answer scored. */
+async function score(): Promise<void> {
   const rollouts = [{ recipe: { task: 'leg_counting', seed: 42 }, completion: '<answer>100</answer>' }]
   const answer = await fetch('http://127.0.0.1:18000/score', {
     method: 'POST',
-    headers,
+    headers: { ...KEY, 'content-type': 'application/json' },
     body: JSON.stringify({ rollouts, detail: 'rewards' }),
     signal: AbortSignal.timeout(60_000),
   })
-  const { rewards } = (await answer.json()) as { rewards: number[] } // as /score answers
-  if (rewards[0] !== 1) throw new Error(`a right answer was given ${rewards[0]}`)
-  const ready = await fetch('http://127.0.0.1:18000/readyz', { signal: AbortSignal.timeout(10_000) })
-  const { engine } = (await ready.json()) as { engine: { layers: Record<string, string> } } // as /readyz answers
-  const refused = Object.entries(engine.layers).filter(([, state]) => state !== 'on')
-  return `, scores; walls: ${refused.length === 0 ? 'all on' : refused.map((each) => each.join(' ')).join(', ')}`
+  const text = await answer.text()
+  if (text !== '{"rewards":[1]}') throw new Error(`a right answer was given ${text}`)
 }

@@ -10,10 +10,12 @@ import {
   realpathSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
+const SPARED = ['/usr/share/doc', '/usr/share/info', '/usr/share/locale', '/usr/share/man']
 const START_MS = 120_000
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
@@ -42,14 +44,26 @@ export class Root {
   copy(path: string, files: string[] = []): Root {
     rmSync(path, { recursive: true, force: true })
     execFileSync('cp', ['-a', this.#path, path])
-    rmSync(join(path, 'var', 'cache', 'apt', 'archives'), { recursive: true, force: true })
-    mkdirSync(join(path, 'var', 'cache', 'apt', 'archives', 'partial'), { recursive: true })
     const root = new Root(path)
+    root.#slim()
     for (const file of ['/etc/resolv.conf', ...files]) {
       mkdirSync(dirname(root.at(file)), { recursive: true })
       copyFileSync(file, root.at(file))
     }
     return root
+  }
+
+  /** As the official slim images are: no packages kept, no manuals, no translations. */
+  #slim(): void {
+    for (const folder of ['/var/cache/apt', '/var/lib/apt/lists', ...SPARED]) {
+      rmSync(this.at(folder), { recursive: true, force: true })
+      mkdirSync(this.at(folder))
+    }
+    writeFileSync(
+      this.at('/etc/apt/apt.conf.d/slim'),
+      'APT::Keep-Downloaded-Packages "false";\nDir::Cache::pkgcache "";\nDir::Cache::srcpkgcache "";\n',
+    )
+    writeFileSync(this.at('/etc/dpkg/dpkg.cfg.d/slim'), SPARED.map((folder) => `path-exclude ${folder}/*\n`).join(''))
   }
 
   /** Node from its npm package and this machine's npm, where the official image has them. */
