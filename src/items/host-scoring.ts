@@ -1,10 +1,12 @@
 /** Scores answers by the library itself, in the Python hosts: for the tasks whose rule is not to be had here. */
+import { LRUCache } from 'lru-cache'
 import type { Engine } from '../engine/engine.ts'
 import type { Loss, Outcome } from '../engine/outcome.ts'
 import { Fault } from '../faults.ts'
 import { harden, readingsOf } from '../scorers/hardened/catalogue.ts'
 import { type Entry, InvalidAnswer } from '../scorers/scorer.ts'
 import type { Scoring } from '../scoring/verdicts.ts'
+import { encodeItemId } from '../words/item-id.ts'
 import type { Recipe } from '../words/recipe.ts'
 import type { ScoringMode, UnscoredCode } from '../words/verdict.ts'
 import { type ItemFacts, scoringBy } from './rule.ts'
@@ -16,9 +18,13 @@ const CODES: Record<Loss, UnscoredCode> = {
   unavailable: 'engine_unavailable',
 }
 
+const KNOWN_CHARS = 16 * 2 ** 20
+
 export class HostScoring {
   readonly #facts: ItemFacts
   readonly #engine: Engine
+  /** What the library said of an answer to an item: the same answers come again, and sympy takes up to seconds over one. */
+  readonly #known = new LRUCache<string, Scoring>({ maxSize: KNOWN_CHARS, sizeCalculation: (_, key) => key.length })
 
   constructor(facts: ItemFacts, engine: Engine) {
     this.#facts = facts
@@ -42,9 +48,19 @@ export class HostScoring {
   }
 
   async #ask(recipe: Recipe, entry: Entry, texts: string[], orThrow: boolean): Promise<Scoring[]> {
-    const outcomes = await this.#engine.score(recipe.task, recipe.config, recipe.seed, entry, texts)
+    const item = encodeItemId({ ...recipe, difficulty: null }) // which is a label
+    const keyOf = (text: string) => `${item}\n${text}`
+    const scorings = new Map(texts.map((text) => [text, this.#known.get(keyOf(text))]))
+    const open = [...scorings].filter(([, scoring]) => !scoring).map(([text]) => text)
+    if (open.length === 0) return texts.map((text) => scorings.get(text) ?? scoringOf(undefined))
+    const outcomes = await this.#engine.score(recipe.task, recipe.config, recipe.seed, entry, open)
     if (orThrow) for (const outcome of outcomes) throwIfDown(outcome)
-    return texts.map((_, k) => scoringOf(outcomes[k]))
+    for (const [k, text] of open.entries()) {
+      const scoring = scoringOf(outcomes[k])
+      scorings.set(text, scoring)
+      if (scoring.kind !== 'failed') this.#known.set(keyOf(text), scoring) // what failed may go well the next time
+    }
+    return texts.map((text) => scorings.get(text) ?? scoringOf(undefined))
   }
 }
 
