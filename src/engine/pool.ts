@@ -6,7 +6,7 @@ import type { Outcome } from './outcome.ts'
 import type { HostKind, Zygote } from './zygote.ts'
 
 /** A host that is busy for longer leaves the pool's count, and a fork takes its place. */
-const SLOW_MS = 50
+const SLOW_MS = 30
 /** The bound of that: hosts for each one that was asked for. Half of them is more than two hanging answers for each core. */
 const MOST_PER_HOST = 8
 const QUEUED_UNITS_MAX = 50_000

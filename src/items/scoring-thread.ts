@@ -5,7 +5,7 @@ import { parentPort } from 'node:worker_threads'
 import { bindRule, type RuleParts, scoringBy } from './rule.ts'
 
 /** As Python hosts that score: who serves requests goes first. */
-const NICE = 4
+const NICE = 2
 
 try {
   setPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)), NICE)

@@ -16,6 +16,8 @@ import walls
 from folder import EmptyFolder, OwnFolders
 
 CONTROL = 3
+# The first hosts are forked at once; when nobody has asked for more, there is time to warm up.
+IDLE_S = 0.1
 
 
 def main():
@@ -38,9 +40,12 @@ def main():
     control = os.fdopen(CONTROL, "r+b", buffering=0)
     say = lambda message: control.write(frames.encode(message))  # noqa: E731
     say({"ready": library.VERSION})
-    hosts = set()
+    hosts, warm = set(), False
     while True:
-        readable, _, _ = select.select([control, wake], [], [])
+        readable, _, _ = select.select([control, wake], [], [], None if warm or not hosts else IDLE_S)
+        if not readable:
+            _warm(library)
+            warm = True
         if wake in readable:
             os.read(wake, 4096)
             for pid, status in _ended():
@@ -60,6 +65,15 @@ def main():
                 os.kill(message["kill"], signal.SIGKILL)
     for pid in hosts:
         os.kill(pid, signal.SIGKILL)
+
+
+def _warm(library):
+    try:
+        library.warm()
+    except Exception as error:
+        print(f"zygote: not warm, {type(error).__name__}: {error}", file=sys.stderr)
+    gc.collect()
+    gc.freeze()
 
 
 def _fork(socket_path, kind, folders, network):
