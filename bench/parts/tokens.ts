@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import { freePort } from '../../src/prepare/own-server.ts'
 import { PYTHON_ENVIRONMENT, pythonOfAtropos } from '../environment.ts'
 import { load, writeAsks } from '../load/run.ts'
-import { memoryMbOf, pinned, processesBelow, SERVER_CORE } from '../machine.ts'
+import { memoryMbOf, processesBelow } from '../machine.ts'
 import { assertRight, type Bench, median, type Row } from '../rows.ts'
 import { call, type Ours, type Running, startOurs, startProcess } from '../servers.ts'
 import { settled } from '../waiting.ts'
@@ -21,7 +21,7 @@ interface Arrays {
 }
 
 export async function tokens(bench: Bench): Promise<Row[]> {
-  const ours = await startOurs({ API_PROCESSES: '1', WORKERS: '1' }, { onOneCore: true })
+  const ours = await startOurs()
   const theirs = await startAtropos()
   const redis = new Redis(`${ours.dataDir}/redis/redis.sock`)
   redis.on('error', () => {})
@@ -66,6 +66,7 @@ export async function tokens(bench: Bench): Promise<Row[]> {
         count: GROUPS,
         warmupS: 0,
         connections: 8,
+        anywhere: true,
       })
       assertRight('W6 in', posted)
       await settled(ours, run, GROUPS)
@@ -85,6 +86,7 @@ export async function tokens(bench: Bench): Promise<Row[]> {
         count: GROUPS,
         warmupS: 0,
         connections: 8,
+        anywhere: true,
       })
       assertRight('W6 Atropos in', sent)
       found.theirIn.push(sent.perSecond)
@@ -95,6 +97,8 @@ export async function tokens(bench: Bench): Promise<Row[]> {
         theirIn: found.theirIn.at(-1),
         theirOut: found.theirOut.at(-1),
         accepted: posted.perSecond,
+        microsecondsEach: posted.microsecondsEach,
+        theirMicrosecondsEach: sent.microsecondsEach,
         peakMb: peak,
       })
     }
@@ -105,7 +109,7 @@ export async function tokens(bench: Bench): Promise<Row[]> {
       found.theirIn,
       found.theirOut,
     ].map(median) as [number, number, number, number, number] // one for each
-    const beside = (us: number, them: number) => `${us.toFixed(0)} to ${them.toFixed(0)} groups a second, one core each`
+    const beside = (us: number, them: number) => `${us.toFixed(0)} to ${them.toFixed(0)} groups a second, all cores`
     return [
       {
         work: 'W6',
@@ -241,7 +245,7 @@ async function startAtropos(): Promise<Running> {
     '--log-level',
     'warning',
   ]
-  return startProcess(pinned(SERVER_CORE, [python, ...args]), port, '/', PYTHON_ENVIRONMENT)
+  return startProcess([python, ...args], port, '/', PYTHON_ENVIRONMENT)
 }
 
 /** A trainer and an environment, as its protocol wants them before data. */
