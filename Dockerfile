@@ -39,5 +39,5 @@ EXPOSE 8000 8001
 VOLUME /data
 # Whichever role: the API's port answers, or the worker's.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 CMD ["node", "bin/healthy.js"]
-ENTRYPOINT ["tini", "--", "node", "--disable-warning=ExperimentalWarning", "bin/reasoning-gym-server.js"]
+ENTRYPOINT ["tini", "--", "node", "--max-semi-space-size=32", "--disable-warning=ExperimentalWarning", "bin/reasoning-gym-server.js"]
 CMD ["serve"]

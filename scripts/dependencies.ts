@@ -110,7 +110,8 @@ function pythonLicence(name: string): string {
   const lib = join(ROOT, '.venv', 'lib')
   const site = join(lib, readdirSync(lib)[0] ?? '', 'site-packages')
   const folder = readdirSync(site).find((entry) => entry.toLowerCase().startsWith(`${name.replaceAll('-', '_')}-`))
-  const metadata = readFileSync(join(site, folder ?? '', 'METADATA'), 'utf8')
+  const [file = 'METADATA'] = ['METADATA', 'PKG-INFO'].filter((one) => existsSync(join(site, folder ?? '', one)))
+  const metadata = readFileSync(join(site, folder ?? '', file), 'utf8') // a wheel's, or what was built from source
   const given = /^License-Expression: (.+)$/m.exec(metadata)?.[1] ?? /^License: (.{1,40})$/m.exec(metadata)?.[1]
   return given ?? /^Classifier: License :: (?:OSI Approved :: )?(.+)$/m.exec(metadata)?.[1] ?? 'see the package'
 }

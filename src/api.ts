@@ -1,4 +1,5 @@
 /** main: HTTP only. Workers elsewhere score what is posted here. */
+import './heap.ts'
 import { followKeyFile, openKeyRing } from './access/key-ring.ts'
 import { assertGuarded } from './access/loopback.ts'
 import { limitsOf, Meter } from './access/meter.ts'

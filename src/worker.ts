@@ -1,4 +1,5 @@
 /** main: jobs only, with probes and metrics on WORKER_PORT. */
+import './heap.ts'
 import { hostname } from 'node:os'
 import { closeAtTheEnd } from './closing.ts'
 import { placeOfRedis, readConfig } from './config.ts'

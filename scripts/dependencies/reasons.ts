@@ -3,7 +3,6 @@
 export const REASONS: Record<string, string> = {
   '@fastify/accept-negotiator': 'which encoding a caller takes',
   '@fastify/cors': 'pages of other sites, where configured',
-  '@fastify/helmet': 'security headers and the content security policy',
   '@fastify/send': 'dump files with ranges',
   '@fastify/static': 'the dashboard’s files',
   '@fastify/swagger': 'the OpenAPI document, from the routes’ schemas',
@@ -14,6 +13,7 @@ export const REASONS: Record<string, string> = {
   commander: 'the command line',
   fastify: 'HTTP',
   'fastify-type-provider-zod': 'routes typed and documented by zod schemas',
+  helmet: 'security headers and the content security policy of pages',
   htm: 'the dashboard’s markup, without a build',
   ioredis: 'Redis: single, sentinel, cluster',
   'ipaddr.js': 'addresses and networks: loopback, private ranges, proxies',

@@ -72,45 +72,36 @@ export class Judge {
     orThrow = false,
     onTrace?: (trace: Trace) => void,
   ): Promise<Verdict[]> {
-    const read = given.map((one) => this.#read(one, rules.extraction))
+    const read = given.map((one) => this.#read(one, rules))
     const texts = new Set<string>()
-    for (const reading of read) {
-      if (reading.kind === 'answer') for (const text of readingsOf(reading.answer, rules.dual_format)) texts.add(text)
-    }
+    for (const { readings } of read) for (const text of readings) texts.add(text)
     const scorings = await this.#scorings(recipe, [...texts], rules.scoring, orThrow)
-    const verdicts = read.map((reading) => {
-      if (reading.kind === 'verdict') return reading.verdict
-      const readings = readingsOf(reading.answer, rules.dual_format).map((text) => scorings.get(text) ?? NO_SCORING)
-      return verdictOf(reading.answer, readings)
-    })
-    if (onTrace) {
-      for (const [rollout, verdict] of verdicts.entries()) {
-        const [one, reading] = [given[rollout], read[rollout]]
-        const answer = reading?.kind === 'answer' ? readingsOf(reading.answer, rules.dual_format) : []
-        const readings = answer.map((text) => scorings.get(text) ?? NO_SCORING)
-        onTrace({ rollout, text: one && textOf(one), extraction: rules.extraction, readings, verdict })
+    let [scored, sum] = [0, 0]
+    const verdicts = read.map(({ answer, readings, verdict }, rollout) => {
+      const found = readings.map((text) => scorings.get(text) ?? NO_SCORING)
+      const made = verdict ?? verdictOf(answer, found)
+      if (onTrace) {
+        const one = given[rollout]
+        onTrace({ rollout, text: one && textOf(one), extraction: rules.extraction, readings: found, verdict: made })
       }
-    }
-    const scored = verdicts.filter((verdict) => verdict.status === 'scored')
-    this.#parts.figures.scored(
-      recipe.task,
-      scored.length,
-      scored.reduce((sum, { score }) => sum + score, 0),
-    )
+      if (made.status === 'scored') {
+        scored++
+        sum += made.score
+      }
+      return made
+    })
+    this.#parts.figures.scored(recipe.task, scored, sum)
     return verdicts
   }
 
-  #read(
-    given: Given,
-    extraction: Extraction,
-  ): { kind: 'answer'; answer: string } | { kind: 'verdict'; verdict: Verdict } {
-    if (given.kind === 'nothing') return { kind: 'verdict', verdict: unscored('generation_failed', given.detail) }
+  #read(given: Given, { extraction, dual_format }: ReadingRules): Read {
+    if (given.kind === 'nothing') return decided(unscored('generation_failed', given.detail))
     const reading = readGiven(given, extraction)
-    if (reading.kind === 'fault') return { kind: 'verdict', verdict: faulty(reading.fault) }
+    if (reading.kind === 'fault') return decided(faulty(reading.fault))
     const { answer } = reading
     const most = this.#parts.answerMaxChars
-    if (answer.length > most && length(answer) > most) return { kind: 'verdict', verdict: faulty('answer_too_long') }
-    return { kind: 'answer', answer }
+    if (answer.length > most && length(answer) > most) return decided(faulty('answer_too_long'))
+    return { answer, readings: readingsOf(answer, dual_format) }
   }
 
   async #scorings(
@@ -132,6 +123,17 @@ export class Judge {
       return new Map(texts.map((text) => [text, { kind: 'failed', code: 'engine_unavailable', detail: error.message }]))
     }
   }
+}
+
+/** An answer and the texts that are scored for it, or the verdict where there is nothing to score. */
+interface Read {
+  answer: string
+  readings: string[]
+  verdict?: Verdict
+}
+
+function decided(verdict: Verdict): Read {
+  return { answer: '', readings: [], verdict }
 }
 
 const NO_SCORING: Scoring = { kind: 'failed', code: 'engine_unavailable', detail: 'no result came' }

@@ -40,7 +40,8 @@ export class NativeScoring {
     const scorings: Scoring[] = []
     let turn = performance.now()
     for (const [k, text] of texts.entries()) {
-      scorings.push((await elsewhere[k]) ?? scoringBy(rule, text))
+      const coming = elsewhere[k]
+      scorings.push(coming ? await coming : scoringBy(rule, text))
       if (performance.now() - turn < TURN_MS) continue
       await setImmediate()
       turn = performance.now()

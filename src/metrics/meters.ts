@@ -67,21 +67,30 @@ function more<Key>(counts: Map<Key, number>, key: Key): void {
   counts.set(key, (counts.get(key) ?? 0) + 1)
 }
 
-/** Fields are few and asked for many times a request; each is spelt once. */
-const FIELDS = new Map<string, string>()
-const FIELDS_MAX = 20_000
+/** Fields are few and asked for many times a request: each is spelt once, and found by its labels in turn. */
+class Spelt {
+  field: string | undefined
+  readonly #next = new Map<string, Spelt>()
+
+  next(value: string): Spelt {
+    let found = this.#next.get(value)
+    if (!found) {
+      found = new Spelt()
+      if (speltSoFar++ < SPELT_MAX) this.#next.set(value, found)
+    }
+    return found
+  }
+}
+
+const SPELT_MAX = 50_000
+let speltSoFar = 0
+const ROOT = new Spelt()
 
 function fieldOf(name: CounterName | HistogramName, labels: Record<string, string>, end?: string): string {
   const names: readonly string[] = METRICS[name].labels
-  let key = `${name}\n${end ?? ''}`
-  for (const label of names) key += `\n${labels[label] ?? ''}`
-  const known = FIELDS.get(key)
-  if (known !== undefined) return known
-  const field = JSON.stringify([
-    name,
-    ...names.map((label) => labels[label] ?? ''),
-    ...(end === undefined ? [] : [end]),
-  ])
-  if (FIELDS.size < FIELDS_MAX) FIELDS.set(key, field)
-  return field
+  let at = ROOT.next(name)
+  for (const label of names) at = at.next(labels[label] ?? '')
+  if (end !== undefined) at = at.next(end)
+  at.field ??= JSON.stringify([name, ...names.map((label) => labels[label] ?? ''), ...(end === undefined ? [] : [end])])
+  return at.field
 }

@@ -24,7 +24,7 @@ export function addCallers(app: FastifyInstance, keys: KeyRing | undefined, cors
 function callerBehind({ headers, ip }: FastifyRequest, keys: KeyRing): Caller {
   const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
   const [key] = [bearer ?? headers['x-api-key']].flat()
-  return (key !== undefined && keys.callerOf(key)) || { id: network(ip), role: null, runs: new Set() }
+  return (key !== undefined && keys.callerOf(key)) || { id: NETWORKS.memo(ip), role: null, runs: new Set() }
 }
 
 /**
@@ -32,31 +32,19 @@ function callerBehind({ headers, ip }: FastifyRequest, keys: KeyRing): Caller {
  * form. So the host must be loopback by name, and what changes something must not come from another site.
  */
 function callerFromHere({ hostname, headers, method, ip }: FastifyRequest, corsOrigins: string[]): Caller {
-  if (hostname !== '' && !isLoopbackName(hostname)) {
+  if (hostname !== '' && !NAMES.memo(hostname).loopback) {
     throw new Fault('forbidden', `Without API_KEYS the server answers to localhost, not to ${hostname.slice(0, 100)}`)
   }
   const elsewhere = headers['sec-fetch-site'] === 'cross-site' && !corsOrigins.includes(headers.origin ?? '')
   if (method !== 'GET' && method !== 'HEAD' && elsewhere) {
     throw new Fault('forbidden', 'Without API_KEYS pages of other sites may change nothing; CORS_ORIGINS lets some in')
   }
-  return { id: network(ip), role: 'admin', runs: null }
+  return { id: NETWORKS.memo(ip), role: 'admin', runs: null }
 }
 
 /** Names and addresses come again and again, and reading one takes longer than all else that is done here. */
-const NAMES = new LRUCache<string, { loopback: boolean }>({ max: 1000 })
-const NETWORKS = new LRUCache<string, string>({ max: 10_000 })
-
-function isLoopbackName(name: string): boolean {
-  const known = NAMES.get(name) ?? { loopback: isLoopback(name) }
-  NAMES.set(name, known)
-  return known.loopback
-}
-
-function network(ip: string): string {
-  const known = NETWORKS.get(ip) ?? networkOf(ip)
-  NETWORKS.set(ip, known)
-  return known
-}
+const NAMES = new LRUCache({ max: 1000, memoMethod: (name: string) => ({ loopback: isLoopback(name) }) })
+const NETWORKS = new LRUCache({ max: 10_000, memoMethod: networkOf })
 
 /** The address; of IPv6 the network of 64 bits, since a host has all its addresses to choose from. */
 function networkOf(ip: string): string {

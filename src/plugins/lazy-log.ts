@@ -2,20 +2,19 @@
 import type { FastifyBaseLogger } from 'fastify'
 
 type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace'
-type Make = () => FastifyBaseLogger
-
 type Child = Parameters<FastifyBaseLogger['child']>
 
 export function lazyLog(logger: FastifyBaseLogger, bindings: Child[0], options: Child[1]): FastifyBaseLogger {
   return new LazyLog(logger, () => logger.child(bindings, options))
 }
 
+/** Methods, not getters: Fastify looks on every request whether all of them are there. */
 class LazyLog implements FastifyBaseLogger {
-  readonly #parent: FastifyBaseLogger
-  readonly #make: Make
+  readonly #parent: FastifyBaseLogger & { isLevelEnabled?: (level: string) => boolean } // pino has it
+  readonly #make: () => FastifyBaseLogger
   #own: FastifyBaseLogger | undefined
 
-  constructor(parent: FastifyBaseLogger, make: Make) {
+  constructor(parent: FastifyBaseLogger, make: () => FastifyBaseLogger) {
     this.#parent = parent
     this.#make = make
   }
@@ -24,38 +23,35 @@ class LazyLog implements FastifyBaseLogger {
     return this.#parent.level
   }
 
-  get fatal() {
-    return this.#writer('fatal')
+  fatal(...line: unknown[]): void {
+    this.#write('fatal', line)
   }
-  get error() {
-    return this.#writer('error')
+  error(...line: unknown[]): void {
+    this.#write('error', line)
   }
-  get warn() {
-    return this.#writer('warn')
+  warn(...line: unknown[]): void {
+    this.#write('warn', line)
   }
-  get info() {
-    return this.#writer('info')
+  info(...line: unknown[]): void {
+    this.#write('info', line)
   }
-  get debug() {
-    return this.#writer('debug')
+  debug(...line: unknown[]): void {
+    this.#write('debug', line)
   }
-  get trace() {
-    return this.#writer('trace')
+  trace(...line: unknown[]): void {
+    this.#write('trace', line)
   }
-  get silent() {
-    return this.#parent.silent
-  }
-  get child() {
-    const own = this.#ours()
-    return own.child.bind(own)
+  silent(): void {}
+
+  child(...of: Child): FastifyBaseLogger {
+    return this.#ours().child(...of)
   }
 
   /** What the parent would not write the child would not write either. */
-  #writer(level: Level): FastifyBaseLogger[Level] {
-    const parent = this.#parent as FastifyBaseLogger & { isLevelEnabled?: (level: string) => boolean } // pino has it
-    if (parent.isLevelEnabled?.(level) === false) return parent.silent
+  #write(level: Level, line: unknown[]): void {
+    if (this.#parent.isLevelEnabled?.(level) === false) return
     const own = this.#ours()
-    return own[level].bind(own) as FastifyBaseLogger[Level] // the same function, bound
+    Reflect.apply(own[level], own, line)
   }
 
   #ours(): FastifyBaseLogger {

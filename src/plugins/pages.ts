@@ -1,7 +1,7 @@
 /** For browsers: the headers that keep pages to themselves, and which other sites' pages may read answers (by default none). */
 import cors from '@fastify/cors'
-import helmet from '@fastify/helmet'
 import type { FastifyInstance } from 'fastify'
+import helmet from 'helmet'
 
 const SELF = ["'self'"]
 const NONE = ["'none'"]
@@ -29,17 +29,16 @@ const NO_PAGE = {
 const HEADERS = ['Allow', 'Location', 'Retry-After', 'X-Batch-Missing', 'X-Batch-Queued', 'X-Request-Id']
 
 export async function addPages(app: FastifyInstance, corsOrigins: string[]): Promise<void> {
-  await app.register(helmet, {
-    global: false,
+  const protect = helmet({
     contentSecurityPolicy: { useDefaults: false, directives: CONTENT },
     strictTransportSecurity: false, // the server speaks HTTP; who puts TLS before it adds this there
     referrerPolicy: { policy: 'no-referrer' },
   })
   // What is no page has no use for a dozen headers, which would cost as much as the scoring of an answer.
-  app.addHook('onSend', (_request, reply, payload, done) => {
+  app.addHook('onSend', (request, reply, payload, done) => {
     const isPage = String(reply.getHeader('content-type')).startsWith('text/html')
-    if (isPage) reply.helmet()
-    else reply.headers(NO_PAGE)
+    if (isPage) return protect(request.raw, reply.raw, () => done(null, payload))
+    reply.headers(NO_PAGE)
     done(null, payload)
   })
   if (corsOrigins.length === 0) return

@@ -16,7 +16,8 @@ export const decimalValue = defineScorer({
 /** Whether two texts are decimals of equal value. */
 export function sameDecimal(a: string, b: string): boolean {
   try {
-    return Decimal.parse(a).equals(Decimal.parse(b))
+    const [one, other] = [Decimal.read(a), Decimal.read(b)]
+    return one !== undefined && other !== undefined && one.equals(other)
   } catch (error) {
     if (error instanceof InvalidOperation) return false
     throw error

