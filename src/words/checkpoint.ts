@@ -4,7 +4,9 @@ import { Difficulty, TaskName } from './recipe.ts'
 import { RunName } from './rollout.ts'
 import { CurriculumPoint, SettingsChange } from './run.ts'
 
-const Position = z.int().min(0)
+/** Further than any run comes; beyond 2^53 a script of Redis would count without getting on. */
+const FURTHEST = 2 ** 48
+const Position = z.int().min(0).max(FURTHEST)
 const Label = Difficulty.nullable()
 const Figures = z.record(z.string().max(200), z.number())
 
@@ -19,7 +21,7 @@ const Counters = z.record(
     .string()
     .max(200)
     .regex(/^(?!(?:settings|uuid|origin|epoch|revision|created|position)$)/, 'no name of a counter'),
-  z.int(),
+  z.int().min(-FURTHEST).max(FURTHEST),
 )
 
 export const Checkpoint = z.strictObject({

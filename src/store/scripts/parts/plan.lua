@@ -5,16 +5,19 @@ local function head_of(heads, position)
   return redis.call('HGET', heads, position) or '-0:0:0'
 end
 
+-- Nobody asks for more than a fraction of it; a checkpoint could, and a script that walks for long stops everybody.
+local OPEN_MAX = 2000
+
 -- Opens positions until `ahead` are open; the run's cursor is the next that never was.
 local function open_until(run, open, heads, ahead, now)
-  local missing = ahead - redis.call('ZCARD', open)
+  local missing = math.min(ahead, OPEN_MAX) - redis.call('ZCARD', open)
   if missing <= 0 then
     return
   end
-  local last = redis.call('HINCRBY', run, 'position', missing) - 1
-  for position = last - missing + 1, last do
-    redis.call('ZADD', open, position, position)
-    redis.call('HSET', heads, position, '-' .. now .. ':0:0')
+  local first = redis.call('HINCRBY', run, 'position', missing) - missing
+  for k = 0, missing - 1 do
+    redis.call('ZADD', open, first + k, first + k)
+    redis.call('HSET', heads, first + k, '-' .. now .. ':0:0')
   end
 end
 
