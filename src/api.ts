@@ -34,7 +34,8 @@ await main(async () => {
     await claim.close()
     await service.close()
   })
-  // Several API processes share the port: the kernel spreads connections over them.
+  // Several API processes share the port and the kernel spreads connections over them: each joins once it can answer.
+  if (config.API_PROCESSES > 1) await service.engine.started()
   await app.listen({ host: config.HOST, port: config.PORT, ...(config.API_PROCESSES > 1 && { reusePort: true }) })
   process.send?.('listening')
 })

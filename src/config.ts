@@ -10,7 +10,9 @@ import { readAddress } from './store/address.ts'
 const cores = availableParallelism()
 /** One Redis is at its end before so many API processes and workers are: docs/performance.md. */
 const PROCESSES_MAX = 16
-const half = Math.min(PROCESSES_MAX, Math.max(1, Math.floor(cores / 2)))
+/** HTTP is what most of the time goes to: as many as there are cores, and half as many workers beside them. */
+const apiProcesses = Math.min(PROCESSES_MAX, cores)
+const workers = Math.max(1, Math.floor(apiProcesses / 2))
 const limit = (what: string) => z.coerce.number().int().min(1).optional().describe(what)
 /** Words, comma-separated, each of which must pass. */
 const list = (passes: (word: string) => boolean, what: string) =>
@@ -64,8 +66,8 @@ export const Environment = z.object({
     'Proxies whose X-Forwarded-For is believed, comma-separated',
   ),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-  API_PROCESSES: count(1, half).describe('HTTP processes of `npm start`'),
-  WORKERS: count(0, half).describe('Worker processes of `npm start`'),
+  API_PROCESSES: count(1, apiProcesses).describe('HTTP processes of `npm start`'),
+  WORKERS: count(0, workers).describe('Worker processes of `npm start`'),
   WORKER_CONCURRENCY: count(1, 16).describe('Groups that one worker has in hand at once'),
   ENGINE_HOSTS: count(1, Math.min(2, cores)).describe(
     'Python hosts for scoring, and as many for making, in each process',

@@ -29,7 +29,7 @@ export function settingsPage(): string {
     '## Of the process',
     'Read from the environment, or from a `.env` file where the server is started. Lists are comma-separated. An empty value counts as\nnone. What cannot be read stops the start with a line that names it.',
     table(['variable', 'may be', 'default', ''], environment),
-    'Where no default stands: `API_PROCESSES`, `WORKERS` half the cores, `ENGINE_HOSTS` the cores up to four; the others are off.\n',
+    'Where no default stands: `API_PROCESSES` the cores, 16 at most; `WORKERS` half of that; `ENGINE_HOSTS` two, or one on a single core; the others are off.\n',
   ].join('\n\n')
 }
 
