@@ -38,6 +38,8 @@ export interface Engine {
   items(task: string, config: Config, places: Place[]): Promise<Outcome[]>
   /** The library's score of each answer to one item: a finite number, or why there is none. */
   score(task: string, config: Config, seed: number, entry: Entry, answers: string[]): Promise<Outcome[]>
+  /** Settles once the engine is up, or has failed to come up for the first time. */
+  started(): Promise<void>
   health(): Health
   /** What stands between a host and the machine; empty where nothing is known yet. */
   layers(): Layers

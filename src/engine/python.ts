@@ -53,7 +53,6 @@ export class PythonEngine implements Engine {
     })
   }
 
-  /** Settles once the library is up, or has failed to come up for the first time. */
   async started(): Promise<void> {
     await this.#ready.promise
   }

@@ -28,9 +28,13 @@ describe('the service in one command', () => {
       .filter((words) => words.some((word) => word.endsWith(script)))
       .map(([pid]) => Number(pid))
 
-  it('says where the server, its docs and its data are', () => {
-    expect(server.output()).toContain(`${server.url}/docs`)
-    expect(server.output()).toContain(server.dataDir)
+  it('says where the server, its docs and its data are', async () => {
+    const output = await until(
+      () => Promise.resolve(server.output()),
+      (text) => text.includes('reasoning-gym-server is at'), // once every process is up; the first answered before
+    )
+    expect(output).toContain(`${server.url}/docs`)
+    expect(output).toContain(server.dataDir)
   })
 
   it('scores a group of 16 through a worker in another process, and again after that worker is killed in the middle', async () => {
