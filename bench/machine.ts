@@ -82,7 +82,9 @@ function readProcess(pid: number): Process[] {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
-    const seconds = (Number(fields[11]) + Number(fields[12])) / TICKS_PER_S
+    // Its own, and that of children that have ended: hosts come and go.
+    const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
+    const seconds = ticks / TICKS_PER_S
     return [{ pid, parent: Number(fields[1]), seconds, memoryMb: Number(fields[21]) * PAGE_MB, command }]
   } catch {
     return [] // it has ended

@@ -18,6 +18,8 @@ export interface LoadSpec {
   /** A file with one ask a line. */
   asks: string
   connections: number
+  /** What a connection waits between an answer and its next request, on average; 0: a closed loop. */
+  pauseMs: number
   warmupS: number
   seconds: number
   /** So many requests in place of a time. */

@@ -1,4 +1,4 @@
-/** One connection of the load generator: one request in flight, the next as soon as it is answered. */
+/** One connection of the load generator: one request in flight, the next as soon as it is answered or after a pause. */
 import { connect, type Socket } from 'node:net'
 
 const AGAIN_MS = 50
@@ -11,6 +11,7 @@ interface Sendable {
 export class Lane<Sent extends Sendable> {
   readonly #port: number
   readonly #timeoutMs: number
+  readonly #pauseMs: number
   readonly #heard: (sent: Sent, status: number | string, body: Buffer, ms: number) => void
   readonly #take: () => Sent | undefined
   #socket: Socket | undefined
@@ -25,13 +26,13 @@ export class Lane<Sent extends Sendable> {
   #closed = false
 
   constructor(
-    port: number,
-    timeoutMs: number,
+    { port, timeoutMs, pauseMs }: { port: number; timeoutMs: number; pauseMs: number },
     heard: (sent: Sent, status: number | string, body: Buffer, ms: number) => void,
     take: () => Sent | undefined,
   ) {
     this.#port = port
     this.#timeoutMs = timeoutMs
+    this.#pauseMs = pauseMs
     this.#heard = heard
     this.#take = take
     this.#open()
@@ -46,7 +47,7 @@ export class Lane<Sent extends Sendable> {
     const socket = connect({ port: this.#port, host: '127.0.0.1', noDelay: true })
     this.#socket = socket
     socket.setTimeout(this.#timeoutMs, () => socket.destroy(new Error('timeout')))
-    socket.once('connect', () => this.#send())
+    socket.once('connect', () => this.#next())
     socket.on('data', (chunk) => this.#receive(chunk))
     let why = 'closed'
     socket.once('error', (error: NodeJS.ErrnoException) => {
@@ -60,6 +61,7 @@ export class Lane<Sent extends Sendable> {
   }
 
   #send(): void {
+    if (this.#closed) return
     this.#sent = this.#take()
     if (!this.#sent) return
     this.#sentAt = performance.now()
@@ -72,7 +74,13 @@ export class Lane<Sent extends Sendable> {
     if (this.#wanted === 0) this.#readHead()
     if (this.#wanted === 0 || this.#length < this.#wanted) return
     this.#done(this.#status)
-    this.#send()
+    this.#next()
+  }
+
+  /** Pauses differ by up to their mean, so that connections do not march in step. */
+  #next(): void {
+    if (this.#pauseMs === 0) this.#send()
+    else setTimeout(() => this.#send(), 2 * Math.random() * this.#pauseMs)
   }
 
   #readHead(): void {

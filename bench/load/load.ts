@@ -19,7 +19,8 @@ let ended = false
 let sent = 0
 let startedAt = performance.now()
 
-const lanes = Array.from({ length: spec.connections }, () => new Lane(spec.port, spec.timeoutS * 1000, heard, take))
+const target = { port: spec.port, timeoutMs: spec.timeoutS * 1000, pauseMs: spec.pauseMs }
+const lanes = Array.from({ length: spec.connections }, () => new Lane(target, heard, take))
 if (spec.count === undefined) {
   setTimeout(begin, spec.warmupS * 1000)
   setTimeout(() => end(), (spec.warmupS + spec.seconds) * 1000)

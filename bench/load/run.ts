@@ -35,7 +35,7 @@ export function writeAsks(name: string, asks: Ask[]): string {
 }
 
 export async function load({ server, anywhere = false, ...given }: Load): Promise<Measured> {
-  const spec: LoadSpec = { connections: 64, warmupS: 2, seconds: 5, timeoutS: 30, ...given }
+  const spec: LoadSpec = { connections: 64, pauseMs: 0, warmupS: 2, seconds: 5, timeoutS: 30, ...given }
   const path = join(ARTIFACTS, `load-${process.pid}.json`)
   writeFileSync(path, JSON.stringify(spec))
   const before = { busy: busySeconds(), tree: await secondsOf(server), at: performance.now() }

@@ -25,10 +25,10 @@ export async function tokens(bench: Bench): Promise<Row[]> {
   const theirs = await startAtropos()
   const redis = new Redis(`${ours.dataDir}/redis/redis.sock`)
   redis.on('error', () => {})
-  const api = processesBelow(ours.pid).find(({ command }) => command.includes('api.ts'))?.pid ?? 0
+  const apis = processesBelow(ours.pid).filter(({ command }) => command.includes('api.ts'))
   let peak = 0
   const watch = setInterval(() => {
-    peak = Math.max(peak, memoryMbOf(api))
+    peak = Math.max(peak, ...apis.map(({ pid }) => memoryMbOf(pid)))
   }, 100)
   try {
     const all = Array.from({ length: GROUPS }, groupOfTokens)
@@ -142,7 +142,7 @@ export async function tokens(bench: Bench): Promise<Row[]> {
         unit: '×',
         beside: beside(typed, theirOut),
       },
-      { work: 'W6', what: 'memory of the API, at most', value: peak, unit: 'MB', most: 500 },
+      { work: 'W6', what: 'memory of an API process, at most', value: peak, unit: 'MB', most: 500 },
       {
         work: 'W6',
         what: 'a buffered group in Redis, to its JSON',
