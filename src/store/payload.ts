@@ -3,7 +3,7 @@
  * and what delivers them does not read them as JSON.
  *
  *   about   JSON: item, policy version, lengths
- *   texts   a blob of JSON: the rollouts as they were sent, without their columns
+ *   texts   a blob of JSON: the rollouts as they were sent, without their columns, keys in order
  *   arrays  a blob: the length of the index (uint32), the index as JSON, the columns, each at a multiple of 8
  */
 import { createHash } from 'node:crypto'
@@ -60,14 +60,13 @@ export function pack(group: GroupInput, delivered: boolean): Packed {
   const columns: Uint8Array[] = []
   const withoutColumns = rollouts.map((rollout, k) => apart(rollout, k, index, columns))
   const texts: GroupTexts = { extra, rollouts: withoutColumns }
-  const hash = createHash('sha256').update(
-    canonicalJson({ item_id, policy_version, buffer, extra, rollouts: withoutColumns }),
-  )
-  hash.update(JSON.stringify(index))
+  const spelt = canonicalJson(texts) // what is hashed is what is kept: texts are long, and spelling them takes time
+  const hash = createHash('sha256').update(canonicalJson({ item_id, policy_version, buffer }))
+  hash.update(spelt).update(JSON.stringify(index))
   for (const column of columns) hash.update(column)
   return {
     about: JSON.stringify(about),
-    texts: toBlob(Buffer.from(JSON.stringify(texts))),
+    texts: toBlob(Buffer.from(spelt)),
     arrays: delivered && index.length > 0 ? toBlob(joined(index, columns)) : Buffer.alloc(0),
     hash: hash.digest('hex'),
   }
