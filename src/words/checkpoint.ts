@@ -8,7 +8,9 @@ import { CurriculumPoint, SettingsChange } from './run.ts'
 const FURTHEST = 2 ** 48
 const Position = z.int().min(0).max(FURTHEST)
 const Label = Difficulty.nullable()
-const Figures = z.record(z.string().max(200), z.number())
+/** Of a task, a fault, a figure, and what joins them. */
+const NAME = String.raw`[\w:.+<-]{1,200}`
+const Figures = z.record(z.string().regex(new RegExp(`^${NAME}$`)), z.number())
 
 /** Numbers of 17 digits, so that a level is the same double after its way through JSON. */
 const NUMBER = String.raw`-?\d{1,20}(?:\.\d{1,20})?(?:e[+-]?\d{1,3})?`
@@ -19,8 +21,10 @@ const Exacts = z.string().regex(new RegExp(`^${NUMBER}(?:,${NUMBER}){0,49}$`))
 const Counters = z.record(
   z
     .string()
-    .max(200)
-    .regex(/^(?!(?:settings|uuid|origin|epoch|revision|created|position)$)/, 'no name of a counter'),
+    .regex(
+      new RegExp(`^(?!(?:settings|uuid|origin|epoch|revision|created|position)$)${NAME}$`),
+      'no name of a counter',
+    ),
   z.int().min(-FURTHEST).max(FURTHEST),
 )
 

@@ -111,9 +111,13 @@ describe('what cannot be restored', () => {
       body: { code: 'unknown_task' },
     })
     // Fields that the run itself has, and what no script could count with, would break the run for good.
-    for (const counters of [{ epoch: 7 }, { settings: 1 }, { groups: 0.5 }]) {
+    for (const counters of [{ epoch: 7 }, { settings: 1 }, { groups: 0.5 }, { '\udb17': 1 }]) {
       expect(await put({ ...checkpoint, counters })).toMatchObject({ body: { code: 'invalid_request' } })
     }
+    // No Unicode text: it could be shown to nobody.
+    expect(await put({ ...checkpoint, tasks: { '\udb17:groups': 1 } })).toMatchObject({
+      body: { code: 'invalid_request' },
+    })
     for (const level of ['..', '--1', '1e', 'NaN']) {
       const curriculum = { leg_counting: { level, scores: [] } }
       expect(await put({ ...checkpoint, curriculum })).toMatchObject({ body: { code: 'invalid_request' } })
