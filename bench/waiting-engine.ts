@@ -1,3 +1,3 @@
-/** What W9's workers have in hand at once, and how long a group takes them. */
+/** What W9's workers have in hand at once, and how long a group takes them on average. */
 export const AT_ONCE = 16
 export const WAIT_MS = 1000

@@ -50,7 +50,7 @@ const dumps = new Dumps({ book: dumpBook, folder: new DumpFolder('.'), producer,
 const scored: Verdict = { status: 'scored', reward: 1, score: 1, answer: '1', fault: null, penalty: 0 }
 const judge = {
   async verdicts(_recipe: unknown, given: unknown[]): Promise<Verdict[]> {
-    await sleep(WAIT_MS)
+    await sleep(WAIT_MS * (0.5 + Math.random())) // not all in step
     return given.map(() => scored)
   },
 } as unknown as Judge // the one method that the job calls
