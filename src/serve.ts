@@ -66,13 +66,11 @@ await main(async () => {
     await redis?.stop()
     claim.release()
   })
-  const scripts = [
-    ...Array<string>(config.API_PROCESSES).fill('api.ts'),
-    ...Array<string>(config.WORKERS).fill('worker.ts'),
-  ]
-  await Promise.all(scripts.map(start))
+  await Promise.all(['api.ts', ...Array<string>(config.WORKERS).fill('worker.ts')].map(start))
   const address = `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST}:${config.PORT}`
   log.info(`reasoning-gym-server is at ${address}, try it at ${address}/docs; data in ${config.DATA_DIR}`)
+  // One of them serves whoever waits; the others would take the cores from it while it starts.
+  for (let k = 1; k < config.API_PROCESSES; k++) restart('api.ts')
 })
 
 function stop(child: ChildProcess): Promise<void> {
