@@ -73,10 +73,6 @@ export async function treeOf(pid: number): Promise<{ seconds: number; memoryMb: 
   return { seconds: sum(({ seconds }) => seconds), memoryMb: Math.round(sum(({ memoryMb }) => memoryMb)) }
 }
 
-export function memoryMbOf(pid: number): number {
-  return Math.round(readProcess(pid)[0]?.memoryMb ?? 0)
-}
-
 function readProcess(pid: number): Process[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

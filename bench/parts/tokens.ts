@@ -4,7 +4,7 @@ import { freePort } from '../../src/prepare/own-server.ts'
 import { PYTHON_ENVIRONMENT, pythonOfAtropos } from '../environment.ts'
 import { NUMBER_MARK } from '../load/asks.ts'
 import { load, writeAsks } from '../load/run.ts'
-import { memoryMbOf, processesBelow } from '../machine.ts'
+import { processesBelow } from '../machine.ts'
 import { assertRight, type Bench, median, type Row } from '../rows.ts'
 import { call, type Ours, type Running, startOurs, startProcess } from '../servers.ts'
 import { settled } from '../waiting.ts'
@@ -28,11 +28,11 @@ export async function tokens(bench: Bench): Promise<Row[]> {
   const theirs = await startAtropos()
   const redis = new Redis(`${ours.dataDir}/redis/redis.sock`)
   redis.on('error', () => {})
-  const apis = processesBelow(ours.pid).filter(({ command }) => command.includes('api.ts'))
   let peak = 0
   const watch = setInterval(() => {
-    peak = Math.max(peak, ...apis.map(({ pid }) => memoryMbOf(pid)))
-  }, 100)
+    const apis = processesBelow(ours.pid).filter(({ command }) => command.includes('api.ts'))
+    peak = Math.max(peak, ...apis.map(({ memoryMb }) => Math.round(memoryMb)))
+  }, 250)
   try {
     const all = Array.from({ length: BODIES }, groupOfTokens)
     const { items } = (await call(ours, 'POST', '/items', { task: 'chain_sum', seed: 1 })) as {

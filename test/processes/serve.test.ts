@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { createServer } from 'node:net'
+import { availableParallelism } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunningServer, startServer } from '../../scripts/with-server.ts'
 import { HANGING, until } from '../world.ts'
@@ -35,6 +36,19 @@ describe('the service in one command', () => {
     )
     expect(output).toContain(`${server.url}/docs`)
     expect(output).toContain(server.dataDir)
+  })
+
+  it('has an HTTP process for each core; one joins only once it can answer', async () => {
+    const joined = () => Promise.resolve(pidsOf('api.ts').length)
+    const statuses = new Set<number>()
+    const ask = async () => {
+      const headers = { ...json, connection: 'close' } // a new connection, for any of the processes
+      const body = JSON.stringify({ task: 'gcd', seed: 1 })
+      statuses.add((await fetch(`${server.url}/items`, { method: 'POST', headers, body })).status)
+    }
+    await until(joined, (count) => count === Math.min(16, availableParallelism()))
+    for (const end = Date.now() + 4000; Date.now() < end; ) await ask() // while the others start, and after
+    expect(statuses).toEqual(new Set([200]))
   })
 
   it('scores a group of 16 through a worker in another process, and again after that worker is killed in the middle', async () => {
