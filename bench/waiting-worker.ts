@@ -23,6 +23,7 @@ import { keysUnder } from '../src/store/keys.ts'
 import { Positions } from '../src/store/positions.ts'
 import { connectForRequests, connectForWork } from '../src/store/redis.ts'
 import { Runs } from '../src/store/runs.ts'
+import { Tally } from '../src/store/sums.ts'
 import { TaskCatalogue } from '../src/tasks/catalogue.ts'
 import type { Verdict } from '../src/words/verdict.ts'
 import { AT_ONCE, WAIT_MS } from './waiting-engine.ts'
@@ -44,7 +45,7 @@ const stored = new Runs(redis, keys)
 const dumpBook = new DumpBook(redis, keys)
 const runs = new RunBook(stored, new Positions(redis, keys), tasks, dumpBook, engine)
 const groups = new Groups(redis, keys)
-const meters = new Meters({ add() {} }) // nobody reads them
+const meters = new Meters({ tally: () => new Tally() }) // nobody reads them
 const producer = new Producer(redis, keys.jobs)
 const dumps = new Dumps({ book: dumpBook, folder: new DumpFolder('.'), producer, log, maxBytes: 0, quietMs: 1000 })
 const scored: Verdict = { status: 'scored', reward: 1, score: 1, answer: '1', fault: null, penalty: 0 }

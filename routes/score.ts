@@ -55,6 +55,9 @@ const ScoreSchema = z
 
 type Body = z.infer<typeof ScoreSchema>
 
+/** The rules of a body that names none. */
+const PLAIN_RULES = Rules.parse({})
+
 /** Completions of plain recipes or of ids, which is what nearly all bodies hold. */
 function plainBody(value: unknown): Body | undefined {
   if (typeof value !== 'object' || value === null) return undefined
@@ -66,8 +69,8 @@ function plainBody(value: unknown): Body | undefined {
     if (!ask) return undefined
     asks.push(ask)
   }
-  const checked = Rules.safeParse(rules)
-  return checked.success ? { rollouts: asks, ...checked.data } : undefined
+  const checked = Object.keys(rules).length === 0 ? PLAIN_RULES : Rules.safeParse(rules).data
+  return checked && { rollouts: asks, ...checked }
 }
 
 function plainAsk(rollout: unknown, before: RecipeInput | undefined): Ask | undefined {
@@ -129,23 +132,13 @@ async function scoreAll(
   judge: Services['judge'],
   meters: Services['metrics']['meters'],
 ): Promise<Verdict[]> {
-  const asked = body.rollouts
-    ? body.rollouts.map((ask) => ({ which: ask, given: givenOf(ask) }))
-    : (body.groups ?? []).flatMap((group) =>
-        group.completions.map((completion) => ({ which: group, given: { kind: 'completion', completion } as const })),
-      )
   const verdicts: Verdict[] = []
-  const judging = placesByItem(asked.map(({ which }) => which)).map(async (at) => {
-    const recipe = await recipeOf(asked[at[0] ?? 0]?.which ?? {}, items)
-    const some = await judge.verdicts(
-      recipe,
-      at.map((k) => asked[k]?.given ?? NOTHING),
-      body,
-    )
+  const judging = sharesOf(body).map(async ({ which, given, places }) => {
+    const recipe = await recipeOf(which, items)
+    const some = await judge.verdicts(recipe, given, body)
     meters.verdicts(recipe.task, some)
-    at.forEach((k, n) => {
-      const verdict = some[n]
-      if (verdict) verdicts[k] = verdict
+    some.forEach((verdict, k) => {
+      verdicts[places[k] ?? 0] = verdict // as many places as were given
     })
   })
   await Promise.all(judging)
@@ -157,20 +150,28 @@ interface Which {
   recipe?: RecipeInput | undefined
 }
 
-const NOTHING: Given = { kind: 'nothing', detail: 'nothing was given' }
+/** What was given for one item, and where it stands in the request. */
+interface Share {
+  which: Which
+  given: Given[]
+  places: number[]
+}
 
-function placesByItem(asked: Which[]): number[][] {
-  const byItem = new Map<string, number[]>()
-  let [last, places]: [Which | undefined, number[]] = [undefined, []]
-  for (const [k, which] of asked.entries()) {
-    if (!last || last.recipe !== which.recipe || last.item_id !== which.item_id) {
+function sharesOf({ rollouts = [], groups = [] }: Body): Share[] {
+  const byItem = new Map<string, Share>()
+  let share: Share | undefined
+  let place = 0
+  const add = (which: Which, given: Given) => {
+    if (share?.which.recipe !== which.recipe || share?.which.item_id !== which.item_id) {
       const key = keyOf(which)
-      places = byItem.get(key) ?? []
-      byItem.set(key, places)
-      last = which
+      share = byItem.get(key) ?? { which, given: [], places: [] }
+      byItem.set(key, share)
     }
-    places.push(k)
+    share?.given.push(given)
+    share?.places.push(place++)
   }
+  for (const ask of rollouts) add(ask, givenOf(ask))
+  for (const group of groups) for (const completion of group.completions) add(group, { kind: 'completion', completion })
   return [...byItem.values()]
 }
 

@@ -28,7 +28,7 @@ import { addCommonAnswers } from './plugins/common-answers.ts'
 import { addCompressedBodies } from './plugins/compressed-bodies.ts'
 import { addDashboard } from './plugins/dashboard.ts'
 import { addGuard } from './plugins/guard.ts'
-import { lazyLog } from './plugins/lazy-log.ts'
+import { LazyLog } from './plugins/lazy-log.ts'
 import { addLimits } from './plugins/limits.ts'
 import { addMetrics } from './plugins/metrics.ts'
 import { addOpenapi } from './plugins/openapi.ts'
@@ -78,9 +78,8 @@ export interface Wire {
 export async function buildApp(services: Services, log: FastifyBaseLogger, wire: Wire = {}): Promise<App> {
   const { keys, meter, corsOrigins = [], trustProxy = [], patience = PATIENCE } = wire
   const app = Fastify({
-    loggerInstance: log,
+    loggerInstance: new LazyLog(log),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
-    childLoggerFactory: lazyLog,
     ...patient(patience),
     trustProxy: trustProxy.length > 0 && trustProxy,
     bodyLimit: BODY_BYTES,

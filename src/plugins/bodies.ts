@@ -3,24 +3,30 @@ import { isAscii } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
 import { parse } from 'secure-json-parse'
 import { Fault } from '../faults.ts'
-import { assertShape } from './json-shape.ts'
+import { readBytes } from './body-bytes.ts'
+import { assertShape, DEEPEST, tooDeep } from './json-shape.ts'
 
 const BYTE_ORDER_MARK = '\ufeff'
+/** What is smaller cannot take much memory whatever is in it, so it is parsed first and looked at then. */
+const LARGE_BYTES = 64 * 1024
 
 export function addBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
-    try {
-      done(null, body.length === 0 ? undefined : readJson(body as Buffer)) // as `parseAs` says
-    } catch (fault) {
-      done(fault as Fault)
-    }
+  app.addContentTypeParser('application/json', (request, payload, done) => {
+    readBytes(request, payload, (fault, bytes) => {
+      if (fault || !bytes) return done(fault)
+      try {
+        done(null, bytes.length === 0 ? undefined : readJson(bytes))
+      } catch (found) {
+        done(found as Fault)
+      }
+    })
   })
 }
 
 /** Throws `invalid_json`, also for keys that could reach a prototype: `__proto__`, and `prototype` in `constructor`. */
 export function readJson(body: Buffer): unknown {
-  assertShape(body)
+  if (body.length > LARGE_BYTES) assertShape(body)
   const text = isAscii(body) ? body.toString('latin1') : body.toString() // half the time, and most bodies are
   const value = parsed(text)
   if (value === null) throw new Fault('invalid_request', 'The body is null; send an object') // null stands for none
@@ -30,27 +36,28 @@ export function readJson(body: Buffer): unknown {
 function parsed(text: string): unknown {
   try {
     const value: unknown = text.startsWith(BYTE_ORDER_MARK) ? parse(text) : JSON.parse(text)
-    return reachesPrototype(value) ? parse(text) : value // which says what is wrong
+    return reachesPrototype(value, 0) ? parse(text) : value // which says what is wrong
   } catch (cause) {
-    throw unreadable(text, cause)
+    throw cause instanceof Fault ? cause : unreadable(text, cause)
   }
 }
 
 /** What was parsed is looked through rather than its text: texts are long, and have few fields. */
-function reachesPrototype(value: unknown): boolean {
+function reachesPrototype(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false
+  if (depth === DEEPEST) throw tooDeep()
   if (Array.isArray(value)) {
     // By index: lists of a hundred thousand tokens come, over which an iterator takes ten times as long.
     for (let k = 0; k < value.length; k++) {
       const one: unknown = value[k]
-      if (typeof one === 'object' && reachesPrototype(one)) return true
+      if (typeof one === 'object' && reachesPrototype(one, depth + 1)) return true
     }
     return false
   }
   for (const name of Object.keys(value)) {
     if (name === '__proto__' || name === 'constructor') return true
     const field: unknown = Reflect.get(value, name)
-    if (typeof field === 'object' && reachesPrototype(field)) return true
+    if (typeof field === 'object' && reachesPrototype(field, depth + 1)) return true
   }
   return false
 }

@@ -75,11 +75,11 @@ export function addBodyRoom(app: FastifyInstance): void {
 
 /** At most all the room there is: then the body is read alone. Who does not say how long it is counts as large. */
 function bytesOf(request: FastifyRequest): number {
-  const { headers, routeOptions } = request
-  const limit = Math.min(routeOptions.bodyLimit ?? 0, ROOM_BYTES)
+  const { headers } = request
   if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return 0
-  const said = Number(headers['content-length'] ?? limit)
-  return Math.min(encodingOf(request) === undefined ? said : said * UNPACKED, limit)
+  const said = Number(headers['content-length'] ?? ROOM_BYTES)
+  const unpacked = encodingOf(request) === undefined ? said : said * UNPACKED
+  return unpacked <= LARGE_BYTES ? unpacked : Math.min(unpacked, request.routeOptions.bodyLimit ?? 0, ROOM_BYTES)
 }
 
 function tooMany(): Fault {

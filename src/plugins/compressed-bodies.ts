@@ -34,11 +34,6 @@ export function addCompressedBodies(app: FastifyInstance): void {
 
 /** The decoder as the body; whatever ends it, what is left of the packed bytes is thrown away as it comes. */
 function unpacked(payload: RequestPayload, decoder: Transform, limit: number): RequestPayload {
-  const body: RequestPayload = decoder
-  body.receivedEncodedLength = 0
-  payload.on('data', (chunk: Buffer) => {
-    body.receivedEncodedLength = (body.receivedEncodedLength ?? 0) + chunk.byteLength
-  })
   payload.once('error', (error) => decoder.destroy(error))
   payload.once('close', () => {
     if (!payload.readableEnded) decoder.destroy(new Fault('invalid_request', 'The body broke off'))

@@ -13,29 +13,32 @@ declare module 'fastify' {
 
 const ADMINS_ONLY: Row = { roles: ['admin'] }
 
+/** Each route gets hooks that know its row: they stand before its own, so that it does nothing for whom it refuses. */
 export function addGuard(app: FastifyInstance): void {
   const rows = new Map<string, Row>()
   app.decorate('rows', rows)
-  app.addHook('onRoute', ({ method, url }) => {
-    for (const one of [method].flat()) rows.set(`${one} ${url}`, rowOf(one, url) ?? ADMINS_ONLY)
-  })
-  app.addHook('onRequest', (request, reply, done) => {
-    if (!request.is404) admit(request, reply, rows.get(`${request.method} ${request.routeOptions.url}`) ?? ADMINS_ONLY)
-    done()
-  })
-  app.addHook('preHandler', (request, _reply, done) => {
-    const { caller, params, query, body } = request
-    const row = rows.get(`${request.method} ${request.routeOptions.url}`)
-    const parts = row?.bodyRunIsOrigin ? [params, query] : [params, query, body]
-    const named = parts.map((part) => fieldOf(part, 'run')).filter((run) => run !== undefined)
-    for (const run of named) assertRun(caller, run)
-    if (row?.boundNamesRun && caller.runs && named.length === 0) {
-      throw new Fault('forbidden', `This key is bound to runs: name one of them as run: ${[...caller.runs].join(', ')}`)
-    }
-    if (fieldOf(query, 'reveal') === true && caller.role !== 'admin') {
-      throw new Fault('forbidden', 'Only an admin may see answers')
-    }
-    done()
+  app.addHook('onRoute', (route) => {
+    const methods = [route.method].flat()
+    const found = methods.map((method) => rowOf(method, route.url) ?? ADMINS_ONLY)
+    methods.forEach((method, k) => {
+      rows.set(`${method} ${route.url}`, found[k] ?? ADMINS_ONLY)
+    })
+    const [row = ADMINS_ONLY, ...others] = found
+    if (others.some((other) => other !== row)) throw new Error(`${route.url}: one row for all methods of a route`)
+    route.onRequest = [
+      (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
+        admit(request, reply, row)
+        done()
+      },
+      ...[route.onRequest ?? []].flat(),
+    ]
+    route.preHandler = [
+      (request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
+        holdToRuns(request, row)
+        done()
+      },
+      ...[route.preHandler ?? []].flat(),
+    ]
   })
 }
 
@@ -50,6 +53,21 @@ function admit({ caller, params, query }: FastifyRequest, reply: FastifyReply, r
   }
   assertRun(caller, fieldOf(params, 'run'))
   assertRun(caller, fieldOf(query, 'run'))
+}
+
+/** Once params, query and body are read. */
+function holdToRuns({ caller, params, query, body }: FastifyRequest, row: Row): void {
+  if (caller.runs) {
+    const parts = row.bodyRunIsOrigin ? [params, query] : [params, query, body]
+    const named = parts.map((part) => fieldOf(part, 'run')).filter((run) => run !== undefined)
+    for (const run of named) assertRun(caller, run)
+    if (row.boundNamesRun && named.length === 0) {
+      throw new Fault('forbidden', `This key is bound to runs: name one of them as run: ${[...caller.runs].join(', ')}`)
+    }
+  }
+  if (caller.role !== 'admin' && fieldOf(query, 'reveal') === true) {
+    throw new Fault('forbidden', 'Only an admin may see answers')
+  }
 }
 
 function assertRun(caller: Caller, run: unknown): void {

@@ -1,10 +1,10 @@
 /**
- * A look at JSON before it is parsed: nothing honest is nested deeper than 64 or has a million fields, and what is could
- * exhaust the stack or the memory of whoever walks it later. One pass over the bytes; strings are skipped as a whole.
+ * A look at large JSON before it is parsed: nothing honest is nested deeper than 64 or has a million fields, and what is
+ * could exhaust the stack or the memory of whoever walks it later. One pass over the bytes; strings are skipped as a whole.
  */
 import { Fault } from '../faults.ts'
 
-const DEEPEST = 64
+export const DEEPEST = 64
 const LONGEST = 1_000_000
 
 const QUOTE = 0x22
@@ -38,12 +38,16 @@ export function assertShape(bytes: Uint8Array): void {
       if (++entries > LONGEST) throw new Fault('invalid_json', `An array or object has more than ${LONGEST} entries`)
     } else if (kind === STRING) at = endOfString(bytes, at)
     else if (kind === OPEN) {
-      if (outer.push(entries) > DEEPEST) throw new Fault('invalid_json', `The body is nested deeper than ${DEEPEST}`)
+      if (outer.push(entries) > DEEPEST) throw tooDeep()
       entries = 1
       const end = endOfNumbers(at)
       if (end !== undefined) at = end - 1
     } else entries = outer.pop() ?? 1
   }
+}
+
+export function tooDeep(): Fault {
+  return new Fault('invalid_json', `The body is nested deeper than ${DEEPEST}`)
 }
 
 /** The place of the closing quote, or the end of the bytes. */

@@ -3,24 +3,21 @@ import type { FastifyBaseLogger } from 'fastify'
 
 type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace'
 type Child = Parameters<FastifyBaseLogger['child']>
+type Root = FastifyBaseLogger & { isLevelEnabled?: (level: string) => boolean } // pino has it
 
-export function lazyLog(logger: FastifyBaseLogger, bindings: Child[0], options: Child[1]): FastifyBaseLogger {
-  return new LazyLog(logger, () => logger.child(bindings, options))
-}
-
-/** Methods, not getters: Fastify looks on every request whether all of them are there. */
-class LazyLog implements FastifyBaseLogger {
-  readonly #parent: FastifyBaseLogger & { isLevelEnabled?: (level: string) => boolean } // pino has it
+/** What the root would not write its children would not write either. */
+export class LazyLog implements FastifyBaseLogger {
+  readonly #root: Root
   readonly #make: () => FastifyBaseLogger
   #own: FastifyBaseLogger | undefined
 
-  constructor(parent: FastifyBaseLogger, make: () => FastifyBaseLogger) {
-    this.#parent = parent
+  constructor(root: Root, make: () => FastifyBaseLogger = () => root) {
+    this.#root = root
     this.#make = make
   }
 
   get level(): string {
-    return this.#parent.level
+    return this.#root.level
   }
 
   fatal(...line: unknown[]): void {
@@ -44,12 +41,11 @@ class LazyLog implements FastifyBaseLogger {
   silent(): void {}
 
   child(...of: Child): FastifyBaseLogger {
-    return this.#ours().child(...of)
+    return new LazyLog(this.#root, () => this.#ours().child(...of))
   }
 
-  /** What the parent would not write the child would not write either. */
   #write(level: Level, line: unknown[]): void {
-    if (this.#parent.isLevelEnabled?.(level) === false) return
+    if (this.#root.isLevelEnabled?.(level) === false) return
     const own = this.#ours()
     Reflect.apply(own[level], own, line)
   }

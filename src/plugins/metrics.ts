@@ -1,16 +1,21 @@
 /** Counts every answer, by the route's pattern and not by what the caller wrote. */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 /** `GET /unknown` and the like share one series. */
 const NO_ROUTE = 'none'
 
-export function addMetrics(
-  app: FastifyInstance,
-  meters: { answered(method: string, route: string, status: number, seconds: number): void },
-): void {
-  app.addHook('onResponse', (request, reply, done) => {
-    const route = request.is404 ? NO_ROUTE : (request.routeOptions.url ?? NO_ROUTE)
+interface Meters {
+  answered(method: string, route: string, status: number, seconds: number): void
+}
+
+export function addMetrics(app: FastifyInstance, meters: Meters): void {
+  const count = (route: string) => (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
     meters.answered(request.method, route, reply.statusCode, reply.elapsedTime / 1000)
     done()
+  }
+  const countUnknown = count(NO_ROUTE)
+  app.addHook('onRoute', (route) => {
+    route.onResponse = [count(route.url), ...[route.onResponse ?? []].flat()]
   })
+  app.addHook('onResponse', (request, reply, done) => (request.is404 ? countUnknown(request, reply, done) : done()))
 }

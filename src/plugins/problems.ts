@@ -38,11 +38,8 @@ function toFault(error: FastifyError): Fault {
     return new Fault('invalid_request', `The body is not in its Content-Encoding: ${error.message}`, { cause: error })
   }
   switch (error.code) {
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new Fault('body_too_large', 'The body is larger than this address takes', { cause: error })
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new Fault('unsupported_media_type', 'Send application/json', { cause: error })
-    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
     case 'FST_ERR_BAD_URL':
       return new Fault('invalid_request', error.message, { cause: error })
     default:

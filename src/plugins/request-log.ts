@@ -1,5 +1,5 @@
 /** A line for each answered request, for runs that want them; a request of no run is told at debug level. */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 
 /** A change of the setting is seen after this time at the latest. */
@@ -23,14 +23,16 @@ export function addRequestLog(app: FastifyInstance, isQuiet: (run: string) => Pr
   app.addHook('onResponse', (request, reply, done) => {
     done()
     const run = runs.get(request) ?? runOf(request)
-    const tell = (level: 'trace' | 'debug' | 'info') => {
-      const ms = Math.round(reply.elapsedTime)
-      const { method, url } = request
-      request.log[level]({ run, method, url: url.slice(0, URL_CHARS), status: reply.statusCode, ms }, 'request')
-    }
-    if (run === undefined) return tell('debug')
-    void ask(run).then((silent) => tell(silent ? 'trace' : 'info'))
+    if (run === undefined) tell(request, reply, 'debug', run)
+    else void ask(run).then((silent) => tell(request, reply, silent ? 'trace' : 'info', run))
   })
+}
+
+type Level = 'trace' | 'debug' | 'info'
+
+function tell({ log, method, url }: FastifyRequest, reply: FastifyReply, level: Level, run: string | undefined): void {
+  const ms = Math.round(reply.elapsedTime)
+  log[level]({ run, method, url: url.slice(0, URL_CHARS), status: reply.statusCode, ms }, 'request')
 }
 
 function runOf({ params, query, body }: FastifyRequest): string | undefined {

@@ -23,11 +23,16 @@ export function readingsOf(answer: string, dualFormat: boolean): string[] {
 
 /** The best reading counts; one that failed leaves the verdict open unless another gave full marks. */
 export function verdictOf(answer: string, readings: Scoring[]): Verdict {
-  const scores = readings.map((reading) => (reading.kind === 'score' ? clamp(reading.score) : 0))
-  const score = Math.max(0, ...scores)
-  const failed = readings.find((reading) => reading.kind === 'failed')
+  let score = 0
+  let raised = 0
+  let failed: Extract<Scoring, { kind: 'failed' }> | undefined
+  for (const reading of readings) {
+    if (reading.kind === 'score') score = Math.max(score, clamp(reading.score))
+    else if (reading.kind === 'raised') raised++
+    else failed ??= reading
+  }
   if (failed && score < 1) return unscored(failed.code, failed.detail)
-  if (readings.every((reading) => reading.kind === 'raised')) return faulty('invalid_answer', answer)
+  if (raised === readings.length) return faulty('invalid_answer', answer)
   return { status: 'scored', reward: score, score, answer, fault: null, penalty: 0 }
 }
 

@@ -3,11 +3,23 @@ import type { Redis } from 'ioredis'
 
 const FLUSH_MS = 1000
 
+/** What this process has to add to one sum. Its owner keeps it, so that adding needs no look-up. */
+export class Tally {
+  amount = 0
+  /** Set by every addition: a sum of zero is told too. */
+  isNew = false
+
+  add(amount: number): void {
+    this.amount += amount
+    this.isNew = true
+  }
+}
+
 export class Sums {
   readonly #redis: Redis
   readonly #key: string
   readonly #timer: NodeJS.Timeout
-  #amounts = new Map<string, number>()
+  readonly #tallies = new Map<string, Tally>()
 
   constructor(redis: Redis, key: string) {
     this.#redis = redis
@@ -15,20 +27,31 @@ export class Sums {
     this.#timer = setInterval(() => void this.flush(), FLUSH_MS)
   }
 
-  add(field: string, amount: number): void {
-    this.#amounts.set(field, (this.#amounts.get(field) ?? 0) + amount)
+  /** The same object whenever it is asked for: fields are few, and kept as long as the process lives. */
+  tally(field: string): Tally {
+    let tally = this.#tallies.get(field)
+    if (!tally) {
+      tally = new Tally()
+      this.#tallies.set(field, tally)
+    }
+    return tally
   }
 
   /** What Redis could not be told now is told the next time. */
   async flush(): Promise<void> {
-    if (this.#amounts.size === 0) return
-    const amounts = [...this.#amounts]
-    this.#amounts = new Map()
+    const told = [...this.#tallies].flatMap(([field, tally]) => {
+      if (!tally.isNew) return []
+      const { amount } = tally
+      tally.amount = 0
+      tally.isNew = false
+      return [{ field, tally, amount }]
+    })
+    if (told.length === 0) return
     const pipeline = this.#redis.pipeline()
-    for (const [field, amount] of amounts) pipeline.hincrbyfloat(this.#key, field, amount)
+    for (const { field, amount } of told) pipeline.hincrbyfloat(this.#key, field, amount)
     const results = await pipeline.exec().catch(() => null)
-    amounts.forEach(([field, amount], k) => {
-      if (results?.[k]?.[0] !== null) this.add(field, amount)
+    told.forEach(({ tally, amount }, k) => {
+      if (results?.[k]?.[0] !== null) tally.add(amount)
     })
   }
 

@@ -29,6 +29,7 @@ describe('a JSON body', () => {
     expect(faultOf(nested(65))).toBe('invalid_json')
     expect(faultOf(`${'{"a":'.repeat(65)}1${'}'.repeat(65)}`)).toBe('invalid_json')
     expect(faultOf('['.repeat(20_000_000))).toBe('invalid_json')
+    expect(faultOf(nested(20_000))).toBe('invalid_json')
     expect(read(`[${Array(100).fill(nested(60)).join()}]`)).toHaveLength(100)
   })
 

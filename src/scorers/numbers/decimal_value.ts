@@ -13,10 +13,15 @@ export const decimalValue = defineScorer({
   },
 })
 
+/** Integers that a double holds, as they are mostly written. */
+const plainInteger = /^-?\d{1,15}$/
+
 /** Whether two texts are decimals of equal value. */
 export function sameDecimal(a: string, b: string): boolean {
+  if (plainInteger.test(a) && plainInteger.test(b)) return Number(a) === Number(b)
   try {
-    const [one, other] = [Decimal.read(a), Decimal.read(b)]
+    const one = Decimal.read(a)
+    const other = one && Decimal.read(b)
     return one !== undefined && other !== undefined && one.equals(other)
   } catch (error) {
     if (error instanceof InvalidOperation) return false
