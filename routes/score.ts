@@ -55,8 +55,14 @@ const ScoreSchema = z
 
 type Body = z.infer<typeof ScoreSchema>
 
-/** The rules of a body that names none. */
-const PLAIN_RULES = Rules.parse({})
+/** What rules may be, to be looked up: of a body that names none, and of one that names some. */
+const DEFAULT_RULES = Rules.parse({})
+const RULE_VALUES = new Map<string, readonly unknown[]>([
+  ['extraction', Extraction.options],
+  ['dual_format', [true, false]],
+  ['scoring', ScoringMode.options],
+  ['detail', Rules.shape.detail.unwrap().options],
+])
 
 /** Completions of plain recipes or of ids, which is what nearly all bodies hold. */
 function plainBody(value: unknown): Body | undefined {
@@ -69,8 +75,8 @@ function plainBody(value: unknown): Body | undefined {
     if (!ask) return undefined
     asks.push(ask)
   }
-  const checked = Object.keys(rules).length === 0 ? PLAIN_RULES : Rules.safeParse(rules).data
-  return checked && { rollouts: asks, ...checked }
+  const known = Object.entries(rules).every(([name, value]) => RULE_VALUES.get(name)?.includes(value))
+  return known ? { rollouts: asks, ...DEFAULT_RULES, ...rules } : undefined
 }
 
 function plainAsk(rollout: unknown, before: RecipeInput | undefined): Ask | undefined {

@@ -4,10 +4,13 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 
 const PLAIN = /^[\w.:/+=-]{1,128}$/
+/** Of this process: no two ever have the same. */
+const OURS = randomUUID()
+let made = 0
 
 export function requestId({ headers }: IncomingMessage): string {
   const given = headers['x-request-id']
-  return typeof given === 'string' && PLAIN.test(given) ? given : randomUUID()
+  return typeof given === 'string' && PLAIN.test(given) ? given : `${OURS}-${++made}`
 }
 
 export function addRequestIds(app: FastifyInstance): void {

@@ -167,9 +167,11 @@ it('every answer repeats the request’s id, or makes one', async () => {
   expect((await world.call('GET', '/livez', undefined, { 'x-request-id': 'mine-1' })).headers['x-request-id']).toBe(
     'mine-1',
   )
-  expect(
-    (await world.call('GET', '/livez', undefined, { 'x-request-id': 'not\tplain' })).headers['x-request-id'],
-  ).toMatch(/^[0-9a-f-]{36}$/)
+  const made = async () =>
+    (await world.call('GET', '/livez', undefined, { 'x-request-id': 'not\tplain' })).headers['x-request-id']
+  const [one, other] = [await made(), await made()]
+  expect(one).toMatch(/^[0-9a-f-]{36}-\d+$/)
+  expect(other).not.toBe(one)
 })
 
 it('a method that is not taken is told which are, also one that few know', async () => {
