@@ -52,6 +52,7 @@ describe('a JSON body', () => {
     '{"extra":{"constructor":{"prototype":1}}}',
   ])('%s could reach a prototype and is refused', (text) => {
     expect(faultOf(text)).toBe('invalid_json')
+    expect(faultOf(`[${text},"${' '.repeat(100_000)}"]`)).toBe('invalid_json')
     expect('admin' in {}).toBe(false)
   })
 
