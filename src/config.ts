@@ -68,7 +68,8 @@ export const Environment = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   API_PROCESSES: count(1, apiProcesses).describe('HTTP processes of `npm start`'),
   WORKERS: count(0, workers).describe('Worker processes of `npm start`'),
-  WORKER_CONCURRENCY: count(1, 16).describe('Groups that one worker has in hand at once'),
+  // Redis puts what comes together on disk together: with 16 in hand it waits for the disk, and with it the workers do.
+  WORKER_CONCURRENCY: count(1, 64).describe('Groups that one worker has in hand at once'),
   ENGINE_HOSTS: count(1, Math.min(2, cores)).describe(
     'Python hosts for scoring, and as many for making, in each process',
   ),

@@ -62,6 +62,9 @@ import { TaskFigures } from './store/task-figures.ts'
 import { beat } from './store/workers.ts'
 import { TaskCatalogue } from './tasks/catalogue.ts'
 
+/** Items that a worker has made and dump files that it writes at once: they wait for processors and disks, not for Redis. */
+const BESIDE_SCORING = 16
+
 export interface Service extends Services {
   /** What the sweeper works on. */
   sweeping: { runs: Runs; groups: Groups; producer: Producer }
@@ -219,8 +222,8 @@ export function openService(
         prefix: keys.jobs,
         concurrency: {
           'score-group': config.WORKER_CONCURRENCY,
-          'write-dump': config.WORKER_CONCURRENCY,
-          'prepare-items': config.WORKER_CONCURRENCY,
+          'write-dump': BESIDE_SCORING,
+          'prepare-items': BESIDE_SCORING,
           sample: config.MODEL_CONCURRENCY,
         },
         onError,

@@ -60,13 +60,13 @@ export function pack(group: GroupInput, delivered: boolean): Packed {
   const columns: Uint8Array[] = []
   const withoutColumns = rollouts.map((rollout, k) => apart(rollout, k, index, columns))
   const texts: GroupTexts = { extra, rollouts: withoutColumns }
-  const spelt = canonicalJson(texts) // what is hashed is what is kept: texts are long, and spelling them takes time
+  const spelt = Buffer.from(canonicalJson(texts)) // what is hashed is what is kept: spelling long texts takes time
   const hash = createHash('sha256').update(canonicalJson({ item_id, policy_version, buffer }))
   hash.update(spelt).update(JSON.stringify(index))
   for (const column of columns) hash.update(column)
   return {
     about: JSON.stringify(about),
-    texts: toBlob(Buffer.from(spelt)),
+    texts: toBlob(spelt),
     arrays: delivered && index.length > 0 ? toBlob(joined(index, columns)) : Buffer.alloc(0),
     hash: hash.digest('hex'),
   }

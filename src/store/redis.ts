@@ -27,14 +27,26 @@ function connect(url: string, waiting: Waiting): Redis {
   return redis
 }
 
+/** The commands of one turn of the event loop leave in one write: a system call for each takes a tenth of all time. */
+class CorkedRedis extends Redis {
+  override sendCommand(...of: Parameters<Redis['sendCommand']>): unknown {
+    const stream = this.stream as Redis['stream'] | undefined // there is none before it connects
+    if (stream && stream.writableCorked === 0) {
+      stream.cork()
+      process.nextTick(() => stream.uncork())
+    }
+    return super.sendCommand(...of)
+  }
+}
+
 const retryStrategy = (tries: number) => Math.min(50 * tries, 1000)
 
 function open(address: RedisAddress, { enableOfflineQueue = true, ...options }: Waiting): Redis {
-  if (address.kind === 'one') return new Redis(address.url, { ...options, enableOfflineQueue, retryStrategy })
+  if (address.kind === 'one') return new CorkedRedis(address.url, { ...options, enableOfflineQueue, retryStrategy })
   const { nodes, tls, username, password } = address
   const access = { ...(username && { username }), ...(password && { password }), ...(tls && { tls: {} }) }
   if (address.kind === 'sentinel') {
-    return new Redis({
+    return new CorkedRedis({
       ...options,
       ...access,
       sentinels: nodes,

@@ -18,20 +18,24 @@ export const TASK_NAMES = Object.keys(BUILT_IN)
 
 export class TaskCatalogue {
   readonly #engine: Engine
-  readonly #ladders: Ladders
+  readonly #tasks: ReadonlyMap<string, TaskSummary>
 
   constructor(engine: Engine, ladders: Ladders) {
     this.#engine = engine
-    this.#ladders = ladders
+    this.#tasks = new Map(
+      Object.entries(BUILT_IN).map(([name, { category, credit }]) => {
+        const rungs = ladders.rungs(name).length
+        const scorer = NATIVE_TASKS.has(name) ? 'native' : 'library'
+        return [name, { name, category, credit, scorer, adjustable: rungs > 1, rungs }]
+      }),
+    )
   }
 
   /** Throws `unknown_task`. */
   find(name: string): TaskSummary {
-    const known = Object.hasOwn(BUILT_IN, name) ? BUILT_IN[name] : undefined
+    const known = this.#tasks.get(name)
     if (!known) throw new Fault('unknown_task', `There is no task named ${JSON.stringify(name)}; GET /tasks lists them`)
-    const rungs = this.#ladders.rungs(name).length
-    const scorer = NATIVE_TASKS.has(name) ? 'native' : 'library'
-    return { name, category: known.category, credit: known.credit, scorer, adjustable: rungs > 1, rungs }
+    return known
   }
 
   /** Throws `unknown_task` unless this is a task or `category:NAME`. */
@@ -45,7 +49,7 @@ export class TaskCatalogue {
   /** All tasks, or those of a category, or whose name or category has `query` in it. */
   list(category?: string, query?: string): TaskSummary[] {
     const wanted = query?.toLowerCase()
-    return TASK_NAMES.map((name) => this.find(name)).filter(
+    return [...this.#tasks.values()].filter(
       (task) =>
         (category === undefined || task.category === category) &&
         (wanted === undefined || task.name.includes(wanted) || task.category.includes(wanted)),

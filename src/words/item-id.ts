@@ -2,6 +2,7 @@
  * An item's id is its recipe: `TASK.SEED.INDEX.` and the rest as base64url of JSON `[engine, difficulty, config]`.
  * Any node can make the item again from it. Neither secret nor signed: what is decoded is checked like any recipe.
  */
+import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { Fault } from '../faults.ts'
 import { Config, Difficulty, type Recipe, SEEDS_END, TaskName } from './recipe.ts'
@@ -22,8 +23,15 @@ export function encodeItemId({ task, seed, index, engine, difficulty, config }: 
   return id
 }
 
-/** The recipe that an id spells, of any engine version. Throws `invalid_item_id`. */
-export function decodeItemId(id: string): Recipe {
+/** The recipe that an id spells, of any engine version; the same object for the same id. Throws `invalid_item_id`. */
+export function decodeItemId(id: string): Readonly<Recipe> {
+  return DECODED.memo(id)
+}
+
+/** An id comes with each of its completions, and is read at every step of their way. */
+const DECODED = new LRUCache({ max: 4000, memoMethod: decoded })
+
+function decoded(id: string): Recipe {
   const [task, seed, index, rest, ...more] = id.split('.')
   const place = [number(seed), number(index)] as const
   const parsed = Rest.safeParse(json(rest))
