@@ -1,6 +1,7 @@
 /** Scores a posted group: reads its completions, applies the run's rules, completes it. May run any number of times. */
 
 import type { Logger } from 'pino'
+import { ByteRoom } from '../byte-room.ts'
 import type { Dumps } from '../dumps/dumps.ts'
 import { dumpedGroup } from '../dumps/record.ts'
 import { Fault } from '../faults.ts'
@@ -15,7 +16,7 @@ import type { Handout } from '../runs/handout.ts'
 import type { RunBook } from '../runs/run-book.ts'
 import { type GroupResult, judgeGroup } from '../scoring/group.ts'
 import { factsOf } from '../store/facts.ts'
-import type { Completed, GroupPlace, Groups } from '../store/groups.ts'
+import type { Completed, GroupPlace, Groups, StoredGroup } from '../store/groups.ts'
 import type { GroupTexts } from '../store/payload.ts'
 import { redisFault } from '../store/redis.ts'
 import type { TaskCatalogue } from '../tasks/catalogue.ts'
@@ -37,15 +38,24 @@ interface Parts {
 const INTERNAL = new Fault('internal', 'The server failed; GET /jobs/failed has the reason')
 type Posted = GroupPlace & { request?: string | undefined }
 
+/** What a worker holds of texts at once: many small groups, or few large ones. */
+const ROOM_BYTES = 256 * 1024 * 1024
+/** What packed texts may come to. */
+const UNPACKED = 4
+
 const NO_COMPLETION = new Set(['abort', 'error'])
 
 export function scoreGroup({ groups, items, judge, runs, tasks, meters, dumps, handout, faults, log }: Parts) {
-  return async ({ request, ...place }: Posted, { last }: { last: boolean }): Promise<void> => {
+  const room = new ByteRoom(ROOM_BYTES)
+  return async (posted: Posted, { last }: { last: boolean }): Promise<void> => {
+    const stored = await groups.find(posted)
+    if (stored?.status === 'queued') await room.within(stored.bytes * UNPACKED, () => score(posted, stored, last))
+  }
+
+  async function score({ request, ...place }: Posted, { about, wants }: StoredGroup, last: boolean): Promise<void> {
     const started = performance.now()
-    const stored = await groups.find(place)
-    const texts = stored?.status === 'queued' ? await groups.texts(place) : undefined
-    if (!stored?.about || !texts) return // done by another delivery, or of a run that is gone
-    const { about, wants } = stored
+    const texts = await groups.texts(place)
+    if (!about || !texts) return // done by another delivery, or of a run that is gone
     const run = await runs.ensure(place.run)
     const { settings } = run
     const recipe = decodeItemId(about.item_id)

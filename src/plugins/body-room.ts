@@ -3,6 +3,7 @@
  * take turns instead of memory. A route gives the room back once it has no more use for the body.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { ByteRoom } from '../byte-room.ts'
 import { Fault } from '../faults.ts'
 import { encodingOf } from './compressed-bodies.ts'
 
@@ -23,20 +24,10 @@ declare module 'fastify' {
 }
 
 export function addBodyRoom(app: FastifyInstance): void {
-  let free = ROOM_BYTES
-  const waiting: { bytes: number; enter(): void }[] = []
-
-  const admit = () => {
-    for (let first = waiting[0]; first && first.bytes <= free; first = waiting[0]) {
-      waiting.shift()
-      free -= first.bytes
-      first.enter()
-    }
-  }
+  const room = new ByteRoom(ROOM_BYTES)
   const release = (request: FastifyRequest) => {
-    free += request.bodyRoom
+    room.leave(request.bodyRoom)
     request.bodyRoom = 0
-    admit()
   }
 
   app.decorateRequest('bodyRoom', 0)
@@ -47,29 +38,21 @@ export function addBodyRoom(app: FastifyInstance): void {
   app.addHook('preParsing', (request, reply, payload, done) => {
     const bytes = bytesOf(request)
     if (bytes <= LARGE_BYTES) return done(null, payload)
-    if (waiting.length >= WAITING_MAX) return done(tooMany())
+    if (room.waiting >= WAITING_MAX) return done(tooMany())
     const refuse = (fault: Fault) => {
       clearTimeout(timer)
-      const at = waiting.indexOf(place)
-      if (at < 0) return
-      waiting.splice(at, 1)
-      done(fault)
+      if (place.cancel()) done(fault)
     }
     const gone = () => refuse(new Fault('invalid_request', 'The body broke off'))
     const timer = setTimeout(() => refuse(tooMany()), WAIT_MS)
-    const place = {
-      bytes,
-      enter() {
-        clearTimeout(timer)
-        payload.off('close', gone)
-        request.bodyRoom = bytes
-        reply.raw.once('close', () => release(request)) // answered, or the client is gone
-        done(null, payload)
-      },
-    }
     payload.once('close', gone)
-    waiting.push(place)
-    admit()
+    const place = room.ask(bytes, () => {
+      clearTimeout(timer)
+      payload.off('close', gone)
+      request.bodyRoom = bytes
+      reply.raw.once('close', () => release(request)) // answered, or the client is gone
+      done(null, payload)
+    })
   })
 }
 

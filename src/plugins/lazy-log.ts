@@ -5,7 +5,7 @@ type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace'
 type Child = Parameters<FastifyBaseLogger['child']>
 type Root = FastifyBaseLogger & { isLevelEnabled?: (level: string) => boolean } // pino has it
 
-/** What the root would not write its children would not write either. */
+/** What the root would not write its children would not write either, but for those with a level of their own. */
 export class LazyLog implements FastifyBaseLogger {
   readonly #root: Root
   readonly #make: () => FastifyBaseLogger
@@ -40,8 +40,9 @@ export class LazyLog implements FastifyBaseLogger {
   }
   silent(): void {}
 
-  child(...of: Child): FastifyBaseLogger {
-    return new LazyLog(this.#root, () => this.#ours().child(...of))
+  child(bindings: Child[0], options?: Child[1]): FastifyBaseLogger {
+    const make = () => this.#ours().child(bindings, options)
+    return options && 'level' in options ? make() : new LazyLog(this.#root, make)
   }
 
   #write(level: Level, line: unknown[]): void {
