@@ -2,6 +2,7 @@
 import { Redis } from 'ioredis'
 import { NUMBER_MARK } from '../load/asks.ts'
 import { load, writeAsks } from '../load/run.ts'
+import { secondsOf } from '../machine.ts'
 import { assertRight, type Bench, type Row } from '../rows.ts'
 import { call, startOurs } from '../servers.ts'
 import { settled } from '../waiting.ts'
@@ -40,11 +41,13 @@ export async function growth({ keep }: Bench): Promise<Row[]> {
     }
     await call(server, 'PUT', `/runs/${run}`, { drop_equal_scores: false })
     const rates: number[] = []
+    const costs: number[] = []
     const before = await memory()
     let bytes = 0
     for (let tenth = 0; tenth < TENTHS; tenth++) {
       const many = GROUPS / TENTHS
       const start = performance.now()
+      const used = await secondsOf(server.pid)
       const posted = await load({
         ...at,
         asks: post(tenth * many < BUFFERED),
@@ -56,8 +59,9 @@ export async function growth({ keep }: Bench): Promise<Row[]> {
       assertRight('W8', posted)
       await settled(server, run, (tenth + 1) * many)
       rates.push(many / ((performance.now() - start) / 1000))
+      costs.push((((await secondsOf(server.pid)) - used) * 1e6) / many)
       if ((tenth + 1) * many === BUFFERED) bytes = ((await memory()) - before) / BUFFERED
-      keep('W8', { tenth, rate: rates.at(-1), usedMemory: await memory() })
+      keep('W8', { tenth, rate: rates.at(-1), microsecondsEach: costs.at(-1), usedMemory: await memory() })
     }
     const looks = Array.from({ length: 500 }, (_, k) => {
       const number = (TENTHS - 1) * (GROUPS / TENTHS) + (k % (GROUPS / TENTHS / A_POST)) + 1
@@ -79,6 +83,13 @@ export async function growth({ keep }: Bench): Promise<Row[]> {
         unit: '×',
         least: 0.9,
         beside: `tenths: ${rates.map(Math.round).join(', ')} groups a second`,
+      },
+      {
+        work: 'W8',
+        what: 'processor time of a group, the first tenth’s to the last’s',
+        value: (costs[0] ?? 0) / (costs.at(-1) ?? 1),
+        unit: '×',
+        beside: `tenths: ${costs.map(Math.round).join(', ')} µs`,
       },
       { work: 'W8', what: `a small group in Redis, ${BUFFERED} of them buffered`, value: bytes, unit: 'bytes' },
       {

@@ -40,6 +40,7 @@ export async function tokens(bench: Bench): Promise<Row[]> {
     } // as documented
     const found = {
       in: [] as number[],
+      typedIn: [] as number[],
       accepted: [] as number[],
       out: [] as number[],
       typed: [] as number[],
@@ -48,23 +49,18 @@ export async function tokens(bench: Bench): Promise<Row[]> {
       share: [] as number[],
     }
     let json = 0
-    for (let round = 0; round < bench.rounds; round++) {
-      const run = `tokens-${round}`
-      await call(ours, 'PUT', `/runs/${run}`, {
-        batch_size: BATCH,
-        drop_equal_scores: false,
-        buffer_max_groups: 10_000,
-      })
+    /** Posts every group once to a new run, and waits until they are buffered. */
+    const postAll = async (name: string, arraysOf: (arrays: Arrays) => object) => {
+      const settings = { batch_size: BATCH, drop_equal_scores: false, buffer_max_groups: 10_000 }
+      await call(ours, 'PUT', `/runs/${name}`, settings)
       const bodies = all.map((group, k) => ({
         path: '/rollouts',
-        body: JSON.stringify(oursOf(run, items[0]?.id ?? '', k, group)),
+        body: JSON.stringify(oursOf(name, items[0]?.id ?? '', k, group.map(arraysOf))),
       }))
-      json = bodies.reduce((sum, { body }) => sum + body.length, 0)
-      const before = await memoryOf(redis)
       const posted = await load({
         port: ours.port,
         server: ours.pid,
-        asks: writeAsks('tokens-ours', bodies),
+        asks: writeAsks(name, bodies),
         count: GROUPS,
         warmupS: 0,
         connections: 8,
@@ -72,13 +68,24 @@ export async function tokens(bench: Bench): Promise<Row[]> {
       })
       assertRight('W6 in', posted)
       const start = performance.now()
-      await settled(ours, run, GROUPS)
-      found.in.push(GROUPS / (posted.seconds + (performance.now() - start) / 1000))
+      await settled(ours, name, GROUPS)
+      const buffered = GROUPS / (posted.seconds + (performance.now() - start) / 1000)
+      return { posted, buffered, bytes: bodies.reduce((sum, { body }) => sum + body.length, 0) }
+    }
+    for (let round = 0; round < bench.rounds; round++) {
+      const run = `tokens-${round}`
+      const before = await memoryOf(redis)
+      const { posted, buffered, bytes } = await postAll(run, (arrays) => arrays)
+      json = bytes
+      found.in.push(buffered)
       found.accepted.push(posted.perSecond)
       found.share.push(((await memoryOf(redis)) - before) / (json * (GROUPS / BODIES)))
       found.out.push(await takeOurs(ours, run, 'numbers', 0, all))
       found.typed.push(await takeOurs(ours, run, 'base64', GROUPS / (BATCH / ROLLOUTS) / 2, all))
       await call(ours, 'DELETE', `/runs/${run}`)
+      const typed = await postAll(`typed-${round}`, typedOf)
+      found.typedIn.push(typed.posted.perSecond)
+      await call(ours, 'DELETE', `/runs/typed-${round}`)
 
       const asks = all.map((group) => ({ path: '/scored_data', body: JSON.stringify(theirsOf(group)) }))
       await register(theirs)
@@ -100,18 +107,21 @@ export async function tokens(bench: Bench): Promise<Row[]> {
         theirIn: found.theirIn.at(-1),
         theirOut: found.theirOut.at(-1),
         accepted: posted.perSecond,
+        typedIn: typed.posted.perSecond,
+        typedMicrosecondsEach: typed.posted.microsecondsEach,
         microsecondsEach: posted.microsecondsEach,
         theirMicrosecondsEach: sent.microsecondsEach,
         peakMb: peak,
       })
     }
-    const [comesIn, out, typed, theirIn, theirOut] = [
+    const [comesIn, typedIn, out, typed, theirIn, theirOut] = [
       found.in,
+      found.typedIn,
       found.out,
       found.typed,
       found.theirIn,
       found.theirOut,
-    ].map(median) as [number, number, number, number, number] // one for each
+    ].map(median) as [number, number, number, number, number, number] // one for each
     const beside = (us: number, them: number) => `${us.toFixed(0)} to ${them.toFixed(0)} groups a second, all cores`
     return [
       {
@@ -129,6 +139,13 @@ export async function tokens(bench: Bench): Promise<Row[]> {
         unit: '×',
         least: 4,
         beside: beside(comesIn, theirIn),
+      },
+      {
+        work: 'W6',
+        what: 'the same groups in, sent as typed arrays, to Atropos, which takes numbers alone',
+        value: typedIn / theirIn,
+        unit: '×',
+        beside: beside(typedIn, theirIn),
       },
       {
         work: 'W6',
@@ -173,7 +190,19 @@ function groupOfTokens(): Arrays[] {
   })
 }
 
-function oursOf(run: string, itemId: string, k: number, group: Arrays[]) {
+function typedOf({ tokens: list, masks, logprobs }: Arrays) {
+  const typed = (dtype: string, { buffer }: Int32Array | Float32Array) => ({
+    dtype,
+    data: Buffer.from(buffer).toString('base64'),
+  })
+  return {
+    tokens: typed('int32', Int32Array.from(list)),
+    masks: typed('int32', Int32Array.from(masks)),
+    logprobs: typed('float32', Float32Array.from(logprobs)),
+  }
+}
+
+function oursOf(run: string, itemId: string, k: number, group: object[]) {
   return {
     run,
     item_id: itemId,
