@@ -12,14 +12,8 @@ export interface Measured {
 }
 
 export function measured(rollout: Rollout): Measured {
-  return { length: lengthOf(rollout), trained: trainedTokensOf(rollout), finish_reason: rollout.finish_reason }
-}
-
-/** Tokens of a rollout: as said, else those trained, else all; undefined if nothing tells. */
-export function lengthOf(rollout: Rollout): number | undefined {
-  if (rollout.length_tokens !== undefined) return rollout.length_tokens
-  if (rollout.masks !== undefined) return trainedPositions(rollout.masks)
-  return rollout.tokens === undefined ? undefined : countOf(rollout.tokens)
+  const trained = trainedTokensOf(rollout)
+  return { length: rollout.length_tokens ?? trained, trained, finish_reason: rollout.finish_reason }
 }
 
 /** Trained tokens of a rollout; undefined if it has neither masks nor tokens. */

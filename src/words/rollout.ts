@@ -1,7 +1,7 @@
 /** One completion for an item, and the group of them that is scored together. */
 import { z } from 'zod'
 import { ItemId } from './item-id.ts'
-import { bytesOf, countOf, isNumbers, looksTyped, Typed, valuesOf } from './typed.ts'
+import { bytesOf, countOf, isNumbers, isTyped, looksTyped, type Typed, valuesOf } from './typed.ts'
 import { GroupVerdict } from './verdict.ts'
 
 export const RunName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'a run name: [a-z0-9][a-z0-9._-]{0,62}')
@@ -20,7 +20,7 @@ export type Message = z.infer<typeof Message>
 const numbers = (nullable: boolean) =>
   z
     .custom<(number | null)[] | Typed>(
-      (value) => isNumbers(value, nullable) || Typed.safeParse(value).success,
+      (value) => isNumbers(value, nullable) || isTyped(value),
       'a list of numbers, or { dtype, data } with whole numbers in base64',
     )
     .meta({ type: 'array', items: { type: nullable ? ['number', 'null'] : 'number' } })
@@ -45,7 +45,7 @@ export const Rollout = z
     arrays: z
       .record(
         z.string(),
-        z.unknown().refine((value) => !looksTyped(value) || Typed.safeParse(value).success, 'whole numbers in base64'),
+        z.unknown().refine((value) => !looksTyped(value) || isTyped(value), 'whole numbers in base64'),
       )
       .optional()
       .describe('Carried unread'),
@@ -70,7 +70,7 @@ export type Rollout = z.infer<typeof Rollout>
 export function trainedPositions(masks: Tokens): number {
   let trained = 0
   const values = Array.isArray(masks) ? masks : valuesOf(masks.dtype, bytesOf(masks))
-  for (const mask of values) if (mask !== -100) trained++
+  for (let k = 0; k < values.length; k++) if (values[k] !== -100) trained++
   return trained
 }
 

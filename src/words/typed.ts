@@ -1,32 +1,35 @@
 /** Lists of numbers as they come in: JSON, or bytes in base64 with their type. Little-endian, as numpy writes them. */
-import { z } from 'zod'
 
 /** Bytes of one number. */
 export const DTYPES = { int32: 4, float32: 4, uint8: 1, int16: 2, float64: 8 } as const
 export type Dtype = keyof typeof DTYPES
 
-/** Any base64 of whole groups of four; zod's own pattern recurses with the length of the text. */
-const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
-
-export const Typed = z
-  .strictObject({
-    dtype: z.enum(Object.keys(DTYPES) as [Dtype, ...Dtype[]]), // the keys, of which there are some
-    data: z
-      .string()
-      .refine((data) => data.length % 4 === 0 && BASE64.test(data), 'base64 with its padding')
-      .meta({ contentEncoding: 'base64' }),
-  })
-  .superRefine(({ dtype, data }, context) => {
-    if (byteLength(data) % DTYPES[dtype] !== 0)
-      context.addIssue({ code: 'custom', path: ['data'], message: `${byteLength(data)} bytes are no whole ${dtype}` })
-  })
-export type Typed = z.infer<typeof Typed>
+/** Numbers as bytes in base64, with its padding. */
+export interface Typed {
+  dtype: Dtype
+  data: string
+}
 
 /** Whether a value wants to be read as typed data: then it must be. */
 export function looksTyped(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const { dtype, data, ...more } = value as Record<string, unknown> // an object, as was seen
-  return typeof dtype === 'string' && dtype in DTYPES && typeof data === 'string' && Object.keys(more).length === 0
+  return (
+    typeof dtype === 'string' &&
+    Object.hasOwn(DTYPES, dtype) &&
+    typeof data === 'string' &&
+    Object.keys(more).length === 0
+  )
+}
+
+/** Whether it can be read: decoding passes over what is no base64, so that less comes out than was announced. */
+export function isTyped(value: unknown): value is Typed {
+  if (!looksTyped(value)) return false
+  const typed = value as Typed // as it looks
+  const { dtype, data } = typed
+  if (data.length % 4 !== 0 || data.includes('-') || data.includes('_')) return false // base64url is decoded, too
+  const bytes = byteLength(data)
+  return bytes % DTYPES[dtype] === 0 && bytesOf(typed).byteLength === bytes
 }
 
 export function isNumbers(value: unknown, nullable: boolean): value is (number | null)[] {
@@ -65,6 +68,14 @@ export function valuesOf(dtype: Dtype, { buffer, byteOffset, byteLength: bytes }
   }
 }
 
-export function bytesOf({ data }: Typed): Uint8Array {
-  return Uint8Array.from(Buffer.from(data, 'base64')) // a buffer of its own: aligned
+/** A buffer of its own: aligned. Decoded once, however often it is asked for. */
+export function bytesOf(typed: Typed): Uint8Array {
+  let bytes = DECODED.get(typed)
+  if (!bytes) {
+    bytes = new Uint8Array(Buffer.from(typed.data, 'base64'))
+    DECODED.set(typed, bytes)
+  }
+  return bytes
 }
+
+const DECODED = new WeakMap<Typed, Uint8Array>()
