@@ -14,9 +14,10 @@ export function integerText(values: Int32Array | Int16Array | Uint8Array): strin
       text[at++] = MINUS
       x = -x
     }
+    x >>>= 0 // also the least of all, which has no int32 of the other sign: in 32 bits a division is a multiplication
     const end = at + digitsOf(x)
     for (let place = end - 1; place >= at; place--) {
-      const rest = Math.floor(x / 10)
+      const rest = (x / 10) >>> 0
       text[place] = ZERO + x - rest * 10
       x = rest
     }
