@@ -28,14 +28,28 @@ export async function* replyOf(
   }
   yield `${JSON.stringify(head).slice(0, -1)},"groups":[`
   let before = ''
-  for (const portion of portions) {
-    const packed = await batches.group(run, portion.group.id)
+  const groupOf = async (portion: Portion) => ({ portion, packed: await batches.group(run, portion.group.id) })
+  for await (const { portion, packed } of oneAhead(portions, groupOf)) {
     if (!packed) throw new Fault('batch_acknowledged', `The batch of step ${batch.step} was acknowledged meanwhile`)
     yield before
     yield* groupDocument(portion, packed, style)
     before = ','
   }
   yield ']}'
+}
+
+/** What is read of each, in order: the next is on its way while one is in use. */
+async function* oneAhead<Of, Read>(all: Of[], read: (one: Of) => Promise<Read>): AsyncGenerator<Read> {
+  const begin = (k: number) => {
+    const coming = k < all.length ? read(all[k] as Of) : undefined // k is a place in it
+    coming?.catch(() => {}) // met when its turn comes, which it may not
+    return coming
+  }
+  for (let k = 0, coming = begin(0); coming; k++) {
+    const one = await coming
+    coming = begin(k + 1)
+    yield one
+  }
 }
 
 function* groupDocument(
