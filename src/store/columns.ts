@@ -5,6 +5,7 @@
  */
 import { bytesOf, type Dtype, isNumbers, looksTyped, type Typed, type TypedValues, valuesOf } from '../words/typed.ts'
 import { integerText } from './integer-text.ts'
+import { realText } from './real-text.ts'
 
 /** `typed/…`: sent as typed data. `decimal/K`: int32, to be divided by 10^K. */
 export type Form = Dtype | `decimal/${number}` | `typed/${Dtype}`
@@ -80,8 +81,8 @@ export function numbersOf({ form, bytes }: Column): string {
   const scale = scaleOf(form)
   if (scale === undefined) {
     const values = valuesOf(dtypeOf(form), bytes)
-    const real = values instanceof Float32Array || values instanceof Float64Array
-    return real ? JSON.stringify(listOf(values)) : integerText(values)
+    if (values instanceof Float32Array) return realText(values)
+    return values instanceof Float64Array ? JSON.stringify(listOf(values)) : integerText(values)
   }
   const list: (number | null)[] = listOf(valuesOf('int32', bytes))
   const power = 10 ** scale

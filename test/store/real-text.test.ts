@@ -1,0 +1,45 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { realText } from '../../src/store/real-text.ts'
+
+const read = (values: Float32Array) => JSON.parse(realText(values)) as (number | null)[]
+/** JSON knows no -0, and nothing that is not finite. */
+const asJson = (x: number) => (Number.isFinite(x) ? x + 0 : null)
+
+describe('a list of float32', () => {
+  it('is read as the numbers that it was written from', () => {
+    fc.assert(
+      fc.property(fc.float32Array({ maxLength: 50 }), (values) => {
+        expect(read(values)).toEqual(Array.from(values, asJson))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('is, too, where its digits are written by hand: at and around every power of ten and of two', () => {
+    const edges: number[] = []
+    for (let k = -7; k <= 2; k++) for (const times of [1, 2, 5, 9.999999, 9.9999999]) edges.push(times * 10 ** k)
+    for (let k = -22; k <= 4; k++) edges.push(2 ** k)
+    const bits = new Uint32Array(Float32Array.from(edges).buffer)
+    const around = Array.from(bits).flatMap((one) => Array.from({ length: 2001 }, (_, k) => one - 1000 + k))
+    const values = new Float32Array(Uint32Array.from(around).buffer)
+    expect(read(values)).toEqual(Array.from(values, asJson))
+    expect(read(values.map((x) => -x))).toEqual(Array.from(values, (x) => asJson(-x)))
+  })
+
+  it('is, too, for sizes of log-probabilities', () => {
+    fc.assert(
+      fc.property(fc.array(fc.double({ min: -7, max: 1, noNaN: true }), { maxLength: 200 }), (exponents) => {
+        const values = Float32Array.from(exponents, (exponent) => -(10 ** exponent))
+        expect(read(values)).toEqual(Array.from(values, asJson))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('has no digits to spare', () => {
+    expect(realText(Float32Array.of(1, -0.5, 0, 2.25, -100, 0.001953125))).toBe('[1,-0.5,0,2.25,-100,0.001953125]')
+    expect(realText(new Float32Array())).toBe('[]')
+    expect(realText(Float32Array.of(Number.NaN, Number.POSITIVE_INFINITY))).toBe('[null,null]')
+  })
+})
