@@ -164,21 +164,29 @@ interface Share {
 }
 
 function sharesOf({ rollouts = [], groups = [] }: Body): Share[] {
-  const byItem = new Map<string, Share>()
+  const shares: Share[] = []
+  let byItem: Map<string, Share> | undefined // most bodies are of one item, which needs none
   let share: Share | undefined
   let place = 0
-  const add = (which: Which, given: Given) => {
-    if (share?.which.recipe !== which.recipe || share?.which.item_id !== which.item_id) {
-      const key = keyOf(which)
-      share = byItem.get(key) ?? { which, given: [], places: [] }
-      byItem.set(key, share)
+  const shareOf = (which: Which): Share => {
+    const made = { which, given: [], places: [] }
+    if (shares.length > 0) {
+      byItem ??= new Map(shares.map((one) => [keyOf(one.which), one]))
+      const known = byItem.get(keyOf(which))
+      if (known) return known
+      byItem.set(keyOf(which), made)
     }
+    shares.push(made)
+    return made
+  }
+  const add = (which: Which, given: Given) => {
+    if (share?.which.recipe !== which.recipe || share?.which.item_id !== which.item_id) share = shareOf(which)
     share?.given.push(given)
     share?.places.push(place++)
   }
   for (const ask of rollouts) add(ask, givenOf(ask))
   for (const group of groups) for (const completion of group.completions) add(group, { kind: 'completion', completion })
-  return [...byItem.values()]
+  return shares
 }
 
 function keyOf({ item_id, recipe }: Which): string {

@@ -37,12 +37,21 @@ export class Meters {
   }
 
   verdicts(task: string, verdicts: Verdict[]): void {
+    // Nearly all are without fault, and right or wrong: those are counted together.
+    let [plain, right, wrong] = [0, 0, 0]
     for (const verdict of verdicts) {
       const { status, reward } = verdict
-      const [fault, code] = verdict.status === 'scored' ? [verdict.fault ?? '', ''] : ['', verdict.code]
-      this.count('rgs_verdicts_total', { task, status, fault, code })
-      if (reward !== null) this.observe('rgs_reward', {}, reward)
+      if (status === 'scored' && verdict.fault === null) plain++
+      else if (status === 'scored')
+        this.count('rgs_verdicts_total', { task, status, fault: verdict.fault ?? '', code: '' })
+      else this.count('rgs_verdicts_total', { task, status, fault: '', code: verdict.code })
+      if (reward === 1) right++
+      else if (reward === 0) wrong++
+      else if (reward !== null) this.observe('rgs_reward', {}, reward)
     }
+    if (plain > 0) this.count('rgs_verdicts_total', { task, status: 'scored', fault: '', code: '' }, plain)
+    if (right > 0) this.observe('rgs_reward', {}, 1, right)
+    if (wrong > 0) this.observe('rgs_reward', {}, 0, wrong)
   }
 
   count<Name extends CounterName>(name: Name, labels: LabelsOf<Name>, amount = 1): void {
