@@ -40,8 +40,6 @@ type Posted = GroupPlace & { request?: string | undefined }
 
 /** What a worker holds of texts at once: many small groups, or few large ones. */
 const ROOM_BYTES = 256 * 1024 * 1024
-/** What packed texts may come to. */
-const UNPACKED = 4
 
 const NO_COMPLETION = new Set(['abort', 'error'])
 
@@ -49,7 +47,8 @@ export function scoreGroup({ groups, items, judge, runs, tasks, meters, dumps, h
   const room = new ByteRoom(ROOM_BYTES)
   return async (posted: Posted, { last }: { last: boolean }): Promise<void> => {
     const stored = await groups.find(posted)
-    if (stored?.status === 'queued') await room.within(stored.bytes * UNPACKED, () => score(posted, stored, last))
+    const bytes = stored?.about?.text_bytes ?? 0
+    if (stored?.status === 'queued') await room.within(bytes, () => score(posted, stored, last))
   }
 
   async function score({ request, ...place }: Posted, { about, wants }: StoredGroup, last: boolean): Promise<void> {

@@ -68,8 +68,6 @@ export interface StoredGroup {
   status: 'queued' | 'scored' | 'failed'
   /** Whether it wants to wait for a trainer. */
   wants: boolean
-  /** Of its texts and arrays, packed. */
-  bytes: number
   about: About | undefined
   result: GroupResult | undefined
 }
@@ -179,13 +177,12 @@ export class Groups {
 
   async find(place: GroupPlace): Promise<StoredGroup | undefined> {
     const key = this.#keys.ofRun(place.run, place.epoch).group(place.group)
-    const fields = ['status', 'wants', 'bytes', 'about', 'result', 'destination'] as const
-    const [status, wants, bytes, about, result, destination] = await this.#redis.hmget(key, ...fields)
+    const fields = ['status', 'wants', 'about', 'result', 'destination'] as const
+    const [status, wants, about, result, destination] = await this.#redis.hmget(key, ...fields)
     if (!status) return undefined
     return {
       status: status as StoredGroup['status'], // this and the others are written by the scripts
       wants: wants === '1',
-      bytes: Number(bytes),
       about: about ? unpackAbout(about) : undefined,
       result: result
         ? { ...(JSON.parse(result) as GroupResult), destination: (destination || null) as Destination | null }

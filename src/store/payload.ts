@@ -19,6 +19,8 @@ export interface About {
   item_id: string
   /** Oldest version of the policy that wrote a rollout; null if none is known. */
   policy_version: number | null
+  /** Of the texts as they are unpacked: a packed text says nothing of it. Groups of earlier versions do not tell. */
+  text_bytes?: number
   rollouts: Measured[]
 }
 
@@ -51,16 +53,17 @@ const ALIGN = 8
 export function pack(group: GroupInput, delivered: boolean): Packed {
   const { item_id, policy_version, buffer, extra, rollouts } = group
   const versions = rollouts.map((rollout) => rollout.policy_version ?? policy_version).filter((v) => v !== undefined)
-  const about: About = {
-    item_id,
-    policy_version: versions.length === 0 ? null : Math.min(...versions),
-    rollouts: rollouts.map(measured),
-  }
   const index: Entry[] = []
   const columns: Uint8Array[] = []
   const withoutColumns = rollouts.map((rollout, k) => apart(rollout, k, index, columns))
   const texts: GroupTexts = { extra, rollouts: withoutColumns }
   const spelt = Buffer.from(canonicalJson(texts)) // what is hashed is what is kept: spelling long texts takes time
+  const about: About = {
+    item_id,
+    policy_version: versions.length === 0 ? null : Math.min(...versions),
+    text_bytes: spelt.byteLength,
+    rollouts: rollouts.map(measured),
+  }
   const hash = createHash('sha256').update(canonicalJson({ item_id, policy_version, buffer }))
   hash.update(spelt).update(JSON.stringify(index))
   for (const column of columns) hash.update(column)
