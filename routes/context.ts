@@ -24,6 +24,7 @@ import type { Restoring } from '../src/runs/restoring.ts'
 import type { RunBook } from '../src/runs/run-book.ts'
 import type { StepItems } from '../src/runs/step-items.ts'
 import type { Batches } from '../src/store/batches.ts'
+import type { Completions } from '../src/store/completions.ts'
 import type { Groups } from '../src/store/groups.ts'
 import type { Idempotency } from '../src/store/idempotency.ts'
 import type { Keys } from '../src/store/keys.ts'
@@ -51,6 +52,7 @@ export interface Services {
   exports: Exports
   metrics: Metrics
   batches: Batches
+  completions: Completions
   failures: Failures
   delivery: Delivery
   samplings: Samplings

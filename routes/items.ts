@@ -95,9 +95,8 @@ export function items(app: App, services: Services): void {
     },
     async ({ params, query }) => {
       const prompt = query.run === undefined ? DEFAULT_PROMPT : (await runs.find(query.run)).settings
-      const [made] = await items.make([await items.open(params.id)])
-      if (!made) throw new RangeError('one recipe makes one item')
-      return { ...items.present(made, prompt), ...(query.reveal && made.entry) }
+      const item = await items.getOne(await items.open(params.id))
+      return { ...items.present(item, prompt), ...(query.reveal && item.entry) }
     },
   )
 
@@ -144,7 +143,7 @@ async function give(services: Services, ask: ItemsAsk, waitMs: number, log: Pare
     const places = seeds
       ? seeds.map((seed) => ({ seed }))
       : Array.from({ length: count }, (_, k) => ({ index: recipe.index + k }))
-    const made = await items.make(await Promise.all(places.map((place) => items.check({ ...recipe, ...place }))))
+    const made = await items.get(await Promise.all(places.map((place) => items.check({ ...recipe, ...place }))))
     return { items: made.map((item) => items.present(item, DEFAULT_PROMPT)) }
   }
   const run = await runs.ensure(ask.run)

@@ -22,7 +22,13 @@ const Headers = z.looseObject({
 })
 const Groups = z.strictObject({ groups: z.array(Group) })
 
-export function rollouts(app: App, { intake, runs }: Services): void {
+export function rollouts(app: App, { intake, runs, completions }: Services): void {
+  // Who waits for a group or a batch is told how it stands when the server closes, not cut off.
+  app.addHook('preClose', (done) => {
+    completions.close()
+    done()
+  })
+
   app.post(
     '/rollouts',
     {

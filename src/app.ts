@@ -26,6 +26,7 @@ import { addBodyRoom } from './plugins/body-room.ts'
 import { addCallers } from './plugins/callers.ts'
 import { addCommonAnswers } from './plugins/common-answers.ts'
 import { addCompressedBodies } from './plugins/compressed-bodies.ts'
+import { addConnections } from './plugins/connections.ts'
 import { addDashboard } from './plugins/dashboard.ts'
 import { addGuard } from './plugins/guard.ts'
 import { LazyLog } from './plugins/lazy-log.ts'
@@ -37,7 +38,7 @@ import { PATIENCE, type Patience, patient } from './plugins/patience.ts'
 import { addProblems } from './plugins/problems.ts'
 import { addRequestIds, requestId } from './plugins/request-ids.ts'
 import { addRequestLog } from './plugins/request-log.ts'
-import { cutSilentConnections } from './plugins/silent-connections.ts'
+import { addTurns } from './plugins/turns.ts'
 import { addValidation } from './plugins/validation.ts'
 
 const BODY_BYTES = 1024 * 1024
@@ -87,13 +88,14 @@ export async function buildApp(services: Services, log: FastifyBaseLogger, wire:
     routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: true },
     forceCloseConnections: 'idle',
   }) as unknown as App // the type provider is a matter of types alone
-  cutSilentConnections(app)
+  addConnections(app)
   addRequestIds(app)
   addRequestLog(app, async (run) => (await services.runs.find(run)).settings.suppress_base_env_logs)
   addMetrics(app, services.metrics.meters)
   await addPages(app, corsOrigins)
   addCallers(app, keys, corsOrigins)
   if (meter) addLimits(app, meter)
+  addTurns(app)
   addGuard(app)
   addBodyRoom(app)
   addCompressedBodies(app)

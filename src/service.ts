@@ -200,6 +200,7 @@ export function openService(
     idempotency: new Idempotency(redis, keys),
     metrics,
     batches,
+    completions,
     failures,
     delivery,
     sweeping: { runs: storedRuns, groups, producer },

@@ -1,6 +1,5 @@
 /** Items of suites made real, each once in a while: its samples ask for it one after another. */
 import { LRUCache } from 'lru-cache'
-import { Fault } from '../faults.ts'
 import type { Items, MadeItem } from '../items/items.ts'
 import { questionHash, type SuiteItem } from './suites.ts'
 
@@ -40,8 +39,7 @@ export class EvalItems {
   }
 
   async #make(id: string): Promise<MadeItem> {
-    const [made] = await this.#items.make([await this.#items.open(id)])
-    if (!made) throw new Fault('internal', 'no item came')
+    const made = await this.#items.getOne(await this.#items.open(id))
     this.#made.set(id, made)
     return made
   }

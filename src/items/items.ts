@@ -17,6 +17,8 @@ import { DEFAULT_PROMPT, messagesFor, type Prompt } from './messages.ts'
 
 /** Items that this process remembers, so that neither Redis nor a host is asked again. */
 const REMEMBERED = 4000
+/** After that they are made or read again, long before Redis forgets them. */
+const REMEMBERED_MS = 15 * 60 * 1000
 
 /** An item and the secret part of it. */
 export interface MadeItem extends Made {
@@ -36,7 +38,7 @@ interface Parts {
 
 export class Items {
   readonly #parts: Parts
-  readonly #remembered = new LRUCache<string, Made>({ max: REMEMBERED })
+  readonly #remembered = new LRUCache<string, Made>({ max: REMEMBERED, ttl: REMEMBERED_MS, ttlResolution: 1000 })
 
   /** Recipes by id, and by what a client wrote. */
   readonly #checked = new LRUCache<string, Recipe>({ max: REMEMBERED })
@@ -112,42 +114,46 @@ export class Items {
     return Promise.all(this.makeEach(recipes))
   }
 
+  /** Items that somebody names, in order: remembered, kept in Redis, or made. */
+  async get(recipes: Recipe[]): Promise<MadeItem[]> {
+    const known = recipes.map((recipe) => this.#remembered.get(unlabelled(recipe)))
+    const kept = async (recipe: Recipe, k: number) => known[k] ?? this.#kept(recipe)
+    const found = known.includes(undefined) ? await Promise.all(recipes.map(kept)) : known
+    const made = await this.make(recipes.filter((_, k) => !found[k]))
+    let at = 0
+    return recipes.map((recipe, k) => {
+      const item = found[k] ? { ...found[k], id: encodeItemId(recipe), recipe } : made[at++]
+      if (!item) throw new Fault('internal', 'no item came')
+      return item
+    })
+  }
+
+  async getOne(recipe: Recipe): Promise<MadeItem> {
+    const [item] = await this.get([recipe])
+    if (!item) throw new Fault('internal', 'no item came')
+    return item
+  }
+
   async entry(recipe: Recipe): Promise<Entry> {
-    return (await this.#found(recipe)).entry
+    return (this.#remembered.get(unlabelled(recipe)) ?? (await this.getOne(recipe))).entry
   }
 
   /** What a model is shown of an item. */
   async messages(recipe: Recipe, prompt: Prompt): Promise<PromptMessage[]> {
-    return messagesFor((await this.#found(recipe)).question, prompt)
-  }
-
-  /** A made item: remembered, kept in Redis, or made again. */
-  async #found(recipe: Recipe): Promise<Made> {
-    const key = unlabelled(recipe)
-    const known = this.#remembered.get(key) ?? (await this.#parts.entries.find(key).catch(() => undefined))
-    if (known) {
-      this.#remembered.set(key, known)
-      return known
-    }
-    const [made] = await this.make([recipe])
-    if (!made) throw new Fault('internal', 'no item came')
-    return made
+    return messagesFor((await this.getOne(recipe)).question, prompt)
   }
 
   /** The item, made lately, whose question ends this text. Throws `not_found`. */
   async find(text: string): Promise<MadeItem> {
     const id = await this.#parts.questions.itemOf(text)
     if (id === undefined) throw new Fault('not_found', 'No item made in the last two hours has this question')
-    const [made] = await this.make([await this.open(id)])
-    if (!made) throw new Fault('internal', 'no item came')
-    return made
+    return this.getOne(await this.open(id))
   }
 
   /** The first item of a task with the library's defaults; null if it cannot be made in time. */
   async example(task: string): Promise<Item | null> {
     try {
-      const [made] = await this.make([await this.check({ task, seed: 0, index: 0 })])
-      return made ? this.present(made, DEFAULT_PROMPT) : null
+      return this.present(await this.getOne(await this.check({ task, seed: 0, index: 0 })), DEFAULT_PROMPT)
     } catch {
       return null
     }
@@ -164,6 +170,13 @@ export class Items {
       question,
       messages: messagesFor(question, prompt),
     }
+  }
+
+  async #kept(recipe: Recipe): Promise<Made | undefined> {
+    const key = unlabelled(recipe)
+    const kept = await this.#parts.entries.find(key).catch(() => undefined) // it can be made again
+    if (kept) this.#remembered.set(key, kept)
+    return kept
   }
 
   async #make(recipes: Recipe[]): Promise<(() => Promise<MadeItem>)[]> {

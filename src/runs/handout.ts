@@ -92,9 +92,8 @@ export class Handout {
   async #present(run: OpenRun, taken: Taken): Promise<Item> {
     const { items, preparation } = this.#parts
     if (taken.kind === 'again') {
-      const [made] = await items.make([await preparation.recipeAgain(run, taken.position, taken.task, taken.label)])
-      if (!made) throw new Fault('internal', 'no item came')
-      return { ...items.present(made, run.settings), again: true }
+      const item = await items.getOne(await preparation.recipeAgain(run, taken.position, taken.task, taken.label))
+      return { ...items.present(item, run.settings), again: true }
     }
     const { recipe, question } = JSON.parse(taken.body) as Body // written by Preparation
     const labelled = { ...recipe, difficulty: taken.label }

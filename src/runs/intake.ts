@@ -10,7 +10,7 @@ import type { Room } from '../store/room.ts'
 import { decodeItemId } from '../words/item-id.ts'
 import { type Recipe, TRAINING_SEEDS_START } from '../words/recipe.ts'
 import type { Group, GroupInput } from '../words/rollout.ts'
-import { bufferFull, conflict, restored, serverFull } from './refusals.ts'
+import { bufferFull, changing, conflict, serverFull } from './refusals.ts'
 import type { OpenRun, RunBook } from './run-book.ts'
 import { positionOf } from './sequence.ts'
 
@@ -31,6 +31,8 @@ export interface Accepted {
   isNew: boolean
 }
 
+/** A run may be changed while a group comes. */
+const TRIES = 5
 /** Groups that are packed before others have their turn: some milliseconds. */
 const PACKED_AT_ONCE = 4
 
@@ -53,7 +55,7 @@ export class Intake {
   async accept(runName: string, inputs: GroupInput[], request?: string): Promise<Accepted[]> {
     const { items, runs, room, producer } = this.#parts
     for (const { item_id } of inputs) await items.open(item_id)
-    const run = await runs.ensure(runName)
+    const run = await runs.lately(runName)
     const full = await room.isFull()
     const accepting: Promise<PromiseSettledResult<Accepted>>[] = []
     for (const input of inputs) {
@@ -63,8 +65,8 @@ export class Intake {
     const settledAll = await Promise.all(accepting)
     const accepted = settledAll.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
     const hints = accepted.map(({ place }) => ({ id: jobIdOf(place), data: { ...place, request } }))
-    // Accepted is accepted: if the queue cannot be told now, the sweeper tells it.
-    await producer.add('score-group', hints).catch(this.#parts.onHintLost)
+    // Accepted is accepted: nobody waits until the queue is told, and if it cannot be told now, the sweeper tells it.
+    producer.add('score-group', hints).catch(this.#parts.onHintLost)
     const refused = settledAll.find((one) => one.status === 'rejected')
     if (refused) throw refused.reason
     return accepted
@@ -100,28 +102,35 @@ export class Intake {
     }
   }
 
-  async #accept(run: OpenRun, input: GroupInput, full: boolean): Promise<Accepted> {
-    const { name, epoch, settings } = run
-    const { groups, room } = this.#parts
+  async #accept(lately: OpenRun, input: GroupInput, full: boolean): Promise<Accepted> {
+    const { runs, room } = this.#parts
+    const { name } = lately
+    for (let run = lately, k = 0; k < TRIES; run = await runs.ensure(name), k++) {
+      const { place, packed, acceptance } = await this.#offer(run, input, full)
+      switch (acceptance) {
+        case 'new':
+          room.add(packed.texts.byteLength + packed.arrays.byteLength)
+          return { place, itemId: input.item_id, isNew: true }
+        case 'known':
+          return { place, itemId: input.item_id, isNew: false }
+        case 'conflict':
+          throw conflict(name, place.group)
+        case 'full':
+          throw full ? serverFull(room.mostBytes) : bufferFull(name)
+      }
+    }
+    throw changing(name)
+  }
+
+  async #offer(run: OpenRun, input: GroupInput, full: boolean) {
+    const { name, epoch, revision, settings } = run
     const wants = input.buffer ?? settings.buffer
     const packed = pack(input, wants)
     const place = { run: name, epoch, group: input.group_id ?? packed.hash.slice(0, 32) }
     const lease = leaseOf(run, decodeItemId(input.item_id))
-    const bounds = { rollouts: input.rollouts.length, wants, most: settings.buffer_max_groups, full, lease }
-    const acceptance = await groups.accept(place, packed, bounds)
-    switch (acceptance) {
-      case 'new':
-        room.add(packed.texts.byteLength + packed.arrays.byteLength)
-        return { place, itemId: input.item_id, isNew: true }
-      case 'known':
-        return { place, itemId: input.item_id, isNew: false }
-      case 'conflict':
-        throw conflict(name, place.group)
-      case 'full':
-        throw full ? serverFull(room.mostBytes) : bufferFull(name)
-      case 'epoch':
-        throw restored(name)
-    }
+    const { rollouts } = input
+    const bounds = { revision, rollouts: rollouts.length, wants, most: settings.buffer_max_groups, full, lease }
+    return { place, packed, acceptance: await this.#parts.groups.accept(place, packed, bounds) }
   }
 
   async #find(place: GroupPlace): Promise<Group> {
@@ -134,11 +143,9 @@ export class Intake {
   }
 }
 
-/** Where an item stands in the run's sequence; undefined if it is none of it. */
-function leaseOf({ origin, settings, counters }: OpenRun, { task, seed }: Recipe): Bounds['lease'] {
-  if (seed < TRAINING_SEEDS_START) return undefined
-  const position = positionOf({ origin, seed: settings.seed }, seed)
-  return position < (counters.position ?? 0) ? { position, task } : undefined
+/** Where an item would stand in the run's sequence; undefined if it is of none. */
+function leaseOf({ origin, settings }: OpenRun, { task, seed }: Recipe): Bounds['lease'] {
+  return seed < TRAINING_SEEDS_START ? undefined : { position: positionOf({ origin, seed: settings.seed }, seed), task }
 }
 
 function identityOf({ run, group }: GroupPlace, itemId: string) {

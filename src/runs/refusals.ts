@@ -29,3 +29,7 @@ export function conflict(run: string, group: string): Fault {
 export function restored(run: string): Fault {
   return new Fault('redis_unavailable', `Run ${run} was restored a moment ago; ask again`)
 }
+
+export function changing(run: string): Fault {
+  return new Fault('redis_unavailable', `Run ${run} is being changed again and again; ask again`)
+}

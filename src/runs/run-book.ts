@@ -1,4 +1,5 @@
 /** Runs as their users see them: settings that can be changed, and a run that comes into being with its first use. */
+import { LRUCache } from 'lru-cache'
 import type { Engine } from '../engine/engine.ts'
 import { Fault } from '../faults.ts'
 import type { DumpBook } from '../store/dumps.ts'
@@ -18,6 +19,8 @@ const RESTARTS = ['seed', 'tasks'] as const
 /** A change of these leaves the sequence, but not the items that were prepared. */
 const REMAKES = ['complexity_mode', 'difficulty', 'sampling']
 const TRIES = 20
+/** Runs as they were when they were last read here. */
+const REMEMBERED = 1000
 
 /** A run with the settings in force. */
 export interface OpenRun extends StoredRun {
@@ -37,6 +40,7 @@ export class RunBook {
   readonly #tasks: TaskCatalogue
   readonly #dumps: DumpBook
   readonly #engine: Pick<Engine, 'health'>
+  readonly #read = new LRUCache<string, OpenRun>({ max: REMEMBERED })
 
   constructor(runs: Runs, positions: Positions, tasks: TaskCatalogue, dumps: DumpBook, engine: Pick<Engine, 'health'>) {
     this.#engine = engine
@@ -56,8 +60,15 @@ export class RunBook {
 
   /** Undefined if there is no such run. */
   async look(name: string): Promise<OpenRun | undefined> {
-    const run = await this.#runs.find(name)
-    return run && opened(run)
+    const stored = await this.#runs.find(name)
+    const run = stored && opened(stored)
+    this.#read.set(name, run)
+    return run
+  }
+
+  /** As it was when it was last read here: for those whose script refuses it if it has changed since. */
+  async lately(name: string): Promise<OpenRun> {
+    return this.#read.get(name) ?? this.ensure(name)
   }
 
   async ensure(name: string): Promise<OpenRun> {
@@ -69,6 +80,9 @@ export class RunBook {
     for (let k = 0; k < TRIES; k++) {
       const before = await this.#runs.find(name)
       const named = merged(before?.named ?? {}, change)
+      // Many make a run at once with their first use of it: for who came second there is nothing to change.
+      if (before && equal(before.named, named))
+        return { run: opened(before), created: false, changed: [], restarts: [] }
       const [old, settings] = [settingsInForce(before?.named ?? {}), this.check(named)]
       const changed = Object.keys(settings).filter(
         (key) => !equal(old[key as keyof RunSettings], settings[key as keyof RunSettings]),

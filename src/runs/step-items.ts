@@ -62,7 +62,7 @@ export class StepItems {
     const recipes = forgotten.map(({ position, made }) =>
       this.#parts.preparation.recipeAgain(run, position, made.task, made.label),
     )
-    const remade = await items.make(await Promise.all(recipes))
+    const remade = await items.get(await Promise.all(recipes))
     const again = new Map(remade.map((item, k) => [forgotten[k], item]))
     return assigned.map((item) => items.present(again.get(item) ?? itemOf(item), run.settings))
   }

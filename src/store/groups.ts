@@ -61,7 +61,7 @@ export interface Completed {
   level: { before: number; after: number } | undefined
 }
 
-export type Acceptance = 'new' | 'known' | 'conflict' | 'full' | 'epoch'
+export type Acceptance = 'new' | 'known' | 'conflict' | 'full' | 'changed'
 
 /** A stored group; `about` and `result` are gone once it is no longer kept. */
 export interface StoredGroup {
@@ -87,6 +87,8 @@ export interface Completion {
 
 /** What a group is accepted under. */
 export interface Bounds {
+  /** Of the run's settings that they come from. */
+  revision: number
   rollouts: number
   /** Whether it wants to wait for a trainer. */
   wants: boolean
@@ -94,7 +96,7 @@ export interface Bounds {
   most: number
   /** There is no room for any that is not known. */
   full: boolean
-  /** Where its item stands in the run's sequence, if it does. */
+  /** Where its item stands in the run's sequence, if that has it. */
   lease: { position: number; task: string } | undefined
 }
 

@@ -52,10 +52,10 @@ const open = (dataDir = data, maxBytes = 1e9) =>
 /** Groups are completed as a worker does it, with their records, and their file is fixed. */
 async function frozenFile(count: number): Promise<FrozenFile> {
   const [dumps, groups] = [open(), new Groups(redis, keys)]
-  await redis.hset(keys.run(run.run), 'epoch', 1)
+  await redis.hset(keys.run(run.run), { epoch: 1, revision: 1 })
   for (const group of ids(count)) {
     const place = { run: run.run, epoch: 1, group }
-    const bounds = { rollouts: 1, wants: false, most: 10, full: false, lease: undefined }
+    const bounds = { revision: 1, rollouts: 1, wants: false, most: 10, full: false, lease: undefined }
     await groups.accept(place, pack({ item_id: 'x', group_id: group, rollouts: [{ completion: 'x' }] }, false), bounds)
     const verdict = {
       status: 'scored',

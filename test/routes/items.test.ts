@@ -140,3 +140,22 @@ it('an Idempotency-Key gives the same items again, and no position twice', async
   const ids = [...first.body.items, ...other.body.items].map(({ id }: Item) => id)
   expect(new Set(ids).size).toBe(ids.length)
 })
+
+it('an item that was made lately is not made again, neither here nor on another node', async () => {
+  const recipe = { task: 'leg_counting', seed: 4712 }
+  const [first] = await post(recipe)
+  const node = await openWorld({ prefix: world.prefix })
+  try {
+    const made = async ({ app }: World) =>
+      /rgs_items_made_total\{[^}]*task="leg_counting"[^}]*\} (\d+)/.exec((await app.inject('/metrics')).body)?.[1]
+    const before = [await made(world), await made(node)]
+    expect(await post(recipe)).toEqual([first])
+    for (const { call } of [world, node]) {
+      expect((await call('GET', `/items/${first.id}`)).body).toEqual(first)
+      expect((await call('POST', '/items', recipe)).body.items).toEqual([first])
+    }
+    expect([await made(world), await made(node)]).toEqual(before)
+  } finally {
+    await node.close()
+  }
+})

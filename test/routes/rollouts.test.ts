@@ -154,3 +154,22 @@ it('a group whose job was lost is found by the sweeper', async () => {
     await apart.close()
   }
 })
+
+it('a run that was changed or removed on another node is as it is now, not as it was read here', async () => {
+  const other = await openWorld({ prefix: world.prefix })
+  try {
+    const send = (id: string) => post({ run: 'elsewhere', group_id: id, rollouts: rollouts('100', '1') })
+    expect((await send('a')).body.destination).toBe('buffered')
+    await other.call('PUT', '/runs/elsewhere', { buffer: false })
+    expect((await send('b')).body.destination).not.toBe('buffered')
+    await other.call('PUT', '/runs/elsewhere', { buffer: null, buffer_max_groups: 16 })
+    const full = await Promise.all(Array.from({ length: 16 }, (_, k) => send(`c${k}`)))
+    expect(full.filter(({ status }) => status === 200)).toHaveLength(15) // one waits there
+    expect(full.filter(({ body }) => body.code === 'buffer_full')).toHaveLength(1)
+    await other.call('DELETE', '/runs/elsewhere')
+    expect((await send('a')).status).toBe(200)
+    expect((await world.call('GET', '/runs/elsewhere')).body.progress.groups).toBe(1)
+  } finally {
+    await other.close()
+  }
+})

@@ -242,6 +242,7 @@ async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promis
       const known = ledger.groups.get(id)
       const posted = known ?? { rollouts, scored: Math.max(1, rollouts - unscored), version, wants, at: 'pending' }
       const bounds = {
+        revision: 1,
         rollouts: posted.rollouts,
         wants: posted.wants,
         most: MOST_GROUPS,

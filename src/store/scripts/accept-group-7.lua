@@ -2,14 +2,15 @@
 -- KEYS  1 run (hash)  2 group (hash)  3 pending (sorted set: group id by time)  4 buffer (sorted set)  5 stock (hash)
 --       6 leases (sorted set: position by end)  7 leased (hash: position to 'TASK|LABEL')
 -- ARGV  1 group id  2 hash of the content  3 about: the small record  4 texts  5 arrays
---       6 JSON: { epoch, now (ms), rollouts, wants: whether it wants to wait for a trainer,
+--       6 JSON: { epoch, revision, now (ms), rollouts, wants: whether it wants to wait for a trainer,
 --                 most: groups queued, buffered and in open batches, full: there is no room for any new group,
---                 lease?: { position, task } of its item in the run's sequence }
--- Gives 'new', 'known' (the same content was accepted before), 'conflict' (other content), 'full', or 'epoch' (the run
--- is in another epoch than the caller thinks).
+--                 lease?: { position, task } of its item, if the run's sequence may have it }
+-- Gives 'new', 'known' (the same content was accepted before), 'conflict' (other content), 'full', or 'changed' (the run
+-- is not as the caller thinks: its settings were changed, it was restored or removed).
 local ask = cjson.decode(ARGV[6])
-if tonumber(redis.call('HGET', KEYS[1], 'epoch')) ~= ask.epoch then
-  return 'epoch'
+local run = redis.call('HMGET', KEYS[1], 'epoch', 'revision')
+if tonumber(run[1]) ~= ask.epoch or tonumber(run[2]) ~= ask.revision then
+  return 'changed'
 end
 local content = redis.call('HGET', KEYS[2], 'content')
 if content then

@@ -1,0 +1,79 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { expect, it } from 'vitest'
+import { listen } from '../../src/listen.ts'
+import { openWorld, type World } from '../world.ts'
+
+async function listeningWorld(): Promise<{ world: World; port: number }> {
+  const world = await openWorld({ ENGINE_HOSTS: 1 })
+  await listen(world.app, { host: '127.0.0.1', port: 0 })
+  const address = world.app.server.address()
+  return { world, port: typeof address === 'object' ? (address?.port ?? 0) : 0 }
+}
+
+function ended(socket: Socket): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  let text = ''
+  socket.on('data', (bytes: Buffer) => {
+    text += bytes.toString()
+  })
+  socket.once('close', () => resolve(text))
+  return promise
+}
+
+it('connections on which nothing was asked do not hold up the close, whichever socket took them', async () => {
+  const { world, port } = await listeningWorld()
+  let taken = 0
+  world.app.server.on('connection', () => {
+    taken++
+  })
+  const sockets = Array.from({ length: 64 }, () => connect(port, '127.0.0.1').on('error', () => {}))
+  const closed = Promise.all(sockets.map(ended))
+  await expect.poll(() => taken).toBe(64)
+  await world.close()
+  await closed
+  const late = connect(port, '127.0.0.1')
+  const [error] = (await once(late, 'error')) as [NodeJS.ErrnoException]
+  expect(error.code).toBe('ECONNREFUSED')
+})
+
+it('requests in hand are answered before the close, whatever they wait for, and their connections end then', async () => {
+  const { world, port } = await listeningWorld()
+  const body = JSON.stringify({ run: 'closing', item_id: await anItem(world), rollouts: [{ completion: 'x' }] })
+  const head = ['POST /rollouts HTTP/1.1', 'Host: localhost', 'Prefer: wait=20', 'Content-Type: application/json']
+  const asked = `${[...head, `Content-Length: ${body.length}`].join('\r\n')}\r\n\r\n${body}`
+  const answers = Array.from({ length: 32 }, () =>
+    ended(
+      connect(port, '127.0.0.1', function ask(this: Socket) {
+        this.write(asked)
+      }),
+    ),
+  )
+  const { runs } = world.service
+  await expect.poll(async () => (await runs.look('closing'))?.counters.groups).toBe(1)
+  const start = performance.now()
+  await world.close()
+  for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 20[02] /)
+  expect(performance.now() - start).toBeLessThan(10_000) // they wait for 20 s, and kept connections last 75
+})
+
+it('a busy process takes many connections in a turn of its event loop, not one', async () => {
+  const { world, port } = await listeningWorld()
+  let [taken, turns] = [0, 0]
+  world.app.server.on('connection', () => {
+    taken++
+  })
+  const sockets = Array.from({ length: 256 }, () => connect(port, '127.0.0.1'))
+  while (taken < sockets.length) {
+    await new Promise((resolve) => setImmediate(resolve))
+    if (taken > 0) turns++
+  }
+  for (const socket of sockets) socket.destroy()
+  await world.close()
+  expect(turns).toBeLessThan(sockets.length / 2)
+})
+
+async function anItem(world: World): Promise<string> {
+  const { body } = await world.call('POST', '/items', { task: 'chain_sum', seed: 1 })
+  return body.items[0].id
+}
