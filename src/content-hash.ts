@@ -9,16 +9,27 @@ export function contentHash(value: unknown): string {
 }
 
 /** One spelling for equal content. */
-export function canonicalJson(value: unknown, depth = 0): string {
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(sorted(value, 0)) ?? 'null'
+}
+
+/** The same with its keys in order; the same object if they are, as they mostly are: then it is spelt in one go. */
+function sorted(value: unknown, depth: number): unknown {
+  if (typeof value !== 'object' || value === null) return value
   if (depth > DEPTH_MAX) throw new Fault('invalid_request', `The body nests deeper than ${DEPTH_MAX} levels`)
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
-  if (Array.isArray(value)) {
-    if (typeof value[0] === 'number') return JSON.stringify(value) // tokens: long, and nothing in them to sort
-    return `[${value.map((element) => canonicalJson(element, depth + 1)).join(',')}]`
-  }
-  const fields = Object.entries(value).filter(([, field]) => field !== undefined)
-  return `{${fields
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, field]) => `${JSON.stringify(key)}:${canonicalJson(field, depth + 1)}`)
-    .join(',')}}`
+  if (Array.isArray(value)) return sortedElements(value, depth)
+  const keys = Object.keys(value)
+  let inOrder = true
+  const fields = keys.map((key, k): [string, unknown] => {
+    const field: unknown = Reflect.get(value, key)
+    const sortedField = sorted(field, depth + 1)
+    if (sortedField !== field || (k > 0 && key < (keys[k - 1] ?? ''))) inOrder = false
+    return [key, sortedField]
+  })
+  return inOrder ? value : Object.fromEntries(fields.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function sortedElements(values: unknown[], depth: number): unknown[] {
+  const all = values.map((element) => sorted(element, depth + 1))
+  return all.some((element, k) => element !== values[k]) ? all : values
 }
