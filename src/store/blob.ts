@@ -7,19 +7,14 @@ const PLAIN = Buffer.of(0)
 const ZSTD = Buffer.of(1)
 /** Measured on groups of 1 MB of JSON: level 1 takes 0.4 ms, level 3 half as much again for 0.1 % less. */
 const FAST = { [constants.ZSTD_c_compressionLevel]: 1 }
-/** A group shrinks to a third at most, as a rule; what shrinks more comes in several pieces. */
-const SHRINKS = 4
-const PIECE_BYTES = { least: 16 * 1024, most: 4 * 1024 * 1024 }
+/** Bytes that are unpacked at once; so many of what does not say how long it will be. */
+const ROOM_BYTES = { least: 64, most: 16 * 1024 * 1024, unknown: 64 * 1024 }
 
 export function toBlob(bytes: Uint8Array): Buffer {
   const { byteLength } = bytes
   if (byteLength >= WORTH_BYTES) {
     // With its size known in advance and room for all of it at once it takes a quarter less.
-    const compressed = zstdCompressSync(bytes, {
-      params: FAST,
-      pledgedSrcSize: byteLength,
-      chunkSize: pieceFor(byteLength),
-    })
+    const compressed = zstdCompressSync(bytes, { params: FAST, pledgedSrcSize: byteLength, chunkSize: byteLength })
     if (compressed.byteLength < byteLength) return Buffer.concat([ZSTD, compressed])
   }
   return Buffer.concat([PLAIN, bytes])
@@ -27,9 +22,22 @@ export function toBlob(bytes: Uint8Array): Buffer {
 
 export function fromBlob(blob: Buffer): Buffer {
   const bytes = blob.subarray(1)
-  return blob[0] === ZSTD[0] ? zstdDecompressSync(bytes, { chunkSize: pieceFor(SHRINKS * bytes.byteLength) }) : bytes
+  return blob[0] === ZSTD[0] ? zstdDecompressSync(bytes, { chunkSize: roomFor(contentSize(bytes)) }) : bytes
 }
 
-function pieceFor(bytes: number): number {
-  return Math.min(Math.max(bytes, PIECE_BYTES.least), PIECE_BYTES.most)
+const DICTIONARY_BYTES = [0, 1, 2, 4]
+
+function roomFor(bytes: number | undefined): number {
+  const { least, most, unknown } = ROOM_BYTES
+  return Math.min(Math.max(bytes ?? unknown, least), most)
+}
+
+/** What the header of a frame says of the size of its content (RFC 8878, 3.1.1.1); undefined if nothing. */
+function contentSize(frame: Buffer): number | undefined {
+  const descriptor = frame[4] ?? 0
+  const [flag, isSingle, dictionary] = [descriptor >> 6, (descriptor & 0x20) !== 0, descriptor & 3]
+  const at = 5 + (isSingle ? 0 : 1) + (DICTIONARY_BYTES[dictionary] ?? 0)
+  if (flag === 0) return isSingle ? frame[at] : undefined
+  if (flag === 1) return frame.readUInt16LE(at) + 256
+  return flag === 2 ? frame.readUInt32LE(at) : undefined
 }
