@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Queue } from 'bullmq'
 import { Redis } from 'ioredis'
 import { freePort } from '../../src/prepare/own-server.ts'
@@ -15,7 +16,10 @@ import { AT_ONCE, WAIT_MS } from '../waiting-engine.ts'
 
 const STEPS = [1, 2, 4, 8, 16, 32]
 /** Groups of each worker: so many times what it has in hand at once. */
-const WAVES = 5
+const WAVES = 6
+/** The rate is that between these shares of the groups: all workers have their hands full then, and are out of step. */
+const [FROM, TO] = [0.25, 0.85]
+const LOOK_EVERY_MS = 25
 const PREFIX = 'rgs'
 
 export async function workers({ keep }: Bench): Promise<Row[]> {
@@ -63,18 +67,11 @@ export async function workers({ keep }: Bench): Promise<Row[]> {
         'W9',
         await load({ port, server: server.pid, asks, count: count / 16, warmupS: 0, connections: 8, anywhere: true }),
       )
-      const start = performance.now()
       await queue.resume()
+      const rate = await steadyRate(server, run, count)
       await settled(server, run, count)
-      const seconds = (performance.now() - start) / 1000
-      rates.push(count / seconds)
-      keep('W9', {
-        workers: many,
-        groups: count,
-        seconds,
-        rate: count / seconds,
-        ideal: (many * AT_ONCE * 1000) / WAIT_MS,
-      })
+      rates.push(rate)
+      keep('W9', { workers: many, groups: count, rate, ideal: (many * AT_ONCE * 1000) / WAIT_MS })
     }
     await queue.close()
     const [one = 1] = rates
@@ -96,4 +93,19 @@ export async function workers({ keep }: Bench): Promise<Row[]> {
     await running.stop()
     rmSync(dataDir, { recursive: true, force: true })
   }
+}
+
+/** Groups a second while the workers have their hands full. */
+async function steadyRate(server: Ours, run: string, groups: number): Promise<number> {
+  const passed = async (share: number): Promise<{ at: number; scored: number }> => {
+    for (;;) {
+      const { progress } = (await call(server, 'GET', `/runs/${run}`)) as { progress: { scored_groups: number } } // as documented
+      const { scored_groups: scored } = progress
+      if (scored >= share * groups) return { at: performance.now(), scored }
+      await sleep(LOOK_EVERY_MS)
+    }
+  }
+  const first = await passed(FROM)
+  const last = await passed(TO)
+  return ((last.scored - first.scored) * 1000) / (last.at - first.at)
 }

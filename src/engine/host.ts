@@ -10,7 +10,7 @@ const PREPARE_MS = 10_000
 const SLOW_UNIT_MS = 50
 
 /** On a machine with too much to do a unit may take so many times its deadline before it is given up. */
-const STARVED_FACTOR = 4
+const STARVED_FACTOR = 8
 
 /** Units of one request that a host works through in order. */
 export interface Batch {

@@ -4,8 +4,8 @@ import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { bindRule, type RuleParts, scoringBy } from './rule.ts'
 
-/** As Python hosts that score: who serves requests goes first. */
-const NICE = 2
+/** Who serves requests goes first; Python hosts, which may be kept busy for seconds by one answer, go last. */
+const NICE = 6
 
 try {
   setPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)), NICE)

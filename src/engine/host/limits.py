@@ -10,8 +10,8 @@ MEMORY = {"items": 1024 * MEGABYTE, "score": 512 * MEGABYTE}
 FILE_SIZE = {"items": 16 * MEGABYTE, "score": 0}
 OPEN_FILES = 64
 # Who serves requests goes before who makes items and who scores: an answer that takes seconds must not take half of a
-# busy processor from all others. The server gives a host that is kept from the processor four times its deadline.
-NICE = {"items": 1, "score": 6}
+# busy processor from all others. The server gives a host that is kept from the processor eight times its deadline.
+NICE = {"items": 1, "score": 10}
 THREADS = 64
 # Beyond the deadline, after which the server kills a host from outside: for when the server itself is stuck.
 PATIENCE_S = 3
