@@ -117,6 +117,8 @@ export class Intake {
           throw conflict(name, place.group)
         case 'full':
           throw full ? serverFull(room.mostBytes) : bufferFull(name)
+        case 'changed': // read anew and offered again: what it is packed and bounded by may be different
+          continue
       }
     }
     throw changing(name)
