@@ -41,8 +41,11 @@ describe('a list of numbers', () => {
     fc.assert(
       fc.property(numbers, fc.boolean(), (values, real) => {
         const sent = JSON.stringify(values)
-        expect(numbersOf(columnOf(JSON.parse(sent) as (number | null)[], real))).toBe(sent)
+        const kept = columnOf(JSON.parse(sent) as (number | null)[], real)
+        // As numbers: of some a float32 is written in a digit more than the fewest that tell it from others.
+        expect(JSON.parse(numbersOf(kept))).toEqual(JSON.parse(sent))
       }),
+      { examples: [[[-0.00002836148632923141], false]] },
     )
   })
 
