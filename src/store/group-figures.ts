@@ -26,14 +26,14 @@ export function sumsOf(
   if (status === 'failed') return {}
   const scored = verdicts.filter((verdict) => verdict.status === 'scored')
   const sum = (field: 'score' | 'reward') => scored.reduce((total, verdict) => total + verdict[field], 0)
-  return {
-    [`${task}:groups`]: 1,
-    [`${task}:rollouts`]: scored.length,
-    [`${task}:score`]: sum('score'),
-    [`${task}:reward`]: sum('reward'),
-    [`${task}:signal`]: signal ? 1 : 0,
-    ...prefixed(task, tally(facts)),
-  }
+  return prefixed(task, {
+    groups: 1,
+    rollouts: scored.length,
+    score: sum('score'),
+    reward: sum('reward'),
+    signal: signal ? 1 : 0,
+    ...tally(facts),
+  })
 }
 
 /** Sums of the step in which the group was completed, by field. */
@@ -42,7 +42,7 @@ export function stepSumsOf(facts: GroupFacts, result: GroupResult): Record<strin
   const scored = each.filter(([reward]) => reward !== null)
   const sum = (of: 0 | 1) => scored.reduce((total, rollout) => total + (rollout[of] ?? 0), 0)
   const equal = (is: boolean) => (!signal && (result.voters ?? 0) > 0 && (result.mean_score ?? 0) >= 0.5 === is ? 1 : 0)
-  return {
+  return withoutZeros({
     groups: 1,
     rollouts: each.length,
     scored: scored.length,
@@ -57,7 +57,7 @@ export function stepSumsOf(facts: GroupFacts, result: GroupResult): Record<strin
     ...tally(facts),
     [`task:${task}:scored`]: scored.length,
     [`task:${task}:reward`]: sum(0),
-  }
+  })
 }
 
 /** Lengths, and rollouts by their marks; what is 0 is left out. */
@@ -79,5 +79,10 @@ function tally({ each }: GroupFacts): Record<string, number> {
 const MARKS: Record<string, string> = { s: 'skipped', m: 'masked', t: 'truncated' }
 
 function prefixed(task: string, sums: Record<string, number>): Record<string, number> {
-  return Object.fromEntries(Object.entries(sums).map(([field, amount]) => [`${task}:${field}`, amount]))
+  return Object.fromEntries(Object.entries(withoutZeros(sums)).map(([field, amount]) => [`${task}:${field}`, amount]))
+}
+
+/** A field that is not there counts as 0: what adds nothing need not be told to Redis, one command each. */
+function withoutZeros(sums: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(sums).filter(([, amount]) => amount !== 0))
 }

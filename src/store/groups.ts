@@ -142,6 +142,8 @@ export class Groups {
       step_sums: stepSumsOf(facts, result),
       version: facts.version ?? undefined,
       share: result.percent_correct ?? undefined,
+      rollouts: facts.rollouts,
+      scored: facts.scored,
       metrics_prefix: keys.metricsOf(''),
       feed,
       dump: dump && { kinds: dump.kinds, bytes: dump.bytes, now: now.getTime(), most: DUMP_WAITING_BYTES },

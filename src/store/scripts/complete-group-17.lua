@@ -11,6 +11,7 @@
 --                 counters: { name: amount } of the run, sums: { field: amount } of the task,
 --                 step_sums: { field: amount } of the step, version?: its oldest policy version,
 --                 share?: of its counted rollouts that are right, feed?: what the curriculum learns, history_max,
+--                 rollouts, scored: how many it has, and how many of them have a score,
 --                 dump?: what parts/dump.lua is asked,
 --                 failed_max, keep, keep_bytes, remembered, group_prefix, metrics_prefix }
 --       5 channel  6 message  7 the group's record for the dumps
@@ -26,7 +27,8 @@ local keys = {
   outcomes = KEYS[16], metrics = KEYS[17], metrics_prefix = ask.metrics_prefix,
 }
 local id = ARGV[1]
-if tonumber(redis.call('HGET', KEYS[1], 'epoch')) ~= ask.epoch then
+local run = redis.call('HMGET', KEYS[1], 'epoch', 'step')
+if tonumber(run[1]) ~= ask.epoch then
   return nil
 end
 local group = redis.call('HMGET', KEYS[2], 'status', 'wants', 'rollouts')
@@ -44,11 +46,10 @@ redis.call('ZADD', KEYS[5], seq, id)
 
 -- Where the group goes: to the trainer, to those who may try again, or out of the way.
 if ask.destination == 'buffered' then
-  local facts = cjson.decode(ARGV[3])
   redis.call('ZADD', KEYS[4], seq, id)
   redis.call('HSET', KEYS[10], id, ARGV[3])
-  redis.call('HINCRBY', KEYS[9], 'rollouts', facts.rollouts)
-  redis.call('HINCRBY', KEYS[9], 'scored_rollouts', facts.scored)
+  redis.call('HINCRBY', KEYS[9], 'rollouts', ask.rollouts)
+  redis.call('HINCRBY', KEYS[9], 'scored_rollouts', ask.scored)
 elseif ask.retriable then
   redis.call('ZADD', KEYS[12], ask.now, id)
   local over = redis.call('ZCARD', KEYS[12]) - ask.failed_max
@@ -68,13 +69,13 @@ end
 for field, amount in pairs(ask.sums) do
   redis.call('HINCRBYFLOAT', KEYS[6], field, amount)
 end
-local step = step_of(keys, ask.version)
+local step = step_after(run[2], ask.version)
 if ask.status == 'scored' then
   redis.call('HSET', KEYS[6], ask.task .. ':last_at', ask.now)
-  redis.call('HSET', KEYS[1], 'last_scored_at', ask.now)
   if ask.signal then
-    redis.call('HSET', KEYS[1], 'last_signal_at', ask.now, 'groups_since_signal', 0)
+    redis.call('HSET', KEYS[1], 'last_scored_at', ask.now, 'last_signal_at', ask.now, 'groups_since_signal', 0)
   else
+    redis.call('HSET', KEYS[1], 'last_scored_at', ask.now)
     redis.call('HINCRBY', KEYS[1], 'groups_since_signal', 1)
   end
   add_to_step(keys, step, ask.version, ask.step_sums)

@@ -1,12 +1,11 @@
 -- Figures of a run over time: the sums of each step, and how often each task was right of late.
--- keys  run (hash), metrics (sorted set of steps), metrics_prefix (what the keys of one step's sums begin with),
+-- keys  metrics (sorted set of steps), metrics_prefix (what the keys of one step's sums begin with),
 --       outcomes (hash: task to the shares of right rollouts in its last groups)
 -- What is completed belongs to the batch that is composed next; where no batch is ever composed, to its policy version.
 local STEPS_KEPT = 10000
 local OUTCOMES_KEPT = 10
 
-local function step_of(keys, version)
-  local last = redis.call('HGET', keys.run, 'step')
+local function step_after(last, version)
   return last and tonumber(last) + 1 or version or 0
 end
 
