@@ -32,6 +32,7 @@ export const REASONS: Record<string, string> = {
   '@sparticuz/chromium': 'a browser for tests of the pages',
   '@types/cli-progress': 'types',
   '@types/node': 'types',
+  assemblyscript: 'compiles the reader of number lists to WebAssembly; what it makes is in the repository',
   'axe-core': 'the pages can be used by everybody',
   'fast-check': 'tests by property',
   acorn: 'finds the regular expressions of the code',
