@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { parse } from 'secure-json-parse'
 import { Fault } from '../faults.ts'
 import { readBytes } from './body-bytes.ts'
+import { putBack, takeLists } from './body-lists.ts'
 import { assertShape, DEEPEST, tooDeep } from './json-shape.ts'
 
 const BYTE_ORDER_MARK = '\ufeff'
@@ -16,12 +17,24 @@ export function addBodies(app: FastifyInstance): void {
     readBytes(request, payload, (fault, bytes) => {
       if (fault || !bytes) return done(fault)
       try {
-        done(null, bytes.length === 0 ? undefined : readJson(bytes))
+        done(null, bytes.length === 0 ? undefined : readBody(bytes))
       } catch (found) {
         done(found as Fault)
       }
     })
   })
+}
+
+/** As readJson; lists of numbers in the rollouts of a large body come as typed arrays, with NaN for null. */
+export function readBody(body: Buffer): unknown {
+  if (body.length <= LARGE_BYTES) return readJson(body)
+  const { rest, lists } = takeLists(body)
+  if (lists.length === 0) return readJson(body)
+  try {
+    return putBack(readJson(rest), lists)
+  } catch {
+    return readJson(body) // which says what is wrong with what was sent
+  }
 }
 
 /** Throws `invalid_json`, also for keys that could reach a prototype: `__proto__`, and `prototype` in `constructor`. */

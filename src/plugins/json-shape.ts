@@ -5,7 +5,7 @@
 import { Fault } from '../faults.ts'
 
 export const DEEPEST = 64
-const LONGEST = 1_000_000
+export const LONGEST = 1_000_000
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c

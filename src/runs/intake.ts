@@ -5,11 +5,11 @@ import type { Items } from '../items/items.ts'
 import type { Producer } from '../queue/producer.ts'
 import type { Completions } from '../store/completions.ts'
 import { type Bounds, type GroupPlace, type Groups, jobIdOf } from '../store/groups.ts'
-import { pack } from '../store/payload.ts'
+import { pack, releaseBlobs } from '../store/payload.ts'
 import type { Room } from '../store/room.ts'
 import { decodeItemId } from '../words/item-id.ts'
 import { type Recipe, TRAINING_SEEDS_START } from '../words/recipe.ts'
-import type { Group, GroupInput } from '../words/rollout.ts'
+import { type Group, type GroupInput, releaseTokens } from '../words/rollout.ts'
 import { bufferFull, changing, conflict, serverFull } from './refusals.ts'
 import type { OpenRun, RunBook } from './run-book.ts'
 import { positionOf } from './sequence.ts'
@@ -50,7 +50,8 @@ export class Intake {
 
   /**
    * Accepts groups; all are checked before the first is accepted. Where one is refused the others are accepted all the
-   * same: sent again, they are known. Throws the first refusal. `request` is its id, for the log.
+   * same: sent again, they are known. Throws the first refusal. `request` is its id, for the log. Their tokens, masks and
+   * log-probabilities are empty afterwards.
    */
   async accept(runName: string, inputs: GroupInput[], request?: string): Promise<Accepted[]> {
     const { items, runs, room, producer } = this.#parts
@@ -63,6 +64,7 @@ export class Intake {
       if (accepting.length % PACKED_AT_ONCE === 0) await nextTurn()
     }
     const settledAll = await Promise.all(accepting)
+    for (const { rollouts } of inputs) rollouts.forEach(releaseTokens)
     const accepted = settledAll.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
     const hints = accepted.map(({ place }) => ({ id: jobIdOf(place), data: { ...place, request } }))
     // Accepted is accepted: nobody waits until the queue is told, and if it cannot be told now, the sweeper tells it.
@@ -107,9 +109,11 @@ export class Intake {
     const { name } = lately
     for (let run = lately, k = 0; k < TRIES; run = await runs.ensure(name), k++) {
       const { place, packed, acceptance } = await this.#offer(run, input, full)
+      const bytes = packed.texts.byteLength + packed.arrays.byteLength
+      releaseBlobs(packed) // Redis has answered: they are not sent again
       switch (acceptance) {
         case 'new':
-          room.add(packed.texts.byteLength + packed.arrays.byteLength)
+          room.add(bytes)
           return { place, itemId: input.item_id, isNew: true }
         case 'known':
           return { place, itemId: input.item_id, isNew: false }

@@ -1,28 +1,43 @@
-/** Bytes as they lie in Redis: compressed where it pays. The first byte says which. */
+/** Bytes as they lie in Redis: compressed where it pays. The first byte says which: a frame of zstd begins with one of its own. */
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { release } from '../release.ts'
 
 /** Shorter ones do not pay. */
 const WORTH_BYTES = 256
 const PLAIN = Buffer.of(0)
-const ZSTD = Buffer.of(1)
+/** The first byte of every frame (RFC 8878, 3.1.1). */
+const FRAME = 0x28
+/** What stood before a frame in earlier versions. */
+const BEFORE_FRAME = 1
 /** Measured on groups of 1 MB of JSON: level 1 takes 0.4 ms, level 3 half as much again for 0.1 % less. */
 const FAST = { [constants.ZSTD_c_compressionLevel]: 1 }
+/** Of what is compressed, what is left. */
+const LIKELY_SHARE = 0.6
 /** Bytes that are unpacked at once; so many of what does not say how long it will be. */
 const ROOM_BYTES = { least: 64, most: 16 * 1024 * 1024, unknown: 64 * 1024 }
 
 export function toBlob(bytes: Uint8Array): Buffer {
   const { byteLength } = bytes
   if (byteLength >= WORTH_BYTES) {
-    // With its size known in advance and room for all of it at once it takes a quarter less.
-    const compressed = zstdCompressSync(bytes, { params: FAST, pledgedSrcSize: byteLength, chunkSize: byteLength })
-    if (compressed.byteLength < byteLength) return Buffer.concat([ZSTD, compressed])
+    // With its size known in advance and room for all of it at once it takes a quarter less. Most is half as long.
+    const chunkSize = Math.max(ROOM_BYTES.least, Math.ceil(byteLength * LIKELY_SHARE))
+    const compressed = zstdCompressSync(bytes, { params: FAST, pledgedSrcSize: byteLength, chunkSize })
+    if (compressed.byteLength < byteLength) return alone(compressed, chunkSize)
   }
   return Buffer.concat([PLAIN, bytes])
 }
 
 export function fromBlob(blob: Buffer): Buffer {
-  const bytes = blob.subarray(1)
-  return blob[0] === ZSTD[0] ? zstdDecompressSync(bytes, { chunkSize: roomFor(contentSize(bytes)) }) : bytes
+  const bytes = blob[0] === FRAME ? blob : blob.subarray(1)
+  const isFrame = bytes === blob || blob[0] === BEFORE_FRAME
+  return isFrame ? zstdDecompressSync(bytes, { chunkSize: roomFor(contentSize(bytes)) }) : bytes
+}
+
+/** In memory of their own size: what they were written into is given back, unless it is of the pool. */
+function alone(compressed: Buffer, chunkSize: number): Buffer {
+  const blob = Buffer.from(compressed)
+  if (compressed.buffer.byteLength === chunkSize) release(new Uint8Array(compressed.buffer))
+  return blob
 }
 
 const DICTIONARY_BYTES = [0, 1, 2, 4]

@@ -3,7 +3,17 @@
  * form that gives every one of them back: whole ones as int32, those of a float32 as float32, those with few decimals as
  * int32 over a power of ten, all others as float64.
  */
-import { bytesOf, type Dtype, isNumbers, looksTyped, type Typed, type TypedValues, valuesOf } from '../words/typed.ts'
+import {
+  bytesOf,
+  type Dtype,
+  isList,
+  isNumbers,
+  looksTyped,
+  type NumberList,
+  type Typed,
+  type TypedValues,
+  valuesOf,
+} from '../words/typed.ts'
 import { integerText } from './integer-text.ts'
 import { realText } from './real-text.ts'
 
@@ -20,9 +30,10 @@ const NULL = -(2 ** 31)
 const SCALES = [4, 6, 8, 2]
 
 /** `real` says that the numbers mean reals, so that whole ones come back as floats to those who ask for typed data. */
-export function columnOf(values: (number | null)[] | Typed, real = false): Column {
-  if (!Array.isArray(values)) return { form: `typed/${values.dtype}`, bytes: bytesOf(values) }
+export function columnOf(values: NumberList | Typed, real = false): Column {
+  if (!isList(values)) return { form: `typed/${values.dtype}`, bytes: bytesOf(values) }
   const column =
+    asTheyAre(values, real) ??
     (real ? undefined : asInt32(values)) ??
     asFloats('float32', new Float32Array(values.length), values) ??
     asDecimals(values) ??
@@ -32,11 +43,16 @@ export function columnOf(values: (number | null)[] | Typed, real = false): Colum
 }
 
 /** Whether a value can be a column: what is neither a list of numbers nor typed data stays JSON. */
-export function fitsColumn(value: unknown): value is (number | null)[] | Typed {
+export function fitsColumn(value: unknown): value is NumberList | Typed {
   return looksTyped(value) || isNumbers(value, true)
 }
 
-function asInt32(values: (number | null)[]): Column | undefined {
+function asTheyAre(values: NumberList, real: boolean): Column | undefined {
+  if (real && values instanceof Float32Array) return { form: 'float32', bytes: bytesOfValues(values) }
+  return !real && values instanceof Int32Array ? { form: 'int32', bytes: bytesOfValues(values) } : undefined
+}
+
+function asInt32(values: NumberList): Column | undefined {
   const ints = new Int32Array(values.length)
   for (let k = 0; k < values.length; k++) {
     const x = values[k]
@@ -49,7 +65,7 @@ function asInt32(values: (number | null)[]): Column | undefined {
 function asFloats(
   form: 'float32' | 'float64',
   floats: Float32Array | Float64Array,
-  values: (number | null)[],
+  values: NumberList,
 ): Column | undefined {
   for (let k = 0; k < values.length; k++) {
     const x = values[k] ?? Number.NaN
@@ -60,15 +76,16 @@ function asFloats(
 }
 
 /** A quotient of two exact numbers is rounded once, as the reading of a decimal is: so they are the same double. */
-function asDecimals(values: (number | null)[]): Column | undefined {
+function asDecimals(values: NumberList): Column | undefined {
   const ints = new Int32Array(values.length)
   for (const scale of SCALES) {
     const power = 10 ** scale
     let k = 0
     for (; k < values.length; k++) {
-      const x = values[k] ?? null
-      const int = x === null ? NULL : Math.round(x * power)
-      if (x !== null && (int <= NULL || int >= 2 ** 31 || int / power !== x)) break
+      const x = values[k] ?? Number.NaN
+      const isNull = Number.isNaN(x)
+      const int = isNull ? NULL : Math.round(x * power)
+      if (!isNull && (int <= NULL || int >= 2 ** 31 || int / power !== x)) break
       ints[k] = int
     }
     if (k === values.length) return { form: `decimal/${scale}`, bytes: new Uint8Array(ints.buffer) }

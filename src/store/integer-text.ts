@@ -1,6 +1,6 @@
 /** Whole numbers as a JSON list: a third of the time that JSON.stringify takes, and token ids are most of a batch. */
 
-import { scratch } from './scratch.ts'
+import { scratch } from '../scratch.ts'
 
 /** `-2147483648,` */
 const MOST_CHARS = 12

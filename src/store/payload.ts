@@ -9,8 +9,11 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { canonicalJson } from '../content-hash.ts'
+import { release } from '../release.ts'
 import { type Measured, measured } from '../scoring/lengths.ts'
+import { scratch } from '../scratch.ts'
 import type { GroupInput, Rollout } from '../words/rollout.ts'
+import { aligned } from '../words/typed.ts'
 import { fromBlob, toBlob } from './blob.ts'
 import { type Column, columnOf, type Form, fitsColumn, numbersOf, typedOf } from './columns.ts'
 
@@ -49,6 +52,12 @@ type Entry = [rollout: number, name: string, carried: 0 | 1, form: Form, bytes: 
 const OWN = ['tokens', 'masks', 'logprobs'] as const
 const ALIGN = 8
 
+/** Gives the memory of its blobs back once Redis has them. */
+export function releaseBlobs({ texts, arrays }: Packed): void {
+  release(texts)
+  release(arrays)
+}
+
 /** `delivered` says that a trainer may get the group: nobody else has use for its arrays. */
 export function pack(group: GroupInput, delivered: boolean): Packed {
   const { item_id, policy_version, buffer, extra, rollouts } = group
@@ -67,12 +76,14 @@ export function pack(group: GroupInput, delivered: boolean): Packed {
   const hash = createHash('sha256').update(canonicalJson({ item_id, policy_version, buffer }))
   hash.update(spelt).update(JSON.stringify(index))
   for (const column of columns) hash.update(column)
-  return {
+  const packed = {
     about: JSON.stringify(about),
     texts: toBlob(spelt),
     arrays: delivered && index.length > 0 ? toBlob(joined(index, columns)) : Buffer.alloc(0),
     hash: hash.digest('hex'),
   }
+  release(spelt)
+  return packed
 }
 
 export function unpackAbout(about: string | Buffer): About {
@@ -129,16 +140,20 @@ function apart(rollout: Rollout, k: number, index: Entry[], columns: Uint8Array[
   return { ...texts, arrays: rest }
 }
 
+/** In the bytes that all share. */
 function joined(index: Entry[], columns: Uint8Array[]): Uint8Array {
   const head = Buffer.from(JSON.stringify(index))
   const start = padded(4 + head.byteLength)
-  const bytes = new Uint8Array(columns.reduce((sum, { byteLength }) => sum + padded(byteLength), start))
-  new DataView(bytes.buffer).setUint32(0, head.byteLength, true)
+  const bytes = scratch(columns.reduce((sum, { byteLength }) => sum + padded(byteLength), start))
+  bytes.writeUInt32LE(head.byteLength)
   bytes.set(head, 4)
+  bytes.fill(0, 4 + head.byteLength, start)
   let at = start
   for (const column of columns) {
+    const end = at + column.byteLength
     bytes.set(column, at)
     at += padded(column.byteLength)
+    bytes.fill(0, end, at)
   }
   return bytes
 }
@@ -150,9 +165,9 @@ interface PlacedColumn extends Column {
 
 /** The columns of each rollout. */
 function columnsIn(arrays: Buffer): Map<number, PlacedColumn[]> {
-  const bytes = new Uint8Array(fromBlob(arrays)) // a buffer of its own: aligned
-  const length = new DataView(bytes.buffer).getUint32(0, true)
-  const index = JSON.parse(Buffer.from(bytes.buffer, 4, length).toString()) as Entry[] // written by joined
+  const bytes = aligned(fromBlob(arrays))
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true)
+  const index = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset + 4, length).toString()) as Entry[] // written by joined
   const columns = new Map<number, PlacedColumn[]>()
   let at = padded(4 + length)
   for (const [k, name, carried, form, size] of index) {

@@ -3,7 +3,7 @@
  * every double. JSON.stringify looks for the fewest digits, which takes twice as long; log-probabilities are most of a batch.
  */
 
-import { scratch } from './scratch.ts'
+import { scratch } from '../scratch.ts'
 
 /** `-0.00000dddddddddddddddddd,` and what String writes. */
 const MOST_CHARS = 32

@@ -1,7 +1,18 @@
 /** One completion for an item, and the group of them that is scored together. */
 import { z } from 'zod'
 import { ItemId } from './item-id.ts'
-import { bytesOf, countOf, isNumbers, isTyped, looksTyped, type Typed, valuesOf } from './typed.ts'
+import {
+  bytesOf,
+  countOf,
+  isList,
+  isNumbers,
+  isTyped,
+  looksTyped,
+  type NumberList,
+  releaseNumbers,
+  type Typed,
+  valuesOf,
+} from './typed.ts'
 import { GroupVerdict } from './verdict.ts'
 
 export const RunName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'a run name: [a-z0-9][a-z0-9._-]{0,62}')
@@ -19,7 +30,7 @@ export type Message = z.infer<typeof Message>
 /** Numbers as JSON, or typed. Checked by hand: zod takes long over arrays of 30,000 numbers. */
 const numbers = (nullable: boolean) =>
   z
-    .custom<(number | null)[] | Typed>(
+    .custom<NumberList | Typed>(
       (value) => isNumbers(value, nullable) || isTyped(value),
       'a list of numbers, or { dtype, data } with whole numbers in base64',
     )
@@ -69,9 +80,14 @@ export type Rollout = z.infer<typeof Rollout>
 /** How many positions of a mask are trained. */
 export function trainedPositions(masks: Tokens): number {
   let trained = 0
-  const values = Array.isArray(masks) ? masks : valuesOf(masks.dtype, bytesOf(masks))
+  const values = isList(masks) ? masks : valuesOf(masks.dtype, bytesOf(masks))
   for (let k = 0; k < values.length; k++) if (values[k] !== -100) trained++
   return trained
+}
+
+/** Gives the memory of a rollout's tokens, masks and log-probabilities back once they are stored; they are empty then. */
+export function releaseTokens({ tokens, masks, logprobs }: Rollout): void {
+  for (const numbers of [tokens, masks, logprobs]) if (numbers) releaseNumbers(numbers)
 }
 
 /** A group as a client posts it. */

@@ -1,4 +1,6 @@
 /** Lists of numbers as they come in: JSON, or bytes in base64 with their type. Little-endian, as numpy writes them. */
+import { areNumbers, type Numbers } from '../number-lists/numbers.ts'
+import { release } from '../release.ts'
 
 /** Bytes of one number. */
 export const DTYPES = { int32: 4, float32: 4, uint8: 1, int16: 2, float64: 8 } as const
@@ -9,6 +11,9 @@ export interface Typed {
   dtype: Dtype
   data: string
 }
+
+/** A list as JSON has it, or as it was read from the bytes of a large body: there NaN stands for null. */
+export type NumberList = (number | null)[] | Numbers
 
 /** Whether a value wants to be read as typed data: then it must be. */
 export function looksTyped(value: unknown): boolean {
@@ -32,7 +37,8 @@ export function isTyped(value: unknown): value is Typed {
   return bytes % DTYPES[dtype] === 0 && bytesOf(typed).byteLength === bytes
 }
 
-export function isNumbers(value: unknown, nullable: boolean): value is (number | null)[] {
+export function isNumbers(value: unknown, nullable: boolean): value is NumberList {
+  if (areNumbers(value)) return nullable || value instanceof Int32Array || !holdsNaN(value)
   if (!Array.isArray(value)) return false
   for (let k = 0; k < value.length; k++) {
     const x: unknown = value[k]
@@ -41,9 +47,19 @@ export function isNumbers(value: unknown, nullable: boolean): value is (number |
   return true
 }
 
+function holdsNaN(values: Numbers): boolean {
+  for (let k = 0; k < values.length; k++) if (Number.isNaN(values[k])) return true
+  return false
+}
+
+/** Whether numbers are a list, and not typed. */
+export function isList(array: NumberList | Typed): array is NumberList {
+  return Array.isArray(array) || areNumbers(array)
+}
+
 /** How many numbers there are. */
-export function countOf(array: readonly (number | null)[] | Typed): number {
-  return Array.isArray(array) ? array.length : byteLength((array as Typed).data) / DTYPES[(array as Typed).dtype]
+export function countOf(array: NumberList | Typed): number {
+  return isList(array) ? array.length : byteLength(array.data) / DTYPES[array.dtype]
 }
 
 function byteLength(base64: string): number {
@@ -68,14 +84,28 @@ export function valuesOf(dtype: Dtype, { buffer, byteOffset, byteLength: bytes }
   }
 }
 
-/** A buffer of its own: aligned. Decoded once, however often it is asked for. */
+/** Aligned. Decoded once, however often it is asked for. */
 export function bytesOf(typed: Typed): Uint8Array {
   let bytes = DECODED.get(typed)
   if (!bytes) {
-    bytes = new Uint8Array(Buffer.from(typed.data, 'base64'))
+    bytes = aligned(Buffer.from(typed.data, 'base64'))
     DECODED.set(typed, bytes)
   }
   return bytes
+}
+
+/** The same bytes, or a copy of them, that begin at a multiple of 8 in their buffer. */
+export function aligned(bytes: Uint8Array): Uint8Array {
+  return bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes)
+}
+
+/** Gives the memory of numbers back that nobody reads any more: see release. */
+export function releaseNumbers(array: NumberList | Typed): void {
+  if (areNumbers(array)) release(array)
+  if (isList(array)) return
+  const bytes = DECODED.get(array)
+  if (bytes) release(bytes)
+  DECODED.delete(array)
 }
 
 const DECODED = new WeakMap<Typed, Uint8Array>()

@@ -5,23 +5,29 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readNumbers } from '../../src/number-lists/number-lists.ts'
+import type { Numbers } from '../../src/number-lists/numbers.ts'
 import { decimal, halfway, logProbability, longDecimal, nearHalfway, pythonText } from './decimals.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const PIECE = 65536
 
 /** Reads between other bytes, where a list stands in a body. */
-function read(inside: string): Float64Array | undefined {
+function list(inside: string): Numbers | undefined {
   const bytes = Buffer.from(`{"a":[${inside}],"b":[1,2]}`, 'latin1')
   return readNumbers(bytes, 6, 6 + inside.length)
+}
+
+function read(inside: string): Float64Array | undefined {
+  const numbers = list(inside)
+  return numbers && Float64Array.from(numbers)
 }
 
 /** What JSON.parse makes of the same; undefined where it throws, or finds other things than numbers. */
 function parsed(inside: string): Float64Array | undefined {
   try {
-    const list: unknown[] = JSON.parse(`[${inside}]`)
-    if (!list.every((entry) => entry === null || typeof entry === 'number')) return undefined
-    return Float64Array.from(list, (entry) => entry ?? Number.NaN)
+    const entries: unknown[] = JSON.parse(`[${inside}]`)
+    if (!entries.every((entry) => entry === null || typeof entry === 'number')) return undefined
+    return Float64Array.from(entries, (entry) => entry ?? Number.NaN)
   } catch {
     return undefined
   }
@@ -180,10 +186,18 @@ describe('a list of more bytes than are read at once', () => {
 it('an empty list is a list', () => expect(read('')).toEqual(new Float64Array()))
 
 it('what was read stays as it is when the next list is read, and takes no more room than it needs', () => {
-  const first = read('1,2,3')
-  read('4,5,6')
-  expect(first).toEqual(Float64Array.of(1, 2, 3))
+  const first = list('0.1,2,3')
+  list('4,5,6')
+  expect(first).toEqual(Float64Array.of(0.1, 2, 3))
   expect(first?.buffer.byteLength).toBe(24)
+})
+
+it('a list has the smallest type that gives back its numbers', () => {
+  expect(list('1,-100,2147483647')).toEqual(Int32Array.of(1, -100, 2 ** 31 - 1))
+  expect(list('2147483648,1')).toEqual(Float32Array.of(2 ** 31, 1))
+  expect(list('-0')).toEqual(Float32Array.of(-0))
+  expect(list('-0.10000000149011612,null')).toEqual(Float32Array.of(-0.1, Number.NaN))
+  expect(list('16777217.5')).toEqual(Float64Array.of(16_777_217.5))
 })
 
 it('read.wasm is what its source compiles to: npm run wasm', () => {

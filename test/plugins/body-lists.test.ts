@@ -1,0 +1,132 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Fault } from '../../src/faults.ts'
+import { areNumbers } from '../../src/number-lists/numbers.ts'
+import { readBody, readJson } from '../../src/plugins/bodies.ts'
+import { pack } from '../../src/store/payload.ts'
+import { GroupInput } from '../../src/words/rollout.ts'
+
+/** So large that its lists are read apart. */
+const padded = (body: object) => ({ ...body, padding: 'x'.repeat(70_000) })
+const NAMES = ['tokens', 'masks', 'logprobs'] as const
+
+/** Lists of numbers as they were sent. */
+function plain(value: unknown): unknown {
+  if (areNumbers(value)) return Array.from<number>(value).map((x) => (Number.isNaN(x) ? null : x))
+  if (Array.isArray(value)) return value.map(plain)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, plain(field)]))
+}
+function faultOf(text: string, read: (body: Buffer) => unknown) {
+  try {
+    return { read: plain(read(Buffer.from(text))) }
+  } catch (error) {
+    return error instanceof Fault ? { code: error.code, message: error.message } : error
+  }
+}
+
+const numbers = fc.array(
+  fc.oneof(
+    fc.integer({ min: -100, max: 200_000 }),
+    fc.float({ noNaN: true, noDefaultInfinity: true }),
+    fc.double({ noNaN: true, noDefaultInfinity: true, min: -30, max: 0 }),
+    fc.integer({ min: -99_999, max: 0 }).map((x) => x / 10_000),
+    fc.constantFrom(null, -0, 1e300),
+  ),
+  { minLength: 150, maxLength: 300 }, // long enough to be worth it
+)
+const strange = fc.constantFrom('tokens', '"tokens":[1,2]', 'a"tokens', '\\', ']', '☃', 'list-')
+const json = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3 },
+    strange,
+    numbers,
+    fc.integer(),
+    tie('object'),
+    fc.array(tie('value'), { maxLength: 3 }),
+  ),
+  object: fc.dictionary(fc.oneof(fc.constantFrom(...NAMES, 'rollouts', 'groups'), strange), tie('value'), {
+    maxKeys: 4,
+  }),
+})).value
+
+describe('a large body', () => {
+  it('is read as JSON.parse does, wherever lists stand in it', () => {
+    fc.assert(
+      fc.property(json, json, fc.constantFrom(undefined, 1), (rollout, extra, space) => {
+        const body = JSON.stringify(
+          padded({ rollouts: [rollout], groups: [{ rollouts: [rollout] }], extra }),
+          null,
+          space,
+        )
+        expect(plain(readBody(Buffer.from(body)))).toEqual(JSON.parse(body))
+      }),
+    )
+  })
+
+  it('gives lists of numbers in rollouts as they were read, and plain ones elsewhere', () => {
+    const list = Array.from({ length: 500 }, (_, k) => -(k + 1) / 7)
+    const lists = { tokens: list, masks: list, logprobs: list }
+    const rollout = { ...lists, arrays: lists, extra: lists }
+    for (const body of [{ rollouts: [rollout] }, { groups: [{ rollouts: [rollout], extra: lists }] }]) {
+      const read = readBody(Buffer.from(JSON.stringify(padded(body)))) as Record<string, { rollouts: object[] }[]>
+      const found = (read.groups?.[0]?.rollouts ?? read.rollouts)?.[0]
+      for (const name of NAMES) expect(found).toHaveProperty(name, Float64Array.from(list))
+      expect(found).toMatchObject({ arrays: lists, extra: lists })
+      if (read.groups) expect(read.groups[0]).toHaveProperty('extra', lists)
+    }
+  })
+
+  it('is the same group as a small one with the same content, to the bit', () => {
+    fc.assert(
+      fc.property(numbers, fc.boolean(), (logprobs, whole) => {
+        const tokens = logprobs.map((x, k) => (whole ? k - 100 : (x ?? 0.5)))
+        const group = {
+          item_id: 'chain_sum.1.0.WyIwLjEuMjUiLG51bGwse31d',
+          rollouts: [{ completion: 'x', tokens, logprobs }],
+        }
+        const sent = JSON.stringify(group)
+        const spaced = Buffer.from(`${sent.slice(0, -1)}${' '.repeat(70_000)}}`)
+        const [large, small] = [readBody(spaced), readJson(Buffer.from(sent))].map((body) =>
+          pack(GroupInput.parse(body), true),
+        )
+        expect(large).toEqual(small)
+      }),
+    )
+  })
+
+  it('takes a null among log-probabilities, and none among tokens', () => {
+    const list = [null, ...Array(500).fill(1)]
+    const read = (rollout: object) =>
+      GroupInput.safeParse({
+        item_id: 'chain_sum.1.0.WyIwLjEuMjUiLG51bGwse31d',
+        rollouts: (readBody(Buffer.from(JSON.stringify(padded({ rollouts: [rollout] })))) as { rollouts: [] }).rollouts,
+      }).success
+    expect(read({ completion: 'x', logprobs: list })).toBe(true)
+    expect(read({ completion: 'x', tokens: list })).toBe(false)
+    expect(read({ completion: 'x', masks: list })).toBe(false)
+  })
+
+  it.each([
+    (list: string) => `{"rollouts":[{"tokens":${list}}]`,
+    (list: string) => `{"rollouts":[{"tokens":${list.replace('[', '[,')}}]}`,
+    (list: string) => `{"rollouts":[{"tokens":${list.replace(']', ',]')}}]}`,
+    (list: string) => `{"rollouts":[{"tokens":${list.replace('[1', '[01')}}]}`,
+    (list: string) => `{"rollouts":[{"tokens":${list.replace('[1', '[NaN')}}]}`,
+    (list: string) => `{"rollouts":[{"tokens":${list}}],"__proto__":{}}`,
+    (list: string) => `{"a"tokens":${list}}`,
+    (list: string) => `{"\\"tokens":${list}`,
+    (list: string) => `{"tokens":${list}${'['.repeat(100)}`,
+    (list: string) => `${'{"tokens":['.repeat(100_000)}${list}`,
+  ])('that is no JSON is refused in the same words (%#)', (bodyOf) => {
+    const text = bodyOf(`[${Array(40_000).fill(1).join()}]`)
+    expect(faultOf(text, readBody)).toMatchObject({ code: 'invalid_json' })
+    expect(faultOf(text, readBody)).toEqual(faultOf(text, readJson))
+  })
+
+  it('has a million numbers in one list at most', () => {
+    const body = (count: number) => `{"rollouts":[{"tokens":[${Array(count).fill(0).join()}]}]}`
+    expect(faultOf(body(1_000_000), readBody)).toHaveProperty('read')
+    expect(faultOf(body(1_000_001), readBody)).toMatchObject({ code: 'invalid_json' })
+  })
+})
