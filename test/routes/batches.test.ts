@@ -66,6 +66,38 @@ it('a batch holds the oldest whole groups, at least batch_size rollouts, with wh
     expect(first[name]).toEqual(looked[name])
 })
 
+it('a large group is delivered as it was sent, though its run was changed elsewhere while it came', async () => {
+  const list = (of: (k: number) => number | null) => Array.from({ length: 5000 }, (_, k) => of(k))
+  const tokens = list((k) => (k * 7919) % 150_000)
+  const masks = list((k) => (k < 100 ? -100 : (tokens[k] ?? 0)))
+  const logprobs = list((k) => (k < 100 ? null : Math.fround(-k / 7)))
+  const typed = {
+    dtype: 'float32',
+    data: Buffer.from(Float32Array.from({ length: 5000 }, (_, k) => -k).buffer).toString('base64'),
+  }
+  const sent = [
+    { ...right, tokens, masks, logprobs, arrays: { tokens: logprobs }, extra: { masks } },
+    { ...wrong, tokens, logprobs: list((k) => -(k + 1) / 1000), extra: tokens.slice(0, 200) },
+    { ...wrong, tokens: typed, masks: typed, logprobs: typed },
+  ]
+  const plain = list((k) => -k).map((x) => (x ?? 0) + 0)
+  const other = await openWorld({ prefix: world.prefix })
+  try {
+    await put('large', { batch_size: 2 })
+    await post('large', pairs(1))
+    await other.call('PUT', '/runs/large', { batch_size: 5 }) // so that the group is offered twice
+    await post('large', [{ rollouts: sent }], 1)
+    const { body } = await take('large', { step: 0 })
+    const [, group] = body.groups
+    expect(group.rollouts).toEqual([sent[0], sent[1], { ...wrong, tokens: plain, masks: plain, logprobs: plain }])
+    expect((await read('large', 0, '?arrays=base64')).body.groups[1].rollouts[2]).toEqual(sent[2])
+    await post('large', [{ rollouts: sent }], 1) // once more: it is known
+    expect((await world.call('GET', '/runs/large')).body.progress.groups).toBe(2)
+  } finally {
+    await other.close()
+  }
+})
+
 it('the same step gives the same batch, to many at once and to a server that has just come up', async () => {
   await put('same', { batch_size: 4 })
   await post('same', pairs(5))
