@@ -91,7 +91,10 @@ export function unpackAbout(about: string | Buffer): About {
 }
 
 export function unpackTexts(texts: Buffer): GroupTexts {
-  return JSON.parse(fromBlob(texts).toString()) as GroupTexts // written by pack
+  const bytes = fromBlob(texts)
+  const spelt = bytes.toString()
+  release(bytes)
+  return JSON.parse(spelt) as GroupTexts // written by pack
 }
 
 /** Chosen rollouts as JSON documents, in order, as they were sent. */
@@ -102,7 +105,8 @@ export function* rolloutDocuments(
   style: ArrayStyle,
 ): Generator<string> {
   const write = style === 'numbers' ? numbersOf : typedOf
-  const columns = arrays === null ? new Map<number, PlacedColumn[]>() : columnsIn(arrays)
+  const bytes = arrays && aligned(fromBlob(arrays))
+  const columns = bytes ? columnsIn(bytes) : new Map<number, PlacedColumn[]>()
   for (const k of indices) {
     const { arrays: rest, ...texts } = rollouts[k] ?? {}
     const fields: string[] = []
@@ -113,6 +117,7 @@ export function* rolloutDocuments(
     const head = JSON.stringify(texts).slice(1, -1)
     yield `{${[...(head === '' ? [] : [head]), ...fields].join()}}`
   }
+  if (bytes) release(bytes)
 }
 
 function field(name: string, json: string): string {
@@ -164,8 +169,7 @@ interface PlacedColumn extends Column {
 }
 
 /** The columns of each rollout. */
-function columnsIn(arrays: Buffer): Map<number, PlacedColumn[]> {
-  const bytes = aligned(fromBlob(arrays))
+function columnsIn(bytes: Uint8Array): Map<number, PlacedColumn[]> {
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true)
   const index = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset + 4, length).toString()) as Entry[] // written by joined
   const columns = new Map<number, PlacedColumn[]>()
