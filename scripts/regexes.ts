@@ -18,7 +18,7 @@ const ROOT = join(import.meta.dirname, '..')
 export async function allPatterns(folders: string[]): Promise<Pattern[]> {
   const files = folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && /\.(ts|js)$/.test(entry.name))
+      .filter((entry) => entry.isFile() && /\.(ts|js)$/.test(entry.name) && !entry.parentPath.endsWith('assembly')) // which is no TypeScript
       .map((entry) => join(entry.parentPath, entry.name)),
   )
   return [

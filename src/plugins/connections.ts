@@ -7,6 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 
 const LOOK_EVERY_MS = 20
+/** What clients sent before the close may not be read yet, nor their connections taken: so long both go on. */
+const LAST_ARRIVALS_MS = 100
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -23,11 +25,11 @@ export function addConnections(app: FastifyInstance): void {
     open.add(socket)
     socket.once('close', () => open.delete(socket))
   })
-  app.addHook('preClose', (done) => {
+  app.addHook('preClose', async () => {
+    await sleep(LAST_ARRIVALS_MS)
     for (const door of doors) door.close()
     for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
     void cutIdle()
-    done()
   })
   // The server waits for connections of its own socket; these are all.
   app.addHook('onClose', cutIdle)
