@@ -89,7 +89,9 @@ async function settle(asker: Asker, trainer: Trainer | undefined, firstStep: num
   for (let step = firstStep; ; ) {
     step = (await trainer?.drain(step)) ?? step
     const { body } = await asker.ask('GET', '/jobs/failed?limit=1000')
-    if (body.jobs.length === 0) return rerun
+    // A group that goes into no batch is not waited for by those who take them, and its job may have been lost.
+    const { progress } = (await asker.ask('GET', `/runs/${RUN}`)).body
+    if (body.jobs.length === 0 && progress.queued_groups === 0) return rerun
     for (const { id } of body.jobs) {
       const { status } = await asker.ask('POST', `/jobs/failed/${encodeURIComponent(id)}/retry`)
       if (status === 202) rerun++

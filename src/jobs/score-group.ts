@@ -16,7 +16,7 @@ import type { Handout } from '../runs/handout.ts'
 import type { RunBook } from '../runs/run-book.ts'
 import { type GroupResult, judgeGroup } from '../scoring/group.ts'
 import { factsOf } from '../store/facts.ts'
-import type { Completed, GroupPlace, Groups, StoredGroup } from '../store/groups.ts'
+import type { Completed, GroupPlace, Groups } from '../store/groups.ts'
 import type { GroupTexts } from '../store/payload.ts'
 import { redisFault } from '../store/redis.ts'
 import type { TaskCatalogue } from '../tasks/catalogue.ts'
@@ -36,7 +36,7 @@ interface Parts {
 }
 
 const INTERNAL = new Fault('internal', 'The server failed; GET /jobs/failed has the reason')
-type Posted = GroupPlace & { request?: string | undefined }
+type Posted = GroupPlace & { request?: string | undefined; text_bytes?: number | undefined }
 
 /** What a worker holds of texts at once: many small groups, or few large ones. */
 const ROOM_BYTES = 256 * 1024 * 1024
@@ -46,15 +46,16 @@ const NO_COMPLETION = new Set(['abort', 'error'])
 export function scoreGroup({ groups, items, judge, runs, tasks, meters, dumps, handout, faults, log }: Parts) {
   const room = new ByteRoom(ROOM_BYTES)
   return async (posted: Posted, { last }: { last: boolean }): Promise<void> => {
-    const stored = await groups.find(posted)
-    const bytes = stored?.about?.text_bytes ?? 0
-    if (stored?.status === 'queued') await room.within(bytes, () => score(posted, stored, last))
+    const { text_bytes, request, ...place } = posted
+    const bytes = text_bytes ?? (await groups.find(place))?.about?.text_bytes ?? 0
+    await room.within(bytes, () => score(place, request, last))
   }
 
-  async function score({ request, ...place }: Posted, { about, wants }: StoredGroup, last: boolean): Promise<void> {
+  async function score(place: GroupPlace, request: string | undefined, last: boolean): Promise<void> {
     const started = performance.now()
-    const texts = await groups.texts(place)
-    if (!about || !texts) return // done by another delivery, or of a run that is gone
+    const queued = await groups.queued(place)
+    if (!queued) return // done by another delivery, or of a run that is gone
+    const { about, wants, texts } = queued
     const run = await runs.ensure(place.run)
     const { settings } = run
     const recipe = decodeItemId(about.item_id)

@@ -4,8 +4,8 @@ import { DumpKind } from '../words/dump.ts'
 
 const GroupPlace = z.strictObject({ run: z.string(), epoch: z.int(), group: z.string() })
 
-/** `request`: id of the request that posted it, for the log. */
-const PostedGroup = GroupPlace.extend({ request: z.string().optional() })
+/** `request`: id of the request that posted it, for the log; `text_bytes`: of its texts as they are unpacked. */
+const PostedGroup = GroupPlace.extend({ request: z.string().optional(), text_bytes: z.int().optional() })
 
 /** One of the requests in flight of an eval or collection. */
 const Lane = z.strictObject({ sampling: z.string(), lane: z.int().min(0) })

@@ -29,6 +29,7 @@ export interface Accepted {
   place: GroupPlace
   itemId: string
   isNew: boolean
+  textBytes: number
 }
 
 /** A run may be changed while a group comes. */
@@ -66,7 +67,10 @@ export class Intake {
     const settledAll = await Promise.all(accepting)
     for (const { rollouts } of inputs) rollouts.forEach(releaseTokens)
     const accepted = settledAll.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
-    const hints = accepted.map(({ place }) => ({ id: jobIdOf(place), data: { ...place, request } }))
+    const hints = accepted.map(({ place, textBytes }) => ({
+      id: jobIdOf(place),
+      data: { ...place, request, text_bytes: textBytes },
+    }))
     // Accepted is accepted: nobody waits until the queue is told, and if it cannot be told now, the sweeper tells it.
     producer.add('score-group', hints).catch(this.#parts.onHintLost)
     const refused = settledAll.find((one) => one.status === 'rejected')
@@ -109,14 +113,15 @@ export class Intake {
     const { name } = lately
     for (let run = lately, k = 0; k < TRIES; run = await runs.ensure(name), k++) {
       const { place, packed, acceptance } = await this.#offer(run, input, full)
+      const { textBytes } = packed
       const bytes = packed.texts.byteLength + packed.arrays.byteLength
       releaseBlobs(packed) // Redis has answered: they are not sent again
       switch (acceptance) {
         case 'new':
           room.add(bytes)
-          return { place, itemId: input.item_id, isNew: true }
+          return { place, itemId: input.item_id, isNew: true, textBytes }
         case 'known':
-          return { place, itemId: input.item_id, isNew: false }
+          return { place, itemId: input.item_id, isNew: false, textBytes }
         case 'conflict':
           throw conflict(name, place.group)
         case 'full':

@@ -72,6 +72,13 @@ export interface StoredGroup {
   result: GroupResult | undefined
 }
 
+/** A group that waits to be scored. */
+export interface QueuedGroup {
+  wants: boolean
+  about: About
+  texts: GroupTexts
+}
+
 /** What completing a group says besides its result. */
 export interface Completion {
   task: string
@@ -192,6 +199,14 @@ export class Groups {
         ? { ...(JSON.parse(result) as GroupResult), destination: (destination || null) as Destination | null }
         : undefined,
     }
+  }
+
+  /** Undefined if it is done, or no longer kept. */
+  async queued({ run, epoch, group }: GroupPlace): Promise<QueuedGroup | undefined> {
+    const key = this.#keys.ofRun(run, epoch).group(group)
+    const [status, wants, about, texts] = await this.#redis.hmgetBuffer(key, 'status', 'wants', 'about', 'texts')
+    if (status?.toString() !== 'queued' || !about || !texts) return undefined
+    return { wants: wants?.toString() === '1', about: unpackAbout(about), texts: unpackTexts(texts) }
   }
 
   /** The groups that are still kept, newest first, completed before `place` in the run's order. */

@@ -29,6 +29,7 @@ export interface About {
 
 export interface Packed {
   about: string
+  textBytes: number
   texts: Buffer
   /** Empty if there are none. */
   arrays: Buffer
@@ -78,6 +79,7 @@ export function pack(group: GroupInput, delivered: boolean): Packed {
   for (const column of columns) hash.update(column)
   const packed = {
     about: JSON.stringify(about),
+    textBytes: spelt.byteLength,
     texts: toBlob(spelt),
     arrays: delivered && index.length > 0 ? toBlob(joined(index, columns)) : Buffer.alloc(0),
     hash: hash.digest('hex'),
