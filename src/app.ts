@@ -87,6 +87,7 @@ export async function buildApp(services: Services, log: FastifyBaseLogger, wire:
     genReqId: requestId,
     routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: true },
     forceCloseConnections: 'idle',
+    return503OnClosing: false, // what still comes is answered like any other: see connections.ts
   }) as unknown as App // the type provider is a matter of types alone
   addConnections(app)
   addRequestIds(app)

@@ -3,12 +3,14 @@
  * on which nothing was asked are cut, and each other as soon as it has its answer. Node would wait until they go.
  */
 import type { Server, Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 
 const LOOK_EVERY_MS = 20
-/** What clients sent before the close may not be read yet, nor their connections taken: so long both go on. */
+/** What clients sent before the close may be under way. */
 const LAST_ARRIVALS_MS = 100
+/** Or be there, on connections that a busy process has not taken yet: it goes on until there are none, so long at most. */
+const TAKING_MS = 2000
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -20,19 +22,32 @@ declare module 'fastify' {
 export function addConnections(app: FastifyInstance): void {
   const open = new Set<Socket>()
   const doors = new Set<Server>()
+  let taken = 0
   app.decorate('doors', doors)
   app.server.on('connection', (socket) => {
+    taken++
     open.add(socket)
     socket.once('close', () => open.delete(socket))
   })
   app.addHook('preClose', async () => {
-    await sleep(LAST_ARRIVALS_MS)
+    await lastArrivals()
     for (const door of doors) door.close()
     for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
     void cutIdle()
   })
   // The server waits for connections of its own socket; these are all.
   app.addHook('onClose', cutIdle)
+
+  /** A turn of the event loop takes one connection for each door, and reads in the next what came on it. */
+  async function lastArrivals(): Promise<void> {
+    await sleep(LAST_ARRIVALS_MS)
+    const until = performance.now() + TAKING_MS
+    for (let before = -1; before !== taken && performance.now() < until; ) {
+      before = taken
+      await nextTurn()
+    }
+    await nextTurn()
+  }
 
   async function cutIdle(): Promise<void> {
     while (open.size > 0) {

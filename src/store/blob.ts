@@ -1,12 +1,10 @@
-/** Bytes as they lie in Redis: compressed where it pays. The first byte says which: a frame of zstd begins with one of its own. */
+/** Bytes as they lie in Redis: a frame of zstd, or behind a zero, with which no frame begins, as they are. */
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { release } from '../release.ts'
 
 /** Shorter ones do not pay. */
 const WORTH_BYTES = 256
 const PLAIN = Buffer.of(0)
-/** The first byte of every frame (RFC 8878, 3.1.1). */
-const FRAME = 0x28
 /** What stood before a frame in earlier versions. */
 const BEFORE_FRAME = 1
 /** Measured on groups of 1 MB of JSON: level 1 takes 0.4 ms, level 3 half as much again for 0.1 % less. */
@@ -28,9 +26,9 @@ export function toBlob(bytes: Uint8Array): Buffer {
 }
 
 export function fromBlob(blob: Buffer): Buffer {
-  const bytes = blob[0] === FRAME ? blob : blob.subarray(1)
-  const isFrame = bytes === blob || blob[0] === BEFORE_FRAME
-  return isFrame ? zstdDecompressSync(bytes, { chunkSize: roomFor(contentSize(bytes)) }) : bytes
+  if (blob[0] === PLAIN[0]) return blob.subarray(1)
+  const frame = blob[0] === BEFORE_FRAME ? blob.subarray(1) : blob
+  return zstdDecompressSync(frame, { chunkSize: roomFor(contentSize(frame)) })
 }
 
 /** In memory of their own size: what they were written into is given back, unless it is of the pool. */

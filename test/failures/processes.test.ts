@@ -45,6 +45,7 @@ it(
         try {
           const { status } = await client.post('load', group)
           if (status === 200 || status === 202) accepted.push(group)
+          else broken.push(`${group}: ${status}`)
         } catch (error) {
           if (!began && !isRefusedConnection(error)) broken.push(`${group}: ${String(error)}`)
           return

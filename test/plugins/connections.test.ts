@@ -57,6 +57,20 @@ it('requests in hand are answered before the close, whatever they wait for, and 
   expect(performance.now() - start).toBeLessThan(10_000) // they wait for 20 s, and kept connections last 75
 })
 
+it('what was sent when the close begins is answered, though nobody has read it or taken its connection yet', async () => {
+  const { world, port } = await listeningWorld()
+  const asked = 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n'
+  const sockets = Array.from({ length: 64 }, () =>
+    connect(port, '127.0.0.1', function ask(this: Socket) {
+      this.write(asked)
+    }),
+  )
+  const answers = Promise.all(sockets.map(ended))
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  await world.close()
+  for (const answer of await answers) expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+})
+
 it('a busy process takes many connections in a turn of its event loop, not one', async () => {
   const { world, port } = await listeningWorld()
   let [taken, turns] = [0, 0]

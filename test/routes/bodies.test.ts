@@ -80,16 +80,23 @@ it('the run may stand in the query alone', async () => {
   expect(((await response.json()) as { run: string }).run).toBe('in-query')
 })
 
-it('many large posts at once are all answered', async () => {
-  const tokens = Array.from({ length: 60_000 }, (_, k) => k)
+it('many large posts at once are all answered, and each gives back its own numbers', async () => {
   const sent = Array.from({ length: 24 }, (_, k) => ({
     run: 'large',
     item_id: itemId,
     group_id: `g${k}`,
-    rollouts: rollouts.flatMap((rollout) => [1, 2, 3, 4].map(() => ({ ...rollout, tokens }))),
+    rollouts: Array.from({ length: 8 }, (_, n) => ({
+      completion: `<answer>${n}</answer>`,
+      tokens: Array.from({ length: 4000 }, (_, at) => at * 192 + n * 24 + k),
+      logprobs: Array.from({ length: 4000 }, (_, at) => Math.fround(-(at + 0.7) / (n * 24 + k + 1))),
+    })),
   }))
-  const answers = await Promise.all(sent.map((group) => send(JSON.stringify(group), {})))
-  expect(answers.map(({ status }) => status)).toEqual(sent.map(() => 202))
+  await world.call('PUT', '/runs/large', { batch_size: 8 * sent.length, drop_equal_scores: false })
+  const answers = await Promise.all(sent.map((group) => send(JSON.stringify(group), { prefer: 'wait=20' })))
+  expect(answers.map(({ status }) => status)).toEqual(sent.map(() => 200))
+  const { body } = await world.call('POST', '/runs/large/batches', { step: 0 })
+  const given = new Map<string, object[]>(body.groups.map((group: { group_id: string }) => [group.group_id, group]))
+  for (const { group_id, rollouts: own } of sent) expect(given.get(group_id)).toMatchObject({ rollouts: own })
 })
 
 it('over BUFFER_MAX_BYTES new groups of any run are refused, and known ones answered', async () => {
