@@ -13,7 +13,7 @@ const BACKLOG = 65_535
  * libuv takes one connection of a listening socket in a turn of the event loop, and the turns of a busy process are long:
  * two thousand clients that connect to it at once would wait for a minute. Each process has as many sockets for the port.
  */
-const SOCKETS = 16
+const SOCKETS = 64
 
 /** Only Linux spreads connections over several sockets of a port, of one process or of several. */
 const SPREADS = process.platform === 'linux'
