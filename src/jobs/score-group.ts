@@ -13,10 +13,11 @@ import { runLog } from '../logs/run-log.ts'
 import type { Meters } from '../metrics/meters.ts'
 import { feedOf } from '../runs/curriculum.ts'
 import type { Handout } from '../runs/handout.ts'
-import type { RunBook } from '../runs/run-book.ts'
+import { changing } from '../runs/refusals.ts'
+import type { OpenRun, RunBook } from '../runs/run-book.ts'
 import { type GroupResult, judgeGroup } from '../scoring/group.ts'
 import { factsOf } from '../store/facts.ts'
-import type { Completed, GroupPlace, Groups } from '../store/groups.ts'
+import type { Completed, GroupPlace, Groups, QueuedGroup } from '../store/groups.ts'
 import type { GroupTexts } from '../store/payload.ts'
 import { redisFault } from '../store/redis.ts'
 import type { TaskCatalogue } from '../tasks/catalogue.ts'
@@ -41,6 +42,9 @@ type Posted = GroupPlace & { request?: string | undefined; text_bytes?: number |
 /** What a worker holds of texts at once: many small groups, or few large ones. */
 const ROOM_BYTES = 256 * 1024 * 1024
 
+/** A run may be changed while a group is scored. */
+const TRIES = 5
+
 const NO_COMPLETION = new Set(['abort', 'error'])
 
 export function scoreGroup({ groups, items, judge, runs, tasks, meters, dumps, handout, faults, log }: Parts) {
@@ -52,11 +56,25 @@ export function scoreGroup({ groups, items, judge, runs, tasks, meters, dumps, h
   }
 
   async function score(place: GroupPlace, request: string | undefined, last: boolean): Promise<void> {
-    const started = performance.now()
     const queued = await groups.queued(place)
     if (!queued) return // done by another delivery, or of a run that is gone
-    const { about, wants, texts } = queued
-    const run = await runs.ensure(place.run)
+    for (
+      let run = await runs.lately(place.run, place.epoch), k = 0;
+      k < TRIES;
+      run = await runs.ensure(place.run), k++
+    ) {
+      if (await scoreUnder(run, { place, request, last }, queued)) return
+    }
+    throw changing(place.run)
+  }
+
+  /** False if the run's settings are not those any more. */
+  async function scoreUnder(
+    run: OpenRun,
+    { place, request, last }: { place: GroupPlace; request: string | undefined; last: boolean },
+    { about, wants, texts }: QueuedGroup,
+  ): Promise<boolean> {
+    const started = performance.now()
     const { settings } = run
     const recipe = decodeItemId(about.item_id)
     const { debug, chatter } = runLog(log, run.name, settings)
@@ -84,6 +102,7 @@ export function scoreGroup({ groups, items, judge, runs, tasks, meters, dumps, h
       return dumpedGroup({ run: run.name, group: place.group, recipe, prompt, about, texts, result })
     })
     const completion = {
+      revision: run.revision,
       task: recipe.task,
       result,
       facts,
@@ -93,7 +112,8 @@ export function scoreGroup({ groups, items, judge, runs, tasks, meters, dumps, h
       dump,
     }
     const done = await groups.complete(place, completion)
-    if (dump) await dumps.settle(dumped, dump, done?.kept)
+    if (dump) await dumps.settle(dumped, dump, done === 'changed' ? undefined : done?.kept)
+    if (done === 'changed') return false
     if (done) {
       meters.group(recipe.task, result)
       faults.add(run.name, result.verdicts)
@@ -102,6 +122,7 @@ export function scoreGroup({ groups, items, judge, runs, tasks, meters, dumps, h
     }
     if (done?.level && done.level.before !== done.level.after) await handout.prepare(run) // it may have left a rung
     if (failure !== undefined) throw failure // into the failed set, with its reason
+    return true
   }
 }
 

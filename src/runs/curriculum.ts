@@ -4,9 +4,9 @@ import { type Recipe, TRAINING_SEEDS_START } from '../words/recipe.ts'
 import type { OpenRun } from './run-book.ts'
 import { plansOf, positionOf, spotAt } from './sequence.ts'
 
-/** What a group tells the curriculum; undefined unless its item is one that this run handed out on the ladder. */
+/** What a group tells the curriculum; undefined unless its item can be one that this run handed out on the ladder. */
 export function feedOf(
-  { origin, settings, counters }: OpenRun,
+  { origin, settings }: OpenRun,
   { task, seed, difficulty }: Recipe,
   score: number | null,
   all: { name: string; category: string }[],
@@ -15,11 +15,10 @@ export function feedOf(
     return undefined
   const from = { origin, seed: settings.seed }
   const position = positionOf(from, seed)
-  if (position >= (counters.position ?? 0)) return undefined
   const plans = plansOf(settings, all)
   // Where the sampling follows the model, the position alone does not tell the task.
   const fixed = settings.sampling === 'weights' ? spotAt(from, plans, position).plan : undefined
   const plan = fixed ?? plans.find((choice) => choice.task === task)
   if (plan?.task !== task || plan.low === plan.high) return undefined
-  return { score, difficulty, target: plan.target, low: plan.low, high: plan.high }
+  return { position, score, difficulty, target: plan.target, low: plan.low, high: plan.high }
 }

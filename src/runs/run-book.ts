@@ -66,9 +66,13 @@ export class RunBook {
     return run
   }
 
-  /** As it was when it was last read here: for those whose script refuses it if it has changed since. */
-  async lately(name: string): Promise<OpenRun> {
-    return this.#read.get(name) ?? this.ensure(name)
+  /**
+   * As it was when it was last read here, in the epoch if one is named: for those whose script refuses it if it has changed
+   * since. Its counters are of then.
+   */
+  async lately(name: string, epoch?: number): Promise<OpenRun> {
+    const run = this.#read.get(name)
+    return run && (epoch ?? run.epoch) === run.epoch ? run : this.ensure(name)
   }
 
   async ensure(name: string): Promise<OpenRun> {

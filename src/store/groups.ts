@@ -26,6 +26,8 @@ const DUMP_WAITING_BYTES = 512 * 1024 * 1024
 
 /** What a group tells the curriculum of its task. */
 export interface Feed {
+  /** Of its item in the run's sequence: it counts if that was handed out. */
+  position: number
   /** Mean score of the counted rollouts, before any penalty. */
   score: number
   /** Difficulty that the item was asked for at. */
@@ -81,6 +83,8 @@ export interface QueuedGroup {
 
 /** What completing a group says besides its result. */
 export interface Completion {
+  /** Of the run's settings that it was judged by. */
+  revision: number
   task: string
   result: GroupResult
   /** For a group that goes to the buffer. */
@@ -127,9 +131,9 @@ export class Groups {
     return accepted as Acceptance // the script gives one of these words
   }
 
-  /** Undefined if it was completed before. */
-  async complete(place: GroupPlace, completion: Completion): Promise<Completed | undefined> {
-    const { task, result, facts, retriable, keep, feed, dump } = completion
+  /** Undefined if it was completed before; `changed`, and nothing done, if the settings are no longer of that revision. */
+  async complete(place: GroupPlace, completion: Completion): Promise<Completed | 'changed' | undefined> {
+    const { revision, task, result, facts, retriable, keep, feed, dump } = completion
     const dumps = this.#keys.ofDumps(place.run, dump?.uuid ?? '')
     const keys = this.#keys.ofRun(place.run, place.epoch)
     const { curriculum, history } = keys
@@ -137,6 +141,7 @@ export class Groups {
     const now = new Date()
     const ask = {
       epoch: place.epoch,
+      revision,
       status,
       signal: result.signal ?? false,
       destination: destination ?? undefined,
@@ -171,6 +176,7 @@ export class Groups {
       ],
     )
     if (done === null) return undefined
+    if (done === 'changed') return done
     const [kept, before, after] = done as [Completed['kept'], string, string] // as the script gives it
     return { kept, level: before === '' ? undefined : { before: Number(before), after: Number(after) } }
   }

@@ -173,3 +173,25 @@ it('a run that was changed or removed on another node is as it is now, not as it
     await other.close()
   }
 })
+
+it('a worker scores by the settings as they are, not as it read them for the group before', async () => {
+  const other = await openWorld({ prefix: world.prefix })
+  try {
+    const twice = { completion: '<answer>1</answer><answer>100</answer>' }
+    const scoreOf = async (id: string) => {
+      const group = { run: 'rewritten', item_id: item.id, group_id: id, rollouts: [twice] }
+      return (await other.call('POST', '/rollouts', group, { prefer: 'wait=20' })).body.mean_score
+    }
+    const set = (settings: object) => other.call('PUT', '/runs/rewritten', settings)
+    await set({ extraction: 'strict' })
+    expect(await scoreOf('a')).toBe(0)
+    await set({ extraction: 'last_tag' })
+    expect(await scoreOf('b')).toBe(1)
+    await other.call('DELETE', '/runs/rewritten')
+    await set({ extraction: 'strict' })
+    await set({ dual_format: false }) // the same revision as the run before
+    expect(await scoreOf('c')).toBe(0)
+  } finally {
+    await other.close()
+  }
+})

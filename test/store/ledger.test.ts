@@ -262,6 +262,7 @@ async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promis
       const about = unpackAbout(packed(before, id).about)
       const facts = factsOf(id, 'task', about, result)
       const completion = {
+        revision: 1,
         task: 'task',
         result,
         facts,

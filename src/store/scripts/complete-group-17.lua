@@ -7,16 +7,17 @@
 --       13 dumps (hash)  14, 15 records that wait for a file of rollouts, of failed groups (lists)
 --       16 outcomes (hash)  17 metrics (sorted set of steps)
 -- ARGV  1 group id  2 result as JSON  3 facts as JSON, for the buffer
---       4 JSON: { epoch, status, destination?, retriable, signal, task, now (ms), time (ISO 8601),
+--       4 JSON: { epoch, revision: of the settings it was judged by, status, destination?, retriable, signal, task, now (ms), time (ISO 8601),
 --                 counters: { name: amount } of the run, sums: { field: amount } of the task,
 --                 step_sums: { field: amount } of the step, version?: its oldest policy version,
---                 share?: of its counted rollouts that are right, feed?: what the curriculum learns, history_max,
+--                 share?: of its counted rollouts that are right, history_max,
+--                 feed?: what the curriculum learns, and the position in the run's sequence that it learns it from,
 --                 rollouts, scored: how many it has, and how many of them have a score,
 --                 dump?: what parts/dump.lua is asked,
 --                 failed_max, keep, keep_bytes, remembered, group_prefix, metrics_prefix }
 --       5 channel  6 message  7 the group's record for the dumps
--- Gives nil if the group was done already, is gone, or belongs to an epoch that is over; else what became of its record,
--- and the level of its task before and after if it moved the curriculum.
+-- Gives nil if the group was done already, is gone, or belongs to an epoch that is over; 'changed' if the settings are not
+-- those any more; else what became of its record, and the level of its task before and after if it moved the curriculum.
 -- include curriculum
 -- include dump
 -- include figures
@@ -27,13 +28,16 @@ local keys = {
   outcomes = KEYS[16], metrics = KEYS[17], metrics_prefix = ask.metrics_prefix,
 }
 local id = ARGV[1]
-local run = redis.call('HMGET', KEYS[1], 'epoch', 'step')
+local run = redis.call('HMGET', KEYS[1], 'epoch', 'step', 'revision', 'position')
 if tonumber(run[1]) ~= ask.epoch then
   return nil
 end
 local group = redis.call('HMGET', KEYS[2], 'status', 'wants', 'rollouts')
 if group[1] ~= 'queued' then
   return nil
+end
+if tonumber(run[3]) ~= ask.revision then
+  return 'changed'
 end
 local seq = redis.call('HINCRBY', KEYS[1], 'completed', 1)
 redis.call('HSET', KEYS[2], 'status', ask.status, 'result', ARGV[2], 'destination', ask.destination or '', 'seq', seq)
@@ -96,7 +100,7 @@ if over > 0 then
 end
 
 local before, after
-if ask.feed then
+if ask.feed and ask.feed.position < tonumber(run[4] or 0) then -- an item that was handed out
   before, after = feed(keys, ask.task, ask.feed, step, ask.time, ask.history_max)
 end
 local kept = {}
