@@ -5,30 +5,29 @@ export function areNumbers(value: unknown): value is Numbers {
   return value instanceof Int32Array || value instanceof Float32Array || value instanceof Float64Array
 }
 
-/** The first so many in a list of their own: to allocate half as many bytes is worth looking at all of them. */
+/** The first so many in a list of their own. A loop for each type: one for both would be three times as slow. */
 export function smallest(values: Float64Array, count: number): Numbers {
-  const list = areWhole(values, count)
-    ? new Int32Array(count)
-    : areSingle(values, count)
-      ? new Float32Array(count)
-      : undefined
-  if (!list) return values.slice(0, count)
-  for (let k = 0; k < count; k++) list[k] = values[k] ?? 0
+  return whole(values, count) ?? single(values, count) ?? values.slice(0, count)
+}
+
+function whole(values: Float64Array, count: number): Int32Array | undefined {
+  const list = new Int32Array(count)
+  for (let k = 0; k < count; k++) {
+    const x = values[k] as number // there are so many
+    const n = x | 0
+    if (n !== x || (n === 0 && 1 / x < 0)) return undefined // -0 is no int32
+    list[k] = n
+  }
   return list
 }
 
-function areWhole(values: Float64Array, count: number): boolean {
+function single(values: Float64Array, count: number): Float32Array | undefined {
+  const list = new Float32Array(count)
   for (let k = 0; k < count; k++) {
-    const x = values[k] ?? 0
-    if ((x | 0) !== x || (x === 0 && 1 / x < 0)) return false // -0 is no int32
+    const x = values[k] as number // likewise
+    const rounded = Math.fround(x)
+    if (rounded !== x && !Number.isNaN(x)) return undefined
+    list[k] = rounded
   }
-  return true
-}
-
-function areSingle(values: Float64Array, count: number): boolean {
-  for (let k = 0; k < count; k++) {
-    const x = values[k] ?? 0
-    if (Math.fround(x) !== x && !Number.isNaN(x)) return false
-  }
-  return true
+  return list
 }

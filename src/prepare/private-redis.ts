@@ -40,6 +40,7 @@ export async function startPrivateRedis(dataDir: string, say: Say, python?: stri
     logfile: join(folder, 'redis.log'),
     appendonly: 'yes',
     appendfsync: 'always',
+    'auto-aof-rewrite-min-size': '256mb', // of 64 MB it would begin anew every second or two while large groups come
     'maxmemory-policy': 'noeviction',
     save: '',
     daemonize: 'no',

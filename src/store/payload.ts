@@ -52,6 +52,8 @@ type Entry = [rollout: number, name: string, carried: 0 | 1, form: Form, bytes: 
 
 const OWN = ['tokens', 'masks', 'logprobs'] as const
 const ALIGN = 8
+/** By words of 64 bits: in half the time of SHA-256 where the processor has no instructions for that. */
+const HASH = 'sha512-256'
 
 /** Gives the memory of its blobs back once Redis has them. */
 export function releaseBlobs({ texts, arrays }: Packed): void {
@@ -74,7 +76,7 @@ export function pack(group: GroupInput, delivered: boolean): Packed {
     text_bytes: spelt.byteLength,
     rollouts: rollouts.map(measured),
   }
-  const hash = createHash('sha256').update(canonicalJson({ item_id, policy_version, buffer }))
+  const hash = createHash(HASH).update(canonicalJson({ item_id, policy_version, buffer }))
   hash.update(spelt).update(JSON.stringify(index))
   for (const column of columns) hash.update(column)
   const packed = {

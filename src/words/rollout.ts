@@ -81,7 +81,8 @@ export type Rollout = z.infer<typeof Rollout>
 export function trainedPositions(masks: Tokens): number {
   let trained = 0
   const values = isList(masks) ? masks : valuesOf(masks.dtype, bytesOf(masks))
-  for (let k = 0; k < values.length; k++) if (values[k] !== -100) trained++
+  const { length } = values // looked up each time it would take longer than the comparison
+  for (let k = 0; k < length; k++) if (values[k] !== -100) trained++
   return trained
 }
 

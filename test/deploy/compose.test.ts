@@ -33,9 +33,9 @@ it('starts the roles of the image with settings of the server', () => {
 })
 
 it('keeps what Redis has accepted', () => {
-  expect(COMPOSE.services.redis.command.join(' ')).toBe(
-    'redis-server --appendonly yes --appendfsync always --maxmemory-policy noeviction',
-  )
+  const settings =
+    '--appendonly yes --appendfsync always --auto-aof-rewrite-min-size 256mb --maxmemory-policy noeviction'
+  expect(COMPOSE.services.redis.command).toBe(`redis-server ${settings}`)
 })
 
 it('mounts what is there, publishes on loopback alone, and takes images by version', () => {
