@@ -55,6 +55,7 @@ export function rollouts(app: App, { intake, runs, completions }: Services): voi
             'invalid_item_id',
             'engine_version_mismatch',
             'group_conflict',
+            'unknown_group',
             'body_too_large',
             'buffer_full',
             'redis_unavailable',

@@ -27,8 +27,7 @@ export function runs(app: App, { runs, dumps, handout }: Services): void {
       },
     },
     async ({ caller }) => {
-      const names = (await runs.names()).filter((name) => mayUse(caller, name))
-      const opened = await Promise.all(names.map((name) => runs.find(name)))
+      const opened = await runs.all((name) => mayUse(caller, name))
       return { runs: await Promise.all(opened.map((run) => runs.view(run))) }
     },
   )
@@ -122,7 +121,15 @@ export function runs(app: App, { runs, dumps, handout }: Services): void {
         response: {
           200: z.strictObject({ ...Run.shape, changed: z.array(z.string()), restarts: z.array(z.string()) }),
           201: z.strictObject({ ...Run.shape, changed: z.array(z.string()), restarts: z.array(z.string()) }),
-          ...problems('invalid_request', 'invalid_json', 'unknown_task', 'would_restart', 'redis_unavailable'),
+          ...problems(
+            'invalid_request',
+            'invalid_json',
+            'unknown_task',
+            'invalid_config',
+            'would_restart',
+            'engine_unavailable',
+            'redis_unavailable',
+          ),
         },
       },
     },

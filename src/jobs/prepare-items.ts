@@ -4,15 +4,21 @@ import type { RunBook } from '../runs/run-book.ts'
 
 /** Items of one run that one job has in hand at once. */
 const IN_HAND = 16
+/** So many that could not be made, one after another, are no accident: who asks for items next has more of them tried. */
+const FAILED_MOST = 32
 
 export function prepareItems({ runs, preparation }: { runs: RunBook; preparation: Preparation }) {
   return async ({ run: name, epoch }: { run: string; epoch: number }, { signal }: { signal: AbortSignal }) => {
     const inHand = new Set<Promise<void>>()
-    while (!signal.aborted) {
+    let failed = 0
+    while (!signal.aborted && failed < FAILED_MOST) {
       const run = await runs.look(name)
       if (run?.epoch !== epoch) return
       for (const item of await preparation.begin(run, IN_HAND - inHand.size, run.counters.ahead ?? 0)) {
-        const done = item.finally(() => inHand.delete(done))
+        const done = item.then((kept) => {
+          inHand.delete(done)
+          failed = kept ? 0 : failed + 1
+        })
         inHand.add(done)
       }
       if (inHand.size === 0) return

@@ -9,6 +9,7 @@ import type { Runs } from '../store/runs.ts'
 import type { Item } from '../words/item.ts'
 import { encodeItemId } from '../words/item-id.ts'
 import type { Body, Preparation } from './preparation.ts'
+import { restored } from './refusals.ts'
 import type { OpenRun } from './run-book.ts'
 
 const READY_WITHIN_MS = 1500
@@ -46,7 +47,7 @@ export class Handout {
     const deadline = performance.now() + READY_WITHIN_MS
     const items: Item[] = []
     const ahead = await this.#ahead(run, count)
-    for (let making: Promise<void>[] = []; ; ) {
+    for (let making: Promise<boolean>[] = []; ; ) {
       const last = performance.now() >= deadline
       const taking = await this.#take(run, count - items.length, ahead, last)
       items.push(...(await Promise.all(taking.taken.map((taken) => this.#present(run, taken)))))
@@ -79,7 +80,7 @@ export class Handout {
       leaseMs: settings.item_lease_s * 1000,
       waiting: mostAhead === null ? 0 : await this.#held(run),
     })
-    if (!taking) throw new Fault('redis_unavailable', `Run ${run.name} was restored a moment ago; ask again`)
+    if (!taking) throw restored(run.name)
     return taking
   }
 

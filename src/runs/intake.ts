@@ -83,7 +83,9 @@ export class Intake {
     const until = performance.now() + waitMs
     return Promise.all(
       accepted.map(({ place, itemId, isNew }) =>
-        isNew && waitMs <= 0 ? Promise.resolve(queued(place, itemId)) : this.look(place, until - performance.now()),
+        isNew && waitMs <= 0
+          ? Promise.resolve(queued(place, itemId))
+          : this.look(place, until - performance.now(), itemId),
       ),
     )
   }
@@ -95,14 +97,17 @@ export class Intake {
     if (await runs.isFull(runName)) throw bufferFull(runName)
   }
 
-  /** A group as it stands, or as it is once done, if that is within `waitMs`. Throws `unknown_group`. */
-  async look(place: GroupPlace, waitMs = 0): Promise<Group> {
+  /**
+   * A group as it stands, or as it is once done, if that is within `waitMs`. Throws `unknown_group`, also for one that is no
+   * longer kept, unless the caller knows its item: then it comes without its verdicts.
+   */
+  async look(place: GroupPlace, waitMs = 0, itemId?: string): Promise<Group> {
     const expected = waitMs > 0 ? this.#parts.completions.expect(place, waitMs) : undefined
     try {
-      const group = await this.#find(place)
+      const group = await this.#find(place, itemId)
       if (group.status !== 'queued' || !expected) return group
       await expected.promise
-      return await this.#find(place)
+      return await this.#find(place, itemId)
     } finally {
       expected?.cancel()
     }
@@ -144,13 +149,14 @@ export class Intake {
     return { place, packed, acceptance: await this.#parts.groups.accept(place, packed, bounds) }
   }
 
-  async #find(place: GroupPlace): Promise<Group> {
+  async #find(place: GroupPlace, itemId: string | undefined): Promise<Group> {
     const stored = await this.#parts.groups.find(place)
     if (!stored)
       throw new Fault('unknown_group', `Run ${place.run} has no group ${place.group}, or it is no longer kept`)
-    const { item_id } = stored.about ?? {}
+    const { status, destination, about, result } = stored
+    const item_id = about?.item_id ?? itemId
     if (item_id === undefined) throw new Fault('unknown_group', `Group ${place.group} was seen, but is no longer kept`)
-    return { ...identityOf(place, item_id), ...(stored.result ?? { status: stored.status, destination: null }) }
+    return { ...identityOf(place, item_id), ...result, status, destination }
   }
 }
 

@@ -27,6 +27,7 @@ export type Body = Pick<MadeItem, 'recipe' | 'question'>
 
 interface Claimed {
   position: number
+  about: Pick<Recipe, 'task' | 'seed' | 'difficulty'>
   recipe: Promise<Recipe>
   placement: Placement | null
 }
@@ -38,8 +39,8 @@ export class Preparation {
     this.#parts = parts
   }
 
-  /** Claims up to `count` positions that lack their item; a promise each, fulfilled when it is kept or returned. */
-  async begin(run: OpenRun, count: number, ahead: number): Promise<Promise<void>[]> {
+  /** Claims up to `count` positions that lack their item; a promise each, fulfilled when it is kept, or given back: then false. */
+  async begin(run: OpenRun, count: number, ahead: number): Promise<Promise<boolean>[]> {
     const { positions } = this.#parts
     const claimed = await this.#plan(run, await positions.claim(run, count, ahead))
     return this.#make(run, claimed, {
@@ -50,7 +51,7 @@ export class Preparation {
   }
 
   /** The same for the items of a step. */
-  async beginStep(run: OpenRun, step: number): Promise<Promise<void>[]> {
+  async beginStep(run: OpenRun, step: number): Promise<Promise<boolean>[]> {
     const { steps } = this.#parts
     const claimed = await this.#plan(run, await steps.claim(run, step))
     return this.#make(run, claimed, {
@@ -87,6 +88,7 @@ export class Preparation {
     const difficulty = difficultyAt(spot, settings, level?.difficulty)
     const follows = settings.complexity_mode === 'curriculum' && config === undefined && low < high
     return {
+      about: { task, seed: spot.seed, difficulty },
       recipe: this.#parts.items.checkOwn({ task, seed: spot.seed, index: 0, ...(config && { config }), difficulty }),
       placement: follows ? { rungs: this.#parts.tasks.find(task).rungs, low, high } : null,
     }
@@ -102,7 +104,7 @@ export class Preparation {
       keep: (item: MadeItem, claimed: Claimed) => Promise<void>
       giveBack: (skipped: Skipped, counts: boolean) => Promise<boolean>
     },
-  ): Promise<Promise<void>[]> {
+  ): Promise<Promise<boolean>[]> {
     const { items, log } = this.#parts
     const checked = await Promise.allSettled(claimed.map(({ recipe }) => recipe))
     const recipes = checked.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : undefined))
@@ -115,11 +117,13 @@ export class Preparation {
         if (outcome?.status === 'rejected') throw outcome.reason
         const item = await made.get(recipe)
         if (item) await keep(item, place)
+        return true
       } catch (error) {
         const counts = !(error instanceof Fault && NOT_THE_ITEM.has(error.code))
-        const skipped = skippedOf(place.position, recipe, error)
+        const skipped = skippedOf(place, error)
         const gone = await giveBack(skipped, counts).catch(() => false)
         if (gone) log.warn({ run: run.name, ...skipped }, 'an item could not be made twice, its position is skipped')
+        return false
       }
     })
   }
@@ -130,12 +134,10 @@ function keepable({ recipe, question }: MadeItem): { task: string; label: number
   return { task: recipe.task, label: recipe.difficulty, body: JSON.stringify(body) }
 }
 
-function skippedOf(position: number, recipe: Recipe | undefined, error: unknown): Skipped {
+function skippedOf({ position, about }: Claimed, error: unknown): Skipped {
   return {
     position,
-    task: recipe?.task ?? '',
-    seed: recipe?.seed ?? 0,
-    difficulty: recipe?.difficulty ?? null,
+    ...about,
     detail: error instanceof Error ? error.message : String(error),
     time: new Date().toISOString(),
   }

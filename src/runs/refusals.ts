@@ -27,7 +27,7 @@ export function conflict(run: string, group: string): Fault {
 }
 
 export function restored(run: string): Fault {
-  return new Fault('redis_unavailable', `Run ${run} was restored a moment ago; ask again`)
+  return new Fault('redis_unavailable', `Run ${run} was restored or removed a moment ago; ask again`)
 }
 
 export function changing(run: string): Fault {

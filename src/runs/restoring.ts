@@ -35,7 +35,7 @@ export class Restoring {
       )
     }
     const settings = merged({}, checkpoint.settings)
-    this.#runs.check(settings)
+    await this.#runs.checkConfigs(this.#runs.check(settings))
     for (let k = 0; k < TRIES; k++) {
       const before = await this.#runs.look(name)
       const forgotten = await this.#checkpoints.held(before)

@@ -1,5 +1,6 @@
 /** Runs as their users see them: settings that can be changed, and a run that comes into being with its first use. */
 import { LRUCache } from 'lru-cache'
+import { canonicalJson } from '../content-hash.ts'
 import type { Engine } from '../engine/engine.ts'
 import { Fault } from '../faults.ts'
 import type { DumpBook } from '../store/dumps.ts'
@@ -9,8 +10,10 @@ import type { Runs, StoredRun, Waiting } from '../store/runs.ts'
 import type { TaskCatalogue } from '../tasks/catalogue.ts'
 import type { CurriculumPoint, Run, RunSettings, SettingsChange } from '../words/run.ts'
 import { settingsInForce } from '../words/run.ts'
+import { plansOf } from './sequence.ts'
 import { stateOf } from './state.ts'
 import { stepMetrics } from './step-metrics.ts'
+import { assertConfigs } from './task-configs.ts'
 
 /** Settings whose null means something of its own. */
 const NULL_COUNTS = new Set(['system_prompt'])
@@ -39,10 +42,16 @@ export class RunBook {
   readonly #positions: Positions
   readonly #tasks: TaskCatalogue
   readonly #dumps: DumpBook
-  readonly #engine: Pick<Engine, 'health'>
+  readonly #engine: Pick<Engine, 'health' | 'canonical' | 'version'>
   readonly #read = new LRUCache<string, OpenRun>({ max: REMEMBERED })
 
-  constructor(runs: Runs, positions: Positions, tasks: TaskCatalogue, dumps: DumpBook, engine: Pick<Engine, 'health'>) {
+  constructor(
+    runs: Runs,
+    positions: Positions,
+    tasks: TaskCatalogue,
+    dumps: DumpBook,
+    engine: Pick<Engine, 'health' | 'canonical' | 'version'>,
+  ) {
     this.#engine = engine
     this.#runs = runs
     this.#positions = positions
@@ -91,7 +100,10 @@ export class RunBook {
       const changed = Object.keys(settings).filter(
         (key) => !equal(old[key as keyof RunSettings], settings[key as keyof RunSettings]),
       ) // keys of settings
-      const restarts = before ? RESTARTS.filter((key) => changed.includes(key)) : []
+      if (changed.includes('tasks')) await this.checkConfigs(settings)
+      const restarts = before
+        ? RESTARTS.filter((key) => changed.includes(key) && this.#differs(key, old, settings))
+        : []
       if (restarts.length > 0 && !restart) {
         throw new Fault(
           'would_restart',
@@ -121,12 +133,31 @@ export class RunBook {
     }
     if (settings.tasks !== 'all')
       for (const choice of settings.tasks) this.#tasks.assertKnown(typeof choice === 'string' ? choice : choice.task)
+    if (plansOf(settings, this.#tasks.list()).every(({ weight }) => weight === 0)) {
+      throw new Fault('invalid_request', 'No task of the run has a weight above 0', {
+        errors: [{ path: 'tasks', message: 'a run needs a task with a weight above 0' }],
+      })
+    }
     return settings
   }
 
-  /** The runs there are, by name. */
-  async names(): Promise<string[]> {
-    return (await this.#runs.names()).toSorted()
+  /** Throws `invalid_config` if the library refuses the config of a task, and `engine_unavailable`. */
+  checkConfigs(settings: RunSettings): Promise<void> {
+    return assertConfigs(settings, this.#tasks.list(), this.#engine)
+  }
+
+  /** Whether a setting means something else: a task with weight 1 is the task alone. */
+  #differs(key: (typeof RESTARTS)[number], old: RunSettings, { tasks, seed }: RunSettings): boolean {
+    if (key === 'seed') return old.seed !== seed
+    const all = this.#tasks.list()
+    return !equal(plansOf(old, all), plansOf({ ...old, tasks }, all))
+  }
+
+  /** The runs there are, by name; of those only that `may` allows. */
+  async all(may: (name: string) => boolean = () => true): Promise<OpenRun[]> {
+    const names = (await this.#runs.names()).filter(may).toSorted()
+    const found = await Promise.all(names.map((name) => this.look(name)))
+    return found.filter((run) => run !== undefined) // a name may outlive its run, that was removed at the same time
   }
 
   /** Whether the run has no place for one more group that wants to wait for a trainer. */
@@ -241,6 +272,7 @@ export function merged(named: SettingsChange, change: SettingsChange): SettingsC
   )
 }
 
+/** Whatever the order of their keys. */
 function equal(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a) === JSON.stringify(b)
+  return canonicalJson(a) === canonicalJson(b)
 }

@@ -8,6 +8,7 @@ import type { Share } from '../words/batch.ts'
 import type { Item } from '../words/item.ts'
 import { encodeItemId } from '../words/item-id.ts'
 import type { Body, Preparation } from './preparation.ts'
+import { restored } from './refusals.ts'
 import type { OpenRun } from './run-book.ts'
 
 const READY_WITHIN_MS = 1500
@@ -39,9 +40,9 @@ export class StepItems {
     const share = rank === undefined ? undefined : { rank, ranks }
     const deadline = performance.now() + Math.max(READY_WITHIN_MS, waitMs)
     const ahead = run.counters.ahead ?? 0
-    for (let making: Promise<void>[] = []; ; ) {
+    for (let making: Promise<boolean>[] = []; ; ) {
       const assigned = await this.#parts.steps.assign(run, step, count, ahead)
-      if (!assigned) throw new Fault('redis_unavailable', `Run ${run.name} was restored a moment ago; ask again`)
+      if (!assigned) throw restored(run.name)
       const made = assigned.filter(isMade)
       if (made.length === assigned.length)
         return this.#present(

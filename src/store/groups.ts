@@ -68,6 +68,7 @@ export type Acceptance = 'new' | 'known' | 'conflict' | 'full' | 'changed'
 /** A stored group; `about` and `result` are gone once it is no longer kept. */
 export interface StoredGroup {
   status: 'queued' | 'scored' | 'failed'
+  destination: Destination | null
   /** Whether it wants to wait for a trainer. */
   wants: boolean
   about: About | undefined
@@ -195,15 +196,15 @@ export class Groups {
   async find(place: GroupPlace): Promise<StoredGroup | undefined> {
     const key = this.#keys.ofRun(place.run, place.epoch).group(place.group)
     const fields = ['status', 'wants', 'about', 'result', 'destination'] as const
-    const [status, wants, about, result, destination] = await this.#redis.hmget(key, ...fields)
+    const [status, wants, about, result, whither] = await this.#redis.hmget(key, ...fields)
     if (!status) return undefined
+    const destination = (whither || null) as Destination | null // written by the scripts, as is all else
     return {
-      status: status as StoredGroup['status'], // this and the others are written by the scripts
+      status: status as StoredGroup['status'],
       wants: wants === '1',
+      destination,
       about: about ? unpackAbout(about) : undefined,
-      result: result
-        ? { ...(JSON.parse(result) as GroupResult), destination: (destination || null) as Destination | null }
-        : undefined,
+      result: result ? { ...(JSON.parse(result) as GroupResult), destination } : undefined,
     }
   }
 

@@ -100,7 +100,7 @@ export const RunSettings = z.strictObject({
     .max(1_000_000)
     .nullable()
     .default(null)
-    .describe('Groups handed out, queued or buffered, at most'),
+    .describe('Groups handed out, queued or buffered, at most: binds POST /items without a step'),
   item_lease_s: z
     .number()
     .min(1)

@@ -195,3 +195,22 @@ it('a worker scores by the settings as they are, not as it read them for the gro
     await other.close()
   }
 })
+
+it('a group that is no longer kept is answered when it is posted, without its verdicts, and holds up no other', async () => {
+  await world.call('PUT', '/runs/forgetful', { keep_groups: 1, buffer: false })
+  const group = (id: string) => ({ item_id: item.id, group_id: id, rollouts: rollouts('100', '1') })
+  const send = (...ids: string[]) => post({ item_id: undefined, run: 'forgetful', groups: ids.map(group) })
+  const first = await send('a', 'b', 'c')
+  expect([first.status, first.body.groups.map((one: { status: string }) => one.status)]).toEqual([
+    200,
+    ['scored', 'scored', 'scored'],
+  ])
+  expect((await world.call('GET', '/rollouts/a?run=forgetful')).body.code).toBe('unknown_group')
+  const { status, body } = await send('a', 'd')
+  expect([status, body.groups[0], body.groups[1].verdicts.length]).toEqual([
+    200,
+    expect.objectContaining({ group_id: 'a', task: 'leg_counting', status: 'scored', destination: 'not_buffered' }),
+    2,
+  ])
+  expect(body.groups[0]).not.toHaveProperty('verdicts')
+})
