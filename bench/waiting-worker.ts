@@ -61,7 +61,7 @@ const nothing = async () => undefined
 const faults = new FormatFaults(log)
 consume(
   {
-    'score-group': scoreGroup({ groups, items, judge, runs, tasks, meters, dumps, handout, faults, log }),
+    'score-group': scoreGroup({ engine, groups, items, judge, runs, tasks, meters, dumps, handout, faults, log }),
     'write-dump': nothing,
     'prepare-items': nothing,
     sample: nothing,

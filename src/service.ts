@@ -24,7 +24,7 @@ import { ScoringThreads } from './items/scoring-threads.ts'
 import { prepareItems } from './jobs/prepare-items.ts'
 import { sample } from './jobs/sample.ts'
 import { scoreGroup } from './jobs/score-group.ts'
-import { startSweeper } from './jobs/sweep.ts'
+import { type Sweeping, startSweeper } from './jobs/sweep.ts'
 import { startDumpSweeper } from './jobs/sweep-dumps.ts'
 import { startSamplingSweeper } from './jobs/sweep-samplings.ts'
 import { writeDump } from './jobs/write-dump.ts'
@@ -67,7 +67,7 @@ const BESIDE_SCORING = 16
 
 export interface Service extends Services {
   /** What the sweeper works on. */
-  sweeping: { runs: Runs; groups: Groups; producer: Producer }
+  sweeping: Sweeping
   /** Takes jobs until the service closes. */
   startWorker(name: string): void
   close(): Promise<void>
@@ -203,7 +203,7 @@ export function openService(
     completions,
     failures,
     delivery,
-    sweeping: { runs: storedRuns, groups, producer },
+    sweeping: { runs: storedRuns, groups, producer, engine },
     startWorker(name) {
       const connection = connectForWork(place)
       const faults = new FormatFaults(log)
@@ -213,7 +213,7 @@ export function openService(
       const evalSampler = new EvalSampler({ ...sampling, judge })
       const groupSampler = new GroupSampler({ ...sampling, runs, storedRuns, handout, intake })
       const processors = {
-        'score-group': scoreGroup({ groups, items, judge, runs, tasks, meters, dumps, handout, faults, log }),
+        'score-group': scoreGroup({ engine, groups, items, judge, runs, tasks, meters, dumps, handout, faults, log }),
         'write-dump': writeDump({ dumps }),
         'prepare-items': prepareItems({ runs, preparation }),
         sample: sample({ samplings, evalSampler, groupSampler, results }),

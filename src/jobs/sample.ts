@@ -9,13 +9,12 @@ import type { GroupSampler } from '../evals/group-sampler.ts'
 import type { ResultMaker } from '../evals/result-maker.ts'
 import type { Spec } from '../evals/spec.ts'
 import { Fault } from '../faults.ts'
-import type { Again } from '../queue/catalogue.ts'
+import { type Again, ENGINE_DOWN_MS } from '../queue/catalogue.ts'
 import type { Samplings, StoredSampling } from '../store/samplings.ts'
 
 const IN_A_ROW = 4
 const TURN_MS = 5_000
 const LOOK_EVERY_MS = 1_000
-const ENGINE_DOWN_MS = 2_000
 /** Tries of an item that takes too long to make; then the eval has failed. */
 const MAKE_TRIES = 4
 

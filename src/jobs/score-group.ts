@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { ByteRoom } from '../byte-room.ts'
 import type { Dumps } from '../dumps/dumps.ts'
 import { dumpedGroup } from '../dumps/record.ts'
+import type { Engine } from '../engine/engine.ts'
 import { Fault } from '../faults.ts'
 import type { Items } from '../items/items.ts'
 import type { Given, Judge, Trace } from '../items/judge.ts'
@@ -11,19 +12,21 @@ import type { FormatFaults } from '../logs/format-faults.ts'
 import { judgingLine } from '../logs/judging.ts'
 import { runLog } from '../logs/run-log.ts'
 import type { Meters } from '../metrics/meters.ts'
+import { type Again, ENGINE_DOWN_MS } from '../queue/catalogue.ts'
 import { feedOf } from '../runs/curriculum.ts'
 import type { Handout } from '../runs/handout.ts'
 import { changing } from '../runs/refusals.ts'
 import type { OpenRun, RunBook } from '../runs/run-book.ts'
 import { type GroupResult, judgeGroup } from '../scoring/group.ts'
 import { factsOf } from '../store/facts.ts'
-import type { Completed, GroupPlace, Groups, QueuedGroup } from '../store/groups.ts'
+import { type Completed, type GroupPlace, type Groups, noticeOf, type QueuedGroup } from '../store/groups.ts'
 import type { GroupTexts } from '../store/payload.ts'
 import { redisFault } from '../store/redis.ts'
 import type { TaskCatalogue } from '../tasks/catalogue.ts'
 import { decodeItemId } from '../words/item-id.ts'
 
 interface Parts {
+  engine: Pick<Engine, 'health'>
   groups: Groups
   items: Items
   judge: Judge
@@ -47,12 +50,24 @@ const TRIES = 5
 
 const NO_COMPLETION = new Set(['abort', 'error'])
 
-export function scoreGroup({ groups, items, judge, runs, tasks, meters, dumps, handout, faults, log }: Parts) {
+export function scoreGroup(parts: Parts) {
+  const { engine, groups, items, judge, runs, tasks, meters, dumps, handout, faults, log } = parts
   const room = new ByteRoom(ROOM_BYTES)
-  return async (posted: Posted, { last }: { last: boolean }): Promise<void> => {
+  const waiting = new Set<string>() // groups that need the engine, so that they are not read again before it is back
+  return async (posted: Posted, { last }: { last: boolean }): Promise<Again | undefined> => {
     const { text_bytes, request, ...place } = posted
-    const bytes = text_bytes ?? (await groups.find(place))?.about?.text_bytes ?? 0
-    await room.within(bytes, () => score(place, request, last))
+    const group = noticeOf(place)
+    if (engine.health().ok) waiting.clear()
+    else if (waiting.has(group)) return { againInMs: ENGINE_DOWN_MS }
+    try {
+      const bytes = text_bytes ?? (await groups.find(place))?.about?.text_bytes ?? 0
+      await room.within(bytes, () => score(place, request, last))
+      return undefined
+    } catch (error) {
+      if (!isEngineDown(error)) throw error
+      waiting.add(group)
+      return { againInMs: ENGINE_DOWN_MS }
+    }
   }
 
   async function score(place: GroupPlace, request: string | undefined, last: boolean): Promise<void> {
@@ -90,7 +105,7 @@ export function scoreGroup({ groups, items, judge, runs, tasks, meters, dumps, h
       const verdicts = await judge.verdicts(recipe, texts.rollouts.map(givenOf), settings, true, onTrace)
       result = judgeGroup(about.rollouts, verdicts, settings, wants)
     } catch (error) {
-      if (!last) throw error
+      if (!last || isEngineDown(error)) throw error
       failure = redisFault(error)
       result = failed(failure)
     }
@@ -139,6 +154,10 @@ export function givenOf({ completion, messages, finish_reason }: GroupTexts['rol
   if (finish_reason && NO_COMPLETION.has(finish_reason))
     return { kind: 'nothing', detail: `finish_reason ${finish_reason}` }
   return completion === undefined ? { kind: 'messages', messages: messages ?? [] } : { kind: 'completion', completion }
+}
+
+function isEngineDown(error: unknown): boolean {
+  return error instanceof Fault && error.code === 'engine_unavailable'
 }
 
 function failed(error: unknown): GroupResult {

@@ -1,4 +1,5 @@
 /** Adds jobs again for groups that stay pending: their job was lost, or could not be added when they were accepted. */
+import type { Engine } from '../engine/engine.ts'
 import type { Producer } from '../queue/producer.ts'
 import { type Groups, jobIdOf } from '../store/groups.ts'
 import type { Runs } from '../store/runs.ts'
@@ -7,20 +8,24 @@ const EVERY_MS = 5_000
 const AGE_MS = 15_000
 const MOST = 1000
 
-export function startSweeper(
-  parts: { runs: Runs; groups: Groups; producer: Producer },
-  onError: (error: unknown) => void,
-  ageMs = AGE_MS,
-): { close(): void } {
+export interface Sweeping {
+  runs: Runs
+  groups: Groups
+  producer: Producer
+  engine: Pick<Engine, 'health'>
+}
+
+export function startSweeper(parts: Sweeping, onError: (error: unknown) => void, ageMs = AGE_MS): { close(): void } {
   const timer = setInterval(() => void sweep(parts, ageMs).catch(onError), Math.min(EVERY_MS, ageMs))
   return { close: () => clearInterval(timer) }
 }
 
-/** A job's id holds the time, so that a kept failure of the same group does not swallow it; scoring twice does no harm. */
-export async function sweep(
-  { runs, groups, producer }: { runs: Runs; groups: Groups; producer: Producer },
-  ageMs: number,
-): Promise<number> {
+/**
+ * A job's id holds the time, so that a kept failure of the same group does not swallow it; scoring twice does no harm. Without
+ * the engine nothing is added: groups wait for it then, and would have one more job each round.
+ */
+export async function sweep({ runs, groups, producer, engine }: Sweeping, ageMs: number): Promise<number> {
+  if (!engine.health().ok) return 0
   let swept = 0
   const round = Math.floor(Date.now() / ageMs)
   for (const name of await runs.names()) {

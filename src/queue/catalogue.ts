@@ -12,7 +12,7 @@ const Lane = z.strictObject({ sampling: z.string(), lane: z.int().min(0) })
 const RunPlace = z.strictObject({ run: z.string(), epoch: z.int() })
 
 export const JOBS = {
-  /** Reads, scores and completes a posted group. Its tries reach over four minutes without the engine. */
+  /** Reads, scores and completes a posted group. Waiting for the engine uses up none of its tries. */
   'score-group': { data: PostedGroup, attempts: 6, backoffMs: 500 },
   /** Writes a dump file whose groups are fixed. Begun again by the sweeper until it is written. */
   'write-dump': {
@@ -30,7 +30,10 @@ export const JOBS = {
 export type JobName = keyof typeof JOBS
 export type JobData<Name extends JobName> = z.infer<(typeof JOBS)[Name]['data']>
 
-/** The job is not over: it goes to the end of the queue, after a while if need be. */
+/** How long a job that found the engine down waits until it asks again. */
+export const ENGINE_DOWN_MS = 2_000
+
+/** The job is not over: it goes to the end of the queue, after a while if need be; that uses up no try. */
 export interface Again {
   againInMs: number
 }

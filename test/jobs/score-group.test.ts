@@ -1,10 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
+import { Fault } from '../../src/faults.ts'
 import { scoreGroup } from '../../src/jobs/score-group.ts'
+import { sweep } from '../../src/jobs/sweep.ts'
 import { pack, unpackAbout } from '../../src/store/payload.ts'
 
 const MB = 2 ** 20
 const GROUPS = 6
+const UP = { health: () => ({ ok: true }) }
+const DOWN = { health: () => ({ ok: false, detail: 'gone' }) }
+
+const jobOf = (parts: object) => scoreGroup(parts as unknown as Parameters<typeof scoreGroup>[0])
 
 /** How many of several groups are read at once. */
 async function atOnce(textBytes: number, hint?: { text_bytes: number }): Promise<number> {
@@ -18,7 +24,7 @@ async function atOnce(textBytes: number, hint?: { text_bytes: number }): Promise
       return undefined // no longer there: nothing else is asked of the job
     },
   }
-  const job = scoreGroup({ groups } as unknown as Parameters<typeof scoreGroup>[0])
+  const job = jobOf({ engine: UP, groups })
   const places = Array.from({ length: GROUPS }, (_, k) => ({ run: 'r', epoch: 1, group: String(k), ...hint }))
   await Promise.all(places.map((place) => job(place, { last: false })))
   return most
@@ -35,4 +41,39 @@ it('counts texts as they are unpacked, however well they pack', () => {
   const { about, texts } = pack({ item_id: 'x', rollouts: [{ completion: 'a'.repeat(MB) }] }, true)
   expect(unpackAbout(about).text_bytes).toBeGreaterThan(MB)
   expect(texts.byteLength).toBeLessThan(MB / 100)
+})
+
+it('waits for the engine however often it is down, also at its last try, and reads its group once meanwhile', async () => {
+  let [engine, reads] = [DOWN, 0] as [typeof UP | typeof DOWN, number]
+  const groups = {
+    async queued() {
+      reads++
+      throw new Fault('engine_unavailable', 'gone')
+    },
+  }
+  const job = jobOf({ engine: { health: () => engine.health() }, groups })
+  const ask = () => job({ run: 'r', epoch: 1, group: 'g', text_bytes: 1 }, { last: true })
+  for (let k = 0; k < 20; k++) expect(await ask()).toEqual({ againInMs: 2000 })
+  expect(reads).toBe(1)
+  engine = UP
+  await ask()
+  expect(reads).toBe(2)
+})
+
+it('only the engine is waited for', async () => {
+  const fault = new Fault('redis_unavailable', 'gone')
+  const job = jobOf({ engine: UP, groups: { queued: () => Promise.reject(fault) } })
+  await expect(job({ run: 'r', epoch: 1, group: 'g', text_bytes: 1 }, { last: true })).rejects.toBe(fault)
+})
+
+it('is given no further job for a group that waits for the engine', async () => {
+  const added: unknown[] = []
+  const parts = {
+    runs: { names: async () => ['r'], find: async () => ({ epoch: 1 }) },
+    groups: { pendingSince: async () => ['g'] },
+    producer: { add: async (_: string, jobs: unknown[]) => void added.push(...jobs) },
+  }
+  const swept = (engine: object) => sweep({ ...parts, engine } as unknown as Parameters<typeof sweep>[0], 1)
+  expect([await swept(DOWN), added.length]).toEqual([0, 0])
+  expect([await swept(UP), added.length]).toEqual([1, 1])
 })

@@ -1,5 +1,6 @@
 import { Queue } from 'bullmq'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { Fault } from '../../src/faults.ts'
 import { openWorld, until, type World } from '../world.ts'
 
 let world: World
@@ -12,31 +13,34 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 /** A group whose job has one try left. */
-async function post(run: string, group_id: string): Promise<void> {
+async function post(run: string, group_id: string, { call, service } = world): Promise<void> {
   const rollouts = [{ completion: '<answer>x</answer>', tokens: Array(12).fill(7) }, { completion: 'no answer' }]
   const body = { run, item_id: itemId, group_id, rollouts }
-  expect((await world.call('POST', '/rollouts', body)).status).toBe(202)
-  const queue = new Queue('score-group', { connection: world.service.redis, prefix: world.service.keys.jobs })
-  const { epoch } = await world.service.runs.find(run)
+  expect((await call('POST', '/rollouts', body)).status).toBe(202)
+  const queue = new Queue('score-group', { connection: service.redis, prefix: service.keys.jobs })
+  const { epoch } = await service.runs.find(run)
   const job = await queue.getJob(`${run}~${epoch}~${group_id}`)
   expect(job).toBeDefined()
   await job?.remove()
   await queue.add('score-group', job?.data, { jobId: job?.id ?? '', attempts: 1 })
   await queue.close()
 }
-const look = async (run: string, group: string) => (await world.call('GET', `/rollouts/${group}?run=${run}`)).body
+const look = async (run: string, group: string, { call } = world) =>
+  (await call('GET', `/rollouts/${group}?run=${run}`)).body
 const progress = async (run: string) => (await world.call('GET', `/runs/${run}`)).body.progress
 
 it('a job that fails for good is listed with its reason; tried again, its group is scored once, with its tokens', async () => {
   await world.call('PUT', '/runs/broken', { drop_equal_scores: false, batch_size: 2 })
   await post('broken', 'g')
-  const lame = await openWorld({ prefix: world.prefix, python: '/bin/false', worker: true })
+  const lame = await openWorld({ prefix: world.prefix })
+  lame.service.items.open = () => Promise.reject(new Fault('make_timeout', 'The item could not be made'))
+  lame.service.startWorker('lame')
   try {
     const failed = await until(
       () => look('broken', 'g'),
       ({ status }) => status !== 'queued',
     )
-    expect(failed).toMatchObject({ status: 'failed', code: 'engine_unavailable', destination: null, verdicts: [] })
+    expect(failed).toMatchObject({ status: 'failed', code: 'make_timeout', destination: null, verdicts: [] })
     expect(failed.detail).toBeTruthy()
     await until(
       () => world.call('GET', '/jobs/failed'),
@@ -68,6 +72,34 @@ it('a job that fails for good is listed with its reason; tried again, its group 
   expect((await world.call('GET', '/jobs/failed')).body).toEqual({ total: 0, jobs: [] })
   const batch = (await world.call('POST', '/runs/broken/batches', { step: 0 })).body
   expect(batch.groups[0].rollouts[0].tokens).toEqual(Array(12).fill(7))
+})
+
+it('a group waits for the engine longer than its tries last, and is scored when there is one', async () => {
+  const down = await openWorld({ python: '/bin/false' })
+  const queue = new Queue('score-group', { connection: down.service.redis, prefix: down.service.keys.jobs })
+  const other = await openWorld({ prefix: down.prefix })
+  try {
+    itemId = (await other.call('POST', '/items', { task: 'simple_integration', seed: 1 })).body.items[0].id
+    await post('patient', 'g', other)
+    down.service.startWorker('down')
+    const [job] = await until(
+      () => queue.getJobs(['delayed', 'failed']),
+      ([first]) => first !== undefined,
+    )
+    expect(await job?.getState()).toBe('delayed')
+    expect(job?.attemptsMade).toBe(0)
+    expect(await look('patient', 'g', other)).toMatchObject({ status: 'queued' })
+    other.service.startWorker('able')
+    const done = await until(
+      () => look('patient', 'g', other),
+      ({ status }) => status !== 'queued',
+    )
+    expect(done.status).toBe('scored')
+  } finally {
+    await queue.close()
+    await other.close()
+    await down.close()
+  }
 })
 
 it('what is not there cannot be tried again', async () => {
