@@ -1,18 +1,18 @@
-/** A Redis of our own, under the data folder: every write is on disk before it is answered; a socket, no port. */
+/** A Redis of our own, under the data folder, for this user alone: every write is on disk before it is answered; no port. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
+import { makePrivateFolder } from './own-folder.ts'
 import { PrepareError } from './prepare-error.ts'
 import { prepareRedisBinary, type Say } from './python-environment.ts'
+import { socketPlace } from './socket-place.ts'
 
 const run = promisify(execFile)
 
 const START_MS = 60_000 // an append-only file of some gigabytes takes a while to load
-const SOCKET_PATH_MAX = 100
 /** After a write to a full disk it ends itself: that need not be over at once. */
 const RESTART_MS = 500
 
@@ -25,9 +25,9 @@ export interface PrivateRedis {
 /** Starts it, after one that a killed server left running has ended; one that ends by itself is started again. */
 export async function startPrivateRedis(dataDir: string, say: Say, python?: string): Promise<PrivateRedis> {
   const folder = join(dataDir, 'redis')
-  mkdirSync(folder, { recursive: true })
-  const socket = join(folder, 'redis.sock')
-  const url = socket.length <= SOCKET_PATH_MAX ? socket : join(mkdtempSync(join(tmpdir(), 'rgs-redis-')), 'redis.sock')
+  makePrivateFolder(folder) // its file has what nobody else may read: keys of models, answers
+  const socket = socketPlace(folder)
+  const url = socket.path
   const left = await pidOfLeftOver(folder, url)
   if (left !== undefined) await stopByPid(url, left)
   const binary = await redisServer(say, python)
@@ -71,6 +71,7 @@ export async function startPrivateRedis(dataDir: string, say: Say, python?: stri
       closing = true
       clearTimeout(timer)
       await stopChild(current, url)
+      socket.remove()
     },
   }
 }
@@ -148,7 +149,7 @@ export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
-  } catch {
-    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM' // it is another user's
   }
 }
