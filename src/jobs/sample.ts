@@ -3,6 +3,7 @@
  * so that all who are at work have their turn. Killed in the middle, the lane is taken up again with the sample it had.
  */
 import { setInterval as ticks } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import { ItemChanged } from '../evals/eval-items.ts'
 import type { EvalSampler } from '../evals/eval-sampler.ts'
 import type { GroupSampler } from '../evals/group-sampler.ts'
@@ -15,8 +16,10 @@ import type { Samplings, StoredSampling } from '../store/samplings.ts'
 const IN_A_ROW = 4
 const TURN_MS = 5_000
 const LOOK_EVERY_MS = 1_000
-/** Tries of an item that takes too long to make; then the eval has failed. */
+/** Tries of a sample whose item takes too long to make; then the eval has failed. */
 const MAKE_TRIES = 4
+/** Evals and collections whose tries are known here: more than can be at work. */
+const COUNTED = 1000
 
 interface Parts {
   samplings: Samplings
@@ -26,30 +29,45 @@ interface Parts {
 }
 
 export function sample({ samplings, evalSampler, groupSampler, results }: Parts) {
-  const slow = new Map<string, number>() // tries of items, by sampling
+  /** Tries of samples whose item took too long, by sampling. One that ends elsewhere is forgotten as the oldest. */
+  const slow = new LRUCache<string, Map<number, number>>({ max: COUNTED })
 
   const sampleOne = async (found: StoredSampling, sample: number, lane: number, signal: AbortSignal) => {
     const spec = found.spec as Spec // as its maker wrote it
-    if (spec.kind === 'collection') return groupSampler.sample(found, spec, sample, lane, signal)
-    await evalSampler.sample(found, spec, sample, lane, signal)
-    return undefined
+    try {
+      const again =
+        spec.kind === 'collection'
+          ? await groupSampler.sample(found, spec, sample, lane, signal)
+          : await evalSampler.sample(found, spec, sample, lane, signal)
+      slow.get(found.id)?.delete(sample)
+      return again
+    } catch (error) {
+      signal.throwIfAborted()
+      return afterFailure(found.id, sample, error)
+    }
   }
 
   /** What to do about a sample that could not be had now. */
-  const afterFailure = async (id: string, error: unknown): Promise<Again | undefined> => {
-    if (error instanceof ItemChanged) {
-      await results.end(id, 'failed', error.message)
-      return undefined
-    }
+  const afterFailure = async (id: string, sample: number, error: unknown): Promise<Again | undefined> => {
+    if (error instanceof ItemChanged) return fail(id, error.message)
     if (!(error instanceof Fault)) throw error
     if (error.code === 'engine_unavailable') return { againInMs: ENGINE_DOWN_MS }
-    const tries = (slow.get(id) ?? 0) + 1
-    slow.set(id, tries)
-    if (error.code === 'make_timeout' && tries < MAKE_TRIES) return { againInMs: ENGINE_DOWN_MS }
-    if (error.status === 503 && error.code !== 'make_timeout') throw error
+    if (error.code === 'make_timeout') {
+      if (tried(id, sample) < MAKE_TRIES) return { againInMs: ENGINE_DOWN_MS }
+    } else if (error.status === 503) throw error
+    return fail(id, `An item cannot be made: ${error.message}`)
+  }
+
+  const tried = (id: string, sample: number): number => {
+    const tries = slow.get(id) ?? new Map<number, number>()
+    const count = (tries.get(sample) ?? 0) + 1
+    slow.set(id, tries.set(sample, count))
+    return count
+  }
+
+  const fail = async (id: string, reason: string): Promise<undefined> => {
     slow.delete(id)
-    await results.end(id, 'failed', `An item cannot be made: ${error.message}`)
-    return undefined
+    await results.end(id, 'failed', reason)
   }
 
   return async (
@@ -65,7 +83,10 @@ export function sample({ samplings, evalSampler, groupSampler, results }: Parts)
     try {
       for (let k = 0; k < IN_A_ROW && performance.now() < until; k++) {
         const claim = await samplings.claim(id, lane)
-        if (claim.kind === 'ended') return undefined
+        if (claim.kind === 'ended') {
+          slow.delete(id)
+          return undefined
+        }
         if (claim.kind === 'none') {
           const { done, total } = (await samplings.find(id)) ?? found
           if (done >= total) await results.end(id, 'done') // whoever did the last sample was killed before this
@@ -78,7 +99,7 @@ export function sample({ samplings, evalSampler, groupSampler, results }: Parts)
     } catch (error) {
       if (over.signal.aborted) return undefined
       if (stopping.aborted) return { againInMs: 0 }
-      return afterFailure(id, error)
+      throw error
     } finally {
       watch.close()
     }
