@@ -148,12 +148,11 @@ export class GroupSampler {
     lane: number,
   ): Promise<Again | undefined> {
     const { samplings, intake, results } = this.#parts
-    const failed = texts.filter(({ kind }) => kind === 'failed').length
     const group_id = `${found.id}.${group}`
     const rollouts = texts.map(rolloutOf)
     let posted: Group | undefined
     try {
-      if (failed < texts.length)
+      if (texts.some(({ kind }) => kind !== 'failed'))
         [posted] = await intake.post(
           spec.run,
           [{ group_id, item_id: item, buffer: spec.buffer, rollouts }],
@@ -165,8 +164,14 @@ export class GroupSampler {
     }
     const { status = 'failed', destination = null, mean_score = null } = posted ?? {}
     const verdict: CollectedGroup = { group_id, status, destination, mean_score }
-    const score = mean_score === null ? null : mean_score * (texts.length - failed)
-    const recorded = await samplings.record(found.id, group, { verdict, score, lane, counts: texts.length, failed })
+    const scores = scoresOf(posted)
+    const recorded = await samplings.record(found.id, group, {
+      verdict,
+      score: scores.reduce((sum, score) => sum + score, 0),
+      lane,
+      counts: texts.length,
+      failed: texts.length - scores.length,
+    })
     if (recorded.kind !== 'recorded') return undefined
     await samplings.forgetTexts(found.id, samplesOf(group, spec.group_size))
     if (recorded.done >= recorded.total) await results.end(found.id, 'done')
@@ -176,6 +181,12 @@ export class GroupSampler {
 
 function samplesOf(group: number, groupSize: number): number[] {
   return Array.from({ length: groupSize }, (_, k) => group * groupSize + k)
+}
+
+/** Of the rollouts that count in the group's mean: a failure has no score, and none of a group is known before it is scored. */
+function scoresOf(group: Group | undefined): number[] {
+  if (group?.status !== 'scored') return []
+  return (group.verdicts ?? []).flatMap(({ score, skipped }) => (score === null || skipped ? [] : [score]))
 }
 
 /** With the tokens and logprobs that the model's server told; what is not the model's own is masked. */

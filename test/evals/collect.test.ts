@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type PretendModelOptions, startPretendModel } from '../../src/pretend-model/pretend-model.ts'
 import { CollectionView } from '../../src/words/collection.ts'
@@ -23,6 +25,19 @@ const over = (run: string, id: string) =>
     ({ status }) => status === 'done',
     60_000,
   )
+
+/** A model that gives the choices in turn, the last one for ever. */
+async function choosing(...choices: object[]) {
+  let asked = 0
+  const server = createServer((request, response) => {
+    request.resume()
+    const choice = choices[Math.min(asked++, choices.length - 1)]
+    response.setHeader('content-type', 'application/json').end(JSON.stringify({ choices: [choice] }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  return { url, close: () => server.close() }
+}
 
 it('a run’s items are answered, scored and buffered like posted groups, with tokens and logprobs', async () => {
   const model = await pretend({ accuracy: 0.5 })
@@ -77,6 +92,25 @@ it('what fails is that rollout’s failure; a group of which nothing came is not
   expect(result?.destinations).toEqual({ not_buffered: result?.scored })
   expect((await world.call('GET', '/runs/rough')).body.progress.groups).toBe(result?.scored)
   await model.close()
+})
+
+it('a rollout without a score is failed in the progress, and no 0 in its mean', async () => {
+  const aborted = { message: { content: 'cut' }, finish_reason: 'abort' }
+  const wrong = { message: { content: '<answer>x</answer>' }, finish_reason: 'stop' }
+  await world.call('PUT', '/runs/aborted', { group_size: 4, batch_size: 4, tasks: ['gcd'] })
+  const progressWith = async (...choices: object[]) => {
+    const model = await choosing(...choices)
+    const ask = { model: { name: 'm', base_url: model.url }, groups: 2, buffer: false }
+    const { body } = await world.call('POST', '/runs/aborted/collect', ask)
+    const { progress } = await over('aborted', body.id)
+    model.close()
+    return progress
+  }
+  expect(await progressWith(aborted)).toEqual({ done: 8, total: 8, failed: 8, mean_score: null })
+  expect(await progressWith(wrong, aborted)).toEqual({ done: 8, total: 8, failed: 7, mean_score: 0 })
+  await world.call('PUT', '/runs/aborted', { min_trained_tokens: 1000 })
+  const short = { ...wrong, token_ids: [1, 2] }
+  expect(await progressWith(short)).toEqual({ done: 8, total: 8, failed: 8, mean_score: null })
 })
 
 it('pauses while the buffer is full, and goes on when the trainer has taken a batch', async () => {
