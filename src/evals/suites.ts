@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { Fault } from '../faults.ts'
-import type { Items } from '../items/items.ts'
+import { assertOneChoice, type Items } from '../items/items.ts'
 import { plansOf } from '../runs/sequence.ts'
 import type { TaskCatalogue } from '../tasks/catalogue.ts'
 import { type CustomSuite, SuiteSummary } from '../words/eval.ts'
@@ -64,7 +64,8 @@ export class Suites {
   }
 
   /** The items that a request makes up. Throws `unknown_task` and whatever a recipe can be refused for. */
-  custom({ tasks, categories = [], n, difficulty, config, seed }: CustomSuite): Promise<SuiteItem[]> {
+  async custom({ tasks, categories = [], n, difficulty, config, seed }: CustomSuite): Promise<SuiteItem[]> {
+    assertOneChoice({ config, difficulty }, 'suite.')
     for (const choice of [...(tasks ?? []), ...categories.map((name) => `category:${name}`)])
       this.#tasks.assertKnown(choice)
     const wanted = new Set([...(tasks ?? []), ...categories.map((name) => `category:${name}`)])

@@ -63,11 +63,7 @@ export class Items {
     this.#parts.tasks.find(task)
     const returned = input.engine !== undefined
     if (input.engine !== undefined && input.engine !== engine.version) throw this.#otherEngine(input.engine)
-    if (difficulty !== null && input.config !== undefined && !returned) {
-      throw new Fault('invalid_request', 'Give either config or difficulty', {
-        errors: [{ path: 'difficulty', message: 'excludes config' }],
-      })
-    }
+    if (!returned) assertOneChoice(input)
     checkSeed(seed + index, returned ? SEEDS_END : CLIENT_SEEDS_END)
     const wanted = input.config ?? (difficulty === null ? {} : ladders.configAt(task, difficulty))
     const config = Object.keys(wanted).length === 0 ? {} : await engine.canonical(task, wanted)
@@ -206,6 +202,17 @@ export class Items {
       `The item is of reasoning-gym ${version}, this server has ${this.#parts.engine.version}: take a new item`,
     )
   }
+}
+
+/** Throws `invalid_request` if both are given: only one of them could hold. `path` is where they stand in the body. */
+export function assertOneChoice(
+  { config, difficulty }: { config?: unknown; difficulty?: number | null | undefined },
+  path = '',
+): void {
+  if (config === undefined || difficulty === undefined || difficulty === null) return
+  throw new Fault('invalid_request', 'Give either config or difficulty', {
+    errors: [{ path: `${path}difficulty`, message: 'excludes config' }],
+  })
 }
 
 /** The id of an item without the difficulty it was asked for: the entry is the same whatever that was. */

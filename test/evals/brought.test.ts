@@ -87,3 +87,13 @@ it('a conversation is read as everywhere; a sample of nobody is refused', async 
   })
   expect(body).toMatchObject({ status: 'done', progress: { mean_score: 1 } })
 })
+
+it('a suite of one’s own has a config or a difficulty, not both', async () => {
+  const suite = { tasks: ['gcd'], n: 1, config: { min_value: 5 } }
+  expect(await begin({ suite: { ...suite, difficulty: 0.5 } })).toMatchObject({
+    code: 'invalid_request',
+    detail: 'Give either config or difficulty',
+    errors: [{ path: 'suite.difficulty' }],
+  })
+  expect(await begin({ suite: { ...suite, difficulty: null } })).toMatchObject({ status: 'queued' })
+})
