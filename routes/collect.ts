@@ -108,10 +108,12 @@ export function collect(app: App, { collections, idempotency, samplings, seats }
         summary: 'Goes on with a collection that was cancelled or has failed',
         params: Params,
         body: KeyForModel,
-        response: { 202: CollectionView, ...problems('unknown_eval', 'redis_unavailable') },
+        response: { 202: CollectionView, ...problems('unknown_eval', 'rate_limited', 'redis_unavailable') },
       },
     },
-    async ({ params: { run, id }, body }, reply) =>
-      reply.status(202).send(await collections.view(await collections.resume(run, id, body.api_key))),
+    async ({ params: { run, id }, body, caller }, reply) => {
+      const resume = () => collections.resume(run, id, body.api_key)
+      return reply.status(202).send(await collections.view(await seats.seated(caller.id, id, resume)))
+    },
   )
 }

@@ -52,10 +52,7 @@ export class CollectionBook {
       buffer: input.buffer ?? settings.buffer,
     }
     const secret = input.model.api_key
-    if (!(await samplings.create('collection', { id, spec, total, items: [], secret })))
-      throw new Fault('rate_limited', 'Too many evals and collections are at work; wait for one to end', {
-        retryAfter: 60,
-      })
+    await samplings.create('collection', { id, spec, total, items: [], secret })
     await addLanes(producer, id, spec.model.concurrency, total)
     return this.find(runName, id)
   }

@@ -50,10 +50,7 @@ export class EvalBook {
     if (total > SAMPLES_MOST)
       throw new Fault('invalid_request', `An eval may have ${SAMPLES_MOST} samples, this one would have ${total}`)
     const secret = input.model?.api_key
-    if (!(await samplings.create('eval', { id, spec, total, items: items.map(writeItem), secret })))
-      throw new Fault('rate_limited', 'Too many evals and collections are at work; wait for one to end', {
-        retryAfter: 60,
-      })
+    await samplings.create('eval', { id, spec, total, items: items.map(writeItem), secret })
     const made = await this.find(id)
     if (made.spec.model) await addLanes(producer, id, made.spec.model.concurrency, made.total)
     return made

@@ -5,6 +5,7 @@
  *   queued → running → done | failed | cancelled,   cancelled | failed | done → running when it is resumed
  */
 import type { Redis } from 'ioredis'
+import { Fault } from '../faults.ts'
 import type { Keys, SamplingKeys } from './keys.ts'
 import { loadScript } from './script.ts'
 
@@ -21,6 +22,7 @@ const RESULT_KEPT_MS = 90 * DAY_MS
 /** Ended samplings of each kind that are remembered. */
 const KEPT = 2000
 const ACTIVE_MOST = 200
+const FULL_AGAIN_S = 60
 const EVENT_EVERY_MS = 250
 const EVENTS_KEPT = 2000
 const PAGE = 500
@@ -67,11 +69,11 @@ export class Samplings {
     this.#keys = keys
   }
 
-  /** Made once: a second call with the same id changes nothing. False if too many are active. */
-  async create(kind: SamplingKind, { id, spec, total, items, secret }: NewSampling): Promise<boolean> {
+  /** Made once: a second call with the same id changes nothing. Throws `rate_limited` if too many are active. */
+  async create(kind: SamplingKind, { id, spec, total, items, secret }: NewSampling): Promise<void> {
     const keys = this.#keys.ofSampling(id)
-    if (await this.#redis.exists(keys.sampling)) return true
-    if ((await this.#redis.zcard(this.#keys.activeSamplings)) >= ACTIVE_MOST) return false
+    if (await this.#redis.exists(keys.sampling)) return
+    await this.#assertRoom()
     const now = Date.now()
     // The hash comes last: it is what says that the sampling is there.
     await this.#redis.zadd(this.#keys.samplings(kind), String(now), id)
@@ -81,7 +83,6 @@ export class Samplings {
     for (let k = 0; k < items.length; k += PAGE) making.rpush(keys.items, ...items.slice(k, k + PAGE))
     await making.hset(keys.sampling, { spec: JSON.stringify(spec), status: 'queued', total, created: now }).exec()
     await this.#forgetOldest(kind)
-    return true
   }
 
   async find(id: string): Promise<StoredSampling | undefined> {
@@ -241,8 +242,9 @@ export class Samplings {
     return ended === 1
   }
 
-  /** False unless it had ended. */
+  /** False unless it had ended. Throws `rate_limited` if too many are active. */
   async reopen(id: string, samples: number[], secret: string | undefined): Promise<boolean> {
+    await this.#assertRoom()
     const keys = this.#keys.ofSampling(id)
     const opened = await reopenSampling(
       this.#redis,
@@ -260,6 +262,13 @@ export class Samplings {
     const from = /^\d+-\d+$/.test(last) ? `(${last}` : '-'
     const found = await this.#redis.xrange(this.#keys.ofSampling(id).events, from, '+', 'COUNT', PAGE)
     return found.map(([at, [, event = '', , data = '']]) => ({ id: at, event, data }))
+  }
+
+  async #assertRoom(): Promise<void> {
+    if ((await this.#redis.zcard(this.#keys.activeSamplings)) < ACTIVE_MOST) return
+    throw new Fault('rate_limited', 'Too many evals and collections are at work; wait for one to end', {
+      retryAfter: FULL_AGAIN_S,
+    })
   }
 
   async #expire(keys: SamplingKeys): Promise<void> {

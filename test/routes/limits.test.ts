@@ -104,4 +104,26 @@ describe('evals of one key', () => {
       (status) => status === 202,
     )
   })
+
+  it('a collection that goes on takes a place again, of the key’s and of all', async () => {
+    const keys = openKeyRing({ API_KEYS: 'admin:one', API_KEYS_FILE: undefined })
+    const world = await openWorld({ keys, EVALS_AT_ONCE: 1 })
+    open.push(world)
+    const call = (method: 'POST' | 'DELETE', url: string, body?: object) =>
+      world.call(method, url, body, { 'x-api-key': 'one' })
+    const model = { name: 'm', base_url: 'http://127.0.0.1:9/v1' }
+    const { id } = (await call('POST', '/runs/r/collect', { model, groups: 1 })).body
+    expect((await call('DELETE', `/runs/r/collect/${id}`)).body.status).toBe('cancelled')
+    const other = (await begin(world, 'one')).body.id
+    const resume = () => call('POST', `/runs/r/collect/${id}/resume`)
+    expect((await resume()).body.code).toBe('rate_limited')
+    await call('DELETE', `/eval/${other}`)
+
+    const { redis, keys: names } = world.service
+    const all = Array.from({ length: 200 }, (_, k) => `eval-${k}`)
+    await redis.zadd(names.activeSamplings, ...all.flatMap((name) => ['1', name]))
+    expect((await resume()).body.code).toBe('rate_limited')
+    await redis.zrem(names.activeSamplings, ...all)
+    expect((await resume()).body.status).toBe('running')
+  })
 })
