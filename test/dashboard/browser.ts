@@ -10,15 +10,19 @@ const SCREENSHOTS = join(import.meta.dirname, '..', '..', 'artifacts', 'dashboar
 const ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--font-render-hinting=none']
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-export async function openBrowser(): Promise<Browser> {
+/** `env`: what the browser finds in its environment, if not ours. */
+export async function openBrowser(env?: Record<string, string>): Promise<Browser> {
   mkdirSync(SCREENSHOTS, { recursive: true })
-  return playwright.launch({ args: ARGS, executablePath: await chromium.executablePath(), headless: true })
+  const executablePath = await chromium.executablePath()
+  return playwright.launch({ args: ARGS, executablePath, headless: true, ...(env && { env }) })
 }
 
 interface PageOptions {
   width?: number
   height?: number
   scheme?: 'light' | 'dark'
+  /** null: the one that the browser finds for itself. */
+  locale?: string | null
 }
 
 export interface Watched {
@@ -35,10 +39,14 @@ export interface Watched {
 export async function openPage(
   browser: Browser,
   url: string,
-  { width = 1280, height = 900, scheme = 'light' }: PageOptions = {},
+  { width = 1280, height = 900, scheme = 'light', locale = 'en-GB' }: PageOptions = {},
   forgiven = /^$/,
 ): Promise<Watched> {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, locale: 'en-GB' })
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: scheme,
+    ...(locale && { locale }),
+  })
   const page = await context.newPage()
   const troubles: string[] = []
   page.on('console', (message) => {

@@ -1,4 +1,6 @@
 /** A chart of lines over time or steps, on uPlot; its key tells the latest values, or those under the pointer. */
+import '../language.js' // before uPlot, which fails without it
+
 import { clock, count, fixed } from '../format.js'
 import { useScheme, useWidth } from '../hooks.js'
 import { html, useEffect, useRef, useState } from '../html.js'
