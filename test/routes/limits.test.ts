@@ -84,6 +84,19 @@ describe('a flood without a key', () => {
   })
 })
 
+describe('probes', () => {
+  it('are answered whatever their address has used, and use nothing themselves', async () => {
+    const world = await limited({ requestsOfStrangers: 1, requests: 1 })
+    const probes = ['/livez', '/readyz', '/livez/', '/readyz?from=kubelet']
+    for (const url of probes) expect(await statuses(world, 2, {}, url)).not.toContain(429)
+    for (const who of [{}, look]) {
+      await statuses(world, 1, who)
+      expect(await statuses(world, 1, who)).toEqual([429])
+      for (const url of probes) expect(await statuses(world, 2, who, url)).not.toContain(429)
+    }
+  })
+})
+
 describe('evals of one key', () => {
   const begin = (world: World, key: string, more: object = {}) =>
     world.call('POST', '/eval', { model: null, suite: 'original', ...more }, { 'x-api-key': key })
