@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { spoken } from '../src/engine/layers.ts'
 import { durabilityGaps } from '../src/store/durability.ts'
 import { assertAllUp } from '../src/store/nodes.ts'
+import { answeredWithin, PROBE_MS } from '../src/store/redis.ts'
 import { countWorkers } from '../src/store/workers.ts'
 import { Readiness } from '../src/words/overview.ts'
 import type { App, Services } from './context.ts'
@@ -16,8 +17,9 @@ function redisPart(gaps: string[]): Readiness['redis'] {
 
 /** Whether Redis and the engine can be used; missing workers do not count. */
 export async function readiness({ engine, redis, keys }: Parts): Promise<Readiness> {
-  const counted = await Promise.all([countWorkers(redis, keys), assertAllUp(redis)]).then(
-    async ([count]) => ({ redis: redisPart(await durabilityGaps(redis)), count }),
+  const looked = Promise.all([countWorkers(redis, keys), durabilityGaps(redis), assertAllUp(redis)])
+  const counted = await answeredWithin(PROBE_MS, looked).then(
+    ([count, gaps]) => ({ redis: redisPart(gaps), count }),
     (error: Error) => ({ redis: { ok: false, detail: error.message }, count: 0 }),
   )
   return {

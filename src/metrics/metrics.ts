@@ -6,7 +6,8 @@ import { Backlog } from '../queue/backlog.ts'
 import type { DumpBook } from '../store/dumps.ts'
 import type { Groups } from '../store/groups.ts'
 import type { Keys } from '../store/keys.ts'
-import { redisFault } from '../store/redis.ts'
+import { pingMasters } from '../store/nodes.ts'
+import { answeredWithin, PROBE_MS, redisFault } from '../store/redis.ts'
 import type { Runs } from '../store/runs.ts'
 import type { Samplings } from '../store/samplings.ts'
 import { Sums } from '../store/sums.ts'
@@ -53,7 +54,10 @@ export class Metrics {
     this.#trail = new Trail(parts.redis, parts.keys, () => this.#point())
   }
 
-  /** Prometheus text. While Redis is away: this process's own gauges, and `rgs_redis_up 0`. */
+  /**
+   * Prometheus text. While Redis is away, or stuck: this process's own gauges, and `rgs_redis_up 0`. Only the ping is
+   * bounded: with many runs the rest may take longer, which says nothing about Redis.
+   */
   async text(): Promise<string> {
     const always = [sample('rgs_build_info', { version: VERSION, engine: this.#parts.engine.version }, 1)]
     try {
@@ -61,6 +65,7 @@ export class Metrics {
         this.#sums.read(),
         this.#reports.all(),
         standing({ ...this.#parts, backlog: this.#backlog }),
+        answeredWithin(PROBE_MS, pingMasters(this.#parts.redis)),
       ])
       return await exposition(sums, [...always, sample('rgs_redis_up', {}, 1), ...processes, ...state])
     } catch (error) {

@@ -7,9 +7,14 @@ export function mastersOf(redis: Redis): Redis[] {
   return cluster ? cluster.nodes('master') : [redis]
 }
 
+/** Resolves when every master has answered. */
+export async function pingMasters(redis: Redis): Promise<void> {
+  await Promise.all(mastersOf(redis).map((node) => node.ping()))
+}
+
 /** Rejects with the reason if a part of Redis cannot be used. */
 export async function assertAllUp(redis: Redis): Promise<void> {
-  await redis.ping()
+  await pingMasters(redis)
   const cluster = clusterOf(redis)
   if (!cluster) return
   const state = /cluster_state:(\w+)/.exec(String(await cluster.cluster('INFO')))?.[1]

@@ -9,6 +9,9 @@ export interface RedisPlace {
   prefix: string
 }
 
+/** A Redis that is stuck is as good as away to probes and scrapes, which themselves are waited for no longer than 10 s. */
+export const PROBE_MS = 2000
+
 /** For requests: fails at once while Redis is away, so that the client hears of it. */
 export function connectForRequests({ url }: RedisPlace): Redis {
   return connect(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 10_000 })
@@ -71,19 +74,28 @@ function open(address: RedisAddress, { enableOfflineQueue = true, ...options }: 
   return cluster as unknown as Redis // it takes the same commands as one Redis; what it does not is in nodes.ts
 }
 
-/** Resolves when the connection can be used; rejects after `timeoutMs`. */
-export async function whenReady(redis: Redis, timeoutMs: number): Promise<void> {
-  if (redis.status === 'ready') return
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
+/** The answer of Redis, or `redis_unavailable` where it does not come within `timeoutMs`. */
+export async function answeredWithin<T>(timeoutMs: number, answer: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(
     () => reject(new Fault('redis_unavailable', `Redis did not answer within ${timeoutMs} ms`)),
     timeoutMs,
   )
-  redis.once('ready', resolve)
   try {
-    await promise
+    return await Promise.race([answer, late])
   } finally {
     clearTimeout(timer)
+  }
+}
+
+/** Resolves when the connection can be used; rejects after `timeoutMs`. */
+export async function whenReady(redis: Redis, timeoutMs: number): Promise<void> {
+  if (redis.status === 'ready') return
+  const { promise, resolve } = Promise.withResolvers<void>()
+  redis.once('ready', resolve)
+  try {
+    await answeredWithin(timeoutMs, promise)
+  } finally {
     redis.off('ready', resolve)
   }
 }
