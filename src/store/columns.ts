@@ -4,10 +4,10 @@
  * int32 over a power of ten, all others as float64.
  */
 import {
+  areFinite,
   bytesOf,
   type Dtype,
   isList,
-  isNumbers,
   looksTyped,
   type NumberList,
   type Typed,
@@ -44,7 +44,7 @@ export function columnOf(values: NumberList | Typed, real = false): Column {
 
 /** Whether a value can be a column: what is neither a list of numbers nor typed data stays JSON. */
 export function fitsColumn(value: unknown): value is NumberList | Typed {
-  return looksTyped(value) || isNumbers(value, true)
+  return looksTyped(value) || areFinite(value)
 }
 
 function asTheyAre(values: NumberList, real: boolean): Column | undefined {

@@ -2,10 +2,11 @@
 import { z } from 'zod'
 import { ItemId } from './item-id.ts'
 import {
+  areExact,
+  areFinite,
   bytesOf,
   countOf,
   isList,
-  isNumbers,
   isTyped,
   looksTyped,
   type NumberList,
@@ -28,15 +29,15 @@ export const Message = z.looseObject({
 export type Message = z.infer<typeof Message>
 
 /** Numbers as JSON, or typed. Checked by hand: zod takes long over arrays of 30,000 numbers. */
-const numbers = (nullable: boolean) =>
+const numbers = (list: string, isOne: (value: unknown) => value is NumberList, type: string | string[]) =>
   z
     .custom<NumberList | Typed>(
-      (value) => isNumbers(value, nullable) || isTyped(value),
-      'a list of numbers, or { dtype, data } with whole numbers in base64',
+      (value) => isOne(value) || isTyped(value),
+      `${list}, or { dtype, data } with whole numbers in base64`,
     )
-    .meta({ type: 'array', items: { type: nullable ? ['number', 'null'] : 'number' } })
+    .meta({ type: 'array', items: { type } })
 
-export const Tokens = numbers(false)
+export const Tokens = numbers('a list of numbers within ±(2^53 - 1)', areExact, 'number')
 export type Tokens = z.infer<typeof Tokens>
 
 export const Rollout = z
@@ -45,7 +46,7 @@ export const Rollout = z
     messages: z.array(Message).min(1).optional(),
     tokens: Tokens.optional(),
     masks: Tokens.optional().describe('−100: not trained'),
-    logprobs: numbers(true).optional(),
+    logprobs: numbers('a list of finite numbers and nulls', areFinite, ['number', 'null']).optional(),
     policy_version: z.int().min(0).optional(),
     finish_reason: z
       .string()

@@ -37,19 +37,38 @@ export function isTyped(value: unknown): value is Typed {
   return bytes % DTYPES[dtype] === 0 && bytesOf(typed).byteLength === bytes
 }
 
-export function isNumbers(value: unknown, nullable: boolean): value is NumberList {
-  if (areNumbers(value)) return nullable || value instanceof Int32Array || !holdsNaN(value)
+/** Numbers that JSON keeps, as tokens have to be: it rounds whole ones beyond these, and 1e400 is read as infinite. */
+export function areExact(value: unknown): value is NumberList {
+  if (value instanceof Int32Array) return true
+  if (areNumbers(value)) return areWithin(value)
   if (!Array.isArray(value)) return false
-  for (let k = 0; k < value.length; k++) {
+  const { length } = value
+  for (let k = 0; k < length; k++) {
     const x: unknown = value[k]
-    if (typeof x !== 'number' && !(nullable && x === null)) return false
+    if (typeof x !== 'number' || !(Math.abs(x) <= Number.MAX_SAFE_INTEGER)) return false
   }
   return true
 }
 
-function holdsNaN(values: Numbers): boolean {
-  for (let k = 0; k < values.length; k++) if (Number.isNaN(values[k])) return true
-  return false
+/** A null, which is NaN, is within no bounds. */
+function areWithin(values: Numbers): boolean {
+  const { length } = values
+  for (let k = 0; k < length; k++) {
+    if (!(Math.abs(values[k] ?? 0) <= Number.MAX_SAFE_INTEGER)) return false
+  }
+  return true
+}
+
+/** Finite numbers and nulls. Those read from the bytes of a body are: 20 digits and 40 places are less than a double holds. */
+export function areFinite(value: unknown): value is NumberList {
+  if (areNumbers(value)) return true
+  if (!Array.isArray(value)) return false
+  const { length } = value
+  for (let k = 0; k < length; k++) {
+    const x: unknown = value[k]
+    if (x !== null && !Number.isFinite(x)) return false
+  }
+  return true
 }
 
 /** Whether numbers are a list, and not typed. */

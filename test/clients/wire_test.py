@@ -146,6 +146,19 @@ class Wire(unittest.TestCase):
         self.assertEqual(self.sent(numpy.int64(7)), 7)
         self.assertEqual(self.sent(numpy.array([], dtype="int64")), {"dtype": "int32", "data": ""})
 
+    def test_integers_that_json_would_round_are_refused_before_they_are_sent(self) -> None:
+        most = 2**53 - 1
+        self.assertEqual(self.sent(array.array("q", [most, -most])), [most, -most])
+        arrays = [array.array("q", [2**60]), array.array("Q", [1, 2**64 - 1])]
+        if numpy is not None:
+            self.assertEqual(self.sent(numpy.array([most, -most])), [most, -most])
+            arrays += [numpy.array([1, -(2**60)]), numpy.array([[1], [2**53]]), numpy.array([2**64 - 1], dtype="uint64"), numpy.int64(2**53)]
+        self.server.seen.clear()
+        for values in arrays:
+            with self.assertRaisesRegex(ValueError, "as strings"):
+                self.sent(values)
+        self.assertEqual(self.server.seen, [])
+
     def test_nan_is_refused_before_it_is_sent(self) -> None:
         with self.assertRaises(ValueError):
             self.sent(float("nan"))

@@ -80,7 +80,7 @@ describe('a large body', () => {
   it('is the same group as a small one with the same content, to the bit', () => {
     fc.assert(
       fc.property(numbers, fc.boolean(), (logprobs, whole) => {
-        const tokens = logprobs.map((x, k) => (whole ? k - 100 : (x ?? 0.5)))
+        const tokens = logprobs.map((x, k) => (whole || x === null || Math.abs(x) > 2 ** 53 ? k - 100 : x))
         const group = {
           item_id: 'chain_sum.1.0.WyIwLjEuMjUiLG51bGwse31d',
           rollouts: [{ completion: 'x', tokens, logprobs }],
@@ -95,16 +95,30 @@ describe('a large body', () => {
     )
   })
 
-  it('takes a null among log-probabilities, and none among tokens', () => {
-    const list = [null, ...Array(500).fill(1)]
-    const read = (rollout: object) =>
-      GroupInput.safeParse({
-        item_id: 'chain_sum.1.0.WyIwLjEuMjUiLG51bGwse31d',
-        rollouts: (readBody(Buffer.from(JSON.stringify(padded({ rollouts: [rollout] })))) as { rollouts: [] }).rollouts,
-      }).success
-    expect(read({ completion: 'x', logprobs: list })).toBe(true)
-    expect(read({ completion: 'x', tokens: list })).toBe(false)
-    expect(read({ completion: 'x', masks: list })).toBe(false)
+  describe.each([
+    ['a large body', 500],
+    ['a small one', 5],
+  ])('the numbers of %s', (_, length) => {
+    const takes = (name: string, number: string) => {
+      const list = `[${[number, ...Array(length).fill(1)].join()}]`
+      const padding = 'x'.repeat(length > 100 ? 70_000 : 0)
+      const body = `{"rollouts":[{"completion":"x","${name}":${list}}],"padding":"${padding}"}`
+      const { rollouts } = readBody(Buffer.from(body)) as { rollouts: [] }
+      return GroupInput.safeParse({ item_id: 'chain_sum.1.0.WyIwLjEuMjUiLG51bGwse31d', rollouts }).success
+    }
+
+    it.each(['tokens', 'masks'])('%s are what JSON keeps', (name) => {
+      const kept = ['7', '-100', '0.5', '-0', '2147483648', '9007199254740991', '-9007199254740991', '1e15']
+      const lost = ['null', '9007199254740992', '-9007199254740993', '18446744073709551615', '1e20', '1e300', '-1e400']
+      expect(kept.filter((number) => !takes(name, number))).toEqual([])
+      expect(lost.filter((number) => takes(name, number))).toEqual([])
+    })
+
+    it('log-probabilities are finite, or null', () => {
+      const kept = ['null', '-0.5', '1e40', '-1e300', '1e-400', '9007199254740993']
+      expect(kept.filter((number) => !takes('logprobs', number))).toEqual([])
+      expect(['1e400', '-1e309'].filter((number) => takes('logprobs', number))).toEqual([])
+    })
   })
 
   it.each([

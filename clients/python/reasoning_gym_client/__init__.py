@@ -278,29 +278,43 @@ _TYPED = ("int32", "float32", "uint8", "int16", "float64")
 _WIDENED = {"bool": "uint8", "int8": "int16", "uint16": "int32", "float16": "float32"}
 _NARROWED = {"int64", "uint64", "uint32"}
 _BY_TYPECODE = {"B": "uint8", "h": "int16", "i": "int32", "f": "float32", "d": "float64"}
+_EXACT_MOST = 2**53 - 1  # the server reads JSON numbers as doubles
 
 
 def _plain(value: Any) -> Any:
     """What json does not know: arrays become `{dtype, data}` where that loses nothing, else lists of numbers."""
     if isinstance(value, array.array):
         dtype = _BY_TYPECODE.get(value.typecode)
-        return value.tolist() if dtype is None else _typed(dtype, value.tobytes())
+        return _listed(value) if dtype is None else _typed(dtype, value.tobytes())
     if hasattr(value, "__array__") and numpy is not None:
         if getattr(value, "requires_grad", False):
             value = value.detach()
         given = numpy.asarray(value)
         if given.ndim != 1:
-            return given.tolist()
+            return _listed(given)
         name = given.dtype.name
         if name in _NARROWED and (given.size == 0 or (given.min() >= -(2**31) and given.max() < 2**31)):
             name = "int32"
         name = _WIDENED.get(name, name)
         if name not in _TYPED:
-            return given.tolist()
+            return _listed(given)
         return _typed(name, numpy.ascontiguousarray(given, dtype=numpy.dtype(name).newbyteorder("<")).tobytes())
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} cannot be sent as JSON")
+
+
+def _listed(values: Any) -> Any:
+    """As JSON numbers. Raises ValueError for integers that would be rounded as such."""
+    edges: Sequence[int] = ()
+    if isinstance(values, array.array):
+        if values.typecode in "lLqQ" and len(values) > 0:
+            edges = min(values), max(values)
+    elif values.dtype.kind in "iu" and values.size > 0:
+        edges = int(values.min()), int(values.max())
+    if any(abs(edge) > _EXACT_MOST for edge in edges):
+        raise ValueError("integers beyond 2**53 would be rounded as JSON numbers: send them as strings")
+    return values.tolist()
 
 
 def _typed(dtype: str, raw: bytes) -> Dict[str, str]:
