@@ -6,6 +6,7 @@ import {
   areFinite,
   bytesOf,
   countOf,
+  DTYPES,
   isList,
   isTyped,
   looksTyped,
@@ -28,13 +29,12 @@ export const Message = z.looseObject({
 })
 export type Message = z.infer<typeof Message>
 
+const TYPED = `{ dtype, data } with dtype one of ${Object.keys(DTYPES).join(', ')} and data in base64, no number cut off`
+
 /** Numbers as JSON, or typed. Checked by hand: zod takes long over arrays of 30,000 numbers. */
 const numbers = (list: string, isOne: (value: unknown) => value is NumberList, type: string | string[]) =>
   z
-    .custom<NumberList | Typed>(
-      (value) => isOne(value) || isTyped(value),
-      `${list}, or { dtype, data } with whole numbers in base64`,
-    )
+    .custom<NumberList | Typed>((value) => isOne(value) || isTyped(value), `${list}, or ${TYPED}`)
     .meta({ type: 'array', items: { type } })
 
 export const Tokens = numbers('a list of numbers within ±(2^53 - 1)', areExact, 'number')
@@ -57,7 +57,7 @@ export const Rollout = z
     arrays: z
       .record(
         z.string(),
-        z.unknown().refine((value) => !looksTyped(value) || isTyped(value), 'whole numbers in base64'),
+        z.unknown().refine((value) => !looksTyped(value) || isTyped(value), TYPED),
       )
       .optional()
       .describe('Carried unread'),

@@ -143,6 +143,15 @@ describe('bad input gets a problem document with its code', () => {
     expect(body).toMatchObject({ code: 'invalid_request', detail: expect.stringContaining('differ in length') })
   })
 
+  it('numbers of another dtype are told which are taken', async () => {
+    const { body } = await world.call('POST', '/rollouts', {
+      item_id: id,
+      rollouts: [{ completion: 'x', tokens: { dtype: 'int64', data: 'AAAA' } }],
+    })
+    expect(body).toMatchObject({ code: 'invalid_request' })
+    for (const dtype of ['int32', 'float32', 'uint8', 'int16', 'float64']) expect(body.detail).toContain(dtype)
+  })
+
   it('a body that is too large', async () => {
     const { body } = await world.call('POST', '/items', { task: 'x'.repeat(2_000_000) })
     expect(body.code).toBe('body_too_large')
