@@ -8,6 +8,9 @@ import { countWorkers } from '../src/store/workers.ts'
 import { Readiness } from '../src/words/overview.ts'
 import type { App, Services } from './context.ts'
 
+/** As for redis_unavailable. */
+const RETRY_S = 2
+
 type Parts = Pick<Services, 'engine' | 'redis' | 'keys'>
 
 /** Gaps in what Redis promises are told, but do not make the process unready. */
@@ -54,7 +57,8 @@ export function operations(app: App, parts: Parts): void {
     },
     async (_request, reply) => {
       const answer = await readiness(parts)
-      return reply.status(answer.status === 'ready' ? 200 : 503).send(answer)
+      if (answer.status === 'ready') return answer
+      return reply.status(503).header('retry-after', RETRY_S).send(answer)
     },
   )
 }

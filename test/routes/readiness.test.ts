@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { openWorld, until, type World } from '../world.ts'
 
 let world: World
@@ -16,4 +16,17 @@ it('says which walls stand around the hosts', async () => {
   // What refused a layer differs by platform; that it is told does not.
   for (const said of Object.values(ready.body.engine.layers)) expect(said).toMatch(/^on$|\w+Error: ./)
   expect(ready.body.engine.layers.limits).toBe('on')
+})
+
+it('says when to ask again, also while the library is starting', async () => {
+  const health = vi.spyOn(world.service.engine, 'health')
+  try {
+    health.mockReturnValue({ ok: false, detail: 'the library is starting' })
+    const { status, headers } = await world.call('GET', '/readyz')
+    expect([status, headers['retry-after']]).toEqual([503, '2'])
+  } finally {
+    health.mockRestore()
+  }
+  const { status, headers } = await world.call('GET', '/readyz')
+  expect([status, headers['retry-after']]).toEqual([200, undefined])
 })
