@@ -45,7 +45,7 @@ export function rollouts(app: App, { intake, runs, completions }: Services): voi
         querystring: z.strictObject({
           run: RunName.optional().describe('Where named, a full run refuses a large body unread'),
         }),
-        body: z.union([OneGroup, SeveralGroups]),
+        body: z.xor([OneGroup, SeveralGroups]), // see ItemsAsk
         response: {
           200: z.union([Group, Groups]).describe('All groups are done'),
           202: z.union([Group, Groups]).describe('Accepted; `Location` says where to look'),

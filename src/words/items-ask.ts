@@ -31,5 +31,6 @@ const ItemsOfRecipe = z.strictObject({
   count: Count.describe('Items index, index + 1, …'),
 })
 
-export const ItemsAsk = z.union([NextItems, ItemsOfStep, ItemsOfRecipe])
+/** Exclusive: where only a field too many stands against one form, a union says no more of the others. */
+export const ItemsAsk = z.xor([NextItems, ItemsOfStep, ItemsOfRecipe])
 export type ItemsAsk = z.infer<typeof ItemsAsk>
