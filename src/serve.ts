@@ -25,7 +25,7 @@ await main(async () => {
   assertGuarded(config, openKeyRing(config))
   await assertPortFree(config)
   mkdirSync(config.DATA_DIR, { recursive: true })
-  const claim = claimFolder(config.DATA_DIR)
+  const claim = await claimFolder(config.DATA_DIR)
   const python = await preparePython(say, config.PYTHON)
   const redis = config.REDIS_URL ? undefined : await startPrivateRedis(config.DATA_DIR, say, config.PYTHON)
   const env = { ...process.env, REDIS_URL: config.REDIS_URL ?? redis?.url, PYTHON: python }

@@ -1,12 +1,13 @@
 /** The places that the server needs: its Redis, its port, its folder on the disk. */
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmdirSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmdirSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Config } from '../../config.ts'
-import { findRedisOnPath, isAlive } from '../../prepare/private-redis.ts'
+import { livingHolder } from '../../prepare/folder-claim.ts'
+import { findRedisOnPath } from '../../prepare/private-redis.ts'
 import { venvPython } from '../../prepare/python-environment.ts'
 import { durabilityGaps } from '../../store/durability.ts'
 import { connectForRequests, whenReady } from '../../store/redis.ts'
@@ -92,8 +93,7 @@ export async function disk({ DATA_DIR }: Config): Promise<Finding> {
 
 /** The folder's owner, where a server runs on it. */
 export async function folder(config: Config): Promise<Finding | undefined> {
-  const path = join(config.DATA_DIR, 'server.pid')
-  const pid = existsSync(path) ? Number(readFileSync(path, 'utf8')) : Number.NaN
-  if (!Number.isInteger(pid) || !isAlive(pid) || (await answers(hereOf(config)))) return undefined
+  const pid = livingHolder(config.DATA_DIR)
+  if (pid === undefined || (await answers(hereOf(config)))) return undefined
   return fail('Folder', `process ${pid} has ${config.DATA_DIR}`, 'stop it, or set DATA_DIR to another folder')
 }

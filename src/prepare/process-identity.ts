@@ -1,0 +1,31 @@
+/** What tells a process from all others, also from later ones with its number and from those of other containers. */
+import { readFileSync, readlinkSync } from 'node:fs'
+
+/** Where there is no /proc only `pid` is known, and the rest is empty. */
+export interface ProcessIdentity {
+  pid: number
+  /** When it began, in ticks since the boot. */
+  started: string
+  /** The boot and the pid namespace in which `pid` means it. */
+  world: string
+}
+
+export function identityOf(pid: number): ProcessIdentity {
+  const boot = orEmpty(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim())
+  const namespace = orEmpty(() => readlinkSync('/proc/self/ns/pid'))
+  return { pid, started: startOf(pid), world: `${boot} ${namespace}` }
+}
+
+/** Field 22 of its stat: the second, its name in brackets, may hold anything. */
+function startOf(pid: number): string {
+  const stat = orEmpty(() => readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+}
+
+function orEmpty(read: () => string): string {
+  try {
+    return read()
+  } catch {
+    return ''
+  }
+}

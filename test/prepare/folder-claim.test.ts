@@ -1,0 +1,65 @@
+/** Who has a data folder: told by the process itself, not by its number alone. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { claimFolder, livingHolder } from '../../src/prepare/folder-claim.ts'
+import { identityOf, type ProcessIdentity } from '../../src/prepare/process-identity.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rgs-claim-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const here = (pid: number) => identityOf(pid)
+const elsewhere = (pid: number) => ({ ...identityOf(pid), world: 'another boot pid:[1]' })
+/** What a killed server leaves: its claim, without who would touch it. */
+function leave(of: ProcessIdentity, ageMs = 0): void {
+  writeFileSync(join(folder, 'server.pid'), String(of.pid))
+  writeFileSync(join(folder, 'server.claim'), JSON.stringify(of))
+  const at = new Date(Date.now() - ageMs)
+  utimesSync(join(folder, 'server.claim'), at, at)
+}
+const REFUSED = /^Another server \(process \d+\) uses .*: stop it, or set DATA_DIR to another folder$/
+
+it('is one server; its number alone is in server.pid, and nothing is left when it ends', async () => {
+  const claim = await claimFolder(folder, here(process.ppid))
+  expect(readFileSync(join(folder, 'server.pid'), 'utf8')).toBe(String(process.ppid))
+  expect(livingHolder(folder)).toBe(process.ppid)
+  await expect(claimFolder(folder)).rejects.toThrow(REFUSED)
+  claim.release()
+  for (const name of ['server.pid', 'server.claim']) expect(existsSync(join(folder, name))).toBe(false)
+  ;(await claimFolder(folder)).release()
+})
+
+it('is not another program that has the number of a killed server by now', async () => {
+  leave({ ...here(process.ppid), started: '1' })
+  expect(livingHolder(folder)).toBeUndefined()
+  ;(await claimFolder(folder)).release()
+})
+
+it('is nobody where the process has ended, and who has the number where nothing else is known', async () => {
+  const ended = Number(execFileSync('sh', ['-c', 'echo $$']).toString())
+  leave(here(ended))
+  ;(await claimFolder(folder)).release()
+  writeFileSync(join(folder, 'server.pid'), String(process.ppid)) // of a server that wrote no claim
+  await expect(claimFolder(folder)).rejects.toThrow(REFUSED)
+})
+
+it('is a server of another container as long as it touches its claim, though it has the same number', async () => {
+  const other = await claimFolder(folder, elsewhere(process.pid), 500)
+  await expect(claimFolder(folder, here(process.pid), 2_000)).rejects.toThrow(REFUSED)
+  expect(livingHolder(folder)).toBe(process.pid)
+  other.release()
+})
+
+it('is nobody where a container was killed: its claim is waited out once, and an old one not at all', async () => {
+  leave(elsewhere(process.ppid))
+  ;(await claimFolder(folder, here(process.pid), 300)).release()
+  leave(elsewhere(process.ppid), 60_000)
+  const started = performance.now()
+  ;(await claimFolder(folder)).release()
+  expect(performance.now() - started).toBeLessThan(5_000)
+})
