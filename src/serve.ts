@@ -1,6 +1,5 @@
 /** main: the whole service in one command: a private Redis unless there is one, API processes, workers and their hosts. */
 import { type ChildProcess, fork } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { openKeyRing } from './access/key-ring.ts'
@@ -10,6 +9,7 @@ import { type Config, readConfig } from './config.ts'
 import { openLog } from './log.ts'
 import { main } from './main.ts'
 import { claimFolder } from './prepare/folder-claim.ts'
+import { makeFolder } from './prepare/own-folder.ts'
 import { PrepareError } from './prepare/prepare-error.ts'
 import { startPrivateRedis } from './prepare/private-redis.ts'
 import { preparePython } from './prepare/python-environment.ts'
@@ -24,7 +24,7 @@ await main(async () => {
   const say = (line: string) => log.info(line)
   assertGuarded(config, openKeyRing(config))
   await assertPortFree(config)
-  mkdirSync(config.DATA_DIR, { recursive: true })
+  makeFolder(config.DATA_DIR)
   const claim = await claimFolder(config.DATA_DIR)
   const python = await preparePython(say, config.PYTHON)
   const redis = config.REDIS_URL ? undefined : await startPrivateRedis(config.DATA_DIR, say, config.PYTHON)
