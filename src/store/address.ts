@@ -1,4 +1,5 @@
 /** How REDIS_URL names one Redis, a cluster of them, or a master that Sentinel knows. */
+import { resolve } from 'node:path'
 
 interface Node {
   host: string
@@ -27,7 +28,7 @@ const SEVERAL =
 export function readAddress(text: string): RedisAddress {
   const listed = text.split(',').map((part) => part.trim())
   if (listed.length > 1 && listed.every((part) => /^rediss?:\/\//.test(part))) return clusterOf(listed)
-  if (!/^rediss?\+/.test(text)) return { kind: 'one', url: text }
+  if (!/^rediss?\+/.test(text)) return { kind: 'one', url: urlOf(text) }
   const { scheme, kind, user, nodes = '', path = '', query = '' } = SEVERAL.exec(text)?.groups ?? {}
   if (kind === undefined)
     throw new TypeError('write redis+cluster://host:port,… or redis+sentinel://host:port,…/master')
@@ -45,6 +46,23 @@ export function readAddress(text: string): RedisAddress {
     ...access,
     ...(sentinelPassword && { sentinelPassword }),
   }
+}
+
+/** ioredis takes whatever else it is given for the name of a host. */
+function urlOf(text: string): string {
+  if (/^rediss?:\/\//.test(text) && URL.canParse(text)) return text
+  const isPath = !text.includes('://') && (text.includes('/') || text.endsWith('.sock'))
+  if (!isPath) throw new TypeError('write redis://host:port, rediss://host:port or the path of a socket')
+  return resolve(text)
+}
+
+/** Where Redis is, to be shown: without names and passwords. */
+export function shownAddress(text: string): string {
+  const address = readAddress(text)
+  if (address.kind !== 'one') return address.nodes.map(({ host, port }) => `${host}:${port}`).join(', ')
+  if (address.url.startsWith('/')) return address.url
+  const { hostname, port } = new URL(address.url)
+  return `${hostname}:${port || 6379}`
 }
 
 function clusterOf(listed: string[]): RedisAddress {

@@ -1,12 +1,25 @@
+import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
-import { readAddress } from '../../src/store/address.ts'
+import { readAddress, shownAddress } from '../../src/store/address.ts'
 
 describe('REDIS_URL', () => {
   it('is one Redis by its URL or its socket', () => {
     for (const url of ['redis://h:1', 'rediss://u:p@h/2', '/var/run/redis.sock']) {
       expect(readAddress(url)).toEqual({ kind: 'one', url })
     }
+  })
+
+  it('is a socket by a relative path as well', () => {
+    for (const path of ['redis.sock', './redis.sock', 'run/redis']) {
+      expect(readAddress(path)).toEqual({ kind: 'one', url: resolve(path) })
+    }
+  })
+
+  it('is shown without its password', () => {
+    expect(shownAddress('redis://u:p@h/2')).toBe('h:6379')
+    expect(shownAddress('redis+sentinel://:p@s1,s2:26380/m')).toBe('s1:26379, s2:26380')
+    expect(shownAddress('/run/redis.sock')).toBe('/run/redis.sock')
   })
 
   it('names the nodes of a cluster, in either way of writing', () => {
@@ -52,6 +65,12 @@ describe('REDIS_URL', () => {
       'redis+cluster://a:b',
       'redis+sentinel://s/m/x',
       'redis+other://a',
+      'foo://x',
+      'http://h:6379',
+      'unix:///run/redis.sock',
+      'redis://h:port',
+      'localhost:6379',
+      'redis:h',
     ]) {
       expect(() => readConfig({ REDIS_URL: url }), url).toThrow(/REDIS_URL/)
     }
