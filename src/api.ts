@@ -11,6 +11,7 @@ import { openLog } from './log.ts'
 import { main } from './main.ts'
 import { claimOneEngine } from './one-engine.ts'
 import { preparePython } from './prepare/python-environment.ts'
+import { tellIfRedisIsAway } from './redis-away.ts'
 import { openService } from './service.ts'
 import { addSpent } from './store/spent.ts'
 
@@ -20,7 +21,9 @@ await main(async () => {
   const keys = openKeyRing(config)
   assertGuarded(config, keys)
   const python = await preparePython((line) => log.info(line), config.PYTHON)
-  const service = openService(config, placeOfRedis(config), python, log)
+  const place = placeOfRedis(config)
+  if (!process.connected) void tellIfRedisIsAway(place.url, log) // `npm start` says it for all of its processes
+  const service = openService(config, place, python, log)
   const claim = await claimOneEngine(service, log)
   const meter = new Meter(limitsOf(config, keys !== undefined), (minute, caller, more) =>
     addSpent(service.redis, service.keys, minute, caller, more),

@@ -13,6 +13,7 @@ import { makeFolder } from './prepare/own-folder.ts'
 import { PrepareError } from './prepare/prepare-error.ts'
 import { startPrivateRedis } from './prepare/private-redis.ts'
 import { preparePython } from './prepare/python-environment.ts'
+import { tellIfRedisIsAway } from './redis-away.ts'
 
 const RESTART_MS = 1000
 /** Bodies live as long as their request: with room for those in hand few are copied about before they are forgotten. */
@@ -29,6 +30,7 @@ await main(async () => {
   const python = await preparePython(say, config.PYTHON)
   const redis = config.REDIS_URL ? undefined : await startPrivateRedis(config.DATA_DIR, say, config.PYTHON)
   const env = { ...process.env, REDIS_URL: config.REDIS_URL ?? redis?.url, PYTHON: python }
+  if (config.REDIS_URL) void tellIfRedisIsAway(config.REDIS_URL, log)
   const children = new Set<ChildProcess>()
   let closing = false
 

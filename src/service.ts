@@ -29,6 +29,7 @@ import { startDumpSweeper } from './jobs/sweep-dumps.ts'
 import { startSamplingSweeper } from './jobs/sweep-samplings.ts'
 import { writeDump } from './jobs/write-dump.ts'
 import { FormatFaults } from './logs/format-faults.ts'
+import { messageOf, seldom } from './logs/seldom.ts'
 import { Metrics } from './metrics/metrics.ts'
 import type { Role } from './metrics/processes.ts'
 import { reachOf } from './models/reach.ts'
@@ -52,7 +53,7 @@ import { Idempotency } from './store/idempotency.ts'
 import { keysUnder } from './store/keys.ts'
 import { Positions } from './store/positions.ts'
 import { Questions } from './store/questions.ts'
-import { connectForRequests, connectForWork, type RedisPlace } from './store/redis.ts'
+import { connectForRequests, connectForWork, type RedisPlace, redisFault } from './store/redis.ts'
 import { Room } from './store/room.ts'
 import { Runs } from './store/runs.ts'
 import { Samplings } from './store/samplings.ts'
@@ -207,7 +208,13 @@ export function openService(
     startWorker(name) {
       const connection = connectForWork(place)
       const faults = new FormatFaults(log)
-      const onError = (err: unknown) => log.warn({ err }, 'a worker met an error')
+      const onError = seldom((err, untold) => {
+        const away = redisFault(err) !== err // then its stack says nothing
+        log.warn(
+          { ...(away ? { reason: messageOf(err) } : { err }), ...(untold && { untold }) },
+          'a worker met an error',
+        )
+      })
       const models = new Models(samplings)
       const sampling = { samplings, items: evalItems, models, results }
       const evalSampler = new EvalSampler({ ...sampling, judge })

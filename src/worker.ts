@@ -8,13 +8,16 @@ import { main } from './main.ts'
 import { claimOneEngine } from './one-engine.ts'
 import { preparePython } from './prepare/python-environment.ts'
 import { openProbes } from './probes.ts'
+import { tellIfRedisIsAway } from './redis-away.ts'
 import { openService } from './service.ts'
 
 await main(async () => {
   const config = readConfig()
   const log = openLog(config.LOG_LEVEL, 'worker')
   const python = await preparePython((line) => log.info(line), config.PYTHON)
-  const service = openService(config, placeOfRedis(config), python, log, 'worker')
+  const place = placeOfRedis(config)
+  if (!process.connected) void tellIfRedisIsAway(place.url, log) // `npm start` says it for all of its processes
+  const service = openService(config, place, python, log, 'worker')
   const claim = await claimOneEngine(service, log)
   service.startWorker(`${hostname()}/${process.pid}`)
   // Started by `npm start` it is one of several on this machine, and seen through the API's port.
