@@ -7,13 +7,12 @@ import type { Samplings } from '../store/samplings.ts'
 import type { CompletionInput } from '../words/eval.ts'
 import type { PromptMessage } from '../words/item.ts'
 import { type EvalItems, ItemChanged } from './eval-items.ts'
+import { inOrder } from './in-order.ts'
 import type { ResultMaker } from './result-maker.ts'
 import { givenOf, packText, sampleVerdict, type Text } from './sample.ts'
 import { itemOfSample } from './spec.ts'
 import { questionHash, readItem, type SuiteItem } from './suites.ts'
 import type { OpenEval } from './view.ts'
-
-const AT_ONCE = 32
 
 export interface WantedSample {
   sample_id: string
@@ -109,15 +108,4 @@ export class Brought {
 function unknownSample(path: string, { id, total }: OpenEval): Fault {
   const message = `eval ${id} has the samples s0 to s${total - 1}`
   return new Fault('invalid_request', `${path}: ${message}`, { errors: [{ path, message }] })
-}
-
-/** A few at once, the answers in order. */
-async function inOrder<T, U>(values: T[], make: (value: T, k: number) => Promise<U>): Promise<U[]> {
-  const made: U[] = []
-  const queue = values.entries()
-  const work = async () => {
-    for (const [k, value] of queue) made[k] = await make(value, k)
-  }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, values.length) }, work))
-  return made
 }

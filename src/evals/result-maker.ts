@@ -6,6 +6,7 @@ import { decodeItemId } from '../words/item-id.ts'
 import { collected } from './collected.ts'
 import type { EvalItems } from './eval-items.ts'
 import type { CollectedGroup } from './group-sampler.ts'
+import { inOrder } from './in-order.ts'
 import { resultOf, type SampledItem } from './results.ts'
 import type { SampleVerdict } from './sample.ts'
 import type { EvalSpec, Spec } from './spec.ts'
@@ -13,6 +14,8 @@ import { questionHash, readItem, type SuiteItem, suiteHash } from './suites.ts'
 import { progressOf, viewOf } from './view.ts'
 
 const PAGE = 1000
+/** What finds the items of a made-up suite once more: whoever asked for the result waits for it. */
+const HASH_WITHIN_MS = 4000
 
 interface Parts {
   samplings: Samplings
@@ -98,19 +101,22 @@ export class ResultMaker {
     return resultOf(sampled, { temperature: model && temperature, samplesPerItem: samples_per_item, repeat })
   }
 
-  /** The hash of a suite that was made up; null if an item of it cannot be made now. */
+  /** The hash of a suite that was made up; null if not all of its items can be had within the deadline. */
   async #hash(items: SuiteItem[]): Promise<string | null> {
-    const known: { id: string; question: string }[] = []
-    for (const item of items) {
-      const question =
-        item.question ??
-        (await this.#parts.items.make(item).then(
-          (made) => questionHash(made.question),
-          () => undefined,
-        ))
-      if (question === undefined) return null
-      known.push({ id: item.id, question })
+    const over = new AbortController()
+    const { promise: late, reject } = Promise.withResolvers<never>()
+    const timer = setTimeout(() => reject(new Error('the items take too long')), HASH_WITHIN_MS)
+    const known = async ({ id, question }: SuiteItem) => ({
+      id,
+      question: question ?? questionHash((await this.#parts.items.make({ id, question })).question),
+    })
+    try {
+      return suiteHash(await Promise.race([inOrder(items, known, over.signal), late]))
+    } catch {
+      return null
+    } finally {
+      clearTimeout(timer)
+      over.abort()
     }
-    return suiteHash(known)
   }
 }
