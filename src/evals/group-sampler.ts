@@ -13,7 +13,7 @@ import type { Group, Rollout } from '../words/rollout.ts'
 import type { EvalItems } from './eval-items.ts'
 import type { Models } from './models.ts'
 import type { ResultMaker } from './result-maker.ts'
-import { packText, type Text, unpackText } from './sample.ts'
+import { packText, type Text, unpackWithin } from './sample.ts'
 import type { CollectionSpec } from './spec.ts'
 
 /** Items that are taken at once. */
@@ -23,6 +23,8 @@ const OTHERS_TAKE_MS = 150
 const NOT_READY_MS = 1_000
 const FULL_MS = 3_000
 const SCORED_WITHIN_MS = 20_000
+/** Room for the answers of a group, as JSON: as much as a body of POST /rollouts may have. */
+const GROUP_BYTES = 64 * 1024 * 1024
 
 /** What became of a group of a collection. */
 export interface CollectedGroup {
@@ -136,9 +138,19 @@ export class GroupSampler {
 
   /** Undefined while one is missing: whoever brings the last one finds them all. */
   async #wholeGroup(id: string, { group_size }: CollectionSpec, group: number): Promise<Text[] | undefined> {
-    const packed = await this.#parts.samplings.texts(id, samplesOf(group, group_size))
-    const texts = packed.flatMap((one) => (one ? [unpackText(one)] : []))
-    return texts.length === group_size ? texts : undefined
+    const { samplings } = this.#parts
+    const samples = samplesOf(group, group_size)
+    if (!(await samplings.hasTexts(id, samples))) return undefined
+    const texts: Text[] = []
+    let left = GROUP_BYTES
+    for (const sample of samples) {
+      const packed = await samplings.text(id, sample) // one at a time: together they may be more than a process has room for
+      if (!packed) return undefined // posted meanwhile
+      const unpacked = unpackWithin(packed, left)
+      left -= unpacked?.bytes ?? 0
+      texts.push(unpacked?.text ?? { kind: 'failed', detail: `the group's answers are over ${GROUP_BYTES} bytes` })
+    }
+    return texts
   }
 
   async #post(

@@ -34,6 +34,17 @@ export function unpackText(packed: Buffer): Text {
   return JSON.parse(inflateRawSync(packed).toString()) as Text // packed above
 }
 
+/** With the bytes of its JSON; undefined if these are over `most`, and then no more than that is unpacked. */
+export function unpackWithin(packed: Buffer, most: number): { text: Text; bytes: number } | undefined {
+  try {
+    const json = inflateRawSync(packed, { maxOutputLength: Math.max(1, most) }) // 0 is refused as no length
+    return { text: JSON.parse(json.toString()) as Text, bytes: json.byteLength } // packed above
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return undefined
+    throw error
+  }
+}
+
 const NO_COMPLETION = new Set(['abort', 'error'])
 
 /** What is to be judged. */

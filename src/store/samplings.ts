@@ -157,6 +157,13 @@ export class Samplings {
     return this.#redis.hmgetBuffer(this.#keys.ofSampling(id).texts, ...samples.map(String))
   }
 
+  /** Whether all of them are kept. */
+  async hasTexts(id: string, samples: number[]): Promise<boolean> {
+    const { texts } = this.#keys.ofSampling(id)
+    const kept = await Promise.all(samples.map((sample) => this.#redis.hexists(texts, String(sample))))
+    return kept.every((one) => one === 1)
+  }
+
   async forgetTexts(id: string, samples: number[]): Promise<void> {
     await this.#redis.hdel(this.#keys.ofSampling(id).texts, ...samples.map(String))
   }

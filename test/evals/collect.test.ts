@@ -113,6 +113,34 @@ it('a rollout without a score is failed in the progress, and no 0 in its mean', 
   expect(await progressWith(short)).toEqual({ done: 8, total: 8, failed: 8, mean_score: null })
 })
 
+it('an answer that brings its group above 64 MiB fails with the reason, and the collection ends', async () => {
+  const content = `<answer>x</answer>${' '.repeat(25 * 2 ** 20)}`
+  const model = await choosing({ message: { content }, finish_reason: 'stop' })
+  await world.call('PUT', '/runs/wide', {
+    group_size: 3,
+    batch_size: 3,
+    tasks: ['gcd'],
+    drop_equal_scores: false,
+    unscored_rollouts: 'mask',
+  })
+  const { body } = await world.call('POST', '/runs/wide/collect', {
+    model: { name: 'm', base_url: model.url },
+    groups: 1,
+    concurrency: 1,
+  })
+  expect(await over('wide', body.id)).toMatchObject({
+    progress: { done: 3, total: 3, failed: 1, mean_score: 0 },
+    result: { groups: 1, scored: 1 },
+  })
+  const [group] = (await world.call('POST', '/runs/wide/batches', { step: 0, final: true })).body.groups
+  expect(group.rollouts.map(({ extra }: { extra?: unknown }) => extra)).toEqual([
+    undefined,
+    undefined,
+    { reason: `the group's answers are over ${64 * 2 ** 20} bytes` },
+  ])
+  model.close()
+}, 60_000)
+
 it('pauses while the buffer is full, and goes on when the trainer has taken a batch', async () => {
   const model = await pretend({ accuracy: 0.5 })
   await world.call('PUT', '/runs/slow', {
