@@ -32,10 +32,11 @@ const here = (code: string) =>
 
 const [PREAMBLE = ''] = blocks(PAGE.split(/^## /m)[0] ?? '', 'python')
 
-async function python(title: string): Promise<string> {
+/** `before`: what stands between the page's preamble and the loop. */
+async function python(title: string, before = ''): Promise<string> {
   const [program = ''] = blocks(section(title), 'python')
   expect(program).not.toBe('')
-  const { stdout } = await run(inject('python'), ['-c', here(`${PREAMBLE}\n${program}`)], {
+  const { stdout } = await run(inject('python'), ['-c', here(`${PREAMBLE}\n${before}\n${program}`)], {
     env: environmentWith({ PYTHONPATH }),
   })
   return stdout
@@ -49,8 +50,19 @@ async function shell(title: string): Promise<string> {
   return stdout
 }
 
+const OWN_POLICY_ALONE = `
+printed = train
+
+def train(batch):
+    versions = {group["policy_version"] for group in batch["groups"]}
+    assert versions == {batch["step"]}, f"step {batch['step']} trains on policies {versions}"
+    printed(batch)
+`
+
 it('synchronous, by steps', { timeout: 120_000 }, async () => {
-  const output = await python('Synchronous')
+  const output = await python('Synchronous', OWN_POLICY_ALONE)
+  const { progress } = JSON.parse((await run('curl', ['-s', `${server.url}/runs/by-steps`])).stdout)
+  expect(progress).toMatchObject({ scored_groups: 24, queued_groups: 0, buffered_groups: 0, stale_groups: 0 })
   expect(output.match(/^step \d: \d+ rollouts, mean reward 0\.\d\d$/gm)).toHaveLength(3)
   expect(await shell('Synchronous')).toMatch(/"sequences":2[\s\S]*"acknowledged":true/)
 })
