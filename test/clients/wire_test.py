@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import world  # noqa: F401  makes the client importable
 
 import reasoning_gym_client
-from reasoning_gym_client import Client, Problem, Unreachable
+from reasoning_gym_client import Client, NotReady, Problem, Unreachable
 
 try:
     import numpy
@@ -32,7 +32,10 @@ class Scripted(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         status, headers, told = answer
-        data = json.dumps(told).encode()
+        held = self.headers.get("prefer", "").partition("wait=")[2]
+        if held and status == 204:
+            time.sleep(float(held))
+        data = b"" if status == 204 else json.dumps(told).encode()
         self.send_response(status)
         for name, value in {"content-length": str(len(data)), **headers}.items():
             self.send_header(name, value)
@@ -43,6 +46,36 @@ class Scripted(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         pass
+
+
+class Held(list):
+    """One answer for ever."""
+
+    def __init__(self, answer: tuple) -> None:
+        super().__init__([answer])
+
+    def pop(self, _: int = 0) -> tuple:
+        return self[0]
+
+
+class LikeTensor:
+    """What a torch tensor on the CPU does when it is made an array."""
+
+    def __init__(self, dtype: str, values: list, requires_grad: bool = False) -> None:
+        self.dtype, self.values, self.requires_grad = dtype, values, requires_grad
+
+    def detach(self) -> "LikeTensor":
+        return LikeTensor(self.dtype, self.values)
+
+    def float(self) -> "LikeTensor":
+        return LikeTensor("torch.float32", self.values, self.requires_grad)
+
+    def __array__(self, dtype: object = None, copy: object = None) -> object:
+        if self.requires_grad:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+        if self.dtype != "torch.float32":
+            raise TypeError(f"Got unsupported ScalarType {self.dtype}")
+        return numpy.array(self.values, dtype="float32")
 
 
 class Wire(unittest.TestCase):
@@ -158,6 +191,44 @@ class Wire(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "as strings"):
                 self.sent(values)
         self.assertEqual(self.server.seen, [])
+
+    @unittest.skipIf(numpy is None, "numpy is not there")
+    def test_tensors_of_a_type_that_numpy_lacks_travel_as_float32(self) -> None:
+        for dtype in ("torch.bfloat16", "torch.float8_e4m3fn"):
+            sent = self.sent(LikeTensor(dtype, [0.5, -2.0], requires_grad=True))
+            self.assertEqual(sent["dtype"], "float32")
+            self.assertEqual(reasoning_gym_client._numbers(sent).tolist(), [0.5, -2.0])
+
+    def test_the_whole_time_is_waited_for_not_its_whole_seconds(self) -> None:
+        queued = {"group_id": "g", "status": "queued"}
+        run = Client(self.url).run("r")
+        for timeout_s, ask, answer, after in (
+            (1.9, lambda s: run.batch(0, timeout_s=s), (204, {}, None), NotReady),
+            (0.6, lambda s: run.batch(0, timeout_s=s), (204, {}, None), NotReady),
+            (0.6, lambda s: run.group("g", wait_s=s), (200, {}, queued), None),
+            (0.6, lambda s: run.items(timeout_s=s), (200, {"retry-after": "1"}, {"items": []}), None),
+        ):
+            self.server.seen.clear()
+            self.server.script = Held(answer)
+            begun = time.monotonic()
+            if after is None:
+                ask(timeout_s)
+            else:
+                self.assertRaises(after, ask, timeout_s)
+            took = time.monotonic() - begun
+            self.assertGreater(took, timeout_s - 0.1)
+            self.assertLess(took, timeout_s + 5)  # on a busy machine
+            self.assertLess(len(self.server.seen), 50)
+
+    def test_what_comes_in_the_last_second_of_a_wait_is_taken(self) -> None:
+        batch = {"step": 0, "groups": []}
+        self.server.script = [(204, {}, None), (204, {}, None), (200, {}, batch)]
+        self.assertEqual(Client(self.url).run("r").batch(0, timeout_s=0.8), batch)
+
+    def test_without_time_it_is_asked_once(self) -> None:
+        self.server.script = [(204, {}, None)]
+        self.assertRaises(NotReady, Client(self.url).run("r").batch, 0, timeout_s=0)
+        self.assertEqual(len(self.server.seen), 1)
 
     def test_nan_is_refused_before_it_is_sent(self) -> None:
         with self.assertRaises(ValueError):

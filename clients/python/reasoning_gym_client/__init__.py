@@ -277,6 +277,7 @@ class NotReady(ReasoningGymError):
 _TYPED = ("int32", "float32", "uint8", "int16", "float64")
 _WIDENED = {"bool": "uint8", "int8": "int16", "uint16": "int32", "float16": "float32"}
 _NARROWED = {"int64", "uint64", "uint32"}
+_NOT_IN_NUMPY = ("torch.bfloat16", "torch.float8")  # float32 has all their values
 _BY_TYPECODE = {"B": "uint8", "h": "int16", "i": "int32", "f": "float32", "d": "float64"}
 _EXACT_MOST = 2**53 - 1  # the server reads JSON numbers as doubles
 
@@ -289,6 +290,8 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "__array__") and numpy is not None:
         if getattr(value, "requires_grad", False):
             value = value.detach()
+        if str(getattr(value, "dtype", "")).startswith(_NOT_IN_NUMPY):
+            value = value.float()
         given = numpy.asarray(value)
         if given.ndim != 1:
             return _listed(given)
@@ -351,7 +354,9 @@ def _with_arrays(batch: Batch) -> Batch:
 _AGAIN = (429, 502, 503, 504)
 _PAUSE_S, _PAUSE_MOST_S = 0.2, 10.0
 _WAIT_MOST_S = 60  # the server holds an answer no longer
-_LULL_S = 0.05  # between two asks that are meant to be held
+_HELD_S = 30.0  # of a batch that is waited for
+_LULL_S = 0.05  # between two asks that are meant to be held, or come in the last second of a wait
+_OVER_S = 0.1  # the server waits whole seconds; so much too long is better than asking again and again
 
 
 class _Answer:
@@ -416,7 +421,7 @@ class _Wire:
         """The first answer below 400. Raises Problem for a refusal, Unreachable if there is no answer at all."""
         target = self.base + path + _query(query)
         sent = {**self.headers, **(headers or {})}
-        wait = min(int(wait_s), _WAIT_MOST_S)
+        wait = min(int(wait_s + _OVER_S), _WAIT_MOST_S)
         if wait > 0:
             sent["Prefer"] = f"wait={wait}"
         payload = None
@@ -867,9 +872,10 @@ class Run:
             answer = self._wire.call("POST", "/items", body, headers=_once_key())
             items: List[Item] = answer.json()["items"]
             pause = _seconds(answer.headers.get("retry-after")) or 0.2
-            if items or time.monotonic() + pause > until:
+            left = until - time.monotonic()
+            if items or left <= 0:
                 return items
-            time.sleep(pause)
+            time.sleep(min(pause, left))
 
     # Rollouts
 
@@ -922,13 +928,14 @@ class Run:
     def group(self, group_id: str, *, wait_s: float = 0) -> Group:
         """A group as it stands, or as it is once scored, if that is within `wait_s`."""
         until = time.monotonic() + wait_s
+        left = wait_s
         while True:
-            left = until - time.monotonic()
             path = _path("rollouts", group_id)
             group: Group = self._wire.call("GET", path, query={"run": self.name}, wait_s=max(0, left)).json()
-            if group["status"] != "queued" or until - time.monotonic() < 1:
+            left = until - time.monotonic()
+            if group["status"] != "queued" or left <= 0:
                 return group
-            time.sleep(_LULL_S)
+            time.sleep(min(_LULL_S, left))
 
     # Batches
 
@@ -959,22 +966,24 @@ class Run:
             balance=balance,
         )
         until = None if timeout_s is None else time.monotonic() + timeout_s
+        left = _HELD_S if timeout_s is None else timeout_s
         while True:
-            left = 30.0 if until is None else max(0.0, until - time.monotonic())
             answer = self._wire.call(
                 "POST",
                 _path("runs", self.name, "batches"),
                 body,
                 query={"arrays": "base64"},
-                wait_s=min(30.0, left),
+                wait_s=max(0, min(_HELD_S, left)),
             )
             if answer.status == 200:
                 return _with_arrays(answer.json())
-            if until is not None and until - time.monotonic() < 1:
+            if until is not None:
+                left = until - time.monotonic()
+            if left <= 0:
                 raise NotReady(
                     step, _count(answer.headers.get("x-batch-missing")), _count(answer.headers.get("x-batch-queued"))
                 )
-            time.sleep(_LULL_S)
+            time.sleep(min(_LULL_S, left))
 
     def read_batch(self, step: int, *, rank: Optional[int] = None, ranks: Optional[int] = None) -> Batch:
         """A batch that is composed; Problem `unknown_batch` if it is not."""
