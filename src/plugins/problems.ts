@@ -1,5 +1,5 @@
 /** Failures on the wire: every one becomes a problem document with a code from the table. */
-import type { FastifyError, FastifyInstance } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify'
 import { Fault } from '../faults.ts'
 import { redisFault } from '../store/redis.ts'
 import { Addresses } from './addresses.ts'
@@ -16,6 +16,7 @@ export function addProblems(app: FastifyInstance): void {
     if (fault.status >= 500)
       request.log[fault.code === 'internal' ? 'error' : 'warn']({ err: fault.cause ?? error }, fault.message)
     if (fault.code === 'method_not_allowed') reply.header('allow', addresses.methodsAt(request.url).join(', '))
+    keepConnection(reply)
     return reply
       .status(fault.status)
       .headers(retryHeader(fault))
@@ -25,6 +26,17 @@ export function addProblems(app: FastifyInstance): void {
   app.setNotFoundHandler(({ url }) => {
     throw addresses.faultAt(url)
   })
+}
+
+/**
+ * Fastify ends the connection where a body is refused: many clients that still send it would meet that, and not the answer.
+ * Node reads the rest and throws it away, as long as a request may take. A server that closes ends its connections all the
+ * same: it says so on the raw answer.
+ */
+function keepConnection(reply: FastifyReply): void {
+  const closing = reply.raw.getHeader('connection')
+  reply.removeHeader('connection')
+  if (closing !== undefined) reply.raw.setHeader('connection', closing)
 }
 
 function retryHeader({ retryAfter }: Fault): Record<string, string> {

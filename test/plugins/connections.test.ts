@@ -71,6 +71,18 @@ it('what was sent when the close begins is answered, though nobody has read it o
   for (const answer of await answers) expect(answer).toMatch(/^HTTP\/1\.1 200 /)
 })
 
+it('a body that is refused while the server closes ends its connection like any other request', async () => {
+  const { world, port } = await listeningWorld()
+  const socket = connect(port, '127.0.0.1')
+  const answer = ended(socket)
+  await once(socket, 'connect')
+  const closed = world.close()
+  const head = ['POST /items HTTP/1.1', 'Host: localhost', 'Content-Type: application/json', 'Content-Length: 1']
+  socket.write(`${head.join('\r\n')}\r\n\r\n{`)
+  await closed
+  expect(await answer).toMatch(/^HTTP\/1\.1 400 .*\r\nconnection: close\r\n/is)
+})
+
 it('a busy process takes many connections in a turn of its event loop, not one', async () => {
   const { world, port } = await listeningWorld()
   let [taken, turns] = [0, 0]

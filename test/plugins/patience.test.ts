@@ -1,4 +1,4 @@
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { PATIENCE } from '../../src/plugins/patience.ts'
 import { openWorld, type World } from '../world.ts'
@@ -10,11 +10,18 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
+function connected(): Socket {
+  const { port } = world.app.server.address() as AddressInfo // it listens on a port
+  return connect(port, '127.0.0.1')
+}
+
 /** Writes this and waits until the server has hung up. */
 async function answerTo(...parts: string[]): Promise<string> {
-  const { port } = world.app.server.address() as AddressInfo // it listens on a port
+  return answerOn(connected(), parts)
+}
+
+function answerOn(socket: Socket, parts: string[]): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
-  const socket = connect(port, '127.0.0.1')
   let answer = ''
   socket.on('data', (chunk: Buffer) => {
     answer += chunk.toString()
@@ -35,6 +42,20 @@ it.each([
   const answer = await answerTo(text)
   expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/)
   expect(body(answer)).toMatchObject({ code: 'request_timeout', status: 408 })
+})
+
+it('a client that goes on sending a body that was refused is cut', async () => {
+  const socket = connected()
+  const sending = setInterval(() => socket.write(' '), 20)
+  const head = [
+    'POST /items HTTP/1.1',
+    'Host: localhost',
+    'Content-Type: application/json',
+    'Content-Length: 1000000000000',
+  ]
+  const answer = await answerOn(socket, [`${head.join('\r\n')}\r\n\r\n`])
+  clearInterval(sending)
+  expect(answer).toMatch(/^HTTP\/1\.1 413 /)
 })
 
 it('a connection that is not used is closed', async () => {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
 import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -50,6 +51,52 @@ describe('compressed bodies', () => {
   it('another encoding is refused by name', async () => {
     const response = await send('{}', { 'content-encoding': 'br' })
     expect([response.status, await codeOf(response)]).toEqual([415, 'unsupported_media_type'])
+  })
+})
+
+describe('a body over the limit', () => {
+  const LIMIT = 1024 * 1024 // of all addresses that say nothing else
+  const livez = 'GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n'
+
+  /** Sends a body as a whole before the first look at an answer, then asks something else on the same connection. */
+  async function answersTo(body: Buffer, ...headers: string[]): Promise<string> {
+    const socket = connect(port, '127.0.0.1')
+    const head = ['POST /items HTTP/1.1', 'host: localhost', 'content-type: application/json', ...headers]
+    const sent = new Promise((resolve, reject) => {
+      socket.once('error', reject)
+      socket.write(`${head.join('\r\n')}\r\n\r\n`)
+      socket.write(body, resolve)
+    })
+    await sent
+    socket.write(livez)
+    let answers = ''
+    for await (const bytes of socket) {
+      answers += bytes
+      if (answers.includes('alive')) break // which destroys the socket
+    }
+    return answers
+  }
+
+  it.each([LIMIT + 1, 8 * LIMIT, 80 * LIMIT])(
+    'of %i bytes is read to its end, and its connection goes on',
+    async (bytes) => {
+      const answers = await answersTo(Buffer.alloc(bytes, 0x20), `content-length: ${bytes}`)
+      expect(answers).toMatch(/^HTTP\/1\.1 413 .*body_too_large.*HTTP\/1\.1 200 /s)
+    },
+  )
+
+  it('is read to its end where it comes in chunks', async () => {
+    const chunk = Buffer.from(`80000\r\n${' '.repeat(0x80000)}\r\n`)
+    const body = Buffer.concat([...Array(16).fill(chunk), Buffer.from('0\r\n\r\n')])
+    const answers = await answersTo(body, 'transfer-encoding: chunked')
+    expect(answers).toMatch(/^HTTP\/1\.1 413 .*body_too_large.*HTTP\/1\.1 200 /s)
+  })
+
+  it('is read to its end where it unpacks to too much', async () => {
+    const body = gzipSync(Buffer.concat([Buffer.alloc(8 * LIMIT), randomBytes(LIMIT * 0.9)]))
+    expect(body.length).toBeLessThan(LIMIT)
+    const answers = await answersTo(body, 'content-encoding: gzip', `content-length: ${body.length}`)
+    expect(answers).toMatch(/^HTTP\/1\.1 413 .*body_too_large.*HTTP\/1\.1 200 /s)
   })
 })
 
