@@ -9,6 +9,7 @@ import { Item } from '../src/words/item.ts'
 import { ItemId } from '../src/words/item-id.ts'
 import { ItemsAsk } from '../src/words/items-ask.ts'
 import { problems } from '../src/words/problem.ts'
+import type { RecipeInput } from '../src/words/recipe.ts'
 import { RunName } from '../src/words/rollout.ts'
 import type { App, Services } from './context.ts'
 import { IdempotencyHeaders } from './eval-access.ts'
@@ -135,15 +136,20 @@ function tellHandedOut(log: ParentLog, { name, settings }: OpenRun, items: Item[
   for (const { id, task, difficulty } of items) debug?.({ item_id: id, task, difficulty }, 'an item is handed out')
 }
 
+function recipesOf(ask: Extract<ItemsAsk, { task: string }>): RecipeInput[] {
+  if ('seeds' in ask) {
+    const { seeds, ...recipe } = ask
+    return seeds.map((seed) => ({ ...recipe, seed }))
+  }
+  const { count, ...recipe } = ask
+  return Array.from({ length: count }, (_, k) => ({ ...recipe, index: recipe.index + k }))
+}
+
 /** The items that a body asks for. */
 async function give(services: Services, ask: ItemsAsk, waitMs: number, log: ParentLog): Promise<HandedOut> {
   const { items, runs, handout, stepItems } = services
   if ('task' in ask) {
-    const { seeds, count, ...recipe } = ask
-    const places = seeds
-      ? seeds.map((seed) => ({ seed }))
-      : Array.from({ length: count }, (_, k) => ({ index: recipe.index + k }))
-    const made = await items.get(await Promise.all(places.map((place) => items.check({ ...recipe, ...place }))))
+    const made = await items.get(await Promise.all(recipesOf(ask).map((recipe) => items.check(recipe))))
     return { items: made.map((item) => items.present(item, DEFAULT_PROMPT)) }
   }
   const run = await runs.ensure(ask.run)

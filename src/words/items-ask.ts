@@ -1,4 +1,4 @@
-/** What POST /items takes: the next items of a run, those of one of its steps, or those of a recipe. */
+/** What POST /items takes: the next items of a run, those of one of its steps, or those of a recipe, with one seed or several. */
 import { z } from 'zod'
 import { checkShare, ShareFields, Step } from './batch.ts'
 import { RecipeInput } from './recipe.ts'
@@ -22,15 +22,16 @@ const ItemsOfStep = z
 
 const ItemsOfRecipe = z.strictObject({
   ...RecipeInput.shape,
-  seeds: z
-    .array(RecipeInput.shape.seed.removeDefault())
-    .min(1)
-    .max(1024)
-    .optional()
-    .describe('In place of seed and count: one item of each'),
   count: Count.describe('Items index, index + 1, …'),
 })
 
+const { seed: Seed, ...AnySeed } = RecipeInput.shape
+
+const ItemsOfSeeds = z.strictObject({
+  ...AnySeed,
+  seeds: z.array(Seed.removeDefault()).min(1).max(1024).describe('In place of seed and count: one item of each'),
+})
+
 /** Exclusive: where only a field too many stands against one form, a union says no more of the others. */
-export const ItemsAsk = z.xor([NextItems, ItemsOfStep, ItemsOfRecipe])
+export const ItemsAsk = z.xor([NextItems, ItemsOfStep, ItemsOfRecipe, ItemsOfSeeds])
 export type ItemsAsk = z.infer<typeof ItemsAsk>

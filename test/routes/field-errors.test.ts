@@ -28,6 +28,15 @@ it.each([
   ['POST', '/items', { run: 'fields', cuont: 2 }, { cuont: 'unknown field' }],
   ['POST', '/items', { run: 'fields', ...recipe, seed: 1 }, { run: 'does not go together with task, seed' }],
   ['POST', '/items', { run: 'fields', step: 1, seed: 3 }, { seed: 'does not go together with run, step' }],
+  [
+    'POST',
+    '/items',
+    { ...recipe, seeds: [1, 2], seed: 2, count: 2 },
+    { seeds: 'does not go together with seed, count' },
+  ],
+  ['POST', '/items', { ...recipe, seeds: [1, 2], count: 2 }, { seeds: 'does not go together with count' }],
+  ['POST', '/items', { ...recipe, seeds: [1, '2'] }, { 'seeds.1': `${WHOLE} string` }],
+  ['POST', '/items', { ...recipe, seeds: [] }, { seeds: 'Too small: expected array to have >=1 items' }],
   ['POST', '/items', '[]', { body: 'expected an object, received array' }],
   [
     ...settings(['leg_counting', { task: 'gcd', weight: '2' }]),
