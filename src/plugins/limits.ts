@@ -3,14 +3,12 @@ import { Transform } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { Meter } from '../access/meter.ts'
 import { Fault } from '../faults.ts'
-
-/** Those who keep the server running ask from one address with others: refused, they would restart a sound server. */
-const PROBES = new Set<string | undefined>(['/livez', '/readyz'])
+import { PROBES } from './probes.ts'
 
 /** Comes after the guard has said who calls, and before it refuses: floods without a key are limited too. */
 export function addLimits(app: FastifyInstance, meter: Meter): void {
   app.addHook('onRequest', ({ caller, headers, routeOptions }, _reply, done) => {
-    if (PROBES.has(routeOptions.url)) return done()
+    if (PROBES.has(routeOptions.url)) return done() // refused, they would restart a sound server
     const bytes = Number(headers['content-length'] ?? 0)
     const seconds = meter.use(caller, { requests: 1, bytes })
     if (seconds !== undefined) {

@@ -4,18 +4,16 @@
  * three times.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { PROBES } from './probes.ts'
 
 /** Some ten milliseconds of small requests. */
 const BEGUN_AT_ONCE = 32
-
-/** For who watches over the process: they ask whether it answers, not how long the line is. */
-const NOT_IN_LINE = new Set(['/livez', '/readyz'])
 
 /** To be added before the guard, whose hooks then stand before these: who is refused does not wait for it. */
 export function addTurns(app: FastifyInstance): void {
   const line = new Line()
   app.addHook('onRoute', (route) => {
-    if (NOT_IN_LINE.has(route.url)) return
+    if (PROBES.has(route.url)) return // they ask whether the process answers, not how long the line is
     const stand = (_request: FastifyRequest, _reply: FastifyReply, done: () => void) => line.stand(done)
     route.onRequest = [stand, ...[route.onRequest ?? []].flat()]
   })
