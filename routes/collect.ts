@@ -46,7 +46,10 @@ export function collect(app: App, { collections, idempotency, samplings, seats }
         tags: ['collection'],
         summary: 'The run’s collections, newest first',
         params: OfRun,
-        response: { 200: z.strictObject({ collections: z.array(CollectionView) }), ...problems('redis_unavailable') },
+        response: {
+          200: z.strictObject({ collections: z.array(CollectionView) }),
+          ...problems('unknown_run', 'redis_unavailable'),
+        },
       },
     },
     async ({ params }) => ({ collections: await collections.list(params.run) }),

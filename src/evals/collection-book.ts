@@ -66,8 +66,9 @@ export class CollectionBook {
     return { ...found, spec }
   }
 
-  /** Newest first. */
+  /** Newest first. Throws `unknown_run`. */
   async list(run: string): Promise<CollectionView[]> {
+    await this.#parts.runs.find(run)
     const views: CollectionView[] = []
     for (const id of await this.#parts.samplings.ids('collection')) {
       const found = await this.#parts.samplings.find(id)

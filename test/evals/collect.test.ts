@@ -195,6 +195,8 @@ it('is cancelled and resumed; no group comes twice', async () => {
   const { collections } = (await world.call('GET', '/runs/stopped/collect')).body
   expect(collections.map(({ id }: CollectionView) => id)).toEqual([body.id])
   expect((await world.call('GET', `/runs/other/collect/${body.id}`)).body.code).toBe('unknown_eval')
+  const never = await world.call('GET', '/runs/never-was/collect')
+  expect([never.status, never.body.code]).toEqual([404, 'unknown_run'])
   await model.close()
 })
 
