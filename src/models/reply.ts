@@ -15,7 +15,10 @@ const Choice = z.looseObject({
 
 const ChatCompletion = z.looseObject({
   choices: z.array(Choice).min(1),
-  usage: z.looseObject({ completion_tokens: z.int().min(0).nullish() }).nullish(),
+  usage: z
+    .looseObject({ completion_tokens: z.int().min(0) })
+    .optional()
+    .catch(undefined), // a wrong count is no reason to lose the completion
   prompt_token_ids: z.array(z.int()).nullish(),
 })
 
