@@ -1,15 +1,15 @@
 /** `model`: a pretend OpenAI-compatible model, for demos, tests and CI without a GPU. */
 import { once } from 'node:events'
 import { Command, InvalidArgumentError } from 'commander'
+import { readConfig } from '../config.ts'
 import type { Accuracy } from '../pretend-model/behaviour.ts'
 import { Failure } from './failure.ts'
 import { interruption } from './interrupt.ts'
 import { examples, share, whole } from './options.ts'
 import { printLine } from './output.ts'
+import { hereOf, namedServer, type ServerOptions } from './server.ts'
 
-interface Options {
-  url: string
-  key?: string
+interface Options extends ServerOptions {
   host: string
   port: number
   accuracy: number
@@ -38,8 +38,8 @@ export function model(): Command {
     .description(
       'Serve a pretend OpenAI-compatible model. It asks a server for the answer and is right as often as it is told to be.',
     )
-    .option('--url <url>', 'the server whose items it knows', 'http://127.0.0.1:8000')
-    .option('--key <key>', 'a key of that server with the admin role, where it has keys')
+    .option('--url <url>', 'the server whose items it knows (SERVER_URL); else the one at HOST:PORT')
+    .option('--key <key>', 'a key of that server with the admin role, where it has keys (SERVER_KEY)')
     .option('--host <host>', 'address to listen on', '127.0.0.1')
     .option('--port <port>', 'port to listen on; 0: any free one', whole(), 8100)
     .option('--accuracy <share>', 'chance of a right answer', share, 0.6)
@@ -76,7 +76,9 @@ export function model(): Command {
 }
 
 async function run(options: Options): Promise<void> {
-  const { url, key, slow, retryAfter, task, ...rest } = options
+  const { url: _url, key: _key, slow, retryAfter, task, ...rest } = options
+  const config = readConfig()
+  const { url = hereOf(config), key } = namedServer(options, config)
   const server = { url, ...(key !== undefined && { key }) }
   const given = { ...rest, server, ...(task && { tasks: task }), slowRequests: slow, retryAfterS: retryAfter }
   const { startPretendModel } = await import('../pretend-model/pretend-model.ts') // with its HTTP server, which other commands need not load

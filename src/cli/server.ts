@@ -40,13 +40,12 @@ interface Needs {
 
 /** Gives `use` a server. One that is started for it ends with it. */
 export async function withServer<T>(
-  { url, key }: ServerOptions,
+  options: ServerOptions,
   { keeps = false, env = {} }: Needs,
   use: (server: Server) => Promise<T>,
 ): Promise<T> {
   const config = readConfig()
-  const named = url ?? config.SERVER_URL
-  const given = key ?? config.SERVER_KEY
+  const { url: named, key: given } = namedServer(options, config)
   if (named !== undefined) return use(new Server(named, given))
   const here = hereOf(config)
   if (await answers(here)) return use(new Server(here, given))
@@ -57,6 +56,11 @@ export async function withServer<T>(
   } finally {
     await own.stop()
   }
+}
+
+/** What the options name, else the settings. */
+export function namedServer({ url, key }: ServerOptions, { SERVER_URL, SERVER_KEY }: Config) {
+  return { url: url ?? SERVER_URL, key: key ?? SERVER_KEY }
 }
 
 /** Alone on loopback, without keys, in one process of each kind. */

@@ -183,8 +183,8 @@ describe('a failure is one line that says what to do', () => {
 
 describe('model', () => {
   it('knows the items of a server, and goes in order', async () => {
-    const args = ['model', '--port', '0', '--url', server.url, '--key', 'rule', '--accuracy', '1', '--task', 'lcm=0']
-    const model = start(args)
+    const args = ['model', '--port', '0', '--accuracy', '1', '--task', 'lcm=0']
+    const model = start(args, { env: { SERVER_URL: server.url, SERVER_KEY: 'rule' } })
     await until(
       async () => model.seen().stdout,
       (text) => text.includes('\n'),
