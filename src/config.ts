@@ -22,6 +22,8 @@ const list = (passes: (word: string) => boolean, what: string) =>
     .refine((words) => words.every(passes), what)
     .default([])
 const isNetwork = (word: string) => ipaddr.isValid(word) || ipaddr.isValidCIDR(word)
+/** Without scheme, port or path; what is all digits and dots is an address, or none. */
+const HOST_NAME = /^(?![\d.]+$)\w[\w.-]{0,252}$/
 const isOrigin = (word: string) => word === '*' || (URL.canParse(word) && new URL(word).origin === word)
 
 const count = (least: number, value: number) => z.coerce.number().int().min(least).default(value)
@@ -82,6 +84,11 @@ export const Environment = z.object({
     .string()
     .default('')
     .transform((text) => text.split(/[\s,]+/).filter(Boolean))
+    .superRefine((words, context) => {
+      const wrong = words.find((word) => !isNetwork(word) && !HOST_NAME.test(word))
+      if (wrong !== undefined)
+        context.addIssue({ code: 'custom', message: `${wrong}: write hosts, addresses or ranges such as 10.0.0.0/8` })
+    })
     .describe('Hosts, addresses and ranges of models for evals that may be loopback or private, comma-separated'),
   MODEL_CONCURRENCY: count(1, 64).describe('Requests to models that one worker has in flight at once'),
   BUFFER_MAX_BYTES: count(1, 4 * 1024 ** 3).describe(
