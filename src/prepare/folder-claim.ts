@@ -42,6 +42,8 @@ export async function claimFolder(
   return {
     release() {
       clearInterval(beat)
+      const holder = holderOf(dataDir)
+      if (holder?.pid !== me.pid || holder.world !== me.world) return // taken over while this server stood still
       rmSync(pid, { force: true })
       rmSync(claim, { force: true })
     },

@@ -55,6 +55,13 @@ it('is a server of another container as long as it touches its claim, though it 
   other.release()
 })
 
+it('is who took it over, also when the one before wakes up and ends', async () => {
+  const late = await claimFolder(folder, here(process.ppid))
+  leave(elsewhere(process.pid))
+  late.release()
+  expect(livingHolder(folder)).toBe(process.pid)
+})
+
 it('is nobody where a container was killed: its claim is waited out once, and an old one not at all', async () => {
   leave(elsewhere(process.ppid))
   ;(await claimFolder(folder, here(process.pid), 300)).release()
