@@ -42,7 +42,8 @@ export class Completions {
     const cancel = () => {
       clearTimeout(timer)
       waiting.delete(resolve)
-      if (waiting.size === 0) this.#waiting.delete(notice)
+      // Called again later: by then others may wait for the same under a set of their own.
+      if (waiting.size === 0 && this.#waiting.get(notice) === waiting) this.#waiting.delete(notice)
       resolve()
     }
     return { promise: promise.finally(cancel), cancel }
