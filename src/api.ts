@@ -20,7 +20,8 @@ await main(async () => {
   const log = openLog(config.LOG_LEVEL, 'api')
   const keys = openKeyRing(config)
   assertGuarded(config, keys)
-  const python = await preparePython((line) => log.info(line), config.PYTHON)
+  const say = (line: string) => log.info(line)
+  const python = await preparePython(say, config.PYTHON, (line) => log.warn(line))
   const place = placeOfRedis(config)
   if (!process.connected) void tellIfRedisIsAway(place.url, log) // `npm start` says it for all of its processes
   const service = openService(config, place, python, log)

@@ -27,7 +27,7 @@ await main(async () => {
   await assertPortFree(config)
   makeFolder(config.DATA_DIR)
   const claim = await claimFolder(config.DATA_DIR)
-  const python = await preparePython(say, config.PYTHON)
+  const python = await preparePython(say, config.PYTHON, (line) => log.warn(line))
   const redis = config.REDIS_URL ? undefined : await startPrivateRedis(config.DATA_DIR, say, config.PYTHON)
   const env = { ...process.env, REDIS_URL: config.REDIS_URL ?? redis?.url, PYTHON: python }
   if (config.REDIS_URL) void tellIfRedisIsAway(config.REDIS_URL, log)

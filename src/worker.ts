@@ -14,7 +14,8 @@ import { openService } from './service.ts'
 await main(async () => {
   const config = readConfig()
   const log = openLog(config.LOG_LEVEL, 'worker')
-  const python = await preparePython((line) => log.info(line), config.PYTHON)
+  const say = (line: string) => log.info(line)
+  const python = await preparePython(say, config.PYTHON, (line) => log.warn(line))
   const place = placeOfRedis(config)
   if (!process.connected) void tellIfRedisIsAway(place.url, log) // `npm start` says it for all of its processes
   const service = openService(config, place, python, log, 'worker')

