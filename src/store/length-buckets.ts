@@ -7,7 +7,7 @@ export function lengthField(length: number): string {
   return `${PREFIX}${length <= 0 ? 0 : Math.ceil(Math.log(length) / GROWTH) + 1}`
 }
 
-/** The length that a share of the counted ones do not exceed; null if none was counted. */
+/** What a share of the counted lengths do not exceed, as the upper edge of its bucket; null if none was counted. */
 export function percentile(sums: Record<string, number>, share: number): number | null {
   const buckets = Object.entries(sums)
     .filter(([field]) => field.startsWith(PREFIX))

@@ -221,7 +221,10 @@ export const Run = z.strictObject({
       signal: Count.describe('Groups that carried signal'),
       faults: z.record(z.string(), Count),
       truncated: Count.describe('Rollouts that were cut by the token limit'),
-      length_p95: z.number().nullable().describe('Tokens that 95 % of the rollouts do not exceed, within 5 %'),
+      length_p95: z
+        .number()
+        .nullable()
+        .describe('Tokens that 95 % of the rollouts do not exceed: the upper edge of a bucket, up to 5 % too many'),
       last_at: z.string().nullable().describe('When its last group was scored'),
     }),
   ),
