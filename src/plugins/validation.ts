@@ -1,6 +1,6 @@
 /** zod at the edge: what comes in has the documented shape, or is refused with every field named. */
 import type { FastifyInstance } from 'fastify'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { Fault } from '../faults.ts'
 import { fieldErrors, wording } from './field-errors.ts'
 
@@ -14,7 +14,13 @@ export function withPass<Schema extends z.ZodType>(schema: Schema, pass: Pass): 
   return schema
 }
 
+const NO_QUERY = z.strictObject({})
+
 export function addValidation(app: FastifyInstance): void {
+  // A route that says nothing of a query takes none: a field that belongs into the body would be passed over in silence.
+  app.addHook('onRoute', ({ schema }) => {
+    if (schema && !schema.hide) schema.querystring ??= NO_QUERY
+  })
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (value) => {
     const plain = PASSES.get(schema)?.(value)
     if (plain) return { value: plain }

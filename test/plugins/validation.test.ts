@@ -12,6 +12,7 @@ function validate(value: unknown): { value?: unknown; error?: unknown } {
       found = compile({ schema: ScoreBody, httpPart: 'body' })(value)
     },
     setSerializerCompiler() {},
+    addHook() {},
   }
   addValidation(app as unknown as Parameters<typeof addValidation>[0])
   return found
