@@ -39,6 +39,7 @@ import { addProblems } from './plugins/problems.ts'
 import { addRequestIds, requestId } from './plugins/request-ids.ts'
 import { addRequestLog } from './plugins/request-log.ts'
 import { addTurns } from './plugins/turns.ts'
+import { addUnreadablePaths, sendNowhere } from './plugins/unreadable-paths.ts'
 import { addValidation } from './plugins/validation.ts'
 
 const BODY_BYTES = 1024 * 1024
@@ -86,6 +87,7 @@ export async function buildApp(services: Services, log: FastifyBaseLogger, wire:
     bodyLimit: BODY_BYTES,
     genReqId: requestId,
     routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: true },
+    frameworkErrors: (_error, { raw }, reply) => sendNowhere(app, raw, reply.raw),
     forceCloseConnections: 'idle',
     return503OnClosing: false, // what still comes is answered like any other: see connections.ts
   }) as unknown as App // the type provider is a matter of types alone
@@ -96,6 +98,7 @@ export async function buildApp(services: Services, log: FastifyBaseLogger, wire:
   await addPages(app, corsOrigins)
   addCallers(app, keys, corsOrigins)
   if (meter) addLimits(app, meter)
+  addUnreadablePaths(app)
   addTurns(app)
   addGuard(app)
   addBodyRoom(app)
