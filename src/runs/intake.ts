@@ -10,7 +10,7 @@ import type { Room } from '../store/room.ts'
 import { decodeItemId } from '../words/item-id.ts'
 import { type Recipe, TRAINING_SEEDS_START } from '../words/recipe.ts'
 import { type Group, type GroupInput, releaseTokens } from '../words/rollout.ts'
-import { bufferFull, changing, conflict, serverFull } from './refusals.ts'
+import { bufferFull, bufferFullUnread, changing, conflict, serverFull } from './refusals.ts'
 import type { OpenRun, RunBook } from './run-book.ts'
 import { positionOf } from './sequence.ts'
 
@@ -94,7 +94,7 @@ export class Intake {
   async assertRoom(runName: string): Promise<void> {
     const { runs, room } = this.#parts
     if (await room.isFull()) throw serverFull(room.mostBytes)
-    if (await runs.isFull(runName)) throw bufferFull(runName)
+    if (await runs.isFull(runName)) throw bufferFullUnread(runName)
   }
 
   /**

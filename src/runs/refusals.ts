@@ -11,6 +11,15 @@ export function bufferFull(run: string): Fault {
   )
 }
 
+/** Before the body is read, so that what it says of `buffer` is not known. */
+export function bufferFullUnread(run: string): Fault {
+  return new Fault(
+    'buffer_full',
+    `The buffer of run ${run} is full, and the body was not read: take batches and acknowledge them, or raise buffer_max_groups. Groups that are known, or have "buffer": false, are taken without the run in the query; where no group is for the buffer, set "buffer": false for the run`,
+    { retryAfter: RETRY_S },
+  )
+}
+
 export function serverFull(mostBytes: number): Fault {
   return new Fault(
     'buffer_full',

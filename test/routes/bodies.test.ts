@@ -119,6 +119,18 @@ describe('a full run', () => {
     expect(answer).toMatch(/^HTTP\/1.1 429 /)
     expect(answer).toMatch(/retry-after: \d/i)
     expect(answer).toContain('buffer_full')
+    expect(answer).toContain('without the run in the query')
+  })
+
+  it('takes what does not wait for a trainer as its refusal says: without the run in the query, or by a setting', async () => {
+    await world.call('PUT', '/runs/brimming', { buffer_max_groups: 1, batch_size: 16 })
+    const large = { item_id: itemId, rollouts, extra: 'x'.repeat(70_000) }
+    expect((await post({ ...large, group_id: 'first' }, '/rollouts?run=brimming')).status).toBe(200)
+    const unbuffered = { ...large, group_id: 'second', buffer: false }
+    expect((await post(unbuffered, '/rollouts?run=brimming')).status).toBe(429)
+    expect((await post({ ...unbuffered, run: 'brimming' })).status).toBe(200)
+    await world.call('PUT', '/runs/brimming', { buffer: false })
+    expect((await post({ ...large, group_id: 'third' }, '/rollouts?run=brimming')).status).toBe(200)
   })
 })
 
