@@ -1,7 +1,7 @@
 /** JSON bodies: read as bytes and decoded once, which is half as fast again as Fastify's own parser at 16 KB. */
 import { isAscii } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
-import { parse } from 'secure-json-parse'
+import { scan } from 'secure-json-parse'
 import { Fault } from '../faults.ts'
 import { readBytes } from './body-bytes.ts'
 import { putBack, takeLists } from './body-lists.ts'
@@ -48,11 +48,21 @@ export function readJson(body: Buffer): unknown {
 }
 
 function parsed(text: string, isPlain: boolean): unknown {
+  const value = jsonOf(text)
+  if (!isPlain && mayReachPrototype(value, 0) && scan(value, { safe: true }) === null) {
+    throw new Fault(
+      'invalid_json',
+      'A key could reach a prototype: `__proto__` is refused anywhere, and `prototype` in `constructor`',
+    )
+  }
+  return value
+}
+
+function jsonOf(text: string): unknown {
   try {
-    const value: unknown = text.startsWith(BYTE_ORDER_MARK) ? parse(text) : JSON.parse(text)
-    return !isPlain && reachesPrototype(value, 0) ? parse(text) : value // which says what is wrong
+    return JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text)
   } catch (cause) {
-    throw cause instanceof Fault ? cause : unreadable(text, cause)
+    throw unreadable(text, cause)
   }
 }
 
@@ -61,22 +71,22 @@ function namesPrototype(body: Buffer): boolean {
   return body.includes('__proto__') || body.includes('constructor') || body.includes('\\u')
 }
 
-/** What was parsed is looked through rather than its text: small bodies are texts, with few fields. */
-function reachesPrototype(value: unknown, depth: number): boolean {
+/** Looks through what was parsed rather than its text: small bodies are texts, with few fields. */
+function mayReachPrototype(value: unknown, depth: number): value is object {
   if (typeof value !== 'object' || value === null) return false
   if (depth === DEEPEST) throw tooDeep()
   if (Array.isArray(value)) {
     // By index: lists of a hundred thousand tokens come, over which an iterator takes ten times as long.
     for (let k = 0; k < value.length; k++) {
       const one: unknown = value[k]
-      if (typeof one === 'object' && reachesPrototype(one, depth + 1)) return true
+      if (typeof one === 'object' && mayReachPrototype(one, depth + 1)) return true
     }
     return false
   }
   for (const name of Object.keys(value)) {
     if (name === '__proto__' || name === 'constructor') return true
     const field: unknown = Reflect.get(value, name)
-    if (typeof field === 'object' && reachesPrototype(field, depth + 1)) return true
+    if (typeof field === 'object' && mayReachPrototype(field, depth + 1)) return true
   }
   return false
 }

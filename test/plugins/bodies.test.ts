@@ -53,8 +53,18 @@ describe('a JSON body', () => {
   ])('%s could reach a prototype and is refused', (text) => {
     expect(faultOf(text)).toBe('invalid_json')
     expect(faultOf(`[${text},"${' '.repeat(100_000)}"]`)).toBe('invalid_json')
+    expect(faultOf(`\ufeff${text}`)).toBe('invalid_json')
+    expect(() => read(text)).toThrow('`__proto__` is refused anywhere, and `prototype` in `constructor`')
     expect('admin' in {}).toBe(false)
   })
+
+  it.each(['{"constructor":"Ada"}', '{"prototype":{"constructor":{}}}', '{"constructor":[{"a":"__proto__"}]}'])(
+    '%s reaches none and is read',
+    (text) => {
+      expect(read(text)).toEqual(JSON.parse(text))
+      expect(read(`\ufeff${text}`)).toEqual(JSON.parse(text))
+    },
+  )
 
   it.each(['{', '[1,]', '{"a":NaN}', '"a', 'nul', '[1]]', '}', '\u0000', '{"a":1}{"b":2}', "{'a':1}"])(
     '%j is none',
