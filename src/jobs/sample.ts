@@ -10,12 +10,13 @@ import type { GroupSampler } from '../evals/group-sampler.ts'
 import type { ResultMaker } from '../evals/result-maker.ts'
 import type { Spec } from '../evals/spec.ts'
 import { Fault } from '../faults.ts'
-import { type Again, ENGINE_DOWN_MS } from '../queue/catalogue.ts'
+import { type Again, ENGINE_DOWN } from '../queue/catalogue.ts'
 import type { Samplings, StoredSampling } from '../store/samplings.ts'
 
 const IN_A_ROW = 4
 const TURN_MS = 5_000
 const LOOK_EVERY_MS = 1_000
+const SLOW_ITEM_MS = 2_000
 /** Tries of a sample whose item takes too long to make; then the eval has failed. */
 const MAKE_TRIES = 4
 /** Evals and collections whose tries are known here: more than can be at work. */
@@ -51,9 +52,9 @@ export function sample({ samplings, evalSampler, groupSampler, results }: Parts)
   const afterFailure = async (id: string, sample: number, error: unknown): Promise<Again | undefined> => {
     if (error instanceof ItemChanged) return fail(id, error.message)
     if (!(error instanceof Fault)) throw error
-    if (error.code === 'engine_unavailable') return { againInMs: ENGINE_DOWN_MS }
+    if (error.code === 'engine_unavailable') return ENGINE_DOWN
     if (error.code === 'make_timeout') {
-      if (tried(id, sample) < MAKE_TRIES) return { againInMs: ENGINE_DOWN_MS }
+      if (tried(id, sample) < MAKE_TRIES) return { againInMs: SLOW_ITEM_MS }
     } else if (error.status === 503) throw error
     return fail(id, `An item cannot be made: ${error.message}`)
   }

@@ -12,7 +12,7 @@ import type { FormatFaults } from '../logs/format-faults.ts'
 import { judgingLine } from '../logs/judging.ts'
 import { runLog } from '../logs/run-log.ts'
 import type { Meters } from '../metrics/meters.ts'
-import { type Again, ENGINE_DOWN_MS } from '../queue/catalogue.ts'
+import { type Again, ENGINE_DOWN } from '../queue/catalogue.ts'
 import { feedOf } from '../runs/curriculum.ts'
 import type { Handout } from '../runs/handout.ts'
 import { changing } from '../runs/refusals.ts'
@@ -58,7 +58,7 @@ export function scoreGroup(parts: Parts) {
     const { text_bytes, request, ...place } = posted
     const group = noticeOf(place)
     if (engine.health().ok) waiting.clear()
-    else if (waiting.has(group)) return { againInMs: ENGINE_DOWN_MS }
+    else if (waiting.has(group)) return ENGINE_DOWN
     try {
       const bytes = text_bytes ?? (await groups.find(place))?.about?.text_bytes ?? 0
       await room.within(bytes, () => score(place, request, last))
@@ -66,7 +66,7 @@ export function scoreGroup(parts: Parts) {
     } catch (error) {
       if (!isEngineDown(error)) throw error
       waiting.add(group)
-      return { againInMs: ENGINE_DOWN_MS }
+      return ENGINE_DOWN
     }
   }
 

@@ -30,13 +30,15 @@ export const JOBS = {
 export type JobName = keyof typeof JOBS
 export type JobData<Name extends JobName> = z.infer<(typeof JOBS)[Name]['data']>
 
-/** How long a job that found the engine down waits until it asks again. */
-export const ENGINE_DOWN_MS = 2_000
-
 /** The job is not over: it goes to the end of the queue, after a while if need be; that uses up no try. */
 export interface Again {
   againInMs: number
+  /** It is this worker that cannot do it now: the others are to have it first. */
+  elsewhere?: true
 }
+
+/** Of a job that found the engine down. */
+export const ENGINE_DOWN: Again = { againInMs: 2_000, elsewhere: true }
 
 /** What a worker does for each kind of job; a missing one is a type error. `last` says that no further try follows. */
 export type Processors = {

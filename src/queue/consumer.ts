@@ -5,6 +5,8 @@ import { JOBS, type JobData, type JobName, type Processors } from './catalogue.t
 
 /** A job whose worker was killed is taken up again after about this time. */
 const LOCK_MS = 30_000
+/** Without it the worker that put a job off would often be the one to wake first when it is due. */
+const OTHERS_FIRST_MS = 500
 
 interface Options {
   connection: Redis
@@ -21,10 +23,16 @@ export function consume(
   { connection, prefix, concurrency, onError, onOutcome = () => {} }: Options,
 ): { close(): Promise<void> } {
   const stopping = new AbortController()
+  const stepBack = (worker: Worker, ms: number) => {
+    if (worker.isPaused()) return
+    void worker.pause(true)
+    setTimeout(() => stopping.signal.aborted || worker.resume(), ms).unref()
+  }
   const workers = (Object.keys(JOBS) as JobName[]).map((name) => {
     const work = async (job: Job, token?: string) => {
       const again = await process(processors, name, job, stopping.signal)
       if (!again) return
+      if (again.elsewhere) stepBack(worker, again.againInMs + OTHERS_FIRST_MS)
       await job.moveToDelayed(Date.now() + again.againInMs, token)
       throw new DelayedError()
     }

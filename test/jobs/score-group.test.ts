@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { Fault } from '../../src/faults.ts'
 import { scoreGroup } from '../../src/jobs/score-group.ts'
 import { sweep } from '../../src/jobs/sweep.ts'
+import { ENGINE_DOWN } from '../../src/queue/catalogue.ts'
 import { pack, unpackAbout } from '../../src/store/payload.ts'
 
 const MB = 2 ** 20
@@ -53,7 +54,7 @@ it('waits for the engine however often it is down, also at its last try, and rea
   }
   const job = jobOf({ engine: { health: () => engine.health() }, groups })
   const ask = () => job({ run: 'r', epoch: 1, group: 'g', text_bytes: 1 }, { last: true })
-  for (let k = 0; k < 20; k++) expect(await ask()).toEqual({ againInMs: 2000 })
+  for (let k = 0; k < 20; k++) expect(await ask()).toEqual(ENGINE_DOWN)
   expect(reads).toBe(1)
   engine = UP
   await ask()
