@@ -58,12 +58,14 @@ const bench: Bench = {
 const rows: Row[] = []
 const failures: Record<string, string> = {}
 for (const name of names) {
+  const from = performance.now()
   try {
     rows.push(...((await PARTS[name]?.part(bench)) ?? []))
   } catch (error) {
     failures[name] = error instanceof Error ? error.message : String(error)
     console.error(`bench: ${name} failed:`, error)
   }
+  console.error(`bench: ${name} took ${Math.round((performance.now() - from) / 1000)} s`)
   write() // what is measured is kept, whatever comes after
 }
 console.log(`\n${table(rows)}\n`)

@@ -1,5 +1,6 @@
 /** W9: more workers, more groups: on an engine that waits and takes no processor, the queue must not be the limit. */
 import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,12 +16,14 @@ import { settled } from '../waiting.ts'
 import { AT_ONCE, WAIT_MS } from '../waiting-engine.ts'
 
 const STEPS = [1, 2, 4, 8, 16, 32]
-/** Groups of each worker: so many times what it has in hand at once. */
+/** Groups of each worker: so many times what it has in hand at once, more where few make the rate. */
 const WAVES = 6
+const WAVES_OF_ONE = 12
 /** The rate is that between these shares of the groups: all workers have their hands full then, and are out of step. */
 const [FROM, TO] = [0.25, 0.85]
 const LOOK_EVERY_MS = 25
 const PREFIX = 'rgs'
+const WORKER = join(import.meta.dirname, '..', 'waiting-worker.ts')
 
 export async function workers({ keep }: Bench): Promise<Row[]> {
   const dataDir = mkdtempSync(join(tmpdir(), 'rgs-bench-'))
@@ -47,11 +50,9 @@ export async function workers({ keep }: Bench): Promise<Row[]> {
     } // as documented
     const rates: number[] = []
     for (const many of STEPS) {
-      while (children.length < many) {
-        const child = fork(join(import.meta.dirname, '..', 'waiting-worker.ts'), [socket, PREFIX])
-        children.push(child)
-        await new Promise((resolve) => child.once('message', resolve))
-      }
+      const more = Array.from({ length: many - children.length }, () => fork(WORKER, [socket, PREFIX]))
+      children.push(...more)
+      await Promise.all(more.map((child) => once(child, 'message'))) // that it listens
       const run = `workers-${many}`
       await call(server, 'PUT', `/runs/${run}`, { buffer_max_groups: 1_000_000, drop_equal_scores: false })
       const rollouts = Array.from({ length: 4 }, (_, k) => ({ completion: `<answer>${k}</answer>` }))
@@ -61,7 +62,7 @@ export async function workers({ keep }: Bench): Promise<Row[]> {
         rollouts,
       }))
       const asks = writeAsks('workers', [{ path: '/rollouts', body: JSON.stringify({ run, groups }) }])
-      const count = many * AT_ONCE * WAVES
+      const count = many * AT_ONCE * (many === 1 ? WAVES_OF_ONE : WAVES)
       await queue.pause()
       assertRight(
         'W9',
