@@ -150,7 +150,7 @@ describe('eval', () => {
 describe('where no server runs', () => {
   it('eval starts one, and what Ctrl-C left is there to be resumed', async () => {
     const away = { SERVER_URL: '', PORT: String(await freePort()), DATA_DIR: join(folder, 'own') }
-    const args = asking(slow, '--task', 'lcm', '--items', '30', '--concurrency', '2')
+    const args = asking(slow, '--task', 'lcm', '--items', '12', '--concurrency', '2')
     await run(args, { env: env() }) // the model knows the items of the other server
     const before = slow.tally.right
     const cancelled = start(args, { env: away })
@@ -161,10 +161,10 @@ describe('where no server runs', () => {
     )
     cancelled.process.kill('SIGINT')
     const { code, stderr } = await cancelled.ended
-    expect([code, stderr]).toEqual([130, expect.stringContaining('of 30 samples are kept')])
+    expect([code, stderr]).toEqual([130, expect.stringContaining('of 12 samples are kept')])
     const id = /eval --resume (eval-\w+)/.exec(stderr)?.[1] ?? ''
     const resumed = await run(['eval', '--resume', id, '--json', '--base-url', slow.url], { env: away })
-    expect([resumed.code, JSON.parse(resumed.stdout).progress.done]).toEqual([0, 30])
+    expect([resumed.code, JSON.parse(resumed.stdout).progress.done]).toEqual([0, 12])
   }, 180_000)
 })
 
