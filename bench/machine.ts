@@ -3,6 +3,7 @@ import { execFile, spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 export const ARTIFACTS = join(import.meta.dirname, '..', 'artifacts', 'bench')
@@ -71,6 +72,22 @@ export async function treeOf(pid: number): Promise<{ seconds: number; memoryMb: 
   const all = processesBelow(pid)
   const sum = (of: (one: Process) => number) => all.reduce((total, one) => total + of(one), 0)
   return { seconds: sum(({ seconds }) => seconds), memoryMb: Math.round(sum(({ memoryMb }) => memoryMb)) }
+}
+
+const IDLE_SHARE = 0.05
+const IDLE_FOR_MS = 500
+const IDLE_WITHIN_MS = 20_000
+
+/** Waits until a process and all below it have ended what they began for clients that are gone. Throws if they do not. */
+export async function untilIdle(pid: number): Promise<void> {
+  let before = await secondsOf(pid)
+  for (const until = performance.now() + IDLE_WITHIN_MS; performance.now() < until; ) {
+    await sleep(IDLE_FOR_MS)
+    const now = await secondsOf(pid)
+    if (now - before < (IDLE_SHARE * IDLE_FOR_MS) / 1000) return
+    before = now
+  }
+  throw new Error(`Process ${pid} does not come to rest: nothing can be measured beside it`)
 }
 
 function readProcess(pid: number): Process[] {

@@ -1,10 +1,9 @@
 /** W1, W2, W3: POST /score beside a plain wrapper, beside a scorer for every request, and beside a hostile client. */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { BASELINES, PYTHON_ENVIRONMENT, pythonOfBaselines } from '../environment.ts'
 import { load, type Measured } from '../load/run.ts'
-import { pinned, SERVER_CORE } from '../machine.ts'
+import { pinned, SERVER_CORE, untilIdle } from '../machine.ts'
 import { assertRight, type Bench, median, type Row } from '../rows.ts'
 import { type Ours, startOurs, startPlain } from '../servers.ts'
 import { asksForPerRequest, asksForUs, asksForWrapper, makeTexts } from '../texts.ts'
@@ -28,6 +27,7 @@ export async function score(bench: Bench): Promise<Row[]> {
         const measured = await load({ port, server, asks: file, seconds })
         assertRight(`${work} ${name}`, measured)
         bench.keep(`${work} ${name}`, measured)
+        await untilIdle(server) // what it has in hand takes the core of who comes next
         return measured
       }
       // The first time, items are made: that is not what is measured.
@@ -50,7 +50,6 @@ export async function score(bench: Bench): Promise<Row[]> {
         if (work === 'W1' && round < bench.rounds) {
           const stop = beHostile(ours)
           hostile.push(await measure('ours with a hostile client', ours.port, ours.pid, asks[0]).finally(stop))
-          await sleep(HOSTILE_GOES_ON_MS)
         }
       }
       const rate = (which_: Measured[]) => median(which_.map(({ unitsPerSecond }) => unitsPerSecond))
@@ -113,9 +112,6 @@ const HOSTILE = [
   { recipe: { task: 'polynomial_equations', seed: 1 }, answer: `${'('.repeat(20_000)}1` },
   { recipe: { task: 'simple_equations', seed: 1 }, answer: '9'.repeat(60_000) },
 ]
-
-/** What such an answer has begun goes on for so long after its client has gone. */
-const HOSTILE_GOES_ON_MS = 8000
 
 /** One hostile answer a second, until the returned function is called. */
 function beHostile(server: Ours): () => void {
