@@ -1,25 +1,29 @@
 /** What a model said: one choice of an OpenAI-compatible answer, with whatever the server of the model tells beside. */
 import { z } from 'zod'
 
+/** What is told beside the completion: told wrongly, it is no reason to lose the completion. */
+function aside<T extends z.ZodType>(shape: T) {
+  return shape.nullish().catch(undefined)
+}
+
+const TokenIds = aside(z.array(z.int()))
+
 const Choice = z.looseObject({
   message: z.looseObject({
     content: z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]).nullish(),
     reasoning: z.unknown().optional(),
     reasoning_content: z.unknown().optional(),
   }),
-  finish_reason: z.string().nullish(),
-  token_ids: z.array(z.int()).nullish(),
-  prompt_token_ids: z.array(z.int()).nullish(),
-  logprobs: z.looseObject({ content: z.array(z.looseObject({ logprob: z.number() })).nullish() }).nullish(),
+  finish_reason: aside(z.string()),
+  token_ids: TokenIds,
+  prompt_token_ids: TokenIds,
+  logprobs: aside(z.looseObject({ content: z.array(z.looseObject({ logprob: z.number() })).nullish() })),
 })
 
 const ChatCompletion = z.looseObject({
   choices: z.array(Choice).min(1),
-  usage: z
-    .looseObject({ completion_tokens: z.int().min(0) })
-    .optional()
-    .catch(undefined), // a wrong count is no reason to lose the completion
-  prompt_token_ids: z.array(z.int()).nullish(),
+  usage: aside(z.looseObject({ completion_tokens: z.int().min(0) })),
+  prompt_token_ids: TokenIds,
 })
 
 /** A completion as it is kept. */

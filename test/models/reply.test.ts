@@ -10,3 +10,21 @@ it('a usage that is no count of tokens is ignored, and the completion is not', (
   const counted = [{ ...choices[0], token_ids: [1, 2, 3] }]
   expect(readReply({ choices: counted, usage: { completion_tokens: -1 } })?.length_tokens).toBe(3)
 })
+
+it('whatever is told wrongly beside a completion is left out, and the completion is not', () => {
+  const asides = [
+    { finish_reason: 3 },
+    { finish_reason: { type: 'stop' } },
+    { token_ids: 'abc' },
+    { token_ids: [1, null] },
+    { prompt_token_ids: {} },
+    { logprobs: [-0.1] },
+    { logprobs: { content: [{ token: 'y', logprob: null }] } },
+  ]
+  for (const aside of asides)
+    expect([aside, readReply({ choices: [{ ...choices[0], ...aside }] })]).toEqual([
+      aside,
+      { content: 'yes', finish_reason: 'finish_reason' in aside ? null : 'stop' },
+    ])
+  expect(readReply({ choices, prompt_token_ids: [0.5] })).toEqual({ content: 'yes', finish_reason: 'stop' })
+})
