@@ -86,8 +86,8 @@ export class Model {
         signal,
         timeout: timeout_s * 1000,
       })
-      const reply = readReply(answer)
-      return reply ?? { detail: 'the answer is no chat completion', retry: true }
+      const told = typeof answer === 'string' ? jsonOf(answer) : answer
+      return readReply(told) ?? { detail: `the answer is no chat completion: ${excerpt(told)}`, retry: true }
     } catch (error) {
       signal.throwIfAborted()
       return failureOf(error)
@@ -112,6 +112,21 @@ function failureOf(error: unknown): Failure {
   }
   if (error instanceof SyntaxError) return { detail: 'the answer is not JSON', retry: true }
   return { detail: error instanceof Error ? connectionDetail(error) : String(error), retry: true }
+}
+
+/** The client leaves a body as text where the server does not call it JSON, as simple servers forget to do. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** The server's own words, which may be an error that it sent with status 200. */
+function excerpt(answer: unknown): string {
+  const text = typeof answer === 'string' ? answer : (JSON.stringify(answer) ?? '')
+  return text.trim() || 'nothing'
 }
 
 function connectionDetail(error: Error): string {

@@ -110,6 +110,35 @@ it('Retry-After is honoured to the second', async () => {
   await guarded.close()
 })
 
+it('a completion is taken from a server that does not call it JSON', async () => {
+  for (const type of ['text/plain', 'text/html; charset=utf-8', '']) {
+    const { url } = await serve(() => ({ status: 200, headers: { 'content-type': type }, body: good }))
+    const guarded = guardedFetch(here)
+    const asked = new Model({ name: 'm', base_url: url }, guarded).ask(messages, asking, new AbortController().signal)
+    expect(await asked).toEqual({ content: 'yes', finish_reason: 'stop' })
+    await guarded.close()
+  }
+})
+
+it('what is no completion is told in the server’s own words, without the key', async () => {
+  const bodies = {
+    '{"error":{"message":"out of credit: k-secret"}}': 'out of credit: [key]',
+    '<h1>Hi</h1>': 'Hi',
+    '': 'nothing',
+  }
+  for (const [body, words] of Object.entries(bodies)) {
+    const { url } = await serve(() => ({ status: 200, headers: { 'content-type': 'text/html' }, body }))
+    const guarded = guardedFetch(here)
+    const model = new Model({ name: 'm', base_url: url, api_key: 'k-secret' }, guarded)
+    const asked = model.ask(messages, { ...asking, retries: 0 }, new AbortController().signal)
+    await expect(asked).rejects.toMatchObject({
+      message: expect.stringMatching(/^the answer is no chat completion: /),
+    })
+    await expect(asked).rejects.toThrow(words)
+    await guarded.close()
+  }
+})
+
 it('an abort ends the wait at once', async () => {
   const { url } = await serve(() => ({ status: 429, headers: { 'retry-after': '500' }, body: '{}' }))
   const guarded = guardedFetch(here)
