@@ -3,14 +3,14 @@ import { z } from 'zod'
 import type { OpenEval } from '../src/evals/view.ts'
 import { Fault } from '../src/faults.ts'
 import { type Caller, mayUse } from '../src/words/caller.ts'
-import { EvalId } from '../src/words/eval.ts'
+import { EvalId, ModelKey } from '../src/words/eval.ts'
 import type { Services } from './context.ts'
 
 export const OfEval = z.strictObject({ id: EvalId })
 
 export const KeyForModel = z
   .strictObject({
-    api_key: z.string().min(1).max(8192).optional().describe('Of the model: the first one was forgotten'),
+    api_key: ModelKey.optional().describe('Of the model: the first one was forgotten'),
   })
   .default({})
 

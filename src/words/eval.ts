@@ -7,11 +7,22 @@ import { Extraction, FaultKind, ScoringMode, UnscoredCode } from './verdict.ts'
 
 export const EvalId = z.string().regex(/^[a-z]+-[0-9a-f]{12,32}$/, 'an id as POST gave it')
 
+/**
+ * Of a model's server: what a header can carry, without the blanks at its ends (files end with a newline, and fetch would
+ * cut it off unseen: the key that a server repeats would not be known as the key any more).
+ */
+export const ModelKey = z
+  .string()
+  .trim()
+  .min(1)
+  .max(8192)
+  .regex(/^[ -~]*$/, 'printable ASCII characters, as a header carries them')
+
 /** Where a model is. The key is written, never read. */
 export const ModelInput = z.strictObject({
   name: z.string().min(1).max(256).describe('As the model’s server knows it'),
   base_url: z.url().max(2048).describe('Of an OpenAI-compatible server, with /v1 where it has it'),
-  api_key: z.string().min(1).max(8192).optional().describe('Never shown again, and forgotten when the eval ends'),
+  api_key: ModelKey.optional().describe('Never shown again, and forgotten when the eval ends'),
 })
 export type ModelInput = z.infer<typeof ModelInput>
 

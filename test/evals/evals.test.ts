@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { WRONG_ANSWER } from '../../src/pretend-model/answers.ts'
 import { Behaviour, mishapOf, outcomeOf } from '../../src/pretend-model/behaviour.ts'
@@ -131,6 +133,20 @@ it('a wrong key fails every sample with its reason, without the key in it', asyn
   const samples = await samplesOf(body.id)
   expect(samples.every(({ detail }) => detail?.includes('401') && !detail.includes('wrong-key-77'))).toBe(true)
   await model.close()
+})
+
+it('a key from a file that ends with a newline is known for the key where the model’s server repeats it', async () => {
+  const server = createServer((request, response) => {
+    response.writeHead(401, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ error: { message: `no such key: ${request.headers.authorization}` } }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const base_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  const model = { name: 'm', base_url, api_key: 'wrong-key-78\n' }
+  const { body } = await world.call('POST', '/eval', { model, suite: { tasks: ['gcd'], n: 1 } })
+  await over(body.id)
+  expect(await samplesOf(body.id)).toMatchObject([{ detail: 'HTTP 401 no such key: Bearer [key]' }])
+  server.close()
 })
 
 it('is cancelled in the middle and resumed without asking again for what is done', async () => {
@@ -271,6 +287,10 @@ it('what cannot be is refused by name', async () => {
     'http://u:p@127.0.0.1/v1',
   ])
     expect((await post({ model: { name: 'm', base_url } })).errors).toMatchObject([{ path: 'model.base_url' }])
+  for (const api_key of ['\n', 'two\nlines', 'ключ'])
+    expect((await post({ model: { name: 'm', base_url: 'http://127.0.0.1:9/v1', api_key } })).errors).toMatchObject([
+      { path: 'model.api_key' },
+    ])
 })
 
 it('suites can be looked at', async () => {
