@@ -54,10 +54,10 @@ export function guardedFetch(reach: Reach): GuardedFetch {
 
 /** Throws `invalid_request` unless the URL is one that may be called now; every later call is judged again. */
 export async function assertCallable(url: string, reach: Reach): Promise<void> {
-  const { hostname, protocol, username, password, search, hash } = new URL(url)
+  const { hostname, protocol, username, password } = new URL(url)
   if (protocol !== 'http:' && protocol !== 'https:') throw refused('must be http or https')
   if (username || password) throw refused('must not hold credentials: send them as api_key')
-  if (search || hash) throw refused('must not have a query or a fragment')
+  if (/[?#]/.test(url)) throw refused('must not have a query or a fragment') // an empty one would take the path in, too
   const host = bare(hostname)
   const addresses = isIP(host) ? [host] : await addressesOf(host)
   for (const address of addresses) {

@@ -285,6 +285,8 @@ it('what cannot be is refused by name', async () => {
     'http://10.0.0.1/v1',
     'ftp://example.com',
     'http://u:p@127.0.0.1/v1',
+    'http://127.0.0.1/v1?',
+    'http://127.0.0.1/v1#',
   ])
     expect((await post({ model: { name: 'm', base_url } })).errors).toMatchObject([{ path: 'model.base_url' }])
   for (const api_key of ['\n', 'two\nlines', 'ключ'])
