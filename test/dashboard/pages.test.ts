@@ -139,6 +139,21 @@ describe('Runs', () => {
     await assertSound(watched, 'run')
   })
 
+  it('a completion of which the beginning and the end are shown is not said to be without an end of its thinking', async () => {
+    const run = 'long-thoughts'
+    const { body } = await world.call('POST', '/items', { run })
+    const completion = `<think>${'so '.repeat(500)}</think>${'hence '.repeat(50)}<answer>5</answer>`
+    await world.call('POST', '/rollouts', { run, item_id: body.items[0].id, rollouts: [{ completion }] })
+    const watched = await open(`#/runs/${run}`)
+    const { page } = watched
+    await page.getByText('Thinking, shortened').waitFor()
+    await page.locator('.completion .text', { hasText: 'hence <answer>5</answer>' }).waitFor()
+    expect(await page.getByText('not closed').count()).toBe(0)
+    await page.getByLabel('Whole texts').check()
+    await page.getByText('Thinking, 1,500 characters', { exact: true }).waitFor()
+    await assertSound(watched, 'run-long-thoughts')
+  })
+
   it('one that is open shows what comes in', async () => {
     const watched = await open(`#/runs/${RUN}`)
     const { page } = watched

@@ -40,25 +40,32 @@ export function piecesOf(text) {
   return pieces.filter((piece) => piece.text.trim() !== '')
 }
 
+/** Of a completion of which only the beginning and the end are here: what was between them may have closed the thinking. */
+function piecesOfEnds(text) {
+  const half = Math.floor(text.length / 2) - 1 // ' … ' is between them
+  return [`${text.slice(0, half)} …`, `… ${text.slice(-half)}`].flatMap(piecesOf)
+}
+
 function Marked({ text }) {
   const parts = text.trim().split(/(<answer>[\s\S]*?<\/answer>)/i)
   return parts.map((part, k) => (k % 2 === 1 ? html`<mark>${part}</mark>` : part))
 }
 
-export function Thinking({ text, open = false }) {
+export function Thinking({ text, open = false, cut = false }) {
   return html`<details class="thinking">
-    <summary>Thinking, ${count([...text].length)} characters${open ? ', not closed' : ''}</summary>
+    <summary>Thinking, ${cut ? 'shortened' : `${count([...text].length)} characters${open ? ', not closed' : ''}`}</summary>
     <div class="text" tabindex="0">${text.trim()}</div>
   </details>`
 }
 
-export function CompletionText({ text, reasoning }) {
-  const pieces = piecesOf(text)
+/** `cut`: the text is the beginning and the end of a longer one. */
+export function CompletionText({ text, reasoning, cut = false }) {
+  const pieces = cut ? piecesOfEnds(text) : piecesOf(text)
   return html`
     ${reasoning && html`<${Thinking} text=${reasoning} />`}
     ${pieces.map((piece) =>
       piece.kind === 'thinking'
-        ? html`<${Thinking} text=${piece.text} open=${piece.open} />`
+        ? html`<${Thinking} text=${piece.text} open=${piece.open} cut=${cut} />`
         : html`<div class="text" tabindex="0"><${Marked} text=${piece.text} /></div>`,
     )}
     ${pieces.length === 0 && html`<p class="soft">An empty completion.</p>`}
@@ -103,6 +110,6 @@ export function Completion({ rollout, verdict, index }) {
           .join(' · ')}
       </span>
     </header>
-    <${CompletionText} text=${text} reasoning=${reasoning} />
+    <${CompletionText} text=${text} reasoning=${reasoning} cut=${rollout.cut} />
   </article>`
 }
