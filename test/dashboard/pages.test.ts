@@ -202,6 +202,19 @@ describe('everywhere', () => {
     await watched.close()
   })
 
+  it('the name of a run may be as long as it can be: evals on a phone', async () => {
+    const run = 'r'.repeat(63)
+    for (const step of [1, 2]) {
+      const suite = { tasks: ['gcd'], n: 1 }
+      const { body } = await world.call('POST', '/eval', { model: null, suite, run, step })
+      const completions = [{ sample_id: 's0', completion: '<answer>1</answer>' }]
+      await world.call('POST', `/eval/${body.id}/completions`, { completions })
+    }
+    const watched = await open('#/evals', { width: 320, height: 600 })
+    await watched.page.getByRole('img', { name: /^Mean score over training/ }).waitFor()
+    await assertSound(watched, 'evals-long-name')
+  })
+
   it('a run that is not there is told in the server’s words', async () => {
     const watched = await openPage(browser, url, {}, /404/)
     await watched.page.goto(`${url}/#/runs/nobody`)
