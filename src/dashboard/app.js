@@ -13,6 +13,7 @@ import { KeyDialog } from './parts/key-dialog.js'
 import { SchemeButton } from './parts/scheme-button.js'
 
 const PAGES = {
+  __proto__: null, // so that an address names these and nothing else
   overview: { name: 'Overview', page: OverviewPage },
   tasks: { name: 'Tasks', page: TasksPage, one: TaskPage },
   runs: { name: 'Runs', page: RunsPage, one: RunPage },

@@ -88,7 +88,16 @@ export function useAddress() {
     return () => removeEventListener('hashchange', turn)
   }, [])
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?')
-  return { parts: path.split('/').filter(Boolean).map(decodeURIComponent), query: new URLSearchParams(query) }
+  return { parts: path.split('/').filter(Boolean).map(decoded), query: new URLSearchParams(query) }
+}
+
+/** An address that was cut in the middle of a letter is taken as it is: no page would be seen at all. */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
 }
 
 /** The width of a box in pixels, and the ref that it needs. */

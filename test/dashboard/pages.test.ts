@@ -215,6 +215,17 @@ describe('everywhere', () => {
     await assertSound(watched, 'evals-long-name')
   })
 
+  it.each([
+    ['#/tasks/%E0%A4', 'unknown task'],
+    ['#/constructor', 'the engine is up'],
+  ])('an address that names nothing leads to a page all the same: %s', async (hash, text) => {
+    const watched = await openPage(browser, url, {}, /404/)
+    await watched.page.goto(`${url}/${hash}`)
+    await watched.page.getByText(text).waitFor()
+    expect(watched.troubles).toEqual([])
+    await watched.close()
+  })
+
   it('a run that is not there is told in the server’s words', async () => {
     const watched = await openPage(browser, url, {}, /404/)
     await watched.page.goto(`${url}/#/runs/nobody`)
