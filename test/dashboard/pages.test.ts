@@ -67,6 +67,22 @@ describe('Overview', () => {
     expect(asked).toEqual(['/events'])
     await watched.close()
   })
+
+  it('does not call a server ready that answers no more, until it answers again', async () => {
+    const watched = await openPage(browser, url, {}, /ERR_FAILED/)
+    const { page } = watched
+    await page.goto(`${url}/`)
+    await page.getByText('the engine is up').waitFor()
+    await page.getByText('live', { exact: true }).waitFor()
+    await page.route('**/events', (route) => route.abort())
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))") // it listens anew
+    await page.getByText(/^The server was last heard at [0-9:]+; what follows is from then\.$/).waitFor()
+    expect(await page.getByText('the engine is up').count()).toBe(0)
+    await page.unroute('**/events')
+    await page.getByText('the engine is up').waitFor()
+    expect(watched.troubles).toEqual([])
+    await watched.close()
+  })
 })
 
 describe('Tasks', () => {

@@ -1,5 +1,5 @@
 /** The server at a glance: health, rates, queues, processes. */
-import { bytes, count, percent, seconds, short } from '../format.js'
+import { bytes, clock, count, percent, seconds, short } from '../format.js'
 import { useEvents, useLoad } from '../hooks.js'
 import { html, useMemo, useState } from '../html.js'
 import { Chip, Empty, Head, Loading, Panel, State, Tiles, Trouble } from '../parts/bits.js'
@@ -34,7 +34,7 @@ export function OverviewPage() {
   const hosts = now.processes.reduce((sum, process) => sum + Object.values(process.hosts).reduce((a, b) => a + b, 0), 0)
   return html`
     <${Head} title="Overview"><span class="end"><${Chip} tone=${live ? 'good' : ''}>${live ? 'live' : 'not live'}<//></span><//>
-    <${Health} health=${now.health} />
+    ${heard.length > 0 && !live ? html`<${Unheard} at=${now.at} />` : html`<${Health} health=${now.health} />`}
     <${Tiles}
       tiles=${[
         ...RATES.map(([name, key]) => [`${name} a minute`, short(latest(key)), `${short(now.totals[key])} in all`]),
@@ -112,6 +112,11 @@ export function OverviewPage() {
       <//>
     </div>
   `
+}
+
+/** What was heard last says nothing of now: whoever looks for health must not read that all is well. */
+function Unheard({ at }) {
+  return html`<${State} tone="warn" is="no answer" why=${`The server was last heard at ${clock(at)}; what follows is from then`} />`
 }
 
 function Health({ health }) {
