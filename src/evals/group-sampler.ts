@@ -13,7 +13,7 @@ import type { Group, Rollout } from '../words/rollout.ts'
 import type { EvalItems } from './eval-items.ts'
 import type { Models } from './models.ts'
 import type { ResultMaker } from './result-maker.ts'
-import { packText, type Text, unpackWithin } from './sample.ts'
+import { assistantMessage, packText, type Text, unpackWithin } from './sample.ts'
 import type { CollectionSpec } from './spec.ts'
 
 /** Items that are taken at once. */
@@ -206,11 +206,9 @@ function rolloutOf(text: Text): Rollout {
   if (text.kind !== 'reply')
     return { completion: '', finish_reason: 'error', extra: { reason: text.kind === 'failed' ? text.detail : '' } }
   const { reply } = text
-  const { content, reasoning, finish_reason, length_tokens } = reply
+  const { content, reasoning, tool_calls, finish_reason, length_tokens } = reply
   return {
-    ...(reasoning === undefined
-      ? { completion: content }
-      : { messages: [{ role: 'assistant', content, reasoning_content: reasoning }] }),
+    ...(reasoning === undefined && !tool_calls ? { completion: content } : { messages: [assistantMessage(reply)] }),
     finish_reason,
     ...(length_tokens !== undefined && { length_tokens }),
     ...tokensOf(reply),

@@ -2,7 +2,7 @@
 import type { Samplings } from '../store/samplings.ts'
 import type { EvalSample } from '../words/eval.ts'
 import { decodeItemId } from '../words/item-id.ts'
-import { type SampleVerdict, type Text, unpackText } from './sample.ts'
+import { assistantMessage, type SampleVerdict, type Text, unpackText } from './sample.ts'
 import { itemOfSample } from './spec.ts'
 import { readItem } from './suites.ts'
 import type { OpenEval } from './view.ts'
@@ -46,8 +46,12 @@ function sampleLine(
 function saidIn(text: Text | undefined): Pick<EvalSample, 'completion' | 'reasoning' | 'messages'> {
   switch (text?.kind) {
     case 'reply': {
-      const { content, reasoning } = text.reply
-      return { completion: content, ...(reasoning !== undefined && { reasoning }) }
+      const { content, reasoning, tool_calls } = text.reply
+      return {
+        completion: content,
+        ...(reasoning !== undefined && { reasoning }),
+        ...(tool_calls && { messages: [assistantMessage(text.reply)] }),
+      }
     }
     case 'brought':
       return { completion: text.completion ?? null, ...(text.messages && { messages: text.messages }) }

@@ -67,8 +67,13 @@ export function givenOf(text: Text): Given {
   }
 }
 
-export function assistantMessage({ content, reasoning }: Reply): Message {
-  return { role: 'assistant', content, ...(reasoning !== undefined && { reasoning_content: reasoning }) }
+export function assistantMessage({ content, reasoning, tool_calls }: Reply): Message {
+  return {
+    role: 'assistant',
+    content,
+    ...(reasoning !== undefined && { reasoning_content: reasoning }),
+    ...(tool_calls && { tool_calls }),
+  }
 }
 
 export function sampleVerdict(text: Text, verdict: Verdict): SampleVerdict {

@@ -13,6 +13,7 @@ const Choice = z.looseObject({
     content: z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]).nullish(),
     reasoning: z.unknown().optional(),
     reasoning_content: z.unknown().optional(),
+    tool_calls: aside(z.array(z.unknown())),
   }),
   finish_reason: aside(z.string()),
   token_ids: TokenIds,
@@ -31,6 +32,8 @@ export interface Reply {
   content: string
   /** Thinking that came apart from the content. */
   reasoning?: string
+  /** Some: then the content is said on the way, and is no answer. */
+  tool_calls?: unknown[]
   finish_reason: string | null
   length_tokens?: number
   prompt_token_ids?: number[]
@@ -52,6 +55,7 @@ export function readReply(answer: unknown): Reply | undefined {
   return {
     content: textOf(message.content ?? ''),
     ...(typeof reasoning === 'string' && { reasoning }),
+    ...(message.tool_calls?.length && { tool_calls: message.tool_calls }),
     finish_reason: finish_reason ?? null,
     ...(tokens !== undefined && { length_tokens: tokens }),
     ...(prompt && { prompt_token_ids: prompt }),

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest'
+import { assistantMessage } from '../../src/evals/sample.ts'
 import { readReply } from '../../src/models/reply.ts'
+import { finalText } from '../../src/scoring/messages.ts'
 
 const choices = [{ message: { content: 'yes' }, finish_reason: 'stop' }]
 
@@ -9,6 +11,17 @@ it('a usage that is no count of tokens is ignored, and the completion is not', (
   expect(readReply({ choices, usage: { completion_tokens: 7 } })?.length_tokens).toBe(7)
   const counted = [{ ...choices[0], token_ids: [1, 2, 3] }]
   expect(readReply({ choices: counted, usage: { completion_tokens: -1 } })?.length_tokens).toBe(3)
+})
+
+it('tool calls are kept, so that what is said beside them is read as in any conversation: not as the answer', () => {
+  const tool_calls = [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }]
+  const read = (calls: unknown) => {
+    const reply = readReply({ choices: [{ message: { content: '<answer>5</answer>', tool_calls: calls } }] })
+    if (!reply) throw new TypeError('it is a completion')
+    return finalText([assistantMessage(reply)])?.text
+  }
+  expect(read(tool_calls)).toBeUndefined()
+  for (const none of [[], null, undefined, 'none']) expect(read(none)).toBe('<answer>5</answer>')
 })
 
 it('whatever is told wrongly beside a completion is left out, and the completion is not', () => {
