@@ -72,22 +72,14 @@ export class Handout {
 
   async #take(run: OpenRun, count: number, ahead: number, last: boolean): Promise<Taking> {
     const { settings } = run
-    const mostAhead = settings.max_groups_ahead
     const taking = await this.#parts.positions.take(run, count, {
       last,
       ahead,
-      mostAhead,
+      mostAhead: settings.max_groups_ahead,
       leaseMs: settings.item_lease_s * 1000,
-      waiting: mostAhead === null ? 0 : await this.#held(run),
     })
     if (!taking) throw restored(run.name)
     return taking
-  }
-
-  /** Groups that wait for a trainer, or are with one. */
-  async #held(run: OpenRun): Promise<number> {
-    const { buffered, open } = await this.#parts.runs.waiting(run)
-    return buffered + open
   }
 
   async #present(run: OpenRun, taken: Taken): Promise<Item> {

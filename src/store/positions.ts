@@ -4,7 +4,7 @@ import type { Keys, RunKeys } from './keys.ts'
 import type { StoredRun } from './runs.ts'
 import { loadScript } from './script.ts'
 
-const takeItems = loadScript('take-items-8')
+const takeItems = loadScript('take-items-10')
 const claimPositions = loadScript('claim-positions-5')
 const keepItem = loadScript('keep-item-5')
 const returnPosition = loadScript('return-position-4')
@@ -60,12 +60,15 @@ export class Positions {
   async take(
     run: StoredRun,
     count: number,
-    options: { last: boolean; ahead: number; leaseMs: number; mostAhead: number | null; waiting: number },
+    options: { last: boolean; ahead: number; leaseMs: number; mostAhead: number | null },
   ): Promise<Taking | undefined> {
     const keys = this.#of(run)
     const reply = (await takeItems(
       this.#redis,
-      [keys.run, keys.open, keys.heads, keys.bodies, keys.leases, keys.leased, keys.curriculum, keys.pending],
+      [
+        ...[keys.run, keys.open, keys.heads, keys.bodies, keys.leases, keys.leased, keys.curriculum],
+        ...[keys.pending, keys.buffer, keys.stock],
+      ],
       [
         run.epoch,
         count,
@@ -75,7 +78,6 @@ export class Positions {
         Math.max(options.ahead, count),
         Math.round(options.leaseMs),
         options.mostAhead ?? 0,
-        options.waiting,
         LEASES_MAX,
       ],
     )) as ['epoch'] | [room: number, again: number, prepared: number, ...texts: string[]] // as the script says

@@ -125,6 +125,32 @@ describe('what does not come back', () => {
     await world.call('POST', '/rollouts', posted, { prefer: 'wait=20' })
     expect(await ask({ run: 'bound', count: 2 })).toHaveLength(1)
   })
+
+  it('nor is there ever one more than max_groups_ahead, while groups are scored and delivered', async () => {
+    const run = 'moving'
+    const settings = { tasks: QUICK, max_groups_ahead: 4, min_trained_tokens: 0, drop_equal_scores: false }
+    await world.call('PUT', `/runs/${run}`, settings)
+    const [enough, rollouts] = [120, [{ completion: 'x' }]]
+    let [handedOut, delivered, most] = [0, 0, 0]
+    const generate = async () => {
+      while (handedOut < enough) {
+        const taken = await ask({ run, count: 2 })
+        handedOut += taken.length
+        most = Math.max(most, handedOut - delivered)
+        await Promise.all(taken.map(({ id }) => world.call('POST', '/rollouts', { run, item_id: id, rollouts })))
+      }
+    }
+    const train = async () => {
+      for (let step = 0; handedOut < enough; ) {
+        const { status, body } = await world.call('POST', `/runs/${run}/batches`, { step, min_sequences: 1 })
+        if (status !== 200) continue
+        delivered += body.totals.groups // more than are acknowledged by now, so that the bound is not overtaken here
+        await world.call('POST', `/runs/${run}/batches/${step++}/ack`, {})
+      }
+    }
+    await Promise.all([generate(), generate(), generate(), generate(), train()])
+    expect(most).toBeLessThanOrEqual(settings.max_groups_ahead)
+  })
 })
 
 describe('the items of a step', () => {

@@ -1,10 +1,10 @@
 -- Hands out a run's items: first those whose lease has run out, then prepared ones in the order of their positions.
 -- KEYS  1 run (hash)  2 open (sorted set of positions)  3 heads (hash)  4 bodies (hash: position to the item)
 --       5 leases (sorted set: position by end of its lease, ms)  6 leased (hash: position to 'TASK|LABEL')
---       7 curriculum (hash)  8 pending (sorted set)
+--       7 curriculum (hash)  8 pending (sorted set)  9 buffer (sorted set)  10 stock (hash)
 -- ARGV  1 epoch  2 items wanted  3 now, ms  4 milliseconds for which a position is waited for  5 '1': wait no longer
---       6 positions to keep open  7 milliseconds of a lease  8 most groups ahead, 0: no bound  9 groups buffered or in open
---       batches  10 most leases that are remembered
+--       6 positions to keep open  7 milliseconds of a lease  8 most groups ahead, 0: no bound  9 most leases that are
+--       remembered
 -- Gives { 'epoch' }, or { room, again, prepared, position, what, label … }: how many new items the bound leaves room for,
 -- how many of the items come again ('what' is then the task, else the body), prepared items that are left. Nothing but what
 -- comes again is handed out while a position that was opened a moment ago is still in the making before the last item wanted.
@@ -25,7 +25,8 @@ end
 local room = wanted - #expired
 local most = tonumber(ARGV[8])
 if most > 0 then
-  local ahead = redis.call('ZCARD', KEYS[5]) + redis.call('ZCARD', KEYS[8]) + tonumber(ARGV[9])
+  local open = redis.call('HGET', KEYS[10], 'open_groups') or 0
+  local ahead = redis.call('ZCARD', KEYS[5]) + redis.call('ZCARD', KEYS[8]) + redis.call('ZCARD', KEYS[9]) + tonumber(open)
   room = math.max(0, math.min(room, most - ahead))
 end
 open_until(KEYS[1], KEYS[2], KEYS[3], tonumber(ARGV[6]), ARGV[3])
@@ -67,7 +68,7 @@ for _, item in ipairs(ready) do
   redis.call('HSET', KEYS[6], position, task .. '|' .. label)
 end
 redis.call('HINCRBY', KEYS[1], 'items', #ready)
-local over = redis.call('ZCARD', KEYS[5]) - tonumber(ARGV[10])
+local over = redis.call('ZCARD', KEYS[5]) - tonumber(ARGV[9])
 if over > 0 then
   redis.call('HDEL', KEYS[6], unpack(redis.call('ZPOPMIN', KEYS[5], math.min(over, 1000))))
 end
