@@ -166,7 +166,7 @@ export function openService(
   const handout = new Handout({ engine, runs: storedRuns, items, positions, preparation, producer })
   const checkpoints = new Checkpoints(redis, keys, storedRuns)
   const restoring = new Restoring(runs, checkpoints, engine.version)
-  const stepItems = new StepItems({ engine, steps, items, preparation })
+  const stepItems = new StepItems({ engine, runs, steps, items, preparation })
 
   const suites = new Suites(items, tasks)
   const evalItems = new EvalItems(items)

@@ -9,7 +9,7 @@ import type { Item } from '../words/item.ts'
 import { encodeItemId } from '../words/item-id.ts'
 import type { Body, Preparation } from './preparation.ts'
 import { restored } from './refusals.ts'
-import type { OpenRun } from './run-book.ts'
+import type { OpenRun, RunBook } from './run-book.ts'
 
 const READY_WITHIN_MS = 1500
 const LOOK_EVERY_MS = 25
@@ -23,6 +23,7 @@ interface StepAsk {
 
 interface Parts {
   engine: Engine
+  runs: RunBook
   steps: Steps
   items: Items
   preparation: Preparation
@@ -36,13 +37,16 @@ export class StepItems {
   }
 
   /** All items of the step, or the share. Throws `items_not_ready` while one of the step's items is in the making. */
-  async of(run: OpenRun, { step, count, rank, ranks = 1 }: StepAsk, waitMs: number): Promise<Item[]> {
+  async of(before: OpenRun, { step, count, rank, ranks = 1 }: StepAsk, waitMs: number): Promise<Item[]> {
     const share = rank === undefined ? undefined : { rank, ranks }
     const deadline = performance.now() + Math.max(READY_WITHIN_MS, waitMs)
-    const ahead = run.counters.ahead ?? 0
-    for (let making: Promise<boolean>[] = []; ; ) {
-      const assigned = await this.#parts.steps.assign(run, step, count, ahead)
-      if (!assigned) throw restored(run.name)
+    for (let run = before, making: Promise<boolean>[] = []; ; ) {
+      const assigned = await this.#parts.steps.assign(run, step, count, run.counters.ahead ?? 0)
+      if (!assigned) {
+        if (performance.now() >= deadline) break
+        run = await this.#asItIsNow(run)
+        continue
+      }
       const made = assigned.filter(isMade)
       if (made.length === assigned.length)
         return this.#present(
@@ -55,6 +59,13 @@ export class StepItems {
     }
     this.#parts.engine.assertReady()
     throw new Fault('items_not_ready', `Some items of step ${step} are in the making; ask again for the same ones`)
+  }
+
+  /** What was begun under other settings is made anew under those of now. Throws if it is another epoch. */
+  async #asItIsNow({ name, epoch }: OpenRun): Promise<OpenRun> {
+    const run = await this.#parts.runs.look(name)
+    if (run?.epoch !== epoch) throw restored(name)
+    return run
   }
 
   async #present(run: OpenRun, assigned: Made[]): Promise<Item[]> {

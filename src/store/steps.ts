@@ -7,7 +7,7 @@ import { loadScript } from './script.ts'
 
 const assignStep = loadScript('assign-step-7')
 const claimStep = loadScript('claim-step-1')
-const keepStepItem = loadScript('keep-step-item-2')
+const keepStepItem = loadScript('keep-step-item-3')
 const returnStepItem = loadScript('return-step-item-5')
 
 const CLAIM_MS = 30_000
@@ -31,15 +31,15 @@ export class Steps {
     this.#keys = keys
   }
 
-  /** The items of a step as they stand, in order; `count` is heard from the first call only. */
+  /** The items of a step as they stand, in order; `count` is heard from the first call only. Undefined if the run was changed. */
   async assign(run: StoredRun, step: number, count: number, ahead: number): Promise<StepItem[] | undefined> {
     const keys = this.#of(run)
     const texts = (await assignStep(
       this.#redis,
       [keys.run, keys.open, keys.heads, keys.bodies, keys.curriculum, keys.step(step), keys.stepBodies(step)],
-      [run.epoch, count, Date.now(), ahead, BODIES_MS],
+      [run.epoch, count, Date.now(), ahead, BODIES_MS, run.revision],
     )) as string[] // as the script says
-    if (texts[0] === 'epoch') return undefined
+    if (texts[0] === 'changed') return undefined
     await this.#remember(keys, step)
     return triples(texts).map(([position, state, body]) => ({ position: Number(position), made: madeOf(state, body) }))
   }
@@ -49,6 +49,7 @@ export class Steps {
     return (claimed as string[]).map(Number)
   }
 
+  /** False if the item is not wanted any more: another was faster, or the settings are others. */
   async keep(
     run: StoredRun,
     step: number,
@@ -56,8 +57,8 @@ export class Steps {
     { task, label, body }: { task: string; label: number | null; body: string },
   ): Promise<boolean> {
     const keys = this.#of(run)
-    const args = [position, `${task}|${label ?? ''}`, body, BODIES_MS]
-    return (await keepStepItem(this.#redis, [keys.step(step), keys.stepBodies(step)], args)) === 1
+    const args = [position, `${task}|${label ?? ''}`, body, BODIES_MS, run.revision]
+    return (await keepStepItem(this.#redis, [keys.run, keys.step(step), keys.stepBodies(step)], args)) === 1
   }
 
   /** Returns a claimed position; true if it gave way to the next of the sequence. */

@@ -176,6 +176,21 @@ describe('the items of a step', () => {
     }
   })
 
+  it('who waits for them while the run begins anew is given those of the new settings', async () => {
+    await world.call('PUT', '/runs/anew', { tasks: [{ task: 'futoshiki', difficulty: 1 }] })
+    const waiting = ask({ run: 'anew', step: 3, count: 24 })
+    const { steps } = await keysOf('anew')
+    await until(
+      () => world.service.redis.zcard(steps),
+      (n) => n === 1,
+    )
+    await world.call('PUT', '/runs/anew?restart=true', { tasks: QUICK, seed: 7 })
+    const [first, again] = [await waiting, await ask({ run: 'anew', step: 3, count: 24 })]
+    expect(first).toHaveLength(24)
+    expect(first.filter(({ task }) => !QUICK.includes(task))).toEqual([])
+    expect(ids(again)).toEqual(ids(first))
+  })
+
   it('rank and ranks come together', async () => {
     expect(await world.call('POST', '/items', { run: 'steps', step: 1, rank: 1 })).toMatchObject({ status: 400 })
     expect(await world.call('POST', '/items', { run: 'steps', step: 1, rank: 2, ranks: 2 })).toMatchObject({

@@ -2,10 +2,13 @@
 -- KEYS  1 run (hash)  2 open (sorted set)  3 heads (hash)  4 bodies (hash)  5 curriculum (hash)
 --       6 step (hash: position to 'TASK|LABEL', or '-UNTIL:TRIES' while its item is not there)  7 bodies of the step (hash)
 -- ARGV  1 epoch  2 items wanted  3 now, ms  4 positions to keep open  5 milliseconds that bodies are kept
--- Gives { 'epoch' }, or position, state and body ('' if it is not kept) of each item in order.
+--       6 revision of the settings that the caller makes items under
+-- Gives { 'changed' } if the run is not as the caller thinks, or position, state and body ('' if it is not kept) of each
+-- item in order.
 -- include plan
-if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] then
-  return { 'epoch' }
+local run = redis.call('HMGET', KEYS[1], 'epoch', 'revision')
+if run[1] ~= ARGV[1] or run[2] ~= ARGV[6] then
+  return { 'changed' }
 end
 if redis.call('EXISTS', KEYS[6]) == 0 then
   local wanted = tonumber(ARGV[2])
