@@ -44,6 +44,14 @@ export function stateOf(run: OpenRun, waiting: Waiting, engine: Health, now = Da
       `At the last call ${counters.last_ask_stale} groups were ${lag} and dropped; too few were left for a batch.`,
     )
   }
+  const failed = counters.groups_since_scored ?? 0
+  if (failed >= GROUPS_WITHOUT_SIGNAL || (failed > 0 && counters.scored_groups === undefined)) {
+    return state(
+      'no_signal',
+      at('last_scored_at'),
+      `The last ${failed} groups failed: nothing in them could be scored; GET /runs/{run}/groups shows why.`,
+    )
+  }
   const dull = counters.groups_since_signal ?? 0
   if (dull >= GROUPS_WITHOUT_SIGNAL) {
     const kind =

@@ -182,6 +182,24 @@ describe('settings', () => {
     })
   })
 
+  it('a run whose groups fail says so, from the first on where none was scored, until one is', async () => {
+    await world.call('PUT', '/runs/failing', { tasks: ['gcd'], min_trained_tokens: 0 })
+    const { items } = (await world.call('POST', '/items', { run: 'failing', count: 2 })).body
+    const posted = async (item_id: string, finish_reason: string) => {
+      const rollouts = [
+        { completion: '', finish_reason },
+        { completion: 'x', finish_reason },
+      ]
+      await world.call('POST', '/rollouts', { run: 'failing', item_id, rollouts }, { prefer: 'wait=20' })
+      return (await world.call('GET', '/runs/failing')).body.state
+    }
+    expect(await posted(items[0].id, 'abort')).toMatchObject({
+      is: 'no_signal',
+      why: expect.stringContaining('failed'),
+    })
+    expect(await posted(items[1].id, 'stop')).toMatchObject({ is: 'flowing' })
+  })
+
   it('a run that nothing comes to says so', async () => {
     await world.call('PUT', '/runs/idle', {})
     expect((await world.call('GET', '/runs/idle')).body.state).toMatchObject({ is: 'starved_of_rollouts' })

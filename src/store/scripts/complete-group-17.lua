@@ -82,7 +82,10 @@ if ask.status == 'scored' then
     redis.call('HSET', KEYS[1], 'last_scored_at', ask.now)
     redis.call('HINCRBY', KEYS[1], 'groups_since_signal', 1)
   end
+  redis.call('HSET', KEYS[1], 'groups_since_scored', 0)
   add_to_step(keys, step, ask.version, ask.step_sums)
+else
+  redis.call('HINCRBY', KEYS[1], 'groups_since_scored', 1)
 end
 if ask.share then
   add_outcome(keys, ask.task, ask.share)
