@@ -18,9 +18,10 @@ import {
 import { GroupVerdict } from './verdict.ts'
 
 export const RunName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'a run name: [a-z0-9][a-z0-9._-]{0,62}')
+/** Not `.` or `..`: in an address they are the folder, and the one above it, however they are written. */
 export const GroupId = z
   .string()
-  .regex(/^[\w.-]{1,128}$/, 'a group id: up to 128 letters, digits, dots, dashes, underscores')
+  .regex(/^(?!\.{1,2}$)[\w.-]{1,128}$/, 'a group id: up to 128 letters, digits, dots, dashes, underscores; not . or ..')
 
 /** A chat message; keys that we do not read (tool calls, names) are kept as sent. */
 export const Message = z.looseObject({

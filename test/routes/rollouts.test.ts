@@ -80,6 +80,16 @@ it('equal content is equal whatever the order of its keys; other content under t
   expect((await post({ run: 'ids', group_id: 'g-1', rollouts: rollouts('1', '1') })).body.code).toBe('group_conflict')
 })
 
+it('an id that no address can name is refused: what Location says would lead elsewhere', async () => {
+  for (const group_id of ['.', '..']) {
+    expect(await post({ run: 'ids', group_id, rollouts: rollouts('1') })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_request', errors: [{ path: 'group_id' }] },
+    })
+  }
+  expect(await post({ run: 'ids', group_id: '...', rollouts: rollouts('1') })).toMatchObject({ status: 200 })
+})
+
 it('several groups are answered in order', async () => {
   const groups = ['100', '1', '100'].map((answer, k) => ({
     item_id: item.id,
