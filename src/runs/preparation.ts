@@ -2,7 +2,7 @@
 import type { Logger } from 'pino'
 import { Fault } from '../faults.ts'
 import type { Items, MadeItem } from '../items/items.ts'
-import type { Placement, Positions, Skipped } from '../store/positions.ts'
+import type { Opening, Placement, Positions, Skipped } from '../store/positions.ts'
 import type { Runs } from '../store/runs.ts'
 import type { Steps } from '../store/steps.ts'
 import type { TaskCatalogue } from '../tasks/catalogue.ts'
@@ -68,8 +68,8 @@ export class Preparation {
     return this.#parts.items.checkOwn({ task, seed, index: 0, ...(config && { config }), difficulty: label })
   }
 
-  async #plan(run: OpenRun, positions: number[]): Promise<Claimed[]> {
-    if (positions.length === 0) return []
+  async #plan(run: OpenRun, openings: Opening[]): Promise<Claimed[]> {
+    if (openings.length === 0) return []
     const { settings, origin } = run
     const plans = plansOf(settings, this.#parts.tasks.list())
     const [levels, accuracies] = await Promise.all([
@@ -77,8 +77,14 @@ export class Preparation {
       settings.sampling === 'learnability' ? this.#parts.runs.accuracies(run) : undefined,
     ])
     const weightOf = accuracies && learnability(accuracies)
-    return positions.map((position) => {
-      const spot = spotAt({ origin, seed: settings.seed }, plans, position, weightOf)
+    return openings.map(({ position, drawn }) => {
+      const before = weightOf && plans.find(({ task }) => task === drawn)
+      const spot = spotAt(
+        { origin, seed: settings.seed },
+        before ? [before] : plans,
+        position,
+        before ? undefined : weightOf,
+      )
       return { position, ...this.#claimed(spot, run, (levels as Awaited<ReturnType<Runs['levels']>>)[spot.plan.task]) } // {} or levels
     })
   }

@@ -38,14 +38,27 @@ export class Checkpoints {
       .hgetall(keys.tasks)
       .lrange(keys.history, 0, -1)
       .zrange(keys.open, '0', '-1')
+      .hgetall(keys.heads)
       .zrange(keys.leases, '0', '-1', 'WITHSCORES')
       .hgetall(keys.leased)
       .zrange(keys.steps, String(-STEPS), '-1')
       .zrange(keys.metrics, '0', '-1')
       .exec()
-    const [fields, curriculum, outcomes, tasks, history, open, leases, leased, steps, metrics] = (replies ?? []).map(
-      ([, value]) => value,
-    ) as [Hash, Hash, Hash, Hash, string[], string[], string[], Hash, string[], string[]] // as asked, in this order
+    const [fields, curriculum, outcomes, tasks, history, open, heads, leases, leased, steps, metrics] = (
+      replies ?? []
+    ).map(([, value]) => value) as [
+      Hash,
+      Hash,
+      Hash,
+      Hash,
+      string[],
+      string[],
+      Hash,
+      string[],
+      Hash,
+      string[],
+      string[],
+    ] // as asked, in this order
     const counters = this.#runs.countersOf(fields)
     const { position = 0, ...others } = counters
     return {
@@ -57,6 +70,7 @@ export class Checkpoints {
       sequence: {
         position,
         open: open.map(Number),
+        ...(run.named.sampling === 'learnability' && { drawn: drawnOf(heads) }),
         leases: pairs(leases).map(([at, until]) => ({
           position: Number(at),
           until: Number(until),
@@ -102,7 +116,7 @@ export class Checkpoints {
     const epoch = before ? before.epoch + 1 : firstEpoch()
     await this.#runs.forgetEpoch(name, epoch) // what an interrupted try has left
     const keys = this.#keys.ofRun(name, epoch)
-    await this.#write(keys, checkpoint)
+    await this.#write(keys, checkpoint, Date.now())
     const fields = {
       ...checkpoint.counters,
       position: checkpoint.sequence.position,
@@ -116,7 +130,7 @@ export class Checkpoints {
     return true
   }
 
-  async #write(keys: RunKeys, checkpoint: Omit<Checkpoint, 'settings' | 'origin'>): Promise<void> {
+  async #write(keys: RunKeys, checkpoint: Omit<Checkpoint, 'settings' | 'origin'>, now: number): Promise<void> {
     const { curriculum, outcomes, tasks, history, sequence, metrics } = checkpoint
     const pipeline = this.#redis.pipeline()
     const hash = (key: string, fields: Record<string, string | number>) => {
@@ -136,6 +150,9 @@ export class Checkpoints {
       keys.open,
       sequence.open.map((position) => [position, position]),
     )
+    // As if they were opened now: they are waited for, so that their items come in the order that they would have come in.
+    const drawn = new Map(sequence.drawn?.map(({ position, task }) => [position, task]))
+    hash(keys.heads, Object.fromEntries(sequence.open.map((at) => [at, `-${now}:0:0:${drawn.get(at) ?? ''}`])))
     scored(
       keys.leases,
       sequence.leases.map(({ position, until }) => [until, position]),
@@ -176,6 +193,14 @@ function numbersOf(fields: Hash): Record<string, number> {
 function stateOf(text: string): Checkpoint['curriculum'][string] {
   const state = JSON.parse(text) as Checkpoint['curriculum'][string] // written by complete-group
   return { ...state, scores: Array.isArray(state.scores) ? state.scores : [] }
+}
+
+/** From the states of open positions, as parts/plan.lua says. */
+function drawnOf(heads: Hash): { position: number; task: string }[] {
+  return Object.entries(heads).flatMap(([position, head]) => {
+    const task = /^(?:-\d+:\d+:\d+:)?(\w+)/.exec(head)?.[1]
+    return task ? [{ position: Number(position), task }] : []
+  })
 }
 
 function placeOf(text = ''): { task: string; difficulty: number | null } {

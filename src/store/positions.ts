@@ -24,6 +24,12 @@ export interface Placement {
   high: number
 }
 
+/** A position whose item is to be made; `drawn` is the task that it had when it was made before. */
+export interface Opening {
+  position: number
+  drawn?: string | undefined
+}
+
 /** An item that was handed out: what was kept of it, or what it takes to make it again. */
 export type Taken =
   | { kind: 'prepared'; position: number; body: string; label: number | null }
@@ -91,11 +97,14 @@ export class Positions {
   }
 
   /** Claims up to `count` positions whose items are to be made. */
-  async claim(run: StoredRun, count: number, ahead: number): Promise<number[]> {
+  async claim(run: StoredRun, count: number, ahead: number): Promise<Opening[]> {
     const keys = this.#makingKeys(run)
     const args = [run.epoch, count, Date.now(), CLAIM_MS, Math.max(ahead, count)]
-    const claimed = await claimPositions(this.#redis, keys, args)
-    return (claimed as string[]).map(Number)
+    const claimed = (await claimPositions(this.#redis, keys, args)) as string[] // as the script says
+    return Array.from({ length: claimed.length / 2 }, (_, k) => ({
+      position: Number(claimed[2 * k]),
+      drawn: claimed[2 * k + 1] || undefined,
+    }))
   }
 
   /** False if the run has moved on: other settings, another rung, another epoch. */

@@ -1,7 +1,7 @@
 /** Items of training steps in Redis: assigned by the first call for a step, the same for whoever asks again. */
 import type { Redis } from 'ioredis'
 import type { Keys, RunKeys } from './keys.ts'
-import { labelOf, type Skipped, triples } from './positions.ts'
+import { labelOf, type Opening, type Skipped, triples } from './positions.ts'
 import type { StoredRun } from './runs.ts'
 import { loadScript } from './script.ts'
 
@@ -44,9 +44,9 @@ export class Steps {
     return triples(texts).map(([position, state, body]) => ({ position: Number(position), made: madeOf(state, body) }))
   }
 
-  async claim(run: StoredRun, step: number): Promise<number[]> {
+  async claim(run: StoredRun, step: number): Promise<Opening[]> {
     const claimed = await claimStep(this.#redis, [this.#of(run).step(step)], [Date.now(), CLAIM_MS])
-    return (claimed as string[]).map(Number)
+    return (claimed as string[]).map((position) => ({ position: Number(position) }))
   }
 
   /** False if the item is not wanted any more: another was faster, or the settings are others. */

@@ -47,6 +47,11 @@ export const Checkpoint = z.strictObject({
     .strictObject({
       position: Position.describe('The next that was never opened'),
       open: z.array(Position).max(5000).describe('Opened, not handed out'),
+      drawn: z
+        .array(z.strictObject({ position: Position, task: TaskName }))
+        .max(5000)
+        .optional()
+        .describe('Tasks of open positions, where not the position alone tells them: under `learnability`'),
       leases: z.array(z.strictObject({ position: Position, until: z.number(), task: TaskName, difficulty: Label })),
       steps: z.array(
         z.strictObject({

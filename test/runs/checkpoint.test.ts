@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Positions } from '../../src/store/positions.ts'
 import type { Checkpoint } from '../../src/words/checkpoint.ts'
 import type { Item } from '../../src/words/item.ts'
 import { openWorld, until, type World } from '../world.ts'
@@ -70,6 +71,44 @@ describe('a run goes on elsewhere as it would have gone on here', () => {
         ),
       ),
     )
+  })
+
+  it('where the sampling follows the model: what was drawn before it learnt more stays drawn', async () => {
+    const [run, tasks] = ['learnt', ['chain_sum', 'gcd', 'leg_counting']]
+    await world.call('PUT', `/runs/${run}`, { tasks, sampling: 'learnability', min_trained_tokens: 0 })
+    const first = await items(world, run, 20)
+    const { open, bodies } = world.service.keys.ofRun(run, (await world.service.runs.find(run)).epoch)
+    const { redis } = world.service
+    await until(
+      async () => (await redis.zcard(open)) - (await redis.hlen(bodies)),
+      (missing) => missing === 0,
+    )
+    await feed(
+      world,
+      run,
+      first.filter(({ task }) => task !== 'gcd'),
+      0,
+    )
+    await empty.call('PUT', `/runs/${run}/checkpoint`, await take(world, run))
+    expect(ids(await items(empty, run, 60))).toEqual(ids(await items(world, run, 60)))
+  })
+
+  it('in the same order: what is ready first waits for what comes before it', async () => {
+    await begin('ordered')
+    const node = await openWorld({}) // without workers: nothing is made but what the test makes
+    try {
+      await node.call('PUT', '/runs/ordered/checkpoint', await take(world, 'ordered'))
+      const { redis, keys, runs } = node.service
+      const run = await runs.find('ordered')
+      const [, second] = await redis.zrange(keys.ofRun(run.name, run.epoch).open, '0', '1')
+      const positions = new Positions(redis, keys)
+      await positions.keep(run, Number(second), { task: 'gcd', label: null, body: '{}' }, null)
+      const options = { last: false, ahead: 0, leaseMs: 1000, mostAhead: null }
+      expect(await positions.take(run, 1, options)).toMatchObject({ taken: [], prepared: 1 })
+      expect(await positions.take(run, 1, { ...options, last: true })).toMatchObject({ taken: [{ label: null }] })
+    } finally {
+      await node.close()
+    }
   })
 
   it('a trainer that goes back and sends equal groups again is served like new', async () => {

@@ -20,7 +20,7 @@ elseif ARGV[5] == '1' then
 elseif ARGV[6] == '1' then
   redis.call('DEL', KEYS[4])
   for _, position in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do
-    redis.call('HSET', KEYS[3], position, '-' .. ARGV[3] .. ':0:0')
+    redis.call('HSET', KEYS[3], position, '-' .. ARGV[3] .. ':0:0:')
   end
 end
 redis.call('HSET', KEYS[1], 'settings', ARGV[2], 'revision', revision + 1)

@@ -6,9 +6,10 @@
 if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] or not redis.call('ZSCORE', KEYS[2], ARGV[3]) then
   return 0
 end
-if redis.call('HGET', KEYS[1], 'revision') ~= ARGV[2] or not placed(ARGV[4], KEYS[5]) then
+local meant = redis.call('HGET', KEYS[1], 'revision') == ARGV[2]
+if not meant or not placed(ARGV[4], KEYS[5]) then
   if head_of(KEYS[3], ARGV[3]):sub(1, 1) == '-' then
-    redis.call('HSET', KEYS[3], ARGV[3], '-' .. ARGV[6] .. ':0:0')
+    redis.call('HSET', KEYS[3], ARGV[3], anew(ARGV[6], meant and ARGV[4] or ''))
   end
   return 0
 end

@@ -6,13 +6,13 @@
 if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] then
   return 0
 end
-local opened, tries = head_of(KEYS[3], ARGV[2]):match('^-(%d+):%d+:(%d+)$')
+local opened, tries, task = head_of(KEYS[3], ARGV[2]):match('^-(%d+):%d+:(%d+):?(.*)$')
 if not opened or not redis.call('ZSCORE', KEYS[2], ARGV[2]) then
   return 0 -- somebody else made it, or the sequence began anew
 end
 tries = tonumber(tries) + (ARGV[3] == '1' and 1 or 0)
 if tries < tonumber(ARGV[4]) then
-  redis.call('HSET', KEYS[3], ARGV[2], '-' .. opened .. ':0:' .. tries)
+  redis.call('HSET', KEYS[3], ARGV[2], '-' .. opened .. ':0:' .. tries .. ':' .. task)
   return 0
 end
 redis.call('ZREM', KEYS[2], ARGV[2])

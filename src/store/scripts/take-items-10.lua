@@ -43,7 +43,7 @@ for _, position in ipairs(positions) do
     table.insert(ready, { position, task, label })
   else
     if head:sub(1, 1) ~= '-' then -- the curriculum has moved: to be made anew
-      head = '-' .. ARGV[3] .. ':0:0'
+      head = anew(ARGV[3], head)
       redis.call('HSET', KEYS[3], position, head)
       redis.call('HDEL', KEYS[4], position)
     end

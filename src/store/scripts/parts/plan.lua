@@ -1,8 +1,14 @@
 -- Included by the scripts that walk a run's sequence. A position is open from when it is planned until its item is handed
--- out. heads holds its state: '-OPENED:UNTIL:TRIES' while its item is not there (opened at, being made until, tries that
--- passed the deadline; times in ms), else 'TASK|RUNGS|LOW|HIGH|LEVEL' (RUNGS 0: the curriculum does not place it).
+-- out. heads holds its state: '-OPENED:UNTIL:TRIES:TASK' while its item is not there (opened at, being made until, tries
+-- that passed the deadline; times in ms; the task that was drawn for it before, or nothing), else
+-- 'TASK|RUNGS|LOW|HIGH|LEVEL' (RUNGS 0: the curriculum does not place it).
 local function head_of(heads, position)
-  return redis.call('HGET', heads, position) or '-0:0:0'
+  return redis.call('HGET', heads, position) or '-0:0:0:'
+end
+
+-- The state of a position whose item is to be made anew. Where the sampling follows the model it keeps the task it had.
+local function anew(now, head)
+  return '-' .. now .. ':0:0:' .. head:match('^[^|]*')
 end
 
 -- Nobody asks for more than a fraction of it; a checkpoint could, and a script that walks for long stops everybody.
@@ -17,7 +23,7 @@ local function open_until(run, open, heads, ahead, now)
   local first = redis.call('HINCRBY', run, 'position', missing) - missing
   for k = 0, missing - 1 do
     redis.call('ZADD', open, first + k, first + k)
-    redis.call('HSET', heads, first + k, '-' .. now .. ':0:0')
+    redis.call('HSET', heads, first + k, '-' .. now .. ':0:0:')
   end
 end
 
