@@ -54,11 +54,7 @@ export function stateOf(run: OpenRun, waiting: Waiting, engine: Health, now = Da
   }
   const dull = counters.groups_since_signal ?? 0
   if (dull >= GROUPS_WITHOUT_SIGNAL) {
-    const kind =
-      (counters.no_signal_easy ?? 0) > (counters.no_signal_hard ?? 0)
-        ? 'mostly all right: too easy'
-        : 'mostly all wrong: too hard, or the format is missed'
-    return state('no_signal', at('last_signal_at'), `The last ${dull} groups have equal rewards throughout (${kind}).`)
+    return state('no_signal', at('last_signal_at'), `The last ${dull} groups carry no signal: ${kindOf(counters)}.`)
   }
   if (
     waiting.queued === 0 &&
@@ -69,4 +65,13 @@ export function stateOf(run: OpenRun, waiting: Waiting, engine: Health, now = Da
     return state('starved_of_rollouts', at('last_accepted_at'), why)
   }
   return state('flowing', at('last_batch_at'), 'Rollouts come in and are scored.')
+}
+
+/** What most of a run's groups without signal are. */
+function kindOf({ no_signal_easy = 0, no_signal_hard = 0, skipped_groups = 0 }: OpenRun['counters']): string {
+  const most = Math.max(no_signal_easy, no_signal_hard, skipped_groups)
+  if (most === 0) return 'their rewards are equal throughout' // they are kept (drop_equal_scores), and not counted by kind
+  if (most === skipped_groups) return 'mostly every rollout is shorter than min_trained_tokens, and skipped'
+  if (most === no_signal_easy) return 'mostly all right: too easy'
+  return 'mostly all wrong: too hard, or the format is missed'
 }

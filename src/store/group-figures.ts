@@ -10,6 +10,7 @@ export function countersOf({ status, verdicts, signal, destination, mean_score }
     counters[name] = (counters[name] ?? 0) + 1
   }
   if (destination === 'no_signal' && !signal) add((mean_score ?? 0) >= 0.5 ? 'no_signal_easy' : 'no_signal_hard')
+  if (destination === 'skipped') add('skipped_groups')
   for (const verdict of verdicts) {
     if (verdict.status === 'unscored') add('unscored')
     else if (verdict.fault) add(`fault:${verdict.fault}`)

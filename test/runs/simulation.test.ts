@@ -200,6 +200,26 @@ describe('settings', () => {
     expect(await posted(items[1].id, 'stop')).toMatchObject({ is: 'flowing' })
   })
 
+  it('a run without signal says what its groups are, as far as that is known', async () => {
+    const why = async (run: string, settings: object, rollout: object) => {
+      await world.call('PUT', `/runs/${run}`, { tasks: ['gcd'], ...settings })
+      const items: Item[] = []
+      while (items.length < 8) items.push(...((await world.call('POST', '/items', { run, count: 8 })).body.items ?? []))
+      for (const { id } of items) {
+        const { answer } = (await world.call('GET', `/items/${id}?reveal=true`)).body
+        const one = { completion: `<answer>${answer}</answer>`, ...rollout }
+        await world.call('POST', '/rollouts', { run, item_id: id, rollouts: [one, one] }, { prefer: 'wait=20' })
+      }
+      const { state } = (await world.call('GET', `/runs/${run}`)).body
+      expect(state.is).toBe('no_signal')
+      return state.why
+    }
+    expect(await why('dull-easy', {}, {})).toContain('too easy')
+    expect(await why('dull-hard', {}, { completion: 'x' })).toContain('too hard')
+    expect(await why('dull-short', {}, { tokens: [1, 2], masks: [1, 2] })).toContain('min_trained_tokens')
+    expect(await why('dull-kept', { drop_equal_scores: false }, {})).not.toMatch(/easy|hard/)
+  })
+
   it('a run that nothing comes to says so', async () => {
     await world.call('PUT', '/runs/idle', {})
     expect((await world.call('GET', '/runs/idle')).body.state).toMatchObject({ is: 'starved_of_rollouts' })
