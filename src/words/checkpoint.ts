@@ -18,15 +18,17 @@ const Exact = z.string().regex(new RegExp(`^${NUMBER}$`))
 const Exacts = z.string().regex(new RegExp(`^${NUMBER}(?:,${NUMBER}){0,49}$`))
 
 /** Whole numbers that lie beside what a run is in Redis, whose names are not theirs to take. */
-const Counters = z.record(
-  z
-    .string()
-    .regex(
-      new RegExp(`^(?!(?:settings|uuid|origin|epoch|revision|created|position)$)${NAME}$`),
-      'no name of a counter',
-    ),
-  z.int().min(-FURTHEST).max(FURTHEST),
-)
+const Counters = z
+  .record(
+    z
+      .string()
+      .regex(
+        new RegExp(`^(?!(?:settings|uuid|origin|epoch|revision|created|position)$)${NAME}$`),
+        'no name of a counter',
+      ),
+    z.int(), // a step may be a time in microseconds
+  )
+  .refine(({ ahead = 0 }) => Math.abs(ahead) <= FURTHEST, { path: ['ahead'], error: 'further than any run comes' })
 
 export const Checkpoint = z.strictObject({
   format: z.literal(1),

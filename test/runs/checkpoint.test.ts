@@ -132,6 +132,20 @@ describe('a run goes on elsewhere as it would have gone on here', () => {
     expect((await take(world, 'back')).history).toHaveLength(checkpoint.history.length + 4)
   })
 
+  it('one whose versions are times in microseconds: its figures are kept, and it can be restored', async () => {
+    const version = 1_795_369_494_088_123
+    const settings = { tasks: ['gcd'], group_size: 2, batch_size: 2, drop_equal_scores: false, min_trained_tokens: 0 }
+    await world.call('PUT', '/runs/micro', settings)
+    const [item] = await items(world, 'micro', 1)
+    const rollouts = [{ completion: 'a' }, { completion: 'b' }]
+    const posted = { run: 'micro', item_id: item?.id, group_id: 'g', policy_version: version, rollouts }
+    expect((await world.call('POST', '/rollouts', posted, { prefer: 'wait=20' })).body.status).toBe('scored')
+    expect((await world.call('POST', '/runs/micro/batches', { step: version })).status).toBe(200)
+    const metrics = await world.app.inject({ method: 'GET', url: '/runs/micro/metrics' })
+    expect(JSON.parse(metrics.body)).toMatchObject({ step: version, groups: 1 })
+    expect((await empty.call('PUT', '/runs/micro/checkpoint', await take(world, 'micro'))).status).toBe(200)
+  })
+
   it('items of a step that were chosen before the checkpoint are the same after it', async () => {
     await world.call('PUT', '/runs/stepped', SETTINGS)
     const ask = { run: 'stepped', step: 3, count: 6 }

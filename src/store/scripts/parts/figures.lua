@@ -10,7 +10,8 @@ local function step_after(last, version)
 end
 
 local function add_to_step(keys, step, version, sums)
-  local key = keys.metrics_prefix .. step
+  local name = string.format('%.0f', step) -- Lua itself writes 14 digits: some count their policies in microseconds
+  local key = keys.metrics_prefix .. name
   for field, amount in pairs(sums) do
     redis.call('HINCRBYFLOAT', key, field, amount)
   end
@@ -18,7 +19,7 @@ local function add_to_step(keys, step, version, sums)
     redis.call('HINCRBY', key, 'lag:n', 1)
     redis.call('HINCRBY', key, 'lag:sum', math.max(0, step - version))
   end
-  redis.call('ZADD', keys.metrics, step, step)
+  redis.call('ZADD', keys.metrics, name, name)
   if redis.call('ZCARD', keys.metrics) > STEPS_KEPT then
     redis.call('DEL', keys.metrics_prefix .. redis.call('ZPOPMIN', keys.metrics)[1])
   end
