@@ -15,7 +15,7 @@ import {
   valuesOf,
 } from '../words/typed.ts'
 import { integerText } from './integer-text.ts'
-import { realText } from './real-text.ts'
+import { doubleText, realText } from './real-text.ts'
 
 /** `typed/…`: sent as typed data. `decimal/K`: int32, to be divided by 10^K. */
 export type Form = Dtype | `decimal/${number}` | `typed/${Dtype}`
@@ -99,7 +99,7 @@ export function numbersOf({ form, bytes }: Column): string {
   if (scale === undefined) {
     const values = valuesOf(dtypeOf(form), bytes)
     if (values instanceof Float32Array) return realText(values)
-    return values instanceof Float64Array ? JSON.stringify(listOf(values)) : integerText(values)
+    return values instanceof Float64Array ? doubleText(listOf(values)) : integerText(values)
   }
   const list: (number | null)[] = listOf(valuesOf('int32', bytes))
   const power = 10 ** scale

@@ -15,6 +15,8 @@ const LIMIT = 10
 /** Splits a double in two halves (Dekker 1971). */
 const SPLITTER = 2 ** 27 + 1
 const DIGITS = 17
+/** Whole numbers below it are written with all of their digits. */
+const EXACT = 2 ** 53
 const EIGHT = 1e8
 const FOUR = 10_000
 
@@ -37,12 +39,26 @@ export function realText(values: Float32Array): string {
     if (size >= LEAST && size < LIMIT) {
       if (x < 0) text[at++] = MINUS
       at = writeDigits(text, at, size)
-    } else at += text.write(Number.isFinite(x) ? String(x) : 'null', at, 'latin1')
+    } else at += text.write(spelt(x), at, 'latin1')
     text[at++] = COMMA
   }
   if (values.length > 0) at-- // the last comma gives way
   text[at] = CLOSE
   return text.toString('latin1', 0, at + 1)
+}
+
+/** The same for any doubles. */
+export function doubleText(values: number[]): string {
+  return values.some((x) => Math.abs(x) >= EXACT) ? `[${values.map(spelt).join()}]` : JSON.stringify(values)
+}
+
+/**
+ * From 2^53 on with an exponent: String writes 2^60 as 1152921504606847000, which is read as 2^60 where all numbers are
+ * doubles, but as another number by who knows large integers, as Python does.
+ */
+function spelt(x: number): string {
+  if (!Number.isFinite(x)) return 'null'
+  return Math.abs(x) < EXACT ? String(x) : x.toExponential()
 }
 
 /** Gives the place behind the last digit. */
