@@ -7,9 +7,16 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Argument, Command, InvalidArgumentError } from 'commander'
 import { type RunningServer, startServer } from './with-server.ts'
 
-const GROUPS = Number(process.argv[2] ?? 20_000)
+const whole = (text: string) => {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('a whole number from 1')
+  return Number(text)
+}
+const [GROUPS] = new Command('dumps:soak')
+  .addArgument(new Argument('[groups]', 'groups to dump').default(20_000).argParser(whole))
+  .parse().processedArgs as [number]
 const POSTED_AT_ONCE = 100
 /** Groups between two kills: by deeds, not by the clock, so that a slow machine gets done too. */
 const KILL_EVERY = 400
