@@ -26,9 +26,13 @@ export class DumpFolder {
     this.path = join(dataDir, 'data_dumps')
   }
 
-  /** Tells folders apart: machines that share one have the same id. Makes the folder. */
+  /**
+   * Tells folders apart: machines that share one have the same id. Makes the folder, also anew where somebody deleted it
+   * since: it keeps its id, so that all processes still know it, and what is listed of its files.
+   */
   async id(): Promise<string> {
-    this.#id ??= await this.#makeId()
+    const there = await stat(join(this.path, ID_FILE)).catch(() => undefined)
+    if (this.#id === undefined || !there) this.#id = await this.#makeId(this.#id ?? randomUUID())
     return this.#id
   }
 
@@ -118,15 +122,19 @@ export class DumpFolder {
     return `${nodeInName(this.node)}.${process.pid}.${this.#life}`
   }
 
-  async #makeId(): Promise<string> {
+  /** `id` for a folder that has none yet; gives the one that it has then. */
+  async #makeId(id: string): Promise<string> {
     await mkdir(this.path, { recursive: true })
     const file = join(this.path, ID_FILE)
     const mine = `${file}.${randomUUID()}`
-    await writeFile(mine, randomUUID())
-    await link(mine, file).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error
-    })
-    await unlink(mine)
+    try {
+      await writeFile(mine, id)
+      await link(mine, file).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EEXIST') throw error
+      })
+    } finally {
+      await rm(mine, { force: true }).catch(() => {}) // a full disk would have one more after each attempt
+    }
     return readFile(file, 'utf8')
   }
 

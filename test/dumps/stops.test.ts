@@ -167,6 +167,18 @@ it('a folder that cannot be written to keeps the groups waiting; with room they 
   await expectWrittenOnce(dumps, 12)
 })
 
+it('a folder that somebody deleted is made again for the next file, and is the same to all who knew it', async () => {
+  const [one, other] = [open(), open()]
+  await one.write(await frozenFile(12))
+  expect(await other.list()).toMatchObject([{ here: true }])
+  rmSync(join(data, 'data_dumps'), { recursive: true })
+  await redis.del(keys.ofDumps(run.run, run.uuid).state)
+  await redis.del(...(await keysOf(redis, `${keys.ofRun(run.run, 1).group('')}*`)))
+  await one.write(await frozenFile(12))
+  expect(await other.list()).toMatchObject([{ here: true, groups: 12 }])
+  await expectWrittenOnce(other, 12)
+})
+
 it('a machine with another folder leaves a file to the one that began it', async () => {
   const file = await frozenFile(12)
   const elsewhere = open(mkdtempSync(join(data, 'other-')))
