@@ -1,7 +1,7 @@
 /** Lines of JSON from a file or from stdin, as they come. */
 import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { createGunzip } from 'node:zlib'
+import { linesOf } from '../json-lines.ts'
 import { Failure } from './failure.ts'
 
 /** The values in order, blank lines left out. Throws a Failure that names the line which cannot be read. */
@@ -11,7 +11,7 @@ export async function* readJsonLines(file: string | undefined): AsyncGenerator<{
   const failed = new Promise<never>((_, reject) => input.once('error', reject))
   failed.catch(() => {}) // told below
   const stream = name.endsWith('.gz') ? input.pipe(createGunzip()) : input
-  const lines = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]()
+  const lines = linesOf(stream)
   for (let line = 1; ; line++) {
     const next = await Promise.race([lines.next(), failed]).catch((cause: unknown) => {
       throw new Failure(`${name} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })

@@ -1,6 +1,6 @@
 /** Finds dump files in the folder that Redis does not know (it was lost, or they were brought here) and notes them. */
 import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
+import { linesOf } from '../json-lines.ts'
 import type { DumpBook, DumpedRun } from '../store/dumps.ts'
 import { RunName } from '../words/rollout.ts'
 import { placeOfName } from './file-name.ts'
@@ -54,7 +54,7 @@ async function withoutKnown(book: DumpBook, names: string[]): Promise<string[]> 
 async function readAbout(path: string): Promise<{ run: string; groups: number } | undefined> {
   let run: string | undefined
   let groups = 0
-  for await (const line of createInterface({ input: createReadStream(path) })) {
+  for await (const line of linesOf(createReadStream(path))) {
     groups += 1
     run ??= runOf(line)
     if (run === undefined) return undefined

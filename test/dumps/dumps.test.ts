@@ -288,7 +288,7 @@ it('over the bound groups are scored, but not dumped; deleting files makes room 
 
 it('files that Redis does not know are listed again after a worker starts', async () => {
   await dumping('lost', { dump_rollouts: true })
-  await postGroups(world, 'lost', item.id, ids(3), [right, wrong])
+  await postGroups(world, 'lost', item.id, ids(3), [right, wrong, { completion: 'a line\u2028or two' }])
   await world.call('DELETE', '/runs/lost')
   const [file] = (await written(world, 'lost', 1)) as unknown as DumpFile[]
   const after = await openWorld({ DATA_DIR: join(folder, '..') })

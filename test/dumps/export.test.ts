@@ -113,6 +113,15 @@ it('no line has a null, a number that is an integer, or half a surrogate pair', 
   expect(body).not.toContain('\\ud800')
 })
 
+it('a text with a line separator in it is a text like any other', async () => {
+  await world.call('PUT', '/runs/separator', { dump_rollouts: true })
+  const parted = { completion: '<think>one\u2028two\u2029three</think><answer>100</answer>' }
+  await postGroups(world, 'separator', item.id, ids(100), [parted, wrong])
+  await written(world, 'separator', 1)
+  const [line] = await lines('separator', 'format=sft&source=dumps')
+  expect(line.messages.at(-1).content).toBe(parted.completion)
+})
+
 it('is compressed for those who take it, says where its manifest is, and refuses what it does not know', async () => {
   await postGroups(world, 'wire', item.id, ['a'], [right, wrong])
   const plain = await world.app.inject({ url: '/runs/wire/export' })

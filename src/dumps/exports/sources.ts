@@ -1,7 +1,7 @@
 /** The groups of a run, one by one: those in dump files here, then those kept in Redis that are in no file. */
 import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
 import type { Items } from '../../items/items.ts'
+import { linesOf } from '../../json-lines.ts'
 import type { OpenRun } from '../../runs/run-book.ts'
 import type { Groups } from '../../store/groups.ts'
 import type { DumpFile } from '../../words/dump.ts'
@@ -54,10 +54,7 @@ export async function* sourceOf(
 async function* groupsInFile(dumps: Dumps, name: string): AsyncGenerator<DumpedGroup> {
   const file = await dumps.folder.find(name)
   if (!file) return // deleted meanwhile
-  for await (const line of createInterface({
-    input: createReadStream(file.path),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  })) {
+  for await (const line of linesOf(createReadStream(file.path))) {
     yield JSON.parse(line) as DumpedGroup // written by lineOf
   }
 }
