@@ -23,7 +23,7 @@ export class Seats {
   async seated<T>(caller: string, id: string, begin: () => Promise<T>): Promise<T> {
     const key = this.#keys.seats(caller)
     // In the order of the scores, which are the times: whoever came later stands up again.
-    await this.#redis.multi().zadd(key, 'NX', Date.now(), id).expire(key, KEPT_S).exec()
+    const [taken] = (await this.#redis.multi().zadd(key, 'NX', Date.now(), id).expire(key, KEPT_S).exec()) ?? []
     try {
       if ((await this.#sitting(key, id)).indexOf(id) >= this.#most) {
         const many = `${this.#most} evals and collections of this key are at work; wait for one to end`
@@ -31,7 +31,7 @@ export class Seats {
       }
       return await begin()
     } catch (error) {
-      await this.#redis.zrem(key, id)
+      if (taken?.[1] === 1) await this.#redis.zrem(key, id) // who sat there before is still at work
       throw error
     }
   }

@@ -118,6 +118,16 @@ describe('evals of one key', () => {
     )
   })
 
+  it('a refused call to go on with an eval that is at work leaves it its place', async () => {
+    const keys = openKeyRing({ API_KEYS: 'evaluator:one', API_KEYS_FILE: undefined })
+    const world = await openWorld({ keys, EVALS_AT_ONCE: 1 })
+    open.push(world)
+    const { id } = (await begin(world, 'one')).body
+    const refused = await world.call('POST', `/eval/${id}/resume`, undefined, { 'x-api-key': 'one' })
+    expect(refused.body.code).toBe('invalid_request') // its completions are brought
+    expect((await begin(world, 'one')).body.code).toBe('rate_limited')
+  })
+
   it('a collection that goes on takes a place again, of the key’s and of all', async () => {
     const keys = openKeyRing({ API_KEYS: 'admin:one', API_KEYS_FILE: undefined })
     const world = await openWorld({ keys, EVALS_AT_ONCE: 1 })
