@@ -83,7 +83,7 @@ export class ScoringThreads {
       if (at >= 0) this.#idle.splice(at, 1)
       clearTimeout(thread.timer)
       work?.settle(timedOut ? failed('scorer_timeout', `no result within ${this.#deadlineMs} ms`) : why)
-      if (!work && !this.#closed) return this.#giveUp(why)
+      if (!work && !timedOut && !this.#closed) return this.#giveUp(why)
       this.#dispatch()
     })
   }
@@ -101,6 +101,7 @@ export class ScoringThreads {
     clearTimeout(thread.timer)
     if (said !== 'ready') thread.work?.settle(said)
     thread.work = undefined
+    if (thread.timedOut) return // its result came while it was being ended: it takes no more
     this.#idle.push(thread)
     this.#dispatch()
   }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { afterEach, expect, it } from 'vitest'
 import type { RuleParts } from '../../src/items/rule.ts'
 import { ScoringThreads } from '../../src/items/scoring-threads.ts'
@@ -41,6 +42,17 @@ it('ends a rule that is past its deadline, and scores the others', async () => {
   const [stuck, fine] = await Promise.all([pool.score(cube, long), pool.score(parts('chain_sum', '1'), '1')])
   expect(stuck).toMatchObject({ kind: 'failed', code: 'scorer_timeout' })
   expect([fine, await pool.score(parts('chain_sum', '1'), '1')].filter(({ kind }) => kind === 'failed')).toEqual([])
+})
+
+it('a result that comes while its thread is being ended counts, and who waits is scored by another', async () => {
+  const pool = threads(1, 500)
+  const ask = (answer: string) => pool.score(parts('chain_sum', '1'), answer)
+  expect(await ask('1')).toEqual({ kind: 'score', score: 1 })
+  const scorings = ['1', '1', '1'].map(ask)
+  await setImmediate() // timers come next, before what the thread says
+  const busy = performance.now() + 1000
+  while (performance.now() < busy); // the thread has long answered when the deadline is looked at
+  expect(await Promise.all(scorings)).toEqual(Array(3).fill({ kind: 'score', score: 1 }))
 })
 
 it('settles what waits when it closes', async () => {
