@@ -11,6 +11,8 @@ const SLOW_MS = 30
 const MOST_PER_HOST = 8
 const QUEUED_UNITS_MAX = 50_000
 const IDLE_MS = 5_000
+/** What ended a host as it began (no memory, no room on the disk) would end the next one at once. */
+const UNBORN_MS = 1_000
 
 /**
  * A batch goes to an idle host at once, else it waits in line. A batch of a task that already has half of all possible
@@ -72,6 +74,15 @@ export class Pool {
     })
     this.#hosts.add(host)
     this.#free(host)
+  }
+
+  /** A fork came to nothing: another takes its place after a pause. Where there is no host, nobody waits that long. */
+  unborn(reason: string): void {
+    if (this.#hosts.size === 0) this.fail(reason)
+    setTimeout(() => {
+      this.#forking = Math.max(0, this.#forking - 1)
+      if (this.#hosts.size + this.#forking < this.#size) this.#fork()
+    }, UNBORN_MS).unref()
   }
 
   /** Settles all that waits: the engine is down. */

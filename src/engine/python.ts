@@ -46,8 +46,9 @@ export class PythonEngine implements Engine {
     this.#zygote = new Zygote(options.python, {
       onHost: (kind, pid, socket, layers) => {
         if (this.#layers.note(kind, layers)) options.onLayers?.(kind, layers)
-        ;(kind === 'items' ? this.#makers : this.#scorers).adopt(pid, socket)
+        this.#poolOf(kind).adopt(pid, socket)
       },
+      onUnborn: (kind, reason) => this.#poolOf(kind).unborn(reason),
       onReady: (version) => this.#start(version),
       onLost: (reason) => this.#lost(reason),
     })
@@ -117,6 +118,10 @@ export class PythonEngine implements Engine {
     this.#makers.close()
     this.#scorers.close()
     await zygote?.close()
+  }
+
+  #poolOf(kind: HostKind): Pool {
+    return kind === 'items' ? this.#makers : this.#scorers
   }
 
   #start(version: string): void {

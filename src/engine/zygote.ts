@@ -14,6 +14,8 @@ export type HostKind = 'items' | 'score'
 interface Events {
   /** A host has connected, behind these walls. */
   onHost(kind: HostKind, pid: number, socket: Socket, layers: Layers): void
+  /** A host has ended before it connected. */
+  onUnborn(kind: HostKind, reason: string): void
   /** The zygote is gone, and every host with it. */
   onLost(reason: string): void
   onReady(version: string): void
@@ -32,6 +34,8 @@ export class Zygote {
   readonly #events: Events
   readonly #folder = mkdtempSync(join(tmpdir(), 'rgs-engine-'))
   readonly #server: Server
+  /** Hosts that have connected and not ended. */
+  readonly #greeted = new Set<number>()
   #child: ChildProcess | undefined
   #stderr = ''
   #failures = 0
@@ -100,15 +104,19 @@ export class Zygote {
   }
 
   #hear(message: unknown): void {
-    if (typeof message === 'object' && message !== null && 'ready' in message) {
+    const { ready, exited, kind } = message as { ready?: string; exited?: number; kind?: HostKind } // as zygote.py says
+    if (ready !== undefined) {
       this.#failures = 0
-      this.#events.onReady(String(message.ready))
+      this.#events.onReady(ready)
     }
+    if (exited === undefined || kind === undefined) return
+    if (!this.#greeted.delete(exited)) this.#events.onUnborn(kind, `a host ended as it began ${this.#lastWords}`.trim())
   }
 
   #lost(child: ChildProcess, reason: string): void {
     if (this.#closed || child !== this.#child) return
     this.#child = undefined
+    this.#greeted.clear()
     this.#events.onLost(reason.trim())
     const pause = RESTART_MS[Math.min(this.#failures++, RESTART_MS.length - 1)] ?? 0
     this.#timer = setTimeout(() => this.#start(), pause)
@@ -123,6 +131,7 @@ export class Zygote {
     const first = frameReader((message) => {
       socket.off('data', first)
       const { kind, pid, layers } = message as { kind: HostKind; pid: number; layers: Layers } // the first words of host.py
+      this.#greeted.add(pid)
       this.#events.onHost(kind, pid, socket, layers)
     })
     socket.on('data', first)

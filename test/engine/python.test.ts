@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, renameSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { expect, inject, it } from 'vitest'
 import type { Engine } from '../../src/engine/engine.ts'
 import { PythonEngine } from '../../src/engine/python.ts'
@@ -53,6 +54,31 @@ it('comes back by itself when its process is killed, and says meanwhile that it 
       (ok) => ok,
     )
     expect(await engine.canonical('chain_sum', { min_terms: 3 })).toEqual({ min_terms: 3 })
+  } finally {
+    await engine.close()
+  }
+})
+
+it('a host that ends as it begins is made up for, and nobody waits for it', async () => {
+  const engine = await open()
+  const zygote = execFileSync('pgrep', ['-a', '-P', String(process.pid), '-f', 'zygote.py']).toString()
+  const folder = dirname(zygote.trim().split(' ').at(-1) ?? '')
+  const make = async (seed: number) => (await engine.items('chain_sum', {}, [[seed, 0]]))[0]
+  try {
+    expect(await make(1)).toMatchObject({ kind: 'value' })
+    renameSync(folder, `${folder}-away`) // where hosts connect
+    for (const pid of hostPids()) process.kill(pid, 'SIGKILL')
+    await until(
+      async () => engine.hosts().items.alive,
+      (alive) => alive === 0,
+    )
+    expect(await make(2)).toMatchObject({ kind: 'lost', reason: 'unavailable' })
+    renameSync(`${folder}-away`, folder)
+    await until(
+      async () => engine.hosts(),
+      ({ items, score }) => items.alive === 2 && score.alive === 2,
+    )
+    expect(await make(2)).toMatchObject({ kind: 'value' })
   } finally {
     await engine.close()
   }

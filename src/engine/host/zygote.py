@@ -1,6 +1,6 @@
 """The warm parent of all hosts: imports the library once, then forks a host whenever it is asked, in milliseconds.
 
-Control frames on file descriptor 3. In: {"fork": kind}, {"kill": pid}. Out: {"ready": version}, {"exited": pid, "signal"}.
+Control frames on file descriptor 3. In: {"fork": kind}, {"kill": pid}. Out: {"ready": version}, {"exited": pid, "kind"}.
 When the control channel ends, so does the zygote, and every host with it. It alone keeps the rights of the server's user, to
 make hosts and to end them; no answer and no bundled program reaches it.
 """
@@ -40,7 +40,7 @@ def main():
     control = os.fdopen(CONTROL, "r+b", buffering=0)
     say = lambda message: control.write(frames.encode(message))  # noqa: E731
     say({"ready": library.VERSION})
-    hosts, warm = set(), False
+    hosts, warm = {}, False  # pid to kind
     while True:
         readable, _, _ = select.select([control, wake], [], [], None if warm or not hosts else IDLE_S)
         if not readable:
@@ -48,19 +48,20 @@ def main():
             warm = True
         if wake in readable:
             os.read(wake, 4096)
-            for pid, status in _ended():
+            for pid in _ended():
                 if pid not in hosts:
                     continue
-                hosts.discard(pid)
+                kind = hosts.pop(pid)
                 folders.remove(pid)
                 _end_orphans(hosts)
-                say({"exited": pid, "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0})
+                say({"exited": pid, "kind": kind})
         if control in readable:
             message = frames.read(control)
             if message is None:
                 break
             if "fork" in message:
-                hosts.add(_fork(socket_path, message["fork"], folders, network))
+                kind = message["fork"]
+                hosts[_fork(socket_path, kind, folders, network)] = kind
             elif message["kill"] in hosts:
                 os.kill(message["kill"], signal.SIGKILL)
     for pid in hosts:
@@ -124,7 +125,7 @@ def _end_orphans(hosts):
     """What a bundled program has forked becomes ours when its host ends."""
     try:
         with open(f"/proc/self/task/{os.getpid()}/children") as children:
-            for pid in set(map(int, children.read().split())) - hosts:
+            for pid in set(map(int, children.read().split())) - hosts.keys():
                 os.kill(pid, signal.SIGKILL)
     except OSError:
         pass  # not Linux, or it has ended
@@ -133,12 +134,12 @@ def _end_orphans(hosts):
 def _ended():
     while True:
         try:
-            pid, status = os.waitpid(-1, os.WNOHANG)
+            pid, _status = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
             return
         if not pid:
             return
-        yield pid, status
+        yield pid
 
 
 if __name__ == "__main__":
