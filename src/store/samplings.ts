@@ -253,6 +253,8 @@ export class Samplings {
   async reopen(id: string, samples: number[], secret: string | undefined): Promise<boolean> {
     await this.#assertRoom()
     const keys = this.#keys.ofSampling(id)
+    // First, as in create: what runs and is not listed would never be looked after. If it stays ended, the sweeper takes it off.
+    await this.#redis.zadd(this.#keys.activeSamplings, String(Date.now()), id)
     const opened = await reopenSampling(
       this.#redis,
       [keys.sampling, keys.secret, keys.verdicts, keys.texts, keys.again],
@@ -260,7 +262,6 @@ export class Samplings {
     )
     if (opened !== 1) return false
     for (const key of Object.values(keys)) if (key !== keys.secret) await this.#redis.persist(key)
-    await this.#redis.zadd(this.#keys.activeSamplings, String(Date.now()), id)
     return true
   }
 
