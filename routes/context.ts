@@ -28,6 +28,7 @@ import type { Completions } from '../src/store/completions.ts'
 import type { Groups } from '../src/store/groups.ts'
 import type { Idempotency } from '../src/store/idempotency.ts'
 import type { Keys } from '../src/store/keys.ts'
+import type { Samples } from '../src/store/samples.ts'
 import type { Samplings } from '../src/store/samplings.ts'
 import type { Seats } from '../src/store/seats.ts'
 import type { TaskFigures } from '../src/store/task-figures.ts'
@@ -56,6 +57,7 @@ export interface Services {
   failures: Failures
   delivery: Delivery
   samplings: Samplings
+  samples: Samples
   seats: Seats
   suites: Suites
   results: ResultMaker

@@ -36,7 +36,7 @@ const Share = z
   .refine(({ rank = 0, ranks = 1 }) => rank < ranks, { path: ['rank'], message: 'must be below ranks' })
 
 export function evalSamples(app: App, services: Services): void {
-  const { evals, samplings, brought } = services
+  const { evals, samplings, samples, brought } = services
   const closing = closingSignal(app)
 
   app.get(
@@ -79,7 +79,7 @@ export function evalSamples(app: App, services: Services): void {
     },
     async (request, reply) => {
       const found = await openEval(services, request.params.id, request.caller)
-      return sendLines(linesOf(sampleLines(samplings, found)), request, reply)
+      return sendLines(linesOf(sampleLines(samples, found)), request, reply)
     },
   )
 

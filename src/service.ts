@@ -56,6 +56,7 @@ import { Questions } from './store/questions.ts'
 import { connectForRequests, connectForWork, type RedisPlace, redisFault } from './store/redis.ts'
 import { Room } from './store/room.ts'
 import { Runs } from './store/runs.ts'
+import { Samples } from './store/samples.ts'
 import { Samplings } from './store/samplings.ts'
 import { Seats } from './store/seats.ts'
 import { Steps } from './store/steps.ts'
@@ -132,6 +133,7 @@ export function openService(
   const runs = new RunBook(storedRuns, positions, tasks, dumpBook, engine)
   const groups = new Groups(redis, keys)
   const samplings = new Samplings(redis, keys)
+  const samples = new Samples(redis, keys)
   const metrics = new Metrics({ redis, keys, engine, runs: storedRuns, groups, dumps: dumpBook, samplings, role })
   const { meters } = metrics
   const items = new Items({
@@ -170,7 +172,7 @@ export function openService(
 
   const suites = new Suites(items, tasks)
   const evalItems = new EvalItems(items)
-  const results = new ResultMaker({ samplings, items: evalItems, tasks })
+  const results = new ResultMaker({ samplings, samples, items: evalItems, tasks })
   const reach = reachOf(config)
   const evals = new EvalBook({ samplings, suites, runs, producer, results, reach, engineVersion: engine.version })
 
@@ -192,11 +194,12 @@ export function openService(
     dumps,
     exports: new Exports({ dumps, groups, items }),
     samplings,
+    samples,
     seats: new Seats(redis, keys, config.EVALS_AT_ONCE),
     suites,
     results,
     evals,
-    brought: new Brought({ samplings, items: evalItems, judge, results }),
+    brought: new Brought({ samples, items: evalItems, judge, results }),
     collections: new CollectionBook({ samplings, runs, producer, results, reach }),
     idempotency: new Idempotency(redis, keys),
     metrics,
@@ -216,14 +219,14 @@ export function openService(
         )
       })
       const models = new Models(samplings)
-      const sampling = { samplings, items: evalItems, models, results }
+      const sampling = { samplings, samples, items: evalItems, models, results }
       const evalSampler = new EvalSampler({ ...sampling, judge })
       const groupSampler = new GroupSampler({ ...sampling, runs, storedRuns, handout, intake })
       const processors = {
         'score-group': scoreGroup({ engine, groups, items, judge, runs, tasks, meters, dumps, handout, faults, log }),
         'write-dump': writeDump({ dumps }),
         'prepare-items': prepareItems({ runs, preparation }),
-        sample: sample({ samplings, evalSampler, groupSampler, results }),
+        sample: sample({ samplings, samples, evalSampler, groupSampler, results }),
       }
       const consumer = consume(processors, {
         connection,

@@ -3,7 +3,7 @@ import { Fault } from '../faults.ts'
 import type { MadeItem } from '../items/items.ts'
 import type { Judge } from '../items/judge.ts'
 import { messagesFor } from '../items/messages.ts'
-import type { Samplings } from '../store/samplings.ts'
+import type { Samples } from '../store/samples.ts'
 import type { CompletionInput } from '../words/eval.ts'
 import type { PromptMessage } from '../words/item.ts'
 import { type EvalItems, ItemChanged } from './eval-items.ts'
@@ -21,7 +21,7 @@ export interface WantedSample {
 }
 
 interface Parts {
-  samplings: Samplings
+  samples: Samples
   items: EvalItems
   judge: Judge
   results: ResultMaker
@@ -39,7 +39,7 @@ export class Brought {
     { id, spec, total }: OpenEval,
     { rank, ranks, from, count }: { rank: number; ranks: number; from: number; count: number },
   ): Promise<WantedSample[]> {
-    const lines = await this.#parts.samplings.items(id)
+    const lines = await this.#parts.samples.items(id)
     const share: number[] = []
     for (let k = rank + from * ranks; k < total && share.length < count; k += ranks) share.push(k)
     return inOrder(share, async (sample) => {
@@ -56,7 +56,7 @@ export class Brought {
     numbers.forEach((sample, k) => {
       if (sample >= found.total) throw unknownSample(`completions.${k}.sample_id`, found)
     })
-    const lines = await this.#parts.samplings.items(found.id)
+    const lines = await this.#parts.samples.items(found.id)
     const recorded = await inOrder(completions, (completion, k) => {
       const sample = numbers[k] ?? 0
       return this.#take(found, sample, completion, lines[itemOfSample(found.spec, sample)] ?? '')
@@ -79,8 +79,8 @@ export class Brought {
   }
 
   async #take(found: OpenEval, sample: number, given: CompletionInput, line: string) {
-    const { samplings, judge } = this.#parts
-    const [known] = await samplings.verdicts(found.id, sample, sample + 1)
+    const { samples, judge } = this.#parts
+    const [known] = await samples.verdicts(found.id, sample, sample + 1)
     if (known) return { kind: 'recorded', isNew: false, done: found.done, total: found.total } as const
     const item = readItem(line)
     const made = await this.#make(found.id, item)
@@ -96,10 +96,10 @@ export class Brought {
     if (!judged) throw new RangeError('one completion has one verdict')
     const verdict = sampleVerdict(text, judged)
     if (item.question === undefined) verdict.question = questionHash(made.question)
-    const recorded = await samplings.record(found.id, sample, { verdict, score: verdict.score })
+    const recorded = await samples.record(found.id, sample, { verdict, score: verdict.score })
     if (recorded.kind === 'recorded' && recorded.isNew) {
-      const hasRoom = await samplings.keepText(found.id, sample, packText(text))
-      if (!hasRoom) await samplings.forgetTexts(found.id, [sample])
+      const hasRoom = await samples.keepText(found.id, sample, packText(text))
+      if (!hasRoom) await samples.forgetTexts(found.id, [sample])
     }
     return recorded
   }

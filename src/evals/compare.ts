@@ -1,7 +1,7 @@
 /** Two evals on one suite: what the paired differences of their items say. */
 import { z } from 'zod'
 import { Fault } from '../faults.ts'
-import type { Samplings } from '../store/samplings.ts'
+import type { Samples } from '../store/samples.ts'
 import { decodeItemId } from '../words/item-id.ts'
 import type { ResultMaker } from './result-maker.ts'
 import { holm, mean, pairedDifference } from './statistics.ts'
@@ -41,9 +41,9 @@ const NOTHING = { n: 0, difference: null, stderr: null, confidence_95: null, p: 
 export async function compare(
   a: OpenEval,
   b: OpenEval,
-  { samplings, results }: { samplings: Samplings; results: ResultMaker },
+  { samples, results }: { samples: Samples; results: ResultMaker },
 ): Promise<Comparison> {
-  const [items, others] = (await Promise.all([samplings.items(a.id), samplings.items(b.id)])).map((lines) =>
+  const [items, others] = (await Promise.all([samples.items(a.id), samples.items(b.id)])).map((lines) =>
     lines.map((line) => readItem(line).id),
   )
   if (!items?.length || !others?.length)

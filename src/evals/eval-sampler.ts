@@ -2,7 +2,8 @@
 import type { Judge } from '../items/judge.ts'
 import { messagesFor } from '../items/messages.ts'
 import { NoReply } from '../models/model.ts'
-import type { Samplings, StoredSampling } from '../store/samplings.ts'
+import type { Samples } from '../store/samples.ts'
+import type { StoredSampling } from '../store/samplings.ts'
 import type { EvalItems } from './eval-items.ts'
 import type { Models } from './models.ts'
 import type { ResultMaker } from './result-maker.ts'
@@ -11,7 +12,7 @@ import { type CalledModel, type EvalSpec, itemOfSample } from './spec.ts'
 import { questionHash, readItem } from './suites.ts'
 
 interface Parts {
-  samplings: Samplings
+  samples: Samples
   items: EvalItems
   judge: Judge
   models: Models
@@ -33,20 +34,20 @@ export class EvalSampler {
     lane: number,
     signal: AbortSignal,
   ): Promise<void> {
-    const { samplings, items, judge, results } = this.#parts
-    const line = await samplings.item(found.id, itemOfSample(spec, sample))
+    const { samples, items, judge, results } = this.#parts
+    const line = await samples.item(found.id, itemOfSample(spec, sample))
     if (line === undefined || !spec.model) return
     const item = readItem(line)
     const made = await items.make(item)
-    const kept = await samplings.text(found.id, sample)
+    const kept = await samples.text(found.id, sample)
     const text = kept ? unpackText(kept) : await this.#ask(found, spec, spec.model, made.question, sample, signal)
-    const hasRoom = kept !== undefined || (await samplings.keepText(found.id, sample, packText(text)))
+    const hasRoom = kept !== undefined || (await samples.keepText(found.id, sample, packText(text)))
     const [judged] = await judge.verdicts(made.recipe, [givenOf(text)], spec.rules, true)
     if (!judged) throw new RangeError('one completion has one verdict')
     const verdict = sampleVerdict(text, judged)
     if (item.question === undefined) verdict.question = questionHash(made.question)
-    const recorded = await samplings.record(found.id, sample, { verdict, score: verdict.score, lane })
-    if (!hasRoom) await samplings.forgetTexts(found.id, [sample])
+    const recorded = await samples.record(found.id, sample, { verdict, score: verdict.score, lane })
+    if (!hasRoom) await samples.forgetTexts(found.id, [sample])
     if (recorded.kind === 'recorded' && recorded.done >= recorded.total) await results.end(found.id, 'done')
   }
 

@@ -8,6 +8,7 @@ import type { Handout } from '../runs/handout.ts'
 import type { Intake } from '../runs/intake.ts'
 import type { OpenRun, RunBook } from '../runs/run-book.ts'
 import type { Runs } from '../store/runs.ts'
+import type { Samples } from '../store/samples.ts'
 import type { Samplings, StoredSampling } from '../store/samplings.ts'
 import type { Group, Rollout } from '../words/rollout.ts'
 import type { EvalItems } from './eval-items.ts'
@@ -36,6 +37,7 @@ export interface CollectedGroup {
 
 interface Parts {
   samplings: Samplings
+  samples: Samples
   items: EvalItems
   models: Models
   runs: RunBook
@@ -60,34 +62,34 @@ export class GroupSampler {
     lane: number,
     signal: AbortSignal,
   ): Promise<Again | undefined> {
-    const { samplings } = this.#parts
+    const { samples } = this.#parts
     const group = Math.floor(sample / spec.group_size)
-    const [posted] = await samplings.verdicts(found.id, group, group + 1)
+    const [posted] = await samples.verdicts(found.id, group, group + 1)
     if (!posted) {
       const run = await this.#parts.runs.ensure(spec.run)
-      const item = (await samplings.item(found.id, group)) ?? (await this.#take(found.id, spec, run, group))
+      const item = (await samples.item(found.id, group)) ?? (await this.#take(found.id, spec, run, group))
       if (typeof item !== 'string') return item
-      const kept = await samplings.text(found.id, sample)
+      const kept = await samples.text(found.id, sample)
       if (!kept)
-        await samplings.keepText(found.id, sample, packText(await this.#ask(found, spec, run, item, sample, signal)))
+        await samples.keepText(found.id, sample, packText(await this.#ask(found, spec, run, item, sample, signal)))
       const texts = await this.#wholeGroup(found.id, spec, group)
       if (texts) return this.#post(found, spec, { group, item, texts }, lane)
     }
-    await samplings.release(found.id, lane)
+    await samples.release(found.id, lane)
     return undefined
   }
 
   /** The run's next items go on the list; the item of this group is among them, or it is not its turn yet. */
   async #take(id: string, { groups, buffer }: CollectionSpec, run: OpenRun, group: number): Promise<string | Again> {
-    const { samplings, handout } = this.#parts
+    const { samplings, samples, handout } = this.#parts
     if (buffer && (await this.#isFull(run))) return this.#pause(id)
-    if (!(await samplings.mayTake(id, TAKING_MS))) return { againInMs: OTHERS_TAKE_MS }
+    if (!(await samples.mayTake(id, TAKING_MS))) return { againInMs: OTHERS_TAKE_MS }
     try {
-      const taken = (await samplings.items(id)).length
+      const taken = (await samples.items(id)).length
       if (taken <= group) {
         const { items } = await handout.next(run, Math.min(TAKEN, groups - taken))
         if (items.length === 0) return await this.#pause(id)
-        await samplings.addItems(
+        await samples.addItems(
           id,
           items.map((item) => item.id),
         )
@@ -96,10 +98,10 @@ export class GroupSampler {
       if (error instanceof Fault && error.code === 'items_not_ready') return { againInMs: NOT_READY_MS }
       throw error
     } finally {
-      await samplings.doneTaking(id)
+      await samples.doneTaking(id)
     }
     await samplings.setField(id, 'paused', '')
-    return (await samplings.item(id, group)) ?? { againInMs: OTHERS_TAKE_MS }
+    return (await samples.item(id, group)) ?? { againInMs: OTHERS_TAKE_MS }
   }
 
   async #isFull(run: OpenRun): Promise<boolean> {
@@ -138,13 +140,13 @@ export class GroupSampler {
 
   /** Undefined while one is missing: whoever brings the last one finds them all. */
   async #wholeGroup(id: string, { group_size }: CollectionSpec, group: number): Promise<Text[] | undefined> {
-    const { samplings } = this.#parts
-    const samples = samplesOf(group, group_size)
-    if (!(await samplings.hasTexts(id, samples))) return undefined
+    const { samples } = this.#parts
+    const own = samplesOf(group, group_size)
+    if (!(await samples.hasTexts(id, own))) return undefined
     const texts: Text[] = []
     let left = GROUP_BYTES
-    for (const sample of samples) {
-      const packed = await samplings.text(id, sample) // one at a time: together they may be more than a process has room for
+    for (const sample of own) {
+      const packed = await samples.text(id, sample) // one at a time: together they may be more than a process has room for
       if (!packed) return undefined // posted meanwhile
       const unpacked = unpackWithin(packed, left)
       left -= unpacked?.bytes ?? 0
@@ -159,7 +161,7 @@ export class GroupSampler {
     { group, item, texts }: { group: number; item: string; texts: Text[] },
     lane: number,
   ): Promise<Again | undefined> {
-    const { samplings, intake, results } = this.#parts
+    const { samples, intake, results } = this.#parts
     const group_id = `${found.id}.${group}`
     const rollouts = texts.map(rolloutOf)
     let posted: Group | undefined
@@ -177,7 +179,7 @@ export class GroupSampler {
     const { status = 'failed', destination = null, mean_score = null } = posted ?? {}
     const verdict: CollectedGroup = { group_id, status, destination, mean_score }
     const scores = scoresOf(posted)
-    const recorded = await samplings.record(found.id, group, {
+    const recorded = await samples.record(found.id, group, {
       verdict,
       score: scores.reduce((sum, score) => sum + score, 0),
       lane,
@@ -185,7 +187,7 @@ export class GroupSampler {
       failed: texts.length - scores.length,
     })
     if (recorded.kind !== 'recorded') return undefined
-    await samplings.forgetTexts(found.id, samplesOf(group, spec.group_size))
+    await samples.forgetTexts(found.id, samplesOf(group, spec.group_size))
     if (recorded.done >= recorded.total) await results.end(found.id, 'done')
     return undefined
   }

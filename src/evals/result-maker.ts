@@ -1,4 +1,5 @@
 /** Makes the result of an eval from its samples and ends it; any process may, and a second time changes nothing. */
+import type { Samples } from '../store/samples.ts'
 import type { SamplingStatus, Samplings } from '../store/samplings.ts'
 import type { TaskCatalogue } from '../tasks/catalogue.ts'
 import type { EvalResult } from '../words/eval.ts'
@@ -19,6 +20,7 @@ const HASH_WITHIN_MS = 4000
 
 interface Parts {
   samplings: Samplings
+  samples: Samples
   items: EvalItems
   tasks: TaskCatalogue
 }
@@ -61,19 +63,19 @@ export class ResultMaker {
   async #groups(id: string, groups: number): Promise<CollectedGroup[]> {
     const verdicts: unknown[] = []
     for (let from = 0; from < groups; from += PAGE)
-      verdicts.push(...(await this.#parts.samplings.verdicts(id, from, Math.min(from + PAGE, groups))))
+      verdicts.push(...(await this.#parts.samples.verdicts(id, from, Math.min(from + PAGE, groups))))
     return verdicts.filter((verdict) => verdict !== null) as CollectedGroup[] // as GroupSampler records them
   }
 
   async *verdicts(id: string, total: number): AsyncGenerator<[sample: number, verdict: SampleVerdict | null]> {
     for (let from = 0; from < total; from += PAGE) {
-      const page = await this.#parts.samplings.verdicts(id, from, Math.min(from + PAGE, total))
+      const page = await this.#parts.samples.verdicts(id, from, Math.min(from + PAGE, total))
       for (const [k, verdict] of page.entries()) yield [from + k, verdict as SampleVerdict | null] // as they are recorded
     }
   }
 
   async #result(id: string, spec: EvalSpec, total: number, whole: boolean): Promise<EvalResult> {
-    const items = (await this.#parts.samplings.items(id)).map(readItem)
+    const items = (await this.#parts.samples.items(id)).map(readItem)
     const sampled: SampledItem[] = items.map((item) => {
       const { task, difficulty } = decodeItemId(item.id)
       return { task, difficulty, category: this.#parts.tasks.find(task).category, verdicts: [] }

@@ -1,5 +1,5 @@
 /** The samples of an eval, one after another: what was asked, what came, what it was worth. */
-import type { Samplings } from '../store/samplings.ts'
+import type { Samples } from '../store/samples.ts'
 import type { EvalSample } from '../words/eval.ts'
 import { decodeItemId } from '../words/item-id.ts'
 import { assistantMessage, type SampleVerdict, type Text, unpackText } from './sample.ts'
@@ -9,15 +9,15 @@ import type { OpenEval } from './view.ts'
 
 const PAGE = 100
 
-export async function* sampleLines(samplings: Samplings, { id, spec, total }: OpenEval): AsyncGenerator<EvalSample> {
-  const items = (await samplings.items(id)).map((line) => readItem(line).id)
+export async function* sampleLines(samples: Samples, { id, spec, total }: OpenEval): AsyncGenerator<EvalSample> {
+  const items = (await samples.items(id)).map((line) => readItem(line).id)
   for (let from = 0; from < total; from += PAGE) {
-    const samples = Array.from({ length: Math.min(PAGE, total - from) }, (_, k) => from + k)
+    const page = Array.from({ length: Math.min(PAGE, total - from) }, (_, k) => from + k)
     const [verdicts, texts] = await Promise.all([
-      samplings.verdicts(id, from, from + samples.length),
-      samplings.texts(id, samples),
+      samples.verdicts(id, from, from + page.length),
+      samples.texts(id, page),
     ])
-    for (const [k, sample] of samples.entries()) {
+    for (const [k, sample] of page.entries()) {
       const item = items[itemOfSample(spec, sample)]
       const packed = texts[k]
       if (item === undefined) return // no longer kept

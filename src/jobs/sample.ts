@@ -11,6 +11,7 @@ import type { ResultMaker } from '../evals/result-maker.ts'
 import type { Spec } from '../evals/spec.ts'
 import { Fault } from '../faults.ts'
 import { type Again, ENGINE_DOWN } from '../queue/catalogue.ts'
+import type { Samples } from '../store/samples.ts'
 import type { Samplings, StoredSampling } from '../store/samplings.ts'
 
 const IN_A_ROW = 4
@@ -24,12 +25,13 @@ const COUNTED = 1000
 
 interface Parts {
   samplings: Samplings
+  samples: Samples
   evalSampler: EvalSampler
   groupSampler: GroupSampler
   results: ResultMaker
 }
 
-export function sample({ samplings, evalSampler, groupSampler, results }: Parts) {
+export function sample({ samplings, samples, evalSampler, groupSampler, results }: Parts) {
   /** Tries of samples whose item took too long, by sampling. One that ends elsewhere is forgotten as the oldest. */
   const slow = new LRUCache<string, Map<number, number>>({ max: COUNTED })
 
@@ -83,7 +85,7 @@ export function sample({ samplings, evalSampler, groupSampler, results }: Parts)
     const until = performance.now() + TURN_MS
     try {
       for (let k = 0; k < IN_A_ROW && performance.now() < until; k++) {
-        const claim = await samplings.claim(id, lane)
+        const claim = await samples.claim(id, lane)
         if (claim.kind === 'ended') {
           slow.delete(id)
           return undefined

@@ -1,7 +1,5 @@
 /**
- * Samplings in Redis: an eval or a collection is so many samples wanted of a model. Lanes claim one sample each, and a
- * claim outlives its process: whoever takes the lane up again has the same sample, so that none is asked for twice but
- * those in flight.
+ * Samplings in Redis: an eval or a collection is so many samples wanted of a model; samples.ts has those.
  *   queued → running → done | failed | cancelled,   cancelled | failed | done → running when it is resumed
  */
 import type { Redis } from 'ioredis'
@@ -9,8 +7,6 @@ import { Fault } from '../faults.ts'
 import type { Keys, SamplingKeys } from './keys.ts'
 import { loadScript } from './script.ts'
 
-const claimSample = loadScript('claim-sample-3')
-const recordSample = loadScript('record-sample-4')
 const endSampling = loadScript('end-sampling-4')
 const reopenSampling = loadScript('reopen-sampling-5')
 
@@ -23,11 +19,7 @@ const RESULT_KEPT_MS = 90 * DAY_MS
 const KEPT = 2000
 const ACTIVE_MOST = 200
 const FULL_AGAIN_S = 60
-const EVENT_EVERY_MS = 250
-const EVENTS_KEPT = 2000
 const PAGE = 500
-/** Room for what the models of one eval gave, compressed; above, only verdicts are kept. */
-const TEXTS_MOST_BYTES = 256 * 1024 * 1024
 
 export type SamplingStatus = 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
 export type SamplingKind = 'eval' | 'collection'
@@ -50,9 +42,6 @@ export interface StoredSampling {
   result: unknown
   detail: string | null
 }
-
-export type Claim = { kind: 'sample'; sample: number } | { kind: 'none' } | { kind: 'ended' }
-export type Recorded = { kind: 'recorded'; isNew: boolean; done: number; total: number } | { kind: 'ended' }
 
 export interface SamplingEvent {
   id: string
@@ -133,101 +122,6 @@ export class Samplings {
     return (await this.#redis.get(this.#keys.ofSampling(id).secret)) ?? undefined
   }
 
-  async claim(id: string, lane: number): Promise<Claim> {
-    const { sampling, claims, again } = this.#keys.ofSampling(id)
-    const sample = Number(await claimSample(this.#redis, [sampling, claims, again], [lane, Date.now()]))
-    if (sample === -2) return { kind: 'ended' }
-    return sample === -1 ? { kind: 'none' } : { kind: 'sample', sample }
-  }
-
-  /** Keeps what the model gave, before it is scored: a second attempt finds it. False once there is no room for more. */
-  async keepText(id: string, sample: number, text: Buffer): Promise<boolean> {
-    const { sampling, texts } = this.#keys.ofSampling(id)
-    const [, [, bytes] = []] =
-      (await this.#redis.multi().hset(texts, String(sample), text).hincrby(sampling, 'bytes', text.length).exec()) ?? []
-    return Number(bytes) <= TEXTS_MOST_BYTES
-  }
-
-  async text(id: string, sample: number): Promise<Buffer | undefined> {
-    return (await this.#redis.hgetBuffer(this.#keys.ofSampling(id).texts, String(sample))) ?? undefined
-  }
-
-  async texts(id: string, samples: number[]): Promise<(Buffer | null)[]> {
-    if (samples.length === 0) return []
-    return this.#redis.hmgetBuffer(this.#keys.ofSampling(id).texts, ...samples.map(String))
-  }
-
-  /** Whether all of them are kept. */
-  async hasTexts(id: string, samples: number[]): Promise<boolean> {
-    const { texts } = this.#keys.ofSampling(id)
-    const kept = await Promise.all(samples.map((sample) => this.#redis.hexists(texts, String(sample))))
-    return kept.every((one) => one === 1)
-  }
-
-  async forgetTexts(id: string, samples: number[]): Promise<void> {
-    await this.#redis.hdel(this.#keys.ofSampling(id).texts, ...samples.map(String))
-  }
-
-  /** `score` is null for a sample without one; `lane` is let go. A record may stand for several samples: a group. */
-  async record(
-    id: string,
-    sample: number,
-    { verdict, score, lane, counts = 1, failed = score === null ? 1 : 0 }: SampleRecord,
-  ): Promise<Recorded> {
-    const { sampling, verdicts, claims, events } = this.#keys.ofSampling(id)
-    const [state, done = 0, total = 0] = (await recordSample(
-      this.#redis,
-      [sampling, verdicts, claims, events],
-      [
-        sample,
-        JSON.stringify(verdict),
-        lane ?? '',
-        score ?? '',
-        Date.now(),
-        EVENT_EVERY_MS,
-        EVENTS_KEPT,
-        counts,
-        failed,
-      ],
-    )) as number[] // as the script says
-    return state === -1 ? { kind: 'ended' } : { kind: 'recorded', isNew: state === 1, done, total }
-  }
-
-  /** Lets a lane go whose sample belongs to what is recorded elsewhere. */
-  async release(id: string, lane: number): Promise<void> {
-    await this.#redis.hdel(this.#keys.ofSampling(id).claims, String(lane))
-  }
-
-  /** Verdicts of samples `from` to before `to`; null where there is none yet. */
-  async verdicts(id: string, from: number, to: number): Promise<unknown[]> {
-    if (to <= from) return []
-    const fields = Array.from({ length: to - from }, (_, k) => String(from + k))
-    const found = await this.#redis.hmget(this.#keys.ofSampling(id).verdicts, ...fields)
-    return found.map((text) => (text === null ? null : (JSON.parse(text) as unknown))) // written by record
-  }
-
-  items(id: string, from = 0, to = -1): Promise<string[]> {
-    return this.#redis.lrange(this.#keys.ofSampling(id).items, from, to)
-  }
-
-  async item(id: string, at: number): Promise<string | undefined> {
-    return (await this.#redis.lindex(this.#keys.ofSampling(id).items, at)) ?? undefined
-  }
-
-  /** Puts the samples' items on the list; only who holds the right to take may add. */
-  async addItems(id: string, items: string[]): Promise<void> {
-    await this.#redis.rpush(this.#keys.ofSampling(id).items, ...items)
-  }
-
-  /** The right to take items for a sampling, for `ms` at most; false while another has it. */
-  async mayTake(id: string, ms: number): Promise<boolean> {
-    return (await this.#redis.set(this.#keys.ofSampling(id).taking, '1', 'PX', ms, 'NX')) === 'OK'
-  }
-
-  async doneTaking(id: string): Promise<void> {
-    await this.#redis.del(this.#keys.ofSampling(id).taking)
-  }
-
   async setField(id: string, field: 'paused', value: string): Promise<void> {
     await this.#redis.hset(this.#keys.ofSampling(id).sampling, field, value)
   }
@@ -294,15 +188,6 @@ export class Samplings {
       await this.#redis.zrem(index, id)
     }
   }
-}
-
-export interface SampleRecord {
-  verdict: unknown
-  /** Sum of the scores. */
-  score: number | null
-  lane?: number
-  counts?: number
-  failed?: number
 }
 
 export interface NewSampling {

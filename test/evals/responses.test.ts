@@ -29,7 +29,7 @@ it.skipIf(!existsSync(FILE))(
     const world = await openWorld({ worker: true, SCORE_DEADLINE_MS: 20_000 })
     const lines = gunzipSync(readFileSync(FILE)).toString().trimEnd().split('\n')
     const recorded = lines.map((line) => JSON.parse(line) as Recorded) // the format of the file
-    const { items, samplings, sweeping } = world.service
+    const { items, samplings, samples, sweeping } = world.service
     const ids = await Promise.all(
       recorded.map(async ({ task, seed, index, config }) =>
         encodeItemId(await items.check({ task, config: withoutSize(task, config), seed, index })),
@@ -60,7 +60,7 @@ it.skipIf(!existsSync(FILE))(
     await addLanes(sweeping.producer, id, 1, ids.length)
     const status = () => samplings.status(id)
     await until(status, (word) => word === 'done' || word === 'failed', 150_000)
-    const verdicts = (await samplings.verdicts(id, 0, ids.length)) as SampleVerdict[] // as recorded
+    const verdicts = (await samples.verdicts(id, 0, ids.length)) as SampleVerdict[] // as recorded
     // Our rules read a few otherwise than the library: tags in any letter case, thinking taken out first, the nearest opening
     // tag. For those the recorded score is of another answer. Where the library raises, ours is 0 with the fault's name.
     const alike = [...recorded.keys()].filter((k) => {

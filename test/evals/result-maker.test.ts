@@ -14,11 +14,13 @@ async function finish(make: (id: string) => Promise<void>) {
   let hash: unknown
   const samplings = {
     find: async () => ({ status: 'running', spec, total: ids.length, created: 0, started: null, done: 0, failed: 0 }),
-    items: async () => ids,
-    verdicts: async (_id: string, from: number, to: number) => Array(to - from).fill(null),
     async end(_id: string, { result }: { result: { repeat: { suite: { sha256: unknown } } } }) {
       hash = result.repeat.suite.sha256
     },
+  }
+  const samples = {
+    items: async () => ids,
+    verdicts: async (_id: string, from: number, to: number) => Array(to - from).fill(null),
   }
   const seen = { begun: 0, inHand: 0, most: 0 }
   const items = {
@@ -30,7 +32,7 @@ async function finish(make: (id: string) => Promise<void>) {
       return { question: `question of ${id}` }
     },
   }
-  const parts = { samplings, items, tasks: { find: () => ({ category: 'arithmetic' }) } }
+  const parts = { samplings, samples, items, tasks: { find: () => ({ category: 'arithmetic' }) } }
   const results = new ResultMaker(parts as unknown as ConstructorParameters<typeof ResultMaker>[0])
   await results.end('eval-0123456789ab', 'done')
   return { hash, seen }

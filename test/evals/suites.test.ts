@@ -57,9 +57,9 @@ it('the server’s own suites have seeds that no client and no training item has
 })
 
 it('an eval fails when an item is not as it was frozen, and says which', async () => {
-  const { samplings, redis } = world.service
+  const { samples, redis } = world.service
   const spoil = async (id: string): Promise<string> => {
-    const [line = ''] = await samplings.items(id)
+    const [line = ''] = await samples.items(id)
     await redis.lset(`{${world.prefix}:sampling:${id}}:items`, 0, line.replace(/.{8}$/, '00000000'))
     return line.split('\t')[0] ?? ''
   }

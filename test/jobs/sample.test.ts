@@ -12,6 +12,8 @@ function lane(total: number, failures: (sample: number) => FaultCode[]) {
   const samplings = {
     find: async () => ({ id: ID, spec: { kind: 'eval' }, done: at, total }),
     status: async () => 'running',
+  }
+  const samples = {
     claim: async () => (at < total ? { kind: 'sample', sample: at } : { kind: 'none' }),
   }
   const evalSampler = {
@@ -22,7 +24,7 @@ function lane(total: number, failures: (sample: number) => FaultCode[]) {
     },
   }
   const results = { end: async (_id: string, status: string) => void ends.push(status) }
-  const job = sample({ samplings, evalSampler, results } as unknown as Parameters<typeof sample>[0])
+  const job = sample({ samplings, samples, evalSampler, results } as unknown as Parameters<typeof sample>[0])
   const turn = () => job({ sampling: ID, lane: 0 }, { signal: new AbortController().signal })
   return { ends, turn }
 }
