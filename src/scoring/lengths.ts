@@ -1,6 +1,5 @@
 /** What a completion's length in tokens costs. Lengths are counted, never guessed from characters. */
 import { type Rollout, trainedPositions } from '../words/rollout.ts'
-import type { RunSettings } from '../words/run.ts'
 import { countOf } from '../words/typed.ts'
 
 /** What the rules of a group want to know of a rollout, besides its verdict. */
@@ -43,5 +42,3 @@ export function dapoPenalty(
   const over = length - (maxTokenLength - buffer)
   return over <= 0 ? 0 : Math.min(over / buffer, 1) * factor
 }
-
-export type LengthPenalty = RunSettings['length_penalty']

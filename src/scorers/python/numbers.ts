@@ -70,17 +70,6 @@ export function floatRepr(x: number): string {
   return `${sign}${whole}.${digits.slice(exponent + 1) || '0'}`
 }
 
-/** Python's `round(x, digits)` of a float: the exact binary value is rounded, ties to even. */
-export function roundHalfEven(x: number, digits: number): number {
-  if (!Number.isFinite(x) || x === 0 || digits > 323) return x
-  if (digits < -308) return 0 * x
-  const [numerator, denominator] = exactRatio(Math.abs(x))
-  const scaled = digits >= 0 ? numerator * 10n ** BigInt(digits) : numerator
-  const unit = digits >= 0 ? denominator : denominator * 10n ** BigInt(-digits)
-  const rounded = Number(`${divideHalfEven(scaled, unit)}e${-digits}`)
-  return x < 0 ? -rounded : rounded
-}
-
 /** A finite float as an exact fraction, like `float.as_integer_ratio()` but not in lowest terms. */
 export function exactRatio(x: number): [numerator: bigint, denominator: bigint] {
   const view = new DataView(new ArrayBuffer(8))

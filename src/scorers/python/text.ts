@@ -1,5 +1,5 @@
 /** Python's view of text: code points, Unicode white space, digits, letters and cases, as Python 3.11 has them. */
-import { NEWER, NEWER_LOWER, NEWER_UPPER, OTHER_DIGITS, OTHER_NUMERICS, TITLES, ZEROS } from './unicode.ts'
+import { NEWER, NEWER_LOWER, NEWER_UPPER, TITLES, ZEROS } from './unicode.ts'
 
 /** Classes `[…]` for regular expressions with the flag `v`: Python's `\s`, `\d` and `\w`, alone or within a class. */
 export const PY_S = '[\\x09-\\x0d\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]'
@@ -13,10 +13,6 @@ const LINE_ENDS = '[\\x0a-\\x0d\\x1c-\\x1e\\x85\\u2028\\u2029]'
 const lineEnd = new RegExp(`\\r\\n|${LINE_ENDS}`, 'v')
 const plainEnds = /^[!-~](?:$|.*[!-~]$)/s
 const allSpace = new RegExp(`^${PY_S}+$`, 'v')
-const allAlpha = new RegExp(`^[\\p{L}--${newer}]+$`, 'v')
-const allAlnum = new RegExp(`^[[\\p{L}\\p{N}]--${newer}]+$`, 'v')
-const allDigit = new RegExp(`^[${PY_D}${classOf(OTHER_DIGITS)}]+$`, 'v')
-const allNumeric = new RegExp(`^[[\\p{N}${classOf(OTHER_NUMERICS)}]--${newer}]+$`, 'v')
 const newerLower = new RegExp(`([${classOf(NEWER_LOWER)}])`, 'v')
 const newerUpper = new RegExp(`([${classOf(NEWER_UPPER)}])`, 'v')
 const cased = new RegExp(`[[\\p{Cased}\\u{295}]--[${newer}\\u{10fc}\\u{a7f2}-\\u{a7f4}\\u{ab69}]]`, 'v')
@@ -110,22 +106,6 @@ export function title(s: string): string {
 
 export function isSpace(s: string): boolean {
   return allSpace.test(s)
-}
-
-export function isAlpha(s: string): boolean {
-  return allAlpha.test(s)
-}
-
-export function isAlnum(s: string): boolean {
-  return allAlnum.test(s)
-}
-
-export function isDigit(s: string): boolean {
-  return allDigit.test(s)
-}
-
-export function isNumeric(s: string): boolean {
-  return allNumeric.test(s)
 }
 
 function stripped(chars: string | undefined): (ch: string) => boolean {

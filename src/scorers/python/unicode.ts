@@ -7,18 +7,6 @@ export const ZEROS =
   '114d0 11650 116c0 11730 118e0 11950 11c50 11d50 11da0 16a60 16ac0 16b50 1d7ce 1d7d8 1d7e2 1d7ec 1d7f6 1e140 ' +
   '1e2f0 1e950 1fbf0'
 
-/** Digits for `isdigit()` beside decimals: superscripts, circled digits and their like. */
-export const OTHER_DIGITS =
-  'b2-b3 b9 1369-1371 19da 2070 2074-2079 2080-2089 2460-2468 2474-247c 2488-2490 24ea 24f5-24fd 24ff 2776-277e ' +
-  '2780-2788 278a-2792 10a40-10a43 10e60-10e68 11052-1105a 1f100-1f10a'
-
-/** Numbers for `isnumeric()` that are letters by category: ideographs. */
-export const OTHER_NUMERICS =
-  '3405 3483 382a 3b4d 4e00 4e03 4e07 4e09 4e5d 4e8c 4e94 4e96 4ebf-4ec0 4edf 4ee8 4f0d 4f70 5104 5146 5169 ' +
-  '516b 516d 5341 5343-5345 534c 53c1-53c4 56db 58f1 58f9 5e7a 5efe-5eff 5f0c-5f0e 5f10 62fe 634c 67d2 6f06 ' +
-  '7396 767e 8086 842c 8cae 8cb3 8d30 9621 9646 964c 9678 96f6 f96b f973 f978 f9b2 f9d1 f9d3 f9fd 20001 20064 ' +
-  '200e2 20121 2092a 20983 2098c 2099c 20aea 20afd 20b19 22390 22998 23b1b 2626d 2f890'
-
 /** Letters and numbers that came after Unicode 14.0. */
 export const NEWER =
   '88f c5c cdc 1c89-1c8a a7cb-a7cf a7d2 a7d4 a7da-a7dc a7f1 105c0-105f3 10940-10959 10d40-10d65 10d6f-10d85 ' +
