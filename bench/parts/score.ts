@@ -5,103 +5,130 @@ import { BASELINES, PYTHON_ENVIRONMENT, pythonOfBaselines } from '../environment
 import { load, type Measured } from '../load/run.ts'
 import { pinned, SERVER_CORE, untilIdle } from '../machine.ts'
 import { assertRight, type Bench, median, type Row } from '../rows.ts'
-import { type Ours, startOurs, startPlain } from '../servers.ts'
-import { asksForPerRequest, asksForUs, asksForWrapper, makeTexts } from '../texts.ts'
+import { type Ours, type Running, startOurs, startPlain } from '../servers.ts'
+import { asksForPerRequest, asksForUs, asksForWrapper, makeTexts, type Texts } from '../texts.ts'
 
 const WORKS = [
   { work: 'W1', which: 'chain_sum', items: 200, more: 2, leastOfWrapper: 1.5, leastOfPerRequest: undefined },
   { work: 'W2', which: 'mix', items: 300, more: 0, leastOfWrapper: 5, leastOfPerRequest: 50 },
 ] as const
+type Work = (typeof WORKS)[number]
+
+interface Servers {
+  ours: Ours
+  wrapper: Running
+  perRequest: Running
+}
+
+/** A measurement each round. */
+type Rounds = Record<keyof Servers | 'hostile', Measured[]>
 
 export async function score(bench: Bench): Promise<Row[]> {
   const python = await pythonOfBaselines()
   const ours = await startOurs({ API_PROCESSES: '1', WORKERS: '1' }, { onOneCore: true })
   const wrapper = await startPlain(python, 'wrapper')
   const perRequest = await startPlain(python, 'per_request')
+  const servers = { ours, wrapper, perRequest }
   try {
     const rows: Row[] = []
-    for (const { work, which, items, more, leastOfWrapper, leastOfPerRequest } of WORKS) {
-      const { path, all } = await makeTexts(python, which, items)
-      const asks = [asksForUs(which, all), asksForWrapper(which, all), asksForPerRequest(which, all)] as const
-      const measure = async (name: string, port: number, server: number, file: string, seconds = bench.seconds) => {
-        const measured = await load({ port, server, asks: file, seconds })
-        assertRight(`${work} ${name}`, measured)
-        bench.keep(`${work} ${name}`, measured)
-        await untilIdle(server) // what it has in hand takes the core of who comes next
-        return measured
-      }
-      // The first time, items are made: that is not what is measured.
-      await load({ port: ours.port, server: ours.pid, asks: asks[0], count: items, timeoutS: 120, connections: 4 })
-      await load({
-        port: wrapper.port,
-        server: wrapper.pid,
-        asks: asks[1],
-        count: items,
-        timeoutS: 120,
-        connections: 4,
-      })
-      const found = { ours: [] as Measured[], wrapper: [] as Measured[], perRequest: [] as Measured[] }
-      const hostile: Measured[] = []
-      for (let round = 0; round < bench.rounds + more; round++) {
-        found.ours.push(await measure('ours', ours.port, ours.pid, asks[0]))
-        found.wrapper.push(await measure('wrapper', wrapper.port, wrapper.pid, asks[1]))
-        if (round < bench.rounds)
-          found.perRequest.push(await measure('per request', perRequest.port, perRequest.pid, asks[2], 2))
-        if (work === 'W1' && round < bench.rounds) {
-          const stop = beHostile(ours)
-          hostile.push(await measure('ours with a hostile client', ours.port, ours.pid, asks[0]).finally(stop))
-        }
-      }
-      const rate = (which_: Measured[]) => median(which_.map(({ unitsPerSecond }) => unitsPerSecond))
-      const [us, them, each] = [rate(found.ours), rate(found.wrapper), rate(found.perRequest)]
-      // The machine's speed varies from minute to minute: each round is compared with itself.
-      const toWrapper = found.ours.map(
-        (one, k) => one.unitsPerSecond / (found.wrapper[k]?.unitsPerSecond ?? Number.NaN),
-      )
-      const inProcess = inLibrary(python, path)
-      const beside = `${whole(us)} to ${whole(them)} completions a second`
-      rows.push({
-        work,
-        what: `${which}: ratio to the plain wrapper`,
-        value: median(toWrapper),
-        unit: '×',
-        least: leastOfWrapper,
-        beside: `${beside}; rounds: ${toWrapper.map((ratio) => ratio.toFixed(2)).join(', ')}`,
-      })
-      rows.push({
-        work,
-        what: `${which}: ratio to a scorer for every request`,
-        value: us / each,
-        unit: '×',
-        ...(leastOfPerRequest !== undefined && { least: leastOfPerRequest }),
-        beside: `${whole(each)} completions a second`,
-      })
-      const alone = `${whole(inProcess)} completions a second`
-      rows.push({
-        work,
-        what: `${which}: ratio to the library without a server`,
-        value: us / inProcess,
-        unit: '×',
-        beside: alone,
-      })
-      const p99 = (which_: Measured[]) => median(which_.map((one) => one.p99 ?? Number.NaN))
-      rows.push({
-        work,
-        what: `${which}: p99`,
-        value: p99(found.ours),
-        unit: 'ms',
-        beside: `wrapper ${p99(found.wrapper).toFixed(1)} ms`,
-      })
-      if (hostile.length > 0) {
-        rows.push({ work: 'W3', what: 'requests lost or wrong beside a hostile client', value: 0, unit: '', most: 0 }) // else it had thrown
-        const times = median(hostile.map((one, k) => (one.p99 ?? Number.NaN) / (found.ours[k]?.p99 ?? Number.NaN)))
-        rows.push({ work: 'W3', what: 'p99 beside a hostile client, to W1’s', value: times, unit: '×', most: 2 })
-      }
+    for (const work of WORKS) {
+      const { path, all } = await makeTexts(python, work.which, work.items)
+      const rounds = await roundsOf(bench, servers, work, all)
+      rows.push(...rowsBeside(work, rounds, inLibrary(python, path)), ...rowsOfHostile(rounds))
     }
     return rows
   } finally {
     await Promise.all([ours.stop(), wrapper.stop(), perRequest.stop()])
   }
+}
+
+/** The servers take turns, so that each round is of one time; a hostile client calls beside W1 alone. */
+async function roundsOf(
+  bench: Bench,
+  servers: Servers,
+  { work, which, items, more }: Work,
+  all: Texts[],
+): Promise<Rounds> {
+  const { ours, wrapper, perRequest } = servers
+  const toOurs = asksForUs(which, all)
+  const toWrapper = asksForWrapper(which, all)
+  const toPerRequest = asksForPerRequest(which, all)
+  const measure = async (name: string, { port, pid }: Running, asks: string, seconds = bench.seconds) => {
+    const found = await load({ port, server: pid, asks, seconds })
+    assertRight(`${work} ${name}`, found)
+    bench.keep(`${work} ${name}`, found)
+    await untilIdle(pid) // what it has in hand takes the core of who comes next
+    return found
+  }
+  // The first time, items are made: that is not what is measured.
+  const once = { count: items, timeoutS: 120, connections: 4 }
+  await load({ port: ours.port, server: ours.pid, asks: toOurs, ...once })
+  await load({ port: wrapper.port, server: wrapper.pid, asks: toWrapper, ...once })
+  const rounds: Rounds = { ours: [], wrapper: [], perRequest: [], hostile: [] }
+  for (let round = 0; round < bench.rounds + more; round++) {
+    rounds.ours.push(await measure('ours', ours, toOurs))
+    rounds.wrapper.push(await measure('wrapper', wrapper, toWrapper))
+    if (round >= bench.rounds) continue
+    rounds.perRequest.push(await measure('per request', perRequest, toPerRequest, 2))
+    if (work !== 'W1') continue
+    const stop = beHostile(ours)
+    rounds.hostile.push(await measure('ours with a hostile client', ours, toOurs).finally(stop))
+  }
+  return rounds
+}
+
+function rowsBeside(
+  { work, which, leastOfWrapper, leastOfPerRequest }: Work,
+  rounds: Rounds,
+  inProcess: number,
+): Row[] {
+  const rate = (some: Measured[]) => median(some.map(({ unitsPerSecond }) => unitsPerSecond))
+  const p99 = (some: Measured[]) => median(some.map((one) => one.p99 ?? Number.NaN))
+  const [us, them, each] = [rate(rounds.ours), rate(rounds.wrapper), rate(rounds.perRequest)]
+  // The machine's speed varies from minute to minute: each round is compared with itself.
+  const toWrapper = rounds.ours.map((one, k) => one.unitsPerSecond / (rounds.wrapper[k]?.unitsPerSecond ?? Number.NaN))
+  const ratios = toWrapper.map((ratio) => ratio.toFixed(2)).join(', ')
+  return [
+    {
+      work,
+      what: `${which}: ratio to the plain wrapper`,
+      value: median(toWrapper),
+      unit: '×',
+      least: leastOfWrapper,
+      beside: `${whole(us)} to ${whole(them)} completions a second; rounds: ${ratios}`,
+    },
+    {
+      work,
+      what: `${which}: ratio to a scorer for every request`,
+      value: us / each,
+      unit: '×',
+      ...(leastOfPerRequest !== undefined && { least: leastOfPerRequest }),
+      beside: `${whole(each)} completions a second`,
+    },
+    {
+      work,
+      what: `${which}: ratio to the library without a server`,
+      value: us / inProcess,
+      unit: '×',
+      beside: `${whole(inProcess)} completions a second`,
+    },
+    {
+      work,
+      what: `${which}: p99`,
+      value: p99(rounds.ours),
+      unit: 'ms',
+      beside: `wrapper ${p99(rounds.wrapper).toFixed(1)} ms`,
+    },
+  ]
+}
+
+function rowsOfHostile({ ours, hostile }: Rounds): Row[] {
+  if (hostile.length === 0) return []
+  const times = median(hostile.map((one, k) => (one.p99 ?? Number.NaN) / (ours[k]?.p99 ?? Number.NaN)))
+  return [
+    { work: 'W3', what: 'requests lost or wrong beside a hostile client', value: 0, unit: '', most: 0 }, // else it had thrown
+    { work: 'W3', what: 'p99 beside a hostile client, to W1’s', value: times, unit: '×', most: 2 },
+  ]
 }
 
 const VARIABLES = ['x', 'X'].map((v) => `(sin(${v})+cos(${v})+tan(${v})+${v}**2)**9/(exp(${v})+log(${v})+${v}**7)**9`)
