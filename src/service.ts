@@ -242,7 +242,7 @@ export function openService(
       })
       const sweeper = startSweeper(this.sweeping, onError)
       const dumpSweeper = startDumpSweeper({ dumps, runs: storedRuns }, onError)
-      const samplingSweeper = startSamplingSweeper({ samplings, producer, results }, onError)
+      const samplingSweeper = startSamplingSweeper({ samplings, producer, models, results }, onError)
       const heart = beat(redis, keys, name)
       closers.push(async () => {
         sweeper.close()

@@ -32,12 +32,21 @@ export class Models {
     return open.model
   }
 
-  /** Nobody asks this model any more. */
-  close({ id, opened }: Pick<StoredSampling, 'id' | 'opened'>): void {
-    this.#open.delete(`${id}/${opened}`)
+  /** Ids of the evals and collections whose models are open. */
+  ids(): Set<string> {
+    return new Set([...this.#open.keys()].map(idOf))
+  }
+
+  /** Nobody asks for this eval or collection any more: its key is forgotten here too. */
+  close(id: string): void {
+    for (const key of [...this.#open.keys()]) if (idOf(key) === id) this.#open.delete(key)
   }
 
   closeAll(): void {
     this.#open.clear()
   }
+}
+
+function idOf(key: string): string {
+  return key.slice(0, key.lastIndexOf('/'))
 }

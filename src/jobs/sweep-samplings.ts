@@ -1,5 +1,6 @@
-/** Begins the lanes of evals and collections again whose jobs were lost, and ends what is never coming to an end. */
+/** Begins the lanes of evals and collections again whose jobs were lost, ends what never comes to an end, lets go of models. */
 import { addLanes } from '../evals/lanes.ts'
+import type { Models } from '../evals/models.ts'
 import type { ResultMaker } from '../evals/result-maker.ts'
 import type { Spec } from '../evals/spec.ts'
 import type { Producer } from '../queue/producer.ts'
@@ -10,6 +11,7 @@ const EVERY_MS = 10_000
 interface Parts {
   samplings: Samplings
   producer: Producer
+  models: Models
   results: ResultMaker
 }
 
@@ -19,8 +21,10 @@ export function startSamplingSweeper(parts: Parts, onError: (error: unknown) => 
 }
 
 /** A lane that is at work keeps its job: adding it again changes nothing. */
-export async function sweepSamplings({ samplings, producer, results }: Parts): Promise<void> {
+export async function sweepSamplings({ samplings, producer, models, results }: Parts): Promise<void> {
+  const ended = models.ids() // before it is asked who is active: what begins meanwhile is not among them
   for (const { id, since } of await samplings.active()) {
+    ended.delete(id)
     const found = await samplings.find(id)
     const age = Date.now() - since
     if (!found || (found.status !== 'queued' && found.status !== 'running')) {
@@ -32,4 +36,5 @@ export async function sweepSamplings({ samplings, producer, results }: Parts): P
       if (model) await addLanes(producer, id, model.concurrency, found.total)
     }
   }
+  for (const id of ended) models.close(id)
 }

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest'
+import { Models } from '../../src/evals/models.ts'
+import { sweepSamplings } from '../../src/jobs/sweep-samplings.ts'
+import type { Samplings } from '../../src/store/samplings.ts'
+
+it('the key of a model is forgotten once its eval has ended, and not before', async () => {
+  const active = new Set(['eval-a', 'eval-b'])
+  const asked: string[] = []
+  const samplings = {
+    secret: async (id: string) => void asked.push(id),
+    find: async (id: string) => ({ id, status: 'running', spec: { model: null }, total: 1 }),
+    active: async () => [...active].map((id) => ({ id, since: Date.now() })),
+  } as unknown as Samplings
+  const models = new Models(samplings)
+  const called = { name: 'm', base_url: 'http://127.0.0.1:9/v1', reach: { loopback: true, hosts: [] } }
+  const asking = { asking: { temperature: null, timeout_s: 1, retries: 0 }, concurrency: 1 }
+  const ask = async () => {
+    for (const id of ['eval-a', 'eval-b']) await models.of({ id, opened: 1 }, { ...called, ...asking })
+  }
+  const sweep = () => sweepSamplings({ samplings, models } as unknown as Parameters<typeof sweepSamplings>[0])
+  await ask()
+  await sweep()
+  await ask()
+  expect(asked).toEqual(['eval-a', 'eval-b'])
+  active.delete('eval-a')
+  await sweep()
+  expect([...models.ids()]).toEqual(['eval-b'])
+  await ask()
+  expect(asked).toEqual(['eval-a', 'eval-b', 'eval-a'])
+  models.closeAll()
+})
