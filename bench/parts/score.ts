@@ -53,8 +53,14 @@ async function roundsOf(
   const toOurs = asksForUs(which, all)
   const toWrapper = asksForWrapper(which, all)
   const toPerRequest = asksForPerRequest(which, all)
-  const measure = async (name: string, { port, pid }: Running, asks: string, seconds = bench.seconds) => {
-    const found = await load({ port, server: pid, asks, seconds })
+  const measure = async (
+    name: string,
+    { port, pid }: Running,
+    asks: string,
+    seconds = bench.seconds,
+    end = () => {},
+  ) => {
+    const found = await load({ port, server: pid, asks, seconds }).finally(end)
     assertRight(`${work} ${name}`, found)
     bench.keep(`${work} ${name}`, found)
     await untilIdle(pid) // what it has in hand takes the core of who comes next
@@ -71,8 +77,7 @@ async function roundsOf(
     if (round >= bench.rounds) continue
     rounds.perRequest.push(await measure('per request', perRequest, toPerRequest, 2))
     if (work !== 'W1') continue
-    const stop = beHostile(ours)
-    rounds.hostile.push(await measure('ours with a hostile client', ours, toOurs).finally(stop))
+    rounds.hostile.push(await measure('ours with a hostile client', ours, toOurs, bench.seconds, beHostile(ours)))
   }
   return rounds
 }
