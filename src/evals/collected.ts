@@ -1,7 +1,15 @@
 /** From the groups of a collection to its result. */
 import type { CollectionView } from '../words/collection.ts'
-import type { CollectedGroup } from './group-sampler.ts'
+import type { Group } from '../words/rollout.ts'
 import { mean } from './statistics.ts'
+
+/** What became of a group of a collection. */
+export interface CollectedGroup {
+  group_id: string
+  status: Group['status']
+  destination: Group['destination']
+  mean_score: number | null
+}
 
 export function collected(groups: CollectedGroup[]): NonNullable<CollectionView['result']> {
   const count = (status: CollectedGroup['status']) => groups.filter((group) => group.status === status).length

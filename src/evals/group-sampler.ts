@@ -11,6 +11,7 @@ import type { Runs } from '../store/runs.ts'
 import type { Samples } from '../store/samples.ts'
 import type { Samplings, StoredSampling } from '../store/samplings.ts'
 import type { Group, Rollout } from '../words/rollout.ts'
+import type { CollectedGroup } from './collected.ts'
 import type { EvalItems } from './eval-items.ts'
 import type { Models } from './models.ts'
 import type { ResultMaker } from './result-maker.ts'
@@ -26,14 +27,6 @@ const FULL_MS = 3_000
 const SCORED_WITHIN_MS = 20_000
 /** Room for the answers of a group, as JSON: as much as a body of POST /rollouts may have. */
 const GROUP_BYTES = 64 * 1024 * 1024
-
-/** What became of a group of a collection. */
-export interface CollectedGroup {
-  group_id: string
-  status: Group['status']
-  destination: Group['destination']
-  mean_score: number | null
-}
 
 interface Parts {
   samplings: Samplings

@@ -1,13 +1,20 @@
 /** The gauges of one run. */
-import type { StoredRun } from '../store/runs.ts'
+import type { DumpBook } from '../store/dumps.ts'
+import type { Groups } from '../store/groups.ts'
+import type { Runs, StoredRun } from '../store/runs.ts'
 import { settingsInForce } from '../words/run.ts'
 import { type Sample, sample } from './catalogue.ts'
-import type { Standing } from './standing.ts'
 
 /** Of a run's fields those that are times are told otherwise, or by nobody. */
 const NOT_COUNTS = /_at$|^at_|^last_/
 
-export async function runSamples(run: StoredRun, { runs, groups, dumps }: Standing): Promise<Sample[]> {
+interface Parts {
+  runs: Runs
+  groups: Groups
+  dumps: DumpBook
+}
+
+export async function runSamples(run: StoredRun, { runs, groups, dumps }: Parts): Promise<Sample[]> {
   const [waiting, levels, oldest, dumped] = await Promise.all([
     runs.waiting(run),
     runs.levels(run),

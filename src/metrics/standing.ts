@@ -10,7 +10,7 @@ import { runSamples } from './run-samples.ts'
 /** Runs with series of their own; a run has up to 105 tasks, so that this bounds the series. */
 const RUNS_MOST = 20
 
-export interface Standing {
+interface Standing {
   backlog: Backlog
   runs: Runs
   groups: Groups
