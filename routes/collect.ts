@@ -1,5 +1,4 @@
 /** /runs/{run}/collect: a run's items answered by a model, and scored like posted groups. */
-import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { eventStream } from '../src/evals/event-stream.ts'
 import { CollectionInput, CollectionView } from '../src/words/collection.ts'
@@ -8,7 +7,7 @@ import { problems } from '../src/words/problem.ts'
 import { RunName } from '../src/words/rollout.ts'
 import { textOf } from '../src/words/text.ts'
 import type { App, Services } from './context.ts'
-import { closingSignal, IdempotencyHeaders, KeyForModel } from './eval-access.ts'
+import { closingSignal, IdempotencyHeaders, KeyForModel, sendEvents } from './eval-access.ts'
 
 const OfRun = z.strictObject({ run: RunName })
 const Params = z.strictObject({ run: RunName, id: EvalId })
@@ -82,11 +81,7 @@ export function collect(app: App, { collections, idempotency, samplings, seats }
     async ({ params: { run, id }, headers }, reply) => {
       await collections.find(run, id)
       const events = eventStream(samplings, id, headers['last-event-id'] ?? '', closing)
-      reply
-        .header('content-type', 'text/event-stream')
-        .header('cache-control', 'no-store')
-        .header('x-accel-buffering', 'no')
-      return reply.send(Readable.from(events) as unknown as string) // a stream of it
+      return sendEvents(events, reply)
     },
   )
 

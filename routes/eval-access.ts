@@ -1,4 +1,6 @@
 /** What the routes of evals and collections share. */
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { OpenEval } from '../src/evals/view.ts'
 import { Fault } from '../src/faults.ts'
@@ -31,6 +33,16 @@ export async function openEval({ evals }: Pick<Services, 'evals'>, id: string, c
     throw new Fault('forbidden', 'This key is bound to other runs than the eval’s')
   }
   return found
+}
+
+/** Answers with server-sent events as they come. */
+export function sendEvents<Reply extends Pick<FastifyReply, 'header' | 'send'>>(
+  events: AsyncIterable<string>,
+  reply: Reply,
+) {
+  reply.header('content-type', 'text/event-stream').header('cache-control', 'no-store')
+  reply.header('x-accel-buffering', 'no') // proxies would hold it back
+  return reply.send(Readable.from(events))
 }
 
 /** Ends the streams of a server that is closing. */

@@ -1,5 +1,4 @@
 /** /eval/{id}/…: what happens in an eval, its samples and its report; and completions that the caller brings. */
-import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { eventStream } from '../src/evals/event-stream.ts'
 import { htmlReport } from '../src/evals/report/html.ts'
@@ -13,7 +12,7 @@ import { ItemId } from '../src/words/item-id.ts'
 import { problems } from '../src/words/problem.ts'
 import { textOf } from '../src/words/text.ts'
 import type { App, Services } from './context.ts'
-import { closingSignal, OfEval, openEval } from './eval-access.ts'
+import { closingSignal, OfEval, openEval, sendEvents } from './eval-access.ts'
 
 const COMPLETIONS_BODY_BYTES = 64 * 1024 * 1024
 const COMPLETIONS_MOST = 4096
@@ -53,11 +52,7 @@ export function evalSamples(app: App, services: Services): void {
     async ({ params, headers, caller }, reply) => {
       await openEval(services, params.id, caller)
       const events = eventStream(samplings, params.id, headers['last-event-id'] ?? '', closing)
-      reply
-        .header('content-type', 'text/event-stream')
-        .header('cache-control', 'no-store')
-        .header('x-accel-buffering', 'no')
-      return reply.send(Readable.from(events) as unknown as string) // a stream of it
+      return sendEvents(events, reply)
     },
   )
 
