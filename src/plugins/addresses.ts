@@ -35,11 +35,13 @@ export class Addresses {
     return [...(found.toSorted((a, b) => b.fixed - a.fixed)[0]?.methods ?? [])]
   }
 
-  faultAt(url: string): Fault {
+  /** What a call gets for which there is no answer: nothing is here, or, where another method is taken, that it is. */
+  faultAt(url: string, method: string): Fault {
     const [path = ''] = url.split('?')
     const methods = this.methodsAt(url)
     const shown = path.slice(0, 200)
-    return methods.length === 0
+    // A folder takes the method for all that could be in it, and yet has no such file.
+    return methods.length === 0 || methods.includes(method)
       ? new Fault('not_found', `There is nothing at ${shown}; GET /docs lists what there is`)
       : new Fault('method_not_allowed', `${shown} takes ${methods.join(', ')}`)
   }

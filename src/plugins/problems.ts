@@ -9,7 +9,7 @@ export function addProblems(app: FastifyInstance): void {
   app.addHook('onRoute', ({ method, url }) => addresses.add([method].flat(), url))
   // At once: what is wrong with a body does not matter where there is nobody to read it.
   app.addHook('onRequest', ({ is404, url, method }, _reply, done) =>
-    done(is404 || addresses.isTakenOtherwise(url, method) ? addresses.faultAt(url) : undefined),
+    done(is404 || addresses.isTakenOtherwise(url, method) ? addresses.faultAt(url, method) : undefined),
   )
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const fault = toFault(error)
@@ -23,8 +23,8 @@ export function addProblems(app: FastifyInstance): void {
       .type('application/problem+json')
       .send(JSON.stringify(fault.problem()))
   })
-  app.setNotFoundHandler(({ url }) => {
-    throw addresses.faultAt(url)
+  app.setNotFoundHandler(({ url, method }) => {
+    throw addresses.faultAt(url, method)
   })
 }
 
@@ -52,6 +52,8 @@ function toFault(error: FastifyError): Fault {
   switch (error.code) {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new Fault('unsupported_media_type', 'Send application/json', { cause: error })
+    case 'FST_STATIC_FORBIDDEN_PATH':
+      return new Fault('not_found', 'There is nothing above this folder', { cause: error })
     case 'FST_ERR_BAD_URL':
       return new Fault('invalid_request', error.message, { cause: error })
     default:

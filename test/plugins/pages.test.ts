@@ -1,3 +1,6 @@
+import { get } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openKeyRing } from '../../src/access/key-ring.ts'
 import { openWorld, type World } from '../world.ts'
@@ -62,4 +65,35 @@ it('Swagger UI has no script of its own that the policy would stop', async () =>
   const scripts = [...body.matchAll(/<script([^>]*)>([^<]*)/g)]
   expect(scripts.length).toBeGreaterThan(0)
   for (const [, attributes, text] of scripts) expect([attributes?.includes('src='), text?.trim()]).toEqual([true, ''])
+})
+
+/** As it is written: fetch and inject would take out the dots themselves. */
+async function plainGet(
+  path: string,
+): Promise<{ status: number | undefined; allow: string | undefined; code: string }> {
+  if (!closed.app.server.listening) await closed.app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = closed.app.server.address() as AddressInfo // it listens on a port
+  return new Promise((resolve, reject) => {
+    get({ host: '127.0.0.1', port, path, agent: false }, async (answer) => {
+      const { code } = JSON.parse(await text(answer))
+      resolve({ status: answer.statusCode, allow: answer.headers.allow, code })
+    }).once('error', reject)
+  })
+}
+
+it.each([
+  '/dashboard/nope.js',
+  '/dashboard/',
+  '/docs/static/nope.js',
+  '/docs/static/..%2f..%2fpackage.json',
+  '/dashboard/../../package.json',
+  '/dashboard/%2e%2e/%2e%2e/package.json',
+  '/docs/static/%2e%2e/%2e%2e/package.json',
+])('%s is no file of the pages: there is nothing', async (path) => {
+  expect(await plainGet(path)).toEqual({ status: 404, allow: undefined, code: 'not_found' })
+})
+
+it('a page’s file takes no POST', async () => {
+  const { statusCode, headers } = await closed.app.inject({ method: 'POST', url: '/dashboard/index.html' })
+  expect([statusCode, headers.allow]).toEqual([405, 'HEAD, GET'])
 })
