@@ -84,6 +84,8 @@ const EDITS: ((text: string, other: string) => string)[] = [
   (s) => s.replaceAll(' ', '\u00a0'),
   (s) => s.replaceAll('\n', ' \n'),
   (s) => s.replaceAll('\n', '\r\n'),
+  (s) => `(${s.replaceAll(' ', '\r')})`,
+  (s) => `(${s}\n!)`,
   (s) => s.replaceAll(',', ', '),
   (s) => s.replaceAll(', ', ','),
   (s) => [...s].reverse().join(''),

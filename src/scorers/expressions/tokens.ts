@@ -12,12 +12,12 @@ const exponent = `[eE][\\-+]?${digits}`
 const float = `(?:(?:${digits}\\.(?:${digits})?|\\.${digits})(?:${exponent})?|${digits}${exponent})`
 const whole = '0[xX](?:_?[0-9a-fA-F])+|0[bB](?:_?[01])+|0[oO](?:_?[0-7])+|0(?:_?0)*|[1-9](?:_?[0-9])*'
 const DOUBLED = new Set(['*', '/'])
-const blank = /(?:[ \f\t]|\\\r?\n)*(?:#[^\r\n]*)?/y
+const blank = /(?:[ \f\t]|\\(?:\r\n?|\n))*(?:#[^\r\n]*)?/y
 const number = new RegExp(`(?:${float}|${digits})[jJ]|${float}|${whole}`, 'vy')
 const name = new RegExp(`[\\p{XID_Start}_]${PY_W}*`, 'vy')
 // Longest first, so that `a!=b` and `a***b` are cut as Python cuts them.
 const operator = /\*\*=|\/\/=|\*\*|\/\/|[=!<>]=|!{1,2}(?!=)|!|<<|>>|->|:=|[-+*/%^&|]=|[-+*/%^&|(),]/y
-const newline = /\r?\n/y
+const newline = /\r\n?|\n/y
 
 /**
  * Throws Refused at a character that no expression has. Line ends count only outside brackets, where nothing may follow.
@@ -42,7 +42,8 @@ export function tokensOf(text: string): Token[] {
       continue
     }
     const token = isOver ? undefined : nextToken(take)
-    if (token === undefined || (isApart && /^!+$/.test(token.text))) throw new Refused('no word of an expression')
+    if (token === undefined || ((isApart || isLineStart) && /^!+$/.test(token.text)))
+      throw new Refused('no word of an expression')
     if (token.text === '(') depth++
     if (token.text === ')') depth--
     if (!isLineStart && DOUBLED.has(token.text) && tokens.at(-1)?.text === token.text) token.text += tokens.pop()?.text
