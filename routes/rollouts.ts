@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { Fault } from '../src/faults.ts'
 import { waitMsOf } from '../src/prefer.ts'
+import { type Caller, mayUse } from '../src/words/caller.ts'
 import { problems } from '../src/words/problem.ts'
 import { Group, GroupId, GroupInput, RunName } from '../src/words/rollout.ts'
 import type { App, Services } from './context.ts'
@@ -15,7 +16,12 @@ const Run = { run: RunName.optional().describe('`default` if not given') }
 const OneGroup = z.strictObject({ ...Run, ...GroupInput.shape })
 const SeveralGroups = z.strictObject({ ...Run, groups: z.array(GroupInput).min(1).max(256) })
 
-type Posted = z.infer<typeof OneGroup> | z.infer<typeof SeveralGroups>
+interface Posting {
+  body: z.infer<typeof OneGroup> | z.infer<typeof SeveralGroups>
+  query: { run?: string | undefined }
+  id: string
+  caller: Caller
+}
 
 const Headers = z.looseObject({
   prefer: z.string().optional().describe('`wait=N`: hold the answer until it is ready, N seconds at most'),
@@ -77,11 +83,13 @@ export function rollouts(app: App, { intake, runs, completions }: Services): voi
   )
 
   /** Apart from the wait that follows, so that nothing holds the body then. */
-  async function accept({ body, query, id }: { body: Posted; query: { run?: string | undefined }; id: string }) {
+  async function accept({ body, query, id, caller }: Posting) {
     if (query.run !== undefined && body.run !== undefined && query.run !== body.run) {
       throw new Fault('invalid_request', `The query names run ${query.run}, the body ${body.run}`)
     }
     const run = body.run ?? query.run ?? 'default'
+    // The guard holds a bound key to the runs that a call names; this one may name none.
+    if (!mayUse(caller, run)) throw new Fault('forbidden', `This key is bound to other runs than ${run}`)
     const several = 'groups' in body
     return { several, run, accepted: await intake.accept(run, several ? body.groups : [body], id) }
   }

@@ -102,6 +102,8 @@ describe('a key that is bound to runs', () => {
     ['POST', '/items', {}],
     ['POST', '/items', undefined],
     ['POST', '/rollouts', group('other')],
+    ['POST', '/rollouts', { ...group('default'), run: undefined }],
+    ['POST', '/rollouts', { groups: [{ ...group('default'), run: undefined }] }],
     ['POST', '/rollouts?run=other', group('mine')],
     ['POST', '/rollouts?run=mine', group('other')],
     ['GET', '/rollouts/7?run=other', undefined],
