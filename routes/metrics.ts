@@ -1,5 +1,6 @@
 /** GET /metrics: figures for Prometheus. */
 import { PROMETHEUS_CONTENT_TYPE } from '../src/metrics/exposition.ts'
+import { ANY_QUERY } from '../src/plugins/validation.ts'
 import { textOf } from '../src/words/text.ts'
 import type { App, Services } from './context.ts'
 
@@ -10,6 +11,7 @@ export function metrics(app: App, { metrics }: Pick<Services, 'metrics'>): void 
       schema: {
         tags: ['operations'],
         summary: 'Figures for Prometheus, of all processes together, whichever of them answers',
+        querystring: ANY_QUERY,
         response: { 200: textOf('text/plain', 'Prometheus text; docs/metrics.md lists the metrics') },
       },
       serializerCompiler: () => (text) => text as string, // as the handler gives it

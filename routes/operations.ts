@@ -1,6 +1,7 @@
 /** GET /livez, /readyz: for those who keep the server running. */
 import { z } from 'zod'
 import { spoken } from '../src/engine/layers.ts'
+import { ANY_QUERY } from '../src/plugins/validation.ts'
 import { durabilityGaps } from '../src/store/durability.ts'
 import { assertAllUp } from '../src/store/nodes.ts'
 import { answeredWithin, PROBE_MS } from '../src/store/redis.ts'
@@ -40,6 +41,7 @@ export function operations(app: App, parts: Parts): void {
       schema: {
         tags: ['operations'],
         summary: 'Answers while the process lives',
+        querystring: ANY_QUERY,
         response: { 200: z.strictObject({ status: z.literal('alive') }) },
       },
     },
@@ -52,6 +54,7 @@ export function operations(app: App, parts: Parts): void {
       schema: {
         tags: ['operations'],
         summary: 'Whether Redis and the engine can be used; missing workers do not count',
+        querystring: ANY_QUERY,
         response: { 200: Readiness, 503: Readiness },
       },
     },

@@ -15,6 +15,8 @@ export function withPass<Schema extends z.ZodType>(schema: Schema, pass: Pass): 
 }
 
 const NO_QUERY = z.strictObject({})
+/** For probes and scrapers, which lengthen an address as they like (`?t=…`): refused, they would take the server for dead. */
+export const ANY_QUERY = z.looseObject({})
 
 export function addValidation(app: FastifyInstance): void {
   // A route that says nothing of a query takes none: a field that belongs into the body would be passed over in silence.

@@ -11,11 +11,14 @@ afterAll(() => world.close())
 /** Pages and their files, whose addresses browsers and tools lengthen as they like. */
 const PAGES = /^(\/|\*|\/openapi\.json|\/(docs|dashboard)(\/.*)?)$/
 
+/** Asked by tools that add what they like, and must get their answer. */
+const PROBES = ['/livez', '/readyz', '/metrics']
+
 const STRANGER = 'no_such_field'
 
-it('every route refuses a query with a field that it does not have', async () => {
+it('every route but probes refuses a query with a field that it does not have', async () => {
   const routes = [...world.app.rows.keys()].map((row) => row.split(' ') as [string, string])
-  const calls = routes.filter(([method, url]) => method !== 'OPTIONS' && !PAGES.test(url))
+  const calls = routes.filter(([method, url]) => method !== 'OPTIONS' && !PAGES.test(url) && !PROBES.includes(url))
   expect(calls.length).toBeGreaterThan(60)
   for (const [method, url] of calls) {
     const pattern = url.replace(/:(\w+)/g, '{$1}')
@@ -36,6 +39,14 @@ it('every route refuses a query with a field that it does not have', async () =>
         ...[method, url, 'invalid_request'],
         [{ path: STRANGER, message: 'unknown field' }],
       ])
+    }
+  }
+})
+
+it.each(PROBES)('%s answers whatever a prober adds', async (url) => {
+  for (const more of ['?x=1', '?_=1767225600&_=2', '?name[]=up', '?']) {
+    for (const method of ['GET', 'HEAD'] as const) {
+      expect((await world.app.inject({ method, url: `${url}${more}` })).statusCode).toBe(200)
     }
   }
 })
