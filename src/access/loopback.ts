@@ -5,7 +5,7 @@ import type { KeyRing } from './key-ring.ts'
 
 /** Whether a host name or address stays on this machine. Other names are looked up by no one: they may change. */
 export function isLoopback(host: string): boolean {
-  const plain = host.replace(/^\[|\]$/g, '')
+  const plain = host.replace(/^\[|\]$|\.$/g, '').toLowerCase() // names have no case, and may end in the root's dot
   if (plain === 'localhost') return true
   return ipaddr.isValid(plain) && ipaddr.process(plain).range() === 'loopback'
 }

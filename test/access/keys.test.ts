@@ -93,16 +93,24 @@ describe('keys as they are written', () => {
 })
 
 describe('without keys', () => {
-  it.each(['127.0.0.1', '127.8.9.1', '::1', '[::1]', 'localhost', '::ffff:127.0.0.1'])('%s is this machine', (host) => {
-    expect(isLoopback(host)).toBe(true)
-    expect(() => assertGuarded({ HOST: host }, undefined)).not.toThrow()
-  })
-
-  it.each(['0.0.0.0', '::', '10.0.0.1', 'example.org', 'localhost.example.org', '127.0.0.1.example.org'])(
-    'a server on %s does not start, and says what to set',
+  it.each(['127.0.0.1', '127.8.9.1', '::1', '[::1]', 'localhost', 'LocalHost', 'localhost.', '::ffff:127.0.0.1'])(
+    '%s is this machine',
     (host) => {
-      expect(() => assertGuarded({ HOST: host }, undefined)).toThrow(/API_KEYS=admin:KEY.*API_KEYS_FILE.*HOST=127/)
-      expect(() => assertGuarded({ HOST: host }, ringOf('admin:a'))).not.toThrow()
+      expect(isLoopback(host)).toBe(true)
+      expect(() => assertGuarded({ HOST: host }, undefined)).not.toThrow()
     },
   )
+
+  it.each([
+    '0.0.0.0',
+    '::',
+    '10.0.0.1',
+    'example.org',
+    'localhost.example.org',
+    'localhost..',
+    '127.0.0.1.example.org',
+  ])('a server on %s does not start, and says what to set', (host) => {
+    expect(() => assertGuarded({ HOST: host }, undefined)).toThrow(/API_KEYS=admin:KEY.*API_KEYS_FILE.*HOST=127/)
+    expect(() => assertGuarded({ HOST: host }, ringOf('admin:a'))).not.toThrow()
+  })
 })
