@@ -35,6 +35,7 @@ import { addMetrics } from './plugins/metrics.ts'
 import { addOpenapi } from './plugins/openapi.ts'
 import { addPages } from './plugins/pages.ts'
 import { PATIENCE, type Patience, patient } from './plugins/patience.ts'
+import { addPlainHttp, LEFT_TO_US } from './plugins/plain-http.ts'
 import { addProblems } from './plugins/problems.ts'
 import { addRequestIds, requestId } from './plugins/request-ids.ts'
 import { addRequestLog } from './plugins/request-log.ts'
@@ -79,10 +80,12 @@ export interface Wire {
 
 export async function buildApp(services: Services, log: FastifyBaseLogger, wire: Wire = {}): Promise<App> {
   const { keys, meter, corsOrigins = [], trustProxy = [], patience = PATIENCE } = wire
+  const waits = patient(patience)
   const app = Fastify({
     loggerInstance: new LazyLog(log),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
-    ...patient(patience),
+    ...waits,
+    http: { ...waits.http, ...LEFT_TO_US },
     trustProxy: trustProxy.length > 0 && trustProxy,
     bodyLimit: BODY_BYTES,
     genReqId: requestId,
@@ -96,6 +99,7 @@ export async function buildApp(services: Services, log: FastifyBaseLogger, wire:
   addRequestLog(app, async (run) => (await services.runs.find(run)).settings.suppress_base_env_logs)
   addMetrics(app, services.metrics.meters)
   await addPages(app, corsOrigins)
+  addPlainHttp(app)
   addCallers(app, keys, corsOrigins)
   if (meter) addLimits(app, meter)
   addUnreadablePaths(app)

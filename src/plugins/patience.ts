@@ -1,6 +1,7 @@
 /** How long the server waits for a client, and what it says to one that it gives up on or cannot understand. */
 import type { Socket } from 'node:net'
 import { Fault } from '../faults.ts'
+import { ownId } from './request-ids.ts'
 
 export interface Patience {
   /** From the connection, or the last answer, to the end of the headers. */
@@ -41,7 +42,8 @@ function giveUp(error: NodeJS.ErrnoException, socket: Socket): void {
   if (socket.writable) {
     socket.write(
       `HTTP/1.1 ${fault.status} ${REASONS[fault.status] ?? 'Bad Request'}\r\n` +
-        `Content-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+        `X-Request-Id: ${ownId()}\r\nContent-Type: application/problem+json\r\n` +
+        `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     )
   }
   socket.destroySoon()

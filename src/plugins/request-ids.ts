@@ -10,7 +10,12 @@ let made = 0
 
 export function requestId({ headers }: IncomingMessage): string {
   const given = headers['x-request-id']
-  return typeof given === 'string' && PLAIN.test(given) ? given : `${OURS}-${++made}`
+  return typeof given === 'string' && PLAIN.test(given) ? given : ownId()
+}
+
+/** For what has no readable headers. */
+export function ownId(): string {
+  return `${OURS}-${++made}`
 }
 
 export function addRequestIds(app: FastifyInstance): void {

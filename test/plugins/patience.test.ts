@@ -71,8 +71,24 @@ it('headers and URLs have a bound', async () => {
 
 it.each(['nonsense\r\n\r\n', 'GET /livez HTTP/1.1\r\nHost localhost\r\n\r\n', '\u0016\u0003\u0001\r\n'])(
   '%j is no HTTP, which is said',
-  async (text) => expect(body(await answerTo(text))).toMatchObject({ code: 'invalid_request', status: 400 }),
+  async (text) => {
+    const answer = await answerTo(text)
+    expect(body(answer)).toMatchObject({ code: 'invalid_request', status: 400 })
+    expect(answer).toMatch(/\r\nX-Request-Id: \S+\r\n/)
+  },
 )
+
+it('a request without Host is refused like any other, but for HTTP/1.0, which has none', async () => {
+  const answer = await answerTo('GET /livez HTTP/1.1\r\nX-Request-Id: mine\r\nConnection: close\r\n\r\n')
+  expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\nx-request-id: mine\r\n/)
+  expect(body(answer)).toMatchObject({ code: 'invalid_request', detail: expect.stringContaining('Host') })
+  expect(body(await answerTo('GET /livez HTTP/1.0\r\n\r\n'))).toEqual({ status: 'alive' })
+})
+
+it('what a client expects beyond 100-continue is passed over', async () => {
+  const head = 'GET /livez HTTP/1.1\r\nHost: localhost\r\nExpect: wonders\r\nConnection: close\r\n\r\n'
+  expect(body(await answerTo(head))).toEqual({ status: 'alive' })
+})
 
 it('a request smuggled behind two lengths is refused', async () => {
   const answer = await answerTo(
