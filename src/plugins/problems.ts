@@ -3,6 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify'
 import { Fault } from '../faults.ts'
 import { redisFault } from '../store/redis.ts'
 import { Addresses } from './addresses.ts'
+import { linger } from './lingering.ts'
 
 export function addProblems(app: FastifyInstance): void {
   const addresses = new Addresses()
@@ -17,6 +18,7 @@ export function addProblems(app: FastifyInstance): void {
       request.log[fault.code === 'internal' ? 'error' : 'warn']({ err: fault.cause ?? error }, fault.message)
     if (fault.code === 'method_not_allowed') reply.header('allow', addresses.methodsAt(request.url).join(', '))
     keepConnection(reply)
+    linger(request.raw)
     return reply
       .status(fault.status)
       .headers(retryHeader(fault))

@@ -58,6 +58,22 @@ it('a client that goes on sending a body that was refused is cut', async () => {
   expect(answer).toMatch(/^HTTP\/1\.1 413 /)
 })
 
+it.each(['HTTP/1.1', 'HTTP/1.0'])(
+  'a client of %s that closes after it reads meets the refusal of its body',
+  async (version) => {
+    const bytes = 20_000_000
+    const head = ['Host: localhost', 'Connection: close', 'Content-Type: application/json', `Content-Length: ${bytes}`]
+    const socket = connected()
+    const failed: Error[] = []
+    socket.on('error', (error) => failed.push(error))
+    const answer = answerOn(socket, [`POST /items ${version}\r\n${head.join('\r\n')}\r\n\r\n`])
+    for (let sent = 0; sent < bytes; sent += 1_000_000) socket.write(Buffer.alloc(1_000_000, ' '))
+    expect(body(await answer)).toMatchObject({ code: 'body_too_large' })
+    expect(failed).toEqual([])
+    expect(socket.bytesWritten).toBeGreaterThan(bytes)
+  },
+)
+
 it('a connection that is not used is closed', async () => {
   const answer = await answerTo('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n')
   expect(body(answer)).toEqual({ status: 'alive' })
