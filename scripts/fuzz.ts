@@ -20,8 +20,13 @@ const { values } = parseArgs({
     only: { type: 'string' },
     tasks: { type: 'string' },
     data: { type: 'string', default: join(import.meta.dirname, '..', '..', 'shared', 'data') },
+    help: { type: 'boolean' },
   },
 })
+if (values.help) {
+  console.log('npm run fuzz -- [--calls 10000] [--seed 1] [--only http|answers] [--tasks NAME,…] [--data FOLDER]')
+  process.exit(0)
+}
 
 const env = { API_KEYS: `admin:${KEY}`, LOG_LEVEL: 'warn', MODEL_HOSTS: '127.0.0.1' }
 // A busy machine must not turn slow scores into timeouts: what hangs hangs for longer than this too.
