@@ -52,6 +52,7 @@ export function addConnections(app: FastifyInstance): void {
   async function cutIdle(): Promise<void> {
     while (open.size > 0) {
       app.server.closeIdleConnections()
+      for (const socket of open) if (socket.writableFinished) socket.destroy() // answered, and still sending what is not wanted
       await sleep(LOOK_EVERY_MS)
     }
   }

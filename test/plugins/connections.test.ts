@@ -83,6 +83,20 @@ it('a body that is refused while the server closes ends its connection like any 
   expect(await answer).toMatch(/^HTTP\/1\.1 400 .*\r\nconnection: close\r\n/is)
 })
 
+it('who was refused and goes on sending does not hold up the close', async () => {
+  const { world, port } = await listeningWorld()
+  const head = ['POST /score HTTP/1.1', 'Host: localhost', 'Connection: close', 'Content-Type: text/plain']
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }, function ask(this: Socket) {
+    this.write(`${[...head, 'Content-Length: 1000000'].join('\r\n')}\r\n\r\n the rest never comes`)
+  }).on('error', () => {})
+  const [answer] = (await once(socket, 'data')) as [Buffer]
+  expect(answer.toString()).toMatch(/^HTTP\/1\.1 415 /)
+  const start = performance.now()
+  await world.close()
+  expect(performance.now() - start).toBeLessThan(10_000) // a body may take two minutes
+  socket.destroy()
+})
+
 it('a busy process takes many connections in a turn of its event loop, not one', async () => {
   const { world, port } = await listeningWorld()
   let [taken, turns] = [0, 0]
