@@ -44,6 +44,11 @@ await main(async () => {
       up = true
       resolve()
     })
+    child.on('error', (error) => {
+      if (child.pid !== undefined) return // what ends is told below
+      children.delete(child) // it could not be begun: too many processes, no memory
+      reject(new PrepareError(`${script} cannot be started: ${error.message}`))
+    })
     child.once('exit', (code, signal) => {
       children.delete(child)
       if (closing) return

@@ -23,10 +23,11 @@ export function stateOf(run: OpenRun, waiting: Waiting, engine: Health, now = Da
   const lastAsked = Math.max(at('last_asked_at'), at('last_batch_at'))
   if (!engine.ok) return state('engine_down', now, `The engine is down: ${engine.detail ?? 'it does not answer'}.`)
   if (held >= settings.buffer_max_groups) {
+    const stuck = full < settings.batch_size && waiting.forBuffer === 0 && waiting.open === 0
     return state(
       'buffer_full',
       at('last_accepted_at'),
-      `${held} groups wait for a trainer, as many as buffer_max_groups allows.`,
+      `${held} groups wait for a trainer, as many as buffer_max_groups allows${stuck ? tooFew(full, settings.batch_size) : ''}.`,
     )
   }
   if (full >= settings.batch_size && now - lastAsked > SILENT_MS) {
@@ -65,6 +66,11 @@ export function stateOf(run: OpenRun, waiting: Waiting, engine: Health, now = Da
     return state('starved_of_rollouts', at('last_accepted_at'), why)
   }
   return state('flowing', at('last_batch_at'), 'Rollouts come in and are scored.')
+}
+
+/** The buffer is as full as it may be, and yet no trainer would be given a batch. */
+function tooFew(rollouts: number, batchSize: number): string {
+  return `, but their ${rollouts} rollouts are fewer than batch_size (${batchSize}): lower it, ask with min_sequences, or raise buffer_max_groups`
 }
 
 /** What most of a run's groups without signal are. */

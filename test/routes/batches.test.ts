@@ -152,6 +152,15 @@ it('an acknowledged step is over, and its groups can still be looked at', async 
   expect((await ack('acked', 7)).body.code).toBe('unknown_batch')
 })
 
+it('a buffer that is full before there is a batch says what to do', async () => {
+  await put('stuck', { group_size: 64, batch_size: 64, buffer_max_groups: 1 }) // enough, if groups were as announced
+  await post('stuck', pairs(1))
+  const why = async () => (await world.call('GET', '/runs/stuck')).body.state
+  expect(await why()).toMatchObject({ is: 'buffer_full', why: expect.stringContaining('fewer than batch_size (64)') })
+  await take('stuck', { step: 0, final: true })
+  expect((await why()).why).toBe('1 groups wait for a trainer, as many as buffer_max_groups allows.')
+})
+
 it('with ranks a batch is acknowledged when each has said so, however often one says it', async () => {
   await put('ranks', { batch_size: 2 })
   await post('ranks', pairs(1))
