@@ -1,6 +1,7 @@
 /** /runs and /runs/{run}: settings, progress and curriculum of training runs. */
 import { Readable } from 'node:stream'
 import { z } from 'zod'
+import { shared } from '../src/shared-reads.ts'
 import { mayUse } from '../src/words/caller.ts'
 import { problems } from '../src/words/problem.ts'
 import { RunName } from '../src/words/rollout.ts'
@@ -17,6 +18,8 @@ async function* linesOf(objects: AsyncIterable<object>): AsyncGenerator<string> 
 const Params = z.strictObject({ run: RunName })
 
 export function runs(app: App, { runs, dumps, handout }: Services): void {
+  const look = shared(async (name: string) => runs.view(await runs.find(name))) // a run's workers look by the hundred
+
   app.get(
     '/runs',
     {
@@ -104,7 +107,7 @@ export function runs(app: App, { runs, dumps, handout }: Services): void {
         response: { 200: Run, ...problems('unknown_run', 'redis_unavailable') },
       },
     },
-    async ({ params }) => runs.view(await runs.find(params.run)),
+    ({ params }) => look(params.run),
   )
 
   app.put(

@@ -1,5 +1,6 @@
 /** main: the whole service in one command: a private Redis unless there is one, API processes, workers and their hosts. */
 import { type ChildProcess, fork } from 'node:child_process'
+import { accessSync, constants, mkdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { openKeyRing } from './access/key-ring.ts'
@@ -18,6 +19,8 @@ import { tellIfRedisIsAway } from './redis-away.ts'
 const RESTART_MS = 1000
 /** Bodies live as long as their request: with room for those in hand few are copied about before they are forgotten. */
 const YOUNG_SPACE = '--max-semi-space-size=32'
+/** What V8 made of the sources: with it the processes are up with three quarters of the work. */
+const COMPILE_CACHE = join(import.meta.dirname, '..', 'node_modules', '.cache', 'reasoning-gym-server')
 
 await main(async () => {
   const config = readConfig()
@@ -29,7 +32,12 @@ await main(async () => {
   const claim = await claimFolder(config.DATA_DIR)
   const python = await preparePython(say, config.PYTHON, (line) => log.warn(line))
   const redis = config.REDIS_URL ? undefined : await startPrivateRedis(config.DATA_DIR, say, config.PYTHON)
-  const env = { ...process.env, REDIS_URL: config.REDIS_URL ?? redis?.url, PYTHON: python }
+  const env = {
+    ...compileCache(),
+    ...process.env,
+    REDIS_URL: config.REDIS_URL ?? redis?.url,
+    PYTHON: python,
+  }
   if (config.REDIS_URL) void tellIfRedisIsAway(config.REDIS_URL, log)
   const children = new Set<ChildProcess>()
   let closing = false
@@ -79,6 +87,17 @@ await main(async () => {
   // One of them serves whoever waits; the others would take the cores from it while it starts.
   for (let k = 1; k < config.API_PROCESSES; k++) restart('api.ts')
 })
+
+/** Where the folder cannot be written, as in the image, there is none. */
+function compileCache(): { NODE_COMPILE_CACHE?: string } {
+  try {
+    mkdirSync(COMPILE_CACHE, { recursive: true })
+    accessSync(COMPILE_CACHE, constants.W_OK)
+    return { NODE_COMPILE_CACHE: COMPILE_CACHE }
+  } catch {
+    return {}
+  }
+}
 
 function stop(child: ChildProcess): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
