@@ -6,7 +6,7 @@ import { limitsOf, Meter } from './access/meter.ts'
 import { buildApp } from './app.ts'
 import { closeAtTheEnd } from './closing.ts'
 import { placeOfRedis, readConfig } from './config.ts'
-import { listen } from './listen.ts'
+import { listen, SPREAD } from './listen.ts'
 import { openLog } from './log.ts'
 import { main } from './main.ts'
 import { claimOneEngine } from './one-engine.ts'
@@ -42,5 +42,6 @@ await main(async () => {
   // Several API processes share the port and the kernel spreads connections over them: each joins once it can answer.
   if (config.API_PROCESSES > 1) await service.engine.started()
   await listen(app, { host: config.HOST, port: config.PORT })
+  process.on('message', (word) => word === SPREAD && app.spread())
   process.send?.('listening')
 })

@@ -15,6 +15,9 @@ const BACKLOG = 65_535
  */
 const SOCKETS = 64
 
+/** What `npm start` tells an API process when another has joined it: connections opened before are all with the first. */
+export const SPREAD = 'spread'
+
 /** Only Linux spreads connections over several sockets of a port, of one process or of several. */
 const SPREADS = process.platform === 'linux'
 

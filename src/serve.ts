@@ -7,6 +7,7 @@ import { openKeyRing } from './access/key-ring.ts'
 import { assertGuarded } from './access/loopback.ts'
 import { closeAtTheEnd } from './closing.ts'
 import { type Config, readConfig } from './config.ts'
+import { SPREAD } from './listen.ts'
 import { openLog } from './log.ts'
 import { main } from './main.ts'
 import { claimFolder } from './prepare/folder-claim.ts'
@@ -16,6 +17,7 @@ import { startPrivateRedis } from './prepare/private-redis.ts'
 import { preparePython } from './prepare/python-environment.ts'
 import { tellIfRedisIsAway } from './redis-away.ts'
 
+const API = 'api.ts'
 const RESTART_MS = 1000
 /** Bodies live as long as their request: with room for those in hand few are copied about before they are forgotten. */
 const YOUNG_SPACE = '--max-semi-space-size=32'
@@ -40,6 +42,7 @@ await main(async () => {
   }
   if (config.REDIS_URL) void tellIfRedisIsAway(config.REDIS_URL, log)
   const children = new Set<ChildProcess>()
+  const listening = new Set<ChildProcess>()
   let closing = false
 
   /** Resolves when the process says that it is up; one that ends later is started again. */
@@ -50,6 +53,7 @@ await main(async () => {
     let up = false
     child.once('message', () => {
       up = true
+      if (script === API) joined(child)
       resolve()
     })
     child.on('error', (error) => {
@@ -59,12 +63,20 @@ await main(async () => {
     })
     child.once('exit', (code, signal) => {
       children.delete(child)
+      listening.delete(child)
       if (closing) return
       if (!up) return reject(new PrepareError(`${script} ended while it started (${signal ?? code})`))
       log.warn({ script, code, signal }, 'a process ended and is started again')
       setTimeout(() => restart(script), RESTART_MS)
     })
     return promise
+  }
+
+  /** Once all are there: who is told to go elsewhere is told so once. */
+  const joined = (child: ChildProcess) => {
+    listening.add(child)
+    if (listening.size < config.API_PROCESSES) return
+    for (const each of listening) if (each !== child) each.send(SPREAD)
   }
 
   const restart = (script: string) => {
@@ -81,11 +93,11 @@ await main(async () => {
     await redis?.stop()
     claim.release()
   })
-  await Promise.all(['api.ts', ...Array<string>(config.WORKERS).fill('worker.ts')].map(start))
+  await Promise.all([API, ...Array<string>(config.WORKERS).fill('worker.ts')].map(start))
   const address = `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST}:${config.PORT}`
   log.info(`reasoning-gym-server is at ${address}, try it at ${address}/docs; data in ${config.DATA_DIR}`)
   // One of them serves whoever waits; the others would take the cores from it while it starts.
-  for (let k = 1; k < config.API_PROCESSES; k++) restart('api.ts')
+  for (let k = 1; k < config.API_PROCESSES; k++) restart(API)
 })
 
 /** Where the folder cannot be written, as in the image, there is none. */

@@ -23,6 +23,8 @@ export class Lane<Sent extends Sendable> {
   #wanted = 0
   #headEnd = 0
   #status = 0
+  /** The server ends the connection with this answer. */
+  #last = false
   #closed = false
 
   constructor(
@@ -73,8 +75,10 @@ export class Lane<Sent extends Sendable> {
     this.#length += chunk.length
     if (this.#wanted === 0) this.#readHead()
     if (this.#wanted === 0 || this.#length < this.#wanted) return
+    const last = this.#last
     this.#done(this.#status)
-    this.#next()
+    if (last) this.#socket?.destroy()
+    else this.#next()
   }
 
   /** Pauses differ by up to their mean, so that connections do not march in step. */
@@ -91,6 +95,7 @@ export class Lane<Sent extends Sendable> {
     const head = all.toString('latin1', 0, end)
     this.#status = Number(head.slice(9, 12))
     this.#headEnd = end + END_OF_HEAD.length
+    this.#last = /\r\nconnection: *close/i.test(head)
     this.#wanted = this.#headEnd + Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0)
   }
 

@@ -97,6 +97,26 @@ it('who was refused and goes on sending does not hold up the close', async () =>
   socket.destroy()
 })
 
+it('connections that shall spread end with their next answer; those opened later stay', async () => {
+  const { world, port } = await listeningWorld()
+  const ask = (socket: Socket) => {
+    socket.write('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    return once(socket, 'data').then(String)
+  }
+  const early = connect(port, '127.0.0.1')
+  expect(await ask(early)).toMatch(/connection: keep-alive/i)
+  world.app.spread()
+  const late = connect(port, '127.0.0.1')
+  expect(await ask(late)).toMatch(/connection: keep-alive/i)
+  expect(early.readyState).toBe('open') // who asks nothing is not disturbed
+  const answer = ended(early)
+  void ask(early)
+  expect(await answer).toMatch(/^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is)
+  expect(await ask(late)).toMatch(/connection: keep-alive/i)
+  late.destroy()
+  await world.close()
+})
+
 it('a busy process takes many connections in a turn of its event loop, not one', async () => {
   const { world, port } = await listeningWorld()
   let [taken, turns] = [0, 0]

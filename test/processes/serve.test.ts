@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { Agent, get } from 'node:http'
 import { createServer } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -28,6 +29,24 @@ describe('the service in one command', () => {
     children()
       .filter((words) => words.some((word) => word.endsWith(script)))
       .map(([pid]) => Number(pid))
+
+  it.skipIf(availableParallelism() === 1)(
+    'a connection that is there before the other HTTP processes is sent away once, to be spread over all',
+    async () => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+      const ask = () => {
+        const { promise, resolve, reject } = Promise.withResolvers<string | undefined>()
+        get(`${server.url}/livez`, { agent }, (answer) => {
+          answer.resume().once('end', () => resolve(answer.headers.connection))
+        }).once('error', reject)
+        return promise
+      }
+      expect(await ask()).toBe('keep-alive')
+      await until(ask, (connection) => connection === 'close')
+      expect(await ask()).toBe('keep-alive')
+      agent.destroy()
+    },
+  )
 
   it('says where the server, its docs and its data are', async () => {
     const output = await until(
