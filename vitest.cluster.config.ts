@@ -14,6 +14,7 @@ export default defineConfig({
       'test/processes/**',
       'test/clients/**',
       'test/store/ledger.test.ts', // cuts its connection, which a cluster's client has several of
+      'test/store/laned-redis.test.ts', // likewise
     ],
     globalSetup: ['test/setup-cluster.ts'],
   },

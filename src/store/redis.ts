@@ -1,7 +1,8 @@
 /** Connections to Redis, and what its failures mean to a client. */
-import { Cluster, Redis, type RedisOptions } from 'ioredis'
+import { Cluster, type Redis, type RedisOptions } from 'ioredis'
 import { Fault } from '../faults.ts'
 import { type RedisAddress, readAddress } from './address.ts'
+import { CorkedRedis, LanedRedis } from './laned-redis.ts'
 
 /** Where Redis is, as `readAddress` reads it, and what every key begins with. */
 export interface RedisPlace {
@@ -14,42 +15,34 @@ export const PROBE_MS = 2000
 
 /** For requests: fails at once while Redis is away, so that the client hears of it. */
 export function connectForRequests({ url }: RedisPlace): Redis {
-  return connect(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 10_000 })
+  return connect(url, LanedRedis, { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 10_000 })
 }
 
 /** For workers and subscriptions: waits until Redis is back. */
 export function connectForWork({ url }: RedisPlace): Redis {
-  return connect(url, { maxRetriesPerRequest: null })
+  return connect(url, CorkedRedis, { maxRetriesPerRequest: null })
 }
 
 type Waiting = Pick<RedisOptions, 'enableOfflineQueue' | 'maxRetriesPerRequest' | 'commandTimeout'>
 
-function connect(url: string, waiting: Waiting): Redis {
-  const redis = open(readAddress(url), waiting)
+function connect(url: string, Connection: typeof CorkedRedis, waiting: Waiting): Redis {
+  const redis = open(readAddress(url), Connection, waiting)
   redis.on('error', () => {}) // a lost connection is met by the command that needs it, and by /readyz
   return redis
 }
 
-/** The commands of one turn of the event loop leave in one write: a system call for each takes a tenth of all time. */
-class CorkedRedis extends Redis {
-  override sendCommand(...of: Parameters<Redis['sendCommand']>): unknown {
-    const stream = this.stream as Redis['stream'] | undefined // there is none before it connects
-    if (stream && stream.writableCorked === 0) {
-      stream.cork()
-      process.nextTick(() => stream.uncork())
-    }
-    return super.sendCommand(...of)
-  }
-}
-
 const retryStrategy = (tries: number) => Math.min(50 * tries, 1000)
 
-function open(address: RedisAddress, { enableOfflineQueue = true, ...options }: Waiting): Redis {
-  if (address.kind === 'one') return new CorkedRedis(address.url, { ...options, enableOfflineQueue, retryStrategy })
+function open(
+  address: RedisAddress,
+  Connection: typeof CorkedRedis,
+  { enableOfflineQueue = true, ...options }: Waiting,
+): Redis {
+  if (address.kind === 'one') return new Connection(address.url, { ...options, enableOfflineQueue, retryStrategy })
   const { nodes, tls, username, password } = address
   const access = { ...(username && { username }), ...(password && { password }), ...(tls && { tls: {} }) }
   if (address.kind === 'sentinel') {
-    return new CorkedRedis({
+    return new Connection({
       ...options,
       ...access,
       sentinels: nodes,
