@@ -1,9 +1,9 @@
 /** Connections to one Redis as this server uses them: few writes, and scripts on lanes of their own. */
-import { Redis } from 'ioredis'
+import { Redis, type RedisOptions } from 'ioredis'
 
 /**
- * In a turn of its loop Redis reads 16 KB of a connection, and where it writes to its disk before it answers a turn takes as long as that. The
- * scripts that keep groups are larger: on one connection they stand in line, and every small question behind them.
+ * In a turn of its loop Redis reads 16 KB of a connection, and the turn lasts as long as its disk takes. The scripts that keep
+ * groups are larger: on one connection they would stand in line, and every small question behind them.
  */
 const LANES = 4
 
@@ -20,21 +20,12 @@ export class CorkedRedis extends Redis {
 }
 
 /**
- * Scripts go over further connections in turn, all else over its own. Commands begun at once may so reach Redis in another
- * order: who needs one waits for the answer, or sends one pipeline.
+ * Scripts go over further connections in turn, all else over its own. So commands that are begun together may come to Redis in
+ * another order: who needs one waits for the answer, or sends one pipeline.
  */
 export class LanedRedis extends CorkedRedis {
-  readonly #lanes: readonly CorkedRedis[]
+  readonly #lanes = Array.from({ length: LANES }, () => laneOf(this.options))
   #turn = 0
-
-  constructor(...of: ConstructorParameters<typeof CorkedRedis>) {
-    super(...of)
-    this.#lanes = Array.from({ length: LANES }, () => {
-      const lane = new CorkedRedis(...of)
-      lane.on('error', () => {}) // a lane that is lost is left out until it is back
-      return lane
-    })
-  }
 
   override sendCommand(...of: Parameters<Redis['sendCommand']>): unknown {
     const [{ name }, pipeline] = of
@@ -52,4 +43,10 @@ export class LanedRedis extends CorkedRedis {
     const lane = this.#lanes[this.#turn]
     return lane?.status === 'ready' ? lane : undefined
   }
+}
+
+function laneOf(options: RedisOptions): CorkedRedis {
+  const lane = new CorkedRedis(options)
+  lane.on('error', () => {}) // one that is lost is left out until it is back
+  return lane
 }
