@@ -45,7 +45,7 @@ export class LanedRedis extends CorkedRedis {
   }
 }
 
-function laneOf(options: RedisOptions): CorkedRedis {
+function laneOf({ replyMapping: _legacy, ...options }: RedisOptions): CorkedRedis {
   const lane = new CorkedRedis(options)
   lane.on('error', () => {}) // one that is lost is left out until it is back
   return lane
