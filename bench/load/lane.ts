@@ -5,7 +5,8 @@ const AGAIN_MS = 50
 const END_OF_HEAD = '\r\n\r\n'
 
 interface Sendable {
-  bytes: Buffer
+  /** A request in pieces, sent one upon another. */
+  pieces: Buffer[]
 }
 
 export class Lane<Sent extends Sendable> {
@@ -67,7 +68,9 @@ export class Lane<Sent extends Sendable> {
     this.#sent = this.#take()
     if (!this.#sent) return
     this.#sentAt = performance.now()
-    this.#socket?.write(this.#sent.bytes)
+    this.#socket?.cork()
+    for (const piece of this.#sent.pieces) this.#socket?.write(piece)
+    this.#socket?.uncork()
   }
 
   #receive(chunk: Buffer): void {

@@ -10,7 +10,7 @@ const spec = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as LoadSpec
 const asks = readFileSync(spec.asks, 'utf8')
   .split('\n')
   .filter(Boolean)
-  .map((line) => bytesOf(JSON.parse(line) as Ask)) // likewise
+  .map((line) => readyOf(JSON.parse(line) as Ask)) // likewise
 const { promise: over, resolve: end } = Promise.withResolvers<void>()
 const found = { answered: 0, units: 0, checked: 0, wrong: 0, tried: 0, errors: {} as Record<string, number> }
 const times: number[] = []
@@ -57,10 +57,9 @@ function take() {
   const ask = asks[sent % asks.length]
   if (!ask) return undefined
   sent++
-  if (ask.numbersAt.length === 0) return ask
-  const bytes = Buffer.from(ask.bytes)
-  for (const at of ask.numbersAt) bytes.write(placed((spec.firstNumber ?? 0) + sent), at, 'latin1')
-  return { ...ask, bytes }
+  if (ask.pieces.length === 1) return ask
+  const number = Buffer.from(placed((spec.firstNumber ?? 0) + sent))
+  return { ...ask, pieces: ask.pieces.flatMap((piece, k) => (k === 0 ? [piece] : [number, piece])) }
 }
 
 function heard(ask: Ready, status: number | string, body: Buffer, ms: number): void {
@@ -92,19 +91,24 @@ function near(one: number, other: unknown): boolean {
 }
 
 interface Ready {
-  bytes: Buffer
-  numbersAt: number[]
+  /** Between them stands the number of the request. */
+  pieces: Buffer[]
   units: number
   expect?: number[] | undefined
   field?: string | undefined
 }
 
-function bytesOf({ method = 'POST', path, body = '', headers = {}, units = 1, expect, field }: Ask): Ready {
+function readyOf({ method = 'POST', path, body = '', headers = {}, units = 1, expect, field }: Ask): Ready {
   const head = [`${method} ${path} HTTP/1.1`, `Host: 127.0.0.1:${spec.port}`, 'Connection: keep-alive']
   if (method !== 'GET') head.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`)
   for (const [name, value] of Object.entries(headers)) head.push(`${name}: ${value}`)
   const bytes = Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
-  const numbersAt = []
-  for (let at = bytes.indexOf(NUMBER_MARK); at >= 0; at = bytes.indexOf(NUMBER_MARK, at + 1)) numbersAt.push(at)
-  return { bytes, numbersAt, units, expect, field }
+  const pieces: Buffer[] = []
+  let kept = 0
+  for (let at = bytes.indexOf(NUMBER_MARK); at >= 0; at = bytes.indexOf(NUMBER_MARK, kept)) {
+    pieces.push(bytes.subarray(kept, at))
+    kept = at + NUMBER_MARK.length
+  }
+  pieces.push(bytes.subarray(kept))
+  return { pieces, units, expect, field }
 }
