@@ -2,6 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { openKeyRing } from './access/key-ring.ts'
 import { assertGuarded } from './access/loopback.ts'
@@ -18,6 +19,7 @@ import { preparePython } from './prepare/python-environment.ts'
 import { tellIfRedisIsAway } from './redis-away.ts'
 
 const API = 'api.ts'
+const WORKER = 'worker.ts'
 const RESTART_MS = 1000
 /** Bodies live as long as their request: with room for those in hand few are copied about before they are forgotten. */
 const YOUNG_SPACE = '--max-semi-space-size=32'
@@ -93,11 +95,13 @@ await main(async () => {
     await redis?.stop()
     claim.release()
   })
-  await Promise.all([API, ...Array<string>(config.WORKERS).fill('worker.ts')].map(start))
+  // As many at once as there are cores: more would hold up each other. Those who answer come first, for what is asked at once.
+  const scripts = [...Array<string>(config.API_PROCESSES).fill(API), ...Array<string>(config.WORKERS).fill(WORKER)]
+  const later = scripts.splice(availableParallelism())
+  await Promise.all(scripts.map(start))
   const address = `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST}:${config.PORT}`
   log.info(`reasoning-gym-server is at ${address}, try it at ${address}/docs; data in ${config.DATA_DIR}`)
-  // One of them serves whoever waits; the others would take the cores from it while it starts.
-  for (let k = 1; k < config.API_PROCESSES; k++) restart(API)
+  for (const script of later) restart(script)
 })
 
 /** Where the folder cannot be written, as in the image, there is none. */
