@@ -19,34 +19,55 @@ export class CorkedRedis extends Redis {
   }
 }
 
+interface Lane {
+  connection: CorkedRedis
+  /** Scripts that are begun and not answered. */
+  busy: number
+}
+
 /**
- * Scripts go over further connections in turn, all else over its own. So commands that are begun together may come to Redis in
+ * Has further connections for scripts, all else goes over its own. So commands that are begun together may come to Redis in
  * another order: who needs one waits for the answer, or sends one pipeline.
  */
 export class LanedRedis extends CorkedRedis {
-  readonly #lanes = Array.from({ length: LANES }, () => laneOf(this.options))
+  readonly #lanes = Array.from({ length: LANES }, (): Lane => ({ connection: connectionOf(this.options), busy: 0 }))
   #turn = 0
 
-  override sendCommand(...of: Parameters<Redis['sendCommand']>): unknown {
-    const [{ name }, pipeline] = of
-    const lane = name === 'evalsha' && pipeline === undefined ? this.#nextLane() : undefined
-    return lane ? lane.sendCommand(...of) : super.sendCommand(...of)
+  /** Over the lane that has the least to do, in turn where several have: so one that is stuck holds up few. */
+  async overLane<T>(ask: (connection: Redis) => Promise<T>): Promise<T> {
+    const lane = this.#freest()
+    if (!lane) return ask(this)
+    lane.busy++
+    try {
+      return await ask(lane.connection)
+    } finally {
+      lane.busy--
+    }
   }
 
   override disconnect(reconnect = false): void {
     super.disconnect(reconnect)
-    if (!reconnect) for (const lane of this.#lanes) lane.disconnect()
+    if (!reconnect) for (const { connection } of this.#lanes) connection.disconnect()
   }
 
-  #nextLane(): CorkedRedis | undefined {
+  #freest(): Lane | undefined {
     this.#turn = (this.#turn + 1) % LANES
-    const lane = this.#lanes[this.#turn]
-    return lane?.status === 'ready' ? lane : undefined
+    let freest: Lane | undefined
+    for (let k = 0; k < LANES; k++) {
+      const lane = this.#lanes[(this.#turn + k) % LANES]
+      if (lane && lane.busy < (freest?.busy ?? Number.POSITIVE_INFINITY) && isUp(lane)) freest = lane
+    }
+    return freest
   }
 }
 
-function laneOf({ replyMapping: _legacy, ...options }: RedisOptions): CorkedRedis {
-  const lane = new CorkedRedis(options)
-  lane.on('error', () => {}) // one that is lost is left out until it is back
-  return lane
+/** Between its end and its close a connection still calls itself ready. */
+function isUp({ connection: { status, stream } }: Lane): boolean {
+  return status === 'ready' && stream.writable
+}
+
+function connectionOf({ replyMapping: _legacy, ...options }: RedisOptions): CorkedRedis {
+  const connection = new CorkedRedis(options)
+  connection.on('error', () => {}) // one that is lost is left out until it is back
+  return connection
 }

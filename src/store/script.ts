@@ -6,8 +6,10 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
+import { LanedRedis } from './laned-redis.ts'
 
 type Argument = string | number | Buffer
+type Arguments = [arity: number, ...Argument[]]
 
 const FOLDER = join(import.meta.dirname, 'scripts')
 
@@ -18,12 +20,17 @@ export function loadScript(file: string): (redis: Redis, keys: string[], args: A
   const sha = createHash('sha1').update(text).digest('hex')
   return async (redis, keys, args) => {
     if (keys.length !== arity) throw new TypeError(`${file} takes ${arity} keys, not ${keys.length}`)
-    try {
-      return await redis.evalsha(sha, arity, ...keys, ...args)
-    } catch (error) {
-      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
-      return redis.eval(text, arity, ...keys, ...args)
-    }
+    const ask = (connection: Redis) => run(connection, { sha, text }, [arity, ...keys, ...args])
+    return redis instanceof LanedRedis ? redis.overLane(ask) : ask(redis)
+  }
+}
+
+async function run(redis: Redis, { sha, text }: { sha: string; text: string }, args: Arguments): Promise<unknown> {
+  try {
+    return await redis.evalsha(sha, ...args)
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
+    return redis.eval(text, ...args)
   }
 }
 

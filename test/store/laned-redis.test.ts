@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { Producer } from '../../src/queue/producer.ts'
 import { LanedRedis } from '../../src/store/laned-redis.ts'
 import { connectForWork, whenReady } from '../../src/store/redis.ts'
 
@@ -8,6 +9,7 @@ const url = inject('redisUrl')
 const onlooker = connectForWork({ url, prefix: '' })
 const redis = new LanedRedis(url, { connectionName, enableOfflineQueue: false })
 let sha = ''
+const script = () => redis.overLane((connection) => connection.evalsha(sha, 0))
 
 interface Connection {
   id: string
@@ -35,7 +37,7 @@ it('scripts take the lanes in turn, all else does not stand behind them', async 
   await expect.poll(connections).toHaveLength(5)
   await expect
     .poll(async () => {
-      await Promise.all(Array.from({ length: 8 }, () => redis.evalsha(sha, 0)))
+      await Promise.all(Array.from({ length: 8 }, script))
       return lanesThatRanScripts()
     })
     .toBe(4)
@@ -58,13 +60,50 @@ it('lanes that are lost are left out, and come back', async () => {
   const lanes = (await connections()).filter(({ id }) => id !== own)
   expect(lanes).toHaveLength(4)
   for (const { id } of lanes) await onlooker.client('KILL', 'ID', id)
-  await expect.poll(() => redis.evalsha(sha, 0).catch(String)).toBe(7)
+  expect(await script()).toBe(7)
   await expect.poll(connections).toHaveLength(5)
-  await expect.poll(async () => (await redis.evalsha(sha, 0)) === 7 && (await lanesThatRanScripts()) > 0).toBe(true)
+  await expect.poll(async () => (await script()) === 7 && (await lanesThatRanScripts()) > 0).toBe(true)
+})
+
+it('a lane that has ended, and does not know it is closed, is left out', async () => {
+  const answers = await redis.overLane((lane) => {
+    lane.disconnect(true)
+    expect(lane.status).toBe('ready')
+    return Promise.all(Array.from({ length: 16 }, script))
+  })
+  expect(new Set(answers)).toEqual(new Set([7]))
+  await expect.poll(connections).toHaveLength(5)
+})
+
+it('a lane that does not answer is passed by', async () => {
+  const key = `lanes-${randomUUID()}`
+  let answered = false
+  const stuck = redis
+    .overLane((connection) => connection.blpop(key, 60))
+    .finally(() => {
+      answered = true
+    })
+  for (let k = 0; k < 40; k++) await script()
+  expect(answered).toBe(false)
+  await redis.rpush(key, 'on')
+  await stuck
+  await redis.del(key)
+})
+
+it('jobs are added though Redis has forgotten its scripts', async () => {
+  const prefix = `{lanes-${randomUUID()}}`
+  const producer = new Producer(redis, prefix)
+  const add = (id: string) => producer.add('prepare-items', [{ id, data: { run: id, epoch: 1 } }])
+  for (let k = 0; k < 8; k++) await add(`before-${k}`)
+  await onlooker.script('FLUSH')
+  for (let k = 0; k < 8; k++) await add(`after-${k}`)
+  const keys = await redis.keys(`${prefix}*`)
+  expect(keys.filter((key) => key.includes('after'))).toHaveLength(8)
+  await redis.unlink(...keys)
 })
 
 it('a disconnect takes all of them away', async () => {
   redis.disconnect()
   await expect.poll(connections).toEqual([])
-  await expect(redis.evalsha(sha, 0)).rejects.toThrow('Connection is closed')
+  await expect(script()).rejects.toThrow('Connection is closed')
 })
