@@ -37,8 +37,9 @@ export async function claimEngine(redis: Redis, keys: Keys, options: Options): P
     if (Date.now() > until) return undefined
     onWait(other)
   }
+  let said: Promise<void> | undefined
   const timer = setInterval(() => {
-    ask().then(
+    said = ask().then(
       (other) => {
         if (other !== '') onLost(other)
       },
@@ -48,6 +49,7 @@ export async function claimEngine(redis: Redis, keys: Keys, options: Options): P
   return {
     async close() {
       clearInterval(timer)
+      await said // after what is taken back here, it would hold
       await redis.zrem(keys.engines, `${version} ${name}`).catch(() => {})
     },
   }
