@@ -5,6 +5,7 @@
 import type { Server, Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import { addSpreading } from './spreading.ts'
 
 const LOOK_EVERY_MS = 20
 /** What clients sent before the close may be under way. */
@@ -16,29 +17,20 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Further sockets of the port, which pass on their connections; they are closed with the server. */
     doors: Set<Server>
-    /** Ends each connection that is open now with its next answer, whose client then opens another, to any process of the port. */
-    spread: () => void
   }
 }
 
 export function addConnections(app: FastifyInstance): void {
   const open = new Set<Socket>()
   const doors = new Set<Server>()
-  let leaving = new WeakSet<Socket>()
   let taken = 0
   app.decorate('doors', doors)
-  app.decorate('spread', () => {
-    leaving = new WeakSet(open)
-  })
   app.server.on('connection', (socket) => {
     taken++
     open.add(socket)
     socket.once('close', () => open.delete(socket))
   })
-  // Before Fastify's, which may have answered already.
-  app.server.prependListener('request', ({ socket }, answer) => {
-    if (leaving.delete(socket)) answer.setHeader('connection', 'close')
-  })
+  addSpreading(app, open)
   app.addHook('preClose', async () => {
     await lastArrivals()
     for (const door of doors) door.close()

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { listen } from '../../src/listen.ts'
 import { openWorld, type World } from '../world.ts'
@@ -114,6 +115,62 @@ it('connections that shall spread end with their next answer; those opened later
   expect(await answer).toMatch(/^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is)
   expect(await ask(late)).toMatch(/connection: keep-alive/i)
   late.destroy()
+  await world.close()
+})
+
+it('who asks more than once before an answer is not sent away: all of it is answered', async () => {
+  const { world, port } = await listeningWorld()
+  const ask = 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n'
+  const slow = JSON.stringify({ run: 'slow', item_id: await anItem(world), rollouts: [{ completion: 'x' }] })
+  const head = ['POST /rollouts HTTP/1.1', 'Host: localhost', 'Prefer: wait=1', 'Content-Type: application/json']
+  const slowly = `${[...head, `Content-Length: ${slow.length}`].join('\r\n')}\r\n\r\n${slow}`
+  const [together, meanwhile] = await Promise.all(
+    [0, 1].map(async () => {
+      const socket = connect(port, '127.0.0.1')
+      let text = ''
+      socket.on('data', (bytes: Buffer) => {
+        text += bytes.toString()
+      })
+      socket.write(ask)
+      const answers = () => text.match(/HTTP\/1\.1 20[02] /g)?.length
+      await expect.poll(answers).toBe(1)
+      return { socket, answers, text: () => text }
+    }),
+  )
+  if (!together || !meanwhile) throw new Error('two connections')
+  world.app.spread()
+  together.socket.write(ask.repeat(20))
+  meanwhile.socket.write(slowly)
+  const { runs } = world.service
+  await expect.poll(async () => (await runs.look('slow'))?.counters.groups).toBe(1)
+  world.app.spread() // a second time, as a process joins
+  meanwhile.socket.write(ask.repeat(2))
+  await expect.poll(together.answers).toBe(21)
+  await expect.poll(meanwhile.answers, { timeout: 5000 }).toBe(4)
+  expect(meanwhile.text()).not.toMatch(/connection: close/i)
+  for (const { socket } of [together, meanwhile]) socket.destroy()
+  await world.close()
+})
+
+it('a connection that is sent away takes the body that nobody reads, so that its client meets the answer', async () => {
+  const { world, port } = await listeningWorld()
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  socket.write('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  await once(socket, 'data')
+  world.app.spread()
+  const failed: unknown[] = []
+  socket.on('error', (error) => failed.push(error))
+  const closed = ended(socket)
+  const answered = once(socket, 'data').then(String)
+  socket.write('GET /livez HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3000000\r\n\r\n')
+  for (let k = 0; k < 3; k++) {
+    await sleep(50)
+    socket.write(Buffer.alloc(1_000_000))
+  }
+  expect(await answered).toMatch(/^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is)
+  socket.end()
+  await closed
+  expect(failed).toEqual([])
   await world.close()
 })
 
