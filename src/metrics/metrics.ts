@@ -56,15 +56,15 @@ export class Metrics {
 
   /**
    * Prometheus text. While Redis is away, or stuck: this process's own gauges, and `rgs_redis_up 0`. Only the ping is
-   * bounded: with many runs the rest may take longer, which says nothing about Redis.
+   * bounded: with many runs the rest may take longer, which says nothing about Redis. Only runs that `may` allows are named.
    */
-  async text(): Promise<string> {
+  async text(may: (run: string) => boolean): Promise<string> {
     const always = [sample('rgs_build_info', { version: VERSION, engine: this.#parts.engine.version }, 1)]
     try {
       const [sums, processes, state] = await Promise.all([
         this.#sums.read(),
         this.#reports.all(),
-        standing({ ...this.#parts, backlog: this.#backlog }),
+        standing({ ...this.#parts, backlog: this.#backlog }, may),
         answeredWithin(PROBE_MS, pingMasters(this.#parts.redis)),
       ])
       return await exposition(sums, [...always, sample('rgs_redis_up', {}, 1), ...processes, ...state])

@@ -18,8 +18,13 @@ interface Standing {
   samplings: Samplings
 }
 
-export async function standing(parts: Standing): Promise<Sample[]> {
-  const [queues, ofRuns, ofEvals] = await Promise.all([parts.backlog.all(), runsOf(parts), evalsOf(parts.samplings)])
+/** Of the runs only those that `may` allows have series; what has no run is of all. */
+export async function standing(parts: Standing, may: (run: string) => boolean): Promise<Sample[]> {
+  const [queues, ofRuns, ofEvals] = await Promise.all([
+    parts.backlog.all(),
+    runsOf(parts, may),
+    evalsOf(parts.samplings),
+  ])
   const now = Date.now()
   return [
     ...queues.flatMap(({ queue, jobs, oldestAt }) => [
@@ -32,9 +37,9 @@ export async function standing(parts: Standing): Promise<Sample[]> {
   ]
 }
 
-async function runsOf(parts: Standing): Promise<Sample[]> {
+async function runsOf(parts: Standing, may: (run: string) => boolean): Promise<Sample[]> {
   const names = await parts.runs.names()
-  const found = await Promise.all(names.map((name) => parts.runs.find(name)))
+  const found = await Promise.all(names.filter(may).map((name) => parts.runs.find(name)))
   const shown = found
     .filter((run): run is StoredRun => run !== undefined)
     .toSorted((a, b) => activeAt(b) - activeAt(a))

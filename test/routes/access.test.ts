@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openKeyRing } from '../../src/access/key-ring.ts'
 import { rowOf } from '../../src/plugins/access.ts'
 import { Role } from '../../src/words/caller.ts'
+import { readMetrics } from '../metrics/reading.ts'
 import { openWorld, type World } from '../world.ts'
 
 const KEYS =
@@ -134,6 +135,22 @@ describe('a key that is bound to runs', () => {
     expect((await call('GET', '/eval?run=mine', 'measure-mine')).body.evals).toHaveLength(1)
     expect((await call('GET', '/dumps', 'onlooker')).body.code).toBe('forbidden')
     expect((await call('GET', '/dumps?run=mine', 'onlooker')).status).toBe(200)
+  })
+
+  it('sees the metrics of no others, and those without a run', async () => {
+    await call('PUT', '/runs/mine', 'train', { seed: 1 })
+    await call('PUT', '/runs/other', 'train', { seed: 1 })
+    const seen = async (key: string) => {
+      const { body } = await world.app.inject({ url: '/metrics', headers: { 'x-api-key': key } })
+      const { samples } = readMetrics(body)
+      const shown = samples.find(({ name }) => name === 'rgs_runs_shown')?.value
+      return { runs: new Set(samples.flatMap(({ labels }) => labels.run ?? [])), shown, body }
+    }
+    expect([...(await seen('look')).runs]).toEqual(expect.arrayContaining(['mine', 'other']))
+    const { runs, shown, body } = await seen('onlooker')
+    expect(runs).toEqual(new Set(['mine']))
+    expect(shown).toBe(1)
+    expect(body).toContain('rgs_queue_jobs{')
   })
 
   it('sees no others in the list', async () => {
