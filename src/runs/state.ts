@@ -74,10 +74,12 @@ function tooFew(rollouts: number, batchSize: number): string {
 }
 
 /** What most of a run's groups without signal are. */
-function kindOf({ no_signal_easy = 0, no_signal_hard = 0, skipped_groups = 0 }: OpenRun['counters']): string {
-  const most = Math.max(no_signal_easy, no_signal_hard, skipped_groups)
+function kindOf(counters: OpenRun['counters']): string {
+  const { no_signal_easy = 0, no_signal_hard = 0, skipped_groups = 0, masked_groups = 0 } = counters
+  const most = Math.max(no_signal_easy, no_signal_hard, skipped_groups, masked_groups)
   if (most === 0) return 'their rewards are equal throughout' // they are kept (drop_equal_scores), and not counted by kind
   if (most === skipped_groups) return 'mostly every rollout is shorter than min_trained_tokens, and skipped'
+  if (most === masked_groups) return 'mostly every rollout is cut off at its length, and masked'
   if (most === no_signal_easy) return 'mostly all right: too easy'
   return 'mostly all wrong: too hard, or the format is missed'
 }

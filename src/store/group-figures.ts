@@ -4,18 +4,27 @@ import type { GroupFacts } from '../words/batch.ts'
 import { lengthField } from './length-buckets.ts'
 
 /** Whole numbers of the run, by name. */
-export function countersOf({ status, verdicts, signal, destination, mean_score }: GroupResult): Record<string, number> {
+export function countersOf(result: GroupResult): Record<string, number> {
+  const { status, verdicts, destination } = result
   const counters: Record<string, number> = { [`${status}_groups`]: 1 }
   const add = (name: string) => {
     counters[name] = (counters[name] ?? 0) + 1
   }
-  if (destination === 'no_signal' && !signal) add((mean_score ?? 0) >= 0.5 ? 'no_signal_easy' : 'no_signal_hard')
+  const dull = dullnessOf(result)
+  if (destination === 'no_signal' && dull) add(dull === 'masked' ? 'masked_groups' : `no_signal_${dull}`)
   if (destination === 'skipped') add('skipped_groups')
   for (const verdict of verdicts) {
     if (verdict.status === 'unscored') add('unscored')
     else if (verdict.fault) add(`fault:${verdict.fault}`)
   }
   return counters
+}
+
+/** Why a group has no signal; `masked`: nobody votes, so that it is neither easy nor hard. */
+function dullnessOf({ signal, voters = 0, mean_score }: GroupResult): 'easy' | 'hard' | 'masked' | undefined {
+  if (signal) return undefined
+  if (voters === 0) return 'masked'
+  return (mean_score ?? 0) >= 0.5 ? 'easy' : 'hard'
 }
 
 /** Sums of the task, by field. A group that failed tells nothing of its task, and may be scored yet. */
@@ -42,7 +51,7 @@ export function stepSumsOf(facts: GroupFacts, result: GroupResult): Record<strin
   const { task, each, signal } = facts
   const scored = each.filter(([reward]) => reward !== null)
   const sum = (of: 0 | 1) => scored.reduce((total, rollout) => total + (rollout[of] ?? 0), 0)
-  const equal = (is: boolean) => (!signal && (result.voters ?? 0) > 0 && (result.mean_score ?? 0) >= 0.5 === is ? 1 : 0)
+  const dull = dullnessOf(result)
   return withoutZeros({
     groups: 1,
     rollouts: each.length,
@@ -52,8 +61,8 @@ export function stepSumsOf(facts: GroupFacts, result: GroupResult): Record<strin
     score: sum(1),
     correct: scored.filter(([, score]) => (score ?? 0) >= 0.5).length,
     signal: signal ? 1 : 0,
-    easy: equal(true),
-    hard: equal(false),
+    easy: dull === 'easy' ? 1 : 0,
+    hard: dull === 'hard' ? 1 : 0,
     unscored: each.length - scored.length,
     ...tally(facts),
     [`task:${task}:scored`]: scored.length,
