@@ -5,9 +5,13 @@
  */
 import type { Redis } from 'ioredis'
 import type { Keys } from './keys.ts'
+import { SAMPLES_KEPT_MS } from './samplings.ts'
 import { loadScript } from './script.ts'
 
+const addItems = loadScript('add-sampling-items-2')
 const claimSample = loadScript('claim-sample-3')
+const keepText = loadScript('keep-text-2')
+const forgetTexts = loadScript('forget-texts-2')
 const recordSample = loadScript('record-sample-4')
 
 const EVENT_EVERY_MS = 250
@@ -46,7 +50,8 @@ export class Samples {
 
   /** Puts the samples' items on the list; only who holds the right to take may add. */
   async addItems(id: string, items: string[]): Promise<void> {
-    await this.#redis.rpush(this.#keys.ofSampling(id).items, ...items)
+    const keys = this.#keys.ofSampling(id)
+    await addItems(this.#redis, [keys.sampling, keys.items], [SAMPLES_KEPT_MS, ...items])
   }
 
   /** The right to take items for a sampling, for `ms` at most; false while another has it. */
@@ -68,9 +73,8 @@ export class Samples {
   /** Keeps what the model gave, before it is scored: a second attempt finds it. False once there is no room for more. */
   async keepText(id: string, sample: number, text: Buffer): Promise<boolean> {
     const { sampling, texts } = this.#keys.ofSampling(id)
-    const [, [, bytes] = []] =
-      (await this.#redis.multi().hset(texts, String(sample), text).hincrby(sampling, 'bytes', text.length).exec()) ?? []
-    return Number(bytes) <= TEXTS_MOST_BYTES
+    const bytes = Number(await keepText(this.#redis, [sampling, texts], [sample, text, SAMPLES_KEPT_MS]))
+    return bytes >= 0 && bytes <= TEXTS_MOST_BYTES
   }
 
   async text(id: string, sample: number): Promise<Buffer | undefined> {
@@ -90,7 +94,8 @@ export class Samples {
   }
 
   async forgetTexts(id: string, samples: number[]): Promise<void> {
-    await this.#redis.hdel(this.#keys.ofSampling(id).texts, ...samples.map(String))
+    const { sampling, texts } = this.#keys.ofSampling(id)
+    await forgetTexts(this.#redis, [sampling, texts], samples)
   }
 
   /** `score` is null for a sample without one; `lane` is let go. A record may stand for several samples: a group. */

@@ -7,15 +7,17 @@ import { Fault } from '../faults.ts'
 import type { Keys, SamplingKeys } from './keys.ts'
 import { loadScript } from './script.ts'
 
-const endSampling = loadScript('end-sampling-4')
-const reopenSampling = loadScript('reopen-sampling-5')
+const endSampling = loadScript('end-sampling-8')
+const reopenSampling = loadScript('reopen-sampling-8')
+const forgetSampling = loadScript('forget-sampling-9')
 
 const DAY_MS = 24 * 60 * 60 * 1000
 /** A sampling that does not come to an end is ended by the sweeper after this time; its key lives no longer. */
 export const ACTIVE_MOST_MS = 7 * DAY_MS
-const SAMPLES_KEPT_MS = 7 * DAY_MS
+/** After its end; the result is kept for longer. */
+export const SAMPLES_KEPT_MS = 7 * DAY_MS
 const RESULT_KEPT_MS = 90 * DAY_MS
-/** Ended samplings of each kind that are remembered. */
+/** Samplings of each kind that are remembered; those at work are kept beyond it. */
 const KEPT = 2000
 const ACTIVE_MOST = 200
 const FULL_AGAIN_S = 60
@@ -52,10 +54,12 @@ export interface SamplingEvent {
 export class Samplings {
   readonly #redis: Redis
   readonly #keys: Keys
+  readonly #kept: number
 
-  constructor(redis: Redis, keys: Keys) {
+  constructor(redis: Redis, keys: Keys, kept = KEPT) {
     this.#redis = redis
     this.#keys = keys
+    this.#kept = kept
   }
 
   /** Made once: a second call with the same id changes nothing. Throws `rate_limited` if too many are active. */
@@ -116,6 +120,8 @@ export class Samplings {
   /** Takes what has ended off the list of those at work. */
   async deactivate(id: string): Promise<void> {
     await this.#redis.zrem(this.#keys.activeSamplings, id)
+    const status = await this.status(id)
+    if (status === 'queued' || status === 'running') await this.#activate(id) // resumed at the same time
   }
 
   async secret(id: string): Promise<string | undefined> {
@@ -137,25 +143,21 @@ export class Samplings {
   ): Promise<boolean> {
     const keys = this.#keys.ofSampling(id)
     const args = [status, JSON.stringify(result), detail, Date.now(), JSON.stringify(news)]
-    const ended = await endSampling(this.#redis, [keys.sampling, keys.secret, keys.events, keys.claims], args)
-    await this.#redis.zrem(this.#keys.activeSamplings, id)
-    await this.#expire(keys)
+    const ended = await endSampling(this.#redis, lasting(keys), [...args, RESULT_KEPT_MS, SAMPLES_KEPT_MS])
+    await this.deactivate(id)
     return ended === 1
   }
 
-  /** False unless it had ended. Throws `rate_limited` if too many are active. */
+  /** False unless it had ended and its samples are kept. Throws `rate_limited` if too many are active. */
   async reopen(id: string, samples: number[], secret: string | undefined): Promise<boolean> {
     await this.#assertRoom()
     const keys = this.#keys.ofSampling(id)
     // First, as in create: what runs and is not listed would never be looked after. If it stays ended, the sweeper takes it off.
-    await this.#redis.zadd(this.#keys.activeSamplings, String(Date.now()), id)
-    const opened = await reopenSampling(
-      this.#redis,
-      [keys.sampling, keys.secret, keys.verdicts, keys.texts, keys.again],
-      [secret ?? '', ACTIVE_MOST_MS, Date.now(), ...samples],
-    )
-    if (opened !== 1) return false
-    for (const key of Object.values(keys)) if (key !== keys.secret) await this.#redis.persist(key)
+    await this.#activate(id)
+    const outlives = RESULT_KEPT_MS - SAMPLES_KEPT_MS
+    const args = [secret ?? '', ACTIVE_MOST_MS, Date.now(), outlives, ...samples]
+    if ((await reopenSampling(this.#redis, lasting(keys), args)) !== 1) return false
+    await this.#activate(id) // who ended it may have taken it off meanwhile
     return true
   }
 
@@ -173,21 +175,24 @@ export class Samplings {
     })
   }
 
-  async #expire(keys: SamplingKeys): Promise<void> {
-    const expiring = this.#redis.pipeline()
-    for (const key of Object.values(keys))
-      expiring.pexpire(key, key === keys.sampling ? RESULT_KEPT_MS : SAMPLES_KEPT_MS)
-    await expiring.exec()
+  async #activate(id: string): Promise<void> {
+    await this.#redis.zadd(this.#keys.activeSamplings, String(Date.now()), id)
   }
 
   async #forgetOldest(kind: SamplingKind): Promise<void> {
     const index = this.#keys.samplings(kind)
-    for (const id of await this.#redis.zrange(index, '0', String(-KEPT - 1))) {
-      await this.#redis.unlink(...Object.values(this.#keys.ofSampling(id)))
+    for (const id of await this.#redis.zrange(index, '0', String(-this.#kept - 1))) {
+      const keys = this.#keys.ofSampling(id)
+      if ((await forgetSampling(this.#redis, [...lasting(keys), keys.taking], [])) !== 1) continue
       await this.#redis.zrem(this.#keys.activeSamplings, id) // of another slot than the index, which goes last
       await this.#redis.zrem(index, id)
     }
   }
+}
+
+/** What a sampling consists of, as its scripts take it; who may take items for it is a matter of seconds. */
+function lasting({ sampling, secret, items, texts, verdicts, claims, again, events }: SamplingKeys): string[] {
+  return [sampling, secret, items, texts, verdicts, claims, again, events]
 }
 
 export interface NewSampling {
