@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { unusable } from './own-folder.ts'
 import { PrepareError } from './prepare-error.ts'
 import { isAlive } from './private-redis.ts'
-import { identityOf, type ProcessIdentity } from './process-identity.ts'
+import { commandOf, identityOf, type ProcessIdentity } from './process-identity.ts'
 
 const BEAT_MS = 3_000
 /** A server of another container that has not touched its claim for so long is gone; one that stands still for longer is lost. */
@@ -77,7 +77,12 @@ function isNear({ world }: ProcessIdentity, me: ProcessIdentity): boolean {
 function isThere({ pid, started }: ProcessIdentity): boolean {
   if (!isAlive(pid)) return false
   const now = identityOf(pid).started
-  return started === '' || now === '' || now === started
+  return started === '' || now === '' ? mayBeServer(pid) : now === started
+}
+
+/** Where nothing tells when it began: by its command, `… src/serve.ts` or `reasoning-gym-server serve`, if that can be seen. */
+function mayBeServer(pid: number): boolean {
+  return commandOf(pid)?.some((word) => /(^|\/)serve(\.ts)?$/.test(word)) ?? true
 }
 
 function isFresh({ touchedAt }: Holder, staleMs: number): boolean {

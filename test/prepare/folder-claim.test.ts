@@ -1,5 +1,6 @@
 /** Who has a data folder: told by the process itself, not by its number alone. */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -40,12 +41,29 @@ it('is not another program that has the number of a killed server by now', async
   ;(await claimFolder(folder)).release()
 })
 
-it('is nobody where the process has ended, and who has the number where nothing else is known', async () => {
+it('is nobody where the process has ended', async () => {
   const ended = Number(execFileSync('sh', ['-c', 'echo $$']).toString())
   leave(here(ended))
   ;(await claimFolder(folder)).release()
-  writeFileSync(join(folder, 'server.pid'), String(process.ppid)) // of a server that wrote no claim
-  await expect(claimFolder(folder)).rejects.toThrow(REFUSED)
+})
+
+it.each([
+  [['src/serve.ts'], true],
+  [['--flag', '/srv/gym/src/serve.ts'], true],
+  [['/usr/bin/reasoning-gym-server', 'serve', '--port', '9000'], true],
+  [['/usr/bin/reasoning-gym-server', 'worker'], false],
+  [['/srv/observe.ts'], false],
+])('without a claim is who has the number and was started like a server: %j is, %j', async (words, ours) => {
+  const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', '--', ...words])
+  try {
+    await once(other, 'spawn')
+    writeFileSync(join(folder, 'server.pid'), String(other.pid))
+    expect(livingHolder(folder)).toBe(ours ? other.pid : undefined)
+    if (ours) await expect(claimFolder(folder)).rejects.toThrow(REFUSED)
+    else (await claimFolder(folder)).release()
+  } finally {
+    other.kill()
+  }
 })
 
 it('is a server of another container as long as it touches its claim, though it has the same number', async () => {
