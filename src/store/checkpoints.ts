@@ -160,7 +160,7 @@ export class Checkpoints {
     hash(keys.leased, Object.fromEntries(sequence.leases.map((lease) => [lease.position, placeText(lease)])))
     scored(
       keys.steps,
-      sequence.steps.map(({ step }) => [step, step]),
+      sequence.steps.map(({ step }, k) => [now - sequence.steps.length + k, step]), // in the order they were asked for in
     )
     for (const { step, items } of sequence.steps) {
       hash(keys.step(step), Object.fromEntries(items.map((item) => [item.position, stepText(item)])))

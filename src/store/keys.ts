@@ -19,7 +19,7 @@ export interface RunKeys {
   /** Steps that have figures, and the sums of one of them. */
   metrics: string
   metricsOf(step: number | ''): string
-  /** Training steps that have items of their own. */
+  /** Training steps that have items of their own, by when they were last asked for. */
   steps: string
   step(step: number | ''): string
   stepBodies(step: number): string

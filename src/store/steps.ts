@@ -12,7 +12,7 @@ const returnStepItem = loadScript('return-step-item-5')
 
 const CLAIM_MS = 30_000
 const BODIES_MS = 60 * 60 * 1000
-/** Steps whose items are remembered; the lowest give way. */
+/** Steps whose items are remembered; those asked for longest ago give way. By their numbers it could be the one asked for. */
 const STEPS_MAX = 256
 const TRIES_MAX = 2
 
@@ -71,7 +71,7 @@ export class Steps {
   }
 
   async #remember(keys: RunKeys, step: number): Promise<void> {
-    await this.#redis.zadd(keys.steps, step, String(step))
+    await this.#redis.zadd(keys.steps, Date.now(), String(step))
     const over = (await this.#redis.zcard(keys.steps)) - STEPS_MAX
     if (over <= 0) return
     const old = (await this.#redis.zpopmin(keys.steps, over)).filter((_, k) => k % 2 === 0).map(Number)
