@@ -8,7 +8,7 @@ import { loadScript } from './script.ts'
 const assignStep = loadScript('assign-step-7')
 const claimStep = loadScript('claim-step-1')
 const keepStepItem = loadScript('keep-step-item-3')
-const returnStepItem = loadScript('return-step-item-5')
+const returnStepItem = loadScript('return-step-item-6')
 
 const CLAIM_MS = 30_000
 const BODIES_MS = 60 * 60 * 1000
@@ -65,9 +65,8 @@ export class Steps {
   async giveBack(run: StoredRun, step: number, skipped: Skipped, counts: boolean): Promise<boolean> {
     const keys = this.#of(run)
     const args = [skipped.position, counts ? '1' : '0', TRIES_MAX, JSON.stringify(skipped), Date.now()]
-    return (
-      (await returnStepItem(this.#redis, [keys.run, keys.open, keys.heads, keys.skipped, keys.step(step)], args)) === 1
-    )
+    const places = [keys.run, keys.open, keys.heads, keys.skipped, keys.step(step), keys.bodies]
+    return (await returnStepItem(this.#redis, places, args)) === 1
   }
 
   async #remember(keys: RunKeys, step: number): Promise<void> {
