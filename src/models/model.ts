@@ -10,6 +10,7 @@ const BACKOFF_MOST_MS = 30_000
 /** A longer Retry-After is cut to this: the sampler shows progress, and can be cancelled meanwhile. */
 const RETRY_AFTER_MOST_MS = 10 * 60_000
 const RETRIED = new Set([408, 409, 425, 429])
+const NUMBER = /^\d+(\.\d+)?$/
 const DETAIL_CHARS = 300
 
 export interface ModelPlace {
@@ -140,11 +141,15 @@ function causes(error: unknown): Error[] {
   return found
 }
 
-/** Seconds or a date, as HTTP has it. */
+/** Milliseconds, as OpenAI and Azure tell them beside; else seconds or a date, as HTTP has it. */
 function retryAfter(headers: Headers | undefined): { afterMs: number } | undefined {
-  const text = headers?.get('retry-after')
-  if (!text) return undefined
-  const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now()
+  const exact = headers?.get('retry-after-ms') ?? ''
+  const text = headers?.get('retry-after') ?? ''
+  const ms = NUMBER.test(exact)
+    ? Number(exact)
+    : NUMBER.test(text)
+      ? Number(text) * 1000
+      : Date.parse(text) - Date.now()
   return Number.isFinite(ms) ? { afterMs: Math.min(Math.max(ms, 0), RETRY_AFTER_MOST_MS) } : undefined
 }
 

@@ -110,6 +110,22 @@ it('Retry-After is honoured to the second', async () => {
   await guarded.close()
 })
 
+it('retry-after-ms goes before Retry-After, and what is no number in it is passed over', async () => {
+  const waits = { '150': [150, 900], soon: [990, 1900] } as const
+  for (const [exact, [least, most]] of Object.entries(waits)) {
+    const headers = { 'retry-after-ms': exact, 'retry-after': '1' }
+    const { url, times } = await serve((attempt) =>
+      attempt === 0 ? { status: 503, headers, body: '{}' } : { status: 200, body: good },
+    )
+    const guarded = guardedFetch(here)
+    await new Model({ name: 'm', base_url: url }, guarded).ask(messages, asking, new AbortController().signal)
+    const [first = 0, second = 0] = times
+    expect(second - first).toBeGreaterThanOrEqual(least - 5)
+    expect(second - first).toBeLessThan(most)
+    await guarded.close()
+  }
+})
+
 it('a completion is taken from a server that does not call it JSON', async () => {
   for (const type of ['text/plain', 'text/html; charset=utf-8', '']) {
     const { url } = await serve(() => ({ status: 200, headers: { 'content-type': type }, body: good }))
