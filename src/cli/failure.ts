@@ -4,13 +4,20 @@ export class Failure extends Error {
   readonly exitCode: number
   /** The server's code, where it was the server that refused. */
   readonly code: string | undefined
+  /** It may be gone in a while: a server that restarts, or says "not now". */
+  readonly isPassing: boolean
 
-  constructor(
-    message: string,
-    { exitCode = 1, code, cause }: { exitCode?: number; code?: string; cause?: unknown } = {},
-  ) {
+  constructor(message: string, { exitCode = 1, code, isPassing = false, cause }: Details = {}) {
     super(message, { cause })
     this.exitCode = exitCode
     this.code = code
+    this.isPassing = isPassing
   }
+}
+
+interface Details {
+  exitCode?: number
+  code?: string
+  isPassing?: boolean
+  cause?: unknown
 }

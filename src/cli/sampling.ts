@@ -69,8 +69,7 @@ async function look(server: Server, path: string): Promise<Watched> {
     try {
       return await server.call(Watched, 'GET', path)
     } catch (error) {
-      const away = error instanceof Failure && (error.code === undefined || error.code === 'redis_unavailable')
-      if (!away || Date.now() > until) throw error
+      if (!(error instanceof Failure && error.isPassing) || Date.now() > until) throw error
     }
   }
 }
@@ -100,8 +99,7 @@ function duration(seconds: number): string {
 /** In spite of the Ctrl-C that all other calls heed. */
 async function cancel(server: Server, path: string, { unit, resume }: Omit<Watching, 'path'>): Promise<void> {
   try {
-    const response = await server.open('DELETE', path, undefined, AbortSignal.timeout(CANCEL_MS))
-    const { progress } = Watched.parse(await response.json())
+    const { progress } = await server.call(Watched, 'DELETE', path, undefined, AbortSignal.timeout(CANCEL_MS))
     tell(`Cancelled: ${progress.done} of ${progress.total} ${unit} are kept. Go on with:\n  ${resume}`)
   } catch (error) {
     tell(

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { type Config, readConfig } from '../config.ts'
 import { startServer } from '../prepare/own-server.ts'
+import { connectionFailure, readingFailure, refusal } from './call-failures.ts'
 import { Failure } from './failure.ts'
 import { interruption } from './interrupt.ts'
 import { tell } from './output.ts'
@@ -12,12 +13,6 @@ export interface ServerOptions {
   url?: string
   key?: string
 }
-
-const Problem = z.object({
-  code: z.string(),
-  detail: z.string(),
-  errors: z.array(z.object({ path: z.string(), message: z.string() })).default([]),
-})
 
 const LOOK_MS = 2000
 const TRIES = 10
@@ -100,24 +95,39 @@ export class Server {
   async open(method: string, path: string, body?: unknown, signal = interruption()): Promise<Response> {
     const response = await this.#fetch(method, path, body, signal)
     if (response.ok) return response
-    throw await failureOf(response, `${method} ${this.url}${path}`)
+    throw await refusal(response, this.#named(method, path))
   }
 
-  async call<Schema extends z.ZodType>(schema: Schema, method: string, path: string, body?: unknown) {
-    const response = await this.open(method, path, body)
-    return understood(schema, await response.json())
+  /** `signal`: by default the user's Ctrl-C. */
+  async call<Schema extends z.ZodType>(
+    schema: Schema,
+    method: string,
+    path: string,
+    body?: unknown,
+    signal = interruption(),
+  ) {
+    return this.#read(schema, await this.open(method, path, body, signal), this.#named(method, path), signal)
   }
 
   /** The same, asked again for a while where the server says "not yet" (429, 503). */
   async insist<Schema extends z.ZodType>(schema: Schema, method: string, path: string, body?: unknown) {
+    const [named, signal] = [this.#named(method, path), interruption()]
     for (let tries = 1; ; tries++) {
-      const response = await this.#fetch(method, path, body, interruption())
-      if (response.ok) return understood(schema, await response.json())
+      const response = await this.#fetch(method, path, body, signal)
+      if (response.ok) return this.#read(schema, response, named, signal)
       const waitS = Number(response.headers.get('retry-after') ?? Number.NaN)
-      const failure = await failureOf(response, `${method} ${this.url}${path}`)
+      const failure = await refusal(response, named)
       if (Number.isNaN(waitS) || tries === TRIES) throw failure
-      await sleep(waitS * 1000, undefined, { signal: interruption() })
+      await sleep(waitS * 1000, undefined, { signal })
     }
+  }
+
+  async #read<Schema extends z.ZodType>(schema: Schema, response: Response, named: string, signal: AbortSignal) {
+    const answer: unknown = await response.json().catch((cause: unknown) => {
+      signal.throwIfAborted()
+      throw readingFailure(cause, named)
+    })
+    return understood(schema, answer)
   }
 
   async #fetch(method: string, path: string, body: unknown, signal: AbortSignal): Promise<Response> {
@@ -133,28 +143,18 @@ export class Server {
       })
     } catch (cause) {
       signal.throwIfAborted()
-      throw new Failure(
-        `No server answers at ${this.url}: start it (reasoning-gym-server serve), or name another with --url`,
-        {
-          cause,
-        },
-      )
+      throw connectionFailure(cause, this.url)
     }
+  }
+
+  #named(method: string, path: string): string {
+    return `${method} ${this.url}${path}`
   }
 }
 
 function understood<Schema extends z.ZodType>(schema: Schema, answer: unknown): z.infer<Schema> {
   const parsed = schema.safeParse(answer)
   if (parsed.success) return parsed.data
-  throw new Failure(
-    `The server answers in a way that this version does not understand: ${z.prettifyError(parsed.error)}`,
-  )
-}
-
-async function failureOf(response: Response, call: string): Promise<Failure> {
-  const problem = Problem.safeParse(await response.json().catch(() => undefined)).data
-  if (!problem) return new Failure(`${call} answered ${response.status}: is this a reasoning-gym-server?`)
-  const fields = problem.errors.map(({ path, message }) => `${path}: ${message}`).join('; ')
-  const advice = problem.code === 'unauthorized' ? ' (give it with --key or SERVER_KEY)' : ''
-  return new Failure(`${problem.detail}${fields && ` (${fields})`}${advice} [${problem.code}]`, { code: problem.code })
+  const reasons = z.prettifyError(parsed.error).replace(/\s*\n\s*/g, ' ')
+  throw new Failure(`The server answers in a way that this version does not understand: ${reasons}`)
 }

@@ -170,7 +170,7 @@ describe('a failure is one line that says what to do', () => {
     [['items', '--difficulty', '0.5', '--config', '{}'], 2, /cannot be used with/],
     [['item', 'gcd', '--config', '{"max_numbers": "x"}'], 1, /max_numbers.*\[invalid_config\]/],
     [['tasks', '--key', 'wrong'], 1, /--key or SERVER_KEY.*\[unauthorized\]/],
-    [['tasks', '--url', 'http://127.0.0.1:9'], 1, /No server answers at http:\/\/127.0.0.1:9: start it/],
+    [['tasks', '--url', 'http://127.0.0.1:10'], 1, /No server answers at http:\/\/127.0.0.1:10: start it/],
     [['runs', 'set', 'x', 'group_size'], 2, /name=value/],
   ]
   it.each(cases)('%j', async (args, code, message) => {
