@@ -5,6 +5,7 @@ import { htmlReport } from '../src/evals/report/html.ts'
 import { markdownReport } from '../src/evals/report/markdown.ts'
 import { sampleLines } from '../src/evals/sample-lines.ts'
 import { Fault } from '../src/faults.ts'
+import { jsonLine } from '../src/json-lines.ts'
 import { sendLines } from '../src/plugins/files.ts'
 import { CompletionInput, EvalSample, EvalView, SampleId } from '../src/words/eval.ts'
 import { PromptMessage } from '../src/words/item.ts'
@@ -195,5 +196,5 @@ export function evalSamples(app: App, services: Services): void {
 }
 
 async function* linesOf(samples: AsyncIterable<EvalSample>): AsyncGenerator<string> {
-  for await (const sample of samples) yield `${JSON.stringify(sample)}\n`
+  for await (const sample of samples) yield jsonLine(sample)
 }

@@ -1,6 +1,7 @@
 /** /runs and /runs/{run}: settings, progress and curriculum of training runs. */
 import { Readable } from 'node:stream'
 import { z } from 'zod'
+import { jsonLine } from '../src/json-lines.ts'
 import { shared } from '../src/shared-reads.ts'
 import { mayUse } from '../src/words/caller.ts'
 import { problems } from '../src/words/problem.ts'
@@ -12,7 +13,7 @@ import type { App, Services } from './context.ts'
 const StepBound = z.coerce.number().int().min(0)
 
 async function* linesOf(objects: AsyncIterable<object>): AsyncGenerator<string> {
-  for await (const object of objects) yield `${JSON.stringify(object)}\n`
+  for await (const object of objects) yield jsonLine(object)
 }
 
 const Params = z.strictObject({ run: RunName })

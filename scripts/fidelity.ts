@@ -6,9 +6,9 @@
 
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { createGunzip } from 'node:zlib'
+import { linesOf } from '../src/json-lines.ts'
 import { withServer } from './with-server.ts'
 
 interface Line {
@@ -75,7 +75,7 @@ async function replay(url: string): Promise<boolean> {
 async function readRecipes(file: string): Promise<Map<string, Line[]>> {
   const recipes = new Map<string, Line[]>()
   const stream = createReadStream(file)
-  for await (const text of createInterface({ input: file.endsWith('.gz') ? stream.pipe(createGunzip()) : stream })) {
+  for await (const text of linesOf(file.endsWith('.gz') ? stream.pipe(createGunzip()) : stream)) {
     const line = JSON.parse(text) as Line // the format of these files
     const key = JSON.stringify([line.task, line.config, line.seed, line.index])
     recipes.set(key, [...(recipes.get(key) ?? []), line])

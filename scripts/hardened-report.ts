@@ -4,10 +4,10 @@
  * A line holds task, config, seed, index, answer and the library's score.
  */
 import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { createGunzip } from 'node:zlib'
 import { PythonEngine } from '../src/engine/python.ts'
+import { linesOf } from '../src/json-lines.ts'
 import { preparePython } from '../src/prepare/python-environment.ts'
 import { hardenedItems } from './holes/hardened-item.ts'
 
@@ -58,7 +58,7 @@ async function readRecipes(files: readonly string[]): Promise<Map<string, Line[]
   const recipes = new Map<string, Line[]>()
   for (const file of files) {
     const stream = createReadStream(file)
-    for await (const text of createInterface({ input: file.endsWith('.gz') ? stream.pipe(createGunzip()) : stream })) {
+    for await (const text of linesOf(file.endsWith('.gz') ? stream.pipe(createGunzip()) : stream)) {
       const line = JSON.parse(text) as Line // the format of these files
       if (typeof line.answer !== 'string' || typeof line.score !== 'number') continue
       const key = JSON.stringify([line.task, line.config, line.seed, line.index])

@@ -1,8 +1,22 @@
 /**
- * The lines of a stream of JSON lines. A line feed ends one and nothing else does: node:readline takes U+2028 and U+2029 for
- * line ends too, which JSON has within its texts as they are.
+ * JSON lines, read and written. A line feed ends one and nothing else does; but many readers (node:readline, Python's
+ * `str.splitlines`) take signs for line ends that JSON has within its texts as they are: what is written has them escaped.
  */
 const LINE_FEED = 0x0a
+/** The others that such readers know are below U+0020, which JSON escapes itself. */
+const TAKEN_FOR_LINE_ENDS = ['\u0085', '\u2028', '\u2029']
+
+/** With its end. `replacer` is that of JSON.stringify. */
+export function jsonLine(value: object, replacer?: (key: string, part: unknown) => unknown): string {
+  let text = JSON.stringify(value, replacer)
+  // A look for each first: what is to be replaced is seldom there, and to look for one sign takes a hundredth of the spelling.
+  for (const sign of TAKEN_FOR_LINE_ENDS) if (text.includes(sign)) text = text.replaceAll(sign, escaped(sign))
+  return `${text}\n`
+}
+
+function escaped(sign: string): string {
+  return `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
 
 export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let begun: Buffer[] = []

@@ -1,6 +1,8 @@
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { linesOf } from '../src/json-lines.ts'
+import { jsonLine, linesOf } from '../src/json-lines.ts'
 
 async function* inPieces(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
@@ -22,4 +24,34 @@ it('lines are as they were written, whatever is in them and wherever the stream 
     }),
   )
   expect(await read(Buffer.from('1\r\n\n2'), 2)).toEqual(['1\r', '', '2'])
+})
+
+it('what is written is one line for node:readline and Python’s splitlines, and says the same', async () => {
+  const signs = [
+    'a',
+    '"',
+    '\\',
+    '\n',
+    '\r',
+    '\v',
+    '\f',
+    '\u001c',
+    '\u001d',
+    '\u001e',
+    '\u0085',
+    '\u2028',
+    '\u2029',
+    '😀',
+  ]
+  const text = fc.string({ unit: fc.constantFrom(...signs) })
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.dictionary(text, text), { minLength: 1 }), async (values) => {
+      const written = values.map((value) => jsonLine(value))
+      const seen: string[] = []
+      for await (const line of createInterface({ input: Readable.from(written) })) seen.push(line)
+      expect(seen).toEqual(written.map((line) => line.slice(0, -1)))
+      expect(seen.map((line) => JSON.parse(line))).toEqual(values)
+      expect(written.join('').split(/[\p{Cc}\u2028\u2029]/u)).toHaveLength(values.length + 1) // str.splitlines
+    }),
+  )
 })

@@ -1,6 +1,7 @@
 /** `items`: many items as lines, to make prompt files for trainers. */
 import { Command, Option } from 'commander'
 import { z } from 'zod'
+import { jsonLine } from '../json-lines.ts'
 import { itemsOfRun, itemsOfTasks } from './many-items.ts'
 import { examples, repeated, whole } from './options.ts'
 import { print, tell } from './output.ts'
@@ -69,7 +70,7 @@ async function run(server: Server, options: Options): Promise<void> {
         })
       : itemsOfRun(server, options.run, count)
   let index = 0
-  for await (const item of made) await print(`${JSON.stringify(rowOf(item, format, index++))}\n`)
+  for await (const item of made) await print(jsonLine(rowOf(item, format, index++)))
 }
 
 async function tasksOf(server: Server, { task, category }: Options): Promise<string[]> {

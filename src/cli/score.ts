@@ -1,6 +1,7 @@
 /** `score`: completions in, verdicts out, nothing kept. */
 import { Command, Option } from 'commander'
 import { z } from 'zod'
+import { jsonLine } from '../json-lines.ts'
 import { Failure } from './failure.ts'
 import { readJsonLines } from './json-lines.ts'
 import { examples } from './options.ts'
@@ -83,7 +84,7 @@ async function scoreLines(server: Server, file: string | undefined, options: Opt
         tally.scored++
         tally.reward += verdict.reward
       }
-      await print(`${JSON.stringify(verdict)}\n`)
+      await print(jsonLine(verdict))
     }
   }
   let some: unknown[] = []

@@ -69,7 +69,7 @@ export class Dumps {
   ): Promise<DumpOffer | undefined> {
     const kinds = kindsOf(result, rules)
     if (kinds.length === 0) return undefined
-    const line = Buffer.from(`${lineOf(await group())}\n`)
+    const line = Buffer.from(lineOf(await group()))
     const record = await compress(line)
     await this.book.open(dumped)
     if (!(await this.book.reserve(line.length * kinds.length, this.#parts.maxBytes))) {

@@ -1,4 +1,5 @@
 /** A group as one line of a dump: the original environment's keys first, ours after them. */
+import { jsonLine } from '../json-lines.ts'
 import type { GroupResult } from '../scoring/group.ts'
 import type { About, GroupTexts } from '../store/payload.ts'
 import type { PromptMessage } from '../words/item.ts'
@@ -67,9 +68,9 @@ export function dumpedGroup({ run, group, recipe, prompt, about, texts, result }
   }
 }
 
-/** One line of JSON, without its end. */
+/** One line of JSON, with its end. */
 export function lineOf(group: DumpedGroup): string {
-  return JSON.stringify({
+  return jsonLine({
     ...group,
     rollouts: group.rollouts.map((rollout) => ({
       ...rollout,

@@ -77,6 +77,19 @@ it('a line is the original’s, with ours after it, and reads as floats in Pytho
   expect(text).toContain('"score":0.0,')
 })
 
+it('a line is one to every reader, whatever signs the model wrote', async () => {
+  const odd = { completion: 'one\u0085two\u2028three\u2029four\vfive <answer>100</answer>' }
+  await dumping('odd', { dump_rollouts: true })
+  await postGroups(world, 'odd', item.id, ['a'], [odd, wrong])
+  const { body: exported } = await world.app.inject({ url: '/runs/odd/export' })
+  await world.call('DELETE', '/runs/odd')
+  const [file] = await written(world, 'odd', 1)
+  const dumped = readFileSync(join(folder, file?.name ?? ''), 'utf8')
+  for (const text of [dumped, exported]) expect(text.split(/[\p{Cc}\u2028\u2029]/u)).toHaveLength(2)
+  expect(JSON.parse(dumped).rollouts[0].conversation.at(-1).content).toBe(odd.completion)
+  expect(JSON.parse(exported).messages.at(-1).content).toBe(odd.completion)
+})
+
 it('conversation and score are of the same rollout, though short ones are left out (fault 2 of the original)', async () => {
   await dumping('pairs', { dump_rollouts: true })
   const short = { ...wrong, tokens: [1, 2], masks: [1, 2] }

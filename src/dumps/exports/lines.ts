@@ -2,6 +2,8 @@
  * The lines of an export. Every line has the same columns with the same types, and none is ever null, so that Arrow and
  * what reads through it (datasets, pandas, polars) infers one schema whatever comes first.
  */
+
+import { jsonLine } from '../../json-lines.ts'
 import { encodeItemId } from '../../words/item-id.ts'
 import type { Message } from '../../words/rollout.ts'
 import { asFloat, type DumpedGroup, type DumpedRollout } from '../record.ts'
@@ -40,5 +42,5 @@ function about({ item_id, group_id, run, recipe }: DumpedGroup) {
 
 /** Half a surrogate pair is no Unicode: Arrow refuses the whole file for it. */
 function line(value: object): string {
-  return `${JSON.stringify(value, (_key, part: unknown) => (typeof part === 'string' ? part.toWellFormed() : part))}\n`
+  return jsonLine(value, (_key, part) => (typeof part === 'string' ? part.toWellFormed() : part))
 }
