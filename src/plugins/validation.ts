@@ -1,7 +1,8 @@
 /** zod at the edge: what comes in has the documented shape, or is refused with every field named. */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { Fault } from '../faults.ts'
+import { Fault, type FaultCode } from '../faults.ts'
+import { GIVEN_NAMES } from '../words/problem.ts'
 import { fieldErrors, wording } from './field-errors.ts'
 
 /** Reads what is plain at a glance, exactly as the schema would; undefined for all else, right or wrong. */
@@ -28,16 +29,24 @@ export function addValidation(app: FastifyInstance): void {
     if (plain) return { value: plain }
     const parsed = schema.safeParse(value ?? (httpPart === 'body' ? undefined : {}), { error: wording })
     if (parsed.success) return { value: parsed.data }
-    return { error: refusal(parsed.error, httpPart ?? 'body') }
+    return { error: refusal(parsed.error, httpPart ?? 'body', unknownName(schema, parsed.error, httpPart)) }
   })
   // Answers are made of checked parts; test/routes holds them to their schemas, which cost too much on every answer.
   app.setSerializerCompiler(() => (value) => JSON.stringify(value))
 }
 
-function refusal(error: z.ZodError, part: string): Fault {
+/** The code of an address whose first mistake is a name that the server cannot have given. */
+function unknownName(schema: z.ZodType, { issues }: z.ZodError, part: string | undefined): FaultCode | undefined {
+  const field = String(issues[0]?.path[0])
+  if (part === 'body' || !(schema instanceof z.ZodObject)) return undefined
+  const { [field]: name } = schema.shape as Record<string, z.ZodType>
+  return issues[0]?.code === 'invalid_format' && name ? GIVEN_NAMES.get(name)?.unknown : undefined
+}
+
+function refusal(error: z.ZodError, part: string, code: FaultCode = 'invalid_request'): Fault {
   const errors = error.issues.flatMap((issue) => fieldErrors(issue, part))
   const [first] = errors
-  return new Fault('invalid_request', first ? `${first.path}: ${first.message}` : 'The request cannot be read', {
+  return new Fault(code, first ? `${first.path}: ${first.message}` : 'The request cannot be read', {
     errors,
   })
 }

@@ -1,5 +1,6 @@
 /** A JSONL file of groups, and what a run's dumps have come to. */
 import { z } from 'zod'
+import { GIVEN_NAMES } from './problem.ts'
 import { RunName } from './rollout.ts'
 
 /** `rollouts`: groups above the run's threshold; `failed`: groups whose every score is 0. */
@@ -15,6 +16,7 @@ export const DumpName = z
     /^reasoning_gym_environment_(FAILED_)?rollouts_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}_\d{4,9}\.jsonl$/,
     'the name of a dump file, as GET /dumps lists it',
   )
+  .register(GIVEN_NAMES, { unknown: 'unknown_dump' })
 export type DumpName = z.infer<typeof DumpName>
 
 const Count = z.int().min(0)

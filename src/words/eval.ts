@@ -1,11 +1,15 @@
 /** One model measured on one suite: what is asked for, and what comes of it. */
 import { z } from 'zod'
 import { ItemId } from './item-id.ts'
+import { GIVEN_NAMES } from './problem.ts'
 import { Config, Difficulty, RecipeOutput, TaskName } from './recipe.ts'
 import { Message, RunName } from './rollout.ts'
 import { Extraction, FaultKind, ScoringMode, UnscoredCode } from './verdict.ts'
 
-export const EvalId = z.string().regex(/^[a-z]+-[0-9a-f]{12,32}$/, 'an id as POST gave it')
+export const EvalId = z
+  .string()
+  .regex(/^[a-z]+-[0-9a-f]{12,32}$/, 'an id as POST gave it')
+  .register(GIVEN_NAMES, { unknown: 'unknown_eval' })
 
 /**
  * Of a model's server: what a header can carry, without the blanks at its ends (files end with a newline, and fetch would
@@ -74,7 +78,10 @@ export const CustomSuite = z.strictObject({
 })
 export type CustomSuite = z.infer<typeof CustomSuite>
 
-export const SuiteName = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'the name of a suite')
+export const SuiteName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'the name of a suite, as GET /eval/suites lists it')
+  .register(GIVEN_NAMES, { unknown: 'unknown_suite' })
 const Label = z.string().min(1).max(128)
 
 export const EvalInput = z

@@ -13,6 +13,9 @@ export const Problem = z.strictObject({
   errors: z.array(z.strictObject({ path: z.string(), message: z.string() })).optional(),
 })
 
+/** Names that only the server gives. One that it cannot have given is unknown, like one that is gone: here is the code. */
+export const GIVEN_NAMES = z.registry<{ unknown: FaultCode }>()
+
 /** Response schemas for the failures of a route, by status, each with its codes named. */
 export function problems(...codes: FaultCode[]): Record<number, z.ZodType> {
   const byStatus = Map.groupBy(codes, (code) => FAULTS[code].status)
