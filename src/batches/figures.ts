@@ -1,4 +1,5 @@
 /** Sums of a whole batch: totals for normalising a loss, lag, and flat figures for a logger. */
+import { CORRECT } from '../scoring/group.ts'
 import type { GroupFacts, Lag, RolloutFacts, StoredBatch, Totals } from '../words/batch.ts'
 import { FaultKind } from '../words/verdict.ts'
 import { type Portion, portionsOf, sequencesOf } from './shares.ts'
@@ -38,7 +39,7 @@ export function metricsOf(batch: StoredBatch): Record<string, number> {
     'reward/mean': rewards.length > 0 ? mean(rewards) : null,
     'reward/std': rewards.length > 0 ? std(rewards) : null,
     'score/mean': scored.length > 0 ? mean(scored.map(([, score]) => score ?? 0)) : null,
-    'score/frac_correct': scored.length > 0 ? frac(scored, ([, score]) => (score ?? 0) >= 0.5) : null,
+    'score/frac_correct': scored.length > 0 ? frac(scored, ([, score]) => (score ?? 0) >= CORRECT) : null,
     'signal/frac': groups.filter(({ signal }) => signal).length / groups.length,
     'length/mean': lengths.length > 0 ? mean(lengths) : null,
     'length/p95': lengths[Math.ceil(lengths.length * 0.95) - 1] ?? null,

@@ -27,7 +27,7 @@ export type GroupResult = Omit<Group, 'group_id' | 'run' | 'item_id' | 'task' | 
 
 type Scored = Extract<GroupVerdict, { status: 'scored' }>
 
-/** The completion that counts as right. */
+/** The least score, of a completion or as a group's mean, that counts as right. */
 export const CORRECT = 0.5
 
 /** `verdicts` in the order of `rollouts`, before any penalty; `buffer` says whether the group wants to wait for a trainer. */

@@ -1,5 +1,5 @@
 /** What a completed group adds to the figures of its run and its task. */
-import type { GroupResult } from '../scoring/group.ts'
+import { CORRECT, type GroupResult } from '../scoring/group.ts'
 import type { GroupFacts } from '../words/batch.ts'
 import { lengthField } from './length-buckets.ts'
 
@@ -24,7 +24,7 @@ export function countersOf(result: GroupResult): Record<string, number> {
 function dullnessOf({ signal, voters = 0, mean_score }: GroupResult): 'easy' | 'hard' | 'masked' | undefined {
   if (signal) return undefined
   if (voters === 0) return 'masked'
-  return (mean_score ?? 0) >= 0.5 ? 'easy' : 'hard'
+  return (mean_score ?? 0) >= CORRECT ? 'easy' : 'hard'
 }
 
 /** Sums of the task, by field. A group that failed tells nothing of its task, and may be scored yet. */
@@ -59,7 +59,7 @@ export function stepSumsOf(facts: GroupFacts, result: GroupResult): Record<strin
     reward: sum(0),
     squares: scored.reduce((total, [reward]) => total + (reward ?? 0) ** 2, 0),
     score: sum(1),
-    correct: scored.filter(([, score]) => (score ?? 0) >= 0.5).length,
+    correct: scored.filter(([, score]) => (score ?? 0) >= CORRECT).length,
     signal: signal ? 1 : 0,
     easy: dull === 'easy' ? 1 : 0,
     hard: dull === 'hard' ? 1 : 0,
