@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { OpenEval } from '../src/evals/view.ts'
+import { EVENT_STREAM_HEADERS } from '../src/event-stream.ts'
 import { Fault } from '../src/faults.ts'
 import { type Caller, mayUse } from '../src/words/caller.ts'
 import { EvalId, ModelKey } from '../src/words/eval.ts'
@@ -36,13 +37,11 @@ export async function openEval({ evals }: Pick<Services, 'evals'>, id: string, c
 }
 
 /** Answers with server-sent events as they come. */
-export function sendEvents<Reply extends Pick<FastifyReply, 'header' | 'send'>>(
+export function sendEvents<Reply extends Pick<FastifyReply, 'headers' | 'send'>>(
   events: AsyncIterable<string>,
   reply: Reply,
 ) {
-  reply.header('content-type', 'text/event-stream').header('cache-control', 'no-store')
-  reply.header('x-accel-buffering', 'no') // proxies would hold it back
-  return reply.send(Readable.from(events))
+  return reply.headers(EVENT_STREAM_HEADERS).send(Readable.from(events))
 }
 
 /** Ends the streams of a server that is closing. */

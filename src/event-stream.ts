@@ -4,6 +4,13 @@ import type { FastifyReply } from 'fastify'
 
 const ROOM_BYTES = 256 * 1024
 
+/** Of every answer that is a stream of events. */
+export const EVENT_STREAM_HEADERS = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-store',
+  'x-accel-buffering': 'no', // proxies would hold it back
+}
+
 export class EventStream {
   readonly #body = new PassThrough({ highWaterMark: ROOM_BYTES })
   readonly closed: Promise<void>
@@ -22,11 +29,7 @@ export class EventStream {
 
   /** Answers with this stream; it ends when the listener goes or `end` is called. */
   answer(reply: FastifyReply): FastifyReply {
-    return reply
-      .type('text/event-stream')
-      .header('cache-control', 'no-store')
-      .header('x-accel-buffering', 'no') // proxies would hold it back
-      .send(this.#body)
+    return reply.headers(EVENT_STREAM_HEADERS).send(this.#body)
   }
 
   end(): void {
