@@ -10,7 +10,7 @@ export const ARTIFACTS = join(import.meta.dirname, '..', 'artifacts', 'bench')
 const TICKS_PER_S = 100
 const PAGE_MB = 4096 / 2 ** 20
 
-export const CORES = availableParallelism()
+const CORES = availableParallelism()
 const canPin = CORES >= 2 && spawnSync('taskset', ['-V']).status === 0
 /** What is measured on one core runs here, the load there. */
 export const SERVER_CORE = 0

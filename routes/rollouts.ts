@@ -7,7 +7,7 @@ import { problems } from '../src/words/problem.ts'
 import { Group, GroupId, GroupInput, RunName } from '../src/words/rollout.ts'
 import type { App, Services } from './context.ts'
 
-export const ROLLOUTS_BODY_BYTES = 64 * 1024 * 1024
+const ROLLOUTS_BODY_BYTES = 64 * 1024 * 1024
 
 /** Bodies up to here are read before a full run refuses them: they may hold a known group. */
 const READ_ANYWAY_BYTES = 64 * 1024

@@ -9,7 +9,7 @@ import { Message } from '../src/words/rollout.ts'
 import { Extraction, ScoringMode, Verdict } from '../src/words/verdict.ts'
 import type { App, Services } from './context.ts'
 
-export const SCORE_BODY_BYTES = 64 * 1024 * 1024
+const SCORE_BODY_BYTES = 64 * 1024 * 1024
 const MOST = 4096
 
 const Which = { item_id: ItemId.optional(), recipe: RecipeInput.optional() }

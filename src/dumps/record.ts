@@ -83,7 +83,7 @@ export function lineOf(group: DumpedGroup): string {
 }
 
 /** What the model was shown and what it said. A conversation that was sent whole is taken as it is. */
-export function conversationOf(
+function conversationOf(
   prompt: PromptMessage[],
   { completion, messages = [] }: GroupTexts['rollouts'][number],
 ): Message[] {

@@ -17,7 +17,7 @@ export interface SampledItem {
   verdicts: (SampleVerdict | null)[]
 }
 
-export function figuresOf(items: SampledItem[]): Figures {
+function figuresOf(items: SampledItem[]): Figures {
   const verdicts = items.flatMap((item) => item.verdicts)
   const came = verdicts.filter((verdict) => verdict !== null)
   const scored = came.filter((verdict) => verdict.score !== null)

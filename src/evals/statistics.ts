@@ -5,7 +5,7 @@
  */
 
 /** The normal distribution's 97.5 % point: the half width of a 95 % interval in standard errors. */
-export const Z_95 = 1.959963984540054
+const Z_95 = 1.959963984540054
 /** Its 80 % point: the power with which a smallest difference is named. */
 const Z_POWER = 0.8416212335729143
 

@@ -39,7 +39,7 @@ export const Behaviour = z
   )
 export type Behaviour = z.infer<typeof Behaviour>
 
-export const FORMAT_FAULTS = ['no_answer', 'unclosed_answer', 'unclosed_think'] as const
+const FORMAT_FAULTS = ['no_answer', 'unclosed_answer', 'unclosed_think'] as const
 
 /** What becomes of one sample. */
 export type Outcome =

@@ -16,7 +16,7 @@ export function measured(rollout: Rollout): Measured {
 }
 
 /** Trained tokens of a rollout; undefined if it has neither masks nor tokens. */
-export function trainedTokensOf(rollout: Rollout): number | undefined {
+function trainedTokensOf(rollout: Rollout): number | undefined {
   if (rollout.masks !== undefined) return trainedPositions(rollout.masks)
   return rollout.tokens === undefined ? undefined : countOf(rollout.tokens)
 }

@@ -5,7 +5,7 @@ import { Config, Difficulty, TaskName } from './recipe.ts'
 import { RunName } from './rollout.ts'
 import { Extraction, ScoringMode } from './verdict.ts'
 
-export const SYSTEM_PROMPT = `You solve reasoning problems. Work through the problem step by step inside <think> and </think> before you reply.
+const SYSTEM_PROMPT = `You solve reasoning problems. Work through the problem step by step inside <think> and </think> before you reply.
 Then give the final answer, and nothing else, between one pair of <answer> and </answer> tags, like this: <answer>42</answer>
 Use the answer tags exactly once, after your thinking, and follow any output format that the question asks for. An answer outside the tags is not counted.`
 

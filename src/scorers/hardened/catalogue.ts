@@ -20,7 +20,7 @@ import {
 import { emojiMystery, figletFont, letterJumble, sentenceReordering, spellBackward, wordSorting } from './past_half.ts'
 import { boxnet, quantumLock } from './plans.ts'
 
-export const HARDENED: Readonly<Record<string, Hardening>> = {
+const HARDENED: Readonly<Record<string, Hardening>> = {
   ab: allOrNothing,
   acre: allOrNothing,
   advanced_geometry: advancedGeometry,

@@ -25,7 +25,7 @@ export const bitwiseArithmetic = defineScorer({
 })
 
 /** The value of an expression of hexadecimal numbers in which every operation has its own brackets. */
-export function problemValue(problem: string): bigint {
+function problemValue(problem: string): bigint {
   const values: bigint[] = []
   const operators: string[] = []
   for (const [part] of problem.matchAll(token)) {

@@ -3,7 +3,7 @@ import { MAX_DIGITS, PyValueError } from './numbers.ts'
 import { PyDict, PyFloat, PyRecursionError, type PyValue } from './values.ts'
 
 /** Where Python raises JSONDecodeError, which is a ValueError. */
-export class JsonDecodeError extends PyValueError {}
+class JsonDecodeError extends PyValueError {}
 
 /** As deep as Python 3.11 goes from within a scorer: its limit is 1,000 frames in all. */
 export const MAX_DEPTH = 991

@@ -15,6 +15,6 @@ export function caught<T>(attempt: () => T, otherwise: T): T {
   }
 }
 
-export function isRaised(error: unknown): boolean {
+function isRaised(error: unknown): boolean {
   return [PyValueError, PyTypeError, PyLookupError, PyRecursionError].some((kind) => error instanceof kind)
 }

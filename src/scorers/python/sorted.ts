@@ -2,7 +2,7 @@
 import { equals, iterate, PyFloat, PyTuple, PyTypeError, type PyValue } from './values.ts'
 
 /** Throws PyTypeError for what Python does not order; sets, which it orders in part, are among it. */
-export function lessThan(a: PyValue, b: PyValue): boolean {
+function lessThan(a: PyValue, b: PyValue): boolean {
   const [x, y] = [numeric(a), numeric(b)]
   if (x !== undefined && y !== undefined) return x < y
   if (typeof a === 'string' && typeof b === 'string') return textLess(a, b)
