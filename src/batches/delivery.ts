@@ -1,7 +1,8 @@
 /** Batches go out: composed with the first call for a step, waited for, read again, acknowledged. */
 import { Fault } from '../faults.ts'
+import type { OpenRun } from '../runs/open-run.ts'
 import { restored } from '../runs/refusals.ts'
-import type { OpenRun, RunBook } from '../runs/run-book.ts'
+import type { RunBook } from '../runs/run-book.ts'
 import { type Batches, type Composed, OPEN_MAX } from '../store/batches.ts'
 import type { Completions } from '../store/completions.ts'
 import type { BatchAsk, Share, StoredBatch } from '../words/batch.ts'

@@ -1,7 +1,7 @@
 /** Which groups feed a run's curriculum. The level itself is moved by the script that completes the group. */
 import type { Feed } from '../store/groups.ts'
 import { type Recipe, TRAINING_SEEDS_START } from '../words/recipe.ts'
-import type { OpenRun } from './run-book.ts'
+import type { OpenRun } from './open-run.ts'
 import { plansOf, positionOf, spotAt } from './sequence.ts'
 
 /** What a group tells the curriculum; undefined unless its item can be one that this run handed out on the ladder. */

@@ -8,9 +8,9 @@ import type { Positions, Taken, Taking } from '../store/positions.ts'
 import type { Runs } from '../store/runs.ts'
 import type { Item } from '../words/item.ts'
 import { encodeItemId } from '../words/item-id.ts'
+import type { OpenRun } from './open-run.ts'
 import type { Body, Preparation } from './preparation.ts'
 import { restored } from './refusals.ts'
-import type { OpenRun } from './run-book.ts'
 
 const READY_WITHIN_MS = 1500
 const LOOK_EVERY_MS = 25

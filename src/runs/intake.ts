@@ -10,8 +10,9 @@ import type { Room } from '../store/room.ts'
 import { decodeItemId } from '../words/item-id.ts'
 import { type Recipe, TRAINING_SEEDS_START } from '../words/recipe.ts'
 import { type Group, type GroupInput, releaseTokens } from '../words/rollout.ts'
+import type { OpenRun } from './open-run.ts'
 import { bufferFull, bufferFullUnread, changing, conflict, serverFull } from './refusals.ts'
-import type { OpenRun, RunBook } from './run-book.ts'
+import type { RunBook } from './run-book.ts'
 import { positionOf } from './sequence.ts'
 
 interface Parts {

@@ -4,7 +4,7 @@ import type { GroupPlace, Groups, StoredGroup } from '../store/groups.ts'
 import type { GroupTexts } from '../store/payload.ts'
 import { decodeItemId } from '../words/item-id.ts'
 import type { FaultSample, GroupFilter, KeptGroup, KeptGroups } from '../words/kept-group.ts'
-import type { OpenRun } from './run-book.ts'
+import type { OpenRun } from './open-run.ts'
 
 const CUT_CHARS = 300
 const READ_AT_ONCE = 50

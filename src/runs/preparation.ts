@@ -7,7 +7,7 @@ import type { Runs } from '../store/runs.ts'
 import type { Steps } from '../store/steps.ts'
 import type { TaskCatalogue } from '../tasks/catalogue.ts'
 import type { Recipe } from '../words/recipe.ts'
-import type { OpenRun } from './run-book.ts'
+import type { OpenRun } from './open-run.ts'
 import { difficultyAt, learnability, plansOf, type Spot, seedAt, spotAt } from './sequence.ts'
 
 /** Failures that say nothing of the item. */

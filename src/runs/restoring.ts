@@ -2,7 +2,8 @@
 import { Fault } from '../faults.ts'
 import type { Checkpoints } from '../store/checkpoints.ts'
 import type { Checkpoint, Forgotten } from '../words/checkpoint.ts'
-import { merged, type OpenRun, type RunBook } from './run-book.ts'
+import type { OpenRun } from './open-run.ts'
+import { merged, type RunBook } from './run-book.ts'
 
 const TRIES = 5
 

@@ -4,14 +4,14 @@ import { canonicalJson } from '../content-hash.ts'
 import type { Engine } from '../engine/engine.ts'
 import { Fault } from '../faults.ts'
 import type { DumpBook } from '../store/dumps.ts'
-import { percentile } from '../store/length-buckets.ts'
 import type { Positions } from '../store/positions.ts'
-import type { Runs, StoredRun, Waiting } from '../store/runs.ts'
+import type { Runs } from '../store/runs.ts'
 import type { TaskCatalogue } from '../tasks/catalogue.ts'
 import type { CurriculumPoint, Run, RunSettings, SettingsChange } from '../words/run.ts'
 import { settingsInForce } from '../words/run.ts'
+import { type OpenRun, opened } from './open-run.ts'
+import { viewOf } from './run-view.ts'
 import { plansOf } from './sequence.ts'
-import { stateOf } from './state.ts'
 import { stepMetrics } from './step-metrics.ts'
 import { assertConfigs } from './task-configs.ts'
 
@@ -24,11 +24,6 @@ const REMAKES = ['complexity_mode', 'difficulty', 'sampling']
 const TRIES = 20
 /** Runs as they were when they were last read here. */
 const REMEMBERED = 1000
-
-/** A run with the settings in force. */
-export interface OpenRun extends StoredRun {
-  settings: RunSettings
-}
 
 export interface Change {
   run: OpenRun
@@ -186,82 +181,18 @@ export class RunBook {
     await this.#runs.remove(name)
   }
 
-  async view({ name, settings, counters, ...rest }: OpenRun): Promise<Run> {
-    const run = { name, counters, ...rest }
+  /** As `GET /runs/{run}` shows it. */
+  async view(run: OpenRun): Promise<Run> {
     const [waiting, sums, levels, skipped, accuracies, dumps] = await Promise.all([
       this.#runs.waiting(run),
       this.#runs.taskSums(run),
       this.#runs.levels(run),
       this.#positions.skipped(run),
       this.#runs.accuracies(run),
-      this.#dumps.progress({ run: name, uuid: run.uuid }),
+      this.#dumps.progress({ run: run.name, uuid: run.uuid }),
     ])
-    const count = (key: string) => counters[key] ?? 0
-    return {
-      run: name,
-      state: stateOf({ settings, ...run }, waiting, this.#engine.health()),
-      settings,
-      progress: {
-        items: count('items'),
-        groups: count('groups'),
-        rollouts: count('rollouts'),
-        scored_groups: count('scored_groups'),
-        failed_groups: count('failed_groups'),
-        queued_groups: waiting.queued,
-        buffered_groups: waiting.buffered,
-        step: counters.step ?? null,
-        stale_groups: count('stale_groups'),
-        no_signal: { easy: count('no_signal_easy'), hard: count('no_signal_hard') },
-        faults: faultsOf(counters),
-        unscored: count('unscored'),
-        dumps,
-        skipped_positions: count('skipped_positions'),
-      },
-      batch: batchProgress(settings, counters.step, waiting),
-      skipped,
-      tasks: Object.fromEntries(
-        Object.entries(sums).map(([task, sum]) => {
-          const { difficulty = null, accuracy = accuracies[task] ?? null } = levels[task] ?? {}
-          return [task, { difficulty, accuracy, ...taskView(sum) }]
-        }),
-      ),
-    }
+    return viewOf(run, { waiting, sums, levels, skipped, accuracies, dumps, engine: this.#engine.health() })
   }
-}
-
-function batchProgress(
-  { batch_size, unscored_rollouts }: RunSettings,
-  last: number | undefined,
-  { rollouts, scored, queuedRollouts }: Waiting,
-): Run['batch'] {
-  const buffered = unscored_rollouts === 'omit' ? scored : rollouts
-  const missing = Math.max(0, batch_size - buffered)
-  return { step: last === undefined ? 0 : last + 1, wanted: batch_size, buffered, queued: queuedRollouts, missing }
-}
-
-function taskView(sums: Record<string, number>): Omit<Run['tasks'][string], 'difficulty' | 'accuracy'> {
-  const { groups = 0, rollouts = 0, score = 0, reward = 0, signal = 0, truncated = 0, last_at } = sums
-  const mean = (sum: number) => (rollouts === 0 ? null : sum / rollouts)
-  return {
-    groups,
-    rollouts,
-    mean_score: mean(score),
-    mean_reward: mean(reward),
-    signal,
-    faults: faultsOf(sums),
-    truncated,
-    length_p95: percentile(sums, 0.95),
-    last_at: last_at === undefined ? null : new Date(last_at).toISOString(),
-  }
-}
-
-function faultsOf(counts: Record<string, number>): Record<string, number> {
-  const faults = Object.entries(counts).filter(([key]) => key.startsWith('fault:'))
-  return Object.fromEntries(faults.map(([key, value]) => [key.slice('fault:'.length), value]))
-}
-
-function opened(run: StoredRun): OpenRun {
-  return { ...run, settings: settingsInForce(run.named) }
 }
 
 /** The settings that are named after the change: null takes one back. */

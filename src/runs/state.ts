@@ -2,7 +2,7 @@
 import type { Health } from '../engine/engine.ts'
 import type { Waiting } from '../store/runs.ts'
 import type { RunState } from '../words/run.ts'
-import type { OpenRun } from './run-book.ts'
+import type { OpenRun } from './open-run.ts'
 
 /** After this long without rollouts, or without a trainer that asks, somebody should look. */
 const SILENT_MS = 60_000

@@ -7,9 +7,10 @@ import type { StepItem, Steps } from '../store/steps.ts'
 import type { Share } from '../words/batch.ts'
 import type { Item } from '../words/item.ts'
 import { encodeItemId } from '../words/item-id.ts'
+import type { OpenRun } from './open-run.ts'
 import type { Body, Preparation } from './preparation.ts'
 import { restored } from './refusals.ts'
-import type { OpenRun, RunBook } from './run-book.ts'
+import type { RunBook } from './run-book.ts'
 
 const READY_WITHIN_MS = 1500
 const LOOK_EVERY_MS = 25

@@ -1,6 +1,6 @@
 /** A run's rollouts as data to train on. */
 import { ENGINE_VERSION } from '../../engine/version.ts'
-import type { OpenRun } from '../../runs/run-book.ts'
+import type { OpenRun } from '../../runs/open-run.ts'
 import { VERSION } from '../../version.ts'
 import type { ExportAsk, ExportManifest } from '../../words/export.ts'
 import { type Choice, choose } from './choice.ts'

@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs'
 import type { Items } from '../../items/items.ts'
 import { linesOf } from '../../json-lines.ts'
-import type { OpenRun } from '../../runs/run-book.ts'
+import type { OpenRun } from '../../runs/open-run.ts'
 import type { Groups } from '../../store/groups.ts'
 import type { DumpFile } from '../../words/dump.ts'
 import type { ExportAsk } from '../../words/export.ts'
