@@ -8,7 +8,7 @@ import type { Handout } from '../runs/handout.ts'
 import type { Intake } from '../runs/intake.ts'
 import type { OpenRun } from '../runs/open-run.ts'
 import type { RunBook } from '../runs/run-book.ts'
-import type { Runs } from '../store/runs.ts'
+import { heldGroups, type Runs } from '../store/runs.ts'
 import type { Samples } from '../store/samples.ts'
 import type { Samplings, StoredSampling } from '../store/samplings.ts'
 import type { Group, Rollout } from '../words/rollout.ts'
@@ -99,8 +99,7 @@ export class GroupSampler {
   }
 
   async #isFull(run: OpenRun): Promise<boolean> {
-    const { forBuffer, buffered, open } = await this.#parts.storedRuns.waiting(run)
-    return forBuffer + buffered + open >= run.settings.buffer_max_groups
+    return heldGroups(await this.#parts.storedRuns.waiting(run)) >= run.settings.buffer_max_groups
   }
 
   /** The trainer is behind: nothing is asked of the model until there is room. */

@@ -5,7 +5,7 @@ import type { Engine } from '../engine/engine.ts'
 import { Fault } from '../faults.ts'
 import type { DumpBook } from '../store/dumps.ts'
 import type { Positions } from '../store/positions.ts'
-import type { Runs } from '../store/runs.ts'
+import { heldGroups, type Runs } from '../store/runs.ts'
 import type { TaskCatalogue } from '../tasks/catalogue.ts'
 import type { CurriculumPoint, Run, RunSettings, SettingsChange } from '../words/run.ts'
 import { settingsInForce } from '../words/run.ts'
@@ -160,8 +160,7 @@ export class RunBook {
     const stored = await this.#runs.find(name)
     if (!stored) return false
     const { settings } = opened(stored)
-    const { forBuffer, buffered, open } = await this.#runs.waiting(stored)
-    return settings.buffer && forBuffer + buffered + open >= settings.buffer_max_groups
+    return settings.buffer && heldGroups(await this.#runs.waiting(stored)) >= settings.buffer_max_groups
   }
 
   history(run: OpenRun): Promise<CurriculumPoint[]> {

@@ -1,6 +1,6 @@
 /** Why a run stalls, or that it does not: one sentence for whoever looks. */
 import type { Health } from '../engine/engine.ts'
-import type { Waiting } from '../store/runs.ts'
+import { heldGroups, type Waiting } from '../store/runs.ts'
 import type { RunState } from '../words/run.ts'
 import type { OpenRun } from './open-run.ts'
 
@@ -18,7 +18,7 @@ export function stateOf(run: OpenRun, waiting: Waiting, engine: Health, now = Da
     since: new Date(since).toISOString(),
     why,
   })
-  const held = waiting.forBuffer + waiting.buffered + waiting.open
+  const held = heldGroups(waiting)
   const full = settings.unscored_rollouts === 'omit' ? waiting.scored : waiting.rollouts
   const lastAsked = Math.max(at('last_asked_at'), at('last_batch_at'))
   if (!engine.ok) return state('engine_down', now, `The engine is down: ${engine.detail ?? 'it does not answer'}.`)

@@ -40,6 +40,11 @@ export interface Waiting {
   bytes: number
 }
 
+/** Groups that `buffer_max_groups` counts: queued for the buffer, buffered, and in open batches. */
+export function heldGroups({ forBuffer, buffered, open }: Waiting): number {
+  return forBuffer + buffered + open
+}
+
 const TEXTS = new Set(['settings', 'uuid', 'origin', 'epoch', 'revision', 'created'])
 
 export class Runs {
