@@ -32,6 +32,19 @@ it('is valid OpenAPI 3.1', async () => {
   expect(validator.version).toBe('3.1')
 })
 
+it('numbers of rollouts may be lists or typed data, in what is posted and in batches', async () => {
+  const { body } = await world.call('GET', '/openapi.json')
+  const [group] = body.paths['/rollouts'].post.requestBody.content['application/json'].schema.oneOf
+  const { schema } = body.paths['/runs/{run}/batches'].post.responses['200'].content['application/json']
+  for (const { items } of [group.properties.rollouts, schema.properties.groups.items.properties.rollouts]) {
+    for (const name of ['tokens', 'masks', 'logprobs'])
+      expect(items.properties[name].anyOf).toMatchObject([
+        { type: 'array' },
+        { type: 'object', properties: { dtype: { enum: ['int32', 'float32', 'uint8', 'int16', 'float64'] } } },
+      ])
+  }
+})
+
 it('every route has a sentence, a tag, and answers that are described', async () => {
   const { body } = await world.call('GET', '/openapi.json')
   expect(body.openapi).toBe('3.1.0')

@@ -98,9 +98,14 @@ function table(head: string, rows: string[][]): string {
 
 function answer(status: string, content: Content | undefined): string {
   const schema = content?.['application/json']?.schema
-  const names = schema ? fieldsOf(schema, 1).map(({ name }) => `\`${name}\``) : []
-  const what =
-    names.length > 0 ? names.join(', ') : schema ? spoken(schema) : (Object.keys(content ?? {})[0] ?? 'no body')
+  const forms = schema ? (schema.anyOf ?? schema.oneOf ?? [schema]) : []
+  const named = forms.map(
+    (form) =>
+      fieldsOf(form, 1)
+        .map(({ name }) => `\`${name}\``)
+        .join(', ') || spoken(form),
+  )
+  const what = named.length > 0 ? named.join('; or ') : (Object.keys(content ?? {})[0] ?? 'no body')
   return `**${status}**: ${what}`
 }
 

@@ -28,12 +28,12 @@ const code = (value: unknown) => `\`${JSON.stringify(value)}\``
 
 /** What may stand there. */
 export function spoken(schema: Schema): string {
-  const choices = schema.anyOf ?? schema.oneOf
+  const choices = schema.anyOf ?? schema.oneOf ?? typesOf(schema)
   if (choices) return [...new Set(choices.map(spoken))].join(' or ')
   if (schema.const !== undefined) return code(schema.const)
   if (schema.enum) return schema.enum.map(code).join(', ')
   if (schema.prefixItems) return `list of ${schema.prefixItems.map(spoken).join(' and ')}`
-  if (schema.type === 'array') return `list${bounds(schema.minItems, schema.maxItems)} of ${spoken(schema.items ?? {})}`
+  if (schema.type === 'array') return `list${bounds(schema.minItems, schema.maxItems)} of ${inList(schema.items ?? {})}`
   if (schema.type === 'object')
     return schema.properties || schema.additionalProperties !== false ? 'object' : 'empty object'
   if (schema.type === 'string') return `string${bounds(schema.minLength, schema.maxLength, ' characters')}`
@@ -41,6 +41,17 @@ export function spoken(schema: Schema): string {
     return `${schema.type === 'integer' ? 'integer' : 'number'}${bounds(schema.minimum, schema.maximum)}`
   }
   return typeof schema.type === 'string' ? schema.type : 'anything'
+}
+
+/** In brackets where it is a choice, so that what may stand in place of the list is not taken for a part of it. */
+function inList(schema: Schema): string {
+  const text = spoken(schema)
+  return text.includes(' or ') ? `(${text})` : text
+}
+
+/** A choice of types as one schema for each. */
+function typesOf(schema: Schema): Schema[] | undefined {
+  return Array.isArray(schema.type) ? schema.type.map((type) => ({ ...schema, type })) : undefined
 }
 
 function bounds(least: number | undefined, most: number | undefined, unit = ''): string {

@@ -12,6 +12,7 @@ import {
   looksTyped,
   type NumberList,
   releaseNumbers,
+  TYPED_SCHEMA,
   type Typed,
   valuesOf,
 } from './typed.ts'
@@ -36,7 +37,7 @@ const TYPED = `{ dtype, data } with dtype one of ${Object.keys(DTYPES).join(', '
 const numbers = (list: string, isOne: (value: unknown) => value is NumberList, type: string | string[]) =>
   z
     .custom<NumberList | Typed>((value) => isOne(value) || isTyped(value), `${list}, or ${TYPED}`)
-    .meta({ type: 'array', items: { type } })
+    .meta({ anyOf: [{ type: 'array', items: { type } }, TYPED_SCHEMA] })
 
 export const Tokens = numbers('a list of numbers within ±(2^53 - 1)', areExact, 'number')
 export type Tokens = z.infer<typeof Tokens>
@@ -61,7 +62,7 @@ export const Rollout = z
         z.unknown().refine((value) => !looksTyped(value) || isTyped(value), TYPED),
       )
       .optional()
-      .describe('Carried unread'),
+      .describe('Carried unread; typed data, as of `tokens`, comes back bit for bit with `?arrays=base64`'),
     extra: z.unknown().optional().describe('Carried unread'),
   })
   .superRefine((rollout, context) => {

@@ -12,6 +12,17 @@ export interface Typed {
   data: string
 }
 
+/** JSON Schema of such numbers, for the API's document. */
+export const TYPED_SCHEMA = {
+  type: 'object',
+  properties: {
+    dtype: { type: 'string', enum: Object.keys(DTYPES) },
+    data: { type: 'string', contentEncoding: 'base64', description: 'The numbers’ bytes, little-endian, in base64' },
+  },
+  required: ['dtype', 'data'],
+  additionalProperties: false,
+}
+
 /** A list as JSON has it, or as it was read from the bytes of a large body: there NaN stands for null. */
 export type NumberList = (number | null)[] | Numbers
 

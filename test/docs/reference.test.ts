@@ -21,6 +21,13 @@ it('settings are told with their defaults', () => {
   expect(page).toMatch(/\| `PORT` \|.*\| `8000` \|/)
 })
 
+it('what a field or an answer of several forms may be is told', () => {
+  const page = PAGES['http.md']?.() ?? ''
+  expect(page).toContain('| `dual_format` | boolean or null |')
+  expect(page).toContain('| `rollouts[].logprobs` | list of (number or null) or object |')
+  expect(page).toMatch(/\*\*202\*\*: `group_id`, .*; or `groups`/)
+})
+
 it('every call of the API is told', () => {
   const page = PAGES['http.md']?.() ?? ''
   const { paths } = JSON.parse(readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8'))
