@@ -43,7 +43,7 @@ export function runs(app: App, { runs, dumps, handout }: Services): void {
         tags: ['runs'],
         summary: 'What moved the curriculum, oldest first',
         params: Params,
-        querystring: z.strictObject({ task: z.string().optional() }),
+        querystring: z.strictObject({ task: z.string().optional().describe('The points of this task alone') }),
         response: {
           200: z.strictObject({ points: z.array(CurriculumPoint) }),
           ...problems('unknown_run', 'redis_unavailable'),
@@ -63,7 +63,10 @@ export function runs(app: App, { runs, dumps, handout }: Services): void {
         tags: ['runs'],
         summary: 'Figures of each step, ready for a logger: one flat JSON object a line',
         params: Params,
-        querystring: z.strictObject({ from: StepBound.default(0), to: StepBound.optional() }),
+        querystring: z.strictObject({
+          from: StepBound.default(0).describe('The first step'),
+          to: StepBound.optional().describe('The last step, included'),
+        }),
         response: {
           200: textOf(
             'application/x-ndjson',

@@ -11,7 +11,10 @@ export function tasks(app: App, { engine, tasks, ladders, items, figures }: Serv
       schema: {
         tags: ['tasks'],
         summary: 'All tasks, or those of a category, or whose name has some text in it',
-        querystring: z.strictObject({ category: z.string().optional(), q: z.string().optional() }),
+        querystring: z.strictObject({
+          category: z.string().optional(),
+          q: z.string().optional().describe('A part of the name'),
+        }),
         response: { 200: TaskList, ...problems('invalid_request') },
       },
     },

@@ -83,7 +83,12 @@ export const RunSettings = z.strictObject({
     .describe('The original’s; false; or `{ kind: "dapo", buffer, factor }`'),
   mask_too_long_completions: z.boolean().default(true).describe('`finish_reason: length` carries no signal'),
   min_trained_tokens: z.int().min(0).default(10).describe('A rollout with fewer is skipped by name'),
-  advantage: z.enum(['mean', 'mean_std', 'leave_one_out', 'none']).default('mean'),
+  advantage: z
+    .enum(['mean', 'mean_std', 'leave_one_out', 'none'])
+    .default('mean')
+    .describe(
+      '`mean`: reward − mean; `mean_std`: that, divided by the standard deviation; `leave_one_out`: reward − mean of the others; `none`: the reward',
+    ),
   drop_equal_scores: z.boolean().default(true).describe('Groups without signal are counted, not buffered'),
   signal_on: z.enum(['reward', 'score']).default('reward').describe('`score` ignores penalties'),
   unscored_rollouts: z
@@ -138,7 +143,14 @@ export type RunSettings = z.infer<typeof RunSettings>
 /** What a PUT names: omitted settings keep their value, null restores the default. */
 export const SettingsChange = z.strictObject(
   Object.fromEntries(
-    Object.entries(RunSettings.shape).map(([name, schema]) => [name, schema.removeDefault().nullable().optional()]),
+    Object.entries(RunSettings.shape).map(([name, schema]) => [
+      name,
+      schema
+        .removeDefault()
+        .nullable()
+        .optional()
+        .describe(schema.description ?? ''), // lost with the default
+    ]),
   ) as unknown as { [K in keyof RunSettings]: z.ZodOptional<z.ZodNullable<z.ZodType<RunSettings[K]>>> }, // the same keys, one by one
 )
 export type SettingsChange = z.infer<typeof SettingsChange>

@@ -24,6 +24,8 @@ it('settings are told with their defaults', () => {
 it('what a field or an answer of several forms may be is told', () => {
   const page = PAGES['http.md']?.() ?? ''
   expect(page).toContain('| `dual_format` | boolean or null |')
+  const { description } = RunSettings.shape.group_size
+  expect(page).toContain(`| \`group_size\` | integer (1 to 1,024) or null | ${description} |`)
   expect(page).toContain('| `rollouts[].logprobs` | list of (number or null) or object |')
   expect(page).toMatch(/\*\*202\*\*: `group_id`, .*; or `groups`/)
 })
