@@ -3,14 +3,13 @@ import { z } from 'zod'
 import { Fault } from '../src/faults.ts'
 import { sendFile } from '../src/plugins/files.ts'
 import { mayUse } from '../src/words/caller.ts'
-import { DumpFile } from '../src/words/dump.ts'
+import { DumpFile, DumpName } from '../src/words/dump.ts'
 import { problems } from '../src/words/problem.ts'
 import { RunName } from '../src/words/rollout.ts'
 import { textOf } from '../src/words/text.ts'
 import type { App, Services } from './context.ts'
 
-/** Of any form: what cannot be the name of a file is simply not there. */
-const Params = z.strictObject({ name: z.string().describe('As GET /dumps lists it') })
+const Params = z.strictObject({ name: DumpName })
 
 export function dumps(app: App, { dumps }: Services): void {
   app.get(

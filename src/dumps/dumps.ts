@@ -188,11 +188,7 @@ export class Dumps {
     const uuid = placeOfName(name)?.uuid
     const dumped = (await this.book.runs('all')).find((one) => one.uuid === uuid)
     const file = dumped && (await this.book.file(dumped, name))
-    if (!file)
-      throw new Fault(
-        'unknown_dump',
-        `There is no dump named ${JSON.stringify(name.slice(0, 200))}; GET /dumps lists them`,
-      )
+    if (!file) throw new Fault('unknown_dump', `There is no dump named ${name}; GET /dumps lists them`)
     if (file.folder !== (await this.folder.knownId())) {
       throw new Fault('dump_elsewhere', `${name} is on node ${file.node}, in its folder data_dumps: ask there`)
     }
