@@ -1,6 +1,7 @@
 /** A completion as it came: thinking folded, the answer marked, with its verdict. */
 import { count, fixed, words } from '../format.js'
 import { html } from '../html.js'
+import { piecesOf, piecesOfEnds } from '../pieces.js'
 import { Chip } from './bits.js'
 
 /** What a fault or a code means, for people. */
@@ -16,34 +17,6 @@ export const REASONS = {
   scorer_out_of_memory: 'The scorer ran out of memory; the rollout carries no signal.',
   engine_unavailable: 'The engine was down; the rollout carries no signal.',
   generation_failed: 'No completion came; the rollout carries no signal.',
-}
-
-/** Thinking apart from the rest: [{ kind: 'thinking' | 'text', text }]. */
-export function piecesOf(text) {
-  const pieces = []
-  let rest = text
-  const orphan = rest.indexOf('</think>')
-  const first = rest.indexOf('<think>')
-  if (orphan >= 0 && (first < 0 || orphan < first)) {
-    pieces.push({ kind: 'thinking', text: rest.slice(0, orphan) })
-    rest = rest.slice(orphan + 8)
-  }
-  for (;;) {
-    const open = rest.indexOf('<think>')
-    if (open < 0) break
-    const close = rest.indexOf('</think>', open)
-    pieces.push({ kind: 'text', text: rest.slice(0, open) })
-    pieces.push({ kind: 'thinking', text: rest.slice(open + 7, close < 0 ? undefined : close), open: close < 0 })
-    rest = close < 0 ? '' : rest.slice(close + 8)
-  }
-  pieces.push({ kind: 'text', text: rest })
-  return pieces.filter((piece) => piece.text.trim() !== '')
-}
-
-/** Of a completion of which only the beginning and the end are here: what was between them may have closed the thinking. */
-function piecesOfEnds(text) {
-  const half = Math.floor(text.length / 2) - 1 // ' … ' is between them
-  return [`${text.slice(0, half)} …`, `… ${text.slice(-half)}`].flatMap(piecesOf)
 }
 
 function Marked({ text }) {

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { withoutThinking } from '../../src/scoring/completion.ts'
+import { pieces } from './pure.ts'
+
+const { piecesOf, piecesOfEnds } = pieces
+const visibleOf = (text: string) =>
+  piecesOf(text)
+    .filter(({ kind }) => kind === 'text')
+    .map((piece) => piece.text.trim())
+    .join('')
+
+describe('a completion in pieces', () => {
+  it.each([
+    '<THINK>loud</THINK> <answer>5</answer>',
+    '<Think>a<think>b</THINK>c</think>d',
+    'before</Think>after <think>never closed',
+    'none at all',
+    'a<think>b</think>c<THINK>d</THINK>e</think>f',
+    '</think></think>x',
+  ])('shows as text what the server reads: %s', (text) => {
+    expect(visibleOf(text).replaceAll(/\s/g, '')).toBe(withoutThinking(text).text.replaceAll(/\s/g, ''))
+  })
+
+  it('tells what nothing closes', () => {
+    expect(piecesOf('<THINK>so')).toEqual([{ kind: 'thinking', text: 'so', open: true }])
+  })
+})
+
+describe('the beginning and the end of a long one', () => {
+  const ends = (head: string, tail: string) => piecesOfEnds(`${head.padEnd(40, '-')} … ${tail.padStart(40, '-')}`)
+  const cut = (tag: string) => piecesOfEnds(`<think>${'a'.repeat(33)} … ${tag}${'b'.repeat(40 - tag.length)}`)
+
+  it('have one thinking between them', () => {
+    const [thinking, text, ...more] = ends('<think>first', 'last</think>5')
+    expect(thinking?.kind).toBe('thinking')
+    expect(thinking?.text).toMatch(/^first-+ …\n… -+last$/)
+    expect([text, more]).toEqual([{ kind: 'text', text: '5' }, []])
+  })
+
+  it.each(['/think>', 'think>', 'HINK>', 'k>'])('are told apart where the cut went through a tag: %s', (tag) => {
+    expect(cut(tag).map(({ kind }) => kind)).toEqual(['thinking', 'text'])
+    expect(cut(tag)[1]?.text).toMatch(/^b+$/)
+  })
+
+  it('are text where none of them thinks', () => {
+    expect(ends('first', 'last').map(({ kind }) => kind)).toEqual(['text', 'text'])
+  })
+})
