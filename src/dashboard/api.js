@@ -12,6 +12,17 @@ export class Problem extends Error {
   }
 }
 
+/** No answer came or it broke off, or what answered is not this server: a stopped call stays a stopped call. */
+function problemOf(error) {
+  if (error instanceof Problem || error.name === 'AbortError') return error
+  return new Problem(
+    0,
+    error instanceof SyntaxError
+      ? { code: 'unreadable_answer', detail: 'What answered here is not this server’s API' }
+      : { code: 'no_answer', detail: 'The server does not answer' },
+  )
+}
+
 export function hasKey() {
   return sessionStorage.getItem(KEY) !== null
 }
@@ -41,6 +52,8 @@ export async function ask(path, { method = 'GET', body, headers = {}, signal } =
       ...headers,
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
+  }).catch((error) => {
+    throw problemOf(error)
   })
   if (answer.ok) return answer
   const problem = new Problem(answer.status, await answer.json().catch(() => undefined))
@@ -50,7 +63,10 @@ export async function ask(path, { method = 'GET', body, headers = {}, signal } =
 
 export async function call(path, options) {
   const answer = await ask(path, options)
-  return answer.status === 204 ? undefined : answer.json()
+  if (answer.status === 204) return undefined
+  return answer.json().catch((error) => {
+    throw problemOf(error)
+  })
 }
 
 /** A file by link would go without the key: it is fetched, and then saved. */

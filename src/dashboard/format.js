@@ -35,9 +35,24 @@ export function seconds(x) {
   return x < 129_600 ? `${(x / 3600).toFixed(0)} h` : `${(x / 86_400).toFixed(0)} days`
 }
 
-export function ago(time) {
-  const then = typeof time === 'number' ? time : Date.parse(time)
-  return known(then) ? `${seconds(Math.max(1, (Date.now() - then) / 1000))} ago` : NONE
+/** How long ago `then` was, in milliseconds since 1970: in whole seconds at least, for it is read while it grows. */
+export function since(then) {
+  const s = Math.max(1, Math.round((Date.now() - then) / 1000))
+  return s < 10 ? `${s} s` : seconds(s)
+}
+
+export function ago(then) {
+  return `${since(then)} ago`
+}
+
+/** The day, the time and the zone they are told in. */
+export function moment(then) {
+  return new Date(then).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'long' })
+}
+
+/** 1, 'group' → 1 group; 2, 'group' → 2 groups */
+export function plural(x, name) {
+  return `${count(x)} ${name}${x === 1 ? '' : 's'}`
 }
 
 export function clock(time) {

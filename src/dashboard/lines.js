@@ -1,12 +1,13 @@
 /** NDJSON and server-sent events, read as they come. */
 import { ask } from './api.js'
 
-async function* textsOf(answer, separator) {
+async function* textsOf(answer, separator, onHeard = () => {}) {
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''
   for (;;) {
     const { done, value } = await reader.read()
     if (done) break
+    onHeard()
     const parts = (rest + value).split(separator)
     rest = parts.pop()
     yield* parts
@@ -24,10 +25,10 @@ export async function readLines(path, { signal, most = Number.POSITIVE_INFINITY 
   return lines
 }
 
-/** `{ event, data }` of each event. */
-export async function* readEvents(path, { signal }) {
+/** `{ event, data }` of each event; `onHeard` is called with whatever comes, also with what only keeps the line open. */
+export async function* readEvents(path, { signal, onHeard }) {
   const headers = { accept: 'text/event-stream' }
-  for await (const block of textsOf(await ask(path, { signal, headers }), '\n\n')) {
+  for await (const block of textsOf(await ask(path, { signal, headers }), '\n\n', onHeard)) {
     const lines = block.split('\n')
     const field = (name) =>
       lines

@@ -49,6 +49,15 @@ describe('Overview', () => {
     await assertSound(watched, 'overview')
   })
 
+  it('shows a run as soon as there is one', async () => {
+    const watched = await open('')
+    const { page } = watched
+    await page.getByRole('link', { name: RUN }).waitFor()
+    await world.call('PUT', '/runs/newcomer', {})
+    await page.getByRole('link', { name: 'newcomer' }).waitFor()
+    await watched.close()
+  })
+
   it('is quiet while the tab is hidden, and live again when it is seen', async () => {
     const watched = await open('')
     const { page } = watched
@@ -64,7 +73,7 @@ describe('Overview', () => {
     expect(asked).toEqual([])
     await show('visible')
     await page.getByText('live', { exact: true }).waitFor()
-    expect(asked).toEqual(['/events'])
+    expect(asked.filter((path) => path !== '/runs')).toEqual(['/events']) // runs are asked for every few seconds
     await watched.close()
   })
 
@@ -168,6 +177,19 @@ describe('Runs', () => {
     await page.getByLabel('Whole texts').check()
     await page.getByText('Thinking, 1,500 characters', { exact: true }).waitFor()
     await assertSound(watched, 'run-long-thoughts')
+  })
+
+  it('how long ago something was grows while nothing happens', async () => {
+    const watched = await open('#/runs')
+    const { page } = watched
+    await page.clock.install()
+    await page.goto(`${url}/#/runs/${RUN}`)
+    const last = page.getByRole('table').filter({ hasText: 'with signal' }).locator('time').first()
+    const title = await last.getAttribute('title')
+    expect(title).toMatch(/\d{4}.* (GMT|UTC)/)
+    await page.clock.fastForward('03:00:00')
+    await expect.poll(() => last.textContent()).toMatch(/^3 h ago$/)
+    await watched.close()
   })
 
   it('one that is open shows what comes in', async () => {

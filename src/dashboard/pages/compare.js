@@ -1,13 +1,16 @@
 /** Two evals of the same items: how much they differ, and whether that is more than chance. */
-import { byName, count, fixed, words } from '../format.js'
-import { useLoad } from '../hooks.js'
+import { byName, count, fixed, plural, words } from '../format.js'
 import { html } from '../html.js'
-import { Chip, Head, Loading, Panel, State, Tiles, Trouble } from '../parts/bits.js'
+import { useLoad } from '../loading.js'
+import { Chip, Empty, Head, Loading, Panel, State, Tiles, Trouble } from '../parts/bits.js'
 import { Table } from '../parts/table.js'
 
 export function ComparePage({ a, b }) {
-  const { value, problem } = useLoad(`eval/compare?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}`)
+  const both = a !== '' && b !== ''
+  const { value, problem } = useLoad(both ? `eval/compare?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}` : null)
   const title = html`<${Head} title="Two evals compared"><a class="end" href="#/evals">All evals</a><//>`
+  if (!both)
+    return html`${title}<${Panel}><${Empty}>Pick two in the <a href="#/evals">list of evals</a> to compare them.<//><//>`
   if (problem) return html`${title}<${Trouble} problem=${problem} />`
   if (!value) return html`${title}<${Loading} />`
   return html`
@@ -17,7 +20,7 @@ export function ComparePage({ a, b }) {
       tiles=${[
         [html`<a href=${`#/evals/${value.a.id}`}>a: ${value.a.id}</a>`, fixed(value.a.mean_score, 3)],
         [html`<a href=${`#/evals/${value.b.id}`}>b: ${value.b.id}</a>`, fixed(value.b.mean_score, 3)],
-        ['Difference', signed(value.difference), `${count(value.n)} items of ${value.suite.name}`],
+        ['Difference', signed(value.difference), `${plural(value.n, 'item')} of suite ${value.suite.name}`],
         ['Least that would show', fixed(value.smallest_detectable, 3), 'with these items, four times in five'],
       ]}
     />

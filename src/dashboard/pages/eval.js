@@ -1,12 +1,16 @@
 /** One eval: its progress while it runs, its figures by category and task, its samples. */
 import { call, save } from '../api.js'
-import { ago, count, fixed, percent, words } from '../format.js'
-import { useEvents, useLoad } from '../hooks.js'
+import { count, fixed, percent, words } from '../format.js'
 import { html, useState } from '../html.js'
+import { useEvents, useLoad } from '../loading.js'
 import { BarsTable } from '../parts/bars.js'
-import { Chip, Head, Loading, Panel, State, Tiles, Trouble } from '../parts/bits.js'
+import { Chip, Head, Loading, Panel, State, Tiles, Trouble, Unheard } from '../parts/bits.js'
 import { SamplesPanel } from '../parts/samples-panel.js'
+import { Time } from '../parts/time.js'
 import { intervalOf, STATUS_TONES, suiteName } from './evals.js'
+
+/** Its line is kept open by a word every fifteen seconds. */
+const QUIET_MS = 40_000
 
 export function EvalPage({ name: id }) {
   const path = `eval/${encodeURIComponent(id)}`
@@ -14,7 +18,7 @@ export function EvalPage({ name: id }) {
   const [heard, setHeard] = useState(undefined)
   const [trouble, setTrouble] = useState(undefined)
   const over = value && !['queued', 'running'].includes(value.status)
-  useEvents(value && !over ? `${path}/events` : null, (_event, data) => {
+  const hear = (_event, data) => {
     setHeard(data.progress ?? data)
     if (data.status !== undefined && !['queued', 'running'].includes(data.status)) {
       reload()
@@ -23,15 +27,16 @@ export function EvalPage({ name: id }) {
     const { done, total } = data.progress ?? data
     if (done !== undefined && done === total) setTimeout(reload, 500)
     return undefined
-  })
+  }
+  const events = useEvents(value && !over ? `${path}/events` : null, hear, { quietMs: QUIET_MS })
   if (problem && !value)
-    return html`<${Head} title=${id} /><${Trouble} problem=${problem} absent="This server runs no evals." />`
+    return html`<${Head} title=${id}><a class="end" href="#/evals">All evals</a><//><${Trouble} problem=${problem} absent="This server runs no evals." />`
   if (!value) return html`<${Head} title=${id} /><${Loading} />`
   const progress = over ? value.progress : { ...value.progress, ...heard }
   const { result } = value
   const cancel = () => call(path, { method: 'DELETE' }).then(reload, setTrouble)
   return html`
-    <${Head} title=${value.model?.name ?? id} about=${`${id}, on ${suiteName(value)}${value.run ? `, for run ${value.run}` : ''}${value.step !== null && value.step !== undefined ? ` at step ${value.step}` : ''}, ${ago(value.created_at)}`}>
+    <${Head} title=${value.model?.name ?? 'Completions that are brought'} about=${html`${id}, on ${suiteName(value)}${value.run ? `, for run ${value.run}` : ''}${value.step !== null && value.step !== undefined ? ` at step ${value.step}` : ''}, created <${Time} at=${value.created_at} />`}>
       <${Chip} tone=${STATUS_TONES[value.status]}>${words(value.status)}<//>
       <span class="end">
         ${over ? html`<button type="button" onClick=${() => save(`${path}/report`, `${id}.html`).catch(setTrouble)}>Report</button>` : html`<button type="button" onClick=${cancel}>Cancel</button>`}
@@ -39,10 +44,16 @@ export function EvalPage({ name: id }) {
     <//>
     ${trouble && html`<${Trouble} problem=${trouble} />`}
     ${value.detail && html`<${State} tone="bad" is=${value.status} why=${value.detail} />`}
-    ${!over && html`<${Panel} title="Progress"><${ProgressBar} progress=${progress} /><//>`}
+    ${!over && !events.live && events.at && html`<${Unheard} at=${events.at} problem=${events.problem} />`}
+    ${!over && html`<${Panel} title="Progress"><${ProgressBar} progress=${progress} />${value.model === null && html`<${Bring} path=${path} />`}<//>`}
     ${result && html`<${Result} result=${result} />`}
     ${over && html`<${SamplesPanel} path=${path} tasks=${Object.keys(result?.tasks ?? {})} />`}
   `
+}
+
+/** Nothing happens by itself to an eval without a model. */
+function Bring({ path }) {
+  return html`<p class="soft">This eval asks no model: <code>GET /${path}/items</code> has what to answer, and <code>POST /${path}/completions</code> takes the answers.</p>`
 }
 
 function ProgressBar({ progress }) {

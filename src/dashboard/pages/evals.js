@@ -1,20 +1,20 @@
 /** Evals: start one, see them all, a run's curve, pick two to compare. */
 import { byName, fixed, percent, words } from '../format.js'
-import { useEvery, useLoad } from '../hooks.js'
 import { html, useMemo, useState } from '../html.js'
-import { Chip, Empty, Head, Loading, Panel, Trouble } from '../parts/bits.js'
+import { useLoad } from '../loading.js'
+import { Chip, Empty, Head, Loading, Panel, Trouble, Unheard } from '../parts/bits.js'
 import { Chart } from '../parts/chart.js'
 import { EvalForm } from '../parts/eval-form.js'
 import { Table } from '../parts/table.js'
+import { Time } from '../parts/time.js'
 
 export const STATUS_TONES = { done: 'good', running: 'accent', queued: '', failed: 'bad', cancelled: 'warn' }
 
 export function EvalsPage() {
-  const { value, problem, reload } = useLoad('eval')
+  const { value, problem, at } = useLoad('eval', { everyMs: 4000 })
   const evals = value?.evals ?? []
   const [run, setRun] = useState('')
   const [picked, setPicked] = useState([])
-  useEvery(4000, reload)
   const runs = [...new Set(evals.map((one) => one.run).filter(Boolean))].toSorted(byName)
   const shown = evals.filter((one) => run === '' || one.run === run)
   const pick = (id) =>
@@ -24,7 +24,7 @@ export function EvalsPage() {
     <${EvalForm} onStarted=${({ id }) => {
       location.hash = `#/evals/${id}`
     }} />
-    ${problem && html`<${Panel}><${Trouble} problem=${problem} absent="This server runs no evals." /><//>`}
+    ${problem && (value ? html`<${Unheard} at=${at} problem=${problem} />` : html`<${Panel}><${Trouble} problem=${problem} absent="This server runs no evals." /><//>`)}
     ${!value && !problem && html`<${Loading} />`}
     ${
       value &&
@@ -53,17 +53,18 @@ export function EvalsPage() {
 function List({ evals, picked, onPick }) {
   return html`<${Table} label="Evals">
       <thead>
-        <tr><th class="pick"><span class="unseen">pick</span></th><th>eval</th><th>model</th><th>suite</th><th>run</th><th>status</th><th class="num">score</th><th class="num">95 %</th><th class="num">accuracy</th></tr>
+        <tr><th class="pick"><span class="unseen">pick</span></th><th>eval</th><th>model</th><th>suite</th><th>run</th><th>status</th><th>created</th><th class="num">score</th><th class="num">95 %</th><th class="num">accuracy</th></tr>
       </thead>
       <tbody>
         ${evals.map(
           (one) => html`<tr>
             <td class="pick"><input type="checkbox" aria-label=${`Pick ${one.id}`} checked=${picked.includes(one.id)} onChange=${() => onPick(one.id)} /></td>
             <th scope="row"><a href=${`#/evals/${one.id}`}>${one.id}</a></th>
-            <td>${one.model?.name ?? 'brought'}</td>
+            <td class="name">${one.model?.name ?? 'brought'}</td>
             <td>${suiteName(one)}</td>
-            <td>${one.run ?? '–'}${one.step !== null && one.step !== undefined ? `, step ${one.step}` : ''}</td>
+            <td class="name">${one.run ?? '–'}${one.step !== null && one.step !== undefined ? `, step ${one.step}` : ''}</td>
             <td><${Chip} tone=${STATUS_TONES[one.status]}>${words(one.status)}<//> ${one.status === 'running' ? percent(one.progress.done / Math.max(1, one.progress.total)) : ''}</td>
+            <td><${Time} at=${one.created_at} /></td>
             <td class="num">${fixed(one.result?.mean_score ?? one.progress?.mean_score, 3)}</td>
             <td class="num">${intervalOf(one.result)}</td>
             <td class="num">${percent(one.result?.accuracy, 1)}</td>
@@ -82,20 +83,26 @@ export function intervalOf(result) {
   return bounds ? `${fixed(bounds[0], 3)} to ${fixed(bounds[1], 3)}` : '–'
 }
 
-/** Mean score by step; a line for each run and suite. */
+const LINES_MOST = 5
+
+/** Mean score by step; a line for each run and suite, as many as have a colour. */
 function Curve({ evals }) {
-  const { x, series } = useMemo(() => {
+  const { x, series, lines } = useMemo(() => {
     const done = evals.filter((one) => one.result?.mean_score !== null && one.result?.mean_score !== undefined)
-    const steps = [...new Set(done.map(({ step }) => step))].sort((a, b) => a - b)
     const lines = Map.groupBy(done, (one) => `${one.run}, ${suiteName(one)}`)
+    const shown = [...lines].slice(0, LINES_MOST)
+    const steps = [...new Set(shown.flatMap(([, some]) => some.map(({ step }) => step)))].sort((a, b) => a - b)
     return {
       x: steps,
-      series: [...lines].slice(0, 5).map(([name, some]) => ({
+      lines: lines.size,
+      series: shown.map(([name, some]) => ({
         name,
         values: steps.map((step) => some.find((one) => one.step === step)?.result.mean_score ?? null),
       })),
     }
   }, [evals])
   if (x.length < 2) return null
-  return html`<${Panel}><${Chart} title="Mean score over training" x=${x} series=${series} height=${180} /><//>`
+  return html`<${Panel}><${Chart} title="Mean score over training" x=${x} series=${series} height=${180} />
+    ${lines > series.length && html`<p class="soft">The ${series.length} that were measured last, of ${lines}: choose a run to see its own.</p>`}
+  <//>`
 }

@@ -1,40 +1,50 @@
 /** The server at a glance: health, rates, queues, processes. */
-import { bytes, clock, count, percent, seconds, short } from '../format.js'
-import { useEvents, useLoad } from '../hooks.js'
+import { bytes, count, percent, seconds, short } from '../format.js'
 import { html, useMemo, useState } from '../html.js'
-import { Chip, Empty, Head, Loading, Panel, State, Tiles, Trouble } from '../parts/bits.js'
+import { useEvents, useLoad } from '../loading.js'
+import { Chip, Empty, Head, Live, Loading, Panel, State, Tiles, Trouble, Unheard } from '../parts/bits.js'
 import { Chart } from '../parts/chart.js'
 import { RunsTable } from '../parts/runs-table.js'
 import { Table } from '../parts/table.js'
+import { pointOf, ratesOf, withPoint } from '../rates.js'
 
 const RATES = [
   ['Items', 'items_handed_out'],
   ['Rollouts', 'rollouts'],
   ['Scores', 'verdicts'],
 ]
-/** Points of the last hour that are shown: older ones come from the server, newer ones are heard. */
-const POINTS_MOST = 720
-const RATE_OVER_S = 10
+const RUNS_MOST = 12
 
 export function OverviewPage() {
-  const { value, problem } = useLoad('overview')
-  const { value: runs } = useLoad('runs')
-  const [heard, setHeard] = useState([])
-  const live = useEvents('events', (event, data) => {
-    if (event === 'overview') setHeard((before) => [...before, data].slice(-POINTS_MOST))
+  const { value, problem, at } = useLoad('overview')
+  const runs = useLoad('runs', { everyMs: 5000 })
+  const [heard, setHeard] = useState({ last: undefined, points: [] })
+  const events = useEvents('events', (event, data) => {
+    if (event === 'overview') setHeard(({ points }) => ({ last: data, points: withPoint(points, pointOf(data)) }))
   })
-  const now = heard.at(-1) ?? value
-  const points = useMemo(() => pointsOf(value?.history ?? [], heard), [value, heard])
+  const now = heard.last ?? value
+  const points = useMemo(() => {
+    const older = (value?.history ?? []).map((point) => ({
+      t: Date.parse(point.at) / 1000,
+      queued: point.queued,
+      totals: point,
+    }))
+    return heard.points.filter(({ t }) => t > (older.at(-1)?.t ?? 0)).reduce(withPoint, older)
+  }, [value, heard])
   if (problem && !now) return html`<${Head} title="Overview" /><${Trouble} problem=${problem} />`
   if (!now) return html`<${Head} title="Overview" /><${Loading} />`
-  const rates = ratesOf(points)
+  const rates = ratesOf(
+    points,
+    RATES.map(([, key]) => key),
+  )
   const latest = (name) => rates.values[name].at(-1)
   const waiting = now.queues.reduce((sum, { waiting, delayed }) => sum + waiting + delayed, 0)
+  const active = now.queues.reduce((sum, queue) => sum + queue.active, 0)
   const oldest = Math.max(0, ...now.queues.map(({ oldest_s }) => oldest_s))
   const hosts = now.processes.reduce((sum, process) => sum + Object.values(process.hosts).reduce((a, b) => a + b, 0), 0)
   return html`
-    <${Head} title="Overview"><span class="end"><${Chip} tone=${live ? 'good' : ''}>${live ? 'live' : 'not live'}<//></span><//>
-    ${heard.length > 0 && !live ? html`<${Unheard} at=${now.at} />` : html`<${Health} health=${now.health} />`}
+    <${Head} title="Overview"><${Live} live=${events.live} /><//>
+    ${!events.live && (events.at || events.problem) ? html`<${Unheard} at=${events.at ?? at} problem=${events.problem} />` : html`<${Health} health=${now.health} />`}
     <${Tiles}
       tiles=${[
         ...RATES.map(([name, key]) => [`${name} a minute`, short(latest(key)), `${short(now.totals[key])} in all`]),
@@ -43,7 +53,11 @@ export function OverviewPage() {
           percent(now.totals.verdicts > 0 ? now.totals.unscored / now.totals.verdicts : 0, 2),
           count(now.totals.unscored),
         ],
-        ['Jobs waiting', count(waiting), oldest > 0 ? `oldest ${seconds(oldest)}` : 'nothing is to be done'],
+        [
+          'Jobs waiting',
+          count(waiting),
+          waiting + active === 0 ? 'nothing is to be done' : `${count(active)} at work, oldest ${seconds(oldest)}`,
+        ],
         [
           'Engine hosts',
           count(hosts),
@@ -68,11 +82,9 @@ export function OverviewPage() {
     </div>
     <div class="grid">
       <${Panel} title="Runs" width="w7">
-        ${
-          runs?.runs.length > 0
-            ? html`<${RunsTable} runs=${runs.runs.slice(0, 12)} />`
-            : html`<${Empty}>No run yet: the first <code>POST /items</code> or <code>PUT /runs/NAME</code> makes one.<//>`
-        }
+        ${runs.problem && html`<${Trouble} problem=${runs.problem} />`}
+        ${!runs.value && !runs.problem && html`<${Loading} />`}
+        ${runs.value && html`<${LastRuns} runs=${runs.value.runs} />`}
       <//>
       <${Panel} title="Processes" width="w5">
         <${Table} label="Figures">
@@ -114,9 +126,17 @@ export function OverviewPage() {
   `
 }
 
-/** What was heard last says nothing of now: whoever looks for health must not read that all is well. */
-function Unheard({ at }) {
-  return html`<${State} tone="warn" is="no answer" why=${`The server was last heard at ${clock(at)}; what follows is from then`} />`
+/** Those that were at work last come first. */
+function LastRuns({ runs }) {
+  if (runs.length === 0)
+    return html`<${Empty}>No run yet: the first <code>POST /items</code> or <code>PUT /runs/NAME</code> makes one.<//>`
+  const lastOf = ({ tasks, state }) =>
+    Math.max(0, ...Object.values(tasks).map(({ last_at }) => Date.parse(last_at) || 0), Date.parse(state?.since) || 0)
+  const last = runs.toSorted((a, b) => lastOf(b) - lastOf(a)).slice(0, RUNS_MOST)
+  return html`
+    <${RunsTable} runs=${runs.length > RUNS_MOST ? last : runs} />
+    ${runs.length > RUNS_MOST && html`<p class="more"><a href="#/runs">All ${count(runs.length)} runs</a></p>`}
+  `
 }
 
 function Health({ health }) {
@@ -129,31 +149,4 @@ function Health({ health }) {
   return redis.detail
     ? html`<${State} tone="warn" is="ready" why=${`${crew}. ${redis.detail}`} />`
     : html`<${State} tone="good" is="ready" why=${`${crew}, the engine is up, and Redis keeps every write`} />`
-}
-
-function pointsOf(history, heard) {
-  const older = history.map((point) => ({ t: Date.parse(point.at) / 1000, queued: point.queued, totals: point }))
-  const since = older.at(-1)?.t ?? 0
-  const newer = heard.map((seen) => ({
-    t: Date.parse(seen.at) / 1000,
-    queued: seen.queues.reduce((sum, { waiting, active, delayed }) => sum + waiting + active + delayed, 0),
-    totals: seen.totals,
-  }))
-  return [...older, ...newer.filter(({ t }) => t > since)]
-}
-
-/** Per minute, each over the last ten seconds or what there is. */
-function ratesOf(points) {
-  const x = []
-  const values = Object.fromEntries(RATES.map(([, key]) => [key, []]))
-  let from = 0
-  for (let k = 1; k < points.length; k++) {
-    while (from < k - 1 && points[k].t - points[from + 1].t >= RATE_OVER_S) from++
-    const s = points[k].t - points[from].t
-    if (s <= 0) continue
-    x.push(points[k].t)
-    for (const [, key] of RATES)
-      values[key].push((60 * Math.max(0, points[k].totals[key] - points[from].totals[key])) / s)
-  }
-  return { x, values }
 }

@@ -1,15 +1,17 @@
 /** All runs. */
-import { useEvery, useLoad } from '../hooks.js'
+
 import { html } from '../html.js'
-import { Empty, Head, Loading, Panel, Trouble } from '../parts/bits.js'
+import { useLoad } from '../loading.js'
+import { Empty, Head, Loading, Panel, Trouble, Unheard } from '../parts/bits.js'
 import { RunsTable } from '../parts/runs-table.js'
 
 export function RunsPage() {
-  const { value, problem, reload } = useLoad('runs')
-  useEvery(5000, reload)
+  const { value, problem, at } = useLoad('runs', { everyMs: 5000 })
   return html`
     <${Head} title="Runs" about="Training runs: nodes that name the same run share its settings, items, buffer and curriculum." />
-    ${problem ? html`<${Trouble} problem=${problem} />` : !value ? html`<${Loading} />` : html`<${List} runs=${value.runs} />`}
+    ${problem && (value ? html`<${Unheard} at=${at} problem=${problem} />` : html`<${Trouble} problem=${problem} />`)}
+    ${!value && !problem && html`<${Loading} />`}
+    ${value && html`<${List} runs=${value.runs} />`}
   `
 }
 

@@ -1,8 +1,8 @@
 /** One task: an example at a chosen difficulty, its config, figures, and a place to try an answer. */
 import { call } from '../api.js'
 import { count, fixed, seconds, words } from '../format.js'
-import { useLoad } from '../hooks.js'
 import { html, useEffect, useState } from '../html.js'
+import { useLoad } from '../loading.js'
 import { Chip, Head, Loading, Panel, Tiles, Trouble } from '../parts/bits.js'
 import { ConfigTable } from '../parts/config-table.js'
 import { TryIt } from '../parts/try-it.js'
@@ -11,8 +11,9 @@ export function TaskPage({ name }) {
   const { value: task, problem } = useLoad(`tasks/${encodeURIComponent(name)}`)
   const [rung, setRung] = useState(null)
   const [seed, setSeed] = useState(0)
-  const { item, trouble } = useItem(task, rung, seed)
-  if (problem) return html`<${Head} title=${words(name)} /><${Trouble} problem=${problem} />`
+  const { item, trouble, busy } = useItem(task, rung, seed)
+  if (problem && !task)
+    return html`<${Head} title=${words(name)}><a class="end" href="#/tasks">All tasks</a><//><${Trouble} problem=${problem} />`
   if (!task) return html`<${Head} title=${words(name)} /><${Loading} />`
   const { statistics } = task
   const config = rung === null ? null : task.ladder[rung].config
@@ -26,7 +27,7 @@ export function TaskPage({ name }) {
     <div class="grid">
       <${Panel} title="Example" width="w7">
         <${Ladder} task=${task} rung=${rung} onRung=${setRung} onNext=${() => setSeed((now) => now + 1)} />
-        ${trouble ? html`<${Trouble} problem=${trouble} />` : item ? html`<div class="text" tabindex="0" role="region" aria-label="Question">${item.question}</div>` : html`<${Loading} />`}
+        ${trouble ? html`<${Trouble} problem=${trouble} />` : item ? html`<div class="text" aria-busy=${busy} tabindex="0" role="region" aria-label="Question">${item.question}</div>` : html`<${Loading} />`}
       <//>
       <${Panel} title="Try it" width="w5">
         ${item ? html`<${TryIt} key=${item.id} item=${item} />` : html`<p class="soft">An item is needed first.</p>`}
@@ -69,21 +70,22 @@ function Ladder({ task, rung, onRung, onNext }) {
   </div>`
 }
 
-/** The example that came with the task, or one that is made for the rung and seed. */
+/** The example that came with the task, or one that is made for the rung and seed; while it is made the one before is shown. */
 function useItem(task, rung, seed) {
-  const [made, setMade] = useState({ item: undefined, trouble: undefined })
+  const [made, setMade] = useState({ item: undefined, trouble: undefined, busy: false })
   useEffect(() => {
     if (!task) return undefined
     if (rung === null && seed === 0 && task.example) {
-      setMade({ item: task.example, trouble: undefined })
+      setMade({ item: task.example, trouble: undefined, busy: false })
       return undefined
     }
     const stop = new AbortController()
+    setMade((old) => ({ ...old, busy: true }))
     const recipe = { task: task.name, seed, ...(rung !== null && { difficulty: task.ladder[rung].difficulty }) }
     const timer = setTimeout(() => {
       call('items', { method: 'POST', body: recipe, signal: stop.signal }).then(
-        ({ items }) => setMade({ item: items[0], trouble: undefined }),
-        (trouble) => !stop.signal.aborted && setMade({ item: undefined, trouble }),
+        ({ items }) => setMade({ item: items[0], trouble: undefined, busy: false }),
+        (trouble) => !stop.signal.aborted && setMade({ item: undefined, trouble, busy: false }),
       )
     }, 150) // a slider is moved over many rungs
     return () => {

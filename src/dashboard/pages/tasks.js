@@ -1,8 +1,8 @@
 /** All tasks, by category, with a filter and a search. */
 import { byName, count, words } from '../format.js'
-import { useLoad } from '../hooks.js'
 import { html, useMemo, useState } from '../html.js'
-import { Chip, Empty, Head, Loading, Trouble } from '../parts/bits.js'
+import { useLoad } from '../loading.js'
+import { Chip, Empty, Head, Loading, State, Trouble } from '../parts/bits.js'
 
 export function TasksPage() {
   const { value, problem } = useLoad('tasks')
@@ -26,7 +26,7 @@ export function TasksPage() {
     <${Head} title="Tasks" about=${`The ${value.total} generators of ${value.engine.library} ${value.engine.version}: each makes items without end, and checks answers.`} />
     ${
       value.source === 'fallback' &&
-      html`<p class="state warn"><strong>The library cannot be asked</strong><span>This list is the one built in; examples and schemas come back with the engine.</span></p>`
+      html`<${State} tone="warn" is="The library cannot be asked" why="This list is the one built in; examples and schemas come back with the engine" />`
     }
     <div class="filters">
       <label>Search<input type="search" value=${search} placeholder="name or category" onInput=${({ target }) => setSearch(target.value)} /></label>
@@ -46,7 +46,7 @@ export function TasksPage() {
       </label>
       <span class="end" role="status">${count(shown.length)} of ${count(value.total)}</span>
     </div>
-    ${shown.length === 0 && html`<${Empty}>No task has “${search}” in its name.<//>`}
+    ${shown.length === 0 && html`<${Empty}>No task fits.<//>`}
     <div class="cards">
       ${[...byCategory.keys()].toSorted(byName).map(
         (name) => html`<section aria-label=${name}>

@@ -1,17 +1,17 @@
 /** The buffer and the next batch in the making. */
-import { count, percent, words } from '../format.js'
+import { count, percent, plural, words } from '../format.js'
 import { html } from '../html.js'
 import { Panel } from './bits.js'
 
 export function BatchPanel({ run, width }) {
   const { batch, progress, settings } = run
   const facts = [
-    ['Buffered', `${count(progress.buffered_groups)} groups of at most ${count(settings.buffer_max_groups)}`],
-    ['Queued', `${count(progress.queued_groups)} groups wait for their verdicts`],
-    progress.stale_groups !== undefined && ['Stale', `${count(progress.stale_groups)} groups dropped for their age`],
-    ['Failed', `${count(progress.failed_groups)} groups without any verdict`],
-    ['Unscored', `${count(progress.unscored)} rollouts`],
-    ...Object.entries(progress.faults).map(([fault, n]) => [words(fault), `${count(n)} rollouts`]),
+    ['Buffered', `${plural(progress.buffered_groups, 'group')} of at most ${count(settings.buffer_max_groups)}`],
+    ['Queued', `${plural(progress.queued_groups, 'group')} without verdicts yet`],
+    progress.stale_groups !== undefined && ['Stale', `${plural(progress.stale_groups, 'group')} dropped for their age`],
+    ['Failed', `${plural(progress.failed_groups, 'group')} of which nothing could be scored`],
+    ['Unscored', plural(progress.unscored, 'rollout')],
+    ...Object.entries(progress.faults).map(([fault, n]) => [words(fault), plural(n, 'rollout')]),
   ].filter(Boolean)
   return html`<${Panel} title="Buffer and batches" width=${width}>
     ${

@@ -1,6 +1,7 @@
 /** Small things: headings, tiles, chips, what to show while there is nothing. */
-import { sentence, words } from '../format.js'
+import { clock, sentence, since, words } from '../format.js'
 import { html } from '../html.js'
+import { Time } from './time.js'
 
 export function Head({ title, about, children }) {
   return html`<div class="head">
@@ -36,13 +37,22 @@ export function Chip({ tone = '', children }) {
   return html`<span class=${`chip ${tone}`}>${children}</span>`
 }
 
-/** A state in a sentence, first of all on its page. */
-export function State({ tone, is, why, since }) {
-  return html`<p class=${`state ${tone}`} role="status">
-    <strong>${words(is).replace(/^./, (c) => c.toUpperCase())}</strong>
-    <span>${sentence(why)}</span>
-    ${since && html`<span class="soft">since ${since}</span>`}
-  </p>`
+/** A state in a sentence, first of all on its page; `from` is when it began, which is not read out as it grows. */
+export function State({ tone, is, why, from }) {
+  return html`<div class=${`state ${tone}`}>
+    <p role="status">
+      <strong>${words(is).replace(/^./, (c) => c.toUpperCase())}</strong>
+      <span>${sentence(why)}</span>
+    </p>
+    ${from && html`<span class="soft">for <${Time} at=${from} format=${since} /></span>`}
+  </div>`
+}
+
+/** What was heard last says nothing of now: whoever looks for health must not read that all is well. */
+export function Unheard({ at, problem }) {
+  const last = `The server was last heard at ${clock(at)}; what follows is from then`
+  if (!problem || problem.status === 0) return html`<${State} tone="warn" is="no answer" why=${last} />`
+  return html`<${State} tone="warn" is=${problem.code} why=${`${sentence(problem.message)} ${last}`} />`
 }
 
 /** What could not be had, in the server's words; `absent` where the server does not know the address yet. */
@@ -59,8 +69,13 @@ export function Trouble({ problem, absent }) {
   </div>`
 }
 
-export function Loading() {
-  return html`<p class="empty" role="status">Loading…</p>`
+export function Loading({ children = 'Loading…' }) {
+  return html`<p class="empty" role="status">${children}</p>`
+}
+
+/** Whether what the page shows is of now. */
+export function Live({ live }) {
+  return html`<span class="end"><${Chip} tone=${live ? 'good' : ''}>${live ? 'live' : 'not live'}<//></span>`
 }
 
 export function Empty({ children }) {

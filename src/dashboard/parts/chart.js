@@ -1,7 +1,7 @@
 /** A chart of lines over time or steps, on uPlot; its key tells the latest values, or those under the pointer. */
 import '../language.js' // before uPlot, which fails without it
 
-import { clock, count, fixed } from '../format.js'
+import { clock, count, fixed, short } from '../format.js'
 import { useScheme, useWidth } from '../hooks.js'
 import { html, useEffect, useRef, useState } from '../html.js'
 import uPlot from '../vendor/uplot.js'
@@ -95,7 +95,7 @@ function optionsOf({ box, width, height, series, time, range, format, setAt }) {
       y: { range: (_plot, low, high) => spanOf(low, high, range) },
     },
     axes: [
-      { ...axis, size: 24, space: 64, grid: { show: false }, ...(time && { values: timesOf }) },
+      { ...axis, size: 24, space: 64, grid: { show: false }, ...(time ? { values: timesOf } : STEPS) },
       { ...axis, size: 46, space: 32, values: (_plot, values) => values.map((value) => labelOf(value, format)) },
     ],
     series: [
@@ -105,7 +105,7 @@ function optionsOf({ box, width, height, series, time, range, format, setAt }) {
         stroke: colours.series[k % colours.series.length],
         width: 1.5,
         spanGaps: true,
-        points: { show: false },
+        points: { show: isAlone, size: 5 },
       })),
     ],
     hooks: { setCursor: [({ cursor }) => setAt(cursor.idx ?? null)] },
@@ -115,6 +115,17 @@ function optionsOf({ box, width, height, series, time, range, format, setAt }) {
 function spanOf(low, high, range) {
   const [least, most] = [Math.min(low ?? 0, range?.[0] ?? low ?? 0), Math.max(high ?? 1, range?.[1] ?? high ?? 1)]
   return least === most ? [least, most + 1] : [least, most + (range ? 0 : (most - least) * 0.05)]
+}
+
+/** Steps are whole, and their labels have little room. */
+const STEPS = {
+  incrs: [1, 2, 5].flatMap((first) => Array.from({ length: 16 }, (_, k) => first * 10 ** k)).sort((a, b) => a - b),
+  values: (_plot, values) => values.map((value) => (value < 10_000 ? String(value) : short(value))),
+}
+
+/** A line of one point would not be seen. */
+function isAlone(plot, series) {
+  return plot.data[series].filter((value) => value !== null).length === 1
 }
 
 /** Ticks that are less than a minute apart need their seconds. */

@@ -1,21 +1,27 @@
 /** Files that a run has written. */
 import { save } from '../api.js'
-import { ago, bytes, count } from '../format.js'
-import { useLoad } from '../hooks.js'
+import { bytes, count, plural } from '../format.js'
 import { html, useState } from '../html.js'
-import { Chip, Empty, Panel, Trouble } from './bits.js'
+import { useLoad } from '../loading.js'
+import { Chip, Empty, Loading, Panel, Trouble } from './bits.js'
 import { Table } from './table.js'
+import { Time } from './time.js'
 
 const MOST = 20
+/** Files are also written when nothing comes: once it has been quiet for a while. */
+const EVERY_MS = 15_000
 
-export function DumpsPanel({ run, rounds, width }) {
-  const { value, problem } = useLoad(`dumps?run=${encodeURIComponent(run)}`, undefined, Math.floor(rounds / 50))
+/** `dumps`: of the run's progress; what waits for a file by kind. */
+export function DumpsPanel({ run, dumps = {}, width }) {
+  const { value, problem } = useLoad(`dumps?run=${encodeURIComponent(run)}`, { everyMs: EVERY_MS })
   const [trouble, setTrouble] = useState(undefined)
   const files = (value?.files ?? []).toReversed()
   return html`<${Panel} title="Dumps" width=${width}>
     ${problem && html`<${Trouble} problem=${problem} absent="This server writes no dumps." />`}
     ${trouble && html`<${Trouble} problem=${trouble} />`}
-    ${value && files.length === 0 && html`<${Empty}>No file yet. <code>dump_rollouts</code> and <code>dump_failed_rollouts</code> have them written.<//>`}
+    ${!value && !problem && html`<${Loading} />`}
+    ${Object.entries(dumps).map(([kind, { waiting, of }]) => waiting > 0 && html`<p class="soft">${plural(waiting, 'group')} for a file of ${kind} ${waiting === 1 ? 'waits' : 'wait'}: it is written when there are ${count(of)}, or when no more come.</p>`)}
+    ${value && files.length === 0 && !Object.values(dumps).some(({ waiting }) => waiting > 0) && html`<${Empty}>No file yet. <code>dump_rollouts</code> and <code>dump_failed_rollouts</code> have them written.<//>`}
     ${
       files.length > 0 &&
       html`<${Table} label="Dumps">
@@ -33,7 +39,7 @@ export function DumpsPanel({ run, rounds, width }) {
               <td><${Chip} tone=${file.kind === 'failed' ? 'bad' : 'good'}>${file.kind}<//></td>
               <td class="num">${count(file.groups)}</td>
               <td class="num">${bytes(file.bytes)}</td>
-              <td class="num">${ago(file.created_at)}</td>
+              <td class="num"><${Time} at=${file.created_at} /></td>
             </tr>`,
           )}
         </tbody>

@@ -1,7 +1,7 @@
 /** Starts an eval. */
 import { call } from '../api.js'
-import { useLoad } from '../hooks.js'
 import { html, useState } from '../html.js'
+import { useLoad } from '../loading.js'
 import { Panel, Trouble } from './bits.js'
 
 export function EvalForm({ onStarted }) {

@@ -1,34 +1,31 @@
 /** The last groups of a run, each with its completions side by side. */
 import { call } from '../api.js'
-import { count, fixed, words } from '../format.js'
-import { useLoad } from '../hooks.js'
+import { count, fixed, sentence, words } from '../format.js'
 import { html, useState } from '../html.js'
-import { Chip, Empty, Panel, Trouble } from './bits.js'
+import { useLoad } from '../loading.js'
+import { Chip, Empty, Loading, Panel, Trouble } from './bits.js'
 import { Completion } from './completion.js'
+import { Question } from './question.js'
 
 const FAULTS = ['no_answer', 'many_answers', 'unclosed_answer', 'unclosed_think', 'answer_too_long', 'invalid_answer']
 const DESTINATIONS = { buffered: 'good', not_buffered: '', no_signal: 'warn', stale: 'warn', skipped: 'warn' }
 
 export function GroupsPanel({ path, tasks }) {
   const [filter, setFilter] = useState({ task: '', fault: '', destination: '', full: '' })
-  const [pages, setPages] = useState([])
+  const [older, setOlder] = useState({ of: undefined, pages: [], trouble: undefined })
   const query = new URLSearchParams(Object.entries(filter).filter(([, value]) => value !== ''))
   query.set('limit', '10')
   const { value, problem, reload } = useLoad(`${path}/groups?${query}`)
-  const choose = (name) => (event) => {
-    setPages([])
-    setFilter({ ...filter, [name]: event.target.value })
-  }
+  const choose = (name) => (event) => setFilter({ ...filter, [name]: event.target.value })
+  // Older pages belong to the first one that is shown: another filter or a refresh leaves them behind.
+  const { pages, trouble } = older.of === value ? older : { pages: [], trouble: undefined }
   const shown = [value, ...pages].filter(Boolean)
   const next = shown.at(-1)?.next_cursor ?? null
-  const more = async () => {
-    const page = await call(`${path}/groups?${query}&cursor=${encodeURIComponent(next)}`)
-    setPages((before) => [...before, page])
-  }
-  const again = () => {
-    setPages([])
-    reload()
-  }
+  const more = () =>
+    call(`${path}/groups?${query}&cursor=${encodeURIComponent(next)}`).then(
+      (page) => setOlder({ of: value, pages: [...pages, page], trouble: undefined }),
+      (trouble) => setOlder({ of: value, pages, trouble }),
+    )
   const groups = shown.flatMap((page) => page.groups)
   return html`<${Panel} title="Last groups">
     <div class="filters">
@@ -36,11 +33,13 @@ export function GroupsPanel({ path, tasks }) {
       <${Select} label="Fault" value=${filter.fault} options=${FAULTS} onChange=${choose('fault')} />
       <${Select} label="Went to" value=${filter.destination} options=${Object.keys(DESTINATIONS)} onChange=${choose('destination')} />
       <label class="check"><input type="checkbox" checked=${filter.full !== ''} onChange=${(event) => choose('full')({ target: { value: event.target.checked ? 'true' : '' } })} /> Whole texts</label>
-      <button type="button" onClick=${again}>Refresh</button>
+      <button type="button" onClick=${reload}>Refresh</button>
     </div>
     ${problem && html`<${Trouble} problem=${problem} absent="This server does not list groups." />`}
+    ${!value && !problem && html`<${Loading} />`}
     ${value && groups.length === 0 && html`<${Empty}>No group is kept that fits.<//>`}
     <div class="groups">${groups.map((group, k) => html`<${Group} key=${group.group_id} group=${group} open=${k === 0} />`)}</div>
+    ${trouble && html`<${Trouble} problem=${trouble} />`}
     ${next !== null && html`<p class="more"><button type="button" onClick=${more}>Older groups</button></p>`}
   <//>`
 }
@@ -71,25 +70,26 @@ function Group({ group, open: first }) {
 
 /** The rewards of a group as small bars. */
 function Spread({ verdicts }) {
+  const low = Math.min(0, ...verdicts.map(({ reward }) => reward ?? 0))
+  const heightOf = (reward) => `${Math.max(2, (18 * (Math.min(1, reward) - low)) / (1 - low))}px`
   const spoken = `${count(verdicts.length)} rewards: ${verdicts.map(({ reward }) => fixed(reward, 1)).join(', ')}`
   return html`<span class="spread" role="img" aria-label=${spoken}>
     ${verdicts
       .slice(0, 64)
       .map(({ status, reward, fault }) =>
         status === 'scored'
-          ? html`<i class=${fault ? 'fault' : ''} style=${{ height: `${Math.max(2, Math.min(1, reward) * 18)}px` }}></i>`
+          ? html`<i class=${fault ? 'fault' : ''} style=${{ height: heightOf(reward) }}></i>`
           : html`<i class="none"></i>`,
       )}
   </span>`
 }
 
 function Inside({ group }) {
-  const { value: item } = useLoad(`items/${encodeURIComponent(group.item_id)}`)
   const { completions, verdicts = [] } = group
   return html`
     <div class="question">
-      ${item ? html`<div class="text" tabindex="0" role="region" aria-label="Question">${item.question}</div>` : html`<span class="soft">The question is being made again…</span>`}
-      ${group.detail && html`<p class="soft">${group.detail}</p>`}
+      ${group.status === 'failed' && html`<p class="soft">${sentence([words(group.code ?? 'failed'), group.detail].filter(Boolean).join(': '))}</p>`}
+      <${Question} id=${group.item_id} />
     </div>
     ${
       completions

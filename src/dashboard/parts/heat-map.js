@@ -25,16 +25,19 @@ export function isDark() {
   return scheme ? scheme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches
 }
 
-/** `rows`: [{ name, href?, cells: [value or null] }], all of one length with `columns` (what a moment is called). */
-export function HeatMap({ rows, columns, label, format }) {
+/**
+ * `rows`: [{ name, href?, cells: [value or null] }], all of one length with `columns` (what a moment is called).
+ * `low`: what the palest colour stands for; the fullest is 1.
+ */
+export function HeatMap({ rows, columns, label, format, low = 0 }) {
   const [box, width] = useWidth()
   const scheme = useScheme()
   const canvas = useRef(null)
   const [at, setAt] = useState(null)
   const height = rows.length * ROW
   useEffect(() => {
-    if (width > 0) draw(canvas.current, { rows, columns: columns.length, width, height, dark: isDark() })
-  }, [rows, columns, width, scheme])
+    if (width > 0) draw(canvas.current, { rows, columns: columns.length, width, height, low, dark: isDark() })
+  }, [rows, columns, low, width, scheme])
   const point = ({ offsetX, offsetY }) => {
     const row = rows[Math.floor(offsetY / ROW)]
     const column = Math.floor((offsetX / width) * columns.length)
@@ -65,7 +68,7 @@ export function lastOf(cells) {
   return cells.findLast((cell) => cell !== null) ?? null
 }
 
-function draw(canvas, { rows, columns, width, height, dark }) {
+function draw(canvas, { rows, columns, width, height, low, dark }) {
   const scale = devicePixelRatio || 1
   canvas.width = width * scale
   canvas.height = height * scale
@@ -75,7 +78,7 @@ function draw(canvas, { rows, columns, width, height, dark }) {
   rows.forEach(({ cells }, row) => {
     cells.forEach((value, column) => {
       if (value === null) return
-      pen.fillStyle = shade(value, dark)
+      pen.fillStyle = shade((value - low) / (1 - low), dark)
       pen.fillRect(column * step, row * ROW + 1, Math.max(1, step - (step > 4 ? 1 : 0)), ROW - 2)
     })
   })

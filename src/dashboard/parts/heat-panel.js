@@ -2,7 +2,7 @@
 import { fixed, percent, words } from '../format.js'
 import { useScheme } from '../hooks.js'
 import { html, useEffect, useMemo, useRef, useState } from '../html.js'
-import { Choice, Empty, Panel } from './bits.js'
+import { Choice, Empty, Loading, Panel, Trouble } from './bits.js'
 import { HeatMap, isDark, lastOf, shade } from './heat-map.js'
 
 const COLUMNS = 60
@@ -13,29 +13,40 @@ const KINDS = {
   reward: { name: 'Reward', format: fixed },
 }
 
-export function HeatPanel({ history = [], steps = [], tasks }) {
+const NOTHING = []
+
+/** `history` and `steps` are undefined until they are known. */
+export function HeatPanel({ history = NOTHING, steps, problem, tasks }) {
   const available = history.length > 0 ? ['accuracy', 'difficulty', 'reward'] : ['reward']
   const [chosen, setChosen] = useState(undefined)
   const kind = available.includes(chosen) ? chosen : available[0]
-  const map = useMemo(() => (kind === 'reward' ? ofSteps(steps) : ofHistory(history, kind)), [history, steps, kind])
+  const map = useMemo(
+    () => (kind === 'reward' ? ofSteps(steps ?? NOTHING) : ofHistory(history, kind)),
+    [history, steps, kind],
+  )
   const rows = useMemo(
     () => map.rows.map((row) => ({ ...row, name: words(row.task), href: `#/tasks/${row.task}` })),
     [map],
   )
+  const low = Math.min(0, ...rows.flatMap(({ cells }) => cells.map((cell) => cell ?? 0)))
   return html`<${Panel} title="Tasks over training">
     <div class="filters">
       <${Choice} label="What the colours tell" value=${kind} options=${available.map((key) => [key, KINDS[key].name])} onChange=${setChosen} />
-      <${Scale} format=${KINDS[kind].format} />
+      <${Scale} low=${low} format=${KINDS[kind].format} />
     </div>
     ${
       rows.length > 0 && map.columns.length > 0
-        ? html`<${HeatMap} rows=${rows} columns=${map.columns} label=${`${KINDS[kind].name} by task`} format=${KINDS[kind].format} />`
-        : html`<${Empty}>${Object.keys(tasks).length > 0 ? 'Nothing has been trained on yet: the first batch brings the first column.' : 'No group has been scored yet.'}<//>`
+        ? html`<${HeatMap} rows=${rows} columns=${map.columns} label=${`${KINDS[kind].name} by task`} low=${low} format=${KINDS[kind].format} />`
+        : problem
+          ? html`<${Trouble} problem=${problem} />`
+          : !steps
+            ? html`<${Loading} />`
+            : html`<${Empty}>${Object.keys(tasks).length > 0 ? 'Nothing has been trained on yet: the first batch brings the first column.' : 'No group has been scored yet.'}<//>`
     }
   <//>`
 }
 
-function Scale({ format }) {
+function Scale({ low, format }) {
   const canvas = useRef(null)
   const scheme = useScheme()
   useEffect(() => {
@@ -45,7 +56,7 @@ function Scale({ format }) {
       pen.fillRect(k, 0, 1, 10)
     }
   }, [scheme])
-  return html`<span class="scale">${format(0)}<canvas ref=${canvas} width="96" height="10" aria-hidden="true"></canvas>${format(1)}</span>`
+  return html`<span class="scale">${format(low)}<canvas ref=${canvas} width="96" height="10" aria-hidden="true"></canvas>${format(1)}</span>`
 }
 
 /** Every task's last value in each of at most sixty equal stretches of the history. */

@@ -41,7 +41,7 @@ export function RunsTable({ runs }) {
       <tbody>
         ${runs.map(
           ({ run, state, progress, tasks }) => html`<tr>
-            <th scope="row"><a href=${`#/runs/${encodeURIComponent(run)}`}>${run}</a></th>
+            <th scope="row" class="name"><a href=${`#/runs/${encodeURIComponent(run)}`}>${run}</a></th>
             <td>${state ? html`<${Chip} tone=${toneOf(state)}>${words(state.is)}<//>` : '–'}</td>
             <td class="num">${progress.step === null || progress.step === undefined ? '–' : count(progress.step)}</td>
             <td class="num">${count(progress.rollouts)}</td>

@@ -1,10 +1,11 @@
 /** The samples of an eval, to read. */
-import { fixed, words } from '../format.js'
-import { useLoad } from '../hooks.js'
+import { count, fixed, words } from '../format.js'
 import { html, useMemo, useState } from '../html.js'
 import { readLines } from '../lines.js'
-import { Chip, Empty, Panel, Trouble } from './bits.js'
+import { useLoad } from '../loading.js'
+import { Chip, Empty, Loading, Panel, Trouble } from './bits.js'
 import { CompletionText, textOf, VerdictChips } from './completion.js'
+import { Question } from './question.js'
 
 /** More would be slow to show; GET /eval/{id}/samples has all. */
 const MOST = 2000
@@ -19,9 +20,8 @@ const KINDS = {
 }
 
 export function SamplesPanel({ path, tasks }) {
-  const { value: samples, problem } = useLoad(`${path}/samples`, (at, options) =>
-    readLines(at, { ...options, most: MOST }),
-  )
+  const load = (at, options) => readLines(at, { ...options, most: MOST })
+  const { value: samples, problem } = useLoad(`${path}/samples`, { load })
   const [task, setTask] = useState('')
   const [kind, setKind] = useState('all')
   const [shown, setShown] = useState(PAGE)
@@ -37,9 +37,10 @@ export function SamplesPanel({ path, tasks }) {
       <label>Which<select value=${kind} onChange=${({ target }) => setKind(target.value)}>
         ${Object.keys(KINDS).map((name) => html`<option>${name}</option>`)}
       </select></label>
-      ${samples && html`<span class="end" role="status">${fitting.length} of ${samples.length}${samples.length >= MOST ? ', the first ones' : ''}</span>`}
+      ${samples && html`<span class="end" role="status">${count(fitting.length)} of ${count(samples.length)}${samples.length >= MOST ? ', the first ones' : ''}</span>`}
     </div>
     ${problem && html`<${Trouble} problem=${problem} absent="This server keeps no samples." />`}
+    ${!samples && !problem && html`<${Loading} />`}
     ${samples && fitting.length === 0 && html`<${Empty}>No sample fits.<//>`}
     <div class="groups">${fitting.slice(0, shown).map((sample) => html`<${Sample} key=${sample.sample_id} sample=${sample} />`)}</div>
     ${fitting.length > shown && html`<p class="more"><button type="button" onClick=${() => setShown(shown + PAGE)}>More</button></p>`}
@@ -61,10 +62,9 @@ function Sample({ sample }) {
 }
 
 function Inside({ sample }) {
-  const { value: item } = useLoad(`items/${encodeURIComponent(sample.item_id)}`)
   const { text, reasoning } = textOf(sample)
   return html`
-    <div class="question">${item ? html`<div class="text" tabindex="0" role="region" aria-label="Question">${item.question}</div>` : html`<span class="soft">The question is being made again…</span>`}</div>
+    <div class="question"><${Question} id=${sample.item_id} /></div>
     <div class="completion">
       ${sample.detail && html`<p class="soft">${sample.detail}</p>`}
       <${CompletionText} text=${text} reasoning=${sample.reasoning ?? reasoning} />

@@ -13,15 +13,20 @@ const FIRST = [
   'scoring',
 ]
 
+const LONG = 120
+
 export function SettingsPanel({ settings }) {
   const rank = (name) => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length)
   const entries = Object.entries(settings).toSorted(([a], [b]) => rank(a) - rank(b))
   return html`<dl class="pairs settings">
-    ${entries.map(([name, value]) => html`<dt><code>${name}</code></dt><dd><code>${shown(value)}</code></dd>`)}
+    ${entries.map(([name, value]) => html`<dt><code>${name}</code></dt><dd>${shown(value)}</dd>`)}
   </dl>`
 }
 
+/** What is long can be read in a box of its own. */
 function shown(value) {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return text.length > 240 ? `${text.slice(0, 239)}…` : text
+  return text.length > LONG
+    ? html`<div class="text" tabindex="0" role="region" aria-label="The whole value">${text}</div>`
+    : html`<code>${text}</code>`
 }

@@ -1,7 +1,7 @@
 /** A run's figures by training step. */
 import { fixed, percent, short } from '../format.js'
 import { html, useMemo } from '../html.js'
-import { Panel, Trouble } from './bits.js'
+import { Loading, Panel, Trouble } from './bits.js'
 import { Chart } from './chart.js'
 
 const share = (value) => percent(value)
@@ -58,8 +58,9 @@ const CHARTS = [
 
 export function StepCharts({ steps, problem }) {
   const x = useMemo(() => (steps ?? []).map((step, k) => step.step ?? k), [steps])
-  if (problem)
+  if (problem && !steps)
     return html`<${Panel} title="Over training"><${Trouble} problem=${problem} absent="This server does not keep figures by step." /><//>`
+  if (!steps) return html`<${Panel} title="Over training"><${Loading} /><//>`
   return html`<${Panel} title="Over training">
     <div class="charts">
       ${CHARTS.map(({ title, series, format = fixed, range }) => html`<${Figure} title=${title} x=${x} steps=${steps} wanted=${series} format=${format} range=${range} />`)}

@@ -1,8 +1,9 @@
 /** The tasks of a run, a row each; a click on a heading sorts. */
-import { ago, count, fixed, percent, words } from '../format.js'
+import { count, fixed, percent, words } from '../format.js'
 import { html, useState } from '../html.js'
 import { Empty } from './bits.js'
 import { Table } from './table.js'
+import { Time } from './time.js'
 
 const faultsOf = ({ faults }) =>
   faults === undefined || faults === null
@@ -19,7 +20,8 @@ const COLUMNS = [
   ['with signal', ({ signal, groups }) => (groups > 0 ? signal / groups : null), (value) => percent(value)],
   ['faults', faultsOf, count],
   ['length, 95 %', ({ length_p95 }) => length_p95 ?? null, count],
-  ['last', ({ last_at }) => (last_at ? Date.parse(last_at) : null), ago],
+  ['cut', ({ truncated }) => truncated, count],
+  ['last', ({ last_at }) => (last_at ? Date.parse(last_at) : null), (at) => html`<${Time} at=${at} />`],
 ]
 
 export function TasksTable({ tasks }) {

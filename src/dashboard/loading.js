@@ -1,0 +1,133 @@
+/** How pages get what they show: asked for once, again and again, or heard as it changes. All come back when the server does. */
+import { call, onKeyNews, Problem } from './api.js'
+import { useEffect, useRef, useState } from './html.js'
+import { readEvents } from './lines.js'
+
+const RETRY_MS = [1000, 2000, 5000, 15_000]
+/** After so long without a sound the line is taken for dead: the server speaks every two seconds. */
+const QUIET_MS = 10_000
+/** What may need an item to be made, or a large file to be read. */
+const ANSWER_MS = 60_000
+/** The server is away, busy, or behind a proxy that does not reach it. */
+const PASSING = [0, 429, 502, 503, 504]
+
+/**
+ * Loads again when `path`, `version` or the key changes, and after a problem that passes; with `everyMs` also now and then.
+ * A null path loads nothing. What was had before stays beside a problem; `at` tells when it came.
+ */
+export function useLoad(path, { load = call, version = 0, everyMs } = {}) {
+  const [state, setState] = useState({ path: undefined, value: undefined, problem: undefined, at: undefined })
+  const [round, setRound] = useState(0)
+  useEffect(() => onKeyNews('key', () => setRound((now) => now + 1)), [])
+  useEffect(() => {
+    if (path === null) return undefined
+    const stop = new AbortController()
+    const ask = async () => {
+      for (let tries = 0; !stop.signal.aborted; ) {
+        let wait = everyMs
+        try {
+          const deadline = AbortSignal.timeout(everyMs === undefined ? ANSWER_MS : QUIET_MS)
+          const value = await load(path, { signal: AbortSignal.any([stop.signal, deadline]) })
+          if (stop.signal.aborted) return
+          setState({ path, value, problem: undefined, at: Date.now() })
+          tries = 0
+        } catch (problem) {
+          if (stop.signal.aborted) return
+          setState((old) => (old.path === path ? { ...old, problem } : { path, problem }))
+          if (PASSING.includes(problem.status)) wait = pauseOf(tries++)
+        }
+        if (wait === undefined) return
+        await seenAfter(wait, stop.signal)
+      }
+    }
+    void ask()
+    return () => stop.abort()
+  }, [path, version, round, everyMs])
+  const { value, problem, at } = state.path === path ? state : {}
+  return { value, problem, at, reload: () => setRound((now) => now + 1) }
+}
+
+/**
+ * Listens while the tab can be seen; `hear` is called with each event. null listens to nothing.
+ * `at` is when the server was last heard, `problem` why it is not heard now, where that is known.
+ */
+export function useEvents(path, hear, { quietMs = QUIET_MS } = {}) {
+  const latest = useRef(hear)
+  latest.current = hear
+  const at = useRef(undefined)
+  const [{ live, problem }, setState] = useState({ live: false, problem: undefined })
+  useEffect(() => {
+    if (path === null) return undefined
+    let stop
+    const listen = async () => {
+      const mine = new AbortController()
+      stop = mine
+      for (let tries = 0; !mine.signal.aborted; tries++) {
+        const line = lineOf(mine.signal, quietMs)
+        try {
+          for await (const { event, data } of readEvents(path, line)) {
+            if (event === 'missed') throw new Problem(503, { code: 'not_now', detail: data.detail })
+            tries = 0
+            at.current = Date.now()
+            setState((old) => (old.live ? old : { live: true, problem: undefined }))
+            if (latest.current(event, data) === 'enough') return
+          }
+          if (!mine.signal.aborted) setState({ live: false, problem: undefined })
+        } catch (trouble) {
+          if (mine.signal.aborted) return
+          setState({ live: false, problem: trouble instanceof Problem ? trouble : undefined })
+          if ([401, 403, 404].includes(trouble.status)) return
+        } finally {
+          line.close()
+        }
+        await new Promise((resolve) => setTimeout(resolve, pauseOf(tries)))
+      }
+    }
+    const turn = () => {
+      stop?.abort()
+      setState({ live: false, problem: undefined })
+      if (document.visibilityState === 'visible') void listen()
+    }
+    turn()
+    document.addEventListener('visibilitychange', turn)
+    const forget = onKeyNews('key', turn)
+    return () => {
+      stop?.abort()
+      document.removeEventListener('visibilitychange', turn)
+      forget()
+    }
+  }, [path])
+  return { live, problem, at: at.current }
+}
+
+/** A signal that also ends what has been quiet for too long. */
+function lineOf(signal, quietMs) {
+  const silence = new AbortController()
+  const wait = () => setTimeout(() => silence.abort(), quietMs)
+  let timer = wait()
+  return {
+    signal: AbortSignal.any([signal, silence.signal]),
+    onHeard() {
+      clearTimeout(timer)
+      timer = wait()
+    },
+    close() {
+      clearTimeout(timer)
+      silence.abort()
+    },
+  }
+}
+
+function pauseOf(tries) {
+  return RETRY_MS[Math.min(tries, RETRY_MS.length - 1)]
+}
+
+/** Resolves after `ms`, or when the tab is seen again if it is not by then. */
+async function seenAfter(ms, signal) {
+  await new Promise((resolve) => setTimeout(resolve, ms))
+  if (document.visibilityState === 'visible' || signal.aborted) return
+  await new Promise((resolve) => {
+    document.addEventListener('visibilitychange', resolve, { once: true, signal })
+    signal.addEventListener('abort', resolve, { once: true })
+  })
+}

@@ -1,0 +1,89 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openWorld, type World } from '../world.ts'
+import { openBrowser, openPage } from './browser.ts'
+
+const LONG = 'r'.repeat(63)
+
+let world: World
+let browser: Browser
+let url: string
+
+beforeAll(async () => {
+  world = await openWorld({ worker: true })
+  url = await world.app.listen({ host: '127.0.0.1', port: 0 })
+  browser = await openBrowser()
+}, 60_000)
+afterAll(async () => {
+  await browser?.close()
+  await world.close()
+})
+
+async function post(run: string, rollouts: object[]): Promise<void> {
+  const { body } = await world.call('POST', '/items', { run })
+  await world.call('POST', '/rollouts', { run, item_id: body.items[0].id, rollouts }, { prefer: 'wait=30' })
+}
+
+async function open(hash: string, options = {}) {
+  const watched = await openPage(browser, url, options)
+  await watched.page.goto(`${url}/${hash}`)
+  return watched
+}
+
+it('a run with the longest name leaves its figures in sight', async () => {
+  await world.call('PUT', `/runs/${LONG}`, {})
+  for (const hash of ['', '#/runs']) {
+    const { page, close } = await open(hash)
+    await page.getByRole('link', { name: LONG }).waitFor()
+    await page.waitForFunction("document.querySelectorAll('.table').length > 0")
+    expect(await page.getByRole('region', { name: 'Runs' }).locator('.table[tabindex]').count()).toBe(0)
+    await close()
+  }
+  const { page, close } = await open('#/runs', { width: 390, height: 844 })
+  const state = page.getByRole('columnheader', { name: 'state' })
+  await state.waitFor()
+  expect((await state.boundingBox())?.x).toBeLessThan(300)
+  await close()
+}, 60_000)
+
+it('rewards below 0 have colours of their own', async () => {
+  const run = 'below'
+  const settings = {
+    length_penalty: { kind: 'dapo', buffer: 10, factor: 1 },
+    max_token_length: 20,
+    min_trained_tokens: 0,
+  }
+  await world.call('PUT', `/runs/${run}`, { ...settings, tasks: ['gcd'], group_size: 2, batch_size: 2 })
+  await post(run, [
+    { completion: 'too long', length_tokens: 100 },
+    { completion: 'short', length_tokens: 1 },
+  ])
+  await world.call('POST', `/runs/${run}/batches`, { step: 0 })
+  const { page, close } = await open(`#/runs/${run}`)
+  await page.getByRole('table', { name: 'Reward by task' }).waitFor()
+  expect(await page.locator('.scale').textContent()).toMatch(/^−0\.50/)
+  await page.locator('.group .spread i').nth(1).waitFor()
+  const [low = 0, high = 0] = await page.evaluate<number[]>(
+    "[...document.querySelectorAll('.group .spread i')].map((bar) => bar.clientHeight)",
+  )
+  expect(low).toBeLessThan(high)
+  await close()
+}, 60_000)
+
+it('groups that wait for a dump file are told', async () => {
+  const run = 'dumping'
+  await world.call('PUT', `/runs/${run}`, { tasks: ['gcd'], dump_rollouts: 'all', min_trained_tokens: 0 })
+  await post(run, [{ completion: 'no' }, { completion: '<answer>1</answer>' }])
+  const { page, close } = await open(`#/runs/${run}`)
+  await page.getByText('1 group for a file of rollouts waits: it is written when there are 100').waitFor()
+  expect(await page.getByText('No file yet').count()).toBe(0)
+  await page.getByText('1 group of at most 4,096').or(page.getByText('0 groups of at most 4,096')).first().waitFor()
+  await close()
+}, 60_000)
+
+it('an eval that asks no model says what it waits for', async () => {
+  const { body } = await world.call('POST', '/eval', { model: null, suite: { tasks: ['gcd'], n: 1 } })
+  const { page, close } = await open(`#/evals/${body.id}`)
+  await page.getByText(`POST /eval/${body.id}/completions`).waitFor()
+  await close()
+}, 60_000)

@@ -1,0 +1,115 @@
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openWorld, type World } from '../world.ts'
+import { openBrowser, openPage } from './browser.ts'
+
+const PROVOKED = /ERR_|Failed to load/
+
+let world: World
+let browser: Browser
+let door: Door
+
+beforeAll(async () => {
+  world = await openWorld({ ENGINE_HOSTS: 1 })
+  door = await openDoor(await world.app.listen({ host: '127.0.0.1', port: 0 }))
+  browser = await openBrowser()
+}, 60_000)
+afterAll(async () => {
+  await browser?.close()
+  await door?.close()
+  await world.close()
+})
+
+type Door = Awaited<ReturnType<typeof openDoor>>
+
+/** What stands between page and server: it lets all pass, nothing at all while it is `stuck`, and breaks all off while `shut`. */
+async function openDoor(to: string) {
+  let is: 'open' | 'stuck' | 'shut' = 'open'
+  const server = createServer((asked, answer) => {
+    if (is === 'shut') asked.socket.destroy()
+    if (is !== 'open') return
+    const onward = request(`${to}${asked.url}`, { method: asked.method, headers: asked.headers }, (given) => {
+      answer.writeHead(given.statusCode ?? 500, given.headers)
+      given.on('data', (part) => is === 'open' && answer.write(part))
+      given.on('end', () => is === 'open' && answer.end())
+    })
+    onward.on('error', () => answer.destroy())
+    answer.on('close', () => onward.destroy())
+    asked.pipe(onward)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    set(now: typeof is) {
+      is = now
+      if (now === 'shut') server.closeAllConnections()
+    },
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+async function open(hash: string) {
+  const watched = await openPage(browser, door.url, {}, PROVOKED)
+  await watched.page.goto(`${door.url}/${hash}`)
+  return watched
+}
+
+it('a server that is stuck is not said to be as it was, nor a run live, until it speaks again', async () => {
+  await world.call('PUT', '/runs/watched', {})
+  const [overview, run] = [await open(''), await open('#/runs/watched')]
+  for (const { page } of [overview, run]) await page.getByText('live', { exact: true }).waitFor()
+  await overview.page.getByText('No worker').waitFor()
+  door.set('stuck')
+  for (const { page } of [overview, run])
+    await page.getByText(/^The server was last heard at [0-9:]+; what follows is from then\.$/).waitFor()
+  expect(await overview.page.getByText('No worker').count()).toBe(0)
+  door.set('open')
+  for (const { page } of [overview, run]) {
+    await page.getByText('live', { exact: true }).waitFor()
+    expect(await page.getByText('last heard').count()).toBe(0)
+  }
+  for (const watched of [overview, run]) await watched.close()
+}, 90_000)
+
+it('lists keep what they had, say that the server is away, and come back with it', async () => {
+  for (const [hash, known] of [
+    ['#/runs', 'watched'],
+    ['#/evals', 'Pick two'],
+  ] as const) {
+    const { page, close } = await open(hash)
+    await page.getByText(known).first().waitFor()
+    door.set('shut')
+    await page.getByText(/^The server was last heard at/).waitFor()
+    await page.getByText(known).first().waitFor()
+    door.set('open')
+    await page.getByText(/^The server was last heard at/).waitFor({ state: 'detached' })
+    await close()
+  }
+}, 90_000)
+
+it('a page that could not be had says so, and appears when the server is back', async () => {
+  const { page, close } = await open('#/tasks')
+  await page.getByText('105 of 105').waitFor()
+  door.set('shut')
+  await page.getByRole('link', { name: /^gcd/ }).click()
+  await page.getByRole('alert').getByText('The server does not answer.').waitFor()
+  door.set('open')
+  await page.getByRole('region', { name: 'Question' }).waitFor()
+  expect(await page.getByRole('alert').count()).toBe(0)
+  await close()
+}, 60_000)
+
+it('a run that is deleted while it is looked at is not live', async () => {
+  await world.call('PUT', '/runs/short-lived', {})
+  const { page, close } = await open('#/runs/short-lived')
+  await page.getByText('live', { exact: true }).waitFor()
+  await world.call('DELETE', '/runs/short-lived')
+  await page.getByText('Unknown run').waitFor()
+  await page.getByText('not live').waitFor()
+  await close()
+}, 60_000)
