@@ -43,6 +43,9 @@ it('asks for a key, sends it in a header, and keeps it in this session alone', a
   await page.getByRole('textbox').fill('1')
   await page.getByRole('button', { name: 'Score' }).click()
   await page.getByRole('alert').getByText('forbidden').waitFor()
+  await page.getByRole('button', { name: 'Show the answer' }).click()
+  await page.getByRole('alert').getByText('forbidden').nth(1).waitFor()
+  expect(await page.getByText('The library’s own answer').count()).toBe(0)
 
   await page.getByRole('button', { name: 'Forget the key' }).click()
   await page.getByText('This server asks for a key').waitFor()

@@ -32,18 +32,18 @@ function typeOf(field) {
 
 function boundsOf(field) {
   if (field.enum) return field.enum.map(shown).join(', ')
-  const least = field.minimum ?? field.exclusiveMinimum ?? field.minItems
-  const most = field.maximum ?? field.exclusiveMaximum ?? field.maxItems
   const inner = field.items && boundsOf(field.items)
-  const own =
-    least !== undefined && most !== undefined
-      ? `${least} to ${most}`
-      : least !== undefined
-        ? `from ${least}`
-        : most !== undefined
-          ? `up to ${most}`
-          : ''
-  return [own, inner].filter(Boolean).join('; ')
+  return [rangeOf(field), inner].filter(Boolean).join('; ')
+}
+
+/** A bound that itself may not be is told apart from one that may. */
+function rangeOf({ minimum, exclusiveMinimum, minItems, maximum, exclusiveMaximum, maxItems }) {
+  const least = minimum ?? minItems
+  const most = maximum ?? maxItems
+  if (least !== undefined && most !== undefined) return `${least} to ${most}`
+  const low = least !== undefined ? `from ${least}` : exclusiveMinimum !== undefined ? `above ${exclusiveMinimum}` : ''
+  const high = most !== undefined ? `up to ${most}` : exclusiveMaximum !== undefined ? `below ${exclusiveMaximum}` : ''
+  return [low, high].filter(Boolean).join(', ')
 }
 
 function shown(value) {

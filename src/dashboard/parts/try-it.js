@@ -14,7 +14,7 @@ export function TryIt({ item }) {
   const [text, setText] = useState('')
   const [rules, setRules] = useState({ extraction: 'strict', scoring: 'upstream' })
   const [result, setResult] = useState({})
-  const [right, setRight] = useState(null)
+  const [right, setRight] = useState({})
   const score = async (event) => {
     event.preventDefault()
     setResult({ busy: true })
@@ -29,9 +29,9 @@ export function TryIt({ item }) {
   const reveal = async () => {
     try {
       const { answer } = await call(`items/${encodeURIComponent(item.id)}?reveal=true`)
-      setRight(answer ?? 'This task has no single right answer.')
+      setRight({ answer: answer ?? 'This task has no single right answer.' })
     } catch (problem) {
-      setRight(problem.message)
+      setRight({ problem })
     }
   }
   const choose = (name) => (event) => setRules({ ...rules, [name]: event.target.value })
@@ -56,7 +56,8 @@ export function TryIt({ item }) {
       <button class="main" type="submit" disabled=${result.busy}>Score</button>
       <button type="button" onClick=${reveal}>Show the answer</button>
     </div>
-    ${right !== null && html`<div class="verdict"><p class="soft">The library’s own answer</p><code class="mono">${right}</code></div>`}
+    ${right.answer !== undefined && html`<div class="verdict"><p class="soft">The library’s own answer</p><code class="mono">${right.answer}</code></div>`}
+    ${right.problem && html`<${Trouble} problem=${right.problem} />`}
     ${result.verdict && html`<${Verdict} verdict=${result.verdict} />`}
     ${result.problem && html`<${Trouble} problem=${result.problem} />`}
   </form>`
