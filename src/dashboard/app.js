@@ -4,6 +4,7 @@ import { html, render, useEffect, useRef } from './html.js'
 import { ComparePage } from './pages/compare.js'
 import { EvalPage } from './pages/eval.js'
 import { EvalsPage } from './pages/evals.js'
+import { NoPage } from './pages/no-page.js'
 import { OverviewPage } from './pages/overview.js'
 import { RunPage } from './pages/run.js'
 import { RunsPage } from './pages/runs.js'
@@ -20,13 +21,17 @@ const PAGES = {
   evals: { name: 'Evals', page: EvalsPage, one: EvalPage },
 }
 
-function pageAt([section = 'overview', name], query) {
+function pageAt([section = 'overview', name, ...rest], query) {
+  const { page, one } = PAGES[section] ?? {}
+  if (!page || rest.length > 0 || (name !== undefined && !one) || isDots(name)) return html`<${NoPage} />`
   if (section === 'evals' && name === 'compare')
     return html`<${ComparePage} a=${query.get('a') ?? ''} b=${query.get('b') ?? ''} />`
-  const { page, one } = PAGES[section] ?? PAGES.overview
-  return name !== undefined && one
-    ? html`<${one} key=${name} name=${name} query=${query} />`
-    : html`<${page} query=${query} />`
+  return name === undefined ? html`<${page} />` : html`<${one} key=${name} name=${name} />`
+}
+
+/** Browsers resolve these in any spelling, so that another address would be asked for what has such a name. */
+function isDots(name) {
+  return name === '.' || name === '..'
 }
 
 function App() {

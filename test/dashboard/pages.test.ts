@@ -115,6 +115,7 @@ describe('Tasks', () => {
     const before = await question.textContent()
     await page.getByRole('slider').fill('23')
     await page.getByText('difficulty 1.00').waitFor()
+    expect(await page.getByRole('row', { name: /^min_animals/ }).textContent()).toContain('above 0')
     await expect.poll(() => question.textContent()).not.toBe(before)
     await page.getByRole('button', { name: 'Completion' }).click()
     await page.getByRole('textbox').fill('I have <think>counted</think> them.')
@@ -255,9 +256,17 @@ describe('everywhere', () => {
 
   it.each([
     ['#/tasks/%E0%A4', 'unknown task'],
-    ['#/constructor', 'the engine is up'],
+    ['#/tasks/..', 'There is nothing at #/tasks/..'],
+    ['#/tasks/%2E%2e', 'There is nothing at'],
+    ['#/runs/.', 'There is nothing at'],
+    ['#/evals/..', 'There is nothing at'],
+    ['#/runs/a/b', 'There is nothing at'],
+    ['#/overview/x', 'There is nothing at'],
+    ['#/constructor', 'There is nothing at'],
+    ['#/runs/No%20Name', 'invalid request'],
+    ['#/evals/compare', 'Pick two in the'],
   ])('an address that names nothing leads to a page all the same: %s', async (hash, text) => {
-    const watched = await openPage(browser, url, {}, /404/)
+    const watched = await openPage(browser, url, {}, /40[04]/)
     await watched.page.goto(`${url}/${hash}`)
     await watched.page.getByText(text).waitFor()
     expect(watched.troubles).toEqual([])
