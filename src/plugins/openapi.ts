@@ -72,7 +72,7 @@ export async function addOpenapi(app: FastifyInstance, examples: Record<string, 
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     logo: { type: 'image/svg+xml', content: readFileSync(LOGO), href: '/', target: '_self' },
-    theme: { title: 'reasoning-gym-server: the calls' },
+    theme: { title: 'reasoning-gym-server: the calls', css: [{ filename: 'narrow.css', content: NARROW }] },
     uiConfig: {
       docExpansion: 'list',
       tryItOutEnabled: true,
@@ -82,6 +82,9 @@ export async function addOpenapi(app: FastifyInstance, examples: Record<string, 
   })
   app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger())
 }
+
+/** The table of failures scrolls in itself: it is wider than a phone. */
+const NARROW = '.swagger-ui .info table { display: block; overflow-x: auto }'
 
 const OPTIONAL = 'x-optional-body'
 

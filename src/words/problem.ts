@@ -7,7 +7,7 @@ const CODES = Object.keys(FAULTS) as [FaultCode, ...FaultCode[]] // the table is
 export const Problem = z.strictObject({
   type: z.string(),
   title: z.string(),
-  status: z.int(),
+  status: z.int().min(400).max(599),
   code: z.enum(CODES),
   detail: z.string(),
   errors: z.array(z.strictObject({ path: z.string(), message: z.string() })).optional(),

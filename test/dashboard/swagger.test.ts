@@ -34,7 +34,17 @@ it('a call is made by hand: the key is entered, the example sent as it stands, a
   await answer.waitFor()
   expect(await answer.locator('.response-col_status').first().textContent()).toContain('200')
   expect(await answer.textContent()).toContain('"rewards"')
+  const refused = operation.locator('.responses-wrapper .response', { hasText: 'unauthorized' })
+  expect(await refused.locator('.highlight-code').textContent()).toContain('"status": 400')
   await watched.shoot('swagger')
   expect(watched.troubles).toEqual([])
   await watched.close()
 }, 120_000)
+
+it('fits on a phone', async () => {
+  const { page, close } = await openPage(browser, url, { width: 390, height: 844 })
+  await page.goto(`${url}/docs/`)
+  await page.locator('.info table').waitFor()
+  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+  await close()
+}, 60_000)
