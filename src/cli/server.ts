@@ -155,6 +155,10 @@ export class Server {
 function understood<Schema extends z.ZodType>(schema: Schema, answer: unknown): z.infer<Schema> {
   const parsed = schema.safeParse(answer)
   if (parsed.success) return parsed.data
-  const reasons = z.prettifyError(parsed.error).replace(/\s*\n\s*/g, ' ')
+  const reasons = z
+    .prettifyError(parsed.error)
+    .split('\n')
+    .map((line) => line.trim())
+    .join(' ')
   throw new Failure(`The server answers in a way that this version does not understand: ${reasons}`)
 }
