@@ -112,6 +112,46 @@ const EDITS: ((text: string, other: string) => string)[] = [
   (s, other) => `${s}\n${other}`,
 ]
 
+/** Signs that some readers take for blanks, line ends, nothing, digits or operators, and others do not. */
+const ODD = [
+  ...['\r', '\r\n', '\f', '\v', '\t', '\0', '\b', '\x1a', '\x1c', '\x1d', '\x1e', '\x1f', '\x7f'],
+  ...['\x85', '\xa0', '\xad', '\u1680', '\u180e', '\u2003', '\u200b', '\u200c', '\u200d', '\u200e', '\u2028', '\u2029'],
+  ...['\u202e', '\u202f', '\u205f', '\u2060', '\u3000', '\u3164', '\ufeff', '\u0301', '\ufe0f', '\\\n', '\\\r'],
+  ...['٣', '३', '７', '𝟕', '²', '⅐', '߁', '＋', '−', '×', '÷', '＊', '（', '）', '，', '：', 'ſ', 'ı', 'K', 'ﬁ'],
+]
+const ZEROS = [...'０٠०𝟎𝟘߀']
+const WIDE = /[!-/:-@[-`{-~]/g
+
+/** An answer with signs of another writing in places where they could pass for what was there, or for nothing. */
+function inOddSigns(text: string, pick: <T>(list: readonly T[]) => T, random: () => number): string {
+  const [sign, zero] = [pick(ODD), pick(ZEROS).codePointAt(0) ?? 0]
+  const at = Math.floor(random() * (text.length + 1))
+  const shapes: (() => string)[] = [
+    () => text.slice(0, at) + sign + text.slice(at),
+    () => text.slice(0, at) + sign + text.slice(at),
+    () => text + sign,
+    () => sign + text,
+    () => `${sign}${text}${sign}`,
+    () => text.replaceAll(' ', sign),
+    () => text.replaceAll('\n', sign),
+    () => text.replaceAll(/(?<=[-+*/,:;)\]}])/g, sign),
+    () => text.replaceAll(/(?=[-+*/,:;([{)\]}])/g, sign),
+    () => text.replaceAll(/\b/g, sign),
+    () => text.replace(/\d/g, (digit) => String.fromCodePoint(zero + Number(digit))),
+    () => text.replace(/\d/, (digit) => String.fromCodePoint(zero + Number(digit))),
+    () => text.replace(WIDE, (mark) => String.fromCodePoint(mark.charCodeAt(0) + 0xfee0)),
+    () => text.replace(/[a-z]/gi, (letter) => String.fromCodePoint((letter.codePointAt(0) ?? 0) + 0xfee0)),
+    () => `(${text} !${sign})`,
+    () => `(${text}${sign}!)`,
+    () => `(${text}${sign})`,
+    () => `[${sign}${text}${sign}]`,
+    () => `"${text}"${sign}`,
+    () => `"${sign}${text}"`,
+    () => text.normalize('NFD'),
+  ]
+  return pick(shapes)()
+}
+
 const ALPHABET = [...'0123456789abcXYZ .,-+*/()[]{}\n\'"']
 
 /** `count` answers: the right one, then edits of it, then garbage. `other` is the right answer of another item. */
@@ -128,9 +168,11 @@ export function mutantsOf(right: string, other: string, count: number, random: (
   const answers = [right]
   while (answers.length < count) {
     const kind = random()
-    if (kind < 0.4) answers.push(pick(EDITS)(right, other))
-    else if (kind < 0.6) answers.push(tweak(right))
-    else if (kind < 0.8) answers.push(tweak(tweak(pick(EDITS)(right, other))))
+    if (kind < 0.25) answers.push(pick(EDITS)(right, other))
+    else if (kind < 0.5) answers.push(inOddSigns(right, pick, random))
+    else if (kind < 0.55) answers.push(inOddSigns(inOddSigns(right, pick, random), pick, random))
+    else if (kind < 0.7) answers.push(tweak(right))
+    else if (kind < 0.85) answers.push(tweak(tweak(pick(EDITS)(right, other))))
     else answers.push(pick(GARBAGE))
   }
   return answers
