@@ -15,6 +15,7 @@ export default defineConfig({
       'test/clients/**',
       'test/store/ledger.test.ts', // cuts its connection, which a cluster's client has several of
       'test/store/laned-redis.test.ts', // likewise
+      'test/store/engine-claim.test.ts', // holds up its lanes, which a cluster's client has none of
     ],
     globalSetup: ['test/setup-cluster.ts'],
   },

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { factsOf } from '../../src/store/facts.ts'
 import { type Completion, type GroupPlace, Groups } from '../../src/store/groups.ts'
 import { type Keys, keysUnder } from '../../src/store/keys.ts'
 import { pack, unpackAbout } from '../../src/store/payload.ts'
+import { connectForWork } from '../../src/store/redis.ts'
 import { Runs } from '../../src/store/runs.ts'
 
 let redis: Redis
@@ -12,7 +13,7 @@ let keys: Keys
 let groups: Groups
 let runs: Runs
 beforeAll(async () => {
-  redis = new Redis(inject('redisUrl'))
+  redis = connectForWork({ url: inject('redisUrl'), prefix: '' })
   keys = keysUnder(`t${randomUUID().slice(0, 8)}`)
   groups = new Groups(redis, keys)
   runs = new Runs(redis, keys)
