@@ -40,7 +40,7 @@ export function readVisible({ text, cut }: Visible, extraction: Exclude<Extracti
 }
 
 /** Drops `<think>…</think>` from the left, what stands before a `</think>` that nothing opened, and an open end. */
-function withoutThinking(completion: string): Visible {
+export function withoutThinking(completion: string): Visible {
   let text = ''
   let kept = 0 // where the text that is not yet taken begins
   let open = false
