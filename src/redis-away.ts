@@ -1,12 +1,12 @@
 /** For the mains: a Redis that is not there when they start is named in one line. */
 import type { Logger } from 'pino'
 import { shownAddress } from './store/address.ts'
-import { connectForRequests, whenReady } from './store/redis.ts'
+import { connectToLook, whenReady } from './store/redis.ts'
 
 const LOOK_MS = 3_000
 
 export async function tellIfRedisIsAway(url: string, log: Logger, timeoutMs = LOOK_MS): Promise<void> {
-  const redis = connectForRequests({ url, prefix: '' })
+  const redis = connectToLook(url)
   try {
     await whenReady(redis, timeoutMs)
   } catch {

@@ -13,9 +13,17 @@ export interface RedisPlace {
 /** A Redis that is stuck is as good as away to probes and scrapes, which themselves are waited for no longer than 10 s. */
 export const PROBE_MS = 2000
 
-/** For requests: fails at once while Redis is away, so that the client hears of it. */
+/** What a request cannot wait for fails at once, so that the client hears of it. */
+const AT_ONCE: Waiting = { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 10_000 }
+
+/** For requests, with lanes for scripts. */
 export function connectForRequests({ url }: RedisPlace): Redis {
-  return connect(url, LanedRedis, { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 10_000 })
+  return connect(url, LanedRedis, AT_ONCE)
+}
+
+/** To look whether Redis is there. */
+export function connectToLook(url: string): Redis {
+  return connect(url, CorkedRedis, AT_ONCE)
 }
 
 /** For workers and subscriptions: waits until Redis is back. */

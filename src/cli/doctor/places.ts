@@ -10,7 +10,7 @@ import { livingHolder } from '../../prepare/folder-claim.ts'
 import { findRedisOnPath } from '../../prepare/private-redis.ts'
 import { venvPython } from '../../prepare/python-environment.ts'
 import { durabilityGaps } from '../../store/durability.ts'
-import { connectForRequests, whenReady } from '../../store/redis.ts'
+import { connectToLook, whenReady } from '../../store/redis.ts'
 import { answers, hereOf } from '../server.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
@@ -37,7 +37,7 @@ async function privateRedis(): Promise<Finding> {
 
 async function namedRedis(url: string): Promise<Finding> {
   const shown = url.replace(/\/\/[^@/]*@/, '//…@') // no passwords on screens
-  const redis = connectForRequests({ url, prefix: '' })
+  const redis = connectToLook(url)
   try {
     await whenReady(redis, LOOK_MS)
     const version = /redis_version:([\d.]+)/.exec(await redis.info('server'))?.[1] ?? '0'
