@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "clients" / "python"))
 
-from reasoning_gym_client import Client
+from reasoning_gym_client import Client, ReasoningGymError
 
 
 def generate(conversations):
@@ -28,7 +28,7 @@ def answer(question):
     return f"<answer>{sum(int(sign + digits) for sign, digits in terms)}</answer>"
 
 
-if __name__ == "__main__":
+def main():
     client = Client(sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:8000")
     print("frozen suites:", ", ".join(suite["name"] for suite in client.suites()))
 
@@ -40,3 +40,10 @@ if __name__ == "__main__":
     print(f"{done['status']}: mean score {result['mean_score']:.2f}, format faults {result['format_faults']:.2f}")
     for task, figures in result["tasks"].items():
         print(f"{task:<16} {figures['mean_score']:.2f} of {figures['n']}")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except ReasoningGymError as error:
+        sys.exit(str(error))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "clients" / "python"))
 
-from reasoning_gym_client import Client
+from reasoning_gym_client import Client, ReasoningGymError
 
 client = Client(sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:8000")
 run = client.run("rewards-only")
@@ -41,7 +41,7 @@ def reward_func(prompts, completions, item_id, **columns):
     return rewards
 
 
-if __name__ == "__main__":
+def main():
     run.put(tasks=["leg_counting", "chain_sum"], min_trained_tokens=0)
     items = run.items(2)
     dataset = [{"prompt": item["messages"], "item_id": item["id"]} for item in items]  # what the trainer is given
@@ -51,3 +51,10 @@ if __name__ == "__main__":
     completions = ["<answer>1</answer>", "I do not know", [{"role": "assistant", "content": "<answer>38</answer>"}]] * 2
     print(reward_func([row["prompt"] for row in rows], completions, [row["item_id"] for row in rows]))
     print(f"groups that the run has seen: {run.get()['progress']['groups']}, none of them waits for a trainer")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except ReasoningGymError as error:
+        sys.exit(str(error))

@@ -21,12 +21,13 @@ import multiprocessing
 import random
 import re
 import sys
+import threading
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "clients" / "python"))
 
-from reasoning_gym_client import Client, NotReady
+from reasoning_gym_client import Client, NotReady, ReasoningGymError
 
 GROUP_SIZE = 16
 BATCH_SIZE = 128
@@ -175,6 +176,20 @@ def train(rank, args, all_reduce):
         print(f"mean reward {first:.2f} -> {mean:.2f}; the curriculum was fed {moves} times", flush=True)
 
 
+def rank_main(rank, args, all_reduce):
+    """Whatever ends a rank ends the others, too: they would wait for its gradient."""
+    try:
+        train(rank, args, all_reduce)
+    except threading.BrokenBarrierError:
+        sys.exit(f"rank {rank}: another rank has ended")
+    except ReasoningGymError as error:
+        all_reduce.barrier.abort()
+        sys.exit(f"rank {rank}: {error}")
+    except BaseException:
+        all_reduce.barrier.abort()
+        raise
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--url", default="http://127.0.0.1:8000")
@@ -184,6 +199,8 @@ def main():
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
+    if min(args.ranks, args.steps) < 1:
+        parser.error("--ranks and --steps begin at 1")
 
     run = Client(args.url, api_key=args.api_key).run(args.run)
     run.put(
@@ -199,7 +216,7 @@ def main():
 
     context = multiprocessing.get_context("spawn")
     all_reduce = AllReduce(context, args.ranks, len(FORMATS) + len(TASKS) * len(EFFORTS) + 2)
-    ranks = [context.Process(target=train, args=(rank, args, all_reduce)) for rank in range(args.ranks)]
+    ranks = [context.Process(target=rank_main, args=(rank, args, all_reduce)) for rank in range(args.ranks)]
     for process in ranks:
         process.start()
     for process in ranks:
@@ -208,4 +225,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except ReasoningGymError as error:
+        sys.exit(str(error))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "clients" / "python"))
 
-from reasoning_gym_client import Client
+from reasoning_gym_client import Client, ReasoningGymError
 
 client = Client(os.environ.get("REASONING_GYM_URL", "http://127.0.0.1:8000"))
 
@@ -41,6 +41,9 @@ def rows(task, count, difficulty=None):
 if __name__ == "__main__":
     if len(sys.argv) > 1:
         client = Client(sys.argv[1])
-    for row in rows("leg_counting", 2):
-        print(row["prompt"][-1]["content"])
-        print(compute_score(row["data_source"], "<answer>4</answer>", "", row["extra_info"]))
+    try:
+        for row in rows("leg_counting", 2):
+            print(row["prompt"][-1]["content"])
+            print(compute_score(row["data_source"], "<answer>4</answer>", "", row["extra_info"]))
+    except ReasoningGymError as error:
+        sys.exit(str(error))

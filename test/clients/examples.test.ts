@@ -56,3 +56,20 @@ it('two ranks train: rewards rise, the curriculum moves, every step is a batch',
   expect(progress.queued_groups).toBe(0)
   expect((await fetch(`${server.url}/runs/trained/batches/39`)).status).toBe(404) // acknowledged
 })
+
+it('what ends an example is one line: a run that another training has, and a server that is none', async () => {
+  const refused = example('train.py', '--url', server.url, '--run', 'Bad Name')
+  await expect(refused).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^400 invalid_request: run: .*\n$/),
+  })
+  const training = ['--url', server.url, '--run', 'again', '--steps', '1']
+  await example('train.py', ...training)
+  const again = example('train.py', ...training)
+  const line = 'rank \\d: (409 batch_acknowledged: .*|another rank has ended)\\n'
+  await expect(again).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(new RegExp(`^(${line}){2}$`)) })
+  for (const name of ['rewards_only.py', 'verl_compute_score.py', 'evaluate.py']) {
+    const lost = example(name, `${server.url}/nowhere`)
+    await expect(lost).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(/^404 not_found: .*\n$/) })
+  }
+}, 60_000)

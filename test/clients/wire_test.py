@@ -3,9 +3,11 @@
 import array
 import gzip
 import json
+import socketserver
 import threading
 import time
 import unittest
+import unittest.mock
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import world  # noqa: F401  makes the client importable
@@ -35,7 +37,7 @@ class Scripted(BaseHTTPRequestHandler):
         held = self.headers.get("prefer", "").partition("wait=")[2]
         if held and status == 204:
             time.sleep(float(held))
-        data = b"" if status == 204 else json.dumps(told).encode()
+        data = told if isinstance(told, bytes) else b"" if status == 204 else json.dumps(told).encode()
         self.send_response(status)
         for name, value in {"content-length": str(len(data)), **headers}.items():
             self.send_header(name, value)
@@ -46,6 +48,15 @@ class Scripted(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         pass
+
+
+class NoHttp(socketserver.BaseRequestHandler):
+    """Greets like an SSH server, whatever is said to it."""
+
+    def handle(self) -> None:
+        self.server.seen += 1
+        self.request.recv(1000)
+        self.request.sendall(b"SSH-2.0-OpenSSH_9.6\r\n")
 
 
 class Held(list):
@@ -136,6 +147,40 @@ class Wire(unittest.TestCase):
         with self.assertRaises(Problem) as caught:
             Client(self.url).tasks()
         self.assertEqual(caught.exception.code, "http_404")
+
+    def test_what_is_no_json_is_told_in_one_line(self) -> None:
+        for told in (b"<html>\n<h1>Hello</h1>\n</html>", b'{"tasks":'):
+            self.server.script = [(200, {}, told)]
+            with self.assertRaisesRegex(Unreachable, r"^GET http://.*/tasks: the answer is not JSON: is this a .*\?$"):
+                Client(self.url).tasks()
+        self.server.script = [(500, {}, b"<html>\n<h1>Hello</h1>\n</html>")]
+        with self.assertRaisesRegex(Problem, r"^500 http_500: <html> <h1>Hello</h1> </html>$"):
+            Client(self.url).tasks()
+
+    def test_a_redirect_is_a_refusal_that_says_where_to(self) -> None:
+        self.server.script = [(301, {"location": "https://elsewhere/tasks"}, b"")]
+        with self.assertRaisesRegex(Problem, "redirects to https://elsewhere/tasks") as caught:
+            Client(self.url).tasks()
+        self.assertEqual((caught.exception.code, len(self.server.seen)), ("http_301", 1))
+
+    def test_what_speaks_no_http_or_no_tls_is_not_asked_again(self) -> None:
+        with self.assertRaisesRegex(Unreachable, "WRONG_VERSION_NUMBER"):
+            Client(self.url.replace("http", "https")).tasks()
+        with socketserver.TCPServer(("127.0.0.1", 0), NoHttp) as other:
+            other.seen = 0
+            threading.Thread(target=other.serve_forever, daemon=True).start()
+            with self.assertRaisesRegex(Unreachable, "BadStatusLine"):
+                Client(f"http://127.0.0.1:{other.server_address[1]}").tasks()
+            self.assertEqual(other.seen, 1)
+            other.shutdown()
+
+    def test_a_wait_for_a_server_that_is_away_is_told_once(self) -> None:
+        self.server.script = [None] * 4
+        with unittest.mock.patch.object(reasoning_gym_client, "_QUIET_S", 0.1):
+            with self.assertLogs("reasoning_gym_client", "WARNING") as logs:
+                Client(self.url).run("r").items()
+        self.assertEqual(len(logs.output), 1)
+        self.assertRegex(logs.output[0], r"RemoteDisconnected.*it is tried again for \d+ s more")
 
     def test_key_path_prefix_and_waiting_are_sent(self) -> None:
         self.server.script = [(200, {}, {"group_id": "a/b", "status": "scored"})]

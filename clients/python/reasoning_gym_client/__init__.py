@@ -257,7 +257,8 @@ class Problem(ReasoningGymError):
 
 
 class Unreachable(ReasoningGymError):
-    """The server did not answer, for as long as the call was tried; `__cause__` is the last failure."""
+    """The server did not answer, for as long as the call was tried, or what answers at its address is something else (no
+    HTTP, no JSON, a certificate that cannot be trusted: at once); `__cause__` is the last failure."""
 
 
 class NotReady(ReasoningGymError):
@@ -356,17 +357,28 @@ _PAUSE_S, _PAUSE_MOST_S = 0.2, 10.0
 _WAIT_MOST_S = 60  # the server holds an answer no longer
 _HELD_S = 30.0  # of a batch that is waited for
 _LULL_S = 0.05  # between two asks that are meant to be held, or come in the last second of a wait
+_QUIET_S = 5.0  # of failing; then a warning says what is waited for
 _OVER_S = 0.1  # the server waits whole seconds; so much too long is better than asking again and again
 
 
 class _Answer:
-    def __init__(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
+    def __init__(self, call: str, status: int, headers: Mapping[str, str], body: bytes) -> None:
+        self.call = call
         self.status = status
         self.headers = headers
         self.body = body
 
     def json(self) -> Any:
-        return json.loads(self.body) if self.body else None
+        return self._read(self.body) if self.body else None
+
+    def lines(self) -> List[Any]:
+        return [self._read(line) for line in self.body.split(b"\n") if line.strip()]
+
+    def _read(self, text: bytes) -> Any:
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            raise Unreachable(f"{self.call}: the answer is not JSON: is this a reasoning-gym-server?") from error
 
 
 class _Kept:
@@ -418,7 +430,7 @@ class _Wire:
         headers: Optional[Mapping[str, str]] = None,
         wait_s: float = 0,
     ) -> _Answer:
-        """The first answer below 400. Raises Problem for a refusal, Unreachable if there is no answer at all."""
+        """The first answer below 300. Raises Problem for a refusal, Unreachable if there is no answer at all."""
         target = self.base + path + _query(query)
         sent = {**self.headers, **(headers or {})}
         wait = min(int(wait_s + _OVER_S), _WAIT_MOST_S)
@@ -431,30 +443,34 @@ class _Wire:
             if self.gzip_above is not None and len(payload) > self.gzip_above:
                 payload = gzip.compress(payload, 1)
                 sent["Content-Encoding"] = "gzip"
-        until = time.monotonic() + self.retry_for_s
-        failures = 0
+        began = time.monotonic()
+        until = began + self.retry_for_s
+        failures, told = 0, False
         while True:
             failure: ReasoningGymError
             retry_after: Optional[float] = None
             try:
                 answer = self._once(method, target, payload, sent, self.timeout_s + wait)
-                if answer.status < 400:
+                if answer.status < 300:
                     return answer
                 problem = _problem(answer)
                 if answer.status not in _AGAIN:
                     raise problem
                 failure, retry_after = problem, problem.retry_after
-            except ssl.SSLCertVerificationError:
-                raise
             except (OSError, http.client.HTTPException) as error:
                 failure = Unreachable(f"{method} {self.url}{path}: {type(error).__name__}: {error}")
                 failure.__cause__ = error
+                if _is_something_else(error):
+                    raise failure
             pause = self.random.uniform(0.5, 1) * min(_PAUSE_MOST_S, _PAUSE_S * 2 ** min(failures, 10))
             pause = max(pause, (retry_after or 0) + self.random.uniform(0, _PAUSE_S))
             failures += 1
             if time.monotonic() + pause > until:
                 raise failure
             log.info("%s %s: %s; again in %.1f s", method, path, failure, pause)
+            if not told and time.monotonic() - began > _QUIET_S:
+                log.warning("%s; it is tried again for %.0f s more", failure, until - time.monotonic())
+                told = True
             time.sleep(pause)
 
     def _once(
@@ -493,7 +509,8 @@ class _Wire:
             body = gzip.decompress(body)
         if response.will_close:
             self.drop()
-        return _Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, body)
+        call = f"{method} {self.url}{target[len(self.base) :]}"
+        return _Answer(call, response.status, {name.lower(): value for name, value in response.getheaders()}, body)
 
     def _connection(self, timeout_s: float) -> "tuple[http.client.HTTPConnection, bool]":
         """This thread's connection, and whether it was used before; a forked child opens its own."""
@@ -517,13 +534,24 @@ class _Wire:
         self.local.kept = None
 
 
+def _is_something_else(error: Exception) -> bool:
+    """Whether no HTTP, or no TLS that can be trusted, is spoken there: to ask again does not help."""
+    if isinstance(error, ssl.SSLError):
+        return not isinstance(error, (ssl.SSLEOFError, ssl.SSLZeroReturnError))
+    if isinstance(error, http.client.BadStatusLine):
+        return not isinstance(error, http.client.RemoteDisconnected)
+    return isinstance(error, (http.client.UnknownProtocol, http.client.LineTooLong))
+
+
 def _problem(answer: _Answer) -> Problem:
     try:
-        told = answer.json()
+        told = json.loads(answer.body)
     except ValueError:
         told = None
+    if answer.status < 400:
+        told = {"detail": f"{answer.call} redirects to {answer.headers.get('location')}: name the server's own address"}
     if not isinstance(told, dict):
-        told = {"detail": answer.body[:500].decode("utf-8", "replace")}
+        told = {"detail": " ".join(answer.body[:500].decode("utf-8", "replace").split())}
     return Problem(
         status=answer.status,
         code=str(told.get("code", f"http_{answer.status}")),
@@ -848,7 +876,7 @@ class Run:
         """One flat dict a step, ready for a logger."""
         query = {"from": first, "to": last}
         answer = self._wire.call("GET", _path("runs", self.name, "metrics"), query=query)
-        return [json.loads(line) for line in answer.body.splitlines() if line.strip()]
+        return answer.lines()
 
     # Items
 
