@@ -47,7 +47,8 @@ it(
           if (status === 200 || status === 202) accepted.push(group)
           else broken.push(`${group}: ${status}`)
         } catch (error) {
-          if (!began && !isRefusedConnection(error)) broken.push(`${group}: ${String(error)}`)
+          if (!began && !isRefusedConnection(error))
+            broken.push(`${group}: ${String(error)}, ${String((error as Error).cause)}`)
           return
         }
       }
