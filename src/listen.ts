@@ -15,7 +15,7 @@ const BACKLOG = 65_535
  */
 const SOCKETS = 64
 
-/** What `npm start` tells an API process when another has joined it: connections opened before are all with the first. */
+/** What `npm start` tells an API process when another has joined: it has none of the connections opened before. */
 export const SPREAD = 'spread'
 
 /** Only Linux spreads connections over several sockets of a port, of one process or of several. */
