@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
-export const ARTIFACTS = join(import.meta.dirname, '..', 'artifacts', 'bench')
+export const BENCH_ARTIFACTS_DIR = join(import.meta.dirname, '..', 'artifacts', 'bench')
 const TICKS_PER_S = 100
 const PAGE_MB = 4096 / 2 ** 20
 
@@ -17,19 +17,19 @@ export const SERVER_CORE = 0
 export const LOAD_CORE = 1
 
 /** A command that runs on one core, where that can be had. */
-export function pinned(core: number | undefined, command: string[]): string[] {
+export function pinCommand(core: number | undefined, command: string[]): string[] {
   return canPin && core !== undefined ? ['taskset', '-c', String(core), ...command] : command
 }
 
 /** Binds a process, its threads and all below it to one core. */
-export async function pinTree(pid: number, core: number): Promise<void> {
+export async function pinProcessTree(pid: number, core: number): Promise<void> {
   if (!canPin) return
-  for (const { pid: one } of processesBelow(pid)) {
+  for (const { pid: one } of listProcessTree(pid)) {
     await promisify(execFile)('taskset', ['-a', '-c', '-p', String(core), String(one)]).catch(() => {}) // it has ended
   }
 }
 
-export function machine() {
+export function describeMachine() {
   return {
     cpu: cpus()[0]?.model ?? 'unknown',
     cores: CORES,
@@ -41,13 +41,13 @@ export function machine() {
 }
 
 /** Processor seconds that the machine has been busy. */
-export function busySeconds(): number {
+export function getBusyCpuSeconds(): number {
   const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n', 1)
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = line.trim().split(/ +/).slice(1).map(Number)
   return (user + nice + system + irq + softirq) / TICKS_PER_S
 }
 
-interface Process {
+interface ProcessUsage {
   pid: number
   parent: number
   seconds: number
@@ -56,41 +56,41 @@ interface Process {
 }
 
 /** The process and all below it. */
-export function processesBelow(pid: number): Process[] {
+export function listProcessTree(pid: number): ProcessUsage[] {
   const all = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? readProcess(Number(name)) : []))
   const found = all.filter((one) => one.pid === pid)
   for (const one of found) found.push(...all.filter(({ parent }) => parent === one.pid))
   return found
 }
 
-export async function secondsOf(pid: number): Promise<number> {
-  return (await treeOf(pid)).seconds
+export async function getTreeCpuSeconds(pid: number): Promise<number> {
+  return (await getTreeUsage(pid)).seconds
 }
 
 /** What a process and all below it have used. Memory is resident: pages shared by forks count in each. */
-export async function treeOf(pid: number): Promise<{ seconds: number; memoryMb: number }> {
-  const all = processesBelow(pid)
-  const sum = (of: (one: Process) => number) => all.reduce((total, one) => total + of(one), 0)
+export async function getTreeUsage(pid: number): Promise<{ seconds: number; memoryMb: number }> {
+  const all = listProcessTree(pid)
+  const sum = (of: (one: ProcessUsage) => number) => all.reduce((total, one) => total + of(one), 0)
   return { seconds: sum(({ seconds }) => seconds), memoryMb: Math.round(sum(({ memoryMb }) => memoryMb)) }
 }
 
 const IDLE_SHARE = 0.05
-const IDLE_FOR_MS = 500
-const IDLE_WITHIN_MS = 20_000
+const IDLE_WINDOW_MS = 500
+const IDLE_TIMEOUT_MS = 20_000
 
 /** Waits until a process and all below it have ended what they began for clients that are gone. Throws if they do not. */
-export async function untilIdle(pid: number): Promise<void> {
-  let before = await secondsOf(pid)
-  for (const until = performance.now() + IDLE_WITHIN_MS; performance.now() < until; ) {
-    await sleep(IDLE_FOR_MS)
-    const now = await secondsOf(pid)
-    if (now - before < (IDLE_SHARE * IDLE_FOR_MS) / 1000) return
+export async function waitUntilIdle(pid: number): Promise<void> {
+  let before = await getTreeCpuSeconds(pid)
+  for (const until = performance.now() + IDLE_TIMEOUT_MS; performance.now() < until; ) {
+    await sleep(IDLE_WINDOW_MS)
+    const now = await getTreeCpuSeconds(pid)
+    if (now - before < (IDLE_SHARE * IDLE_WINDOW_MS) / 1000) return
     before = now
   }
   throw new Error(`Process ${pid} does not come to rest: nothing can be measured beside it`)
 }
 
-function readProcess(pid: number): Process[] {
+function readProcess(pid: number): ProcessUsage[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')

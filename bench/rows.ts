@@ -1,6 +1,6 @@
 /** What a part of the benchmark found: one figure beside what it must reach. */
 
-export interface Row {
+export interface BenchRow {
   /** W1 … W9, as in docs/performance.md. */
   work: string
   what: string
@@ -13,7 +13,7 @@ export interface Row {
   beside?: string
 }
 
-export function reached({ value, least, most }: Row): boolean | undefined {
+export function isTargetReached({ value, least, most }: BenchRow): boolean | undefined {
   if (least !== undefined) return value >= least
   return most === undefined ? undefined : value <= most
 }
@@ -30,13 +30,16 @@ export interface Bench {
   /** Of one measurement. */
   seconds: number
   /** Keeps every single measurement for the JSON. */
-  keep: (name: string, measured: object) => void
+  record: (name: string, measured: object) => void
 }
 
-export type Part = (bench: Bench) => Promise<Row[]>
+export type Benchmark = (bench: Bench) => Promise<BenchRow[]>
 
 /** Answers that were lost or wrong make every figure worthless. */
-export function assertRight(name: string, { wrong, errors }: { wrong: number; errors: Record<string, number> }): void {
+export function assertNoErrors(
+  name: string,
+  { wrong, errors }: { wrong: number; errors: Record<string, number> },
+): void {
   if (wrong > 0 || Object.keys(errors).length > 0) {
     throw new Error(`${name}: ${wrong} wrong answers, errors ${JSON.stringify(errors)}`)
   }

@@ -1,38 +1,38 @@
 /** What is measured: our server, started as a user would, and plain Python servers beside it. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort, startServer } from '../src/prepare/own-server.ts'
-import { BASELINES, PYTHON_ENVIRONMENT } from './environment.ts'
-import { pinned, pinTree, SERVER_CORE } from './machine.ts'
+import { getFreePort, startChildServer } from '../src/prepare/own-server.ts'
+import { BASELINES_DIR, PYTHON_ENV } from './environment.ts'
+import { pinCommand, pinProcessTree, SERVER_CORE } from './machine.ts'
 
-const START_MS = 60_000
-const PATIENCE_MS = 10_000
+const START_TIMEOUT_MS = 60_000
+const STOP_TIMEOUT_MS = 10_000
 
-export interface Running {
+export interface RunningProcess {
   port: number
   pid: number
   stop(): Promise<unknown>
 }
 
-export interface Ours extends Running {
+export interface OurServer extends RunningProcess {
   url: string
   dataDir: string
 }
 
 /** With all its processes on one core, or where the kernel puts them. */
-export async function startOurs(env: Record<string, string> = {}, { onOneCore = false } = {}): Promise<Ours> {
-  const server = await startServer({ LOG_LEVEL: 'warn', ...env })
-  if (onOneCore) await pinTree(server.pid, SERVER_CORE)
+export async function startOurServer(env: Record<string, string> = {}, { onOneCore = false } = {}): Promise<OurServer> {
+  const server = await startChildServer({ LOG_LEVEL: 'warn', ...env })
+  if (onOneCore) await pinProcessTree(server.pid, SERVER_CORE)
   const { url, pid, dataDir } = server
   return { url, port: Number(new URL(url).port), pid, dataDir, stop: () => server.stop() }
 }
 
 /** A module of baselines/ under uvicorn, one process on one core. */
-export async function startPlain(python: string, module: string): Promise<Running> {
-  const port = await freePort()
+export async function startBaselineServer(python: string, module: string): Promise<RunningProcess> {
+  const port = await getFreePort()
   const args = ['--host', '127.0.0.1', '--port', String(port), '--no-access-log', '--log-level', 'warning']
-  const app = ['-m', 'uvicorn', `${module}:app`, '--app-dir', BASELINES, '--loop', 'uvloop', '--http', 'httptools']
-  return startProcess(pinned(SERVER_CORE, [python, ...app, ...args]), port, '/health', PYTHON_ENVIRONMENT)
+  const app = ['-m', 'uvicorn', `${module}:app`, '--app-dir', BASELINES_DIR, '--loop', 'uvloop', '--http', 'httptools']
+  return startProcess(pinCommand(SERVER_CORE, [python, ...app, ...args]), port, '/health', PYTHON_ENV)
 }
 
 /** Ready once `path` answers well. */
@@ -41,28 +41,34 @@ export async function startProcess(
   port: number,
   path: string,
   env: NodeJS.ProcessEnv,
-): Promise<Running> {
+): Promise<RunningProcess> {
   const child = spawn(command, args, { env, stdio: ['ignore', 'inherit', 'inherit'] })
-  for (const until = Date.now() + START_MS; Date.now() < until; await sleep(50)) {
+  for (const until = Date.now() + START_TIMEOUT_MS; Date.now() < until; await sleep(50)) {
     if (child.exitCode !== null) throw new Error(`${args.join(' ')} ended while it started`)
     const answer = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined)
-    if (answer?.ok) return { port, pid: child.pid ?? 0, stop: () => stopped(child) }
+    if (answer?.ok) return { port, pid: child.pid ?? 0, stop: () => stopProcess(child) }
   }
-  await stopped(child)
-  throw new Error(`${args.join(' ')} was not up within ${START_MS / 1000} s`)
+  await stopProcess(child)
+  throw new Error(`${args.join(' ')} was not up within ${START_TIMEOUT_MS / 1000} s`)
 }
 
-async function stopped(child: ChildProcess): Promise<void> {
+async function stopProcess(child: ChildProcess): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   child.once('exit', () => resolve())
   child.kill('SIGTERM')
-  const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
+  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS)
   await promise
   clearTimeout(timer)
 }
 
 /** One call to our server; throws where it is refused. */
-export async function call(server: Ours, method: string, path: string, body?: unknown, headers = {}): Promise<unknown> {
+export async function callServer(
+  server: OurServer,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers = {},
+): Promise<unknown> {
   const response = await fetch(server.url + path, {
     method,
     headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },

@@ -3,12 +3,12 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { BASELINES, PYTHON_ENVIRONMENT } from './environment.ts'
-import type { Ask } from './load/asks.ts'
-import { writeAsks } from './load/run.ts'
-import { ARTIFACTS } from './machine.ts'
+import { BASELINES_DIR, PYTHON_ENV } from './environment.ts'
+import type { LoadRequest } from './load/asks.ts'
+import { writeLoadRequests } from './load/run.ts'
+import { BENCH_ARTIFACTS_DIR } from './machine.ts'
 
-export interface Texts {
+export interface ItemCompletions {
   task: string
   seed: number
   index: number
@@ -18,48 +18,52 @@ export interface Texts {
 }
 
 /** Of one task, or of a mix of a hundred. */
-export async function makeTexts(python: string, which: string, items: number): Promise<{ path: string; all: Texts[] }> {
-  const args = [join(BASELINES, 'texts.py'), which, String(items)]
-  const { stdout } = await promisify(execFile)(python, args, { env: PYTHON_ENVIRONMENT, maxBuffer: 2 ** 30 })
-  mkdirSync(ARTIFACTS, { recursive: true })
-  const path = join(ARTIFACTS, `texts-${which}.jsonl`)
+export async function makeCompletions(
+  python: string,
+  which: string,
+  items: number,
+): Promise<{ path: string; all: ItemCompletions[] }> {
+  const args = [join(BASELINES_DIR, 'texts.py'), which, String(items)]
+  const { stdout } = await promisify(execFile)(python, args, { env: PYTHON_ENV, maxBuffer: 2 ** 30 })
+  mkdirSync(BENCH_ARTIFACTS_DIR, { recursive: true })
+  const path = join(BENCH_ARTIFACTS_DIR, `texts-${which}.jsonl`)
   writeFileSync(path, stdout)
   const lines = stdout.split('\n').filter(Boolean)
-  return { path, all: lines.map((line) => JSON.parse(line) as Texts) } // as texts.py prints them
+  return { path, all: lines.map((line) => JSON.parse(line) as ItemCompletions) } // as texts.py prints them
 }
 
 /** The library's reading: the last tag, and nothing but what stands in it. */
-const READING = { extraction: 'last_tag', dual_format: false }
+const EXTRACTION_SETTINGS = { extraction: 'last_tag', dual_format: false }
 
-export function asksForUs(name: string, all: Texts[]): string {
-  return writeAsks(
+export function writeOurRequests(name: string, all: ItemCompletions[]): string {
+  return writeLoadRequests(
     `${name}-ours`,
-    all.map((texts) => scoreAsk(texts)),
+    all.map((texts) => buildScoreRequest(texts)),
   )
 }
 
-function scoreAsk({ task, seed, index, config, completions, scores }: Texts): Ask {
+function buildScoreRequest({ task, seed, index, config, completions, scores }: ItemCompletions): LoadRequest {
   const recipe = { task, seed, index, ...(Object.keys(config).length > 0 && { config }) }
   const rollouts = completions.map((completion) => ({ recipe, completion }))
-  const body = JSON.stringify({ rollouts, ...READING })
+  const body = JSON.stringify({ rollouts, ...EXTRACTION_SETTINGS })
   return { path: '/score', body, units: completions.length, expect: scores, field: 'rewards' }
 }
 
-export function asksForWrapper(name: string, all: Texts[]): string {
-  const asks = all.map(({ task, seed, index, completions, scores }): Ask => {
+export function writeWrapperRequests(name: string, all: ItemCompletions[]): string {
+  const asks = all.map(({ task, seed, index, completions, scores }): LoadRequest => {
     const body = JSON.stringify({ task, seed, index, completions })
     return { path: '/score', body, units: completions.length, expect: scores, field: 'scores' }
   })
-  return writeAsks(`${name}-wrapper`, asks)
+  return writeLoadRequests(`${name}-wrapper`, asks)
 }
 
 /** The same completions, each by itself. */
-export function asksForPerRequest(name: string, all: Texts[]): string {
+export function writePerRequestRequests(name: string, all: ItemCompletions[]): string {
   const asks = all.flatMap(({ task, seed, index, completions, scores }) =>
-    completions.map((completion, k): Ask => {
+    completions.map((completion, k): LoadRequest => {
       const body = JSON.stringify({ task, seed, index, completion })
       return { path: '/score', body, expect: [scores[k] ?? 0], field: 'scores' }
     }),
   )
-  return writeAsks(`${name}-per-request`, asks)
+  return writeLoadRequests(`${name}-per-request`, asks)
 }

@@ -1,3 +1,3 @@
 /** What W9's workers have in hand at once, and how long a group takes them on average: 32 of them stay below what Redis carries. */
-export const AT_ONCE = 16
-export const WAIT_MS = 1000
+export const WORKER_CONCURRENCY = 16
+export const MEAN_WAIT_MS = 1000

@@ -9,71 +9,90 @@ import { DumpFolder } from '../src/dumps/folder.ts'
 import type { Engine } from '../src/engine/engine.ts'
 import { Ladders } from '../src/engine/ladders.ts'
 import type { Items } from '../src/items/items.ts'
-import type { Judge } from '../src/items/judge.ts'
-import { scoreGroup } from '../src/jobs/score-group.ts'
-import { FormatFaults } from '../src/logs/format-faults.ts'
-import { Meters } from '../src/metrics/meters.ts'
-import { consume } from '../src/queue/consumer.ts'
+import type { Grader } from '../src/items/judge.ts'
+import { createScoreGroupProcessor } from '../src/jobs/score-group.ts'
+import { FormatErrorLogger } from '../src/logs/format-faults.ts'
+import { MetricsRecorder } from '../src/metrics/meters.ts'
+import { startConsumers } from '../src/queue/consumer.ts'
 import { Producer } from '../src/queue/producer.ts'
-import type { Handout } from '../src/runs/handout.ts'
-import { RunBook } from '../src/runs/run-book.ts'
-import { DumpBook } from '../src/store/dumps.ts'
-import { Groups } from '../src/store/groups.ts'
-import { keysUnder } from '../src/store/keys.ts'
-import { Positions } from '../src/store/positions.ts'
-import { connectForRequests, connectForWork } from '../src/store/redis.ts'
-import { Runs } from '../src/store/runs.ts'
-import { Tally } from '../src/store/sums.ts'
-import { TaskCatalogue } from '../src/tasks/catalogue.ts'
+import type { ItemQueue } from '../src/runs/handout.ts'
+import { Runs } from '../src/runs/run-book.ts'
+import { DumpRepository } from '../src/store/dumps.ts'
+import { GroupRepository } from '../src/store/groups.ts'
+import { createRedisKeys } from '../src/store/keys.ts'
+import { PositionRepository } from '../src/store/positions.ts'
+import { connectForRequests, connectForWorkers } from '../src/store/redis.ts'
+import { RunRepository } from '../src/store/runs.ts'
+import { SharedCounter } from '../src/store/sums.ts'
+import { TaskCatalog } from '../src/tasks/catalogue.ts'
 import type { Verdict } from '../src/words/verdict.ts'
-import { AT_ONCE, WAIT_MS } from './waiting-engine.ts'
+import { MEAN_WAIT_MS, WORKER_CONCURRENCY } from './waiting-engine.ts'
 
 /** Its multiples lie evenly between whole numbers, however many are taken (the golden ratio): so do the waits around their mean. */
-const STEP = (Math.sqrt(5) - 1) / 2
+const GOLDEN_RATIO_STEP = (Math.sqrt(5) - 1) / 2
 
 const [url = '', prefix = ''] = process.argv.slice(2)
-const place = { url, prefix }
-const keys = keysUnder(prefix)
-const redis = connectForRequests(place)
+const redisAddress = { url, prefix }
+const keys = createRedisKeys(prefix)
+const redis = connectForRequests(redisAddress)
 const log = pino({ level: 'silent' })
 // Of the engine nothing is asked but what tasks there are.
-const facts = { category: 'arithmetic', config_schema: { type: 'object', properties: {} } }
+const taskDefinition = { category: 'arithmetic', config_schema: { type: 'object', properties: {} } }
 const engine = {
   version: '0',
-  tasks: async () => ({ chain_sum: facts }),
+  tasks: async () => ({ chain_sum: taskDefinition }),
   health: () => ({ ok: true }),
 } as unknown as Engine
-const tasks = new TaskCatalogue(engine, new Ladders())
-const stored = new Runs(redis, keys)
-const dumpBook = new DumpBook(redis, keys)
-const runs = new RunBook(stored, new Positions(redis, keys), tasks, dumpBook, engine)
-const groups = new Groups(redis, keys)
-const meters = new Meters({ tally: () => new Tally() }) // nobody reads them
-const producer = new Producer(redis, keys.jobs)
-const dumps = new Dumps({ book: dumpBook, folder: new DumpFolder('.'), producer, log, maxBytes: 0, quietMs: 1000 })
-const scored: Verdict = { status: 'scored', reward: 1, score: 1, answer: '1', fault: null, penalty: 0 }
-let waits = 0
+const tasks = new TaskCatalog(engine, new Ladders())
+const runStore = new RunRepository(redis, keys)
+const dumpBook = new DumpRepository(redis, keys)
+const runs = new Runs(runStore, new PositionRepository(redis, keys), tasks, dumpBook, engine)
+const groups = new GroupRepository(redis, keys)
+const meters = new MetricsRecorder({ getOrCreate: () => new SharedCounter() }) // nobody reads them
+const producer = new Producer(redis, keys.queuePrefix)
+const dumps = new Dumps({
+  repository: dumpBook,
+  folder: new DumpFolder('.'),
+  producer,
+  log,
+  maxBytes: 0,
+  idleFlushMs: 1000,
+})
+const scoredVerdict: Verdict = { status: 'scored', reward: 1, score: 1, answer: '1', fault: null, penalty: 0 }
+let waitCount = 0
 const judge = {
   async verdicts(_recipe: unknown, given: unknown[]): Promise<Verdict[]> {
-    await sleep(WAIT_MS * (0.5 + ((waits++ * STEP) % 1))) // not all in step
-    return given.map(() => scored)
+    await sleep(MEAN_WAIT_MS * (0.5 + ((waitCount++ * GOLDEN_RATIO_STEP) % 1))) // not all in step
+    return given.map(() => scoredVerdict)
   },
-} as unknown as Judge // the one method that the job calls
+} as unknown as Grader // the one method that the job calls
 const items = { open: async () => undefined } as unknown as Items // likewise
-const handout = { prepare: async () => undefined } as unknown as Handout // likewise
-const nothing = async () => undefined
-const faults = new FormatFaults(log)
-consume(
+const handout = { prepare: async () => undefined } as unknown as ItemQueue // likewise
+const noop = async () => undefined
+const faults = new FormatErrorLogger(log)
+startConsumers(
   {
-    'score-group': scoreGroup({ engine, groups, items, judge, runs, tasks, meters, dumps, handout, faults, log }),
-    'write-dump': nothing,
-    'prepare-items': nothing,
-    sample: nothing,
+    'score-group': createScoreGroupProcessor({
+      engine,
+      groups,
+      items,
+      grader: judge,
+      runs,
+      tasks,
+      recorder: meters,
+      dumps,
+      itemQueue: handout,
+      formatErrors: faults,
+      log,
+    }),
+    'write-dump': noop,
+    'prepare-items': noop,
+    sample: noop,
   },
   {
-    connection: connectForWork(place),
-    prefix: keys.jobs,
-    concurrency: { 'score-group': AT_ONCE, 'write-dump': 1, 'prepare-items': 1, sample: 1 },
+    connection: connectForWorkers(redisAddress),
+    prefix: keys.queuePrefix,
+    concurrency: { 'score-group': WORKER_CONCURRENCY, 'write-dump': 1, 'prepare-items': 1, sample: 1 },
     onError: (error) => console.error(error),
   },
 )

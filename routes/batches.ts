@@ -1,22 +1,32 @@
 /** /runs/{run}/batches: the scored groups of a training step, whole or one rank's share. */
 import { Readable } from 'node:stream'
 import { z } from 'zod'
-import { replyOf } from '../src/batches/reply.ts'
-import { waitMsOf } from '../src/prefer.ts'
-import type { RunPlace } from '../src/store/batches.ts'
-import { ArrayStyle } from '../src/store/payload.ts'
+import { streamBatch } from '../src/batches/reply.ts'
+import { parsePreferWaitMs } from '../src/prefer.ts'
+import type { RunRef } from '../src/store/batches.ts'
+import { ArrayEncoding } from '../src/store/payload.ts'
 import type { StoredBatch } from '../src/words/batch.ts'
-import { Batch, BatchAsk, checkShare, QueryShareFields, type Share, ShareFields, Step } from '../src/words/batch.ts'
-import { problems } from '../src/words/problem.ts'
+import {
+  Batch,
+  BatchRequest,
+  type RankSlice,
+  RankSliceFields,
+  RankSliceQueryFields,
+  Step,
+  validateRankSlice,
+} from '../src/words/batch.ts'
+import { problemResponses } from '../src/words/problem.ts'
 import { RunName } from '../src/words/rollout.ts'
 import type { App, Services } from './context.ts'
 
-const Arrays = ArrayStyle.default('numbers').describe('`base64`: tokens, masks, logprobs and arrays as typed data')
+const ArraysParam = ArrayEncoding.default('numbers').describe(
+  '`base64`: tokens, masks, logprobs and arrays as typed data',
+)
 const StepParams = z.strictObject({ run: RunName, step: z.coerce.number().pipe(Step) })
 
-export function batches(app: App, { delivery, batches }: Services): void {
-  const stream = (run: RunPlace, batch: StoredBatch, share: Share | undefined, style: ArrayStyle) =>
-    Readable.from(replyOf(batches, run, batch, share, style), { objectMode: false })
+export function addBatchRoutes(app: App, { batchDelivery: delivery, batches }: Services): void {
+  const stream = (run: RunRef, batch: StoredBatch, share: RankSlice | undefined, style: ArrayEncoding) =>
+    Readable.from(streamBatch(batches, run, batch, share, style), { objectMode: false })
 
   app.post(
     '/runs/:run/batches',
@@ -28,12 +38,12 @@ export function batches(app: App, { delivery, batches }: Services): void {
           prefer: z.string().optional().describe('`wait=N`: hold the answer, N seconds at most'),
         }),
         params: z.strictObject({ run: RunName }),
-        querystring: z.strictObject({ arrays: Arrays }),
-        body: BatchAsk,
+        querystring: z.strictObject({ arrays: ArraysParam }),
+        body: BatchRequest,
         response: {
           200: Batch,
           204: z.null().describe('Not enough yet; `X-Batch-Missing` and `X-Batch-Queued` count rollouts'),
-          ...problems(
+          ...problemResponses(
             'invalid_request',
             'invalid_json',
             'unknown_run',
@@ -49,13 +59,13 @@ export function batches(app: App, { delivery, batches }: Services): void {
       const gone = new AbortController()
       reply.raw.once('close', () => gone.abort())
       if (raw.destroyed) gone.abort()
-      const delivered = await delivery.take(params.run, body, waitMsOf(headers.prefer), gone.signal)
+      const delivered = await delivery.waitForBatch(params.run, body, parsePreferWaitMs(headers.prefer), gone.signal)
       if (delivered.kind === 'missing') {
         reply.headers({ 'x-batch-missing': String(delivered.missing), 'x-batch-queued': String(delivered.queued) })
         return reply.status(204).send(null)
       }
       reply.type('application/json')
-      return reply.send(stream(delivered.run, delivered.batch, given(body), query.arrays) as never) // Batch, in pieces
+      return reply.send(stream(delivered.run, delivered.batch, getShare(body), query.arrays) as never) // Batch, in pieces
     },
   )
 
@@ -66,14 +76,17 @@ export function batches(app: App, { delivery, batches }: Services): void {
         tags: ['batches'],
         summary: 'A composed batch that is not acknowledged',
         params: StepParams,
-        querystring: z.strictObject({ ...QueryShareFields, arrays: Arrays }).superRefine(checkShare),
-        response: { 200: Batch, ...problems('invalid_request', 'unknown_run', 'unknown_batch', 'redis_unavailable') },
+        querystring: z.strictObject({ ...RankSliceQueryFields, arrays: ArraysParam }).superRefine(validateRankSlice),
+        response: {
+          200: Batch,
+          ...problemResponses('invalid_request', 'unknown_run', 'unknown_batch', 'redis_unavailable'),
+        },
       },
     },
     async ({ params, query }, reply) => {
-      const { run, batch } = await delivery.read(params.run, params.step)
+      const { run, batch } = await delivery.requireBatch(params.run, params.step)
       reply.type('application/json')
-      return reply.send(stream(run, batch, given(query), query.arrays) as never) // Batch, in pieces
+      return reply.send(stream(run, batch, getShare(query), query.arrays) as never) // Batch, in pieces
     },
   )
 
@@ -84,23 +97,23 @@ export function batches(app: App, { delivery, batches }: Services): void {
         tags: ['batches'],
         summary: 'The trainer has used a batch: at once, or when each rank has said so',
         params: StepParams,
-        body: z.strictObject(ShareFields).superRefine(checkShare).optional(),
+        body: z.strictObject(RankSliceFields).superRefine(validateRankSlice).optional(),
         response: {
           200: z.strictObject({
             step: Step,
             acknowledged: z.boolean().describe('false: other ranks have not said so'),
           }),
-          ...problems('invalid_request', 'invalid_json', 'unknown_run', 'unknown_batch', 'redis_unavailable'),
+          ...problemResponses('invalid_request', 'invalid_json', 'unknown_run', 'unknown_batch', 'redis_unavailable'),
         },
       },
     },
     async ({ params, body }) => ({
       step: params.step,
-      acknowledged: await delivery.acknowledge(params.run, params.step, given(body ?? {})),
+      acknowledged: await delivery.acknowledge(params.run, params.step, getShare(body ?? {})),
     }),
   )
 }
 
-function given({ rank, ranks }: { rank?: number | undefined; ranks?: number | undefined }): Share | undefined {
+function getShare({ rank, ranks }: { rank?: number | undefined; ranks?: number | undefined }): RankSlice | undefined {
   return rank === undefined || ranks === undefined ? undefined : { rank, ranks }
 }

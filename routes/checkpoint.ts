@@ -1,7 +1,7 @@
 /** GET and PUT /runs/{run}/checkpoint. */
 import { z } from 'zod'
-import { Checkpoint, Forgotten } from '../src/words/checkpoint.ts'
-import { problems } from '../src/words/problem.ts'
+import { Checkpoint, DiscardedCounts } from '../src/words/checkpoint.ts'
+import { problemResponses } from '../src/words/problem.ts'
 import { RunName } from '../src/words/rollout.ts'
 import { Run } from '../src/words/run.ts'
 import type { App, Services } from './context.ts'
@@ -9,7 +9,7 @@ import type { App, Services } from './context.ts'
 const CHECKPOINT_BODY_BYTES = 64 * 1024 * 1024
 const Params = z.strictObject({ run: RunName })
 
-export function checkpoint(app: App, { restoring, runs, handout }: Services): void {
+export function addCheckpointRoutes(app: App, { checkpoints: restoring, runs, itemQueue: handout }: Services): void {
   app.get(
     '/runs/:run/checkpoint',
     {
@@ -17,10 +17,10 @@ export function checkpoint(app: App, { restoring, runs, handout }: Services): vo
         tags: ['runs'],
         summary: 'All that restoring a run takes, in one document',
         params: Params,
-        response: { 200: Checkpoint, ...problems('unknown_run', 'redis_unavailable') },
+        response: { 200: Checkpoint, ...problemResponses('unknown_run', 'redis_unavailable') },
       },
     },
-    async ({ params }) => restoring.take(params.run),
+    async ({ params }) => restoring.create(params.run),
   )
 
   app.put(
@@ -33,8 +33,8 @@ export function checkpoint(app: App, { restoring, runs, handout }: Services): vo
         params: Params,
         body: Checkpoint,
         response: {
-          200: z.strictObject({ ...Run.shape, epoch: z.int(), forgotten: Forgotten }),
-          ...problems(
+          200: z.strictObject({ ...Run.shape, epoch: z.int(), forgotten: DiscardedCounts }),
+          ...problemResponses(
             'invalid_request',
             'invalid_json',
             'unknown_task',
@@ -50,8 +50,8 @@ export function checkpoint(app: App, { restoring, runs, handout }: Services): vo
     },
     async ({ params, body }) => {
       const { run, forgotten } = await restoring.restore(params.run, body)
-      void handout.prepare(run)
-      return { ...(await runs.view(run)), epoch: run.epoch, forgotten }
+      void handout.schedulePrefetch(run)
+      return { ...(await runs.buildView(run)), epoch: run.epoch, forgotten }
     },
   )
 }

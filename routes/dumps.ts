@@ -1,17 +1,17 @@
 /** GET /dumps, GET and DELETE /dumps/{name}: the files that runs have written. */
 import { z } from 'zod'
-import { Fault } from '../src/faults.ts'
-import { sendFile } from '../src/plugins/files.ts'
-import { mayUse } from '../src/words/caller.ts'
+import { ServiceError } from '../src/faults.ts'
+import { sendJsonLinesFile } from '../src/plugins/files.ts'
+import { canAccessRun } from '../src/words/caller.ts'
 import { DumpFile, DumpName } from '../src/words/dump.ts'
-import { problems } from '../src/words/problem.ts'
+import { problemResponses } from '../src/words/problem.ts'
 import { RunName } from '../src/words/rollout.ts'
-import { textOf } from '../src/words/text.ts'
+import { textResponse } from '../src/words/text.ts'
 import type { App, Services } from './context.ts'
 
 const Params = z.strictObject({ name: DumpName })
 
-export function dumps(app: App, { dumps }: Services): void {
+export function addDumpRoutes(app: App, { dumps }: Services): void {
   app.get(
     '/dumps',
     {
@@ -21,11 +21,11 @@ export function dumps(app: App, { dumps }: Services): void {
         querystring: z.strictObject({ run: RunName.optional() }),
         response: {
           200: z.strictObject({ files: z.array(DumpFile) }),
-          ...problems('invalid_request', 'redis_unavailable'),
+          ...problemResponses('invalid_request', 'redis_unavailable'),
         },
       },
     },
-    async ({ query }) => ({ files: await dumps.list(query.run) }),
+    async ({ query }) => ({ files: await dumps.listFiles(query.run) }),
   )
 
   app.get(
@@ -36,18 +36,18 @@ export function dumps(app: App, { dumps }: Services): void {
         summary: 'A dump file as JSONL: whole, in ranges, or compressed',
         params: Params,
         response: {
-          200: textOf('application/x-ndjson', 'A group a line'),
-          206: textOf('application/x-ndjson', 'The range that was asked for'),
+          200: textResponse('application/x-ndjson', 'A group a line'),
+          206: textResponse('application/x-ndjson', 'The range that was asked for'),
           304: z.null().describe('What the caller has is the same'),
           416: z.null().describe('The file ends before the range begins'),
-          ...problems('invalid_request', 'unknown_dump', 'dump_elsewhere', 'redis_unavailable'),
+          ...problemResponses('invalid_request', 'unknown_dump', 'dump_elsewhere', 'redis_unavailable'),
         },
       },
     },
     async (request, reply) => {
-      const { path, run } = await dumps.find(request.params.name)
-      if (!mayUse(request.caller, run)) throw new Fault('forbidden', 'This key is bound to other runs')
-      return sendFile(path, request, reply)
+      const { path, run } = await dumps.requireFile(request.params.name)
+      if (!canAccessRun(request.caller, run)) throw new ServiceError('forbidden', 'This key is bound to other runs')
+      return sendJsonLinesFile(path, request, reply)
     },
   )
 
@@ -60,12 +60,12 @@ export function dumps(app: App, { dumps }: Services): void {
         params: Params,
         response: {
           204: z.null().describe('Deleted'),
-          ...problems('invalid_request', 'unknown_dump', 'dump_elsewhere', 'redis_unavailable'),
+          ...problemResponses('invalid_request', 'unknown_dump', 'dump_elsewhere', 'redis_unavailable'),
         },
       },
     },
     async ({ params }, reply) => {
-      await dumps.remove(params.name)
+      await dumps.deleteFile(params.name)
       return reply.status(204).send(null)
     },
   )

@@ -2,18 +2,18 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import type { OpenEval } from '../src/evals/view.ts'
+import type { StoredEval } from '../src/evals/view.ts'
 import { EVENT_STREAM_HEADERS } from '../src/event-stream.ts'
-import { Fault } from '../src/faults.ts'
-import { type Caller, mayUse } from '../src/words/caller.ts'
-import { EvalId, ModelKey } from '../src/words/eval.ts'
+import { ServiceError } from '../src/faults.ts'
+import { type Caller, canAccessRun } from '../src/words/caller.ts'
+import { EvalId, ModelApiKey } from '../src/words/eval.ts'
 import type { Services } from './context.ts'
 
-export const OfEval = z.strictObject({ id: EvalId })
+export const EvalParams = z.strictObject({ id: EvalId })
 
-export const KeyForModel = z
+export const ModelKeyBody = z
   .strictObject({
-    api_key: ModelKey.optional().describe('Of the model: the first one was forgotten'),
+    api_key: ModelApiKey.optional().describe('Of the model: the first one was forgotten'),
   })
   .default({})
 
@@ -27,17 +27,21 @@ export const IdempotencyHeaders = z.looseObject({
 })
 
 /** An eval that the caller may see: a key that is bound to runs sees theirs only. */
-export async function openEval({ evals }: Pick<Services, 'evals'>, id: string, caller: Caller): Promise<OpenEval> {
-  const found = await evals.find(id)
+export async function requireEvalForCaller(
+  { evals }: Pick<Services, 'evals'>,
+  id: string,
+  caller: Caller,
+): Promise<StoredEval> {
+  const found = await evals.require(id)
   const { run } = found.spec
-  if (run !== null && !mayUse(caller, run)) {
-    throw new Fault('forbidden', 'This key is bound to other runs than the eval’s')
+  if (run !== null && !canAccessRun(caller, run)) {
+    throw new ServiceError('forbidden', 'This key is bound to other runs than the eval’s')
   }
   return found
 }
 
 /** Answers with server-sent events as they come. */
-export function sendEvents<Reply extends Pick<FastifyReply, 'headers' | 'send'>>(
+export function sendEventStream<Reply extends Pick<FastifyReply, 'headers' | 'send'>>(
   events: AsyncIterable<string>,
   reply: Reply,
 ) {
@@ -45,7 +49,7 @@ export function sendEvents<Reply extends Pick<FastifyReply, 'headers' | 'send'>>
 }
 
 /** Ends the streams of a server that is closing. */
-export function closingSignal(app: {
+export function createShutdownSignal(app: {
   addHook(name: 'preClose', hook: (done: () => void) => void): unknown
 }): AbortSignal {
   const closing = new AbortController()

@@ -1,15 +1,15 @@
 /** /eval: models measured on suites. */
 import { z } from 'zod'
 import { ENGINE_VERSION } from '../src/engine/version.ts'
-import { Comparison, compare } from '../src/evals/compare.ts'
+import { Comparison, computeComparison } from '../src/evals/compare.ts'
 import { EvalId, EvalInput, EvalSummary, EvalView, Suite, SuiteName, SuiteSummary } from '../src/words/eval.ts'
-import { problems } from '../src/words/problem.ts'
+import { problemResponses } from '../src/words/problem.ts'
 import { RunName } from '../src/words/rollout.ts'
 import type { App, Services } from './context.ts'
-import { IdempotencyHeaders, KeyForModel, OfEval, openEval } from './eval-access.ts'
+import { EvalParams, IdempotencyHeaders, ModelKeyBody, requireEvalForCaller } from './eval-access.ts'
 
-export function evals(app: App, services: Services): void {
-  const { evals, suites, idempotency, seats } = services
+export function addEvalRoutes(app: App, services: Services): void {
+  const { evals, suites, idempotency, concurrencyQuota: seats } = services
   app.post(
     '/eval',
     {
@@ -20,7 +20,7 @@ export function evals(app: App, services: Services): void {
         body: EvalInput,
         response: {
           202: EvalView,
-          ...problems(
+          ...problemResponses(
             'invalid_request',
             'invalid_config',
             'unknown_task',
@@ -33,9 +33,12 @@ export function evals(app: App, services: Services): void {
     },
     async ({ body, headers, caller }, reply) => {
       const ask = { scope: `eval ${caller.id}`, key: headers['idempotency-key'], body }
-      const answer = await idempotency.once(ask, async (token) => {
+      const answer = await idempotency.runOnce(ask, async (token) => {
         const id = `eval-${token}`
-        return { status: 202, body: evals.view(await seats.seated(caller.id, id, () => evals.begin(id, body))) }
+        return {
+          status: 202,
+          body: evals.buildView(await seats.runWithinQuota(caller.id, id, () => evals.start(id, body))),
+        }
       })
       return reply.status(202).header('location', `/eval/${answer.body.id}`).send(answer.body)
     },
@@ -53,7 +56,7 @@ export function evals(app: App, services: Services): void {
           label: z.string().optional().describe('A label; of labels with values the name, the value or `name=value`'),
           limit: z.coerce.number().int().min(1).max(1000).default(100),
         }),
-        response: { 200: z.strictObject({ evals: z.array(EvalSummary) }), ...problems('redis_unavailable') },
+        response: { 200: z.strictObject({ evals: z.array(EvalSummary) }), ...problemResponses('redis_unavailable') },
       },
     },
     async ({ query }) => ({ evals: await evals.list(query) }),
@@ -78,13 +81,13 @@ export function evals(app: App, services: Services): void {
         tags: ['evals'],
         summary: 'A suite with all its recipes',
         params: z.strictObject({ suite: SuiteName }),
-        response: { 200: Suite, ...problems('unknown_suite') },
+        response: { 200: Suite, ...problemResponses('unknown_suite') },
       },
     },
     ({ params }) => ({
-      ...suites.find(params.suite),
+      ...suites.require(params.suite),
       engine: ENGINE_VERSION,
-      recipes: suites.recipes(params.suite),
+      recipes: suites.listRecipes(params.suite),
     }),
   )
 
@@ -94,11 +97,11 @@ export function evals(app: App, services: Services): void {
       schema: {
         tags: ['evals'],
         summary: 'An eval as it stands',
-        params: OfEval,
-        response: { 200: EvalView, ...problems('unknown_eval', 'redis_unavailable') },
+        params: EvalParams,
+        response: { 200: EvalView, ...problemResponses('unknown_eval', 'redis_unavailable') },
       },
     },
-    async ({ params, caller }) => evals.view(await openEval(services, params.id, caller)),
+    async ({ params, caller }) => evals.buildView(await requireEvalForCaller(services, params.id, caller)),
   )
 
   app.delete(
@@ -107,13 +110,13 @@ export function evals(app: App, services: Services): void {
       schema: {
         tags: ['evals'],
         summary: 'Cancels an eval; the result is of what was there. One that is over stays as it is',
-        params: OfEval,
-        response: { 200: EvalView, ...problems('unknown_eval', 'redis_unavailable') },
+        params: EvalParams,
+        response: { 200: EvalView, ...problemResponses('unknown_eval', 'redis_unavailable') },
       },
     },
     async ({ params, caller }) => {
-      await openEval(services, params.id, caller)
-      return evals.view(await evals.cancel(params.id))
+      await requireEvalForCaller(services, params.id, caller)
+      return evals.buildView(await evals.cancel(params.id))
     },
   )
 
@@ -123,18 +126,18 @@ export function evals(app: App, services: Services): void {
       schema: {
         tags: ['evals'],
         summary: 'Goes on with an eval that was cancelled or has failures: finished samples are not asked for again',
-        params: OfEval,
-        body: KeyForModel,
+        params: EvalParams,
+        body: ModelKeyBody,
         response: {
           202: EvalView,
-          ...problems('invalid_request', 'unknown_eval', 'rate_limited', 'redis_unavailable'),
+          ...problemResponses('invalid_request', 'unknown_eval', 'rate_limited', 'redis_unavailable'),
         },
       },
     },
     async ({ params, body, caller }, reply) => {
-      await openEval(services, params.id, caller)
+      await requireEvalForCaller(services, params.id, caller)
       const resume = () => evals.resume(params.id, body.api_key)
-      return reply.status(202).send(evals.view(await seats.seated(caller.id, params.id, resume)))
+      return reply.status(202).send(evals.buildView(await seats.runWithinQuota(caller.id, params.id, resume)))
     },
   )
 
@@ -145,13 +148,13 @@ export function evals(app: App, services: Services): void {
         tags: ['evals'],
         summary: 'Two evals on one suite: paired differences with their intervals, in all and per task',
         querystring: z.strictObject({ a: EvalId, b: EvalId }),
-        response: { 200: Comparison, ...problems('invalid_request', 'unknown_eval', 'redis_unavailable') },
+        response: { 200: Comparison, ...problemResponses('invalid_request', 'unknown_eval', 'redis_unavailable') },
       },
     },
     async ({ query, caller }) => {
-      const [a, b] = await Promise.all([query.a, query.b].map((id) => openEval(services, id, caller)))
+      const [a, b] = await Promise.all([query.a, query.b].map((id) => requireEvalForCaller(services, id, caller)))
       if (!a || !b) throw new RangeError('two ids are two evals')
-      return compare(a, b, services)
+      return computeComparison(a, b, services)
     },
   )
 }

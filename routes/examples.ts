@@ -3,11 +3,11 @@
  * What only the server can name (ids of evals and collections, dump files, failed jobs) has the form that it has.
  */
 import { ENGINE_VERSION } from '../src/engine/version.ts'
-import type { Example } from '../src/plugins/openapi-examples.ts'
+import type { OperationExample } from '../src/plugins/openapi-examples.ts'
 import { encodeItemId } from '../src/words/item-id.ts'
 
 const RECIPE = { task: 'leg_counting', seed: 42 }
-const ITEM = encodeItemId({
+const ITEM_ID = encodeItemId({
   ...RECIPE,
   index: 0,
   config: {},
@@ -16,18 +16,18 @@ const ITEM = encodeItemId({
 })
 const QUESTION =
   'Your task is to count how many legs there are in total when given a list of animals.\n\nNow, how many legs are there in total if you have 3 sea slugs, 12 deers, 2 giraffes, 11 elephants?\n'
-const RIGHT = '<think>12 deers, 2 giraffes and 11 elephants have 4 legs each.</think> <answer>100</answer>'
-const WRONG = '<think>Sea slugs have one leg each …</think> <answer>103</answer>'
+const CORRECT_COMPLETION = '<think>12 deers, 2 giraffes and 11 elephants have 4 legs each.</think> <answer>100</answer>'
+const WRONG_COMPLETION = '<think>Sea slugs have one leg each …</think> <answer>103</answer>'
 const MODEL = { name: 'pretend', base_url: 'http://127.0.0.1:9000/v1' }
-const WAIT = { prefer: 'wait=30' }
+const WAIT_HEADERS = { prefer: 'wait=30' }
 
-const run = { run: 'demo' }
-const ofEval = { id: 'eval-0123456789abcdef0123' }
-const ofCalledEval = { id: 'eval-fedcba9876543210fedc' }
-const ofCollection = { ...run, id: 'collect-0123456789abcdef0123' }
-const ofDump = { name: 'reasoning_gym_environment_rollouts_00000000-0000-4000-8000-000000000000_0001.jsonl' }
+const runParams = { run: 'demo' }
+const evalParams = { id: 'eval-0123456789abcdef0123' }
+const modelEvalParams = { id: 'eval-fedcba9876543210fedc' }
+const collectionParams = { ...runParams, id: 'collect-0123456789abcdef0123' }
+const dumpParams = { name: 'reasoning_gym_environment_rollouts_00000000-0000-4000-8000-000000000000_0001.jsonl' }
 
-export const EXAMPLES: Record<string, Example> = {
+export const OPERATION_EXAMPLES: Record<string, OperationExample> = {
   'GET /tasks': {},
   'GET /tasks/{task}': { path: { task: 'leg_counting' } },
 
@@ -39,16 +39,18 @@ export const EXAMPLES: Record<string, Example> = {
       'A rank’s share of the items of a step': { run: 'scratch', step: 0, count: 2, rank: 0, ranks: 2 },
     },
   },
-  'GET /items/{id}': { path: { id: ITEM } },
+  'GET /items/{id}': { path: { id: ITEM_ID } },
   'POST /items/find': { bodies: { 'By its question': { text: QUESTION } } },
 
   'POST /score': {
     bodies: {
-      'Completions of an item': { groups: [{ item_id: ITEM, completions: [RIGHT, WRONG, 'about a hundred'] }] },
+      'Completions of an item': {
+        groups: [{ item_id: ITEM_ID, completions: [CORRECT_COMPLETION, WRONG_COMPLETION, 'about a hundred'] }],
+      },
       'One rollout each': {
         rollouts: [
-          { recipe: RECIPE, completion: RIGHT },
-          { item_id: ITEM, answer: '100' },
+          { recipe: RECIPE, completion: CORRECT_COMPLETION },
+          { item_id: ITEM_ID, answer: '100' },
         ],
         scoring: 'hardened',
         detail: 'rewards',
@@ -57,43 +59,43 @@ export const EXAMPLES: Record<string, Example> = {
   },
 
   'POST /rollouts': {
-    headers: WAIT,
+    headers: WAIT_HEADERS,
     bodies: {
       'A group': {
         run: 'demo',
         group_id: 'group-1',
-        item_id: ITEM,
+        item_id: ITEM_ID,
         policy_version: 0,
         rollouts: [
-          { completion: RIGHT, length_tokens: 24, finish_reason: 'stop' },
-          { completion: WRONG, length_tokens: 16, finish_reason: 'stop' },
+          { completion: CORRECT_COMPLETION, length_tokens: 24, finish_reason: 'stop' },
+          { completion: WRONG_COMPLETION, length_tokens: 16, finish_reason: 'stop' },
         ],
       },
       'Several groups, one with tokens for the trainer': {
         run: 'demo',
         groups: [
           {
-            item_id: ITEM,
+            item_id: ITEM_ID,
             group_id: 'group-2',
             rollouts: [
               {
-                completion: RIGHT,
+                completion: CORRECT_COMPLETION,
                 tokens: [1, 2, 3, 4],
                 masks: [-100, -100, 3, 4],
                 logprobs: [null, null, -0.5, -0.1],
               },
             ],
           },
-          { item_id: ITEM, group_id: 'group-3', buffer: false, rollouts: [{ completion: WRONG }] },
+          { item_id: ITEM_ID, group_id: 'group-3', buffer: false, rollouts: [{ completion: WRONG_COMPLETION }] },
         ],
       },
     },
   },
-  'GET /rollouts/{group}': { path: { group: 'group-1' }, query: run, headers: WAIT },
+  'GET /rollouts/{group}': { path: { group: 'group-1' }, query: runParams, headers: WAIT_HEADERS },
 
   'GET /runs': {},
   'PUT /runs/{run}': {
-    path: run,
+    path: runParams,
     bodies: {
       'A curriculum over two kinds of tasks': {
         tasks: ['category:arithmetic', { task: 'leg_counting', weight: 2 }],
@@ -105,12 +107,12 @@ export const EXAMPLES: Record<string, Example> = {
     },
     query: { restart: 'true' },
   },
-  'GET /runs/{run}': { path: run },
+  'GET /runs/{run}': { path: runParams },
   'DELETE /runs/{run}': { path: { run: 'scratch' } },
-  'GET /runs/{run}/history': { path: run },
-  'GET /runs/{run}/metrics': { path: run },
-  'GET /runs/{run}/groups': { path: run },
-  'GET /runs/{run}/checkpoint': { path: run },
+  'GET /runs/{run}/history': { path: runParams },
+  'GET /runs/{run}/metrics': { path: runParams },
+  'GET /runs/{run}/groups': { path: runParams },
+  'GET /runs/{run}/checkpoint': { path: runParams },
   'PUT /runs/{run}/checkpoint': {
     path: { run: 'demo-restored' },
     bodies: {
@@ -133,17 +135,17 @@ export const EXAMPLES: Record<string, Example> = {
   },
 
   'POST /runs/{run}/batches': {
-    path: run,
-    headers: WAIT,
+    path: runParams,
+    headers: WAIT_HEADERS,
     bodies: { 'With what there is': { step: 0, policy_version: 1, final: true } },
   },
-  'GET /runs/{run}/batches/{step}': { path: { ...run, step: '0' } },
-  'POST /runs/{run}/batches/{step}/ack': { path: { ...run, step: '0' }, bodies: { 'At once': {} } },
+  'GET /runs/{run}/batches/{step}': { path: { ...runParams, step: '0' } },
+  'POST /runs/{run}/batches/{step}/ack': { path: { ...runParams, step: '0' }, bodies: { 'At once': {} } },
 
   'GET /dumps': {},
-  'GET /dumps/{name}': { path: ofDump },
-  'DELETE /dumps/{name}': { path: ofDump },
-  'GET /runs/{run}/export': { path: run, query: { format: 'sft' } },
+  'GET /dumps/{name}': { path: dumpParams },
+  'DELETE /dumps/{name}': { path: dumpParams },
+  'GET /runs/{run}/export': { path: runParams, query: { format: 'sft' } },
 
   'POST /eval': {
     bodies: {
@@ -160,29 +162,31 @@ export const EXAMPLES: Record<string, Example> = {
   'GET /eval': {},
   'GET /eval/suites': {},
   'GET /eval/suites/{suite}': { path: { suite: 'original' } },
-  'GET /eval/compare': { query: { a: ofEval.id, b: ofEval.id } },
-  'GET /eval/{id}': { path: ofEval },
-  'DELETE /eval/{id}': { path: ofCalledEval },
-  'GET /eval/{id}/events': { path: ofEval },
-  'GET /eval/{id}/samples': { path: ofEval },
-  'GET /eval/{id}/report': { path: ofEval },
-  'GET /eval/{id}/items': { path: ofEval },
+  'GET /eval/compare': { query: { a: evalParams.id, b: evalParams.id } },
+  'GET /eval/{id}': { path: evalParams },
+  'DELETE /eval/{id}': { path: modelEvalParams },
+  'GET /eval/{id}/events': { path: evalParams },
+  'GET /eval/{id}/samples': { path: evalParams },
+  'GET /eval/{id}/report': { path: evalParams },
+  'GET /eval/{id}/items': { path: evalParams },
   'POST /eval/{id}/completions': {
-    path: ofEval,
-    bodies: { 'One of two': { completions: [{ sample_id: 's0', completion: RIGHT, finish_reason: 'stop' }] } },
+    path: evalParams,
+    bodies: {
+      'One of two': { completions: [{ sample_id: 's0', completion: CORRECT_COMPLETION, finish_reason: 'stop' }] },
+    },
   },
-  'POST /eval/{id}/finish': { path: ofEval, bodies: { 'The rest is missing': {} } },
-  'POST /eval/{id}/resume': { path: ofCalledEval, bodies: { 'Without a key': {} } },
+  'POST /eval/{id}/finish': { path: evalParams, bodies: { 'The rest is missing': {} } },
+  'POST /eval/{id}/resume': { path: modelEvalParams, bodies: { 'Without a key': {} } },
 
   'POST /runs/{run}/collect': {
-    path: run,
+    path: runParams,
     bodies: { 'Two groups': { model: MODEL, groups: 2, max_tokens: 1024, timeout_s: 5, retries: 0 } },
   },
-  'GET /runs/{run}/collect': { path: run },
-  'GET /runs/{run}/collect/{id}': { path: ofCollection },
-  'DELETE /runs/{run}/collect/{id}': { path: ofCollection },
-  'GET /runs/{run}/collect/{id}/events': { path: ofCollection },
-  'POST /runs/{run}/collect/{id}/resume': { path: ofCollection, bodies: { 'Without a key': {} } },
+  'GET /runs/{run}/collect': { path: runParams },
+  'GET /runs/{run}/collect/{id}': { path: collectionParams },
+  'DELETE /runs/{run}/collect/{id}': { path: collectionParams },
+  'GET /runs/{run}/collect/{id}/events': { path: collectionParams },
+  'POST /runs/{run}/collect/{id}/resume': { path: collectionParams, bodies: { 'Without a key': {} } },
 
   'GET /livez': {},
   'GET /readyz': {},

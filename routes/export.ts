@@ -1,12 +1,12 @@
 /** GET /runs/{run}/export: a run's rollouts as data to train on. */
 import { z } from 'zod'
-import { sendLines } from '../src/plugins/files.ts'
-import { ExportAsk, ExportManifest } from '../src/words/export.ts'
-import { problems } from '../src/words/problem.ts'
+import { sendJsonLines } from '../src/plugins/files.ts'
+import { ExportManifest, ExportParams } from '../src/words/export.ts'
+import { problemResponses } from '../src/words/problem.ts'
 import { RunName } from '../src/words/rollout.ts'
 import type { App, Services } from './context.ts'
 
-export function exportRoute(app: App, { runs, exports }: Pick<Services, 'runs' | 'exports'>): void {
+export function addExportRoutes(app: App, { runs, exports }: Pick<Services, 'runs' | 'exports'>): void {
   app.get(
     '/runs/:run/export',
     {
@@ -15,7 +15,7 @@ export function exportRoute(app: App, { runs, exports }: Pick<Services, 'runs' |
         summary: 'Chat lines or preference pairs as JSONL; with `manifest=true` what they come from, as JSON',
         params: z.strictObject({ run: RunName }),
         querystring: z.strictObject({
-          ...ExportAsk.shape,
+          ...ExportParams.shape,
           manifest: z.stringbool().default(false).describe('The manifest in place of the lines'),
         }),
         response: {
@@ -26,21 +26,21 @@ export function exportRoute(app: App, { runs, exports }: Pick<Services, 'runs' |
               'application/json': { schema: ExportManifest },
             },
           },
-          ...problems('invalid_request', 'unknown_run', 'redis_unavailable'),
+          ...problemResponses('invalid_request', 'unknown_run', 'redis_unavailable'),
         },
       },
     },
     async (request, reply) => {
       const { manifest, ...ask } = request.query
-      const run = await runs.find(request.params.run)
-      if (manifest) return exports.manifest(run, ask)
-      reply.header('link', `<?${new URLSearchParams(manifestQuery(ask)).toString()}>; rel="describedby"`)
-      return sendLines(exports.lines(run, ask), request, reply)
+      const run = await runs.require(request.params.run)
+      if (manifest) return exports.buildManifest(run, ask)
+      reply.header('link', `<?${new URLSearchParams(buildManifestQuery(ask)).toString()}>; rel="describedby"`)
+      return sendJsonLines(exports.streamLines(run, ask), request, reply)
     },
   )
 }
 
-function manifestQuery(ask: ExportAsk): Record<string, string> {
+function buildManifestQuery(ask: ExportParams): Record<string, string> {
   const asked = Object.entries({ ...ask, manifest: true })
   return Object.fromEntries(asked.map(([name, value]) => [name, String(value)]))
 }

@@ -1,12 +1,12 @@
 /** GET /runs/{run}/groups: a look at what a run has scored of late. */
 import { z } from 'zod'
-import { keptGroups } from '../src/runs/kept-groups.ts'
-import { GroupFilter, KeptGroups } from '../src/words/kept-group.ts'
-import { problems } from '../src/words/problem.ts'
+import { listRetainedGroups } from '../src/runs/kept-groups.ts'
+import { GroupFilter, RetainedGroupPage } from '../src/words/kept-group.ts'
+import { problemResponses } from '../src/words/problem.ts'
 import { RunName } from '../src/words/rollout.ts'
 import type { App, Services } from './context.ts'
 
-const Query = z.strictObject({
+const GroupsQuery = z.strictObject({
   ...GroupFilter.shape,
   cursor: z
     .string()
@@ -16,7 +16,7 @@ const Query = z.strictObject({
   full: z.stringbool().default(false).describe('Whole completions and answers, not their beginnings and ends'),
 })
 
-export function groups(app: App, { runs, groups }: Pick<Services, 'runs' | 'groups'>): void {
+export function addGroupRoutes(app: App, { runs, groups }: Pick<Services, 'runs' | 'groups'>): void {
   app.get(
     '/runs/:run/groups',
     {
@@ -24,11 +24,14 @@ export function groups(app: App, { runs, groups }: Pick<Services, 'runs' | 'grou
         tags: ['runs'],
         summary: 'The last groups kept, newest first, with samples of every format fault',
         params: z.strictObject({ run: RunName }),
-        querystring: Query,
-        response: { 200: KeptGroups, ...problems('invalid_request', 'unknown_run', 'redis_unavailable') },
+        querystring: GroupsQuery,
+        response: {
+          200: RetainedGroupPage,
+          ...problemResponses('invalid_request', 'unknown_run', 'redis_unavailable'),
+        },
       },
     },
     async ({ params, query: { cursor, limit, full, ...filter } }) =>
-      keptGroups(groups, await runs.find(params.run), { filter, cursor, limit, full }),
+      listRetainedGroups(groups, await runs.require(params.run), { filter, cursor, limit, full }),
   )
 }

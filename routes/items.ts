@@ -1,29 +1,29 @@
 /** POST /items, GET /items/{id}: tasks made real. */
 import { z } from 'zod'
-import { DEFAULT_PROMPT } from '../src/items/messages.ts'
-import { type ParentLog, runLog } from '../src/logs/run-log.ts'
-import { waitMsOf } from '../src/prefer.ts'
-import type { HandedOut } from '../src/runs/handout.ts'
-import type { OpenRun } from '../src/runs/open-run.ts'
+import { DEFAULT_PROMPT_SETTINGS } from '../src/items/messages.ts'
+import { createRunLogger, type ParentLogger } from '../src/logs/run-log.ts'
+import { parsePreferWaitMs } from '../src/prefer.ts'
+import type { DequeuedItems } from '../src/runs/handout.ts'
+import type { ResolvedRun } from '../src/runs/open-run.ts'
 import { Item } from '../src/words/item.ts'
 import { ItemId } from '../src/words/item-id.ts'
-import { ItemsAsk } from '../src/words/items-ask.ts'
-import { problems } from '../src/words/problem.ts'
+import { ItemsRequest } from '../src/words/items-ask.ts'
+import { problemResponses } from '../src/words/problem.ts'
 import type { RecipeInput } from '../src/words/recipe.ts'
 import { RunName } from '../src/words/rollout.ts'
 import type { App, Services } from './context.ts'
 import { IdempotencyHeaders } from './eval-access.ts'
 
 /** Seconds after which a caller over max_groups_ahead may ask again. */
-const WAIT_FOR_TRAINER_S = 2
+const TRAINER_RETRY_AFTER_S = 2
 
-const Headers = IdempotencyHeaders.extend({
+const ItemsHeaders = IdempotencyHeaders.extend({
   prefer: z.string().optional().describe('`wait=N`: hold the items of a step until all are made, N seconds at most'),
 })
 
 const RevealedItem = z.strictObject({ ...Item.shape, answer: z.string().nullable(), metadata: z.unknown() })
 
-export function items(app: App, services: Services): void {
+export function addItemRoutes(app: App, services: Services): void {
   const { items, runs, metrics, idempotency } = services
   app.post(
     '/items',
@@ -31,14 +31,14 @@ export function items(app: App, services: Services): void {
       schema: {
         tags: ['items'],
         summary: 'The next items of a run, those of one of its steps, or the items of a recipe',
-        headers: Headers,
-        body: ItemsAsk.default({ run: 'default', count: 1 }),
+        headers: ItemsHeaders,
+        body: ItemsRequest.default({ run: 'default', count: 1 }),
         response: {
           200: z.strictObject({
             items: z.array(Item),
             waiting_for: z.literal('trainer').optional().describe('max_groups_ahead is reached; `Retry-After` is set'),
           }),
-          ...problems(
+          ...problemResponses(
             'invalid_request',
             'invalid_json',
             'invalid_config',
@@ -56,12 +56,12 @@ export function items(app: App, services: Services): void {
     },
     async ({ body, headers, caller, log }, reply) => {
       const ask = { scope: `items ${caller.id}`, key: headers['idempotency-key'], body }
-      const answer = await idempotency.once(ask, async () => {
-        const handed = await give(services, body, waitMsOf(headers.prefer), log)
-        metrics.meters.handedOut(handed.items)
+      const answer = await idempotency.runOnce(ask, async () => {
+        const handed = await getRequestedItems(services, body, parsePreferWaitMs(headers.prefer), log)
+        metrics.recorder.recordServedItems(handed.items)
         return { status: 200, body: handed }
       })
-      if (answer.body.waiting_for) reply.header('retry-after', WAIT_FOR_TRAINER_S)
+      if (answer.body.waiting_for) reply.header('retry-after', TRAINER_RETRY_AFTER_S)
       return answer.body
     },
   )
@@ -83,7 +83,7 @@ export function items(app: App, services: Services): void {
             answer: z.string().nullable().optional(),
             metadata: z.unknown().optional(),
           }),
-          ...problems(
+          ...problemResponses(
             'invalid_request',
             'invalid_item_id',
             'unknown_run',
@@ -95,9 +95,9 @@ export function items(app: App, services: Services): void {
       },
     },
     async ({ params, query }) => {
-      const prompt = query.run === undefined ? DEFAULT_PROMPT : (await runs.find(query.run)).settings
-      const item = await items.getOne(await items.open(params.id))
-      return { ...items.present(item, prompt), ...(query.reveal && item.entry) }
+      const prompt = query.run === undefined ? DEFAULT_PROMPT_SETTINGS : (await runs.require(query.run)).settings
+      const item = await items.getOrCreateOne(await items.resolveItemId(params.id))
+      return { ...items.formatItem(item, prompt), ...(query.reveal && item.entry) }
     },
   )
 
@@ -111,7 +111,7 @@ export function items(app: App, services: Services): void {
         body: z.strictObject({ text: z.string().min(1).describe('The question, or a text that ends with it') }),
         response: {
           200: RevealedItem,
-          ...problems(
+          ...problemResponses(
             'invalid_request',
             'invalid_json',
             'not_found',
@@ -124,19 +124,19 @@ export function items(app: App, services: Services): void {
       },
     },
     async ({ body }) => {
-      const made = await items.find(body.text)
-      return { ...items.present(made, DEFAULT_PROMPT), ...made.entry }
+      const made = await items.requireByQuestion(body.text)
+      return { ...items.formatItem(made, DEFAULT_PROMPT_SETTINGS), ...made.entry }
     },
   )
 }
 
 /** The chosen tasks and difficulties, for a run that wants to know. */
-function tellHandedOut(log: ParentLog, { name, settings }: OpenRun, items: Item[]): void {
-  const { debug } = runLog(log, name, settings)
+function logHandedOutItems(log: ParentLogger, { name, settings }: ResolvedRun, items: Item[]): void {
+  const { debug } = createRunLogger(log, name, settings)
   for (const { id, task, difficulty } of items) debug?.({ item_id: id, task, difficulty }, 'an item is handed out')
 }
 
-function recipesOf(ask: Extract<ItemsAsk, { task: string }>): RecipeInput[] {
+function expandRecipes(ask: Extract<ItemsRequest, { task: string }>): RecipeInput[] {
   if ('seeds' in ask) {
     const { seeds, ...recipe } = ask
     return seeds.map((seed) => ({ ...recipe, seed }))
@@ -146,14 +146,22 @@ function recipesOf(ask: Extract<ItemsAsk, { task: string }>): RecipeInput[] {
 }
 
 /** The items that a body asks for. */
-async function give(services: Services, ask: ItemsAsk, waitMs: number, log: ParentLog): Promise<HandedOut> {
-  const { items, runs, handout, stepItems } = services
+async function getRequestedItems(
+  services: Services,
+  ask: ItemsRequest,
+  waitMs: number,
+  log: ParentLogger,
+): Promise<DequeuedItems> {
+  const { items, runs, itemQueue: handout, stepItems } = services
   if ('task' in ask) {
-    const made = await items.get(await Promise.all(recipesOf(ask).map((recipe) => items.check(recipe))))
-    return { items: made.map((item) => items.present(item, DEFAULT_PROMPT)) }
+    const made = await items.getOrCreate(
+      await Promise.all(expandRecipes(ask).map((recipe) => items.resolveRecipe(recipe))),
+    )
+    return { items: made.map((item) => items.formatItem(item, DEFAULT_PROMPT_SETTINGS)) }
   }
-  const run = await runs.ensure(ask.run)
-  const handed = 'step' in ask ? { items: await stepItems.of(run, ask, waitMs) } : await handout.next(run, ask.count)
-  tellHandedOut(log, run, handed.items)
+  const run = await runs.getOrCreate(ask.run)
+  const handed =
+    'step' in ask ? { items: await stepItems.requireItems(run, ask, waitMs) } : await handout.next(run, ask.count)
+  logHandedOutItems(log, run, handed.items)
   return handed
 }

@@ -1,8 +1,8 @@
 /** /jobs/failed: jobs that failed after all their tries, for an admin to look at and to have tried again. */
 import { z } from 'zod'
-import { Fault } from '../src/faults.ts'
-import { retryJob } from '../src/jobs/retry.ts'
-import { problems } from '../src/words/problem.ts'
+import { ServiceError } from '../src/faults.ts'
+import { retryFailedJob } from '../src/jobs/retry.ts'
+import { problemResponses } from '../src/words/problem.ts'
 import type { App, Services } from './context.ts'
 
 const FailedJob = z.strictObject({
@@ -14,7 +14,7 @@ const FailedJob = z.strictObject({
   failed_at: z.string().describe('ISO 8601'),
 })
 
-export function jobs(app: App, { failures, groups }: Services): void {
+export function addJobRoutes(app: App, { failedJobs: failures, groups }: Services): void {
   app.get(
     '/jobs/failed',
     {
@@ -24,7 +24,7 @@ export function jobs(app: App, { failures, groups }: Services): void {
         querystring: z.strictObject({ limit: z.coerce.number().int().min(1).max(1000).default(100) }),
         response: {
           200: z.strictObject({ total: z.int(), jobs: z.array(FailedJob) }),
-          ...problems('redis_unavailable'),
+          ...problemResponses('redis_unavailable'),
         },
       },
     },
@@ -40,13 +40,13 @@ export function jobs(app: App, { failures, groups }: Services): void {
         params: z.strictObject({ id: z.string().min(1).max(512) }),
         response: {
           202: z.strictObject({ id: z.string(), status: z.literal('queued') }),
-          ...problems('not_found', 'redis_unavailable', 'redis_full'),
+          ...problemResponses('not_found', 'redis_unavailable', 'redis_full'),
         },
       },
     },
     async ({ params: { id } }, reply) => {
-      if (!(await retryJob({ failures, groups }, id)))
-        throw new Fault('not_found', `There is no failed job ${id}; GET /jobs/failed lists them`)
+      if (!(await retryFailedJob({ failures, groups }, id)))
+        throw new ServiceError('not_found', `There is no failed job ${id}; GET /jobs/failed lists them`)
       return reply.status(202).send({ id, status: 'queued' as const })
     },
   )

@@ -1,21 +1,21 @@
 /** GET /overview, GET /events: the server at a glance, once or as it changes. */
 import { z } from 'zod'
 import { EventStream } from '../src/event-stream.ts'
-import { Fault } from '../src/faults.ts'
+import { ServiceError } from '../src/faults.ts'
 import { Overview } from '../src/words/overview.ts'
-import { problems } from '../src/words/problem.ts'
+import { problemResponses } from '../src/words/problem.ts'
 import { RunName } from '../src/words/rollout.ts'
-import { textOf } from '../src/words/text.ts'
+import { textResponse } from '../src/words/text.ts'
 import type { App, Services } from './context.ts'
-import { readiness } from './operations.ts'
+import { checkReadiness } from './operations.ts'
 
-const EVERY_MS = 2000
+const EVENT_INTERVAL_MS = 2000
 /** In each process: every listener costs a look at Redis every two seconds. */
-const LISTENERS_MOST = 64
+const MAX_LISTENERS = 64
 
-type Parts = Pick<Services, 'metrics' | 'engine' | 'redis' | 'keys' | 'runs'>
+type OverviewDeps = Pick<Services, 'metrics' | 'engine' | 'redis' | 'redisKeys' | 'runs'>
 
-export function overview(app: App, services: Parts): void {
+export function addOverviewRoutes(app: App, services: OverviewDeps): void {
   const { metrics, runs } = services
   const listeners = new Set<EventStream>()
   app.addHook('preClose', (done) => {
@@ -27,7 +27,7 @@ export function overview(app: App, services: Parts): void {
   let look: { at: number; overview: Promise<Overview> } | undefined
   const now = (): Promise<Overview> => {
     const at = Date.now()
-    if (!look || at - look.at > EVERY_MS / 2) look = { at, overview: seen(services) }
+    if (!look || at - look.at > EVENT_INTERVAL_MS / 2) look = { at, overview: buildOverview(services) }
     return look.overview
   }
 
@@ -37,10 +37,10 @@ export function overview(app: App, services: Parts): void {
       schema: {
         tags: ['operations'],
         summary: 'The server at a glance, and the totals of its last hour',
-        response: { 200: Overview, ...problems('redis_unavailable') },
+        response: { 200: Overview, ...problemResponses('redis_unavailable') },
       },
     },
-    async () => ({ ...(await now()), history: await metrics.trail() }),
+    async () => ({ ...(await now()), history: await metrics.listHourlyPoints() }),
   )
 
   app.get(
@@ -51,42 +51,42 @@ export function overview(app: App, services: Parts): void {
         summary: 'Server-sent events: `overview` every two seconds, and with a run `run` whenever it has changed',
         querystring: z.strictObject({ run: RunName.optional() }),
         response: {
-          200: textOf('text/event-stream', 'The data are as of GET /overview and GET /runs/{run}'),
-          ...problems('invalid_request', 'unknown_run', 'rate_limited'),
+          200: textResponse('text/event-stream', 'The data are as of GET /overview and GET /runs/{run}'),
+          ...problemResponses('invalid_request', 'unknown_run', 'rate_limited'),
         },
       },
     },
     async ({ query }, reply) => {
-      if (listeners.size >= LISTENERS_MOST)
-        throw new Fault('rate_limited', `${LISTENERS_MOST} listen already; ask GET /overview instead`, {
+      if (listeners.size >= MAX_LISTENERS)
+        throw new ServiceError('rate_limited', `${MAX_LISTENERS} listen already; ask GET /overview instead`, {
           retryAfter: 10,
         })
-      if (query.run !== undefined) await runs.find(query.run)
+      if (query.run !== undefined) await runs.require(query.run)
       const stream = new EventStream()
       listeners.add(stream)
       let last = ''
       const tell = async () => {
         stream.send('overview', await now())
         if (query.run === undefined) return
-        const run = await runs.view(await runs.find(query.run))
+        const run = await runs.buildView(await runs.require(query.run))
         const text = JSON.stringify(run)
         if (text !== last) stream.send('run', run)
         last = text
       }
       const missed = (error: unknown) =>
         stream.send('missed', { detail: error instanceof Error ? error.message : String(error) })
-      const timer = setInterval(() => void tell().catch(missed), EVERY_MS)
+      const timer = setInterval(() => void tell().catch(missed), EVENT_INTERVAL_MS)
       void tell().catch(missed)
       void stream.closed.then(() => {
         clearInterval(timer)
         listeners.delete(stream)
       })
-      return stream.answer(reply)
+      return stream.sendAsReply(reply)
     },
   )
 }
 
-async function seen(services: Parts): Promise<Overview> {
-  const [health, figures] = await Promise.all([readiness(services), services.metrics.overview()])
+async function buildOverview(services: OverviewDeps): Promise<Overview> {
+  const [health, figures] = await Promise.all([checkReadiness(services), services.metrics.overview()])
   return { at: new Date().toISOString(), health, ...figures }
 }

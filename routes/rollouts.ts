@@ -1,34 +1,37 @@
 /** POST /rollouts, GET /rollouts/{group}: groups of completions, scored by workers. */
 import { z } from 'zod'
-import { Fault } from '../src/faults.ts'
-import { waitMsOf } from '../src/prefer.ts'
-import { type Caller, mayUse } from '../src/words/caller.ts'
-import { problems } from '../src/words/problem.ts'
+import { ServiceError } from '../src/faults.ts'
+import { parsePreferWaitMs } from '../src/prefer.ts'
+import { type Caller, canAccessRun } from '../src/words/caller.ts'
+import { problemResponses } from '../src/words/problem.ts'
 import { Group, GroupId, GroupInput, RunName } from '../src/words/rollout.ts'
 import type { App, Services } from './context.ts'
 
 const ROLLOUTS_BODY_BYTES = 64 * 1024 * 1024
 
 /** Bodies up to here are read before a full run refuses them: they may hold a known group. */
-const READ_ANYWAY_BYTES = 64 * 1024
+const EARLY_REJECT_MIN_BYTES = 64 * 1024
 
-const Run = { run: RunName.optional().describe('`default` if not given') }
-const OneGroup = z.strictObject({ ...Run, ...GroupInput.shape })
-const SeveralGroups = z.strictObject({ ...Run, groups: z.array(GroupInput).min(1).max(256) })
+const RunField = { run: RunName.optional().describe('`default` if not given') }
+const SingleGroupBody = z.strictObject({ ...RunField, ...GroupInput.shape })
+const MultipleGroupsBody = z.strictObject({ ...RunField, groups: z.array(GroupInput).min(1).max(256) })
 
-interface Posting {
-  body: z.infer<typeof OneGroup> | z.infer<typeof SeveralGroups>
+interface RolloutsRequest {
+  body: z.infer<typeof SingleGroupBody> | z.infer<typeof MultipleGroupsBody>
   query: { run?: string | undefined }
   id: string
   caller: Caller
 }
 
-const Headers = z.looseObject({
+const RolloutsHeaders = z.looseObject({
   prefer: z.string().optional().describe('`wait=N`: hold the answer until it is ready, N seconds at most'),
 })
-const Groups = z.strictObject({ groups: z.array(Group) })
+const GroupsResponse = z.strictObject({ groups: z.array(Group) })
 
-export function rollouts(app: App, { intake, runs, completions }: Services): void {
+export function addRolloutRoutes(
+  app: App,
+  { rolloutSubmission: intake, runs, groupNotifications: completions }: Services,
+): void {
   // Who waits for a group or a batch is told how it stands when the server closes, not cut off.
   app.addHook('preClose', (done) => {
     completions.close()
@@ -42,20 +45,20 @@ export function rollouts(app: App, { intake, runs, completions }: Services): voi
       onRequest: async ({ query, headers }) => {
         const { data: run } = RunName.safeParse((query as { run?: unknown }).run) // not validated yet
         const bytes = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY)
-        if (run !== undefined && bytes > READ_ANYWAY_BYTES) await intake.assertRoom(run)
+        if (run !== undefined && bytes > EARLY_REJECT_MIN_BYTES) await intake.assertCapacity(run)
       },
       schema: {
         tags: ['rollouts'],
         summary: 'Posts a group, or up to 256; what is sent twice counts once',
-        headers: Headers,
+        headers: RolloutsHeaders,
         querystring: z.strictObject({
           run: RunName.optional().describe('Where named, a full run refuses a large body unread'),
         }),
-        body: z.xor([OneGroup, SeveralGroups]), // see ItemsAsk
+        body: z.xor([SingleGroupBody, MultipleGroupsBody]), // see ItemsAsk
         response: {
-          200: z.union([Group, Groups]).describe('All groups are done'),
-          202: z.union([Group, Groups]).describe('Accepted; `Location` says where to look'),
-          ...problems(
+          200: z.union([Group, GroupsResponse]).describe('All groups are done'),
+          202: z.union([Group, GroupsResponse]).describe('Accepted; `Location` says where to look'),
+          ...problemResponses(
             'invalid_request',
             'invalid_json',
             'invalid_item_id',
@@ -72,8 +75,8 @@ export function rollouts(app: App, { intake, runs, completions }: Services): voi
     },
     async (request, reply) => {
       const { several, run, accepted } = await accept(request)
-      request.forgetBody()
-      const groups = await intake.answer(accepted, waitMsOf(request.headers.prefer))
+      request.releaseBody()
+      const groups = await intake.waitForGroups(accepted, parsePreferWaitMs(request.headers.prefer))
       const done = groups.every(({ status }) => status !== 'queued')
       const [first] = groups
       if (several || !first) return reply.status(done ? 200 : 202).send({ groups })
@@ -83,15 +86,15 @@ export function rollouts(app: App, { intake, runs, completions }: Services): voi
   )
 
   /** Apart from the wait that follows, so that nothing holds the body then. */
-  async function accept({ body, query, id, caller }: Posting) {
+  async function accept({ body, query, id, caller }: RolloutsRequest) {
     if (query.run !== undefined && body.run !== undefined && query.run !== body.run) {
-      throw new Fault('invalid_request', `The query names run ${query.run}, the body ${body.run}`)
+      throw new ServiceError('invalid_request', `The query names run ${query.run}, the body ${body.run}`)
     }
     const run = body.run ?? query.run ?? 'default'
     // The guard holds a bound key to the runs that a call names; this one may name none.
-    if (!mayUse(caller, run)) throw new Fault('forbidden', `This key is bound to other runs than ${run}`)
+    if (!canAccessRun(caller, run)) throw new ServiceError('forbidden', `This key is bound to other runs than ${run}`)
     const several = 'groups' in body
-    return { several, run, accepted: await intake.accept(run, several ? body.groups : [body], id) }
+    return { several, run, accepted: await intake.submit(run, several ? body.groups : [body], id) }
   }
 
   app.get(
@@ -100,19 +103,22 @@ export function rollouts(app: App, { intake, runs, completions }: Services): voi
       schema: {
         tags: ['rollouts'],
         summary: 'A group as it stands',
-        headers: Headers,
+        headers: RolloutsHeaders,
         params: z.strictObject({ group: GroupId }),
         querystring: z.strictObject({ run: RunName.default('default') }),
         response: {
           200: Group,
           202: Group.describe('Still queued'),
-          ...problems('invalid_request', 'unknown_run', 'unknown_group', 'redis_unavailable'),
+          ...problemResponses('invalid_request', 'unknown_run', 'unknown_group', 'redis_unavailable'),
         },
       },
     },
     async ({ params, query, headers }, reply) => {
-      const { name, epoch } = await runs.find(query.run)
-      const group = await intake.look({ run: name, epoch, group: params.group }, waitMsOf(headers.prefer))
+      const { name, epoch } = await runs.require(query.run)
+      const group = await intake.requireGroup(
+        { run: name, epoch, group: params.group },
+        parsePreferWaitMs(headers.prefer),
+      )
       return reply.status(group.status === 'queued' ? 202 : 200).send(group)
     },
   )

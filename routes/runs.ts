@@ -1,25 +1,25 @@
 /** /runs and /runs/{run}: settings, progress and curriculum of training runs. */
 import { Readable } from 'node:stream'
 import { z } from 'zod'
-import { jsonLine } from '../src/json-lines.ts'
-import { shared } from '../src/shared-reads.ts'
-import { mayUse } from '../src/words/caller.ts'
-import { problems } from '../src/words/problem.ts'
+import { formatJsonLine } from '../src/json-lines.ts'
+import { coalesceReads } from '../src/shared-reads.ts'
+import { canAccessRun } from '../src/words/caller.ts'
+import { problemResponses } from '../src/words/problem.ts'
 import { RunName } from '../src/words/rollout.ts'
 import { CurriculumPoint, Run, SettingsChange } from '../src/words/run.ts'
-import { textOf } from '../src/words/text.ts'
+import { textResponse } from '../src/words/text.ts'
 import type { App, Services } from './context.ts'
 
 const StepBound = z.coerce.number().int().min(0)
 
-async function* linesOf(objects: AsyncIterable<object>): AsyncGenerator<string> {
-  for await (const object of objects) yield jsonLine(object)
+async function* formatJsonLines(objects: AsyncIterable<object>): AsyncGenerator<string> {
+  for await (const object of objects) yield formatJsonLine(object)
 }
 
 const Params = z.strictObject({ run: RunName })
 
-export function runs(app: App, { runs, dumps, handout }: Services): void {
-  const look = shared(async (name: string) => runs.view(await runs.find(name))) // a run's workers look by the hundred
+export function addRunRoutes(app: App, { runs, dumps, itemQueue: handout }: Services): void {
+  const look = coalesceReads(async (name: string) => runs.buildView(await runs.require(name))) // a run's workers look by the hundred
 
   app.get(
     '/runs',
@@ -27,12 +27,12 @@ export function runs(app: App, { runs, dumps, handout }: Services): void {
       schema: {
         tags: ['runs'],
         summary: 'All runs, with settings and progress; a key that is bound to runs sees those',
-        response: { 200: z.strictObject({ runs: z.array(Run) }), ...problems('redis_unavailable') },
+        response: { 200: z.strictObject({ runs: z.array(Run) }), ...problemResponses('redis_unavailable') },
       },
     },
     async ({ caller }) => {
-      const opened = await runs.all((name) => mayUse(caller, name))
-      return { runs: await Promise.all(opened.map((run) => runs.view(run))) }
+      const opened = await runs.list((name) => canAccessRun(caller, name))
+      return { runs: await Promise.all(opened.map((run) => runs.buildView(run))) }
     },
   )
 
@@ -46,12 +46,12 @@ export function runs(app: App, { runs, dumps, handout }: Services): void {
         querystring: z.strictObject({ task: z.string().optional().describe('The points of this task alone') }),
         response: {
           200: z.strictObject({ points: z.array(CurriculumPoint) }),
-          ...problems('unknown_run', 'redis_unavailable'),
+          ...problemResponses('unknown_run', 'redis_unavailable'),
         },
       },
     },
     async ({ params, query }) => {
-      const points = await runs.history(await runs.find(params.run))
+      const points = await runs.listCurriculumPoints(await runs.require(params.run))
       return { points: query.task === undefined ? points : points.filter(({ task }) => task === query.task) }
     },
   )
@@ -68,17 +68,17 @@ export function runs(app: App, { runs, dumps, handout }: Services): void {
           to: StepBound.optional().describe('The last step, included'),
         }),
         response: {
-          200: textOf(
+          200: textResponse(
             'application/x-ndjson',
             '`{"step": 7, "reward/mean": 0.4, "score/mean": 0.5, "signal/frac_easy": 0.1, "length/p95": 812, …}`',
           ),
-          ...problems('invalid_request', 'unknown_run', 'redis_unavailable'),
+          ...problemResponses('invalid_request', 'unknown_run', 'redis_unavailable'),
         },
       },
     },
     async ({ params, query }, reply) => {
-      const run = await runs.find(params.run)
-      const lines = linesOf(runs.metrics(run, query.from, query.to ?? Number.MAX_SAFE_INTEGER))
+      const run = await runs.require(params.run)
+      const lines = formatJsonLines(runs.streamStepMetrics(run, query.from, query.to ?? Number.MAX_SAFE_INTEGER))
       return reply.type('application/x-ndjson').send(Readable.from(lines) as unknown as string) // a stream of it
     },
   )
@@ -90,12 +90,12 @@ export function runs(app: App, { runs, dumps, handout }: Services): void {
         tags: ['runs'],
         summary: 'Forgets a run and what it holds',
         params: Params,
-        response: { 204: z.null().describe('Forgotten'), ...problems('unknown_run', 'redis_unavailable') },
+        response: { 204: z.null().describe('Forgotten'), ...problemResponses('unknown_run', 'redis_unavailable') },
       },
     },
     async ({ params }, reply) => {
-      const run = await runs.find(params.run)
-      await runs.remove(params.run)
+      const run = await runs.require(params.run)
+      await runs.delete(params.run)
       await dumps.flush({ run: run.name, uuid: run.uuid })
       return reply.status(204).send(null)
     },
@@ -108,7 +108,7 @@ export function runs(app: App, { runs, dumps, handout }: Services): void {
         tags: ['runs'],
         summary: 'A run: its settings and how far it is',
         params: Params,
-        response: { 200: Run, ...problems('unknown_run', 'redis_unavailable') },
+        response: { 200: Run, ...problemResponses('unknown_run', 'redis_unavailable') },
       },
     },
     ({ params }) => look(params.run),
@@ -128,7 +128,7 @@ export function runs(app: App, { runs, dumps, handout }: Services): void {
         response: {
           200: z.strictObject({ ...Run.shape, changed: z.array(z.string()), restarts: z.array(z.string()) }),
           201: z.strictObject({ ...Run.shape, changed: z.array(z.string()), restarts: z.array(z.string()) }),
-          ...problems(
+          ...problemResponses(
             'invalid_request',
             'invalid_json',
             'unknown_task',
@@ -141,9 +141,9 @@ export function runs(app: App, { runs, dumps, handout }: Services): void {
       },
     },
     async ({ params, body, query }, reply) => {
-      const { run, created, changed, restarts } = await runs.change(params.run, body, query.restart)
-      void handout.prepare(run)
-      return reply.status(created ? 201 : 200).send({ ...(await runs.view(run)), changed, restarts })
+      const { run, created, changed, restarts } = await runs.update(params.run, body, query.restart)
+      void handout.schedulePrefetch(run)
+      return reply.status(created ? 201 : 200).send({ ...(await runs.buildView(run)), changed, restarts })
     },
   )
 }

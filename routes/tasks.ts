@@ -1,10 +1,10 @@
 /** GET /tasks, GET /tasks/{task}: what can be asked of a model. */
 import { z } from 'zod'
-import { problems } from '../src/words/problem.ts'
+import { problemResponses } from '../src/words/problem.ts'
 import { TaskDetail, TaskList } from '../src/words/task.ts'
 import type { App, Services } from './context.ts'
 
-export function tasks(app: App, { engine, tasks, ladders, items, figures }: Services): void {
+export function addTaskRoutes(app: App, { engine, tasks, ladders, items, taskStatistics: figures }: Services): void {
   app.get(
     '/tasks',
     {
@@ -15,7 +15,7 @@ export function tasks(app: App, { engine, tasks, ladders, items, figures }: Serv
           category: z.string().optional(),
           q: z.string().optional().describe('A part of the name'),
         }),
-        response: { 200: TaskList, ...problems('invalid_request') },
+        response: { 200: TaskList, ...problemResponses('invalid_request') },
       },
     },
     ({ query }) => {
@@ -36,17 +36,17 @@ export function tasks(app: App, { engine, tasks, ladders, items, figures }: Serv
         tags: ['tasks'],
         summary: 'One task: the schema of its config, its ladder, an example, figures',
         params: z.strictObject({ task: z.string().describe('Name of a task, such as leg_counting') }),
-        response: { 200: TaskDetail, ...problems('unknown_task', 'redis_unavailable') },
+        response: { 200: TaskDetail, ...problemResponses('unknown_task', 'redis_unavailable') },
       },
     },
     async ({ params }) => {
-      const summary = tasks.find(params.task)
-      const [facts, statistics] = await Promise.all([tasks.facts(summary.name), figures.of(summary.name)])
+      const summary = tasks.require(params.task)
+      const [facts, statistics] = await Promise.all([tasks.getTaskInfo(summary.name), figures.read(summary.name)])
       return {
         ...summary,
         config_schema: facts?.config_schema ?? null,
         ladder: ladders.rungs(summary.name),
-        example: facts ? await items.example(summary.name) : null,
+        example: facts ? await items.getExample(summary.name) : null,
         statistics,
       }
     },

@@ -6,15 +6,15 @@ import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { TASK_NAMES } from '../src/tasks/catalogue.ts'
-import { Matrix } from './attacks/matrix.ts'
-import { measureOthers, type Waits } from './attacks/others.ts'
-import { type Attack, attacks } from './attacks/strings.ts'
+import { ExploitMatrix } from './attacks/matrix.ts'
+import { type LatencySummary, measureOrdinaryRequests } from './attacks/others.ts'
+import { buildExploits, type Exploit } from './attacks/strings.ts'
 import { watchServer } from './attacks/watch.ts'
-import { type RunningServer, startServer } from './with-server.ts'
+import { type ChildServer, startChildServer } from './with-server.ts'
 
-const DEADLINE_MS = 2000
+const SCORE_DEADLINE_MS = 2000
 /** Two attacks for each core. */
-const IN_FLIGHT = 2 * availableParallelism()
+const MAX_IN_FLIGHT = 2 * availableParallelism()
 
 const { values } = parseArgs({
   options: { task: { type: 'string' }, seconds: { type: 'string', default: '20' }, help: { type: 'boolean' } },
@@ -24,36 +24,36 @@ if (values.help) {
   console.log('npm run attacks -- [--task NAME] [--seconds 20]')
   process.exit(0)
 }
-const server = await startServer({
-  SCORE_DEADLINE_MS: String(DEADLINE_MS),
+const server = await startChildServer({
+  SCORE_DEADLINE_MS: String(SCORE_DEADLINE_MS),
   LOG_LEVEL: 'warn',
   API_PROCESSES: '1',
   WORKERS: '1',
 })
 try {
-  process.exitCode = (await besiege(server)) ? 0 : 1
+  process.exitCode = (await runExploits(server)) ? 0 : 1
 } finally {
   await server.stop()
 }
 
 /** Whether all verdicts are as they must be, and nothing was made by an answer. */
-async function besiege({ url, pid }: RunningServer): Promise<boolean> {
+async function runExploits({ url, pid }: ChildServer): Promise<boolean> {
   const watch = await watchServer(pid)
-  const list = attacks(watch.marker, watch.port)
+  const list = buildExploits(watch.marker, watch.port)
   const tasks = values.task === undefined ? TASK_NAMES : [values.task]
-  const matrix = new Matrix(url, list)
-  for (const task of tasks) await matrix.group(task, await matrix.score(task, 2), 'attacked')
+  const matrix = new ExploitMatrix(url, list)
+  for (const task of tasks) await matrix.submitAsGroup(task, await matrix.scoreExploits(task, 2), 'attacked')
 
-  await measureOthers(url, sleep(2000)) // warm
-  const usual = await measureOthers(url, sleep(measureMs))
+  await measureOrdinaryRequests(url, sleep(2000)) // warm
+  const usual = await measureOrdinaryRequests(url, sleep(measureMs))
   const hanging = list.filter(({ name }) => name === 'simplification without end')
-  const attacked = await underAttack(url, 'simple_integration', hanging)
-  const flooded = await underAttack(url, 'rubiks_cube', list)
+  const attacked = await measureUnderExploits(url, 'simple_integration', hanging)
+  const flooded = await measureUnderExploits(url, 'rubiks_cube', list)
 
-  const traces = watch.traces()
-  const { residentMb, mappedMb } = watch.largest()
+  const traces = watch.listTraces()
+  const { residentMb, mappedMb } = watch.getPeakMemory()
   watch.stop()
-  const { verdicts, slowest, unscored, wrong } = matrix.siege
+  const { verdicts, slowestVerdict: slowest, unscored, wrong } = matrix.report
   console.log(
     `${tasks.length} tasks × ${list.length} attacks through POST /score and POST /rollouts: ${verdicts} verdicts`,
   )
@@ -63,7 +63,7 @@ async function besiege({ url, pid }: RunningServer): Promise<boolean> {
   console.log(`unscored: ${unscored.length}`)
   for (const what of unscored) console.log(`  ${what}`)
   console.log(
-    `\n| others, ${IN_FLIGHT} attacks in flight | usual p50 | p99 | hanging answers p50 | p99 | long answers p50 | p99 |`,
+    `\n| others, ${MAX_IN_FLIGHT} attacks in flight | usual p50 | p99 | hanging answers p50 | p99 | long answers p50 | p99 |`,
   )
   console.log('|---|---|---|---|---|---|---|')
   for (const [k, { kind, p50, p99 }] of usual.entries()) {
@@ -76,14 +76,14 @@ async function besiege({ url, pid }: RunningServer): Promise<boolean> {
 }
 
 /** What others wait while so many attacks are in flight. */
-async function underAttack(url: string, task: string, list: Attack[]): Promise<Waits[]> {
+async function measureUnderExploits(url: string, task: string, list: Exploit[]): Promise<LatencySummary[]> {
   let over = false
   const end = sleep(measureMs).then(() => {
     over = true
   })
-  const assault = Array.from({ length: IN_FLIGHT }, async () => {
-    while (!over) for (const attack of list) if (!over) await new Matrix(url, [attack]).score(task, 1)
+  const assault = Array.from({ length: MAX_IN_FLIGHT }, async () => {
+    while (!over) for (const attack of list) if (!over) await new ExploitMatrix(url, [attack]).scoreExploits(task, 1)
   })
-  const [waits] = await Promise.all([measureOthers(url, end), ...assault])
+  const [waits] = await Promise.all([measureOrdinaryRequests(url, end), ...assault])
   return waits
 }

@@ -5,22 +5,22 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
-import { startServer } from './with-server.ts'
+import { startChildServer } from './with-server.ts'
 
-const GROUPS = 96
-const ROLLOUTS = 16
-const TOKENS = 2048
+const GROUP_COUNT = 96
+const ROLLOUTS_PER_GROUP = 16
+const TOKENS_PER_ROLLOUT = 2048
 const TICKS_PER_S = 100
 
-const random = (n: number, of: (k: number) => number) => Array.from({ length: n }, (_, k) => of(k))
+const generate = (n: number, of: (k: number) => number) => Array.from({ length: n }, (_, k) => of(k))
 
 /** 16 rollouts of 2,048 tokens, with masks and log-probabilities as float32 prints them. */
-function groupOf(id: string, itemId: string, rollouts: number) {
+function buildGroup(id: string, itemId: string, rollouts: number) {
   return {
     group_id: id,
     item_id: itemId,
-    rollouts: random(rollouts, (k) => k).map((rollout) => {
-      const tokens = random(TOKENS, () => Math.floor(Math.random() * 151_000))
+    rollouts: generate(rollouts, (k) => k).map((rollout) => {
+      const tokens = generate(TOKENS_PER_ROLLOUT, () => Math.floor(Math.random() * 151_000))
       return {
         completion: `${tokens
           .slice(0, 400)
@@ -28,17 +28,17 @@ function groupOf(id: string, itemId: string, rollouts: number) {
           .join(' ')} <answer>${rollout % 2 ? 100 : 1}</answer>`,
         tokens,
         masks: tokens.map((token, k) => (k < 256 ? -100 : token)),
-        logprobs: random(TOKENS, (k) => (k < 256 ? 1 : Math.fround(Math.log(Math.random()) / 3))),
+        logprobs: generate(TOKENS_PER_ROLLOUT, (k) => (k < 256 ? 1 : Math.fround(Math.log(Math.random()) / 3))),
       }
     }),
   }
 }
 
-const server = await startServer({ API_PROCESSES: '1', WORKERS: '1', LOG_LEVEL: 'warn' })
+const server = await startChildServer({ API_PROCESSES: '1', WORKERS: '1', LOG_LEVEL: 'warn' })
 const redis = new Redis(`${server.dataDir}/redis/redis.sock`)
 redis.on('error', () => {})
 try {
-  const api = pidOf('api.ts')
+  const api = findPid('api.ts')
   const call = async (path: string, body: unknown) => {
     const response = await fetch(server.url + path, {
       method: 'POST',
@@ -53,65 +53,65 @@ try {
   const itemId = items[0]?.id ?? ''
 
   // In.
-  const bodies = random(GROUPS, (k) => k).map((k) =>
-    JSON.stringify({ run: 'big', ...groupOf(`g${k}`, itemId, ROLLOUTS) }),
+  const bodies = generate(GROUP_COUNT, (k) => k).map((k) =>
+    JSON.stringify({ run: 'big', ...buildGroup(`g${k}`, itemId, ROLLOUTS_PER_GROUP) }),
   )
-  const bytes = bodies.reduce((sum, body) => sum + body.length, 0) / GROUPS
-  await inTurns(
+  const bytes = bodies.reduce((sum, body) => sum + body.length, 0) / GROUP_COUNT
+  await runConcurrently(
     bodies.slice(0, 16).map((body) => () => call('/rollouts', body)),
     4,
   ) // warm
-  await settled()
-  const before = await usedMemory()
-  const busyIn = cpuSeconds(api)
-  await inTurns(
+  await waitUntilScored()
+  const before = await getRedisMemory()
+  const busyIn = getCpuSeconds(api)
+  await runConcurrently(
     bodies.slice(16).map((body) => () => call('/rollouts', body)),
     8,
   )
-  const inRate = (GROUPS - 16) / (cpuSeconds(api) - busyIn)
-  await settled()
-  const held = ((await usedMemory()) - before) / (GROUPS - 16)
-  print('a group as JSON', `${(bytes / 1e6).toFixed(2)} MB`)
-  print('in Redis', `${(held / 1e6).toFixed(3)} MB, ${(held / bytes).toFixed(2)} of its JSON`)
-  print('in, a second of the API’s processor', `${inRate.toFixed(0)} groups`)
+  const inRate = (GROUP_COUNT - 16) / (getCpuSeconds(api) - busyIn)
+  await waitUntilScored()
+  const held = ((await getRedisMemory()) - before) / (GROUP_COUNT - 16)
+  printFigure('a group as JSON', `${(bytes / 1e6).toFixed(2)} MB`)
+  printFigure('in Redis', `${(held / 1e6).toFixed(3)} MB, ${(held / bytes).toFixed(2)} of its JSON`)
+  printFigure('in, a second of the API’s processor', `${inRate.toFixed(0)} groups`)
 
   // Out.
   for (const style of ['numbers', 'base64']) {
     const first = style === 'numbers' ? 0 : 4
-    const busyOut = cpuSeconds(api)
+    const busyOut = getCpuSeconds(api)
     let groups = 0
     for (let step = first; step < first + 4; step++) {
       await call(`/runs/big/batches?arrays=${style}`, { step })
       await call(`/runs/big/batches?arrays=${style}`, { step }) // the same again costs the same
-      groups += 2 * (128 / ROLLOUTS)
+      groups += 2 * (128 / ROLLOUTS_PER_GROUP)
     }
-    print(`out as ${style}`, `${(groups / (cpuSeconds(api) - busyOut)).toFixed(0)} groups`)
+    printFigure(`out as ${style}`, `${(groups / (getCpuSeconds(api) - busyOut)).toFixed(0)} groups`)
   }
 
   // 64 posts of 4 MB at once.
-  const idle = rssMb(api)
-  const large = random(64, (k) => k).map((k) =>
-    JSON.stringify({ run: 'large', ...groupOf(`l${k}`, itemId, 4 * ROLLOUTS) }),
+  const idle = getResidentMb(api)
+  const large = generate(64, (k) => k).map((k) =>
+    JSON.stringify({ run: 'large', ...buildGroup(`l${k}`, itemId, 4 * ROLLOUTS_PER_GROUP) }),
   )
   let peak = 0
   const watch = setInterval(() => {
-    peak = Math.max(peak, rssMb(api))
+    peak = Math.max(peak, getResidentMb(api))
   }, 20)
   const answers = await Promise.all(large.map((body) => call('/rollouts', body)))
   clearInterval(watch)
-  print('64 posts of 4 MB at once', `${answers.filter(({ status }) => status === 202).length} accepted`)
-  print('memory of the API', `${idle} MB before, ${peak} MB at most`)
+  printFigure('64 posts of 4 MB at once', `${answers.filter(({ status }) => status === 202).length} accepted`)
+  printFigure('memory of the API', `${idle} MB before, ${peak} MB at most`)
 } finally {
   redis.disconnect()
   await server.stop()
 }
 
-function print(what: string, figure: string): void {
+function printFigure(what: string, figure: string): void {
   console.log(`${what.padEnd(40)} ${figure}`)
 }
 
-async function inTurns(asks: (() => Promise<{ status: number }>)[], atOnce: number): Promise<void> {
-  const lanes = random(atOnce, (lane) => lane).map(async (lane) => {
+async function runConcurrently(asks: (() => Promise<{ status: number }>)[], atOnce: number): Promise<void> {
+  const lanes = generate(atOnce, (lane) => lane).map(async (lane) => {
     for (let k = lane; k < asks.length; k += atOnce) {
       const answer = await asks[k]?.()
       if (answer && answer.status >= 300) throw new Error(`refused with ${answer.status}`)
@@ -121,7 +121,7 @@ async function inTurns(asks: (() => Promise<{ status: number }>)[], atOnce: numb
 }
 
 /** Until all groups are scored: what is queued takes other memory than what is buffered. */
-async function settled(): Promise<void> {
+async function waitUntilScored(): Promise<void> {
   for (;;) {
     const run = (await (await fetch(`${server.url}/runs/big`)).json()) as { progress: { queued_groups: number } }
     if (run.progress.queued_groups === 0) return
@@ -129,11 +129,11 @@ async function settled(): Promise<void> {
   }
 }
 
-async function usedMemory(): Promise<number> {
+async function getRedisMemory(): Promise<number> {
   return Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1])
 }
 
-function pidOf(script: string): number {
+function findPid(script: string): number {
   const rows = execFileSync('ps', ['-eo', 'pid,ppid,args']).toString().split('\n')
   const row = rows
     .map((line) => line.trim().split(/\s+/))
@@ -141,11 +141,11 @@ function pidOf(script: string): number {
   return Number(row?.[0])
 }
 
-function cpuSeconds(pid: number): number {
+function getCpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_S
 }
 
-function rssMb(pid: number): number {
+function getResidentMb(pid: number): number {
   return Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024)
 }

@@ -4,15 +4,15 @@
  */
 import { SingleBar } from 'cli-progress'
 import { Command, InvalidArgumentError } from 'commander'
-import { storm } from './chaos/storm.ts'
+import { runChaos } from './chaos/storm.ts'
 
-const count = (text: string) => {
+const parseCount = (text: string) => {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('a whole number')
   return Number(text)
 }
 const options = new Command('chaos')
-  .option('--kills <n>', 'processes to kill; Redis twice among them', count, 200)
-  .option('--seed <n>', 'who is killed and what is posted', count, Date.now() % 1_000_000)
+  .option('--kills <n>', 'processes to kill; Redis twice among them', parseCount, 200)
+  .option('--seed <n>', 'who is killed and what is posted', parseCount, Date.now() % 1_000_000)
   .parse()
   .opts<{ kills: number; seed: number }>()
 
@@ -25,7 +25,7 @@ const bar = new SingleBar({
   notTTYSchedule: 10_000,
 })
 bar.start(options.kills, 0)
-const report = await storm({ ...options, onKill: (done) => bar.update(done) }).finally(() => bar.stop())
+const report = await runChaos({ ...options, onKill: (done) => bar.update(done) }).finally(() => bar.stop())
 
 const { api, worker, host, redis } = report.kills
 console.log(

@@ -5,9 +5,9 @@
 import { parseArgs } from 'node:util'
 import { Ladders } from '../src/engine/ladders.ts'
 import { PythonEngine } from '../src/engine/python.ts'
-import { preparePython } from '../src/prepare/python-environment.ts'
+import { ensurePythonEnvironment } from '../src/prepare/python-environment.ts'
 import { NATIVE_TASKS } from '../src/scorers/catalogue.ts'
-import { type Cost, measureTask } from './cost/measure.ts'
+import { measureTaskCost, type ScoringCost } from './cost/measure.ts'
 
 const { values } = parseArgs({
   options: {
@@ -22,16 +22,16 @@ if (values.help) {
   process.exit(0)
 }
 const engine = new PythonEngine({
-  python: await preparePython(console.error),
-  hosts: 1,
+  pythonPath: await ensurePythonEnvironment(console.error),
+  workersPerPool: 1,
   scoreDeadlineMs: 2000,
   makeDeadlineMs: 20_000,
 })
-await engine.started()
+await engine.waitUntilStarted()
 const ladders = new Ladders()
-const costs: Cost[] = []
+const costs: ScoringCost[] = []
 for (const task of values.task === undefined ? NATIVE_TASKS : [values.task]) {
-  costs.push(...(await measureTask(engine, ladders, task, Number(values.size), Number(values.times))))
+  costs.push(...(await measureTaskCost(engine, ladders, task, Number(values.size), Number(values.times))))
 }
 await engine.close()
 console.log('| task | scoring | dearest answer | ms |\n|---|---|---|---|')

@@ -6,23 +6,23 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { REASONS } from './dependencies/reasons.ts'
-import { toolsFolder } from './fuzz/tools.ts'
+import { DEPENDENCY_REASONS } from './dependencies/reasons.ts'
+import { installTools } from './fuzz/tools.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
+const readProjectFile = (file: string) => readFileSync(join(ROOT, file), 'utf8')
 
-interface Entry {
+interface LockEntry {
   version: string
   dev?: boolean
   license?: string
   dependencies?: Record<string, string>
   optionalDependencies?: Record<string, string>
 }
-const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Entry> } // as npm writes it
-const manifest = JSON.parse(read('package.json')) as Record<string, Record<string, string>> // as we write it
+const { packages } = JSON.parse(readProjectFile('package-lock.json')) as { packages: Record<string, LockEntry> } // as npm writes it
+const manifest = JSON.parse(readProjectFile('package.json')) as Record<string, Record<string, string>> // as we write it
 
-const NOTE = `# Dependencies
+const PAGE_HEAD = `# Dependencies
 
 Written by \`npm run packages\`; a test holds the tables to package.json, requirements.in and requirements-redis.txt.
 Everything is pinned with hashes: package-lock.json, and requirements*.txt, which are installed with \`--require-hashes\`.
@@ -35,45 +35,45 @@ it is in this repository.
 writeFileSync(
   join(ROOT, 'docs', 'dependencies.md'),
   [
-    NOTE,
-    ...nodeTable('To run', ['dependencies', 'optionalDependencies']),
-    ...nodeTable('To develop', ['devDependencies']),
-    ...pythonTable(),
-    ...licences(),
-    ...advisories(),
+    PAGE_HEAD,
+    ...formatNodeTable('To run', ['dependencies', 'optionalDependencies']),
+    ...formatNodeTable('To develop', ['devDependencies']),
+    ...formatPythonTable(),
+    ...formatLicenses(),
+    ...formatAdvisories(),
   ].join('\n'),
 )
 
-function nodeTable(title: string, kinds: string[]): string[] {
+function formatNodeTable(title: string, kinds: string[]): string[] {
   const names = kinds.flatMap((kind) => Object.keys(manifest[kind] ?? {}))
   const rows = names.map((name) => {
     const entry = packages[`node_modules/${name}`]
-    return `| ${name} | ${entry?.version} | ${entry?.license ?? licenceAt(`node_modules/${name}`)} | ${broughtBy(`node_modules/${name}`).size} | ${REASONS[name] ?? ''} |`
+    return `| ${name} | ${entry?.version} | ${entry?.license ?? readLicense(`node_modules/${name}`)} | ${listTransitive(`node_modules/${name}`).size} | ${DEPENDENCY_REASONS[name] ?? ''} |`
   })
   return [`## ${title}`, '', '| package | version | licence | brings | for |', '|---|---|---|---|---|', ...rows, '']
 }
 
 /** Entries for other platforms tell no licence, and are not installed here: they are parts of packages that are. */
-function licenceAt(place: string): string {
+function readLicense(place: string): string {
   if (!existsSync(join(ROOT, place))) return 'for another platform'
-  const { license = 'unknown' } = JSON.parse(read(`${place}/package.json`)) as { license?: string } // by convention
+  const { license = 'unknown' } = JSON.parse(readProjectFile(`${place}/package.json`)) as { license?: string } // by convention
   return license
 }
 
 /** Every package that this one needs, however far down. */
-function broughtBy(place: string, seen = new Set<string>()): Set<string> {
+function listTransitive(place: string, seen = new Set<string>()): Set<string> {
   const { dependencies = {}, optionalDependencies = {} } = packages[place] ?? {}
   for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
-    const found = resolved(place, name)
+    const found = resolvePackage(place, name)
     if (found === undefined || seen.has(found)) continue
     seen.add(found)
-    broughtBy(found, seen)
+    listTransitive(found, seen)
   }
   return seen
 }
 
 /** Where Node would find it: in the package's own folder, else in those above. */
-function resolved(place: string, name: string): string | undefined {
+function resolvePackage(place: string, name: string): string | undefined {
   for (let folder = place; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
     const found = folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`
     if (packages[found]) return found
@@ -81,12 +81,12 @@ function resolved(place: string, name: string): string | undefined {
   }
 }
 
-function pythonTable(): string[] {
-  const direct = [...read('requirements.in').matchAll(/^([\w.-]+)/gm)].map(([, name]) => name ?? '')
-  const all = pinned('requirements.txt')
-  const rows = [...direct, ...pinned('requirements-redis.txt').keys()].map((name) => {
-    const version = all.get(name) ?? pinned('requirements-redis.txt').get(name)
-    return `| ${name} | ${version} | ${pythonLicence(name)} | ${REASONS[name] ?? ''} |`
+function formatPythonTable(): string[] {
+  const direct = [...readProjectFile('requirements.in').matchAll(/^([\w.-]+)/gm)].map(([, name]) => name ?? '')
+  const all = parsePins('requirements.txt')
+  const rows = [...direct, ...parsePins('requirements-redis.txt').keys()].map((name) => {
+    const version = all.get(name) ?? parsePins('requirements-redis.txt').get(name)
+    return `| ${name} | ${version} | ${readPythonLicense(name)} | ${DEPENDENCY_REASONS[name] ?? ''} |`
   })
   const others = [...all.keys()].filter((name) => !direct.includes(name))
   return [
@@ -96,17 +96,19 @@ function pythonTable(): string[] {
     '|---|---|---|---|',
     ...rows,
     '',
-    `They bring ${others.length} more: ${others.map((name) => `${name} (${pythonLicence(name)})`).join(', ')}. Tools that no server needs`,
+    `They bring ${others.length} more: ${others.map((name) => `${name} (${readPythonLicense(name)})`).join(', ')}. Tools that no server needs`,
     'are pinned in requirements-tools.txt.',
     '',
   ]
 }
 
-function pinned(file: string): Map<string, string> {
-  return new Map([...read(file).matchAll(/^([\w.-]+)==(\S+)/gm)].map(([, name = '', version = '']) => [name, version]))
+function parsePins(file: string): Map<string, string> {
+  return new Map(
+    [...readProjectFile(file).matchAll(/^([\w.-]+)==(\S+)/gm)].map(([, name = '', version = '']) => [name, version]),
+  )
 }
 
-function pythonLicence(name: string): string {
+function readPythonLicense(name: string): string {
   const lib = join(ROOT, '.venv', 'lib')
   const site = join(lib, readdirSync(lib)[0] ?? '', 'site-packages')
   const folder = readdirSync(site).find((entry) => entry.toLowerCase().startsWith(`${name.replaceAll('-', '_')}-`))
@@ -117,24 +119,24 @@ function pythonLicence(name: string): string {
 }
 
 /** Of everything that is installed to run, direct or not. */
-function licences(): string[] {
+function formatLicenses(): string[] {
   const counts = new Map<string, number>()
   const running = Object.entries(packages).filter(([place, { dev }]) => place !== '' && !dev)
-  for (const [place, { license = licenceAt(place) }] of running) counts.set(license, (counts.get(license) ?? 0) + 1)
+  for (const [place, { license = readLicense(place) }] of running) counts.set(license, (counts.get(license) ?? 0) + 1)
   const list = [...counts].toSorted(([, a], [, b]) => b - a).map(([name, count]) => `${name} ${count}`)
   return ['## Licences', '', `Of the ${running.length} npm packages to run, direct or not: ${list.join(', ')}.`, '']
 }
 
-function advisories(): string[] {
+function formatAdvisories(): string[] {
   const npm = spawnSync('npm', ['audit', '--omit=dev', '--json'], { cwd: ROOT, encoding: 'utf8' })
-  const npmSays = said(
+  const npmSays = formatAdvisoryCount(
     npm.stdout,
     ({ metadata }) => (metadata as { vulnerabilities?: { total: number } })?.vulnerabilities?.total,
   )
   const files = ['requirements.txt', 'requirements-redis.txt'].flatMap((file) => ['-r', file])
   const args = [...files, '--no-deps', '--disable-pip', '--format', 'json']
-  const pip = spawnSync(join(toolsFolder(), 'pip-audit'), args, { cwd: ROOT, encoding: 'utf8' })
-  const pipSays = said(pip.stdout, ({ dependencies }) => {
+  const pip = spawnSync(join(installTools(), 'pip-audit'), args, { cwd: ROOT, encoding: 'utf8' })
+  const pipSays = formatAdvisoryCount(pip.stdout, ({ dependencies }) => {
     const all = dependencies as { vulns?: unknown[]; skip_reason?: string }[]
     return all.some((one) => one.skip_reason) ? undefined : all.reduce((sum, one) => sum + (one.vulns?.length ?? 0), 0)
   })
@@ -149,7 +151,7 @@ function advisories(): string[] {
   ]
 }
 
-function said(output: string, total: (report: Record<string, unknown>) => number | undefined): string {
+function formatAdvisoryCount(output: string, total: (report: Record<string, unknown>) => number | undefined): string {
   try {
     const count = total(JSON.parse(output) as Record<string, unknown>)
     if (count !== undefined) return String(count)

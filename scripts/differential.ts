@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util'
 import { Ladders } from '../src/engine/ladders.ts'
 import { PythonEngine } from '../src/engine/python.ts'
-import { preparePython } from '../src/prepare/python-environment.ts'
+import { ensurePythonEnvironment } from '../src/prepare/python-environment.ts'
 import { NATIVE_TASKS } from '../src/scorers/catalogue.ts'
 import { compareTask } from './differential/compare.ts'
 
@@ -23,12 +23,12 @@ if (values.help) {
 }
 const seed = values.seed === undefined ? Date.now() % 1e9 : Number(values.seed)
 const engine = new PythonEngine({
-  python: await preparePython(console.error),
-  hosts: 2,
+  pythonPath: await ensurePythonEnvironment(console.error),
+  workersPerPool: 2,
   scoreDeadlineMs: 2000,
   makeDeadlineMs: 10_000,
 })
-await engine.started()
+await engine.waitUntilStarted()
 const ladders = new Ladders()
 console.log(`seed ${seed}`)
 let answers = 0

@@ -8,10 +8,10 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { createGunzip } from 'node:zlib'
-import { linesOf } from '../src/json-lines.ts'
-import { withServer } from './with-server.ts'
+import { readLines } from '../src/json-lines.ts'
+import { withScriptServer } from './with-server.ts'
 
-interface Line {
+interface RecordedLine {
   task: string
   config?: Record<string, unknown>
   seed: number
@@ -27,17 +27,17 @@ interface Line {
   differs?: string[]
 }
 
-interface Tally {
+interface FidelityCounts {
   items: number
   itemsEqual: number
   scores: number
   scoresEqual: number
 }
 
-const AT_ONCE = 4
-const CLOSE = 1e-9
+const CONCURRENCY = 4
+const SCORE_TOLERANCE = 1e-9
 /** Tasks whose items depend on `size`, or are bounded by it. */
-const SIZED = new Set(['acre', 'word_ladder', 'gsm_symbolic', 'list_functions'])
+const SIZE_DEPENDENT_TASKS = new Set(['acre', 'word_ladder', 'gsm_symbolic', 'list_functions'])
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -48,11 +48,11 @@ if (values.help || positionals.length === 0) {
   process.exit(values.help ? 0 : 2)
 }
 // A server of its own has a long deadline, so that a busy machine does not turn scores into timeouts.
-const failed = await withServer(values.url, replay, { SCORE_DEADLINE_MS: '20000' })
+const failed = await withScriptServer(values.url, replay, { SCORE_DEADLINE_MS: '20000' })
 process.exit(failed ? 1 : 0)
 
 async function replay(url: string): Promise<boolean> {
-  const tallies = new Map<string, Tally>()
+  const tallies = new Map<string, FidelityCounts>()
   const differences: string[] = []
   for (const file of positionals) {
     const recipes = await readRecipes(file)
@@ -60,30 +60,35 @@ async function replay(url: string): Promise<boolean> {
     const queue = recipes.values()
     const work = async () => {
       for (const lines of queue) {
-        await compare(url, lines, tallies, differences)
+        await compareRecipe(url, lines, tallies, differences)
         done++
         if (process.stderr.isTTY) process.stderr.write(`\r${file}: ${done}/${recipes.size} recipes`)
       }
     }
-    await Promise.all(Array.from({ length: AT_ONCE }, work))
+    await Promise.all(Array.from({ length: CONCURRENCY }, work))
     if (process.stderr.isTTY) process.stderr.write('\n')
   }
-  return report(tallies, differences)
+  return printReport(tallies, differences)
 }
 
 /** The lines of a file by recipe, so that an item is made once. */
-async function readRecipes(file: string): Promise<Map<string, Line[]>> {
-  const recipes = new Map<string, Line[]>()
+async function readRecipes(file: string): Promise<Map<string, RecordedLine[]>> {
+  const recipes = new Map<string, RecordedLine[]>()
   const stream = createReadStream(file)
-  for await (const text of linesOf(file.endsWith('.gz') ? stream.pipe(createGunzip()) : stream)) {
-    const line = JSON.parse(text) as Line // the format of these files
+  for await (const text of readLines(file.endsWith('.gz') ? stream.pipe(createGunzip()) : stream)) {
+    const line = JSON.parse(text) as RecordedLine // the format of these files
     const key = JSON.stringify([line.task, line.config, line.seed, line.index])
     recipes.set(key, [...(recipes.get(key) ?? []), line])
   }
   return recipes
 }
 
-async function compare(url: string, lines: Line[], tallies: Map<string, Tally>, differences: string[]): Promise<void> {
+async function compareRecipe(
+  url: string,
+  lines: RecordedLine[],
+  tallies: Map<string, FidelityCounts>,
+  differences: string[],
+): Promise<void> {
   const [first] = lines
   if (!first) return
   const { size, ...config } = first.config ?? {}
@@ -91,7 +96,7 @@ async function compare(url: string, lines: Line[], tallies: Map<string, Tally>, 
     task: first.task,
     seed: first.seed,
     index: first.index,
-    config: SIZED.has(first.task) && size !== undefined ? { ...config, size } : config,
+    config: SIZE_DEPENDENT_TASKS.has(first.task) && size !== undefined ? { ...config, size } : config,
   }
   const tally = tallies.get(first.task) ?? { items: 0, itemsEqual: 0, scores: 0, scoresEqual: 0 }
   tallies.set(first.task, tally)
@@ -106,14 +111,15 @@ async function compare(url: string, lines: Line[], tallies: Map<string, Tally>, 
 async function compareItem(
   url: string,
   recipe: object,
-  line: Line,
-  tally: Tally,
+  line: RecordedLine,
+  tally: FidelityCounts,
   place: string,
   differences: string[],
 ): Promise<void> {
-  const posted = await ask(`${url}/items`, recipe)
+  const posted = await fetchJson(`${url}/items`, recipe)
   const item = posted.items?.[0]
-  const revealed = item && line.question !== undefined ? await ask(`${url}/items/${item.id}?reveal=true`) : undefined
+  const revealed =
+    item && line.question !== undefined ? await fetchJson(`${url}/items/${item.id}?reveal=true`) : undefined
   const question = item && (line.question_sha256 === undefined || sha256(item.question) === line.question_sha256)
   const answer = line.question === undefined || (revealed && revealed.answer === line.answer)
   tally.items++
@@ -127,8 +133,8 @@ async function compareItem(
 async function compareScores(
   url: string,
   recipe: object,
-  lines: Line[],
-  tally: Tally,
+  lines: RecordedLine[],
+  tally: FidelityCounts,
   place: string,
   differences: string[],
 ): Promise<void> {
@@ -137,7 +143,7 @@ async function compareScores(
     recipe,
     ...(line.completion === undefined ? { answer: line.answer } : { completion: line.completion }),
   }))
-  const { verdicts } = await ask(`${url}/score`, {
+  const { verdicts } = await fetchJson(`${url}/score`, {
     rollouts,
     dual_format: false,
     extraction: whole ? 'last_tag' : 'bare',
@@ -150,7 +156,7 @@ async function compareScores(
     const byOurRule = line.completion !== undefined && (line.model_answer === null || line.score === null)
     if (
       verdict?.status === 'scored' &&
-      (Math.abs(verdict.score - wanted) <= CLOSE || (byOurRule && verdict.score === 0))
+      (Math.abs(verdict.score - wanted) <= SCORE_TOLERANCE || (byOurRule && verdict.score === 0))
     )
       tally.scoresEqual++
     else
@@ -160,8 +166,8 @@ async function compareScores(
   })
 }
 
-function report(tallies: Map<string, Tally>, differences: string[]): boolean {
-  const total: Tally = { items: 0, itemsEqual: 0, scores: 0, scoresEqual: 0 }
+function printReport(tallies: Map<string, FidelityCounts>, differences: string[]): boolean {
+  const total: FidelityCounts = { items: 0, itemsEqual: 0, scores: 0, scoresEqual: 0 }
   console.log('| task | items equal | scores equal |\n|---|---|---|')
   for (const [task, tally] of [...tallies].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     console.log(`| ${task} | ${tally.itemsEqual}/${tally.items} | ${tally.scoresEqual}/${tally.scores} |`)
@@ -174,7 +180,7 @@ function report(tallies: Map<string, Tally>, differences: string[]): boolean {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: read by the comparisons above, which fail where a field is not there
-async function ask(address: string, body?: unknown): Promise<any> {
+async function fetchJson(address: string, body?: unknown): Promise<any> {
   const init =
     body === undefined
       ? {}

@@ -8,9 +8,9 @@ import { parseArgs } from 'node:util'
 import { type AnswersReport, fuzzAnswers } from './fuzz/answers.ts'
 import { fuzzHttp, type HttpReport } from './fuzz/http.ts'
 import { MUTATIONS } from './fuzz/mutations.ts'
-import { withServer } from './with-server.ts'
+import { withScriptServer } from './with-server.ts'
 
-const KEY = 'fuzz'
+const ADMIN_KEY = 'fuzz'
 const DOCUMENT = join(import.meta.dirname, '..', 'docs', 'fuzz.md')
 
 const { values } = parseArgs({
@@ -28,24 +28,33 @@ if (values.help) {
   process.exit(0)
 }
 
-const env = { API_KEYS: `admin:${KEY}`, LOG_LEVEL: 'warn', MODEL_HOSTS: '127.0.0.1' }
+const env = { API_KEYS: `admin:${ADMIN_KEY}`, LOG_LEVEL: 'warn', MODEL_HOSTS: '127.0.0.1' }
 // A busy machine must not turn slow scores into timeouts: what hangs hangs for longer than this too.
-const patient = { ...env, SCORE_DEADLINE_MS: '20000' }
+const longDeadlineEnv = { ...env, SCORE_DEADLINE_MS: '20000' }
 const http =
   values.only !== 'answers'
-    ? await withServer(undefined, (url) => fuzzHttp(url, KEY, Number(values.calls), Number(values.seed)), env)
+    ? await withScriptServer(
+        undefined,
+        (url) => fuzzHttp(url, ADMIN_KEY, Number(values.calls), Number(values.seed)),
+        env,
+      )
     : undefined
 const answers =
   values.only !== 'http'
-    ? await withServer(undefined, (url) => fuzzAnswers(url, KEY, values.data, values.tasks?.split(',')), patient)
+    ? await withScriptServer(
+        undefined,
+        (url) => fuzzAnswers(url, ADMIN_KEY, values.data, values.tasks?.split(',')),
+        longDeadlineEnv,
+      )
     : undefined
-const text = [...(http ? httpLines(http) : []), ...answersLines(answers)].join('\n')
+const text = [...(http ? formatHttpReport(http) : []), ...formatAnswersReport(answers)].join('\n')
 console.log(text)
-if (values.only === undefined && values.tasks === undefined && answers) writeFileSync(DOCUMENT, `${head()}\n${text}\n`)
-const failed = (http?.failures.length ?? 0) + (answers?.unscored.length ?? 0) + (answers?.hostEnds.length ?? 0)
+if (values.only === undefined && values.tasks === undefined && answers)
+  writeFileSync(DOCUMENT, `${formatHead()}\n${text}\n`)
+const failed = (http?.failures.length ?? 0) + (answers?.unscored.length ?? 0) + (answers?.workerExits.length ?? 0)
 process.exit(failed > 0 ? 1 : 0)
 
-function head(): string {
+function formatHead(): string {
   return `# Fuzzing
 
 \`npm run fuzz\` starts a server as a user would and writes this page. What it uses is installed under \`artifacts/\` from
@@ -54,7 +63,7 @@ requirements-tools.txt. \`npm test\` has samples: bodies, completions, ids, verd
 `
 }
 
-function httpLines({ calls, failures, statuses }: HttpReport): string[] {
+function formatHttpReport({ calls, failures, statuses }: HttpReport): string[] {
   return [
     '## Calls',
     '',
@@ -72,9 +81,9 @@ function httpLines({ calls, failures, statuses }: HttpReport): string[] {
   ]
 }
 
-function answersLines(report: AnswersReport | undefined): string[] {
+function formatAnswersReport(report: AnswersReport | undefined): string[] {
   if (!report) return ['Mutated answers: skipped, since ../shared/data is absent.']
-  const { answers, tasks, unscored, timeouts, hostEnds } = report
+  const { answers, tasks, unscored, timeouts, workerExits: hostEnds } = report
   return [
     '## Answers',
     '',

@@ -7,11 +7,11 @@ import { createReadStream } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { createGunzip } from 'node:zlib'
 import { PythonEngine } from '../src/engine/python.ts'
-import { linesOf } from '../src/json-lines.ts'
-import { preparePython } from '../src/prepare/python-environment.ts'
-import { hardenedItems } from './holes/hardened-item.ts'
+import { readLines } from '../src/json-lines.ts'
+import { ensurePythonEnvironment } from '../src/prepare/python-environment.ts'
+import { makeHardenedItems } from './holes/hardened-item.ts'
 
-interface Line {
+interface RecordedScore {
   task: string
   config: Record<string, unknown>
   seed: number
@@ -20,7 +20,7 @@ interface Line {
   score: number
 }
 
-interface Tally {
+interface ScoreChangeCounts {
   answers: number
   before: number
   after: number
@@ -31,7 +31,7 @@ interface Tally {
   down: string[]
 }
 
-const CLOSE = 1e-9
+const SCORE_TOLERANCE = 1e-9
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -42,24 +42,24 @@ if (values.help || positionals.length === 0) {
   process.exit(values.help ? 0 : 2)
 }
 const engine = new PythonEngine({
-  python: await preparePython(console.error),
-  hosts: 1,
+  pythonPath: await ensurePythonEnvironment(console.error),
+  workersPerPool: 1,
   scoreDeadlineMs: 10_000,
   makeDeadlineMs: 30_000,
 })
-await engine.started()
-const tallies = new Map<string, Tally>()
-for (const lines of (await readRecipes(positionals)).values()) await compare(lines)
+await engine.waitUntilStarted()
+const tallies = new Map<string, ScoreChangeCounts>()
+for (const lines of (await readRecipes(positionals)).values()) await compareRecipe(lines)
 await engine.close()
-report(Number(values.examples))
+printReport(Number(values.examples))
 
 /** The lines by recipe, so that an item is made once. */
-async function readRecipes(files: readonly string[]): Promise<Map<string, Line[]>> {
-  const recipes = new Map<string, Line[]>()
+async function readRecipes(files: readonly string[]): Promise<Map<string, RecordedScore[]>> {
+  const recipes = new Map<string, RecordedScore[]>()
   for (const file of files) {
     const stream = createReadStream(file)
-    for await (const text of linesOf(file.endsWith('.gz') ? stream.pipe(createGunzip()) : stream)) {
-      const line = JSON.parse(text) as Line // the format of these files
+    for await (const text of readLines(file.endsWith('.gz') ? stream.pipe(createGunzip()) : stream)) {
+      const line = JSON.parse(text) as RecordedScore // the format of these files
       if (typeof line.answer !== 'string' || typeof line.score !== 'number') continue
       const key = JSON.stringify([line.task, line.config, line.seed, line.index])
       recipes.set(key, [...(recipes.get(key) ?? []), line])
@@ -68,9 +68,9 @@ async function readRecipes(files: readonly string[]): Promise<Map<string, Line[]
   return recipes
 }
 
-async function compare(lines: readonly Line[]): Promise<void> {
-  const [{ task, config, seed, index } = lines[0] as Line] = lines // a recipe has lines
-  const [item] = await hardenedItems(engine, task, await engine.canonical(task, config), [[seed, index]])
+async function compareRecipe(lines: readonly RecordedScore[]): Promise<void> {
+  const [{ task, config, seed, index } = lines[0] as RecordedScore] = lines // a recipe has lines
+  const [item] = await makeHardenedItems(engine, task, await engine.canonicalizeConfig(task, config), [[seed, index]])
   if (item === undefined) {
     console.error(`${task} ${seed} ${index}: not made`)
     return
@@ -79,46 +79,52 @@ async function compare(lines: readonly Line[]): Promise<void> {
   tallies.set(task, tally)
   const scores = await item.score(lines.map(({ answer }) => answer))
   for (const [k, { answer, score: before }] of lines.entries())
-    count(tally, answer, before, scores[k] ?? 0, item.entry.answer)
+    countChange(tally, answer, before, scores[k] ?? 0, item.entry.answer)
 }
 
-function count(tally: Tally, answer: string, before: number, after: number, oracle: string | null): void {
+function countChange(
+  tally: ScoreChangeCounts,
+  answer: string,
+  before: number,
+  after: number,
+  oracle: string | null,
+): void {
   tally.answers++
   tally.before += before
   tally.after += after
-  if (Math.abs(after - before) <= CLOSE) return
+  if (Math.abs(after - before) <= SCORE_TOLERANCE) return
   if (after === 1) tally.toOne++
   if (before === 1) tally.fromOne++
-  const wanted = oracle === null ? '' : ` (oracle ${short(oracle)})`
+  const wanted = oracle === null ? '' : ` (oracle ${formatShort(oracle)})`
   const list = after > before ? tally.up : tally.down
-  list.push(`${shown(before)} to ${shown(after)}: ${short(answer)}${wanted}`)
+  list.push(`${formatScore(before)} to ${formatScore(after)}: ${formatShort(answer)}${wanted}`)
 }
 
-function report(examples: number): void {
+function printReport(examples: number): void {
   const all = [...tallies].toSorted(([a], [b]) => (a < b ? -1 : 1))
   console.log('| task | answers | mean before | mean after | up | to 1 | down | from 1 |')
   console.log('|---|---|---|---|---|---|---|---|')
-  for (const [task, tally] of all) console.log(row(task, tally))
-  const sum = (of: (tally: Tally) => number) => all.reduce((total, [, tally]) => total + of(tally), 0)
+  for (const [task, tally] of all) console.log(formatRow(task, tally))
+  const sum = (of: (tally: ScoreChangeCounts) => number) => all.reduce((total, [, tally]) => total + of(tally), 0)
   const total = { answers: sum((t) => t.answers), before: sum((t) => t.before), after: sum((t) => t.after) }
   const lists = { up: all.flatMap(([, { up }]) => up), down: all.flatMap(([, { down }]) => down) }
-  console.log(row('all', { ...total, ...lists, toOne: sum((t) => t.toOne), fromOne: sum((t) => t.fromOne) }))
+  console.log(formatRow('all', { ...total, ...lists, toOne: sum((t) => t.toOne), fromOne: sum((t) => t.fromOne) }))
   for (const [task, { up, down }] of all) {
     for (const example of up.slice(0, examples)) console.log(`${task}, up, ${example}`)
     for (const example of down.toSorted().reverse().slice(0, examples)) console.log(`${task}, down, ${example}`)
   }
 }
 
-function row(task: string, { answers, before, after, toOne, fromOne, up, down }: Tally): string {
+function formatRow(task: string, { answers, before, after, toOne, fromOne, up, down }: ScoreChangeCounts): string {
   const means = `${(before / answers).toFixed(3)} | ${(after / answers).toFixed(3)}`
   return `| ${task} | ${answers} | ${means} | ${up.length} | ${toOne} | ${down.length} | ${fromOne} |`
 }
 
 /** Two places, but never 1 for what is less. */
-function shown(score: number): string {
+function formatScore(score: number): string {
   return score < 1 && score >= 0.995 ? score.toFixed(4) : score.toFixed(2)
 }
 
-function short(text: string): string {
+function formatShort(text: string): string {
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 97)}...` : text)
 }

@@ -5,12 +5,12 @@
  */
 import { parseArgs } from 'node:util'
 import { PythonEngine } from '../src/engine/python.ts'
-import { preparePython } from '../src/prepare/python-environment.ts'
-import { reasonFor } from './holes/reasons.ts'
-import { type Find, searchTask } from './holes/search.ts'
+import { ensurePythonEnvironment } from '../src/prepare/python-environment.ts'
+import { getRewardHackReason } from './holes/reasons.ts'
+import { findRewardHacks, type RewardHack } from './holes/search.ts'
 
-const WORTH_TELLING = 0.05
-const TOO_MUCH = 0.1
+const MIN_REPORTED_MEAN = 0.05
+const MAX_ALLOWED_MEAN = 0.1
 
 const { values } = parseArgs({
   options: {
@@ -25,34 +25,34 @@ if (values.help) {
   process.exit(0)
 }
 const engine = new PythonEngine({
-  python: await preparePython(console.error),
-  hosts: 1,
+  pythonPath: await ensurePythonEnvironment(console.error),
+  workersPerPool: 1,
   scoreDeadlineMs: 2000,
   makeDeadlineMs: 10_000,
 })
-await engine.started()
+await engine.waitUntilStarted()
 const tasks = values.task === undefined ? Object.keys(await engine.tasks()).toSorted() : [values.task]
-const finds: Find[] = []
+const rewardHacks: RewardHack[] = []
 console.log(`seed ${values.seed}, ${values.items} items a task`)
 for (const task of tasks) {
-  const found = await searchTask(engine, task, Number(values.items), Number(values.seed))
+  const found = await findRewardHacks(engine, task, Number(values.items), Number(values.seed))
   const [best] = found
   if (best === undefined) continue
-  finds.push(best)
-  if (values.task !== undefined) for (const find of found.slice(0, 10)) console.log(line(find))
-  else if (best.mean > WORTH_TELLING) console.log(line(best))
+  rewardHacks.push(best)
+  if (values.task !== undefined) for (const find of found.slice(0, 10)) console.log(formatRewardHack(find))
+  else if (best.mean > MIN_REPORTED_MEAN) console.log(formatRewardHack(best))
 }
 await engine.close()
 
-finds.sort((a, b) => b.mean - a.mean)
-const unexplained = finds.filter((find) => reasonFor(find) === undefined)
-console.log(`\nthe worst ten of ${finds.length} tasks`)
-for (const find of finds.slice(0, 10)) console.log(line(find))
+rewardHacks.sort((a, b) => b.mean - a.mean)
+const unexplained = rewardHacks.filter((find) => getRewardHackReason(find) === undefined)
+console.log(`\nthe worst ten of ${rewardHacks.length} tasks`)
+for (const find of rewardHacks.slice(0, 10)) console.log(formatRewardHack(find))
 console.log('\nthe worst ten without a reason')
-for (const find of unexplained.slice(0, 10)) console.log(line(find))
-process.exit(unexplained.some(({ mean }) => mean > TOO_MUCH) ? 1 : 0)
+for (const find of unexplained.slice(0, 10)) console.log(formatRewardHack(find))
+process.exit(unexplained.some(({ mean }) => mean > MAX_ALLOWED_MEAN) ? 1 : 0)
 
-function line(find: Find): string {
+function formatRewardHack(find: RewardHack): string {
   const ploy = find.ploy.length > 60 ? `${find.ploy.slice(0, 57)}...` : find.ploy
-  return `${find.task}: ${find.mean.toFixed(3)} by ${ploy}   ${reasonFor(find) ?? 'no reason'}`
+  return `${find.task}: ${find.mean.toFixed(3)} by ${ploy}   ${getRewardHackReason(find) ?? 'no reason'}`
 }

@@ -5,7 +5,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 
-interface Entry {
+interface LockEntry {
   version: string
   dev?: boolean
   optional?: boolean
@@ -18,25 +18,25 @@ interface Entry {
 const SYSTEMS = ['android', 'darwin', 'freebsd', 'linux', 'openharmony', 'win32']
 const PROCESSORS = ['arm64', 'arm', 'x64', 'ia32', 'ppc64', 'riscv64', 's390x', 'wasm32', 'wasm']
 
-const FILE = new URL('../package-lock.json', import.meta.url)
-const lock = JSON.parse(readFileSync(FILE, 'utf8')) as { packages: Record<string, Entry> } // as npm writes it
+const LOCKFILE = new URL('../package-lock.json', import.meta.url)
+const lock = JSON.parse(readFileSync(LOCKFILE, 'utf8')) as { packages: Record<string, LockEntry> } // as npm writes it
 const added: string[] = []
 
 for (const { dev, optionalDependencies } of Object.values(lock.packages)) {
   for (const [name, version] of Object.entries(optionalDependencies ?? {})) {
     const place = `node_modules/${name}`
-    const platform = platformOf(name)
+    const platform = parsePlatform(name)
     if (lock.packages[place] || !platform || !/^\d/.test(version)) continue
     lock.packages[place] = { version, ...platform, ...(dev && { dev }), optional: true }
     added.push(name)
   }
 }
 const sorted = Object.entries(lock.packages).toSorted(([a], [b]) => (a < b ? -1 : 1))
-writeFileSync(FILE, `${JSON.stringify({ ...lock, packages: Object.fromEntries(sorted) }, null, 2)}\n`)
+writeFileSync(LOCKFILE, `${JSON.stringify({ ...lock, packages: Object.fromEntries(sorted) }, null, 2)}\n`)
 console.log(`${added.length} packages of other platforms added`)
 
 /** What a platform package's name says of where it runs; undefined if it names no platform. */
-function platformOf(name: string): Pick<Entry, 'os' | 'cpu' | 'libc'> | undefined {
+function parsePlatform(name: string): Pick<LockEntry, 'os' | 'cpu' | 'libc'> | undefined {
   const words = name.split(/[-/]/)
   const os = SYSTEMS.filter((system) => words.includes(system))
   const cpu = PROCESSORS.filter((processor) => words.includes(processor))

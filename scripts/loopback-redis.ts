@@ -5,10 +5,10 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 
-const BUS = 10_000 // a cluster node's second port lies this far above its first
+const CLUSTER_BUS_OFFSET = 10_000 // a cluster node's second port lies this far above its first
 
 /** As our private one: nothing that was answered is lost. */
-const DURABLE = { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction', save: '' }
+const DURABLE_SETTINGS = { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction', save: '' }
 
 export class LoopbackRedis {
   readonly port: number
@@ -21,7 +21,14 @@ export class LoopbackRedis {
   constructor(binary: string, folder: string, port: number, settings: Record<string, string>) {
     const dir = join(folder, String(port))
     mkdirSync(dir, { recursive: true })
-    const all = { port: String(port), bind: '127.0.0.1', dir, logfile: join(dir, 'redis.log'), ...DURABLE, ...settings }
+    const all = {
+      port: String(port),
+      bind: '127.0.0.1',
+      dir,
+      logfile: join(dir, 'redis.log'),
+      ...DURABLE_SETTINGS,
+      ...settings,
+    }
     const args = Object.entries(all).flatMap(([name, value]) => [`--${name}`, ...value.split(' ')])
     this.port = port
     this.folder = dir
@@ -31,11 +38,11 @@ export class LoopbackRedis {
     }
     this.#child = this.#start()
     process.once('exit', () => this.#child.kill('SIGKILL'))
-    this.client = connectTo(port)
+    this.client = connectToPort(port)
   }
 
   async kill(): Promise<void> {
-    await end(this.#child, 'SIGKILL')
+    await endProcess(this.#child, 'SIGKILL')
   }
 
   /** Slow without end, until it goes on. */
@@ -43,27 +50,27 @@ export class LoopbackRedis {
     this.#child.kill('SIGSTOP')
   }
 
-  goOn(): void {
+  resume(): void {
     this.#child.kill('SIGCONT')
   }
 
-  startAgain(): void {
+  restart(): void {
     this.#child = this.#start()
   }
 
   async stop(): Promise<void> {
     this.client.disconnect()
-    await end(this.#child, 'SIGTERM')
+    await endProcess(this.#child, 'SIGTERM')
   }
 }
 
-export function connectTo(port: number): Redis {
+export function connectToPort(port: number): Redis {
   const redis = new Redis({ host: '127.0.0.1', port, retryStrategy: () => 50, maxRetriesPerRequest: null })
   redis.on('error', () => {}) // tried again until it is up
   return redis
 }
 
-export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+export async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const { promise, resolve } = Promise.withResolvers<void>()
   child.once('exit', () => resolve())
@@ -72,15 +79,15 @@ export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<
 }
 
 /** Ports whose bus port is free too; the system by itself gives out higher ones, so these are looked for below. */
-export async function freePairs(count: number): Promise<number[]> {
+export async function findFreePortPairs(count: number): Promise<number[]> {
   const found: number[] = []
   for (let port = 20_000 + (process.pid % 1000); port < 32_000 && found.length < count; port++) {
-    if ((await isFree(port)) && (await isFree(port + BUS))) found.push(port)
+    if ((await isPortFree(port)) && (await isPortFree(port + CLUSTER_BUS_OFFSET))) found.push(port)
   }
   return found
 }
 
-async function isFree(port: number): Promise<boolean> {
+async function isPortFree(port: number): Promise<boolean> {
   const probe = createServer()
   const { promise, resolve } = Promise.withResolvers<boolean>()
   probe.once('error', () => resolve(false))

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { redisServer } from '../src/prepare/private-redis.ts'
-import { connectTo, end, freePairs, LoopbackRedis } from './loopback-redis.ts'
+import { resolveRedisBinary } from '../src/prepare/private-redis.ts'
+import { connectToPort, endProcess, findFreePortPairs, LoopbackRedis } from './loopback-redis.ts'
 
-const START_MS = 30_000
+const START_TIMEOUT_MS = 30_000
 
 export interface SentinelSetup {
   /** What REDIS_URL is set to. */
@@ -19,8 +19,8 @@ export interface SentinelSetup {
 
 export async function startSentinel(): Promise<SentinelSetup> {
   const folder = mkdtempSync(join(tmpdir(), 'rgs-sentinel-'))
-  const binary = await redisServer(console.log)
-  const [first = 0, second = 0, third = 0] = await freePairs(3)
+  const binary = await resolveRedisBinary(console.log)
+  const [first = 0, second = 0, third = 0] = await findFreePortPairs(3)
   const master = new LoopbackRedis(binary, folder, first, {})
   await master.client.ping()
   const replica = new LoopbackRedis(binary, folder, second, { replicaof: `127.0.0.1 ${first}` })
@@ -37,28 +37,28 @@ export async function startSentinel(): Promise<SentinelSetup> {
       '',
     ].join('\n'),
   )
-  await until(async () => /master_link_status:up/.test(await replica.client.info('replication')))
+  await waitUntil(async () => /master_link_status:up/.test(await replica.client.info('replication')))
   const child = spawn(binary, [config, '--sentinel'], { stdio: 'ignore' })
   process.once('exit', () => child.kill('SIGKILL'))
-  const sentinel = connectTo(third)
-  await until(async () => /slaves=1/.test(await sentinel.info('sentinel')))
+  const sentinel = connectToPort(third)
+  await waitUntil(async () => /slaves=1/.test(await sentinel.info('sentinel')))
   return {
     url: `redis+sentinel://127.0.0.1:${third}/mymaster`,
     async failOver() {
       await master.client.wait(1, 5000)
       await master.kill()
-      await until(async () => /role:master/.test(await replica.client.info('replication')))
+      await waitUntil(async () => /role:master/.test(await replica.client.info('replication')))
     },
     async stop() {
       sentinel.disconnect()
-      await end(child, 'SIGKILL')
+      await endProcess(child, 'SIGKILL')
       await Promise.all([master.stop(), replica.stop()])
       rmSync(folder, { recursive: true, force: true })
     },
   }
 }
 
-async function until(right: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + START_MS; Date.now() < end; await sleep(50)) if (await right()) return
-  throw new Error(`Sentinel and its servers were not ready within ${START_MS / 1000} s`)
+async function waitUntil(right: () => Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + START_TIMEOUT_MS; Date.now() < end; await sleep(50)) if (await right()) return
+  throw new Error(`Sentinel and its servers were not ready within ${START_TIMEOUT_MS / 1000} s`)
 }

@@ -1,5 +1,6 @@
 /** `npm run docs`: writes the pages that are made from the code: docs/http.md and docs/settings.md. A test holds them to it. */
 import { writeFileSync } from 'node:fs'
-import { PAGES } from './reference/pages.ts'
+import { REFERENCE_PAGES } from './reference/pages.ts'
 
-for (const [file, page] of Object.entries(PAGES)) writeFileSync(new URL(`../docs/${file}`, import.meta.url), page())
+for (const [file, page] of Object.entries(REFERENCE_PAGES))
+  writeFileSync(new URL(`../docs/${file}`, import.meta.url), page())

@@ -6,7 +6,7 @@ import { type Literal, parse } from 'acorn'
 import { simple } from 'acorn-walk'
 import { analyse } from 'scslre'
 
-export interface Pattern {
+export interface RegexPattern {
   file: string
   source: string
   flags: string
@@ -15,20 +15,20 @@ export interface Pattern {
 const ROOT = join(import.meta.dirname, '..')
 
 /** Literals of every file, and what the modules construct when they are loaded. */
-export async function allPatterns(folders: string[]): Promise<Pattern[]> {
+export async function listRegexPatterns(folders: string[]): Promise<RegexPattern[]> {
   const files = folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && /\.(ts|js)$/.test(entry.name) && !entry.parentPath.endsWith('assembly')) // which is no TypeScript
       .map((entry) => join(entry.parentPath, entry.name)),
   )
   return [
-    ...files.flatMap(literalsOf),
-    ...(await constructed(files.filter((file) => /src\/(scorers|scoring)\//.test(file)))),
+    ...files.flatMap(findLiterals),
+    ...(await collectConstructed(files.filter((file) => /src\/(scorers|scoring)\//.test(file)))),
   ]
 }
 
-function literalsOf(path: string): Pattern[] {
-  const found: Pattern[] = []
+function findLiterals(path: string): RegexPattern[] {
+  const found: RegexPattern[] = []
   const code = stripTypeScriptTypes(readFileSync(path, 'utf8'))
   simple(parse(code, { ecmaVersion: 'latest', sourceType: 'module' }), {
     Literal({ regex }: Literal) {
@@ -38,8 +38,8 @@ function literalsOf(path: string): Pattern[] {
   return found
 }
 
-async function constructed(files: string[]): Promise<Pattern[]> {
-  const found: Pattern[] = []
+async function collectConstructed(files: string[]): Promise<RegexPattern[]> {
+  const found: RegexPattern[] = []
   const Real = globalThis.RegExp
   let file = ''
   globalThis.RegExp = new Proxy(Real, {
@@ -60,7 +60,7 @@ async function constructed(files: string[]): Promise<Pattern[]> {
 }
 
 /** In words, what makes the pattern super-linear. */
-export function whySuperLinear({ source, flags }: Pattern): string[] {
+export function describeSuperLinear({ source, flags }: RegexPattern): string[] {
   return analyse({ source, flags }).reports.map(({ type, exponential, character }) => {
     const growth = exponential ? 'exponential' : 'polynomial'
     return `${growth}, ${type}, on ${String(character.literal.source)}`

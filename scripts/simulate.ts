@@ -8,19 +8,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { Presets, SingleBar } from 'cli-progress'
 import type { CurriculumPoint } from '../src/words/run.ts'
-import { type Call, difficultyFor, learn, skillOf } from './simulate/learner.ts'
-import { pictureOf } from './simulate/picture.ts'
-import { withServer } from './with-server.ts'
+import { getDifficultyFor, getSkill, runLearnerStep, type ServerCall } from './simulate/learner.ts'
+import { renderCurriculumSvg } from './simulate/picture.ts'
+import { withScriptServer } from './with-server.ts'
 
-const SOME_TASKS = 'chain_sum,spell_backward,leg_counting,gcd,number_sorting,caesar_cipher'
-const ITEMS_A_STEP = 8
+const DEFAULT_TASKS = 'chain_sum,spell_backward,leg_counting,gcd,number_sorting,caesar_cipher'
+const ITEMS_PER_STEP = 8
 /** How far from its place a settled task may be on average: the rule goes up and down around it. */
-const NEAR = 0.1
-const LAST = 20
+const DIFFICULTY_TOLERANCE = 0.1
+const AVERAGED_POINTS = 20
 
 const { values } = parseArgs({
   options: {
-    tasks: { type: 'string', default: SOME_TASKS },
+    tasks: { type: 'string', default: DEFAULT_TASKS },
     steps: { type: 'string', default: '60' },
     size: { type: 'string', default: '16' },
     target: { type: 'string', default: '0.7' },
@@ -35,25 +35,27 @@ const { values } = parseArgs({
 if (values.help) {
   console.log(`npm run simulate -- [options]
 
-  --tasks a,b,c    tasks, or all that can be made harder (default ${SOME_TASKS})
-  --steps N        steps of ${ITEMS_A_STEP} groups (default 60)
+  --tasks a,b,c    tasks, or all that can be made harder (default ${DEFAULT_TASKS})
+  --steps N        steps of ${ITEMS_PER_STEP} groups (default 60)
   --size N         rollouts a group (default 16)
   --target X       accuracy that the curriculum aims at (default 0.7)
   --run NAME       the run, which is begun anew (default simulation)
   --url URL        a running server; none: one of its own
   --svg FILE       draws the curriculum
-  --check          fails unless every task settles within ${NEAR} of its place`)
+  --check          fails unless every task settles within ${DIFFICULTY_TOLERANCE} of its place`)
 } else {
-  await withServer(values.url, simulate)
+  await withScriptServer(values.url, simulate)
 }
 
 async function simulate(url: string): Promise<void> {
   const target = Number(values.target)
-  const { tasks: all } = (await call(url)('GET', '/tasks')) as { tasks: { name: string; adjustable: boolean }[] } // as /tasks answers
+  const { tasks: all } = (await createClient(url)('GET', '/tasks')) as {
+    tasks: { name: string; adjustable: boolean }[]
+  } // as /tasks answers
   const adjustable = all.filter((task) => task.adjustable).map(({ name }) => name)
   const tasks = values.tasks === 'all' ? adjustable : values.tasks.split(',')
   await fetch(`${url}/runs/${values.run}`, { method: 'DELETE' })
-  await put(url, { tasks, complexity_mode: 'curriculum', curriculum_target_accuracy: target })
+  await configureRun(url, { tasks, complexity_mode: 'curriculum', curriculum_target_accuracy: target })
   const steps = Number(values.steps)
   const bar = new SingleBar(
     {
@@ -64,20 +66,23 @@ async function simulate(url: string): Promise<void> {
   )
   bar.start(steps, 0, { task: '', difficulty: '' })
   for (let step = 1; step <= steps; step++) {
-    const groups = await learn(call(url), values.run, { count: ITEMS_A_STEP, size: Number(values.size) })
+    const groups = await runLearnerStep(createClient(url), values.run, {
+      count: ITEMS_PER_STEP,
+      size: Number(values.size),
+    })
     const last = groups.at(-1)
     bar.update(step, { task: last?.task ?? '', difficulty: last?.difficulty?.toFixed(2) ?? '' })
   }
   bar.stop()
-  const { points } = (await call(url)('GET', `/runs/${values.run}/history`)) as { points: CurriculumPoint[] } // as declared
-  report(points, tasks, target)
+  const { points } = (await createClient(url)('GET', `/runs/${values.run}/history`)) as { points: CurriculumPoint[] } // as declared
+  printReport(points, tasks, target)
 }
 
-function report(points: CurriculumPoint[], tasks: string[], target: number): void {
-  const aims = Object.fromEntries(tasks.map((task) => [task, difficultyFor(skillOf(task), target)]))
+function printReport(points: CurriculumPoint[], tasks: string[], target: number): void {
+  const aims = Object.fromEntries(tasks.map((task) => [task, getDifficultyFor(getSkill(task), target)]))
   const rows = tasks.map((task) => {
     const own = points.filter((point) => point.task === task)
-    const last = own.slice(-LAST)
+    const last = own.slice(-AVERAGED_POINTS)
     const at = last.length > 0 ? last.reduce((sum, { difficulty }) => sum + difficulty, 0) / last.length : undefined
     const aim = aims[task] ?? 0
     return {
@@ -85,24 +90,24 @@ function report(points: CurriculumPoint[], tasks: string[], target: number): voi
       groups: own.length,
       difficulty: at,
       place: aim,
-      settled: at !== undefined && Math.abs(at - aim) <= NEAR,
+      settled: at !== undefined && Math.abs(at - aim) <= DIFFICULTY_TOLERANCE,
     }
   })
   const round = (value: number | undefined) => (value === undefined ? '' : value.toFixed(3))
   console.table(rows.map((row) => ({ ...row, difficulty: round(row.difficulty), place: round(row.place) })))
   const settled = rows.filter((row) => row.settled).length
   console.log(
-    `${settled} of ${rows.length} tasks are within ${NEAR} of where this learner is right ${target * 100} % of the time`,
+    `${settled} of ${rows.length} tasks are within ${DIFFICULTY_TOLERANCE} of where this learner is right ${target * 100} % of the time`,
   )
   if (values.svg) {
     const title = `A curriculum of ${tasks.length} tasks, aimed at ${target * 100} % right (dotted: where the learner is)`
-    writeFileSync(values.svg, pictureOf(points, aims, title))
+    writeFileSync(values.svg, renderCurriculumSvg(points, aims, title))
     console.log(`drawn: ${values.svg}`)
   }
   if (values.check && settled < rows.length) process.exitCode = 1
 }
 
-function call(url: string): Call {
+function createClient(url: string): ServerCall {
   return async (method, path, body) => {
     for (;;) {
       const response = await fetch(url + path, {
@@ -120,7 +125,7 @@ function call(url: string): Call {
   }
 }
 
-async function put(url: string, settings: object): Promise<void> {
+async function configureRun(url: string, settings: object): Promise<void> {
   const headers = { 'content-type': 'application/json' }
   const response = await fetch(`${url}/runs/${values.run}`, { method: 'PUT', headers, body: JSON.stringify(settings) })
   if (!response.ok) throw new Error(`PUT /runs/${values.run}: ${response.status} ${await response.text()}`)

@@ -8,34 +8,36 @@ import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { Made } from '../src/engine/engine.ts'
+import type { GeneratedItem } from '../src/engine/engine.ts'
 import { Ladders } from '../src/engine/ladders.ts'
 import { PythonEngine } from '../src/engine/python.ts'
-import { preparePython } from '../src/prepare/python-environment.ts'
+import { ensurePythonEnvironment } from '../src/prepare/python-environment.ts'
 import { decodeItemId, encodeItemId } from '../src/words/item-id.ts'
 import type { Recipe } from '../src/words/recipe.ts'
-import { type SuitePart, suitePlans } from './suites/plans.ts'
+import { buildSuitePlans, type SuitePart } from './suites/plans.ts'
 
-const FOLDER = join(import.meta.dirname, '..', 'suites')
+const SUITES_DIR = join(import.meta.dirname, '..', 'suites')
 /** Half of what a server gives an item, so that a slow machine makes it too. */
 const MAKE_DEADLINE_MS = 5000
 const VERIFY_DEADLINE_MS = 60_000
 /** Indices that are tried for the items of a part, beyond their number. */
-const SPARE = 30
+const SPARE_INDICES = 30
 
-interface Line {
+interface SuiteLine {
   id: string
   question: string
 }
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { verify: { type: 'boolean' } } })
-const plans = suitePlans(new Ladders()).filter(({ name }) => positionals.length === 0 || positionals.includes(name))
-const python = await preparePython(console.log)
-process.exitCode = values.verify ? await verify() : await write()
+const plans = buildSuitePlans(new Ladders()).filter(
+  ({ name }) => positionals.length === 0 || positionals.includes(name),
+)
+const python = await ensurePythonEnvironment(console.log)
+process.exitCode = values.verify ? await verifySuites() : await writeSuites()
 
 async function withEngine<T>(makeDeadlineMs: number, use: (engine: PythonEngine) => Promise<T>): Promise<T> {
-  const engine = new PythonEngine({ python, hosts: 2, scoreDeadlineMs: 2000, makeDeadlineMs })
-  await engine.started()
+  const engine = new PythonEngine({ pythonPath: python, workersPerPool: 2, scoreDeadlineMs: 2000, makeDeadlineMs })
+  await engine.waitUntilStarted()
   try {
     return await use(engine)
   } finally {
@@ -44,14 +46,14 @@ async function withEngine<T>(makeDeadlineMs: number, use: (engine: PythonEngine)
 }
 
 /** Every item is made twice, the second time backwards in other processes; what differs or is slow gives way to the next. */
-async function write(): Promise<number> {
-  const manifest = JSON.parse(readFileSync(join(FOLDER, 'suites.json'), 'utf8')) as { name: string }[] // written below
+async function writeSuites(): Promise<number> {
+  const manifest = JSON.parse(readFileSync(join(SUITES_DIR, 'suites.json'), 'utf8')) as { name: string }[] // written below
   for (const { name, version, description, parts } of plans) {
     const started = Date.now()
     const first = await withEngine(MAKE_DEADLINE_MS, (engine) => makeParts(engine, parts))
     const again = await withEngine(MAKE_DEADLINE_MS, (engine) => makeParts(engine, parts.toReversed()))
     again.reverse()
-    const lines: Line[] = []
+    const lines: SuiteLine[] = []
     parts.forEach((part, k) => {
       const second = new Map(again[k]?.map(({ id, question }) => [id, question]))
       const stable = (first[k] ?? []).filter(({ id, question }) => second.get(id) === question).slice(0, part.count)
@@ -61,27 +63,27 @@ async function write(): Promise<number> {
       lines.push(...stable)
     })
     const text = lines.map(({ id, question }) => `${id}\t${sha256(question)}\n`).join('')
-    writeFileSync(join(FOLDER, `${name}.tsv`), text)
+    writeFileSync(join(SUITES_DIR, `${name}.tsv`), text)
     const entry = { name, version, items: lines.length, sha256: sha256(text), description }
     const at = manifest.findIndex((suite) => suite.name === name)
     if (at < 0) manifest.push(entry)
     else manifest[at] = entry
-    writeFileSync(join(FOLDER, 'suites.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+    writeFileSync(join(SUITES_DIR, 'suites.json'), `${JSON.stringify(manifest, null, 2)}\n`)
     console.log(`${name}: ${lines.length} items in ${Math.round((Date.now() - started) / 1000)} s`)
   }
   return 0
 }
 
 /** The items of each part that could be made, with some to spare. */
-async function makeParts(engine: PythonEngine, parts: SuitePart[]): Promise<Line[][]> {
-  const made: Line[][] = []
+async function makeParts(engine: PythonEngine, parts: SuitePart[]): Promise<SuiteLine[][]> {
+  const made: SuiteLine[][] = []
   for (const part of parts) {
-    const config = Object.keys(part.config).length === 0 ? {} : await engine.canonical(part.task, part.config)
-    const lines: Line[] = []
-    for (let from = 0; lines.length < part.count + 1 && from < part.count + SPARE; ) {
+    const config = Object.keys(part.config).length === 0 ? {} : await engine.canonicalizeConfig(part.task, part.config)
+    const lines: SuiteLine[] = []
+    for (let from = 0; lines.length < part.count + 1 && from < part.count + SPARE_INDICES; ) {
       const indices = Array.from({ length: part.count + 1 - lines.length }, (_, k) => from + k)
       from += indices.length
-      const outcomes = await engine.items(
+      const outcomes = await engine.generateItems(
         part.task,
         config,
         indices.map((index) => [part.seed, index]),
@@ -89,7 +91,7 @@ async function makeParts(engine: PythonEngine, parts: SuitePart[]): Promise<Line
       outcomes.forEach((outcome, k) => {
         if (outcome.kind !== 'value') return
         const recipe = { ...part, config, index: indices[k] ?? 0, engine: engine.version }
-        lines.push({ id: encodeItemId(recipe), question: (outcome.value as Made).question }) // as host.py makes items
+        lines.push({ id: encodeItemId(recipe), question: (outcome.value as GeneratedItem).question }) // as host.py makes items
       })
     }
     made.push(lines)
@@ -97,18 +99,21 @@ async function makeParts(engine: PythonEngine, parts: SuitePart[]): Promise<Line
   return made
 }
 
-async function verify(): Promise<number> {
+async function verifySuites(): Promise<number> {
   let wrong = 0
-  const manifest = JSON.parse(readFileSync(join(FOLDER, 'suites.json'), 'utf8')) as { name: string; sha256: string }[] // written above
+  const manifest = JSON.parse(readFileSync(join(SUITES_DIR, 'suites.json'), 'utf8')) as {
+    name: string
+    sha256: string
+  }[] // written above
   await withEngine(VERIFY_DEADLINE_MS, async (engine) => {
     for (const { name } of plans) {
-      const text = readFileSync(join(FOLDER, `${name}.tsv`), 'utf8')
+      const text = readFileSync(join(SUITES_DIR, `${name}.tsv`), 'utf8')
       const lines = text
         .trimEnd()
         .split('\n')
         .map((line) => line.split('\t'))
       const recipes = lines.map(([id]) => decodeItemId(id ?? ''))
-      const questions = await makeAll(engine, recipes)
+      const questions = await makeQuestions(engine, recipes)
       const stored = manifest.find((suite) => suite.name === name)?.sha256
       const made = lines.map(([id], k) => `${id}\t${sha256(questions[k] ?? '')}\n`).join('')
       const differing = lines.filter(([, hash], k) => sha256(questions[k] ?? '') !== hash)
@@ -122,7 +127,7 @@ async function verify(): Promise<number> {
 }
 
 /** The questions of recipes, in order; undefined where one cannot be made. */
-async function makeAll(engine: PythonEngine, recipes: Recipe[]): Promise<(string | undefined)[]> {
+async function makeQuestions(engine: PythonEngine, recipes: Recipe[]): Promise<(string | undefined)[]> {
   const questions: (string | undefined)[] = []
   const groups = Map.groupBy(recipes.keys(), (k) => `${recipes[k]?.task} ${JSON.stringify(recipes[k]?.config)}`)
   for (const places of groups.values()) {
@@ -130,14 +135,14 @@ async function makeAll(engine: PythonEngine, recipes: Recipe[]): Promise<(string
     const some = at.flatMap((k) => recipes[k] ?? [])
     const [one] = some
     if (!one) continue
-    const outcomes = await engine.items(
+    const outcomes = await engine.generateItems(
       one.task,
       one.config,
       some.map(({ seed, index }) => [seed, index]),
     )
     at.forEach((k, n) => {
       const outcome = outcomes[n]
-      questions[k] = outcome?.kind === 'value' ? (outcome.value as Made).question : undefined // as host.py makes items
+      questions[k] = outcome?.kind === 'value' ? (outcome.value as GeneratedItem).question : undefined // as host.py makes items
     })
   }
   return questions

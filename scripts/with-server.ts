@@ -1,13 +1,13 @@
 /** A server for a script: the one at `url`, or one of its own that is started as a user would and stopped again. */
-import { startServer } from '../src/prepare/own-server.ts'
+import { startChildServer } from '../src/prepare/own-server.ts'
 
-export async function withServer<T>(
+export async function withScriptServer<T>(
   url: string | undefined,
   use: (url: string) => Promise<T>,
   env: Record<string, string> = {},
 ): Promise<T> {
   if (url !== undefined) return use(url.replace(/\/$/, ''))
-  const server = await startServer(env)
+  const server = await startChildServer(env)
   try {
     return await use(server.url)
   } finally {
@@ -15,4 +15,4 @@ export async function withServer<T>(
   }
 }
 
-export { freePort, type RunningServer, startServer } from '../src/prepare/own-server.ts'
+export { type ChildServer, getFreePort, startChildServer } from '../src/prepare/own-server.ts'

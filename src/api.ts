@@ -1,38 +1,38 @@
 /** main: HTTP only. Workers elsewhere score what is posted here. */
 import './heap.ts'
-import { followKeyFile, openKeyRing } from './access/key-ring.ts'
-import { assertGuarded } from './access/loopback.ts'
-import { limitsOf, Meter } from './access/meter.ts'
+import { loadKeyRing, watchKeyFile } from './access/key-ring.ts'
+import { assertKeysOrLoopback } from './access/loopback.ts'
+import { RateLimiter, resolveRateLimits } from './access/meter.ts'
 import { buildApp } from './app.ts'
-import { closeAtTheEnd } from './closing.ts'
-import { placeOfRedis, readConfig } from './config.ts'
-import { listen, SPREAD } from './listen.ts'
-import { openLog } from './log.ts'
-import { main } from './main.ts'
-import { claimOneEngine } from './one-engine.ts'
-import { preparePython } from './prepare/python-environment.ts'
-import { tellIfRedisIsAway } from './redis-away.ts'
-import { openService } from './service.ts'
-import { addSpent } from './store/spent.ts'
+import { closeOnShutdown } from './closing.ts'
+import { readConfig, requireRedisConfig } from './config.ts'
+import { listen, REBALANCE_MESSAGE } from './listen.ts'
+import { createLogger } from './log.ts'
+import { runMain } from './main.ts'
+import { requireEngineVersionClaim } from './one-engine.ts'
+import { ensurePythonEnvironment } from './prepare/python-environment.ts'
+import { warnIfRedisUnreachable } from './redis-away.ts'
+import { createServices } from './service.ts'
+import { addUsage } from './store/spent.ts'
 
-await main(async () => {
+await runMain(async () => {
   const config = readConfig()
-  const log = openLog(config.LOG_LEVEL, 'api')
-  const keys = openKeyRing(config)
-  assertGuarded(config, keys)
+  const log = createLogger(config.LOG_LEVEL, 'api')
+  const keys = loadKeyRing(config)
+  assertKeysOrLoopback(config, keys)
   const say = (line: string) => log.info(line)
-  const python = await preparePython(say, config.PYTHON, (line) => log.warn(line))
-  const place = placeOfRedis(config)
-  if (!process.connected) void tellIfRedisIsAway(place.url, log) // `npm start` says it for all of its processes
-  const service = openService(config, place, python, log)
-  const claim = await claimOneEngine(service, log)
-  const meter = new Meter(limitsOf(config, keys !== undefined), (minute, caller, more) =>
-    addSpent(service.redis, service.keys, minute, caller, more),
+  const python = await ensurePythonEnvironment(say, config.PYTHON, (line) => log.warn(line))
+  const place = requireRedisConfig(config)
+  if (!process.connected) void warnIfRedisUnreachable(place.url, log) // `npm start` says it for all of its processes
+  const service = createServices(config, place, python, log)
+  const claim = await requireEngineVersionClaim(service, log)
+  const meter = new RateLimiter(resolveRateLimits(config, keys !== undefined), (minute, caller, more) =>
+    addUsage(service.redis, service.redisKeys, minute, caller, more),
   )
   const wire = { keys, meter, corsOrigins: config.CORS_ORIGINS, trustProxy: config.TRUST_PROXY }
   const app = await buildApp(service, log, wire)
-  const unfollow = keys ? followKeyFile(keys, config, log) : () => {}
-  closeAtTheEnd(log, async () => {
+  const unfollow = keys ? watchKeyFile(keys, config, log) : () => {}
+  closeOnShutdown(log, async () => {
     unfollow()
     meter.close()
     await app.close()
@@ -40,8 +40,8 @@ await main(async () => {
     await service.close()
   })
   // Several API processes share the port and the kernel spreads connections over them: each joins once it can answer.
-  if (config.API_PROCESSES > 1) await service.engine.started()
+  if (config.API_PROCESSES > 1) await service.engine.waitUntilStarted()
   await listen(app, { host: config.HOST, port: config.PORT })
-  process.on('message', (word) => word === SPREAD && app.spread())
+  process.on('message', (word) => word === REBALANCE_MESSAGE && app.rebalanceConnections())
   process.send?.('listening')
 })

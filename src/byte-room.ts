@@ -1,65 +1,65 @@
 /** Room for so many bytes at once: who finds none left waits, in the order of coming. What is larger than all of it comes alone. */
-export class ByteRoom {
-  readonly #size: number
-  #free: number
-  readonly #waiting: Place[] = []
+export class WeightedSemaphore {
+  readonly #capacity: number
+  #available: number
+  readonly #waiters: Waiter[] = []
 
   constructor(size: number) {
-    this.#size = size
-    this.#free = size
+    this.#capacity = size
+    this.#available = size
   }
 
-  get waiting(): number {
-    return this.#waiting.length
+  get waitingCount(): number {
+    return this.#waiters.length
   }
 
-  /** Calls `enter` as soon as there is room, perhaps at once. `cancel` says whether it still waited. */
-  ask(bytes: number, enter: () => void): { cancel(): boolean } {
-    const place = { bytes: this.#held(bytes), enter }
-    this.#waiting.push(place)
-    this.#admit()
+  /** Calls `onAcquired` as soon as there is room, perhaps at once. `cancel` says whether it still waited. */
+  acquire(bytes: number, onAcquired: () => void): { cancel(): boolean } {
+    const waiter = { bytes: this.#clampToCapacity(bytes), onAcquired }
+    this.#waiters.push(waiter)
+    this.#grantWaiters()
     const cancel = () => {
-      const at = this.#waiting.indexOf(place)
+      const at = this.#waiters.indexOf(waiter)
       if (at < 0) return false
-      this.#waiting.splice(at, 1)
-      this.#admit() // it may have stood before smaller ones
+      this.#waiters.splice(at, 1)
+      this.#grantWaiters() // it may have stood before smaller ones
       return true
     }
     return { cancel }
   }
 
   /** Gives back what was asked for. */
-  leave(bytes: number): void {
-    this.#free += this.#held(bytes)
-    this.#admit()
+  release(bytes: number): void {
+    this.#available += this.#clampToCapacity(bytes)
+    this.#grantWaiters()
   }
 
   /** Does the work once there is room for it. */
-  async within<T>(bytes: number, work: () => Promise<T>): Promise<T> {
+  async withPermits<T>(bytes: number, work: () => Promise<T>): Promise<T> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.ask(bytes, resolve)
+    this.acquire(bytes, resolve)
     await promise
     try {
       return await work()
     } finally {
-      this.leave(bytes)
+      this.release(bytes)
     }
   }
 
-  #held(bytes: number): number {
-    return Math.min(bytes, this.#size)
+  #clampToCapacity(bytes: number): number {
+    return Math.min(bytes, this.#capacity)
   }
 
-  #admit(): void {
-    for (let first = this.#waiting[0]; first && first.bytes <= this.#free; first = this.#waiting[0]) {
-      this.#waiting.shift()
-      this.#free -= first.bytes
-      first.enter()
+  #grantWaiters(): void {
+    for (let first = this.#waiters[0]; first && first.bytes <= this.#available; first = this.#waiters[0]) {
+      this.#waiters.shift()
+      this.#available -= first.bytes
+      first.onAcquired()
     }
   }
 }
 
-interface Place {
+interface Waiter {
   bytes: number
-  enter: () => void
+  onAcquired: () => void
 }

@@ -2,10 +2,10 @@
 import closeWithGrace from 'close-with-grace'
 import type { Logger } from 'pino'
 
-const GRACE_MS = 15_000
+const SHUTDOWN_GRACE_MS = 15_000
 
-export function closeAtTheEnd(log: Logger, close: () => Promise<void>): void {
-  closeWithGrace({ delay: GRACE_MS, logger: false }, async ({ err }) => {
+export function closeOnShutdown(log: Logger, close: () => Promise<void>): void {
+  closeWithGrace({ delay: SHUTDOWN_GRACE_MS, logger: false }, async ({ err }) => {
     if (err) log.error({ err }, 'ending after an error')
     await close()
   })

@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 
-const ROOM_BYTES = 256 * 1024
+const MAX_BUFFERED_BYTES = 256 * 1024
 
 /** Of every answer that is a stream of events. */
 export const EVENT_STREAM_HEADERS = {
@@ -12,7 +12,7 @@ export const EVENT_STREAM_HEADERS = {
 }
 
 export class EventStream {
-  readonly #body = new PassThrough({ highWaterMark: ROOM_BYTES })
+  readonly #body = new PassThrough({ highWaterMark: MAX_BUFFERED_BYTES })
   readonly closed: Promise<void>
 
   constructor() {
@@ -28,7 +28,7 @@ export class EventStream {
   }
 
   /** Answers with this stream; it ends when the listener goes or `end` is called. */
-  answer(reply: FastifyReply): FastifyReply {
+  sendAsReply(reply: FastifyReply): FastifyReply {
     return reply.headers(EVENT_STREAM_HEADERS).send(this.#body)
   }
 

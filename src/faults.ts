@@ -1,11 +1,11 @@
 /** Every failure that a client can meet: one table of codes, and the error that carries one of them. */
 
-interface Row {
+interface ErrorDefinition {
   status: number
   title: string
 }
 
-export const FAULTS = {
+export const ERROR_DEFINITIONS = {
   invalid_request: { status: 400, title: 'The request does not have the documented shape' },
   invalid_json: { status: 400, title: 'The body is not JSON' },
   invalid_config: { status: 400, title: 'The task refuses this config' },
@@ -41,9 +41,9 @@ export const FAULTS = {
   items_not_ready: { status: 503, title: 'No item is ready yet' },
   make_timeout: { status: 503, title: 'The item took longer to make than the deadline' },
   internal: { status: 500, title: 'The server failed; the log has the reason' },
-} as const satisfies Record<string, Row>
+} as const satisfies Record<string, ErrorDefinition>
 
-export type FaultCode = keyof typeof FAULTS
+export type ErrorCode = keyof typeof ERROR_DEFINITIONS
 
 /** One field at fault: where, and what was expected. */
 export interface FieldError {
@@ -51,7 +51,7 @@ export interface FieldError {
   message: string
 }
 
-interface Options {
+interface ServiceErrorOptions {
   errors?: FieldError[]
   cause?: unknown
   /** Seconds after which to ask again; every 429 and 503 has one. */
@@ -59,28 +59,28 @@ interface Options {
 }
 
 /** A failure with a code from the table; `detail` says what to do about it. */
-export class Fault extends Error {
-  readonly code: FaultCode
+export class ServiceError extends Error {
+  readonly code: ErrorCode
   readonly errors: FieldError[]
   readonly retryAfter: number | undefined
 
-  constructor(code: FaultCode, detail: string, options: Options = {}) {
+  constructor(code: ErrorCode, detail: string, options: ServiceErrorOptions = {}) {
     super(detail, { cause: options.cause })
     this.code = code
     this.errors = options.errors ?? []
-    const { status } = FAULTS[code]
+    const { status } = ERROR_DEFINITIONS[code]
     this.retryAfter = options.retryAfter ?? (status === 429 || status === 503 ? 1 : undefined)
   }
 
   get status(): number {
-    return FAULTS[this.code].status
+    return ERROR_DEFINITIONS[this.code].status
   }
 
   /** The problem document of RFC 9457. */
-  problem(): Record<string, unknown> {
+  toProblemDocument(): Record<string, unknown> {
     return {
       type: `urn:reasoning-gym-server:${this.code}`,
-      title: FAULTS[this.code].title,
+      title: ERROR_DEFINITIONS[this.code].title,
       status: this.status,
       code: this.code,
       detail: this.message,

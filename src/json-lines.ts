@@ -4,21 +4,22 @@
  */
 const LINE_FEED = 0x0a
 /** The others that such readers know are below U+0020, which JSON escapes itself. */
-const TAKEN_FOR_LINE_ENDS = ['\u0085', '\u2028', '\u2029']
+const UNICODE_LINE_SEPARATORS = ['\u0085', '\u2028', '\u2029']
 
 /** With its end. `replacer` is that of JSON.stringify. */
-export function jsonLine(value: object, replacer?: (key: string, part: unknown) => unknown): string {
+export function formatJsonLine(value: object, replacer?: (key: string, part: unknown) => unknown): string {
   let text = JSON.stringify(value, replacer)
   // A look for each first: what is to be replaced is seldom there, and to look for one sign takes a hundredth of the spelling.
-  for (const sign of TAKEN_FOR_LINE_ENDS) if (text.includes(sign)) text = text.replaceAll(sign, escaped(sign))
+  for (const sign of UNICODE_LINE_SEPARATORS)
+    if (text.includes(sign)) text = text.replaceAll(sign, escapeCharacter(sign))
   return `${text}\n`
 }
 
-function escaped(sign: string): string {
+function escapeCharacter(sign: string): string {
   return `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
-export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let begun: Buffer[] = []
   for await (const chunk of chunks) {
     let from = 0

@@ -3,15 +3,15 @@ import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'p
 
 /** Fields that carry secrets, wherever somebody logs an object that has them. */
 const SECRET_FIELDS = ['api_key', 'apiKey', 'authorization', '["x-api-key"]', 'password', 'entry', 'oracle_answer']
-const PARENTS = ['', 'headers.', 'req.headers.', 'request.', 'model.', '*.', '*.headers.']
-const MESSAGE_CHARS = 2000
+const SECRET_PARENTS = ['', 'headers.', 'req.headers.', 'request.', 'model.', '*.', '*.headers.']
+const MAX_ERROR_MESSAGE_CHARS = 2000
 
-export function openLog(level: string, name: string, destination?: DestinationStream): Logger {
+export function createLogger(level: string, name: string, destination?: DestinationStream): Logger {
   const options: LoggerOptions = {
     level,
     name,
-    redact: { paths: SECRET_FIELDS.flatMap((field) => PARENTS.map((parent) => pathOf(parent, field))) },
-    serializers: { err: errorInLog },
+    redact: { paths: SECRET_FIELDS.flatMap((field) => SECRET_PARENTS.map((parent) => redactPath(parent, field))) },
+    serializers: { err: serializeError },
   }
   if (destination) return pino(options, destination)
   if (!process.stdout.isTTY) return pino(options)
@@ -21,21 +21,21 @@ export function openLog(level: string, name: string, destination?: DestinationSt
   })
 }
 
-function pathOf(parent: string, field: string): string {
+function redactPath(parent: string, field: string): string {
   return field.startsWith('[') ? `${parent.replace(/\.$/, '')}${field}` : `${parent}${field}`
 }
 
 /** An error without what clients of Redis and HTTP hang on it: commands with their arguments, bodies, headers. */
-function errorInLog(error: unknown): unknown {
+function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const { name, message, stack = '' } = error
   const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {}
-  const cause = error.cause === undefined ? {} : { cause: errorInLog(error.cause) }
+  const cause = error.cause === undefined ? {} : { cause: serializeError(error.cause) }
   return {
     type: name,
-    message: message.slice(0, MESSAGE_CHARS),
+    message: message.slice(0, MAX_ERROR_MESSAGE_CHARS),
     ...code,
-    stack: stack.slice(0, 2 * MESSAGE_CHARS),
+    stack: stack.slice(0, 2 * MAX_ERROR_MESSAGE_CHARS),
     ...cause,
   }
 }

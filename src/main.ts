@@ -1,12 +1,12 @@
 /** What every main shares: a failure to start is one line, not a stack. */
 import { ConfigError } from './config.ts'
-import { PrepareError } from './prepare/prepare-error.ts'
+import { StartupError } from './prepare/prepare-error.ts'
 
-export async function main(start: () => Promise<void>): Promise<void> {
+export async function runMain(start: () => Promise<void>): Promise<void> {
   try {
     await start()
   } catch (error) {
-    const known = error instanceof ConfigError || error instanceof PrepareError
+    const known = error instanceof ConfigError || error instanceof StartupError
     console.error(known ? `reasoning-gym-server: ${error.message}` : error)
     process.exit(1)
   }

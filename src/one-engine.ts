@@ -1,27 +1,30 @@
 /** For the mains: a server does not share its Redis with one of another engine version. */
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
-import { PrepareError } from './prepare/prepare-error.ts'
-import type { Service } from './service.ts'
-import { claimEngine, type EngineClaim } from './store/engine-claim.ts'
+import { StartupError } from './prepare/prepare-error.ts'
+import type { ManagedServices } from './service.ts'
+import { claimEngineVersion, type EngineVersionClaim } from './store/engine-claim.ts'
 
-export async function claimOneEngine({ redis, keys, engine }: Service, log: Logger): Promise<EngineClaim> {
+export async function requireEngineVersionClaim(
+  { redis, redisKeys: keys, engine }: ManagedServices,
+  log: Logger,
+): Promise<EngineVersionClaim> {
   const { version } = engine
   const refusal = (other: string) =>
     `This Redis serves reasoning-gym ${other}, and this server has ${version}: stop the other servers, or set REDIS_PREFIX to another name`
   let seen = ''
-  const claim = await claimEngine(redis, keys, {
+  const claim = await claimEngineVersion(redis, keys, {
     version,
-    name: `${hostname()}/${process.pid}`,
-    onWait(other) {
+    processName: `${hostname()}/${process.pid}`,
+    onConflict(other) {
       if (seen !== other) log.warn(`waiting for servers with reasoning-gym ${other} to end`)
       seen = other
     },
-    onLost(other) {
+    onClaimLost(other) {
       log.fatal(refusal(other))
       process.kill(process.pid, 'SIGTERM')
     },
   })
-  if (!claim) throw new PrepareError(refusal(seen))
+  if (!claim) throw new StartupError(refusal(seen))
   return claim
 }

@@ -1,39 +1,39 @@
 /** What a worker-only process answers on WORKER_PORT: whether it lives, whether it can work, and its metrics. */
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { App, Services } from '../routes/context.ts'
-import { metrics } from '../routes/metrics.ts'
-import { operations } from '../routes/operations.ts'
-import { followKeyFile, openKeyRing } from './access/key-ring.ts'
+import { addMetricsRoutes } from '../routes/metrics.ts'
+import { addOperationRoutes } from '../routes/operations.ts'
+import { loadKeyRing, watchKeyFile } from './access/key-ring.ts'
 import { isLoopback } from './access/loopback.ts'
-import type { Config } from './config.ts'
-import { addCallers } from './plugins/callers.ts'
-import { addGuard } from './plugins/guard.ts'
-import { PATIENCE, patient } from './plugins/patience.ts'
-import { addProblems } from './plugins/problems.ts'
+import type { ServerConfig } from './config.ts'
+import { addAuthentication } from './plugins/callers.ts'
+import { addAuthorization } from './plugins/guard.ts'
+import { buildTimeoutOptions, DEFAULT_HTTP_TIMEOUTS } from './plugins/patience.ts'
+import { addErrorHandling } from './plugins/problems.ts'
 import { addValidation } from './plugins/validation.ts'
 
 /** A worker that cannot listen works all the same: on one machine several may find the port taken. */
-export async function openProbes(
+export async function startProbeServer(
   services: Services,
-  config: Pick<Config, 'HOST' | 'WORKER_PORT' | 'API_KEYS' | 'API_KEYS_FILE'>,
+  config: Pick<ServerConfig, 'HOST' | 'WORKER_PORT' | 'API_KEYS' | 'API_KEYS_FILE'>,
   log: FastifyBaseLogger,
 ): Promise<App> {
   const app = Fastify({
-    ...patient(PATIENCE),
+    ...buildTimeoutOptions(DEFAULT_HTTP_TIMEOUTS),
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: true,
   }) as unknown as App // the type provider is a matter of types alone
-  const keys = openKeyRing(config)
+  const keys = loadKeyRing(config)
   if (keys) {
-    const unfollow = followKeyFile(keys, config, log)
+    const unfollow = watchKeyFile(keys, config, log)
     app.addHook('onClose', async () => unfollow())
   }
-  addCallers(app, keys, [])
-  addGuard(app)
+  addAuthentication(app, keys, [])
+  addAuthorization(app)
   addValidation(app)
-  addProblems(app)
-  for (const add of [operations, metrics]) add(app, services)
+  addErrorHandling(app)
+  for (const add of [addOperationRoutes, addMetricsRoutes]) add(app, services)
   const host = keys || isLoopback(config.HOST) ? config.HOST : '127.0.0.1'
   if (host !== config.HOST) log.warn(`probes are on ${host} alone: without API_KEYS nothing listens on ${config.HOST}`)
   try {

@@ -1,16 +1,20 @@
 /** For the mains: a Redis that is not there when they start is named in one line. */
 import type { Logger } from 'pino'
-import { shownAddress } from './store/address.ts'
-import { connectToLook, whenReady } from './store/redis.ts'
+import { formatRedisAddress } from './store/address.ts'
+import { connectForProbe, waitUntilReady } from './store/redis.ts'
 
-const LOOK_MS = 3_000
+const REDIS_STARTUP_TIMEOUT_MS = 3_000
 
-export async function tellIfRedisIsAway(url: string, log: Logger, timeoutMs = LOOK_MS): Promise<void> {
-  const redis = connectToLook(url)
+export async function warnIfRedisUnreachable(
+  url: string,
+  log: Logger,
+  timeoutMs = REDIS_STARTUP_TIMEOUT_MS,
+): Promise<void> {
+  const redis = connectForProbe(url)
   try {
-    await whenReady(redis, timeoutMs)
+    await waitUntilReady(redis, timeoutMs)
   } catch {
-    log.warn(`Redis at ${shownAddress(url)} (REDIS_URL) does not answer: the server waits for it`)
+    log.warn(`Redis at ${formatRedisAddress(url)} (REDIS_URL) does not answer: the server waits for it`)
   } finally {
     redis.disconnect()
   }

@@ -3,10 +3,10 @@
  * work: V8 begins a full collection with every 64 MB of them.
  */
 
-const KEPT_BYTES = 16 * 1024 * 1024
-const kept = Buffer.allocUnsafeSlow(KEPT_BYTES) // takes memory only as far as it was ever written
+const SHARED_BUFFER_BYTES = 16 * 1024 * 1024
+const sharedBuffer = Buffer.allocUnsafeSlow(SHARED_BUFFER_BYTES) // takes memory only as far as it was ever written
 
 /** So many, at a multiple of 8; what was written before may stand in them. Whoever asks next gets the same. */
-export function scratch(bytes: number): Buffer {
-  return bytes <= KEPT_BYTES ? kept.subarray(0, bytes) : Buffer.allocUnsafeSlow(bytes)
+export function sharedScratchBuffer(bytes: number): Buffer {
+  return bytes <= SHARED_BUFFER_BYTES ? sharedBuffer.subarray(0, bytes) : Buffer.allocUnsafeSlow(bytes)
 }

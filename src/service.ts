@@ -1,82 +1,82 @@
 /** Puts the parts together, for a process that serves HTTP, does jobs, or both; and takes them apart again. */
 import type { Logger } from 'pino'
 import type { Services } from '../routes/context.ts'
-import { Delivery } from './batches/delivery.ts'
-import type { Config } from './config.ts'
+import { BatchDelivery } from './batches/delivery.ts'
+import type { ServerConfig } from './config.ts'
 import { Dumps } from './dumps/dumps.ts'
 import { Exports } from './dumps/exports/export.ts'
 import { DumpFolder } from './dumps/folder.ts'
 import { Ladders } from './engine/ladders.ts'
-import { hasGaps, spoken } from './engine/layers.ts'
+import { formatSandboxLayers, hasMissingLayers } from './engine/layers.ts'
 import { PythonEngine } from './engine/python.ts'
-import { Brought } from './evals/brought.ts'
-import { CollectionBook } from './evals/collection-book.ts'
-import { EvalBook } from './evals/eval-book.ts'
-import { EvalItems } from './evals/eval-items.ts'
-import { EvalSampler } from './evals/eval-sampler.ts'
-import { GroupSampler } from './evals/group-sampler.ts'
-import { Models } from './evals/models.ts'
-import { ResultMaker } from './evals/result-maker.ts'
+import { ExternalCompletions } from './evals/brought.ts'
+import { Collections } from './evals/collection-book.ts'
+import { Evals } from './evals/eval-book.ts'
+import { EvalItemCache } from './evals/eval-items.ts'
+import { EvalSampleProcessor } from './evals/eval-sampler.ts'
+import { CollectionSampleProcessor } from './evals/group-sampler.ts'
+import { ModelClients } from './evals/models.ts'
+import { EvalAggregator } from './evals/result-maker.ts'
 import { Suites } from './evals/suites.ts'
 import { Items } from './items/items.ts'
-import { Judge } from './items/judge.ts'
-import { ScoringThreads } from './items/scoring-threads.ts'
-import { prepareItems } from './jobs/prepare-items.ts'
-import { sample } from './jobs/sample.ts'
-import { scoreGroup } from './jobs/score-group.ts'
-import { type Sweeping, startSweeper } from './jobs/sweep.ts'
+import { Grader } from './items/judge.ts'
+import { ScorerThreadPool } from './items/scoring-threads.ts'
+import { createPrefetchItemsProcessor } from './jobs/prepare-items.ts'
+import { createGenerateSamplesProcessor } from './jobs/sample.ts'
+import { createScoreGroupProcessor } from './jobs/score-group.ts'
+import { type GroupSweeperDeps, startGroupSweeper } from './jobs/sweep.ts'
 import { startDumpSweeper } from './jobs/sweep-dumps.ts'
-import { startSamplingSweeper } from './jobs/sweep-samplings.ts'
-import { writeDump } from './jobs/write-dump.ts'
-import { FormatFaults } from './logs/format-faults.ts'
-import { messageOf, seldom } from './logs/seldom.ts'
+import { startGenerationJobSweeper } from './jobs/sweep-samplings.ts'
+import { createWriteDumpProcessor } from './jobs/write-dump.ts'
+import { FormatErrorLogger } from './logs/format-faults.ts'
+import { errorMessage, throttledLog } from './logs/seldom.ts'
 import { Metrics } from './metrics/metrics.ts'
-import type { Role } from './metrics/processes.ts'
-import { reachOf } from './models/reach.ts'
-import { consume } from './queue/consumer.ts'
-import { Failures } from './queue/failures.ts'
+import type { ProcessRole } from './metrics/processes.ts'
+import { buildEgressPolicy } from './models/reach.ts'
+import { startConsumers } from './queue/consumer.ts'
+import { FailedJobs } from './queue/failures.ts'
 import { Producer } from './queue/producer.ts'
-import { Handout } from './runs/handout.ts'
-import { Intake } from './runs/intake.ts'
-import { Preparation } from './runs/preparation.ts'
-import { Restoring } from './runs/restoring.ts'
-import { RunBook } from './runs/run-book.ts'
+import { ItemQueue } from './runs/handout.ts'
+import { RolloutSubmission } from './runs/intake.ts'
+import { ItemPrefetcher } from './runs/preparation.ts'
+import { Checkpoints } from './runs/restoring.ts'
+import { Runs } from './runs/run-book.ts'
 import { StepItems } from './runs/step-items.ts'
-import { Batches } from './store/batches.ts'
-import { Checkpoints } from './store/checkpoints.ts'
-import { Completions } from './store/completions.ts'
-import { DumpBook } from './store/dumps.ts'
-import { durabilityGaps } from './store/durability.ts'
-import { Entries } from './store/entries.ts'
-import { Groups } from './store/groups.ts'
+import { BatchRepository } from './store/batches.ts'
+import { CheckpointRepository } from './store/checkpoints.ts'
+import { GroupCompletionListener } from './store/completions.ts'
+import { DumpRepository } from './store/dumps.ts'
+import { listDurabilityIssues } from './store/durability.ts'
+import { ItemEntryCache } from './store/entries.ts'
+import { GroupRepository } from './store/groups.ts'
 import { Idempotency } from './store/idempotency.ts'
-import { keysUnder } from './store/keys.ts'
-import { Positions } from './store/positions.ts'
-import { Questions } from './store/questions.ts'
-import { connectForRequests, connectForWork, type RedisPlace, redisFault } from './store/redis.ts'
-import { Room } from './store/room.ts'
-import { Runs } from './store/runs.ts'
-import { Samples } from './store/samples.ts'
-import { Samplings } from './store/samplings.ts'
-import { Seats } from './store/seats.ts'
-import { Steps } from './store/steps.ts'
-import { TaskFigures } from './store/task-figures.ts'
-import { beat } from './store/workers.ts'
-import { TaskCatalogue } from './tasks/catalogue.ts'
+import { createRedisKeys } from './store/keys.ts'
+import { PositionRepository } from './store/positions.ts'
+import { QuestionIndex } from './store/questions.ts'
+import { connectForRequests, connectForWorkers, type RedisConfig, translateRedisError } from './store/redis.ts'
+import { BufferCapacity } from './store/room.ts'
+import { RunRepository } from './store/runs.ts'
+import { SampleRepository } from './store/samples.ts'
+import { GenerationJobRepository } from './store/samplings.ts'
+import { ConcurrencyQuota } from './store/seats.ts'
+import { StepItemRepository } from './store/steps.ts'
+import { TaskStatisticsRecorder } from './store/task-figures.ts'
+import { startHeartbeat } from './store/workers.ts'
+import { TaskCatalog } from './tasks/catalogue.ts'
 
 /** Items that a worker has made and dump files that it writes at once: they wait for processors and disks, not for Redis. */
-const BESIDE_SCORING = 16
+const BACKGROUND_JOB_CONCURRENCY = 16
 
-export interface Service extends Services {
+export interface ManagedServices extends Services {
   /** What the sweeper works on. */
-  sweeping: Sweeping
+  groupSweeperDeps: GroupSweeperDeps
   /** Takes jobs until the service closes. */
   startWorker(name: string): void
   close(): Promise<void>
 }
 
-export type ServiceConfig = Pick<
-  Config,
+export type ServicesConfig = Pick<
+  ServerConfig,
   | 'DATA_DIR'
   | 'DUMPS_MAX_BYTES'
   | 'DUMPS_QUIET_S'
@@ -92,32 +92,35 @@ export type ServiceConfig = Pick<
   | 'EVALS_AT_ONCE'
 >
 
-export function openService(
-  config: ServiceConfig,
-  place: RedisPlace,
+export function createServices(
+  config: ServicesConfig,
+  place: RedisConfig,
   python: string,
   log: Logger,
-  role: Role = 'api',
-): Service {
+  role: ProcessRole = 'api',
+): ManagedServices {
   const closers: (() => Promise<void> | void)[] = []
-  const keys = keysUnder(place.prefix)
+  const keys = createRedisKeys(place.prefix)
   const redis = connectForRequests(place)
   redis.once('ready', () => {
-    void durabilityGaps(redis).then((gaps) => {
+    void listDurabilityIssues(redis).then((gaps) => {
       for (const gap of gaps) log.warn(gap)
     })
   })
   const engine = new PythonEngine({
-    python,
-    hosts: config.ENGINE_HOSTS,
+    pythonPath: python,
+    workersPerPool: config.ENGINE_HOSTS,
     scoreDeadlineMs: config.SCORE_DEADLINE_MS,
     makeDeadlineMs: config.MAKE_DEADLINE_MS,
     onHealth: (health) => {
       log[health.ok ? 'info' : 'error'](health, health.ok ? 'the engine is up' : 'the engine is down')
       if (health.ok) void tellSetup()
     },
-    onLayers: (kind, layers) =>
-      log[hasGaps(layers) ? 'warn' : 'info']({ kind, layers: spoken(layers) }, 'the walls around a host'),
+    onSandboxLayers: (kind, layers) =>
+      log[hasMissingLayers(layers) ? 'warn' : 'info'](
+        { kind, layers: formatSandboxLayers(layers) },
+        'the walls around a host',
+      ),
   })
   const tellSetup = async () => {
     const found = await engine.tasks().catch(() => ({}))
@@ -125,132 +128,195 @@ export function openService(
     log.info({ ...about, data: config.DATA_DIR }, 'tasks found')
   }
   const ladders = new Ladders()
-  const tasks = new TaskCatalogue(engine, ladders)
-  const figures = new TaskFigures(redis, keys)
-  const storedRuns = new Runs(redis, keys)
-  const positions = new Positions(redis, keys)
-  const dumpBook = new DumpBook(redis, keys)
-  const runs = new RunBook(storedRuns, positions, tasks, dumpBook, engine)
-  const groups = new Groups(redis, keys)
-  const samplings = new Samplings(redis, keys)
-  const samples = new Samples(redis, keys)
-  const metrics = new Metrics({ redis, keys, engine, runs: storedRuns, groups, dumps: dumpBook, samplings, role })
-  const { meters } = metrics
+  const tasks = new TaskCatalog(engine, ladders)
+  const figures = new TaskStatisticsRecorder(redis, keys)
+  const storedRuns = new RunRepository(redis, keys)
+  const positions = new PositionRepository(redis, keys)
+  const dumpBook = new DumpRepository(redis, keys)
+  const runs = new Runs(storedRuns, positions, tasks, dumpBook, engine)
+  const groups = new GroupRepository(redis, keys)
+  const generationJobs = new GenerationJobRepository(redis, keys)
+  const samples = new SampleRepository(redis, keys)
+  const metrics = new Metrics({
+    redis,
+    keys,
+    engine,
+    runs: storedRuns,
+    groups,
+    dumps: dumpBook,
+    generationJobs,
+    role,
+  })
+  const { recorder: meters } = metrics
   const items = new Items({
     engine,
-    entries: new Entries(redis, keys),
-    questions: new Questions(redis, keys),
+    entries: new ItemEntryCache(redis, keys),
+    questions: new QuestionIndex(redis, keys),
     ladders,
     tasks,
     figures,
-    meters,
+    metrics: meters,
   })
-  const threads = new ScoringThreads(config.ENGINE_HOSTS, config.SCORE_DEADLINE_MS)
-  const judge = new Judge({ engine, items, figures, threads, answerMaxChars: config.ANSWER_MAX_CHARS })
-  const producer = new Producer(redis, keys.jobs)
-  const failures = new Failures(redis, keys.jobs)
-  const completions = new Completions(connectForWork(place), keys.completions)
+  const threads = new ScorerThreadPool(config.ENGINE_HOSTS, config.SCORE_DEADLINE_MS)
+  const judge = new Grader({ engine, items, figures, threadPool: threads, maxAnswerChars: config.ANSWER_MAX_CHARS })
+  const producer = new Producer(redis, keys.queuePrefix)
+  const failures = new FailedJobs(redis, keys.queuePrefix)
+  const completions = new GroupCompletionListener(connectForWorkers(place), keys.groupCompletionChannel)
   const onHintLost = (err: unknown) => log.warn({ err }, 'a job could not be added; the sweeper will add it')
   const dumps = new Dumps({
-    book: dumpBook,
+    repository: dumpBook,
     folder: new DumpFolder(config.DATA_DIR),
     producer,
     log,
     maxBytes: config.DUMPS_MAX_BYTES,
-    quietMs: config.DUMPS_QUIET_S * 1000,
+    idleFlushMs: config.DUMPS_QUIET_S * 1000,
   })
-  const room = new Room(redis, keys, config.BUFFER_MAX_BYTES)
-  const intake = new Intake({ runs, items, groups, producer, room, completions, onHintLost })
-  const batches = new Batches(redis, keys)
-  const delivery = new Delivery({ runs, batches, completions })
-  const steps = new Steps(redis, keys)
-  const preparation = new Preparation({ runs: storedRuns, positions, steps, items, tasks, log })
-  const handout = new Handout({ engine, runs: storedRuns, items, positions, preparation, producer })
-  const checkpoints = new Checkpoints(redis, keys, storedRuns)
-  const restoring = new Restoring(runs, checkpoints, engine.version)
-  const stepItems = new StepItems({ engine, runs, steps, items, preparation })
+  const room = new BufferCapacity(redis, keys, config.BUFFER_MAX_BYTES)
+  const intake = new RolloutSubmission({
+    runs,
+    items,
+    groups,
+    producer,
+    capacity: room,
+    completions,
+    onEnqueueError: onHintLost,
+  })
+  const batches = new BatchRepository(redis, keys)
+  const delivery = new BatchDelivery({ runs, batches, completions })
+  const steps = new StepItemRepository(redis, keys)
+  const preparation = new ItemPrefetcher({ runs: storedRuns, positions, steps, items, tasks, log })
+  const handout = new ItemQueue({ engine, runs: storedRuns, items, positions, prefetcher: preparation, producer })
+  const checkpoints = new CheckpointRepository(redis, keys, storedRuns)
+  const restoring = new Checkpoints(runs, checkpoints, engine.version)
+  const stepItems = new StepItems({ engine, runs, steps, items, prefetcher: preparation })
 
   const suites = new Suites(items, tasks)
-  const evalItems = new EvalItems(items)
-  const results = new ResultMaker({ samplings, samples, items: evalItems, tasks })
-  const reach = reachOf(config)
-  const evals = new EvalBook({ samplings, suites, runs, producer, results, reach, engineVersion: engine.version })
+  const evalItems = new EvalItemCache(items)
+  const evalAggregator = new EvalAggregator({ generationJobs, samples, items: evalItems, tasks })
+  const reach = buildEgressPolicy(config)
+  const evals = new Evals({
+    generationJobs,
+    suites,
+    runs,
+    producer,
+    aggregator: evalAggregator,
+    egressPolicy: reach,
+    engineVersion: engine.version,
+  })
 
   return {
     engine,
     redis,
-    keys,
+    redisKeys: keys,
     tasks,
     ladders,
-    figures,
+    taskStatistics: figures,
     items,
-    judge,
+    grader: judge,
     runs,
-    handout,
+    itemQueue: handout,
     stepItems,
-    restoring,
-    intake,
+    checkpoints: restoring,
+    rolloutSubmission: intake,
     groups,
     dumps,
     exports: new Exports({ dumps, groups, items }),
-    samplings,
+    generationJobs,
     samples,
-    seats: new Seats(redis, keys, config.EVALS_AT_ONCE),
+    concurrencyQuota: new ConcurrencyQuota(redis, keys, config.EVALS_AT_ONCE),
     suites,
-    results,
+    evalAggregator,
     evals,
-    brought: new Brought({ samples, items: evalItems, judge, results }),
-    collections: new CollectionBook({ samplings, runs, producer, results, reach }),
+    externalCompletions: new ExternalCompletions({
+      samples,
+      items: evalItems,
+      grader: judge,
+      aggregator: evalAggregator,
+    }),
+    collections: new Collections({
+      generationJobs,
+      runs,
+      producer,
+      aggregator: evalAggregator,
+      egressPolicy: reach,
+    }),
     idempotency: new Idempotency(redis, keys),
     metrics,
     batches,
-    completions,
-    failures,
-    delivery,
-    sweeping: { runs: storedRuns, groups, producer, engine },
+    groupNotifications: completions,
+    failedJobs: failures,
+    batchDelivery: delivery,
+    groupSweeperDeps: { runs: storedRuns, groups, producer, engine },
     startWorker(name) {
-      const connection = connectForWork(place)
-      const faults = new FormatFaults(log)
-      const onError = seldom((err, untold) => {
-        const away = redisFault(err) !== err // then its stack says nothing
+      const connection = connectForWorkers(place)
+      const faults = new FormatErrorLogger(log)
+      const onError = throttledLog((err, untold) => {
+        const away = translateRedisError(err) !== err // then its stack says nothing
         log.warn(
-          { ...(away ? { reason: messageOf(err) } : { err }), ...(untold && { untold }) },
+          { ...(away ? { reason: errorMessage(err) } : { err }), ...(untold && { untold }) },
           'a worker met an error',
         )
       })
-      const models = new Models(samplings)
-      const sampling = { samplings, samples, items: evalItems, models, results }
-      const evalSampler = new EvalSampler({ ...sampling, judge })
-      const groupSampler = new GroupSampler({ ...sampling, runs, storedRuns, handout, intake })
+      const modelClients = new ModelClients(generationJobs)
+      const generation = { generationJobs, samples, items: evalItems, modelClients, aggregator: evalAggregator }
+      const evalSampler = new EvalSampleProcessor({ ...generation, grader: judge })
+      const groupSampler = new CollectionSampleProcessor({
+        ...generation,
+        runs,
+        storedRuns,
+        itemQueue: handout,
+        rolloutSubmission: intake,
+      })
       const processors = {
-        'score-group': scoreGroup({ engine, groups, items, judge, runs, tasks, meters, dumps, handout, faults, log }),
-        'write-dump': writeDump({ dumps }),
-        'prepare-items': prepareItems({ runs, preparation }),
-        sample: sample({ samplings, samples, evalSampler, groupSampler, results }),
+        'score-group': createScoreGroupProcessor({
+          engine,
+          groups,
+          items,
+          grader: judge,
+          runs,
+          tasks,
+          recorder: meters,
+          dumps,
+          itemQueue: handout,
+          formatErrors: faults,
+          log,
+        }),
+        'write-dump': createWriteDumpProcessor({ dumps }),
+        'prepare-items': createPrefetchItemsProcessor({ runs, preparation }),
+        sample: createGenerateSamplesProcessor({
+          generationJobs,
+          samples,
+          evalSampler,
+          groupSampler,
+          aggregator: evalAggregator,
+        }),
       }
-      const consumer = consume(processors, {
+      const consumer = startConsumers(processors, {
         connection,
-        prefix: keys.jobs,
+        prefix: keys.queuePrefix,
         concurrency: {
           'score-group': config.WORKER_CONCURRENCY,
-          'write-dump': BESIDE_SCORING,
-          'prepare-items': BESIDE_SCORING,
+          'write-dump': BACKGROUND_JOB_CONCURRENCY,
+          'prepare-items': BACKGROUND_JOB_CONCURRENCY,
           sample: config.MODEL_CONCURRENCY,
         },
         onError,
-        onOutcome: (queue, outcome) => meters.count('rgs_jobs_total', { queue, outcome }),
+        onOutcome: (queue, outcome) => meters.increment('rgs_jobs_total', { queue, outcome }),
       })
-      const sweeper = startSweeper(this.sweeping, onError)
+      const sweeper = startGroupSweeper(this.groupSweeperDeps, onError)
       const dumpSweeper = startDumpSweeper({ dumps, runs: storedRuns }, onError)
-      const samplingSweeper = startSamplingSweeper({ samplings, producer, models, results }, onError)
-      const heart = beat(redis, keys, name)
+      const samplingSweeper = startGenerationJobSweeper(
+        { generationJobs, producer, models: modelClients, aggregator: evalAggregator },
+        onError,
+      )
+      const heart = startHeartbeat(redis, keys, name)
       closers.push(async () => {
         sweeper.close()
         samplingSweeper.close()
         await consumer.close()
         await dumpSweeper.close()
         faults.close()
-        models.closeAll()
+        modelClients.closeAll()
         await heart.close()
         connection.disconnect()
       })

@@ -1,29 +1,29 @@
 /** main: jobs only, with probes and metrics on WORKER_PORT. */
 import './heap.ts'
 import { hostname } from 'node:os'
-import { closeAtTheEnd } from './closing.ts'
-import { placeOfRedis, readConfig } from './config.ts'
-import { openLog } from './log.ts'
-import { main } from './main.ts'
-import { claimOneEngine } from './one-engine.ts'
-import { preparePython } from './prepare/python-environment.ts'
-import { openProbes } from './probes.ts'
-import { tellIfRedisIsAway } from './redis-away.ts'
-import { openService } from './service.ts'
+import { closeOnShutdown } from './closing.ts'
+import { readConfig, requireRedisConfig } from './config.ts'
+import { createLogger } from './log.ts'
+import { runMain } from './main.ts'
+import { requireEngineVersionClaim } from './one-engine.ts'
+import { ensurePythonEnvironment } from './prepare/python-environment.ts'
+import { startProbeServer } from './probes.ts'
+import { warnIfRedisUnreachable } from './redis-away.ts'
+import { createServices } from './service.ts'
 
-await main(async () => {
+await runMain(async () => {
   const config = readConfig()
-  const log = openLog(config.LOG_LEVEL, 'worker')
+  const log = createLogger(config.LOG_LEVEL, 'worker')
   const say = (line: string) => log.info(line)
-  const python = await preparePython(say, config.PYTHON, (line) => log.warn(line))
-  const place = placeOfRedis(config)
-  if (!process.connected) void tellIfRedisIsAway(place.url, log) // `npm start` says it for all of its processes
-  const service = openService(config, place, python, log, 'worker')
-  const claim = await claimOneEngine(service, log)
+  const python = await ensurePythonEnvironment(say, config.PYTHON, (line) => log.warn(line))
+  const place = requireRedisConfig(config)
+  if (!process.connected) void warnIfRedisUnreachable(place.url, log) // `npm start` says it for all of its processes
+  const service = createServices(config, place, python, log, 'worker')
+  const claim = await requireEngineVersionClaim(service, log)
   service.startWorker(`${hostname()}/${process.pid}`)
   // Started by `npm start` it is one of several on this machine, and seen through the API's port.
-  const probes = process.connected ? undefined : await openProbes(service, config, log)
-  closeAtTheEnd(log, async () => {
+  const probes = process.connected ? undefined : await startProbeServer(service, config, log)
+  closeOnShutdown(log, async () => {
     await probes?.close()
     await claim.close()
     await service.close()

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { REASONS } from '../scripts/dependencies/reasons.ts'
+import { DEPENDENCY_REASONS } from '../scripts/dependencies/reasons.ts'
 
 const read = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
 const manifest = JSON.parse(read('package.json'))
@@ -11,12 +11,12 @@ const python = [
 ].map(([, name]) => name ?? '')
 
 it('every direct dependency has its reason, and nothing else has', () => {
-  expect(Object.keys(REASONS).toSorted()).toEqual([...node, ...python].toSorted())
+  expect(Object.keys(DEPENDENCY_REASONS).toSorted()).toEqual([...node, ...python].toSorted())
 })
 
 it('docs/dependencies.md lists exactly those, with versions as they are locked: npm run packages', () => {
   const rows = [...read('docs/dependencies.md').matchAll(/^\| (\S+) \| (\d\S*) \| ([^|]+) \|(?: \d+ \|)? (.+) \|$/gm)]
-  expect(rows.map(([, name = '']) => name).toSorted()).toEqual(Object.keys(REASONS).toSorted())
+  expect(rows.map(([, name = '']) => name).toSorted()).toEqual(Object.keys(DEPENDENCY_REASONS).toSorted())
   const { packages } = JSON.parse(read('package-lock.json'))
   for (const [, name = '', version, licence, reason] of rows) {
     const locked = packages[`node_modules/${name}`]?.version
@@ -25,7 +25,7 @@ it('docs/dependencies.md lists exactly those, with versions as they are locked: 
     expect([name, licence?.trim() === 'unknown' || licence?.trim() === '', reason]).toEqual([
       name,
       false,
-      REASONS[name],
+      DEPENDENCY_REASONS[name],
     ])
   }
 })

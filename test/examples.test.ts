@@ -1,7 +1,7 @@
 /** Every example of the document, sent to a live server in the document's order. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { FAULTS } from '../src/faults.ts'
-import type { Paths } from '../src/plugins/openapi-examples.ts'
+import { ERROR_DEFINITIONS } from '../src/faults.ts'
+import type { OpenApiPaths } from '../src/plugins/openapi-examples.ts'
 import { openWorld, until, type World } from './world.ts'
 
 interface Sent {
@@ -19,11 +19,11 @@ const NAMES = {
 
 let world: World
 let url: string
-let paths: Paths
+let paths: OpenApiPaths
 beforeAll(async () => {
   world = await openWorld({ worker: true })
   url = await world.app.listen({ host: '127.0.0.1', port: 0 })
-  const document = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: Paths }
+  const document = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: OpenApiPaths }
   paths = document.paths
 }, 120_000)
 afterAll(() => world.close())
@@ -49,7 +49,7 @@ it('every parameter that is required and every body has an example', () => {
 
 it('the document names every code of the table', async () => {
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as { info: { description: string } }
-  for (const code of Object.keys(FAULTS)) expect(document.info.description).toContain(`\`${code}\``)
+  for (const code of Object.keys(ERROR_DEFINITIONS)) expect(document.info.description).toContain(`\`${code}\``)
 })
 
 it('every example works when it is sent as it is', async () => {

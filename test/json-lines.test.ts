@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { jsonLine, linesOf } from '../src/json-lines.ts'
+import { formatJsonLine, readLines } from '../src/json-lines.ts'
 
 async function* inPieces(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
@@ -10,7 +10,7 @@ async function* inPieces(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
 
 async function read(bytes: Buffer, size: number): Promise<string[]> {
   const lines: string[] = []
-  for await (const line of linesOf(inPieces(bytes, size))) lines.push(line)
+  for await (const line of readLines(inPieces(bytes, size))) lines.push(line)
   return lines
 }
 
@@ -46,7 +46,7 @@ it('what is written is one line for node:readline and Python’s splitlines, and
   const text = fc.string({ unit: fc.constantFrom(...signs) })
   await fc.assert(
     fc.asyncProperty(fc.array(fc.dictionary(text, text), { minLength: 1 }), async (values) => {
-      const written = values.map((value) => jsonLine(value))
+      const written = values.map((value) => formatJsonLine(value))
       const seen: string[] = []
       for await (const line of createInterface({ input: Readable.from(written) })) seen.push(line)
       expect(seen).toEqual(written.map((line) => line.slice(0, -1)))

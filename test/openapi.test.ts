@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { PAGES } from '../scripts/reference/pages.ts'
-import { FAULTS } from '../src/faults.ts'
-import { ACCESS, rowOf } from '../src/plugins/access.ts'
-import { Role } from '../src/words/caller.ts'
+import { REFERENCE_PAGES } from '../scripts/reference/pages.ts'
+import { ERROR_DEFINITIONS } from '../src/faults.ts'
+import { ACCESS_RULES, getAccessRule } from '../src/plugins/access.ts'
+import { ApiKeyRole } from '../src/words/caller.ts'
 import { openWorld, type World } from './world.ts'
 
 const FILE = new URL('../openapi/openapi.json', import.meta.url)
@@ -20,7 +20,7 @@ it('openapi/openapi.json is what the server serves; a change writes it anew', as
   const written = existsSync(FILE) ? JSON.parse(readFileSync(FILE, 'utf8')) : undefined
   if (JSON.stringify(written) !== JSON.stringify(body)) {
     writeFileSync(FILE, `${JSON.stringify(body, null, 2)}\n`)
-    writeFileSync(new URL('../docs/http.md', import.meta.url), PAGES['http.md']?.() ?? '')
+    writeFileSync(new URL('../docs/http.md', import.meta.url), REFERENCE_PAGES['http.md']?.() ?? '')
   }
   expect(written, 'openapi/openapi.json was out of date and is written now: look at it and commit it').toEqual(body)
 })
@@ -65,14 +65,14 @@ it('every route has a sentence, a tag, and answers that are described', async ()
 
 it('the README’s table of codes is the table of the code', () => {
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
-  for (const [code, { status }] of Object.entries(FAULTS))
+  for (const [code, { status }] of Object.entries(ERROR_DEFINITIONS))
     expect(readme).toMatch(new RegExp(`\\| ${status} \\|[^\\n]*\`${code}\``))
 })
 
 it('src/plugins/access.ts has a row for every route', () => {
-  const routes = [...world.app.rows.keys()]
+  const routes = [...world.app.accessRules.keys()]
   expect(routes.length).toBeGreaterThan(15)
-  expect(routes.filter((route) => rowOf(...(route.split(' ') as [string, string])) === undefined)).toEqual([])
+  expect(routes.filter((route) => getAccessRule(...(route.split(' ') as [string, string])) === undefined)).toEqual([])
 })
 
 it('docs/access.md has the rows of src/plugins/access.ts', () => {
@@ -80,8 +80,8 @@ it('docs/access.md has the rows of src/plugins/access.ts', () => {
   const marks = (roles: readonly string[] | 'anyone') =>
     roles === 'anyone'
       ? ' anyone | | | | |'
-      : ` |${Role.options.map((role) => (roles.includes(role) ? ' ✓ |' : ' |')).join('')}`
-  for (const [route, { roles }] of Object.entries(ACCESS)) {
+      : ` |${ApiKeyRole.options.map((role) => (roles.includes(role) ? ' ✓ |' : ' |')).join('')}`
+  for (const [route, { roles }] of Object.entries(ACCESS_RULES)) {
     expect(written).toContain(`| \`${route.replace(/:(\w+)/g, '{$1}')}\` |${marks(roles)}`)
   }
 })

@@ -1,10 +1,10 @@
 import OpenAI, { type APIError } from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { rightAnswer, WRONG_ANSWER } from '../src/pretend-model/answers.ts'
-import { Behaviour, outcomeOf } from '../src/pretend-model/behaviour.ts'
+import { getCorrectAnswer, WRONG_ANSWER } from '../src/pretend-model/answers.ts'
+import { drawOutcome, MockModelBehavior } from '../src/pretend-model/behaviour.ts'
 import { KnownItem } from '../src/pretend-model/knowledge.ts'
-import { type PretendModelOptions, startPretendModel } from '../src/pretend-model/pretend-model.ts'
+import { type MockModelOptions, startMockModel } from '../src/pretend-model/pretend-model.ts'
 import type { Item } from '../src/words/item.ts'
 import { openWorld, type World } from './world.ts'
 
@@ -24,8 +24,8 @@ const knowledge = async (text: string) => {
   return status === 404 ? undefined : KnownItem.parse(body)
 }
 
-async function open(options: Omit<PretendModelOptions, 'server'> = {}) {
-  const model = await startPretendModel({ server: knowledge, ...options })
+async function open(options: Omit<MockModelOptions, 'server'> = {}) {
+  const model = await startMockModel({ server: knowledge, ...options })
   closers.push(model.close)
   const client = new OpenAI({ baseURL: model.url, apiKey: options.apiKey ?? 'any', maxRetries: 0 })
   const ask = (item: Item, body: object = {}) =>
@@ -69,11 +69,11 @@ describe('the pretend model', () => {
       items.map((item, k) => ({ item, completion: completions[k]?.choices[0]?.message.content ?? '' })),
     )
     const outcomes = items.map((item) =>
-      outcomeOf(Behaviour.parse(behaviour), { ...item, answer: '1', metadata: {} }, 0),
+      drawOutcome(MockModelBehavior.parse(behaviour), { ...item, answer: '1', metadata: {} }, 0),
     )
     expect(scores).toEqual(outcomes.map(({ kind }) => (kind === 'right' ? 1 : 0)))
     const kinds = Map.groupBy(outcomes, ({ kind }) => kind)
-    expect(model.tally).toMatchObject({
+    expect(model.counts).toMatchObject({
       requests: 40,
       right: kinds.get('right')?.length,
       wrong: kinds.get('wrong')?.length,
@@ -86,14 +86,14 @@ describe('the pretend model', () => {
   })
 
   it('is less often right on harder items and tasks', () => {
-    const behaviour = Behaviour.parse({
+    const behaviour = MockModelBehavior.parse({
       accuracy: 0.9,
       accuracyAtHardest: 0.1,
       tasks: { gcd: { easiest: 1, hardest: 1 } },
     })
     const right = (task: string, difficulty: number) =>
       Array.from({ length: 500 }, (_, k) =>
-        outcomeOf(behaviour, { id: `${task}${difficulty}`, task, difficulty, answer: '1', metadata: {} }, k),
+        drawOutcome(behaviour, { id: `${task}${difficulty}`, task, difficulty, answer: '1', metadata: {} }, k),
       ).filter(({ kind }) => kind === 'right').length / 500
     expect(right('lcm', 0)).toBeCloseTo(0.9, 1)
     expect(right('lcm', 0.5)).toBeCloseTo(0.5, 1)
@@ -165,7 +165,7 @@ describe('the pretend model', () => {
       messages: [{ role: 'user', content: 'Hello?' }],
     })
     expect(answer.choices[0]?.message.content).toContain('<answer>')
-    expect(model.tally).toMatchObject({ unknown: 1, wrong: 1 })
+    expect(model.counts).toMatchObject({ unknown: 1, wrong: 1 })
   })
 })
 
@@ -181,7 +181,7 @@ describe('its answers', () => {
     'palindrome_generation',
   ])('%s: the right one earns full marks, the wrong one does not', async (task) => {
     for (const item of await itemsOf({ task, seeds: [1, 2, 3] })) {
-      const answer = rightAnswer(KnownItem.parse(await knowledge(item.question)))
+      const answer = getCorrectAnswer(KnownItem.parse(await knowledge(item.question)))
       const completions = [answer, WRONG_ANSWER].map((text) => `<answer>${text}</answer>`)
       const [right, wrong] = await scoresOf(completions.map((completion) => ({ item, completion })))
       expect(right).toBe(1)
@@ -191,7 +191,7 @@ describe('its answers', () => {
 })
 
 describe('what befalls its requests', () => {
-  const meets = async (options: Omit<PretendModelOptions, 'server'>) => {
+  const meets = async (options: Omit<MockModelOptions, 'server'>) => {
     const [item] = (await itemsOf({ task: 'gcd', seed: 9 })) as [Item]
     const model = await open(options)
     const error = (await model.ask(item).catch((caught: unknown) => caught)) as APIError
@@ -210,7 +210,7 @@ describe('what befalls its requests', () => {
     const { model, item, error } = await meets({ closedConnections: 1 })
     expect(error).toBeInstanceOf(OpenAI.APIConnectionError)
     await expect(model.ask(item)).rejects.toThrow()
-    expect(model.tally).toMatchObject({ requests: 2, closed: 2, right: 0, wrong: 0 })
+    expect(model.counts).toMatchObject({ requests: 2, closed: 2, right: 0, wrong: 0 })
   })
 
   it('does not use up samples: with retries every item has the scores of its outcomes', async () => {
@@ -235,10 +235,10 @@ describe('what befalls its requests', () => {
     const scores = await scoresOf(asked.map((item, k) => ({ item, completion: completions[k] ?? '' })))
     const known = (item: Item) => ({ ...item, answer: '1', metadata: {} })
     const expected = items.flatMap((item) =>
-      [0, 1, 2].map((k) => outcomeOf(Behaviour.parse(behaviour), known(item), k).kind === 'right'),
+      [0, 1, 2].map((k) => drawOutcome(MockModelBehavior.parse(behaviour), known(item), k).kind === 'right'),
     )
     expect(scores.filter((score) => score === 1)).toHaveLength(expected.filter(Boolean).length)
-    const { rate_limited, server_error, broken_json, closed, requests } = model.tally
+    const { rate_limited, server_error, broken_json, closed, requests } = model.counts
     expect(requests).toBe(30 + rate_limited + server_error + broken_json + closed)
     expect(Math.min(rate_limited, server_error, broken_json, closed)).toBeGreaterThan(0)
   })

@@ -1,15 +1,15 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type RunningServer, startServer } from '../scripts/with-server.ts'
-import { Environment } from '../src/config.ts'
+import { type ChildServer, startChildServer } from '../scripts/with-server.ts'
+import { EnvironmentSchema } from '../src/config.ts'
 import { RunSettings } from '../src/words/run.ts'
 
 const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 
-let server: RunningServer
+let server: ChildServer
 beforeAll(async () => {
-  server = await startServer()
+  server = await startChildServer()
 }, 300_000)
 afterAll(() => server.stop())
 
@@ -27,7 +27,7 @@ it('the first session runs as it is printed', () => {
 
 it('names every setting of a run and of the process', () => {
   for (const name of Object.keys(RunSettings.shape)) expect(README).toContain(`\`${name}\``)
-  for (const name of Object.keys(Environment.shape)) expect(README).toContain(`\`${name}\``)
+  for (const name of Object.keys(EnvironmentSchema.shape)) expect(README).toContain(`\`${name}\``)
 })
 
 it('links to files that are there', () => {

@@ -1,10 +1,10 @@
 /** Before the cluster's tests: as setup.ts, but Redis is a cluster of three masters. */
 import type { TestProject } from 'vitest/node'
 import { startRedisCluster } from '../scripts/redis-cluster.ts'
-import { preparePython } from '../src/prepare/python-environment.ts'
+import { ensurePythonEnvironment } from '../src/prepare/python-environment.ts'
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  project.provide('python', await preparePython(console.log))
+  project.provide('python', await ensurePythonEnvironment(console.log))
   const cluster = await startRedisCluster()
   project.provide('redisUrl', cluster.url)
   return () => cluster.stop()

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { startPrivateRedis } from '../src/prepare/private-redis.ts'
-import { preparePython } from '../src/prepare/python-environment.ts'
+import { ensurePythonEnvironment } from '../src/prepare/python-environment.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -16,7 +16,7 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const say = (line: string) => console.log(line)
   const folder = mkdtempSync(join(tmpdir(), 'rgs-test-'))
-  project.provide('python', await preparePython(say))
+  project.provide('python', await ensurePythonEnvironment(say))
   const redis = await startPrivateRedis(folder, say)
   project.provide('redisUrl', redis.url)
   return async () => {

@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { shared } from '../src/shared-reads.ts'
+import { coalesceReads } from '../src/shared-reads.ts'
 
 it('who asks in the same turn shares a reading; it begins after all of them have asked', async () => {
   let now = 0
   const begun: string[] = []
-  const read = shared(async (key: string) => {
+  const read = coalesceReads(async (key: string) => {
     begun.push(key)
     return `${key}${now}`
   })
@@ -19,7 +19,7 @@ it('who asks in the same turn shares a reading; it begins after all of them have
 it('a reading that is under way is not shared: what it tells may be older than the question', async () => {
   const { promise: answer, resolve } = Promise.withResolvers<void>()
   let begun = 0
-  const read = shared(async () => {
+  const read = coalesceReads(async () => {
     const mine = ++begun
     await answer
     return mine
@@ -35,7 +35,7 @@ it('a reading that is under way is not shared: what it tells may be older than t
 
 it('a failure is told to all who shared it, and not kept', async () => {
   let fails = true
-  const read = shared(async () => {
+  const read = coalesceReads(async () => {
     if (fails) throw new Error('away')
     return 'back'
   })

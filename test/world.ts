@@ -7,12 +7,12 @@ import type { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { inject } from 'vitest'
 import type { App } from '../routes/context.ts'
-import { buildApp, type Wire } from '../src/app.ts'
-import { openLog } from '../src/log.ts'
-import { PATIENCE } from '../src/plugins/patience.ts'
-import { openService, type Service, type ServiceConfig } from '../src/service.ts'
-import { keysLike } from '../src/store/nodes.ts'
-import { whenReady } from '../src/store/redis.ts'
+import { buildApp, type HttpOptions } from '../src/app.ts'
+import { createLogger } from '../src/log.ts'
+import { DEFAULT_HTTP_TIMEOUTS } from '../src/plugins/patience.ts'
+import { createServices, type ManagedServices, type ServicesConfig } from '../src/service.ts'
+import { scanKeys } from '../src/store/nodes.ts'
+import { waitUntilReady } from '../src/store/redis.ts'
 
 export const SHARED = new URL('../../shared/', import.meta.url).pathname
 
@@ -33,7 +33,7 @@ export interface Answer {
 
 export interface World {
   app: App
-  service: Service
+  service: ManagedServices
   prefix: string
   call(
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
@@ -44,7 +44,7 @@ export interface World {
   close(): Promise<void>
 }
 
-const DEFAULTS: Omit<ServiceConfig, 'DATA_DIR'> = {
+const DEFAULTS: Omit<ServicesConfig, 'DATA_DIR'> = {
   ENGINE_HOSTS: 2,
   SCORE_DEADLINE_MS: 2000,
   MAKE_DEADLINE_MS: 10_000,
@@ -59,7 +59,7 @@ const DEFAULTS: Omit<ServiceConfig, 'DATA_DIR'> = {
   BUFFER_MAX_BYTES: 1024 ** 3,
 }
 
-interface Options extends Partial<ServiceConfig>, Wire {
+interface Options extends Partial<ServicesConfig>, HttpOptions {
   worker?: boolean
   prefix?: string
   python?: string
@@ -77,14 +77,14 @@ export async function openWorld({
   meter,
   corsOrigins = [],
   trustProxy = [],
-  patience = PATIENCE,
+  patience = DEFAULT_HTTP_TIMEOUTS,
   ...config
 }: Options = {}): Promise<World> {
-  const log = onLog ? openLog('info', 'test', { write: onLog }) : pino({ level: 'silent' })
+  const log = onLog ? createLogger('info', 'test', { write: onLog }) : pino({ level: 'silent' })
   const folder = mkdtempSync(join(tmpdir(), 'rgs-world-'))
-  const service = openService({ ...DEFAULTS, DATA_DIR: folder, ...config }, { url: redisUrl, prefix }, python, log)
+  const service = createServices({ ...DEFAULTS, DATA_DIR: folder, ...config }, { url: redisUrl, prefix }, python, log)
   await Promise.all([
-    whenReady(service.redis, 10_000),
+    waitUntilReady(service.redis, 10_000),
     until(
       async () => service.engine.health(),
       ({ ok, detail }) => ok || detail !== 'the library is starting',
@@ -130,6 +130,6 @@ export async function until<T>(ask: () => Promise<T>, right: (value: T) => boole
 /** The names of all keys that match, on whichever node they lie. */
 export async function keysOf(redis: Redis, pattern: string): Promise<string[]> {
   const found: string[] = []
-  for await (const { keys } of keysLike(redis, pattern)) found.push(...keys)
+  for await (const { keys } of scanKeys(redis, pattern)) found.push(...keys)
   return found
 }

@@ -1,6 +1,6 @@
 /** What the load generator is told, and what it tells. */
 
-export interface Ask {
+export interface LoadRequest {
   method?: 'GET' | 'POST'
   path: string
   /** JSON. `NUMBER_MARK` in it is replaced by a number that no other request has. */
@@ -28,7 +28,7 @@ export interface LoadSpec {
   firstNumber?: number | undefined
 }
 
-export interface Found {
+export interface LoadResult {
   seconds: number
   requests: number
   /** With those of the warm-up. */
@@ -44,9 +44,9 @@ export interface Found {
   errors: Record<string, number>
 }
 
-const DIGITS = 10
-export const NUMBER_MARK = '#'.repeat(DIGITS)
+const NUMBER_DIGITS = 10
+export const NUMBER_MARK = '#'.repeat(NUMBER_DIGITS)
 
-export function placed(number: number): string {
-  return String(number).padStart(DIGITS, '0')
+export function padNumber(number: number): string {
+  return String(number).padStart(NUMBER_DIGITS, '0')
 }

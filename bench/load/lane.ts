@@ -1,31 +1,31 @@
 /** One connection of the load generator: one request in flight, the next as soon as it is answered or after a pause. */
 import { connect, type Socket } from 'node:net'
 
-const AGAIN_MS = 50
+const RECONNECT_DELAY_MS = 50
 const END_OF_HEAD = '\r\n\r\n'
 
-interface Sendable {
+interface SendableRequest {
   /** A request in pieces, sent one upon another. */
   pieces: Buffer[]
 }
 
-export class Lane<Sent extends Sendable> {
+export class LoadConnection<Sent extends SendableRequest> {
   readonly #port: number
   readonly #timeoutMs: number
   readonly #pauseMs: number
-  readonly #heard: (sent: Sent, status: number | string, body: Buffer, ms: number) => void
-  readonly #take: () => Sent | undefined
+  readonly #onResponse: (sent: Sent, status: number | string, body: Buffer, ms: number) => void
+  readonly #takeRequest: () => Sent | undefined
   #socket: Socket | undefined
-  #sent: Sent | undefined
+  #inFlight: Sent | undefined
   #sentAt = 0
   #parts: Buffer[] = []
   #length = 0
   /** Bytes of the whole answer; 0 until its head is there. */
-  #wanted = 0
+  #expectedLength = 0
   #headEnd = 0
   #status = 0
   /** The server ends the connection with this answer. */
-  #last = false
+  #closesAfterResponse = false
   #closed = false
 
   constructor(
@@ -36,8 +36,8 @@ export class Lane<Sent extends Sendable> {
     this.#port = port
     this.#timeoutMs = timeoutMs
     this.#pauseMs = pauseMs
-    this.#heard = heard
-    this.#take = take
+    this.#onResponse = heard
+    this.#takeRequest = take
     this.#open()
   }
 
@@ -50,7 +50,7 @@ export class Lane<Sent extends Sendable> {
     const socket = connect({ port: this.#port, host: '127.0.0.1', noDelay: true })
     this.#socket = socket
     socket.setTimeout(this.#timeoutMs, () => socket.destroy(new Error('timeout')))
-    socket.once('connect', () => this.#next())
+    socket.once('connect', () => this.#scheduleNext())
     socket.on('data', (chunk) => this.#receive(chunk))
     let why = 'closed'
     socket.once('error', (error: NodeJS.ErrnoException) => {
@@ -58,34 +58,34 @@ export class Lane<Sent extends Sendable> {
     })
     socket.once('close', () => {
       if (this.#closed) return
-      if (this.#sent) this.#done(why)
-      setTimeout(() => this.#closed || this.#open(), AGAIN_MS)
+      if (this.#inFlight) this.#finish(why)
+      setTimeout(() => this.#closed || this.#open(), RECONNECT_DELAY_MS)
     })
   }
 
   #send(): void {
     if (this.#closed) return
-    this.#sent = this.#take()
-    if (!this.#sent) return
+    this.#inFlight = this.#takeRequest()
+    if (!this.#inFlight) return
     this.#sentAt = performance.now()
     this.#socket?.cork()
-    for (const piece of this.#sent.pieces) this.#socket?.write(piece)
+    for (const piece of this.#inFlight.pieces) this.#socket?.write(piece)
     this.#socket?.uncork()
   }
 
   #receive(chunk: Buffer): void {
     this.#parts.push(chunk)
     this.#length += chunk.length
-    if (this.#wanted === 0) this.#readHead()
-    if (this.#wanted === 0 || this.#length < this.#wanted) return
-    const last = this.#last
-    this.#done(this.#status)
+    if (this.#expectedLength === 0) this.#readHead()
+    if (this.#expectedLength === 0 || this.#length < this.#expectedLength) return
+    const last = this.#closesAfterResponse
+    this.#finish(this.#status)
     if (last) this.#socket?.destroy()
-    else this.#next()
+    else this.#scheduleNext()
   }
 
   /** Pauses differ by up to their mean, so that connections do not march in step. */
-  #next(): void {
+  #scheduleNext(): void {
     if (this.#pauseMs === 0) this.#send()
     else setTimeout(() => this.#send(), 2 * Math.random() * this.#pauseMs)
   }
@@ -98,16 +98,16 @@ export class Lane<Sent extends Sendable> {
     const head = all.toString('latin1', 0, end)
     this.#status = Number(head.slice(9, 12))
     this.#headEnd = end + END_OF_HEAD.length
-    this.#last = /\r\nconnection: *close/i.test(head)
-    this.#wanted = this.#headEnd + Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0)
+    this.#closesAfterResponse = /\r\nconnection: *close/i.test(head)
+    this.#expectedLength = this.#headEnd + Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0)
   }
 
-  #done(status: number | string): void {
-    const sent = this.#sent
+  #finish(status: number | string): void {
+    const sent = this.#inFlight
     const body = Buffer.concat(this.#parts).subarray(this.#headEnd)
     this.#parts = []
-    this.#length = this.#wanted = this.#headEnd = 0
-    this.#sent = undefined
-    if (sent) this.#heard(sent, status, body, performance.now() - this.#sentAt)
+    this.#length = this.#expectedLength = this.#headEnd = 0
+    this.#inFlight = undefined
+    if (sent) this.#onResponse(sent, status, body, performance.now() - this.#sentAt)
   }
 }

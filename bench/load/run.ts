@@ -2,12 +2,19 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ARTIFACTS, busySeconds, LOAD_CORE, pinned, secondsOf, treeOf } from '../machine.ts'
-import type { Ask, Found, LoadSpec } from './asks.ts'
+import {
+  BENCH_ARTIFACTS_DIR,
+  getBusyCpuSeconds,
+  getTreeCpuSeconds,
+  getTreeUsage,
+  LOAD_CORE,
+  pinCommand,
+} from '../machine.ts'
+import type { LoadRequest, LoadResult, LoadSpec } from './asks.ts'
 
-const SCRIPT = join(import.meta.dirname, 'load.ts')
+const LOAD_SCRIPT = join(import.meta.dirname, 'load.ts')
 
-export interface Load extends Partial<Omit<LoadSpec, 'port' | 'asks'>> {
+export interface LoadParams extends Partial<Omit<LoadSpec, 'port' | 'asks'>> {
   port: number
   asks: string
   /** The process whose children and itself are measured. */
@@ -16,7 +23,7 @@ export interface Load extends Partial<Omit<LoadSpec, 'port' | 'asks'>> {
   anywhere?: boolean
 }
 
-export interface Measured extends Found {
+export interface LoadMeasurement extends LoadResult {
   /** Cores that the server used, and all else but the load generator. */
   serverCores: number
   /** Processor time of all the server's processes for one request: holds also while the machine is busy with other things. */
@@ -26,20 +33,20 @@ export interface Measured extends Found {
 }
 
 /** Writes the asks down once, for as many runs as there are. */
-export function writeAsks(name: string, asks: Ask[]): string {
-  const folder = join(ARTIFACTS, 'asks')
+export function writeLoadRequests(name: string, asks: LoadRequest[]): string {
+  const folder = join(BENCH_ARTIFACTS_DIR, 'asks')
   mkdirSync(folder, { recursive: true })
   const path = join(folder, `${name}.jsonl`)
   writeFileSync(path, asks.map((ask) => JSON.stringify(ask)).join('\n'))
   return path
 }
 
-export async function load({ server, anywhere = false, ...given }: Load): Promise<Measured> {
+export async function runLoad({ server, anywhere = false, ...given }: LoadParams): Promise<LoadMeasurement> {
   const spec: LoadSpec = { connections: 64, pauseMs: 0, warmupS: 2, seconds: 5, timeoutS: 30, ...given }
-  const path = join(ARTIFACTS, `load-${process.pid}.json`)
+  const path = join(BENCH_ARTIFACTS_DIR, `load-${process.pid}.json`)
   writeFileSync(path, JSON.stringify(spec))
-  const before = { busy: busySeconds(), tree: await secondsOf(server), at: performance.now() }
-  const [command, ...args] = pinned(anywhere ? undefined : LOAD_CORE, [process.execPath, SCRIPT, path])
+  const before = { busy: getBusyCpuSeconds(), tree: await getTreeCpuSeconds(server), at: performance.now() }
+  const [command, ...args] = pinCommand(anywhere ? undefined : LOAD_CORE, [process.execPath, LOAD_SCRIPT, path])
   const child = spawn(command ?? '', args, { stdio: ['ignore', 'pipe', 'inherit'] })
   let text = ''
   child.stdout.on('data', (chunk: Buffer) => {
@@ -48,14 +55,14 @@ export async function load({ server, anywhere = false, ...given }: Load): Promis
   const { promise, resolve } = Promise.withResolvers<void>()
   child.once('close', () => resolve())
   let own = 0
-  const watch = setInterval(() => void secondsOf(child.pid ?? 0).then((s) => (own = Math.max(own, s))), 500)
+  const watch = setInterval(() => void getTreeCpuSeconds(child.pid ?? 0).then((s) => (own = Math.max(own, s))), 500)
   await promise
   clearInterval(watch)
   const seconds = (performance.now() - before.at) / 1000
-  const served = (await secondsOf(server)) - before.tree
-  const busy = busySeconds() - before.busy
-  const { memoryMb } = await treeOf(server)
-  const found = JSON.parse(text) as Found // as load.ts prints it
+  const served = (await getTreeCpuSeconds(server)) - before.tree
+  const busy = getBusyCpuSeconds() - before.busy
+  const { memoryMb } = await getTreeUsage(server)
+  const found = JSON.parse(text) as LoadResult // as load.ts prints it
   return {
     ...found,
     serverCores: served / seconds,

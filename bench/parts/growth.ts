@@ -1,28 +1,28 @@
 /** W8: what a long training leaves behind must not slow it: many groups through one run, many runs, many look-ups. */
 import { Redis } from 'ioredis'
 import { NUMBER_MARK } from '../load/asks.ts'
-import { load, writeAsks } from '../load/run.ts'
-import { secondsOf } from '../machine.ts'
-import { assertRight, type Bench, type Row } from '../rows.ts'
-import { call, startOurs } from '../servers.ts'
-import { settled } from '../waiting.ts'
+import { runLoad, writeLoadRequests } from '../load/run.ts'
+import { getTreeCpuSeconds } from '../machine.ts'
+import { assertNoErrors, type Bench, type BenchRow } from '../rows.ts'
+import { callServer, startOurServer } from '../servers.ts'
+import { waitUntilScored } from '../waiting.ts'
 
-const GROUPS = 200_000
-const BUFFERED = 100_000
+const GROUP_COUNT = 200_000
+const BUFFERED_GROUP_COUNT = 100_000
 const TENTHS = 10
-const A_POST = 50
-const RUNS = 1000
-const LOOKS = 10_000
+const GROUPS_PER_POST = 50
+const RUN_COUNT = 1000
+const LOOKUP_COUNT = 10_000
 
-export async function growth({ keep }: Bench): Promise<Row[]> {
-  const server = await startOurs()
+export async function benchmarkGrowth({ record: keep }: Bench): Promise<BenchRow[]> {
+  const server = await startOurServer()
   const redis = new Redis(`${server.dataDir}/redis/redis.sock`)
   redis.on('error', () => {})
   const memory = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1])
   try {
     const run = 'growth'
-    await call(server, 'PUT', `/runs/${run}`, { buffer_max_groups: 1_000_000, keep_groups: 20_000 })
-    const { items } = (await call(server, 'POST', '/items', { task: 'chain_sum', seed: 1 })) as {
+    await callServer(server, 'PUT', `/runs/${run}`, { buffer_max_groups: 1_000_000, keep_groups: 20_000 })
+    const { items } = (await callServer(server, 'POST', '/items', { task: 'chain_sum', seed: 1 })) as {
       items: { id: string }[]
     } // as documented
     const at = { port: server.port, server: server.pid, anywhere: true, warmupS: 0 }
@@ -31,54 +31,59 @@ export async function growth({ keep }: Bench): Promise<Row[]> {
       length_tokens: 500 + k,
     }))
     const post = (buffer: boolean) => {
-      const groups = Array.from({ length: A_POST }, (_, k) => ({
+      const groups = Array.from({ length: GROUPS_PER_POST }, (_, k) => ({
         item_id: items[0]?.id,
         group_id: `${NUMBER_MARK}-${k}`,
         buffer,
         rollouts,
       }))
-      return writeAsks(`growth-${buffer}`, [{ path: '/rollouts', body: JSON.stringify({ run, groups }) }])
+      return writeLoadRequests(`growth-${buffer}`, [{ path: '/rollouts', body: JSON.stringify({ run, groups }) }])
     }
-    await call(server, 'PUT', `/runs/${run}`, { drop_equal_scores: false })
+    await callServer(server, 'PUT', `/runs/${run}`, { drop_equal_scores: false })
     const rates: number[] = []
     const costs: number[] = []
     const before = await memory()
     let bytes = 0
     for (let tenth = 0; tenth < TENTHS; tenth++) {
-      const many = GROUPS / TENTHS
+      const many = GROUP_COUNT / TENTHS
       const start = performance.now()
-      const used = await secondsOf(server.pid)
-      const posted = await load({
+      const used = await getTreeCpuSeconds(server.pid)
+      const posted = await runLoad({
         ...at,
-        asks: post(tenth * many < BUFFERED),
-        count: many / A_POST,
+        asks: post(tenth * many < BUFFERED_GROUP_COUNT),
+        count: many / GROUPS_PER_POST,
         firstNumber: tenth * many,
         connections: 8,
         timeoutS: 120,
       })
-      assertRight('W8', posted)
-      await settled(server, run, (tenth + 1) * many)
+      assertNoErrors('W8', posted)
+      await waitUntilScored(server, run, (tenth + 1) * many)
       rates.push(many / ((performance.now() - start) / 1000))
-      costs.push((((await secondsOf(server.pid)) - used) * 1e6) / many)
-      if ((tenth + 1) * many === BUFFERED) bytes = ((await memory()) - before) / BUFFERED
+      costs.push((((await getTreeCpuSeconds(server.pid)) - used) * 1e6) / many)
+      if ((tenth + 1) * many === BUFFERED_GROUP_COUNT) bytes = ((await memory()) - before) / BUFFERED_GROUP_COUNT
       keep('W8', { tenth, rate: rates.at(-1), microsecondsEach: costs.at(-1), usedMemory: await memory() })
     }
     const looks = Array.from({ length: 500 }, (_, k) => {
-      const number = (TENTHS - 1) * (GROUPS / TENTHS) + (k % (GROUPS / TENTHS / A_POST)) + 1
+      const number = (TENTHS - 1) * (GROUP_COUNT / TENTHS) + (k % (GROUP_COUNT / TENTHS / GROUPS_PER_POST)) + 1
       return {
         method: 'GET' as const,
-        path: `/rollouts/${String(number).padStart(NUMBER_MARK.length, '0')}-${k % A_POST}?run=${run}`,
+        path: `/rollouts/${String(number).padStart(NUMBER_MARK.length, '0')}-${k % GROUPS_PER_POST}?run=${run}`,
       }
     })
-    const looked = await load({ ...at, asks: writeAsks('growth-looks', looks), count: LOOKS, connections: 16 })
-    assertRight('W8 look-ups', looked)
+    const looked = await runLoad({
+      ...at,
+      asks: writeLoadRequests('growth-looks', looks),
+      count: LOOKUP_COUNT,
+      connections: 16,
+    })
+    assertNoErrors('W8 look-ups', looked)
     const start = performance.now()
-    for (let k = 0; k < RUNS; k++) await call(server, 'PUT', `/runs/growth-${k}`, {})
-    const made = RUNS / ((performance.now() - start) / 1000)
-    const rows: Row[] = [
+    for (let k = 0; k < RUN_COUNT; k++) await callServer(server, 'PUT', `/runs/growth-${k}`, {})
+    const made = RUN_COUNT / ((performance.now() - start) / 1000)
+    const rows: BenchRow[] = [
       {
         work: 'W8',
-        what: `${GROUPS} groups through one run: the last tenth’s rate to the first’s`,
+        what: `${GROUP_COUNT} groups through one run: the last tenth’s rate to the first’s`,
         value: (rates.at(-1) ?? 0) / (rates[0] ?? 1),
         unit: '×',
         least: 0.9,
@@ -91,7 +96,12 @@ export async function growth({ keep }: Bench): Promise<Row[]> {
         unit: '×',
         beside: `tenths: ${costs.map(Math.round).join(', ')} µs`,
       },
-      { work: 'W8', what: `a small group in Redis, ${BUFFERED} of them buffered`, value: bytes, unit: 'bytes' },
+      {
+        work: 'W8',
+        what: `a small group in Redis, ${BUFFERED_GROUP_COUNT} of them buffered`,
+        value: bytes,
+        unit: 'bytes',
+      },
       {
         work: 'W8',
         what: 'look-ups of groups',
@@ -99,7 +109,7 @@ export async function growth({ keep }: Bench): Promise<Row[]> {
         unit: '/s',
         beside: `p99 ${looked.p99?.toFixed(1)} ms`,
       },
-      { work: 'W8', what: `${RUNS} runs made`, value: made, unit: '/s' },
+      { work: 'W8', what: `${RUN_COUNT} runs made`, value: made, unit: '/s' },
     ]
     return rows
   } finally {

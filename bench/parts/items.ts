@@ -1,44 +1,44 @@
 /** W4: POST /items for a run over all tasks: paced so that prepared items are there, then faster than they can be made. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Bench, Row } from '../rows.ts'
-import { call, type Ours, startOurs } from '../servers.ts'
+import type { Bench, BenchRow } from '../rows.ts'
+import { callServer, type OurServer, startOurServer } from '../servers.ts'
 
-const CALLS = 150
+const CALL_COUNT = 150
 /** Not measured: neither side of the connection has compiled anything yet, and the first items are still being prepared. */
-const WARM_CALLS = 20
+const WARMUP_CALLS = 20
 /** A trainer that asks for a step's items has worked for longer than this since it last asked. */
 const PAUSE_MS = { 1: 100, 64: 3000 } as const
 const CALLS_OF_64 = 8
 const DRAINING_CALLS = 20
 
-export async function items({ keep }: Bench): Promise<Row[]> {
-  const server = await startOurs()
+export async function benchmarkItems({ record: keep }: Bench): Promise<BenchRow[]> {
+  const server = await startOurServer()
   try {
-    await ask(server, 'one', 1)
+    await requestItems(server, 'one', 1)
     await sleep(PAUSE_MS[64])
     const one: number[] = []
-    for (let k = -WARM_CALLS; k < CALLS; k++) {
-      const ms = await ask(server, 'one', 1)
+    for (let k = -WARMUP_CALLS; k < CALL_COUNT; k++) {
+      const ms = await requestItems(server, 'one', 1)
       if (k >= 0) one.push(ms)
       await sleep(PAUSE_MS[1])
     }
-    await ask(server, 'many', 64)
+    await requestItems(server, 'many', 64)
     const many: number[] = []
     for (let k = 0; k < CALLS_OF_64; k++) {
       await sleep(PAUSE_MS[64])
-      many.push(await ask(server, 'many', 64))
+      many.push(await requestItems(server, 'many', 64))
     }
     const empty: number[] = []
-    for (let k = 0; k < DRAINING_CALLS; k++) empty.push(await ask(server, 'many', 64))
+    for (let k = 0; k < DRAINING_CALLS; k++) empty.push(await requestItems(server, 'many', 64))
     keep('W4', { one, many, empty })
     return [
       {
         work: 'W4',
         what: 'POST /items, count 1, from the prepared buffer: p99',
-        value: p99(one),
+        value: getP99(one),
         unit: 'ms',
         most: 20,
-        beside: `${CALLS} calls, ${PAUSE_MS[1]} ms apart`,
+        beside: `${CALL_COUNT} calls, ${PAUSE_MS[1]} ms apart`,
       },
       {
         work: 'W4',
@@ -61,15 +61,15 @@ export async function items({ keep }: Bench): Promise<Row[]> {
   }
 }
 
-async function ask(server: Ours, run: string, count: number): Promise<number> {
+async function requestItems(server: OurServer, run: string, count: number): Promise<number> {
   const start = performance.now()
-  const given = (await call(server, 'POST', '/items', { run, count })) as { items: unknown[] } // as documented
+  const given = (await callServer(server, 'POST', '/items', { run, count })) as { items: unknown[] } // as documented
   const ms = performance.now() - start
   if (given.items.length === 0) throw new Error('W4: no items came')
   return ms
 }
 
-function p99(times: number[]): number {
+function getP99(times: number[]): number {
   const sorted = times.toSorted((a, b) => a - b)
   return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN
 }

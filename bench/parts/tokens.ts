@@ -1,43 +1,43 @@
 /** W6: groups of 1 MB, 16 rollouts of 2,048 tokens with masks and log-probabilities: in, and out as batches; beside Atropos. */
 import { Redis } from 'ioredis'
-import { freePort } from '../../src/prepare/own-server.ts'
-import { PYTHON_ENVIRONMENT, pythonOfAtropos } from '../environment.ts'
+import { getFreePort } from '../../src/prepare/own-server.ts'
+import { PYTHON_ENV, prepareAtroposPython } from '../environment.ts'
 import { NUMBER_MARK } from '../load/asks.ts'
-import { load, writeAsks } from '../load/run.ts'
-import { processesBelow } from '../machine.ts'
-import { assertRight, type Bench, median, type Row } from '../rows.ts'
-import { call, type Ours, type Running, startOurs, startProcess } from '../servers.ts'
-import { settled } from '../waiting.ts'
+import { runLoad, writeLoadRequests } from '../load/run.ts'
+import { listProcessTree } from '../machine.ts'
+import { assertNoErrors, type Bench, type BenchRow, median } from '../rows.ts'
+import { callServer, type OurServer, type RunningProcess, startOurServer, startProcess } from '../servers.ts'
+import { waitUntilScored } from '../waiting.ts'
 
-const GROUPS = 384
+const GROUP_COUNT = 384
 /** Atropos takes a fifth of the groups a second: as many would take minutes. */
-const THEIR_GROUPS = 192
+const ATROPOS_GROUP_COUNT = 192
 /** Different ones; each is sent as several groups. */
-const BODIES = 64
-const ROLLOUTS = 16
-const TOKENS = 2048
-const PROMPT = 256
-const BATCH = 128
+const DISTINCT_BODIES = 64
+const ROLLOUTS_PER_GROUP = 16
+const TOKENS_PER_ROLLOUT = 2048
+const PROMPT_TOKENS = 256
+const BATCH_SIZE = 128
 
-interface Arrays {
+interface TokenArrays {
   tokens: number[]
   masks: number[]
   logprobs: number[]
 }
 
-export async function tokens(bench: Bench): Promise<Row[]> {
-  const ours = await startOurs()
+export async function benchmarkTokens(bench: Bench): Promise<BenchRow[]> {
+  const ours = await startOurServer()
   const theirs = await startAtropos()
   const redis = new Redis(`${ours.dataDir}/redis/redis.sock`)
   redis.on('error', () => {})
   let peak = 0
   const watch = setInterval(() => {
-    const apis = processesBelow(ours.pid).filter(({ command }) => command.includes('api.ts'))
+    const apis = listProcessTree(ours.pid).filter(({ command }) => command.includes('api.ts'))
     peak = Math.max(peak, ...apis.map(({ memoryMb }) => Math.round(memoryMb)))
   }, 250)
   try {
-    const all = Array.from({ length: BODIES }, groupOfTokens)
-    const { items } = (await call(ours, 'POST', '/items', { task: 'chain_sum', seed: 1 })) as {
+    const all = Array.from({ length: DISTINCT_BODIES }, generateGroup)
+    const { items } = (await callServer(ours, 'POST', '/items', { task: 'chain_sum', seed: 1 })) as {
       items: { id: string }[]
     } // as documented
     const found = {
@@ -52,66 +52,68 @@ export async function tokens(bench: Bench): Promise<Row[]> {
     }
     let json = 0
     /** Posts every group once to a new run, and waits until they are buffered. */
-    const postAll = async (name: string, arraysOf: (arrays: Arrays) => object) => {
-      const settings = { batch_size: BATCH, drop_equal_scores: false, buffer_max_groups: 10_000 }
-      await call(ours, 'PUT', `/runs/${name}`, settings)
+    const postAll = async (name: string, arraysOf: (arrays: TokenArrays) => object) => {
+      const settings = { batch_size: BATCH_SIZE, drop_equal_scores: false, buffer_max_groups: 10_000 }
+      await callServer(ours, 'PUT', `/runs/${name}`, settings)
       const bodies = all.map((group, k) => ({
         path: '/rollouts',
-        body: JSON.stringify(oursOf(name, items[0]?.id ?? '', k, group.map(arraysOf))),
+        body: JSON.stringify(buildOurGroup(name, items[0]?.id ?? '', k, group.map(arraysOf))),
       }))
-      const posted = await load({
+      const posted = await runLoad({
         port: ours.port,
         server: ours.pid,
-        asks: writeAsks(name, bodies),
-        count: GROUPS,
+        asks: writeLoadRequests(name, bodies),
+        count: GROUP_COUNT,
         warmupS: 0,
         connections: 8,
         anywhere: true,
       })
-      assertRight('W6 in', posted)
+      assertNoErrors('W6 in', posted)
       const start = performance.now()
-      await settled(ours, name, GROUPS)
-      const buffered = GROUPS / (posted.seconds + (performance.now() - start) / 1000)
+      await waitUntilScored(ours, name, GROUP_COUNT)
+      const buffered = GROUP_COUNT / (posted.seconds + (performance.now() - start) / 1000)
       return { posted, buffered, bytes: bodies.reduce((sum, { body }) => sum + body.length, 0) }
     }
     // Not measured: V8 compiles what is busy. Python does not.
     for (const [name, arraysOf] of [
-      ['warm', (arrays: Arrays) => arrays],
-      ['warm-typed', typedOf],
+      ['warm', (arrays: TokenArrays) => arrays],
+      ['warm-typed', encodeTypedArrays],
     ] as const) {
       await postAll(name, arraysOf)
-      await call(ours, 'DELETE', `/runs/${name}`)
+      await callServer(ours, 'DELETE', `/runs/${name}`)
     }
     for (let round = 0; round < bench.rounds; round++) {
       const run = `tokens-${round}`
-      const before = await memoryOf(redis)
+      const before = await getRedisMemory(redis)
       const { posted, buffered, bytes } = await postAll(run, (arrays) => arrays)
       json = bytes
       found.in.push(buffered)
       found.accepted.push(posted.perSecond)
-      found.share.push(((await memoryOf(redis)) - before) / (json * (GROUPS / BODIES)))
-      found.out.push(await takeOurs(ours, run, 'numbers', 0, all))
-      found.typed.push(await takeOurs(ours, run, 'base64', GROUPS / (BATCH / ROLLOUTS) / 2, all))
-      await call(ours, 'DELETE', `/runs/${run}`)
-      const typed = await postAll(`typed-${round}`, typedOf)
+      found.share.push(((await getRedisMemory(redis)) - before) / (json * (GROUP_COUNT / DISTINCT_BODIES)))
+      found.out.push(await measureOurBatches(ours, run, 'numbers', 0, all))
+      found.typed.push(
+        await measureOurBatches(ours, run, 'base64', GROUP_COUNT / (BATCH_SIZE / ROLLOUTS_PER_GROUP) / 2, all),
+      )
+      await callServer(ours, 'DELETE', `/runs/${run}`)
+      const typed = await postAll(`typed-${round}`, encodeTypedArrays)
       found.typedIn.push(typed.posted.perSecond)
-      await call(ours, 'DELETE', `/runs/typed-${round}`)
+      await callServer(ours, 'DELETE', `/runs/typed-${round}`)
 
-      const asks = all.map((group) => ({ path: '/scored_data', body: JSON.stringify(theirsOf(group)) }))
-      await register(theirs)
-      const sent = await load({
+      const asks = all.map((group) => ({ path: '/scored_data', body: JSON.stringify(buildAtroposGroup(group)) }))
+      await registerWithAtropos(theirs)
+      const sent = await runLoad({
         port: theirs.port,
         server: theirs.pid,
-        asks: writeAsks('tokens-theirs', asks),
-        count: THEIR_GROUPS,
+        asks: writeLoadRequests('tokens-theirs', asks),
+        count: ATROPOS_GROUP_COUNT,
         warmupS: 0,
         connections: 8,
         anywhere: true,
       })
-      assertRight('W6 Atropos in', sent)
+      assertNoErrors('W6 Atropos in', sent)
       found.theirIn.push(sent.perSecond)
-      found.theirOut.push(await takeTheirs(theirs))
-      bench.keep('W6', {
+      found.theirOut.push(await measureAtroposBatches(theirs))
+      bench.record('W6', {
         in: found.in.at(-1),
         out: found.out.at(-1),
         theirIn: found.theirIn.at(-1),
@@ -125,7 +127,7 @@ export async function tokens(bench: Bench): Promise<Row[]> {
       })
     }
     // The machine's speed varies from minute to minute: each round is compared with itself.
-    const row = (what: string, us: number[], them: number[], least?: number): Row => ({
+    const row = (what: string, us: number[], them: number[], least?: number): BenchRow => ({
       work: 'W6',
       what,
       value: median(us.map((rate, k) => rate / (them[k] ?? Number.NaN))),
@@ -147,7 +149,7 @@ export async function tokens(bench: Bench): Promise<Row[]> {
         value: median(found.share),
         unit: '×',
         most: 0.5,
-        beside: `JSON ${(json / BODIES / 1e6).toFixed(2)} MB a group`,
+        beside: `JSON ${(json / DISTINCT_BODIES / 1e6).toFixed(2)} MB a group`,
       },
     ]
   } finally {
@@ -157,18 +159,18 @@ export async function tokens(bench: Bench): Promise<Row[]> {
   }
 }
 
-function groupOfTokens(): Arrays[] {
-  return Array.from({ length: ROLLOUTS }, () => {
-    const list = Array.from({ length: TOKENS }, () => Math.floor(Math.random() * 151_000))
+function generateGroup(): TokenArrays[] {
+  return Array.from({ length: ROLLOUTS_PER_GROUP }, () => {
+    const list = Array.from({ length: TOKENS_PER_ROLLOUT }, () => Math.floor(Math.random() * 151_000))
     return {
       tokens: list,
-      masks: list.map((token, k) => (k < PROMPT ? -100 : token)),
-      logprobs: list.map((_, k) => (k < PROMPT ? 1 : Math.fround(Math.log(1 - Math.random()) / 3))),
+      masks: list.map((token, k) => (k < PROMPT_TOKENS ? -100 : token)),
+      logprobs: list.map((_, k) => (k < PROMPT_TOKENS ? 1 : Math.fround(Math.log(1 - Math.random()) / 3))),
     }
   })
 }
 
-function typedOf({ tokens: list, masks, logprobs }: Arrays) {
+function encodeTypedArrays({ tokens: list, masks, logprobs }: TokenArrays) {
   const typed = (dtype: string, { buffer }: Int32Array | Float32Array) => ({
     dtype,
     data: Buffer.from(buffer).toString('base64'),
@@ -180,7 +182,7 @@ function typedOf({ tokens: list, masks, logprobs }: Arrays) {
   }
 }
 
-function oursOf(run: string, itemId: string, k: number, group: object[]) {
+function buildOurGroup(run: string, itemId: string, k: number, group: object[]) {
   return {
     run,
     item_id: itemId,
@@ -189,7 +191,7 @@ function oursOf(run: string, itemId: string, k: number, group: object[]) {
   }
 }
 
-function theirsOf(group: Arrays[]) {
+function buildAtroposGroup(group: TokenArrays[]) {
   return {
     tokens: group.map((one) => one.tokens),
     masks: group.map((one) => one.masks),
@@ -200,8 +202,14 @@ function theirsOf(group: Arrays[]) {
 }
 
 /** Half of what was posted, in batches; the first group is compared with what was sent. */
-async function takeOurs(ours: Ours, run: string, style: string, firstStep: number, all: Arrays[][]): Promise<number> {
-  const steps = GROUPS / (BATCH / ROLLOUTS) / 2
+async function measureOurBatches(
+  ours: OurServer,
+  run: string,
+  style: string,
+  firstStep: number,
+  all: TokenArrays[][],
+): Promise<number> {
+  const steps = GROUP_COUNT / (BATCH_SIZE / ROLLOUTS_PER_GROUP) / 2
   const start = performance.now()
   let first: ArrayBuffer | undefined
   for (let step = firstStep; step < firstStep + steps; step++) {
@@ -211,43 +219,45 @@ async function takeOurs(ours: Ours, run: string, style: string, firstStep: numbe
       body: JSON.stringify({ step }),
     })
     const bytes = await response.arrayBuffer()
-    if (response.status !== 200) throw new Error(`W6 out: ${response.status} ${textOf(bytes).slice(0, 300)}`)
+    if (response.status !== 200) throw new Error(`W6 out: ${response.status} ${decodeText(bytes).slice(0, 300)}`)
     first ??= bytes
-    await call(ours, 'POST', `/runs/${run}/batches/${step}/ack`, {})
+    await callServer(ours, 'POST', `/runs/${run}/batches/${step}/ack`, {})
   }
-  const rate = GROUPS / 2 / ((performance.now() - start) / 1000)
-  const { groups } = JSON.parse(textOf(first)) as { groups: { group_id: string; rollouts: { tokens: unknown }[] }[] } // as documented
+  const rate = GROUP_COUNT / 2 / ((performance.now() - start) / 1000)
+  const { groups } = JSON.parse(decodeText(first)) as {
+    groups: { group_id: string; rollouts: { tokens: unknown }[] }[]
+  } // as documented
   const [group] = groups
   const sent = all[Number(group?.group_id.split('-')[0])]?.[0]?.tokens
   const numbers = JSON.stringify(group?.rollouts[0]?.tokens) === JSON.stringify(sent)
-  if (groups.length !== BATCH / ROLLOUTS || (style === 'numbers' && !numbers))
+  if (groups.length !== BATCH_SIZE / ROLLOUTS_PER_GROUP || (style === 'numbers' && !numbers))
     throw new Error('W6: the batch is not what was sent')
   return rate
 }
 
 /** Half as well; the others are forgotten. */
-async function takeTheirs(theirs: Running): Promise<number> {
+async function measureAtroposBatches(theirs: RunningProcess): Promise<number> {
   const start = performance.now()
-  for (let groups = 0; groups < THEIR_GROUPS / 2; groups += BATCH / ROLLOUTS) {
+  for (let groups = 0; groups < ATROPOS_GROUP_COUNT / 2; groups += BATCH_SIZE / ROLLOUTS_PER_GROUP) {
     const response = await fetch(`http://127.0.0.1:${theirs.port}/batch`, {
       headers: { 'accept-encoding': 'identity' },
     })
     const bytes = await response.arrayBuffer()
-    if (!textOf(bytes.slice(0, 10)).startsWith('{"batch":['))
+    if (!decodeText(bytes.slice(0, 10)).startsWith('{"batch":['))
       throw new Error(`W6: Atropos gave no more than ${groups} groups`)
   }
-  const rate = THEIR_GROUPS / 2 / ((performance.now() - start) / 1000)
+  const rate = ATROPOS_GROUP_COUNT / 2 / ((performance.now() - start) / 1000)
   await (await fetch(`http://127.0.0.1:${theirs.port}/reset_data`)).text()
   return rate
 }
 
-function textOf(bytes: ArrayBuffer = new ArrayBuffer(0)): string {
+function decodeText(bytes: ArrayBuffer = new ArrayBuffer(0)): string {
   return Buffer.from(bytes).toString()
 }
 
-async function startAtropos(): Promise<Running> {
-  const python = await pythonOfAtropos()
-  const port = await freePort()
+async function startAtropos(): Promise<RunningProcess> {
+  const python = await prepareAtroposPython()
+  const port = await getFreePort()
   const args = [
     '-m',
     'uvicorn',
@@ -260,11 +270,11 @@ async function startAtropos(): Promise<Running> {
     '--log-level',
     'warning',
   ]
-  return startProcess([python, ...args], port, '/', PYTHON_ENVIRONMENT)
+  return startProcess([python, ...args], port, '/', PYTHON_ENV)
 }
 
 /** A trainer and an environment, as its protocol wants them before data. */
-async function register(theirs: Running): Promise<void> {
+async function registerWithAtropos(theirs: RunningProcess): Promise<void> {
   const post = async (path: string, body: object) => {
     const headers = { 'content-type': 'application/json' }
     await (
@@ -274,8 +284,8 @@ async function register(theirs: Running): Promise<void> {
   const trainer = {
     wandb_group: 'g',
     wandb_project: 'p',
-    batch_size: BATCH,
-    max_token_len: TOKENS,
+    batch_size: BATCH_SIZE,
+    max_token_len: TOKENS_PER_ROLLOUT,
     checkpoint_dir: '',
     save_checkpoint_interval: 0,
     starting_step: 0,
@@ -283,9 +293,14 @@ async function register(theirs: Running): Promise<void> {
   }
   await post('/register', trainer)
   await (await fetch(`http://127.0.0.1:${theirs.port}/batch`)).text()
-  await post('/register-env', { max_token_length: TOKENS, desired_name: 'bench', weight: 1, group_size: ROLLOUTS })
+  await post('/register-env', {
+    max_token_length: TOKENS_PER_ROLLOUT,
+    desired_name: 'bench',
+    weight: 1,
+    group_size: ROLLOUTS_PER_GROUP,
+  })
 }
 
-async function memoryOf(redis: Redis): Promise<number> {
+async function getRedisMemory(redis: Redis): Promise<number> {
   return Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1])
 }

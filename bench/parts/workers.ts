@@ -7,27 +7,27 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Queue } from 'bullmq'
 import { Redis } from 'ioredis'
-import { freePort } from '../../src/prepare/own-server.ts'
+import { getFreePort } from '../../src/prepare/own-server.ts'
 import { NUMBER_MARK } from '../load/asks.ts'
-import { load, writeAsks } from '../load/run.ts'
-import { assertRight, type Bench, type Row } from '../rows.ts'
-import { call, type Ours, startProcess } from '../servers.ts'
-import { settled } from '../waiting.ts'
-import { AT_ONCE, WAIT_MS } from '../waiting-engine.ts'
+import { runLoad, writeLoadRequests } from '../load/run.ts'
+import { assertNoErrors, type Bench, type BenchRow } from '../rows.ts'
+import { callServer, type OurServer, startProcess } from '../servers.ts'
+import { waitUntilScored } from '../waiting.ts'
+import { MEAN_WAIT_MS, WORKER_CONCURRENCY } from '../waiting-engine.ts'
 
-const STEPS = [1, 2, 4, 8, 16, 32]
+const WORKER_COUNTS = [1, 2, 4, 8, 16, 32]
 /** Groups of each worker: so many times what it has in hand at once, more where few make the rate. */
-const WAVES = 6
-const WAVES_OF_ONE = 12
+const GROUPS_PER_SLOT = 6
+const GROUPS_PER_SLOT_ALONE = 12
 /** The rate is that between these shares of the groups: all workers have their hands full then, and are out of step. */
 const [FROM, TO] = [0.25, 0.85]
-const LOOK_EVERY_MS = 25
+const POLL_INTERVAL_MS = 25
 const PREFIX = 'rgs'
-const WORKER = join(import.meta.dirname, '..', 'waiting-worker.ts')
+const WORKER_SCRIPT = join(import.meta.dirname, '..', 'waiting-worker.ts')
 
-export async function workers({ keep }: Bench): Promise<Row[]> {
+export async function benchmarkWorkers({ record: keep }: Bench): Promise<BenchRow[]> {
   const dataDir = mkdtempSync(join(tmpdir(), 'rgs-bench-'))
-  const port = await freePort()
+  const port = await getFreePort()
   const serve = join(import.meta.dirname, '..', '..', 'src', 'serve.ts')
   const env = {
     ...process.env,
@@ -38,47 +38,55 @@ export async function workers({ keep }: Bench): Promise<Row[]> {
     LOG_LEVEL: 'warn',
   }
   const running = await startProcess([process.execPath, serve], port, '/readyz', env)
-  const server: Ours = { ...running, url: `http://127.0.0.1:${port}`, dataDir }
+  const server: OurServer = { ...running, url: `http://127.0.0.1:${port}`, dataDir }
   const socket = join(dataDir, 'redis', 'redis.sock')
   const connection = new Redis(socket, { maxRetriesPerRequest: null })
   connection.on('error', () => {})
   const children: ChildProcess[] = []
   try {
     const queue = new Queue('score-group', { connection, prefix: `{${PREFIX}:jobs}` })
-    const { items } = (await call(server, 'POST', '/items', { task: 'chain_sum', seed: 1 })) as {
+    const { items } = (await callServer(server, 'POST', '/items', { task: 'chain_sum', seed: 1 })) as {
       items: { id: string }[]
     } // as documented
     const rates: number[] = []
-    for (const many of STEPS) {
-      const more = Array.from({ length: many - children.length }, () => fork(WORKER, [socket, PREFIX]))
+    for (const many of WORKER_COUNTS) {
+      const more = Array.from({ length: many - children.length }, () => fork(WORKER_SCRIPT, [socket, PREFIX]))
       children.push(...more)
       await Promise.all(more.map((child) => once(child, 'message'))) // that it listens
       const run = `workers-${many}`
-      await call(server, 'PUT', `/runs/${run}`, { buffer_max_groups: 1_000_000, drop_equal_scores: false })
+      await callServer(server, 'PUT', `/runs/${run}`, { buffer_max_groups: 1_000_000, drop_equal_scores: false })
       const rollouts = Array.from({ length: 4 }, (_, k) => ({ completion: `<answer>${k}</answer>` }))
       const groups = Array.from({ length: 16 }, (_, k) => ({
         item_id: items[0]?.id,
         group_id: `${NUMBER_MARK}-${k}`,
         rollouts,
       }))
-      const asks = writeAsks('workers', [{ path: '/rollouts', body: JSON.stringify({ run, groups }) }])
-      const count = many * AT_ONCE * (many === 1 ? WAVES_OF_ONE : WAVES)
+      const asks = writeLoadRequests('workers', [{ path: '/rollouts', body: JSON.stringify({ run, groups }) }])
+      const count = many * WORKER_CONCURRENCY * (many === 1 ? GROUPS_PER_SLOT_ALONE : GROUPS_PER_SLOT)
       await queue.pause()
-      assertRight(
+      assertNoErrors(
         'W9',
-        await load({ port, server: server.pid, asks, count: count / 16, warmupS: 0, connections: 8, anywhere: true }),
+        await runLoad({
+          port,
+          server: server.pid,
+          asks,
+          count: count / 16,
+          warmupS: 0,
+          connections: 8,
+          anywhere: true,
+        }),
       )
       await queue.resume()
-      const rate = await steadyRate(server, run, count)
-      await settled(server, run, count)
+      const rate = await measureSteadyRate(server, run, count)
+      await waitUntilScored(server, run, count)
       rates.push(rate)
-      keep('W9', { workers: many, groups: count, rate, ideal: (many * AT_ONCE * 1000) / WAIT_MS })
+      keep('W9', { workers: many, groups: count, rate, ideal: (many * WORKER_CONCURRENCY * 1000) / MEAN_WAIT_MS })
     }
     await queue.close()
     const [one = 1] = rates
-    return STEPS.map((many, k): Row => {
+    return WORKER_COUNTS.map((many, k): BenchRow => {
       const rate = rates[k] ?? 0
-      const beside = `${rate.toFixed(1)} groups a second; without any loss ${((many * AT_ONCE * 1000) / WAIT_MS).toFixed(0)}`
+      const beside = `${rate.toFixed(1)} groups a second; without any loss ${((many * WORKER_CONCURRENCY * 1000) / MEAN_WAIT_MS).toFixed(0)}`
       return {
         work: 'W9',
         what: `${many} workers on an engine that waits, to ${many} × one`,
@@ -97,13 +105,13 @@ export async function workers({ keep }: Bench): Promise<Row[]> {
 }
 
 /** Groups a second while the workers have their hands full. */
-async function steadyRate(server: Ours, run: string, groups: number): Promise<number> {
+async function measureSteadyRate(server: OurServer, run: string, groups: number): Promise<number> {
   const passed = async (share: number): Promise<{ at: number; scored: number }> => {
     for (;;) {
-      const { progress } = (await call(server, 'GET', `/runs/${run}`)) as { progress: { scored_groups: number } } // as documented
+      const { progress } = (await callServer(server, 'GET', `/runs/${run}`)) as { progress: { scored_groups: number } } // as documented
       const { scored_groups: scored } = progress
       if (scored >= share * groups) return { at: performance.now(), scored }
-      await sleep(LOOK_EVERY_MS)
+      await sleep(POLL_INTERVAL_MS)
     }
   }
   const first = await passed(FROM)

@@ -1,13 +1,13 @@
 /** Every task × every attack, through POST /score and POST /rollouts: what is wrong with the verdicts, and what they took. */
 import { NATIVE_TASKS } from '../../src/scorers/catalogue.ts'
-import type { Attack } from './strings.ts'
+import type { Exploit } from './strings.ts'
 
 /** What an answer may cost its own verdict, where the library itself works on it. */
-const HOST_CODES = new Set(['scorer_timeout', 'scorer_out_of_memory', 'scorer_crashed'])
-const MODEL_FAULTS = new Set([null, 'invalid_answer', 'answer_too_long'])
+const PYTHON_WORKER_ERROR_CODES = new Set(['scorer_timeout', 'scorer_out_of_memory', 'scorer_crashed'])
+const MODEL_ERRORS = new Set([null, 'invalid_answer', 'answer_too_long'])
 const WAIT_S = 60
 
-interface Verdict {
+interface ScoreVerdict {
   status: string
   reward: number | null
   score: number | null
@@ -15,29 +15,29 @@ interface Verdict {
   code?: string
 }
 
-export interface Siege {
+export interface ExploitReport {
   verdicts: number
   /** What is not as it must be. */
   wrong: string[]
   unscored: string[]
   /** The longest that one attack has waited for its verdict. */
-  slowest: { ms: number; what: string }
+  slowestVerdict: { ms: number; what: string }
 }
 
-export class Matrix {
-  readonly siege: Siege = { verdicts: 0, wrong: [], unscored: [], slowest: { ms: 0, what: '' } }
+export class ExploitMatrix {
+  readonly report: ExploitReport = { verdicts: 0, wrong: [], unscored: [], slowestVerdict: { ms: 0, what: '' } }
   readonly #url: string
-  readonly #attacks: Attack[]
+  readonly #exploits: Exploit[]
 
-  constructor(url: string, list: Attack[]) {
+  constructor(url: string, list: Exploit[]) {
     this.#url = url
-    this.#attacks = list
+    this.#exploits = list
   }
 
   /** Each attack in a request of its own, `atOnce` of them in flight. */
-  async score(task: string, atOnce: number): Promise<Verdict[]> {
-    const verdicts: Verdict[] = []
-    const queue = this.#attacks.entries()
+  async scoreExploits(task: string, atOnce: number): Promise<ScoreVerdict[]> {
+    const verdicts: ScoreVerdict[] = []
+    const queue = this.#exploits.entries()
     const work = async () => {
       for (const [k, attack] of queue) {
         const started = performance.now()
@@ -45,8 +45,8 @@ export class Matrix {
         const answer = await this.#post('/score', body)
         const took = performance.now() - started
         const what = `${task}: ${attack.name}`
-        if (took > this.siege.slowest.ms) this.siege.slowest = { ms: took, what }
-        verdicts[k] = this.#note(what, answer.body?.verdicts?.[0], answer.status)
+        if (took > this.report.slowestVerdict.ms) this.report.slowestVerdict = { ms: took, what }
+        verdicts[k] = this.#recordVerdict(what, answer.body?.verdicts?.[0], answer.status)
       }
     }
     await Promise.all(Array.from({ length: atOnce }, work))
@@ -54,46 +54,47 @@ export class Matrix {
   }
 
   /** All attacks as the rollouts of one group; their verdicts must be those of /score. */
-  async group(task: string, scored: Verdict[], run: string): Promise<void> {
+  async submitAsGroup(task: string, scored: ScoreVerdict[], run: string): Promise<void> {
     const { body } = await this.#post('/items', { task, seed: 7 })
-    const rollouts = this.#attacks.map(({ text }) => ({ completion: `<answer>${text}</answer>` }))
+    const rollouts = this.#exploits.map(({ text }) => ({ completion: `<answer>${text}</answer>` }))
     const half = Math.ceil(rollouts.length / 2) // a body holds a megabyte
     for (const [part, from] of [rollouts.slice(0, half), rollouts.slice(half)].map((p, k) => [p, k * half] as const)) {
       const group = { run, item_id: body.items?.[0]?.id, group_id: `${task}-${from}`, rollouts: part }
       const answer = await this.#post('/rollouts', group, { prefer: `wait=${WAIT_S}` })
       if (answer.status !== 200)
-        this.siege.wrong.push(`${task} as a group: ${answer.status} ${JSON.stringify(answer.body).slice(0, 300)}`)
-      for (const [k, verdict] of ((answer.body?.verdicts ?? []) as Verdict[]).entries()) {
-        const what = `${task}, in a group: ${this.#attacks[from + k]?.name}`
-        this.#note(what, verdict, 200)
+        this.report.wrong.push(`${task} as a group: ${answer.status} ${JSON.stringify(answer.body).slice(0, 300)}`)
+      for (const [k, verdict] of ((answer.body?.verdicts ?? []) as ScoreVerdict[]).entries()) {
+        const what = `${task}, in a group: ${this.#exploits[from + k]?.name}`
+        this.#recordVerdict(what, verdict, 200)
         const before = scored[from + k]
         const sure = verdict.status === 'scored' && before?.status === 'scored'
-        if (sure && this.#isWhole(from + k) && verdict.score !== before.score)
-          this.siege.wrong.push(`${what}: ${verdict.score} where /score gives ${before.score}`)
+        if (sure && this.#isSameAsCompletion(from + k) && verdict.score !== before.score)
+          this.report.wrong.push(`${what}: ${verdict.score} where /score gives ${before.score}`)
       }
     }
   }
 
   /** A completion is stripped and tags in it count: such attacks are another answer there. */
-  #isWhole(k: number): boolean {
-    const text = this.#attacks[k]?.text ?? ''
+  #isSameAsCompletion(k: number): boolean {
+    const text = this.#exploits[k]?.text ?? ''
     return text === text.trim() && !text.includes('<')
   }
 
-  #note(what: string, verdict: Verdict | undefined, status: number): Verdict {
-    this.siege.verdicts++
+  #recordVerdict(what: string, verdict: ScoreVerdict | undefined, status: number): ScoreVerdict {
+    this.report.verdicts++
     if (!verdict) {
-      this.siege.wrong.push(`${what}: no verdict, status ${status}`)
+      this.report.wrong.push(`${what}: no verdict, status ${status}`)
       return { status: 'none', reward: null, score: null }
     }
     const native = NATIVE_TASKS.has(what.split(/[:,]/)[0] ?? '')
     if (verdict.status === 'unscored') {
-      this.siege.unscored.push(`${what}: ${verdict.code}`)
-      if (native || !HOST_CODES.has(verdict.code ?? '')) this.siege.wrong.push(`${what}: unscored, ${verdict.code}`)
-    } else if (!MODEL_FAULTS.has(verdict.fault ?? null)) {
-      if (!what.includes('in a group')) this.siege.wrong.push(`${what}: the fault ${verdict.fault}`)
+      this.report.unscored.push(`${what}: ${verdict.code}`)
+      if (native || !PYTHON_WORKER_ERROR_CODES.has(verdict.code ?? ''))
+        this.report.wrong.push(`${what}: unscored, ${verdict.code}`)
+    } else if (!MODEL_ERRORS.has(verdict.fault ?? null)) {
+      if (!what.includes('in a group')) this.report.wrong.push(`${what}: the fault ${verdict.fault}`)
     } else if (verdict.fault && verdict.reward !== 0) {
-      this.siege.wrong.push(`${what}: ${verdict.fault} and a reward of ${verdict.reward}`)
+      this.report.wrong.push(`${what}: ${verdict.fault} and a reward of ${verdict.reward}`)
     }
     return verdict
   }

@@ -1,12 +1,12 @@
 /** Answers that would run, hang, fill memory or break something, were they read the way the library reads them. */
 
-export interface Attack {
+export interface Exploit {
   name: string
   text: string
 }
 
 /** `marker`: a path that code would create; `port`: one on which a socket of it would be seen. */
-export function attacks(marker: string, port: number): Attack[] {
+export function buildExploits(marker: string, port: number): Exploit[] {
   const deed = `__import__('os').system('touch ${marker}')`
   const call = `__import__('socket').create_connection(('127.0.0.1', ${port}))`
   const named: Record<string, string> = {

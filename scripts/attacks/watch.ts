@@ -5,21 +5,22 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const EVERY_MS = 100
+const POLL_INTERVAL_MS = 100
 /** What a server consists of; anything else that descends from it was made by an answer. */
-const OWN = /serve\.ts|api\.ts|worker\.ts|zygote\.py|redis-(server|aof-rewrite|rdb-bgsave)|^ps |^\[python/
+const EXPECTED_PROCESS_PATTERN =
+  /serve\.ts|api\.ts|worker\.ts|zygote\.py|redis-(server|aof-rewrite|rdb-bgsave)|^ps |^\[python/
 
-export interface Watch {
+export interface ServerWatch {
   marker: string
   port: number
   /** What must not be: a file, a socket, a process that is none of ours. */
-  traces(): string[]
+  listTraces(): string[]
   /** The most that a Python process has had in memory and mapped, in MB. */
-  largest(): { residentMb: number; mappedMb: number }
+  getPeakMemory(): { residentMb: number; mappedMb: number }
   stop(): void
 }
 
-export async function watchServer(serverPid: number): Promise<Watch> {
+export async function watchServer(serverPid: number): Promise<ServerWatch> {
   const marker = join(tmpdir(), `rgs-attack-${process.pid}-${Date.now()}`)
   let calls = 0
   const listener = createServer((socket) => {
@@ -33,18 +34,18 @@ export async function watchServer(serverPid: number): Promise<Watch> {
   const strangers = new Set<string>()
   let [residentMb, mappedMb] = [0, 0]
   const look = () => {
-    for (const { pid, args } of descendantsOf(serverPid)) {
-      if (!OWN.test(args)) strangers.add(args.slice(0, 200))
+    for (const { pid, args } of listDescendants(serverPid)) {
+      if (!EXPECTED_PROCESS_PATTERN.test(args)) strangers.add(args.slice(0, 200))
       if (!args.includes('zygote.py')) continue
-      residentMb = Math.max(residentMb, statusMb(pid, 'VmHWM'))
-      mappedMb = Math.max(mappedMb, statusMb(pid, 'VmPeak'))
+      residentMb = Math.max(residentMb, readStatusMb(pid, 'VmHWM'))
+      mappedMb = Math.max(mappedMb, readStatusMb(pid, 'VmPeak'))
     }
   }
-  const timer = setInterval(look, EVERY_MS)
+  const timer = setInterval(look, POLL_INTERVAL_MS)
   return {
     marker,
     port: typeof address === 'object' && address ? address.port : 0,
-    traces() {
+    listTraces() {
       look()
       const files = [marker, 'pwned'].filter((path) => existsSync(path))
       return [
@@ -53,7 +54,7 @@ export async function watchServer(serverPid: number): Promise<Watch> {
         ...[...strangers].map((args) => `the process ${args}`),
       ]
     },
-    largest: () => ({ residentMb, mappedMb }),
+    getPeakMemory: () => ({ residentMb, mappedMb }),
     stop() {
       clearInterval(timer)
       listener.close()
@@ -61,7 +62,7 @@ export async function watchServer(serverPid: number): Promise<Watch> {
   }
 }
 
-function descendantsOf(root: number): { pid: number; args: string }[] {
+function listDescendants(root: number): { pid: number; args: string }[] {
   const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,args=']).toString().trim().split('\n')
   const processes = rows.map((row) => {
     const [, pid = '', ppid = '', args = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(row) ?? []
@@ -79,7 +80,7 @@ function descendantsOf(root: number): { pid: number; args: string }[] {
   return found
 }
 
-function statusMb(pid: number, field: string): number {
+function readStatusMb(pid: number, field: string): number {
   try {
     const kilobytes = new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
     return Number(kilobytes ?? 0) / 1024

@@ -1,6 +1,6 @@
 /** Chance that a seed repeats: who is killed and what is posted. When things happen is up to the machine. */
 
-export class Dice {
+export class SeededRandom {
   #state: number
 
   constructor(seed: number) {
@@ -16,7 +16,7 @@ export class Dice {
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
   }
 
-  below(count: number): number {
+  integerBelow(count: number): number {
     return Math.floor(this.next() * count)
   }
 
@@ -24,12 +24,12 @@ export class Dice {
     return low + this.next() * (high - low)
   }
 
-  happens(chance: number): boolean {
+  chance(chance: number): boolean {
     return this.next() < chance
   }
 
-  one<T>(values: readonly T[]): T {
-    const value = values[this.below(values.length)]
+  pick<T>(values: readonly T[]): T {
+    const value = values[this.integerBelow(values.length)]
     if (value === undefined) throw new RangeError('nothing to choose from')
     return value
   }

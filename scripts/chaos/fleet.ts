@@ -4,25 +4,25 @@ import { mkdtempSync, openSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isAlive, redisServer } from '../../src/prepare/private-redis.ts'
-import { preparePython } from '../../src/prepare/python-environment.ts'
-import { end, freePairs, LoopbackRedis } from '../loopback-redis.ts'
-import type { Dice } from './dice.ts'
+import { isProcessAlive, resolveRedisBinary } from '../../src/prepare/private-redis.ts'
+import { ensurePythonEnvironment } from '../../src/prepare/python-environment.ts'
+import { endProcess, findFreePortPairs, LoopbackRedis } from '../loopback-redis.ts'
+import type { SeededRandom } from './dice.ts'
 
-const SOURCE = join(import.meta.dirname, '..', '..', 'src')
-const START_MS = 120_000
-const AGAIN_MS = 200
+const SOURCE_DIR = join(import.meta.dirname, '..', '..', 'src')
+const START_TIMEOUT_MS = 120_000
+const RESTART_DELAY_MS = 200
 
 /** A node of the server: started again whenever it ends. */
-class Member {
+class ManagedProcess {
   readonly #start: () => ChildProcess
   #child: ChildProcess
   #stopping = false
-  up = false
+  isUp = false
 
   constructor(start: () => ChildProcess) {
     this.#start = start
-    this.#child = this.#watch()
+    this.#child = this.#spawn()
     process.once('exit', () => this.kill()) // nothing outlives a storm that is broken off
   }
 
@@ -36,36 +36,42 @@ class Member {
 
   async stop(): Promise<void> {
     this.#stopping = true
-    await end(this.#child, 'SIGTERM')
+    await endProcess(this.#child, 'SIGTERM')
   }
 
-  #watch(): ChildProcess {
+  #spawn(): ChildProcess {
     const child = this.#start()
     child.once('message', () => {
-      this.up = true
+      this.isUp = true
     })
     child.once('exit', () => {
-      this.up = false
+      this.isUp = false
       setTimeout(() => {
-        if (!this.#stopping) this.#child = this.#watch()
-      }, AGAIN_MS)
+        if (!this.#stopping) this.#child = this.#spawn()
+      }, RESTART_DELAY_MS)
     })
     return child
   }
 }
 
-export type Victim = 'api' | 'worker' | 'host' | 'redis'
+export type ProcessKind = 'api' | 'worker' | 'host' | 'redis'
 
 export class Fleet {
   readonly urls: string[]
-  readonly kills: Record<Victim, number> = { api: 0, worker: 0, host: 0, redis: 0 }
+  readonly kills: Record<ProcessKind, number> = { api: 0, worker: 0, host: 0, redis: 0 }
   readonly #redis: LoopbackRedis
-  readonly #apis: Member[]
-  readonly #workers: Member[]
+  readonly #apis: ManagedProcess[]
+  readonly #workers: ManagedProcess[]
   readonly #folder: string
-  readonly #seen = new Set<number>()
+  readonly #seenPids = new Set<number>()
 
-  private constructor(redis: LoopbackRedis, apis: Member[], workers: Member[], urls: string[], folder: string) {
+  private constructor(
+    redis: LoopbackRedis,
+    apis: ManagedProcess[],
+    workers: ManagedProcess[],
+    urls: string[],
+    folder: string,
+  ) {
     this.#redis = redis
     this.#apis = apis
     this.#workers = workers
@@ -74,14 +80,14 @@ export class Fleet {
   }
 
   static async start(): Promise<Fleet> {
-    const python = await preparePython(console.error)
-    const binary = await redisServer(console.error)
+    const python = await ensurePythonEnvironment(console.error)
+    const binary = await resolveRedisBinary(console.error)
     const folder = mkdtempSync(join(tmpdir(), 'rgs-chaos-'))
-    const [redisPort = 0, ...ports] = await freePairs(3)
+    const [redisPort = 0, ...ports] = await findFreePortPairs(3)
     const redis = new LoopbackRedis(binary, folder, redisPort, {})
     const log = openSync(join(folder, 'fleet.log'), 'a')
     const member = (script: string, settings: Record<string, string>) =>
-      new Member(() => {
+      new ManagedProcess(() => {
         const env = {
           ...process.env,
           REDIS_URL: `redis://127.0.0.1:${redisPort}`,
@@ -92,33 +98,33 @@ export class Fleet {
           API_PROCESSES: '1',
           ...settings,
         }
-        return fork(join(SOURCE, script), { env, stdio: ['ignore', log, log, 'ipc'] })
+        return fork(join(SOURCE_DIR, script), { env, stdio: ['ignore', log, log, 'ipc'] })
       })
     const apis = ports.map((port) => member('api.ts', { PORT: String(port) }))
     const workers = [member('worker.ts', {}), member('worker.ts', {})]
     const urls = ports.map((port) => `http://127.0.0.1:${port}`)
     const fleet = new Fleet(redis, apis, workers, urls, folder)
-    await fleet.whole()
+    await fleet.waitUntilAllReady()
     return fleet
   }
 
   /** Resolves when every process is up and says that it is ready. */
-  async whole(): Promise<void> {
-    const up = () => [...this.#apis, ...this.#workers].every((member) => member.up)
-    await this.#until(async () => up() && (await this.#ready()) === this.urls.length)
+  async waitUntilAllReady(): Promise<void> {
+    const up = () => [...this.#apis, ...this.#workers].every((member) => member.isUp)
+    await this.#waitUntil(async () => up() && (await this.#countReadyNodes()) === this.urls.length)
   }
 
   /** Resolves when at least one API node is ready. */
-  async someReady(): Promise<void> {
-    await this.#until(async () => (await this.#ready()) > 0)
+  async waitUntilSomeReady(): Promise<void> {
+    await this.#waitUntil(async () => (await this.#countReadyNodes()) > 0)
   }
 
-  async #until(right: () => Promise<boolean>): Promise<void> {
-    for (const until = Date.now() + START_MS; Date.now() < until; await sleep(50)) if (await right()) return
-    throw new Error(`the nodes did not come back within ${START_MS / 1000} s; see ${this.#folder}/fleet.log`)
+  async #waitUntil(right: () => Promise<boolean>): Promise<void> {
+    for (const until = Date.now() + START_TIMEOUT_MS; Date.now() < until; await sleep(50)) if (await right()) return
+    throw new Error(`the nodes did not come back within ${START_TIMEOUT_MS / 1000} s; see ${this.#folder}/fleet.log`)
   }
 
-  async #ready(): Promise<number> {
+  async #countReadyNodes(): Promise<number> {
     const answers = await Promise.all(
       this.urls.map((url) => fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5000) }).catch(() => undefined)),
     )
@@ -126,19 +132,19 @@ export class Fleet {
   }
 
   /** Kills one of a kind with -9; false if none of that kind is up now. */
-  async kill(kind: Victim, dice: Dice): Promise<boolean> {
+  async kill(kind: ProcessKind, dice: SeededRandom): Promise<boolean> {
     if (kind === 'redis') {
       await this.#redis.kill()
       await sleep(dice.between(0, 500))
-      this.#redis.startAgain()
+      this.#redis.restart()
     } else if (kind === 'host') {
-      const hosts = this.#hosts()
-      if (hosts.length === 0 || !killPid(dice.one(hosts))) return false
+      const hosts = this.#listPythonProcesses()
+      if (hosts.length === 0 || !killPid(dice.pick(hosts))) return false
     } else {
-      const up = (kind === 'api' ? this.#apis : this.#workers).filter((member) => member.up)
+      const up = (kind === 'api' ? this.#apis : this.#workers).filter((member) => member.isUp)
       if (up.length === 0) return false
-      this.#hosts() // remembered: they must end with it
-      dice.one(up).kill()
+      this.#listPythonProcesses() // remembered: they must end with it
+      dice.pick(up).kill()
     }
     this.kills[kind]++
     return true
@@ -146,12 +152,12 @@ export class Fleet {
 
   /** Stops everything; gives the processes of killed nodes that live on. Unless it went well, the log stays. */
   async stop(well: boolean): Promise<number[]> {
-    this.#hosts()
+    this.#listPythonProcesses()
     await Promise.all([...this.#apis, ...this.#workers].map((member) => member.stop()))
     await this.#redis.stop()
-    let left = [...this.#seen].filter(isAlive)
+    let left = [...this.#seenPids].filter(isProcessAlive)
     for (const until = Date.now() + 10_000; left.length > 0 && Date.now() < until; await sleep(100)) {
-      left = left.filter(isAlive)
+      left = left.filter(isProcessAlive)
     }
     if (well) rmSync(this.#folder, { recursive: true, force: true })
     else console.error(`the log of the fleet is in ${this.#folder}/fleet.log`)
@@ -159,7 +165,7 @@ export class Fleet {
   }
 
   /** What the nodes have started: the Python zygotes and their hosts. */
-  #hosts(): number[] {
+  #listPythonProcesses(): number[] {
     const parents = new Map(
       execFileSync('ps', ['-eo', 'pid,ppid'])
         .toString()
@@ -174,7 +180,7 @@ export class Fleet {
       return parent !== undefined && (nodes.has(parent) || belongs(parent))
     }
     const hosts = [...parents.keys()].filter((pid) => belongs(pid) && !nodes.has(pid))
-    for (const pid of hosts) this.#seen.add(pid)
+    for (const pid of hosts) this.#seenPids.add(pid)
     return hosts
   }
 }

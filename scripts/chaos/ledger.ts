@@ -1,7 +1,7 @@
 /** What was posted and what came out: every accepted group in exactly one batch or one named destination, sums agreeing. */
 
 /** A group as it was sent; one without a single completion counts as failed. */
-export interface Posted {
+export interface PostedGroup {
   id: string
   task: string
   completions: string[]
@@ -10,7 +10,7 @@ export interface Posted {
 }
 
 /** A group's part in a batch, as one rank got it. */
-export interface Delivered {
+export interface DeliveredGroup {
   step: number
   rank: number
   group: string
@@ -20,7 +20,7 @@ export interface Delivered {
 }
 
 /** A group as GET /rollouts shows it in the end. */
-export interface Settled {
+export interface SettledGroup {
   group_id: string
   status: string
   destination: string | null
@@ -30,27 +30,27 @@ export interface Settled {
 }
 
 /** What GET /runs/{run} says in the end. */
-export interface RunFigures {
+export interface RunProgress {
   progress: Record<string, number> & { no_signal: { easy: number; hard: number } }
   tasks: Record<string, { groups: number; rollouts: number; mean_reward: number | null }>
 }
 
 const DESTINATIONS = new Set(['buffered', 'not_buffered', 'no_signal', 'stale', 'skipped'])
 /** What killing a host may do to a verdict. */
-const CRASHED = new Set(['scorer_crashed', 'scorer_timeout', 'scorer_out_of_memory', 'engine_unavailable'])
+const WORKER_ERROR_CODES = new Set(['scorer_crashed', 'scorer_timeout', 'scorer_out_of_memory', 'engine_unavailable'])
 
 export class Ledger {
-  readonly posted = new Map<string, Posted>()
-  readonly delivered: Delivered[] = []
+  readonly posted = new Map<string, PostedGroup>()
+  readonly delivered: DeliveredGroup[] = []
   readonly #violations: string[] = []
 
-  violation(text: string): void {
+  addViolation(text: string): void {
     this.#violations.push(text)
   }
 
   /** Holds the ledger against what the server says in the end; gives the entries to print, and what is violated. */
-  check(settled: Settled[], run: RunFigures): { entries: [string, string | number][]; violations: string[] } {
-    const inBatches = this.#checkBatches()
+  check(settled: SettledGroup[], run: RunProgress): { entries: [string, string | number][]; violations: string[] } {
+    const inBatches = this.#checkDeliveredBatches()
     const destinations: Record<string, number> = {}
     let unscored = 0
     let reward = 0
@@ -58,7 +58,7 @@ export class Ledger {
     for (const group of settled) {
       const destination = group.destination ?? group.status
       destinations[destination] = (destinations[destination] ?? 0) + 1
-      this.#checkSettled(group, inBatches)
+      this.#checkSettledGroup(group, inBatches)
       for (const verdict of group.verdicts ?? []) {
         if (verdict.reward === null) unscored++
         else {
@@ -77,31 +77,31 @@ export class Ledger {
     const scoredInBatches = settled
       .filter(({ group_id }) => inBatches.has(group_id))
       .reduce((sum, { verdicts = [] }) => sum + verdicts.filter(({ reward }) => reward !== null).length, 0)
-    this.#equal('groups: posted, and counted by the run', posted.length, progress.groups)
-    this.#equal('rollouts: posted, and counted by the run', rollouts, progress.rollouts)
-    this.#equal(
+    this.#expectEqual('groups: posted, and counted by the run', posted.length, progress.groups)
+    this.#expectEqual('rollouts: posted, and counted by the run', rollouts, progress.rollouts)
+    this.#expectEqual(
       'groups settled, and scored or failed by the run',
       settled.length,
       (progress.scored_groups ?? 0) + (progress.failed_groups ?? 0),
     )
-    this.#equal('groups buffered in the end, and in batches', destinations.buffered ?? 0, inBatches.size)
-    this.#equal('groups without signal', destinations.no_signal ?? 0, noSignal)
-    this.#equal('stale groups', destinations.stale ?? 0, progress.stale_groups)
-    this.#equal('groups that wait', 0, (progress.buffered_groups ?? 0) + (progress.queued_groups ?? 0))
-    this.#equal('unscored rollouts', unscored, progress.unscored)
-    this.#equal(
+    this.#expectEqual('groups buffered in the end, and in batches', destinations.buffered ?? 0, inBatches.size)
+    this.#expectEqual('groups without signal', destinations.no_signal ?? 0, noSignal)
+    this.#expectEqual('stale groups', destinations.stale ?? 0, progress.stale_groups)
+    this.#expectEqual('groups that wait', 0, (progress.buffered_groups ?? 0) + (progress.queued_groups ?? 0))
+    this.#expectEqual('unscored rollouts', unscored, progress.unscored)
+    this.#expectEqual(
       'scored rollouts, and those of the tasks',
       scored,
       told.reduce((sum, task) => sum + task.rollouts, 0),
     )
-    this.#equal(
+    this.#expectEqual(
       'groups, and those of the tasks',
       posted.length - (destinations.failed ?? 0),
       told.reduce((sum, task) => sum + task.groups, 0),
     )
-    this.#equal('rollouts in batches: delivered, and scored', deliveredRollouts, scoredInBatches)
+    this.#expectEqual('rollouts in batches: delivered, and scored', deliveredRollouts, scoredInBatches)
     if (Math.abs(reward - toldReward) > 1e-6)
-      this.violation(`rewards: ${reward} in verdicts, ${toldReward} in the run's tasks`)
+      this.addViolation(`rewards: ${reward} in verdicts, ${toldReward} in the run's tasks`)
     return {
       entries: [
         ['groups accepted', posted.length],
@@ -120,54 +120,57 @@ export class Ledger {
   }
 
   /** Each rollout once, in one step, as it was posted; gives the groups that are in batches. */
-  #checkBatches(): Set<string> {
+  #checkDeliveredBatches(): Set<string> {
     const stepOf = new Map<string, number>()
     const seen = new Set<string>()
     for (const { step, rank, group, indices, completions, rewards } of this.delivered) {
       const posted = this.posted.get(group)
       if (!posted) {
-        this.violation(`step ${step} has group ${group}, which nobody posted`)
+        this.addViolation(`step ${step} has group ${group}, which nobody posted`)
         continue
       }
       const before = stepOf.get(group)
-      if (before !== undefined && before !== step) this.violation(`group ${group} is in steps ${before} and ${step}`)
+      if (before !== undefined && before !== step) this.addViolation(`group ${group} is in steps ${before} and ${step}`)
       stepOf.set(group, step)
       for (const [n, index] of indices.entries()) {
         if (seen.has(`${group}/${index}`))
-          this.violation(`rollout ${group}/${index} is there twice (step ${step}, rank ${rank})`)
+          this.addViolation(`rollout ${group}/${index} is there twice (step ${step}, rank ${rank})`)
         seen.add(`${group}/${index}`)
         if (completions[n] !== posted.completions[index])
-          this.violation(`rollout ${group}/${index} is not what was posted`)
+          this.addViolation(`rollout ${group}/${index} is not what was posted`)
         if (rewards[n] !== posted.expected[index])
-          this.violation(`rollout ${group}/${index}: reward ${rewards[n]} for ${posted.expected[index]}`)
+          this.addViolation(`rollout ${group}/${index}: reward ${rewards[n]} for ${posted.expected[index]}`)
       }
     }
     return new Set(stepOf.keys())
   }
 
-  #checkSettled({ group_id, status, destination, code, detail, verdicts = [] }: Settled, inBatches: Set<string>): void {
+  #checkSettledGroup(
+    { group_id, status, destination, code, detail, verdicts = [] }: SettledGroup,
+    inBatches: Set<string>,
+  ): void {
     const posted = this.posted.get(group_id)
     const lost = status === 'failed' && posted?.expected.every((reward) => reward === null)
     if (!posted || (status !== 'scored' && !lost)) {
-      this.violation(
+      this.addViolation(
         posted
           ? `group ${group_id} is ${status}: ${code} ${detail}`
           : `group ${group_id} is settled, and nobody posted it`,
       )
       return
     }
-    if (!lost && !DESTINATIONS.has(destination ?? '')) this.violation(`group ${group_id} has no destination`)
+    if (!lost && !DESTINATIONS.has(destination ?? '')) this.addViolation(`group ${group_id} has no destination`)
     if ((destination === 'buffered') !== inBatches.has(group_id))
-      this.violation(`group ${group_id} is ${destination} and ${inBatches.has(group_id) ? '' : 'not '}in a batch`)
-    this.#equal(`verdicts of ${group_id}`, posted.expected.length, verdicts.length)
+      this.addViolation(`group ${group_id} is ${destination} and ${inBatches.has(group_id) ? '' : 'not '}in a batch`)
+    this.#expectEqual(`verdicts of ${group_id}`, posted.expected.length, verdicts.length)
     for (const [k, verdict] of verdicts.entries()) {
-      const crashed = verdict.reward === null && CRASHED.has(verdict.code ?? '')
+      const crashed = verdict.reward === null && WORKER_ERROR_CODES.has(verdict.code ?? '')
       if (verdict.reward !== posted.expected[k] && !crashed)
-        this.violation(`rollout ${group_id}/${k}: reward ${verdict.reward} for ${posted.expected[k]}`)
+        this.addViolation(`rollout ${group_id}/${k}: reward ${verdict.reward} for ${posted.expected[k]}`)
     }
   }
 
-  #equal(what: string, here: number, there: number | undefined): void {
-    if (here !== there) this.violation(`${what}: ${here} and ${there}`)
+  #expectEqual(what: string, here: number, there: number | undefined): void {
+    if (here !== there) this.addViolation(`${what}: ${here} and ${there}`)
   }
 }

@@ -1,12 +1,12 @@
 /** Answers made to take long: large ones of every form that a scorer reads, about `size` characters each. */
 
-export interface Heavy {
+export interface ExpensiveAnswer {
   name: string
   text: string
 }
 
 /** What a scorer might read part by part; each is repeated up to the size. */
-const UNITS: Record<string, string> = {
+const REPEATED_UNITS: Record<string, string> = {
   digits: '9',
   zeros: '0',
   spaces: ' ',
@@ -70,7 +70,7 @@ const UNITS: Record<string, string> = {
   actions: '[{"agent[0.5, 0.5]": "move(box_red, target_red)"}],',
 }
 
-const OPEN_AND_CLOSE: [string, string][] = [
+const BRACKET_PAIRS: [string, string][] = [
   ['[', ']'],
   ['(', ')'],
   ['{', '}'],
@@ -86,7 +86,7 @@ const OPEN_AND_CLOSE: [string, string][] = [
 const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
 
 /** Short to write and long to work out. */
-const DEAR: string[] = [
+const EXPENSIVE_EXPRESSIONS: string[] = [
   '9**9**9**9',
   '2**1000000000',
   '99999999!',
@@ -125,14 +125,14 @@ const DEAR: string[] = [
 ]
 
 /** `oracle` is a right answer of the task, for what a scorer reads only after a good beginning. */
-export function heavyAnswers(size: number, oracle: string): Heavy[] {
+export function buildExpensiveAnswers(size: number, oracle: string): ExpensiveAnswer[] {
   const repeat = (unit: string, most = size) => unit.repeat(Math.max(1, Math.floor(most / unit.length)))
-  const repeated = Object.entries(UNITS).map(([name, unit]) => ({ name, text: repeat(unit) }))
-  const listed = Object.entries(UNITS).map(([name, unit]) => ({
+  const repeated = Object.entries(REPEATED_UNITS).map(([name, unit]) => ({ name, text: repeat(unit) }))
+  const listed = Object.entries(REPEATED_UNITS).map(([name, unit]) => ({
     name: `${name} in a list`,
     text: `[${repeat(unit).replace(/[,\s]+$/, '')}]`,
   }))
-  const nested = OPEN_AND_CLOSE.flatMap(([open, close]) => {
+  const nested = BRACKET_PAIRS.flatMap(([open, close]) => {
     const depth = Math.floor(size / (open.length + close.length))
     return [
       { name: `${open}…${close} nested`, text: open.repeat(depth) + close.repeat(depth) },
@@ -142,7 +142,10 @@ export function heavyAnswers(size: number, oracle: string): Heavy[] {
   })
   const right = oracle === '' ? 'x' : oracle
   return [
-    ...DEAR.map((text) => ({ name: `\`${text.length > 40 ? `${text.slice(0, 39)}…` : text}\``, text })),
+    ...EXPENSIVE_EXPRESSIONS.map((text) => ({
+      name: `\`${text.length > 40 ? `${text.slice(0, 39)}…` : text}\``,
+      text,
+    })),
     ...repeated,
     ...listed,
     ...nested,

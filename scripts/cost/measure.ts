@@ -1,12 +1,12 @@
 /** What a native rule takes for its dearest answers, upstream and hardened, on an easy and on a hard item. */
-import { defaultsOf, type Engine, type Made } from '../../src/engine/engine.ts'
+import { type Engine, type GeneratedItem, getConfigDefaults } from '../../src/engine/engine.ts'
 import type { Ladders } from '../../src/engine/ladders.ts'
-import { SCORERS } from '../../src/scorers/catalogue.ts'
-import { harden } from '../../src/scorers/hardened/catalogue.ts'
-import { InvalidAnswer } from '../../src/scorers/scorer.ts'
-import { heavyAnswers } from './heavy.ts'
+import { NATIVE_SCORERS } from '../../src/scorers/catalogue.ts'
+import { createHardenedRule } from '../../src/scorers/hardened/catalogue.ts'
+import { InvalidAnswerError } from '../../src/scorers/scorer.ts'
+import { buildExpensiveAnswers } from './heavy.ts'
 
-export interface Cost {
+export interface ScoringCost {
   task: string
   mode: 'upstream' | 'hardened'
   answer: string
@@ -14,29 +14,29 @@ export interface Cost {
 }
 
 /** The dearest answer of each mode, dearest first; the best of `times` runs, so that others on the machine do not count. */
-export async function measureTask(
+export async function measureTaskCost(
   engine: Engine,
   ladders: Ladders,
   task: string,
   size: number,
   times: number,
   sample = { oneIn: 1, from: 0 },
-): Promise<Cost[]> {
-  const worst = new Map<string, Cost>()
+): Promise<ScoringCost[]> {
+  const worst = new Map<string, ScoringCost>()
   for (const difficulty of [null, 1]) {
-    const config = await engine.canonical(task, difficulty === null ? {} : ladders.configAt(task, difficulty))
-    const [outcome] = await engine.items(task, config, [[4711, 0]])
-    const read = SCORERS[task]
+    const config = await engine.canonicalizeConfig(task, difficulty === null ? {} : ladders.configAt(task, difficulty))
+    const [outcome] = await engine.generateItems(task, config, [[4711, 0]])
+    const read = NATIVE_SCORERS[task]
     if (outcome?.kind !== 'value' || !read) continue
-    const { entry } = outcome.value as Made // as the host makes it
-    const full = { ...defaultsOf((await engine.tasks())[task]), ...config }
+    const { entry } = outcome.value as GeneratedItem // as the host makes it
+    const full = { ...getConfigDefaults((await engine.tasks())[task]), ...config }
     const rule = read(entry)
     const upstream = (text: string) => rule(text, full)
-    const rules = { upstream, hardened: harden(task, { entry, config: full, upstream }) }
-    const answers = heavyAnswers(size, entry.answer ?? '')
+    const rules = { upstream, hardened: createHardenedRule(task, { entry, config: full, upstream }) }
+    const answers = buildExpensiveAnswers(size, entry.answer ?? '')
     for (const { name, text } of answers.filter((_, k) => k % sample.oneIn === sample.from)) {
       for (const mode of ['upstream', 'hardened'] as const) {
-        const ms = costOf(times, () => rules[mode](text))
+        const ms = measureCostMs(times, () => rules[mode](text))
         if (ms > (worst.get(mode)?.ms ?? -1)) worst.set(mode, { task, mode, answer: name, ms })
       }
     }
@@ -45,9 +45,9 @@ export async function measureTask(
 }
 
 /** Above this the clock of the thread's own processor time is fine enough; it does not run while others are at work. */
-const COARSE_MS = 50
+const CPU_CLOCK_MIN_MS = 50
 
-function costOf(times: number, score: () => number): number {
+function measureCostMs(times: number, score: () => number): number {
   let best = Number.POSITIVE_INFINITY
   const before = process.threadCpuUsage()
   const began = performance.now()
@@ -56,10 +56,10 @@ function costOf(times: number, score: () => number): number {
     try {
       score()
     } catch (error) {
-      if (!(error instanceof InvalidAnswer)) throw error
+      if (!(error instanceof InvalidAnswerError)) throw error
     }
     best = Math.min(best, performance.now() - started)
   }
   const { user, system } = process.threadCpuUsage(before)
-  return performance.now() - began < COARSE_MS ? best : Math.min(best, (user + system) / 1000 / times)
+  return performance.now() - began < CPU_CLOCK_MIN_MS ? best : Math.min(best, (user + system) / 1000 / times)
 }

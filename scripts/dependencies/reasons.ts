@@ -1,6 +1,6 @@
 /** Why each direct dependency is there. docs/dependencies.md is made of it; a test holds it to package.json and requirements.in. */
 
-export const REASONS: Record<string, string> = {
+export const DEPENDENCY_REASONS: Record<string, string> = {
   '@fastify/accept-negotiator': 'which encoding a caller takes',
   '@fastify/cors': 'pages of other sites, where configured',
   '@fastify/send': 'dump files with ranges',

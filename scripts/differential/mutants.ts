@@ -1,6 +1,6 @@
 /** Answers that are almost right, or wrong in every way that a parser can be. Equal seeds make equal mutants. */
 
-const GARBAGE = [
+const GARBAGE_ANSWERS = [
   ...[
     '',
     'a',
@@ -113,18 +113,18 @@ const EDITS: ((text: string, other: string) => string)[] = [
 ]
 
 /** Signs that some readers take for blanks, line ends, nothing, digits or operators, and others do not. */
-const ODD = [
+const CONFUSABLE_CHARACTERS = [
   ...['\r', '\r\n', '\f', '\v', '\t', '\0', '\b', '\x1a', '\x1c', '\x1d', '\x1e', '\x1f', '\x7f'],
   ...['\x85', '\xa0', '\xad', '\u1680', '\u180e', '\u2003', '\u200b', '\u200c', '\u200d', '\u200e', '\u2028', '\u2029'],
   ...['\u202e', '\u202f', '\u205f', '\u2060', '\u3000', '\u3164', '\ufeff', '\u0301', '\ufe0f', '\\\n', '\\\r'],
   ...['٣', '३', '７', '𝟕', '²', '⅐', '߁', '＋', '−', '×', '÷', '＊', '（', '）', '，', '：', 'ſ', 'ı', 'K', 'ﬁ'],
 ]
-const ZEROS = [...'０٠०𝟎𝟘߀']
-const WIDE = /[!-/:-@[-`{-~]/g
+const NON_ASCII_ZEROS = [...'０٠०𝟎𝟘߀']
+const WIDENABLE_PATTERN = /[!-/:-@[-`{-~]/g
 
 /** An answer with signs of another writing in places where they could pass for what was there, or for nothing. */
-function inOddSigns(text: string, pick: <T>(list: readonly T[]) => T, random: () => number): string {
-  const [sign, zero] = [pick(ODD), pick(ZEROS).codePointAt(0) ?? 0]
+function insertConfusables(text: string, pick: <T>(list: readonly T[]) => T, random: () => number): string {
+  const [sign, zero] = [pick(CONFUSABLE_CHARACTERS), pick(NON_ASCII_ZEROS).codePointAt(0) ?? 0]
   const at = Math.floor(random() * (text.length + 1))
   const shapes: (() => string)[] = [
     () => text.slice(0, at) + sign + text.slice(at),
@@ -139,7 +139,7 @@ function inOddSigns(text: string, pick: <T>(list: readonly T[]) => T, random: ()
     () => text.replaceAll(/\b/g, sign),
     () => text.replace(/\d/g, (digit) => String.fromCodePoint(zero + Number(digit))),
     () => text.replace(/\d/, (digit) => String.fromCodePoint(zero + Number(digit))),
-    () => text.replace(WIDE, (mark) => String.fromCodePoint(mark.charCodeAt(0) + 0xfee0)),
+    () => text.replace(WIDENABLE_PATTERN, (mark) => String.fromCodePoint(mark.charCodeAt(0) + 0xfee0)),
     () => text.replace(/[a-z]/gi, (letter) => String.fromCodePoint((letter.codePointAt(0) ?? 0) + 0xfee0)),
     () => `(${text} !${sign})`,
     () => `(${text}${sign}!)`,
@@ -155,7 +155,7 @@ function inOddSigns(text: string, pick: <T>(list: readonly T[]) => T, random: ()
 const ALPHABET = [...'0123456789abcXYZ .,-+*/()[]{}\n\'"']
 
 /** `count` answers: the right one, then edits of it, then garbage. `other` is the right answer of another item. */
-export function mutantsOf(right: string, other: string, count: number, random: () => number): string[] {
+export function generateMutants(right: string, other: string, count: number, random: () => number): string[] {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T // lists are not empty
   const tweak = (text: string) => {
     const at = Math.floor(random() * (text.length + 1))
@@ -169,11 +169,11 @@ export function mutantsOf(right: string, other: string, count: number, random: (
   while (answers.length < count) {
     const kind = random()
     if (kind < 0.25) answers.push(pick(EDITS)(right, other))
-    else if (kind < 0.5) answers.push(inOddSigns(right, pick, random))
-    else if (kind < 0.55) answers.push(inOddSigns(inOddSigns(right, pick, random), pick, random))
+    else if (kind < 0.5) answers.push(insertConfusables(right, pick, random))
+    else if (kind < 0.55) answers.push(insertConfusables(insertConfusables(right, pick, random), pick, random))
     else if (kind < 0.7) answers.push(tweak(right))
     else if (kind < 0.85) answers.push(tweak(tweak(pick(EDITS)(right, other))))
-    else answers.push(pick(GARBAGE))
+    else answers.push(pick(GARBAGE_ANSWERS))
   }
   return answers
 }

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { MUTATIONS } from './mutations.ts'
 
-const AT_ONCE = 4
+const CONCURRENCY = 4
 
-interface Line {
+interface RecordedAnswer {
   task: string
   config?: Record<string, unknown>
   seed: number
@@ -14,7 +14,7 @@ interface Line {
   answer?: string | null
 }
 
-interface Recipe {
+interface RecordedRecipe {
   task: string
   config: Record<string, unknown>
   seed: number
@@ -27,14 +27,14 @@ export interface AnswersReport {
   unscored: string[]
   /** Timeouts of the tasks whose scorers have no bound. */
   timeouts: string[]
-  hostEnds: string[]
+  workerExits: string[]
 }
 
 /**
  * sympy's simplification, which these two use, has no bound: what exceeds the deadline is unscored, honestly, and its host
  * is replaced. Everywhere else a timeout is a hole.
  */
-const UNBOUNDED = new Set(['simple_integration', 'intermediate_integration'])
+const UNBOUNDED_TASKS = new Set(['simple_integration', 'intermediate_integration'])
 
 /** undefined where the recorded answers are not at hand. */
 export async function fuzzAnswers(
@@ -45,15 +45,16 @@ export async function fuzzAnswers(
 ): Promise<AnswersReport | undefined> {
   if (!existsSync(join(data, 'recorded.jsonl.gz'))) return undefined
   // Every task has items with their right answers; most have answers of models too.
-  const lines = [...read(join(data, 'items.jsonl.gz')), ...read(join(data, 'recorded.jsonl.gz'))].filter(
-    ({ answer, task }) => typeof answer === 'string' && (only === undefined || only.includes(task)),
-  )
+  const lines = [
+    ...readRecordedAnswers(join(data, 'items.jsonl.gz')),
+    ...readRecordedAnswers(join(data, 'recorded.jsonl.gz')),
+  ].filter(({ answer, task }) => typeof answer === 'string' && (only === undefined || only.includes(task)))
   const report: AnswersReport = {
     answers: 0,
     tasks: new Set(lines.map(({ task }) => task)).size,
     unscored: [],
     timeouts: [],
-    hostEnds: [],
+    workerExits: [],
   }
   let lineCount = 0
   const queue = lines.values()
@@ -63,24 +64,24 @@ export async function fuzzAnswers(
       if (++lineCount % 250 === 0) console.log(`${report.answers} answers, ${report.unscored.length} unscored`)
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  await Promise.all(Array.from({ length: CONCURRENCY }, work))
   const metrics = await (await fetch(`${url}/metrics`, { headers: { 'x-api-key': key } })).text()
   const ends = metrics.split('\n').filter((line) => /^rgs_engine_host_ends_total\{.*\} [^0]/.test(line))
-  report.hostEnds = report.timeouts.length > 0 ? ends.filter((line) => !line.includes('"timeout"')) : ends
+  report.workerExits = report.timeouts.length > 0 ? ends.filter((line) => !line.includes('"timeout"')) : ends
   return report
 }
 
-function read(path: string): Line[] {
+function readRecordedAnswers(path: string): RecordedAnswer[] {
   const text = gunzipSync(readFileSync(path)).toString()
   return text
     .trimEnd()
     .split('\n')
-    .map((line) => JSON.parse(line) as Line) // the files are described beside them
+    .map((line) => JSON.parse(line) as RecordedAnswer) // the files are described beside them
 }
 
-async function scoreMutants(url: string, key: string, line: Line, report: AnswersReport): Promise<void> {
+async function scoreMutants(url: string, key: string, line: RecordedAnswer, report: AnswersReport): Promise<void> {
   const { task, seed, index, config = {}, answer } = line
-  const recipe: Recipe = { task, config, seed, index }
+  const recipe: RecordedRecipe = { task, config, seed, index }
   const mutants = Object.entries(MUTATIONS).map(([name, mutate]) => ({ name, answer: mutate(answer ?? '') }))
   const response = await fetch(`${url}/score`, {
     method: 'POST',
@@ -93,7 +94,7 @@ async function scoreMutants(url: string, key: string, line: Line, report: Answer
     const verdict = body.verdicts?.[k]
     if (verdict?.status === 'scored') return
     const what = `${task} ${seed} ${index}, ${name}: ${verdict?.code ?? `${response.status} ${body.detail}`}`
-    const known = UNBOUNDED.has(task) && verdict?.code === 'scorer_timeout'
+    const known = UNBOUNDED_TASKS.has(task) && verdict?.code === 'scorer_timeout'
     report[known ? 'timeouts' : 'unscored'].push(what)
   })
 }

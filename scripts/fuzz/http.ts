@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ARTIFACTS, toolsFolder } from './tools.ts'
+import { ARTIFACTS_DIR, installTools } from './tools.ts'
 
 export interface HttpReport {
   calls: number
@@ -11,30 +11,30 @@ export interface HttpReport {
   statuses: Record<string, number>
 }
 
-const FOLDER = join(ARTIFACTS, 'fuzz')
+const FUZZ_DIR = join(ARTIFACTS_DIR, 'fuzz')
 
 /** Calls until there were so many; each round has its own seed. */
 export async function fuzzHttp(url: string, key: string, calls: number, seed: number): Promise<HttpReport> {
-  const bin = toolsFolder()
-  rmSync(FOLDER, { recursive: true, force: true })
-  mkdirSync(FOLDER, { recursive: true })
-  writeFileSync(join(FOLDER, 'schemathesis.toml'), configFor(await realThings(url, key)))
+  const bin = installTools()
+  rmSync(FUZZ_DIR, { recursive: true, force: true })
+  mkdirSync(FUZZ_DIR, { recursive: true })
+  writeFileSync(join(FUZZ_DIR, 'schemathesis.toml'), buildSchemathesisConfig(await createFixtures(url, key)))
   const report: HttpReport = { calls: 0, failures: [], statuses: {} }
   for (let round = 0; report.calls < calls; round++) {
-    const folder = join(FOLDER, `round-${round}`)
+    const folder = join(FUZZ_DIR, `round-${round}`)
     const [run, ...options] = ['run', `${url}/openapi.json`, '-H', `X-API-Key: ${key}`, '--seed', String(seed + round)]
     // Streams of events never end, which the tool would wait for.
     const streams = ['--exclude-path-regex', '/events$']
     const reports = ['--report', 'json,har', '--report-dir', folder, '--no-color']
     const { status } = spawnSync(
       join(bin, 'st'),
-      ['--config-file', join(FOLDER, 'schemathesis.toml'), run ?? '', ...options, ...streams, ...reports],
+      ['--config-file', join(FUZZ_DIR, 'schemathesis.toml'), run ?? '', ...options, ...streams, ...reports],
       {
-        cwd: FOLDER,
+        cwd: FUZZ_DIR,
         stdio: 'inherit',
       },
     )
-    const made = count(folder, report)
+    const made = countCalls(folder, report)
     if (status !== 0 && report.failures.length === 0) report.failures.push(`schemathesis ended with ${status}`)
     if (made === 0) throw new Error('schemathesis made no call')
   }
@@ -42,7 +42,7 @@ export async function fuzzHttp(url: string, key: string, calls: number, seed: nu
 }
 
 /** Ids that exist, so that calls get past “there is no such thing”. */
-async function realThings(url: string, key: string): Promise<Record<string, string[]>> {
+async function createFixtures(url: string, key: string): Promise<Record<string, string[]>> {
   const send = async (method: string, path: string, body?: unknown) => {
     const response = await fetch(url + path, {
       method,
@@ -70,7 +70,7 @@ async function realThings(url: string, key: string): Promise<Record<string, stri
   }
 }
 
-function configFor({ runs, items, ids, groups, tasks }: Record<string, string[]>): string {
+function buildSchemathesisConfig({ runs, items, ids, groups, tasks }: Record<string, string[]>): string {
   const dictionary = (name: string, values: string[] = []) =>
     `[dictionaries.${name}]\nvalues = ${JSON.stringify(values)}\n`
   const often = (name: string) => `{ dictionary = "${name}", probability = 0.6 }`
@@ -116,7 +116,7 @@ interface Har {
   }
 }
 
-function count(folder: string, report: HttpReport): number {
+function countCalls(folder: string, report: HttpReport): number {
   let made = 0
   for (const file of readdirSync(folder)) {
     const text = readFileSync(join(folder, file), 'utf8')

@@ -1,10 +1,10 @@
 /** Why a ploy may earn what it does: it is right by chance, and no rule can tell a right answer from a lucky one. */
-import type { Find } from './search.ts'
+import type { RewardHack } from './search.ts'
 
 /** More than the base rate by so much is noise. */
-const NOISE = 0.005
+const BASE_RATE_NOISE = 0.005
 
-const CHOICES: Readonly<Record<string, string>> = {
+const CHANCE_REASONS: Readonly<Record<string, string>> = {
   circuit_logic: 'the answer is 0 or 1',
   graph_color: 'with so few edges one coloring fits many graphs',
   knights_knaves: 'two people have four ways to be',
@@ -25,8 +25,9 @@ const CHOICES: Readonly<Record<string, string>> = {
 }
 
 /** Undefined where there is none. */
-export function reasonFor({ task, mean, right, base }: Find): string | undefined {
-  if (mean <= base + NOISE) return `base rate: the commonest right answer is right for ${(base * 100).toFixed(1)} %`
-  const choice = CHOICES[task]
-  return choice !== undefined && mean - right < NOISE ? `right by chance: ${choice}` : undefined
+export function getRewardHackReason({ task, mean, right, base }: RewardHack): string | undefined {
+  if (mean <= base + BASE_RATE_NOISE)
+    return `base rate: the commonest right answer is right for ${(base * 100).toFixed(1)} %`
+  const choice = CHANCE_REASONS[task]
+  return choice !== undefined && mean - right < BASE_RATE_NOISE ? `right by chance: ${choice}` : undefined
 }

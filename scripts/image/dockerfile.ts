@@ -1,23 +1,23 @@
 /** A Dockerfile as what it does: stages, each with its instructions in order. Reads what ours uses, and refuses the rest. */
 
-export type Instruction =
+export type DockerInstruction =
   | { kind: 'RUN'; command: string }
   | { kind: 'COPY'; from: string | undefined; sources: string[]; target: string }
   | { kind: 'WORKDIR' | 'USER'; value: string }
   | { kind: 'ENV'; values: Record<string, string> }
   | { kind: 'HEALTHCHECK' | 'ENTRYPOINT' | 'CMD'; command: string[] }
 
-export interface Stage {
+export interface DockerStage {
   base: string
   name: string | undefined
-  instructions: Instruction[]
+  instructions: DockerInstruction[]
 }
 
 /** Throws on what it does not know. */
-export function readDockerfile(text: string): Stage[] {
-  const stages: Stage[] = []
+export function parseDockerfile(text: string): DockerStage[] {
+  const stages: DockerStage[] = []
   const defaults: Record<string, string> = {}
-  for (const line of joined(text)) {
+  for (const line of joinLines(text)) {
     const [, word = '', rest = ''] = /^(\w+)\s+(.*)$/s.exec(line) ?? []
     if (word === 'ARG') {
       const [name = '', value = ''] = rest.split('=')
@@ -28,14 +28,14 @@ export function readDockerfile(text: string): Stage[] {
     } else if (!['EXPOSE', 'VOLUME'].includes(word)) {
       const stage = stages.at(-1)
       if (!stage) throw new Error(`before FROM: ${line}`)
-      stage.instructions.push(readInstruction(word, rest))
+      stage.instructions.push(parseInstruction(word, rest))
     }
   }
   return stages
 }
 
 /** Lines without remarks, those that end in a backslash with what follows. */
-function joined(text: string): string[] {
+function joinLines(text: string): string[] {
   return text
     .replace(/^\s*#.*\n/gm, '')
     .replaceAll('\\\n', '')
@@ -43,7 +43,7 @@ function joined(text: string): string[] {
     .filter((line) => line.trim() !== '')
 }
 
-function readInstruction(word: string, rest: string): Instruction {
+function parseInstruction(word: string, rest: string): DockerInstruction {
   switch (word) {
     case 'RUN':
       return { kind: word, command: rest }
@@ -71,11 +71,11 @@ function readInstruction(word: string, rest: string): Instruction {
 }
 
 /** The last instruction of a kind. Throws where there is none. */
-export function lastOf<Kind extends Instruction['kind']>(
-  stage: Stage | undefined,
+export function requireLastInstruction<Kind extends DockerInstruction['kind']>(
+  stage: DockerStage | undefined,
   kind: Kind,
-): Instruction & { kind: Kind } {
+): DockerInstruction & { kind: Kind } {
   const found = stage?.instructions.findLast((instruction) => instruction.kind === kind)
   if (!found) throw new Error(`no ${kind}`)
-  return found as Instruction & { kind: Kind } // of that kind
+  return found as DockerInstruction & { kind: Kind } // of that kind
 }

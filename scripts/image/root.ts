@@ -15,13 +15,13 @@ import {
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const SPARED = ['/usr/share/doc', '/usr/share/info', '/usr/share/locale', '/usr/share/man']
-const START_MS = 120_000
+const REMOVED_FOLDERS = ['/usr/share/doc', '/usr/share/info', '/usr/share/locale', '/usr/share/man']
+const START_TIMEOUT_MS = 120_000
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-export const megabytes = (bytes: number) => Math.round(bytes / 1e6)
+export const toMegabytes = (bytes: number) => Math.round(bytes / 1e6)
 
-export class Root {
+export class DebianRoot {
   readonly #path: string
 
   constructor(path: string) {
@@ -29,50 +29,53 @@ export class Root {
   }
 
   /** Made once; a folder that is there is taken as it is. */
-  static bootstrap(path: string, suite: string, mirror: string): Root {
+  static bootstrap(path: string, suite: string, mirror: string): DebianRoot {
     if (!existsSync(join(path, 'bin', 'sh'))) {
       execFileSync('debootstrap', ['--variant=minbase', suite, path, mirror], { stdio: 'inherit' })
     }
-    return new Root(path)
+    return new DebianRoot(path)
   }
 
-  at(place: string): string {
+  resolvePath(place: string): string {
     return join(this.#path, place)
   }
 
   /** `files` of this machine lie in it at the same place. */
-  copy(path: string, files: string[] = []): Root {
+  copy(path: string, files: string[] = []): DebianRoot {
     rmSync(path, { recursive: true, force: true })
     execFileSync('cp', ['-a', this.#path, path])
-    const root = new Root(path)
+    const root = new DebianRoot(path)
     root.#slim()
     for (const file of ['/etc/resolv.conf', ...files]) {
-      mkdirSync(dirname(root.at(file)), { recursive: true })
-      copyFileSync(file, root.at(file))
+      mkdirSync(dirname(root.resolvePath(file)), { recursive: true })
+      copyFileSync(file, root.resolvePath(file))
     }
     return root
   }
 
   /** As the official slim images are: no packages kept, no manuals, no translations. */
   #slim(): void {
-    for (const folder of ['/var/cache/apt', '/var/lib/apt/lists', ...SPARED]) {
-      rmSync(this.at(folder), { recursive: true, force: true })
-      mkdirSync(this.at(folder))
+    for (const folder of ['/var/cache/apt', '/var/lib/apt/lists', ...REMOVED_FOLDERS]) {
+      rmSync(this.resolvePath(folder), { recursive: true, force: true })
+      mkdirSync(this.resolvePath(folder))
     }
     writeFileSync(
-      this.at('/etc/apt/apt.conf.d/slim'),
+      this.resolvePath('/etc/apt/apt.conf.d/slim'),
       'APT::Keep-Downloaded-Packages "false";\nDir::Cache::pkgcache "";\nDir::Cache::srcpkgcache "";\n',
     )
-    writeFileSync(this.at('/etc/dpkg/dpkg.cfg.d/slim'), SPARED.map((folder) => `path-exclude ${folder}/*\n`).join(''))
+    writeFileSync(
+      this.resolvePath('/etc/dpkg/dpkg.cfg.d/slim'),
+      REMOVED_FOLDERS.map((folder) => `path-exclude ${folder}/*\n`).join(''),
+    )
   }
 
   /** Node from its npm package and this machine's npm, where the official image has them. */
   addNode(folder: string): void {
-    cpSync(join(folder, 'bin', 'node'), this.at('/usr/local/bin/node'))
+    cpSync(join(folder, 'bin', 'node'), this.resolvePath('/usr/local/bin/node'))
     const command = execFileSync('sh', ['-c', 'command -v npm']).toString().trim()
     const npm = join(dirname(realpathSync(command)), '..')
-    cpSync(npm, this.at('/usr/local/lib/node_modules/npm'), { recursive: true })
-    symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', this.at('/usr/local/bin/npm'))
+    cpSync(npm, this.resolvePath('/usr/local/lib/node_modules/npm'), { recursive: true })
+    symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', this.resolvePath('/usr/local/bin/npm'))
   }
 
   /** As root, with the network; throws what it printed. */
@@ -86,21 +89,21 @@ export class Root {
     if (status !== 0) throw new Error(`${command}\n${stdout}\n${stderr}`)
   }
 
-  try(command: string[], user: number, env: Record<string, string>, folder: string): boolean {
+  succeeds(command: string[], user: number, env: Record<string, string>, folder: string): boolean {
     return this.#spawnSync(command, user, { PATH, ...env }, folder).status === 0
   }
 
-  start(command: string[], user: number, env: Record<string, string>, folder = '/'): Running {
+  start(command: string[], user: number, env: Record<string, string>, folder = '/'): ContainerProcess {
     const child = spawn('unshare', this.#arguments(command, user, folder), {
       env: { PATH, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    return new Running(child)
+    return new ContainerProcess(child)
   }
 
   /** What the files take, without what belongs to the machine. */
-  bytes(part = ''): number {
-    const output = execFileSync('du', ['-sb', '--one-file-system', this.at(part)]).toString()
+  getDiskBytes(part = ''): number {
+    const output = execFileSync('du', ['-sb', '--one-file-system', this.resolvePath(part)]).toString()
     return Number.parseInt(output, 10)
   }
 
@@ -116,7 +119,7 @@ export class Root {
   }
 }
 
-export class Running {
+export class ContainerProcess {
   readonly #child: ChildProcess
   readonly #ended: Promise<number | null>
   #output = ''
@@ -133,19 +136,23 @@ export class Running {
     }
   }
 
-  output(): string {
+  getOutput(): string {
     return this.#output
   }
 
-  async until(well: () => boolean): Promise<void> {
-    for (const end = Date.now() + START_MS; Date.now() < end && this.#child.exitCode === null; await sleep(200)) {
+  async waitUntil(well: () => boolean): Promise<void> {
+    for (
+      const end = Date.now() + START_TIMEOUT_MS;
+      Date.now() < end && this.#child.exitCode === null;
+      await sleep(200)
+    ) {
       if (well()) return
     }
     throw new Error(`not healthy:\n${this.#output}`)
   }
 
   /** Of the process and all that it has started; pages that several share are counted once, by their proportion. */
-  residentBytes(): number {
+  getResidentBytes(): number {
     const parents = new Map(
       readdirSync('/proc')
         .filter((name) => /^\d+$/.test(name))

@@ -1,6 +1,6 @@
 /** JSON Schema in words: what a field may hold, and the fields of an object as rows of a table. */
 
-export interface Schema {
+export interface JsonSchema {
   type?: string | string[]
   format?: string
   description?: string
@@ -14,80 +14,81 @@ export interface Schema {
   maxLength?: number
   minItems?: number
   maxItems?: number
-  anyOf?: Schema[]
-  oneOf?: Schema[]
-  items?: Schema
-  prefixItems?: Schema[]
-  properties?: Record<string, Schema>
+  anyOf?: JsonSchema[]
+  oneOf?: JsonSchema[]
+  items?: JsonSchema
+  prefixItems?: JsonSchema[]
+  properties?: Record<string, JsonSchema>
   required?: string[]
-  additionalProperties?: boolean | Schema
+  additionalProperties?: boolean | JsonSchema
 }
 
-const LARGE = 2 ** 53 - 1
-const code = (value: unknown) => `\`${JSON.stringify(value)}\``
+const MAX_STATED_BOUND = 2 ** 53 - 1
+const formatCode = (value: unknown) => `\`${JSON.stringify(value)}\``
 
 /** What may stand there. */
-export function spoken(schema: Schema): string {
-  const choices = schema.anyOf ?? schema.oneOf ?? typesOf(schema)
-  if (choices) return [...new Set(choices.map(spoken))].join(' or ')
-  if (schema.const !== undefined) return code(schema.const)
-  if (schema.enum) return schema.enum.map(code).join(', ')
-  if (schema.prefixItems) return `list of ${schema.prefixItems.map(spoken).join(' and ')}`
-  if (schema.type === 'array') return `list${bounds(schema.minItems, schema.maxItems)} of ${inList(schema.items ?? {})}`
+export function describeSchema(schema: JsonSchema): string {
+  const choices = schema.anyOf ?? schema.oneOf ?? splitTypes(schema)
+  if (choices) return [...new Set(choices.map(describeSchema))].join(' or ')
+  if (schema.const !== undefined) return formatCode(schema.const)
+  if (schema.enum) return schema.enum.map(formatCode).join(', ')
+  if (schema.prefixItems) return `list of ${schema.prefixItems.map(describeSchema).join(' and ')}`
+  if (schema.type === 'array')
+    return `list${formatBounds(schema.minItems, schema.maxItems)} of ${describeListItem(schema.items ?? {})}`
   if (schema.type === 'object')
     return schema.properties || schema.additionalProperties !== false ? 'object' : 'empty object'
-  if (schema.type === 'string') return `string${bounds(schema.minLength, schema.maxLength, ' characters')}`
+  if (schema.type === 'string') return `string${formatBounds(schema.minLength, schema.maxLength, ' characters')}`
   if (schema.type === 'integer' || schema.type === 'number') {
-    return `${schema.type === 'integer' ? 'integer' : 'number'}${bounds(schema.minimum, schema.maximum)}`
+    return `${schema.type === 'integer' ? 'integer' : 'number'}${formatBounds(schema.minimum, schema.maximum)}`
   }
   return typeof schema.type === 'string' ? schema.type : 'anything'
 }
 
 /** In brackets where it is a choice, so that what may stand in place of the list is not taken for a part of it. */
-function inList(schema: Schema): string {
-  const text = spoken(schema)
+function describeListItem(schema: JsonSchema): string {
+  const text = describeSchema(schema)
   return text.includes(' or ') ? `(${text})` : text
 }
 
 /** A choice of types as one schema for each. */
-function typesOf(schema: Schema): Schema[] | undefined {
+function splitTypes(schema: JsonSchema): JsonSchema[] | undefined {
   return Array.isArray(schema.type) ? schema.type.map((type) => ({ ...schema, type })) : undefined
 }
 
-function bounds(least: number | undefined, most: number | undefined, unit = ''): string {
-  const low = least === undefined || least <= -LARGE ? undefined : least
-  const high = most === undefined || most >= LARGE ? undefined : most
+function formatBounds(least: number | undefined, most: number | undefined, unit = ''): string {
+  const low = least === undefined || least <= -MAX_STATED_BOUND ? undefined : least
+  const high = most === undefined || most >= MAX_STATED_BOUND ? undefined : most
   const grouped = (n: number | undefined) => n?.toLocaleString('en')
   if (low !== undefined && high !== undefined) return ` (${grouped(low)} to ${grouped(high)}${unit})`
   if (high !== undefined) return ` (at most ${grouped(high)}${unit})`
   return low !== undefined && unit === '' ? ` (from ${grouped(low)})` : ''
 }
 
-export interface Row {
+export interface FieldRow {
   name: string
-  schema: Schema
+  schema: JsonSchema
   required: boolean
 }
 
 /** The fields, and those of what lies inside them down to a depth: `rollouts[].completion`. */
-export function fieldsOf(schema: Schema, depth: number, before = ''): Row[] {
+export function listFields(schema: JsonSchema, depth: number, before = ''): FieldRow[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
-    const inside = within(field)
+    const inside = findNestedSchema(field)
     const place = `${before}${name}`
     const row = { name: place, schema: field, required: schema.required?.includes(name) ?? false }
-    return [row, ...(depth > 1 && inside ? fieldsOf(inside.schema, depth - 1, `${place}${inside.suffix}.`) : [])]
+    return [row, ...(depth > 1 && inside ? listFields(inside.schema, depth - 1, `${place}${inside.suffix}.`) : [])]
   })
 }
 
-function within(field: Schema): { schema: Schema; suffix: string } | undefined {
+function findNestedSchema(field: JsonSchema): { schema: JsonSchema; suffix: string } | undefined {
   const object = [field, ...(field.anyOf ?? field.oneOf ?? [])].find((each) => each.properties)
   if (object) return { schema: object, suffix: '' }
   const list = [field, ...(field.anyOf ?? [])].find((each) => each.type === 'array')
-  const inside = list?.items && within(list.items)
+  const inside = list?.items && findNestedSchema(list.items)
   return inside && { schema: inside.schema, suffix: `[]${inside.suffix}` }
 }
 
 /** For a cell of a table. */
-export function cell(text: string): string {
+export function escapeTableCell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 }

@@ -1,54 +1,64 @@
 /** A learner without a model: right with a probability that falls with difficulty, at each task in its own way. */
-import { rightAnswer } from '../../src/pretend-model/answers.ts'
-import { chanceOf } from '../../src/pretend-model/chance.ts'
+import { getCorrectAnswer } from '../../src/pretend-model/answers.ts'
+import { hashToUnitInterval } from '../../src/pretend-model/chance.ts'
 import type { Item } from '../../src/words/item.ts'
 import type { Group } from '../../src/words/rollout.ts'
 
 /** How accuracy falls: a logistic function that is one half at `half`. */
-export interface Skill {
-  half: number
+export interface LearnerSkill {
+  midpoint: number
   steepness: number
 }
 
 const STEEPNESS = 8
 
 /** A task's own skill, the same in every simulation; `progress` from 0 to 1 is how far the learner has come. */
-export function skillOf(task: string, progress = 0): Skill {
-  return { half: 0.3 + 0.45 * chanceOf('skill', task) + 0.15 * progress, steepness: STEEPNESS }
+export function getSkill(task: string, progress = 0): LearnerSkill {
+  return { midpoint: 0.3 + 0.45 * hashToUnitInterval('skill', task) + 0.15 * progress, steepness: STEEPNESS }
 }
 
-export function accuracyAt({ half, steepness }: Skill, difficulty: number): number {
+export function getAccuracyAt({ midpoint: half, steepness }: LearnerSkill, difficulty: number): number {
   return 1 / (1 + Math.exp(steepness * (difficulty - half)))
 }
 
 /** The difficulty at which a skill has an accuracy, within [0, 1]. */
-export function difficultyFor({ half, steepness }: Skill, accuracy: number): number {
+export function getDifficultyFor({ midpoint: half, steepness }: LearnerSkill, accuracy: number): number {
   return Math.min(1, Math.max(0, half + Math.log(1 / accuracy - 1) / steepness))
 }
 
 /** A server as the learner speaks to it. */
-export type Call = (method: 'GET' | 'POST', path: string, body?: unknown) => Promise<unknown>
+export type ServerCall = (method: 'GET' | 'POST', path: string, body?: unknown) => Promise<unknown>
 
 /** Completions for an item: as many right ones as the accuracy says, to the nearest. */
-export async function completionsFor(call: Call, item: Item, size: number, accuracy: number): Promise<string[]> {
-  const known = (await call('GET', `/items/${item.id}?reveal=true`)) as Parameters<typeof rightAnswer>[0] // RevealedItem
-  const right = rightAnswer(known)
+export async function generateCompletions(
+  call: ServerCall,
+  item: Item,
+  size: number,
+  accuracy: number,
+): Promise<string[]> {
+  const known = (await call('GET', `/items/${item.id}?reveal=true`)) as Parameters<typeof getCorrectAnswer>[0] // RevealedItem
+  const right = getCorrectAnswer(known)
   if (right === undefined) throw new Error(`nobody can tell a right answer to ${item.task}`)
   const wanted = Math.round(accuracy * size)
   return Array.from({ length: size }, (_, k) => `<answer>${k < wanted ? right : 'no idea'}</answer>`)
 }
 
 /** Takes items, answers them, and waits until the groups are scored. */
-export async function learn(
-  call: Call,
+export async function runLearnerStep(
+  call: ServerCall,
   run: string,
-  { count, size, skill = skillOf }: { count: number; size: number; skill?: (task: string) => Skill },
+  { count, size, skill = getSkill }: { count: number; size: number; skill?: (task: string) => LearnerSkill },
 ): Promise<Group[]> {
   const { items } = (await call('POST', '/items', { run, count })) as { items: Item[] } // as /items answers
   if (items.length === 0) return []
   const groups = await Promise.all(
     items.map(async (item) => {
-      const completions = await completionsFor(call, item, size, accuracyAt(skill(item.task), item.difficulty ?? 0))
+      const completions = await generateCompletions(
+        call,
+        item,
+        size,
+        getAccuracyAt(skill(item.task), item.difficulty ?? 0),
+      )
       return { item_id: item.id, buffer: false, rollouts: completions.map((completion) => ({ completion })) }
     }),
   )

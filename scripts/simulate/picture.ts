@@ -4,17 +4,17 @@ import type { CurriculumPoint } from '../../src/words/run.ts'
 const WIDTH = 860
 const HEIGHT = 380
 const MARGIN = { top: 44, right: 190, bottom: 44, left: 52 }
-const COLOURS = ['#4269d0', '#c98500', '#d1495b', '#2a9d8f', '#6f4e9c', '#7a6a53', '#3c7d22', '#b5479d']
+const COLORS = ['#4269d0', '#c98500', '#d1495b', '#2a9d8f', '#6f4e9c', '#7a6a53', '#3c7d22', '#b5479d']
 
 /** `aims`: where each task should settle. */
-export function pictureOf(points: CurriculumPoint[], aims: Record<string, number>, title: string): string {
+export function renderCurriculumSvg(points: CurriculumPoint[], aims: Record<string, number>, title: string): string {
   const lines = [...Map.groupBy(points, ({ task }) => task)].toSorted(([a], [b]) => (a < b ? -1 : 1))
   const longest = Math.max(...lines.map(([, list]) => list.length))
   const x = (k: number) => MARGIN.left + (k / longest) * (WIDTH - MARGIN.left - MARGIN.right)
   const y = (difficulty: number) => MARGIN.top + (1 - difficulty) * (HEIGHT - MARGIN.top - MARGIN.bottom)
-  const ends = spread(lines.map(([, list]) => y(list.at(-1)?.difficulty ?? 0)))
+  const ends = spreadLabels(lines.map(([, list]) => y(list.at(-1)?.difficulty ?? 0)))
   const drawn = lines.map(([task, list], k) => {
-    const colour = COLOURS[k % COLOURS.length]
+    const colour = COLORS[k % COLORS.length]
     const path = list.map(
       ({ difficulty }, n) => `${n === 0 ? 'M' : 'L'}${x(n + 1).toFixed(1)} ${y(difficulty).toFixed(1)}`,
     )
@@ -43,7 +43,7 @@ export function pictureOf(points: CurriculumPoint[], aims: Record<string, number
 }
 
 /** Moves labels apart where they would lie on one another. */
-function spread(heights: number[], apart = 15): number[] {
+function spreadLabels(heights: number[], apart = 15): number[] {
   const order = [...heights.keys()].toSorted((a, b) => (heights[a] ?? 0) - (heights[b] ?? 0))
   const moved: number[] = []
   let last = Number.NEGATIVE_INFINITY

@@ -22,12 +22,12 @@ export interface SuitePlan {
 }
 
 /** Tasks whose items depend on the size of the dataset: the published evaluations made 50 items. */
-const SIZED = new Set(['acre', 'word_ladder'])
+const SIZE_DEPENDENT_TASKS = new Set(['acre', 'word_ladder'])
 const PUBLISHED_SEED = 45
 const PUBLISHED_ITEMS = 50
 
 /** `random.Random(42).sample(sorted(all tasks), 20)` of Python. */
-const ORIGINAL = [
+const ORIGINAL_TASKS = [
   ...['aiw', 'arc_1d', 'bitwise_arithmetic', 'caesar_cipher', 'calendar_arithmetic', 'codeio', 'decimal_chain_sum'],
   ...['dice', 'emoji_mystery', 'figlet_font', 'game_of_life_halting', 'maze', 'palindrome_partitioning'],
   ...['power_function', 'products', 'ransom_note', 'rectangle_count', 'rush_hour', 'simple_geometry'],
@@ -35,7 +35,7 @@ const ORIGINAL = [
 ]
 
 /** Quick to make and of many categories. */
-const SMOKE = [
+const SMOKE_TASKS = [
   ...['basic_arithmetic', 'chain_sum', 'leg_counting', 'gcd', 'count_bits', 'time_intervals', 'spell_backward'],
   ...[
     'letter_counting',
@@ -57,17 +57,17 @@ const SMOKE = [
 ]
 
 /** How much harder a task is made where the published evaluations have no harder config of it. */
-const HARD = 0.6
-const LADDER_STEPS = [0, 0.5, 1]
+const HARD_DIFFICULTY = 0.6
+const LADDER_DIFFICULTIES = [0, 0.5, 1]
 
-const TASKS = TASK_NAMES.toSorted()
+const SORTED_TASKS = TASK_NAMES.toSorted()
 
-export function suitePlans(ladders: Ladders): SuitePlan[] {
+export function buildSuitePlans(ladders: Ladders): SuitePlan[] {
   const harder = JSON.parse(readFileSync(join(import.meta.dirname, 'harder-configs.json'), 'utf8')) as Record<
     string,
     Config
   > // a file of ours
-  const sized = (task: string): Config => (SIZED.has(task) ? { size: PUBLISHED_ITEMS } : {})
+  const sized = (task: string): Config => (SIZE_DEPENDENT_TASKS.has(task) ? { size: PUBLISHED_ITEMS } : {})
   const byDefault = (task: string, seed: number, count: number): SuitePart => ({
     ...{ task, seed, count },
     ...{ config: {}, difficulty: null },
@@ -82,44 +82,44 @@ export function suitePlans(ladders: Ladders): SuitePlan[] {
       name: 'original',
       version: 1,
       description: 'The original environment’s own eval: 20 tasks, 5 items each, library defaults',
-      parts: ORIGINAL.map((task) => byDefault(task, EVAL_SEEDS_START + 123, 5)),
+      parts: ORIGINAL_TASKS.map((task) => byDefault(task, EVAL_SEEDS_START + 123, 5)),
     },
     {
       name: 'full',
       version: 1,
       description: 'Every task, 10 items each, library defaults: the one to follow a training run with',
-      parts: TASKS.map((task) => byDefault(task, EVAL_SEEDS_START + 1000, 10)),
+      parts: SORTED_TASKS.map((task) => byDefault(task, EVAL_SEEDS_START + 1000, 10)),
     },
     {
       name: 'easy',
       version: 1,
       description: 'In the manner of the library’s published evaluations: library defaults, 50 items a task, seed 45',
-      parts: TASKS.map((task) => ({ task, config: sized(task), difficulty: null, ...published })),
+      parts: SORTED_TASKS.map((task) => ({ task, config: sized(task), difficulty: null, ...published })),
     },
     {
       name: 'hard',
       version: 1,
       description: 'In the manner of the library’s published evaluations: harder configs, 50 items a task, seed 45',
-      parts: TASKS.map((task) => {
+      parts: SORTED_TASKS.map((task) => {
         const config = harder[task]
         if (config) return { task, config, difficulty: null, ...published }
         if (ladders.rungs(task).length === 1) return { task, config: sized(task), difficulty: null, ...published }
-        return atDifficulty(task, HARD, published.seed, published.count)
+        return atDifficulty(task, HARD_DIFFICULTY, published.seed, published.count)
       }),
     },
     {
       name: 'ladder',
       version: 1,
       description: 'Every adjustable task at difficulty 0, 0.5 and 1, 3 items each: where a model’s reach ends',
-      parts: TASKS.filter((task) => ladders.rungs(task).length > 1).flatMap((task) =>
-        LADDER_STEPS.map((difficulty) => atDifficulty(task, difficulty, EVAL_SEEDS_START + 2000, 3)),
+      parts: SORTED_TASKS.filter((task) => ladders.rungs(task).length > 1).flatMap((task) =>
+        LADDER_DIFFICULTIES.map((difficulty) => atDifficulty(task, difficulty, EVAL_SEEDS_START + 2000, 3)),
       ),
     },
     {
       name: 'smoke',
       version: 1,
       description: '20 items of 20 quick tasks: whether everything is connected',
-      parts: SMOKE.map((task) => byDefault(task, EVAL_SEEDS_START + 3000, 1)),
+      parts: SMOKE_TASKS.map((task) => byDefault(task, EVAL_SEEDS_START + 3000, 1)),
     },
   ]
 }

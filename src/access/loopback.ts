@@ -1,6 +1,6 @@
 /** Without keys everyone who reaches the server is its admin, so only this machine may reach it. */
 import ipaddr from 'ipaddr.js'
-import { type Config, ConfigError } from '../config.ts'
+import { ConfigError, type ServerConfig } from '../config.ts'
 import type { KeyRing } from './key-ring.ts'
 
 /** Whether a host name or address stays on this machine. Other names are looked up by no one: they may change. */
@@ -10,7 +10,7 @@ export function isLoopback(host: string): boolean {
   return ipaddr.isValid(plain) && ipaddr.process(plain).range() === 'loopback'
 }
 
-export function assertGuarded({ HOST }: Pick<Config, 'HOST'>, ring: KeyRing | undefined): void {
+export function assertKeysOrLoopback({ HOST }: Pick<ServerConfig, 'HOST'>, ring: KeyRing | undefined): void {
   if (ring || isLoopback(HOST)) return
   throw new ConfigError(
     `HOST=${HOST} lets others reach the server, and it has no keys: set API_KEYS=admin:KEY (a long random KEY; ` +

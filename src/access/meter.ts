@@ -3,95 +3,98 @@
  * hold without it; every half second the processes tell each other. So a limit may be passed by what one half second
  * brings, times the processes.
  */
-import type { Config } from '../config.ts'
+import type { ServerConfig } from '../config.ts'
 import type { Caller } from '../words/caller.ts'
 
 const MINUTE_MS = 60_000
-const TELL_MS = 500
+const SYNC_INTERVAL_MS = 500
 /** Addresses counted one by one in a minute; those after them share one count. */
-const MOST_COUNTED = 50_000
+const MAX_TRACKED_CALLERS = 50_000
 
-export interface Use {
+export interface RateUsage {
   requests: number
   bytes: number
 }
 
 /** A minute's allowance; null: as much as they like. */
-export interface Limits {
+export interface RateLimits {
   requests: number | null
   bytes: number | null
   /** Requests of an address without a key, where there are keys. */
-  requestsOfStrangers: number | null
+  anonymousRequests: number | null
 }
 
-type Settings = Pick<Config, 'RATE_LIMIT' | 'BYTES_LIMIT' | 'STRANGER_RATE_LIMIT'>
+type RateLimitConfig = Pick<ServerConfig, 'RATE_LIMIT' | 'BYTES_LIMIT' | 'STRANGER_RATE_LIMIT'>
 
 /** With keys the limits are there to stop what has run wild: 10,000 calls a second, and what a fast network carries. */
-export function limitsOf({ RATE_LIMIT, BYTES_LIMIT, STRANGER_RATE_LIMIT }: Settings, hasKeys: boolean): Limits {
+export function resolveRateLimits(
+  { RATE_LIMIT, BYTES_LIMIT, STRANGER_RATE_LIMIT }: RateLimitConfig,
+  hasKeys: boolean,
+): RateLimits {
   return {
     requests: RATE_LIMIT ?? (hasKeys ? 600_000 : null),
     bytes: BYTES_LIMIT ?? (hasKeys ? 16 * 2 ** 30 : null),
-    requestsOfStrangers: STRANGER_RATE_LIMIT,
+    anonymousRequests: STRANGER_RATE_LIMIT,
   }
 }
 
 /** Adds to what all processes know of a caller in a minute, perhaps nothing, and answers with the sum. */
-export type Tell = (minute: number, caller: string, more: Use) => Promise<Use>
+export type ReportUsage = (minute: number, caller: string, more: RateUsage) => Promise<RateUsage>
 
-interface Count {
-  here: Use
-  told: Use
-  elsewhere: Use
-  shared: boolean
+interface UsageCount {
+  local: RateUsage
+  reported: RateUsage
+  remote: RateUsage
+  isSynced: boolean
 }
 
-export class Meter {
-  private readonly limits: Limits
-  private readonly tell: Tell
+export class RateLimiter {
+  private readonly limits: RateLimits
+  private readonly reportUsage: ReportUsage
   private readonly clock: () => number
   private readonly timer: NodeJS.Timeout
-  private minute = 0
-  private counts = new Map<string, Count>()
+  private currentMinute = 0
+  private usageByCaller = new Map<string, UsageCount>()
 
-  constructor(limits: Limits, tell: Tell, clock = Date.now) {
+  constructor(limits: RateLimits, tell: ReportUsage, clock = Date.now) {
     this.limits = limits
-    this.tell = tell
+    this.reportUsage = tell
     this.clock = clock
-    this.timer = setInterval(() => void this.share(), TELL_MS).unref()
+    this.timer = setInterval(() => void this.sync(), SYNC_INTERVAL_MS).unref()
   }
 
   /** Counts the use, or says in how many seconds there is an allowance again; what is refused is not counted. */
-  use(caller: Caller, { requests, bytes }: Use): number | undefined {
-    const { here, elsewhere } = this.countOf(caller)
-    const most = caller.role === null ? this.limits.requestsOfStrangers : this.limits.requests
+  consume(caller: Caller, { requests, bytes }: RateUsage): number | undefined {
+    const { local: here, remote: elsewhere } = this.getOrCreateCount(caller)
+    const most = caller.role === null ? this.limits.anonymousRequests : this.limits.requests
     const over =
       (most !== null && here.requests + elsewhere.requests + requests > most) ||
       (this.limits.bytes !== null && here.bytes + elsewhere.bytes >= this.limits.bytes)
-    if (over) return Math.max(1, Math.ceil(((this.minute + 1) * MINUTE_MS - this.clock()) / 1000))
+    if (over) return Math.max(1, Math.ceil(((this.currentMinute + 1) * MINUTE_MS - this.clock()) / 1000))
     here.requests += requests
     here.bytes += bytes
     return undefined
   }
 
   /** Counts what has come without having been announced. */
-  add(caller: Caller, bytes: number): void {
-    this.countOf(caller).here.bytes += bytes
+  addBytes(caller: Caller, bytes: number): void {
+    this.getOrCreateCount(caller).local.bytes += bytes
   }
 
   /** Tells the other processes, and learns from them. */
-  async share(): Promise<void> {
-    const { minute } = this
+  async sync(): Promise<void> {
+    const { currentMinute: minute } = this
     if (this.limits.requests === null && this.limits.bytes === null) return
-    const known = [...this.counts].filter(([, { shared }]) => shared)
+    const known = [...this.usageByCaller].filter(([, { isSynced: shared }]) => shared)
     const telling = known.map(async ([caller, count]) => {
-      const { here, told } = count
+      const { local: here, reported: told } = count
       const now = { ...here }
-      const all = await this.tell(minute, caller, {
+      const all = await this.reportUsage(minute, caller, {
         requests: now.requests - told.requests,
         bytes: now.bytes - told.bytes,
       })
-      count.told = now
-      count.elsewhere = { requests: all.requests - now.requests, bytes: all.bytes - now.bytes }
+      count.reported = now
+      count.remote = { requests: all.requests - now.requests, bytes: all.bytes - now.bytes }
     })
     await Promise.allSettled(telling) // without Redis each process counts by itself
   }
@@ -100,19 +103,19 @@ export class Meter {
     clearInterval(this.timer)
   }
 
-  private countOf({ id, role }: Caller): Count {
+  private getOrCreateCount({ id, role }: Caller): UsageCount {
     const minute = Math.floor(this.clock() / MINUTE_MS)
-    if (minute !== this.minute) {
-      this.minute = minute
-      this.counts = new Map()
+    if (minute !== this.currentMinute) {
+      this.currentMinute = minute
+      this.usageByCaller = new Map()
     }
-    const name = this.counts.has(id) || this.counts.size < MOST_COUNTED ? id : 'all others'
-    const known = this.counts.get(name)
+    const name = this.usageByCaller.has(id) || this.usageByCaller.size < MAX_TRACKED_CALLERS ? id : 'all others'
+    const known = this.usageByCaller.get(name)
     if (known) return known
     const zero = () => ({ requests: 0, bytes: 0 })
     // Strangers are counted here only: a flood of them is not passed on to Redis.
-    const count = { here: zero(), told: zero(), elsewhere: zero(), shared: role !== null }
-    this.counts.set(name, count)
+    const count = { local: zero(), reported: zero(), remote: zero(), isSynced: role !== null }
+    this.usageByCaller.set(name, count)
     return count
   }
 }

@@ -1,36 +1,39 @@
 /** Sums of a whole batch: totals for normalising a loss, lag, and flat figures for a logger. */
-import { CORRECT } from '../scoring/group.ts'
-import type { GroupFacts, Lag, RolloutFacts, StoredBatch, Totals } from '../words/batch.ts'
-import { FaultKind } from '../words/verdict.ts'
-import { type Portion, portionsOf, sequencesOf } from './shares.ts'
+import { TRAINING_CORRECT_THRESHOLD } from '../scoring/group.ts'
+import type { BatchTotals, GroupSummary, PolicyLag, RolloutSummary, StoredBatch } from '../words/batch.ts'
+import { FormatErrorCode } from '../words/verdict.ts'
+import { countSequences, type GroupSlice, listGroupSlices } from './shares.ts'
 
-export function totalsOf(batch: StoredBatch): Totals {
-  const portions = portionsOf(batch)
-  const trained = rolloutsOf(portions).filter(isTrained)
+export function computeBatchTotals(batch: StoredBatch): BatchTotals {
+  const portions = listGroupSlices(batch)
+  const trained = listDeliveredRollouts(portions).filter(isTrained)
   return {
     groups: portions.length,
-    sequences: sequencesOf(portions),
+    sequences: countSequences(portions),
     trained_sequences: trained.length,
     trained_tokens: trained.reduce((sum, [, , length, tokens]) => sum + (tokens ?? length ?? 0), 0),
   }
 }
 
-export function lagOf({ groups, policy_version }: Pick<StoredBatch, 'groups' | 'policy_version'>): Lag {
+export function computePolicyLag({
+  groups,
+  policy_version,
+}: Pick<StoredBatch, 'groups' | 'policy_version'>): PolicyLag {
   const lags = groups.flatMap(({ version }) => (version === null ? [] : [policy_version - version]))
   if (lags.length === 0) return { min: null, mean: null, max: null }
-  return { min: least(lags), mean: mean(lags), max: most(lags) }
+  return { min: minimum(lags), mean: mean(lags), max: maximum(lags) }
 }
 
 /** Flat and numbers only; a figure that nothing is known for is left out. */
-export function metricsOf(batch: StoredBatch): Record<string, number> {
+export function computeBatchMetrics(batch: StoredBatch): Record<string, number> {
   const { groups } = batch
   const all = groups.flatMap(({ each }) => each)
   const scored = all.filter(([reward]) => reward !== null)
   const rewards = scored.map(([reward]) => reward ?? 0)
   const lengths = all.flatMap(([, , length]) => (length === null ? [] : [length])).toSorted((a, b) => a - b)
-  const frac = (of: RolloutFacts[], is: (rollout: RolloutFacts) => boolean) => of.filter(is).length / of.length
-  const totals = totalsOf(batch)
-  const lag = lagOf(batch)
+  const frac = (of: RolloutSummary[], is: (rollout: RolloutSummary) => boolean) => of.filter(is).length / of.length
+  const totals = computeBatchTotals(batch)
+  const lag = computePolicyLag(batch)
   const figures: Record<string, number | null> = {
     'batch/groups': totals.groups,
     'batch/sequences': totals.sequences,
@@ -39,7 +42,8 @@ export function metricsOf(batch: StoredBatch): Record<string, number> {
     'reward/mean': rewards.length > 0 ? mean(rewards) : null,
     'reward/std': rewards.length > 0 ? std(rewards) : null,
     'score/mean': scored.length > 0 ? mean(scored.map(([, score]) => score ?? 0)) : null,
-    'score/frac_correct': scored.length > 0 ? frac(scored, ([, score]) => (score ?? 0) >= CORRECT) : null,
+    'score/frac_correct':
+      scored.length > 0 ? frac(scored, ([, score]) => (score ?? 0) >= TRAINING_CORRECT_THRESHOLD) : null,
     'signal/frac': groups.filter(({ signal }) => signal).length / groups.length,
     'length/mean': lengths.length > 0 ? mean(lengths) : null,
     'length/p95': lengths[Math.ceil(lengths.length * 0.95) - 1] ?? null,
@@ -51,15 +55,15 @@ export function metricsOf(batch: StoredBatch): Record<string, number> {
     'lag/mean': lag.mean,
     'lag/max': lag.max,
     ...Object.fromEntries(
-      FaultKind.options.map((fault) => [`fault/${fault}`, frac(all, ([, , , , marks]) => marks.includes(fault))]),
+      FormatErrorCode.options.map((fault) => [`fault/${fault}`, frac(all, ([, , , , marks]) => marks.includes(fault))]),
     ),
-    ...taskFigures(groups),
+    ...computeTaskRewards(groups),
   }
   const known = Object.entries(figures).filter((entry): entry is [string, number] => entry[1] !== null)
   return Object.fromEntries(known)
 }
 
-function taskFigures(groups: GroupFacts[]): Record<string, number> {
+function computeTaskRewards(groups: GroupSummary[]): Record<string, number> {
   const byTask = Map.groupBy(groups, ({ task }) => task)
   return Object.fromEntries(
     [...byTask].flatMap(([task, some]) => {
@@ -70,11 +74,11 @@ function taskFigures(groups: GroupFacts[]): Record<string, number> {
 }
 
 /** Voters: scored, not skipped, not masked. */
-function isTrained([reward, , , , marks]: RolloutFacts): boolean {
+function isTrained([reward, , , , marks]: RolloutSummary): boolean {
   return reward !== null && !marks.includes('s') && !marks.includes('m')
 }
 
-function rolloutsOf(portions: Portion[]): RolloutFacts[] {
+function listDeliveredRollouts(portions: GroupSlice[]): RolloutSummary[] {
   return portions.flatMap(({ group, indices }) =>
     indices.flatMap((k) => {
       const rollout = group.each[k]
@@ -83,8 +87,8 @@ function rolloutsOf(portions: Portion[]): RolloutFacts[] {
   )
 }
 
-const least = (values: number[]) => values.reduce((a, b) => Math.min(a, b))
-const most = (values: number[]) => values.reduce((a, b) => Math.max(a, b))
+const minimum = (values: number[]) => values.reduce((a, b) => Math.min(a, b))
+const maximum = (values: number[]) => values.reduce((a, b) => Math.max(a, b))
 const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
 
 function std(values: number[]): number {

@@ -1,45 +1,46 @@
 /** A batch on its way out: JSON in pieces, a group at a time, so that no string holds all of it. */
-import { Fault } from '../faults.ts'
+import { ServiceError } from '../faults.ts'
 import type { GroupResult } from '../scoring/group.ts'
-import type { Batches, PackedGroup, RunPlace } from '../store/batches.ts'
-import { type ArrayStyle, rolloutDocuments, unpackAbout, unpackTexts } from '../store/payload.ts'
-import type { Share, StoredBatch } from '../words/batch.ts'
+import type { BatchRepository, PackedBatchGroup, RunRef } from '../store/batches.ts'
+import { type ArrayEncoding, formatRollouts, unpackMetadata, unpackTexts } from '../store/payload.ts'
+import type { RankSlice, StoredBatch } from '../words/batch.ts'
 import { decodeItemId } from '../words/item-id.ts'
 import type { GroupVerdict } from '../words/verdict.ts'
-import { lagOf, metricsOf, totalsOf } from './figures.ts'
-import { type Portion, portionsOf, sequencesOf, shareOf } from './shares.ts'
+import { computeBatchMetrics, computeBatchTotals, computePolicyLag } from './figures.ts'
+import { computeRankSlice, countSequences, type GroupSlice, listGroupSlices } from './shares.ts'
 
 /** Throws `batch_acknowledged` midway if the batch is acknowledged while it is read; the reply then breaks off. */
-export async function* replyOf(
-  batches: Batches,
-  run: RunPlace,
+export async function* streamBatch(
+  batches: BatchRepository,
+  run: RunRef,
   batch: StoredBatch,
-  share: Share | undefined,
-  style: ArrayStyle,
+  share: RankSlice | undefined,
+  style: ArrayEncoding,
 ): AsyncGenerator<string | Buffer> {
-  const portions = share ? shareOf(batch, share) : portionsOf(batch)
+  const portions = share ? computeRankSlice(batch, share) : listGroupSlices(batch)
   const head = {
     run: run.name,
     step: batch.step,
-    sequences: sequencesOf(portions),
-    totals: totalsOf(batch),
-    lag: lagOf(batch),
-    metrics: metricsOf(batch),
+    sequences: countSequences(portions),
+    totals: computeBatchTotals(batch),
+    lag: computePolicyLag(batch),
+    metrics: computeBatchMetrics(batch),
   }
   yield `${JSON.stringify(head).slice(0, -1)},"groups":[`
   let before = ''
-  const groupOf = async (portion: Portion) => ({ portion, packed: await batches.group(run, portion.group.id) })
-  for await (const { portion, packed } of oneAhead(portions, groupOf)) {
-    if (!packed) throw new Fault('batch_acknowledged', `The batch of step ${batch.step} was acknowledged meanwhile`)
+  const groupOf = async (portion: GroupSlice) => ({ portion, packed: await batches.getGroup(run, portion.group.id) })
+  for await (const { portion, packed } of prefetchOne(portions, groupOf)) {
+    if (!packed)
+      throw new ServiceError('batch_acknowledged', `The batch of step ${batch.step} was acknowledged meanwhile`)
     yield before
-    yield* groupDocument(portion, packed, style)
+    yield* streamGroup(portion, packed, style)
     before = ','
   }
   yield ']}'
 }
 
 /** What is read of each, in order: the next is on its way while one is in use. */
-async function* oneAhead<Of, Read>(all: Of[], read: (one: Of) => Promise<Read>): AsyncGenerator<Read> {
+async function* prefetchOne<Of, Read>(all: Of[], read: (one: Of) => Promise<Read>): AsyncGenerator<Read> {
   const begin = (k: number) => {
     const coming = k < all.length ? read(all[k] as Of) : undefined // k is a place in it
     coming?.catch(() => {}) // met when its turn comes, which it may not
@@ -52,12 +53,12 @@ async function* oneAhead<Of, Read>(all: Of[], read: (one: Of) => Promise<Read>):
   }
 }
 
-function* groupDocument(
-  { group, indices }: Portion,
-  { about, texts, arrays, result }: PackedGroup,
-  style: ArrayStyle,
+function* streamGroup(
+  { group, indices }: GroupSlice,
+  { metadata: about, texts, arrays, result }: PackedBatchGroup,
+  style: ArrayEncoding,
 ): Generator<string | Buffer> {
-  const { item_id, policy_version } = unpackAbout(about)
+  const { item_id, policy_version } = unpackMetadata(about)
   const { task, difficulty } = decodeItemId(item_id) // of whatever engine version: it is scored
   const sent = unpackTexts(texts)
   const scored = JSON.parse(result.toString()) as GroupResult // written by the script that completes groups
@@ -65,11 +66,11 @@ function* groupDocument(
   const head = {
     ...{ group_id: group.id, item_id, task, difficulty, policy_version, extra: sent.extra },
     ...{ mean_score, mean_reward, std_reward, percent_correct, voters, lengths, length_penalty, signal, indices },
-    verdicts: indices.flatMap((k) => scored.verdicts[k] ?? []).map(asDelivered),
+    verdicts: indices.flatMap((k) => scored.verdicts[k] ?? []).map(toDeliveredVerdict),
   }
   yield `${JSON.stringify(head).slice(0, -1)},"rollouts":[`
   let before = ''
-  for (const piece of rolloutDocuments(sent, arrays, indices, style)) {
+  for (const piece of formatRollouts(sent, arrays, indices, style)) {
     yield before
     yield piece
     before = ','
@@ -78,6 +79,6 @@ function* groupDocument(
 }
 
 /** An unscored rollout that is there all the same must not pull anywhere. */
-function asDelivered(verdict: GroupVerdict): GroupVerdict {
+function toDeliveredVerdict(verdict: GroupVerdict): GroupVerdict {
   return verdict.status === 'unscored' ? { ...verdict, advantage: 0 } : verdict
 }

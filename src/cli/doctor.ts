@@ -1,18 +1,18 @@
 /** `doctor`: whether everything is there that the server needs, and what to do where it is not. */
 import { Command } from 'commander'
 import type { Finding } from './doctor/finding.ts'
-import { examples } from './options.ts'
+import { formatExamples } from './options.ts'
 import { printJson, printLine } from './output.ts'
 
-interface Options {
+interface DoctorOptions {
   url?: string
   start?: true
   json?: true
 }
 
-const MARKS = { ok: '✓', warn: '!', fail: '✗' } as const
+const STATUS_SYMBOLS = { ok: '✓', warn: '!', fail: '✗' } as const
 
-export function doctor(): Command {
+export function buildDoctorCommand(): Command {
   return new Command('doctor')
     .summary('Whether everything is there, and what to do where it is not')
     .description(
@@ -21,18 +21,18 @@ export function doctor(): Command {
     .option('--url <url>', 'a server to look at too (SERVER_URL); else the one at HOST:PORT, if it runs')
     .option('--start', 'also start a server of its own for a moment, and score an item on it')
     .option('--json', 'print the findings as JSON')
-    .addHelpText('after', examples('reasoning-gym-server doctor', 'reasoning-gym-server doctor --start'))
-    .action(run)
+    .addHelpText('after', formatExamples('reasoning-gym-server doctor', 'reasoning-gym-server doctor --start'))
+    .action(runDoctor)
 }
 
-async function run(options: Options): Promise<void> {
-  const { examine } = await import('./doctor/examine.ts') // with the client of Redis, which other commands need not load
-  const findings = await examine(options)
+async function runDoctor(options: DoctorOptions): Promise<void> {
+  const { runDoctorChecks } = await import('./doctor/examine.ts') // with the client of Redis, which other commands need not load
+  const findings = await runDoctorChecks(options)
   if (options.json) await printJson({ ok: findings.every(({ is }) => is !== 'fail'), findings })
-  else for (const finding of findings) await printLine(lineOf(finding))
+  else for (const finding of findings) await printLine(formatFinding(finding))
   if (findings.some(({ is }) => is === 'fail')) process.exitCode = 1
 }
 
-function lineOf({ name, is, found, advice }: Finding): string {
-  return `${MARKS[is]} ${name.padEnd(9)} ${found}${advice ? `\n            → ${advice}` : ''}`
+function formatFinding({ name, is, found, advice }: Finding): string {
+  return `${STATUS_SYMBOLS[is]} ${name.padEnd(9)} ${found}${advice ? `\n            → ${advice}` : ''}`
 }

@@ -1,14 +1,14 @@
 /** What can be done with evals that are there: compare, list, show, report, cancel; and the suites. */
 import { Command, Option } from 'commander'
 import { z } from 'zod'
-import { copyBody } from './copy-body.ts'
-import { Comparison, EvalAnswer, printComparison, printEval } from './eval-tables.ts'
-import { examples } from './options.ts'
+import { streamBodyToStdout } from './copy-body.ts'
+import { ComparisonResponse, EvalResponse, printComparison, printEval } from './eval-tables.ts'
+import { formatExamples } from './options.ts'
 import { printJson, printLine } from './output.ts'
-import { addServerOptions, type Server, type ServerOptions, withServer } from './server.ts'
-import { tableOf } from './table.ts'
+import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './server.ts'
+import { formatTable } from './table.ts'
 
-interface Options extends ServerOptions {
+interface EvalSubcommandOptions extends ServerOptions {
   json?: true
   run?: string
   suite?: string
@@ -16,51 +16,54 @@ interface Options extends ServerOptions {
   format?: string
 }
 
-const ID = 'eval-0123456789abcdef0123'
+const EXAMPLE_EVAL_ID = 'eval-0123456789abcdef0123'
 
-export function compareEvals(): Command {
-  return command('compare', 'Compare two evals on one suite: the paired difference, in all and task by task.')
+export function buildEvalCompareCommand(): Command {
+  return createSubcommand('compare', 'Compare two evals on one suite: the paired difference, in all and task by task.')
     .argument('<a>', 'id of an eval')
     .argument('<b>', 'id of another')
     .option('--json', 'print what the server answers')
-    .addHelpText('after', examples(`reasoning-gym-server eval compare ${ID} eval-3210fedcba9876543210`))
-    .action((a: string, b: string, options: Options) =>
-      using(options, async (server) => {
+    .addHelpText(
+      'after',
+      formatExamples(`reasoning-gym-server eval compare ${EXAMPLE_EVAL_ID} eval-3210fedcba9876543210`),
+    )
+    .action((a: string, b: string, options: EvalSubcommandOptions) =>
+      withPersistentServer(options, async (server) => {
         const query = new URLSearchParams({ a, b }).toString()
-        const comparison = await server.call(Comparison, 'GET', `/eval/compare?${query}`)
+        const comparison = await server.call(ComparisonResponse, 'GET', `/eval/compare?${query}`)
         await (options.json ? printJson(comparison) : printComparison(comparison))
       }),
     )
 }
 
-export function listEvals(): Command {
-  return command('list', 'List evals, newest first; those of a run are its curve.')
+export function buildEvalListCommand(): Command {
+  return createSubcommand('list', 'List evals, newest first; those of a run are its curve.')
     .option('--run <name>', 'only those of a run')
     .option('--suite <name>', 'only those on a suite')
     .option('--label <text>', 'only those with a label')
     .option('--json', 'print what the server answers')
-    .addHelpText('after', examples('reasoning-gym-server eval list --run first --suite smoke'))
-    .action((options: Options) =>
-      using(options, async (server) => {
+    .addHelpText('after', formatExamples('reasoning-gym-server eval list --run first --suite smoke'))
+    .action((options: EvalSubcommandOptions) =>
+      withPersistentServer(options, async (server) => {
         const { run, suite, label } = options
         const query = new URLSearchParams({
           ...(run && { run }),
           ...(suite && { suite }),
           ...(label && { label }),
         }).toString()
-        const answer = await server.call(List, 'GET', `/eval?${query}`)
+        const answer = await server.call(EvalListResponse, 'GET', `/eval?${query}`)
         if (options.json) return printJson(answer)
         const rows = answer.evals.map(({ id, status, model, suite, run, step, result, progress }) => [
           ...[id, status, model?.name, suite.name, run, step],
           result?.mean_score?.toFixed(3),
           `${progress.done}/${progress.total}`,
         ])
-        await printLine(tableOf(['eval', 'status', 'model', 'suite', 'run', 'step', 'mean score', 'samples'], rows))
+        await printLine(formatTable(['eval', 'status', 'model', 'suite', 'run', 'step', 'mean score', 'samples'], rows))
       }),
     )
 }
 
-const List = z.looseObject({
+const EvalListResponse = z.looseObject({
   evals: z.array(
     z.looseObject({
       id: z.string(),
@@ -75,21 +78,21 @@ const List = z.looseObject({
   ),
 })
 
-export function showEval(): Command {
-  return command('show', 'Show an eval as it stands: its table.')
+export function buildEvalShowCommand(): Command {
+  return createSubcommand('show', 'Show an eval as it stands: its table.')
     .argument('<id>', 'id of the eval')
     .option('--json', 'print what the server answers')
-    .addHelpText('after', examples(`reasoning-gym-server eval show ${ID}`))
-    .action((id: string, options: Options) =>
-      using(options, async (server) => {
-        const answer = await server.call(EvalAnswer, 'GET', pathOf(id))
+    .addHelpText('after', formatExamples(`reasoning-gym-server eval show ${EXAMPLE_EVAL_ID}`))
+    .action((id: string, options: EvalSubcommandOptions) =>
+      withPersistentServer(options, async (server) => {
+        const answer = await server.call(EvalResponse, 'GET', getEvalPath(id))
         await (options.json ? printJson(answer) : printEval(answer))
       }),
     )
 }
 
-export function reportEval(): Command {
-  return command('report', 'Print an eval’s report, or all its samples.')
+export function buildEvalReportCommand(): Command {
+  return createSubcommand('report', 'Print an eval’s report, or all its samples.')
     .argument('<id>', 'id of the eval')
     .addOption(
       new Option('--format <format>', 'html: a page with charts; markdown; samples: JSON lines')
@@ -98,38 +101,38 @@ export function reportEval(): Command {
     )
     .addHelpText(
       'after',
-      examples(
-        `reasoning-gym-server eval report ${ID} > report.html`,
-        `reasoning-gym-server eval report ${ID} --format samples > samples.jsonl`,
+      formatExamples(
+        `reasoning-gym-server eval report ${EXAMPLE_EVAL_ID} > report.html`,
+        `reasoning-gym-server eval report ${EXAMPLE_EVAL_ID} --format samples > samples.jsonl`,
       ),
     )
-    .action((id: string, { format, ...options }: Options) =>
-      using(options, async (server) => {
+    .action((id: string, { format, ...options }: EvalSubcommandOptions) =>
+      withPersistentServer(options, async (server) => {
         const path = format === 'samples' ? 'samples' : `report${format === 'markdown' ? '?format=markdown' : ''}`
-        await copyBody(await server.open('GET', `${pathOf(id)}/${path}`))
+        await streamBodyToStdout(await server.request('GET', `${getEvalPath(id)}/${path}`))
       }),
     )
 }
 
-export function cancelEval(): Command {
-  return command('cancel', 'Cancel an eval; what it has is kept, and `eval --resume` goes on.')
+export function buildEvalCancelCommand(): Command {
+  return createSubcommand('cancel', 'Cancel an eval; what it has is kept, and `eval --resume` goes on.')
     .argument('<id>', 'id of the eval')
-    .addHelpText('after', examples(`reasoning-gym-server eval cancel ${ID}`))
-    .action((id: string, options: Options) =>
-      using(options, async (server) => {
-        const { status } = await server.call(EvalAnswer, 'DELETE', pathOf(id))
+    .addHelpText('after', formatExamples(`reasoning-gym-server eval cancel ${EXAMPLE_EVAL_ID}`))
+    .action((id: string, options: EvalSubcommandOptions) =>
+      withPersistentServer(options, async (server) => {
+        const { status } = await server.call(EvalResponse, 'DELETE', getEvalPath(id))
         await printLine(`The eval is ${status}`)
       }),
     )
 }
 
-export function suites(): Command {
-  return command('suites', 'List the frozen suites.')
+export function buildEvalSuitesCommand(): Command {
+  return createSubcommand('suites', 'List the frozen suites.')
     .option('--json', 'print what the server answers')
-    .addHelpText('after', examples('reasoning-gym-server eval suites'))
-    .action((options: Options) =>
-      using(options, async (server) => {
-        const answer = await server.call(Suites, 'GET', '/eval/suites')
+    .addHelpText('after', formatExamples('reasoning-gym-server eval suites'))
+    .action((options: EvalSubcommandOptions) =>
+      withPersistentServer(options, async (server) => {
+        const answer = await server.call(SuiteListResponse, 'GET', '/eval/suites')
         if (options.json) return printJson(answer)
         const rows = answer.suites.map(({ name, items, sha256, description }) => [
           name,
@@ -137,25 +140,25 @@ export function suites(): Command {
           sha256.slice(0, 12),
           description,
         ])
-        await printLine(tableOf(['suite', 'items', 'sha256', ''], rows))
+        await printLine(formatTable(['suite', 'items', 'sha256', ''], rows))
       }),
     )
 }
 
-const Suites = z.looseObject({
+const SuiteListResponse = z.looseObject({
   suites: z.array(
     z.looseObject({ name: z.string(), items: z.number(), sha256: z.string(), description: z.string().optional() }),
   ),
 })
 
-function command(name: string, what: string): Command {
+function createSubcommand(name: string, what: string): Command {
   return addServerOptions(new Command(name)).description(what)
 }
 
-function using(options: ServerOptions, use: (server: Server) => Promise<void>): Promise<void> {
+function withPersistentServer(options: ServerOptions, use: (server: ApiClient) => Promise<void>): Promise<void> {
   return withServer(options, { keeps: true }, use)
 }
 
-function pathOf(id: string): string {
+function getEvalPath(id: string): string {
   return `/eval/${encodeURIComponent(id)}`
 }

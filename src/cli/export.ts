@@ -1,10 +1,10 @@
 /** `export`: what a run has gathered, as a data set for fine-tuning. */
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { copyBody } from './copy-body.ts'
-import { examples, whole } from './options.ts'
+import { streamBodyToStdout } from './copy-body.ts'
+import { formatExamples, integerParser } from './options.ts'
 import { addServerOptions, type ServerOptions, withServer } from './server.ts'
 
-interface Options extends ServerOptions {
+interface ExportOptions extends ServerOptions {
   format: string
   minReward?: number
   maxPerItem?: number
@@ -12,7 +12,7 @@ interface Options extends ServerOptions {
   manifest?: true
 }
 
-export function exportRun(): Command {
+export function buildExportCommand(): Command {
   return addServerOptions(new Command('export'))
     .summary('What a run has gathered, as a data set')
     .description('Print the rollouts of a run’s dump files as a data set to train on, JSON lines.')
@@ -22,26 +22,26 @@ export function exportRun(): Command {
         .choices(['sft', 'dpo'])
         .default('sft'),
     )
-    .option('--min-reward <number>', 'least reward of a good one (the server’s default: 0.5)', number)
-    .option('--max-per-item <count>', 'lines of one item, the best first (the server’s default: 1)', whole(1))
+    .option('--min-reward <number>', 'least reward of a good one (the server’s default: 0.5)', parseNumber)
+    .option('--max-per-item <count>', 'lines of one item, the best first (the server’s default: 1)', integerParser(1))
     .option('--no-dedupe', 'the same text for the same prompt more than once')
     .option('--manifest', 'what the lines come from, in place of them')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         'reasoning-gym-server export traces --min-reward 1 > sft.jsonl',
         'reasoning-gym-server export traces --format dpo --max-per-item 4 > dpo.jsonl',
       ),
     )
-    .action((run: string, options: Options) =>
+    .action((run: string, options: ExportOptions) =>
       withServer(options, { keeps: true }, async (server) => {
-        const path = `/runs/${encodeURIComponent(run)}/export?${queryOf(options).toString()}`
-        await copyBody(await server.open('GET', path))
+        const path = `/runs/${encodeURIComponent(run)}/export?${buildExportQuery(options).toString()}`
+        await streamBodyToStdout(await server.request('GET', path))
       }),
     )
 }
 
-function queryOf({ format, minReward, maxPerItem, dedupe, manifest }: Options): URLSearchParams {
+function buildExportQuery({ format, minReward, maxPerItem, dedupe, manifest }: ExportOptions): URLSearchParams {
   return new URLSearchParams({
     format,
     ...(minReward !== undefined && { min_reward: String(minReward) }),
@@ -51,7 +51,7 @@ function queryOf({ format, minReward, maxPerItem, dedupe, manifest }: Options): 
   })
 }
 
-function number(text: string): number {
+function parseNumber(text: string): number {
   const value = Number(text)
   if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('It must be a number.')
   return value

@@ -1,23 +1,23 @@
 /** A failure that the command line tells in one line: what is wrong and what to do. */
-export class Failure extends Error {
+export class CliError extends Error {
   /** 1: it did not work; 2: the command was not understood. */
   readonly exitCode: number
   /** The server's code, where it was the server that refused. */
   readonly code: string | undefined
   /** It may be gone in a while: a server that restarts, or says "not now". */
-  readonly isPassing: boolean
+  readonly isTransient: boolean
 
-  constructor(message: string, { exitCode = 1, code, isPassing = false, cause }: Details = {}) {
+  constructor(message: string, { exitCode = 1, code, isTransient: isPassing = false, cause }: CliErrorOptions = {}) {
     super(message, { cause })
     this.exitCode = exitCode
     this.code = code
-    this.isPassing = isPassing
+    this.isTransient = isPassing
   }
 }
 
-interface Details {
+interface CliErrorOptions {
   exitCode?: number
   code?: string
-  isPassing?: boolean
+  isTransient?: boolean
   cause?: unknown
 }

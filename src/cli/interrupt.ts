@@ -1,16 +1,16 @@
 /** Ctrl-C: the first asks the command to come to its end, the second ends it at once. */
-const INTERRUPTED = 130
+const INTERRUPTED_EXIT_CODE = 130
 
-let abort: AbortController | undefined
+let interruptController: AbortController | undefined
 
 /** Aborts when the user wants an end. Listens from the first call on. */
-export function interruption(): AbortSignal {
-  if (abort) return abort.signal
+export function getInterruptSignal(): AbortSignal {
+  if (interruptController) return interruptController.signal
   const controller = new AbortController()
-  abort = controller
+  interruptController = controller
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      if (controller.signal.aborted) process.exit(INTERRUPTED)
+      if (controller.signal.aborted) process.exit(INTERRUPTED_EXIT_CODE)
       controller.abort()
     })
   }
@@ -18,5 +18,5 @@ export function interruption(): AbortSignal {
 }
 
 export function wasInterrupted(): boolean {
-  return abort?.signal.aborted ?? false
+  return interruptController?.signal.aborted ?? false
 }

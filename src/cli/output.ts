@@ -15,11 +15,11 @@ export function printJson(value: unknown): Promise<void> {
 }
 
 /** For the user's eye, beside the result. */
-export function tell(text: string): void {
+export function printStatus(text: string): void {
   process.stderr.write(`${text}\n`)
 }
 
 /** A reader that went away is no failure. */
-export function endWithReader(): void {
+export function exitOnClosedPipe(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 }

@@ -1,28 +1,42 @@
 /** The command `reasoning-gym-server`: all its commands, and how it ends. */
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../config.ts'
-import { PrepareError } from '../prepare/prepare-error.ts'
+import { StartupError } from '../prepare/prepare-error.ts'
 import { VERSION } from '../version.ts'
-import { collect } from './collect.ts'
-import { doctor } from './doctor.ts'
-import { evals } from './eval.ts'
-import { exportRun } from './export.ts'
-import { Failure } from './failure.ts'
+import { buildCollectCommand } from './collect.ts'
+import { buildDoctorCommand } from './doctor.ts'
+import { buildEvalCommand } from './eval.ts'
+import { buildExportCommand } from './export.ts'
+import { CliError } from './failure.ts'
 import { wasInterrupted } from './interrupt.ts'
-import { item } from './item.ts'
-import { items } from './items.ts'
-import { model } from './model.ts'
-import { examples } from './options.ts'
-import { endWithReader } from './output.ts'
-import { api, serve, worker } from './roles.ts'
-import { runs } from './runs.ts'
-import { score } from './score.ts'
-import { tasks } from './tasks.ts'
+import { buildItemCommand } from './item.ts'
+import { buildItemsCommand } from './items.ts'
+import { buildModelCommand } from './model.ts'
+import { formatExamples } from './options.ts'
+import { exitOnClosedPipe } from './output.ts'
+import { buildApiCommand, buildServeCommand, buildWorkerCommand } from './roles.ts'
+import { buildRunsCommand } from './runs.ts'
+import { buildScoreCommand } from './score.ts'
+import { buildTasksCommand } from './tasks.ts'
 
-const WRONG_USAGE = 2
-const INTERRUPTED = 130
+const USAGE_ERROR_EXIT_CODE = 2
+const INTERRUPTED_EXIT_CODE = 130
 
-const COMMANDS = [serve, api, worker, doctor, tasks, item, items, score, runs, exportRun, evals, collect, model]
+const COMMAND_BUILDERS = [
+  buildServeCommand,
+  buildApiCommand,
+  buildWorkerCommand,
+  buildDoctorCommand,
+  buildTasksCommand,
+  buildItemCommand,
+  buildItemsCommand,
+  buildScoreCommand,
+  buildRunsCommand,
+  buildExportCommand,
+  buildEvalCommand,
+  buildCollectCommand,
+  buildModelCommand,
+]
 
 export function buildProgram(): Command {
   const program = new Command('reasoning-gym-server')
@@ -34,7 +48,7 @@ export function buildProgram(): Command {
     .configureHelp({ helpWidth: 100, showGlobalOptions: false })
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         'reasoning-gym-server serve',
         'reasoning-gym-server doctor',
         'reasoning-gym-server tasks leg_counting',
@@ -43,28 +57,28 @@ export function buildProgram(): Command {
     )
     .enablePositionalOptions() // options after a subcommand are its own
     .exitOverride()
-  for (const make of COMMANDS) program.addCommand(withSettings(make(), program))
+  for (const make of COMMAND_BUILDERS) program.addCommand(inheritSettings(make(), program))
   return program
 }
 
 /** Commands that are added do not take over what their parent was told. */
-function withSettings(command: Command, parent: Command): Command {
+function inheritSettings(command: Command, parent: Command): Command {
   command.copyInheritedSettings(parent).helpOption('-h, --help', 'print this help').helpCommand(false)
-  for (const sub of command.commands) withSettings(sub, command)
+  for (const sub of command.commands) inheritSettings(sub, command)
   return command
 }
 
 /** Runs one command line; resolves with the exit code. */
 export async function runProgram(args: string[]): Promise<number> {
-  endWithReader()
+  exitOnClosedPipe()
   try {
     await buildProgram().parseAsync(args, { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USAGE // told already
-    if (wasInterrupted()) return INTERRUPTED
-    const known = error instanceof Failure || error instanceof ConfigError || error instanceof PrepareError
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_ERROR_EXIT_CODE // told already
+    if (wasInterrupted()) return INTERRUPTED_EXIT_CODE
+    const known = error instanceof CliError || error instanceof ConfigError || error instanceof StartupError
     console.error(known ? `reasoning-gym-server: ${error.message}` : error)
-    return error instanceof Failure ? error.exitCode : 1
+    return error instanceof CliError ? error.exitCode : 1
   }
 }

@@ -1,10 +1,14 @@
 /** Items as the rows of a trainer's prompt file. The right answer is never in one: the reward comes from the server. */
-import type { MadeItem } from './many-items.ts'
+import type { FetchedItem } from './many-items.ts'
 
-export const FORMATS = ['jsonl', 'verl', 'label'] as const
-export type Format = (typeof FORMATS)[number]
+export const PROMPT_FORMATS = ['jsonl', 'verl', 'label'] as const
+export type PromptFormat = (typeof PROMPT_FORMATS)[number]
 
-export function rowOf({ id, task, category, difficulty, messages }: MadeItem, format: Format, index: number): object {
+export function buildPromptRow(
+  { id, task, category, difficulty, messages }: FetchedItem,
+  format: PromptFormat,
+  index: number,
+): object {
   switch (format) {
     case 'jsonl':
       return { prompt: messages, item_id: id, task, category, difficulty }

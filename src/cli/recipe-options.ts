@@ -1,6 +1,6 @@
 /** The options that spell a recipe: seed, index, difficulty or config. */
 import { type Command, Option } from 'commander'
-import { object, share, whole } from './options.ts'
+import { integerParser, parseJsonObject, parseUnitInterval } from './options.ts'
 
 export interface RecipeOptions {
   seed: number
@@ -10,14 +10,16 @@ export interface RecipeOptions {
 
 export function addRecipeOptions(command: Command): Command {
   return command
-    .option('--seed <number>', 'seed of the (first) item', whole(), 42)
+    .option('--seed <number>', 'seed of the (first) item', integerParser(), 42)
     .addOption(
-      new Option('--difficulty <number>', 'a rung of the ladder, from 0 to 1').argParser(share).conflicts('config'),
+      new Option('--difficulty <number>', 'a rung of the ladder, from 0 to 1')
+        .argParser(parseUnitInterval)
+        .conflicts('config'),
     )
-    .option('--config <json>', 'fields of the task’s config', object)
+    .option('--config <json>', 'fields of the task’s config', parseJsonObject)
 }
 
 /** The part of a recipe that these options spell, but for the seed. */
-export function recipeOf({ difficulty, config }: RecipeOptions): object {
+export function buildRecipeFields({ difficulty, config }: RecipeOptions): object {
   return { ...(difficulty !== undefined && { difficulty }), ...(config && { config }) }
 }

@@ -2,12 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SingleBar } from 'cli-progress'
 import { z } from 'zod'
-import { Failure } from './failure.ts'
-import { interruption, wasInterrupted } from './interrupt.ts'
-import { tell } from './output.ts'
-import type { Server } from './server.ts'
+import { CliError } from './failure.ts'
+import { getInterruptSignal, wasInterrupted } from './interrupt.ts'
+import { printStatus } from './output.ts'
+import type { ApiClient } from './server.ts'
 
-const Watched = z.looseObject({
+const GenerationJobResponse = z.looseObject({
   id: z.string(),
   status: z.enum(['queued', 'running', 'done', 'failed', 'cancelled']),
   waiting_for: z.string().nullish(),
@@ -19,15 +19,15 @@ const Watched = z.looseObject({
   }),
   detail: z.string().nullish(),
 })
-export type Watched = z.infer<typeof Watched>
+export type GenerationJobResponse = z.infer<typeof GenerationJobResponse>
 
-const LOOK_EVERY_MS = 300
+const POLL_INTERVAL_MS = 300
 /** A server that restarts is waited for. */
-const AWAY_MS = 120_000
-const LINES_EVERY_MS = 10_000
-const CANCEL_MS = 15_000
+const UNREACHABLE_TIMEOUT_MS = 120_000
+const PROGRESS_LINE_INTERVAL_MS = 10_000
+const CANCEL_TIMEOUT_MS = 15_000
 
-interface Watching {
+interface WatchJobParams {
   /** Where it is: `/eval/ID`. */
   path: string
   /** What is counted. */
@@ -37,58 +37,69 @@ interface Watching {
 }
 
 /** Resolves when it is over, whatever came of it. Ctrl-C cancels it, says how to go on, and throws. */
-export async function watch(server: Server, { path, unit, resume }: Watching): Promise<Watched> {
+export async function watchGenerationJob(
+  server: ApiClient,
+  { path, unit, resume }: WatchJobParams,
+): Promise<GenerationJobResponse> {
   const bar = new SingleBar({
     format: `{bar} {value}/{total} ${unit} | {rate}/s | {left} left | mean {mean} | {failed} failed`,
     barsize: 24,
     hideCursor: true,
     noTTYOutput: true,
-    notTTYSchedule: LINES_EVERY_MS,
+    notTTYSchedule: PROGRESS_LINE_INTERVAL_MS,
     linewrap: false,
   })
-  const first = await look(server, path)
+  const first = await pollGenerationJob(server, path)
   const began = performance.now()
-  bar.start(first.progress.total, first.progress.done, facts(first, first, 0))
+  bar.start(first.progress.total, first.progress.done, formatProgress(first, first, 0))
   try {
-    for (let now = first; ; now = await look(server, path)) {
-      bar.update(now.progress.done, facts(first, now, performance.now() - began))
+    for (let now = first; ; now = await pollGenerationJob(server, path)) {
+      bar.update(now.progress.done, formatProgress(first, now, performance.now() - began))
       if (now.status !== 'queued' && now.status !== 'running') return now
-      await sleep(LOOK_EVERY_MS, undefined, { signal: interruption() })
+      await sleep(POLL_INTERVAL_MS, undefined, { signal: getInterruptSignal() })
     }
   } catch (error) {
     bar.stop()
-    if (wasInterrupted()) await cancel(server, path, { unit, resume })
+    if (wasInterrupted()) await cancelGenerationJob(server, path, { unit, resume })
     throw error
   } finally {
     bar.stop()
   }
 }
 
-async function look(server: Server, path: string): Promise<Watched> {
-  for (const until = Date.now() + AWAY_MS; ; await sleep(1000, undefined, { signal: interruption() })) {
+async function pollGenerationJob(server: ApiClient, path: string): Promise<GenerationJobResponse> {
+  for (
+    const until = Date.now() + UNREACHABLE_TIMEOUT_MS;
+    ;
+    await sleep(1000, undefined, { signal: getInterruptSignal() })
+  ) {
     try {
-      return await server.call(Watched, 'GET', path)
+      return await server.call(GenerationJobResponse, 'GET', path)
     } catch (error) {
-      if (!(error instanceof Failure && error.isPassing) || Date.now() > until) throw error
+      if (!(error instanceof CliError && error.isTransient) || Date.now() > until) throw error
     }
   }
 }
 
-function facts(first: Watched, { progress, waiting_for }: Watched, ms: number): Record<string, string | number> {
+function formatProgress(
+  first: GenerationJobResponse,
+  { progress, waiting_for }: GenerationJobResponse,
+  ms: number,
+): Record<string, string | number> {
   const rate = ms > 0 ? ((progress.done - first.progress.done) / ms) * 1000 : 0
   return {
     rate: rate.toFixed(rate < 10 ? 1 : 0),
     left: waiting_for
       ? `waits for the ${waiting_for},`
       : rate > 0
-        ? duration((progress.total - progress.done) / rate)
+        ? formatDuration((progress.total - progress.done) / rate)
         : '?',
     mean: progress.mean_score?.toFixed(3) ?? '–',
     failed: progress.failed,
   }
 }
 
-function duration(seconds: number): string {
+function formatDuration(seconds: number): string {
   const s = Math.ceil(seconds)
   if (s < 60) return `${s} s`
   return s < 3600
@@ -97,12 +108,22 @@ function duration(seconds: number): string {
 }
 
 /** In spite of the Ctrl-C that all other calls heed. */
-async function cancel(server: Server, path: string, { unit, resume }: Omit<Watching, 'path'>): Promise<void> {
+async function cancelGenerationJob(
+  server: ApiClient,
+  path: string,
+  { unit, resume }: Omit<WatchJobParams, 'path'>,
+): Promise<void> {
   try {
-    const { progress } = await server.call(Watched, 'DELETE', path, undefined, AbortSignal.timeout(CANCEL_MS))
-    tell(`Cancelled: ${progress.done} of ${progress.total} ${unit} are kept. Go on with:\n  ${resume}`)
+    const { progress } = await server.call(
+      GenerationJobResponse,
+      'DELETE',
+      path,
+      undefined,
+      AbortSignal.timeout(CANCEL_TIMEOUT_MS),
+    )
+    printStatus(`Cancelled: ${progress.done} of ${progress.total} ${unit} are kept. Go on with:\n  ${resume}`)
   } catch (error) {
-    tell(
+    printStatus(
       `It could not be cancelled (${error instanceof Error ? error.message : String(error)}). Look at it again with:\n  ${resume}`,
     )
   }

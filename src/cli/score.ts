@@ -1,14 +1,14 @@
 /** `score`: completions in, verdicts out, nothing kept. */
 import { Command, Option } from 'commander'
 import { z } from 'zod'
-import { jsonLine } from '../json-lines.ts'
-import { Failure } from './failure.ts'
+import { formatJsonLine } from '../json-lines.ts'
+import { CliError } from './failure.ts'
 import { readJsonLines } from './json-lines.ts'
-import { examples } from './options.ts'
-import { print, printJson, printLine, tell } from './output.ts'
-import { addServerOptions, type Server, type ServerOptions, withServer } from './server.ts'
+import { formatExamples } from './options.ts'
+import { print, printJson, printLine, printStatus } from './output.ts'
+import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './server.ts'
 
-interface Options extends ServerOptions {
+interface ScoreOptions extends ServerOptions {
   id?: string
   completion?: string
   answer?: string
@@ -18,19 +18,19 @@ interface Options extends ServerOptions {
   json?: true
 }
 
-const Verdict = z.looseObject({
+const VerdictResponse = z.looseObject({
   status: z.string(),
   reward: z.number().nullable(),
   fault: z.string().nullish(),
   code: z.string().optional(),
   detail: z.string().optional(),
 })
-const Answer = z.object({ verdicts: z.array(Verdict) })
+const ScoreResponse = z.object({ verdicts: z.array(VerdictResponse) })
 
-const HANDFUL = 256
-const HANDFUL_CHARS = 8 * 1024 * 1024
+const MAX_CHUNK_ROLLOUTS = 256
+const MAX_CHUNK_CHARS = 8 * 1024 * 1024
 
-export function score(): Command {
+export function buildScoreCommand(): Command {
   return addServerOptions(new Command('score'))
     .summary('Completions in, verdicts out')
     .description(
@@ -50,41 +50,41 @@ export function score(): Command {
     .option('--json', 'print the verdict of one completion as JSON')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         'reasoning-gym-server score --id "$ID" --completion "<answer>100</answer>"',
         'reasoning-gym-server score rollouts.jsonl > verdicts.jsonl',
         'zcat old.jsonl.gz | reasoning-gym-server score --extraction last_tag --no-dual-format',
       ),
     )
-    .action((file: string | undefined, options: Options) =>
+    .action((file: string | undefined, options: ScoreOptions) =>
       withServer(options, {}, (server) =>
         options.id === undefined ? scoreLines(server, file, options) : scoreOne(server, options.id, options),
       ),
     )
 }
 
-async function scoreOne(server: Server, id: string, options: Options): Promise<void> {
+async function scoreOne(server: ApiClient, id: string, options: ScoreOptions): Promise<void> {
   const { completion, answer, json } = options
   if ((completion === undefined) === (answer === undefined))
-    throw new Failure('Give --completion or --answer with --id', { exitCode: 2 })
+    throw new CliError('Give --completion or --answer with --id', { exitCode: 2 })
   const rollout = { item_id: id, ...(completion === undefined ? { answer } : { completion }) }
-  const [verdict] = await ask(server, [rollout], options)
+  const [verdict] = await requestVerdicts(server, [rollout], options)
   if (json) return printJson(verdict)
   const why = verdict?.fault ?? (verdict?.code ? `${verdict.code}: ${verdict.detail ?? ''}` : '')
   await printLine([verdict?.status, verdict?.reward ?? '', why].join(' ').trimEnd())
 }
 
-async function scoreLines(server: Server, file: string | undefined, options: Options): Promise<void> {
+async function scoreLines(server: ApiClient, file: string | undefined, options: ScoreOptions): Promise<void> {
   const tally = { verdicts: 0, scored: 0, reward: 0, faults: 0 }
   const flush = async (some: unknown[]) => {
-    for (const verdict of await ask(server, some, options)) {
+    for (const verdict of await requestVerdicts(server, some, options)) {
       tally.verdicts++
       if (verdict.fault) tally.faults++
       if (verdict.reward !== null) {
         tally.scored++
         tally.reward += verdict.reward
       }
-      await print(jsonLine(verdict))
+      await print(formatJsonLine(verdict))
     }
   }
   let some: unknown[] = []
@@ -92,19 +92,23 @@ async function scoreLines(server: Server, file: string | undefined, options: Opt
   for await (const { value } of readJsonLines(file)) {
     some.push(value)
     chars += JSON.stringify(value).length
-    if (some.length < HANDFUL && chars < HANDFUL_CHARS) continue
+    if (some.length < MAX_CHUNK_ROLLOUTS && chars < MAX_CHUNK_CHARS) continue
     await flush(some)
     some = []
     chars = 0
   }
   if (some.length > 0) await flush(some)
   const mean = tally.scored === 0 ? 'none' : (tally.reward / tally.scored).toFixed(4)
-  tell(
+  printStatus(
     `${tally.verdicts} verdicts, mean reward ${mean}, ${tally.faults} faults, ${tally.verdicts - tally.scored} unscored`,
   )
 }
 
-async function ask(server: Server, rollouts: unknown[], { extraction, dualFormat, scoring }: Options) {
+async function requestVerdicts(
+  server: ApiClient,
+  rollouts: unknown[],
+  { extraction, dualFormat, scoring }: ScoreOptions,
+) {
   const body = { rollouts, extraction, dual_format: dualFormat, scoring }
-  return (await server.insist(Answer, 'POST', '/score', body)).verdicts
+  return (await server.callWithRetry(ScoreResponse, 'POST', '/score', body)).verdicts
 }

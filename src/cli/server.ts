@@ -2,20 +2,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { type Config, readConfig } from '../config.ts'
-import { startServer } from '../prepare/own-server.ts'
-import { connectionFailure, readingFailure, refusal } from './call-failures.ts'
-import { Failure } from './failure.ts'
-import { interruption } from './interrupt.ts'
-import { tell } from './output.ts'
+import { readConfig, type ServerConfig } from '../config.ts'
+import { startChildServer } from '../prepare/own-server.ts'
+import { createBodyError, createConnectionError, createResponseError } from './call-failures.ts'
+import { CliError } from './failure.ts'
+import { getInterruptSignal } from './interrupt.ts'
+import { printStatus } from './output.ts'
 
 export interface ServerOptions {
   url?: string
   key?: string
 }
 
-const LOOK_MS = 2000
-const TRIES = 10
+const PROBE_TIMEOUT_MS = 2000
+const RETRY_LIMIT = 10
 
 export function addServerOptions(command: Command): Command {
   return command
@@ -27,7 +27,7 @@ export function addServerOptions(command: Command): Command {
 }
 
 /** What a command asks of a server that is started for it. */
-interface Needs {
+interface ServerRequirements {
   /** What it does shall stay, in DATA_DIR. */
   keeps?: boolean
   env?: Record<string, string>
@@ -36,30 +36,30 @@ interface Needs {
 /** Gives `use` a server. One that is started for it ends with it. */
 export async function withServer<T>(
   options: ServerOptions,
-  { keeps = false, env = {} }: Needs,
-  use: (server: Server) => Promise<T>,
+  { keeps = false, env = {} }: ServerRequirements,
+  use: (server: ApiClient) => Promise<T>,
 ): Promise<T> {
   const config = readConfig()
-  const { url: named, key: given } = namedServer(options, config)
-  if (named !== undefined) return use(new Server(named, given))
-  const here = hereOf(config)
-  if (await answers(here)) return use(new Server(here, given))
-  tell(`No server answers at ${here}: starting one for this command …`)
-  const own = await startServer({ ...settingsOf(config, keeps), ...env }, interruption())
+  const { url: named, key: given } = getConfiguredServer(options, config)
+  if (named !== undefined) return use(new ApiClient(named, given))
+  const here = getLocalUrl(config)
+  if (await isServerRunning(here)) return use(new ApiClient(here, given))
+  printStatus(`No server answers at ${here}: starting one for this command …`)
+  const own = await startChildServer({ ...buildServerEnv(config, keeps), ...env }, getInterruptSignal())
   try {
-    return await use(new Server(own.url))
+    return await use(new ApiClient(own.url))
   } finally {
     await own.stop()
   }
 }
 
 /** What the options name, else the settings. */
-export function namedServer({ url, key }: ServerOptions, { SERVER_URL, SERVER_KEY }: Config) {
+export function getConfiguredServer({ url, key }: ServerOptions, { SERVER_URL, SERVER_KEY }: ServerConfig) {
   return { url: url ?? SERVER_URL, key: key ?? SERVER_KEY }
 }
 
 /** Alone on loopback, without keys, in one process of each kind. */
-function settingsOf({ DATA_DIR }: Config, keeps: boolean): Record<string, string> {
+function buildServerEnv({ DATA_DIR }: ServerConfig, keeps: boolean): Record<string, string> {
   return {
     HOST: '127.0.0.1',
     API_KEYS: '',
@@ -70,19 +70,19 @@ function settingsOf({ DATA_DIR }: Config, keeps: boolean): Record<string, string
   }
 }
 
-export function hereOf({ HOST, PORT }: Pick<Config, 'HOST' | 'PORT'>): string {
+export function getLocalUrl({ HOST, PORT }: Pick<ServerConfig, 'HOST' | 'PORT'>): string {
   const host = HOST === '0.0.0.0' || HOST === '::' ? '127.0.0.1' : HOST
   return `http://${host.includes(':') ? `[${host}]` : host}:${PORT}`
 }
 
 /** Whether a server of ours is there. */
-export async function answers(url: string): Promise<boolean> {
-  const response = await fetch(`${url}/livez`, { signal: AbortSignal.timeout(LOOK_MS) }).catch(() => undefined)
+export async function isServerRunning(url: string): Promise<boolean> {
+  const response = await fetch(`${url}/livez`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) }).catch(() => undefined)
   const body: unknown = response?.ok ? await response.json().catch(() => undefined) : undefined
   return z.object({ status: z.literal('alive') }).safeParse(body).success
 }
 
-export class Server {
+export class ApiClient {
   readonly url: string
   readonly #key: string | undefined
 
@@ -92,10 +92,10 @@ export class Server {
   }
 
   /** The answer as it comes. Throws a Failure for all that is not 2xx. */
-  async open(method: string, path: string, body?: unknown, signal = interruption()): Promise<Response> {
+  async request(method: string, path: string, body?: unknown, signal = getInterruptSignal()): Promise<Response> {
     const response = await this.#fetch(method, path, body, signal)
     if (response.ok) return response
-    throw await refusal(response, this.#named(method, path))
+    throw await createResponseError(response, this.#formatCall(method, path))
   }
 
   /** `signal`: by default the user's Ctrl-C. */
@@ -104,30 +104,35 @@ export class Server {
     method: string,
     path: string,
     body?: unknown,
-    signal = interruption(),
+    signal = getInterruptSignal(),
   ) {
-    return this.#read(schema, await this.open(method, path, body, signal), this.#named(method, path), signal)
+    return this.#readBody(
+      schema,
+      await this.request(method, path, body, signal),
+      this.#formatCall(method, path),
+      signal,
+    )
   }
 
   /** The same, asked again for a while where the server says "not yet" (429, 503). */
-  async insist<Schema extends z.ZodType>(schema: Schema, method: string, path: string, body?: unknown) {
-    const [named, signal] = [this.#named(method, path), interruption()]
+  async callWithRetry<Schema extends z.ZodType>(schema: Schema, method: string, path: string, body?: unknown) {
+    const [named, signal] = [this.#formatCall(method, path), getInterruptSignal()]
     for (let tries = 1; ; tries++) {
       const response = await this.#fetch(method, path, body, signal)
-      if (response.ok) return this.#read(schema, response, named, signal)
+      if (response.ok) return this.#readBody(schema, response, named, signal)
       const waitS = Number(response.headers.get('retry-after') ?? Number.NaN)
-      const failure = await refusal(response, named)
-      if (Number.isNaN(waitS) || tries === TRIES) throw failure
+      const failure = await createResponseError(response, named)
+      if (Number.isNaN(waitS) || tries === RETRY_LIMIT) throw failure
       await sleep(waitS * 1000, undefined, { signal })
     }
   }
 
-  async #read<Schema extends z.ZodType>(schema: Schema, response: Response, named: string, signal: AbortSignal) {
+  async #readBody<Schema extends z.ZodType>(schema: Schema, response: Response, named: string, signal: AbortSignal) {
     const answer: unknown = await response.json().catch((cause: unknown) => {
       signal.throwIfAborted()
-      throw readingFailure(cause, named)
+      throw createBodyError(cause, named)
     })
-    return understood(schema, answer)
+    return parseResponse(schema, answer)
   }
 
   async #fetch(method: string, path: string, body: unknown, signal: AbortSignal): Promise<Response> {
@@ -143,16 +148,16 @@ export class Server {
       })
     } catch (cause) {
       signal.throwIfAborted()
-      throw connectionFailure(cause, this.url)
+      throw createConnectionError(cause, this.url)
     }
   }
 
-  #named(method: string, path: string): string {
+  #formatCall(method: string, path: string): string {
     return `${method} ${this.url}${path}`
   }
 }
 
-function understood<Schema extends z.ZodType>(schema: Schema, answer: unknown): z.infer<Schema> {
+function parseResponse<Schema extends z.ZodType>(schema: Schema, answer: unknown): z.infer<Schema> {
   const parsed = schema.safeParse(answer)
   if (parsed.success) return parsed.data
   const reasons = z
@@ -160,5 +165,5 @@ function understood<Schema extends z.ZodType>(schema: Schema, answer: unknown): 
     .split('\n')
     .map((line) => line.trim())
     .join(' ')
-  throw new Failure(`The server answers in a way that this version does not understand: ${reasons}`)
+  throw new CliError(`The server answers in a way that this version does not understand: ${reasons}`)
 }

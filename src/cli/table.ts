@@ -1,31 +1,31 @@
 /** Rows as aligned text: numbers to the right, words to the left. */
 
-export type Cell = string | number | null | undefined
+export type TableCell = string | number | null | undefined
 
-export function tableOf(head: string[], rows: Cell[][]): string {
-  const cells = [head, ...rows.map((row) => row.map(spell))]
-  const widths = head.map((_, column) => Math.max(...cells.map((row) => widthOf(row[column] ?? ''))))
+export function formatTable(head: string[], rows: TableCell[][]): string {
+  const cells = [head, ...rows.map((row) => row.map(formatCell))]
+  const widths = head.map((_, column) => Math.max(...cells.map((row) => countCodePoints(row[column] ?? ''))))
   const right = head.map((_, column) => rows.some((row) => typeof row[column] === 'number'))
   const lines = cells.map((row) =>
     row
-      .map((cell, column) => pad(cell, widths[column] ?? 0, right[column] ?? false))
+      .map((cell, column) => padCell(cell, widths[column] ?? 0, right[column] ?? false))
       .join('  ')
       .trimEnd(),
   )
   return [lines[0], widths.map((width) => '─'.repeat(width)).join('  '), ...lines.slice(1)].join('\n')
 }
 
-function spell(cell: Cell): string {
+function formatCell(cell: TableCell): string {
   if (cell === null || cell === undefined) return '–'
   if (typeof cell !== 'number' || Number.isInteger(cell)) return String(cell)
   return cell.toFixed(3)
 }
 
-function pad(cell: string, width: number, right: boolean): string {
-  const blanks = ' '.repeat(Math.max(0, width - widthOf(cell)))
+function padCell(cell: string, width: number, right: boolean): string {
+  const blanks = ' '.repeat(Math.max(0, width - countCodePoints(cell)))
   return right ? blanks + cell : cell + blanks
 }
 
-function widthOf(text: string): number {
+function countCodePoints(text: string): number {
   return [...text].length
 }

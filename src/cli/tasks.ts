@@ -1,24 +1,24 @@
 /** `tasks`: what there is, and one task in full. */
 import { Command } from 'commander'
 import { z } from 'zod'
-import { examples } from './options.ts'
+import { formatExamples } from './options.ts'
 import { printJson, printLine } from './output.ts'
-import { addServerOptions, type Server, type ServerOptions, withServer } from './server.ts'
-import { tableOf } from './table.ts'
+import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './server.ts'
+import { formatTable } from './table.ts'
 
-interface Options extends ServerOptions {
+interface TasksOptions extends ServerOptions {
   category?: string
   query?: string
   json?: true
 }
 
-const Tasks = z.looseObject({
+const TaskListResponse = z.looseObject({
   tasks: z.array(
     z.looseObject({ name: z.string(), category: z.string(), credit: z.string(), scorer: z.string(), rungs: z.int() }),
   ),
 })
 
-const Task = z.looseObject({
+const TaskResponse = z.looseObject({
   name: z.string(),
   category: z.string(),
   credit: z.string(),
@@ -29,7 +29,7 @@ const Task = z.looseObject({
   example: z.looseObject({ question: z.string() }).nullable(),
 })
 
-export function tasks(): Command {
+export function buildTasksCommand(): Command {
   return addServerOptions(new Command('tasks'))
     .summary('What tasks there are, and one in full')
     .description('List the tasks, or show one: an example, its config, its ladder of difficulties.')
@@ -39,42 +39,44 @@ export function tasks(): Command {
     .option('--json', 'print what the server answers')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         'reasoning-gym-server tasks --category games',
         'reasoning-gym-server tasks leg_counting',
         "reasoning-gym-server tasks --json | jq -r '.tasks[].name'",
       ),
     )
-    .action((task: string | undefined, options: Options) =>
-      withServer(options, {}, (server) => (task === undefined ? list(server, options) : show(server, task, options))),
+    .action((task: string | undefined, options: TasksOptions) =>
+      withServer(options, {}, (server) =>
+        task === undefined ? printTaskList(server, options) : printTask(server, task, options),
+      ),
     )
 }
 
-async function list(server: Server, { category, query, json }: Options): Promise<void> {
+async function printTaskList(server: ApiClient, { category, query, json }: TasksOptions): Promise<void> {
   const search = new URLSearchParams({ ...(category && { category }), ...(query && { q: query }) })
-  const answer = await server.call(Tasks, 'GET', `/tasks?${search.toString()}`)
+  const answer = await server.call(TaskListResponse, 'GET', `/tasks?${search.toString()}`)
   if (json) return printJson(answer)
   const rows = answer.tasks.map(({ name, category, credit, scorer, rungs }) => [name, category, credit, scorer, rungs])
-  await printLine(tableOf(['task', 'category', 'credit', 'scorer', 'rungs'], rows))
+  await printLine(formatTable(['task', 'category', 'credit', 'scorer', 'rungs'], rows))
   await printLine(`\n${rows.length} tasks`)
 }
 
-async function show(server: Server, name: string, { json }: Options): Promise<void> {
-  const task = await server.call(Task, 'GET', `/tasks/${encodeURIComponent(name)}`)
+async function printTask(server: ApiClient, name: string, { json }: TasksOptions): Promise<void> {
+  const task = await server.call(TaskResponse, 'GET', `/tasks/${encodeURIComponent(name)}`)
   if (json) return printJson(task)
   await printLine(`${task.name} (${task.category}, ${task.credit} credit)\n`)
-  if (task.example) await printLine(`${indented(task.example.question)}\n`)
+  if (task.example) await printLine(`${indent(task.example.question)}\n`)
   const fields = Object.entries(task.config_schema?.properties ?? {})
   await printLine(
-    tableOf(
+    formatTable(
       ['config', 'default'],
       fields.map(([field, schema]) => [field, JSON.stringify(schema.default)]),
     ),
   )
   const rungs = task.ladder.map(({ difficulty, config }) => [difficulty.toFixed(2), JSON.stringify(config)])
-  await printLine(`\n${tableOf(['difficulty', 'config'], rungs)}`)
+  await printLine(`\n${formatTable(['difficulty', 'config'], rungs)}`)
 }
 
-function indented(text: string): string {
+function indent(text: string): string {
   return text.trimEnd().replaceAll(/^/gm, '    ')
 }

@@ -3,22 +3,22 @@ import { randomUUID } from 'node:crypto'
 import { link, mkdir, open, readdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { placeOfName } from './file-name.ts'
+import { parseDumpFileName } from './file-name.ts'
 
 /** The steps of a write, in order; a test stops it at each of them. */
 export type WriteStep = 'opened' | 'half written' | 'written' | 'synced' | 'claimed' | 'renamed' | 'folder synced'
-export type OnStep = (step: WriteStep) => Promise<void> | void
+export type OnWriteStep = (step: WriteStep) => Promise<void> | void
 
 /** A leftover of a process that we cannot ask: another machine's. */
-const STALE_MS = 60 * 60 * 1000
+const STALE_PART_MS = 60 * 60 * 1000
 const ID_FILE = '.folder-id'
-const PART = /\.([^.]*)\.(\d+)\.([0-9a-f]{8})-\d+\.part$/
+const PART_FILE_PATTERN = /\.([^.]*)\.(\d+)\.([0-9a-f]{8})-\d+\.part$/
 
 export class DumpFolder {
   readonly path: string
   readonly node = hostname()
   /** Part of the names of what is being written: a process of an earlier life may have had the same id. */
-  readonly #life = randomUUID().slice(0, 8)
+  readonly #instanceId = randomUUID().slice(0, 8)
   #id: string | undefined
   #attempts = 0
 
@@ -30,14 +30,14 @@ export class DumpFolder {
    * Tells folders apart: machines that share one have the same id. Makes the folder, also anew where somebody deleted it
    * since: it keeps its id, so that all processes still know it, and what is listed of its files.
    */
-  async id(): Promise<string> {
+  async getOrCreateId(): Promise<string> {
     const there = await stat(join(this.path, ID_FILE)).catch(() => undefined)
-    if (this.#id === undefined || !there) this.#id = await this.#makeId(this.#id ?? randomUUID())
+    if (this.#id === undefined || !there) this.#id = await this.#createId(this.#id ?? randomUUID())
     return this.#id
   }
 
   /** The id if the folder is there. */
-  async knownId(): Promise<string | undefined> {
+  async getId(): Promise<string | undefined> {
     this.#id ??= (await readFile(join(this.path, ID_FILE), 'utf8').catch(() => '')) || undefined
     return this.#id
   }
@@ -46,15 +46,15 @@ export class DumpFolder {
    * Writes beside, syncs, and renames if `mayAppear` says so; false if it does not. Bytes that were written before are
    * replaced by the same. Gives up on the first error and leaves nothing behind.
    */
-  async write(
+  async writeFile(
     name: string,
     chunks: AsyncIterable<Buffer>,
     mayAppear: () => Promise<boolean>,
-    onStep: OnStep,
+    onStep: OnWriteStep,
   ): Promise<boolean> {
-    await this.id()
+    await this.getOrCreateId()
     this.#attempts += 1
-    const beside = join(this.path, `.${name}.${this.#writer()}-${this.#attempts}.part`)
+    const beside = join(this.path, `.${name}.${this.#writerTag()}-${this.#attempts}.part`)
     try {
       const file = await open(beside, 'wx')
       try {
@@ -82,48 +82,48 @@ export class DumpFolder {
       throw error
     }
     await onStep('renamed')
-    await this.#sync()
+    await this.#syncDirectory()
     await onStep('folder synced')
     return true
   }
 
   /** Names of the dump files that are here. */
-  async names(): Promise<string[]> {
+  async listFileNames(): Promise<string[]> {
     const names = await readdir(this.path).catch(() => [])
-    return names.filter((name) => placeOfName(name))
+    return names.filter((name) => parseDumpFileName(name))
   }
 
   /** Where a file is, if it is here. `name` is a checked name: it holds no path. */
-  async find(name: string): Promise<{ path: string; bytes: number; createdAt: Date } | undefined> {
-    if (!placeOfName(name)) return undefined
+  async getFile(name: string): Promise<{ path: string; bytes: number; createdAt: Date } | undefined> {
+    if (!parseDumpFileName(name)) return undefined
     const path = join(this.path, name)
     const found = await stat(path).catch(() => undefined)
     return found?.isFile() ? { path, bytes: found.size, createdAt: found.mtime } : undefined
   }
 
-  async remove(name: string): Promise<void> {
-    if (placeOfName(name)) await rm(join(this.path, name), { force: true })
+  async deleteFile(name: string): Promise<void> {
+    if (parseDumpFileName(name)) await rm(join(this.path, name), { force: true })
   }
 
   /** Deletes what writes that were killed left beside the files. */
-  async tidy(): Promise<void> {
+  async deleteLeftoverParts(): Promise<void> {
     for (const name of await readdir(this.path).catch(() => [])) {
-      const [, node, pid, life] = PART.exec(name) ?? []
+      const [, node, pid, life] = PART_FILE_PATTERN.exec(name) ?? []
       if (pid === undefined) continue
       const path = join(this.path, name)
-      const alive = Number(pid) === process.pid ? life === this.#life : isAlive(Number(pid))
+      const alive = Number(pid) === process.pid ? life === this.#instanceId : isProcessAlive(Number(pid))
       const found = await stat(path).catch(() => undefined)
-      const stale = node !== nodeInName(this.node) && Date.now() - (found?.mtimeMs ?? Date.now()) > STALE_MS
-      if ((node === nodeInName(this.node) && !alive) || stale) await rm(path, { force: true }).catch(() => {})
+      const stale = node !== sanitizeNodeName(this.node) && Date.now() - (found?.mtimeMs ?? Date.now()) > STALE_PART_MS
+      if ((node === sanitizeNodeName(this.node) && !alive) || stale) await rm(path, { force: true }).catch(() => {})
     }
   }
 
-  #writer(): string {
-    return `${nodeInName(this.node)}.${process.pid}.${this.#life}`
+  #writerTag(): string {
+    return `${sanitizeNodeName(this.node)}.${process.pid}.${this.#instanceId}`
   }
 
   /** `id` for a folder that has none yet; gives the one that it has then. */
-  async #makeId(id: string): Promise<string> {
+  async #createId(id: string): Promise<string> {
     await mkdir(this.path, { recursive: true })
     const file = join(this.path, ID_FILE)
     const mine = `${file}.${randomUUID()}`
@@ -138,7 +138,7 @@ export class DumpFolder {
     return readFile(file, 'utf8')
   }
 
-  async #sync(): Promise<void> {
+  async #syncDirectory(): Promise<void> {
     const folder = await open(this.path, 'r')
     try {
       await folder.sync()
@@ -148,11 +148,11 @@ export class DumpFolder {
   }
 }
 
-function nodeInName(node: string): string {
+function sanitizeNodeName(node: string): string {
   return node.replaceAll('.', '-')
 }
 
-function isAlive(pid: number): boolean {
+function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

@@ -1,9 +1,9 @@
 /** A group as one line of a dump: the original environment's keys first, ours after them. */
-import { jsonLine } from '../json-lines.ts'
+import { formatJsonLine } from '../json-lines.ts'
 import type { GroupResult } from '../scoring/group.ts'
-import type { About, GroupTexts } from '../store/payload.ts'
+import type { GroupMetadata, GroupTexts } from '../store/payload.ts'
 import type { PromptMessage } from '../words/item.ts'
-import { type Recipe, recipeOutput } from '../words/recipe.ts'
+import { type Recipe, toRecipeOutput } from '../words/recipe.ts'
 import type { Message } from '../words/rollout.ts'
 import { isCounted } from './rule.ts'
 
@@ -24,7 +24,7 @@ export interface DumpedGroup {
   item_id: string
   rollouts: DumpedRollout[]
   group_id: string
-  recipe: ReturnType<typeof recipeOutput>
+  recipe: ReturnType<typeof toRecipeOutput>
   run: string
   difficulty: number | null
   policy_version: number | null
@@ -35,18 +35,18 @@ export interface GroupToDump {
   group: string
   recipe: Recipe
   prompt: PromptMessage[]
-  about: About
+  about: GroupMetadata
   texts: GroupTexts
   result: GroupResult
 }
 
-export function dumpedGroup({ run, group, recipe, prompt, about, texts, result }: GroupToDump): DumpedGroup {
+export function buildDumpedGroup({ run, group, recipe, prompt, about, texts, result }: GroupToDump): DumpedGroup {
   const rollouts = texts.rollouts.flatMap((rollout, k): DumpedRollout[] => {
     const verdict = result.verdicts[k]
     if (!verdict || !isCounted(verdict)) return []
     return [
       {
-        conversation: conversationOf(prompt, rollout),
+        conversation: buildConversation(prompt, rollout),
         score: verdict.reward,
         raw_score: verdict.score,
         advantage: verdict.advantage,
@@ -61,7 +61,7 @@ export function dumpedGroup({ run, group, recipe, prompt, about, texts, result }
     item_id: recipe.task,
     rollouts,
     group_id: group,
-    recipe: recipeOutput(recipe),
+    recipe: toRecipeOutput(recipe),
     run,
     difficulty: recipe.difficulty,
     policy_version: about.policy_version,
@@ -69,21 +69,21 @@ export function dumpedGroup({ run, group, recipe, prompt, about, texts, result }
 }
 
 /** One line of JSON, with its end. */
-export function lineOf(group: DumpedGroup): string {
-  return jsonLine({
+export function encodeDumpLine(group: DumpedGroup): string {
+  return formatJsonLine({
     ...group,
     rollouts: group.rollouts.map((rollout) => ({
       ...rollout,
-      score: asFloat(rollout.score),
-      raw_score: asFloat(rollout.raw_score),
-      advantage: asFloat(rollout.advantage),
+      score: toFloatJson(rollout.score),
+      raw_score: toFloatJson(rollout.raw_score),
+      advantage: toFloatJson(rollout.advantage),
     })),
-    difficulty: asFloat(group.difficulty),
+    difficulty: toFloatJson(group.difficulty),
   })
 }
 
 /** What the model was shown and what it said. A conversation that was sent whole is taken as it is. */
-function conversationOf(
+function buildConversation(
   prompt: PromptMessage[],
   { completion, messages = [] }: GroupTexts['rollouts'][number],
 ): Message[] {
@@ -96,7 +96,7 @@ function conversationOf(
  * A number that reads as a float everywhere: Python's json and Arrow take `1` for an integer, and Arrow then refuses
  * a 0.5 further down the column.
  */
-export function asFloat(value: number | null): unknown {
+export function toFloatJson(value: number | null): unknown {
   return value !== null && Number.isInteger(value) ? rawJson(`${value}.0`) : value
 }
 

@@ -14,7 +14,7 @@ export function isCounted(verdict: GroupVerdict): verdict is CountedVerdict {
 }
 
 /** The files that a group goes to. Failed is judged by scores: a penalty that takes a right answer's reward is no failure. */
-export function kindsOf({ status, verdicts }: GroupResult, rules: DumpRules): DumpKind[] {
+export function selectDumpKinds({ status, verdicts }: GroupResult, rules: DumpRules): DumpKind[] {
   if (status !== 'scored') return []
   const counted = verdicts.filter(isCounted)
   const above = counted.some(({ reward }) => reward > rules.rollout_save_score_threshold)

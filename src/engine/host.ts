@@ -1,155 +1,158 @@
 /** One Python host as the server sees it: it is given a batch, answers unit by unit, and is watched while it works. */
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
-import { encodeFrame, frameReader } from './frames.ts'
-import { type Outcome, readOutcome } from './outcome.ts'
+import { createFrameDecoder, encodeFrame } from './frames.ts'
+import { type EngineOutcome, parseOutcome } from './outcome.ts'
 
 /** What a host may take to build a dataset before it begins with the first unit. */
-const PREPARE_MS = 10_000
+const PREPARE_DEADLINE_MS = 10_000
 
-const SLOW_UNIT_MS = 50
+const SLOW_UNIT_THRESHOLD_MS = 50
 
 /** On a machine with too much to do a unit may take so many times its deadline before it is given up. */
-const STARVED_FACTOR = 8
+const MAX_DEADLINE_EXTENSION_FACTOR = 8
 
 /** Units of one request that a host works through in order. */
-export interface Batch {
+export interface PythonWorkerRequest {
   /** Everything of the request but its units. */
   request: Record<string, unknown>
   /** Whose work it is: a task may not take all hosts. */
   task: string
   /** What one unit may take, counted from when the host begins it. */
   deadlineMs: number
-  units: { unit: unknown; settle: (outcome: Outcome) => void }[]
+  units: { unit: unknown; settle: (outcome: EngineOutcome) => void }[]
 }
 
-interface Events {
+interface PythonWorkerEvents {
   /** All units are settled; the host is free. */
-  onFree(host: Host): void
+  onIdle(host: PythonWorker): void
   /** The unit in hand is past its deadline: kill this host. */
-  onStuck(host: Host): void
+  onDeadlineExceeded(host: PythonWorker): void
   /** The host has ended; `rest` is what it had not begun. */
-  onGone(host: Host, rest: Batch | undefined): void
+  onExit(host: PythonWorker, rest: PythonWorkerRequest | undefined): void
 }
 
 /** idle → busy (one unit after another) → idle …, or gone. What was in hand when it went loses its verdict, no other. */
-export class Host {
+export class PythonWorker {
   readonly pid: number
   readonly #socket: Socket
-  readonly #events: Events
-  #batch: Batch | undefined
-  #next = 0
+  readonly #events: PythonWorkerEvents
+  #currentRequest: PythonWorkerRequest | undefined
+  #nextUnit = 0
   #timer: NodeJS.Timeout | undefined
-  #stuck = false
-  #dismissed = false
-  #processorMs = 0
-  #markedAt = 0
+  #timedOut = false
+  #retired = false
+  #cpuBaselineMs = 0
+  #cpuBaselineAt = 0
   busySince = 0
 
-  constructor(pid: number, socket: Socket, events: Events) {
+  constructor(pid: number, socket: Socket, events: PythonWorkerEvents) {
     this.pid = pid
     this.#socket = socket
     this.#events = events
     socket.on(
       'data',
-      frameReader((message) => this.#settle(message as Record<string, unknown>)),
+      createFrameDecoder((message) => this.#handleMessage(message as Record<string, unknown>)),
     ) // host.py writes objects
-    socket.once('close', () => this.#gone())
+    socket.once('close', () => this.#handleClose())
   }
 
   get task(): string | undefined {
-    return this.#batch?.task
+    return this.#currentRequest?.task
   }
 
-  give(batch: Batch): void {
-    this.#batch = batch
-    this.#next = 0
+  assign(batch: PythonWorkerRequest): void {
+    this.#currentRequest = batch
+    this.#nextUnit = 0
     this.busySince = performance.now()
-    this.#markedAt = this.busySince
-    this.#processorMs = processorMs(this.pid)
-    this.#watch(PREPARE_MS)
+    this.#cpuBaselineAt = this.busySince
+    this.#cpuBaselineMs = getCpuTimeMs(this.pid)
+    this.#startDeadline(PREPARE_DEADLINE_MS)
     this.#socket.write(
       encodeFrame({ ...batch.request, deadline_ms: batch.deadlineMs, units: batch.units.map(({ unit }) => unit) }),
     )
   }
 
   /** What ended it, once it is gone; undefined if it was let go. */
-  get endCause(): 'timeout' | 'crashed' | undefined {
-    if (this.#stuck) return 'timeout'
-    return this.#dismissed ? undefined : 'crashed'
+  get exitCause(): 'timeout' | 'crashed' | undefined {
+    if (this.#timedOut) return 'timeout'
+    return this.#retired ? undefined : 'crashed'
   }
 
   /** Lets an idle host end. */
-  dismiss(): void {
-    this.#dismissed = true
+  retire(): void {
+    this.#retired = true
     this.#socket.end()
   }
 
-  #watch(deadlineMs: number): void {
+  #startDeadline(deadlineMs: number): void {
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#expire(deadlineMs, deadlineMs * STARVED_FACTOR - deadlineMs), deadlineMs)
+    this.#timer = setTimeout(
+      () => this.#onDeadlineExpired(deadlineMs, deadlineMs * MAX_DEADLINE_EXTENSION_FACTOR - deadlineMs),
+      deadlineMs,
+    )
   }
 
   /** A host that had less of the processor than its deadline was held up by others, not by its unit: it gets the rest. */
-  #expire(deadlineMs: number, patienceMs: number): void {
-    const missingMs = deadlineMs - (processorMs(this.pid) - this.#processorMs)
+  #onDeadlineExpired(deadlineMs: number, patienceMs: number): void {
+    const missingMs = deadlineMs - (getCpuTimeMs(this.pid) - this.#cpuBaselineMs)
     if (missingMs > 0 && patienceMs > 0) {
       const moreMs = Math.min(missingMs, patienceMs)
-      this.#timer = setTimeout(() => this.#expire(deadlineMs, patienceMs - moreMs), moreMs)
+      this.#timer = setTimeout(() => this.#onDeadlineExpired(deadlineMs, patienceMs - moreMs), moreMs)
       return
     }
-    this.#stuck = true
-    this.#events.onStuck(this)
+    this.#timedOut = true
+    this.#events.onDeadlineExceeded(this)
   }
 
-  #settle(message: Record<string, unknown>): void {
-    const batch = this.#batch
-    if (!batch || this.#stuck) return
+  #handleMessage(message: Record<string, unknown>): void {
+    const batch = this.#currentRequest
+    if (!batch || this.#timedOut) return
     if ('begun' in message) {
-      this.#markSlow()
-      this.#watch(batch.deadlineMs)
+      this.#resetCpuBaselineIfSlow()
+      this.#startDeadline(batch.deadlineMs)
       return
     }
-    batch.units[this.#next++]?.settle(readOutcome(message))
-    if (this.#next < batch.units.length) {
-      this.#markSlow()
-      this.#watch(batch.deadlineMs)
+    batch.units[this.#nextUnit++]?.settle(parseOutcome(message))
+    if (this.#nextUnit < batch.units.length) {
+      this.#resetCpuBaselineIfSlow()
+      this.#startDeadline(batch.deadlineMs)
       return
     }
     clearTimeout(this.#timer)
-    this.#batch = undefined
-    this.#events.onFree(this)
+    this.#currentRequest = undefined
+    this.#events.onIdle(this)
   }
 
   /** What a slow unit took of the processor is not held against the next; for quick ones asking would cost more. */
-  #markSlow(): void {
+  #resetCpuBaselineIfSlow(): void {
     const now = performance.now()
-    if (now - this.#markedAt < SLOW_UNIT_MS) return
-    this.#markedAt = now
-    this.#processorMs = processorMs(this.pid)
+    if (now - this.#cpuBaselineAt < SLOW_UNIT_THRESHOLD_MS) return
+    this.#cpuBaselineAt = now
+    this.#cpuBaselineMs = getCpuTimeMs(this.pid)
   }
 
-  #gone(): void {
+  #handleClose(): void {
     clearTimeout(this.#timer)
-    const batch = this.#batch
-    this.#batch = undefined
-    batch?.units[this.#next]?.settle(
-      this.#stuck
+    const batch = this.#currentRequest
+    this.#currentRequest = undefined
+    batch?.units[this.#nextUnit]?.settle(
+      this.#timedOut
         ? { kind: 'lost', reason: 'timeout', detail: `no result within ${batch.deadlineMs} ms` }
         : { kind: 'lost', reason: 'crashed', detail: 'the host ended while it worked on this' },
     )
-    const units = batch?.units.slice(this.#next + 1) ?? []
-    this.#events.onGone(this, batch && units.length > 0 ? { ...batch, units } : undefined)
+    const units = batch?.units.slice(this.#nextUnit + 1) ?? []
+    this.#events.onExit(this, batch && units.length > 0 ? { ...batch, units } : undefined)
   }
 }
 
-const TICK_MS = 10
+const CLOCK_TICK_MS = 10
 
 /** Processor time that a process has used; on a system without /proc every wait counts as work. */
-function processorMs(pid: number): number {
+function getCpuTimeMs(pid: number): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-    return (Number(fields[11]) + Number(fields[12])) * TICK_MS
+    return (Number(fields[11]) + Number(fields[12])) * CLOCK_TICK_MS
   } catch {
     return performance.now()
   }

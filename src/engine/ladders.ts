@@ -22,7 +22,7 @@ export class Ladders {
 
   constructor(file = join(import.meta.dirname, 'ladders.json')) {
     const ladders = z.record(z.string(), Ladder).parse(JSON.parse(readFileSync(file, 'utf8')))
-    for (const [task, ladder] of Object.entries(ladders)) this.#rungs.set(task, rungsOf(ladder))
+    for (const [task, ladder] of Object.entries(ladders)) this.#rungs.set(task, expandRungs(ladder))
   }
 
   /** A task without a ladder has one rung: the library's defaults. */
@@ -37,14 +37,14 @@ export class Ladders {
   }
 }
 
-function rungsOf({ rungs, fields }: Ladder): Rung[] {
+function expandRungs({ rungs, fields }: Ladder): Rung[] {
   return Array.from({ length: rungs }, (_, k) => ({
     difficulty: rungs === 1 ? 0 : k / (rungs - 1),
-    config: Object.fromEntries(Object.entries(fields).map(([name, column]) => [name, cell(column, k)])),
+    config: Object.fromEntries(Object.entries(fields).map(([name, column]) => [name, getColumnValue(column, k)])),
   }))
 }
 
-function cell(column: unknown, k: number): unknown {
+function getColumnValue(column: unknown, k: number): unknown {
   if (Array.isArray(column)) return column[k]
   if (typeof column === 'object' && column !== null && 'const' in column) return column.const
   return column

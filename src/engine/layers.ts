@@ -1,23 +1,23 @@
 /** The layers around the hosts: which stand and which the platform refuses. */
-import type { HostKind } from './zygote.ts'
+import type { PythonWorkerKind } from './zygote.ts'
 
 /** By name: null where the layer stands, else what refused it. */
-export type Layers = Record<string, string | null>
+export type SandboxLayers = Record<string, string | null>
 
 /** What hosts have said of themselves; those of one kind all say the same. */
-export class LayerBook {
-  readonly #byKind = new Map<HostKind, Layers>()
+export class SandboxLayerRegistry {
+  readonly #byKind = new Map<PythonWorkerKind, SandboxLayers>()
 
   /** Whether that is news. */
-  note(kind: HostKind, layers: Layers): boolean {
+  record(kind: PythonWorkerKind, layers: SandboxLayers): boolean {
     const before = this.#byKind.get(kind)
     this.#byKind.set(kind, layers)
     return JSON.stringify(before) !== JSON.stringify(layers)
   }
 
   /** A layer stands if it stands around hosts of both kinds. Empty until the first host has come. */
-  all(): Layers {
-    const all: Layers = {}
+  getCombined(): SandboxLayers {
+    const all: SandboxLayers = {}
     for (const layers of this.#byKind.values()) {
       for (const [name, refusal] of Object.entries(layers)) all[name] ??= refusal
     }
@@ -25,11 +25,11 @@ export class LayerBook {
   }
 }
 
-export function hasGaps(layers: Layers): boolean {
+export function hasMissingLayers(layers: SandboxLayers): boolean {
   return Object.values(layers).some((refusal) => refusal !== null)
 }
 
 /** For people: `on`, or what refused it. */
-export function spoken(layers: Layers): Record<string, string> {
+export function formatSandboxLayers(layers: SandboxLayers): Record<string, string> {
   return Object.fromEntries(Object.entries(layers).map(([name, refusal]) => [name, refusal ?? 'on']))
 }

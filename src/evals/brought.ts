@@ -1,111 +1,112 @@
 /** Evals whose completions the caller brings: which items are wanted, and what became of what came. */
-import { Fault } from '../faults.ts'
-import type { MadeItem } from '../items/items.ts'
-import type { Judge } from '../items/judge.ts'
-import { messagesFor } from '../items/messages.ts'
-import type { Samples } from '../store/samples.ts'
+import { ServiceError } from '../faults.ts'
+import type { ItemWithEntry } from '../items/items.ts'
+import type { Grader } from '../items/judge.ts'
+import { buildPromptMessages } from '../items/messages.ts'
+import type { SampleRepository } from '../store/samples.ts'
 import type { CompletionInput } from '../words/eval.ts'
 import type { PromptMessage } from '../words/item.ts'
-import { type EvalItems, ItemChanged } from './eval-items.ts'
-import { inOrder } from './in-order.ts'
-import type { ResultMaker } from './result-maker.ts'
-import { givenOf, packText, sampleVerdict, type Text } from './sample.ts'
-import { itemOfSample } from './spec.ts'
-import { questionHash, readItem, type SuiteItem } from './suites.ts'
-import type { OpenEval } from './view.ts'
+import { type EvalItemCache, ItemChangedError } from './eval-items.ts'
+import { mapConcurrently } from './in-order.ts'
+import type { EvalAggregator } from './result-maker.ts'
+import { buildSampleVerdict, encodeSampleOutput, type SampleOutput, toSampleSubmission } from './sample.ts'
+import { itemIndexOfSample } from './spec.ts'
+import { hashQuestion, parseSuiteItem, type SuiteItem } from './suites.ts'
+import type { StoredEval } from './view.ts'
 
-export interface WantedSample {
+export interface SamplePrompt {
   sample_id: string
   item_id: string
   messages: PromptMessage[]
 }
 
-interface Parts {
-  samples: Samples
-  items: EvalItems
-  judge: Judge
-  results: ResultMaker
+interface ExternalCompletionsDeps {
+  samples: SampleRepository
+  items: EvalItemCache
+  grader: Grader
+  aggregator: EvalAggregator
 }
 
-export class Brought {
-  readonly #parts: Parts
+export class ExternalCompletions {
+  readonly #deps: ExternalCompletionsDeps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(parts: ExternalCompletionsDeps) {
+    this.#deps = parts
   }
 
   /** One rank's share, from the `from`th of it: the shares are disjoint and cover the eval. */
-  async items(
-    { id, spec, total }: OpenEval,
+  async listSamplePrompts(
+    { id, spec, total }: StoredEval,
     { rank, ranks, from, count }: { rank: number; ranks: number; from: number; count: number },
-  ): Promise<WantedSample[]> {
-    const lines = await this.#parts.samples.items(id)
+  ): Promise<SamplePrompt[]> {
+    const lines = await this.#deps.samples.listItems(id)
     const share: number[] = []
     for (let k = rank + from * ranks; k < total && share.length < count; k += ranks) share.push(k)
-    return inOrder(share, async (sample) => {
-      const { id: item_id, question } = readItem(lines[itemOfSample(spec, sample)] ?? '')
-      const made = await this.#make(id, { id: item_id, question })
-      return { sample_id: `s${sample}`, item_id, messages: messagesFor(made.question, spec.prompt) }
+    return mapConcurrently(share, async (sample) => {
+      const { id: item_id, question } = parseSuiteItem(lines[itemIndexOfSample(spec, sample)] ?? '')
+      const made = await this.#makeItem(id, { id: item_id, question })
+      return { sample_id: `s${sample}`, item_id, messages: buildPromptMessages(made.question, spec.prompt) }
     })
   }
 
   /** How many were new; the same sample counts once, as it came first. Done when the last one is in. */
-  async take(found: OpenEval, completions: CompletionInput[]): Promise<number> {
-    if (found.spec.model) throw new Fault('invalid_request', 'This eval asks its model itself and takes no completions')
+  async submit(found: StoredEval, completions: CompletionInput[]): Promise<number> {
+    if (found.spec.model)
+      throw new ServiceError('invalid_request', 'This eval asks its model itself and takes no completions')
     const numbers = completions.map(({ sample_id }) => Number(sample_id.slice(1)))
     numbers.forEach((sample, k) => {
-      if (sample >= found.total) throw unknownSample(`completions.${k}.sample_id`, found)
+      if (sample >= found.total) throw unknownSampleError(`completions.${k}.sample_id`, found)
     })
-    const lines = await this.#parts.samples.items(found.id)
-    const recorded = await inOrder(completions, (completion, k) => {
+    const lines = await this.#deps.samples.listItems(found.id)
+    const recorded = await mapConcurrently(completions, (completion, k) => {
       const sample = numbers[k] ?? 0
-      return this.#take(found, sample, completion, lines[itemOfSample(found.spec, sample)] ?? '')
+      return this.#submitOne(found, sample, completion, lines[itemIndexOfSample(found.spec, sample)] ?? '')
     })
     if (recorded.some((one) => one.kind === 'recorded' && one.done >= one.total)) {
-      await this.#parts.results.end(found.id, 'done')
+      await this.#deps.aggregator.finalize(found.id, 'done')
     }
     return recorded.filter((one) => one.kind === 'recorded' && one.isNew).length
   }
 
   /** An item that is not what was frozen ends the eval: its scores would mean something else. */
-  async #make(id: string, item: SuiteItem): Promise<MadeItem> {
+  async #makeItem(id: string, item: SuiteItem): Promise<ItemWithEntry> {
     try {
-      return await this.#parts.items.make(item)
+      return await this.#deps.items.getOrCreate(item)
     } catch (error) {
-      if (!(error instanceof ItemChanged)) throw error
-      await this.#parts.results.end(id, 'failed', error.message)
-      throw new Fault('engine_version_mismatch', error.message, { cause: error })
+      if (!(error instanceof ItemChangedError)) throw error
+      await this.#deps.aggregator.finalize(id, 'failed', error.message)
+      throw new ServiceError('engine_version_mismatch', error.message, { cause: error })
     }
   }
 
-  async #take(found: OpenEval, sample: number, given: CompletionInput, line: string) {
-    const { samples, judge } = this.#parts
-    const [known] = await samples.verdicts(found.id, sample, sample + 1)
+  async #submitOne(found: StoredEval, sample: number, given: CompletionInput, line: string) {
+    const { samples, grader: judge } = this.#deps
+    const [known] = await samples.listVerdicts(found.id, sample, sample + 1)
     if (known) return { kind: 'recorded', isNew: false, done: found.done, total: found.total } as const
-    const item = readItem(line)
-    const made = await this.#make(found.id, item)
+    const item = parseSuiteItem(line)
+    const made = await this.#makeItem(found.id, item)
     const { finish_reason = null, completion, messages, length_tokens } = given
-    const text: Text = {
+    const text: SampleOutput = {
       kind: 'brought',
       finish_reason,
       ...(completion !== undefined && { completion }),
       ...(messages && { messages }),
       ...(length_tokens !== undefined && { length_tokens }),
     }
-    const [judged] = await judge.verdicts(made.recipe, [givenOf(text)], found.spec.rules, true)
+    const [judged] = await judge.grade(made.recipe, [toSampleSubmission(text)], found.spec.rules, true)
     if (!judged) throw new RangeError('one completion has one verdict')
-    const verdict = sampleVerdict(text, judged)
-    if (item.question === undefined) verdict.question = questionHash(made.question)
+    const verdict = buildSampleVerdict(text, judged)
+    if (item.question === undefined) verdict.question = hashQuestion(made.question)
     const recorded = await samples.record(found.id, sample, { verdict, score: verdict.score })
     if (recorded.kind === 'recorded' && recorded.isNew) {
-      const hasRoom = await samples.keepText(found.id, sample, packText(text))
-      if (!hasRoom) await samples.forgetTexts(found.id, [sample])
+      const hasRoom = await samples.storeCompletion(found.id, sample, encodeSampleOutput(text))
+      if (!hasRoom) await samples.deleteCompletions(found.id, [sample])
     }
     return recorded
   }
 }
 
-function unknownSample(path: string, { id, total }: OpenEval): Fault {
+function unknownSampleError(path: string, { id, total }: StoredEval): ServiceError {
   const message = `eval ${id} has the samples s0 to s${total - 1}`
-  return new Fault('invalid_request', `${path}: ${message}`, { errors: [{ path, message }] })
+  return new ServiceError('invalid_request', `${path}: ${message}`, { errors: [{ path, message }] })
 }

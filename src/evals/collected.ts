@@ -11,7 +11,7 @@ export interface CollectedGroup {
   mean_score: number | null
 }
 
-export function collected(groups: CollectedGroup[]): NonNullable<CollectionView['result']> {
+export function aggregateCollection(groups: CollectedGroup[]): NonNullable<CollectionView['result']> {
   const count = (status: CollectedGroup['status']) => groups.filter((group) => group.status === status).length
   const destinations = Map.groupBy(
     groups.flatMap(({ destination }) => destination ?? []),

@@ -1,46 +1,46 @@
 /** Items of suites made real, each once in a while: its samples ask for it one after another. */
 import { LRUCache } from 'lru-cache'
-import type { Items, MadeItem } from '../items/items.ts'
-import { questionHash, type SuiteItem } from './suites.ts'
+import type { Items, ItemWithEntry } from '../items/items.ts'
+import { hashQuestion, type SuiteItem } from './suites.ts'
 
 /** Room for questions, in characters. */
-const REMEMBERED_CHARS = 32 * 1024 * 1024
+const MAX_CACHED_CHARS = 32 * 1024 * 1024
 
 /** An item that is not what the suite froze: the eval has no meaning. */
-export class ItemChanged extends Error {}
+export class ItemChangedError extends Error {}
 
-export class EvalItems {
+export class EvalItemCache {
   readonly #items: Items
-  readonly #made = new LRUCache<string, MadeItem>({
-    maxSize: REMEMBERED_CHARS,
+  readonly #cache = new LRUCache<string, ItemWithEntry>({
+    maxSize: MAX_CACHED_CHARS,
     sizeCalculation: ({ question, entry }) => question.length + JSON.stringify(entry).length + 1,
   })
-  readonly #making = new Map<string, Promise<MadeItem>>()
+  readonly #inFlight = new Map<string, Promise<ItemWithEntry>>()
 
   constructor(items: Items) {
     this.#items = items
   }
 
   /** Throws `ItemChanged`, or the fault that the item cannot be made for. */
-  async make({ id, question }: SuiteItem): Promise<MadeItem> {
-    const made = this.#made.get(id) ?? (await this.#makeOnce(id))
-    if (question !== undefined && questionHash(made.question) !== question)
-      throw new ItemChanged(`The item ${id} has another question than the suite was frozen with`)
+  async getOrCreate({ id, question }: SuiteItem): Promise<ItemWithEntry> {
+    const made = this.#cache.get(id) ?? (await this.#getOrStartCreation(id))
+    if (question !== undefined && hashQuestion(made.question) !== question)
+      throw new ItemChangedError(`The item ${id} has another question than the suite was frozen with`)
     return made
   }
 
-  #makeOnce(id: string): Promise<MadeItem> {
-    let making = this.#making.get(id)
+  #getOrStartCreation(id: string): Promise<ItemWithEntry> {
+    let making = this.#inFlight.get(id)
     if (!making) {
-      making = this.#make(id).finally(() => this.#making.delete(id))
-      this.#making.set(id, making)
+      making = this.#create(id).finally(() => this.#inFlight.delete(id))
+      this.#inFlight.set(id, making)
     }
     return making
   }
 
-  async #make(id: string): Promise<MadeItem> {
-    const made = await this.#items.getOne(await this.#items.open(id))
-    this.#made.set(id, made)
+  async #create(id: string): Promise<ItemWithEntry> {
+    const made = await this.#items.getOrCreateOne(await this.#items.resolveItemId(id))
+    this.#cache.set(id, made)
     return made
   }
 }

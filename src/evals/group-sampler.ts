@@ -1,220 +1,236 @@
 /** One sample of a collection: the run's next items are taken, asked for group_size times, and posted like any group. */
-import { Fault } from '../faults.ts'
-import { messagesFor } from '../items/messages.ts'
-import { NoReply } from '../models/model.ts'
-import type { Reply } from '../models/reply.ts'
-import type { Again } from '../queue/catalogue.ts'
-import type { Handout } from '../runs/handout.ts'
-import type { Intake } from '../runs/intake.ts'
-import type { OpenRun } from '../runs/open-run.ts'
-import type { RunBook } from '../runs/run-book.ts'
-import { heldGroups, type Runs } from '../store/runs.ts'
-import type { Samples } from '../store/samples.ts'
-import type { Samplings, StoredSampling } from '../store/samplings.ts'
+import { ServiceError } from '../faults.ts'
+import { buildPromptMessages } from '../items/messages.ts'
+import { ModelRequestError } from '../models/model.ts'
+import type { ModelResponse } from '../models/reply.ts'
+import type { Requeue } from '../queue/catalogue.ts'
+import type { ItemQueue } from '../runs/handout.ts'
+import type { RolloutSubmission } from '../runs/intake.ts'
+import type { ResolvedRun } from '../runs/open-run.ts'
+import type { Runs } from '../runs/run-book.ts'
+import { countBufferOccupancy, type RunRepository } from '../store/runs.ts'
+import type { SampleRepository } from '../store/samples.ts'
+import type { GenerationJobRepository, StoredGenerationJob } from '../store/samplings.ts'
 import type { Group, Rollout } from '../words/rollout.ts'
 import type { CollectedGroup } from './collected.ts'
-import type { EvalItems } from './eval-items.ts'
-import type { Models } from './models.ts'
-import type { ResultMaker } from './result-maker.ts'
-import { assistantMessage, packText, type Text, unpackWithin } from './sample.ts'
+import type { EvalItemCache } from './eval-items.ts'
+import type { ModelClients } from './models.ts'
+import type { EvalAggregator } from './result-maker.ts'
+import { buildAssistantMessage, decodeSampleOutputWithin, encodeSampleOutput, type SampleOutput } from './sample.ts'
 import type { CollectionSpec } from './spec.ts'
 
 /** Items that are taken at once. */
-const TAKEN = 8
-const TAKING_MS = 30_000
-const OTHERS_TAKE_MS = 150
-const NOT_READY_MS = 1_000
-const FULL_MS = 3_000
-const SCORED_WITHIN_MS = 20_000
+const MAX_ITEMS_PER_CLAIM = 8
+const CLAIM_LEASE_MS = 30_000
+const CLAIM_RETRY_MS = 150
+const ITEMS_NOT_READY_RETRY_MS = 1_000
+const BUFFER_FULL_RETRY_MS = 3_000
+const SCORING_TIMEOUT_MS = 20_000
 /** Room for the answers of a group, as JSON: as much as a body of POST /rollouts may have. */
-const GROUP_BYTES = 64 * 1024 * 1024
+const MAX_GROUP_BYTES = 64 * 1024 * 1024
 
-interface Parts {
-  samplings: Samplings
-  samples: Samples
-  items: EvalItems
-  models: Models
-  runs: RunBook
-  storedRuns: Runs
-  handout: Handout
-  intake: Intake
-  results: ResultMaker
+interface CollectionSampleProcessorDeps {
+  generationJobs: GenerationJobRepository
+  samples: SampleRepository
+  items: EvalItemCache
+  modelClients: ModelClients
+  runs: Runs
+  storedRuns: RunRepository
+  itemQueue: ItemQueue
+  rolloutSubmission: RolloutSubmission
+  aggregator: EvalAggregator
 }
 
-export class GroupSampler {
-  readonly #parts: Parts
+export class CollectionSampleProcessor {
+  readonly #deps: CollectionSampleProcessorDeps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(parts: CollectionSampleProcessorDeps) {
+    this.#deps = parts
   }
 
   /** What to do later if it cannot be done now; may be called again for the same sample. */
-  async sample(
-    found: StoredSampling,
+  async process(
+    found: StoredGenerationJob,
     spec: CollectionSpec,
     sample: number,
     lane: number,
     signal: AbortSignal,
-  ): Promise<Again | undefined> {
-    const { samples } = this.#parts
+  ): Promise<Requeue | undefined> {
+    const { samples } = this.#deps
     const group = Math.floor(sample / spec.group_size)
-    const [posted] = await samples.verdicts(found.id, group, group + 1)
+    const [posted] = await samples.listVerdicts(found.id, group, group + 1)
     if (!posted) {
-      const run = await this.#parts.runs.ensure(spec.run)
-      const item = (await samples.item(found.id, group)) ?? (await this.#take(found.id, spec, run, group))
+      const run = await this.#deps.runs.getOrCreate(spec.run)
+      const item = (await samples.getItem(found.id, group)) ?? (await this.#claimItem(found.id, spec, run, group))
       if (typeof item !== 'string') return item
-      const kept = await samples.text(found.id, sample)
+      const kept = await samples.getCompletion(found.id, sample)
       if (!kept)
-        await samples.keepText(found.id, sample, packText(await this.#ask(found, spec, run, item, sample, signal)))
-      const texts = await this.#wholeGroup(found.id, spec, group)
-      if (texts) return this.#post(found, spec, { group, item, texts }, lane)
+        await samples.storeCompletion(
+          found.id,
+          sample,
+          encodeSampleOutput(await this.#generate(found, spec, run, item, sample, signal)),
+        )
+      const texts = await this.#getCompleteGroup(found.id, spec, group)
+      if (texts) return this.#submitGroup(found, spec, { group, item, texts }, lane)
     }
-    await samples.release(found.id, lane)
+    await samples.releaseSlot(found.id, lane)
     return undefined
   }
 
   /** The run's next items go on the list; the item of this group is among them, or it is not its turn yet. */
-  async #take(id: string, { groups, buffer }: CollectionSpec, run: OpenRun, group: number): Promise<string | Again> {
-    const { samplings, samples, handout } = this.#parts
-    if (buffer && (await this.#isFull(run))) return this.#pause(id)
-    if (!(await samples.mayTake(id, TAKING_MS))) return { againInMs: OTHERS_TAKE_MS }
+  async #claimItem(
+    id: string,
+    { groups, buffer }: CollectionSpec,
+    run: ResolvedRun,
+    group: number,
+  ): Promise<string | Requeue> {
+    const { generationJobs: samplings, samples, itemQueue: handout } = this.#deps
+    if (buffer && (await this.#isBufferFull(run))) return this.#pauseForTrainer(id)
+    if (!(await samples.acquireItemLock(id, CLAIM_LEASE_MS))) return { delayMs: CLAIM_RETRY_MS }
     try {
-      const taken = (await samples.items(id)).length
+      const taken = (await samples.listItems(id)).length
       if (taken <= group) {
-        const { items } = await handout.next(run, Math.min(TAKEN, groups - taken))
-        if (items.length === 0) return await this.#pause(id)
-        await samples.addItems(
+        const { items } = await handout.next(run, Math.min(MAX_ITEMS_PER_CLAIM, groups - taken))
+        if (items.length === 0) return await this.#pauseForTrainer(id)
+        await samples.appendItems(
           id,
           items.map((item) => item.id),
         )
       }
     } catch (error) {
-      if (error instanceof Fault && error.code === 'items_not_ready') return { againInMs: NOT_READY_MS }
+      if (error instanceof ServiceError && error.code === 'items_not_ready')
+        return { delayMs: ITEMS_NOT_READY_RETRY_MS }
       throw error
     } finally {
-      await samples.doneTaking(id)
+      await samples.releaseItemLock(id)
     }
     await samplings.setField(id, 'paused', '')
-    return (await samples.item(id, group)) ?? { againInMs: OTHERS_TAKE_MS }
+    return (await samples.getItem(id, group)) ?? { delayMs: CLAIM_RETRY_MS }
   }
 
-  async #isFull(run: OpenRun): Promise<boolean> {
-    return heldGroups(await this.#parts.storedRuns.waiting(run)) >= run.settings.buffer_max_groups
+  async #isBufferFull(run: ResolvedRun): Promise<boolean> {
+    return countBufferOccupancy(await this.#deps.storedRuns.readBacklog(run)) >= run.settings.buffer_max_groups
   }
 
   /** The trainer is behind: nothing is asked of the model until there is room. */
-  async #pause(id: string): Promise<Again> {
-    await this.#parts.samplings.setField(id, 'paused', 'trainer')
-    return { againInMs: FULL_MS }
+  async #pauseForTrainer(id: string): Promise<Requeue> {
+    await this.#deps.generationJobs.setField(id, 'paused', 'trainer')
+    return { delayMs: BUFFER_FULL_RETRY_MS }
   }
 
-  async #ask(
-    found: StoredSampling,
+  async #generate(
+    found: StoredGenerationJob,
     { model: called, group_size }: CollectionSpec,
-    run: OpenRun,
+    run: ResolvedRun,
     item: string,
     sample: number,
     signal: AbortSignal,
-  ): Promise<Text> {
-    const { items, models } = this.#parts
-    const { question } = await items.make({ id: item, question: undefined })
-    const model = await models.of(found, called)
+  ): Promise<SampleOutput> {
+    const { items, modelClients: models } = this.#deps
+    const { question } = await items.getOrCreate({ id: item, question: undefined })
+    const model = await models.getOrCreate(found, called)
     const { seed, ...asking } = called.asking
     const own = seed === undefined ? {} : { seed: seed + (sample % group_size) }
     try {
       const request = { ...own, ...asking.request }
-      const reply = await model.ask(messagesFor(question, run.settings), { ...asking, request }, signal)
+      const reply = await model.complete(buildPromptMessages(question, run.settings), { ...asking, request }, signal)
       return { kind: 'reply', reply }
     } catch (error) {
-      if (error instanceof NoReply) return { kind: 'failed', detail: error.message }
+      if (error instanceof ModelRequestError) return { kind: 'failed', detail: error.message }
       throw error
     }
   }
 
   /** Undefined while one is missing: whoever brings the last one finds them all. */
-  async #wholeGroup(id: string, { group_size }: CollectionSpec, group: number): Promise<Text[] | undefined> {
-    const { samples } = this.#parts
-    const own = samplesOf(group, group_size)
-    if (!(await samples.hasTexts(id, own))) return undefined
-    const texts: Text[] = []
-    let left = GROUP_BYTES
+  async #getCompleteGroup(
+    id: string,
+    { group_size }: CollectionSpec,
+    group: number,
+  ): Promise<SampleOutput[] | undefined> {
+    const { samples } = this.#deps
+    const own = sampleIndexesOfGroup(group, group_size)
+    if (!(await samples.hasCompletions(id, own))) return undefined
+    const texts: SampleOutput[] = []
+    let left = MAX_GROUP_BYTES
     for (const sample of own) {
-      const packed = await samples.text(id, sample) // one at a time: together they may be more than a process has room for
+      const packed = await samples.getCompletion(id, sample) // one at a time: together they may be more than a process has room for
       if (!packed) return undefined // posted meanwhile
-      const unpacked = unpackWithin(packed, left)
+      const unpacked = decodeSampleOutputWithin(packed, left)
       left -= unpacked?.bytes ?? 0
-      texts.push(unpacked?.text ?? { kind: 'failed', detail: `the group's answers are over ${GROUP_BYTES} bytes` })
+      texts.push(unpacked?.text ?? { kind: 'failed', detail: `the group's answers are over ${MAX_GROUP_BYTES} bytes` })
     }
     return texts
   }
 
-  async #post(
-    found: StoredSampling,
+  async #submitGroup(
+    found: StoredGenerationJob,
     spec: CollectionSpec,
-    { group, item, texts }: { group: number; item: string; texts: Text[] },
+    { group, item, texts }: { group: number; item: string; texts: SampleOutput[] },
     lane: number,
-  ): Promise<Again | undefined> {
-    const { samples, intake, results } = this.#parts
+  ): Promise<Requeue | undefined> {
+    const { samples, rolloutSubmission: intake, aggregator: results } = this.#deps
     const group_id = `${found.id}.${group}`
-    const rollouts = texts.map(rolloutOf)
+    const rollouts = texts.map(buildRollout)
     let posted: Group | undefined
     try {
       if (texts.some(({ kind }) => kind !== 'failed'))
-        [posted] = await intake.post(
+        [posted] = await intake.submitAndWait(
           spec.run,
           [{ group_id, item_id: item, buffer: spec.buffer, rollouts }],
-          SCORED_WITHIN_MS,
+          SCORING_TIMEOUT_MS,
         )
     } catch (error) {
-      if (error instanceof Fault && error.code === 'buffer_full') return this.#pause(found.id)
+      if (error instanceof ServiceError && error.code === 'buffer_full') return this.#pauseForTrainer(found.id)
       throw error
     }
     const { status = 'failed', destination = null, mean_score = null } = posted ?? {}
     const verdict: CollectedGroup = { group_id, status, destination, mean_score }
-    const scores = scoresOf(posted)
+    const scores = listCountedScores(posted)
     const recorded = await samples.record(found.id, group, {
       verdict,
       score: scores.reduce((sum, score) => sum + score, 0),
-      lane,
-      counts: texts.length,
-      failed: texts.length - scores.length,
+      slot: lane,
+      sampleCount: texts.length,
+      failedCount: texts.length - scores.length,
     })
     if (recorded.kind !== 'recorded') return undefined
-    await samples.forgetTexts(found.id, samplesOf(group, spec.group_size))
-    if (recorded.done >= recorded.total) await results.end(found.id, 'done')
+    await samples.deleteCompletions(found.id, sampleIndexesOfGroup(group, spec.group_size))
+    if (recorded.done >= recorded.total) await results.finalize(found.id, 'done')
     return undefined
   }
 }
 
-function samplesOf(group: number, groupSize: number): number[] {
+function sampleIndexesOfGroup(group: number, groupSize: number): number[] {
   return Array.from({ length: groupSize }, (_, k) => group * groupSize + k)
 }
 
 /** Of the rollouts that count in the group's mean: a failure has no score, and none of a group is known before it is scored. */
-function scoresOf(group: Group | undefined): number[] {
+function listCountedScores(group: Group | undefined): number[] {
   if (group?.status !== 'scored') return []
   return (group.verdicts ?? []).flatMap(({ score, skipped }) => (score === null || skipped ? [] : [score]))
 }
 
 /** With the tokens and logprobs that the model's server told; what is not the model's own is masked. */
-function rolloutOf(text: Text): Rollout {
+function buildRollout(text: SampleOutput): Rollout {
   if (text.kind !== 'reply')
     return { completion: '', finish_reason: 'error', extra: { reason: text.kind === 'failed' ? text.detail : '' } }
   const { reply } = text
   const { content, reasoning, tool_calls, finish_reason, length_tokens } = reply
   return {
-    ...(reasoning === undefined && !tool_calls ? { completion: content } : { messages: [assistantMessage(reply)] }),
+    ...(reasoning === undefined && !tool_calls
+      ? { completion: content }
+      : { messages: [buildAssistantMessage(reply)] }),
     finish_reason,
     ...(length_tokens !== undefined && { length_tokens }),
-    ...tokensOf(reply),
+    ...buildTokenFields(reply),
   }
 }
 
-function tokensOf({
+function buildTokenFields({
   prompt_token_ids: prompt = [],
   token_ids,
   logprobs,
-}: Reply): Pick<Rollout, 'tokens' | 'masks' | 'logprobs'> {
+}: ModelResponse): Pick<Rollout, 'tokens' | 'masks' | 'logprobs'> {
   if (!token_ids) return logprobs ? { logprobs } : {}
   const masked = prompt.map(() => -100)
   return {

@@ -1,9 +1,9 @@
 /** Items of an eval worked on a few at once: as many as keep the engine busy. */
 
-const AT_ONCE = 32
+const MAX_CONCURRENCY = 32
 
 /** The answers in order. Nothing more is begun once the signal is aborted; then it throws its reason. */
-export async function inOrder<T, U>(
+export async function mapConcurrently<T, U>(
   values: T[],
   make: (value: T, k: number) => Promise<U>,
   signal?: AbortSignal,
@@ -16,6 +16,6 @@ export async function inOrder<T, U>(
       made[k] = await make(value, k)
     }
   }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, values.length) }, work))
+  await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENCY, values.length) }, work))
   return made
 }

@@ -5,7 +5,12 @@
 import type { Producer } from '../queue/producer.ts'
 
 /** Adds the lanes that are not there; those that are stay as they are. */
-export async function addLanes(producer: Producer, id: string, concurrency: number, total: number): Promise<void> {
+export async function enqueueSlotJobs(
+  producer: Producer,
+  id: string,
+  concurrency: number,
+  total: number,
+): Promise<void> {
   const lanes = Array.from({ length: Math.min(concurrency, total) }, (_, lane) => lane)
   await producer.add(
     'sample',

@@ -1,52 +1,57 @@
 /** The models that this process asks now, each with its key and connections. */
 import { LRUCache } from 'lru-cache'
-import { type GuardedFetch, guardedFetch } from '../models/guarded-fetch.ts'
-import { Model } from '../models/model.ts'
-import type { Samplings, StoredSampling } from '../store/samplings.ts'
-import type { CalledModel } from './spec.ts'
+import { createGuardedFetch, type GuardedFetch } from '../models/guarded-fetch.ts'
+import { ModelClient } from '../models/model.ts'
+import type { GenerationJobRepository, StoredGenerationJob } from '../store/samplings.ts'
+import type { ModelSpec } from './spec.ts'
 
-const OPEN_AT_ONCE = 256
+const MAX_OPEN_CLIENTS = 256
 
-export class Models {
-  readonly #samplings: Samplings
-  readonly #open = new LRUCache<string, { model: Promise<Model>; fetch: GuardedFetch }>({
-    max: OPEN_AT_ONCE,
+export class ModelClients {
+  readonly #generationJobs: GenerationJobRepository
+  readonly #clients = new LRUCache<string, { model: Promise<ModelClient>; fetch: GuardedFetch }>({
+    max: MAX_OPEN_CLIENTS,
     dispose: ({ fetch }) => void fetch.close(),
   })
 
-  constructor(samplings: Samplings) {
-    this.#samplings = samplings
+  constructor(samplings: GenerationJobRepository) {
+    this.#generationJobs = samplings
   }
 
   /** A resumed eval may have another key. */
-  of({ id, opened }: Pick<StoredSampling, 'id' | 'opened'>, { name, base_url, reach }: CalledModel): Promise<Model> {
+  getOrCreate(
+    { id, lastStartedAt: opened }: Pick<StoredGenerationJob, 'id' | 'lastStartedAt'>,
+    { name, base_url, reach }: ModelSpec,
+  ): Promise<ModelClient> {
     const key = `${id}/${opened}`
-    let open = this.#open.get(key)
+    let open = this.#clients.get(key)
     if (!open) {
-      const fetch = guardedFetch(reach)
-      const model = this.#samplings.secret(id).then((api_key) => new Model({ name, base_url, api_key }, fetch))
-      model.catch(() => this.#open.delete(key)) // met by whoever waits for it
+      const fetch = createGuardedFetch(reach)
+      const model = this.#generationJobs
+        .getModelApiKey(id)
+        .then((api_key) => new ModelClient({ name, base_url, api_key }, fetch))
+      model.catch(() => this.#clients.delete(key)) // met by whoever waits for it
       open = { model, fetch }
-      this.#open.set(key, open)
+      this.#clients.set(key, open)
     }
     return open.model
   }
 
   /** Ids of the evals and collections whose models are open. */
-  ids(): Set<string> {
-    return new Set([...this.#open.keys()].map(idOf))
+  listJobIds(): Set<string> {
+    return new Set([...this.#clients.keys()].map(parseJobId))
   }
 
   /** Nobody asks for this eval or collection any more: its key is forgotten here too. */
   close(id: string): void {
-    for (const key of [...this.#open.keys()]) if (idOf(key) === id) this.#open.delete(key)
+    for (const key of [...this.#clients.keys()]) if (parseJobId(key) === id) this.#clients.delete(key)
   }
 
   closeAll(): void {
-    this.#open.clear()
+    this.#clients.clear()
   }
 }
 
-function idOf(key: string): string {
+function parseJobId(key: string): string {
   return key.slice(0, key.lastIndexOf('/'))
 }

@@ -1,13 +1,13 @@
 /** From the samples of an eval to its figures: in all, and by task, category and difficulty. */
-import type { EvalResult, Figures } from '../words/eval.ts'
+import type { EvalResult, EvalStatistics } from '../words/eval.ts'
 import type { SampleVerdict } from './sample.ts'
-import { clusteredMean, mean, passAt } from './statistics.ts'
+import { clusteredMean, mean, passAtK } from './statistics.ts'
 
 /** A score that counts as right: some tasks give all but full marks for another spelling. */
-export const RIGHT = 0.99
+export const CORRECT_MIN_SCORE = 0.99
 /** Below this temperature the samples of an item are nearly the same. */
-const COLD = 0.3
-const ALL_KS = 16
+const LOW_TEMPERATURE = 0.3
+const MAX_CONSECUTIVE_K = 16
 
 /** An item with what became of its samples; null for one that never came. */
 export interface SampledItem {
@@ -17,7 +17,7 @@ export interface SampledItem {
   verdicts: (SampleVerdict | null)[]
 }
 
-function figuresOf(items: SampledItem[]): Figures {
+function computeStatistics(items: SampledItem[]): EvalStatistics {
   const verdicts = items.flatMap((item) => item.verdicts)
   const came = verdicts.filter((verdict) => verdict !== null)
   const scored = came.filter((verdict) => verdict.score !== null)
@@ -31,10 +31,10 @@ function figuresOf(items: SampledItem[]): Figures {
     stderr: found?.stderr ?? null,
     confidence_95: found?.confidence_95 ?? null,
     mean_score_failures_wrong: verdicts.length === 0 ? null : sum / verdicts.length,
-    accuracy: share(scored.filter(({ score }) => (score ?? 0) >= RIGHT).length),
-    pass_at: passAtKs(scores),
+    accuracy: share(scored.filter(({ score }) => (score ?? 0) >= CORRECT_MIN_SCORE).length),
+    pass_at: computePassAtKs(scores),
     format_faults: share(faulty.length),
-    faults: counts(faulty),
+    faults: countByName(faulty),
     n: verdicts.length,
     items: items.length,
     scored: scored.length,
@@ -46,46 +46,60 @@ function figuresOf(items: SampledItem[]): Figures {
 }
 
 /** For each k the mean over the items that have k scores. Every k up to 16, then powers of two and the last. */
-function passAtKs(items: number[][]): Record<string, number> {
+function computePassAtKs(items: number[][]): Record<string, number> {
   const most = Math.max(0, ...items.map((scores) => scores.length))
   const ks = Array.from({ length: most }, (_, k) => k + 1).filter(
-    (k) => k <= ALL_KS || k === most || Number.isInteger(Math.log2(k)),
+    (k) => k <= MAX_CONSECUTIVE_K || k === most || Number.isInteger(Math.log2(k)),
   )
   return Object.fromEntries(
     ks.map((k) => {
       const some = items.filter((scores) => scores.length >= k)
-      const chances = some.map((scores) => passAt(scores.length, scores.filter((score) => score >= RIGHT).length, k))
+      const chances = some.map((scores) =>
+        passAtK(scores.length, scores.filter((score) => score >= CORRECT_MIN_SCORE).length, k),
+      )
       return [String(k), mean(chances) ?? 0]
     }),
   )
 }
 
-export function resultOf(
+export function buildEvalResult(
   items: SampledItem[],
   { temperature, samplesPerItem, repeat }: { temperature: number | null; samplesPerItem: number; repeat: object },
 ): EvalResult {
   const by = (key: (item: SampledItem) => string) =>
     [...Map.groupBy(items, key)].toSorted(([a], [b]) => (a < b ? -1 : 1))
   const lost = items.flatMap(({ verdicts }) => verdicts.flatMap((verdict) => verdict?.code ?? []))
-  const figures = figuresOf(items)
+  const figures = computeStatistics(items)
   return {
     ...figures,
-    warnings: warningsOf(figures, temperature, samplesPerItem),
-    failures: counts(lost),
-    categories: Object.fromEntries(by(({ category }) => category).map(([name, some]) => [name, figuresOf(some)])),
+    warnings: buildWarnings(figures, temperature, samplesPerItem),
+    failures: countByName(lost),
+    categories: Object.fromEntries(
+      by(({ category }) => category).map(([name, some]) => [name, computeStatistics(some)]),
+    ),
     tasks: Object.fromEntries(
-      by(({ task }) => task).map(([name, some]) => [name, { ...figuresOf(some), category: some[0]?.category ?? '' }]),
+      by(({ task }) => task).map(([name, some]) => [
+        name,
+        { ...computeStatistics(some), category: some[0]?.category ?? '' },
+      ]),
     ),
     difficulties: Object.fromEntries(
-      by(({ difficulty }) => difficulty?.toString() ?? 'default').map(([name, some]) => [name, figuresOf(some)]),
+      by(({ difficulty }) => difficulty?.toString() ?? 'default').map(([name, some]) => [
+        name,
+        computeStatistics(some),
+      ]),
     ),
     repeat: { ...repeat },
   }
 }
 
-function warningsOf({ missing, unscored, n }: Figures, temperature: number | null, samplesPerItem: number): string[] {
+function buildWarnings(
+  { missing, unscored, n }: EvalStatistics,
+  temperature: number | null,
+  samplesPerItem: number,
+): string[] {
   const warnings: string[] = []
-  if (samplesPerItem > 1 && temperature !== null && temperature < COLD)
+  if (samplesPerItem > 1 && temperature !== null && temperature < LOW_TEMPERATURE)
     warnings.push(
       `pass_at means little at temperature ${temperature}: the samples of an item are nearly the same, so pass@k is about pass@1`,
     )
@@ -96,6 +110,6 @@ function warningsOf({ missing, unscored, n }: Figures, temperature: number | nul
   return warnings
 }
 
-function counts(names: string[]): Record<string, number> {
+function countByName(names: string[]): Record<string, number> {
   return Object.fromEntries([...Map.groupBy(names, (name) => name)].map(([name, some]) => [name, some.length]))
 }

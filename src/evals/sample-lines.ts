@@ -1,40 +1,48 @@
 /** The samples of an eval, one after another: what was asked, what came, what it was worth. */
-import type { Samples } from '../store/samples.ts'
+import type { SampleRepository } from '../store/samples.ts'
 import type { EvalSample } from '../words/eval.ts'
 import { decodeItemId } from '../words/item-id.ts'
-import { assistantMessage, type SampleVerdict, type Text, unpackText } from './sample.ts'
-import { itemOfSample } from './spec.ts'
-import { readItem } from './suites.ts'
-import type { OpenEval } from './view.ts'
+import { buildAssistantMessage, decodeSampleOutput, type SampleOutput, type SampleVerdict } from './sample.ts'
+import { itemIndexOfSample } from './spec.ts'
+import { parseSuiteItem } from './suites.ts'
+import type { StoredEval } from './view.ts'
 
-const PAGE = 100
+const SAMPLES_PER_PAGE = 100
 
-export async function* sampleLines(samples: Samples, { id, spec, total }: OpenEval): AsyncGenerator<EvalSample> {
-  const items = (await samples.items(id)).map((line) => readItem(line).id)
-  for (let from = 0; from < total; from += PAGE) {
-    const page = Array.from({ length: Math.min(PAGE, total - from) }, (_, k) => from + k)
+export async function* streamEvalSamples(
+  samples: SampleRepository,
+  { id, spec, total }: StoredEval,
+): AsyncGenerator<EvalSample> {
+  const items = (await samples.listItems(id)).map((line) => parseSuiteItem(line).id)
+  for (let from = 0; from < total; from += SAMPLES_PER_PAGE) {
+    const page = Array.from({ length: Math.min(SAMPLES_PER_PAGE, total - from) }, (_, k) => from + k)
     const [verdicts, texts] = await Promise.all([
-      samples.verdicts(id, from, from + page.length),
-      samples.texts(id, page),
+      samples.listVerdicts(id, from, from + page.length),
+      samples.getCompletions(id, page),
     ])
     for (const [k, sample] of page.entries()) {
-      const item = items[itemOfSample(spec, sample)]
+      const item = items[itemIndexOfSample(spec, sample)]
       const packed = texts[k]
       if (item === undefined) return // no longer kept
-      yield sampleLine(sample, item, verdicts[k] as SampleVerdict | null, packed ? unpackText(packed) : undefined) // as recorded
+      yield buildEvalSample(
+        sample,
+        item,
+        verdicts[k] as SampleVerdict | null,
+        packed ? decodeSampleOutput(packed) : undefined,
+      ) // as recorded
     }
   }
 }
 
-function sampleLine(
+function buildEvalSample(
   sample: number,
   item_id: string,
   verdict: SampleVerdict | null,
-  text: Text | undefined,
+  text: SampleOutput | undefined,
 ): EvalSample {
   const { task, difficulty } = decodeItemId(item_id)
   const identity = { sample_id: `s${sample}`, item_id, task, difficulty }
-  const said = saidIn(text)
+  const said = buildOutputFields(text)
   if (!verdict) {
     const nothing = { score: null, answer: null, fault: null, finish_reason: null, length_tokens: null }
     return { ...identity, status: 'missing', ...nothing, ...said }
@@ -43,14 +51,14 @@ function sampleLine(
   return { ...identity, status: verdict.score === null ? 'unscored' : 'scored', ...rest, ...said }
 }
 
-function saidIn(text: Text | undefined): Pick<EvalSample, 'completion' | 'reasoning' | 'messages'> {
+function buildOutputFields(text: SampleOutput | undefined): Pick<EvalSample, 'completion' | 'reasoning' | 'messages'> {
   switch (text?.kind) {
     case 'reply': {
       const { content, reasoning, tool_calls } = text.reply
       return {
         completion: content,
         ...(reasoning !== undefined && { reasoning }),
-        ...(tool_calls && { messages: [assistantMessage(text.reply)] }),
+        ...(tool_calls && { messages: [buildAssistantMessage(text.reply)] }),
       }
     }
     case 'brought':

@@ -1,15 +1,15 @@
 /** A sample of an eval: what came from the model, as it is kept, and what became of it. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import type { Given } from '../items/judge.ts'
-import type { Reply } from '../models/reply.ts'
+import type { Submission } from '../items/judge.ts'
+import type { ModelResponse } from '../models/reply.ts'
 import type { Message } from '../words/rollout.ts'
-import type { FaultKind, UnscoredCode, Verdict } from '../words/verdict.ts'
+import type { FormatErrorCode, UnscoredCode, Verdict } from '../words/verdict.ts'
 
-const ANSWER_CHARS = 1000
+const MAX_ANSWER_CHARS = 1000
 
 /** A model's reply, a caller's completion, or the reason why there is none. */
-export type Text =
-  | { kind: 'reply'; reply: Reply }
+export type SampleOutput =
+  | { kind: 'reply'; reply: ModelResponse }
   | { kind: 'brought'; completion?: string; messages?: Message[]; finish_reason: string | null; length_tokens?: number }
   | { kind: 'failed'; detail: string }
 
@@ -17,7 +17,7 @@ export type Text =
 export interface SampleVerdict {
   score: number | null
   answer: string | null
-  fault: FaultKind | null
+  fault: FormatErrorCode | null
   code?: UnscoredCode
   detail?: string
   finish_reason: string | null
@@ -26,48 +26,51 @@ export interface SampleVerdict {
   question?: string
 }
 
-export function packText(text: Text): Buffer {
+export function encodeSampleOutput(text: SampleOutput): Buffer {
   return deflateRawSync(JSON.stringify(text))
 }
 
-export function unpackText(packed: Buffer): Text {
-  return JSON.parse(inflateRawSync(packed).toString()) as Text // packed above
+export function decodeSampleOutput(packed: Buffer): SampleOutput {
+  return JSON.parse(inflateRawSync(packed).toString()) as SampleOutput // packed above
 }
 
 /** With the bytes of its JSON; undefined if these are over `most`, and then no more than that is unpacked. */
-export function unpackWithin(packed: Buffer, most: number): { text: Text; bytes: number } | undefined {
+export function decodeSampleOutputWithin(
+  packed: Buffer,
+  most: number,
+): { text: SampleOutput; bytes: number } | undefined {
   try {
     const json = inflateRawSync(packed, { maxOutputLength: Math.max(1, most) }) // 0 is refused as no length
-    return { text: JSON.parse(json.toString()) as Text, bytes: json.byteLength } // packed above
+    return { text: JSON.parse(json.toString()) as SampleOutput, bytes: json.byteLength } // packed above
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return undefined
     throw error
   }
 }
 
-const NO_COMPLETION = new Set(['abort', 'error'])
+const NO_COMPLETION_REASONS = new Set(['abort', 'error'])
 
 /** What is to be judged. */
-export function givenOf(text: Text): Given {
+export function toSampleSubmission(text: SampleOutput): Submission {
   switch (text.kind) {
     case 'failed':
       return { kind: 'nothing', detail: text.detail }
     case 'brought':
-      if (text.finish_reason !== null && NO_COMPLETION.has(text.finish_reason))
+      if (text.finish_reason !== null && NO_COMPLETION_REASONS.has(text.finish_reason))
         return { kind: 'nothing', detail: `finish_reason ${text.finish_reason}` }
       return text.completion === undefined
         ? { kind: 'messages', messages: text.messages ?? [] }
         : { kind: 'completion', completion: text.completion }
     case 'reply': {
       const { finish_reason } = text.reply
-      if (finish_reason !== null && NO_COMPLETION.has(finish_reason))
+      if (finish_reason !== null && NO_COMPLETION_REASONS.has(finish_reason))
         return { kind: 'nothing', detail: `finish_reason ${finish_reason}` }
-      return { kind: 'messages', messages: [assistantMessage(text.reply)] }
+      return { kind: 'messages', messages: [buildAssistantMessage(text.reply)] }
     }
   }
 }
 
-export function assistantMessage({ content, reasoning, tool_calls }: Reply): Message {
+export function buildAssistantMessage({ content, reasoning, tool_calls }: ModelResponse): Message {
   return {
     role: 'assistant',
     content,
@@ -76,7 +79,7 @@ export function assistantMessage({ content, reasoning, tool_calls }: Reply): Mes
   }
 }
 
-export function sampleVerdict(text: Text, verdict: Verdict): SampleVerdict {
+export function buildSampleVerdict(text: SampleOutput, verdict: Verdict): SampleVerdict {
   const told = text.kind === 'reply' ? text.reply : text
   const finish_reason = 'finish_reason' in told ? told.finish_reason : null
   const length_tokens = 'length_tokens' in told ? (told.length_tokens ?? null) : null
@@ -85,5 +88,5 @@ export function sampleVerdict(text: Text, verdict: Verdict): SampleVerdict {
     return { score: null, answer: null, fault: null, code, detail, finish_reason, length_tokens }
   }
   const { score, answer, fault } = verdict
-  return { score, answer: answer?.slice(0, ANSWER_CHARS) ?? null, fault, finish_reason, length_tokens }
+  return { score, answer: answer?.slice(0, MAX_ANSWER_CHARS) ?? null, fault, finish_reason, length_tokens }
 }

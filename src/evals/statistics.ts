@@ -32,15 +32,15 @@ export function clusteredMean(items: number[][]): Estimate | null {
   const G = clusters.length
   if (G < 2) return { mean: centre, stderr: null, confidence_95: null }
   const squares = clusters.reduce((sum, samples) => sum + samples.reduce((part, s) => part + s - centre, 0) ** 2, 0)
-  return estimate(centre, Math.sqrt((G / (G - 1)) * squares) / scores.length)
+  return buildEstimate(centre, Math.sqrt((G / (G - 1)) * squares) / scores.length)
 }
 
-function estimate(centre: number, stderr: number): Estimate {
+function buildEstimate(centre: number, stderr: number): Estimate {
   return { mean: centre, stderr, confidence_95: [centre - Z_95 * stderr, centre + Z_95 * stderr] }
 }
 
 /** The chance that at least one of k samples is right, from c right ones of n: 1 − C(n − c, k) / C(n, k). Needs k ≤ n. */
-export function passAt(n: number, c: number, k: number): number {
+export function passAtK(n: number, c: number, k: number): number {
   if (n - c < k) return 1
   let allWrong = 1
   for (let i = n - c + 1; i <= n; i++) allWrong *= 1 - k / i
@@ -69,18 +69,18 @@ export function pairedDifference(pairs: [a: number, b: number][]): PairedDiffere
     difference: found.mean,
     stderr,
     confidence_95: found.confidence_95,
-    p: stderr === null ? null : twoSided(found.mean, stderr),
+    p: stderr === null ? null : twoSidedPValue(found.mean, stderr),
     smallest_detectable: stderr === null ? null : (Z_95 + Z_POWER) * stderr,
   }
 }
 
-function twoSided(difference: number, stderr: number): number {
+function twoSidedPValue(difference: number, stderr: number): number {
   if (stderr === 0) return difference === 0 ? 1 : 0
   return erfc(Math.abs(difference / stderr) / Math.SQRT2)
 }
 
 /** Holm's step-down correction: what each p is worth when all of them were looked at. In the order given. */
-export function holm(ps: number[]): number[] {
+export function holmCorrection(ps: number[]): number[] {
   const order = ps.map((_, k) => k).toSorted((a, b) => (ps[a] ?? 1) - (ps[b] ?? 1))
   const corrected: number[] = []
   let least = 0

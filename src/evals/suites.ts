@@ -4,17 +4,17 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
-import { Fault } from '../faults.ts'
-import { assertOneChoice, type Items } from '../items/items.ts'
-import { plansOf } from '../runs/sequence.ts'
-import type { TaskCatalogue } from '../tasks/catalogue.ts'
+import { ServiceError } from '../faults.ts'
+import { assertConfigOrDifficulty, type Items } from '../items/items.ts'
+import { buildTaskPlans } from '../runs/sequence.ts'
+import type { TaskCatalog } from '../tasks/catalogue.ts'
 import { type CustomSuite, SuiteSummary } from '../words/eval.ts'
 import { decodeItemId, encodeItemId } from '../words/item-id.ts'
-import { EVAL_SEEDS_START, type RecipeInput, recipeOutput, TRAINING_SEEDS_START } from '../words/recipe.ts'
+import { EVAL_SEEDS_START, type RecipeInput, TRAINING_SEEDS_START, toRecipeOutput } from '../words/recipe.ts'
 import type { RunSettings } from '../words/run.ts'
 
-const FOLDER = join(import.meta.dirname, '..', '..', 'suites')
-const ITEMS_MOST = 20_000
+const SUITES_FOLDER = join(import.meta.dirname, '..', '..', 'suites')
+const MAX_ITEMS = 20_000
 
 /** An item of a suite; `question` is the hash of its text, undefined where nobody has made it yet. */
 export interface SuiteItem {
@@ -24,11 +24,11 @@ export interface SuiteItem {
 
 export class Suites {
   readonly #items: Items
-  readonly #tasks: TaskCatalogue
-  readonly #manifest = z.array(SuiteSummary).parse(JSON.parse(readFileSync(join(FOLDER, 'suites.json'), 'utf8')))
-  readonly #read = new LRUCache<string, SuiteItem[]>({ max: 8 })
+  readonly #tasks: TaskCatalog
+  readonly #manifest = z.array(SuiteSummary).parse(JSON.parse(readFileSync(join(SUITES_FOLDER, 'suites.json'), 'utf8')))
+  readonly #cache = new LRUCache<string, SuiteItem[]>({ max: 8 })
 
-  constructor(items: Items, tasks: TaskCatalogue) {
+  constructor(items: Items, tasks: TaskCatalog) {
     this.#items = items
     this.#tasks = tasks
   }
@@ -38,34 +38,34 @@ export class Suites {
   }
 
   /** Throws `unknown_suite`. */
-  find(name: string): SuiteSummary {
+  require(name: string): SuiteSummary {
     const suite = this.#manifest.find((known) => known.name === name)
     if (suite) return suite
     const names = this.#manifest.map((known) => known.name).join(', ')
-    throw new Fault('unknown_suite', `There is no suite named ${JSON.stringify(name)}; there are ${names}`)
+    throw new ServiceError('unknown_suite', `There is no suite named ${JSON.stringify(name)}; there are ${names}`)
   }
 
   /** The items of a frozen suite. Throws `unknown_suite`. */
-  items(name: string): SuiteItem[] {
-    const { sha256 } = this.find(name)
-    let items = this.#read.get(name)
+  listItems(name: string): SuiteItem[] {
+    const { sha256 } = this.require(name)
+    let items = this.#cache.get(name)
     if (!items) {
-      const text = readFileSync(join(FOLDER, `${name}.tsv`), 'utf8')
+      const text = readFileSync(join(SUITES_FOLDER, `${name}.tsv`), 'utf8')
       if (createHash('sha256').update(text).digest('hex') !== sha256)
-        throw new Fault('internal', `suites/${name}.tsv is not the file that suites.json names`)
-      items = text.trimEnd().split('\n').map(readItem)
-      this.#read.set(name, items)
+        throw new ServiceError('internal', `suites/${name}.tsv is not the file that suites.json names`)
+      items = text.trimEnd().split('\n').map(parseSuiteItem)
+      this.#cache.set(name, items)
     }
     return items
   }
 
-  recipes(name: string): (ReturnType<typeof recipeOutput> & { id: string })[] {
-    return this.items(name).map(({ id }) => ({ ...recipeOutput(decodeItemId(id)), id }))
+  listRecipes(name: string): (ReturnType<typeof toRecipeOutput> & { id: string })[] {
+    return this.listItems(name).map(({ id }) => ({ ...toRecipeOutput(decodeItemId(id)), id }))
   }
 
   /** The items that a request makes up. Throws `unknown_task` and whatever a recipe can be refused for. */
-  async custom({ tasks, categories = [], n, difficulty, config, seed }: CustomSuite): Promise<SuiteItem[]> {
-    assertOneChoice({ config, difficulty }, 'suite.')
+  async buildCustom({ tasks, categories = [], n, difficulty, config, seed }: CustomSuite): Promise<SuiteItem[]> {
+    assertConfigOrDifficulty({ config, difficulty }, 'suite.')
     for (const choice of [...(tasks ?? []), ...categories.map((name) => `category:${name}`)])
       this.#tasks.assertKnown(choice)
     const wanted = new Set([...(tasks ?? []), ...categories.map((name) => `category:${name}`)])
@@ -73,13 +73,15 @@ export class Suites {
       .list()
       .filter((task) => wanted.size === 0 || wanted.has(task.name) || wanted.has(`category:${task.category}`))
     const recipe = { ...(config && { config }), difficulty: difficulty ?? null }
-    return this.#opened(chosen.flatMap(({ name }) => range(n).map((index) => ({ task: name, seed, index, ...recipe }))))
+    return this.#buildItems(
+      chosen.flatMap(({ name }) => range(n).map((index) => ({ task: name, seed, index, ...recipe }))),
+    )
   }
 
   /** A run's own suite: its tasks as they are when nobody has trained yet, the same for the whole run. */
-  ofRun(settings: RunSettings): Promise<SuiteItem[]> {
+  buildForRun(settings: RunSettings): Promise<SuiteItem[]> {
     const { num_eval_samples_per_task: n, eval_seed: seed, complexity_mode, difficulty: fixed } = settings
-    const recipes = plansOf(settings, this.#tasks.list())
+    const recipes = buildTaskPlans(settings, this.#tasks.list())
       .filter(({ weight }) => weight > 0)
       .flatMap(({ task, config, low, high }) => {
         const narrowed = low > 0 || high < 1
@@ -87,41 +89,44 @@ export class Suites {
         const difficulty = config === undefined && (narrowed || complexity_mode === 'fixed') ? within : null
         return range(n).map((index) => ({ task, seed, index, ...(config && { config }), difficulty }))
       })
-    return this.#opened(recipes)
+    return this.#buildItems(recipes)
   }
 
   /** Seeds of eval items begin where those of clients end. */
-  async #opened(recipes: (Omit<RecipeInput, 'engine'> & { seed: number; index: number })[]): Promise<SuiteItem[]> {
-    if (recipes.length > ITEMS_MOST)
-      throw new Fault('invalid_request', `A suite may have ${ITEMS_MOST} items, this one would have ${recipes.length}`)
+  async #buildItems(recipes: (Omit<RecipeInput, 'engine'> & { seed: number; index: number })[]): Promise<SuiteItem[]> {
+    if (recipes.length > MAX_ITEMS)
+      throw new ServiceError(
+        'invalid_request',
+        `A suite may have ${MAX_ITEMS} items, this one would have ${recipes.length}`,
+      )
     const made: SuiteItem[] = []
     for (const recipe of recipes) {
       const seed = EVAL_SEEDS_START + recipe.seed
       if (seed + recipe.index >= TRAINING_SEEDS_START)
-        throw new Fault('seed_reserved', 'The seed of the suite reaches into the range of training items')
-      made.push({ id: encodeItemId(await this.#items.checkOwn({ ...recipe, seed })), question: undefined })
+        throw new ServiceError('seed_reserved', 'The seed of the suite reaches into the range of training items')
+      made.push({ id: encodeItemId(await this.#items.resolveServerRecipe({ ...recipe, seed })), question: undefined })
     }
     return made
   }
 }
 
 /** The hash that stands for a suite: over the lines `id TAB sha256(question)`. */
-export function suiteHash(items: { id: string; question: string }[]): string {
+export function computeSuiteHash(items: { id: string; question: string }[]): string {
   const hash = createHash('sha256')
   for (const { id, question } of items) hash.update(`${id}\t${question}\n`)
   return hash.digest('hex')
 }
 
-export function questionHash(question: string): string {
+export function hashQuestion(question: string): string {
   return createHash('sha256').update(question).digest('hex')
 }
 
 /** As a line of a suite's file; the hash is left out where it is not known. */
-export function writeItem({ id, question }: SuiteItem): string {
+export function encodeSuiteItem({ id, question }: SuiteItem): string {
   return question === undefined ? id : `${id}\t${question}`
 }
 
-export function readItem(line: string): SuiteItem {
+export function parseSuiteItem(line: string): SuiteItem {
   const [id = '', question] = line.split('\t')
   return { id, question }
 }

@@ -1,23 +1,23 @@
 /** Evals as they are shown. */
-import type { StoredSampling } from '../store/samplings.ts'
-import { EvalResult, type EvalView, Figures } from '../words/eval.ts'
+import type { StoredGenerationJob } from '../store/samplings.ts'
+import { EvalResult, EvalStatistics, type EvalView } from '../words/eval.ts'
 import type { EvalSpec } from './spec.ts'
 
 /** An eval with its spec. */
-export interface OpenEval extends StoredSampling {
+export interface StoredEval extends StoredGenerationJob {
   spec: EvalSpec
 }
 
-export function progressOf({
+export function buildProgress({
   done,
   total,
   failed,
   score,
-}: Pick<StoredSampling, 'done' | 'total' | 'failed' | 'score'>): EvalView['progress'] {
+}: Pick<StoredGenerationJob, 'done' | 'total' | 'failed' | 'score'>): EvalView['progress'] {
   return { done, total, failed, mean_score: done > failed ? score / (done - failed) : null }
 }
 
-export function viewOf(found: OpenEval): EvalView {
+export function buildEvalView(found: StoredEval): EvalView {
   const { spec, result, id, status, detail } = found
   const { model, suite, samples_per_item, run, step, labels } = spec
   const finished = result === null ? null : EvalResult.parse(result)
@@ -34,7 +34,7 @@ export function viewOf(found: OpenEval): EvalView {
     created_at: new Date(found.created).toISOString(),
     started_at: found.started === null ? null : new Date(found.started).toISOString(),
     ended_at: found.ended === null ? null : new Date(found.ended).toISOString(),
-    progress: progressOf(found),
+    progress: buildProgress(found),
     detail,
     result: finished,
   }
@@ -47,7 +47,7 @@ export function hasLabel(labels: EvalView['labels'], label: string): boolean {
   )
 }
 
-export function figuresAlone(result: EvalResult): Figures {
-  const names = Object.keys(Figures.shape) as (keyof Figures)[] // the shape is Figures
-  return Object.fromEntries(names.map((name) => [name, result[name]])) as unknown as Figures // with each of its fields
+export function pickStatistics(result: EvalResult): EvalStatistics {
+  const names = Object.keys(EvalStatistics.shape) as (keyof EvalStatistics)[] // the shape is Figures
+  return Object.fromEntries(names.map((name) => [name, result[name]])) as unknown as EvalStatistics // with each of its fields
 }

@@ -1,228 +1,237 @@
 /** From recipes to items: recipes are checked, items made by the engine, their entries kept for scoring. */
 import { LRUCache } from 'lru-cache'
-import type { Engine, Made, Place } from '../engine/engine.ts'
+import type { DatasetPosition, Engine, GeneratedItem } from '../engine/engine.ts'
 import type { Ladders } from '../engine/ladders.ts'
-import { unwrap } from '../engine/outcome.ts'
-import { Fault } from '../faults.ts'
-import type { Meters } from '../metrics/meters.ts'
-import type { Entry } from '../scorers/scorer.ts'
-import type { Entries } from '../store/entries.ts'
-import type { Questions } from '../store/questions.ts'
-import type { TaskFigures } from '../store/task-figures.ts'
-import type { TaskCatalogue } from '../tasks/catalogue.ts'
+import { unwrapOutcome } from '../engine/outcome.ts'
+import { ServiceError } from '../faults.ts'
+import type { MetricsRecorder } from '../metrics/meters.ts'
+import type { DatasetEntry } from '../scorers/scorer.ts'
+import type { ItemEntryCache } from '../store/entries.ts'
+import type { QuestionIndex } from '../store/questions.ts'
+import type { TaskStatisticsRecorder } from '../store/task-figures.ts'
+import type { TaskCatalog } from '../tasks/catalogue.ts'
 import type { Item, PromptMessage } from '../words/item.ts'
 import { decodeItemId, encodeItemId } from '../words/item-id.ts'
-import { CLIENT_SEEDS_END, type Recipe, type RecipeInput, recipeOutput, SEEDS_END } from '../words/recipe.ts'
-import { DEFAULT_PROMPT, messagesFor, type Prompt } from './messages.ts'
+import { CLIENT_SEEDS_END, type Recipe, type RecipeInput, SEEDS_END, toRecipeOutput } from '../words/recipe.ts'
+import { buildPromptMessages, DEFAULT_PROMPT_SETTINGS, type PromptSettings } from './messages.ts'
 
 /** Items that this process remembers, so that neither Redis nor a host is asked again. */
-const REMEMBERED = 4000
+const ITEM_CACHE_SIZE = 4000
 /** After that they are made or read again, long before Redis forgets them. */
-const REMEMBERED_MS = 15 * 60 * 1000
+const ITEM_CACHE_TTL_MS = 15 * 60 * 1000
 
 /** An item and the secret part of it. */
-export interface MadeItem extends Made {
+export interface ItemWithEntry extends GeneratedItem {
   id: string
   recipe: Recipe
 }
 
-interface Parts {
+interface ItemsDeps {
   engine: Engine
-  entries: Entries
-  questions: Questions
+  entries: ItemEntryCache
+  questions: QuestionIndex
   ladders: Ladders
-  tasks: TaskCatalogue
-  figures: TaskFigures
-  meters: Meters
+  tasks: TaskCatalog
+  figures: TaskStatisticsRecorder
+  metrics: MetricsRecorder
 }
 
 export class Items {
-  readonly #parts: Parts
-  readonly #remembered = new LRUCache<string, Made>({ max: REMEMBERED, ttl: REMEMBERED_MS, ttlResolution: 1000 })
+  readonly #deps: ItemsDeps
+  readonly #madeCache = new LRUCache<string, GeneratedItem>({
+    max: ITEM_CACHE_SIZE,
+    ttl: ITEM_CACHE_TTL_MS,
+    ttlResolution: 1000,
+  })
 
   /** Recipes by id, and by what a client wrote. */
-  readonly #checked = new LRUCache<string, Recipe>({ max: REMEMBERED })
+  readonly #recipeCache = new LRUCache<string, Recipe>({ max: ITEM_CACHE_SIZE })
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(parts: ItemsDeps) {
+    this.#deps = parts
   }
 
   /** The checked recipe of what a client made up, or of what the server returned; the same object for equal ones. */
-  async check(input: RecipeInput): Promise<Recipe> {
+  async resolveRecipe(input: RecipeInput): Promise<Recipe> {
     const key = JSON.stringify(input)
-    const known = this.#checked.get(key)
+    const known = this.#recipeCache.get(key)
     if (known) return known
-    const recipe = await this.#check(input)
-    this.#checked.set(key, recipe)
+    const recipe = await this.#resolveUncached(input)
+    this.#recipeCache.set(key, recipe)
     return recipe
   }
 
-  async #check(input: RecipeInput): Promise<Recipe> {
-    const { engine, ladders } = this.#parts
+  async #resolveUncached(input: RecipeInput): Promise<Recipe> {
+    const { engine, ladders } = this.#deps
     const { task, seed, index, difficulty = null } = input
-    this.#parts.tasks.find(task)
+    this.#deps.tasks.require(task)
     const returned = input.engine !== undefined
-    if (input.engine !== undefined && input.engine !== engine.version) throw this.#otherEngine(input.engine)
-    if (!returned) assertOneChoice(input)
-    checkSeed(seed + index, returned ? SEEDS_END : CLIENT_SEEDS_END)
+    if (input.engine !== undefined && input.engine !== engine.version) throw this.#engineMismatchError(input.engine)
+    if (!returned) assertConfigOrDifficulty(input)
+    assertSeedBelow(seed + index, returned ? SEEDS_END : CLIENT_SEEDS_END)
     const wanted = input.config ?? (difficulty === null ? {} : ladders.configAt(task, difficulty))
-    const config = Object.keys(wanted).length === 0 ? {} : await engine.canonical(task, wanted)
+    const config = Object.keys(wanted).length === 0 ? {} : await engine.canonicalizeConfig(task, wanted)
     return { task, config, difficulty, seed, index, engine: engine.version }
   }
 
   /** The recipe of an item that the server itself hands out: its seed may be of any range. */
-  checkOwn(input: RecipeInput): Promise<Recipe> {
-    return this.check({ ...input, engine: this.#parts.engine.version })
+  resolveServerRecipe(input: RecipeInput): Promise<Recipe> {
+    return this.resolveRecipe({ ...input, engine: this.#deps.engine.version })
   }
 
   /** The checked recipe of an item id, which may be forged like any recipe. */
-  async open(id: string): Promise<Recipe> {
-    const known = this.#checked.get(id)
+  async resolveItemId(id: string): Promise<Recipe> {
+    const known = this.#recipeCache.get(id)
     if (known) return known
     const recipe = decodeItemId(id)
-    if (recipe.engine !== this.#parts.engine.version) throw this.#otherEngine(recipe.engine)
-    const checked = await this.check(recipe)
+    if (recipe.engine !== this.#deps.engine.version) throw this.#engineMismatchError(recipe.engine)
+    const checked = await this.resolveRecipe(recipe)
     if (encodeItemId(checked) !== id)
-      throw new Fault('invalid_item_id', 'The item id does not spell a canonical recipe')
-    this.#checked.set(id, checked)
+      throw new ServiceError('invalid_item_id', 'The item id does not spell a canonical recipe')
+    this.#recipeCache.set(id, checked)
     return checked
   }
 
   /** Makes the items of checked recipes, in order; each one apart, so that a slow one does not hold up the others. */
-  makeEach(recipes: Recipe[]): Promise<MadeItem>[] {
+  makeEach(recipes: Recipe[]): Promise<ItemWithEntry>[] {
     const groups = Map.groupBy(recipes.keys(), (k) => {
       const { task, config } = recipes[k] as Recipe // k is an index of recipes
       return `${task} ${JSON.stringify(config)}`
     })
-    const made: Promise<MadeItem>[] = []
+    const made: Promise<ItemWithEntry>[] = []
     for (const places of groups.values()) {
       const group = [...places]
-      const outcomes = this.#make(group.map((k) => recipes[k] as Recipe)) // as above
+      const outcomes = this.#makeWithConfig(group.map((k) => recipes[k] as Recipe)) // as above
       group.forEach((k, at) => {
-        made[k] = outcomes.then((items) => items[at]?.() ?? Promise.reject(new Fault('internal', 'no item came')))
+        made[k] = outcomes.then(
+          (items) => items[at]?.() ?? Promise.reject(new ServiceError('internal', 'no item came')),
+        )
         made[k].catch(() => {}) // met by whoever waits for it
       })
     }
     return made
   }
 
-  make(recipes: Recipe[]): Promise<MadeItem[]> {
+  make(recipes: Recipe[]): Promise<ItemWithEntry[]> {
     return Promise.all(this.makeEach(recipes))
   }
 
   /** Items that somebody names, in order: remembered, kept in Redis, or made. */
-  async get(recipes: Recipe[]): Promise<MadeItem[]> {
-    const known = recipes.map((recipe) => this.#remembered.get(unlabelled(recipe)))
-    const kept = async (recipe: Recipe, k: number) => known[k] ?? this.#kept(recipe)
+  async getOrCreate(recipes: Recipe[]): Promise<ItemWithEntry[]> {
+    const known = recipes.map((recipe) => this.#madeCache.get(entryKey(recipe)))
+    const kept = async (recipe: Recipe, k: number) => known[k] ?? this.#getStored(recipe)
     const found = known.includes(undefined) ? await Promise.all(recipes.map(kept)) : known
     const made = await this.make(recipes.filter((_, k) => !found[k]))
     let at = 0
     return recipes.map((recipe, k) => {
       const item = found[k] ? { ...found[k], id: encodeItemId(recipe), recipe } : made[at++]
-      if (!item) throw new Fault('internal', 'no item came')
+      if (!item) throw new ServiceError('internal', 'no item came')
       return item
     })
   }
 
-  async getOne(recipe: Recipe): Promise<MadeItem> {
-    const [item] = await this.get([recipe])
-    if (!item) throw new Fault('internal', 'no item came')
+  async getOrCreateOne(recipe: Recipe): Promise<ItemWithEntry> {
+    const [item] = await this.getOrCreate([recipe])
+    if (!item) throw new ServiceError('internal', 'no item came')
     return item
   }
 
-  async entry(recipe: Recipe): Promise<Entry> {
-    return (this.#remembered.get(unlabelled(recipe)) ?? (await this.getOne(recipe))).entry
+  async getOrCreateEntry(recipe: Recipe): Promise<DatasetEntry> {
+    return (this.#madeCache.get(entryKey(recipe)) ?? (await this.getOrCreateOne(recipe))).entry
   }
 
   /** What a model is shown of an item. */
-  async messages(recipe: Recipe, prompt: Prompt): Promise<PromptMessage[]> {
-    return messagesFor((await this.getOne(recipe)).question, prompt)
+  async buildMessages(recipe: Recipe, prompt: PromptSettings): Promise<PromptMessage[]> {
+    return buildPromptMessages((await this.getOrCreateOne(recipe)).question, prompt)
   }
 
   /** The item, made lately, whose question ends this text. Throws `not_found`. */
-  async find(text: string): Promise<MadeItem> {
-    const id = await this.#parts.questions.itemOf(text)
-    if (id === undefined) throw new Fault('not_found', 'No item made in the last two hours has this question')
-    return this.getOne(await this.open(id))
+  async requireByQuestion(text: string): Promise<ItemWithEntry> {
+    const id = await this.#deps.questions.getItemId(text)
+    if (id === undefined) throw new ServiceError('not_found', 'No item made in the last two hours has this question')
+    return this.getOrCreateOne(await this.resolveItemId(id))
   }
 
   /** The first item of a task with the library's defaults; null if it cannot be made in time. */
-  async example(task: string): Promise<Item | null> {
+  async getExample(task: string): Promise<Item | null> {
     try {
-      return this.present(await this.getOne(await this.check({ task, seed: 0, index: 0 })), DEFAULT_PROMPT)
+      return this.formatItem(
+        await this.getOrCreateOne(await this.resolveRecipe({ task, seed: 0, index: 0 })),
+        DEFAULT_PROMPT_SETTINGS,
+      )
     } catch {
       return null
     }
   }
 
   /** An item as it is shown. */
-  present({ id, recipe, question }: Omit<MadeItem, 'entry'>, prompt: Prompt): Item {
+  formatItem({ id, recipe, question }: Omit<ItemWithEntry, 'entry'>, prompt: PromptSettings): Item {
     return {
       id,
       task: recipe.task,
-      category: this.#parts.tasks.find(recipe.task).category,
+      category: this.#deps.tasks.require(recipe.task).category,
       difficulty: recipe.difficulty,
-      recipe: recipeOutput(recipe),
+      recipe: toRecipeOutput(recipe),
       question,
-      messages: messagesFor(question, prompt),
+      messages: buildPromptMessages(question, prompt),
     }
   }
 
-  async #kept(recipe: Recipe): Promise<Made | undefined> {
-    const key = unlabelled(recipe)
-    const kept = await this.#parts.entries.find(key).catch(() => undefined) // it can be made again
-    if (kept) this.#remembered.set(key, kept)
+  async #getStored(recipe: Recipe): Promise<GeneratedItem | undefined> {
+    const key = entryKey(recipe)
+    const kept = await this.#deps.entries.get(key).catch(() => undefined) // it can be made again
+    if (kept) this.#madeCache.set(key, kept)
     return kept
   }
 
-  async #make(recipes: Recipe[]): Promise<(() => Promise<MadeItem>)[]> {
+  async #makeWithConfig(recipes: Recipe[]): Promise<(() => Promise<ItemWithEntry>)[]> {
     const [first] = recipes
     if (!first) return []
     const started = performance.now()
-    const places = recipes.map(({ seed, index }): Place => [seed, index])
-    const outcomes = await this.#parts.engine.items(first.task, first.config, places)
+    const places = recipes.map(({ seed, index }): DatasetPosition => [seed, index])
+    const outcomes = await this.#deps.engine.generateItems(first.task, first.config, places)
     const ms = performance.now() - started
-    this.#parts.figures.made(first.task, recipes.length, ms)
-    this.#parts.meters.made(first.task, recipes.length, ms)
+    this.#deps.figures.recordGeneratedItems(first.task, recipes.length, ms)
+    this.#deps.metrics.recordMadeItems(first.task, recipes.length, ms)
     return outcomes.map((outcome, k) => async () => {
       const recipe = recipes[k] as Recipe // one outcome for each
-      const made = unwrap(outcome) as Made // as host.py makes them
+      const made = unwrapOutcome(outcome) as GeneratedItem // as host.py makes them
       const item = { ...made, id: encodeItemId(recipe), recipe }
-      const key = unlabelled(recipe)
-      this.#remembered.set(key, made)
-      const { entries, questions } = this.#parts
-      await Promise.all([entries.keep(key, made), questions.keep(item.question, item.id)]).catch(() => {}) // it can be made again
+      const key = entryKey(recipe)
+      this.#madeCache.set(key, made)
+      const { entries, questions } = this.#deps
+      await Promise.all([entries.store(key, made), questions.store(item.question, item.id)]).catch(() => {}) // it can be made again
       return item
     })
   }
 
-  #otherEngine(version: string): Fault {
-    return new Fault(
+  #engineMismatchError(version: string): ServiceError {
+    return new ServiceError(
       'engine_version_mismatch',
-      `The item is of reasoning-gym ${version}, this server has ${this.#parts.engine.version}: take a new item`,
+      `The item is of reasoning-gym ${version}, this server has ${this.#deps.engine.version}: take a new item`,
     )
   }
 }
 
 /** Throws `invalid_request` if both are given: only one of them could hold. `path` is where they stand in the body. */
-export function assertOneChoice(
+export function assertConfigOrDifficulty(
   { config, difficulty }: { config?: unknown; difficulty?: number | null | undefined },
   path = '',
 ): void {
   if (config === undefined || difficulty === undefined || difficulty === null) return
-  throw new Fault('invalid_request', 'Give either config or difficulty', {
+  throw new ServiceError('invalid_request', 'Give either config or difficulty', {
     errors: [{ path: `${path}difficulty`, message: 'excludes config' }],
   })
 }
 
 /** The id of an item without the difficulty it was asked for: the entry is the same whatever that was. */
-function unlabelled(recipe: Recipe): string {
+function entryKey(recipe: Recipe): string {
   return encodeItemId({ ...recipe, difficulty: null })
 }
 
-function checkSeed(place: number, end: number): void {
+function assertSeedBelow(place: number, end: number): void {
   if (place < end) return
-  throw new Fault(
+  throw new ServiceError(
     'seed_reserved',
     `seed + index must be below ${end}: what is above is kept for eval and training items`,
     {

@@ -1,88 +1,100 @@
 /** From completions to verdicts: reads them, asks a scorer once for each text that differs, puts the verdicts together. */
-import { defaultsOf, type Engine } from '../engine/engine.ts'
-import { Fault } from '../faults.ts'
-import { SCORERS } from '../scorers/catalogue.ts'
-import { length } from '../scorers/python/text.ts'
-import { type Reading, readCompletion, readVisible } from '../scoring/completion.ts'
-import { finalText } from '../scoring/messages.ts'
-import { faulty, readingsOf, type Scoring, unscored, verdictOf } from '../scoring/verdicts.ts'
-import type { TaskFigures } from '../store/task-figures.ts'
+import { type Engine, getConfigDefaults } from '../engine/engine.ts'
+import { ServiceError } from '../faults.ts'
+import { NATIVE_SCORERS } from '../scorers/catalogue.ts'
+import { codePointLength } from '../scorers/python/text.ts'
+import { type ExtractionResult, extractAnswer, extractFromVisible } from '../scoring/completion.ts'
+import { getFinalText } from '../scoring/messages.ts'
+import {
+  buildVerdict,
+  formatErrorVerdict,
+  listDualFormatVariants,
+  type ScorerResult,
+  unscoredVerdict,
+} from '../scoring/verdicts.ts'
+import type { TaskStatisticsRecorder } from '../store/task-figures.ts'
 import type { Recipe } from '../words/recipe.ts'
 import type { Message } from '../words/rollout.ts'
 import type { Extraction, ScoringMode, Verdict } from '../words/verdict.ts'
-import { HostScoring } from './host-scoring.ts'
+import { LibraryScorer } from './host-scoring.ts'
 import type { Items } from './items.ts'
-import { NativeScoring } from './native-scoring.ts'
-import type { ScoringThreads } from './scoring-threads.ts'
+import { NativeScorer } from './native-scoring.ts'
+import type { ScorerThreadPool } from './scoring-threads.ts'
 
 /** What a model gave: text, a conversation, the bare answer, or nothing (the client says that generation failed). */
-export type Given =
+export type Submission =
   | { kind: 'completion'; completion: string }
   | { kind: 'messages'; messages: Message[] }
   | { kind: 'answer'; answer: string }
   | { kind: 'nothing'; detail: string }
 
-export interface ReadingRules {
+export interface GradingRules {
   extraction: Extraction
   dual_format: boolean
   scoring: ScoringMode
 }
 
 /** How one verdict came about. `readings`: bare, then in tags; none where there was no answer. */
-export interface Trace {
+export interface GradingTrace {
   rollout: number
   text: string | undefined
   extraction: Extraction
-  readings: Scoring[]
+  scorerResults: ScorerResult[]
   verdict: Verdict
 }
 
-interface Parts {
+interface GraderDeps {
   engine: Engine
   items: Items
-  figures: TaskFigures
-  threads: ScoringThreads
-  answerMaxChars: number
+  figures: TaskStatisticsRecorder
+  threadPool: ScorerThreadPool
+  maxAnswerChars: number
 }
 
-export class Judge {
-  readonly #parts: Parts
-  readonly #native: NativeScoring
-  readonly #hosts: HostScoring
+export class Grader {
+  readonly #deps: GraderDeps
+  readonly #native: NativeScorer
+  readonly #library: LibraryScorer
 
-  constructor(parts: Parts) {
-    const { engine, items, threads } = parts
+  constructor(parts: GraderDeps) {
+    const { engine, items, threadPool: threads } = parts
     const facts = async (recipe: Recipe) => {
-      const [entry, known] = await Promise.all([items.entry(recipe), engine.tasks()])
-      return { entry, config: { ...defaultsOf(known[recipe.task]), ...recipe.config } }
+      const [entry, known] = await Promise.all([items.getOrCreateEntry(recipe), engine.tasks()])
+      return { entry, config: { ...getConfigDefaults(known[recipe.task]), ...recipe.config } }
     }
-    this.#parts = parts
-    this.#native = new NativeScoring(facts, threads)
-    this.#hosts = new HostScoring(facts, engine)
+    this.#deps = parts
+    this.#native = new NativeScorer(facts, threads)
+    this.#library = new LibraryScorer(facts, engine)
   }
 
   /**
    * One verdict for each, in order. Throws `engine_unavailable` only if `orThrow`: then a queued job is tried again.
    * `onTrace` hears how each came about.
    */
-  async verdicts(
+  async grade(
     recipe: Recipe,
-    given: Given[],
-    rules: ReadingRules,
+    given: Submission[],
+    rules: GradingRules,
     orThrow = false,
-    onTrace?: (trace: Trace) => void,
+    onTrace?: (trace: GradingTrace) => void,
   ): Promise<Verdict[]> {
-    const read = given.map((one) => this.#read(one, rules))
+    const read = given.map((one) => this.#extract(one, rules))
     const texts = new Set<string>()
-    for (const { readings } of read) for (const text of readings) texts.add(text)
-    const scorings = await this.#scorings(recipe, [...texts], rules.scoring, orThrow)
+    for (const { answerVariants: readings } of read) for (const text of readings) texts.add(text)
+    const scorings = await this.#scoreTexts(recipe, [...texts], rules.scoring, orThrow)
     let [scored, sum] = [0, 0]
-    const verdicts = read.map(({ answer, readings, verdict }, rollout) => {
-      const found = readings.map((text) => scorings.get(text) ?? NO_SCORING)
-      const made = verdict ?? verdictOf(answer, found)
+    const verdicts = read.map(({ answer, answerVariants: readings, verdict }, rollout) => {
+      const found = readings.map((text) => scorings.get(text) ?? MISSING_RESULT)
+      const made = verdict ?? buildVerdict(answer, found)
       if (onTrace) {
         const one = given[rollout]
-        onTrace({ rollout, text: one && textOf(one), extraction: rules.extraction, readings: found, verdict: made })
+        onTrace({
+          rollout,
+          text: one && submissionText(one),
+          extraction: rules.extraction,
+          scorerResults: found,
+          verdict: made,
+        })
       }
       if (made.status === 'scored') {
         scored++
@@ -90,78 +102,79 @@ export class Judge {
       }
       return made
     })
-    this.#parts.figures.scored(recipe.task, scored, sum)
+    this.#deps.figures.recordScoredRollouts(recipe.task, scored, sum)
     return verdicts
   }
 
-  #read(given: Given, { extraction, dual_format }: ReadingRules): Read {
-    if (given.kind === 'nothing') return decided(unscored('generation_failed', given.detail))
-    const reading = readGiven(given, extraction)
-    if (reading.kind === 'fault') return decided(faulty(reading.fault))
+  #extract(given: Submission, { extraction, dual_format }: GradingRules): ExtractedAnswer {
+    if (given.kind === 'nothing') return verdictOnly(unscoredVerdict('generation_failed', given.detail))
+    const reading = extractSubmission(given, extraction)
+    if (reading.kind === 'fault') return verdictOnly(formatErrorVerdict(reading.fault))
     const { answer } = reading
-    const most = this.#parts.answerMaxChars
-    if (answer.length > most && length(answer) > most) return decided(faulty('answer_too_long'))
-    return { answer, readings: readingsOf(answer, dual_format) }
+    const most = this.#deps.maxAnswerChars
+    if (answer.length > most && codePointLength(answer) > most)
+      return verdictOnly(formatErrorVerdict('answer_too_long'))
+    return { answer, answerVariants: listDualFormatVariants(answer, dual_format) }
   }
 
-  async #scorings(
+  async #scoreTexts(
     recipe: Recipe,
     texts: string[],
-    scoring: ReadingRules['scoring'],
+    scoring: GradingRules['scoring'],
     orThrow: boolean,
-  ): Promise<Map<string, Scoring>> {
+  ): Promise<Map<string, ScorerResult>> {
     if (texts.length === 0) return new Map()
     try {
       const started = performance.now()
-      const scorings = SCORERS[recipe.task]
+      const scorings = NATIVE_SCORERS[recipe.task]
         ? await this.#native.score(recipe, texts, scoring)
-        : await this.#hosts.score(recipe, texts, scoring, orThrow)
-      this.#parts.figures.asked(recipe.task, texts.length, performance.now() - started)
-      return new Map(texts.map((text, k) => [text, scorings[k] ?? NO_SCORING]))
+        : await this.#library.score(recipe, texts, scoring, orThrow)
+      this.#deps.figures.recordScorerCalls(recipe.task, texts.length, performance.now() - started)
+      return new Map(texts.map((text, k) => [text, scorings[k] ?? MISSING_RESULT]))
     } catch (error) {
-      if (orThrow || !(error instanceof Fault) || error.status !== 503) throw error
+      if (orThrow || !(error instanceof ServiceError) || error.status !== 503) throw error
       return new Map(texts.map((text) => [text, { kind: 'failed', code: 'engine_unavailable', detail: error.message }]))
     }
   }
 }
 
 /** An answer and the texts that are scored for it, or the verdict where there is nothing to score. */
-interface Read {
+interface ExtractedAnswer {
   answer: string
-  readings: string[]
+  answerVariants: string[]
   verdict?: Verdict
 }
 
-function decided(verdict: Verdict): Read {
-  return { answer: '', readings: [], verdict }
+function verdictOnly(verdict: Verdict): ExtractedAnswer {
+  return { answer: '', answerVariants: [], verdict }
 }
 
-const NO_SCORING: Scoring = { kind: 'failed', code: 'engine_unavailable', detail: 'no result came' }
+const MISSING_RESULT: ScorerResult = { kind: 'failed', code: 'engine_unavailable', detail: 'no result came' }
 
-function textOf(given: Given): string | undefined {
+function submissionText(given: Submission): string | undefined {
   switch (given.kind) {
     case 'completion':
       return given.completion
     case 'answer':
       return given.answer
     case 'messages':
-      return finalText(given.messages)?.text
+      return getFinalText(given.messages)?.text
     case 'nothing':
       return undefined
   }
 }
 
-function readGiven(given: Exclude<Given, { kind: 'nothing' }>, extraction: Extraction): Reading {
+function extractSubmission(given: Exclude<Submission, { kind: 'nothing' }>, extraction: Extraction): ExtractionResult {
   switch (given.kind) {
     case 'answer':
       return given
     case 'completion':
-      return readCompletion(given.completion, extraction)
+      return extractAnswer(given.completion, extraction)
     case 'messages': {
-      const final = finalText(given.messages)
+      const final = getFinalText(given.messages)
       if (!final) return { kind: 'fault', fault: 'no_answer' }
-      if (extraction === 'bare' || !final.thinkingApart) return readCompletion(final.text, extraction)
-      return readVisible({ text: final.text, cut: false }, extraction)
+      if (extraction === 'bare' || !final.thinkingApart) return extractAnswer(final.text, extraction)
+      return extractFromVisible({ text: final.text, hasUnclosedThink: false }, extraction)
     }
   }
 }

@@ -2,12 +2,15 @@
 import type { PromptMessage } from '../words/item.ts'
 import { RunSettings } from '../words/run.ts'
 
-export type Prompt = Pick<RunSettings, 'system_prompt' | 'system_prompt_role'>
+export type PromptSettings = Pick<RunSettings, 'system_prompt' | 'system_prompt_role'>
 
 /** The prompt of items that belong to no run. */
-export const DEFAULT_PROMPT: Prompt = RunSettings.parse({})
+export const DEFAULT_PROMPT_SETTINGS: PromptSettings = RunSettings.parse({})
 
-export function messagesFor(question: string, { system_prompt, system_prompt_role }: Prompt): PromptMessage[] {
+export function buildPromptMessages(
+  question: string,
+  { system_prompt, system_prompt_role }: PromptSettings,
+): PromptMessage[] {
   if (system_prompt === null) return [{ role: 'user', content: question }]
   if (system_prompt_role === 'user') return [{ role: 'user', content: `${system_prompt}\n\n${question}` }]
   return [

@@ -2,18 +2,18 @@
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
-import { bindRule, type RuleParts, scoringBy } from './rule.ts'
+import { applyRule, bindRule, type RuleSpec } from './rule.ts'
 
 /** Who serves requests goes first; Python hosts, which may be kept busy for seconds by one answer, go last. */
-const NICE = 6
+const THREAD_NICENESS = 6
 
 try {
-  setPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)), NICE)
+  setPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)), THREAD_NICENESS)
 } catch {
   // not Linux: threads are equal there
 }
 
-parentPort?.on('message', ({ parts, answer }: { parts: RuleParts; answer: string }) => {
-  parentPort?.postMessage(scoringBy(bindRule(parts), answer))
+parentPort?.on('message', ({ parts, answer }: { parts: RuleSpec; answer: string }) => {
+  parentPort?.postMessage(applyRule(bindRule(parts), answer))
 })
 parentPort?.postMessage('ready')

@@ -1,20 +1,20 @@
 /** Makes a run's items ahead of demand, until as many as it keeps open are there. May run any number of times. */
-import type { Preparation } from '../runs/preparation.ts'
-import type { RunBook } from '../runs/run-book.ts'
+import type { ItemPrefetcher } from '../runs/preparation.ts'
+import type { Runs } from '../runs/run-book.ts'
 
 /** Items of one run that one job has in hand at once. */
-const IN_HAND = 16
+const MAX_ITEMS_IN_FLIGHT = 16
 /** So many that could not be made, one after another, are no accident: who asks for items next has more of them tried. */
-const FAILED_MOST = 32
+const MAX_CONSECUTIVE_FAILURES = 32
 
-export function prepareItems({ runs, preparation }: { runs: RunBook; preparation: Preparation }) {
+export function createPrefetchItemsProcessor({ runs, preparation }: { runs: Runs; preparation: ItemPrefetcher }) {
   return async ({ run: name, epoch }: { run: string; epoch: number }, { signal }: { signal: AbortSignal }) => {
     const inHand = new Set<Promise<void>>()
     let failed = 0
-    while (!signal.aborted && failed < FAILED_MOST) {
-      const run = await runs.look(name)
+    while (!signal.aborted && failed < MAX_CONSECUTIVE_FAILURES) {
+      const run = await runs.get(name)
       if (run?.epoch !== epoch) return
-      for (const item of await preparation.begin(run, IN_HAND - inHand.size, run.counters.ahead ?? 0)) {
+      for (const item of await preparation.start(run, MAX_ITEMS_IN_FLIGHT - inHand.size, run.counters.ahead ?? 0)) {
         const done = item.then((kept) => {
           inHand.delete(done)
           failed = kept ? 0 : failed + 1

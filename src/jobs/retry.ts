@@ -1,18 +1,18 @@
 /** Has a failed job tried again: first what it works on is open again in the run's slot, then the queue gets its hint. */
-import { dataOf, type Failures } from '../queue/failures.ts'
-import type { Groups } from '../store/groups.ts'
+import { type FailedJobs, parseJobData } from '../queue/failures.ts'
+import type { GroupRepository } from '../store/groups.ts'
 
 /** False if there is no such failed job, or nothing is left of what it worked on. */
-export async function retryJob(
-  { failures, groups }: { failures: Failures; groups: Groups },
+export async function retryFailedJob(
+  { failures, groups }: { failures: FailedJobs; groups: GroupRepository },
   id: string,
 ): Promise<boolean> {
-  const found = await failures.find(id)
+  const found = await failures.get(id)
   if (!found) return false
   const { name, job } = found
   if (name === 'score-group') {
-    const place = dataOf(name, job)
-    const open = (await groups.reopen(place)) || (await groups.find(place))?.status === 'queued'
+    const place = parseJobData(name, job)
+    const open = (await groups.reopen(place)) || (await groups.get(place))?.status === 'queued'
     if (!open) {
       await job.remove()
       return false

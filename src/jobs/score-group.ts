@@ -1,148 +1,173 @@
 /** Scores a posted group: reads its completions, applies the run's rules, completes it. May run any number of times. */
 
 import type { Logger } from 'pino'
-import { ByteRoom } from '../byte-room.ts'
+import { WeightedSemaphore } from '../byte-room.ts'
 import type { Dumps } from '../dumps/dumps.ts'
-import { dumpedGroup } from '../dumps/record.ts'
+import { buildDumpedGroup } from '../dumps/record.ts'
 import type { Engine } from '../engine/engine.ts'
-import { Fault } from '../faults.ts'
+import { ServiceError } from '../faults.ts'
 import type { Items } from '../items/items.ts'
-import type { Given, Judge, Trace } from '../items/judge.ts'
-import type { FormatFaults } from '../logs/format-faults.ts'
-import { judgingLine } from '../logs/judging.ts'
-import { runLog } from '../logs/run-log.ts'
-import type { Meters } from '../metrics/meters.ts'
-import { type Again, ENGINE_DOWN } from '../queue/catalogue.ts'
-import { feedOf } from '../runs/curriculum.ts'
-import type { Handout } from '../runs/handout.ts'
-import type { OpenRun } from '../runs/open-run.ts'
-import { changing } from '../runs/refusals.ts'
-import type { RunBook } from '../runs/run-book.ts'
-import { type GroupResult, judgeGroup } from '../scoring/group.ts'
-import { factsOf } from '../store/facts.ts'
-import { type Completed, type GroupPlace, type Groups, noticeOf, type QueuedGroup } from '../store/groups.ts'
+import type { Grader, GradingTrace, Submission } from '../items/judge.ts'
+import type { FormatErrorLogger } from '../logs/format-faults.ts'
+import { buildGradingTraceFields } from '../logs/judging.ts'
+import { createRunLogger } from '../logs/run-log.ts'
+import type { MetricsRecorder } from '../metrics/meters.ts'
+import { REQUEUE_ENGINE_DOWN, type Requeue } from '../queue/catalogue.ts'
+import { getCurriculumInput } from '../runs/curriculum.ts'
+import type { ItemQueue } from '../runs/handout.ts'
+import type { ResolvedRun } from '../runs/open-run.ts'
+import { runContendedError } from '../runs/refusals.ts'
+import type { Runs } from '../runs/run-book.ts'
+import { type GroupResult, gradeGroup } from '../scoring/group.ts'
+import { buildGroupSummary } from '../store/facts.ts'
+import {
+  type CompleteGroupResult,
+  formatGroupPath,
+  type GroupRef,
+  type GroupRepository,
+  type QueuedGroup,
+} from '../store/groups.ts'
 import type { GroupTexts } from '../store/payload.ts'
-import { redisFault } from '../store/redis.ts'
-import type { TaskCatalogue } from '../tasks/catalogue.ts'
+import { translateRedisError } from '../store/redis.ts'
+import type { TaskCatalog } from '../tasks/catalogue.ts'
 import { decodeItemId } from '../words/item-id.ts'
 
-interface Parts {
+interface ScoreGroupProcessorDeps {
   engine: Pick<Engine, 'health'>
-  groups: Groups
+  groups: GroupRepository
   items: Items
-  judge: Judge
-  runs: RunBook
-  tasks: TaskCatalogue
-  meters: Meters
+  grader: Grader
+  runs: Runs
+  tasks: TaskCatalog
+  recorder: MetricsRecorder
   dumps: Dumps
-  handout: Handout
-  faults: FormatFaults
+  itemQueue: ItemQueue
+  formatErrors: FormatErrorLogger
   log: Logger
 }
 
-const INTERNAL = new Fault('internal', 'The server failed; GET /jobs/failed has the reason')
-type Posted = GroupPlace & { request?: string | undefined; text_bytes?: number | undefined }
+const INTERNAL_ERROR = new ServiceError('internal', 'The server failed; GET /jobs/failed has the reason')
+type ScoreGroupJob = GroupRef & { request?: string | undefined; text_bytes?: number | undefined }
 
 /** What a worker holds of texts at once: many small groups, or few large ones. */
-const ROOM_BYTES = 256 * 1024 * 1024
+const MAX_TEXT_BYTES_IN_FLIGHT = 256 * 1024 * 1024
 
 /** A run may be changed while a group is scored. */
-const TRIES = 5
+const MAX_SETTINGS_CHANGE_RETRIES = 5
 
-const NO_COMPLETION = new Set(['abort', 'error'])
+const UNANSWERED_FINISH_REASONS = new Set(['abort', 'error'])
 
-export function scoreGroup(parts: Parts) {
-  const { engine, groups, items, judge, runs, tasks, meters, dumps, handout, faults, log } = parts
-  const room = new ByteRoom(ROOM_BYTES)
+export function createScoreGroupProcessor(parts: ScoreGroupProcessorDeps) {
+  const {
+    engine,
+    groups,
+    items,
+    grader: judge,
+    runs,
+    tasks,
+    recorder: meters,
+    dumps,
+    itemQueue: handout,
+    formatErrors: faults,
+    log,
+  } = parts
+  const room = new WeightedSemaphore(MAX_TEXT_BYTES_IN_FLIGHT)
   const waiting = new Set<string>() // groups that need the engine, so that they are not read again before it is back
-  return async (posted: Posted, { last }: { last: boolean }): Promise<Again | undefined> => {
+  return async (posted: ScoreGroupJob, { last }: { last: boolean }): Promise<Requeue | undefined> => {
     const { text_bytes, request, ...place } = posted
-    const group = noticeOf(place)
+    const group = formatGroupPath(place)
     if (engine.health().ok) waiting.clear()
-    else if (waiting.has(group)) return ENGINE_DOWN
+    else if (waiting.has(group)) return REQUEUE_ENGINE_DOWN
     try {
-      const bytes = text_bytes ?? (await groups.find(place))?.about?.text_bytes ?? 0
-      await room.within(bytes, () => score(place, request, last))
+      const bytes = text_bytes ?? (await groups.get(place))?.metadata?.text_bytes ?? 0
+      await room.withPermits(bytes, () => score(place, request, last))
       return undefined
     } catch (error) {
-      if (!isEngineDown(error)) throw error
+      if (!isEngineUnavailable(error)) throw error
       waiting.add(group)
-      return ENGINE_DOWN
+      return REQUEUE_ENGINE_DOWN
     }
   }
 
-  async function score(place: GroupPlace, request: string | undefined, last: boolean): Promise<void> {
-    const queued = await groups.queued(place)
+  async function score(place: GroupRef, request: string | undefined, last: boolean): Promise<void> {
+    const queued = await groups.getQueued(place)
     if (!queued) return // done by another delivery, or of a run that is gone
     for (
-      let run = await runs.lately(place.run, place.epoch), k = 0;
-      k < TRIES;
-      run = await runs.ensure(place.run), k++
+      let run = await runs.getCached(place.run, place.epoch), k = 0;
+      k < MAX_SETTINGS_CHANGE_RETRIES;
+      run = await runs.getOrCreate(place.run), k++
     ) {
       if (await scoreUnder(run, { place, request, last }, queued)) return
     }
-    throw changing(place.run)
+    throw runContendedError(place.run)
   }
 
   /** False if the run's settings are not those any more. */
   async function scoreUnder(
-    run: OpenRun,
-    { place, request, last }: { place: GroupPlace; request: string | undefined; last: boolean },
-    { about, wants, texts }: QueuedGroup,
+    run: ResolvedRun,
+    { place, request, last }: { place: GroupRef; request: string | undefined; last: boolean },
+    { metadata: about, forBuffer: wants, texts }: QueuedGroup,
   ): Promise<boolean> {
     const started = performance.now()
     const { settings } = run
     const recipe = decodeItemId(about.item_id)
-    const { debug, chatter } = runLog(log, run.name, settings)
+    const { debug, info: chatter } = createRunLogger(log, run.name, settings)
     const inLog = { group: place.group, task: recipe.task, request_id: request }
     chatter(inLog, 'a job is taken')
     const { task, difficulty, config, seed } = recipe
     debug?.({ ...inLog, task, difficulty, config, seed, policy_version: about.policy_version }, 'the group’s item')
     let result: GroupResult
     let failure: unknown
-    const onTrace = debug && ((trace: Trace) => debug({ ...inLog, ...judgingLine(trace) }, 'a completion is judged'))
+    const onTrace =
+      debug &&
+      ((trace: GradingTrace) => debug({ ...inLog, ...buildGradingTraceFields(trace) }, 'a completion is judged'))
     try {
-      await items.open(about.item_id)
-      const verdicts = await judge.verdicts(recipe, texts.rollouts.map(givenOf), settings, true, onTrace)
-      result = judgeGroup(about.rollouts, verdicts, settings, wants)
+      await items.resolveItemId(about.item_id)
+      const verdicts = await judge.grade(recipe, texts.rollouts.map(toRolloutSubmission), settings, true, onTrace)
+      result = gradeGroup(about.rollouts, verdicts, settings, wants)
     } catch (error) {
-      if (!last || isEngineDown(error)) throw error
-      failure = redisFault(error)
-      result = failed(failure)
+      if (!last || isEngineUnavailable(error)) throw error
+      failure = translateRedisError(error)
+      result = createFailedResult(failure)
     }
-    const feed = feedOf(run, recipe, result.mean_score ?? null, tasks.list())
-    const facts = factsOf(place.group, recipe.task, about, result)
+    const feed = getCurriculumInput(run, recipe, result.mean_score ?? null, tasks.list())
+    const facts = buildGroupSummary(place.group, recipe.task, about, result)
     const dumped = { run: run.name, uuid: run.uuid }
-    const dump = await dumps.offer(dumped, settings, result, async () => {
-      const prompt = await items.messages(recipe, settings)
-      return dumpedGroup({ run: run.name, group: place.group, recipe, prompt, about, texts, result })
+    const dump = await dumps.prepareRecord(dumped, settings, result, async () => {
+      const prompt = await items.buildMessages(recipe, settings)
+      return buildDumpedGroup({ run: run.name, group: place.group, recipe, prompt, about, texts, result })
     })
     const completion = {
       revision: run.revision,
       task: recipe.task,
       result,
-      facts,
+      summary: facts,
       retriable: failure !== undefined,
-      keep: settings.keep_groups,
-      feed,
+      maxRetainedGroups: settings.keep_groups,
+      curriculumInput: feed,
       dump,
     }
     const done = await groups.complete(place, completion)
-    if (dump) await dumps.settle(dumped, dump, done === 'changed' ? undefined : done?.kept)
+    if (dump) await dumps.handleAppendResults(dumped, dump, done === 'changed' ? undefined : done?.dumpQueueLengths)
     if (done === 'changed') return false
     if (done) {
-      meters.group(recipe.task, result)
+      meters.recordGroup(recipe.task, result)
       faults.add(run.name, result.verdicts)
-      tell(log, { run: run.name, ...inLog }, result, done)
+      logGroupResult(log, { run: run.name, ...inLog }, result, done)
       chatter({ ...inLog, ms: Math.round(performance.now() - started) }, 'a job is done')
     }
-    if (done?.level && done.level.before !== done.level.after) await handout.prepare(run) // it may have left a rung
+    if (done?.levelChange && done.levelChange.before !== done.levelChange.after) await handout.schedulePrefetch(run) // it may have left a rung
     if (failure !== undefined) throw failure // into the failed set, with its reason
     return true
   }
 }
 
-function tell(log: Logger, about: object, result: GroupResult, { level }: Completed): void {
+function logGroupResult(
+  log: Logger,
+  about: object,
+  result: GroupResult,
+  { levelChange: level }: CompleteGroupResult,
+): void {
   const { status, mean_score, mean_reward, destination, code, detail, verdicts } = result
   if (status === 'failed') log.warn({ ...about, code, detail }, 'a group could not be scored')
   else log.info({ ...about, rollouts: verdicts.length, mean_score, mean_reward, destination }, 'a group is scored')
@@ -151,17 +176,21 @@ function tell(log: Logger, about: object, result: GroupResult, { level }: Comple
   }
 }
 
-export function givenOf({ completion, messages, finish_reason }: GroupTexts['rollouts'][number]): Given {
-  if (finish_reason && NO_COMPLETION.has(finish_reason))
+export function toRolloutSubmission({
+  completion,
+  messages,
+  finish_reason,
+}: GroupTexts['rollouts'][number]): Submission {
+  if (finish_reason && UNANSWERED_FINISH_REASONS.has(finish_reason))
     return { kind: 'nothing', detail: `finish_reason ${finish_reason}` }
   return completion === undefined ? { kind: 'messages', messages: messages ?? [] } : { kind: 'completion', completion }
 }
 
-function isEngineDown(error: unknown): boolean {
-  return error instanceof Fault && error.code === 'engine_unavailable'
+function isEngineUnavailable(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'engine_unavailable'
 }
 
-function failed(error: unknown): GroupResult {
-  const { code, message } = error instanceof Fault ? error : INTERNAL
+function createFailedResult(error: unknown): GroupResult {
+  const { code, message } = error instanceof ServiceError ? error : INTERNAL_ERROR
   return { status: 'failed', verdicts: [], destination: null, code, detail: message }
 }

@@ -1,39 +1,47 @@
 /** Begins the lanes of evals and collections again whose jobs were lost, ends what never comes to an end, lets go of models. */
-import { addLanes } from '../evals/lanes.ts'
-import type { Models } from '../evals/models.ts'
-import type { ResultMaker } from '../evals/result-maker.ts'
-import type { Spec } from '../evals/spec.ts'
+import { enqueueSlotJobs } from '../evals/lanes.ts'
+import type { ModelClients } from '../evals/models.ts'
+import type { EvalAggregator } from '../evals/result-maker.ts'
+import type { GenerationJobSpec } from '../evals/spec.ts'
 import type { Producer } from '../queue/producer.ts'
-import { ACTIVE_MOST_MS, type Samplings } from '../store/samplings.ts'
+import { type GenerationJobRepository, MAX_ACTIVE_MS } from '../store/samplings.ts'
 
-const EVERY_MS = 10_000
+const JOB_SWEEP_INTERVAL_MS = 10_000
 
-interface Parts {
-  samplings: Samplings
+interface GenerationJobSweeperDeps {
+  generationJobs: GenerationJobRepository
   producer: Producer
-  models: Models
-  results: ResultMaker
+  models: ModelClients
+  aggregator: EvalAggregator
 }
 
-export function startSamplingSweeper(parts: Parts, onError: (error: unknown) => void): { close(): void } {
-  const timer = setInterval(() => void sweepSamplings(parts).catch(onError), EVERY_MS)
+export function startGenerationJobSweeper(
+  parts: GenerationJobSweeperDeps,
+  onError: (error: unknown) => void,
+): { close(): void } {
+  const timer = setInterval(() => void sweepGenerationJobs(parts).catch(onError), JOB_SWEEP_INTERVAL_MS)
   return { close: () => clearInterval(timer) }
 }
 
 /** A lane that is at work keeps its job: adding it again changes nothing. */
-export async function sweepSamplings({ samplings, producer, models, results }: Parts): Promise<void> {
-  const ended = models.ids() // before it is asked who is active: what begins meanwhile is not among them
-  for (const { id, since } of await samplings.active()) {
+export async function sweepGenerationJobs({
+  generationJobs: samplings,
+  producer,
+  models,
+  aggregator: results,
+}: GenerationJobSweeperDeps): Promise<void> {
+  const ended = models.listJobIds() // before it is asked who is active: what begins meanwhile is not among them
+  for (const { id, since } of await samplings.listActive()) {
     ended.delete(id)
-    const found = await samplings.find(id)
+    const found = await samplings.get(id)
     const age = Date.now() - since
     if (!found || (found.status !== 'queued' && found.status !== 'running')) {
-      if (age > EVERY_MS) await samplings.deactivate(id)
-    } else if (age > ACTIVE_MOST_MS) {
-      await results.end(id, 'failed', 'It did not come to an end in time')
+      if (age > JOB_SWEEP_INTERVAL_MS) await samplings.markInactive(id)
+    } else if (age > MAX_ACTIVE_MS) {
+      await results.finalize(id, 'failed', 'It did not come to an end in time')
     } else {
-      const { model } = found.spec as Spec // as its maker wrote it
-      if (model) await addLanes(producer, id, model.concurrency, found.total)
+      const { model } = found.spec as GenerationJobSpec // as its maker wrote it
+      if (model) await enqueueSlotJobs(producer, id, model.concurrency, found.total)
     }
   }
   for (const id of ended) models.close(id)

@@ -2,6 +2,6 @@
 import type { Dumps } from '../dumps/dumps.ts'
 import type { FrozenFile } from '../store/dumps.ts'
 
-export function writeDump({ dumps }: { dumps: Dumps }) {
-  return (file: FrozenFile): Promise<void> => dumps.write(file)
+export function createWriteDumpProcessor({ dumps }: { dumps: Dumps }) {
+  return (file: FrozenFile): Promise<void> => dumps.writeFile(file)
 }

@@ -2,26 +2,26 @@
 import type { Logger } from 'pino'
 import type { GroupVerdict } from '../words/verdict.ts'
 
-const EVERY_MS = 60_000
+const LOG_INTERVAL_MS = 60_000
 
-interface Tally {
+interface FormatErrorCounts {
   rollouts: number
   faults: Record<string, number>
 }
 
-export class FormatFaults {
+export class FormatErrorLogger {
   readonly #log: Logger
   readonly #timer: NodeJS.Timeout
-  #tallies = new Map<string, Tally>()
+  #countsByRun = new Map<string, FormatErrorCounts>()
 
   constructor(log: Logger) {
     this.#log = log
-    this.#timer = setInterval(() => this.tell(), EVERY_MS)
+    this.#timer = setInterval(() => this.flush(), LOG_INTERVAL_MS)
   }
 
   add(run: string, verdicts: GroupVerdict[]): void {
-    const tally = this.#tallies.get(run) ?? { rollouts: 0, faults: {} }
-    this.#tallies.set(run, tally)
+    const tally = this.#countsByRun.get(run) ?? { rollouts: 0, faults: {} }
+    this.#countsByRun.set(run, tally)
     for (const verdict of verdicts) {
       if (verdict.status !== 'scored') continue
       tally.rollouts += 1
@@ -29,16 +29,16 @@ export class FormatFaults {
     }
   }
 
-  tell(): void {
-    for (const [run, { rollouts, faults }] of this.#tallies) {
+  flush(): void {
+    for (const [run, { rollouts, faults }] of this.#countsByRun) {
       const count = Object.values(faults).reduce((sum, n) => sum + n, 0)
       if (count > 0) this.#log.info({ run, rollouts, faults }, `${count} of ${rollouts} completions have format faults`)
     }
-    this.#tallies = new Map()
+    this.#countsByRun = new Map()
   }
 
   close(): void {
     clearInterval(this.#timer)
-    this.tell()
+    this.flush()
   }
 }

@@ -1,23 +1,29 @@
 /** How a completion became a verdict, as one debug line: the extraction, each reading with its score, what came of it. */
-import type { Trace } from '../items/judge.ts'
-import type { Scoring } from '../scoring/verdicts.ts'
-import { cutForLog } from './run-log.ts'
+import type { GradingTrace } from '../items/judge.ts'
+import type { ScorerResult } from '../scoring/verdicts.ts'
+import { truncateForLog } from './run-log.ts'
 
-export function judgingLine({ rollout, text, extraction, readings, verdict }: Trace): object {
+export function buildGradingTraceFields({
+  rollout,
+  text,
+  extraction,
+  scorerResults: readings,
+  verdict,
+}: GradingTrace): object {
   const scored = verdict.status === 'scored' ? verdict : undefined
   return {
     rollout,
     extraction,
-    completion: text === undefined ? null : cutForLog(text),
-    answer: scored?.answer == null ? null : cutForLog(scored.answer),
+    completion: text === undefined ? null : truncateForLog(text),
+    answer: scored?.answer == null ? null : truncateForLog(scored.answer),
     fault: scored?.fault ?? null,
-    readings: Object.fromEntries(readings.map((scoring, k) => [k === 0 ? 'bare' : 'in_tags', told(scoring)])),
+    readings: Object.fromEntries(readings.map((scoring, k) => [k === 0 ? 'bare' : 'in_tags', formatScoring(scoring)])),
     score: verdict.score,
     ...(verdict.status === 'unscored' && { code: verdict.code }),
   }
 }
 
-function told(scoring: Scoring): number | string {
+function formatScoring(scoring: ScorerResult): number | string {
   switch (scoring.kind) {
     case 'score':
       return scoring.score

@@ -1,13 +1,16 @@
 /** Errors that come again and again, as while Redis is away: each is told once, and then now and then with how many came. */
 
-const EVERY_MS = 30_000
+const REPEAT_INTERVAL_MS = 30_000
 /** Messages may hold anything: of more the oldest is forgotten. */
-const KINDS_MAX = 100
+const MAX_TRACKED_MESSAGES = 100
 
-export function seldom(tell: (error: unknown, untold: number) => void, everyMs = EVERY_MS): (error: unknown) => void {
+export function throttledLog(
+  tell: (error: unknown, untold: number) => void,
+  everyMs = REPEAT_INTERVAL_MS,
+): (error: unknown) => void {
   const kinds = new Map<string, { toldAt: number; untold: number }>()
   return (error) => {
-    const kind = messageOf(error)
+    const kind = errorMessage(error)
     const before = kinds.get(kind)
     if (before && performance.now() - before.toldAt < everyMs) {
       before.untold++
@@ -16,13 +19,13 @@ export function seldom(tell: (error: unknown, untold: number) => void, everyMs =
     kinds.delete(kind)
     kinds.set(kind, { toldAt: performance.now(), untold: 0 })
     const [oldest] = kinds.keys()
-    if (kinds.size > KINDS_MAX && oldest !== undefined) kinds.delete(oldest)
+    if (kinds.size > MAX_TRACKED_MESSAGES && oldest !== undefined) kinds.delete(oldest)
     tell(error, before?.untold ?? 0)
   }
 }
 
 /** What went wrong; several attempts that failed together (IPv4 and IPv6) have a code and no message. */
-export function messageOf(error: unknown): string {
+export function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.message || ('code' in error && String(error.code)) || error.name
 }

@@ -1,13 +1,13 @@
 /** Every metric that the server answers with: a stable set. docs/metrics.md is held to this table by a test. */
 
-interface Row {
+interface MetricDefinition {
   kind: 'counter' | 'gauge' | 'histogram'
   help: string
   labels: readonly string[]
   buckets?: readonly number[]
 }
 
-const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+const DURATION_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
 /**
  * Counters and histograms are of all processes together, and live in Redis. Gauges with a `process` label are of one
@@ -21,7 +21,7 @@ export const METRICS = {
     kind: 'histogram',
     help: 'Time to answer, with what the caller asked to wait (Prefer: wait)',
     labels: ['method', 'route'],
-    buckets: SECONDS,
+    buckets: DURATION_BUCKETS_S,
   },
 
   rgs_items_made_total: { kind: 'counter', help: 'Items made by the engine', labels: ['task'] },
@@ -132,26 +132,26 @@ export const METRICS = {
     help: 'Delay of the event loop over the last two seconds',
     labels: ['process', 'role', 'quantile'],
   },
-} as const satisfies Record<string, Row>
+} as const satisfies Record<string, MetricDefinition>
 
 export type MetricName = keyof typeof METRICS
-type OfKind<Kind extends Row['kind']> = {
+type NamesOfKind<Kind extends MetricDefinition['kind']> = {
   [Name in MetricName]: (typeof METRICS)[Name]['kind'] extends Kind ? Name : never
 }[MetricName]
-export type CounterName = OfKind<'counter'>
-export type GaugeName = OfKind<'gauge'>
-export type HistogramName = OfKind<'histogram'>
+export type CounterName = NamesOfKind<'counter'>
+export type GaugeName = NamesOfKind<'gauge'>
+export type HistogramName = NamesOfKind<'histogram'>
 
 /** A value for each label of a metric. */
-export type LabelsOf<Name extends MetricName> = Record<(typeof METRICS)[Name]['labels'][number], string>
+export type MetricLabels<Name extends MetricName> = Record<(typeof METRICS)[Name]['labels'][number], string>
 
 /** One value of a gauge. */
-export interface Sample {
+export interface GaugeValue {
   name: GaugeName
   labels: Record<string, string>
   value: number
 }
 
-export function sample<Name extends GaugeName>(name: Name, labels: LabelsOf<Name>, value: number): Sample {
+export function gaugeValue<Name extends GaugeName>(name: Name, labels: MetricLabels<Name>, value: number): GaugeValue {
   return { name, labels, value }
 }

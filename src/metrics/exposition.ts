@@ -1,8 +1,8 @@
 /** Prometheus text from the shared sums and the gauges of the moment. */
 import { AggregatorRegistry } from 'prom-client'
-import { type CounterName, type HistogramName, METRICS, type MetricName, type Sample } from './catalogue.ts'
+import { type CounterName, type GaugeValue, type HistogramName, METRICS, type MetricName } from './catalogue.ts'
 
-interface Value {
+interface SeriesValue {
   labels: Record<string, string>
   value: number
   metricName?: string
@@ -11,14 +11,14 @@ interface Value {
 export const { PROMETHEUS_CONTENT_TYPE } = AggregatorRegistry
 
 /** `sums`: fields as meters.ts writes them; those of metrics that this version does not know are left out. */
-export function exposition(sums: [field: string, sum: number][], gauges: Sample[]): Promise<string> {
-  const values = new Map<MetricName, Value[]>()
-  const put = (name: MetricName, value: Value) => {
+export function formatExposition(sums: [field: string, sum: number][], gauges: GaugeValue[]): Promise<string> {
+  const values = new Map<MetricName, SeriesValue[]>()
+  const put = (name: MetricName, value: SeriesValue) => {
     const some = values.get(name)
     if (some) some.push(value)
     else values.set(name, [value])
   }
-  for (const [name, series] of seriesOf(sums)) {
+  for (const [name, series] of groupByMetric(sums)) {
     const { labels, kind } = METRICS[name]
     const all = [...series].toSorted(([a], [b]) => (a < b ? -1 : 1))
     const named = (text: string) => {
@@ -28,7 +28,9 @@ export function exposition(sums: [field: string, sum: number][], gauges: Sample[
     values.set(
       name,
       all.flatMap(([text, parts]) =>
-        kind === 'counter' ? [{ labels: named(text), value: parts.get('') ?? 0 }] : histogram(name, named(text), parts),
+        kind === 'counter'
+          ? [{ labels: named(text), value: parts.get('') ?? 0 }]
+          : buildHistogramValues(name, named(text), parts),
       ),
     )
   }
@@ -43,11 +45,11 @@ export function exposition(sums: [field: string, sum: number][], gauges: Sample[
   return AggregatorRegistry.aggregate([metrics]).metrics()
 }
 
-type Series = Map<string, Map<string, number>>
+type SumsByLabels = Map<string, Map<string, number>>
 
 /** By metric, then by its label values as JSON: the sum of a counter under '', of a histogram by bucket. */
-function seriesOf(sums: [string, number][]): Map<CounterName | HistogramName, Series> {
-  const all = new Map<CounterName | HistogramName, Series>()
+function groupByMetric(sums: [string, number][]): Map<CounterName | HistogramName, SumsByLabels> {
+  const all = new Map<CounterName | HistogramName, SumsByLabels>()
   for (const [field, sum] of sums) {
     const [name, ...rest] = JSON.parse(field) as [CounterName | HistogramName, ...string[]] // as meters.ts writes
     if (!Object.hasOwn(METRICS, name)) continue
@@ -61,7 +63,11 @@ function seriesOf(sums: [string, number][]): Map<CounterName | HistogramName, Se
 }
 
 /** Buckets are kept each by itself, and told as Prometheus wants them: each with all below it. */
-function histogram(name: MetricName, labels: Record<string, string>, parts: Map<string, number>): Value[] {
+function buildHistogramValues(
+  name: MetricName,
+  labels: Record<string, string>,
+  parts: Map<string, number>,
+): SeriesValue[] {
   const row = METRICS[name]
   const bounds = 'buckets' in row ? row.buckets.map(String) : []
   let below = 0

@@ -1,36 +1,36 @@
 /** The metrics of one process, and its answer for all of them. */
 import type { Redis } from 'ioredis'
 import type { Engine } from '../engine/engine.ts'
-import { Fault } from '../faults.ts'
-import { Backlog } from '../queue/backlog.ts'
-import type { DumpBook } from '../store/dumps.ts'
-import type { Groups } from '../store/groups.ts'
-import type { Keys } from '../store/keys.ts'
+import { ServiceError } from '../faults.ts'
+import { QueueBacklogReader } from '../queue/backlog.ts'
+import type { DumpRepository } from '../store/dumps.ts'
+import type { GroupRepository } from '../store/groups.ts'
+import type { RedisKeys } from '../store/keys.ts'
 import { pingMasters } from '../store/nodes.ts'
-import { answeredWithin, PROBE_MS, redisFault } from '../store/redis.ts'
-import type { Runs } from '../store/runs.ts'
-import type { Samplings } from '../store/samplings.ts'
-import { Sums } from '../store/sums.ts'
+import { PROBE_TIMEOUT_MS, translateRedisError, withRedisTimeout } from '../store/redis.ts'
+import type { RunRepository } from '../store/runs.ts'
+import type { GenerationJobRepository } from '../store/samplings.ts'
+import { SharedCounters } from '../store/sums.ts'
 import { VERSION } from '../version.ts'
 import type { Overview } from '../words/overview.ts'
-import { sample } from './catalogue.ts'
-import { exposition } from './exposition.ts'
-import { Meters } from './meters.ts'
-import { processesOf, queuesOf } from './overview.ts'
-import { ProcessReports, type Role } from './processes.ts'
-import { standing } from './standing.ts'
-import { totalsOf } from './totals.ts'
-import { Trail, type TrailPoint } from './trail.ts'
+import { gaugeValue } from './catalogue.ts'
+import { formatExposition } from './exposition.ts'
+import { MetricsRecorder } from './meters.ts'
+import { buildProcessOverview, buildQueueOverview } from './overview.ts'
+import { ProcessGauges, type ProcessRole } from './processes.ts'
+import { collectRedisGauges } from './standing.ts'
+import { computeCounterTotals } from './totals.ts'
+import { type HourlyPoint, HourlySeries } from './trail.ts'
 
-interface Parts {
+interface MetricsDeps {
   redis: Redis
-  keys: Keys
+  keys: RedisKeys
   engine: Engine
-  runs: Runs
-  groups: Groups
-  dumps: DumpBook
-  samplings: Samplings
-  role: Role
+  runs: RunRepository
+  groups: GroupRepository
+  dumps: DumpRepository
+  generationJobs: GenerationJobRepository
+  role: ProcessRole
 }
 
 /**
@@ -38,62 +38,70 @@ interface Parts {
  * all, and none of them ever falls when a process ends. A process that is killed takes its last second with it.
  */
 export class Metrics {
-  readonly meters: Meters
-  readonly #parts: Parts
-  readonly #sums: Sums
-  readonly #reports: ProcessReports
-  readonly #backlog: Backlog
-  readonly #trail: Trail
+  readonly recorder: MetricsRecorder
+  readonly #deps: MetricsDeps
+  readonly #sums: SharedCounters
+  readonly #processGauges: ProcessGauges
+  readonly #backlog: QueueBacklogReader
+  readonly #hourlySeries: HourlySeries
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-    this.#sums = new Sums(parts.redis, parts.keys.metrics)
-    this.meters = new Meters(this.#sums)
-    this.#reports = new ProcessReports({ ...parts, meters: this.meters })
-    this.#backlog = new Backlog(parts.redis, parts.keys.jobs)
-    this.#trail = new Trail(parts.redis, parts.keys, () => this.#point())
+  constructor(parts: MetricsDeps) {
+    this.#deps = parts
+    this.#sums = new SharedCounters(parts.redis, parts.keys.metricSums)
+    this.recorder = new MetricsRecorder(this.#sums)
+    this.#processGauges = new ProcessGauges({ ...parts, recorder: this.recorder })
+    this.#backlog = new QueueBacklogReader(parts.redis, parts.keys.queuePrefix)
+    this.#hourlySeries = new HourlySeries(parts.redis, parts.keys, () => this.#currentPoint())
   }
 
   /**
    * Prometheus text. While Redis is away, or stuck: this process's own gauges, and `rgs_redis_up 0`. Only the ping is
    * bounded: with many runs the rest may take longer, which says nothing about Redis. Only runs that `may` allows are named.
    */
-  async text(may: (run: string) => boolean): Promise<string> {
-    const always = [sample('rgs_build_info', { version: VERSION, engine: this.#parts.engine.version }, 1)]
+  async scrape(may: (run: string) => boolean): Promise<string> {
+    const always = [gaugeValue('rgs_build_info', { version: VERSION, engine: this.#deps.engine.version }, 1)]
     try {
       const [sums, processes, state] = await Promise.all([
-        this.#sums.read(),
-        this.#reports.all(),
-        standing({ ...this.#parts, backlog: this.#backlog }, may),
-        answeredWithin(PROBE_MS, pingMasters(this.#parts.redis)),
+        this.#sums.readAll(),
+        this.#processGauges.listAll(),
+        collectRedisGauges({ ...this.#deps, backlog: this.#backlog }, may),
+        withRedisTimeout(PROBE_TIMEOUT_MS, pingMasters(this.#deps.redis)),
       ])
-      return await exposition(sums, [...always, sample('rgs_redis_up', {}, 1), ...processes, ...state])
+      return await formatExposition(sums, [...always, gaugeValue('rgs_redis_up', {}, 1), ...processes, ...state])
     } catch (error) {
-      if (!(redisFault(error) instanceof Fault)) throw error
-      return exposition([], [...always, sample('rgs_redis_up', {}, 0), ...this.#reports.own()])
+      if (!(translateRedisError(error) instanceof ServiceError)) throw error
+      return formatExposition([], [...always, gaugeValue('rgs_redis_up', {}, 0), ...this.#processGauges.listOwn()])
     }
   }
 
   /** What the first page of the dashboard shows. */
   async overview(): Promise<Pick<Overview, 'totals' | 'queues' | 'processes'>> {
-    const [sums, backlog, processes] = await Promise.all([this.#sums.read(), this.#backlog.all(), this.#reports.all()])
-    return { totals: totalsOf(sums), queues: queuesOf(backlog, Date.now()), processes: processesOf(processes) }
+    const [sums, backlog, processes] = await Promise.all([
+      this.#sums.readAll(),
+      this.#backlog.readAll(),
+      this.#processGauges.listAll(),
+    ])
+    return {
+      totals: computeCounterTotals(sums),
+      queues: buildQueueOverview(backlog, Date.now()),
+      processes: buildProcessOverview(processes),
+    }
   }
 
   /** The totals of the last hour, oldest first. */
-  trail(): Promise<TrailPoint[]> {
-    return this.#trail.read()
+  listHourlyPoints(): Promise<HourlyPoint[]> {
+    return this.#hourlySeries.list()
   }
 
-  async #point(): Promise<TrailPoint> {
-    const [sums, backlog] = await Promise.all([this.#sums.read(), this.#backlog.all()])
+  async #currentPoint(): Promise<HourlyPoint> {
+    const [sums, backlog] = await Promise.all([this.#sums.readAll(), this.#backlog.readAll()])
     const queued = backlog.reduce((sum, { jobs }) => sum + jobs.waiting + jobs.active + jobs.delayed, 0)
-    return { at: new Date().toISOString(), queued, ...totalsOf(sums) }
+    return { at: new Date().toISOString(), queued, ...computeCounterTotals(sums) }
   }
 
   async close(): Promise<void> {
-    this.#trail.close()
-    await this.#reports.close()
+    this.#hourlySeries.close()
+    await this.#processGauges.close()
     await this.#sums.close()
     await this.#backlog.close()
   }

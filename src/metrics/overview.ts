@@ -1,9 +1,9 @@
 /** What the metrics say of the server at a moment, as JSON for people's eyes. */
 import type { QueueBacklog } from '../queue/backlog.ts'
 import type { Overview } from '../words/overview.ts'
-import type { Sample } from './catalogue.ts'
+import type { GaugeValue } from './catalogue.ts'
 
-export function queuesOf(backlog: QueueBacklog[], now: number): Overview['queues'] {
+export function buildQueueOverview(backlog: QueueBacklog[], now: number): Overview['queues'] {
   return backlog.map(({ queue, jobs, oldestAt }) => ({
     queue,
     ...jobs,
@@ -12,11 +12,11 @@ export function queuesOf(backlog: QueueBacklog[], now: number): Overview['queues
 }
 
 /** One row for each process, API processes first. */
-export function processesOf(samples: Sample[]): Overview['processes'] {
+export function buildProcessOverview(samples: GaugeValue[]): Overview['processes'] {
   const byProcess = Map.groupBy(samples, ({ labels }) => labels.process ?? '')
   return [...byProcess]
     .map(([process, own]) => {
-      const value = (name: Sample['name'], labels: Record<string, string> = {}) =>
+      const value = (name: GaugeValue['name'], labels: Record<string, string> = {}) =>
         own.find((sample) => sample.name === name && Object.entries(labels).every(([k, v]) => sample.labels[k] === v))
           ?.value ?? 0
       const hosts = own.filter(({ name }) => name === 'rgs_engine_hosts')

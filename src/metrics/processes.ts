@@ -3,112 +3,118 @@ import { hostname } from 'node:os'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Redis } from 'ioredis'
 import type { Engine } from '../engine/engine.ts'
-import type { Keys } from '../store/keys.ts'
-import { type Sample, sample } from './catalogue.ts'
-import type { Meters } from './meters.ts'
+import type { RedisKeys } from '../store/keys.ts'
+import { type GaugeValue, gaugeValue } from './catalogue.ts'
+import type { MetricsRecorder } from './meters.ts'
 
-const EVERY_MS = 2000
-const ALIVE_MS = 10_000
+const REPORT_INTERVAL_MS = 2000
+const REPORT_TTL_MS = 10_000
 
 /** How often the loop is asked; what it measures has this in it. */
-const RESOLUTION_MS = 10
+const LOOP_DELAY_RESOLUTION_MS = 10
 
-export type Role = 'api' | 'worker'
+export type ProcessRole = 'api' | 'worker'
 
-interface Parts {
+interface ProcessGaugesDeps {
   redis: Redis
-  keys: Keys
+  keys: RedisKeys
   engine: Engine
-  meters: Meters
-  role: Role
+  recorder: MetricsRecorder
+  role: ProcessRole
 }
 
-interface Report {
+interface ProcessReport {
   at: number
-  samples: Sample[]
+  samples: GaugeValue[]
 }
 
-export class ProcessReports {
-  readonly #parts: Parts
-  readonly #process = `${hostname()}/${process.pid}`
-  readonly #delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+export class ProcessGauges {
+  readonly #deps: ProcessGaugesDeps
+  readonly #processName = `${hostname()}/${process.pid}`
+  readonly #loopDelay = monitorEventLoopDelay({ resolution: LOOP_DELAY_RESOLUTION_MS })
   readonly #timer: NodeJS.Timeout
-  readonly #counted = new Map<string, number>()
+  readonly #recordedExits = new Map<string, number>()
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-    this.#delay.enable()
-    this.#timer = setInterval(() => void this.#tell(), EVERY_MS)
+  constructor(parts: ProcessGaugesDeps) {
+    this.#deps = parts
+    this.#loopDelay.enable()
+    this.#timer = setInterval(() => void this.#report(), REPORT_INTERVAL_MS)
   }
 
   /** The gauges of this process, as they are now. */
-  own(): Sample[] {
-    const { role, engine } = this.#parts
-    const labels = { process: this.#process, role }
+  listOwn(): GaugeValue[] {
+    const { role, engine } = this.#deps
+    const labels = { process: this.#processName, role }
     const { user, system } = process.cpuUsage()
-    const quantiles = { '0.5': this.#delay.percentile(50), '0.99': this.#delay.percentile(99), '1': this.#delay.max }
+    const quantiles = {
+      '0.5': this.#loopDelay.percentile(50),
+      '0.99': this.#loopDelay.percentile(99),
+      '1': this.#loopDelay.max,
+    }
     return [
-      sample('rgs_process_up', labels, 1),
-      sample('rgs_process_resident_bytes', labels, process.memoryUsage.rss()),
-      sample('rgs_process_cpu_seconds', labels, (user + system) / 1e6),
-      sample('rgs_engine_up', labels, engine.health().ok ? 1 : 0),
-      ...Object.entries(engine.hosts()).map(([kind, { alive }]) =>
-        sample('rgs_engine_hosts', { ...labels, kind }, alive),
+      gaugeValue('rgs_process_up', labels, 1),
+      gaugeValue('rgs_process_resident_bytes', labels, process.memoryUsage.rss()),
+      gaugeValue('rgs_process_cpu_seconds', labels, (user + system) / 1e6),
+      gaugeValue('rgs_engine_up', labels, engine.health().ok ? 1 : 0),
+      ...Object.entries(engine.pythonWorkers()).map(([kind, { alive }]) =>
+        gaugeValue('rgs_engine_hosts', { ...labels, kind }, alive),
       ),
       ...Object.entries(quantiles).map(([quantile, ns]) =>
-        sample('rgs_event_loop_delay_seconds', { ...labels, quantile }, delayOf(ns)),
+        gaugeValue('rgs_event_loop_delay_seconds', { ...labels, quantile }, toLoopDelaySeconds(ns)),
       ),
     ]
   }
 
   /** The gauges of every process that lives; this one's are of now. */
-  async all(): Promise<Sample[]> {
-    const { redis, keys } = this.#parts
-    const told = Object.entries(await redis.hgetall(keys.processes))
-    const reports = told.map(([name, text]) => ({ name, ...(JSON.parse(text) as Report) })) // written by #tell
+  async listAll(): Promise<GaugeValue[]> {
+    const { redis, keys } = this.#deps
+    const told = Object.entries(await redis.hgetall(keys.processReports))
+    const reports = told.map(([name, text]) => ({ name, ...(JSON.parse(text) as ProcessReport) })) // written by #tell
     const [alive, gone] = [true, false].map((lives) =>
-      reports.filter(({ at }) => Date.now() - at < ALIVE_MS === lives).map(({ name, samples }) => ({ name, samples })),
+      reports
+        .filter(({ at }) => Date.now() - at < REPORT_TTL_MS === lives)
+        .map(({ name, samples }) => ({ name, samples })),
     )
-    if (gone && gone.length > 0) await redis.hdel(keys.processes, ...gone.map(({ name }) => name))
-    const others = (alive ?? []).filter(({ name }) => name !== this.#process)
-    return [...this.own(), ...others.flatMap(({ samples }) => samples)]
+    if (gone && gone.length > 0) await redis.hdel(keys.processReports, ...gone.map(({ name }) => name))
+    const others = (alive ?? []).filter(({ name }) => name !== this.#processName)
+    return [...this.listOwn(), ...others.flatMap(({ samples }) => samples)]
   }
 
   async close(): Promise<void> {
     clearInterval(this.#timer)
-    this.#delay.disable()
-    await this.#parts.redis.hdel(this.#parts.keys.processes, this.#process).catch(() => {})
+    this.#loopDelay.disable()
+    await this.#deps.redis.hdel(this.#deps.keys.processReports, this.#processName).catch(() => {})
   }
 
-  async #tell(): Promise<void> {
-    const { redis, keys, meters } = this.#parts
-    this.#countEnds()
-    const report: Report = { at: Date.now(), samples: this.own() }
-    this.#delay.reset()
+  async #report(): Promise<void> {
+    const { redis, keys, recorder: meters } = this.#deps
+    this.#recordWorkerExits()
+    const report: ProcessReport = { at: Date.now(), samples: this.listOwn() }
+    this.#loopDelay.reset()
     try {
       const asked = performance.now()
       await redis.ping()
       meters.observe('rgs_redis_ping_seconds', {}, (performance.now() - asked) / 1000)
-      await redis.hset(keys.processes, this.#process, JSON.stringify(report))
+      await redis.hset(keys.processReports, this.#processName, JSON.stringify(report))
     } catch {
       // Redis is away: told again soon
     }
   }
 
   /** The engine counts since the process began; the shared sums are told what is new. */
-  #countEnds(): void {
-    for (const [kind, { ends }] of Object.entries(this.#parts.engine.hosts())) {
+  #recordWorkerExits(): void {
+    for (const [kind, { ends }] of Object.entries(this.#deps.engine.pythonWorkers())) {
       for (const [cause, count] of Object.entries(ends)) {
         const key = `${kind} ${cause}`
-        const more = count - (this.#counted.get(key) ?? 0)
+        const more = count - (this.#recordedExits.get(key) ?? 0)
         if (more === 0) continue
-        this.#counted.set(key, count)
-        this.#parts.meters.count('rgs_engine_host_ends_total', { kind, cause }, more)
+        this.#recordedExits.set(key, count)
+        this.#deps.recorder.increment('rgs_engine_host_ends_total', { kind, cause }, more)
       }
     }
   }
 }
 
-function delayOf(ns: number): number {
-  return Math.max(0, ns / 1e9 - RESOLUTION_MS / 1000)
+function toLoopDelaySeconds(ns: number): number {
+  return Math.max(0, ns / 1e9 - LOOP_DELAY_RESOLUTION_MS / 1000)
 }

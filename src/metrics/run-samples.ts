@@ -1,52 +1,56 @@
 /** The gauges of one run. */
-import type { DumpBook } from '../store/dumps.ts'
-import type { Groups } from '../store/groups.ts'
-import type { Runs, StoredRun } from '../store/runs.ts'
-import { settingsInForce } from '../words/run.ts'
-import { type Sample, sample } from './catalogue.ts'
+import type { DumpRepository } from '../store/dumps.ts'
+import type { GroupRepository } from '../store/groups.ts'
+import type { RunRepository, StoredRun } from '../store/runs.ts'
+import { resolveSettings } from '../words/run.ts'
+import { type GaugeValue, gaugeValue } from './catalogue.ts'
 
 /** Of a run's fields those that are times are told otherwise, or by nobody. */
-const NOT_COUNTS = /_at$|^at_|^last_/
+const NON_COUNTER_FIELD = /_at$|^at_|^last_/
 
-interface Parts {
-  runs: Runs
-  groups: Groups
-  dumps: DumpBook
+interface RunGaugesDeps {
+  runs: RunRepository
+  groups: GroupRepository
+  dumps: DumpRepository
 }
 
-export async function runSamples(run: StoredRun, { runs, groups, dumps }: Parts): Promise<Sample[]> {
+export async function collectRunGauges(run: StoredRun, { runs, groups, dumps }: RunGaugesDeps): Promise<GaugeValue[]> {
   const [waiting, levels, oldest, dumped] = await Promise.all([
-    runs.waiting(run),
-    runs.levels(run),
-    groups.oldestPendingAt(run.name, run.epoch),
-    dumps.progress({ run: run.name, uuid: run.uuid }),
+    runs.readBacklog(run),
+    runs.readCurriculumLevels(run),
+    groups.getOldestPendingTime(run.name, run.epoch),
+    dumps.readProgress({ run: run.name, uuid: run.uuid }),
   ])
-  const { batch_size, unscored_rollouts } = settingsInForce(run.named)
+  const { batch_size, unscored_rollouts } = resolveSettings(run.explicitSettings)
   const label = { run: run.name }
-  const stock = { queued: waiting.queued, buffered: waiting.buffered, in_open_batches: waiting.open }
+  const stock = {
+    queued: waiting.queuedGroups,
+    buffered: waiting.bufferedGroups,
+    in_open_batches: waiting.openBatchGroups,
+  }
   const batch = {
     wanted: batch_size,
-    buffered: unscored_rollouts === 'omit' ? waiting.scored : waiting.rollouts,
+    buffered: unscored_rollouts === 'omit' ? waiting.bufferedScoredRollouts : waiting.bufferedRollouts,
     queued: waiting.queuedRollouts,
   }
   return [
-    ...Object.entries(stock).map(([state, count]) => sample('rgs_run_groups', { ...label, state }, count)),
-    ...Object.entries(batch).map(([of, count]) => sample('rgs_run_batch_rollouts', { ...label, of }, count)),
-    sample('rgs_run_bytes', label, waiting.bytes),
-    sample('rgs_run_oldest_queued_seconds', label, oldest === undefined ? 0 : (Date.now() - oldest) / 1000),
-    ...(run.counters.step === undefined ? [] : [sample('rgs_run_step', label, run.counters.step)]),
+    ...Object.entries(stock).map(([state, count]) => gaugeValue('rgs_run_groups', { ...label, state }, count)),
+    ...Object.entries(batch).map(([of, count]) => gaugeValue('rgs_run_batch_rollouts', { ...label, of }, count)),
+    gaugeValue('rgs_run_bytes', label, waiting.bytes),
+    gaugeValue('rgs_run_oldest_queued_seconds', label, oldest === undefined ? 0 : (Date.now() - oldest) / 1000),
+    ...(run.counters.step === undefined ? [] : [gaugeValue('rgs_run_step', label, run.counters.step)]),
     ...Object.entries(run.counters)
-      .filter(([of]) => of !== 'step' && !NOT_COUNTS.test(of))
-      .map(([of, count]) => sample('rgs_run_counts', { ...label, of }, count)),
+      .filter(([of]) => of !== 'step' && !NON_COUNTER_FIELD.test(of))
+      .map(([of, count]) => gaugeValue('rgs_run_counts', { ...label, of }, count)),
     ...Object.entries(dumped).flatMap(([kind, { waiting: waits, written, refused, unwritten }]) => [
       ...Object.entries({ waiting: waits, written, refused }).map(([state, count]) =>
-        sample('rgs_dump_groups', { ...label, kind, state }, count),
+        gaugeValue('rgs_dump_groups', { ...label, kind, state }, count),
       ),
-      sample('rgs_dump_files_unwritten', { ...label, kind }, unwritten),
+      gaugeValue('rgs_dump_files_unwritten', { ...label, kind }, unwritten),
     ]),
     ...Object.entries(levels).flatMap(([task, { difficulty, accuracy }]) => [
-      sample('rgs_curriculum_difficulty', { ...label, task }, difficulty),
-      sample('rgs_curriculum_accuracy', { ...label, task }, accuracy),
+      gaugeValue('rgs_curriculum_difficulty', { ...label, task }, difficulty),
+      gaugeValue('rgs_curriculum_accuracy', { ...label, task }, accuracy),
     ]),
   ]
 }

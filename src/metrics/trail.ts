@@ -1,46 +1,46 @@
 /** The totals of the last hour, a point every ten seconds: written by whichever process comes first, read by all. */
 import type { Redis } from 'ioredis'
-import type { Keys } from '../store/keys.ts'
-import type { Totals } from './totals.ts'
+import type { RedisKeys } from '../store/keys.ts'
+import type { CounterTotals } from './totals.ts'
 
-const EVERY_MS = 10_000
-const POINTS_MOST = 360
+const POINT_INTERVAL_MS = 10_000
+const MAX_POINTS = 360
 
 /** Totals at a moment, and how many jobs waited then. */
-export interface TrailPoint extends Totals {
+export interface HourlyPoint extends CounterTotals {
   /** ISO 8601 */
   at: string
   queued: number
 }
 
-export class Trail {
+export class HourlySeries {
   readonly #redis: Redis
-  readonly #keys: Keys
+  readonly #keys: RedisKeys
   readonly #timer: NodeJS.Timeout
 
-  constructor(redis: Redis, keys: Keys, point: () => Promise<TrailPoint>) {
+  constructor(redis: Redis, keys: RedisKeys, point: () => Promise<HourlyPoint>) {
     this.#redis = redis
     this.#keys = keys
-    this.#timer = setInterval(() => void this.#write(point).catch(() => {}), EVERY_MS) // Redis is away: a gap
+    this.#timer = setInterval(() => void this.#appendPoint(point).catch(() => {}), POINT_INTERVAL_MS) // Redis is away: a gap
   }
 
   /** Oldest first. */
-  async read(): Promise<TrailPoint[]> {
-    const points = await this.#redis.lrange(this.#keys.trail, 0, -1)
-    return points.toReversed().map((text) => JSON.parse(text) as TrailPoint) // written below
+  async list(): Promise<HourlyPoint[]> {
+    const points = await this.#redis.lrange(this.#keys.hourlySeries, 0, -1)
+    return points.toReversed().map((text) => JSON.parse(text) as HourlyPoint) // written below
   }
 
   close(): void {
     clearInterval(this.#timer)
   }
 
-  async #write(point: () => Promise<TrailPoint>): Promise<void> {
-    const mine = await this.#redis.set(this.#keys.trailTurn, '1', 'PX', EVERY_MS - 500, 'NX')
+  async #appendPoint(point: () => Promise<HourlyPoint>): Promise<void> {
+    const mine = await this.#redis.set(this.#keys.hourlySeriesLock, '1', 'PX', POINT_INTERVAL_MS - 500, 'NX')
     if (mine === null) return
     await this.#redis
       .multi()
-      .lpush(this.#keys.trail, JSON.stringify(await point()))
-      .ltrim(this.#keys.trail, 0, POINTS_MOST - 1)
+      .lpush(this.#keys.hourlySeries, JSON.stringify(await point()))
+      .ltrim(this.#keys.hourlySeries, 0, MAX_POINTS - 1)
       .exec()
   }
 }

@@ -2,25 +2,25 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { APIConnectionError, APIConnectionTimeoutError, APIError, OpenAI } from 'openai'
 import type { PromptMessage } from '../words/item.ts'
-import { CallRefused, type GuardedFetch } from './guarded-fetch.ts'
-import { type Reply, readReply } from './reply.ts'
+import { BlockedRequestError, type GuardedFetch } from './guarded-fetch.ts'
+import { type ModelResponse, parseModelResponse } from './reply.ts'
 
-const BACKOFF_MS = 500
-const BACKOFF_MOST_MS = 30_000
+const BACKOFF_BASE_MS = 500
+const BACKOFF_MAX_MS = 30_000
 /** A longer Retry-After is cut to this: the sampler shows progress, and can be cancelled meanwhile. */
-const RETRY_AFTER_MOST_MS = 10 * 60_000
-const RETRIED = new Set([408, 409, 425, 429])
-const NUMBER = /^\d+(\.\d+)?$/
-const DETAIL_CHARS = 300
+const RETRY_AFTER_MAX_MS = 10 * 60_000
+const RETRYABLE_STATUSES = new Set([408, 409, 425, 429])
+const DECIMAL_PATTERN = /^\d+(\.\d+)?$/
+const MAX_DETAIL_CHARS = 300
 
-export interface ModelPlace {
+export interface ModelEndpoint {
   name: string
   base_url: string
   api_key?: string | undefined
 }
 
 /** How a model is asked, beside the messages. */
-export interface Asking {
+export interface GenerationParams {
   temperature: number | null
   max_tokens?: number | undefined
   top_p?: number | undefined
@@ -33,22 +33,22 @@ export interface Asking {
 }
 
 /** Why no completion came, after all tries; `detail` never holds the key. */
-export class NoReply extends Error {}
+export class ModelRequestError extends Error {}
 
-interface Failure {
+interface RequestFailure {
   detail: string
-  retry: boolean
+  retryable: boolean
   afterMs?: number
 }
 
-export class Model {
+export class ModelClient {
   readonly #client: OpenAI
-  readonly #name: string
-  readonly #key: string | undefined
+  readonly #modelName: string
+  readonly #apiKey: string | undefined
 
-  constructor({ name, base_url, api_key }: ModelPlace, { fetch }: GuardedFetch) {
-    this.#name = name
-    this.#key = api_key
+  constructor({ name, base_url, api_key }: ModelEndpoint, { fetch }: GuardedFetch) {
+    this.#modelName = name
+    this.#apiKey = api_key
     this.#client = new OpenAI({
       baseURL: base_url,
       apiKey: api_key ?? 'none',
@@ -63,19 +63,23 @@ export class Model {
   }
 
   /** Throws `NoReply`, or the signal's reason once it is aborted. */
-  async ask(messages: PromptMessage[], asking: Asking, signal: AbortSignal): Promise<Reply> {
+  async complete(messages: PromptMessage[], asking: GenerationParams, signal: AbortSignal): Promise<ModelResponse> {
     for (let tries = 0; ; tries++) {
-      const outcome = await this.#askOnce(messages, asking, signal)
+      const outcome = await this.#completeOnce(messages, asking, signal)
       if ('content' in outcome) return outcome
-      if (!outcome.retry || tries >= asking.retries) throw new NoReply(this.#withoutKey(outcome.detail))
-      await sleep(outcome.afterMs ?? backoff(tries), undefined, { signal })
+      if (!outcome.retryable || tries >= asking.retries) throw new ModelRequestError(this.#redactApiKey(outcome.detail))
+      await sleep(outcome.afterMs ?? backoffDelayMs(tries), undefined, { signal })
     }
   }
 
-  async #askOnce(messages: PromptMessage[], asking: Asking, signal: AbortSignal): Promise<Reply | Failure> {
+  async #completeOnce(
+    messages: PromptMessage[],
+    asking: GenerationParams,
+    signal: AbortSignal,
+  ): Promise<ModelResponse | RequestFailure> {
     const { temperature, max_tokens, top_p, request, timeout_s } = asking
     const body = {
-      model: this.#name,
+      model: this.#modelName,
       messages,
       ...(temperature !== null && { temperature }),
       ...(max_tokens !== undefined && { max_tokens }),
@@ -87,36 +91,45 @@ export class Model {
         signal,
         timeout: timeout_s * 1000,
       })
-      const told = typeof answer === 'string' ? jsonOf(answer) : answer
-      return readReply(told) ?? { detail: `the answer is no chat completion: ${excerpt(told)}`, retry: true }
+      const told = typeof answer === 'string' ? parseJsonOrText(answer) : answer
+      return (
+        parseModelResponse(told) ?? {
+          detail: `the answer is no chat completion: ${responseToText(told)}`,
+          retryable: true,
+        }
+      )
     } catch (error) {
       signal.throwIfAborted()
-      return failureOf(error)
+      return toRequestFailure(error)
     }
   }
 
   /** Servers repeat a wrong key in their messages. */
-  #withoutKey(detail: string): string {
-    const clean = this.#key ? detail.replaceAll(this.#key, '[key]') : detail
-    return clean.slice(0, DETAIL_CHARS)
+  #redactApiKey(detail: string): string {
+    const clean = this.#apiKey ? detail.replaceAll(this.#apiKey, '[key]') : detail
+    return clean.slice(0, MAX_DETAIL_CHARS)
   }
 }
 
-function failureOf(error: unknown): Failure {
-  const refused = causes(error).find((cause) => cause instanceof CallRefused)
-  if (refused) return { detail: refused.message, retry: false }
-  if (error instanceof APIConnectionTimeoutError) return { detail: 'no answer within the timeout', retry: true }
-  if (error instanceof APIConnectionError) return { detail: connectionDetail(error), retry: true }
+function toRequestFailure(error: unknown): RequestFailure {
+  const refused = listCauses(error).find((cause) => cause instanceof BlockedRequestError)
+  if (refused) return { detail: refused.message, retryable: false }
+  if (error instanceof APIConnectionTimeoutError) return { detail: 'no answer within the timeout', retryable: true }
+  if (error instanceof APIConnectionError) return { detail: formatConnectionError(error), retryable: true }
   if (error instanceof APIError && typeof error.status === 'number') {
     const { status, headers } = error as APIError<number, Headers>
-    return { detail: `HTTP ${error.message}`, retry: RETRIED.has(status) || status >= 500, ...retryAfter(headers) }
+    return {
+      detail: `HTTP ${error.message}`,
+      retryable: RETRYABLE_STATUSES.has(status) || status >= 500,
+      ...parseRetryAfter(headers),
+    }
   }
-  if (error instanceof SyntaxError) return { detail: 'the answer is not JSON', retry: true }
-  return { detail: error instanceof Error ? connectionDetail(error) : String(error), retry: true }
+  if (error instanceof SyntaxError) return { detail: 'the answer is not JSON', retryable: true }
+  return { detail: error instanceof Error ? formatConnectionError(error) : String(error), retryable: true }
 }
 
 /** The client leaves a body as text where the server does not call it JSON, as simple servers forget to do. */
-function jsonOf(text: string): unknown {
+function parseJsonOrText(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -125,35 +138,35 @@ function jsonOf(text: string): unknown {
 }
 
 /** The server's own words, which may be an error that it sent with status 200. */
-function excerpt(answer: unknown): string {
+function responseToText(answer: unknown): string {
   const text = typeof answer === 'string' ? answer : (JSON.stringify(answer) ?? '')
   return text.trim() || 'nothing'
 }
 
-function connectionDetail(error: Error): string {
-  const [first, ...more] = causes(error).map(({ message }) => message)
+function formatConnectionError(error: Error): string {
+  const [first, ...more] = listCauses(error).map(({ message }) => message)
   return [first, more.at(-1)].filter(Boolean).join(' ')
 }
 
-function causes(error: unknown): Error[] {
+function listCauses(error: unknown): Error[] {
   const found: Error[] = []
   for (let cause = error; cause instanceof Error && found.length < 8; cause = cause.cause) found.push(cause)
   return found
 }
 
 /** Milliseconds, as OpenAI and Azure tell them beside; else seconds or a date, as HTTP has it. */
-function retryAfter(headers: Headers | undefined): { afterMs: number } | undefined {
+function parseRetryAfter(headers: Headers | undefined): { afterMs: number } | undefined {
   const exact = headers?.get('retry-after-ms') ?? ''
   const text = headers?.get('retry-after') ?? ''
-  const ms = NUMBER.test(exact)
+  const ms = DECIMAL_PATTERN.test(exact)
     ? Number(exact)
-    : NUMBER.test(text)
+    : DECIMAL_PATTERN.test(text)
       ? Number(text) * 1000
       : Date.parse(text) - Date.now()
-  return Number.isFinite(ms) ? { afterMs: Math.min(Math.max(ms, 0), RETRY_AFTER_MOST_MS) } : undefined
+  return Number.isFinite(ms) ? { afterMs: Math.min(Math.max(ms, 0), RETRY_AFTER_MAX_MS) } : undefined
 }
 
 /** Doubles with each try; at random in its upper half, so that many callers do not come back at once. */
-function backoff(tries: number): number {
-  return Math.min(BACKOFF_MS * 2 ** tries, BACKOFF_MOST_MS) * (0.5 + Math.random() / 2)
+function backoffDelayMs(tries: number): number {
+  return Math.min(BACKOFF_BASE_MS * 2 ** tries, BACKOFF_MAX_MS) * (0.5 + Math.random() / 2)
 }

@@ -2,33 +2,33 @@
 import { z } from 'zod'
 
 /** What is told beside the completion: told wrongly, it is no reason to lose the completion. */
-function aside<T extends z.ZodType>(shape: T) {
+function ignoreIfInvalid<T extends z.ZodType>(shape: T) {
   return shape.nullish().catch(undefined)
 }
 
-const TokenIds = aside(z.array(z.int()))
+const TokenIds = ignoreIfInvalid(z.array(z.int()))
 
-const Choice = z.looseObject({
+const ChatChoice = z.looseObject({
   message: z.looseObject({
     content: z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]).nullish(),
     reasoning: z.unknown().optional(),
     reasoning_content: z.unknown().optional(),
-    tool_calls: aside(z.array(z.unknown())),
+    tool_calls: ignoreIfInvalid(z.array(z.unknown())),
   }),
-  finish_reason: aside(z.string()),
+  finish_reason: ignoreIfInvalid(z.string()),
   token_ids: TokenIds,
   prompt_token_ids: TokenIds,
-  logprobs: aside(z.looseObject({ content: z.array(z.looseObject({ logprob: z.number() })).nullish() })),
+  logprobs: ignoreIfInvalid(z.looseObject({ content: z.array(z.looseObject({ logprob: z.number() })).nullish() })),
 })
 
 const ChatCompletion = z.looseObject({
-  choices: z.array(Choice).min(1),
-  usage: aside(z.looseObject({ completion_tokens: z.int().min(0) })),
+  choices: z.array(ChatChoice).min(1),
+  usage: ignoreIfInvalid(z.looseObject({ completion_tokens: z.int().min(0) })),
   prompt_token_ids: TokenIds,
 })
 
 /** A completion as it is kept. */
-export interface Reply {
+export interface ModelResponse {
   content: string
   /** Thinking that came apart from the content. */
   reasoning?: string
@@ -42,7 +42,7 @@ export interface Reply {
 }
 
 /** Undefined if this is no chat completion. */
-export function readReply(answer: unknown): Reply | undefined {
+export function parseModelResponse(answer: unknown): ModelResponse | undefined {
   const parsed = ChatCompletion.safeParse(answer)
   const choice = parsed.data?.choices[0]
   if (!parsed.data || !choice) return undefined
@@ -53,7 +53,7 @@ export function readReply(answer: unknown): Reply | undefined {
   const prompt = choice.prompt_token_ids ?? parsed.data.prompt_token_ids
   const tokens = parsed.data.usage?.completion_tokens ?? token_ids?.length
   return {
-    content: textOf(message.content ?? ''),
+    content: contentToText(message.content ?? ''),
     ...(typeof reasoning === 'string' && { reasoning }),
     ...(message.tool_calls?.length && { tool_calls: message.tool_calls }),
     finish_reason: finish_reason ?? null,
@@ -64,7 +64,7 @@ export function readReply(answer: unknown): Reply | undefined {
   }
 }
 
-function textOf(content: string | { type: string; text?: unknown }[]): string {
+function contentToText(content: string | { type: string; text?: unknown }[]): string {
   if (typeof content === 'string') return content
   return content.map(({ type, text }) => (type === 'text' && typeof text === 'string' ? text : '')).join('')
 }

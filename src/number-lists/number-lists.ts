@@ -2,8 +2,8 @@
  * Numbers of a JSON list from its bytes, to the bit as JSON.parse reads them, in under half of its time: lists of tokens and
  * log-probabilities are most of what large bodies hold.
  */
-import { type Numbers, smallest } from './numbers.ts'
-import { mostBytes, numbers, read, text } from './reader.ts'
+import { type NumberArray, toSmallestArray } from './numbers.ts'
+import { maxChunkBytes, numberBuffer, read, textBuffer } from './reader.ts'
 
 const COMMA = 0x2c
 
@@ -12,38 +12,38 @@ const COMMA = 0x2c
  * else does. undefined for all that is no list of numbers, and for numbers that JSON.parse has to read: of more than 19 digits,
  * or more than 40 places before or behind the point.
  */
-export function readNumbers(bytes: Uint8Array, from: number, to: number): Numbers | undefined {
+export function parseNumberList(bytes: Uint8Array, from: number, to: number): NumberArray | undefined {
   if (from === to) return new Int32Array()
-  if (to - from <= mostBytes) {
-    const count = readPiece(bytes, from, to)
-    return count < 0 ? undefined : smallest(numbers, count)
+  if (to - from <= maxChunkBytes) {
+    const count = parseChunk(bytes, from, to)
+    return count < 0 ? undefined : toSmallestArray(numberBuffer, count)
   }
   const pieces: Float64Array[] = []
   for (let at = from; at <= to; ) {
-    const end = endOfPiece(bytes, at, to)
-    const count = end < 0 ? -1 : readPiece(bytes, at, end)
+    const end = findChunkEnd(bytes, at, to)
+    const count = end < 0 ? -1 : parseChunk(bytes, at, end)
     if (count < 0) return undefined
-    pieces.push(numbers.slice(0, count))
+    pieces.push(numberBuffer.slice(0, count))
     at = end + 1
   }
-  const all = joined(pieces)
-  return smallest(all, all.length)
+  const all = concatChunks(pieces)
+  return toSmallestArray(all, all.length)
 }
 
 /** The end, or the last comma that can be reached; -1 where an entry is too long to have one. */
-function endOfPiece(bytes: Uint8Array, from: number, to: number): number {
-  const limit = from + mostBytes
+function findChunkEnd(bytes: Uint8Array, from: number, to: number): number {
+  const limit = from + maxChunkBytes
   if (to <= limit) return to
   const comma = bytes.lastIndexOf(COMMA, limit)
   return comma < from ? -1 : comma
 }
 
-function readPiece(bytes: Uint8Array, from: number, to: number): number {
-  text.set(bytes.subarray(from, to))
+function parseChunk(bytes: Uint8Array, from: number, to: number): number {
+  textBuffer.set(bytes.subarray(from, to))
   return read(to - from)
 }
 
-function joined(pieces: Float64Array[]): Float64Array {
+function concatChunks(pieces: Float64Array[]): Float64Array {
   const all = new Float64Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
   let at = 0
   for (const piece of pieces) {

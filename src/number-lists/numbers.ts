@@ -1,16 +1,16 @@
 /** Numbers of a list in the smallest type that gives back every one of them. Where there are nulls, they are NaN. */
-export type Numbers = Int32Array | Float32Array | Float64Array
+export type NumberArray = Int32Array | Float32Array | Float64Array
 
-export function areNumbers(value: unknown): value is Numbers {
+export function isNumberArray(value: unknown): value is NumberArray {
   return value instanceof Int32Array || value instanceof Float32Array || value instanceof Float64Array
 }
 
 /** The first so many in a list of their own. A loop for each type: one for both would be three times as slow. */
-export function smallest(values: Float64Array, count: number): Numbers {
-  return whole(values, count) ?? single(values, count) ?? values.slice(0, count)
+export function toSmallestArray(values: Float64Array, count: number): NumberArray {
+  return toInt32Array(values, count) ?? toFloat32Array(values, count) ?? values.slice(0, count)
 }
 
-function whole(values: Float64Array, count: number): Int32Array | undefined {
+function toInt32Array(values: Float64Array, count: number): Int32Array | undefined {
   const list = new Int32Array(count)
   for (let k = 0; k < count; k++) {
     const x = values[k] as number // there are so many
@@ -21,7 +21,7 @@ function whole(values: Float64Array, count: number): Int32Array | undefined {
   return list
 }
 
-function single(values: Float64Array, count: number): Float32Array | undefined {
+function toFloat32Array(values: Float64Array, count: number): Float32Array | undefined {
   const list = new Float32Array(count)
   for (let k = 0; k < count; k++) {
     const x = values[k] as number // likewise

@@ -2,27 +2,27 @@
  * Who may make which call: one row a route. A route without a row is for admins alone, and a test fails until it has one.
  * Keys that are bound to runs are held to them wherever params, query or body name a run; see guard.ts.
  */
-import type { Role } from '../words/caller.ts'
+import type { ApiKeyRole } from '../words/caller.ts'
 
-export interface Row {
+export interface AccessRule {
   /** `anyone`: no key is asked for. */
-  roles: readonly Role[] | 'anyone'
+  roles: readonly ApiKeyRole[] | 'anyone'
   /** What goes over all runs: a bound key must name one of its own, with `?run=` or in the body. */
-  boundNamesRun?: true
+  requiresRunForBoundKey?: true
   /** The run in the body says where it comes from, not what is done to it. */
-  bodyRunIsOrigin?: true
+  ignoresBodyRun?: true
 }
 
-const anyone: Row = { roles: 'anyone' }
-const readers: Row = { roles: ['reader', 'trainer', 'evaluator', 'admin'] }
-const readersOfRun: Row = { ...readers, boundNamesRun: true }
-const scorers: Row = { roles: ['trainer', 'evaluator', 'admin'] }
-const trainers: Row = { roles: ['trainer', 'admin'] }
-const evaluators: Row = { roles: ['evaluator', 'admin'] }
-const admins: Row = { roles: ['admin'] }
+const anyone: AccessRule = { roles: 'anyone' }
+const readers: AccessRule = { roles: ['reader', 'trainer', 'evaluator', 'admin'] }
+const readersNamingRun: AccessRule = { ...readers, requiresRunForBoundKey: true }
+const scorers: AccessRule = { roles: ['trainer', 'evaluator', 'admin'] }
+const trainers: AccessRule = { roles: ['trainer', 'admin'] }
+const evaluators: AccessRule = { roles: ['evaluator', 'admin'] }
+const admins: AccessRule = { roles: ['admin'] }
 
 /** By method and url as Fastify spells it; `/*` at the end stands for whatever follows. HEAD is as GET. */
-export const ACCESS: Readonly<Record<string, Row>> = {
+export const ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
   // Probes, and pages that ask for a key themselves. The API's document is in the repository: no secret.
   'GET /livez': anyone,
   'GET /readyz': anyone,
@@ -54,7 +54,7 @@ export const ACCESS: Readonly<Record<string, Row>> = {
   'GET /runs/:run/groups': readers,
   'GET /runs/:run/export': readers,
   'GET /runs/:run/checkpoint': trainers,
-  'PUT /runs/:run/checkpoint': { ...trainers, bodyRunIsOrigin: true },
+  'PUT /runs/:run/checkpoint': { ...trainers, ignoresBodyRun: true },
   'POST /runs/:run/batches': trainers,
   'GET /runs/:run/batches/:step': trainers,
   'POST /runs/:run/batches/:step/ack': trainers,
@@ -65,8 +65,8 @@ export const ACCESS: Readonly<Record<string, Row>> = {
   'POST /runs/:run/collect/:id/resume': trainers,
   'GET /runs/:run/collect': readers,
 
-  'GET /eval': readersOfRun,
-  'POST /eval': { ...evaluators, boundNamesRun: true },
+  'GET /eval': readersNamingRun,
+  'POST /eval': { ...evaluators, requiresRunForBoundKey: true },
   'GET /eval/suites': readers,
   'GET /eval/suites/:suite': readers,
   'GET /eval/compare': readers,
@@ -80,7 +80,7 @@ export const ACCESS: Readonly<Record<string, Row>> = {
   'POST /eval/:id/finish': evaluators,
   'POST /eval/:id/resume': evaluators,
 
-  'GET /dumps': readersOfRun,
+  'GET /dumps': readersNamingRun,
   'GET /dumps/:name': readers,
   'DELETE /dumps/:name': admins,
 
@@ -88,15 +88,17 @@ export const ACCESS: Readonly<Record<string, Row>> = {
   'POST /jobs/failed/:id/retry': admins,
 }
 
-export function rowOf(method: string, url: string): Row | undefined {
+export function getAccessRule(method: string, url: string): AccessRule | undefined {
   if (method === 'OPTIONS') return anyone // what browsers ask first, without a key; see pages.ts
   const verb = method === 'HEAD' ? 'GET' : method
-  const exact = ACCESS[`${verb} ${url === '/' ? url : url.replace(/\/$/, '')}`]
+  const exact = ACCESS_RULES[`${verb} ${url === '/' ? url : url.replace(/\/$/, '')}`]
   if (exact) return exact
-  const above = Object.keys(ACCESS).filter((key) => key.endsWith('/*') && `${verb} ${url}`.startsWith(key.slice(0, -1)))
-  return ACCESS[above.toSorted((a, b) => b.length - a.length)[0] ?? '']
+  const above = Object.keys(ACCESS_RULES).filter(
+    (key) => key.endsWith('/*') && `${verb} ${url}`.startsWith(key.slice(0, -1)),
+  )
+  return ACCESS_RULES[above.toSorted((a, b) => b.length - a.length)[0] ?? '']
 }
 
-export function mayCall(role: Role | null, { roles }: Row): boolean {
+export function isRoleAllowed(role: ApiKeyRole | null, { roles }: AccessRule): boolean {
   return roles === 'anyone' || (role !== null && roles.includes(role))
 }

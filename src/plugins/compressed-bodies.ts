@@ -2,7 +2,7 @@
 import type { Transform } from 'node:stream'
 import { createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify'
-import { Fault } from '../faults.ts'
+import { ServiceError } from '../faults.ts'
 
 const DECODERS: Record<string, () => Transform> = {
   gzip: createGunzip,
@@ -12,19 +12,19 @@ const DECODERS: Record<string, () => Transform> = {
 }
 
 /** The encoding of a request's body; undefined if it is as it is. */
-export function encodingOf({ headers }: FastifyRequest): string | undefined {
+export function getContentEncoding({ headers }: FastifyRequest): string | undefined {
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? ''
   return encoding === '' || encoding === 'identity' ? undefined : encoding
 }
 
-export function addCompressedBodies(app: FastifyInstance): void {
+export function addRequestDecompression(app: FastifyInstance): void {
   app.addHook('preParsing', (request, _reply, payload, done) => {
-    const encoding = encodingOf(request)
+    const encoding = getContentEncoding(request)
     if (encoding === undefined) return done(null, payload)
     const decoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding]?.() : undefined
-    if (decoder) return done(null, unpacked(payload, decoder, request.routeOptions.bodyLimit ?? 0))
+    if (decoder) return done(null, decompressBody(payload, decoder, request.routeOptions.bodyLimit ?? 0))
     done(
-      new Fault(
+      new ServiceError(
         'unsupported_media_type',
         `Bodies come plain, in gzip, zstd or deflate, not in ${encoding.slice(0, 99)}`,
       ),
@@ -33,16 +33,16 @@ export function addCompressedBodies(app: FastifyInstance): void {
 }
 
 /** The decoder as the body; whatever ends it, what is left of the packed bytes is thrown away as it comes. */
-function unpacked(payload: RequestPayload, decoder: Transform, limit: number): RequestPayload {
+function decompressBody(payload: RequestPayload, decoder: Transform, limit: number): RequestPayload {
   payload.once('error', (error) => decoder.destroy(error))
   payload.once('close', () => {
-    if (!payload.readableEnded) decoder.destroy(new Fault('invalid_request', 'The body broke off'))
+    if (!payload.readableEnded) decoder.destroy(new ServiceError('invalid_request', 'The body broke off'))
   })
   let bytes = 0
   decoder.on('data', (chunk: Buffer) => {
     bytes += chunk.byteLength
     if (bytes > limit)
-      decoder.destroy(new Fault('body_too_large', `The body is over ${limit} bytes once it is unpacked`))
+      decoder.destroy(new ServiceError('body_too_large', `The body is over ${limit} bytes once it is unpacked`))
   })
   decoder.once('close', () => {
     payload.unpipe(decoder)

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance } from 'fastify'
 
-const FOLDER = join(import.meta.dirname, '..', 'dashboard')
-const MODULES = join(import.meta.dirname, '..', '..', 'node_modules')
+const DASHBOARD_DIR = join(import.meta.dirname, '..', 'dashboard')
+const NODE_MODULES_DIR = join(import.meta.dirname, '..', '..', 'node_modules')
 
-const LIBRARIES = {
+const VENDORED_LIBRARIES = {
   'preact.js': 'preact/dist/preact.mjs',
   'hooks.js': 'preact/hooks/dist/hooks.mjs',
   'htm.js': 'htm/dist/htm.mjs',
@@ -16,18 +16,18 @@ const LIBRARIES = {
 }
 
 export async function addDashboard(app: FastifyInstance): Promise<void> {
-  const page = readFileSync(join(FOLDER, 'index.html'))
+  const page = readFileSync(join(DASHBOARD_DIR, 'index.html'))
   await app.register(fastifyStatic, {
-    root: FOLDER,
+    root: DASHBOARD_DIR,
     prefix: '/dashboard/',
     index: false,
     decorateReply: false,
     cacheControl: false,
     setHeaders: (reply) => void reply.header('cache-control', 'no-cache'), // asked for again, by its ETag
   })
-  for (const [name, path] of Object.entries(LIBRARIES)) {
+  for (const [name, path] of Object.entries(VENDORED_LIBRARIES)) {
     // The one import among them is by name, which browsers do not look up.
-    const text = readFileSync(join(MODULES, path), 'utf8').replaceAll('from"preact"', 'from"./preact.js"')
+    const text = readFileSync(join(NODE_MODULES_DIR, path), 'utf8').replaceAll('from"preact"', 'from"./preact.js"')
     app.get(`/dashboard/vendor/${name}`, { schema: { hide: true } }, (_request, reply) =>
       reply
         .type(name.endsWith('.css') ? 'text/css' : 'text/javascript')

@@ -8,21 +8,25 @@ import { negotiate } from '@fastify/accept-negotiator'
 import send from '@fastify/send'
 import type { FastifyReply } from 'fastify'
 
-const JSON_LINES = 'application/x-ndjson'
+const JSON_LINES_CONTENT_TYPE = 'application/x-ndjson'
 
 /** Our reply, whatever its schemas say. */
 type AnyReply = Pick<FastifyReply, 'header' | 'headers' | 'status' | 'send' | 'type'>
 
-interface Asker {
+interface DownloadRequest {
   raw: IncomingMessage
   headers: IncomingHttpHeaders
 }
 
 /** A file of JSON lines: in the range that was asked for, else compressed if the caller takes that. */
-export async function sendFile<Reply extends AnyReply>(path: string, { raw, headers }: Asker, reply: Reply) {
-  reply.header('vary', 'accept-encoding').type(JSON_LINES)
-  if (raw.method === 'GET' && headers.range === undefined && takesGzip(headers)) {
-    return reply.header('content-encoding', 'gzip').send(compressed(createReadStream(path)))
+export async function sendJsonLinesFile<Reply extends AnyReply>(
+  path: string,
+  { raw, headers }: DownloadRequest,
+  reply: Reply,
+) {
+  reply.header('vary', 'accept-encoding').type(JSON_LINES_CONTENT_TYPE)
+  if (raw.method === 'GET' && headers.range === undefined && acceptsGzip(headers)) {
+    return reply.header('content-encoding', 'gzip').send(gzipStream(createReadStream(path)))
   }
   const file = await send(raw, basename(path), { root: dirname(path), contentType: false })
   reply.headers(file.headers).status(file.statusCode)
@@ -31,19 +35,23 @@ export async function sendFile<Reply extends AnyReply>(path: string, { raw, head
 }
 
 /** Lines as they are made: no faster than the caller reads. */
-export function sendLines<Reply extends AnyReply>(lines: AsyncIterable<string>, { raw, headers }: Asker, reply: Reply) {
-  reply.header('vary', 'accept-encoding').type(JSON_LINES)
+export function sendJsonLines<Reply extends AnyReply>(
+  lines: AsyncIterable<string>,
+  { raw, headers }: DownloadRequest,
+  reply: Reply,
+) {
+  reply.header('vary', 'accept-encoding').type(JSON_LINES_CONTENT_TYPE)
   const stream = Readable.from(lines, { objectMode: true, highWaterMark: 16 })
-  if (raw.method !== 'GET' || !takesGzip(headers)) return reply.send(stream)
-  return reply.header('content-encoding', 'gzip').send(compressed(stream))
+  if (raw.method !== 'GET' || !acceptsGzip(headers)) return reply.send(stream)
+  return reply.header('content-encoding', 'gzip').send(gzipStream(stream))
 }
 
-function compressed(stream: Readable): Readable {
+function gzipStream(stream: Readable): Readable {
   const gzip = createGzip()
   pipeline(stream, gzip, () => {}) // an error ends both, and Fastify hears of it
   return gzip
 }
 
-function takesGzip(headers: IncomingHttpHeaders): boolean {
+function acceptsGzip(headers: IncomingHttpHeaders): boolean {
   return negotiate(String(headers['accept-encoding'] ?? ''), ['gzip']) === 'gzip'
 }

@@ -1,19 +1,19 @@
 /** The log of one request, made when something is written to it: most requests write nothing, and making one takes long. */
 import type { FastifyBaseLogger } from 'fastify'
 
-type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace'
-type Child = Parameters<FastifyBaseLogger['child']>
-type Root = FastifyBaseLogger & { isLevelEnabled?: (level: string) => boolean } // pino has it
+type LogMethod = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace'
+type ChildArguments = Parameters<FastifyBaseLogger['child']>
+type RootLogger = FastifyBaseLogger & { isLevelEnabled?: (level: string) => boolean } // pino has it
 
 /** What the root would not write its children would not write either, but for those with a level of their own. */
-export class LazyLog implements FastifyBaseLogger {
-  readonly #root: Root
-  readonly #make: () => FastifyBaseLogger
-  #own: FastifyBaseLogger | undefined
+export class LazyLogger implements FastifyBaseLogger {
+  readonly #root: RootLogger
+  readonly #createLogger: () => FastifyBaseLogger
+  #logger: FastifyBaseLogger | undefined
 
-  constructor(root: Root, make: () => FastifyBaseLogger = () => root) {
+  constructor(root: RootLogger, make: () => FastifyBaseLogger = () => root) {
     this.#root = root
-    this.#make = make
+    this.#createLogger = make
   }
 
   get level(): string {
@@ -40,19 +40,19 @@ export class LazyLog implements FastifyBaseLogger {
   }
   silent(): void {}
 
-  child(bindings: Child[0], options?: Child[1]): FastifyBaseLogger {
-    const make = () => this.#ours().child(bindings, options)
-    return options && 'level' in options ? make() : new LazyLog(this.#root, make)
+  child(bindings: ChildArguments[0], options?: ChildArguments[1]): FastifyBaseLogger {
+    const make = () => this.#getOrCreateLogger().child(bindings, options)
+    return options && 'level' in options ? make() : new LazyLogger(this.#root, make)
   }
 
-  #write(level: Level, line: unknown[]): void {
+  #write(level: LogMethod, line: unknown[]): void {
     if (this.#root.isLevelEnabled?.(level) === false) return
-    const own = this.#ours()
+    const own = this.#getOrCreateLogger()
     Reflect.apply(own[level], own, line)
   }
 
-  #ours(): FastifyBaseLogger {
-    this.#own ??= this.#make()
-    return this.#own
+  #getOrCreateLogger(): FastifyBaseLogger {
+    this.#logger ??= this.#createLogger()
+    return this.#logger
   }
 }

@@ -1,19 +1,21 @@
 /** Limits of each key, or of each address without one: requests and bytes a minute. Refused before anything is read. */
 import { Transform } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
-import type { Meter } from '../access/meter.ts'
-import { Fault } from '../faults.ts'
-import { PROBES } from './probes.ts'
+import type { RateLimiter } from '../access/meter.ts'
+import { ServiceError } from '../faults.ts'
+import { PROBE_PATHS } from './probes.ts'
 
 /** Comes after the guard has said who calls, and before it refuses: floods without a key are limited too. */
-export function addLimits(app: FastifyInstance, meter: Meter): void {
+export function addRateLimit(app: FastifyInstance, meter: RateLimiter): void {
   app.addHook('onRequest', ({ caller, headers, routeOptions }, _reply, done) => {
-    if (PROBES.has(routeOptions.url)) return done() // refused, they would restart a sound server
+    if (PROBE_PATHS.has(routeOptions.url)) return done() // refused, they would restart a sound server
     const bytes = Number(headers['content-length'] ?? 0)
-    const seconds = meter.use(caller, { requests: 1, bytes })
+    const seconds = meter.consume(caller, { requests: 1, bytes })
     if (seconds !== undefined) {
       const who = caller.role === null ? 'This address, without a valid key,' : 'This key'
-      throw new Fault('rate_limited', `${who} has used its minute; ask again in ${seconds} s`, { retryAfter: seconds })
+      throw new ServiceError('rate_limited', `${who} has used its minute; ask again in ${seconds} s`, {
+        retryAfter: seconds,
+      })
     }
     done()
   })
@@ -21,7 +23,7 @@ export function addLimits(app: FastifyInstance, meter: Meter): void {
     if (headers['transfer-encoding'] === undefined) return done(null, payload)
     const counting = new Transform({
       transform(chunk: Buffer, _encoding, next) {
-        meter.add(caller, chunk.length)
+        meter.addBytes(caller, chunk.length)
         next(null, chunk)
       },
     })

@@ -6,7 +6,7 @@ import { Socket } from 'node:net'
  * Node closes such a connection with its answer, and who still sends then loses that. So only the side of the answer is
  * closed, and what still comes is thrown away: until the body ends, or as long as a request may take.
  */
-export function linger(request: IncomingMessage): void {
+export function enableLingeringClose(request: IncomingMessage): void {
   const { socket } = request
   if (request.complete || !(socket instanceof Socket)) return
   const destroySoon = socket.destroySoon.bind(socket)

@@ -2,18 +2,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 /** `GET /unknown` and the like share one series. */
-const NO_ROUTE = 'none'
+const UNMATCHED_ROUTE_LABEL = 'none'
 
-interface Meters {
-  answered(method: string, route: string, status: number, seconds: number): void
+interface HttpMetricsRecorder {
+  recordResponse(method: string, route: string, status: number, seconds: number): void
 }
 
-export function addMetrics(app: FastifyInstance, meters: Meters): void {
+export function addHttpMetrics(app: FastifyInstance, meters: HttpMetricsRecorder): void {
   const count = (route: string) => (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
-    meters.answered(request.method, route, reply.statusCode, reply.elapsedTime / 1000)
+    meters.recordResponse(request.method, route, reply.statusCode, reply.elapsedTime / 1000)
     done()
   }
-  const countUnknown = count(NO_ROUTE)
+  const countUnknown = count(UNMATCHED_ROUTE_LABEL)
   app.addHook('onRoute', (route) => {
     route.onResponse = [count(route.url), ...[route.onResponse ?? []].flat()]
   })

@@ -1,18 +1,18 @@
 /** One schema for all problem documents: repeated at every answer it would be more than half of the document. */
-import type { Operation } from './openapi-examples.ts'
+import type { OpenApiOperation } from './openapi-examples.ts'
 
-const TYPE = 'application/problem+json'
-const REFERENCE = { $ref: '#/components/schemas/Problem' }
+const PROBLEM_CONTENT_TYPE = 'application/problem+json'
+const PROBLEM_REF = { $ref: '#/components/schemas/Problem' }
 
 /** Puts a reference wherever a problem stands; gives the schema that is referred to. What codes there are, the answers say. */
-export function shareProblem(paths: Record<string, Record<string, Operation>>): object {
+export function extractProblemSchema(paths: Record<string, Record<string, OpenApiOperation>>): object {
   let shared: object = {}
   for (const { responses } of Object.values(paths).flatMap((methods) => Object.values(methods))) {
     for (const { content } of Object.values(responses ?? {})) {
-      const problem = content?.[TYPE]
+      const problem = content?.[PROBLEM_CONTENT_TYPE]
       if (!problem?.schema) continue
       shared = { ...problem.schema, description: 'Why a call failed; `code` is stable' }
-      problem.schema = REFERENCE
+      problem.schema = PROBLEM_REF
     }
   }
   return shared

@@ -6,12 +6,12 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { jsonSchemaTransform } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { FAULTS } from '../faults.ts'
+import { ERROR_DEFINITIONS } from '../faults.ts'
 import { VERSION } from '../version.ts'
-import { type Example, type Paths, withExamples } from './openapi-examples.ts'
-import { shareProblem } from './openapi-problem.ts'
+import { applyExamplesInTagOrder, type OpenApiPaths, type OperationExample } from './openapi-examples.ts'
+import { extractProblemSchema } from './openapi-problem.ts'
 
-const LOGO = join(import.meta.dirname, '..', 'dashboard', 'icon.svg')
+const LOGO_PATH = join(import.meta.dirname, '..', 'dashboard', 'icon.svg')
 
 const TAGS = [
   { name: 'tasks', description: 'What can be asked of a model' },
@@ -26,7 +26,7 @@ const TAGS = [
   { name: 'operations', description: 'For those who keep the server running' },
 ]
 
-const DESCRIPTION = `Verifiable reasoning tasks for training and evaluating language models.
+const API_DESCRIPTION = `Verifiable reasoning tasks for training and evaluating language models.
 
 The examples, sent from top to bottom, are a whole session: an item, its rewards, a group of rollouts, a run, a batch.
 Where the server has keys, enter one under *Authorize*.
@@ -36,21 +36,21 @@ when to ask again.
 
 | status | code | |
 |---|---|---|
-${Object.entries(FAULTS)
+${Object.entries(ERROR_DEFINITIONS)
   .toSorted(([, a], [, b]) => a.status - b.status)
   .map(([code, { status, title }]) => `| ${status} | \`${code}\` | ${title} |`)
   .join('\n')}
 `
 
 /** `examples`: by method and path, as the document spells it. */
-export async function addOpenapi(app: FastifyInstance, examples: Record<string, Example>): Promise<void> {
+export async function addOpenapi(app: FastifyInstance, examples: Record<string, OperationExample>): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
       info: {
         title: 'reasoning-gym-server',
         version: VERSION,
-        description: DESCRIPTION,
+        description: API_DESCRIPTION,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       tags: TAGS,
@@ -61,18 +61,21 @@ export async function addOpenapi(app: FastifyInstance, examples: Record<string, 
         },
       },
     },
-    transform,
+    transform: transformRouteSchema,
     transformObject: (document) => {
-      const made = withOptionalBodies(document) as { paths: Paths; components?: object } // OpenAPI 3, as told above
+      const made = markOptionalBodies(document) as { paths: OpenApiPaths; components?: object } // OpenAPI 3, as told above
       const tags = TAGS.map(({ name }) => name)
-      const paths = withExamples(made.paths, tags, examples)
-      return { ...made, paths, components: { ...made.components, schemas: { Problem: shareProblem(paths) } } }
+      const paths = applyExamplesInTagOrder(made.paths, tags, examples)
+      return { ...made, paths, components: { ...made.components, schemas: { Problem: extractProblemSchema(paths) } } }
     },
   })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
-    logo: { type: 'image/svg+xml', content: readFileSync(LOGO), href: '/', target: '_self' },
-    theme: { title: 'reasoning-gym-server: the calls', css: [{ filename: 'narrow.css', content: NARROW }] },
+    logo: { type: 'image/svg+xml', content: readFileSync(LOGO_PATH), href: '/', target: '_self' },
+    theme: {
+      title: 'reasoning-gym-server: the calls',
+      css: [{ filename: 'narrow.css', content: SCROLLING_TABLE_CSS }],
+    },
     uiConfig: {
       docExpansion: 'list',
       tryItOutEnabled: true,
@@ -84,27 +87,29 @@ export async function addOpenapi(app: FastifyInstance, examples: Record<string, 
 }
 
 /** The table of failures scrolls in itself: it is wider than a phone. */
-const NARROW = '.swagger-ui .info table { display: block; overflow-x: auto }'
+const SCROLLING_TABLE_CSS = '.swagger-ui .info table { display: block; overflow-x: auto }'
 
-const OPTIONAL = 'x-optional-body'
+const OPTIONAL_BODY_EXTENSION = 'x-optional-body'
 
 /** The plugin calls every body required; one that the schema has a default for is not. */
-function transform(route: Parameters<typeof jsonSchemaTransform>[0]): ReturnType<typeof jsonSchemaTransform> {
+function transformRouteSchema(
+  route: Parameters<typeof jsonSchemaTransform>[0],
+): ReturnType<typeof jsonSchemaTransform> {
   const { schema, url } = jsonSchemaTransform(route)
   const { body } = route.schema
   const optional = body instanceof z.ZodType && body.safeParse(undefined).success
-  return { schema: optional ? Object.assign(schema, { [OPTIONAL]: true }) : schema, url }
+  return { schema: optional ? Object.assign(schema, { [OPTIONAL_BODY_EXTENSION]: true }) : schema, url }
 }
 
-type Operation = { [OPTIONAL]?: boolean; requestBody?: { required?: boolean } }
+type OperationWithBodyFlag = { [OPTIONAL_BODY_EXTENSION]?: boolean; requestBody?: { required?: boolean } }
 
-function withOptionalBodies(document: Parameters<SwaggerTransformObject>[0]): ReturnType<SwaggerTransformObject> {
+function markOptionalBodies(document: Parameters<SwaggerTransformObject>[0]): ReturnType<SwaggerTransformObject> {
   if (!('openapiObject' in document)) return document.swaggerObject
   const { openapiObject } = document
   for (const methods of Object.values(openapiObject.paths ?? {})) {
-    for (const operation of Object.values(methods as Record<string, Operation>)) {
-      if (operation[OPTIONAL] && operation.requestBody) operation.requestBody.required = false
-      delete operation[OPTIONAL]
+    for (const operation of Object.values(methods as Record<string, OperationWithBodyFlag>)) {
+      if (operation[OPTIONAL_BODY_EXTENSION] && operation.requestBody) operation.requestBody.required = false
+      delete operation[OPTIONAL_BODY_EXTENSION]
     }
   }
   return openapiObject

@@ -7,7 +7,7 @@ const SELF = ["'self'"]
 const NONE = ["'none'"]
 
 /** Swagger UI writes style attributes and has pictures in its style sheets; scripts are files of ours on every page. */
-const CONTENT = {
+const CSP_DIRECTIVES = {
   defaultSrc: NONE,
   scriptSrc: SELF,
   styleSrc: ["'self'", "'unsafe-inline'"],
@@ -19,18 +19,18 @@ const CONTENT = {
   frameAncestors: NONE,
 }
 
-const NO_PAGE = {
+const NON_HTML_SECURITY_HEADERS = {
   'content-security-policy': "default-src 'none';frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
 }
 
 /** What a page needs to read of our own, beside the body. */
-const HEADERS = ['Allow', 'Location', 'Retry-After', 'X-Batch-Missing', 'X-Batch-Queued', 'X-Request-Id']
+const CORS_EXPOSED_HEADERS = ['Allow', 'Location', 'Retry-After', 'X-Batch-Missing', 'X-Batch-Queued', 'X-Request-Id']
 
-export async function addPages(app: FastifyInstance, corsOrigins: string[]): Promise<void> {
+export async function addSecurityHeaders(app: FastifyInstance, corsOrigins: string[]): Promise<void> {
   const protect = helmet({
-    contentSecurityPolicy: { useDefaults: false, directives: CONTENT },
+    contentSecurityPolicy: { useDefaults: false, directives: CSP_DIRECTIVES },
     strictTransportSecurity: false, // the server speaks HTTP; who puts TLS before it adds this there
     referrerPolicy: { policy: 'no-referrer' },
   })
@@ -38,14 +38,14 @@ export async function addPages(app: FastifyInstance, corsOrigins: string[]): Pro
   app.addHook('onSend', (request, reply, payload, done) => {
     const isPage = String(reply.getHeader('content-type')).startsWith('text/html')
     if (isPage) return protect(request.raw, reply.raw, () => done(null, payload))
-    reply.headers(NO_PAGE)
+    reply.headers(NON_HTML_SECURITY_HEADERS)
     done(null, payload)
   })
   if (corsOrigins.length === 0) return
   await app.register(cors, {
     origin: corsOrigins,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
-    exposedHeaders: HEADERS,
+    exposedHeaders: CORS_EXPOSED_HEADERS,
     maxAge: 600,
     strictPreflight: false,
   })

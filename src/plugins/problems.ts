@@ -1,32 +1,32 @@
 /** Failures on the wire: every one becomes a problem document with a code from the table. */
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify'
-import { Fault } from '../faults.ts'
-import { redisFault } from '../store/redis.ts'
-import { Addresses } from './addresses.ts'
-import { linger } from './lingering.ts'
+import { ServiceError } from '../faults.ts'
+import { translateRedisError } from '../store/redis.ts'
+import { RouteTable } from './addresses.ts'
+import { enableLingeringClose } from './lingering.ts'
 
-export function addProblems(app: FastifyInstance): void {
-  const addresses = new Addresses()
+export function addErrorHandling(app: FastifyInstance): void {
+  const addresses = new RouteTable()
   app.addHook('onRoute', ({ method, url }) => addresses.add([method].flat(), url))
   // At once: what is wrong with a body does not matter where there is nobody to read it.
   app.addHook('onRequest', ({ is404, url, method }, _reply, done) =>
-    done(is404 || addresses.isTakenOtherwise(url, method) ? addresses.faultAt(url, method) : undefined),
+    done(is404 || addresses.isMethodMismatch(url, method) ? addresses.createRoutingError(url, method) : undefined),
   )
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    const fault = toFault(error)
+    const fault = toServiceError(error)
     if (fault.status >= 500)
       request.log[fault.code === 'internal' ? 'error' : 'warn']({ err: fault.cause ?? error }, fault.message)
-    if (fault.code === 'method_not_allowed') reply.header('allow', addresses.methodsAt(request.url).join(', '))
-    keepConnection(reply)
-    linger(request.raw)
+    if (fault.code === 'method_not_allowed') reply.header('allow', addresses.listMethods(request.url).join(', '))
+    keepConnectionAlive(reply)
+    enableLingeringClose(request.raw)
     return reply
       .status(fault.status)
-      .headers(retryHeader(fault))
+      .headers(buildRetryAfterHeader(fault))
       .type('application/problem+json')
-      .send(JSON.stringify(fault.problem()))
+      .send(JSON.stringify(fault.toProblemDocument()))
   })
   app.setNotFoundHandler(({ url, method }) => {
-    throw addresses.faultAt(url, method)
+    throw addresses.createRoutingError(url, method)
   })
 }
 
@@ -35,30 +35,34 @@ export function addProblems(app: FastifyInstance): void {
  * Node reads the rest and throws it away, as long as a request may take. A server that closes ends its connections all the
  * same: it says so on the raw answer.
  */
-function keepConnection(reply: FastifyReply): void {
+function keepConnectionAlive(reply: FastifyReply): void {
   const closing = reply.raw.getHeader('connection')
   reply.removeHeader('connection')
   if (closing !== undefined) reply.raw.setHeader('connection', closing)
 }
 
-function retryHeader({ retryAfter }: Fault): Record<string, string> {
+function buildRetryAfterHeader({ retryAfter }: ServiceError): Record<string, string> {
   return retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }
 }
 
-function toFault(error: FastifyError): Fault {
-  const known = redisFault(error)
-  if (known instanceof Fault) return known
+function toServiceError(error: FastifyError): ServiceError {
+  const known = translateRedisError(error)
+  if (known instanceof ServiceError) return known
   if (/^(Z_|ZSTD_)/.test(error.code ?? '')) {
-    return new Fault('invalid_request', `The body is not in its Content-Encoding: ${error.message}`, { cause: error })
+    return new ServiceError('invalid_request', `The body is not in its Content-Encoding: ${error.message}`, {
+      cause: error,
+    })
   }
   switch (error.code) {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new Fault('unsupported_media_type', 'Send application/json', { cause: error })
+      return new ServiceError('unsupported_media_type', 'Send application/json', { cause: error })
     case 'FST_STATIC_FORBIDDEN_PATH':
-      return new Fault('not_found', 'There is nothing above this folder', { cause: error })
+      return new ServiceError('not_found', 'There is nothing above this folder', { cause: error })
     case 'FST_ERR_BAD_URL':
-      return new Fault('invalid_request', error.message, { cause: error })
+      return new ServiceError('invalid_request', error.message, { cause: error })
     default:
-      return new Fault('internal', 'The server failed; the log has the reason under this request id', { cause: error })
+      return new ServiceError('internal', 'The server failed; the log has the reason under this request id', {
+        cause: error,
+      })
   }
 }

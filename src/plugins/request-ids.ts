@@ -3,19 +3,19 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 
-const PLAIN = /^[\w.:/+=-]{1,128}$/
+const REQUEST_ID_PATTERN = /^[\w.:/+=-]{1,128}$/
 /** Of this process: no two ever have the same. */
-const OURS = randomUUID()
-let made = 0
+const PROCESS_UUID = randomUUID()
+let createdCount = 0
 
-export function requestId({ headers }: IncomingMessage): string {
+export function getOrCreateRequestId({ headers }: IncomingMessage): string {
   const given = headers['x-request-id']
-  return typeof given === 'string' && PLAIN.test(given) ? given : ownId()
+  return typeof given === 'string' && REQUEST_ID_PATTERN.test(given) ? given : createRequestId()
 }
 
 /** For what has no readable headers. */
-export function ownId(): string {
-  return `${OURS}-${++made}`
+export function createRequestId(): string {
+  return `${PROCESS_UUID}-${++createdCount}`
 }
 
 export function addRequestIds(app: FastifyInstance): void {

@@ -5,7 +5,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { linger } from './lingering.ts'
+import { enableLingeringClose } from './lingering.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -13,14 +13,14 @@ declare module 'fastify' {
      * Sends away the connections that are open now. Those on which a client asks more before it is answered stay: what it
      * has asked would be lost.
      */
-    spread: () => void
+    rebalanceConnections: () => void
   }
 }
 
-export function addSpreading(app: FastifyInstance, open: ReadonlySet<Socket>): void {
+export function addConnectionRebalancing(app: FastifyInstance, open: ReadonlySet<Socket>): void {
   let leaving = new WeakSet<Socket>()
   const last = new WeakMap<Socket, ServerResponse>()
-  app.decorate('spread', () => {
+  app.decorate('rebalanceConnections', () => {
     leaving = new WeakSet(open)
   })
   // Before Fastify's, which may have answered already.
@@ -37,7 +37,7 @@ export function addSpreading(app: FastifyInstance, open: ReadonlySet<Socket>): v
     setImmediate(() => {
       if (last.get(socket) === answer) {
         answer.setHeader('connection', 'close')
-        linger(request)
+        enableLingeringClose(request)
       }
       done()
     })

@@ -4,43 +4,43 @@
  * three times.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { PROBES } from './probes.ts'
+import { PROBE_PATHS } from './probes.ts'
 
 /** Some ten milliseconds of small requests. */
-const BEGUN_AT_ONCE = 32
+const MAX_REQUESTS_PER_TURN = 32
 
 /** To be added before the guard, whose hooks then stand before these: who is refused does not wait for it. */
-export function addTurns(app: FastifyInstance): void {
-  const line = new Line()
+export function addRequestAdmission(app: FastifyInstance): void {
+  const line = new AdmissionQueue()
   app.addHook('onRoute', (route) => {
-    if (PROBES.has(route.url)) return // they ask whether the process answers, not how long the line is
-    const stand = (_request: FastifyRequest, _reply: FastifyReply, done: () => void) => line.stand(done)
+    if (PROBE_PATHS.has(route.url)) return // they ask whether the process answers, not how long the line is
+    const stand = (_request: FastifyRequest, _reply: FastifyReply, done: () => void) => line.admit(done)
     route.onRequest = [stand, ...[route.onRequest ?? []].flat()]
   })
 }
 
 /** First come, first served. */
-class Line {
+class AdmissionQueue {
   readonly #waiting: (() => void)[] = []
-  #begun = 0
-  #turning = false
+  #admittedThisTurn = 0
+  #isTurnScheduled = false
 
-  stand(begin: () => void): void {
-    if (!this.#turning) {
-      this.#turning = true
-      setImmediate(this.#turn)
+  admit(begin: () => void): void {
+    if (!this.#isTurnScheduled) {
+      this.#isTurnScheduled = true
+      setImmediate(this.#startNextTurn)
     }
-    if (this.#begun < BEGUN_AT_ONCE) {
-      this.#begun++
+    if (this.#admittedThisTurn < MAX_REQUESTS_PER_TURN) {
+      this.#admittedThisTurn++
       begin()
     } else this.#waiting.push(begin)
   }
 
-  readonly #turn = (): void => {
-    const now = this.#waiting.splice(0, BEGUN_AT_ONCE)
-    this.#begun = now.length
-    this.#turning = now.length > 0
-    if (this.#turning) setImmediate(this.#turn)
+  readonly #startNextTurn = (): void => {
+    const now = this.#waiting.splice(0, MAX_REQUESTS_PER_TURN)
+    this.#admittedThisTurn = now.length
+    this.#isTurnScheduled = now.length > 0
+    if (this.#isTurnScheduled) setImmediate(this.#startNextTurn)
     for (const begin of now) begin()
   }
 }

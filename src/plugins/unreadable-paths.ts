@@ -4,25 +4,30 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { Fault } from '../faults.ts'
+import { ServiceError } from '../faults.ts'
 
-const NOWHERE = '/%25'
-const SHOWN_CHARS = 200
+const UNMATCHED_PATH = '/%25'
+const MAX_SHOWN_CHARS = 200
 
 /** Paths of requests that are on that way. */
-const PATHS = new WeakMap<IncomingMessage, string>()
+const MALFORMED_PATHS = new WeakMap<IncomingMessage, string>()
 
 /** For Fastify's `frameworkErrors`. */
-export function sendNowhere(app: FastifyInstance, request: IncomingMessage, response: ServerResponse): void {
-  PATHS.set(request, request.url?.split('?')[0] ?? '')
-  request.url = NOWHERE
+export function rerouteMalformedPath(app: FastifyInstance, request: IncomingMessage, response: ServerResponse): void {
+  MALFORMED_PATHS.set(request, request.url?.split('?')[0] ?? '')
+  request.url = UNMATCHED_PATH
   app.routing(request, response)
 }
 
-export function addUnreadablePaths(app: FastifyInstance): void {
+export function addMalformedPathHandling(app: FastifyInstance): void {
   app.addHook('onRequest', ({ raw }, _reply, done) => {
-    const path = PATHS.get(raw)
+    const path = MALFORMED_PATHS.get(raw)
     if (path === undefined) return done()
-    done(new Fault('invalid_request', `This is no path in percent-encoded UTF-8: ${path.slice(0, SHOWN_CHARS)}`))
+    done(
+      new ServiceError(
+        'invalid_request',
+        `This is no path in percent-encoded UTF-8: ${path.slice(0, MAX_SHOWN_CHARS)}`,
+      ),
+    )
   })
 }

@@ -5,12 +5,12 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { environmentWith } from '../config.ts'
-import { PrepareError } from './prepare-error.ts'
+import { buildChildEnvironment } from '../config.ts'
+import { StartupError } from './prepare-error.ts'
 
-const START_MS = 300_000 // the first start prepares the Python environment
+const START_TIMEOUT_MS = 300_000 // the first start prepares the Python environment
 
-export interface RunningServer {
+export interface ChildServer {
   url: string
   pid: number
   dataDir: string
@@ -23,12 +23,12 @@ export interface RunningServer {
  * Starts `src/serve.ts` and waits until it can be used. What `env` does not name: a free port, and a data folder that goes
  * with the server. Throws what the server printed if it ends or is not ready in time.
  */
-export async function startServer(env: Record<string, string> = {}, signal?: AbortSignal): Promise<RunningServer> {
-  const port = env.PORT ?? String(await freePort())
+export async function startChildServer(env: Record<string, string> = {}, signal?: AbortSignal): Promise<ChildServer> {
+  const port = env.PORT ?? String(await getFreePort())
   const ownFolder = env.DATA_DIR === undefined ? mkdtempSync(join(tmpdir(), 'rgs-data-')) : undefined
   const dataDir = env.DATA_DIR ?? ownFolder ?? ''
   const child = spawn(process.execPath, [join(import.meta.dirname, '..', 'serve.ts')], {
-    env: environmentWith({ ...env, PORT: port, DATA_DIR: dataDir }),
+    env: buildChildEnvironment({ ...env, PORT: port, DATA_DIR: dataDir }),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'], // the channel tells it when this process is gone
     detached: true, // Ctrl-C is for this process, which stops it when it is done with it
   })
@@ -47,13 +47,13 @@ export async function startServer(env: Record<string, string> = {}, signal?: Abo
     return code
   }
   const url = `http://127.0.0.1:${port}`
-  for (const until = Date.now() + START_MS; Date.now() < until && !signal?.aborted; await sleep(50)) {
-    if (child.exitCode !== null) throw new PrepareError(`the server ended while it started:\n${output}`)
+  for (const until = Date.now() + START_TIMEOUT_MS; Date.now() < until && !signal?.aborted; await sleep(50)) {
+    if (child.exitCode !== null) throw new StartupError(`the server ended while it started:\n${output}`)
     if (await isReady(url)) return { url, pid: child.pid ?? 0, dataDir, output: () => output, stop }
   }
   await stop()
   signal?.throwIfAborted()
-  throw new PrepareError(`the server was not ready within ${START_MS / 1000} s:\n${output}`)
+  throw new StartupError(`the server was not ready within ${START_TIMEOUT_MS / 1000} s:\n${output}`)
 }
 
 /** Ready, and with a worker. */
@@ -62,7 +62,7 @@ async function isReady(url: string): Promise<boolean> {
   return ready?.ok === true && ((await ready.json()) as { workers: { ok: boolean } }).workers.ok // as /readyz answers
 }
 
-export async function freePort(): Promise<number> {
+export async function getFreePort(): Promise<number> {
   const probe = createServer()
   const { promise, resolve } = Promise.withResolvers<number>()
   probe.listen(0, '127.0.0.1', () => {

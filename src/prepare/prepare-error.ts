@@ -1,2 +1,2 @@
 /** Something that the server needs is missing; the message is one line that says what to do. */
-export class PrepareError extends Error {}
+export class StartupError extends Error {}

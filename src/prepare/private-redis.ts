@@ -5,16 +5,16 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
-import { makePrivateFolder } from './own-folder.ts'
-import { PrepareError } from './prepare-error.ts'
-import { prepareRedisBinary, type Say } from './python-environment.ts'
-import { socketPlace } from './socket-place.ts'
+import { createPrivateFolder } from './own-folder.ts'
+import { StartupError } from './prepare-error.ts'
+import { installRedisBinary, type ReportProgress } from './python-environment.ts'
+import { createRedisSocket } from './socket-place.ts'
 
-const run = promisify(execFile)
+const execFileAsync = promisify(execFile)
 
-const START_MS = 60_000 // an append-only file of some gigabytes takes a while to load
+const START_TIMEOUT_MS = 60_000 // an append-only file of some gigabytes takes a while to load
 /** After a write to a full disk it ends itself: that need not be over at once. */
-const RESTART_MS = 500
+const RESTART_DELAY_MS = 500
 
 export interface PrivateRedis {
   /** The path of its socket. */
@@ -23,14 +23,14 @@ export interface PrivateRedis {
 }
 
 /** Starts it, after one that a killed server left running has ended; one that ends by itself is started again. */
-export async function startPrivateRedis(dataDir: string, say: Say, python?: string): Promise<PrivateRedis> {
+export async function startPrivateRedis(dataDir: string, say: ReportProgress, python?: string): Promise<PrivateRedis> {
   const folder = join(dataDir, 'redis')
-  makePrivateFolder(folder) // its file has what nobody else may read: keys of models, answers
-  const socket = socketPlace(folder)
+  createPrivateFolder(folder) // its file has what nobody else may read: keys of models, answers
+  const socket = createRedisSocket(folder)
   const url = socket.path
-  const left = await pidOfLeftOver(folder, url)
-  if (left !== undefined) await stopByPid(url, left)
-  const binary = await redisServer(say, python)
+  const left = await getOrphanedRedisPid(folder, url)
+  if (left !== undefined) await stopRedisByPid(url, left)
+  const binary = await resolveRedisBinary(say, python)
   const settings = {
     port: '0',
     unixsocket: url,
@@ -54,7 +54,7 @@ export async function startPrivateRedis(dataDir: string, say: Say, python?: stri
       say(`the private Redis has ended (${signal ?? code}) and is started again; ${join(folder, 'redis.log')} says why`)
       timer = setTimeout(() => {
         current = start()
-      }, RESTART_MS)
+      }, RESTART_DELAY_MS)
     })
     child.on('error', () => {}) // the first start tells it; later ones are tried again
     return child
@@ -63,39 +63,39 @@ export async function startPrivateRedis(dataDir: string, say: Say, python?: stri
   let timer: NodeJS.Timeout | undefined
   let current = start()
   process.once('exit', () => current.kill('SIGTERM')) // also when the server ends in a hurry; it writes what it has
-  await untilItAnswers(current, url, folder)
+  await waitUntilResponding(current, url, folder)
   up = true
   return {
     url,
     async stop() {
       closing = true
       clearTimeout(timer)
-      await stopChild(current, url)
+      await stopRedisChild(current, url)
       socket.remove()
     },
   }
 }
 
 /** The redis-server of this machine if it is new enough, else the one beside the library. */
-export async function redisServer(say: Say, python?: string): Promise<string> {
-  return (await findRedisOnPath()) ?? prepareRedisBinary(say, python)
+export async function resolveRedisBinary(say: ReportProgress, python?: string): Promise<string> {
+  return (await getRedisBinaryOnPath()) ?? installRedisBinary(say, python)
 }
 
 /** A redis-server from the PATH, if it is new enough for BullMQ. */
-export async function findRedisOnPath(): Promise<string | undefined> {
-  const { stdout } = await run('redis-server', ['--version']).catch(() => ({ stdout: '' }))
+export async function getRedisBinaryOnPath(): Promise<string | undefined> {
+  const { stdout } = await execFileAsync('redis-server', ['--version']).catch(() => ({ stdout: '' }))
   const [major = 0, minor = 0] = (/v=(\d+)\.(\d+)/.exec(stdout)?.slice(1) ?? []).map(Number)
   return major > 6 || (major === 6 && minor >= 2) ? 'redis-server' : undefined
 }
 
-async function pidOfLeftOver(folder: string, url: string): Promise<number | undefined> {
+async function getOrphanedRedisPid(folder: string, url: string): Promise<number | undefined> {
   const pidFile = join(folder, 'redis.pid')
   if (!existsSync(pidFile)) return undefined
   const pid = Number(readFileSync(pidFile, 'utf8'))
-  return Number.isInteger(pid) && (await answers(url)) ? pid : undefined
+  return Number.isInteger(pid) && (await isResponding(url)) ? pid : undefined
 }
 
-async function answers(url: string): Promise<boolean> {
+async function isResponding(url: string): Promise<boolean> {
   const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 })
   redis.on('error', () => {})
   try {
@@ -108,7 +108,7 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-async function untilItAnswers(child: ChildProcess, url: string, folder: string): Promise<void> {
+async function waitUntilResponding(child: ChildProcess, url: string, folder: string): Promise<void> {
   let failure: string | undefined
   child.once('error', (error) => {
     failure = error.message
@@ -116,28 +116,28 @@ async function untilItAnswers(child: ChildProcess, url: string, folder: string):
   child.once('exit', (code) => {
     failure = `it ended with ${code}; ${join(folder, 'redis.log')} says why`
   })
-  for (const until = Date.now() + START_MS; Date.now() < until && failure === undefined; await sleep(25)) {
-    if (await answers(url)) return
+  for (const until = Date.now() + START_TIMEOUT_MS; Date.now() < until && failure === undefined; await sleep(25)) {
+    if (await isResponding(url)) return
   }
-  throw new PrepareError(
-    `The private Redis does not start: ${failure ?? `no answer within ${START_MS / 1000} s`}. Or set REDIS_URL to one of yours`,
+  throw new StartupError(
+    `The private Redis does not start: ${failure ?? `no answer within ${START_TIMEOUT_MS / 1000} s`}. Or set REDIS_URL to one of yours`,
   )
 }
 
-async function stopChild(child: ChildProcess, url: string): Promise<void> {
+async function stopRedisChild(child: ChildProcess, url: string): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const { promise, resolve } = Promise.withResolvers<void>()
   child.once('exit', () => resolve())
-  await shutdown(url)
+  await shutdownRedis(url)
   await promise
 }
 
-async function stopByPid(url: string, pid: number): Promise<void> {
-  await shutdown(url)
-  for (let k = 0; k < 400 && isAlive(pid); k++) await sleep(25)
+async function stopRedisByPid(url: string, pid: number): Promise<void> {
+  await shutdownRedis(url)
+  for (let k = 0; k < 400 && isProcessAlive(pid); k++) await sleep(25)
 }
 
-async function shutdown(url: string): Promise<void> {
+async function shutdownRedis(url: string): Promise<void> {
   const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 })
   redis.on('error', () => {})
   await redis.connect().catch(() => {})
@@ -145,7 +145,7 @@ async function shutdown(url: string): Promise<void> {
   redis.disconnect()
 }
 
-export function isAlive(pid: number): boolean {
+export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

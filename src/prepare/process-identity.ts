@@ -11,14 +11,14 @@ export interface ProcessIdentity {
   world: string
 }
 
-export function identityOf(pid: number): ProcessIdentity {
+export function getProcessIdentity(pid: number): ProcessIdentity {
   const boot = orEmpty(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim())
   const namespace = orEmpty(() => readlinkSync('/proc/self/ns/pid'))
-  return { pid, started: startOf(pid), world: `${boot} ${namespace}` }
+  return { pid, started: readStartTicks(pid), world: `${boot} ${namespace}` }
 }
 
 /** The words it was started with; undefined where neither /proc nor ps tells. */
-export function commandOf(pid: number): string[] | undefined {
+export function getCommandLine(pid: number): string[] | undefined {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
   } catch {
@@ -29,7 +29,7 @@ export function commandOf(pid: number): string[] | undefined {
 }
 
 /** Field 22 of its stat: the second, its name in brackets, may hold anything. */
-function startOf(pid: number): string {
+function readStartTicks(pid: number): string {
   const stat = orEmpty(() => readFileSync(`/proc/${pid}/stat`, 'utf8'))
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
 }

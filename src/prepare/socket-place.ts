@@ -3,23 +3,23 @@ import { createHash } from 'node:crypto'
 import { realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { makePrivateFolder } from './own-folder.ts'
+import { createPrivateFolder } from './own-folder.ts'
 
-const SOCKET_PATH_MAX = 100
+const MAX_SOCKET_PATH_CHARS = 100
 
-export interface SocketPlace {
+export interface RedisSocket {
   path: string
   /** Takes away the folder that was made for it. */
   remove(): void
 }
 
 /** The same at every start for a folder and a user: so a Redis that a killed server left behind is found. */
-export function socketPlace(folder: string): SocketPlace {
+export function createRedisSocket(folder: string): RedisSocket {
   const beside = join(folder, 'redis.sock')
-  if (beside.length <= SOCKET_PATH_MAX) return { path: beside, remove() {} }
+  if (beside.length <= MAX_SOCKET_PATH_CHARS) return { path: beside, remove() {} }
   const whose = `${process.getuid?.()} ${realpathSync(folder)}`
   const hash = createHash('sha256').update(whose).digest('hex').slice(0, 16)
   const place = join(tmpdir(), `rgs-redis-${hash}`)
-  makePrivateFolder(place)
+  createPrivateFolder(place)
   return { path: join(place, 'redis.sock'), remove: () => rmSync(place, { recursive: true, force: true }) }
 }

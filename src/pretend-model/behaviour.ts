@@ -1,28 +1,28 @@
 /** How the pretend model behaves: how often it is right, and the shares of all that goes wrong. */
 import { z } from 'zod'
-import { chanceOf, partOf } from './chance.ts'
+import { hashToUnitInterval, pickWeighted } from './chance.ts'
 import type { KnownItem } from './knowledge.ts'
 
-const share = z.number().min(0).max(1).default(0)
+const shareSchema = z.number().min(0).max(1).default(0)
 
 /** The chance of a right answer: at difficulty 0 (and where an item has none), and at difficulty 1; straight between. */
-export const Accuracy = z.strictObject({ easiest: z.number().min(0).max(1), hardest: z.number().min(0).max(1) })
-export type Accuracy = z.infer<typeof Accuracy>
+export const AccuracyRange = z.strictObject({ easiest: z.number().min(0).max(1), hardest: z.number().min(0).max(1) })
+export type AccuracyRange = z.infer<typeof AccuracyRange>
 
-export const Behaviour = z
+export const MockModelBehavior = z
   .strictObject({
     seed: z.int().default(0).describe('Another seed, other luck'),
     accuracy: z.number().min(0).max(1).default(0.6).describe('Chance of a right answer, of completions that are whole'),
     accuracyAtHardest: z.number().min(0).max(1).optional().describe('The same at difficulty 1; none: no difference'),
-    tasks: z.record(z.string(), Accuracy).default({}).describe('Other chances for some tasks'),
-    formatFaults: share.describe('Completions without an answer that can be read'),
-    truncations: share.describe('Completions cut in the middle, finish_reason `length`'),
-    rejections: share.describe('Items for which every request is refused with 400'),
-    rateLimits: share.describe('Requests answered 429 with Retry-After'),
-    serverErrors: share.describe('Requests answered 500'),
-    brokenJson: share.describe('Requests answered 200 with half a JSON document'),
-    closedConnections: share.describe('Requests whose connection is closed, before the answer or in it'),
-    slowRequests: share.describe('Requests that take `slowMs` longer'),
+    tasks: z.record(z.string(), AccuracyRange).default({}).describe('Other chances for some tasks'),
+    formatFaults: shareSchema.describe('Completions without an answer that can be read'),
+    truncations: shareSchema.describe('Completions cut in the middle, finish_reason `length`'),
+    rejections: shareSchema.describe('Items for which every request is refused with 400'),
+    rateLimits: shareSchema.describe('Requests answered 429 with Retry-After'),
+    serverErrors: shareSchema.describe('Requests answered 500'),
+    brokenJson: shareSchema.describe('Requests answered 200 with half a JSON document'),
+    closedConnections: shareSchema.describe('Requests whose connection is closed, before the answer or in it'),
+    slowRequests: shareSchema.describe('Requests that take `slowMs` longer'),
     slowMs: z.int().min(0).default(2000),
     latencyMs: z.int().min(0).default(0).describe('What every answer takes at least'),
     retryAfterS: z.int().min(0).default(1).describe('Retry-After of a 429'),
@@ -37,43 +37,50 @@ export const Behaviour = z
     (b) => b.rateLimits + b.serverErrors + b.brokenJson + b.closedConnections <= 1,
     'rate limits, server errors, broken JSON and closed connections are more than all requests',
   )
-export type Behaviour = z.infer<typeof Behaviour>
+export type MockModelBehavior = z.infer<typeof MockModelBehavior>
 
-const FORMAT_FAULTS = ['no_answer', 'unclosed_answer', 'unclosed_think'] as const
+const FORMAT_ERRORS = ['no_answer', 'unclosed_answer', 'unclosed_think'] as const
 
 /** What becomes of one sample. */
-export type Outcome =
+export type SampleOutcome =
   | { kind: 'right' }
   | { kind: 'wrong' }
   | { kind: 'truncated' }
-  | { kind: 'format_fault'; fault: (typeof FORMAT_FAULTS)[number] }
+  | { kind: 'format_fault'; fault: (typeof FORMAT_ERRORS)[number] }
 
 /** The outcome of a sample of an item: a pure function, so that a test knows all scores before it asks. */
-export function outcomeOf(behaviour: Behaviour, item: KnownItem, sample: number): Outcome {
-  const draw = (what: string) => chanceOf(behaviour.seed, item.id, sample, what)
+export function drawOutcome(behaviour: MockModelBehavior, item: KnownItem, sample: number): SampleOutcome {
+  const draw = (what: string) => hashToUnitInterval(behaviour.seed, item.id, sample, what)
   const { truncations, formatFaults } = behaviour
-  switch (partOf(draw('form'), { truncated: truncations, format_fault: formatFaults })) {
+  switch (pickWeighted(draw('form'), { truncated: truncations, format_fault: formatFaults })) {
     case 'truncated':
       return { kind: 'truncated' }
     case 'format_fault':
-      return { kind: 'format_fault', fault: FORMAT_FAULTS[Math.floor(draw('fault') * 3)] ?? 'no_answer' }
+      return { kind: 'format_fault', fault: FORMAT_ERRORS[Math.floor(draw('fault') * 3)] ?? 'no_answer' }
     default:
-      return { kind: draw('accuracy') < accuracyFor(behaviour, item) ? 'right' : 'wrong' }
+      return { kind: draw('accuracy') < getAccuracy(behaviour, item) ? 'right' : 'wrong' }
   }
 }
 
-function accuracyFor({ tasks, accuracy, accuracyAtHardest }: Behaviour, { task, difficulty }: KnownItem): number {
+function getAccuracy(
+  { tasks, accuracy, accuracyAtHardest }: MockModelBehavior,
+  { task, difficulty }: KnownItem,
+): number {
   const { easiest, hardest } = tasks[task] ?? { easiest: accuracy, hardest: accuracyAtHardest ?? accuracy }
   return easiest + (hardest - easiest) * (difficulty ?? 0)
 }
 
-export type Mishap = 'rejected' | 'rate_limited' | 'server_error' | 'broken_json' | 'closed'
+export type InjectedFailure = 'rejected' | 'rate_limited' | 'server_error' | 'broken_json' | 'closed'
 
 /** What befalls the nth request for a question, if anything. */
-export function mishapOf(behaviour: Behaviour, question: string, attempt: number): Mishap | undefined {
+export function drawInjectedFailure(
+  behaviour: MockModelBehavior,
+  question: string,
+  attempt: number,
+): InjectedFailure | undefined {
   const { seed, rejections, rateLimits, serverErrors, brokenJson, closedConnections } = behaviour
-  if (chanceOf(seed, question, 'rejection') < rejections) return 'rejected'
-  return partOf(chanceOf(seed, question, attempt, 'mishap'), {
+  if (hashToUnitInterval(seed, question, 'rejection') < rejections) return 'rejected'
+  return pickWeighted(hashToUnitInterval(seed, question, attempt, 'mishap'), {
     rate_limited: rateLimits,
     server_error: serverErrors,
     broken_json: brokenJson,
@@ -82,10 +89,10 @@ export function mishapOf(behaviour: Behaviour, question: string, attempt: number
 }
 
 /** How long the nth request for a question is held, in milliseconds. */
-export function delayOf(
-  { seed, latencyMs, slowMs, slowRequests }: Behaviour,
+export function drawDelayMs(
+  { seed, latencyMs, slowMs, slowRequests }: MockModelBehavior,
   question: string,
   attempt: number,
 ): number {
-  return latencyMs + (chanceOf(seed, question, attempt, 'delay') < slowRequests ? slowMs : 0)
+  return latencyMs + (hashToUnitInterval(seed, question, attempt, 'delay') < slowRequests ? slowMs : 0)
 }

@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto'
 
 /** A number in [0, 1), evenly spread. */
-export function chanceOf(...names: (string | number)[]): number {
+export function hashToUnitInterval(...names: (string | number)[]): number {
   return createHash('sha256').update(JSON.stringify(names)).digest().readUIntBE(0, 6) / 2 ** 48
 }
 
 /** The part of [0, 1) that a draw fell into, of parts with these widths; undefined in what is left over. */
-export function partOf<Name extends string>(draw: number, widths: Record<Name, number>): Name | undefined {
+export function pickWeighted<Name extends string>(draw: number, widths: Record<Name, number>): Name | undefined {
   let edge = 0
   for (const name in widths) {
     edge += widths[name]

@@ -1,12 +1,12 @@
 /** A sample put into words: thinking, answer, and where it stops. */
-import { rightAnswer, WRONG_ANSWER } from './answers.ts'
-import { type Behaviour, type Outcome, outcomeOf } from './behaviour.ts'
-import { chanceOf } from './chance.ts'
+import { getCorrectAnswer, WRONG_ANSWER } from './answers.ts'
+import { drawOutcome, type MockModelBehavior, type SampleOutcome } from './behaviour.ts'
+import { hashToUnitInterval } from './chance.ts'
 import type { KnownItem } from './knowledge.ts'
 import { tokenize } from './tokens.ts'
 
-export interface Completion {
-  outcome: Outcome
+export interface MockCompletion {
+  outcome: SampleOutcome
   content: string
   /** Thinking that comes apart; null where it does not. */
   reasoning: string | null
@@ -14,26 +14,27 @@ export interface Completion {
   tokens: string[]
 }
 
-const WORDS = 'so we take the first part and check it again then add what is left to the next one but not twice'.split(
-  ' ',
-)
+const THINKING_WORDS =
+  'so we take the first part and check it again then add what is left to the next one but not twice'.split(' ')
 
 /** What the model says to an item, or to a question that nobody knows, cut after `maxTokens`. */
-export function complete(
-  behaviour: Behaviour,
+export function generateCompletion(
+  behaviour: MockModelBehavior,
   item: KnownItem | undefined,
   sample: number,
   maxTokens = Number.POSITIVE_INFINITY,
-): Completion {
-  const outcome = item ? outcomeOf(behaviour, item, sample) : ({ kind: 'wrong' } as const)
-  const right = item && outcome.kind !== 'wrong' ? rightAnswer(item) : undefined
-  const thinking = thoughts(behaviour, item, sample)
-  const all = tokenize(wording(outcome, right ?? WRONG_ANSWER, behaviour.reasoning === 'none' ? null : thinking))
+): MockCompletion {
+  const outcome = item ? drawOutcome(behaviour, item, sample) : ({ kind: 'wrong' } as const)
+  const right = item && outcome.kind !== 'wrong' ? getCorrectAnswer(item) : undefined
+  const thinking = generateThinking(behaviour, item, sample)
+  const all = tokenize(
+    formatCompletion(outcome, right ?? WRONG_ANSWER, behaviour.reasoning === 'none' ? null : thinking),
+  )
   const length = outcome.kind === 'truncated' ? Math.ceil(all.length / 2) : all.length // well before `</answer>`
   const tokens = all.slice(0, Math.min(length, maxTokens))
   const text = tokens.join('')
   return {
-    outcome: said(outcome, right !== undefined, tokens.length < all.length),
+    outcome: getActualOutcome(outcome, right !== undefined, tokens.length < all.length),
     ...(behaviour.reasoning === 'inline' || behaviour.reasoning === 'none'
       ? { content: text, reasoning: null }
       : splitThinking(text)),
@@ -43,18 +44,22 @@ export function complete(
 }
 
 /** What came of the outcome that was wanted, where the answer is not known or the limit was met. */
-function said(wanted: Outcome, known: boolean, cut: boolean): Outcome {
+function getActualOutcome(wanted: SampleOutcome, known: boolean, cut: boolean): SampleOutcome {
   if (cut) return { kind: 'truncated' }
   return wanted.kind === 'right' && !known ? { kind: 'wrong' } : wanted
 }
 
-function thoughts({ seed, meanTokens }: Behaviour, item: KnownItem | undefined, sample: number): string {
-  const draw = (k: number) => chanceOf(seed, item?.id ?? '', sample, 'thought', k)
+function generateThinking(
+  { seed, meanTokens }: MockModelBehavior,
+  item: KnownItem | undefined,
+  sample: number,
+): string {
+  const draw = (k: number) => hashToUnitInterval(seed, item?.id ?? '', sample, 'thought', k)
   const words = Math.ceil(meanTokens * (0.5 + draw(-1)) * (0.75 + (item?.difficulty ?? 0) / 2))
-  return Array.from({ length: words }, (_, k) => WORDS[Math.floor(draw(k) * WORDS.length)]).join(' ')
+  return Array.from({ length: words }, (_, k) => THINKING_WORDS[Math.floor(draw(k) * THINKING_WORDS.length)]).join(' ')
 }
 
-function wording(outcome: Outcome, answer: string, thinking: string | null): string {
+function formatCompletion(outcome: SampleOutcome, answer: string, thinking: string | null): string {
   const fault = outcome.kind === 'format_fault' ? outcome.fault : undefined
   if (fault === 'unclosed_think' && thinking !== null) return `<think>${thinking} it is ${answer}`
   const before = thinking === null ? '' : `<think>${thinking}</think>\n`

@@ -13,27 +13,27 @@ export const KnownItem = z.object({
 export type KnownItem = z.infer<typeof KnownItem>
 
 /** The item whose question ends this text; undefined where nobody knows it. */
-export type Knowledge = (text: string) => Promise<KnownItem | undefined>
+export type ItemLookup = (text: string) => Promise<KnownItem | undefined>
 
-const REMEMBERED = 10_000
-const ASK_MS = 30_000
+const MAX_CACHED_ITEMS = 10_000
+const LOOKUP_TIMEOUT_MS = 30_000
 
 /** Asks a server, once for each question. Throws when the server cannot be asked or refuses the key. */
-export function knowledgeOf(url: string, key?: string): Knowledge {
-  const remembered = new LRUCache<string, KnownItem>({ max: REMEMBERED })
+export function createItemLookup(url: string, key?: string): ItemLookup {
+  const remembered = new LRUCache<string, KnownItem>({ max: MAX_CACHED_ITEMS })
   return async (text) => {
-    const known = remembered.get(text) ?? (await askServer(url, key, text))
+    const known = remembered.get(text) ?? (await fetchKnownItem(url, key, text))
     if (known) remembered.set(text, known)
     return known
   }
 }
 
-async function askServer(url: string, key: string | undefined, text: string): Promise<KnownItem | undefined> {
+async function fetchKnownItem(url: string, key: string | undefined, text: string): Promise<KnownItem | undefined> {
   const response = await fetch(`${url.replace(/\/$/, '')}/items/find`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...(key !== undefined && { authorization: `Bearer ${key}` }) },
     body: JSON.stringify({ text }),
-    signal: AbortSignal.timeout(ASK_MS),
+    signal: AbortSignal.timeout(LOOKUP_TIMEOUT_MS),
   })
   if (response.status === 404) return undefined
   const body: unknown = await response.json()

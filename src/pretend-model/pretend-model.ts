@@ -5,17 +5,17 @@
  */
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { z } from 'zod'
-import { Behaviour } from './behaviour.ts'
-import { ChatRequest, problem } from './chat.ts'
-import { type Knowledge, knowledgeOf } from './knowledge.ts'
-import { Model } from './model.ts'
-import type { Tally } from './tally.ts'
+import { MockModelBehavior } from './behaviour.ts'
+import { buildErrorBody, ChatRequest } from './chat.ts'
+import { createItemLookup, type ItemLookup } from './knowledge.ts'
+import { MockChatModel } from './model.ts'
+import type { MockModelCounts } from './tally.ts'
 
-const BODY_BYTES = 16 * 1024 * 1024
+const MAX_BODY_BYTES = 16 * 1024 * 1024
 
-export interface PretendModelOptions extends z.input<typeof Behaviour> {
+export interface MockModelOptions extends z.input<typeof MockModelBehavior> {
   /** The server whose items it knows, and an admin's key where it has keys. */
-  server: { url: string; key?: string } | Knowledge
+  server: { url: string; key?: string } | ItemLookup
   host?: string
   /** 0: any free one. */
   port?: number
@@ -24,41 +24,43 @@ export interface PretendModelOptions extends z.input<typeof Behaviour> {
   apiKey?: string
 }
 
-export interface PretendModel {
+export interface MockModel {
   /** The base URL for clients, with `/v1`. */
   url: string
-  tally: Tally
+  counts: MockModelCounts
   close(): Promise<void>
 }
 
-export async function startPretendModel(options: PretendModelOptions): Promise<PretendModel> {
+export async function startMockModel(options: MockModelOptions): Promise<MockModel> {
   const { server, host = '127.0.0.1', port = 0, name = 'pretend', apiKey, ...given } = options
-  const model = new Model(
-    Behaviour.parse(given),
-    typeof server === 'function' ? server : knowledgeOf(server.url, server.key),
+  const model = new MockChatModel(
+    MockModelBehavior.parse(given),
+    typeof server === 'function' ? server : createItemLookup(server.url, server.key),
   )
-  const app = Fastify({ logger: false, bodyLimit: BODY_BYTES, forceCloseConnections: true })
-  addErrors(app)
+  const app = Fastify({ logger: false, bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true })
+  setErrorHandlers(app)
   if (apiKey !== undefined) {
     app.addHook('onRequest', async ({ headers }, reply) => {
       if (headers.authorization !== `Bearer ${apiKey}`)
-        return reply.status(401).send(problem('Incorrect API key', 'invalid_api_key'))
+        return reply.status(401).send(buildErrorBody('Incorrect API key', 'invalid_api_key'))
     })
   }
   app.get('/v1/models', () => ({
     object: 'list',
     data: [{ id: name, object: 'model', created: 0, owned_by: 'nobody' }],
   }))
-  app.get('/tally', () => model.tally)
+  app.get('/tally', () => model.counts)
   app.post('/v1/chat/completions', ({ body }, reply) => model.chat(ChatRequest.parse(body), reply))
   const address = await app.listen({ host, port })
-  return { url: `${address}/v1`, tally: model.tally, close: () => app.close() }
+  return { url: `${address}/v1`, counts: model.counts, close: () => app.close() }
 }
 
-function addErrors(app: FastifyInstance): void {
+function setErrorHandlers(app: FastifyInstance): void {
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
     const status = error.name === 'ZodError' ? 400 : (error.statusCode ?? 500)
-    return reply.status(status).send(problem(error.message, status < 500 ? 'invalid_request' : 'server_error'))
+    return reply.status(status).send(buildErrorBody(error.message, status < 500 ? 'invalid_request' : 'server_error'))
   })
-  app.setNotFoundHandler((_request, reply) => reply.status(404).send(problem('There is nothing here', 'not_found')))
+  app.setNotFoundHandler((_request, reply) =>
+    reply.status(404).send(buildErrorBody('There is nothing here', 'not_found')),
+  )
 }

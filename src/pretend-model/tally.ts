@@ -1,5 +1,5 @@
 /** What the pretend model was asked and what it gave: counts for tests and for the eye. */
-export interface Tally {
+export interface MockModelCounts {
   requests: number
   /** Completions given, by outcome. */
   right: number
@@ -17,7 +17,7 @@ export interface Tally {
   unknown: number
 }
 
-export function newTally(): Tally {
+export function createMockModelCounts(): MockModelCounts {
   return {
     requests: 0,
     right: 0,

@@ -3,17 +3,17 @@ import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { JOBS, type JobName } from './catalogue.ts'
 
-const STATES = ['waiting', 'active', 'delayed', 'failed'] as const
-const UNDONE = ['waiting', 'active', 'delayed'] as const
+const JOB_STATES = ['waiting', 'active', 'delayed', 'failed'] as const
+const UNFINISHED_STATES = ['waiting', 'active', 'delayed'] as const
 
 export interface QueueBacklog {
   queue: JobName
-  jobs: Record<(typeof STATES)[number], number>
+  jobs: Record<(typeof JOB_STATES)[number], number>
   /** When the oldest job that is not done was added, ms; undefined if there is none. */
   oldestAt: number | undefined
 }
 
-export class Backlog {
+export class QueueBacklogReader {
   readonly #queues: Map<JobName, Queue>
 
   /** `connection` must fail at once while Redis is away. A version check that failed would be remembered for ever. */
@@ -28,17 +28,17 @@ export class Backlog {
     )
   }
 
-  all(): Promise<QueueBacklog[]> {
+  readAll(): Promise<QueueBacklog[]> {
     return Promise.all(
       [...this.#queues].map(async ([name, queue]) => {
         const [counts, ...oldest] = await Promise.all([
-          queue.getJobCounts(...STATES),
-          ...UNDONE.map((state) => queue.getJobs([state], 0, 0, true)),
+          queue.getJobCounts(...JOB_STATES),
+          ...UNFINISHED_STATES.map((state) => queue.getJobs([state], 0, 0, true)),
         ])
         const times = oldest.flat().flatMap((job) => (job ? [job.timestamp] : []))
         return {
           queue: name,
-          jobs: Object.fromEntries(STATES.map((state) => [state, counts[state] ?? 0])) as QueueBacklog['jobs'], // by name
+          jobs: Object.fromEntries(JOB_STATES.map((state) => [state, counts[state] ?? 0])) as QueueBacklog['jobs'], // by name
           oldestAt: times.length > 0 ? Math.min(...times) : undefined,
         }
       }),

@@ -2,18 +2,18 @@
 import { z } from 'zod'
 import { DumpKind } from '../words/dump.ts'
 
-const GroupPlace = z.strictObject({ run: z.string(), epoch: z.int(), group: z.string() })
+const GroupJobData = z.strictObject({ run: z.string(), epoch: z.int(), group: z.string() })
 
 /** `request`: id of the request that posted it, for the log; `text_bytes`: of its texts as they are unpacked. */
-const PostedGroup = GroupPlace.extend({ request: z.string().optional(), text_bytes: z.int().optional() })
+const ScoreGroupJobData = GroupJobData.extend({ request: z.string().optional(), text_bytes: z.int().optional() })
 
 /** One of the requests in flight of an eval or collection. */
-const Lane = z.strictObject({ sampling: z.string(), lane: z.int().min(0) })
-const RunPlace = z.strictObject({ run: z.string(), epoch: z.int() })
+const SlotJobData = z.strictObject({ sampling: z.string(), lane: z.int().min(0) })
+const RunJobData = z.strictObject({ run: z.string(), epoch: z.int() })
 
 export const JOBS = {
   /** Reads, scores and completes a posted group. Waiting for the engine uses up none of its tries. */
-  'score-group': { data: PostedGroup, attempts: 6, backoffMs: 500 },
+  'score-group': { data: ScoreGroupJobData, attempts: 6, backoffMs: 500 },
   /** Writes a dump file whose groups are fixed. Begun again by the sweeper until it is written. */
   'write-dump': {
     data: z.strictObject({ run: z.string(), uuid: z.string(), kind: DumpKind, number: z.int() }),
@@ -22,28 +22,28 @@ export const JOBS = {
     forgetFailures: true,
   },
   /** Asks a model for a few samples in a row. Begun again by the sweeper as long as samples are wanted. */
-  sample: { data: Lane, attempts: 10, backoffMs: 1000, forgetFailures: true, lockMs: 15_000 },
+  sample: { data: SlotJobData, attempts: 10, backoffMs: 1000, forgetFailures: true, lockMs: 15_000 },
   /** Makes a run's items ahead of demand. */
-  'prepare-items': { data: RunPlace, attempts: 1, backoffMs: 500, forgetFailures: true },
+  'prepare-items': { data: RunJobData, attempts: 1, backoffMs: 500, forgetFailures: true },
 } as const
 
 export type JobName = keyof typeof JOBS
 export type JobData<Name extends JobName> = z.infer<(typeof JOBS)[Name]['data']>
 
 /** The job is not over: it goes to the end of the queue, after a while if need be; that uses up no try. */
-export interface Again {
-  againInMs: number
+export interface Requeue {
+  delayMs: number
   /** It is this worker that cannot do it now: the others are to have it first. */
-  elsewhere?: true
+  preferOtherWorker?: true
 }
 
 /** Of a job that found the engine down. */
-export const ENGINE_DOWN: Again = { againInMs: 2_000, elsewhere: true }
+export const REQUEUE_ENGINE_DOWN: Requeue = { delayMs: 2_000, preferOtherWorker: true }
 
 /** What a worker does for each kind of job; a missing one is a type error. `last` says that no further try follows. */
-export type Processors = {
+export type JobProcessors = {
   [Name in JobName]: (
     data: JobData<Name>,
     attempt: { last: boolean; signal: AbortSignal },
-  ) => Promise<Again | undefined> | Promise<void>
+  ) => Promise<Requeue | undefined> | Promise<void>
 }

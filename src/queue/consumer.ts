@@ -1,14 +1,14 @@
 /** Takes jobs off the queues and hands each to its processor. */
 import { DelayedError, type Job, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
-import { JOBS, type JobData, type JobName, type Processors } from './catalogue.ts'
+import { JOBS, type JobData, type JobName, type JobProcessors } from './catalogue.ts'
 
 /** A job whose worker was killed is taken up again after about this time. */
-const LOCK_MS = 30_000
+const DEFAULT_LOCK_MS = 30_000
 /** Without it the worker that put a job off would often be the one to wake first when it is due. */
-const OTHERS_FIRST_MS = 500
+const YIELD_TO_OTHERS_MS = 500
 
-interface Options {
+interface StartConsumersOptions {
   connection: Redis
   prefix: string
   concurrency: Record<JobName, number>
@@ -18,9 +18,9 @@ interface Options {
 }
 
 /** Starts one BullMQ worker for each kind of job. */
-export function consume(
-  processors: Processors,
-  { connection, prefix, concurrency, onError, onOutcome = () => {} }: Options,
+export function startConsumers(
+  processors: JobProcessors,
+  { connection, prefix, concurrency, onError, onOutcome = () => {} }: StartConsumersOptions,
 ): { close(): Promise<void> } {
   const stopping = new AbortController()
   const stepBack = (worker: Worker, ms: number) => {
@@ -30,14 +30,14 @@ export function consume(
   }
   const workers = (Object.keys(JOBS) as JobName[]).map((name) => {
     const work = async (job: Job, token?: string) => {
-      const again = await process(processors, name, job, stopping.signal)
+      const again = await runProcessor(processors, name, job, stopping.signal)
       if (!again) return
-      if (again.elsewhere) stepBack(worker, again.againInMs + OTHERS_FIRST_MS)
-      await job.moveToDelayed(Date.now() + again.againInMs, token)
+      if (again.preferOtherWorker) stepBack(worker, again.delayMs + YIELD_TO_OTHERS_MS)
+      await job.moveToDelayed(Date.now() + again.delayMs, token)
       throw new DelayedError()
     }
     const row = JOBS[name]
-    const lockMs = 'lockMs' in row ? row.lockMs : LOCK_MS
+    const lockMs = 'lockMs' in row ? row.lockMs : DEFAULT_LOCK_MS
     const worker = new Worker(name, work, {
       connection,
       prefix,
@@ -59,11 +59,11 @@ export function consume(
   }
 }
 
-function process<Name extends JobName>(processors: Processors, name: Name, job: Job, signal: AbortSignal) {
+function runProcessor<Name extends JobName>(processors: JobProcessors, name: Name, job: Job, signal: AbortSignal) {
   const data = JOBS[name].data.parse(job.data) as JobData<Name> // by its own schema
-  return processors[name](data, { last: isLast(job, name), signal })
+  return processors[name](data, { last: isLastAttempt(job, name), signal })
 }
 
-function isLast(job: Job, name: JobName): boolean {
+function isLastAttempt(job: Job, name: JobName): boolean {
   return job.attemptsMade + 1 >= (job.opts.attempts ?? JOBS[name].attempts)
 }

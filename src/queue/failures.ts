@@ -14,9 +14,9 @@ export interface FailedJob {
   failed_at: string
 }
 
-const NAMES = Object.keys(JOBS) as JobName[] // keys of JOBS
+const JOB_NAMES = Object.keys(JOBS) as JobName[] // keys of JOBS
 
-export class Failures {
+export class FailedJobs {
   readonly #queues: Queues
 
   constructor(connection: Redis, prefix: string) {
@@ -26,10 +26,10 @@ export class Failures {
   /** The latest first. */
   async list(most: number): Promise<{ total: number; jobs: FailedJob[] }> {
     const found = await Promise.all(
-      NAMES.map(async (name) => {
-        const queue = this.#queues.of(name)
+      JOB_NAMES.map(async (name) => {
+        const queue = this.#queues.getOrCreate(name)
         const [total, jobs] = await Promise.all([queue.getFailedCount(), queue.getFailed(0, most - 1)])
-        return { total, jobs: jobs.flatMap((job) => (job ? [shown(name, job)] : [])) } // one may have gone meanwhile
+        return { total, jobs: jobs.flatMap((job) => (job ? [toFailedJob(name, job)] : [])) } // one may have gone meanwhile
       }),
     )
     return {
@@ -42,10 +42,10 @@ export class Failures {
   }
 
   /** A failed job by its id; undefined if there is none, or it is not failed any more. */
-  async find(id: string): Promise<{ name: JobName; job: Job } | undefined> {
+  async get(id: string): Promise<{ name: JobName; job: Job } | undefined> {
     const at = id.indexOf('~')
-    const name = NAMES.find((one) => one === id.slice(0, at))
-    const job = name && (await this.#queues.of(name).getJob(id.slice(at + 1)))
+    const name = JOB_NAMES.find((one) => one === id.slice(0, at))
+    const job = name && (await this.#queues.getOrCreate(name).getJob(id.slice(at + 1)))
     return name && job && (await job.isFailed()) ? { name, job } : undefined
   }
 
@@ -54,11 +54,11 @@ export class Failures {
   }
 }
 
-export function dataOf<Name extends JobName>(name: Name, job: Job): JobData<Name> {
+export function parseJobData<Name extends JobName>(name: Name, job: Job): JobData<Name> {
   return JOBS[name].data.parse(job.data) as JobData<Name> // by its own schema
 }
 
-function shown(queue: JobName, job: Job): FailedJob {
+function toFailedJob(queue: JobName, job: Job): FailedJob {
   return {
     id: `${queue}~${job.id}`,
     queue,

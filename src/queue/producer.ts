@@ -19,7 +19,7 @@ export class Producer {
       removeOnComplete: true,
       removeOnFail: 'forgetFailures' in row ? true : { count: 1000 },
     }
-    const queue = this.#queues.of(name)
+    const queue = this.#queues.getOrCreate(name)
     const all = jobs.map(({ id, data }) => ({ name, data, opts: { ...opts, jobId: id } }))
     const [one, ...others] = all
     if (!one) return

@@ -14,7 +14,7 @@ export class Queues {
     this.#prefix = prefix
   }
 
-  of(name: JobName): Queue {
+  getOrCreate(name: JobName): Queue {
     let queue = this.#queues.get(name)
     if (!queue) {
       queue = new Queue(name, {

@@ -1,117 +1,141 @@
 /** Makes the items of a run's open positions: ahead of demand in a job, or at once for a call that finds none ready. */
 import type { Logger } from 'pino'
-import { Fault } from '../faults.ts'
-import type { Items, MadeItem } from '../items/items.ts'
-import type { Opening, Placement, Positions, Skipped } from '../store/positions.ts'
-import type { Runs } from '../store/runs.ts'
-import type { Steps } from '../store/steps.ts'
-import type { TaskCatalogue } from '../tasks/catalogue.ts'
+import { ServiceError } from '../faults.ts'
+import type { Items, ItemWithEntry } from '../items/items.ts'
+import type { LadderBounds, PositionClaim, PositionRepository, SkippedPosition } from '../store/positions.ts'
+import type { RunRepository } from '../store/runs.ts'
+import type { StepItemRepository } from '../store/steps.ts'
+import type { TaskCatalog } from '../tasks/catalogue.ts'
 import type { Recipe } from '../words/recipe.ts'
-import type { OpenRun } from './open-run.ts'
-import { difficultyAt, learnability, plansOf, type Spot, seedAt, spotAt } from './sequence.ts'
+import type { ResolvedRun } from './open-run.ts'
+import {
+  buildTaskPlans,
+  chooseDifficulty,
+  learnabilityWeight,
+  type SequencePoint,
+  seedAt,
+  sequencePointAt,
+} from './sequence.ts'
 
 /** Failures that say nothing of the item. */
-const NOT_THE_ITEM = new Set(['engine_unavailable', 'redis_unavailable', 'redis_full'])
+const INFRASTRUCTURE_ERRORS = new Set(['engine_unavailable', 'redis_unavailable', 'redis_full'])
 
-interface Parts {
-  runs: Runs
-  positions: Positions
-  steps: Steps
+interface ItemPrefetcherDeps {
+  runs: RunRepository
+  positions: PositionRepository
+  steps: StepItemRepository
   items: Items
-  tasks: TaskCatalogue
+  tasks: TaskCatalog
   log: Logger
 }
 
 /** What is kept of a made item, besides its label. */
-export type Body = Pick<MadeItem, 'recipe' | 'question'>
+export type PreparedItemBody = Pick<ItemWithEntry, 'recipe' | 'question'>
 
-interface Claimed {
+interface ClaimedPosition {
   position: number
-  about: Pick<Recipe, 'task' | 'seed' | 'difficulty'>
+  recipeSummary: Pick<Recipe, 'task' | 'seed' | 'difficulty'>
   recipe: Promise<Recipe>
-  placement: Placement | null
+  placement: LadderBounds | null
 }
 
-export class Preparation {
-  readonly #parts: Parts
+export class ItemPrefetcher {
+  readonly #deps: ItemPrefetcherDeps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(parts: ItemPrefetcherDeps) {
+    this.#deps = parts
   }
 
   /** Claims up to `count` positions that lack their item; a promise each, fulfilled when it is kept, or given back: then false. */
-  async begin(run: OpenRun, count: number, ahead: number): Promise<Promise<boolean>[]> {
-    const { positions } = this.#parts
-    const claimed = await this.#plan(run, await positions.claim(run, count, ahead))
-    return this.#make(run, claimed, {
+  async start(run: ResolvedRun, count: number, ahead: number): Promise<Promise<boolean>[]> {
+    const { positions } = this.#deps
+    const claimed = await this.#planItems(run, await positions.claimPositions(run, count, ahead))
+    return this.#makeItems(run, claimed, {
       keep: async (item, { position, placement }) =>
-        void (await positions.keep(run, position, keepable(item), placement)),
-      giveBack: (skipped, counts) => positions.giveBack(run, skipped, counts),
+        void (await positions.storeItem(run, position, encodePreparedItem(item), placement)),
+      giveBack: (skipped, counts) => positions.releaseClaim(run, skipped, counts),
     })
   }
 
   /** The same for the items of a step. */
-  async beginStep(run: OpenRun, step: number): Promise<Promise<boolean>[]> {
-    const { steps } = this.#parts
-    const claimed = await this.#plan(run, await steps.claim(run, step))
-    return this.#make(run, claimed, {
-      keep: async (item, { position }) => void (await steps.keep(run, step, position, keepable(item))),
-      giveBack: (skipped, counts) => steps.giveBack(run, step, skipped, counts),
+  async startStep(run: ResolvedRun, step: number): Promise<Promise<boolean>[]> {
+    const { steps } = this.#deps
+    const claimed = await this.#planItems(run, await steps.claimPositions(run, step))
+    return this.#makeItems(run, claimed, {
+      keep: async (item, { position }) => void (await steps.storeItem(run, step, position, encodePreparedItem(item))),
+      giveBack: (skipped, counts) => steps.releaseClaim(run, step, skipped, counts),
     })
   }
 
   /** The recipe of an item that was handed out before. */
-  recipeAgain(run: OpenRun, position: number, task: string, label: number | null): Promise<Recipe> {
+  rebuildRecipe(run: ResolvedRun, position: number, task: string, label: number | null): Promise<Recipe> {
     const { settings, origin } = run
-    const config = plansOf(settings, this.#parts.tasks.list()).find((plan) => plan.task === task)?.config
+    const config = buildTaskPlans(settings, this.#deps.tasks.list()).find((plan) => plan.task === task)?.config
     const seed = seedAt({ origin, seed: settings.seed }, position)
-    return this.#parts.items.checkOwn({ task, seed, index: 0, ...(config && { config }), difficulty: label })
+    return this.#deps.items.resolveServerRecipe({ task, seed, index: 0, ...(config && { config }), difficulty: label })
   }
 
-  async #plan(run: OpenRun, openings: Opening[]): Promise<Claimed[]> {
+  async #planItems(run: ResolvedRun, openings: PositionClaim[]): Promise<ClaimedPosition[]> {
     if (openings.length === 0) return []
     const { settings, origin } = run
-    const plans = plansOf(settings, this.#parts.tasks.list())
+    const plans = buildTaskPlans(settings, this.#deps.tasks.list())
     const [levels, accuracies] = await Promise.all([
-      settings.complexity_mode === 'curriculum' ? this.#parts.runs.levels(run) : {},
-      settings.sampling === 'learnability' ? this.#parts.runs.accuracies(run) : undefined,
+      settings.complexity_mode === 'curriculum' ? this.#deps.runs.readCurriculumLevels(run) : {},
+      settings.sampling === 'learnability' ? this.#deps.runs.readRecentAccuracies(run) : undefined,
     ])
-    const weightOf = accuracies && learnability(accuracies)
-    return openings.map(({ position, drawn }) => {
+    const weightOf = accuracies && learnabilityWeight(accuracies)
+    return openings.map(({ position, previousTask: drawn }) => {
       const before = weightOf && plans.find(({ task }) => task === drawn)
-      const spot = spotAt(
+      const spot = sequencePointAt(
         { origin, seed: settings.seed },
         before ? [before] : plans,
         position,
         before ? undefined : weightOf,
       )
-      return { position, ...this.#claimed(spot, run, (levels as Awaited<ReturnType<Runs['levels']>>)[spot.plan.task]) } // {} or levels
+      return {
+        position,
+        ...this.#planItem(
+          spot,
+          run,
+          (levels as Awaited<ReturnType<RunRepository['readCurriculumLevels']>>)[spot.plan.task],
+        ),
+      } // {} or levels
     })
   }
 
-  #claimed(spot: Spot, { settings }: OpenRun, level: { difficulty: number } | undefined): Omit<Claimed, 'position'> {
+  #planItem(
+    spot: SequencePoint,
+    { settings }: ResolvedRun,
+    level: { difficulty: number } | undefined,
+  ): Omit<ClaimedPosition, 'position'> {
     const { task, config, low, high } = spot.plan
-    const difficulty = difficultyAt(spot, settings, level?.difficulty)
+    const difficulty = chooseDifficulty(spot, settings, level?.difficulty)
     const follows = settings.complexity_mode === 'curriculum' && config === undefined && low < high
     return {
-      about: { task, seed: spot.seed, difficulty },
-      recipe: this.#parts.items.checkOwn({ task, seed: spot.seed, index: 0, ...(config && { config }), difficulty }),
-      placement: follows ? { rungs: this.#parts.tasks.find(task).rungs, low, high } : null,
+      recipeSummary: { task, seed: spot.seed, difficulty },
+      recipe: this.#deps.items.resolveServerRecipe({
+        task,
+        seed: spot.seed,
+        index: 0,
+        ...(config && { config }),
+        difficulty,
+      }),
+      placement: follows ? { rungs: this.#deps.tasks.require(task).rungs, low, high } : null,
     }
   }
 
-  async #make(
-    run: OpenRun,
-    claimed: Claimed[],
+  async #makeItems(
+    run: ResolvedRun,
+    claimed: ClaimedPosition[],
     {
       keep,
       giveBack,
     }: {
-      keep: (item: MadeItem, claimed: Claimed) => Promise<void>
-      giveBack: (skipped: Skipped, counts: boolean) => Promise<boolean>
+      keep: (item: ItemWithEntry, claimed: ClaimedPosition) => Promise<void>
+      giveBack: (skipped: SkippedPosition, counts: boolean) => Promise<boolean>
     },
   ): Promise<Promise<boolean>[]> {
-    const { items, log } = this.#parts
+    const { items, log } = this.#deps
     const checked = await Promise.allSettled(claimed.map(({ recipe }) => recipe))
     const recipes = checked.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : undefined))
     const makeable = recipes.filter((recipe) => recipe !== undefined)
@@ -125,8 +149,8 @@ export class Preparation {
         if (item) await keep(item, place)
         return true
       } catch (error) {
-        const counts = !(error instanceof Fault && NOT_THE_ITEM.has(error.code))
-        const skipped = skippedOf(place, error)
+        const counts = !(error instanceof ServiceError && INFRASTRUCTURE_ERRORS.has(error.code))
+        const skipped = buildSkippedPosition(place, error)
         const gone = await giveBack(skipped, counts).catch(() => false)
         if (gone) log.warn({ run: run.name, ...skipped }, 'an item could not be made twice, its position is skipped')
         return false
@@ -135,12 +159,12 @@ export class Preparation {
   }
 }
 
-function keepable({ recipe, question }: MadeItem): { task: string; label: number | null; body: string } {
-  const body: Body = { recipe, question }
+function encodePreparedItem({ recipe, question }: ItemWithEntry): { task: string; label: number | null; body: string } {
+  const body: PreparedItemBody = { recipe, question }
   return { task: recipe.task, label: recipe.difficulty, body: JSON.stringify(body) }
 }
 
-function skippedOf({ position, about }: Claimed, error: unknown): Skipped {
+function buildSkippedPosition({ position, recipeSummary: about }: ClaimedPosition, error: unknown): SkippedPosition {
   return {
     position,
     ...about,

@@ -1,48 +1,48 @@
 /** A run's checkpoint taken and restored: here or on another server, under the same name or another. */
-import { Fault } from '../faults.ts'
-import type { Checkpoints } from '../store/checkpoints.ts'
-import type { Checkpoint, Forgotten } from '../words/checkpoint.ts'
-import type { OpenRun } from './open-run.ts'
-import { merged, type RunBook } from './run-book.ts'
+import { ServiceError } from '../faults.ts'
+import type { CheckpointRepository } from '../store/checkpoints.ts'
+import type { Checkpoint, DiscardedCounts } from '../words/checkpoint.ts'
+import type { ResolvedRun } from './open-run.ts'
+import { mergeSettings, type Runs } from './run-book.ts'
 
-const TRIES = 5
+const RESTORE_RETRY_LIMIT = 5
 
-export class Restoring {
-  readonly #runs: RunBook
-  readonly #checkpoints: Checkpoints
+export class Checkpoints {
+  readonly #runs: Runs
+  readonly #repository: CheckpointRepository
   readonly #engineVersion: string
 
-  constructor(runs: RunBook, checkpoints: Checkpoints, engineVersion: string) {
+  constructor(runs: Runs, checkpoints: CheckpointRepository, engineVersion: string) {
     this.#runs = runs
-    this.#checkpoints = checkpoints
+    this.#repository = checkpoints
     this.#engineVersion = engineVersion
   }
 
   /** Throws `unknown_run`. */
-  async take(name: string): Promise<Checkpoint> {
-    const run = await this.#runs.find(name)
-    const { named, origin } = run
+  async create(name: string): Promise<Checkpoint> {
+    const run = await this.#runs.require(name)
+    const { explicitSettings: named, origin } = run
     const identity = { format: 1 as const, engine: this.#engineVersion, run: name, origin }
-    const stored = await this.#checkpoints.read(run)
+    const stored = await this.#repository.read(run)
     return { ...identity, created_at: new Date().toISOString(), settings: named, ...stored }
   }
 
   /** Begins a new epoch of the run, which need not be there. Throws `engine_version_mismatch`. */
-  async restore(name: string, checkpoint: Checkpoint): Promise<{ run: OpenRun; forgotten: Forgotten }> {
+  async restore(name: string, checkpoint: Checkpoint): Promise<{ run: ResolvedRun; forgotten: DiscardedCounts }> {
     if (checkpoint.engine !== this.#engineVersion) {
-      throw new Fault(
+      throw new ServiceError(
         'engine_version_mismatch',
         `The checkpoint is of reasoning-gym ${checkpoint.engine}, this server has ${this.#engineVersion}: its items would be others`,
       )
     }
-    const settings = merged({}, checkpoint.settings)
-    await this.#runs.checkConfigs(this.#runs.check(settings))
-    for (let k = 0; k < TRIES; k++) {
-      const before = await this.#runs.look(name)
-      const forgotten = await this.#checkpoints.held(before)
-      if (await this.#checkpoints.restore(name, before, { ...checkpoint, settings }))
-        return { run: await this.#runs.find(name), forgotten }
+    const settings = mergeSettings({}, checkpoint.settings)
+    await this.#runs.validateTaskConfigs(this.#runs.validateSettings(settings))
+    for (let k = 0; k < RESTORE_RETRY_LIMIT; k++) {
+      const before = await this.#runs.get(name)
+      const forgotten = await this.#repository.countDiscardedState(before)
+      if (await this.#repository.restore(name, before, { ...checkpoint, settings }))
+        return { run: await this.#runs.require(name), forgotten }
     }
-    throw new Fault('redis_unavailable', 'The run is being restored from several sides at once; ask again')
+    throw new ServiceError('redis_unavailable', 'The run is being restored from several sides at once; ask again')
   }
 }

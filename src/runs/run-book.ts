@@ -2,71 +2,74 @@
 import { LRUCache } from 'lru-cache'
 import { canonicalJson } from '../content-hash.ts'
 import type { Engine } from '../engine/engine.ts'
-import { Fault } from '../faults.ts'
-import type { DumpBook } from '../store/dumps.ts'
-import type { Positions } from '../store/positions.ts'
-import { heldGroups, type Runs } from '../store/runs.ts'
-import type { TaskCatalogue } from '../tasks/catalogue.ts'
+import { ServiceError } from '../faults.ts'
+import type { DumpRepository } from '../store/dumps.ts'
+import type { PositionRepository } from '../store/positions.ts'
+import { countBufferOccupancy, type RunRepository } from '../store/runs.ts'
+import type { TaskCatalog } from '../tasks/catalogue.ts'
 import type { CurriculumPoint, Run, RunSettings, SettingsChange } from '../words/run.ts'
-import { settingsInForce } from '../words/run.ts'
-import { type OpenRun, opened } from './open-run.ts'
-import { viewOf } from './run-view.ts'
-import { plansOf } from './sequence.ts'
-import { stepMetrics } from './step-metrics.ts'
-import { assertConfigs } from './task-configs.ts'
+import { resolveSettings } from '../words/run.ts'
+import { type ResolvedRun, resolveRun } from './open-run.ts'
+import { buildRunView } from './run-view.ts'
+import { buildTaskPlans } from './sequence.ts'
+import { computeStepMetrics } from './step-metrics.ts'
+import { assertTaskConfigs } from './task-configs.ts'
 
 /** Settings whose null means something of its own. */
-const NULL_COUNTS = new Set(['system_prompt'])
+const NULLABLE_SETTINGS = new Set(['system_prompt'])
 /** A change of these begins the sequence of items anew. */
-const RESTARTS = ['seed', 'tasks'] as const
+const RESTART_SETTINGS = ['seed', 'tasks'] as const
 /** A change of these leaves the sequence, but not the items that were prepared. */
-const REMAKES = ['complexity_mode', 'difficulty', 'sampling']
-const TRIES = 20
+const REMAKE_SETTINGS = ['complexity_mode', 'difficulty', 'sampling']
+const UPDATE_RETRY_LIMIT = 20
 /** Runs as they were when they were last read here. */
-const REMEMBERED = 1000
+const RUN_CACHE_SIZE = 1000
 
-export interface Change {
-  run: OpenRun
+export interface RunUpdate {
+  run: ResolvedRun
   created: boolean
   changed: string[]
   restarts: string[]
 }
 
-export class RunBook {
-  readonly #runs: Runs
-  readonly #positions: Positions
-  readonly #tasks: TaskCatalogue
-  readonly #dumps: DumpBook
-  readonly #engine: Pick<Engine, 'health' | 'canonical' | 'version'>
-  readonly #read = new LRUCache<string, OpenRun>({ max: REMEMBERED })
+export class Runs {
+  readonly #repository: RunRepository
+  readonly #positions: PositionRepository
+  readonly #tasks: TaskCatalog
+  readonly #dumps: DumpRepository
+  readonly #engine: Pick<Engine, 'health' | 'canonicalizeConfig' | 'version'>
+  readonly #cache = new LRUCache<string, ResolvedRun>({ max: RUN_CACHE_SIZE })
 
   constructor(
-    runs: Runs,
-    positions: Positions,
-    tasks: TaskCatalogue,
-    dumps: DumpBook,
-    engine: Pick<Engine, 'health' | 'canonical' | 'version'>,
+    runs: RunRepository,
+    positions: PositionRepository,
+    tasks: TaskCatalog,
+    dumps: DumpRepository,
+    engine: Pick<Engine, 'health' | 'canonicalizeConfig' | 'version'>,
   ) {
     this.#engine = engine
-    this.#runs = runs
+    this.#repository = runs
     this.#positions = positions
     this.#tasks = tasks
     this.#dumps = dumps
   }
 
   /** Throws `unknown_run`. */
-  async find(name: string): Promise<OpenRun> {
-    const run = await this.look(name)
+  async require(name: string): Promise<ResolvedRun> {
+    const run = await this.get(name)
     if (!run)
-      throw new Fault('unknown_run', `There is no run named ${JSON.stringify(name)}; its first use or a PUT makes it`)
+      throw new ServiceError(
+        'unknown_run',
+        `There is no run named ${JSON.stringify(name)}; its first use or a PUT makes it`,
+      )
     return run
   }
 
   /** Undefined if there is no such run. */
-  async look(name: string): Promise<OpenRun | undefined> {
-    const stored = await this.#runs.find(name)
-    const run = stored && opened(stored)
-    this.#read.set(name, run)
+  async get(name: string): Promise<ResolvedRun | undefined> {
+    const stored = await this.#repository.get(name)
+    const run = stored && resolveRun(stored)
+    this.#cache.set(name, run)
     return run
   }
 
@@ -74,51 +77,51 @@ export class RunBook {
    * As it was when it was last read here, in the epoch if one is named: for those whose script refuses it if it has changed
    * since. Its counters are of then.
    */
-  async lately(name: string, epoch?: number): Promise<OpenRun> {
-    const run = this.#read.get(name)
-    return run && (epoch ?? run.epoch) === run.epoch ? run : this.ensure(name)
+  async getCached(name: string, epoch?: number): Promise<ResolvedRun> {
+    const run = this.#cache.get(name)
+    return run && (epoch ?? run.epoch) === run.epoch ? run : this.getOrCreate(name)
   }
 
-  async ensure(name: string): Promise<OpenRun> {
-    return (await this.look(name)) ?? (await this.change(name, {}, false)).run
+  async getOrCreate(name: string): Promise<ResolvedRun> {
+    return (await this.get(name)) ?? (await this.update(name, {}, false)).run
   }
 
   /** Sets what the change names. Throws `would_restart` unless `restart`. Several at once all take effect. */
-  async change(name: string, change: SettingsChange, restart: boolean): Promise<Change> {
-    for (let k = 0; k < TRIES; k++) {
-      const before = await this.#runs.find(name)
-      const named = merged(before?.named ?? {}, change)
+  async update(name: string, change: SettingsChange, restart: boolean): Promise<RunUpdate> {
+    for (let k = 0; k < UPDATE_RETRY_LIMIT; k++) {
+      const before = await this.#repository.get(name)
+      const named = mergeSettings(before?.explicitSettings ?? {}, change)
       // Many make a run at once with their first use of it: for who came second there is nothing to change.
-      if (before && equal(before.named, named))
-        return { run: opened(before), created: false, changed: [], restarts: [] }
-      const [old, settings] = [settingsInForce(before?.named ?? {}), this.check(named)]
+      if (before && isDeepEqual(before.explicitSettings, named))
+        return { run: resolveRun(before), created: false, changed: [], restarts: [] }
+      const [old, settings] = [resolveSettings(before?.explicitSettings ?? {}), this.validateSettings(named)]
       const changed = Object.keys(settings).filter(
-        (key) => !equal(old[key as keyof RunSettings], settings[key as keyof RunSettings]),
+        (key) => !isDeepEqual(old[key as keyof RunSettings], settings[key as keyof RunSettings]),
       ) // keys of settings
-      if (changed.includes('tasks')) await this.checkConfigs(settings)
+      if (changed.includes('tasks')) await this.validateTaskConfigs(settings)
       const restarts = before
-        ? RESTARTS.filter((key) => changed.includes(key) && this.#differs(key, old, settings))
+        ? RESTART_SETTINGS.filter((key) => changed.includes(key) && this.#hasChanged(key, old, settings))
         : []
       if (restarts.length > 0 && !restart) {
-        throw new Fault(
+        throw new ServiceError(
           'would_restart',
           `A change of ${restarts.join(' and ')} begins the run's items anew; add ?restart=true`,
         )
       }
-      const remake = REMAKES.some((key) => changed.includes(key))
-      if (await this.#runs.change(name, before, named, { restart: restarts.length > 0, remake })) {
-        return { run: await this.find(name), created: !before, changed, restarts }
+      const remake = REMAKE_SETTINGS.some((key) => changed.includes(key))
+      if (await this.#repository.updateSettings(name, before, named, { restart: restarts.length > 0, remake })) {
+        return { run: await this.require(name), created: !before, changed, restarts }
       }
     }
-    throw new Fault('redis_unavailable', 'The settings are being changed from too many sides at once; ask again')
+    throw new ServiceError('redis_unavailable', 'The settings are being changed from too many sides at once; ask again')
   }
 
   /** The settings in force. Throws `invalid_request` and `unknown_task`. */
-  check(named: SettingsChange): RunSettings {
-    const settings = settingsInForce(named)
+  validateSettings(named: SettingsChange): RunSettings {
+    const settings = resolveSettings(named)
     const { buffer_max_groups, group_size, batch_size } = settings
     if (buffer_max_groups * group_size < batch_size) {
-      throw new Fault(
+      throw new ServiceError(
         'invalid_request',
         `${buffer_max_groups} groups of ${group_size} cannot fill a batch of ${batch_size}`,
         {
@@ -128,8 +131,8 @@ export class RunBook {
     }
     if (settings.tasks !== 'all')
       for (const choice of settings.tasks) this.#tasks.assertKnown(typeof choice === 'string' ? choice : choice.task)
-    if (plansOf(settings, this.#tasks.list()).every(({ weight }) => weight === 0)) {
-      throw new Fault('invalid_request', 'No task of the run has a weight above 0', {
+    if (buildTaskPlans(settings, this.#tasks.list()).every(({ weight }) => weight === 0)) {
+      throw new ServiceError('invalid_request', 'No task of the run has a weight above 0', {
         errors: [{ path: 'tasks', message: 'a run needs a task with a weight above 0' }],
       })
     }
@@ -137,72 +140,74 @@ export class RunBook {
   }
 
   /** Throws `invalid_config` if the library refuses the config of a task, and `engine_unavailable`. */
-  checkConfigs(settings: RunSettings): Promise<void> {
-    return assertConfigs(settings, this.#tasks.list(), this.#engine)
+  validateTaskConfigs(settings: RunSettings): Promise<void> {
+    return assertTaskConfigs(settings, this.#tasks.list(), this.#engine)
   }
 
   /** Whether a setting means something else: a task with weight 1 is the task alone. */
-  #differs(key: (typeof RESTARTS)[number], old: RunSettings, { tasks, seed }: RunSettings): boolean {
+  #hasChanged(key: (typeof RESTART_SETTINGS)[number], old: RunSettings, { tasks, seed }: RunSettings): boolean {
     if (key === 'seed') return old.seed !== seed
     const all = this.#tasks.list()
-    return !equal(plansOf(old, all), plansOf({ ...old, tasks }, all))
+    return !isDeepEqual(buildTaskPlans(old, all), buildTaskPlans({ ...old, tasks }, all))
   }
 
   /** The runs there are, by name; of those only that `may` allows. */
-  async all(may: (name: string) => boolean = () => true): Promise<OpenRun[]> {
-    const names = (await this.#runs.names()).filter(may).toSorted()
-    const found = await Promise.all(names.map((name) => this.look(name)))
+  async list(may: (name: string) => boolean = () => true): Promise<ResolvedRun[]> {
+    const names = (await this.#repository.listNames()).filter(may).toSorted()
+    const found = await Promise.all(names.map((name) => this.get(name)))
     return found.filter((run) => run !== undefined) // a name may outlive its run, that was removed at the same time
   }
 
   /** Whether the run has no place for one more group that wants to wait for a trainer. */
-  async isFull(name: string): Promise<boolean> {
-    const stored = await this.#runs.find(name)
+  async isBufferFull(name: string): Promise<boolean> {
+    const stored = await this.#repository.get(name)
     if (!stored) return false
-    const { settings } = opened(stored)
-    return settings.buffer && heldGroups(await this.#runs.waiting(stored)) >= settings.buffer_max_groups
+    const { settings } = resolveRun(stored)
+    return (
+      settings.buffer && countBufferOccupancy(await this.#repository.readBacklog(stored)) >= settings.buffer_max_groups
+    )
   }
 
-  history(run: OpenRun): Promise<CurriculumPoint[]> {
-    return this.#runs.history(run)
+  listCurriculumPoints(run: ResolvedRun): Promise<CurriculumPoint[]> {
+    return this.#repository.readCurriculumHistory(run)
   }
 
   /** Flat figures of the steps from `from` to `to`, oldest first; a step at a time. */
-  async *metrics(run: OpenRun, from: number, to: number): AsyncGenerator<Record<string, number>> {
-    for (const step of await this.#runs.metricSteps(run, from, to)) {
-      yield stepMetrics(step, await this.#runs.metricSums(run, step))
+  async *streamStepMetrics(run: ResolvedRun, from: number, to: number): AsyncGenerator<Record<string, number>> {
+    for (const step of await this.#repository.listMetricSteps(run, from, to)) {
+      yield computeStepMetrics(step, await this.#repository.readMetricSums(run, step))
     }
   }
 
   /** Forgets a run. Throws `unknown_run`. */
-  async remove(name: string): Promise<void> {
-    await this.find(name)
-    await this.#runs.remove(name)
+  async delete(name: string): Promise<void> {
+    await this.require(name)
+    await this.#repository.delete(name)
   }
 
   /** As `GET /runs/{run}` shows it. */
-  async view(run: OpenRun): Promise<Run> {
+  async buildView(run: ResolvedRun): Promise<Run> {
     const [waiting, sums, levels, skipped, accuracies, dumps] = await Promise.all([
-      this.#runs.waiting(run),
-      this.#runs.taskSums(run),
-      this.#runs.levels(run),
-      this.#positions.skipped(run),
-      this.#runs.accuracies(run),
-      this.#dumps.progress({ run: run.name, uuid: run.uuid }),
+      this.#repository.readBacklog(run),
+      this.#repository.readTaskSums(run),
+      this.#repository.readCurriculumLevels(run),
+      this.#positions.listSkipped(run),
+      this.#repository.readRecentAccuracies(run),
+      this.#dumps.readProgress({ run: run.name, uuid: run.uuid }),
     ])
-    return viewOf(run, { waiting, sums, levels, skipped, accuracies, dumps, engine: this.#engine.health() })
+    return buildRunView(run, { waiting, sums, levels, skipped, accuracies, dumps, engine: this.#engine.health() })
   }
 }
 
 /** The settings that are named after the change: null takes one back. */
-export function merged(named: SettingsChange, change: SettingsChange): SettingsChange {
+export function mergeSettings(named: SettingsChange, change: SettingsChange): SettingsChange {
   const entries = Object.entries({ ...named, ...change })
   return Object.fromEntries(
-    entries.filter(([key, value]) => value !== undefined && (value !== null || NULL_COUNTS.has(key))),
+    entries.filter(([key, value]) => value !== undefined && (value !== null || NULLABLE_SETTINGS.has(key))),
   )
 }
 
 /** Whatever the order of their keys. */
-function equal(a: unknown, b: unknown): boolean {
+function isDeepEqual(a: unknown, b: unknown): boolean {
   return canonicalJson(a) === canonicalJson(b)
 }

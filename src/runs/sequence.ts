@@ -4,9 +4,9 @@ import { type Config, SEEDS_END, TRAINING_SEEDS_START } from '../words/recipe.ts
 import type { RunSettings } from '../words/run.ts'
 
 /** Where the curriculum of a task begins; parts/curriculum.lua begins there too. */
-const START_LEVEL = 0.3
+const STARTING_LEVEL = 0.3
 
-const RANGE = SEEDS_END - TRAINING_SEEDS_START
+const TRAINING_SEED_COUNT = SEEDS_END - TRAINING_SEEDS_START
 
 /** A task of a run, with what is special about it. */
 export interface TaskPlan {
@@ -18,19 +18,19 @@ export interface TaskPlan {
   low: number
   high: number
   /** What the run's settings say of the accuracy, unless the task has its own. */
-  target: number
+  targetAccuracy: number
 }
 
 /** Where in the space of items a position lies. */
-export interface Spot {
+export interface SequencePoint {
   plan: TaskPlan
   seed: number
   /** A number in [0, 1) of this position's own, for a random difficulty. */
-  chance: number
+  uniform: number
 }
 
 /** What a sequence is drawn from: the name under which the run began, and its seed. */
-export interface Origin {
+export interface SequenceOrigin {
   origin: string
   seed: number
 }
@@ -39,45 +39,47 @@ export interface Origin {
  * Task and seed of a position. Items differ per run and seed; neighbours in the sequence have neighbouring seeds.
  * `weightOf` is the weight that a plan has now: its own, or one that follows the model.
  */
-export function spotAt(
-  { origin, seed }: Origin,
+export function sequencePointAt(
+  { origin, seed }: SequenceOrigin,
   plans: TaskPlan[],
   position: number,
   weightOf: (plan: TaskPlan) => number = ({ weight }) => weight,
-): Spot {
+): SequencePoint {
   const weights = plans.map(weightOf)
   const total = weights.reduce((sum, weight) => sum + weight, 0)
-  const plan = weighted(plans, weights, draw(`${origin}/${seed}/${position}`) * total)
+  const plan = pickWeighted(plans, weights, hashToUnitInterval(`${origin}/${seed}/${position}`) * total)
   if (!plan) throw new RangeError('a run needs a task')
-  return { plan, seed: seedAt({ origin, seed }, position), chance: draw(`${origin}/${seed}/${position}/difficulty`) }
+  return {
+    plan,
+    seed: seedAt({ origin, seed }, position),
+    uniform: hashToUnitInterval(`${origin}/${seed}/${position}/difficulty`),
+  }
 }
 
 /** The seed of the item at a position. */
-export function seedAt({ origin, seed }: Origin, position: number): number {
-  return TRAINING_SEEDS_START + ((startOf({ origin, seed }) + position) % RANGE)
+export function seedAt({ origin, seed }: SequenceOrigin, position: number): number {
+  return TRAINING_SEEDS_START + ((sequenceStart({ origin, seed }) + position) % TRAINING_SEED_COUNT)
 }
 
-function startOf({ origin, seed }: Origin): number {
-  return Math.floor(draw(`${origin}/${seed}`) * RANGE)
+function sequenceStart({ origin, seed }: SequenceOrigin): number {
+  return Math.floor(hashToUnitInterval(`${origin}/${seed}`) * TRAINING_SEED_COUNT)
 }
 
 /** The least that learnability leaves of a task's weight. */
-const LEARNABILITY_MIN = 0.05
+const MIN_LEARNABILITY = 0.05
 /** Of a task that has not been seen yet: as of one that is right half the time. */
-const LEARNABILITY_UNKNOWN = 0.25
+const UNSEEN_LEARNABILITY = 0.25
 
 /** Weights by what there is to learn: weight × accuracy × (1 − accuracy), at least 5 % of the weight. */
-export function learnability(accuracies: Record<string, number>): (plan: TaskPlan) => number {
+export function learnabilityWeight(accuracies: Record<string, number>): (plan: TaskPlan) => number {
   return ({ task, weight }) => {
     const accuracy = accuracies[task]
-    return (
-      weight * Math.max(LEARNABILITY_MIN, accuracy === undefined ? LEARNABILITY_UNKNOWN : accuracy * (1 - accuracy))
-    )
+    return weight * Math.max(MIN_LEARNABILITY, accuracy === undefined ? UNSEEN_LEARNABILITY : accuracy * (1 - accuracy))
   }
 }
 
 /** The plan on whose stretch a point lies, when the weights are laid end to end. */
-function weighted(plans: TaskPlan[], weights: number[], point: number): TaskPlan | undefined {
+function pickWeighted(plans: TaskPlan[], weights: number[], point: number): TaskPlan | undefined {
   let end = 0
   for (const [k, weight] of weights.entries()) {
     end += weight
@@ -87,17 +89,17 @@ function weighted(plans: TaskPlan[], weights: number[], point: number): TaskPlan
 }
 
 /** The position that gave an item its seed. */
-export function positionOf(origin: Origin, itemSeed: number): number {
-  return (itemSeed - TRAINING_SEEDS_START - startOf(origin) + RANGE) % RANGE
+export function positionOfSeed(origin: SequenceOrigin, itemSeed: number): number {
+  return (itemSeed - TRAINING_SEEDS_START - sequenceStart(origin) + TRAINING_SEED_COUNT) % TRAINING_SEED_COUNT
 }
 
 /** A number in [0, 1) that is the same everywhere. */
-function draw(key: string): number {
+function hashToUnitInterval(key: string): number {
   return createHash('sha256').update(key).digest().readUIntBE(0, 6) / 2 ** 48
 }
 
 /** The tasks that a run's settings name, once each; what is named later counts. */
-export function plansOf(
+export function buildTaskPlans(
   { tasks, curriculum_target_accuracy }: Pick<RunSettings, 'tasks' | 'curriculum_target_accuracy'>,
   all: { name: string; category: string }[],
 ): TaskPlan[] {
@@ -120,7 +122,7 @@ export function plansOf(
         config,
         low,
         high,
-        target: target_accuracy ?? curriculum_target_accuracy,
+        targetAccuracy: target_accuracy ?? curriculum_target_accuracy,
       })
     }
   }
@@ -128,8 +130,8 @@ export function plansOf(
 }
 
 /** The difficulty to ask an item at; null for the library's defaults or the run's own config. */
-export function difficultyAt(
-  { plan, chance }: Spot,
+export function chooseDifficulty(
+  { plan, uniform: chance }: SequencePoint,
   settings: Pick<RunSettings, 'complexity_mode' | 'difficulty'>,
   level: number | undefined,
 ): number | null {
@@ -139,14 +141,14 @@ export function difficultyAt(
     case 'none':
       return null
     case 'fixed':
-      return clamp(settings.difficulty, plan)
+      return clampDifficulty(settings.difficulty, plan)
     case 'random':
       return plan.low + chance * (plan.high - plan.low)
     case 'curriculum':
-      return clamp(level ?? START_LEVEL, plan)
+      return clampDifficulty(level ?? STARTING_LEVEL, plan)
   }
 }
 
-function clamp(value: number, { low, high }: TaskPlan): number {
+function clampDifficulty(value: number, { low, high }: TaskPlan): number {
   return Math.min(Math.max(value, low), high)
 }

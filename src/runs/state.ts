@@ -1,16 +1,21 @@
 /** Why a run stalls, or that it does not: one sentence for whoever looks. */
-import type { Health } from '../engine/engine.ts'
-import { heldGroups, type Waiting } from '../store/runs.ts'
+import type { EngineHealth } from '../engine/engine.ts'
+import { countBufferOccupancy, type RunBacklog } from '../store/runs.ts'
 import type { RunState } from '../words/run.ts'
-import type { OpenRun } from './open-run.ts'
+import type { ResolvedRun } from './open-run.ts'
 
 /** After this long without rollouts, or without a trainer that asks, somebody should look. */
-const SILENT_MS = 60_000
+const INACTIVITY_MS = 60_000
 /** So many groups in a row without signal are no accident. */
-const GROUPS_WITHOUT_SIGNAL = 8
+const NO_SIGNAL_THRESHOLD = 8
 
 /** The first that applies, from what stops everything to what stops one side. */
-export function stateOf(run: OpenRun, waiting: Waiting, engine: Health, now = Date.now()): RunState {
+export function computeRunState(
+  run: ResolvedRun,
+  waiting: RunBacklog,
+  engine: EngineHealth,
+  now = Date.now(),
+): RunState {
   const { settings, counters, created } = run
   const at = (name: string) => counters[name] ?? created
   const state = (is: RunState['is'], since: number, why: string): RunState => ({
@@ -18,19 +23,19 @@ export function stateOf(run: OpenRun, waiting: Waiting, engine: Health, now = Da
     since: new Date(since).toISOString(),
     why,
   })
-  const held = heldGroups(waiting)
-  const full = settings.unscored_rollouts === 'omit' ? waiting.scored : waiting.rollouts
+  const held = countBufferOccupancy(waiting)
+  const full = settings.unscored_rollouts === 'omit' ? waiting.bufferedScoredRollouts : waiting.bufferedRollouts
   const lastAsked = Math.max(at('last_asked_at'), at('last_batch_at'))
   if (!engine.ok) return state('engine_down', now, `The engine is down: ${engine.detail ?? 'it does not answer'}.`)
   if (held >= settings.buffer_max_groups) {
-    const stuck = full < settings.batch_size && waiting.forBuffer === 0 && waiting.open === 0
+    const stuck = full < settings.batch_size && waiting.queuedForBuffer === 0 && waiting.openBatchGroups === 0
     return state(
       'buffer_full',
       at('last_accepted_at'),
-      `${held} groups wait for a trainer, as many as buffer_max_groups allows${stuck ? tooFew(full, settings.batch_size) : ''}.`,
+      `${held} groups wait for a trainer, as many as buffer_max_groups allows${stuck ? explainStuckBuffer(full, settings.batch_size) : ''}.`,
     )
   }
-  if (full >= settings.batch_size && now - lastAsked > SILENT_MS) {
+  if (full >= settings.batch_size && now - lastAsked > INACTIVITY_MS) {
     return state(
       'trainer_silent',
       lastAsked,
@@ -46,7 +51,7 @@ export function stateOf(run: OpenRun, waiting: Waiting, engine: Health, now = Da
     )
   }
   const failed = counters.groups_since_scored ?? 0
-  if (failed >= GROUPS_WITHOUT_SIGNAL || (failed > 0 && counters.scored_groups === undefined)) {
+  if (failed >= NO_SIGNAL_THRESHOLD || (failed > 0 && counters.scored_groups === undefined)) {
     return state(
       'no_signal',
       at('last_scored_at'),
@@ -54,12 +59,16 @@ export function stateOf(run: OpenRun, waiting: Waiting, engine: Health, now = Da
     )
   }
   const dull = counters.groups_since_signal ?? 0
-  if (dull >= GROUPS_WITHOUT_SIGNAL) {
-    return state('no_signal', at('last_signal_at'), `The last ${dull} groups carry no signal: ${kindOf(counters)}.`)
+  if (dull >= NO_SIGNAL_THRESHOLD) {
+    return state(
+      'no_signal',
+      at('last_signal_at'),
+      `The last ${dull} groups carry no signal: ${explainMissingSignal(counters)}.`,
+    )
   }
   if (
-    waiting.queued === 0 &&
-    (counters.last_accepted_at === undefined || now - counters.last_accepted_at > SILENT_MS)
+    waiting.queuedGroups === 0 &&
+    (counters.last_accepted_at === undefined || now - counters.last_accepted_at > INACTIVITY_MS)
   ) {
     const why =
       counters.last_accepted_at === undefined ? 'No rollouts have come yet.' : 'No rollouts have come of late.'
@@ -69,12 +78,12 @@ export function stateOf(run: OpenRun, waiting: Waiting, engine: Health, now = Da
 }
 
 /** The buffer is as full as it may be, and yet no trainer would be given a batch. */
-function tooFew(rollouts: number, batchSize: number): string {
+function explainStuckBuffer(rollouts: number, batchSize: number): string {
   return `, but their ${rollouts} rollouts are fewer than batch_size (${batchSize}): lower it, ask with min_sequences, or raise buffer_max_groups`
 }
 
 /** What most of a run's groups without signal are. */
-function kindOf(counters: OpenRun['counters']): string {
+function explainMissingSignal(counters: ResolvedRun['counters']): string {
   const { no_signal_easy = 0, no_signal_hard = 0, skipped_groups = 0, masked_groups = 0 } = counters
   const most = Math.max(no_signal_easy, no_signal_hard, skipped_groups, masked_groups)
   if (most === 0) return 'their rewards are equal throughout' // they are kept (drop_equal_scores), and not counted by kind

@@ -1,98 +1,105 @@
 /** The items of a training step: chosen by the first call for it, the same for whoever asks again, whole or one rank's. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Engine } from '../engine/engine.ts'
-import { Fault } from '../faults.ts'
-import type { Items, MadeItem } from '../items/items.ts'
-import type { StepItem, Steps } from '../store/steps.ts'
-import type { Share } from '../words/batch.ts'
+import { ServiceError } from '../faults.ts'
+import type { Items, ItemWithEntry } from '../items/items.ts'
+import type { StepItem, StepItemRepository } from '../store/steps.ts'
+import type { RankSlice } from '../words/batch.ts'
 import type { Item } from '../words/item.ts'
 import { encodeItemId } from '../words/item-id.ts'
-import type { OpenRun } from './open-run.ts'
-import type { Body, Preparation } from './preparation.ts'
-import { restored } from './refusals.ts'
-import type { RunBook } from './run-book.ts'
+import type { ResolvedRun } from './open-run.ts'
+import type { ItemPrefetcher, PreparedItemBody } from './preparation.ts'
+import { runRestoredError } from './refusals.ts'
+import type { Runs } from './run-book.ts'
 
-const READY_WITHIN_MS = 1500
-const LOOK_EVERY_MS = 25
+const MIN_STEP_WAIT_MS = 1500
+const POLL_INTERVAL_MS = 25
 
-interface StepAsk {
-  rank?: Share['rank'] | undefined
-  ranks?: Share['ranks'] | undefined
+interface StepItemsParams {
+  rank?: RankSlice['rank'] | undefined
+  ranks?: RankSlice['ranks'] | undefined
   step: number
   count: number
 }
 
-interface Parts {
+interface StepItemsDeps {
   engine: Engine
-  runs: RunBook
-  steps: Steps
+  runs: Runs
+  steps: StepItemRepository
   items: Items
-  preparation: Preparation
+  prefetcher: ItemPrefetcher
 }
 
 export class StepItems {
-  readonly #parts: Parts
+  readonly #deps: StepItemsDeps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(parts: StepItemsDeps) {
+    this.#deps = parts
   }
 
   /** All items of the step, or the share. Throws `items_not_ready` while one of the step's items is in the making. */
-  async of(before: OpenRun, { step, count, rank, ranks = 1 }: StepAsk, waitMs: number): Promise<Item[]> {
+  async requireItems(
+    before: ResolvedRun,
+    { step, count, rank, ranks = 1 }: StepItemsParams,
+    waitMs: number,
+  ): Promise<Item[]> {
     const share = rank === undefined ? undefined : { rank, ranks }
-    const deadline = performance.now() + Math.max(READY_WITHIN_MS, waitMs)
+    const deadline = performance.now() + Math.max(MIN_STEP_WAIT_MS, waitMs)
     for (let run = before, making: Promise<boolean>[] = []; ; ) {
-      const assigned = await this.#parts.steps.assign(run, step, count, run.counters.ahead ?? 0)
+      const assigned = await this.#deps.steps.assignItems(run, step, count, run.counters.ahead ?? 0)
       if (!assigned) {
         if (performance.now() >= deadline) break
-        run = await this.#asItIsNow(run)
+        run = await this.#refreshRun(run)
         continue
       }
       const made = assigned.filter(isMade)
       if (made.length === assigned.length)
-        return this.#present(
+        return this.#formatItems(
           run,
-          made.filter((_, k) => isIn(k, share)),
+          made.filter((_, k) => isInSlice(k, share)),
         )
       if (performance.now() >= deadline) break
-      making = [...making, ...(await this.#parts.preparation.beginStep(run, step))]
-      await Promise.race([...(making.length > 0 ? [Promise.all(making)] : []), sleep(LOOK_EVERY_MS)])
+      making = [...making, ...(await this.#deps.prefetcher.startStep(run, step))]
+      await Promise.race([...(making.length > 0 ? [Promise.all(making)] : []), sleep(POLL_INTERVAL_MS)])
     }
-    this.#parts.engine.assertReady()
-    throw new Fault('items_not_ready', `Some items of step ${step} are in the making; ask again for the same ones`)
+    this.#deps.engine.assertReady()
+    throw new ServiceError(
+      'items_not_ready',
+      `Some items of step ${step} are in the making; ask again for the same ones`,
+    )
   }
 
   /** What was begun under other settings is made anew under those of now. Throws if it is another epoch. */
-  async #asItIsNow({ name, epoch }: OpenRun): Promise<OpenRun> {
-    const run = await this.#parts.runs.look(name)
-    if (run?.epoch !== epoch) throw restored(name)
+  async #refreshRun({ name, epoch }: ResolvedRun): Promise<ResolvedRun> {
+    const run = await this.#deps.runs.get(name)
+    if (run?.epoch !== epoch) throw runRestoredError(name)
     return run
   }
 
-  async #present(run: OpenRun, assigned: Made[]): Promise<Item[]> {
-    const { items } = this.#parts
-    const forgotten = assigned.filter(({ made }) => made.body === undefined)
-    const recipes = forgotten.map(({ position, made }) =>
-      this.#parts.preparation.recipeAgain(run, position, made.task, made.label),
+  async #formatItems(run: ResolvedRun, assigned: MadeStepItem[]): Promise<Item[]> {
+    const { items } = this.#deps
+    const forgotten = assigned.filter(({ item: made }) => made.body === undefined)
+    const recipes = forgotten.map(({ position, item: made }) =>
+      this.#deps.prefetcher.rebuildRecipe(run, position, made.task, made.label),
     )
-    const remade = await items.get(await Promise.all(recipes))
+    const remade = await items.getOrCreate(await Promise.all(recipes))
     const again = new Map(remade.map((item, k) => [forgotten[k], item]))
-    return assigned.map((item) => items.present(again.get(item) ?? itemOf(item), run.settings))
+    return assigned.map((item) => items.formatItem(again.get(item) ?? parseStepItem(item), run.settings))
   }
 }
 
-type Made = StepItem & { made: NonNullable<StepItem['made']> }
+type MadeStepItem = StepItem & { item: NonNullable<StepItem['item']> }
 
-function isMade(item: StepItem): item is Made {
-  return item.made !== undefined
+function isMade(item: StepItem): item is MadeStepItem {
+  return item.item !== undefined
 }
 
-function isIn(place: number, share: Share | undefined): boolean {
+function isInSlice(place: number, share: RankSlice | undefined): boolean {
   return share === undefined || place % share.ranks === share.rank
 }
 
-function itemOf({ made }: Made): Omit<MadeItem, 'entry'> {
-  const { recipe, question } = JSON.parse(made.body ?? '') as Body // written by Preparation
+function parseStepItem({ item: made }: MadeStepItem): Omit<ItemWithEntry, 'entry'> {
+  const { recipe, question } = JSON.parse(made.body ?? '') as PreparedItemBody // written by Preparation
   const labelled = { ...recipe, difficulty: made.label }
   return { id: encodeItemId(labelled), recipe: labelled, question }
 }

@@ -1,8 +1,8 @@
 /** From the sums of a step to flat figures for a logger; a figure that nothing is known for is left out. */
-import { percentile } from '../store/length-buckets.ts'
-import { FaultKind } from '../words/verdict.ts'
+import { lengthPercentile } from '../store/length-buckets.ts'
+import { FormatErrorCode } from '../words/verdict.ts'
 
-export function stepMetrics(step: number, sums: Record<string, number>): Record<string, number> {
+export function computeStepMetrics(step: number, sums: Record<string, number>): Record<string, number> {
   const of = (field: string) => sums[field] ?? 0
   const mean = (field: string, count: string) => (of(count) > 0 ? of(field) / of(count) : undefined)
   const reward = mean('reward', 'scored')
@@ -18,20 +18,22 @@ export function stepMetrics(step: number, sums: Record<string, number>): Record<
     'signal/frac_easy': mean('easy', 'groups'),
     'signal/frac_hard': mean('hard', 'groups'),
     'length/mean': mean('length', 'lengths'),
-    'length/p95': percentile(sums, 0.95),
+    'length/p95': lengthPercentile(sums, 0.95),
     'truncated/frac': mean('truncated', 'rollouts'),
     'skipped/frac': mean('skipped', 'rollouts'),
     'masked/frac': mean('masked', 'rollouts'),
     'unscored/frac': mean('unscored', 'rollouts'),
     'lag/mean': mean('lag:sum', 'lag:n'),
-    ...Object.fromEntries(FaultKind.options.map((fault) => [`fault/${fault}`, mean(`fault:${fault}`, 'rollouts')])),
-    ...taskRewards(sums),
+    ...Object.fromEntries(
+      FormatErrorCode.options.map((fault) => [`fault/${fault}`, mean(`fault:${fault}`, 'rollouts')]),
+    ),
+    ...computeTaskRewards(sums),
   }
   const known = Object.entries(figures).filter((entry): entry is [string, number] => typeof entry[1] === 'number')
   return Object.fromEntries(known)
 }
 
-function taskRewards(sums: Record<string, number>): Record<string, number> {
+function computeTaskRewards(sums: Record<string, number>): Record<string, number> {
   return Object.fromEntries(
     Object.entries(sums).flatMap(([field, scored]) => {
       const task = /^task:(\w+):scored$/.exec(field)?.[1]

@@ -1,16 +1,16 @@
 /** The table of contents: which rule scores which task in TypeScript. */
-import { caseless } from './exact/caseless.ts'
+import { caseInsensitiveMatch } from './exact/caseless.ts'
 import { circuitLogic } from './exact/circuit_logic.ts'
-import { equal } from './exact/equal.ts'
+import { exactMatch } from './exact/equal.ts'
 import { manipulateMatrix } from './exact/manipulate_matrix.ts'
 import { needleHaystack } from './exact/needle_haystack.ts'
 import { pathStar } from './exact/path_star.ts'
 import { colorCubeRotation, familyRelationships } from './exact/stripped.ts'
-import { substring } from './exact/substring.ts'
+import { substringMatch } from './exact/substring.ts'
 import { countdown } from './expressions/countdown.ts'
 import { polynomialMultiplication } from './expressions/polynomial_multiplication.ts'
 import { puzzle24 } from './expressions/puzzle24.ts'
-import { board } from './grids/board.ts'
+import { arcBoard } from './grids/board.ts'
 import { digitGrid } from './grids/digit_grid.ts'
 import { kakurasu } from './grids/kakurasu.ts'
 import { poolMatrix } from './grids/pool_matrix.ts'
@@ -41,7 +41,7 @@ import { palindromeGeneration } from './positions/palindrome_generation.ts'
 import { sentenceReordering } from './positions/sentence_reordering.ts'
 import { spellBackward } from './positions/spell_backward.ts'
 import { wordSorting } from './positions/word_sorting.ts'
-import type { Entry, FullConfig, Scorer } from './scorer.ts'
+import type { DatasetEntry, ResolvedConfig, Scorer } from './scorer.ts'
 import { quantumLock } from './simulations/quantum_lock.ts'
 import { rubiksCube } from './simulations/rubiks_cube.ts'
 import { rushHour } from './simulations/rush_hour.ts'
@@ -65,124 +65,124 @@ import { spiralMatrix } from './structures/spiral_matrix.ts'
 import { stringInsertion } from './structures/string_insertion.ts'
 
 /** The rule of one item: the library's score of an answer, before clamping; throws InvalidAnswer where it raises. */
-export type Rule = (answer: string, config: FullConfig) => number
+export type NativeRule = (answer: string, config: ResolvedConfig) => number
 
 /** Reads an entry's metadata once; throws a ZodError on an entry that is not of the task. */
-export type ReadEntry = (entry: Entry) => Rule
+export type CompiledScorer = (entry: DatasetEntry) => NativeRule
 
-function compile<Metadata>(scorer: Scorer<Metadata>): ReadEntry {
+function compileScorer<Metadata>(scorer: Scorer<Metadata>): CompiledScorer {
   return ({ answer: oracle, metadata }) => {
     const entry = { answer: oracle, metadata: scorer.metadata.parse(metadata) }
     return (answer, config) => scorer.score(answer, entry, config)
   }
 }
 
-const BASE = compile(substring)
+const SUBSTRING_SCORER = compileScorer(substringMatch)
 
-export const SCORERS: Readonly<Record<string, ReadEntry>> = {
-  ab: compile(equal),
-  acre: BASE,
-  advanced_geometry: compile(advancedGeometry),
-  aiw: BASE,
-  arc_1d: BASE,
-  arc_agi: compile(board),
-  base_conversion: BASE,
-  basic_arithmetic: BASE,
-  bf: BASE,
-  binary_alternation: BASE,
-  binary_matrix: compile(binaryMatrix),
-  bitwise_arithmetic: compile(bitwiseArithmetic),
-  boxnet: compile(boxnet),
-  caesar_cipher: BASE,
-  calendar_arithmetic: compile(calendarArithmetic),
-  chain_sum: compile(decimalValue),
-  circuit_logic: compile(circuitLogic),
-  coin_flip: compile(coinFlip),
-  color_cube_rotation: compile(colorCubeRotation),
-  complex_arithmetic: compile(complexArithmetic),
-  count_bits: BASE,
-  count_primes: BASE,
-  countdown: compile(countdown),
-  course_schedule: BASE,
-  cryptarithm: compile(cryptarithm),
-  decimal_arithmetic: compile(decimalArithmetic),
-  decimal_chain_sum: compile(decimalChainSum),
-  dice: compile(caseless),
-  emoji_mystery: compile(emojiMystery),
-  family_relationships: compile(familyRelationships),
-  figlet_font: compile(figletFont),
-  fraction_simplification: compile(fractionSimplification),
-  futoshiki: compile(digitGrid),
-  game_of_life: compile(gameOfLife),
-  game_of_life_halting: compile(gameOfLifeHalting),
-  gcd: BASE,
-  graph_color: compile(graphColor),
-  group_anagrams: compile(groupAnagrams),
-  gsm_symbolic: compile(gsmSymbolic),
-  isomorphic_strings: BASE,
-  jugs: compile(jugs),
-  kakurasu: compile(kakurasu),
-  knight_swap: compile(knightSwap),
-  knights_knaves: compile(knightsKnaves),
-  largest_island: BASE,
-  lcm: BASE,
-  leg_counting: BASE,
-  letter_counting: BASE,
-  letter_jumble: compile(letterJumble),
-  list_functions: BASE,
-  mahjong_puzzle: BASE,
-  manipulate_matrix: compile(manipulateMatrix),
-  maze: BASE,
-  mini_sudoku: compile(digitGrid),
-  modulo_grid: BASE,
-  n_queens: compile(nQueens),
-  needle_haystack: compile(needleHaystack),
-  number_filtering: BASE,
-  number_format: compile(numberFormat),
-  number_sequence: BASE,
-  number_sorting: compile(numberSorting),
-  palindrome_generation: compile(palindromeGeneration),
-  palindrome_partitioning: compile(palindromePartitioning),
-  path_star: compile(pathStar),
-  polynomial_equations: compile(polynomialEquations),
-  polynomial_multiplication: compile(polynomialMultiplication),
-  pool_matrix: compile(poolMatrix),
-  power_function: compile(powerFunction),
-  prime_factorization: compile(primeFactorization),
-  products: compile(decimalValue),
-  propositional_logic: compile(propositionalLogic),
-  puzzle24: compile(puzzle24),
-  quantum_lock: compile(quantumLock),
-  ransom_note: BASE,
-  rearc: compile(board),
-  rectangle_count: compile(rectangleCount),
-  rotate_matrix: BASE,
-  rotten_oranges: BASE,
-  rubiks_cube: compile(rubiksCube),
-  rush_hour: compile(rushHour),
-  self_reference: compile(equal),
-  sentence_reordering: compile(sentenceReordering),
-  shortest_path: compile(shortestPath),
-  simple_equations: BASE,
-  simple_geometry: BASE,
-  sokoban: compile(sokoban),
-  spell_backward: compile(spellBackward),
-  spiral_matrix: compile(spiralMatrix),
-  string_insertion: compile(stringInsertion),
-  string_manipulation: BASE,
-  string_splitting: BASE,
-  string_synthesis: BASE,
-  sudoku: compile(digitGrid),
-  survo: compile(survo),
-  syllogism: BASE,
-  time_intervals: compile(timeIntervals),
-  tower_of_hanoi: compile(towerOfHanoi),
-  tsumego: compile(tsumego),
-  word_ladder: compile(wordLadder),
-  word_sequence_reversal: BASE,
-  word_sorting: compile(wordSorting),
-  zebra_puzzles: compile(caseless),
+export const NATIVE_SCORERS: Readonly<Record<string, CompiledScorer>> = {
+  ab: compileScorer(exactMatch),
+  acre: SUBSTRING_SCORER,
+  advanced_geometry: compileScorer(advancedGeometry),
+  aiw: SUBSTRING_SCORER,
+  arc_1d: SUBSTRING_SCORER,
+  arc_agi: compileScorer(arcBoard),
+  base_conversion: SUBSTRING_SCORER,
+  basic_arithmetic: SUBSTRING_SCORER,
+  bf: SUBSTRING_SCORER,
+  binary_alternation: SUBSTRING_SCORER,
+  binary_matrix: compileScorer(binaryMatrix),
+  bitwise_arithmetic: compileScorer(bitwiseArithmetic),
+  boxnet: compileScorer(boxnet),
+  caesar_cipher: SUBSTRING_SCORER,
+  calendar_arithmetic: compileScorer(calendarArithmetic),
+  chain_sum: compileScorer(decimalValue),
+  circuit_logic: compileScorer(circuitLogic),
+  coin_flip: compileScorer(coinFlip),
+  color_cube_rotation: compileScorer(colorCubeRotation),
+  complex_arithmetic: compileScorer(complexArithmetic),
+  count_bits: SUBSTRING_SCORER,
+  count_primes: SUBSTRING_SCORER,
+  countdown: compileScorer(countdown),
+  course_schedule: SUBSTRING_SCORER,
+  cryptarithm: compileScorer(cryptarithm),
+  decimal_arithmetic: compileScorer(decimalArithmetic),
+  decimal_chain_sum: compileScorer(decimalChainSum),
+  dice: compileScorer(caseInsensitiveMatch),
+  emoji_mystery: compileScorer(emojiMystery),
+  family_relationships: compileScorer(familyRelationships),
+  figlet_font: compileScorer(figletFont),
+  fraction_simplification: compileScorer(fractionSimplification),
+  futoshiki: compileScorer(digitGrid),
+  game_of_life: compileScorer(gameOfLife),
+  game_of_life_halting: compileScorer(gameOfLifeHalting),
+  gcd: SUBSTRING_SCORER,
+  graph_color: compileScorer(graphColor),
+  group_anagrams: compileScorer(groupAnagrams),
+  gsm_symbolic: compileScorer(gsmSymbolic),
+  isomorphic_strings: SUBSTRING_SCORER,
+  jugs: compileScorer(jugs),
+  kakurasu: compileScorer(kakurasu),
+  knight_swap: compileScorer(knightSwap),
+  knights_knaves: compileScorer(knightsKnaves),
+  largest_island: SUBSTRING_SCORER,
+  lcm: SUBSTRING_SCORER,
+  leg_counting: SUBSTRING_SCORER,
+  letter_counting: SUBSTRING_SCORER,
+  letter_jumble: compileScorer(letterJumble),
+  list_functions: SUBSTRING_SCORER,
+  mahjong_puzzle: SUBSTRING_SCORER,
+  manipulate_matrix: compileScorer(manipulateMatrix),
+  maze: SUBSTRING_SCORER,
+  mini_sudoku: compileScorer(digitGrid),
+  modulo_grid: SUBSTRING_SCORER,
+  n_queens: compileScorer(nQueens),
+  needle_haystack: compileScorer(needleHaystack),
+  number_filtering: SUBSTRING_SCORER,
+  number_format: compileScorer(numberFormat),
+  number_sequence: SUBSTRING_SCORER,
+  number_sorting: compileScorer(numberSorting),
+  palindrome_generation: compileScorer(palindromeGeneration),
+  palindrome_partitioning: compileScorer(palindromePartitioning),
+  path_star: compileScorer(pathStar),
+  polynomial_equations: compileScorer(polynomialEquations),
+  polynomial_multiplication: compileScorer(polynomialMultiplication),
+  pool_matrix: compileScorer(poolMatrix),
+  power_function: compileScorer(powerFunction),
+  prime_factorization: compileScorer(primeFactorization),
+  products: compileScorer(decimalValue),
+  propositional_logic: compileScorer(propositionalLogic),
+  puzzle24: compileScorer(puzzle24),
+  quantum_lock: compileScorer(quantumLock),
+  ransom_note: SUBSTRING_SCORER,
+  rearc: compileScorer(arcBoard),
+  rectangle_count: compileScorer(rectangleCount),
+  rotate_matrix: SUBSTRING_SCORER,
+  rotten_oranges: SUBSTRING_SCORER,
+  rubiks_cube: compileScorer(rubiksCube),
+  rush_hour: compileScorer(rushHour),
+  self_reference: compileScorer(exactMatch),
+  sentence_reordering: compileScorer(sentenceReordering),
+  shortest_path: compileScorer(shortestPath),
+  simple_equations: SUBSTRING_SCORER,
+  simple_geometry: SUBSTRING_SCORER,
+  sokoban: compileScorer(sokoban),
+  spell_backward: compileScorer(spellBackward),
+  spiral_matrix: compileScorer(spiralMatrix),
+  string_insertion: compileScorer(stringInsertion),
+  string_manipulation: SUBSTRING_SCORER,
+  string_splitting: SUBSTRING_SCORER,
+  string_synthesis: SUBSTRING_SCORER,
+  sudoku: compileScorer(digitGrid),
+  survo: compileScorer(survo),
+  syllogism: SUBSTRING_SCORER,
+  time_intervals: compileScorer(timeIntervals),
+  tower_of_hanoi: compileScorer(towerOfHanoi),
+  tsumego: compileScorer(tsumego),
+  word_ladder: compileScorer(wordLadder),
+  word_sequence_reversal: SUBSTRING_SCORER,
+  word_sorting: compileScorer(wordSorting),
+  zebra_puzzles: compileScorer(caseInsensitiveMatch),
 }
 
 /** The tasks that are scored in TypeScript. */
-export const NATIVE_TASKS: ReadonlySet<string> = new Set(Object.keys(SCORERS))
+export const NATIVE_TASKS: ReadonlySet<string> = new Set(Object.keys(NATIVE_SCORERS))

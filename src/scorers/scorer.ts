@@ -2,16 +2,16 @@
 import type { z } from 'zod'
 
 /** The answer and metadata of an item, in the typed JSON of `src/engine/host/typed.py`. */
-export interface Entry {
+export interface DatasetEntry {
   answer: string | null
   metadata: unknown
 }
 
 /** A full config in plain JSON: the recipe's fields over the library's defaults. */
-export type FullConfig = Readonly<Record<string, unknown>>
+export type ResolvedConfig = Readonly<Record<string, unknown>>
 
 /** The library raises on this answer: a fault of the model, scored 0. */
-export class InvalidAnswer extends Error {}
+export class InvalidAnswerError extends Error {}
 
 /**
  * A task's rule. `metadata` names what the rule reads of the entry and is parsed once per item; `score` returns the
@@ -19,7 +19,7 @@ export class InvalidAnswer extends Error {}
  */
 export interface Scorer<Metadata> {
   metadata: z.ZodType<Metadata>
-  score(answer: string, entry: { answer: string | null; metadata: Metadata }, config: FullConfig): number
+  score(answer: string, entry: { answer: string | null; metadata: Metadata }, config: ResolvedConfig): number
 }
 
 /** Declares a scorer; its metadata's type is inferred from the schema. */

@@ -4,10 +4,10 @@ import type { RunSettings } from '../words/run.ts'
 const STD_FLOOR = 1e-4
 
 /** One advantage for each reward. A single voter has nothing to be compared with: its advantage is its reward. */
-export function advantagesOf(rewards: number[], kind: RunSettings['advantage']): number[] {
+export function computeAdvantages(rewards: number[], kind: RunSettings['advantage']): number[] {
   const n = rewards.length
   if (n === 1 || kind === 'none') return rewards
-  const mean = meanOf(rewards)
+  const mean = computeMean(rewards)
   switch (kind) {
     case 'mean':
       return rewards.map((reward) => reward - mean)
@@ -20,13 +20,13 @@ export function advantagesOf(rewards: number[], kind: RunSettings['advantage']):
   }
 }
 
-export function meanOf(values: number[]): number {
+export function computeMean(values: number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
 /** The population's standard deviation. */
-export function stdOf(values: number[]): number {
-  return Math.sqrt(sumOfSquares(values, meanOf(values)) / values.length)
+export function computePopulationStd(values: number[]): number {
+  return Math.sqrt(sumOfSquares(values, computeMean(values)) / values.length)
 }
 
 function sumOfSquares(values: number[], mean: number): number {

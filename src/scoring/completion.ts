@@ -1,51 +1,54 @@
 /** From a completion to the answer in it. Every reading is one pass: repeated tags cost no more than text. */
 import { strip } from '../scorers/python/text.ts'
-import type { Extraction, FaultKind } from '../words/verdict.ts'
+import type { Extraction, FormatErrorCode } from '../words/verdict.ts'
 
 /** The answer, or the model's fault that there is none. */
-export type Reading = { kind: 'answer'; answer: string } | { kind: 'fault'; fault: FaultKind }
+export type ExtractionResult = { kind: 'answer'; answer: string } | { kind: 'fault'; fault: FormatErrorCode }
 
 /** What is left of a completion once its thinking is gone. */
-interface Visible {
+interface VisibleText {
   text: string
   /** A `<think>` that nothing closed was cut. */
-  cut: boolean
+  hasUnclosedThink: boolean
 }
 
-const THINK = 'think'
-const ANSWER = 'answer'
+const THINK_TAG = 'think'
+const ANSWER_TAG = 'answer'
 const SLASH = '/'.charCodeAt(0)
-const CLOSE = '>'.charCodeAt(0)
+const GREATER_THAN = '>'.charCodeAt(0)
 /** Tells small letters of ASCII from capitals. */
-const CASE = 0x20
+const ASCII_CASE_BIT = 0x20
 
-export function readCompletion(completion: string, extraction: Extraction): Reading {
+export function extractAnswer(completion: string, extraction: Extraction): ExtractionResult {
   if (extraction === 'bare') return { kind: 'answer', answer: completion }
-  return readVisible(withoutThinking(completion), extraction)
+  return extractFromVisible(stripThinking(completion), extraction)
 }
 
 /** The same for text whose thinking came apart. */
-export function readVisible({ text, cut }: Visible, extraction: Exclude<Extraction, 'bare'>): Reading {
+export function extractFromVisible(
+  { text, hasUnclosedThink: cut }: VisibleText,
+  extraction: Exclude<Extraction, 'bare'>,
+): ExtractionResult {
   switch (extraction) {
     case 'strict':
-      return readStrict(text, cut)
+      return extractStrict(text, cut)
     case 'last_tag':
-      return readLastTag(text, cut)
+      return extractLastTag(text, cut)
     case 'tag_or_boxed': {
-      const reading = readLastTag(text, cut)
-      const boxed = reading.kind === 'fault' ? lastBoxed(text) : undefined
+      const reading = extractLastTag(text, cut)
+      const boxed = reading.kind === 'fault' ? getLastBoxed(text) : undefined
       return boxed === undefined ? reading : { kind: 'answer', answer: strip(boxed) }
     }
   }
 }
 
 /** Drops `<think>…</think>` from the left, what stands before a `</think>` that nothing opened, and an open end. */
-export function withoutThinking(completion: string): Visible {
+export function stripThinking(completion: string): VisibleText {
   let text = ''
   let kept = 0 // where the text that is not yet taken begins
   let open = false
   let opened = false
-  eachTag(completion, THINK, (start, end, closes) => {
+  forEachTag(completion, THINK_TAG, (start, end, closes) => {
     if (open && closes) {
       open = false
       kept = end
@@ -56,15 +59,15 @@ export function withoutThinking(completion: string): Visible {
       kept = end // the opening tag was in the prompt
     }
   })
-  return { text: open ? text : text + completion.slice(kept), cut: open }
+  return { text: open ? text : text + completion.slice(kept), hasUnclosedThink: open }
 }
 
-function readStrict(text: string, cut: boolean): Reading {
+function extractStrict(text: string, cut: boolean): ExtractionResult {
   let openings = 0
   let closings = 0
   let from = 0
   let to = 0
-  eachTag(text, ANSWER, (start, end, closes) => {
+  forEachTag(text, ANSWER_TAG, (start, end, closes) => {
     if (closes) {
       closings++
       to = start
@@ -73,45 +76,48 @@ function readStrict(text: string, cut: boolean): Reading {
       from = end
     }
   })
-  if (openings === 0) return fault(cut ? 'unclosed_think' : 'no_answer')
-  if (openings > closings) return fault('unclosed_answer')
-  return openings === 1 && closings === 1 && from <= to ? answer(text.slice(from, to)) : fault('many_answers')
+  if (openings === 0) return formatErrorResult(cut ? 'unclosed_think' : 'no_answer')
+  if (openings > closings) return formatErrorResult('unclosed_answer')
+  return openings === 1 && closings === 1 && from <= to
+    ? answerResult(text.slice(from, to))
+    : formatErrorResult('many_answers')
 }
 
-function readLastTag(text: string, cut: boolean): Reading {
+function extractLastTag(text: string, cut: boolean): ExtractionResult {
   let opening = -1 // where the nearest answer begins
   let from = -1
   let to = -1
-  eachTag(text, ANSWER, (start, end, closes) => {
+  forEachTag(text, ANSWER_TAG, (start, end, closes) => {
     if (!closes) opening = end
     else [from, to] = [opening, start]
   })
-  if (from >= 0) return answer(text.slice(from, to))
-  if (opening >= 0) return fault('unclosed_answer')
-  return fault(cut ? 'unclosed_think' : 'no_answer')
+  if (from >= 0) return answerResult(text.slice(from, to))
+  if (opening >= 0) return formatErrorResult('unclosed_answer')
+  return formatErrorResult(cut ? 'unclosed_think' : 'no_answer')
 }
 
 /**
  * Calls back for each tag in turn, without making an object of it: a megabyte may hold 125,000. A search for `<` passes
  * over text ten times as fast as a pattern does.
  */
-function eachTag(text: string, name: string, onTag: (start: number, end: number, closes: boolean) => void): void {
+function forEachTag(text: string, name: string, onTag: (start: number, end: number, closes: boolean) => void): void {
   for (let start = text.indexOf('<'); start >= 0; start = text.indexOf('<', start + 1)) {
     const closes = text.charCodeAt(start + 1) === SLASH
     const from = start + (closes ? 2 : 1)
-    if (isNamed(text, from, name)) onTag(start, from + name.length + 1, closes)
+    if (isTagNamed(text, from, name)) onTag(start, from + name.length + 1, closes)
   }
 }
 
 /** Whether a tag's name, in any letter case, and its end stand at a place. */
-function isNamed(text: string, from: number, name: string): boolean {
-  if (text.charCodeAt(from + name.length) !== CLOSE) return false
-  for (let k = 0; k < name.length; k++) if ((text.charCodeAt(from + k) | CASE) !== name.charCodeAt(k)) return false
+function isTagNamed(text: string, from: number, name: string): boolean {
+  if (text.charCodeAt(from + name.length) !== GREATER_THAN) return false
+  for (let k = 0; k < name.length; k++)
+    if ((text.charCodeAt(from + k) | ASCII_CASE_BIT) !== name.charCodeAt(k)) return false
   return true
 }
 
 /** The content of the `\boxed{…}` that begins last of those whose braces close. */
-function lastBoxed(text: string): string | undefined {
+function getLastBoxed(text: string): string | undefined {
   const open: { start: number; boxed: boolean }[] = []
   let best: { start: number; end: number } | undefined
   for (const { index, 0: token } of text.matchAll(/\\boxed\{|\\[{}\\]|[{}]/g)) {
@@ -125,10 +131,10 @@ function lastBoxed(text: string): string | undefined {
   return best && text.slice(best.start, best.end)
 }
 
-function answer(text: string): Reading {
+function answerResult(text: string): ExtractionResult {
   return { kind: 'answer', answer: strip(text) }
 }
 
-function fault(kind: FaultKind): Reading {
+function formatErrorResult(kind: FormatErrorCode): ExtractionResult {
   return { kind: 'fault', fault: kind }
 }

@@ -7,10 +7,10 @@
 import type { Destination, Group } from '../words/rollout.ts'
 import type { RunSettings } from '../words/run.ts'
 import type { GroupVerdict, Verdict } from '../words/verdict.ts'
-import { advantagesOf, meanOf, stdOf } from './advantages.ts'
-import { dapoPenalty, type Measured, originalPenalty } from './lengths.ts'
+import { computeAdvantages, computeMean, computePopulationStd } from './advantages.ts'
+import { dapoLengthPenalty, originalLengthPenalty, type RolloutMeasures } from './lengths.ts'
 
-export type GroupRules = Pick<
+export type GroupScoringRules = Pick<
   RunSettings,
   | 'max_token_length'
   | 'length_penalty'
@@ -25,22 +25,27 @@ export type GroupResult = Omit<Group, 'group_id' | 'run' | 'item_id' | 'task' | 
   verdicts: GroupVerdict[]
 }
 
-type Scored = Extract<GroupVerdict, { status: 'scored' }>
+type ScoredGroupVerdict = Extract<GroupVerdict, { status: 'scored' }>
 
 /** The least score, of a completion or as a group's mean, that counts as right. */
-export const CORRECT = 0.5
+export const TRAINING_CORRECT_THRESHOLD = 0.5
 
 /** `verdicts` in the order of `rollouts`, before any penalty; `buffer` says whether the group wants to wait for a trainer. */
-export function judgeGroup(rollouts: Measured[], verdicts: Verdict[], rules: GroupRules, buffer: boolean): GroupResult {
-  const entries = verdicts.map((verdict, k) => entryOf(verdict, rollouts[k], rules))
+export function gradeGroup(
+  rollouts: RolloutMeasures[],
+  verdicts: Verdict[],
+  rules: GroupScoringRules,
+  buffer: boolean,
+): GroupResult {
+  const entries = verdicts.map((verdict, k) => applyMarks(verdict, rollouts[k], rules))
   const unscored = entries.find(({ verdict }) => verdict.status === 'unscored')?.verdict
   const counted = entries.filter(
-    (entry): entry is CountedEntry => entry.verdict.status === 'scored' && !entry.verdict.skipped,
+    (entry): entry is CountedRollout => entry.verdict.status === 'scored' && !entry.verdict.skipped,
   )
-  const penalised = penalise(entries, counted, rules, unscored === undefined)
+  const penalised = applyLengthPenalty(entries, counted, rules, unscored === undefined)
   const voters = counted.map(({ verdict }) => verdict).filter((verdict) => !verdict.masked)
   const signal = hasSignal(voters.map((voter) => (rules.signal_on === 'score' ? voter.score : voter.reward)))
-  const advantages = advantagesOf(
+  const advantages = computeAdvantages(
     voters.map(({ reward }) => reward),
     rules.advantage,
   )
@@ -54,28 +59,31 @@ export function judgeGroup(rollouts: Measured[], verdicts: Verdict[], rules: Gro
   return {
     status: failed ? 'failed' : 'scored',
     verdicts: entries.map(({ verdict }) => verdict),
-    mean_score: orNull(scores, meanOf),
-    mean_reward: orNull(rewards, meanOf),
-    std_reward: orNull(rewards, stdOf),
-    percent_correct: orNull(scores, (all) => all.filter((score) => score >= CORRECT).length / all.length),
+    mean_score: computeOrNull(scores, computeMean),
+    mean_reward: computeOrNull(rewards, computeMean),
+    std_reward: computeOrNull(rewards, computePopulationStd),
+    percent_correct: computeOrNull(
+      scores,
+      (all) => all.filter((score) => score >= TRAINING_CORRECT_THRESHOLD).length / all.length,
+    ),
     voters: voters.length,
     lengths: known === entries.length ? 'all' : known > 0 ? 'some' : 'none',
     length_penalty: penalised,
     signal,
-    destination: failed ? null : destinationOf(counted.length, signal, rules, buffer),
+    destination: failed ? null : chooseDestination(counted.length, signal, rules, buffer),
     ...(failed && { code: unscored.code, detail: unscored.detail }),
   }
 }
 
-interface CountedEntry {
-  verdict: Scored
+interface CountedRollout {
+  verdict: ScoredGroupVerdict
   length: number | undefined
 }
 
-function entryOf(
+function applyMarks(
   verdict: Verdict,
-  rollout: Measured | undefined,
-  rules: GroupRules,
+  rollout: RolloutMeasures | undefined,
+  rules: GroupScoringRules,
 ): { verdict: GroupVerdict; length: number | undefined } {
   const { trained, length } = rollout ?? {}
   const marks = {
@@ -88,30 +96,34 @@ function entryOf(
 }
 
 /** Lowers rewards for length; says whether any was. The original's rule wants a whole group of right answers. */
-function penalise(
+function applyLengthPenalty(
   entries: { verdict: GroupVerdict; length: number | undefined }[],
-  counted: CountedEntry[],
-  rules: GroupRules,
+  counted: CountedRollout[],
+  rules: GroupScoringRules,
   allScored: boolean,
 ): boolean {
   const kind = rules.length_penalty
   if (kind === false) return false
   if (kind === true) {
-    const due = allScored && counted.every(({ verdict, length }) => verdict.score >= CORRECT && length !== undefined)
+    const due =
+      allScored &&
+      counted.every(({ verdict, length }) => verdict.score >= TRAINING_CORRECT_THRESHOLD && length !== undefined)
     if (!due) return false
     return counted
-      .map(({ verdict, length }) => lower(verdict, originalPenalty(verdict.score, length ?? 0, rules.max_token_length)))
+      .map(({ verdict, length }) =>
+        deductPenalty(verdict, originalLengthPenalty(verdict.score, length ?? 0, rules.max_token_length)),
+      )
       .includes(true)
   }
   return entries
     .map(({ verdict, length }) => {
       if (verdict.status !== 'scored' || length === undefined) return false
-      return lower(verdict, dapoPenalty(length, rules.max_token_length, kind))
+      return deductPenalty(verdict, dapoLengthPenalty(length, rules.max_token_length, kind))
     })
     .includes(true)
 }
 
-function lower(verdict: Scored, penalty: number): boolean {
+function deductPenalty(verdict: ScoredGroupVerdict, penalty: number): boolean {
   verdict.penalty = penalty
   verdict.reward = verdict.score - penalty
   return penalty > 0
@@ -122,12 +134,12 @@ function hasSignal(values: number[]): boolean {
   return values.length === 1 || values.some((value) => value !== values[0])
 }
 
-function destinationOf(counted: number, signal: boolean, rules: GroupRules, buffer: boolean): Destination {
+function chooseDestination(counted: number, signal: boolean, rules: GroupScoringRules, buffer: boolean): Destination {
   if (counted === 0) return 'skipped'
   if (!signal && rules.drop_equal_scores) return 'no_signal'
   return buffer ? 'buffered' : 'not_buffered'
 }
 
-function orNull(values: number[], figure: (values: number[]) => number): number | null {
+function computeOrNull(values: number[], figure: (values: number[]) => number): number | null {
   return values.length === 0 ? null : figure(values)
 }

@@ -1,31 +1,31 @@
 /** What a completion's length in tokens costs. Lengths are counted, never guessed from characters. */
-import { type Rollout, trainedPositions } from '../words/rollout.ts'
-import { countOf } from '../words/typed.ts'
+import { countTrainedTokens, type Rollout } from '../words/rollout.ts'
+import { countNumbers } from '../words/typed.ts'
 
 /** What the rules of a group want to know of a rollout, besides its verdict. */
-export interface Measured {
+export interface RolloutMeasures {
   /** Tokens. */
   length?: number | undefined
   trained?: number | undefined
   finish_reason?: string | null | undefined
 }
 
-export function measured(rollout: Rollout): Measured {
-  const trained = trainedTokensOf(rollout)
+export function measureRollout(rollout: Rollout): RolloutMeasures {
+  const trained = getTrainedTokens(rollout)
   return { length: rollout.length_tokens ?? trained, trained, finish_reason: rollout.finish_reason }
 }
 
 /** Trained tokens of a rollout; undefined if it has neither masks nor tokens. */
-function trainedTokensOf(rollout: Rollout): number | undefined {
-  if (rollout.masks !== undefined) return trainedPositions(rollout.masks)
-  return rollout.tokens === undefined ? undefined : countOf(rollout.tokens)
+function getTrainedTokens(rollout: Rollout): number | undefined {
+  if (rollout.masks !== undefined) return countTrainedTokens(rollout.masks)
+  return rollout.tokens === undefined ? undefined : countNumbers(rollout.tokens)
 }
 
 /**
  * The original environment's penalty: with T = 0.75 · M, a score beyond T tokens shrinks linearly, to 0 at M.
  * @returns what is taken off the score.
  */
-export function originalPenalty(score: number, length: number, maxTokenLength: number): number {
+export function originalLengthPenalty(score: number, length: number, maxTokenLength: number): number {
   const free = 0.75 * maxTokenLength
   return length <= free ? 0 : score * Math.min((length - free) / (maxTokenLength - free), 1)
 }
@@ -34,7 +34,7 @@ export function originalPenalty(score: number, length: number, maxTokenLength: n
  * Soft over-long punishment of DAPO (arXiv 2503.14476, equation 13), bounded at `factor` for whatever is over M.
  * @returns what is taken off the score.
  */
-export function dapoPenalty(
+export function dapoLengthPenalty(
   length: number,
   maxTokenLength: number,
   { buffer, factor }: { buffer: number; factor: number },

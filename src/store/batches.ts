@@ -1,25 +1,25 @@
 /** Batches in Redis: composed by one script, acknowledged by another. */
 import type { Redis } from 'ioredis'
-import type { Balance, Share, StoredBatch } from '../words/batch.ts'
-import { settling } from './groups.ts'
-import type { Keys } from './keys.ts'
+import type { Balance, RankSlice, StoredBatch } from '../words/batch.ts'
+import { buildRetirementArgs } from './groups.ts'
+import type { RedisKeys } from './keys.ts'
 import { loadScript } from './script.ts'
 
 const composeBatch = loadScript('compose-batch-8')
-const ackBatch = loadScript('ack-batch-6')
+const acknowledgeBatch = loadScript('ack-batch-6')
 
 /** Steps that may wait for their acknowledgement. */
-export const OPEN_MAX = 8
+export const MAX_OPEN_BATCHES = 8
 /** Acknowledged steps that are remembered one by one; all below the lowest of them count as acknowledged. */
-const STEPS_MAX = 10_000
+const MAX_ACKNOWLEDGED_STEPS = 10_000
 
 /** A run in its epoch. */
-export interface RunPlace {
+export interface RunRef {
   name: string
   epoch: number
 }
 
-export interface Composition {
+export interface ComposeBatchParams {
   step: number
   /** Rollouts that a batch has at least, and with how many it is composed all the same. */
   wanted: number
@@ -28,10 +28,10 @@ export interface Composition {
   maxLag: number | null
   balance: Balance
   unscored: 'omit' | 'mask'
-  keep: number
+  maxRetainedGroups: number
 }
 
-export type Composed =
+export type ComposeBatchResult =
   | { kind: 'batch'; batch: StoredBatch }
   /** Rollouts that lack, and those that are queued. */
   | { kind: 'missing'; missing: number; queued: number }
@@ -39,28 +39,28 @@ export type Composed =
   | { kind: 'too_many' }
   | { kind: 'epoch' }
 
-export type Acknowledged = 'acknowledged' | 'waiting' | 'unknown' | 'epoch'
+export type AcknowledgeBatchResult = 'acknowledged' | 'waiting' | 'unknown' | 'epoch'
 
 /** A group of a batch, as it lies in Redis. */
-export interface PackedGroup {
-  about: Buffer
+export interface PackedBatchGroup {
+  metadata: Buffer
   texts: Buffer
   arrays: Buffer | null
   result: Buffer
 }
 
-export class Batches {
+export class BatchRepository {
   readonly #redis: Redis
-  readonly #keys: Keys
+  readonly #keys: RedisKeys
 
-  constructor(redis: Redis, keys: Keys) {
+  constructor(redis: Redis, keys: RedisKeys) {
     this.#redis = redis
     this.#keys = keys
   }
 
-  async compose({ name, epoch }: RunPlace, composition: Composition): Promise<Composed> {
-    const keys = this.#keys.ofRun(name, epoch)
-    const { step, wanted, least, balance, unscored, keep } = composition
+  async compose({ name, epoch }: RunRef, composition: ComposeBatchParams): Promise<ComposeBatchResult> {
+    const keys = this.#keys.forRun(name, epoch)
+    const { step, wanted, least, balance, unscored, maxRetainedGroups: keep } = composition
     const ask = {
       epoch,
       step,
@@ -72,20 +72,20 @@ export class Batches {
       max_lag: composition.maxLag ?? undefined,
       balance,
       unscored,
-      open_max: OPEN_MAX,
-      ...settling(this.#keys, { run: name, epoch }, keep),
+      open_max: MAX_OPEN_BATCHES,
+      ...buildRetirementArgs(this.#keys, { run: name, epoch }, keep),
     }
     const [kind, ...rest] = (await composeBatch(
       this.#redis,
       [
         keys.run,
         keys.buffer,
-        keys.facts,
-        keys.stock,
-        keys.texts,
+        keys.groupSummaries,
+        keys.backlog,
+        keys.retainedTexts,
         keys.batch(step),
         keys.openBatches,
-        keys.acknowledged,
+        keys.acknowledgedSteps,
       ],
       [JSON.stringify(ask)],
     )) as [string, ...(string | number)[]] // as its contract says
@@ -100,32 +100,38 @@ export class Batches {
     }
   }
 
-  async find({ name, epoch }: RunPlace, step: number): Promise<StoredBatch | undefined> {
-    const text = await this.#redis.hget(this.#keys.ofRun(name, epoch).batch(step), 'batch')
+  async get({ name, epoch }: RunRef, step: number): Promise<StoredBatch | undefined> {
+    const text = await this.#redis.hget(this.#keys.forRun(name, epoch).batch(step), 'batch')
     return text === null ? undefined : (JSON.parse(text) as StoredBatch) // written by compose
   }
 
   async acknowledge(
-    { name, epoch }: RunPlace,
+    { name, epoch }: RunRef,
     step: number,
-    share: Share | undefined,
+    share: RankSlice | undefined,
     keep: number,
-  ): Promise<Acknowledged> {
-    const keys = this.#keys.ofRun(name, epoch)
-    const ask = { epoch, step, ...share, steps_max: STEPS_MAX, ...settling(this.#keys, { run: name, epoch }, keep) }
-    const acknowledged = await ackBatch(
+  ): Promise<AcknowledgeBatchResult> {
+    const keys = this.#keys.forRun(name, epoch)
+    const ask = {
+      epoch,
+      step,
+      ...share,
+      steps_max: MAX_ACKNOWLEDGED_STEPS,
+      ...buildRetirementArgs(this.#keys, { run: name, epoch }, keep),
+    }
+    const acknowledged = await acknowledgeBatch(
       this.#redis,
-      [keys.run, keys.stock, keys.texts, keys.batch(step), keys.openBatches, keys.acknowledged],
+      [keys.run, keys.backlog, keys.retainedTexts, keys.batch(step), keys.openBatches, keys.acknowledgedSteps],
       [JSON.stringify(ask)],
     )
-    return acknowledged as Acknowledged // the script gives one of these words
+    return acknowledged as AcknowledgeBatchResult // the script gives one of these words
   }
 
   /** A group of an open batch; undefined if the batch was acknowledged meanwhile. */
-  async group({ name, epoch }: RunPlace, id: string): Promise<PackedGroup | undefined> {
-    const key = this.#keys.ofRun(name, epoch).group(id)
+  async getGroup({ name, epoch }: RunRef, id: string): Promise<PackedBatchGroup | undefined> {
+    const key = this.#keys.forRun(name, epoch).group(id)
     const [about, texts, arrays, result] = await this.#redis.hmgetBuffer(key, 'about', 'texts', 'arrays', 'result')
     if (!about || !texts || !result) return undefined
-    return { about, texts, arrays: arrays ?? null, result }
+    return { metadata: about, texts, arrays: arrays ?? null, result }
   }
 }

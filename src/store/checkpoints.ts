@@ -1,102 +1,104 @@
 /** Checkpoints out of and into Redis. Restoring writes the keys of the next epoch first, then begins it in one step. */
 import { randomUUID } from 'node:crypto'
 import type { ChainableCommander, Redis } from 'ioredis'
-import type { Checkpoint, Forgotten } from '../words/checkpoint.ts'
+import type { Checkpoint, DiscardedCounts } from '../words/checkpoint.ts'
 import type { CurriculumPoint } from '../words/run.ts'
-import type { Keys, RunKeys } from './keys.ts'
-import { labelOf } from './positions.ts'
-import { firstEpoch, type Runs, type StoredRun } from './runs.ts'
+import type { RedisKeys, RunKeys } from './keys.ts'
+import { parseDifficulty } from './positions.ts'
+import { createEpoch, type RunRepository, type StoredRun } from './runs.ts'
 import { loadScript } from './script.ts'
 
-const beginEpoch = loadScript('begin-epoch-1')
+const startEpoch = loadScript('begin-epoch-1')
 
 /** What of Redis a checkpoint holds; who takes it adds what it knows itself. */
 export type StoredCheckpoint = Omit<Checkpoint, 'format' | 'engine' | 'created_at' | 'settings' | 'run' | 'origin'>
 
 /** Steps whose items a checkpoint holds: a trainer asks again for those it was at. */
-const STEPS = 16
-const CHUNK = 1000
+const MAX_CHECKPOINT_STEPS = 16
+const CHUNK_SIZE = 1000
 
-export class Checkpoints {
+export class CheckpointRepository {
   readonly #redis: Redis
-  readonly #keys: Keys
-  readonly #runs: Runs
+  readonly #keys: RedisKeys
+  readonly #runs: RunRepository
 
-  constructor(redis: Redis, keys: Keys, runs: Runs) {
+  constructor(redis: Redis, keys: RedisKeys, runs: RunRepository) {
     this.#redis = redis
     this.#keys = keys
     this.#runs = runs
   }
 
   async read(run: StoredRun): Promise<StoredCheckpoint> {
-    const keys = this.#keys.ofRun(run.name, run.epoch)
+    const keys = this.#keys.forRun(run.name, run.epoch)
     const replies = await this.#redis
       .multi()
       .hgetall(keys.run)
       .hgetall(keys.curriculum)
-      .hgetall(keys.outcomes)
-      .hgetall(keys.tasks)
-      .lrange(keys.history, 0, -1)
-      .zrange(keys.open, '0', '-1')
-      .hgetall(keys.heads)
-      .zrange(keys.leases, '0', '-1', 'WITHSCORES')
-      .hgetall(keys.leased)
-      .zrange(keys.steps, String(-STEPS), '-1')
-      .zrange(keys.metrics, '0', '-1')
+      .hgetall(keys.recentAccuracies)
+      .hgetall(keys.taskSums)
+      .lrange(keys.curriculumHistory, 0, -1)
+      .zrange(keys.openPositions, '0', '-1')
+      .hgetall(keys.positionStates)
+      .zrange(keys.leaseExpiries, '0', '-1', 'WITHSCORES')
+      .hgetall(keys.leasedItems)
+      .zrange(keys.steps, String(-MAX_CHECKPOINT_STEPS), '-1')
+      .zrange(keys.metricSteps, '0', '-1')
       .exec()
     const [fields, curriculum, outcomes, tasks, history, open, heads, leases, leased, steps, metrics] = (
       replies ?? []
     ).map(([, value]) => value) as [
-      Hash,
-      Hash,
-      Hash,
-      Hash,
+      RedisHash,
+      RedisHash,
+      RedisHash,
+      RedisHash,
       string[],
       string[],
-      Hash,
+      RedisHash,
       string[],
-      Hash,
+      RedisHash,
       string[],
       string[],
     ] // as asked, in this order
-    const counters = this.#runs.countersOf(fields)
+    const counters = this.#runs.parseCounters(fields)
     const { position = 0, ...others } = counters
     return {
       counters: others,
-      curriculum: Object.fromEntries(Object.entries(curriculum).map(([task, text]) => [task, stateOf(text)])),
+      curriculum: Object.fromEntries(
+        Object.entries(curriculum).map(([task, text]) => [task, parseCurriculumState(text)]),
+      ),
       outcomes,
-      tasks: numbersOf(tasks),
+      tasks: parseNumericFields(tasks),
       history: history.toReversed().map((text) => JSON.parse(text) as CurriculumPoint), // written by complete-group
       sequence: {
         position,
         open: open.map(Number),
-        ...(run.named.sampling === 'learnability' && { drawn: drawnOf(heads) }),
-        leases: pairs(leases).map(([at, until]) => ({
+        ...(run.explicitSettings.sampling === 'learnability' && { drawn: parseDrawnTasks(heads) }),
+        leases: groupInPairs(leases).map(([at, until]) => ({
           position: Number(at),
           until: Number(until),
-          ...placeOf(leased[at]),
+          ...parseTaskAndDifficulty(leased[at]),
         })),
-        steps: await Promise.all(steps.map((step) => this.#step(keys, Number(step)))),
+        steps: await Promise.all(steps.map((step) => this.#readStep(keys, Number(step)))),
       },
       metrics: await Promise.all(
         metrics.map(async (step) => ({
           step: Number(step),
-          sums: numbersOf(await this.#redis.hgetall(keys.metricsOf(Number(step)))),
+          sums: parseNumericFields(await this.#redis.hgetall(keys.metricSums(Number(step)))),
         })),
       ),
     }
   }
 
   /** What the run holds that a new epoch forgets. */
-  async held(run: StoredRun | undefined): Promise<Forgotten> {
+  async countDiscardedState(run: StoredRun | undefined): Promise<DiscardedCounts> {
     if (!run) return { queued_groups: 0, buffered_groups: 0, open_batches: 0, prepared_items: 0, remembered_groups: 0 }
-    const keys = this.#keys.ofRun(run.name, run.epoch)
+    const keys = this.#keys.forRun(run.name, run.epoch)
     const [queued, buffered, batches, prepared, remembered] = await Promise.all([
-      this.#redis.zcard(keys.pending),
+      this.#redis.zcard(keys.pendingGroups),
       this.#redis.zcard(keys.buffer),
       this.#redis.zcard(keys.openBatches),
-      this.#redis.hlen(keys.bodies),
-      this.#redis.zcard(keys.recent),
+      this.#redis.hlen(keys.itemBodies),
+      this.#redis.zcard(keys.recentGroups),
     ])
     return {
       queued_groups: queued,
@@ -113,9 +115,9 @@ export class Checkpoints {
     before: StoredRun | undefined,
     { settings, origin, ...checkpoint }: Checkpoint,
   ): Promise<boolean> {
-    const epoch = before ? before.epoch + 1 : firstEpoch()
-    await this.#runs.forgetEpoch(name, epoch) // what an interrupted try has left
-    const keys = this.#keys.ofRun(name, epoch)
+    const epoch = before ? before.epoch + 1 : createEpoch()
+    await this.#runs.deleteEpoch(name, epoch) // what an interrupted try has left
+    const keys = this.#keys.forRun(name, epoch)
     await this.#write(keys, checkpoint, Date.now())
     const fields = {
       ...checkpoint.counters,
@@ -124,9 +126,9 @@ export class Checkpoints {
       origin,
     }
     const args = [before?.epoch ?? 0, epoch, Date.now(), randomUUID(), ...Object.entries(fields).flat()]
-    if ((await beginEpoch(this.#redis, [keys.run], args)) !== 1) return false
-    await this.#runs.enlist(name)
-    if (before) await this.#runs.forgetEpoch(name, before.epoch)
+    if ((await startEpoch(this.#redis, [keys.run], args)) !== 1) return false
+    await this.#runs.register(name)
+    if (before) await this.#runs.deleteEpoch(name, before.epoch)
     return true
   }
 
@@ -134,96 +136,102 @@ export class Checkpoints {
     const { curriculum, outcomes, tasks, history, sequence, metrics } = checkpoint
     const pipeline = this.#redis.pipeline()
     const hash = (key: string, fields: Record<string, string | number>) => {
-      for (const part of chunks(Object.entries(fields))) pipeline.hset(key, Object.fromEntries(part))
+      for (const part of splitIntoChunks(Object.entries(fields))) pipeline.hset(key, Object.fromEntries(part))
     }
     const scored = (key: string, members: [score: number, member: number][]) => {
-      for (const part of chunks(members)) pipeline.zadd(key, ...part.flat())
+      for (const part of splitIntoChunks(members)) pipeline.zadd(key, ...part.flat())
     }
     hash(
       keys.curriculum,
       Object.fromEntries(Object.entries(curriculum).map(([task, state]) => [task, JSON.stringify(state)])),
     )
-    hash(keys.outcomes, outcomes)
-    hash(keys.tasks, tasks)
-    for (const part of chunks(history)) pipeline.lpush(keys.history, ...part.map((point) => JSON.stringify(point)))
+    hash(keys.recentAccuracies, outcomes)
+    hash(keys.taskSums, tasks)
+    for (const part of splitIntoChunks(history))
+      pipeline.lpush(keys.curriculumHistory, ...part.map((point) => JSON.stringify(point)))
     scored(
-      keys.open,
+      keys.openPositions,
       sequence.open.map((position) => [position, position]),
     )
     // As if they were opened now: they are waited for, so that their items come in the order that they would have come in.
     const drawn = new Map(sequence.drawn?.map(({ position, task }) => [position, task]))
-    hash(keys.heads, Object.fromEntries(sequence.open.map((at) => [at, `-${now}:0:0:${drawn.get(at) ?? ''}`])))
+    hash(keys.positionStates, Object.fromEntries(sequence.open.map((at) => [at, `-${now}:0:0:${drawn.get(at) ?? ''}`])))
     scored(
-      keys.leases,
+      keys.leaseExpiries,
       sequence.leases.map(({ position, until }) => [until, position]),
     )
-    hash(keys.leased, Object.fromEntries(sequence.leases.map((lease) => [lease.position, placeText(lease)])))
+    hash(
+      keys.leasedItems,
+      Object.fromEntries(sequence.leases.map((lease) => [lease.position, formatTaskAndDifficulty(lease)])),
+    )
     scored(
       keys.steps,
       sequence.steps.map(({ step }, k) => [now - sequence.steps.length + k, step]), // in the order they were asked for in
     )
     for (const { step, items } of sequence.steps) {
-      hash(keys.step(step), Object.fromEntries(items.map((item) => [item.position, stepText(item)])))
+      hash(keys.stepItems(step), Object.fromEntries(items.map((item) => [item.position, formatStepItemState(item)])))
     }
     scored(
-      keys.metrics,
+      keys.metricSteps,
       metrics.map(({ step }) => [step, step]),
     )
-    for (const { step, sums } of metrics) hash(keys.metricsOf(step), sums)
-    await run(pipeline)
+    for (const { step, sums } of metrics) hash(keys.metricSums(step), sums)
+    await executePipeline(pipeline)
   }
 
-  async #step(keys: RunKeys, step: number): Promise<Checkpoint['sequence']['steps'][number]> {
-    const states = Object.entries(await this.#redis.hgetall(keys.step(step)))
+  async #readStep(keys: RunKeys, step: number): Promise<Checkpoint['sequence']['steps'][number]> {
+    const states = Object.entries(await this.#redis.hgetall(keys.stepItems(step)))
     const items = states.map(([position, state]) => ({
       position: Number(position),
-      ...(state.startsWith('-') ? { task: null, difficulty: null } : placeOf(state)),
+      ...(state.startsWith('-') ? { task: null, difficulty: null } : parseTaskAndDifficulty(state)),
     }))
     return { step, items: items.toSorted((a, b) => a.position - b.position) }
   }
 }
 
-type Hash = Record<string, string>
+type RedisHash = Record<string, string>
 
-function numbersOf(fields: Hash): Record<string, number> {
+function parseNumericFields(fields: RedisHash): Record<string, number> {
   return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, Number(value)]))
 }
 
 /** Lua writes an empty list as an object. */
-function stateOf(text: string): Checkpoint['curriculum'][string] {
+function parseCurriculumState(text: string): Checkpoint['curriculum'][string] {
   const state = JSON.parse(text) as Checkpoint['curriculum'][string] // written by complete-group
   return { ...state, scores: Array.isArray(state.scores) ? state.scores : [] }
 }
 
 /** From the states of open positions, as parts/plan.lua says. */
-function drawnOf(heads: Hash): { position: number; task: string }[] {
+function parseDrawnTasks(heads: RedisHash): { position: number; task: string }[] {
   return Object.entries(heads).flatMap(([position, head]) => {
     const task = /^(?:-\d+:\d+:\d+:)?(\w+)/.exec(head)?.[1]
     return task ? [{ position: Number(position), task }] : []
   })
 }
 
-function placeOf(text = ''): { task: string; difficulty: number | null } {
+function parseTaskAndDifficulty(text = ''): { task: string; difficulty: number | null } {
   const [task = '', label = ''] = text.split('|')
-  return { task, difficulty: labelOf(label) }
+  return { task, difficulty: parseDifficulty(label) }
 }
 
-function placeText({ task, difficulty }: { task: string; difficulty: number | null }): string {
+function formatTaskAndDifficulty({ task, difficulty }: { task: string; difficulty: number | null }): string {
   return `${task}|${difficulty ?? ''}`
 }
 
-function stepText({ task, difficulty }: { task: string | null; difficulty: number | null }): string {
-  return task === null ? '-0:0' : placeText({ task, difficulty })
+function formatStepItemState({ task, difficulty }: { task: string | null; difficulty: number | null }): string {
+  return task === null ? '-0:0' : formatTaskAndDifficulty({ task, difficulty })
 }
 
-function pairs(texts: string[]): [string, string][] {
+function groupInPairs(texts: string[]): [string, string][] {
   return Array.from({ length: texts.length / 2 }, (_, k) => [texts[2 * k] ?? '', texts[2 * k + 1] ?? ''])
 }
 
-function chunks<T>(list: T[]): T[][] {
-  return Array.from({ length: Math.ceil(list.length / CHUNK) }, (_, k) => list.slice(k * CHUNK, (k + 1) * CHUNK))
+function splitIntoChunks<T>(list: T[]): T[][] {
+  return Array.from({ length: Math.ceil(list.length / CHUNK_SIZE) }, (_, k) =>
+    list.slice(k * CHUNK_SIZE, (k + 1) * CHUNK_SIZE),
+  )
 }
 
-async function run(pipeline: ChainableCommander): Promise<void> {
+async function executePipeline(pipeline: ChainableCommander): Promise<void> {
   for (const [error] of (await pipeline.exec()) ?? []) if (error) throw error
 }

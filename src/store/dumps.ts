@@ -1,25 +1,25 @@
 /** Dumps in Redis: records that wait, files whose groups are fixed, files on disk. One script for each step between them. */
 import type { Redis } from 'ioredis'
-import { type DumpKind, type DumpProgress, FILE_GROUPS, DumpKind as Kinds } from '../words/dump.ts'
-import type { Keys } from './keys.ts'
+import { type DumpKind, type DumpProgress, GROUPS_PER_FILE, DumpKind as Kinds } from '../words/dump.ts'
+import type { RedisKeys } from './keys.ts'
 import { loadScript } from './script.ts'
 
-const freezeDump = loadScript('freeze-dump-3')
-const claimDump = loadScript('claim-dump-1')
-const acknowledgeDump = loadScript('acknowledge-dump-4')
+const freezeDumpFile = loadScript('freeze-dump-3')
+const claimDumpFile = loadScript('claim-dump-1')
+const markDumpFileWritten = loadScript('acknowledge-dump-4')
 
 /** A folder that says nothing for so long has lost its claim on a file. */
-const CLAIM_MS = 10 * 60 * 1000
-const READ_AT_ONCE = 8
+const FILE_CLAIM_TTL_MS = 10 * 60 * 1000
+const RECORDS_PER_READ = 8
 
 /** The dumps of one run: a run of the same name that comes later has another uuid. */
-export interface DumpedRun {
+export interface DumpedRunRef {
   run: string
   uuid: string
 }
 
 /** A file whose groups are fixed. */
-export interface FrozenFile extends DumpedRun {
+export interface FrozenFile extends DumpedRunRef {
   kind: DumpKind
   number: number
 }
@@ -36,89 +36,93 @@ export interface WrittenFile {
   folder: string
 }
 
-export class DumpBook {
+export class DumpRepository {
   readonly #redis: Redis
-  readonly #keys: Keys
+  readonly #keys: RedisKeys
 
-  constructor(redis: Redis, keys: Keys) {
+  constructor(redis: Redis, keys: RedisKeys) {
     this.#redis = redis
     this.#keys = keys
   }
 
   /** Before records are added: so that whatever waits can be found, even if the run is gone by then. */
-  async open({ run, uuid }: DumpedRun): Promise<void> {
+  async markOpen({ run, uuid }: DumpedRunRef): Promise<void> {
     const member = `${run}/${uuid}`
     await Promise.all([
-      this.#redis.sadd(this.#keys.dumps, member),
-      this.#redis.zadd(this.#keys.openDumps, Date.now(), member),
+      this.#redis.sadd(this.#keys.dumpedRuns, member),
+      this.#redis.zadd(this.#keys.openDumpedRuns, Date.now(), member),
     ])
   }
 
   /** Takes room for `bytes`, if that leaves the sum within `most`. */
-  async reserve(bytes: number, most: number): Promise<boolean> {
+  async reserveBytes(bytes: number, most: number): Promise<boolean> {
     if ((await this.#redis.incrby(this.#keys.dumpBytes, bytes)) <= most) return true
-    await this.release(bytes)
+    await this.releaseBytes(bytes)
     return false
   }
 
-  async release(bytes: number): Promise<void> {
+  async releaseBytes(bytes: number): Promise<void> {
     await this.#redis.decrby(this.#keys.dumpBytes, bytes)
   }
 
   /** What is taken now. */
-  async bytes(): Promise<number> {
+  async readReservedBytes(): Promise<number> {
     return Number((await this.#redis.get(this.#keys.dumpBytes)) ?? 0)
   }
 
-  async countRefusal({ run, uuid }: DumpedRun, kind: DumpKind): Promise<void> {
-    await this.#redis.hincrby(this.#keys.ofDumps(run, uuid).state, `${kind}:refused`, 1)
+  async countRejection({ run, uuid }: DumpedRunRef, kind: DumpKind): Promise<void> {
+    await this.#redis.hincrby(this.#keys.forDumps(run, uuid).state, `${kind}:refused`, 1)
   }
 
   /** Fixes the groups of every file that is full, and of a partial one that has not grown since `quietSince`. */
-  async freeze({ run, uuid }: DumpedRun, kind: DumpKind, quietSince: number): Promise<FrozenFile[]> {
-    const keys = this.#keys.ofDumps(run, uuid)
+  async freezeFiles({ run, uuid }: DumpedRunRef, kind: DumpKind, quietSince: number): Promise<FrozenFile[]> {
+    const keys = this.#keys.forDumps(run, uuid)
     const frozen: FrozenFile[] = []
     for (;;) {
-      const number = await freezeDump(
+      const number = await freezeDumpFile(
         this.#redis,
-        [keys.state, keys.unwritten, keys.waiting(kind)],
-        [kind, FILE_GROUPS[kind], quietSince, Date.now(), keys.frozen(kind, '')],
+        [keys.state, keys.unwrittenFiles, keys.pendingRecords(kind)],
+        [kind, GROUPS_PER_FILE[kind], quietSince, Date.now(), keys.fileRecords(kind, '')],
       )
       if (number === null) return frozen
       frozen.push({ run, uuid, kind, number: Number(number) })
     }
   }
 
-  async claim(file: FrozenFile, folder: string): Promise<'ours' | 'theirs' | 'gone'> {
-    const { unwritten } = this.#keys.ofDumps(file.run, file.uuid)
-    const answer = await claimDump(this.#redis, [unwritten], [fieldOf(file), folder, Date.now(), CLAIM_MS])
+  async claimFile(file: FrozenFile, folder: string): Promise<'ours' | 'theirs' | 'gone'> {
+    const { unwrittenFiles: unwritten } = this.#keys.forDumps(file.run, file.uuid)
+    const answer = await claimDumpFile(
+      this.#redis,
+      [unwritten],
+      [formatFileField(file), folder, Date.now(), FILE_CLAIM_TTL_MS],
+    )
     return answer as 'ours' | 'theirs' | 'gone' // the script gives one of these words
   }
 
   /** The records of a file in order, some at a time. */
-  async *records({ run, uuid, kind, number }: FrozenFile): AsyncGenerator<Buffer[]> {
-    const key = this.#keys.ofDumps(run, uuid).frozen(kind, number)
-    for (let k = 0; ; k += READ_AT_ONCE) {
-      const records = await this.#redis.lrangeBuffer(key, k, k + READ_AT_ONCE - 1)
+  async *readRecords({ run, uuid, kind, number }: FrozenFile): AsyncGenerator<Buffer[]> {
+    const key = this.#keys.forDumps(run, uuid).fileRecords(kind, number)
+    for (let k = 0; ; k += RECORDS_PER_READ) {
+      const records = await this.#redis.lrangeBuffer(key, k, k + RECORDS_PER_READ - 1)
       if (records.length > 0) yield records
-      if (records.length < READ_AT_ONCE) return
+      if (records.length < RECORDS_PER_READ) return
     }
   }
 
   /** False if another attempt was faster. */
-  async acknowledge(file: FrozenFile, written: WrittenFile): Promise<boolean> {
-    const keys = this.#keys.ofDumps(file.run, file.uuid)
-    const done = await acknowledgeDump(
+  async markFileWritten(file: FrozenFile, written: WrittenFile): Promise<boolean> {
+    const keys = this.#keys.forDumps(file.run, file.uuid)
+    const done = await markDumpFileWritten(
       this.#redis,
-      [keys.state, keys.unwritten, keys.frozen(file.kind, file.number), keys.files],
-      [fieldOf(file), written.name, JSON.stringify(written), written.bytes, file.kind, written.groups],
+      [keys.state, keys.unwrittenFiles, keys.fileRecords(file.kind, file.number), keys.writtenFiles],
+      [formatFileField(file), written.name, JSON.stringify(written), written.bytes, file.kind, written.groups],
     )
     return done === 1
   }
 
   /** Files that were fixed before `time` and are not on disk. */
-  async unwrittenSince({ run, uuid }: DumpedRun, time: number): Promise<FrozenFile[]> {
-    const fields = await this.#redis.hgetall(this.#keys.ofDumps(run, uuid).unwritten)
+  async listUnwrittenBefore({ run, uuid }: DumpedRunRef, time: number): Promise<FrozenFile[]> {
+    const fields = await this.#redis.hgetall(this.#keys.forDumps(run, uuid).unwrittenFiles)
     return Object.entries(fields)
       .filter(([, text]) => (JSON.parse(text) as { at: number }).at <= time) // written by freeze-dump
       .map(([field]) => {
@@ -128,10 +132,10 @@ export class DumpBook {
   }
 
   /** All runs that have dumps, or those in which something may still wait. */
-  async runs(which: 'all' | 'open'): Promise<DumpedRun[]> {
+  async listRuns(which: 'all' | 'open'): Promise<DumpedRunRef[]> {
     const members = await (which === 'all'
-      ? this.#redis.smembers(this.#keys.dumps)
-      : this.#redis.zrange(this.#keys.openDumps, '0', '-1'))
+      ? this.#redis.smembers(this.#keys.dumpedRuns)
+      : this.#redis.zrange(this.#keys.openDumpedRuns, '0', '-1'))
     return members.map((member) => {
       const at = member.lastIndexOf('/')
       return { run: member.slice(0, at), uuid: member.slice(at + 1) }
@@ -139,44 +143,44 @@ export class DumpBook {
   }
 
   /** Takes a run off the open ones if nobody opened it since `time`. */
-  async settle({ run, uuid }: DumpedRun, time: number): Promise<void> {
-    const opened = await this.#redis.zscore(this.#keys.openDumps, `${run}/${uuid}`)
-    if (opened !== null && Number(opened) < time) await this.#redis.zrem(this.#keys.openDumps, `${run}/${uuid}`)
+  async closeIfIdle({ run, uuid }: DumpedRunRef, time: number): Promise<void> {
+    const opened = await this.#redis.zscore(this.#keys.openDumpedRuns, `${run}/${uuid}`)
+    if (opened !== null && Number(opened) < time) await this.#redis.zrem(this.#keys.openDumpedRuns, `${run}/${uuid}`)
   }
 
-  async files({ run, uuid }: DumpedRun): Promise<WrittenFile[]> {
-    const texts = await this.#redis.hvals(this.#keys.ofDumps(run, uuid).files)
+  async listFiles({ run, uuid }: DumpedRunRef): Promise<WrittenFile[]> {
+    const texts = await this.#redis.hvals(this.#keys.forDumps(run, uuid).writtenFiles)
     return texts.map((text) => JSON.parse(text) as WrittenFile) // written by acknowledge and adopt
   }
 
-  async file({ run, uuid }: DumpedRun, name: string): Promise<WrittenFile | undefined> {
-    const text = await this.#redis.hget(this.#keys.ofDumps(run, uuid).files, name)
+  async getFile({ run, uuid }: DumpedRunRef, name: string): Promise<WrittenFile | undefined> {
+    const text = await this.#redis.hget(this.#keys.forDumps(run, uuid).writtenFiles, name)
     return text === null ? undefined : (JSON.parse(text) as WrittenFile) // as above
   }
 
   /** Notes a file that was found on disk and that nobody knows. */
-  async adopt({ run, uuid }: DumpedRun, written: WrittenFile): Promise<void> {
-    await this.#redis.sadd(this.#keys.dumps, `${run}/${uuid}`)
-    const keys = this.#keys.ofDumps(run, uuid)
-    const fresh = await this.#redis.hsetnx(keys.files, written.name, JSON.stringify(written))
+  async registerFile({ run, uuid }: DumpedRunRef, written: WrittenFile): Promise<void> {
+    await this.#redis.sadd(this.#keys.dumpedRuns, `${run}/${uuid}`)
+    const keys = this.#keys.forDumps(run, uuid)
+    const fresh = await this.#redis.hsetnx(keys.writtenFiles, written.name, JSON.stringify(written))
     if (fresh) await this.#redis.incrby(this.#keys.dumpBytes, written.bytes)
   }
 
-  async forget({ run, uuid }: DumpedRun, { name, bytes }: WrittenFile): Promise<void> {
-    const gone = await this.#redis.hdel(this.#keys.ofDumps(run, uuid).files, name)
-    if (gone) await this.release(bytes)
+  async deleteFile({ run, uuid }: DumpedRunRef, { name, bytes }: WrittenFile): Promise<void> {
+    const gone = await this.#redis.hdel(this.#keys.forDumps(run, uuid).writtenFiles, name)
+    if (gone) await this.releaseBytes(bytes)
   }
 
-  async progress({ run, uuid }: DumpedRun): Promise<DumpProgress> {
-    const keys = this.#keys.ofDumps(run, uuid)
+  async readProgress({ run, uuid }: DumpedRunRef): Promise<DumpProgress> {
+    const keys = this.#keys.forDumps(run, uuid)
     const [state, unwritten, ...waiting] = await Promise.all([
       this.#redis.hgetall(keys.state),
-      this.#redis.hkeys(keys.unwritten),
-      ...Kinds.options.map((kind) => this.#redis.llen(keys.waiting(kind))),
+      this.#redis.hkeys(keys.unwrittenFiles),
+      ...Kinds.options.map((kind) => this.#redis.llen(keys.pendingRecords(kind))),
     ])
     const of = (kind: DumpKind, k: number) => ({
       waiting: waiting[k] ?? 0,
-      of: FILE_GROUPS[kind],
+      of: GROUPS_PER_FILE[kind],
       unwritten: unwritten.filter((field) => field.startsWith(`${kind}/`)).length,
       written: Number(state[`${kind}:written`] ?? 0),
       refused: Number(state[`${kind}:refused`] ?? 0),
@@ -187,15 +191,15 @@ export class DumpBook {
   /** Counts the bytes anew: a process that died between taking room and using it leaves the sum too high. */
   async recountBytes(): Promise<number> {
     let bytes = 0
-    for (const dumped of await this.runs('all')) {
-      const waiting = Number((await this.#redis.hget(this.#keys.ofDumps(dumped.run, dumped.uuid).state, 'bytes')) ?? 0)
-      bytes += waiting + (await this.files(dumped)).reduce((sum, file) => sum + file.bytes, 0)
+    for (const dumped of await this.listRuns('all')) {
+      const waiting = Number((await this.#redis.hget(this.#keys.forDumps(dumped.run, dumped.uuid).state, 'bytes')) ?? 0)
+      bytes += waiting + (await this.listFiles(dumped)).reduce((sum, file) => sum + file.bytes, 0)
     }
     await this.#redis.set(this.#keys.dumpBytes, bytes)
     return bytes
   }
 }
 
-function fieldOf({ kind, number }: FrozenFile): string {
+function formatFileField({ kind, number }: FrozenFile): string {
   return `${kind}/${number}`
 }

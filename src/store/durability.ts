@@ -1,14 +1,14 @@
 /** What a Redis promises of what it has accepted: for somebody's own Redis that is up to its settings. */
 import type { Redis } from 'ioredis'
-import { mastersOf } from './nodes.ts'
+import { listMasters } from './nodes.ts'
 
 /** What stands against "accepted is never lost", in sentences; empty if nothing does, or if Redis does not tell. */
-export async function durabilityGaps(redis: Redis): Promise<string[]> {
-  return [...new Set((await Promise.all(mastersOf(redis).map(gapsOf))).flat())]
+export async function listDurabilityIssues(redis: Redis): Promise<string[]> {
+  return [...new Set((await Promise.all(listMasters(redis).map(listNodeDurabilityIssues))).flat())]
 }
 
-async function gapsOf(redis: Redis): Promise<string[]> {
-  const settings = await settingsOf(redis)
+async function listNodeDurabilityIssues(redis: Redis): Promise<string[]> {
+  const settings = await readRedisConfig(redis)
   const gaps: string[] = []
   if (settings.appendonly === 'no')
     gaps.push('Redis has no append-only file: a restart loses what was accepted (set appendonly yes)')
@@ -23,7 +23,7 @@ async function gapsOf(redis: Redis): Promise<string[]> {
   return gaps
 }
 
-async function settingsOf(redis: Redis): Promise<Record<string, string>> {
+async function readRedisConfig(redis: Redis): Promise<Record<string, string>> {
   const names = ['appendonly', 'appendfsync', 'maxmemory-policy']
   try {
     const answers = await Promise.all(names.map((name) => redis.config('GET', name)))

@@ -1,15 +1,15 @@
 /** From a scored group to its facts: what a batch is composed by, without reading a rollout. */
 import type { GroupResult } from '../scoring/group.ts'
-import type { GroupFacts, RolloutFacts } from '../words/batch.ts'
+import type { GroupSummary, RolloutSummary } from '../words/batch.ts'
 import type { GroupVerdict } from '../words/verdict.ts'
-import type { About } from './payload.ts'
+import type { GroupMetadata } from './payload.ts'
 
-export function factsOf(
+export function buildGroupSummary(
   id: string,
   task: string,
-  { policy_version, rollouts }: About,
+  { policy_version, rollouts }: GroupMetadata,
   { verdicts, signal }: GroupResult,
-): GroupFacts {
+): GroupSummary {
   return {
     id,
     task,
@@ -19,17 +19,17 @@ export function factsOf(
     signal: signal ?? false,
     each: verdicts.map((verdict, k) => {
       const { length, trained, finish_reason } = rollouts[k] ?? {}
-      return rolloutFacts(verdict, length, trained, finish_reason === 'length')
+      return buildRolloutSummary(verdict, length, trained, finish_reason === 'length')
     }),
   }
 }
 
-function rolloutFacts(
+function buildRolloutSummary(
   verdict: GroupVerdict,
   length: number | undefined,
   trained: number | undefined,
   cut: boolean,
-): RolloutFacts {
+): RolloutSummary {
   const marks = [
     ...(verdict.skipped ? ['s'] : []),
     ...(verdict.masked ? ['m'] : []),

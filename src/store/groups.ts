@@ -1,31 +1,31 @@
 /** Groups in Redis: accepted by one script, completed by another, so that what is accepted is scored once. */
 import type { Redis } from 'ioredis'
 import type { GroupResult } from '../scoring/group.ts'
-import type { GroupFacts } from '../words/batch.ts'
+import type { GroupSummary } from '../words/batch.ts'
 import type { DumpKind } from '../words/dump.ts'
 import type { Destination } from '../words/rollout.ts'
-import { countersOf, stepSumsOf, sumsOf } from './group-figures.ts'
-import type { Keys } from './keys.ts'
-import { type About, type GroupTexts, type Packed, unpackAbout, unpackTexts } from './payload.ts'
+import { buildRunCounters, buildStepSums, buildTaskSums } from './group-figures.ts'
+import type { RedisKeys } from './keys.ts'
+import { type GroupMetadata, type GroupPayload, type GroupTexts, unpackMetadata, unpackTexts } from './payload.ts'
 import { loadScript } from './script.ts'
 
 const acceptGroup = loadScript('accept-group-7')
 const reopenGroup = loadScript('reopen-group-6')
 const completeGroup = loadScript('complete-group-17')
 
-const REMEMBERED_MS = 24 * 60 * 60 * 1000
+const DUPLICATE_DETECTION_MS = 24 * 60 * 60 * 1000
 /** Texts of a run's last groups that are kept for those who look. */
-const KEPT_TEXTS_BYTES = 64 * 1024 * 1024
+const MAX_RETAINED_TEXT_BYTES = 64 * 1024 * 1024
 /** Groups of a run that can be tried again after their jobs failed. */
-const FAILED_MAX = 1000
+const MAX_RETRIABLE_GROUPS = 1000
 /** Points of a run's history; older ones are forgotten. */
-const HISTORY_MAX = 100_000
+const MAX_HISTORY_POINTS = 100_000
 
 /** Lines of a run that may wait for their file; above that its groups are not dumped. */
-const DUMP_WAITING_BYTES = 512 * 1024 * 1024
+const MAX_PENDING_DUMP_BYTES = 512 * 1024 * 1024
 
 /** What a group tells the curriculum of its task. */
-export interface Feed {
+export interface CurriculumInput {
   /** Of its item in the run's sequence: it counts if that was handed out. */
   position: number
   /** Mean score of the counted rollouts, before any penalty. */
@@ -40,14 +40,14 @@ export interface Feed {
 }
 
 /** Where a group is: its run, the run's epoch, its id in them. */
-export interface GroupPlace {
+export interface GroupRef {
   run: string
   epoch: number
   group: string
 }
 
 /** A group's line for the dump files that it goes to. */
-export interface DumpOffer {
+export interface DumpRecordInput {
   uuid: string
   kinds: DumpKind[]
   /** Of the line; the record is the line compressed. */
@@ -56,49 +56,49 @@ export interface DumpOffer {
 }
 
 /** What a completion did. */
-export interface Completed {
+export interface CompleteGroupResult {
   /** For each kind of dump that was offered: how many records wait now, or that there is no room. */
-  kept: (number | 'refused')[]
+  dumpQueueLengths: (number | 'refused')[]
   /** The level of the task, if the group fed the curriculum. */
-  level: { before: number; after: number } | undefined
+  levelChange: { before: number; after: number } | undefined
 }
 
-export type Acceptance = 'new' | 'known' | 'conflict' | 'full' | 'changed'
+export type AcceptGroupResult = 'new' | 'known' | 'conflict' | 'full' | 'changed'
 
 /** A stored group; `about` and `result` are gone once it is no longer kept. */
 export interface StoredGroup {
   status: 'queued' | 'scored' | 'failed'
   destination: Destination | null
   /** Whether it wants to wait for a trainer. */
-  wants: boolean
-  about: About | undefined
+  forBuffer: boolean
+  metadata: GroupMetadata | undefined
   result: GroupResult | undefined
 }
 
 /** A group that waits to be scored. */
 export interface QueuedGroup {
-  wants: boolean
-  about: About
+  forBuffer: boolean
+  metadata: GroupMetadata
   texts: GroupTexts
 }
 
 /** What completing a group says besides its result. */
-export interface Completion {
+export interface CompleteGroupParams {
   /** Of the run's settings that it was judged by. */
   revision: number
   task: string
   result: GroupResult
   /** For a group that goes to the buffer. */
-  facts: GroupFacts
+  summary: GroupSummary
   /** Its job failed, not its completions: it may be tried again. */
   retriable: boolean
-  keep: number
-  feed: Feed | undefined
-  dump: DumpOffer | undefined
+  maxRetainedGroups: number
+  curriculumInput: CurriculumInput | undefined
+  dump: DumpRecordInput | undefined
 }
 
 /** What a group is accepted under. */
-export interface Bounds {
+export interface AcceptGroupParams {
   /** Of the run's settings that they come from. */
   revision: number
   rollouts: number
@@ -112,32 +112,56 @@ export interface Bounds {
   lease: { position: number; task: string } | undefined
 }
 
-export class Groups {
+export class GroupRepository {
   readonly #redis: Redis
-  readonly #keys: Keys
+  readonly #keys: RedisKeys
 
-  constructor(redis: Redis, keys: Keys) {
+  constructor(redis: Redis, keys: RedisKeys) {
     this.#redis = redis
     this.#keys = keys
   }
 
-  async accept(place: GroupPlace, { about, texts, arrays, hash }: Packed, bounds: Bounds): Promise<Acceptance> {
-    const keys = this.#keys.ofRun(place.run, place.epoch)
+  async accept(
+    place: GroupRef,
+    { metadata: about, texts, arrays, contentHash: hash }: GroupPayload,
+    bounds: AcceptGroupParams,
+  ): Promise<AcceptGroupResult> {
+    const keys = this.#keys.forRun(place.run, place.epoch)
     const ask = { epoch: place.epoch, now: Date.now(), ...bounds }
     const accepted = await acceptGroup(
       this.#redis,
-      [keys.run, keys.group(place.group), keys.pending, keys.buffer, keys.stock, keys.leases, keys.leased],
+      [
+        keys.run,
+        keys.group(place.group),
+        keys.pendingGroups,
+        keys.buffer,
+        keys.backlog,
+        keys.leaseExpiries,
+        keys.leasedItems,
+      ],
       [place.group, hash, about, texts, arrays, JSON.stringify(ask)],
     )
-    return accepted as Acceptance // the script gives one of these words
+    return accepted as AcceptGroupResult // the script gives one of these words
   }
 
   /** Undefined if it was completed before; `changed`, and nothing done, if the settings are no longer of that revision. */
-  async complete(place: GroupPlace, completion: Completion): Promise<Completed | 'changed' | undefined> {
-    const { revision, task, result, facts, retriable, keep, feed, dump } = completion
-    const dumps = this.#keys.ofDumps(place.run, dump?.uuid ?? '')
-    const keys = this.#keys.ofRun(place.run, place.epoch)
-    const { curriculum, history } = keys
+  async complete(
+    place: GroupRef,
+    completion: CompleteGroupParams,
+  ): Promise<CompleteGroupResult | 'changed' | undefined> {
+    const {
+      revision,
+      task,
+      result,
+      summary: facts,
+      retriable,
+      maxRetainedGroups: keep,
+      curriculumInput: feed,
+      dump,
+    } = completion
+    const dumps = this.#keys.forDumps(place.run, dump?.uuid ?? '')
+    const keys = this.#keys.forRun(place.run, place.epoch)
+    const { curriculum, curriculumHistory: history } = keys
     const { status, destination } = result
     const now = new Date()
     const ask = {
@@ -150,75 +174,98 @@ export class Groups {
       task,
       now: now.getTime(),
       time: now.toISOString(),
-      counters: countersOf(result),
-      sums: sumsOf(task, result, facts),
-      step_sums: stepSumsOf(facts, result),
+      counters: buildRunCounters(result),
+      sums: buildTaskSums(task, result, facts),
+      step_sums: buildStepSums(facts, result),
       version: facts.version ?? undefined,
       share: result.percent_correct ?? undefined,
       rollouts: facts.rollouts,
       scored: facts.scored,
-      metrics_prefix: keys.metricsOf(''),
+      metrics_prefix: keys.metricSums(''),
       feed,
-      dump: dump && { kinds: dump.kinds, bytes: dump.bytes, now: now.getTime(), most: DUMP_WAITING_BYTES },
-      history_max: HISTORY_MAX,
-      failed_max: FAILED_MAX,
-      ...settling(this.#keys, place, keep),
+      dump: dump && { kinds: dump.kinds, bytes: dump.bytes, now: now.getTime(), most: MAX_PENDING_DUMP_BYTES },
+      history_max: MAX_HISTORY_POINTS,
+      failed_max: MAX_RETRIABLE_GROUPS,
+      ...buildRetirementArgs(this.#keys, place, keep),
     }
     const done = await completeGroup(
       this.#redis,
       [
-        ...[keys.run, keys.group(place.group), keys.pending, keys.buffer, keys.recent, keys.tasks, curriculum, history],
-        ...[keys.stock, keys.facts, keys.texts, keys.failed],
-        ...[dumps.state, dumps.waiting('rollouts'), dumps.waiting('failed'), keys.outcomes, keys.metrics],
+        ...[
+          keys.run,
+          keys.group(place.group),
+          keys.pendingGroups,
+          keys.buffer,
+          keys.recentGroups,
+          keys.taskSums,
+          curriculum,
+          history,
+        ],
+        ...[keys.backlog, keys.groupSummaries, keys.retainedTexts, keys.failedGroups],
+        ...[
+          dumps.state,
+          dumps.pendingRecords('rollouts'),
+          dumps.pendingRecords('failed'),
+          keys.recentAccuracies,
+          keys.metricSteps,
+        ],
       ],
       [
         ...[place.group, JSON.stringify(result), JSON.stringify(facts), JSON.stringify(ask)],
-        ...[this.#keys.completions, noticeOf(place), dump?.record ?? ''],
+        ...[this.#keys.groupCompletionChannel, formatGroupPath(place), dump?.record ?? ''],
       ],
     )
     if (done === null) return undefined
     if (done === 'changed') return done
-    const [kept, before, after] = done as [Completed['kept'], string, string] // as the script gives it
-    return { kept, level: before === '' ? undefined : { before: Number(before), after: Number(after) } }
+    const [kept, before, after] = done as [CompleteGroupResult['dumpQueueLengths'], string, string] // as the script gives it
+    return {
+      dumpQueueLengths: kept,
+      levelChange: before === '' ? undefined : { before: Number(before), after: Number(after) },
+    }
   }
 
   /** Makes a failed group pending again. False if it has not failed, or its rollouts are no longer kept. */
-  async reopen({ run, epoch, group }: GroupPlace): Promise<boolean> {
-    const keys = this.#keys.ofRun(run, epoch)
+  async reopen({ run, epoch, group }: GroupRef): Promise<boolean> {
+    const keys = this.#keys.forRun(run, epoch)
     const reopened = await reopenGroup(
       this.#redis,
-      [keys.run, keys.group(group), keys.pending, keys.stock, keys.failed, keys.recent],
+      [keys.run, keys.group(group), keys.pendingGroups, keys.backlog, keys.failedGroups, keys.recentGroups],
       [group, Date.now()],
     )
     return reopened === 1
   }
 
-  async find(place: GroupPlace): Promise<StoredGroup | undefined> {
-    const key = this.#keys.ofRun(place.run, place.epoch).group(place.group)
+  async get(place: GroupRef): Promise<StoredGroup | undefined> {
+    const key = this.#keys.forRun(place.run, place.epoch).group(place.group)
     const fields = ['status', 'wants', 'about', 'result', 'destination'] as const
     const [status, wants, about, result, whither] = await this.#redis.hmget(key, ...fields)
     if (!status) return undefined
     const destination = (whither || null) as Destination | null // written by the scripts, as is all else
     return {
       status: status as StoredGroup['status'],
-      wants: wants === '1',
+      forBuffer: wants === '1',
       destination,
-      about: about ? unpackAbout(about) : undefined,
+      metadata: about ? unpackMetadata(about) : undefined,
       result: result ? { ...(JSON.parse(result) as GroupResult), destination } : undefined,
     }
   }
 
   /** Undefined if it is done, or no longer kept. */
-  async queued({ run, epoch, group }: GroupPlace): Promise<QueuedGroup | undefined> {
-    const key = this.#keys.ofRun(run, epoch).group(group)
+  async getQueued({ run, epoch, group }: GroupRef): Promise<QueuedGroup | undefined> {
+    const key = this.#keys.forRun(run, epoch).group(group)
     const [status, wants, about, texts] = await this.#redis.hmgetBuffer(key, 'status', 'wants', 'about', 'texts')
     if (status?.toString() !== 'queued' || !about || !texts) return undefined
-    return { wants: wants?.toString() === '1', about: unpackAbout(about), texts: unpackTexts(texts) }
+    return { forBuffer: wants?.toString() === '1', metadata: unpackMetadata(about), texts: unpackTexts(texts) }
   }
 
   /** The groups that are still kept, newest first, completed before `place` in the run's order. */
-  async recent(run: string, epoch: number, before: number, most: number): Promise<{ group: string; place: number }[]> {
-    const key = this.#keys.ofRun(run, epoch).recent
+  async listRecent(
+    run: string,
+    epoch: number,
+    before: number,
+    most: number,
+  ): Promise<{ group: string; place: number }[]> {
+    const key = this.#keys.forRun(run, epoch).recentGroups
     const below = before === Number.POSITIVE_INFINITY ? '+inf' : `(${before}`
     const flat = await this.#redis.zrange(key, below, '-inf', 'BYSCORE', 'REV', 'LIMIT', 0, most, 'WITHSCORES')
     return Array.from({ length: flat.length / 2 }, (_, k) => ({
@@ -228,38 +275,38 @@ export class Groups {
   }
 
   /** When the oldest group that is not done was accepted, ms; undefined if there is none. */
-  async oldestPendingAt(run: string, epoch: number): Promise<number | undefined> {
-    const [, time] = await this.#redis.zrange(this.#keys.ofRun(run, epoch).pending, '0', '0', 'WITHSCORES')
+  async getOldestPendingTime(run: string, epoch: number): Promise<number | undefined> {
+    const [, time] = await this.#redis.zrange(this.#keys.forRun(run, epoch).pendingGroups, '0', '0', 'WITHSCORES')
     return time === undefined ? undefined : Number(time)
   }
 
   /** Completions and conversations of a group, without its arrays; undefined once they are no longer kept. */
-  async texts(place: GroupPlace): Promise<GroupTexts | undefined> {
-    const texts = await this.#redis.hgetBuffer(this.#keys.ofRun(place.run, place.epoch).group(place.group), 'texts')
+  async getTexts(place: GroupRef): Promise<GroupTexts | undefined> {
+    const texts = await this.#redis.hgetBuffer(this.#keys.forRun(place.run, place.epoch).group(place.group), 'texts')
     return texts ? unpackTexts(texts) : undefined
   }
 
   /** Groups of a run that were accepted before `time` and are not done, oldest first. */
-  pendingSince(run: string, epoch: number, time: number, most: number): Promise<string[]> {
-    return this.#redis.zrangebyscore(this.#keys.ofRun(run, epoch).pending, 0, time, 'LIMIT', 0, most)
+  listPendingAcceptedBefore(run: string, epoch: number, time: number, most: number): Promise<string[]> {
+    return this.#redis.zrangebyscore(this.#keys.forRun(run, epoch).pendingGroups, 0, time, 'LIMIT', 0, most)
   }
 }
 
-export function noticeOf({ run, epoch, group }: GroupPlace): string {
+export function formatGroupPath({ run, epoch, group }: GroupRef): string {
   return `${run}/${epoch}/${group}`
 }
 
 /** Of the job that scores it; to be read in an address without escapes. */
-export function jobIdOf({ run, epoch, group }: GroupPlace): string {
+export function formatScoreJobId({ run, epoch, group }: GroupRef): string {
   return `${run}~${epoch}~${group}`
 }
 
 /** What `parts/settle.lua` is told. */
-export function settling(keys: Keys, { run, epoch }: { run: string; epoch: number }, keep: number) {
+export function buildRetirementArgs(keys: RedisKeys, { run, epoch }: { run: string; epoch: number }, keep: number) {
   return {
     keep,
-    keep_bytes: KEPT_TEXTS_BYTES,
-    remembered: REMEMBERED_MS,
-    group_prefix: keys.ofRun(run, epoch).group(''),
+    keep_bytes: MAX_RETAINED_TEXT_BYTES,
+    remembered: DUPLICATE_DETECTION_MS,
+    group_prefix: keys.forRun(run, epoch).group(''),
   }
 }

@@ -7,25 +7,25 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { contentHash } from '../content-hash.ts'
-import { Fault } from '../faults.ts'
-import type { Keys } from './keys.ts'
+import { ServiceError } from '../faults.ts'
+import type { RedisKeys } from './keys.ts'
 import { loadScript } from './script.ts'
 
-const beginOnce = loadScript('begin-once-1')
+const startIdempotentCall = loadScript('begin-once-1')
 
-const KEPT_MS = 60 * 60 * 1000
+const IDEMPOTENCY_KEY_TTL_MS = 60 * 60 * 1000
 /** For so long nobody else does what the first call is doing; then its process counts as dead. */
-const WORKING_MS = 60_000
-const WAIT_MS = 30_000
-const LOOK_EVERY_MS = 100
+const CALL_ABANDONED_AFTER_MS = 60_000
+const MAX_WAIT_FOR_FIRST_CALL_MS = 30_000
+const IDEMPOTENCY_POLL_INTERVAL_MS = 100
 
-export interface Answer {
+export interface IdempotentResponse {
   status: number
   headers?: Record<string, string>
   body: unknown
 }
 
-export interface Ask {
+export interface IdempotentRequest {
   /** What the key was sent with: equal keys of other callers, routes or parameters are other keys. */
   scope: string
   key: string | undefined
@@ -34,29 +34,36 @@ export interface Ask {
 
 export class Idempotency {
   readonly #redis: Redis
-  readonly #keys: Keys
+  readonly #keys: RedisKeys
 
-  constructor(redis: Redis, keys: Keys) {
+  constructor(redis: Redis, keys: RedisKeys) {
     this.#redis = redis
     this.#keys = keys
   }
 
   /** Without a key the deed is just done. Throws `invalid_request` for a key that came with another body. */
-  async once<T extends Answer>({ scope, key, body }: Ask, deed: (token: string) => Promise<T>): Promise<T> {
-    if (key === undefined) return deed(newToken())
-    const place = this.#keys.idempotent(contentHash([scope, key]))
+  async runOnce<T extends IdempotentResponse>(
+    { scope, key, body }: IdempotentRequest,
+    deed: (token: string) => Promise<T>,
+  ): Promise<T> {
+    if (key === undefined) return deed(createToken())
+    const place = this.#keys.idempotencyKey(contentHash([scope, key]))
     const hash = contentHash(body ?? null)
-    for (const until = performance.now() + WAIT_MS; performance.now() < until; await sleep(LOOK_EVERY_MS)) {
-      const args = [hash, newToken(), Date.now(), WORKING_MS, KEPT_MS]
-      const [state, text] = (await beginOnce(this.#redis, [place], args)) as [string, string] // as the script says
-      if (state === 'other') throw otherBody()
+    for (
+      const until = performance.now() + MAX_WAIT_FOR_FIRST_CALL_MS;
+      performance.now() < until;
+      await sleep(IDEMPOTENCY_POLL_INTERVAL_MS)
+    ) {
+      const args = [hash, createToken(), Date.now(), CALL_ABANDONED_AFTER_MS, IDEMPOTENCY_KEY_TTL_MS]
+      const [state, text] = (await startIdempotentCall(this.#redis, [place], args)) as [string, string] // as the script says
+      if (state === 'other') throw bodyMismatchError()
       if (state === 'answer') return JSON.parse(text) as T // written below
-      if (state === 'do') return this.#do(place, () => deed(text))
+      if (state === 'do') return this.#runAndStoreResponse(place, () => deed(text))
     }
-    throw new Fault('redis_unavailable', 'The first call with this Idempotency-Key is still at work; ask again')
+    throw new ServiceError('redis_unavailable', 'The first call with this Idempotency-Key is still at work; ask again')
   }
 
-  async #do<T extends Answer>(place: string, deed: () => Promise<T>): Promise<T> {
+  async #runAndStoreResponse<T extends IdempotentResponse>(place: string, deed: () => Promise<T>): Promise<T> {
     try {
       const answer = await deed()
       await this.#redis.hset(place, 'answer', JSON.stringify(answer))
@@ -68,12 +75,12 @@ export class Idempotency {
   }
 }
 
-function newToken(): string {
+function createToken(): string {
   return randomBytes(10).toString('hex')
 }
 
-function otherBody(): Fault {
-  return new Fault('invalid_request', 'This Idempotency-Key came with another body less than an hour ago', {
+function bodyMismatchError(): ServiceError {
+  return new ServiceError('invalid_request', 'This Idempotency-Key came with another body less than an hour ago', {
     errors: [{ path: 'headers.idempotency-key', message: 'stands for another body' }],
   })
 }

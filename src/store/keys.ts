@@ -3,38 +3,38 @@
 /** Keys of one run in one epoch: restoring a checkpoint begins a new one, and old groups are out of the way. */
 export interface RunKeys {
   run: string
-  tasks: string
+  taskSums: string
   curriculum: string
   /** Shares of right rollouts in the last groups of each task: task to numbers with commas. */
-  outcomes: string
-  history: string
+  recentAccuracies: string
+  curriculumHistory: string
   /** Positions of the sequence that are not handed out, and what is known of each; see plan.lua. */
-  open: string
-  heads: string
-  bodies: string
+  openPositions: string
+  positionStates: string
+  itemBodies: string
   /** Positions that were handed out and whose group has not come. */
-  leases: string
-  leased: string
-  skipped: string
+  leaseExpiries: string
+  leasedItems: string
+  skippedPositions: string
   /** Steps that have figures, and the sums of one of them. */
-  metrics: string
-  metricsOf(step: number | ''): string
+  metricSteps: string
+  metricSums(step: number | ''): string
   /** Training steps that have items of their own, by when they were last asked for. */
   steps: string
-  step(step: number | ''): string
-  stepBodies(step: number): string
-  pending: string
+  stepItems(step: number | ''): string
+  stepItemBodies(step: number): string
+  pendingGroups: string
   buffer: string
-  recent: string
+  recentGroups: string
   /** What is queued, buffered and in open batches, in numbers. */
-  stock: string
+  backlog: string
   /** What a buffered group comes to, without its rollouts. */
-  facts: string
+  groupSummaries: string
   /** Groups whose texts are kept though nobody waits for them. */
-  texts: string
-  failed: string
+  retainedTexts: string
+  failedGroups: string
   openBatches: string
-  acknowledged: string
+  acknowledgedSteps: string
   group(id: string): string
   batch(step: number): string
 }
@@ -44,153 +44,153 @@ export interface DumpKeys {
   /** Hash: next number, groups, bytes and refusals of each kind. */
   state: string
   /** Hash of files whose groups are fixed: `kind/number` to how many there are. */
-  unwritten: string
+  unwrittenFiles: string
   /** Hash of files on disk: name to what is known of it. */
-  files: string
+  writtenFiles: string
   /** List of records that wait for the next file of a kind. */
-  waiting(kind: string): string
+  pendingRecords(kind: string): string
   /** List of the records of one file. */
-  frozen(kind: string, number: number | ''): string
+  fileRecords(kind: string, number: number | ''): string
 }
 
 /** Keys of one eval or collection. */
-export interface SamplingKeys {
-  sampling: string
-  secret: string
+export interface GenerationJobKeys {
+  job: string
+  modelApiKey: string
   items: string
-  texts: string
+  completions: string
   verdicts: string
   claims: string
-  again: string
+  retries: string
   events: string
-  taking: string
+  itemLock: string
 }
 
-export interface Keys {
+export interface RedisKeys {
   runs: string
   /** Set of `run/uuid` that have dumps. */
-  dumps: string
+  dumpedRuns: string
   /** Sorted set of those in which something may still wait, by when it last grew. */
-  openDumps: string
+  openDumpedRuns: string
   /** Bytes of all dumps, waiting and on disk. */
   dumpBytes: string
   workers: string
   /** Processes by engine version: all that live have the same. */
-  engines: string
+  engineProcesses: string
   taskStatistics: string
   /** Shared sums of counters and histograms. */
-  metrics: string
+  metricSums: string
   /** What each process last told of itself. */
-  processes: string
+  processReports: string
   /** Ids of evals or collections by the time they were made. */
-  samplings(kind: string): string
+  generationJobs(kind: string): string
   /** Ids of samplings that have not ended, by the time they were made. */
-  activeSamplings: string
+  activeGenerationJobs: string
   /** Evals and collections that a caller has begun. */
-  seats(caller: string): string
-  ofSampling(id: string): SamplingKeys
+  callerGenerationJobs(caller: string): string
+  forGenerationJob(id: string): GenerationJobKeys
   /** What an Idempotency-Key stands for. */
-  idempotent(key: string): string
+  idempotencyKey(key: string): string
   /** The totals of the last hour, and whose turn it is to write the next point. */
-  trail: string
-  trailTurn: string
+  hourlySeries: string
+  hourlySeriesLock: string
   /** Channel on which completed groups are announced: `run/epoch/group`. */
-  completions: string
+  groupCompletionChannel: string
   /** BullMQ's own prefix, with a hash tag of its own. */
-  jobs: string
+  queuePrefix: string
   /** What a caller has used in a minute. */
-  spent(minute: number, caller: string): string
+  usage(minute: number, caller: string): string
   /** Kept entries lie in buckets, each bounded by itself. */
-  entryBucket(bucket: number): string
-  entry(bucket: number, itemId: string): string
+  itemEntryBucket(bucket: number): string
+  itemEntry(bucket: number, itemId: string): string
   /** Which item a question belongs to, in buckets too. */
   questionBucket(bucket: number): string
   question(bucket: number, hash: string): string
   run(name: string): string
   /** A pattern that finds every key of a run. */
-  everyOf(name: string): string
-  everyOfEpoch(name: string, epoch: number): string
-  ofRun(name: string, epoch: number): RunKeys
-  ofDumps(name: string, uuid: string): DumpKeys
+  runKeyPattern(name: string): string
+  epochKeyPattern(name: string, epoch: number): string
+  forRun(name: string, epoch: number): RunKeys
+  forDumps(name: string, uuid: string): DumpKeys
 }
 
-export function keysUnder(prefix: string): Keys {
+export function createRedisKeys(prefix: string): RedisKeys {
   const tag = (name: string) => `{${prefix}:run:${name}}`
   return {
     runs: `${prefix}:runs`,
-    dumps: `${prefix}:dumps`,
-    openDumps: `${prefix}:open-dumps`,
+    dumpedRuns: `${prefix}:dumps`,
+    openDumpedRuns: `${prefix}:open-dumps`,
     dumpBytes: `${prefix}:dump-bytes`,
     workers: `${prefix}:workers`,
-    engines: `${prefix}:engines`,
+    engineProcesses: `${prefix}:engines`,
     taskStatistics: `${prefix}:task-statistics`,
-    metrics: `${prefix}:metrics`,
-    processes: `${prefix}:processes`,
-    trail: `${prefix}:trail`,
-    trailTurn: `${prefix}:trail-turn`,
-    completions: `${prefix}:completions`,
-    jobs: `{${prefix}:jobs}`,
-    spent: (minute, caller) => `${prefix}:spent:${minute}:${caller}`,
-    samplings: (kind) => `${prefix}:samplings:${kind}`,
-    activeSamplings: `${prefix}:samplings:active`,
-    seats: (caller) => `${prefix}:seats:${caller}`,
-    ofSampling: (id) => {
+    metricSums: `${prefix}:metrics`,
+    processReports: `${prefix}:processes`,
+    hourlySeries: `${prefix}:trail`,
+    hourlySeriesLock: `${prefix}:trail-turn`,
+    groupCompletionChannel: `${prefix}:completions`,
+    queuePrefix: `{${prefix}:jobs}`,
+    usage: (minute, caller) => `${prefix}:spent:${minute}:${caller}`,
+    generationJobs: (kind) => `${prefix}:samplings:${kind}`,
+    activeGenerationJobs: `${prefix}:samplings:active`,
+    callerGenerationJobs: (caller) => `${prefix}:seats:${caller}`,
+    forGenerationJob: (id) => {
       const of = (part: string) => `{${prefix}:sampling:${id}}:${part}`
       return {
-        sampling: of('sampling'),
-        secret: of('secret'),
+        job: of('sampling'),
+        modelApiKey: of('secret'),
         items: of('items'),
-        texts: of('texts'),
+        completions: of('texts'),
         verdicts: of('verdicts'),
         claims: of('claims'),
-        again: of('again'),
+        retries: of('again'),
         events: of('events'),
-        taking: of('taking'),
+        itemLock: of('taking'),
       }
     },
-    idempotent: (key) => `${prefix}:idempotent:${key}`,
-    entryBucket: (bucket) => `{${prefix}:entries:${bucket}}`,
-    entry: (bucket, itemId) => `{${prefix}:entries:${bucket}}:${itemId}`,
+    idempotencyKey: (key) => `${prefix}:idempotent:${key}`,
+    itemEntryBucket: (bucket) => `{${prefix}:entries:${bucket}}`,
+    itemEntry: (bucket, itemId) => `{${prefix}:entries:${bucket}}:${itemId}`,
     questionBucket: (bucket) => `{${prefix}:questions:${bucket}}`,
     question: (bucket, hash) => `{${prefix}:questions:${bucket}}:${hash}`,
-    everyOf: (name) => `${tag(name)}:*`,
-    everyOfEpoch: (name, epoch) => `${tag(name)}:${epoch}:*`,
+    runKeyPattern: (name) => `${tag(name)}:*`,
+    epochKeyPattern: (name, epoch) => `${tag(name)}:${epoch}:*`,
     run: (name) => `${tag(name)}:run`,
-    ofRun: (name, epoch) => ({
+    forRun: (name, epoch) => ({
       run: `${tag(name)}:run`,
-      tasks: `${tag(name)}:${epoch}:tasks`,
+      taskSums: `${tag(name)}:${epoch}:tasks`,
       curriculum: `${tag(name)}:${epoch}:curriculum`,
-      outcomes: `${tag(name)}:${epoch}:outcomes`,
-      history: `${tag(name)}:${epoch}:history`,
-      open: `${tag(name)}:${epoch}:open`,
-      heads: `${tag(name)}:${epoch}:heads`,
-      bodies: `${tag(name)}:${epoch}:bodies`,
-      leases: `${tag(name)}:${epoch}:leases`,
-      leased: `${tag(name)}:${epoch}:leased`,
-      skipped: `${tag(name)}:${epoch}:skipped`,
-      metrics: `${tag(name)}:${epoch}:metrics`,
-      metricsOf: (step) => `${tag(name)}:${epoch}:metrics:${step}`,
+      recentAccuracies: `${tag(name)}:${epoch}:outcomes`,
+      curriculumHistory: `${tag(name)}:${epoch}:history`,
+      openPositions: `${tag(name)}:${epoch}:open`,
+      positionStates: `${tag(name)}:${epoch}:heads`,
+      itemBodies: `${tag(name)}:${epoch}:bodies`,
+      leaseExpiries: `${tag(name)}:${epoch}:leases`,
+      leasedItems: `${tag(name)}:${epoch}:leased`,
+      skippedPositions: `${tag(name)}:${epoch}:skipped`,
+      metricSteps: `${tag(name)}:${epoch}:metrics`,
+      metricSums: (step) => `${tag(name)}:${epoch}:metrics:${step}`,
       steps: `${tag(name)}:${epoch}:steps`,
-      step: (step) => `${tag(name)}:${epoch}:step:${step}`,
-      stepBodies: (step) => `${tag(name)}:${epoch}:step-bodies:${step}`,
-      pending: `${tag(name)}:${epoch}:pending`,
+      stepItems: (step) => `${tag(name)}:${epoch}:step:${step}`,
+      stepItemBodies: (step) => `${tag(name)}:${epoch}:step-bodies:${step}`,
+      pendingGroups: `${tag(name)}:${epoch}:pending`,
       buffer: `${tag(name)}:${epoch}:buffer`,
-      recent: `${tag(name)}:${epoch}:recent`,
-      stock: `${tag(name)}:${epoch}:stock`,
-      facts: `${tag(name)}:${epoch}:facts`,
-      texts: `${tag(name)}:${epoch}:texts`,
-      failed: `${tag(name)}:${epoch}:failed`,
+      recentGroups: `${tag(name)}:${epoch}:recent`,
+      backlog: `${tag(name)}:${epoch}:stock`,
+      groupSummaries: `${tag(name)}:${epoch}:facts`,
+      retainedTexts: `${tag(name)}:${epoch}:texts`,
+      failedGroups: `${tag(name)}:${epoch}:failed`,
       openBatches: `${tag(name)}:${epoch}:open-batches`,
-      acknowledged: `${tag(name)}:${epoch}:acknowledged`,
+      acknowledgedSteps: `${tag(name)}:${epoch}:acknowledged`,
       batch: (step) => `${tag(name)}:${epoch}:batch:${step}`,
       group: (id) => `${tag(name)}:${epoch}:group:${id}`,
     }),
-    ofDumps: (name, uuid) => ({
+    forDumps: (name, uuid) => ({
       state: `${tag(name)}dumps:${uuid}`,
-      unwritten: `${tag(name)}dumps:${uuid}:unwritten`,
-      files: `${tag(name)}dumps:${uuid}:files`,
-      waiting: (kind) => `${tag(name)}dumps:${uuid}:${kind}`,
-      frozen: (kind, number) => `${tag(name)}dumps:${uuid}:${kind}:${number}`,
+      unwrittenFiles: `${tag(name)}dumps:${uuid}:unwritten`,
+      writtenFiles: `${tag(name)}dumps:${uuid}:files`,
+      pendingRecords: (kind) => `${tag(name)}dumps:${uuid}:${kind}`,
+      fileRecords: (kind, number) => `${tag(name)}dumps:${uuid}:${kind}:${number}`,
     }),
   }
 }

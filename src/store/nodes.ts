@@ -2,28 +2,28 @@
 import { Cluster, type Redis } from 'ioredis'
 
 /** The servers that hold keys: one, or the cluster's masters. */
-export function mastersOf(redis: Redis): Redis[] {
-  const cluster = clusterOf(redis)
+export function listMasters(redis: Redis): Redis[] {
+  const cluster = asCluster(redis)
   return cluster ? cluster.nodes('master') : [redis]
 }
 
 /** Resolves when every master has answered. */
 export async function pingMasters(redis: Redis): Promise<void> {
-  await Promise.all(mastersOf(redis).map((node) => node.ping()))
+  await Promise.all(listMasters(redis).map((node) => node.ping()))
 }
 
 /** Rejects with the reason if a part of Redis cannot be used. */
-export async function assertAllUp(redis: Redis): Promise<void> {
+export async function assertRedisHealthy(redis: Redis): Promise<void> {
   await pingMasters(redis)
-  const cluster = clusterOf(redis)
+  const cluster = asCluster(redis)
   if (!cluster) return
   const state = /cluster_state:(\w+)/.exec(String(await cluster.cluster('INFO')))?.[1]
   if (state !== 'ok') throw new Error(`the Redis cluster's state is ${state}: a master is missing`)
 }
 
 /** Every key that matches, in portions, wherever it lies. */
-export async function* keysLike(redis: Redis, pattern: string): AsyncGenerator<{ node: Redis; keys: string[] }> {
-  for (const node of mastersOf(redis)) {
+export async function* scanKeys(redis: Redis, pattern: string): AsyncGenerator<{ node: Redis; keys: string[] }> {
+  for (const node of listMasters(redis)) {
     let cursor = '0'
     do {
       const [next, keys] = await node.scan(cursor, 'MATCH', pattern, 'COUNT', 1000)
@@ -33,6 +33,6 @@ export async function* keysLike(redis: Redis, pattern: string): AsyncGenerator<{
   }
 }
 
-function clusterOf(redis: unknown): Cluster | undefined {
+function asCluster(redis: unknown): Cluster | undefined {
   return redis instanceof Cluster ? redis : undefined
 }

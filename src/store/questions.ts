@@ -1,55 +1,55 @@
 /** Which item a question belongs to, for admins who have the text alone. Kept for items made lately: bounded, expiring. */
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import type { Keys } from './keys.ts'
+import type { RedisKeys } from './keys.ts'
 import { loadScript } from './script.ts'
 
-const BUCKETS = 64
-const PER_BUCKET = 1000
-const KEPT_MS = 2 * 60 * 60 * 1000
+const BUCKET_COUNT = 64
+const MAX_QUESTIONS_PER_BUCKET = 1000
+const QUESTION_TTL_MS = 2 * 60 * 60 * 1000
 /** Endings of a text that are looked up; a system prompt has few blank lines. */
-const ENDINGS_MAX = 256
+const MAX_SUFFIXES = 256
 
-const keepEntry = loadScript('keep-entry-2')
+const storeEntry = loadScript('keep-entry-2')
 
-export class Questions {
+export class QuestionIndex {
   readonly #redis: Redis
-  readonly #keys: Keys
+  readonly #keys: RedisKeys
 
-  constructor(redis: Redis, keys: Keys) {
+  constructor(redis: Redis, keys: RedisKeys) {
     this.#redis = redis
     this.#keys = keys
   }
 
-  async keep(question: string, itemId: string): Promise<void> {
-    const { bucket, hash } = placeOf(question)
+  async store(question: string, itemId: string): Promise<void> {
+    const { bucket, hash } = hashQuestion(question)
     const keys = [this.#keys.questionBucket(bucket), this.#keys.question(bucket, hash)]
     const prefix = this.#keys.question(bucket, '')
-    await keepEntry(this.#redis, keys, [hash, itemId, Date.now(), KEPT_MS, PER_BUCKET, prefix])
+    await storeEntry(this.#redis, keys, [hash, itemId, Date.now(), QUESTION_TTL_MS, MAX_QUESTIONS_PER_BUCKET, prefix])
   }
 
   /** The item whose question is the text, or stands in it after a blank line: a prompt may come before it. */
-  async itemOf(text: string): Promise<string | undefined> {
-    const found = await Promise.all(endingsOf(text).map((ending) => this.#redis.get(this.#keyOf(ending))))
+  async getItemId(text: string): Promise<string | undefined> {
+    const found = await Promise.all(listParagraphSuffixes(text).map((ending) => this.#redis.get(this.#key(ending))))
     return found.find((id) => id !== null) ?? undefined
   }
 
-  #keyOf(question: string): string {
-    const { bucket, hash } = placeOf(question)
+  #key(question: string): string {
+    const { bucket, hash } = hashQuestion(question)
     return this.#keys.question(bucket, hash)
   }
 }
 
 /** The whole first, then what follows each blank line. */
-function endingsOf(text: string): string[] {
+function listParagraphSuffixes(text: string): string[] {
   const endings = [text]
-  for (let at = text.indexOf('\n\n'); at !== -1 && endings.length < ENDINGS_MAX; at = text.indexOf('\n\n', at + 1)) {
+  for (let at = text.indexOf('\n\n'); at !== -1 && endings.length < MAX_SUFFIXES; at = text.indexOf('\n\n', at + 1)) {
     endings.push(text.slice(at + 2))
   }
   return endings
 }
 
-function placeOf(question: string): { bucket: number; hash: string } {
+function hashQuestion(question: string): { bucket: number; hash: string } {
   const digest = createHash('sha256').update(question).digest()
-  return { bucket: digest.readUInt32BE(0) % BUCKETS, hash: digest.toString('base64url') }
+  return { bucket: digest.readUInt32BE(0) % BUCKET_COUNT, hash: digest.toString('base64url') }
 }

@@ -1,50 +1,50 @@
 /** Connections to Redis, and what its failures mean to a client. */
 import { Cluster, type Redis, type RedisOptions } from 'ioredis'
-import { Fault } from '../faults.ts'
-import { type RedisAddress, readAddress } from './address.ts'
-import { CorkedRedis, LanedRedis } from './laned-redis.ts'
+import { ServiceError } from '../faults.ts'
+import { parseRedisAddress, type RedisAddress } from './address.ts'
+import { ScriptPoolRedis, WriteBatchingRedis } from './laned-redis.ts'
 
 /** Where Redis is, as `readAddress` reads it, and what every key begins with. */
-export interface RedisPlace {
+export interface RedisConfig {
   url: string
   prefix: string
 }
 
 /** A Redis that is stuck is as good as away to probes and scrapes, which themselves are waited for no longer than 10 s. */
-export const PROBE_MS = 2000
+export const PROBE_TIMEOUT_MS = 2000
 
 /** What a request cannot wait for fails at once, so that the client hears of it. */
-const AT_ONCE: Waiting = { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 10_000 }
+const FAIL_FAST_OPTIONS: OfflineOptions = { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 10_000 }
 
 /** For requests, with lanes for scripts. */
-export function connectForRequests({ url }: RedisPlace): Redis {
-  return connect(url, LanedRedis, AT_ONCE)
+export function connectForRequests({ url }: RedisConfig): Redis {
+  return connect(url, ScriptPoolRedis, FAIL_FAST_OPTIONS)
 }
 
 /** To look whether Redis is there. */
-export function connectToLook(url: string): Redis {
-  return connect(url, CorkedRedis, AT_ONCE)
+export function connectForProbe(url: string): Redis {
+  return connect(url, WriteBatchingRedis, FAIL_FAST_OPTIONS)
 }
 
 /** For workers and subscriptions: waits until Redis is back. */
-export function connectForWork({ url }: RedisPlace): Redis {
-  return connect(url, CorkedRedis, { maxRetriesPerRequest: null })
+export function connectForWorkers({ url }: RedisConfig): Redis {
+  return connect(url, WriteBatchingRedis, { maxRetriesPerRequest: null })
 }
 
-type Waiting = Pick<RedisOptions, 'enableOfflineQueue' | 'maxRetriesPerRequest' | 'commandTimeout'>
+type OfflineOptions = Pick<RedisOptions, 'enableOfflineQueue' | 'maxRetriesPerRequest' | 'commandTimeout'>
 
-function connect(url: string, Connection: typeof CorkedRedis, waiting: Waiting): Redis {
-  const redis = open(readAddress(url), Connection, waiting)
+function connect(url: string, Connection: typeof WriteBatchingRedis, waiting: OfflineOptions): Redis {
+  const redis = createClient(parseRedisAddress(url), Connection, waiting)
   redis.on('error', () => {}) // a lost connection is met by the command that needs it, and by /readyz
   return redis
 }
 
 const retryStrategy = (tries: number) => Math.min(50 * tries, 1000)
 
-function open(
+function createClient(
   address: RedisAddress,
-  Connection: typeof CorkedRedis,
-  { enableOfflineQueue = true, ...options }: Waiting,
+  Connection: typeof WriteBatchingRedis,
+  { enableOfflineQueue = true, ...options }: OfflineOptions,
 ): Redis {
   if (address.kind === 'one') return new Connection(address.url, { ...options, enableOfflineQueue, retryStrategy })
   const { nodes, tls, username, password } = address
@@ -76,10 +76,10 @@ function open(
 }
 
 /** The answer of Redis, or `redis_unavailable` where it does not come within `timeoutMs`. */
-export async function answeredWithin<T>(timeoutMs: number, answer: Promise<T>): Promise<T> {
+export async function withRedisTimeout<T>(timeoutMs: number, answer: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(
-    () => reject(new Fault('redis_unavailable', `Redis did not answer within ${timeoutMs} ms`)),
+    () => reject(new ServiceError('redis_unavailable', `Redis did not answer within ${timeoutMs} ms`)),
     timeoutMs,
   )
   try {
@@ -90,31 +90,31 @@ export async function answeredWithin<T>(timeoutMs: number, answer: Promise<T>): 
 }
 
 /** Resolves when the connection can be used; rejects after `timeoutMs`. */
-export async function whenReady(redis: Redis, timeoutMs: number): Promise<void> {
+export async function waitUntilReady(redis: Redis, timeoutMs: number): Promise<void> {
   if (redis.status === 'ready') return
   const { promise, resolve } = Promise.withResolvers<void>()
   redis.once('ready', resolve)
   try {
-    await answeredWithin(timeoutMs, promise)
+    await withRedisTimeout(timeoutMs, promise)
   } finally {
     redis.off('ready', resolve)
   }
 }
 
-const AWAY =
+const UNAVAILABLE_ERROR =
   /Connection is closed|isn't ready and enableOfflineQueue|CLUSTERDOWN|TRYAGAIN|cluster redirections|slots cache|startup nodes|All sentinels|ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT|Stream isn't writeable|max retries per request|Command timed out|LOADING|MASTERDOWN|READONLY/i
 
 /** A failure of Redis as the client meets it; anything else as it is. */
-export function redisFault(error: unknown): unknown {
+export function translateRedisError(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   if (/^OOM |OOM command not allowed/.test(error.message)) {
-    return new Fault('redis_full', 'Redis has reached its memory limit; what was accepted before is safe', {
+    return new ServiceError('redis_full', 'Redis has reached its memory limit; what was accepted before is safe', {
       cause: error,
       retryAfter: 5,
     })
   }
-  if (AWAY.test(error.message)) {
-    return new Fault('redis_unavailable', 'Redis cannot be reached; ask again', { cause: error, retryAfter: 2 })
+  if (UNAVAILABLE_ERROR.test(error.message)) {
+    return new ServiceError('redis_unavailable', 'Redis cannot be reached; ask again', { cause: error, retryAfter: 2 })
   }
   return error
 }

@@ -3,64 +3,66 @@
  * over runs is asked for once a second at most, and what this process has added since is counted on top.
  */
 import type { Redis } from 'ioredis'
-import type { Keys } from './keys.ts'
+import type { RedisKeys } from './keys.ts'
 
-const FRESH_MS = 1000
+const USAGE_CACHE_TTL_MS = 1000
 
-export class Room {
+export class BufferCapacity {
   readonly #redis: Redis
-  readonly #keys: Keys
-  readonly #mostBytes: number
-  readonly #freshMs: number
-  #known = { bytes: 0, at: Number.NEGATIVE_INFINITY }
-  #added = 0
-  #asking: Promise<void> | undefined
+  readonly #keys: RedisKeys
+  readonly #maxBytes: number
+  readonly #cacheTtlMs: number
+  #cached = { bytes: 0, at: Number.NEGATIVE_INFINITY }
+  #addedSinceRefresh = 0
+  #refreshing: Promise<void> | undefined
 
-  constructor(redis: Redis, keys: Keys, mostBytes: number, freshMs = FRESH_MS) {
+  constructor(redis: Redis, keys: RedisKeys, mostBytes: number, freshMs = USAGE_CACHE_TTL_MS) {
     this.#redis = redis
     this.#keys = keys
-    this.#mostBytes = mostBytes
-    this.#freshMs = freshMs
+    this.#maxBytes = mostBytes
+    this.#cacheTtlMs = freshMs
   }
 
-  get mostBytes(): number {
-    return this.#mostBytes
+  get maxBytes(): number {
+    return this.#maxBytes
   }
 
   /** Of the payload of all groups that are queued, buffered or in open batches. */
-  async bytes(): Promise<number> {
-    if (performance.now() - this.#known.at > this.#freshMs) {
-      this.#asking ??= this.#ask().finally(() => {
-        this.#asking = undefined
+  async readUsedBytes(): Promise<number> {
+    if (performance.now() - this.#cached.at > this.#cacheTtlMs) {
+      this.#refreshing ??= this.#refresh().finally(() => {
+        this.#refreshing = undefined
       })
-      await this.#asking
+      await this.#refreshing
     }
-    return this.#known.bytes + this.#added
+    return this.#cached.bytes + this.#addedSinceRefresh
   }
 
   async isFull(): Promise<boolean> {
-    return (await this.bytes()) >= this.#mostBytes
+    return (await this.readUsedBytes()) >= this.#maxBytes
   }
 
   /** This process has stored as much. */
-  add(bytes: number): void {
-    this.#added += bytes
+  addStoredBytes(bytes: number): void {
+    this.#addedSinceRefresh += bytes
   }
 
   /** By one call at a time: two would both take off what was added before. */
-  async #ask(): Promise<void> {
-    const added = this.#added
-    const bytes = await this.#sum()
-    this.#known = { bytes, at: performance.now() }
-    this.#added -= added // what came while we asked may be in the sum or not: it counts until the next time
+  async #refresh(): Promise<void> {
+    const added = this.#addedSinceRefresh
+    const bytes = await this.#sumRunBytes()
+    this.#cached = { bytes, at: performance.now() }
+    this.#addedSinceRefresh -= added // what came while we asked may be in the sum or not: it counts until the next time
   }
 
-  async #sum(): Promise<number> {
+  async #sumRunBytes(): Promise<number> {
     const names = await this.#redis.smembers(this.#keys.runs)
     const bytes = await Promise.all(
       names.map(async (name) => {
         const epoch = await this.#redis.hget(this.#keys.run(name), 'epoch')
-        return epoch === null ? 0 : Number(await this.#redis.hget(this.#keys.ofRun(name, Number(epoch)).stock, 'bytes'))
+        return epoch === null
+          ? 0
+          : Number(await this.#redis.hget(this.#keys.forRun(name, Number(epoch)).backlog, 'bytes'))
       }),
     )
     return bytes.reduce((sum, of) => sum + of, 0)

@@ -4,107 +4,107 @@
  * none is asked for twice but those in flight.
  */
 import type { Redis } from 'ioredis'
-import type { Keys } from './keys.ts'
-import { SAMPLES_KEPT_MS } from './samplings.ts'
+import type { RedisKeys } from './keys.ts'
+import { SAMPLE_RETENTION_MS } from './samplings.ts'
 import { loadScript } from './script.ts'
 
-const addItems = loadScript('add-sampling-items-2')
+const appendItems = loadScript('add-sampling-items-2')
 const claimSample = loadScript('claim-sample-3')
-const keepText = loadScript('keep-text-2')
-const forgetTexts = loadScript('forget-texts-2')
+const storeCompletion = loadScript('keep-text-2')
+const deleteCompletions = loadScript('forget-texts-2')
 const recordSample = loadScript('record-sample-4')
 
-const EVENT_EVERY_MS = 250
-const EVENTS_KEPT = 2000
+const PROGRESS_EVENT_INTERVAL_MS = 250
+const MAX_PROGRESS_EVENTS = 2000
 /** Room for what the models of one eval gave, compressed; above, only verdicts are kept. */
-const TEXTS_MOST_BYTES = 256 * 1024 * 1024
+const MAX_COMPLETION_BYTES = 256 * 1024 * 1024
 
-export type Claim = { kind: 'sample'; sample: number } | { kind: 'none' } | { kind: 'ended' }
-export type Recorded = { kind: 'recorded'; isNew: boolean; done: number; total: number } | { kind: 'ended' }
+export type SampleClaim = { kind: 'sample'; sample: number } | { kind: 'none' } | { kind: 'ended' }
+export type RecordSampleResult = { kind: 'recorded'; isNew: boolean; done: number; total: number } | { kind: 'ended' }
 
 export interface SampleRecord {
   verdict: unknown
   /** Sum of the scores. */
   score: number | null
-  lane?: number
-  counts?: number
-  failed?: number
+  slot?: number
+  sampleCount?: number
+  failedCount?: number
 }
 
-export class Samples {
+export class SampleRepository {
   readonly #redis: Redis
-  readonly #keys: Keys
+  readonly #keys: RedisKeys
 
-  constructor(redis: Redis, keys: Keys) {
+  constructor(redis: Redis, keys: RedisKeys) {
     this.#redis = redis
     this.#keys = keys
   }
 
-  items(id: string, from = 0, to = -1): Promise<string[]> {
-    return this.#redis.lrange(this.#keys.ofSampling(id).items, from, to)
+  listItems(id: string, from = 0, to = -1): Promise<string[]> {
+    return this.#redis.lrange(this.#keys.forGenerationJob(id).items, from, to)
   }
 
-  async item(id: string, at: number): Promise<string | undefined> {
-    return (await this.#redis.lindex(this.#keys.ofSampling(id).items, at)) ?? undefined
+  async getItem(id: string, at: number): Promise<string | undefined> {
+    return (await this.#redis.lindex(this.#keys.forGenerationJob(id).items, at)) ?? undefined
   }
 
   /** Puts the samples' items on the list; only who holds the right to take may add. */
-  async addItems(id: string, items: string[]): Promise<void> {
-    const keys = this.#keys.ofSampling(id)
-    await addItems(this.#redis, [keys.sampling, keys.items], [SAMPLES_KEPT_MS, ...items])
+  async appendItems(id: string, items: string[]): Promise<void> {
+    const keys = this.#keys.forGenerationJob(id)
+    await appendItems(this.#redis, [keys.job, keys.items], [SAMPLE_RETENTION_MS, ...items])
   }
 
   /** The right to take items for a sampling, for `ms` at most; false while another has it. */
-  async mayTake(id: string, ms: number): Promise<boolean> {
-    return (await this.#redis.set(this.#keys.ofSampling(id).taking, '1', 'PX', ms, 'NX')) === 'OK'
+  async acquireItemLock(id: string, ms: number): Promise<boolean> {
+    return (await this.#redis.set(this.#keys.forGenerationJob(id).itemLock, '1', 'PX', ms, 'NX')) === 'OK'
   }
 
-  async doneTaking(id: string): Promise<void> {
-    await this.#redis.del(this.#keys.ofSampling(id).taking)
+  async releaseItemLock(id: string): Promise<void> {
+    await this.#redis.del(this.#keys.forGenerationJob(id).itemLock)
   }
 
-  async claim(id: string, lane: number): Promise<Claim> {
-    const { sampling, claims, again } = this.#keys.ofSampling(id)
+  async claim(id: string, lane: number): Promise<SampleClaim> {
+    const { job: sampling, claims, retries: again } = this.#keys.forGenerationJob(id)
     const sample = Number(await claimSample(this.#redis, [sampling, claims, again], [lane, Date.now()]))
     if (sample === -2) return { kind: 'ended' }
     return sample === -1 ? { kind: 'none' } : { kind: 'sample', sample }
   }
 
   /** Keeps what the model gave, before it is scored: a second attempt finds it. False once there is no room for more. */
-  async keepText(id: string, sample: number, text: Buffer): Promise<boolean> {
-    const { sampling, texts } = this.#keys.ofSampling(id)
-    const bytes = Number(await keepText(this.#redis, [sampling, texts], [sample, text, SAMPLES_KEPT_MS]))
-    return bytes >= 0 && bytes <= TEXTS_MOST_BYTES
+  async storeCompletion(id: string, sample: number, text: Buffer): Promise<boolean> {
+    const { job: sampling, completions: texts } = this.#keys.forGenerationJob(id)
+    const bytes = Number(await storeCompletion(this.#redis, [sampling, texts], [sample, text, SAMPLE_RETENTION_MS]))
+    return bytes >= 0 && bytes <= MAX_COMPLETION_BYTES
   }
 
-  async text(id: string, sample: number): Promise<Buffer | undefined> {
-    return (await this.#redis.hgetBuffer(this.#keys.ofSampling(id).texts, String(sample))) ?? undefined
+  async getCompletion(id: string, sample: number): Promise<Buffer | undefined> {
+    return (await this.#redis.hgetBuffer(this.#keys.forGenerationJob(id).completions, String(sample))) ?? undefined
   }
 
-  async texts(id: string, samples: number[]): Promise<(Buffer | null)[]> {
+  async getCompletions(id: string, samples: number[]): Promise<(Buffer | null)[]> {
     if (samples.length === 0) return []
-    return this.#redis.hmgetBuffer(this.#keys.ofSampling(id).texts, ...samples.map(String))
+    return this.#redis.hmgetBuffer(this.#keys.forGenerationJob(id).completions, ...samples.map(String))
   }
 
   /** Whether all of them are kept. */
-  async hasTexts(id: string, samples: number[]): Promise<boolean> {
-    const { texts } = this.#keys.ofSampling(id)
+  async hasCompletions(id: string, samples: number[]): Promise<boolean> {
+    const { completions: texts } = this.#keys.forGenerationJob(id)
     const kept = await Promise.all(samples.map((sample) => this.#redis.hexists(texts, String(sample))))
     return kept.every((one) => one === 1)
   }
 
-  async forgetTexts(id: string, samples: number[]): Promise<void> {
-    const { sampling, texts } = this.#keys.ofSampling(id)
-    await forgetTexts(this.#redis, [sampling, texts], samples)
+  async deleteCompletions(id: string, samples: number[]): Promise<void> {
+    const { job: sampling, completions: texts } = this.#keys.forGenerationJob(id)
+    await deleteCompletions(this.#redis, [sampling, texts], samples)
   }
 
   /** `score` is null for a sample without one; `lane` is let go. A record may stand for several samples: a group. */
   async record(
     id: string,
     sample: number,
-    { verdict, score, lane, counts = 1, failed = score === null ? 1 : 0 }: SampleRecord,
-  ): Promise<Recorded> {
-    const { sampling, verdicts, claims, events } = this.#keys.ofSampling(id)
+    { verdict, score, slot: lane, sampleCount: counts = 1, failedCount: failed = score === null ? 1 : 0 }: SampleRecord,
+  ): Promise<RecordSampleResult> {
+    const { job: sampling, verdicts, claims, events } = this.#keys.forGenerationJob(id)
     const [state, done = 0, total = 0] = (await recordSample(
       this.#redis,
       [sampling, verdicts, claims, events],
@@ -114,8 +114,8 @@ export class Samples {
         lane ?? '',
         score ?? '',
         Date.now(),
-        EVENT_EVERY_MS,
-        EVENTS_KEPT,
+        PROGRESS_EVENT_INTERVAL_MS,
+        MAX_PROGRESS_EVENTS,
         counts,
         failed,
       ],
@@ -124,15 +124,15 @@ export class Samples {
   }
 
   /** Lets a lane go whose sample belongs to what is recorded elsewhere. */
-  async release(id: string, lane: number): Promise<void> {
-    await this.#redis.hdel(this.#keys.ofSampling(id).claims, String(lane))
+  async releaseSlot(id: string, lane: number): Promise<void> {
+    await this.#redis.hdel(this.#keys.forGenerationJob(id).claims, String(lane))
   }
 
   /** Verdicts of samples `from` to before `to`; null where there is none yet. */
-  async verdicts(id: string, from: number, to: number): Promise<unknown[]> {
+  async listVerdicts(id: string, from: number, to: number): Promise<unknown[]> {
     if (to <= from) return []
     const fields = Array.from({ length: to - from }, (_, k) => String(from + k))
-    const found = await this.#redis.hmget(this.#keys.ofSampling(id).verdicts, ...fields)
+    const found = await this.#redis.hmget(this.#keys.forGenerationJob(id).verdicts, ...fields)
     return found.map((text) => (text === null ? null : (JSON.parse(text) as unknown))) // written by record
   }
 }

@@ -6,26 +6,30 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
-import { LanedRedis } from './laned-redis.ts'
+import { ScriptPoolRedis } from './laned-redis.ts'
 
-type Argument = string | number | Buffer
-type Arguments = [arity: number, ...Argument[]]
+type ScriptArgument = string | number | Buffer
+type EvalArguments = [arity: number, ...ScriptArgument[]]
 
-const FOLDER = join(import.meta.dirname, 'scripts')
+const SCRIPTS_FOLDER = join(import.meta.dirname, 'scripts')
 
 /** Runs a script by its hash; Redis is told the text when it does not know it (it forgets at a restart). */
-export function loadScript(file: string): (redis: Redis, keys: string[], args: Argument[]) => Promise<unknown> {
+export function loadScript(file: string): (redis: Redis, keys: string[], args: ScriptArgument[]) => Promise<unknown> {
   const arity = Number(/-(\d+)$/.exec(file)?.[1])
-  const text = textOf(`${file}.lua`)
+  const text = readScript(`${file}.lua`)
   const sha = createHash('sha1').update(text).digest('hex')
   return async (redis, keys, args) => {
     if (keys.length !== arity) throw new TypeError(`${file} takes ${arity} keys, not ${keys.length}`)
-    const ask = (connection: Redis) => run(connection, { sha, text }, [arity, ...keys, ...args])
-    return redis instanceof LanedRedis ? redis.overLane(ask) : ask(redis)
+    const ask = (connection: Redis) => evalScript(connection, { sha, text }, [arity, ...keys, ...args])
+    return redis instanceof ScriptPoolRedis ? redis.withScriptConnection(ask) : ask(redis)
   }
 }
 
-async function run(redis: Redis, { sha, text }: { sha: string; text: string }, args: Arguments): Promise<unknown> {
+async function evalScript(
+  redis: Redis,
+  { sha, text }: { sha: string; text: string },
+  args: EvalArguments,
+): Promise<unknown> {
   try {
     return await redis.evalsha(sha, ...args)
   } catch (error) {
@@ -34,8 +38,8 @@ async function run(redis: Redis, { sha, text }: { sha: string; text: string }, a
   }
 }
 
-function textOf(file: string): string {
-  return readFileSync(join(FOLDER, file), 'utf8').replace(/^-- include (\w+)$/gm, (_line, part: string) =>
-    textOf(`parts/${part}.lua`),
+function readScript(file: string): string {
+  return readFileSync(join(SCRIPTS_FOLDER, file), 'utf8').replace(/^-- include (\w+)$/gm, (_line, part: string) =>
+    readScript(`parts/${part}.lua`),
   )
 }

@@ -1,40 +1,42 @@
 /** Figures per task over all runs. */
 import type { Redis } from 'ioredis'
 import type { TaskStatistics } from '../words/task.ts'
-import type { Keys } from './keys.ts'
-import { Sums, type Tally } from './sums.ts'
+import type { RedisKeys } from './keys.ts'
+import { type SharedCounter, SharedCounters } from './sums.ts'
 
-const NAMES = ['items', 'make_ms', 'rollouts', 'score', 'answers', 'score_ms'] as const
+const STATISTIC_NAMES = ['items', 'make_ms', 'rollouts', 'score', 'answers', 'score_ms'] as const
 
-export class TaskFigures {
-  readonly #sums: Sums
-  readonly #tallies = new Map<string, Record<(typeof NAMES)[number], Tally>>()
+export class TaskStatisticsRecorder {
+  readonly #sharedCounters: SharedCounters
+  readonly #countersByTask = new Map<string, Record<(typeof STATISTIC_NAMES)[number], SharedCounter>>()
 
-  constructor(redis: Redis, keys: Keys) {
-    this.#sums = new Sums(redis, keys.taskStatistics)
+  constructor(redis: Redis, keys: RedisKeys) {
+    this.#sharedCounters = new SharedCounters(redis, keys.taskStatistics)
   }
 
-  made(task: string, items: number, ms: number): void {
-    const tallies = this.#of(task)
+  recordGeneratedItems(task: string, items: number, ms: number): void {
+    const tallies = this.#getOrCreateCounters(task)
     tallies.items.add(items)
     tallies.make_ms.add(ms)
   }
 
-  scored(task: string, rollouts: number, score: number): void {
-    const tallies = this.#of(task)
+  recordScoredRollouts(task: string, rollouts: number, score: number): void {
+    const tallies = this.#getOrCreateCounters(task)
     tallies.rollouts.add(rollouts)
     tallies.score.add(score)
   }
 
   /** Answers that a scorer was asked for; equal ones count once. */
-  asked(task: string, answers: number, ms: number): void {
-    const tallies = this.#of(task)
+  recordScorerCalls(task: string, answers: number, ms: number): void {
+    const tallies = this.#getOrCreateCounters(task)
     tallies.answers.add(answers)
     tallies.score_ms.add(ms)
   }
 
-  async of(task: string): Promise<TaskStatistics> {
-    const values = await this.#sums.readSome(NAMES.map((name) => fieldOf(task, name)))
+  async read(task: string): Promise<TaskStatistics> {
+    const values = await this.#sharedCounters.readFields(
+      STATISTIC_NAMES.map((name) => formatStatisticField(task, name)),
+    )
     const [items = 0, makeMs = 0, rollouts = 0, score = 0, answers = 0, scoreMs = 0] = values
     const mean = (sum: number, n: number) => (n === 0 ? null : sum / n)
     return {
@@ -47,17 +49,18 @@ export class TaskFigures {
   }
 
   flush(): Promise<void> {
-    return this.#sums.flush()
+    return this.#sharedCounters.flush()
   }
 
   close(): Promise<void> {
-    return this.#sums.close()
+    return this.#sharedCounters.close()
   }
 
-  #of(task: string): Record<(typeof NAMES)[number], Tally> {
-    let tallies = this.#tallies.get(task)
+  #getOrCreateCounters(task: string): Record<(typeof STATISTIC_NAMES)[number], SharedCounter> {
+    let tallies = this.#countersByTask.get(task)
     if (!tallies) {
-      const tally = (name: (typeof NAMES)[number]) => this.#sums.tally(fieldOf(task, name))
+      const tally = (name: (typeof STATISTIC_NAMES)[number]) =>
+        this.#sharedCounters.getOrCreate(formatStatisticField(task, name))
       tallies = {
         items: tally('items'),
         make_ms: tally('make_ms'),
@@ -66,12 +69,12 @@ export class TaskFigures {
         answers: tally('answers'),
         score_ms: tally('score_ms'),
       }
-      this.#tallies.set(task, tallies)
+      this.#countersByTask.set(task, tallies)
     }
     return tallies
   }
 }
 
-function fieldOf(task: string, name: (typeof NAMES)[number]): string {
+function formatStatisticField(task: string, name: (typeof STATISTIC_NAMES)[number]): string {
   return `${task}:${name}`
 }

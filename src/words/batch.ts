@@ -5,25 +5,25 @@ import { GroupVerdict } from './verdict.ts'
 
 /** The trainer's own counter. */
 export const Step = z.int().min(0)
-const RANKS_MAX = 4096
+const MAX_RANKS = 4096
 
 const Rank = z.int().min(0).describe('Counted from 0')
-const Ranks = z.int().min(1).max(RANKS_MAX)
+const Ranks = z.int().min(1).max(MAX_RANKS)
 
 /** One rank of several; both or neither. */
-export interface Share {
+export interface RankSlice {
   rank: number
   ranks: number
 }
 
-export const ShareFields = { rank: Rank.optional(), ranks: Ranks.optional() }
-export const QueryShareFields = {
+export const RankSliceFields = { rank: Rank.optional(), ranks: Ranks.optional() }
+export const RankSliceQueryFields = {
   rank: z.coerce.number().pipe(Rank).optional(),
   ranks: z.coerce.number().pipe(Ranks).optional(),
 }
 
 /** A rule for zod: rank and ranks come together, and the rank is one of them. */
-export function checkShare(
+export function validateRankSlice(
   { rank, ranks }: { rank?: number | undefined; ranks?: number | undefined },
   context: z.RefinementCtx,
 ): void {
@@ -41,10 +41,10 @@ export function checkShare(
 export const Balance = z.enum(['tokens', 'sequences'])
 export type Balance = z.infer<typeof Balance>
 
-export const BatchAsk = z
+export const BatchRequest = z
   .strictObject({
     step: Step.describe('The trainer’s own counter; the same step gives the same batch'),
-    ...ShareFields,
+    ...RankSliceFields,
     policy_version: z.int().min(0).optional().describe('What lag is counted from; the step if not given'),
     min_sequences: z.int().min(1).optional().describe('Compose with fewer rollouts than batch_size, down to this many'),
     final: z.boolean().default(false).describe('Compose with what there is'),
@@ -52,10 +52,10 @@ export const BatchAsk = z
       '`tokens`: whole groups, ranks alike in tokens; `sequences`: equal numbers of rollouts. The first call decides',
     ),
   })
-  .superRefine(checkShare)
-export type BatchAsk = z.infer<typeof BatchAsk>
+  .superRefine(validateRankSlice)
+export type BatchRequest = z.infer<typeof BatchRequest>
 
-const Figure = z.number().nullable()
+const NullableNumber = z.number().nullable()
 
 /** A group in a batch: what was sent, and what became of it. `rollouts` and `verdicts` are in the same order. */
 export const BatchGroup = z.strictObject({
@@ -65,10 +65,10 @@ export const BatchGroup = z.strictObject({
   difficulty: z.number().nullable(),
   policy_version: z.int().nullable().describe('The oldest version among its rollouts'),
   extra: z.unknown().optional(),
-  mean_score: Figure,
-  mean_reward: Figure,
-  std_reward: Figure,
-  percent_correct: Figure,
+  mean_score: NullableNumber,
+  mean_reward: NullableNumber,
+  std_reward: NullableNumber,
+  percent_correct: NullableNumber,
   voters: z.int(),
   lengths: z.enum(['all', 'some', 'none']),
   length_penalty: z.boolean(),
@@ -79,30 +79,30 @@ export const BatchGroup = z.strictObject({
 })
 export type BatchGroup = z.infer<typeof BatchGroup>
 
-export const Totals = z.strictObject({
+export const BatchTotals = z.strictObject({
   groups: z.int(),
   sequences: z.int(),
   trained_sequences: z.int().describe('Those that carry a training signal: scored, not skipped, not masked'),
   trained_tokens: z.int().describe('Trained tokens of those'),
 })
-export type Totals = z.infer<typeof Totals>
+export type BatchTotals = z.infer<typeof BatchTotals>
 
-export const Lag = z.strictObject({ min: Figure, mean: Figure, max: Figure })
-export type Lag = z.infer<typeof Lag>
+export const PolicyLag = z.strictObject({ min: NullableNumber, mean: NullableNumber, max: NullableNumber })
+export type PolicyLag = z.infer<typeof PolicyLag>
 
 export const Batch = z.strictObject({
   run: RunName,
   step: Step,
   sequences: z.int().describe('Rollouts in this reply'),
-  totals: Totals.describe('Of the whole batch'),
-  lag: Lag.describe('In policy versions, judged when the batch was composed; null where no version is known'),
+  totals: BatchTotals.describe('Of the whole batch'),
+  lag: PolicyLag.describe('In policy versions, judged when the batch was composed; null where no version is known'),
   metrics: z.record(z.string(), z.number()).describe('Flat figures of the whole batch, ready for a logger'),
   groups: z.array(BatchGroup),
 })
 export type Batch = z.infer<typeof Batch>
 
 /** What a buffered group comes to, without its rollouts: enough to compose batches, share them out and sum them up. */
-export interface GroupFacts {
+export interface GroupSummary {
   id: string
   task: string
   rollouts: number
@@ -111,11 +111,11 @@ export interface GroupFacts {
   version: number | null
   signal: boolean
   /** One for each rollout, in order. */
-  each: RolloutFacts[]
+  each: RolloutSummary[]
 }
 
 /** `[reward, score, length, trained tokens, marks]`; short, since thousands of them wait. */
-export type RolloutFacts = [
+export type RolloutSummary = [
   reward: number | null,
   score: number | null,
   length: number | null,
@@ -131,5 +131,5 @@ export interface StoredBatch {
   balance: Balance
   unscored: 'omit' | 'mask'
   composed_at: number
-  groups: GroupFacts[]
+  groups: GroupSummary[]
 }

@@ -2,18 +2,18 @@
 import { z } from 'zod'
 
 /** What a key is for; docs/access.md says which calls each role may make. */
-export const Role = z.enum(['reader', 'trainer', 'evaluator', 'admin'])
-export type Role = z.infer<typeof Role>
+export const ApiKeyRole = z.enum(['reader', 'trainer', 'evaluator', 'admin'])
+export type ApiKeyRole = z.infer<typeof ApiKeyRole>
 
 export interface Caller {
   /** Tells callers apart in limits and logs, without telling the key. */
   id: string
   /** null: without a key, on a server that has keys. */
-  role: Role | null
+  role: ApiKeyRole | null
   /** The runs that the key is bound to; null: all runs. */
   runs: ReadonlySet<string> | null
 }
 
-export function mayUse({ runs }: Caller, run: string): boolean {
+export function canAccessRun({ runs }: Caller, run: string): boolean {
   return runs === null || runs.has(run)
 }

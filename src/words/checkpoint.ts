@@ -5,17 +5,17 @@ import { RunName } from './rollout.ts'
 import { CurriculumPoint, SettingsChange } from './run.ts'
 
 /** Further than any run comes; beyond 2^53 a script of Redis would count without getting on. */
-const FURTHEST = 2 ** 48
-const Position = z.int().min(0).max(FURTHEST)
-const Label = Difficulty.nullable()
+const MAX_POSITION = 2 ** 48
+const Position = z.int().min(0).max(MAX_POSITION)
+const DifficultyLabel = Difficulty.nullable()
 /** Of a task, a fault, a figure, and what joins them. */
-const NAME = String.raw`[\w:.+<-]{1,200}`
-const Figures = z.record(z.string().regex(new RegExp(`^${NAME}$`)), z.number())
+const COUNTER_NAME_PATTERN = String.raw`[\w:.+<-]{1,200}`
+const NamedSums = z.record(z.string().regex(new RegExp(`^${COUNTER_NAME_PATTERN}$`)), z.number())
 
 /** Numbers of 17 digits, so that a level is the same double after its way through JSON. */
-const NUMBER = String.raw`-?\d{1,20}(?:\.\d{1,20})?(?:e[+-]?\d{1,3})?`
-const Exact = z.string().regex(new RegExp(`^${NUMBER}$`))
-const Exacts = z.string().regex(new RegExp(`^${NUMBER}(?:,${NUMBER}){0,49}$`))
+const DECIMAL_PATTERN = String.raw`-?\d{1,20}(?:\.\d{1,20})?(?:e[+-]?\d{1,3})?`
+const DecimalString = z.string().regex(new RegExp(`^${DECIMAL_PATTERN}$`))
+const DecimalList = z.string().regex(new RegExp(`^${DECIMAL_PATTERN}(?:,${DECIMAL_PATTERN}){0,49}$`))
 
 /** Whole numbers that lie beside what a run is in Redis, whose names are not theirs to take. */
 const Counters = z
@@ -23,12 +23,12 @@ const Counters = z
     z
       .string()
       .regex(
-        new RegExp(`^(?!(?:settings|uuid|origin|epoch|revision|created|position)$)${NAME}$`),
+        new RegExp(`^(?!(?:settings|uuid|origin|epoch|revision|created|position)$)${COUNTER_NAME_PATTERN}$`),
         'no name of a counter',
       ),
     z.int(), // a step may be a time in microseconds
   )
-  .refine(({ ahead = 0 }) => Math.abs(ahead) <= FURTHEST, { path: ['ahead'], error: 'further than any run comes' })
+  .refine(({ ahead = 0 }) => Math.abs(ahead) <= MAX_POSITION, { path: ['ahead'], error: 'further than any run comes' })
 
 export const Checkpoint = z.strictObject({
   format: z.literal(1),
@@ -40,10 +40,14 @@ export const Checkpoint = z.strictObject({
   counters: Counters,
   curriculum: z.record(
     TaskName,
-    z.strictObject({ level: Exact, accuracy: Exact.optional(), scores: z.array(Exact).max(10) }),
+    z.strictObject({
+      level: DecimalString,
+      accuracy: DecimalString.optional(),
+      scores: z.array(DecimalString).max(10),
+    }),
   ),
-  outcomes: z.record(TaskName, Exacts),
-  tasks: Figures,
+  outcomes: z.record(TaskName, DecimalList),
+  tasks: NamedSums,
   history: z.array(CurriculumPoint).describe('Oldest first'),
   sequence: z
     .strictObject({
@@ -54,7 +58,9 @@ export const Checkpoint = z.strictObject({
         .max(5000)
         .optional()
         .describe('Tasks of open positions, where not the position alone tells them: under `learnability`'),
-      leases: z.array(z.strictObject({ position: Position, until: z.number(), task: TaskName, difficulty: Label })),
+      leases: z.array(
+        z.strictObject({ position: Position, until: z.number(), task: TaskName, difficulty: DifficultyLabel }),
+      ),
       steps: z.array(
         z.strictObject({
           step: z.int().min(0),
@@ -62,23 +68,23 @@ export const Checkpoint = z.strictObject({
             z.strictObject({
               position: Position,
               task: TaskName.nullable().describe('null: not made yet'),
-              difficulty: Label,
+              difficulty: DifficultyLabel,
             }),
           ),
         }),
       ),
     })
     .describe('Which items were handed out and which come next'),
-  metrics: z.array(z.strictObject({ step: z.int().min(0), sums: Figures })).describe('Sums per step, oldest first'),
+  metrics: z.array(z.strictObject({ step: z.int().min(0), sums: NamedSums })).describe('Sums per step, oldest first'),
 })
 export type Checkpoint = z.infer<typeof Checkpoint>
 
 /** What a restored run has forgotten. */
-export const Forgotten = z.strictObject({
+export const DiscardedCounts = z.strictObject({
   queued_groups: z.int(),
   buffered_groups: z.int(),
   open_batches: z.int(),
   prepared_items: z.int(),
   remembered_groups: z.int(),
 })
-export type Forgotten = z.infer<typeof Forgotten>
+export type DiscardedCounts = z.infer<typeof DiscardedCounts>

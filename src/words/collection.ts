@@ -1,12 +1,12 @@
 /** The run's items answered by a model, and scored like posted groups. */
 import { z } from 'zod'
-import { AskingInput, EvalId, ModelInput, Progress, SamplingStatus } from './eval.ts'
+import { EvalId, GenerationJobStatus, GenerationParamFields, GenerationProgress, ModelInput } from './eval.ts'
 import { RunName } from './rollout.ts'
 
 export const CollectionInput = z.strictObject({
   model: ModelInput,
   groups: z.int().min(1).max(100_000).describe('Groups wanted, each of the run’s group_size rollouts'),
-  ...AskingInput,
+  ...GenerationParamFields,
   buffer: z.boolean().optional().describe('false: scored, but kept out of the batches; none: as the run is set'),
 })
 export type CollectionInput = z.infer<typeof CollectionInput>
@@ -16,14 +16,14 @@ const Count = z.int().min(0)
 export const CollectionView = z.strictObject({
   id: EvalId,
   run: RunName,
-  status: SamplingStatus,
+  status: GenerationJobStatus,
   waiting_for: z.literal('trainer').nullable().describe('Set while the buffer has no room'),
   model: z.strictObject({ name: z.string(), base_url: z.string() }),
   group_size: Count,
   created_at: z.string(),
   started_at: z.string().nullable(),
   ended_at: z.string().nullable(),
-  progress: Progress.describe('In samples, counted when their group is posted'),
+  progress: GenerationProgress.describe('In samples, counted when their group is posted'),
   detail: z.string().nullable(),
   result: z
     .strictObject({

@@ -1,6 +1,6 @@
 /** A JSONL file of groups, and what a run's dumps have come to. */
 import { z } from 'zod'
-import { GIVEN_NAMES } from './problem.ts'
+import { NOT_FOUND_CODES } from './problem.ts'
 import { RunName } from './rollout.ts'
 
 /** `rollouts`: groups above the run's threshold; `failed`: groups whose every score is 0. */
@@ -8,7 +8,7 @@ export const DumpKind = z.enum(['rollouts', 'failed'])
 export type DumpKind = z.infer<typeof DumpKind>
 
 /** Groups of a full file, as in the original environment. */
-export const FILE_GROUPS: Record<DumpKind, number> = { rollouts: 100, failed: 50 }
+export const GROUPS_PER_FILE: Record<DumpKind, number> = { rollouts: 100, failed: 50 }
 
 export const DumpName = z
   .string()
@@ -16,7 +16,7 @@ export const DumpName = z
     /^reasoning_gym_environment_(FAILED_)?rollouts_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}_\d{4,9}\.jsonl$/,
     'the name of a dump file, as GET /dumps lists it',
   )
-  .register(GIVEN_NAMES, { unknown: 'unknown_dump' })
+  .register(NOT_FOUND_CODES, { unknown: 'unknown_dump' })
 export type DumpName = z.infer<typeof DumpName>
 
 const Count = z.int().min(0)
@@ -33,15 +33,15 @@ export const DumpFile = z.strictObject({
 })
 export type DumpFile = z.infer<typeof DumpFile>
 
-const KindProgress = z.strictObject({
+const DumpKindProgress = z.strictObject({
   waiting: Count.describe('Groups that wait for the next file'),
   of: Count.describe('Groups of a full file'),
   unwritten: Count.describe('Files whose groups are fixed and which are not on disk yet'),
   written: Count.describe('Groups on disk, those of deleted files too'),
   refused: Count.describe('Groups that were not dumped for want of room'),
 })
-export type KindProgress = z.infer<typeof KindProgress>
+export type DumpKindProgress = z.infer<typeof DumpKindProgress>
 
 /** How far a run's dumps are. */
-export const DumpProgress = z.strictObject({ rollouts: KindProgress, failed: KindProgress })
+export const DumpProgress = z.strictObject({ rollouts: DumpKindProgress, failed: DumpKindProgress })
 export type DumpProgress = z.infer<typeof DumpProgress>

@@ -1,21 +1,21 @@
 /** One model measured on one suite: what is asked for, and what comes of it. */
 import { z } from 'zod'
 import { ItemId } from './item-id.ts'
-import { GIVEN_NAMES } from './problem.ts'
+import { NOT_FOUND_CODES } from './problem.ts'
 import { Config, Difficulty, RecipeOutput, TaskName } from './recipe.ts'
 import { Message, RunName } from './rollout.ts'
-import { Extraction, FaultKind, ScoringMode, UnscoredCode } from './verdict.ts'
+import { Extraction, FormatErrorCode, ScoringMode, UnscoredCode } from './verdict.ts'
 
 export const EvalId = z
   .string()
   .regex(/^[a-z]+-[0-9a-f]{12,32}$/, 'an id as POST gave it')
-  .register(GIVEN_NAMES, { unknown: 'unknown_eval' })
+  .register(NOT_FOUND_CODES, { unknown: 'unknown_eval' })
 
 /**
  * Of a model's server: what a header can carry, without the blanks at its ends (files end with a newline, and fetch would
  * cut it off unseen: the key that a server repeats would not be known as the key any more).
  */
-export const ModelKey = z
+export const ModelApiKey = z
   .string()
   .trim()
   .min(1)
@@ -26,21 +26,24 @@ export const ModelKey = z
 export const ModelInput = z.strictObject({
   name: z.string().min(1).max(256).describe('As the model’s server knows it'),
   base_url: z.url().max(2048).describe('Of an OpenAI-compatible server, with /v1 where it has it'),
-  api_key: ModelKey.optional().describe('Never shown again, and forgotten when the eval ends'),
+  api_key: ModelApiKey.optional().describe('Never shown again, and forgotten when the eval ends'),
 })
 export type ModelInput = z.infer<typeof ModelInput>
 
 /** Parameters of a request that the server itself sets. */
-const OWN_FIELDS = ['messages', 'model', 'stream', 'n'] as const
+const RESERVED_REQUEST_FIELDS = ['messages', 'model', 'stream', 'n'] as const
 
 /** How a model is asked. */
-export const AskingInput = {
+export const GenerationParamFields = {
   temperature: z.number().min(0).max(100).nullable().optional().describe('null leaves it out'),
   max_tokens: z.int().min(1).max(10_000_000).optional(),
   top_p: z.number().min(0).max(1).optional(),
   request: z
     .record(z.string(), z.unknown())
-    .refine((fields) => OWN_FIELDS.every((name) => !(name in fields)), `may not set ${OWN_FIELDS.join(', ')}`)
+    .refine(
+      (fields) => RESERVED_REQUEST_FIELDS.every((name) => !(name in fields)),
+      `may not set ${RESERVED_REQUEST_FIELDS.join(', ')}`,
+    )
     .refine((fields) => JSON.stringify(fields).length <= 100_000, 'at most 100,000 characters')
     .optional()
     .describe('Merged into the body of each request to the model'),
@@ -55,12 +58,12 @@ export const AskingInput = {
   retries: z.int().min(0).max(20).default(5).describe('Of one request that failed in a way that may pass'),
 }
 
-const Choice = z.union([TaskName, z.string().regex(/^category:[a-z]+$/)])
+const TaskOrCategoryName = z.union([TaskName, z.string().regex(/^category:[a-z]+$/)])
 
 /** A suite of one's own: `n` items of each task. */
 export const CustomSuite = z.strictObject({
   tasks: z
-    .array(Choice)
+    .array(TaskOrCategoryName)
     .min(1)
     .max(512)
     .optional()
@@ -81,7 +84,7 @@ export type CustomSuite = z.infer<typeof CustomSuite>
 export const SuiteName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'the name of a suite, as GET /eval/suites lists it')
-  .register(GIVEN_NAMES, { unknown: 'unknown_suite' })
+  .register(NOT_FOUND_CODES, { unknown: 'unknown_suite' })
 const Label = z.string().min(1).max(128)
 
 export const EvalInput = z
@@ -89,7 +92,7 @@ export const EvalInput = z
     model: ModelInput.nullable().describe('null: the caller brings the completions'),
     suite: z.union([SuiteName, CustomSuite]).default('original').describe('A name, `run`, or tasks of one’s own'),
     samples_per_item: z.int().min(1).max(256).default(1),
-    ...AskingInput,
+    ...GenerationParamFields,
     extraction: Extraction.optional(),
     dual_format: z.boolean().optional(),
     scoring: ScoringMode.optional(),
@@ -105,21 +108,21 @@ export const EvalInput = z
   })
 export type EvalInput = z.infer<typeof EvalInput>
 
-const Rate = z.number().nullable()
-const Interval = z.array(z.number()).length(2).nullable()
+const NullableNumber = z.number().nullable()
+const ConfidenceInterval = z.array(z.number()).length(2).nullable()
 const Count = z.int().min(0)
 
 /** What a set of samples came to. Null where there is nothing to take a mean of. */
-export const Figures = z.strictObject({
-  mean_score: Rate,
-  stderr: Rate.describe('Clustered by item; null for fewer than two items'),
-  confidence_95: Interval,
-  mean_score_failures_wrong: Rate.describe('With failed, unscored and missing samples counted as 0'),
-  accuracy: Rate.describe('Share of scores of 0.99 or more'),
+export const EvalStatistics = z.strictObject({
+  mean_score: NullableNumber,
+  stderr: NullableNumber.describe('Clustered by item; null for fewer than two items'),
+  confidence_95: ConfidenceInterval,
+  mean_score_failures_wrong: NullableNumber.describe('With failed, unscored and missing samples counted as 0'),
+  accuracy: NullableNumber.describe('Share of scores of 0.99 or more'),
   pass_at: z
     .record(z.string(), z.number())
     .describe('Chance that one of k samples is right, by the unbiased estimator'),
-  format_faults: Rate.describe('Share of the scored samples with a fault'),
+  format_faults: NullableNumber.describe('Share of the scored samples with a fault'),
   faults: z.record(z.string(), Count),
   n: Count.describe('Samples wanted'),
   items: Count,
@@ -127,33 +130,35 @@ export const Figures = z.strictObject({
   unscored: Count.describe('Asked for, but without a score: the model or the scorer failed'),
   missing: Count.describe('Never came'),
   truncated: Count.describe('Cut by the limit of tokens'),
-  mean_tokens: Rate,
+  mean_tokens: NullableNumber,
 })
-export type Figures = z.infer<typeof Figures>
+export type EvalStatistics = z.infer<typeof EvalStatistics>
 
 export const EvalResult = z.strictObject({
-  ...Figures.shape,
+  ...EvalStatistics.shape,
   warnings: z.array(z.string()),
   failures: z.record(z.string(), Count).describe('Samples without a score, by reason'),
-  categories: z.record(z.string(), Figures),
-  tasks: z.record(z.string(), z.strictObject({ ...Figures.shape, category: z.string() })),
-  difficulties: z.record(z.string(), Figures).describe('By the difficulty asked for; `default` is the library’s'),
+  categories: z.record(z.string(), EvalStatistics),
+  tasks: z.record(z.string(), z.strictObject({ ...EvalStatistics.shape, category: z.string() })),
+  difficulties: z
+    .record(z.string(), EvalStatistics)
+    .describe('By the difficulty asked for; `default` is the library’s'),
   repeat: z.looseObject({}).describe('All that is needed to do it again'),
 })
 export type EvalResult = z.infer<typeof EvalResult>
 
-export const SamplingStatus = z.enum(['queued', 'running', 'done', 'failed', 'cancelled'])
+export const GenerationJobStatus = z.enum(['queued', 'running', 'done', 'failed', 'cancelled'])
 
-export const Progress = z.strictObject({
+export const GenerationProgress = z.strictObject({
   done: Count,
   total: Count,
   failed: Count.describe('Done, but without a score'),
-  mean_score: Rate.describe('So far'),
+  mean_score: NullableNumber.describe('So far'),
 })
 
-const Summary = {
+const evalSummaryFields = {
   id: EvalId,
-  status: SamplingStatus,
+  status: GenerationJobStatus,
   model: z.strictObject({ name: z.string(), base_url: z.string() }).nullable(),
   suite: z.strictObject({ name: z.string(), sha256: z.string().nullable(), items: Count }),
   samples_per_item: Count,
@@ -163,15 +168,15 @@ const Summary = {
   created_at: z.string(),
   started_at: z.string().nullable(),
   ended_at: z.string().nullable(),
-  progress: Progress,
+  progress: GenerationProgress,
   detail: z.string().nullable().describe('Why it failed'),
 }
 
-export const EvalView = z.strictObject({ ...Summary, result: EvalResult.nullable() })
+export const EvalView = z.strictObject({ ...evalSummaryFields, result: EvalResult.nullable() })
 export type EvalView = z.infer<typeof EvalView>
 
 /** As it stands in a list: the figures of the whole, without those of its parts. */
-export const EvalSummary = z.strictObject({ ...Summary, result: Figures.nullable() })
+export const EvalSummary = z.strictObject({ ...evalSummaryFields, result: EvalStatistics.nullable() })
 export type EvalSummary = z.infer<typeof EvalSummary>
 
 export const SampleId = z.string().regex(/^s\d{1,9}$/, 'a sample_id as GET /eval/{id}/items gave it')
@@ -200,7 +205,7 @@ export const EvalSample = z.strictObject({
   status: z.enum(['scored', 'unscored', 'missing']),
   score: z.number().nullable(),
   answer: z.string().nullable(),
-  fault: FaultKind.nullable(),
+  fault: FormatErrorCode.nullable(),
   code: UnscoredCode.optional(),
   detail: z.string().optional(),
   finish_reason: z.string().nullable(),

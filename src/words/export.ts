@@ -7,7 +7,7 @@ export type ExportFormat = z.infer<typeof ExportFormat>
 
 export const ExportSource = z.enum(['all', 'dumps', 'kept'])
 
-export const ExportAsk = z.strictObject({
+export const ExportParams = z.strictObject({
   format: ExportFormat.default('sft').describe(
     '`sft`: chat lines, the best rollouts of an item; `dpo`: pairs of a group',
   ),
@@ -18,7 +18,7 @@ export const ExportAsk = z.strictObject({
     'The run’s dump files, its groups that are still kept, or both, each group once',
   ),
 })
-export type ExportAsk = z.infer<typeof ExportAsk>
+export type ExportParams = z.infer<typeof ExportParams>
 
 /** Where an export comes from; lets another server make the same prompts and items again. */
 export const ExportManifest = z.strictObject({

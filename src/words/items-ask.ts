@@ -1,37 +1,37 @@
 /** What POST /items takes: the next items of a run, those of one of its steps, or those of a recipe, with one seed or several. */
 import { z } from 'zod'
-import { checkShare, ShareFields, Step } from './batch.ts'
+import { RankSliceFields, Step, validateRankSlice } from './batch.ts'
 import { RecipeInput } from './recipe.ts'
 import { RunName } from './rollout.ts'
 
-const Count = z.int().min(1).max(1024).default(1)
+const ItemCount = z.int().min(1).max(1024).default(1)
 
-const NextItems = z.strictObject({
+const NextItemsRequest = z.strictObject({
   run: RunName.default('default').describe('Whose next items'),
-  count: Count,
+  count: ItemCount,
 })
 
-const ItemsOfStep = z
+const StepItemsRequest = z
   .strictObject({
     run: RunName.default('default').describe('Whose items'),
     step: Step.describe('The trainer’s own counter'),
-    count: Count.describe('Items of the whole step; heard from the first call for it'),
-    ...ShareFields,
+    count: ItemCount.describe('Items of the whole step; heard from the first call for it'),
+    ...RankSliceFields,
   })
-  .superRefine(checkShare)
+  .superRefine(validateRankSlice)
 
-const ItemsOfRecipe = z.strictObject({
+const RecipeItemsRequest = z.strictObject({
   ...RecipeInput.shape,
-  count: Count.describe('Items index, index + 1, …'),
+  count: ItemCount.describe('Items index, index + 1, …'),
 })
 
 const { seed: Seed, ...AnySeed } = RecipeInput.shape
 
-const ItemsOfSeeds = z.strictObject({
+const SeedListItemsRequest = z.strictObject({
   ...AnySeed,
   seeds: z.array(Seed.removeDefault()).min(1).max(1024).describe('In place of seed and count: one item of each'),
 })
 
 /** Exclusive: where only a field too many stands against one form, a union says no more of the others. */
-export const ItemsAsk = z.xor([NextItems, ItemsOfStep, ItemsOfRecipe, ItemsOfSeeds])
-export type ItemsAsk = z.infer<typeof ItemsAsk>
+export const ItemsRequest = z.xor([NextItemsRequest, StepItemsRequest, RecipeItemsRequest, SeedListItemsRequest])
+export type ItemsRequest = z.infer<typeof ItemsRequest>

@@ -1,17 +1,17 @@
 /** A completed group as those see it who look through a run's last ones. */
 import { z } from 'zod'
 import { Destination, Group } from './rollout.ts'
-import { FaultKind } from './verdict.ts'
+import { FormatErrorCode } from './verdict.ts'
 
 export const GroupFilter = z.strictObject({
   task: z.string().max(64).optional(),
-  fault: FaultKind.optional().describe('Groups in which a rollout has this fault'),
+  fault: FormatErrorCode.optional().describe('Groups in which a rollout has this fault'),
   destination: Destination.optional(),
   min_reward: z.coerce.number().optional().describe('Groups in which a rollout has at least this reward'),
 })
 export type GroupFilter = z.infer<typeof GroupFilter>
 
-export const KeptGroup = z.strictObject({
+export const RetainedGroup = z.strictObject({
   ...Group.shape,
   policy_version: z.int().nullable(),
   completions: z
@@ -26,22 +26,22 @@ export const KeptGroup = z.strictObject({
     .nullable()
     .describe('In the order of the verdicts; null when the texts are no longer kept'),
 })
-export type KeptGroup = z.infer<typeof KeptGroup>
+export type RetainedGroup = z.infer<typeof RetainedGroup>
 
-const FaultSample = z.strictObject({
+const FormatErrorExample = z.strictObject({
   group_id: z.string(),
   task: z.string(),
   rollout: z.int().min(0),
   text: z.string(),
   cut: z.boolean(),
 })
-export type FaultSample = z.infer<typeof FaultSample>
+export type FormatErrorExample = z.infer<typeof FormatErrorExample>
 
-export const KeptGroups = z.strictObject({
-  groups: z.array(KeptGroup),
+export const RetainedGroupPage = z.strictObject({
+  groups: z.array(RetainedGroup),
   next_cursor: z.string().nullable().describe('For the page of older groups; null at the end'),
   faults: z
-    .record(z.string(), z.strictObject({ count: z.int(), samples: z.array(FaultSample) }))
+    .record(z.string(), z.strictObject({ count: z.int(), samples: z.array(FormatErrorExample) }))
     .describe('Of each kind: how many the run has met so far, and some of its last groups’ completions'),
 })
-export type KeptGroups = z.infer<typeof KeptGroups>
+export type RetainedGroupPage = z.infer<typeof RetainedGroupPage>

@@ -1,19 +1,19 @@
 /** The server as a whole, at a moment: what the dashboard's first page shows. */
 import { z } from 'zod'
 
-const Part = z.strictObject({ ok: z.boolean(), detail: z.string().optional() })
+const ComponentHealth = z.strictObject({ ok: z.boolean(), detail: z.string().optional() })
 
 export const Readiness = z.strictObject({
   status: z.enum(['ready', 'not_ready']),
-  redis: Part,
-  engine: Part.extend({
+  redis: ComponentHealth,
+  engine: ComponentHealth.extend({
     layers: z.record(z.string(), z.string()).describe('What keeps a host from the machine: `on`, or what refused it'),
   }),
   workers: z.strictObject({ ok: z.boolean(), count: z.int() }),
 })
 export type Readiness = z.infer<typeof Readiness>
 
-const totals = {
+const totalsFields = {
   requests: z.number(),
   items_handed_out: z.number(),
   items_made: z.number(),
@@ -25,7 +25,7 @@ const totals = {
 export const Overview = z.strictObject({
   at: z.string().describe('ISO 8601'),
   health: Readiness,
-  totals: z.strictObject(totals).describe('Since the Redis began; eventually right'),
+  totals: z.strictObject(totalsFields).describe('Since the Redis began; eventually right'),
   queues: z.array(
     z.strictObject({
       queue: z.string(),
@@ -47,7 +47,7 @@ export const Overview = z.strictObject({
     }),
   ),
   history: z
-    .array(z.strictObject({ at: z.string(), queued: z.int(), ...totals }))
+    .array(z.strictObject({ at: z.string(), queued: z.int(), ...totalsFields }))
     .optional()
     .describe('The totals of the last hour, a point every ten seconds'),
 })

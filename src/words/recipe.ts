@@ -8,10 +8,10 @@ export const TRAINING_SEEDS_START = 2 ** 31
 export const SEEDS_END = 2 ** 32
 
 /** The name of a dataset of the library. */
-const TASK_NAME = /^[a-z0-9_]{1,64}$/
+const TASK_NAME_PATTERN = /^[a-z0-9_]{1,64}$/
 export const TaskName = z
   .string()
-  .regex(TASK_NAME, 'a task name: small letters, digits and underscores')
+  .regex(TASK_NAME_PATTERN, 'a task name: small letters, digits and underscores')
   .describe('Name of a task')
 
 /** Fields of a task's config, in plain JSON. */
@@ -21,7 +21,7 @@ export type Config = z.infer<typeof Config>
 /** One number for every task: 0 is easiest, 1 hardest. */
 export const Difficulty = z.number().min(0).max(1)
 
-const Place = z
+const SeedOrIndex = z
   .int()
   .min(0)
   .max(SEEDS_END - 1)
@@ -31,22 +31,23 @@ export const RecipeInput = z.strictObject({
   task: TaskName,
   config: Config.optional().describe('Fields that differ from the library’s defaults'),
   difficulty: Difficulty.nullish().describe('A rung of the task’s ladder, in place of config'),
-  seed: Place.default(0),
-  index: Place.default(0),
+  seed: SeedOrIndex.default(0),
+  index: SeedOrIndex.default(0),
   engine: z.string().max(64).optional().describe('Version of the library; must be the server’s'),
 })
 export type RecipeInput = z.infer<typeof RecipeInput>
 
 /** The recipe if it is a plain one, of task, seed and index alone; undefined where the schema must look. */
-export function plainRecipe(value: unknown): RecipeInput | undefined {
+export function parsePlainRecipe(value: unknown): RecipeInput | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   for (const name in value) if (name !== 'task' && name !== 'seed' && name !== 'index') return undefined
   const { task, seed = 0, index = 0 } = value as { task?: unknown; seed?: unknown; index?: unknown } // checked below
-  if (typeof task !== 'string' || !TASK_NAME.test(task) || !isPlace(seed) || !isPlace(index)) return undefined
+  if (typeof task !== 'string' || !TASK_NAME_PATTERN.test(task) || !isSeedOrIndex(seed) || !isSeedOrIndex(index))
+    return undefined
   return { task, seed, index }
 }
 
-function isPlace(value: unknown): value is number {
+function isSeedOrIndex(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < SEEDS_END
 }
 
@@ -65,12 +66,12 @@ export const RecipeOutput = z.strictObject({
   task: TaskName,
   config: Config,
   difficulty: Difficulty.optional(),
-  seed: Place,
-  index: Place,
+  seed: SeedOrIndex,
+  index: SeedOrIndex,
   engine: z.string(),
 })
 
-export function recipeOutput(recipe: Recipe): z.infer<typeof RecipeOutput> {
+export function toRecipeOutput(recipe: Recipe): z.infer<typeof RecipeOutput> {
   const { difficulty, ...rest } = recipe
   return difficulty === null ? rest : { ...rest, difficulty }
 }

@@ -2,19 +2,19 @@
 import { z } from 'zod'
 import { ItemId } from './item-id.ts'
 import {
-  areExact,
-  areFinite,
-  bytesOf,
-  countOf,
-  DTYPES,
-  isList,
-  isTyped,
-  looksTyped,
+  BASE64_ARRAY_SCHEMA,
+  type Base64Array,
+  countNumbers,
+  DTYPE_BYTES,
+  detachNumbers,
+  getOrDecodeBytes,
+  isBase64Array,
+  isFiniteNumberList,
+  isNumberList,
+  isSafeNumberList,
+  looksLikeBase64Array,
   type NumberList,
-  releaseNumbers,
-  TYPED_SCHEMA,
-  type Typed,
-  valuesOf,
+  viewAsNumbers,
 } from './typed.ts'
 import { GroupVerdict } from './verdict.ts'
 
@@ -31,15 +31,18 @@ export const Message = z.looseObject({
 })
 export type Message = z.infer<typeof Message>
 
-const TYPED = `{ dtype, data } with dtype one of ${Object.keys(DTYPES).join(', ')} and data in base64, no number cut off`
+const BASE64_ARRAY_DESCRIPTION = `{ dtype, data } with dtype one of ${Object.keys(DTYPE_BYTES).join(', ')} and data in base64, no number cut off`
 
 /** Numbers as JSON, or typed. Checked by hand: zod takes long over arrays of 30,000 numbers. */
-const numbers = (list: string, isOne: (value: unknown) => value is NumberList, type: string | string[]) =>
+const numberListSchema = (list: string, isOne: (value: unknown) => value is NumberList, type: string | string[]) =>
   z
-    .custom<NumberList | Typed>((value) => isOne(value) || isTyped(value), `${list}, or ${TYPED}`)
-    .meta({ anyOf: [{ type: 'array', items: { type } }, TYPED_SCHEMA] })
+    .custom<NumberList | Base64Array>(
+      (value) => isOne(value) || isBase64Array(value),
+      `${list}, or ${BASE64_ARRAY_DESCRIPTION}`,
+    )
+    .meta({ anyOf: [{ type: 'array', items: { type } }, BASE64_ARRAY_SCHEMA] })
 
-export const Tokens = numbers('a list of numbers within ±(2^53 - 1)', areExact, 'number')
+export const Tokens = numberListSchema('a list of numbers within ±(2^53 - 1)', isSafeNumberList, 'number')
 export type Tokens = z.infer<typeof Tokens>
 
 export const Rollout = z
@@ -48,7 +51,7 @@ export const Rollout = z
     messages: z.array(Message).min(1).optional(),
     tokens: Tokens.optional(),
     masks: Tokens.optional().describe('−100: not trained'),
-    logprobs: numbers('a list of finite numbers and nulls', areFinite, ['number', 'null']).optional(),
+    logprobs: numberListSchema('a list of finite numbers and nulls', isFiniteNumberList, ['number', 'null']).optional(),
     policy_version: z.int().min(0).optional(),
     finish_reason: z
       .string()
@@ -59,7 +62,7 @@ export const Rollout = z
     arrays: z
       .record(
         z.string(),
-        z.unknown().refine((value) => !looksTyped(value) || isTyped(value), TYPED),
+        z.unknown().refine((value) => !looksLikeBase64Array(value) || isBase64Array(value), BASE64_ARRAY_DESCRIPTION),
       )
       .optional()
       .describe('Carried unread; typed data, as of `tokens`, comes back bit for bit with `?arrays=base64`'),
@@ -69,7 +72,7 @@ export const Rollout = z
     if ((rollout.completion === undefined) === (rollout.messages === undefined)) {
       context.addIssue({ code: 'custom', path: ['completion'], message: 'give either completion or messages' })
     }
-    const lengths = [rollout.tokens, rollout.masks, rollout.logprobs].filter((x) => x !== undefined).map(countOf)
+    const lengths = [rollout.tokens, rollout.masks, rollout.logprobs].filter((x) => x !== undefined).map(countNumbers)
     if (new Set(lengths).size > 1) {
       context.addIssue({
         code: 'custom',
@@ -81,17 +84,17 @@ export const Rollout = z
 export type Rollout = z.infer<typeof Rollout>
 
 /** How many positions of a mask are trained. */
-export function trainedPositions(masks: Tokens): number {
+export function countTrainedTokens(masks: Tokens): number {
   let trained = 0
-  const values = isList(masks) ? masks : valuesOf(masks.dtype, bytesOf(masks))
+  const values = isNumberList(masks) ? masks : viewAsNumbers(masks.dtype, getOrDecodeBytes(masks))
   const { length } = values // looked up each time it would take longer than the comparison
   for (let k = 0; k < length; k++) if (values[k] !== -100) trained++
   return trained
 }
 
 /** Gives the memory of a rollout's tokens, masks and log-probabilities back once they are stored; they are empty then. */
-export function releaseTokens({ tokens, masks, logprobs }: Rollout): void {
-  for (const numbers of [tokens, masks, logprobs]) if (numbers) releaseNumbers(numbers)
+export function detachTokenLists({ tokens, masks, logprobs }: Rollout): void {
+  for (const numbers of [tokens, masks, logprobs]) if (numbers) detachNumbers(numbers)
 }
 
 /** A group as a client posts it. */

@@ -5,7 +5,7 @@ import { Config, Difficulty, TaskName } from './recipe.ts'
 import { RunName } from './rollout.ts'
 import { Extraction, ScoringMode } from './verdict.ts'
 
-const SYSTEM_PROMPT = `You solve reasoning problems. Work through the problem step by step inside <think> and </think> before you reply.
+const DEFAULT_SYSTEM_PROMPT = `You solve reasoning problems. Work through the problem step by step inside <think> and </think> before you reply.
 Then give the final answer, and nothing else, between one pair of <answer> and </answer> tags, like this: <answer>42</answer>
 Use the answer tags exactly once, after your thinking, and follow any output format that the question asks for. An answer outside the tags is not counted.`
 
@@ -34,7 +34,7 @@ const WeightedTask = z
     message: 'excludes config',
   })
 
-const TaskChoice = z.union([
+const TaskSelection = z.union([
   z.literal('all'),
   z
     .array(z.union([TaskOrCategory, WeightedTask]))
@@ -42,7 +42,7 @@ const TaskChoice = z.union([
     .max(512),
 ])
 
-const Dapo = z.strictObject({
+const DapoLengthPenalty = z.strictObject({
   kind: z.literal('dapo'),
   buffer: z.int().min(1).default(4096),
   factor: z.number().min(0).default(1),
@@ -60,7 +60,7 @@ export const RunSettings = z.strictObject({
     .max(2 ** 32 - 1)
     .default(42)
     .describe('Items differ per run and seed'),
-  tasks: TaskChoice.default('all').describe('`all`, or names, `category:games` and `{ task, weight, config, … }`'),
+  tasks: TaskSelection.default('all').describe('`all`, or names, `category:games` and `{ task, weight, config, … }`'),
   sampling: z
     .enum(['weights', 'learnability'])
     .default('weights')
@@ -78,7 +78,7 @@ export const RunSettings = z.strictObject({
   dual_format: z.boolean().default(true).describe('Score the answer bare and in tags; the higher counts'),
   scoring: ScoringMode.default('upstream').describe('`upstream`: the library’s score; `hardened`: its holes closed'),
   length_penalty: z
-    .union([z.boolean(), Dapo])
+    .union([z.boolean(), DapoLengthPenalty])
     .default(true)
     .describe('The original’s; false; or `{ kind: "dapo", buffer, factor }`'),
   mask_too_long_completions: z.boolean().default(true).describe('`finish_reason: length` carries no signal'),
@@ -128,7 +128,7 @@ export const RunSettings = z.strictObject({
     .boolean()
     .default(true)
     .describe('Leave request and queue chatter of this run out of the log'),
-  system_prompt: z.string().max(100_000).nullable().default(SYSTEM_PROMPT).describe('null: none'),
+  system_prompt: z.string().max(100_000).nullable().default(DEFAULT_SYSTEM_PROMPT).describe('null: none'),
   system_prompt_role: z.enum(['system', 'user']).default('system').describe('`user` puts it before the question'),
   num_eval_samples_per_task: z.int().min(1).max(1000).default(5).describe('Items a task of the run’s own suite'),
   eval_seed: z
@@ -256,7 +256,7 @@ const PRESETS: Record<RunSettings['preset'], SettingsChange> = {
 }
 
 /** The settings in force: what was named, over the preset's, over the defaults. */
-export function settingsInForce(named: SettingsChange): RunSettings {
+export function resolveSettings(named: SettingsChange): RunSettings {
   return RunSettings.parse({ ...PRESETS[named.preset ?? 'original'], ...named })
 }
 

@@ -1,7 +1,7 @@
 /** The description of an answer that is no JSON. */
 import { z } from 'zod'
 
-export function textOf<Type extends string>(type: Type, description: string) {
+export function textResponse<Type extends string>(type: Type, description: string) {
   return { description, content: { [type]: { schema: z.string() } } } as {
     description: string
     content: Record<Type, { schema: z.ZodString }>

@@ -10,7 +10,7 @@ export const ScoringMode = z.enum(['upstream', 'hardened'])
 export type ScoringMode = z.infer<typeof ScoringMode>
 
 /** The model's fault; the score is 0. */
-export const FaultKind = z.enum([
+export const FormatErrorCode = z.enum([
   'no_answer',
   'many_answers',
   'unclosed_answer',
@@ -18,7 +18,7 @@ export const FaultKind = z.enum([
   'answer_too_long',
   'invalid_answer',
 ])
-export type FaultKind = z.infer<typeof FaultKind>
+export type FormatErrorCode = z.infer<typeof FormatErrorCode>
 
 /** Why there is no score; never the model's fault. */
 export const UnscoredCode = z.enum([
@@ -30,16 +30,16 @@ export const UnscoredCode = z.enum([
 ])
 export type UnscoredCode = z.infer<typeof UnscoredCode>
 
-const Scored = z.strictObject({
+const ScoredVerdict = z.strictObject({
   status: z.literal('scored'),
   reward: z.number().describe('What to train on'),
   score: z.number().describe('The library’s score, in [0, 1]'),
   answer: z.string().nullable(),
-  fault: FaultKind.nullable(),
+  fault: FormatErrorCode.nullable(),
   penalty: z.number().describe('score − reward'),
 })
 
-const Unscored = z.strictObject({
+const UnscoredVerdict = z.strictObject({
   status: z.literal('unscored'),
   reward: z.null(),
   score: z.null(),
@@ -47,10 +47,10 @@ const Unscored = z.strictObject({
   detail: z.string(),
 })
 
-export const Verdict = z.discriminatedUnion('status', [Scored, Unscored])
+export const Verdict = z.discriminatedUnion('status', [ScoredVerdict, UnscoredVerdict])
 export type Verdict = z.infer<typeof Verdict>
 
-const inGroup = {
+const groupVerdictFields = {
   skipped: z.literal('too_short').optional().describe('Fewer trained tokens than min_trained_tokens'),
   masked: z.literal(true).optional().describe('Cut by the token limit: carries no training signal'),
   advantage: z.number().nullable(),
@@ -58,7 +58,7 @@ const inGroup = {
 
 /** A verdict as it stands in a group. */
 export const GroupVerdict = z.discriminatedUnion('status', [
-  z.strictObject({ ...Scored.shape, ...inGroup }),
-  z.strictObject({ ...Unscored.shape, ...inGroup }),
+  z.strictObject({ ...ScoredVerdict.shape, ...groupVerdictFields }),
+  z.strictObject({ ...UnscoredVerdict.shape, ...groupVerdictFields }),
 ])
 export type GroupVerdict = z.infer<typeof GroupVerdict>

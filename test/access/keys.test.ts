@@ -4,29 +4,29 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { followKeyFile, openKeyRing } from '../../src/access/key-ring.ts'
-import { assertGuarded, isLoopback } from '../../src/access/loopback.ts'
-import { hashOf, readKeys } from '../../src/access/read-keys.ts'
+import { loadKeyRing, watchKeyFile } from '../../src/access/key-ring.ts'
+import { assertKeysOrLoopback, isLoopback } from '../../src/access/loopback.ts'
+import { hashApiKey, parseKeys } from '../../src/access/read-keys.ts'
 import { until } from '../world.ts'
 
-const ringOf = (API_KEYS: string) => openKeyRing({ API_KEYS, API_KEYS_FILE: undefined })
+const ringOf = (API_KEYS: string) => loadKeyRing({ API_KEYS, API_KEYS_FILE: undefined })
 
 describe('keys as they are written', () => {
   it('are a role and a key, the hash of one, or a key with the runs it is bound to', () => {
     const hash = createHash('sha256').update('t0p').digest('hex')
     const ring = ringOf(`reader:look, admin:sha256:${hash},trainer@run-a+run.b:train:1`)
-    expect(ring?.callerOf('look')).toMatchObject({ role: 'reader', runs: null })
-    expect(ring?.callerOf('t0p')).toMatchObject({ role: 'admin', runs: null })
-    expect(ring?.callerOf('train:1')).toMatchObject({ role: 'trainer', runs: new Set(['run-a', 'run.b']) })
+    expect(ring?.authenticate('look')).toMatchObject({ role: 'reader', runs: null })
+    expect(ring?.authenticate('t0p')).toMatchObject({ role: 'admin', runs: null })
+    expect(ring?.authenticate('train:1')).toMatchObject({ role: 'trainer', runs: new Set(['run-a', 'run.b']) })
     for (const other of ['', 'loo', 'look ', 'LOOK', hash, `sha256:${hash}`, 'trainer@run-a+run.b:train:1']) {
-      expect(ring?.callerOf(other)).toBeUndefined()
+      expect(ring?.authenticate(other)).toBeUndefined()
     }
   })
 
   it('stand in a file one a line, with remarks', () => {
-    const keys = readKeys('# who\nreader:a#1  # the dashboard\n\ntrainer:b,evaluator:c\n', 'keys')
+    const keys = parseKeys('# who\nreader:a#1  # the dashboard\n\ntrainer:b,evaluator:c\n', 'keys')
     expect(keys.map(({ role }) => role)).toEqual(['reader', 'trainer', 'evaluator'])
-    expect(keys[0]?.hash).toEqual(hashOf('a#1'))
+    expect(keys[0]?.hash).toEqual(hashApiKey('a#1'))
   })
 
   it('only the right key opens', () => {
@@ -34,7 +34,7 @@ describe('keys as they are written', () => {
     fc.assert(
       fc.property(word, word, (key, other) => {
         fc.pre(!key.startsWith('#') && !key.startsWith('sha256:'))
-        expect(ringOf(`admin:${key}`)?.callerOf(other) !== undefined).toBe(other === key)
+        expect(ringOf(`admin:${key}`)?.authenticate(other) !== undefined).toBe(other === key)
       }),
     )
   })
@@ -58,7 +58,7 @@ describe('keys as they are written', () => {
   })
 
   it('a file that is not there stops the start', () => {
-    expect(() => openKeyRing({ API_KEYS: undefined, API_KEYS_FILE: '/none/keys' })).toThrow(
+    expect(() => loadKeyRing({ API_KEYS: undefined, API_KEYS_FILE: '/none/keys' })).toThrow(
       'API_KEYS_FILE cannot be read',
     )
   })
@@ -67,24 +67,24 @@ describe('keys as they are written', () => {
     const folder = mkdtempSync(join(tmpdir(), 'rgs-keys-'))
     const places = { API_KEYS: 'admin:always', API_KEYS_FILE: join(folder, 'keys') }
     writeFileSync(places.API_KEYS_FILE, 'reader:old')
-    const ring = openKeyRing(places)
+    const ring = loadKeyRing(places)
     if (!ring) throw new Error('there are keys')
     const lines: string[] = []
     const say = (line: string) => lines.push(line)
-    const unfollow = followKeyFile(ring, places, { info: say, error: say })
+    const unfollow = watchKeyFile(ring, places, { info: say, error: say })
     try {
       writeFileSync(places.API_KEYS_FILE, 'trainer:newer')
       await until(
-        async () => ring.callerOf('newer')?.role,
+        async () => ring.authenticate('newer')?.role,
         (role) => role === 'trainer',
       )
-      expect([ring.callerOf('old'), ring.callerOf('always')?.role]).toEqual([undefined, 'admin'])
+      expect([ring.authenticate('old'), ring.authenticate('always')?.role]).toEqual([undefined, 'admin'])
       writeFileSync(places.API_KEYS_FILE, 'nonsense, and more of it')
       await until(
         async () => lines,
         (all) => all.some((line) => line.startsWith('The keys stay as they were')),
       )
-      expect(ring.callerOf('newer')?.role).toBe('trainer')
+      expect(ring.authenticate('newer')?.role).toBe('trainer')
     } finally {
       unfollow()
       rmSync(folder, { recursive: true })
@@ -97,7 +97,7 @@ describe('without keys', () => {
     '%s is this machine',
     (host) => {
       expect(isLoopback(host)).toBe(true)
-      expect(() => assertGuarded({ HOST: host }, undefined)).not.toThrow()
+      expect(() => assertKeysOrLoopback({ HOST: host }, undefined)).not.toThrow()
     },
   )
 
@@ -110,7 +110,7 @@ describe('without keys', () => {
     'localhost..',
     '127.0.0.1.example.org',
   ])('a server on %s does not start, and says what to set', (host) => {
-    expect(() => assertGuarded({ HOST: host }, undefined)).toThrow(/API_KEYS=admin:KEY.*API_KEYS_FILE.*HOST=127/)
-    expect(() => assertGuarded({ HOST: host }, ringOf('admin:a'))).not.toThrow()
+    expect(() => assertKeysOrLoopback({ HOST: host }, undefined)).toThrow(/API_KEYS=admin:KEY.*API_KEYS_FILE.*HOST=127/)
+    expect(() => assertKeysOrLoopback({ HOST: host }, ringOf('admin:a'))).not.toThrow()
   })
 })

@@ -5,15 +5,15 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freePort, type RunningServer, startServer } from '../../src/prepare/own-server.ts'
+import { type ChildServer, getFreePort, startChildServer } from '../../src/prepare/own-server.ts'
 import { until } from '../world.ts'
 import { MACHINES_NODE, run, start, versionOf } from './command-line.ts'
 
-let server: RunningServer
+let server: ChildServer
 let folder: string
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'rgs-cli-'))
-  server = await startServer({ API_KEYS: 'admin:rule,reader:look' })
+  server = await startChildServer({ API_KEYS: 'admin:rule,reader:look' })
 }, 300_000)
 afterAll(async () => {
   await server.stop()
@@ -212,7 +212,7 @@ describe('doctor', () => {
   }
 
   it('finds nothing wrong here, and tries a server', async () => {
-    const { code, of } = await findings({ PORT: String(await freePort()), DATA_DIR: folder }, [
+    const { code, of } = await findings({ PORT: String(await getFreePort()), DATA_DIR: folder }, [
       '--start',
       '--url',
       server.url,
@@ -255,7 +255,7 @@ describe('doctor', () => {
 
 describe(`with the machine's own Node (${versionOf(MACHINES_NODE)})`, () => {
   it('starts a server where none runs; what runs keep is there for the next command', async () => {
-    const env = { PORT: String(await freePort()), DATA_DIR: join(folder, 'kept') }
+    const env = { PORT: String(await getFreePort()), DATA_DIR: join(folder, 'kept') }
     const made = await run(['runs', 'set', 'lasting', 'group_size=4'], { env, node: MACHINES_NODE })
     expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining('starting one') })
     const shown = await run(['runs', 'show', 'lasting', '--json'], { env, node: MACHINES_NODE })
@@ -263,7 +263,7 @@ describe(`with the machine's own Node (${versionOf(MACHINES_NODE)})`, () => {
   }, 120_000)
 
   it('serves until it is told to end', async () => {
-    const port = String(await freePort())
+    const port = String(await getFreePort())
     const args = [
       'serve',
       '--port',

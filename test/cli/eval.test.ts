@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freePort, type RunningServer, startServer } from '../../src/prepare/own-server.ts'
-import { Behaviour, outcomeOf } from '../../src/pretend-model/behaviour.ts'
-import { type PretendModel, startPretendModel } from '../../src/pretend-model/pretend-model.ts'
+import { type ChildServer, getFreePort, startChildServer } from '../../src/prepare/own-server.ts'
+import { drawOutcome, MockModelBehavior } from '../../src/pretend-model/behaviour.ts'
+import { type MockModel, startMockModel } from '../../src/pretend-model/pretend-model.ts'
 import { until } from '../world.ts'
 import { run, start } from './command-line.ts'
 
@@ -12,17 +12,17 @@ import { run, start } from './command-line.ts'
 const LUCK = { accuracy: 0.6, formatFaults: 0.1, seed: 4 }
 const TASKS = ['gcd', 'lcm', 'count_bits']
 
-let server: RunningServer
+let server: ChildServer
 let folder: string
-let good: PretendModel
-let faulty: PretendModel
-let slow: PretendModel
+let good: MockModel
+let faulty: MockModel
+let slow: MockModel
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'rgs-cli-'))
-  server = await startServer()
+  server = await startChildServer()
   const here = { server: { url: server.url } }
-  good = await startPretendModel({ ...here, ...LUCK })
-  faulty = await startPretendModel({
+  good = await startMockModel({ ...here, ...LUCK })
+  faulty = await startMockModel({
     ...here,
     ...LUCK,
     rateLimits: 0.1,
@@ -30,7 +30,7 @@ beforeAll(async () => {
     serverErrors: 0.1,
     closedConnections: 0.1,
   })
-  slow = await startPretendModel({ ...here, ...LUCK, latencyMs: 200 })
+  slow = await startMockModel({ ...here, ...LUCK, latencyMs: 200 })
 }, 300_000)
 afterAll(async () => {
   await Promise.all([good.close(), faulty.close(), slow.close()])
@@ -39,11 +39,11 @@ afterAll(async () => {
 })
 
 const env = () => ({ SERVER_URL: server.url })
-const asking = (model: PretendModel, ...more: string[]) => [
+const asking = (model: MockModel, ...more: string[]) => [
   ...['eval', '--model', 'pretend', '--base-url', model.url, '--sample-seed', '0'],
   ...more,
 ]
-const measure = async (model: PretendModel, ...more: string[]) => {
+const measure = async (model: MockModel, ...more: string[]) => {
   const args = asking(model, ...TASKS.flatMap((task) => ['--task', task]), '--items', '6', ...more)
   const ended = await run(args, { env: env() })
   return { ...ended, answer: more.includes('--json') ? JSON.parse(ended.stdout) : undefined }
@@ -51,10 +51,10 @@ const measure = async (model: PretendModel, ...more: string[]) => {
 
 /** What the pretend model will have scored on these items: wrong answers to these tasks earn nothing. */
 async function expectedMean(items: { id: string; task: string }[], samples: number): Promise<number> {
-  const behaviour = Behaviour.parse(LUCK)
+  const behaviour = MockModelBehavior.parse(LUCK)
   const outcomes = items.flatMap(({ id, task }) =>
     Array.from({ length: samples }, (_, k) =>
-      outcomeOf(behaviour, { id, task, difficulty: null, answer: '', metadata: {} }, k),
+      drawOutcome(behaviour, { id, task, difficulty: null, answer: '', metadata: {} }, k),
     ),
   )
   return outcomes.filter(({ kind }) => kind === 'right').length / outcomes.length
@@ -77,7 +77,7 @@ describe('eval', () => {
     const mean = await expectedMean(await itemsOf(answer.id), 2)
     expect(answer.result.mean_score).toBeCloseTo(mean, 10)
     expect(bad.answer.result.mean_score).toBeCloseTo(mean, 10)
-    expect(faulty.tally.rate_limited + faulty.tally.server_error + faulty.tally.closed).toBeGreaterThan(0)
+    expect(faulty.counts.rate_limited + faulty.counts.server_error + faulty.counts.closed).toBeGreaterThan(0)
   })
 
   it('shows how far it is, and a table at the end', async () => {
@@ -114,7 +114,7 @@ describe('eval', () => {
     const args = asking(slow, '--task', 'gcd', '--items', '40', '--concurrency', '4')
     const cancelled = start(args, { env: env() })
     await until(
-      async () => slow.tally.right,
+      async () => slow.counts.right,
       (count) => count > 3,
       60_000,
     )
@@ -126,7 +126,7 @@ describe('eval', () => {
     expect(Number(kept)).toBeGreaterThan(3)
     const resumed = await run(['eval', '--resume', id, '--json'], { env: env() })
     expect(resumed.code).toBe(0)
-    expect(slow.tally.requests).toBeLessThanOrEqual(40 + 4)
+    expect(slow.counts.requests).toBeLessThanOrEqual(40 + 4)
     const { result, progress } = JSON.parse(resumed.stdout)
     expect(progress).toMatchObject({ done: 40, total: 40, failed: 0 })
     expect(result.mean_score).toBeCloseTo(await expectedMean(await itemsOf(id), 1), 10)
@@ -149,13 +149,13 @@ describe('eval', () => {
 
 describe('where no server runs', () => {
   it('eval starts one, and what Ctrl-C left is there to be resumed', async () => {
-    const away = { SERVER_URL: '', PORT: String(await freePort()), DATA_DIR: join(folder, 'own') }
+    const away = { SERVER_URL: '', PORT: String(await getFreePort()), DATA_DIR: join(folder, 'own') }
     const args = asking(slow, '--task', 'lcm', '--items', '12', '--concurrency', '2')
     await run(args, { env: env() }) // the model knows the items of the other server
-    const before = slow.tally.right
+    const before = slow.counts.right
     const cancelled = start(args, { env: away })
     await until(
-      async () => slow.tally.right,
+      async () => slow.counts.right,
       (count) => count > before + 2,
       120_000,
     )
@@ -191,10 +191,10 @@ describe('collect', () => {
   it('Ctrl-C cancels it; resumed it comes to the groups that were wanted, none twice', async () => {
     await run(['runs', 'set', 'broken-off', 'tasks=["gcd"]', 'group_size=2', 'buffer=false'], { env: env() })
     const args = ['collect', '--run', 'broken-off', '--groups', '15', '--concurrency', '2']
-    const before = slow.tally.requests
+    const before = slow.counts.requests
     const cancelled = start([...args, '--model', 'pretend', '--base-url', slow.url], { env: env() })
     await until(
-      async () => slow.tally.requests,
+      async () => slow.counts.requests,
       (count) => count > before + 6,
       60_000,
     )

@@ -2,13 +2,13 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { type RunningServer, startServer } from '../../scripts/with-server.ts'
+import { type ChildServer, startChildServer } from '../../scripts/with-server.ts'
 
 const run = promisify(execFile)
 
-let server: RunningServer
+let server: ChildServer
 beforeAll(async () => {
-  server = await startServer()
+  server = await startChildServer()
 }, 300_000)
 afterAll(() => server.stop())
 

@@ -1,7 +1,7 @@
 /** What only a cluster can get wrong: keys of many slots, and a master that dies. Run by `npm run test:cluster`. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RedisCluster, startRedisCluster } from '../../scripts/redis-cluster.ts'
-import { mastersOf } from '../../src/store/nodes.ts'
+import { listMasters } from '../../src/store/nodes.ts'
 import { keysOf, openWorld, until, type World } from '../world.ts'
 
 let cluster: RedisCluster
@@ -28,13 +28,13 @@ async function post(run: string, group: string) {
   )
 }
 
-const held = (run: string) => keysOf(world.service.redis, world.service.keys.everyOf(run))
+const held = (run: string) => keysOf(world.service.redis, world.service.redisKeys.runKeyPattern(run))
 
 describe('a Redis Cluster of three masters', () => {
   it('scores groups of runs that lie on every master', async () => {
     const answers = await Promise.all(RUNS.map((run) => post(run, 'g')))
     expect(answers.map(({ body }) => body.status)).toEqual(RUNS.map(() => 'scored'))
-    const sizes = await Promise.all(mastersOf(world.service.redis).map((node) => node.dbsize()))
+    const sizes = await Promise.all(listMasters(world.service.redis).map((node) => node.dbsize()))
     expect(sizes.every((keys) => keys > 0)).toBe(true)
     expect((await world.call('GET', '/runs')).body.runs).toHaveLength(RUNS.length)
   })
@@ -50,7 +50,7 @@ describe('a Redis Cluster of three masters', () => {
   it('keeps what was accepted over the crash of each master, says meanwhile that it is away, and goes on', async () => {
     const before = await Promise.all(RUNS.slice(0, 6).map((run) => world.call('GET', `/rollouts/g?run=${run}`)))
     for (let master = 0; master < 3; master++) {
-      const back = cluster.crash(master)
+      const back = cluster.crashMaster(master)
       await until(
         async () => (await world.call('GET', '/readyz')).status,
         (status) => status === 503,

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type PretendModel, startPretendModel } from '../../src/pretend-model/pretend-model.ts'
+import { type MockModel, startMockModel } from '../../src/pretend-model/pretend-model.ts'
 import { openWorld, until, type World } from '../world.ts'
 import { openBrowser, openPage, type Watched } from './browser.ts'
 
@@ -8,7 +8,7 @@ const TASKS = ['leg_counting', 'gcd', 'spell_backward', 'number_sorting']
 
 let world: World
 let browser: Browser
-let model: PretendModel
+let model: MockModel
 let url: string
 const done: string[] = []
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
   world = await openWorld({ worker: true })
   url = await world.app.listen({ host: '127.0.0.1', port: 0 })
   await world.call('PUT', '/runs/trained', { tasks: TASKS, num_eval_samples_per_task: 6 })
-  model = await startPretendModel({ server: { url }, accuracy: 0.6, formatFaults: 0.2 })
+  model = await startMockModel({ server: { url }, accuracy: 0.6, formatFaults: 0.2 })
   browser = await openBrowser()
   for (const step of [0, 100]) done.push(await aDoneEval(step))
 }, 180_000)

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openKeyRing } from '../../src/access/key-ring.ts'
+import { loadKeyRing } from '../../src/access/key-ring.ts'
 import { openWorld, type World } from '../world.ts'
 import { openBrowser, openPage } from './browser.ts'
 
@@ -9,7 +9,7 @@ let browser: Browser
 let url: string
 
 beforeAll(async () => {
-  const keys = openKeyRing({ API_KEYS: 'reader:a-reader,admin:an-admin', API_KEYS_FILE: undefined })
+  const keys = loadKeyRing({ API_KEYS: 'reader:a-reader,admin:an-admin', API_KEYS_FILE: undefined })
   world = await openWorld({ keys, ENGINE_HOSTS: 1 })
   url = await world.app.listen({ host: '127.0.0.1', port: 0 })
   browser = await openBrowser()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { withoutThinking } from '../../src/scoring/completion.ts'
+import { stripThinking } from '../../src/scoring/completion.ts'
 import { pieces } from './pure.ts'
 
 const { piecesOf, piecesOfEnds } = pieces
@@ -18,7 +18,7 @@ describe('a completion in pieces', () => {
     'a<think>b</think>c<THINK>d</THINK>e</think>f',
     '</think></think>x',
   ])('shows as text what the server reads: %s', (text) => {
-    expect(visibleOf(text).replaceAll(/\s/g, '')).toBe(withoutThinking(text).text.replaceAll(/\s/g, ''))
+    expect(visibleOf(text).replaceAll(/\s/g, '')).toBe(stripThinking(text).text.replaceAll(/\s/g, ''))
   })
 
   it('tells what nothing closes', () => {

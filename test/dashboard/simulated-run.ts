@@ -1,5 +1,5 @@
 /** A training run as its trainer would make it: items, completions of the pretend model, batches, step after step. */
-import { startPretendModel } from '../../src/pretend-model/pretend-model.ts'
+import { startMockModel } from '../../src/pretend-model/pretend-model.ts'
 
 interface Item {
   id: string
@@ -17,7 +17,7 @@ interface Options {
 export async function simulateRun(url: string, { run, steps, groups, groupSize }: Options): Promise<void> {
   for (let step = 0; step < steps; step++) {
     const part = step / Math.max(1, steps - 1)
-    const model = await startPretendModel({
+    const model = await startMockModel({
       server: { url },
       seed: step,
       accuracy: 0.45 + 0.5 * part,

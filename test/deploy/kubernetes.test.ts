@@ -5,8 +5,8 @@ import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1'
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
 import { ConfigMap, Namespace, PersistentVolumeClaim, Secret, Service } from 'kubernetes-models/v1'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { lastOf, readDockerfile } from '../../scripts/image/dockerfile.ts'
-import { Environment, readConfig } from '../../src/config.ts'
+import { parseDockerfile, requireLastInstruction } from '../../scripts/image/dockerfile.ts'
+import { EnvironmentSchema, readConfig } from '../../src/config.ts'
 import { openWorld, type World } from '../world.ts'
 import { changed, type Manifest, manifests, placesIn, text } from './files.ts'
 
@@ -101,7 +101,7 @@ it.each(ROLES)('the settings of %s are settings of the server, and can be read',
   const settings = { ...of('ConfigMap', 'reasoning-gym').data }
   for (const { name, value } of env) settings[name] = value ?? of('Secret', 'reasoning-gym').stringData?.[name] ?? ''
   for (const name of Object.keys(settings)) {
-    if (name !== 'REDIS_PASSWORD') expect(Object.keys(Environment.shape)).toContain(name)
+    if (name !== 'REDIS_PASSWORD') expect(Object.keys(EnvironmentSchema.shape)).toContain(name)
   }
   const url = settings.REDIS_URL?.replace('$(REDIS_PASSWORD)', settings.REDIS_PASSWORD ?? '')
   expect(readConfig({ ...settings, REDIS_URL: url })).toMatchObject({ REDIS_URL: url, ENGINE_HOSTS: 2 })
@@ -110,8 +110,8 @@ it.each(ROLES)('the settings of %s are settings of the server, and can be read',
 
 it('probes, ports and user are those of the image', () => {
   const { PORT, WORKER_PORT } = readConfig({})
-  const stages = readDockerfile(text('Dockerfile'))
-  const user = Number(lastOf(stages.at(-1), 'USER').value)
+  const stages = parseDockerfile(text('Dockerfile'))
+  const user = Number(requireLastInstruction(stages.at(-1), 'USER').value)
   for (const [role, port] of [
     ['api', PORT],
     ['worker', WORKER_PORT],

@@ -4,20 +4,20 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { type RunningServer, startServer } from '../../scripts/with-server.ts'
-import { environmentWith } from '../../src/config.ts'
-import { type PretendModel, startPretendModel } from '../../src/pretend-model/pretend-model.ts'
+import { type ChildServer, startChildServer } from '../../scripts/with-server.ts'
+import { buildChildEnvironment } from '../../src/config.ts'
+import { type MockModel, startMockModel } from '../../src/pretend-model/pretend-model.ts'
 
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '..', '..')
 const PAGE = readFileSync(join(ROOT, 'docs', 'loops.md'), 'utf8')
 const PYTHONPATH = join(ROOT, 'clients', 'python')
 
-let server: RunningServer
-let model: PretendModel
+let server: ChildServer
+let model: MockModel
 beforeAll(async () => {
-  server = await startServer({ API_PROCESSES: '1', WORKERS: '1', ENGINE_HOSTS: '1' })
-  model = await startPretendModel({ server: { url: server.url }, accuracy: 0.5 })
+  server = await startChildServer({ API_PROCESSES: '1', WORKERS: '1', ENGINE_HOSTS: '1' })
+  model = await startMockModel({ server: { url: server.url }, accuracy: 0.5 })
 }, 300_000)
 afterAll(async () => {
   await model.close()
@@ -37,7 +37,7 @@ async function python(title: string, before = ''): Promise<string> {
   const [program = ''] = blocks(section(title), 'python')
   expect(program).not.toBe('')
   const { stdout } = await run(inject('python'), ['-c', here(`${PREAMBLE}\n${before}\n${program}`)], {
-    env: environmentWith({ PYTHONPATH }),
+    env: buildChildEnvironment({ PYTHONPATH }),
   })
   return stdout
 }

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { PAGES } from '../../scripts/reference/pages.ts'
-import { Environment } from '../../src/config.ts'
+import { REFERENCE_PAGES } from '../../scripts/reference/pages.ts'
+import { EnvironmentSchema } from '../../src/config.ts'
 import { RunSettings } from '../../src/words/run.ts'
 
-it.each(Object.entries(PAGES))('docs/%s is what the code says; a change writes it anew', (name, page) => {
+it.each(Object.entries(REFERENCE_PAGES))('docs/%s is what the code says; a change writes it anew', (name, page) => {
   const file = new URL(`../../docs/${name}`, import.meta.url)
   const written = existsSync(file) ? readFileSync(file, 'utf8') : ''
   const wanted = page()
@@ -13,8 +13,8 @@ it.each(Object.entries(PAGES))('docs/%s is what the code says; a change writes i
 })
 
 it('settings are told with their defaults', () => {
-  const page = PAGES['settings.md']?.() ?? ''
-  for (const name of [...Object.keys(RunSettings.shape), ...Object.keys(Environment.shape)])
+  const page = REFERENCE_PAGES['settings.md']?.() ?? ''
+  for (const name of [...Object.keys(RunSettings.shape), ...Object.keys(EnvironmentSchema.shape)])
     expect(page).toContain(`| \`${name}\` |`)
   expect(page).toMatch(/\| `group_size` \| integer \(1 to 1,024\) \| `16` \|/)
   expect(page).toMatch(/\| `extraction` \|.*\| `"strict"` \| `"last_tag"` \|/)
@@ -22,7 +22,7 @@ it('settings are told with their defaults', () => {
 })
 
 it('what a field or an answer of several forms may be is told', () => {
-  const page = PAGES['http.md']?.() ?? ''
+  const page = REFERENCE_PAGES['http.md']?.() ?? ''
   expect(page).toContain('| `dual_format` | boolean or null |')
   const { description } = RunSettings.shape.group_size
   expect(page).toContain(`| \`group_size\` | integer (1 to 1,024) or null | ${description} |`)
@@ -31,7 +31,7 @@ it('what a field or an answer of several forms may be is told', () => {
 })
 
 it('every call of the API is told', () => {
-  const page = PAGES['http.md']?.() ?? ''
+  const page = REFERENCE_PAGES['http.md']?.() ?? ''
   const { paths } = JSON.parse(readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8'))
   const calls = Object.entries<object>(paths).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `### ${method.toUpperCase()} ${path}`),

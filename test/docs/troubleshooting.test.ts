@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { FAULTS } from '../../src/faults.ts'
+import { ERROR_DEFINITIONS } from '../../src/faults.ts'
 import { RunState } from '../../src/words/run.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -23,7 +23,7 @@ it('findings of the doctor are those that it has', () => {
 it('codes and states are those that there are', () => {
   const codes = [...PAGE.matchAll(/\b[45]\d\d `(\w+)`/g)].map(([, code]) => code)
   expect(codes.length).toBeGreaterThan(8)
-  for (const code of codes) expect(Object.keys(FAULTS)).toContain(code)
+  for (const code of codes) expect(Object.keys(ERROR_DEFINITIONS)).toContain(code)
   for (const state of RunState.shape.is.options) expect(PAGE).toContain(`| \`${state}\` |`)
 })
 

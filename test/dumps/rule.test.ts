@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { type DumpRules, kindsOf } from '../../src/dumps/rule.ts'
-import { judgeGroup } from '../../src/scoring/group.ts'
-import { measured } from '../../src/scoring/lengths.ts'
-import { faulty, unscored } from '../../src/scoring/verdicts.ts'
+import { type DumpRules, selectDumpKinds } from '../../src/dumps/rule.ts'
+import { gradeGroup } from '../../src/scoring/group.ts'
+import { measureRollout } from '../../src/scoring/lengths.ts'
+import { formatErrorVerdict, unscoredVerdict } from '../../src/scoring/verdicts.ts'
 import type { Rollout } from '../../src/words/rollout.ts'
-import { settingsInForce } from '../../src/words/run.ts'
+import { resolveSettings } from '../../src/words/run.ts'
 import type { Verdict } from '../../src/words/verdict.ts'
 
 const scored = (score: number): Verdict => ({
@@ -17,9 +17,9 @@ const scored = (score: number): Verdict => ({
 })
 
 function kinds(rules: Partial<DumpRules>, verdicts: Verdict[], about: Partial<Rollout>[] = []) {
-  const settings = settingsInForce({ dump_rollouts: true, dump_failed_rollouts: true, max_token_length: 100, ...rules })
-  const rollouts = verdicts.map((_, k) => measured({ completion: 'x', ...about[k] }))
-  return kindsOf(judgeGroup(rollouts, verdicts, settings, true), settings)
+  const settings = resolveSettings({ dump_rollouts: true, dump_failed_rollouts: true, max_token_length: 100, ...rules })
+  const rollouts = verdicts.map((_, k) => measureRollout({ completion: 'x', ...about[k] }))
+  return selectDumpKinds(gradeGroup(rollouts, verdicts, settings, true), settings)
 }
 
 it('a reward strictly above the threshold brings a group into the file', () => {
@@ -37,15 +37,15 @@ it('the reward counts, not the score: what a penalty takes away is not above the
 it('a group that a length penalty made all zero is not failed (fault 14 of the original)', () => {
   const long = [{ length_tokens: 100 }, { length_tokens: 200 }]
   expect(kinds({}, [scored(1), scored(0.5)], long)).toEqual([])
-  expect(kinds({}, [scored(0), faulty('no_answer')], long)).toEqual(['failed'])
+  expect(kinds({}, [scored(0), formatErrorVerdict('no_answer')], long)).toEqual(['failed'])
 })
 
 it('short and unscored rollouts decide nothing', () => {
   const short = { masks: [1, 1] }
   expect(kinds({}, [scored(1), scored(0)], [short, {}])).toEqual(['failed'])
   expect(kinds({}, [scored(0), scored(1)], [short, short])).toEqual([])
-  expect(kinds({}, [unscored('scorer_timeout', ''), scored(0)])).toEqual(['failed'])
-  expect(kinds({}, [unscored('scorer_timeout', ''), scored(1)])).toEqual(['rollouts'])
+  expect(kinds({}, [unscoredVerdict('scorer_timeout', ''), scored(0)])).toEqual(['failed'])
+  expect(kinds({}, [unscoredVerdict('scorer_timeout', ''), scored(1)])).toEqual(['rollouts'])
 })
 
 it('a rollout that was cut counts, though it does not vote', () => {
@@ -56,7 +56,7 @@ it('"all" takes every scored group, and only those', () => {
   const rules = { dump_rollouts: 'all' as const, dump_failed_rollouts: false }
   expect(kinds(rules, [scored(0)])).toEqual(['rollouts'])
   expect(kinds({ ...rules, dump_failed_rollouts: true }, [scored(0)])).toEqual(['rollouts', 'failed'])
-  expect(kinds(rules, [unscored('generation_failed', '')])).toEqual([])
+  expect(kinds(rules, [unscoredVerdict('generation_failed', '')])).toEqual([])
 })
 
 it('each setting turns its own file on', () => {

@@ -9,12 +9,12 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { Dumps } from '../../src/dumps/dumps.ts'
 import { DumpFolder, type WriteStep } from '../../src/dumps/folder.ts'
 import { Producer } from '../../src/queue/producer.ts'
-import { DumpBook, type FrozenFile } from '../../src/store/dumps.ts'
-import { Groups } from '../../src/store/groups.ts'
-import { type Keys, keysUnder } from '../../src/store/keys.ts'
-import { pack } from '../../src/store/payload.ts'
-import { connectForWork } from '../../src/store/redis.ts'
-import { settingsInForce } from '../../src/words/run.ts'
+import { DumpRepository, type FrozenFile } from '../../src/store/dumps.ts'
+import { GroupRepository } from '../../src/store/groups.ts'
+import { createRedisKeys, type RedisKeys } from '../../src/store/keys.ts'
+import { packGroup } from '../../src/store/payload.ts'
+import { connectForWorkers } from '../../src/store/redis.ts'
+import { resolveSettings } from '../../src/words/run.ts'
 import { keysOf } from '../world.ts'
 import { filesIn, ids, linesOf } from './dumping.ts'
 
@@ -23,16 +23,16 @@ const STEPS: WriteStep[] = ['opened', 'half written', 'written', 'synced', 'clai
 const run = { run: 'stops', uuid: randomUUID() }
 let data: string
 let prefix: string
-let keys: Keys
-let redis: ReturnType<typeof connectForWork>
-let book: DumpBook
+let keys: RedisKeys
+let redis: ReturnType<typeof connectForWorkers>
+let book: DumpRepository
 
 beforeEach(() => {
   data = mkdtempSync(join(tmpdir(), 'rgs-stops-'))
   prefix = `t${randomUUID().slice(0, 8)}`
-  keys = keysUnder(prefix)
-  redis = connectForWork({ url: inject('redisUrl'), prefix })
-  book = new DumpBook(redis, keys)
+  keys = createRedisKeys(prefix)
+  redis = connectForWorkers({ url: inject('redisUrl'), prefix })
+  book = new DumpRepository(redis, keys)
 })
 afterEach(() => {
   redis.disconnect()
@@ -41,22 +41,26 @@ afterEach(() => {
 
 const open = (dataDir = data, maxBytes = 1e9) =>
   new Dumps({
-    book,
+    repository: book,
     folder: new DumpFolder(dataDir),
-    producer: new Producer(redis, keys.jobs),
+    producer: new Producer(redis, keys.queuePrefix),
     log: pino({ level: 'silent' }),
     maxBytes,
-    quietMs: 1e9,
+    idleFlushMs: 1e9,
   })
 
 /** Groups are completed as a worker does it, with their records, and their file is fixed. */
 async function frozenFile(count: number): Promise<FrozenFile> {
-  const [dumps, groups] = [open(), new Groups(redis, keys)]
+  const [dumps, groups] = [open(), new GroupRepository(redis, keys)]
   await redis.hset(keys.run(run.run), { epoch: 1, revision: 1 })
   for (const group of ids(count)) {
     const place = { run: run.run, epoch: 1, group }
     const bounds = { revision: 1, rollouts: 1, wants: false, most: 10, full: false, lease: undefined }
-    await groups.accept(place, pack({ item_id: 'x', group_id: group, rollouts: [{ completion: 'x' }] }, false), bounds)
+    await groups.accept(
+      place,
+      packGroup({ item_id: 'x', group_id: group, rollouts: [{ completion: 'x' }] }, false),
+      bounds,
+    )
     const verdict = {
       status: 'scored',
       reward: 1,
@@ -76,15 +80,26 @@ async function frozenFile(count: number): Promise<FrozenFile> {
       policy_version: null,
     }
     const recipe = { task: 'leg_counting', config: {}, seed: 1, index: 0, engine: '1' }
-    const rules = settingsInForce({ dump_rollouts: true })
-    const dump = await dumps.offer(run, rules, { ...result, verdicts: [verdict] }, async () => ({ ...dumped, recipe }))
-    const facts = { id: group, task: 'leg_counting', rollouts: 1, scored: 1, version: null, signal: true, each: [] }
-    const completion = { revision: 1, task: 'leg_counting', facts, retriable: false, keep: 10, feed: undefined, dump }
+    const rules = resolveSettings({ dump_rollouts: true })
+    const dump = await dumps.prepareRecord(run, rules, { ...result, verdicts: [verdict] }, async () => ({
+      ...dumped,
+      recipe,
+    }))
+    const summary = { id: group, task: 'leg_counting', rollouts: 1, scored: 1, version: null, signal: true, each: [] }
+    const completion = {
+      revision: 1,
+      task: 'leg_counting',
+      summary,
+      retriable: false,
+      maxRetainedGroups: 10,
+      curriculumInput: undefined,
+      dump,
+    }
     const done = await groups.complete(place, { ...completion, result: { ...result, verdicts: [verdict] } })
     expect(done).toMatchObject({ kept: [expect.any(Number)] })
     expect(await groups.complete(place, { ...completion, result: { ...result, verdicts: [verdict] } })).toBeUndefined()
   }
-  const [file] = await book.freeze(run, 'rollouts', Number.MAX_SAFE_INTEGER)
+  const [file] = await book.freezeFiles(run, 'rollouts', Number.MAX_SAFE_INTEGER)
   if (!file) throw new Error('no file was due')
   return file
 }
@@ -102,12 +117,12 @@ async function expectWrittenOnce(dumps: Dumps, count: number): Promise<void> {
   const names = filesIn(dumps.folder.path)
   expect(names).toHaveLength(1)
   expect(linesOf(dumps.folder.path, names[0] ?? '').map(({ group_id }) => group_id)).toEqual(ids(count))
-  const { rollouts } = await book.progress(run)
+  const { rollouts } = await book.readProgress(run)
   expect(rollouts).toMatchObject({ waiting: 0, unwritten: 0, written: count })
-  expect((await dumps.list()).map(({ groups }) => groups)).toEqual([count])
-  await dumps.folder.tidy()
+  expect((await dumps.listFiles()).map(({ groups }) => groups)).toEqual([count])
+  await dumps.folder.deleteLeftoverParts()
   expect(readdirSync(dumps.folder.path).filter((name) => name.endsWith('.part'))).toEqual([])
-  const keysLeft = await keysOf(redis, keys.ofDumps(run.run, run.uuid).frozen('rollouts', '*' as ''))
+  const keysLeft = await keysOf(redis, keys.forDumps(run.run, run.uuid).fileRecords('rollouts', '*' as ''))
   expect(keysLeft).toEqual([])
 }
 
@@ -119,8 +134,8 @@ describe('a writer that is killed', () => {
       const before = filesIn(join(data, 'data_dumps'))
       expect(before).toHaveLength(STEPS.indexOf(step) >= STEPS.indexOf('renamed') ? 1 : 0)
       const dumps = open()
-      await dumps.write(file)
-      await dumps.write(file)
+      await dumps.writeFile(file)
+      await dumps.writeFile(file)
       await expectWrittenOnce(dumps, 12)
     })
   }
@@ -131,27 +146,27 @@ it('an attempt that fails leaves nothing beside, and the next one writes the fil
   const dumps = open()
   for (const stop of STEPS) {
     await expect(
-      dumps.write(file, (step) => {
+      dumps.writeFile(file, (step) => {
         if (step === stop) throw new Error('disk full')
       }),
     ).rejects.toThrow('disk full')
     expect(readdirSync(dumps.folder.path).filter((name) => name.endsWith('.part'))).toEqual([])
   }
-  await dumps.write(file)
+  await dumps.writeFile(file)
   await expectWrittenOnce(dumps, 12)
 })
 
 it('two writers at once, one ahead at any step, write one whole file', async () => {
   for (const ahead of STEPS) {
-    await redis.del(keys.ofDumps(run.run, run.uuid).files, keys.ofDumps(run.run, run.uuid).state)
+    await redis.del(keys.forDumps(run.run, run.uuid).writtenFiles, keys.forDumps(run.run, run.uuid).state)
     rmSync(join(data, 'data_dumps'), { recursive: true, force: true })
     const file = await frozenFile(12)
     const [one, other] = [open(), open()]
-    await one.write(file, async (step) => {
-      if (step === ahead) await other.write(file)
+    await one.writeFile(file, async (step) => {
+      if (step === ahead) await other.writeFile(file)
     })
     await expectWrittenOnce(one, 12)
-    await redis.del(...(await keysOf(redis, `${keys.ofRun(run.run, 1).group('')}*`)))
+    await redis.del(...(await keysOf(redis, `${keys.forRun(run.run, 1).group('')}*`)))
   }
 })
 
@@ -159,23 +174,23 @@ it('a folder that cannot be written to keeps the groups waiting; with room they 
   const file = await frozenFile(12)
   writeFileSync(join(data, 'data_dumps'), 'in the way')
   const dumps = open()
-  await expect(dumps.write(file)).rejects.toThrow()
-  expect((await book.progress(run)).rollouts).toMatchObject({ unwritten: 1, written: 0 })
+  await expect(dumps.writeFile(file)).rejects.toThrow()
+  expect((await book.readProgress(run)).rollouts).toMatchObject({ unwritten: 1, written: 0 })
   rmSync(join(data, 'data_dumps'))
   mkdirSync(join(data, 'data_dumps'))
-  await dumps.write(file)
+  await dumps.writeFile(file)
   await expectWrittenOnce(dumps, 12)
 })
 
 it('a folder that somebody deleted is made again for the next file, and is the same to all who knew it', async () => {
   const [one, other] = [open(), open()]
-  await one.write(await frozenFile(12))
-  expect(await other.list()).toMatchObject([{ here: true }])
+  await one.writeFile(await frozenFile(12))
+  expect(await other.listFiles()).toMatchObject([{ here: true }])
   rmSync(join(data, 'data_dumps'), { recursive: true })
-  await redis.del(keys.ofDumps(run.run, run.uuid).state)
-  await redis.del(...(await keysOf(redis, `${keys.ofRun(run.run, 1).group('')}*`)))
-  await one.write(await frozenFile(12))
-  expect(await other.list()).toMatchObject([{ here: true, groups: 12 }])
+  await redis.del(keys.forDumps(run.run, run.uuid).state)
+  await redis.del(...(await keysOf(redis, `${keys.forRun(run.run, 1).group('')}*`)))
+  await one.writeFile(await frozenFile(12))
+  expect(await other.listFiles()).toMatchObject([{ here: true, groups: 12 }])
   await expectWrittenOnce(other, 12)
 })
 
@@ -184,26 +199,26 @@ it('a machine with another folder leaves a file to the one that began it', async
   const elsewhere = open(mkdtempSync(join(data, 'other-')))
   const dumps = open()
   await expect(
-    dumps.write(file, (step) => {
+    dumps.writeFile(file, (step) => {
       if (step === 'renamed') throw new Error('power is gone')
     }),
   ).rejects.toThrow('power is gone')
-  await elsewhere.write(file)
+  await elsewhere.writeFile(file)
   expect(filesIn(elsewhere.folder.path)).toEqual([])
-  await dumps.write(file)
+  await dumps.writeFile(file)
   await expectWrittenOnce(dumps, 12)
-  expect((await elsewhere.list())[0]?.here).toBe(false)
+  expect((await elsewhere.listFiles())[0]?.here).toBe(false)
 })
 
 it('room that a killed process took is given back when the bytes are counted anew', async () => {
   const dumps = open(data, 1000)
-  expect(await book.reserve(900, 1000)).toBe(true)
-  expect(await book.reserve(200, 1000)).toBe(false)
+  expect(await book.reserveBytes(900, 1000)).toBe(true)
+  expect(await book.reserveBytes(200, 1000)).toBe(false)
   expect(await book.recountBytes()).toBe(0)
-  expect(await book.reserve(900, 1000)).toBe(true)
-  await book.release(900)
+  expect(await book.reserveBytes(900, 1000)).toBe(true)
+  await book.releaseBytes(900)
   const file = await frozenFile(3)
-  await dumps.write(file)
-  const [written] = await dumps.list()
+  await dumps.writeFile(file)
+  const [written] = await dumps.listFiles()
   expect(await book.recountBytes()).toBe(written?.bytes)
 })

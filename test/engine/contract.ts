@@ -1,7 +1,7 @@
 /** What every engine must hold to. `npm test` runs it on the Python one. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Engine, Made } from '../../src/engine/engine.ts'
-import type { Outcome } from '../../src/engine/outcome.ts'
+import type { Engine, GeneratedItem } from '../../src/engine/engine.ts'
+import type { EngineOutcome } from '../../src/engine/outcome.ts'
 import type { Config } from '../../src/words/recipe.ts'
 
 const UNANSWERED = ['boxnet', 'graph_color', 'propositional_logic', 'rubiks_cube', 'rush_hour']
@@ -18,9 +18,9 @@ export interface Subject {
   crash(engine: Engine): Promise<void>
 }
 
-const made = (outcome: Outcome | undefined): Made => {
+const made = (outcome: EngineOutcome | undefined): GeneratedItem => {
   if (outcome?.kind !== 'value') throw new Error(`not made: ${JSON.stringify(outcome)}`)
-  return outcome.value as Made // engines give what they made
+  return outcome.value as GeneratedItem // engines give what they made
 }
 
 export function engineContract(name: string, subject: Subject): void {
@@ -38,8 +38,8 @@ export function engineContract(name: string, subject: Subject): void {
     })
 
     const item = async (by: Engine, task: string, seed: number, index = 0, config = {}) =>
-      made((await by.items(task, config, [[seed, index]]))[0])
-    const score = (task: string, answers: string[], entry: Made['entry'], by = engine) =>
+      made((await by.generateItems(task, config, [[seed, index]]))[0])
+    const score = (task: string, answers: string[], entry: GeneratedItem['entry'], by = engine) =>
       by.score(task, {}, 7, entry, answers)
 
     it('makes an item of every task, equal on another host, however it is placed', { timeout: 120_000 }, async () => {
@@ -64,7 +64,7 @@ export function engineContract(name: string, subject: Subject): void {
     it('makes the same item after one that leaves the process changed', async () => {
       const fine = { min_decimal_places: 6, max_decimal_places: 6, min_digits: 6, max_digits: 6 }
       const first = await item(engine, 'decimal_chain_sum', 5, 0, fine)
-      await engine.items(
+      await engine.generateItems(
         'decimal_arithmetic',
         { precision: 5 },
         Array.from({ length: 40 }, (_, k) => [k, 0]),
@@ -89,19 +89,25 @@ export function engineContract(name: string, subject: Subject): void {
     })
 
     it('gives a config in canonical form: defaults dropped, numbers by value, lists for tuples', async () => {
-      expect(await engine.canonical('leg_counting', { min_animals: 3, max_animals: 4 })).toEqual({ max_animals: 4 })
-      expect(await engine.canonical('number_format', { max_delta: 10, min_n: 1000.0 })).toEqual({})
-      expect(await engine.canonical('basic_arithmetic', { operators: ['+', '-'] })).toEqual({ operators: ['+', '-'] })
-      expect(await engine.canonical('word_sorting', { transformation: 'uppercase' })).toEqual({
+      expect(await engine.canonicalizeConfig('leg_counting', { min_animals: 3, max_animals: 4 })).toEqual({
+        max_animals: 4,
+      })
+      expect(await engine.canonicalizeConfig('number_format', { max_delta: 10, min_n: 1000.0 })).toEqual({})
+      expect(await engine.canonicalizeConfig('basic_arithmetic', { operators: ['+', '-'] })).toEqual({
+        operators: ['+', '-'],
+      })
+      expect(await engine.canonicalizeConfig('word_sorting', { transformation: 'uppercase' })).toEqual({
         transformation: 'uppercase',
       })
-      expect(await engine.canonical('arc_agi', { board_format_opts: { row_delimiter: ';' } })).toEqual({
+      expect(await engine.canonicalizeConfig('arc_agi', { board_format_opts: { row_delimiter: ';' } })).toEqual({
         board_format_opts: { row_delimiter: ';' },
       })
-      expect(await engine.canonical('time_intervals', { min_date: '1900-01-01', max_date: '2000-01-01' })).toEqual({
+      expect(
+        await engine.canonicalizeConfig('time_intervals', { min_date: '1900-01-01', max_date: '2000-01-01' }),
+      ).toEqual({
         max_date: '2000-01-01',
       })
-      expect(await engine.canonical('aiw', { task_types: ['friends'], task_type_weights: [1] })).toEqual({
+      expect(await engine.canonicalizeConfig('aiw', { task_types: ['friends'], task_type_weights: [1] })).toEqual({
         task_type_weights: [1],
         task_types: ['friends'],
       })
@@ -117,14 +123,14 @@ export function engineContract(name: string, subject: Subject): void {
       ['word_sorting', { transformation: 'wild' }, 'expected one of'],
       ['arc_agi', { board_format_opts: { colour: 1 } }, 'board_format_opts.colour: unknown field'],
     ])('refuses a config of %s that is not valid: %j', async (task, config, said) => {
-      const refusal = engine.canonical(task, config)
+      const refusal = engine.canonicalizeConfig(task, config)
       await expect(refusal).rejects.toMatchObject({ code: 'invalid_config' })
       await expect(refusal).rejects.toThrow(said)
       await expect(refusal).rejects.not.toThrow('Traceback')
     })
 
     it('says so when there is no item with an index', async () => {
-      const [outcome] = await engine.items('word_ladder', {}, [[1, 100_000]])
+      const [outcome] = await engine.generateItems('word_ladder', {}, [[1, 100_000]])
       expect(outcome).toMatchObject({ kind: 'fault', code: 'index_out_of_range' })
     })
 
@@ -160,7 +166,7 @@ export function engineContract(name: string, subject: Subject): void {
 
     it('loses to memory without end that request and no other', async () => {
       const { task, config } = subject.hungry
-      const [hungry, modest] = await Promise.all([engine.items(task, config, [[7, 0]]), item(engine, task, 7)])
+      const [hungry, modest] = await Promise.all([engine.generateItems(task, config, [[7, 0]]), item(engine, task, 7)])
       expect(hungry).toMatchObject([{ kind: 'lost', reason: 'out_of_memory' }])
       expect(modest.question).not.toBe('')
     })

@@ -8,8 +8,13 @@ import { until } from '../world.ts'
 import { engineContract } from './contract.ts'
 
 async function open({ scoreDeadlineMs = 10_000 } = {}): Promise<PythonEngine> {
-  const engine = new PythonEngine({ python: inject('python'), hosts: 2, scoreDeadlineMs, makeDeadlineMs: 30_000 })
-  await engine.started()
+  const engine = new PythonEngine({
+    pythonPath: inject('python'),
+    workersPerPool: 2,
+    scoreDeadlineMs,
+    makeDeadlineMs: 30_000,
+  })
+  await engine.waitUntilStarted()
   return engine
 }
 
@@ -48,12 +53,14 @@ it('comes back by itself when its process is killed, and says meanwhile that it 
       async () => engine.health().ok,
       (ok) => !ok,
     )
-    await expect(engine.canonical('chain_sum', { min_terms: 3 })).rejects.toMatchObject({ code: 'engine_unavailable' })
+    await expect(engine.canonicalizeConfig('chain_sum', { min_terms: 3 })).rejects.toMatchObject({
+      code: 'engine_unavailable',
+    })
     await until(
       async () => engine.health().ok,
       (ok) => ok,
     )
-    expect(await engine.canonical('chain_sum', { min_terms: 3 })).toEqual({ min_terms: 3 })
+    expect(await engine.canonicalizeConfig('chain_sum', { min_terms: 3 })).toEqual({ min_terms: 3 })
   } finally {
     await engine.close()
   }
@@ -63,19 +70,19 @@ it('a host that ends as it begins is made up for, and nobody waits for it', asyn
   const engine = await open()
   const zygote = execFileSync('pgrep', ['-a', '-P', String(process.pid), '-f', 'zygote.py']).toString()
   const folder = dirname(zygote.trim().split(' ').at(-1) ?? '')
-  const make = async (seed: number) => (await engine.items('chain_sum', {}, [[seed, 0]]))[0]
+  const make = async (seed: number) => (await engine.generateItems('chain_sum', {}, [[seed, 0]]))[0]
   try {
     expect(await make(1)).toMatchObject({ kind: 'value' })
     renameSync(folder, `${folder}-away`) // where hosts connect
     for (const pid of hostPids()) process.kill(pid, 'SIGKILL')
     await until(
-      async () => engine.hosts().items.alive,
+      async () => engine.pythonWorkers().items.alive,
       (alive) => alive === 0,
     )
     expect(await make(2)).toMatchObject({ kind: 'lost', reason: 'unavailable' })
     renameSync(`${folder}-away`, folder)
     await until(
-      async () => engine.hosts(),
+      async () => engine.pythonWorkers(),
       ({ items, score }) => items.alive === 2 && score.alive === 2,
     )
     expect(await make(2)).toMatchObject({ kind: 'value' })
@@ -86,15 +93,15 @@ it('a host that ends as it begins is made up for, and nobody waits for it', asyn
 
 it('puts its hosts behind walls, and says which', async () => {
   const told: string[] = []
-  const options = { python: inject('python'), hosts: 1, scoreDeadlineMs: 1000, makeDeadlineMs: 1000 }
-  const engine = new PythonEngine({ ...options, onLayers: (kind) => told.push(kind) })
+  const options = { pythonPath: inject('python'), workersPerPool: 1, scoreDeadlineMs: 1000, makeDeadlineMs: 1000 }
+  const engine = new PythonEngine({ ...options, onSandboxLayers: (kind) => told.push(kind) })
   try {
-    await engine.started()
+    await engine.waitUntilStarted()
     await until(
       async () => told.toSorted(),
       (kinds) => kinds.length === 2,
     )
-    const layers = engine.layers()
+    const layers = engine.sandboxLayers()
     expect(Object.keys(layers).toSorted()).toEqual(LAYERS)
     const hosts = hostPids()
     expect(hosts).toHaveLength(2)
@@ -112,8 +119,13 @@ it('puts its hosts behind walls, and says which', async () => {
 })
 
 it('says what is wrong when the library cannot be started', async () => {
-  const engine = new PythonEngine({ python: '/usr/bin/false', hosts: 1, scoreDeadlineMs: 1000, makeDeadlineMs: 1000 })
-  await engine.started()
+  const engine = new PythonEngine({
+    pythonPath: '/usr/bin/false',
+    workersPerPool: 1,
+    scoreDeadlineMs: 1000,
+    makeDeadlineMs: 1000,
+  })
+  await engine.waitUntilStarted()
   expect(engine.health()).toMatchObject({ ok: false, detail: expect.stringContaining('ended') })
   await engine.close()
 })

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type PretendModelOptions, startPretendModel } from '../../src/pretend-model/pretend-model.ts'
+import { type MockModelOptions, startMockModel } from '../../src/pretend-model/pretend-model.ts'
 import { CollectionView } from '../../src/words/collection.ts'
 import { openWorld, until, type World } from '../world.ts'
 
@@ -15,8 +15,7 @@ async function knowledge(text: string) {
   const { status, body } = await world.call('POST', '/items/find', { text })
   return status === 200 ? body : undefined
 }
-const pretend = (behaviour: Omit<PretendModelOptions, 'server'>) =>
-  startPretendModel({ server: knowledge, ...behaviour })
+const pretend = (behaviour: Omit<MockModelOptions, 'server'>) => startMockModel({ server: knowledge, ...behaviour })
 const look = async (run: string, id: string): Promise<CollectionView> =>
   (await world.call('GET', `/runs/${run}/collect/${id}`)).body
 const over = (run: string, id: string) =>
@@ -58,7 +57,7 @@ it('a run’s items are answered, scored and buffered like posted groups, with t
     progress: { done: 40, total: 40, failed: 0 },
     result: { groups: 10, scored: 10, failed: 0 },
   })
-  expect(model.tally.right + model.tally.wrong).toBe(40)
+  expect(model.counts.right + model.counts.wrong).toBe(40)
   const run = (await world.call('GET', '/runs/gathered')).body
   expect(run.progress).toMatchObject({ groups: 10, rollouts: 40, items: expect.any(Number) })
   expect(run.progress.buffered_groups).toBe(done.result?.destinations.buffered ?? 0)
@@ -191,7 +190,7 @@ it('is cancelled and resumed; no group comes twice', async () => {
   expect((await world.call('POST', `/runs/stopped/collect/${body.id}/resume`)).body.status).toBe('running')
   expect((await over('stopped', body.id)).result).toMatchObject({ groups: 20, scored: 20 })
   expect((await world.call('GET', '/runs/stopped')).body.progress).toMatchObject({ groups: 20, rollouts: 60 })
-  expect(model.tally.right + model.tally.wrong).toBeLessThanOrEqual(60 + 6)
+  expect(model.counts.right + model.counts.wrong).toBeLessThanOrEqual(60 + 6)
   const { collections } = (await world.call('GET', '/runs/stopped/collect')).body
   expect(collections.map(({ id }: CollectionView) => id)).toEqual([body.id])
   expect((await world.call('GET', `/runs/other/collect/${body.id}`)).body.code).toBe('unknown_eval')

@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { WRONG_ANSWER } from '../../src/pretend-model/answers.ts'
-import { Behaviour, mishapOf, outcomeOf } from '../../src/pretend-model/behaviour.ts'
-import { type PretendModelOptions, startPretendModel } from '../../src/pretend-model/pretend-model.ts'
+import { drawInjectedFailure, drawOutcome, MockModelBehavior } from '../../src/pretend-model/behaviour.ts'
+import { type MockModelOptions, startMockModel } from '../../src/pretend-model/pretend-model.ts'
 import { EvalSample, EvalView } from '../../src/words/eval.ts'
 import { keysOf, openWorld, until, type World } from '../world.ts'
 
@@ -19,14 +19,14 @@ async function knowledge(text: string) {
 }
 
 /** An eval that is over, with its samples, and what the model counted. */
-async function run(behaviour: Omit<PretendModelOptions, 'server'>, input: object = {}) {
-  const model = await startPretendModel({ server: knowledge, ...behaviour })
+async function run(behaviour: Omit<MockModelOptions, 'server'>, input: object = {}) {
+  const model = await startMockModel({ server: knowledge, ...behaviour })
   try {
     const place = { name: 'pretend', base_url: model.url, ...('apiKey' in behaviour && { api_key: behaviour.apiKey }) }
     const { status, body } = await world.call('POST', '/eval', { model: place, suite: 'smoke', ...input })
     expect([status, body]).toMatchObject([202, { id: expect.any(String) }])
     const done = await over(body.id)
-    return { id: body.id as string, done, result: done.result, samples: await samplesOf(body.id), tally: model.tally }
+    return { id: body.id as string, done, result: done.result, samples: await samplesOf(body.id), tally: model.counts }
   } finally {
     await model.close()
   }
@@ -74,16 +74,16 @@ it('with all that can go wrong the scores are those known in advance', async () 
     temperature: 0.2,
     seed: 0,
   })
-  const wanted = Behaviour.parse(behaviour)
+  const wanted = MockModelBehavior.parse(behaviour)
   const expected = new Map<string, number | null>()
   for (const { item_id, sample_id } of samples) {
     const item = (await world.call('GET', `/items/${item_id}?reveal=true`)).body
     const k = Number(sample_id.slice(1)) % 3
-    const { kind } = outcomeOf(wanted, item, k)
+    const { kind } = drawOutcome(wanted, item, k)
     const wrong = { item_id, answer: WRONG_ANSWER }
     const [partial] = (await world.call('POST', '/score', { rollouts: [wrong] })).body.rewards
     const score = kind === 'right' ? 1 : kind === 'wrong' ? partial : 0
-    expected.set(sample_id, mishapOf(wanted, item.question, 0) === 'rejected' ? null : score)
+    expected.set(sample_id, drawInjectedFailure(wanted, item.question, 0) === 'rejected' ? null : score)
   }
   expect(samples.map(({ sample_id, score }) => [sample_id, score])).toEqual([...expected])
   const scores = [...expected.values()].filter((score) => score !== null)
@@ -125,7 +125,7 @@ it('a key goes to the model and nowhere else, and is forgotten at the end', asyn
 })
 
 it('a wrong key fails every sample with its reason, without the key in it', async () => {
-  const model = await startPretendModel({ server: knowledge, apiKey: 'right' })
+  const model = await startMockModel({ server: knowledge, apiKey: 'right' })
   const place = { name: 'm', base_url: model.url, api_key: 'wrong-key-77' }
   const { body } = await world.call('POST', '/eval', { model: place, suite: 'smoke' })
   const { result } = await over(body.id)
@@ -150,7 +150,7 @@ it('a key from a file that ends with a newline is known for the key where the mo
 })
 
 it('is cancelled in the middle and resumed without asking again for what is done', async () => {
-  const model = await startPretendModel({ server: knowledge, accuracy: 1, latencyMs: 150, apiKey: 'k' })
+  const model = await startMockModel({ server: knowledge, accuracy: 1, latencyMs: 150, apiKey: 'k' })
   const place = { name: 'm', base_url: model.url, api_key: 'k' }
   const { body } = await world.call('POST', '/eval', {
     model: place,
@@ -169,12 +169,12 @@ it('is cancelled in the middle and resumed without asking again for what is done
   const again = await world.call('POST', `/eval/${body.id}/resume`, { api_key: 'k' })
   expect([again.status, again.body.status]).toEqual([202, 'running'])
   expect((await over(body.id)).result).toMatchObject({ mean_score: 1, scored: 60, missing: 0 })
-  expect(model.tally.right).toBeLessThanOrEqual(60 + 4) // those in flight were asked for twice
+  expect(model.counts.right).toBeLessThanOrEqual(60 + 4) // those in flight were asked for twice
   await model.close()
 })
 
 it('several at once share the workers: the small one does not wait for the large one', async () => {
-  const model = await startPretendModel({ server: knowledge, accuracy: 1, latencyMs: 30 })
+  const model = await startMockModel({ server: knowledge, accuracy: 1, latencyMs: 30 })
   const place = { name: 'm', base_url: model.url }
   const large = { model: place, suite: 'smoke', samples_per_item: 60, concurrency: 64 }
   const big = (await world.call('POST', '/eval', large)).body
@@ -225,7 +225,7 @@ it('evals of different suites are not compared', async () => {
 })
 
 it('the report is one page with charts, and the same in Markdown; names of models are text in it', async () => {
-  const model = await startPretendModel({ server: knowledge, accuracy: 0.5 })
+  const model = await startMockModel({ server: knowledge, accuracy: 0.5 })
   const place = { name: '<script>alert(1)</script>|', base_url: model.url }
   const { body } = await world.call('POST', '/eval', { model: place, suite: { categories: ['arithmetic'], n: 1 } })
   await over(body.id)

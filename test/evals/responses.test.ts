@@ -3,11 +3,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gunzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
-import { addLanes } from '../../src/evals/lanes.ts'
+import { enqueueSlotJobs } from '../../src/evals/lanes.ts'
 import type { SampleVerdict } from '../../src/evals/sample.ts'
 import type { EvalSpec } from '../../src/evals/spec.ts'
-import { questionHash } from '../../src/evals/suites.ts'
-import { readCompletion } from '../../src/scoring/completion.ts'
+import { hashQuestion } from '../../src/evals/suites.ts'
+import { extractAnswer } from '../../src/scoring/completion.ts'
 import { encodeItemId } from '../../src/words/item-id.ts'
 import { openWorld, SHARED, until } from '../world.ts'
 
@@ -29,10 +29,10 @@ it.skipIf(!existsSync(FILE))(
     const world = await openWorld({ worker: true, SCORE_DEADLINE_MS: 20_000 })
     const lines = gunzipSync(readFileSync(FILE)).toString().trimEnd().split('\n')
     const recorded = lines.map((line) => JSON.parse(line) as Recorded) // the format of the file
-    const { items, samplings, samples, sweeping } = world.service
+    const { items, generationJobs: samplings, samples, groupSweeperDeps: sweeping } = world.service
     const ids = await Promise.all(
       recorded.map(async ({ task, seed, index, config }) =>
-        encodeItemId(await items.check({ task, config: withoutSize(task, config), seed, index })),
+        encodeItemId(await items.resolveRecipe({ task, config: withoutSize(task, config), seed, index })),
       ),
     )
     // One lane asks for one sample after the other, so the responses are given in the order of the file.
@@ -56,16 +56,16 @@ it.skipIf(!existsSync(FILE))(
       ...{ engine: world.service.engine.version, server: 'test' },
     }
     const id = 'eval-0123456789ab'
-    await samplings.create('eval', { id, spec, total: ids.length, items: ids, secret: undefined })
-    await addLanes(sweeping.producer, id, 1, ids.length)
-    const status = () => samplings.status(id)
+    await samplings.create('eval', { id, spec, total: ids.length, items: ids, modelApiKey: undefined })
+    await enqueueSlotJobs(sweeping.producer, id, 1, ids.length)
+    const status = () => samplings.getStatus(id)
     await until(status, (word) => word === 'done' || word === 'failed', 150_000)
-    const verdicts = (await samples.verdicts(id, 0, ids.length)) as SampleVerdict[] // as recorded
+    const verdicts = (await samples.listVerdicts(id, 0, ids.length)) as SampleVerdict[] // as recorded
     // Our rules read a few otherwise than the library: tags in any letter case, thinking taken out first, the nearest opening
     // tag. For those the recorded score is of another answer. Where the library raises, ours is 0 with the fault's name.
     const alike = [...recorded.keys()].filter((k) => {
       const { completion, model_answer } = recorded[k] ?? {}
-      const reading = readCompletion(completion ?? '', 'last_tag')
+      const reading = extractAnswer(completion ?? '', 'last_tag')
       return (reading.kind === 'answer' ? reading.answer : null) === model_answer
     })
     expect(recorded.length - alike.length).toBe(32)
@@ -77,7 +77,7 @@ it.skipIf(!existsSync(FILE))(
     })
     expect(wrong).toEqual([])
     expect(verdicts[0]?.question).toBe(
-      questionHash((await items.make([await items.open(ids[0] ?? '')]))[0]?.question ?? ''),
+      hashQuestion((await items.make([await items.resolveItemId(ids[0] ?? '')]))[0]?.question ?? ''),
     )
     server.close()
     await world.close()

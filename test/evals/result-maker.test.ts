@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { ResultMaker } from '../../src/evals/result-maker.ts'
-import { questionHash, suiteHash } from '../../src/evals/suites.ts'
+import { EvalAggregator } from '../../src/evals/result-maker.ts'
+import { computeSuiteHash, hashQuestion } from '../../src/evals/suites.ts'
 import { encodeItemId } from '../../src/words/item-id.ts'
 
 const made = { task: 'gcd', config: {}, difficulty: null, engine: '0.1.25' }
@@ -33,14 +33,14 @@ async function finish(make: (id: string) => Promise<void>) {
     },
   }
   const parts = { samplings, samples, items, tasks: { find: () => ({ category: 'arithmetic' }) } }
-  const results = new ResultMaker(parts as unknown as ConstructorParameters<typeof ResultMaker>[0])
-  await results.end('eval-0123456789ab', 'done')
+  const results = new EvalAggregator(parts as unknown as ConstructorParameters<typeof EvalAggregator>[0])
+  await results.finalize('eval-0123456789ab', 'done')
   return { hash, seen }
 }
 
 it('the items of a suite of one’s own are made many at once for its hash', async () => {
   const { hash, seen } = await finish(() => sleep(5))
-  expect(hash).toBe(suiteHash(ids.map((id) => ({ id, question: questionHash(`question of ${id}`) }))))
+  expect(hash).toBe(computeSuiteHash(ids.map((id) => ({ id, question: hashQuestion(`question of ${id}`) }))))
   expect(seen.most).toBe(32)
 })
 

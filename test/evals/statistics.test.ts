@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { clusteredMean, erfc, holm, pairedDifference, passAt } from '../../src/evals/statistics.ts'
+import { clusteredMean, erfc, holmCorrection, pairedDifference, passAtK } from '../../src/evals/statistics.ts'
 
 // Expected values: statsmodels 0.15.0 with scipy 1.17.1. Means: OLS on a constant, cov_type='cluster' by item; the interval
 // and p of its result. Holm: multipletests(method='holm'). pass@k: the numpy function of the paper on Codex. erfc: scipy.
@@ -43,7 +43,7 @@ it('equal evals differ by nothing, surely', () => {
 
 it('Holm’s correction is that of statsmodels, in the order given', () => {
   const expected = [0.05, 0.12, 0.12, 0.03, 0.5, 0.12]
-  holm([0.01, 0.04, 0.03, 0.005, 0.5, 0.04]).forEach((p, k) => {
+  holmCorrection([0.01, 0.04, 0.03, 0.005, 0.5, 0.04]).forEach((p, k) => {
     expect(p).toBeCloseTo(expected[k] ?? Number.NaN, 12)
   })
 })
@@ -57,7 +57,7 @@ it('pass@k is the unbiased estimator', () => {
     [4, 4, 3, 1],
     [16, 1, 16, 1],
   ]
-  for (const [n, c, k, chance] of expected) expect(passAt(n, c, k)).toBeCloseTo(chance, 12)
+  for (const [n, c, k, chance] of expected) expect(passAtK(n, c, k)).toBeCloseTo(chance, 12)
 })
 
 it('erfc is that of scipy near 0, at the seam and far out', () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { questionHash, suiteHash } from '../../src/evals/suites.ts'
+import { computeSuiteHash, hashQuestion } from '../../src/evals/suites.ts'
 import { openWorld, until, type World } from '../world.ts'
 
 // `npm run suites -- --verify` makes all items of all suites again; here the small ones whole, and every 211th of the others.
@@ -16,8 +16,8 @@ const file = (name: string) => new URL(`../../suites/${name}`, import.meta.url)
 
 async function questionsOf(ids: string[]): Promise<string[]> {
   const { items } = world.service
-  const made = await items.make(await Promise.all(ids.map((id) => items.open(id))))
-  return made.map(({ question }) => questionHash(question))
+  const made = await items.make(await Promise.all(ids.map((id) => items.resolveItemId(id))))
+  return made.map(({ question }) => hashQuestion(question))
 }
 
 it('the hash of a suite is that of its file', () => {
@@ -27,22 +27,22 @@ it('the hash of a suite is that of its file', () => {
     const text = readFileSync(file(`${name}.tsv`), 'utf8')
     expect([name, createHash('sha256').update(text).digest('hex')]).toEqual([name, sha256])
     expect([name, text.trimEnd().split('\n').length]).toEqual([name, items])
-    const ids = suites.items(name).map(({ id }) => id)
+    const ids = suites.listItems(name).map(({ id }) => id)
     expect(new Set(ids).size).toBe(ids.length)
   }
 })
 
 it.each(['smoke', 'original'])('the engine makes the suite %s as it was frozen', async (name) => {
   const { suites } = world.service
-  const ids = suites.items(name).map(({ id }) => id)
+  const ids = suites.listItems(name).map(({ id }) => id)
   const questions = await questionsOf(ids)
-  expect(suiteHash(ids.map((id, k) => ({ id, question: questions[k] ?? '' })))).toBe(suites.find(name).sha256)
+  expect(computeSuiteHash(ids.map((id, k) => ({ id, question: questions[k] ?? '' })))).toBe(suites.require(name).sha256)
 })
 
 it.each(['full', 'ladder', 'easy', 'hard'])(
   'the engine makes items of the suite %s as they were frozen',
   async (name) => {
-    const some = world.service.suites.items(name).filter((_, k) => k % 211 === 0)
+    const some = world.service.suites.listItems(name).filter((_, k) => k % 211 === 0)
     expect(await questionsOf(some.map(({ id }) => id))).toEqual(some.map(({ question }) => question))
   },
   60_000,
@@ -50,7 +50,7 @@ it.each(['full', 'ladder', 'easy', 'hard'])(
 
 it('the server’s own suites have seeds that no client and no training item has', () => {
   const { suites } = world.service
-  const seedsOf = (name: string) => new Set(suites.recipes(name).map(({ seed }) => seed))
+  const seedsOf = (name: string) => new Set(suites.listRecipes(name).map(({ seed }) => seed))
   for (const name of ['original', 'full', 'ladder', 'smoke'])
     for (const seed of seedsOf(name)) expect(seed >= 2 ** 30 && seed < 2 ** 31).toBe(true)
   for (const name of ['easy', 'hard']) expect([...seedsOf(name)]).toEqual([45])
@@ -59,7 +59,7 @@ it('the server’s own suites have seeds that no client and no training item has
 it('an eval fails when an item is not as it was frozen, and says which', async () => {
   const { samples, redis } = world.service
   const spoil = async (id: string): Promise<string> => {
-    const [line = ''] = await samples.items(id)
+    const [line = ''] = await samples.listItems(id)
     await redis.lset(`{${world.prefix}:sampling:${id}}:items`, 0, line.replace(/.{8}$/, '00000000'))
     return line.split('\t')[0] ?? ''
   }

@@ -4,9 +4,9 @@ import { mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, inject, it } from 'vitest'
-import { startServer } from '../../scripts/with-server.ts'
-import { claimEngine } from '../../src/store/engine-claim.ts'
-import { keysUnder } from '../../src/store/keys.ts'
+import { startChildServer } from '../../scripts/with-server.ts'
+import { claimEngineVersion } from '../../src/store/engine-claim.ts'
+import { createRedisKeys } from '../../src/store/keys.ts'
 import { connectForRequests } from '../../src/store/redis.ts'
 import { openWorld, until } from '../world.ts'
 import { clientOf } from './server.ts'
@@ -77,12 +77,17 @@ it('a server with another engine version on the same Redis is waited for, and re
   const url = inject('redisUrl')
   const prefix = `two-${process.pid}`
   const redis = connectForRequests({ url, prefix })
-  const keys = keysUnder(prefix)
+  const keys = createRedisKeys(prefix)
   const said: string[] = []
   const say = (other: string) => void said.push(other)
-  const other = await claimEngine(redis, keys, { version: '0.0.1', name: 'other', onWait: say, onLost: say })
+  const other = await claimEngineVersion(redis, keys, {
+    version: '0.0.1',
+    processName: 'other',
+    onConflict: say,
+    onClaimLost: say,
+  })
   const env = { REDIS_URL: url, REDIS_PREFIX: prefix, API_PROCESSES: '1', WORKERS: '1', ENGINE_HOSTS: '1' }
-  const refusal = await startServer(env).then(
+  const refusal = await startChildServer(env).then(
     async (server) => `it started${await server.stop()}`,
     (error: Error) => error.message,
   )
@@ -90,8 +95,13 @@ it('a server with another engine version on the same Redis is waited for, and re
   expect(refusal).toContain('REDIS_PREFIX')
   await other?.close()
   // The other has ended: this one starts at once, and now the other waits for it.
-  const server = await startServer(env)
-  const later = claimEngine(redis, keys, { version: '0.0.1', name: 'other', onWait: say, onLost: say })
+  const server = await startChildServer(env)
+  const later = claimEngineVersion(redis, keys, {
+    version: '0.0.1',
+    processName: 'other',
+    onConflict: say,
+    onClaimLost: say,
+  })
   try {
     expect((await clientOf(server.url).post('r', 'g', 'wait=30')).body.status).toBe('scored')
     expect(said).toContain('0.1.25')

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { startServer } from '../../scripts/with-server.ts'
+import { startChildServer } from '../../scripts/with-server.ts'
 import { until } from '../world.ts'
 import { clientOf } from './server.ts'
 
@@ -12,7 +12,7 @@ const SLOW = { timeout: 240_000 }
 const SMALL = { API_PROCESSES: '1', WORKERS: '1', ENGINE_HOSTS: '1' }
 
 it('the private Redis killed: it is started again, and nothing accepted is lost', SLOW, async () => {
-  const server = await startServer(SMALL)
+  const server = await startChildServer(SMALL)
   const client = clientOf(server.url)
   try {
     expect((await client.post('killed', 'before', 'wait=30')).body.status).toBe('scored')
@@ -30,7 +30,7 @@ it(
   'ended under load: requests in hand are answered whole, what was accepted is scored after the next start',
   SLOW,
   async () => {
-    const server = await startServer(SMALL)
+    const server = await startChildServer(SMALL)
     const client = clientOf(server.url)
     await client.post('load', 'warm', 'wait=30')
     const accepted: string[] = []
@@ -68,7 +68,7 @@ it(
       (alive) => !alive,
       60_000,
     )
-    const again = await startServer({ ...SMALL, DATA_DIR: server.dataDir })
+    const again = await startChildServer({ ...SMALL, DATA_DIR: server.dataDir })
     try {
       await clientOf(again.url).expectKept('load', accepted)
     } finally {
@@ -85,7 +85,7 @@ it.skipIf(!isRoot)('disk full: posts get 503, and with space all goes on by itse
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'tmpfs', disk])
   const dataDir = join(disk, 'data')
   mkdirSync(dataDir)
-  const server = await startServer({ ...SMALL, DATA_DIR: dataDir })
+  const server = await startChildServer({ ...SMALL, DATA_DIR: dataDir })
   const client = clientOf(server.url)
   try {
     expect((await client.post('disk', 'before', 'wait=30')).body.status).toBe('scored')
@@ -128,7 +128,7 @@ it('the clock jumps by a day, forth and back: nothing stops and nothing is lost'
   const offset = join(folder, 'offset')
   writeFileSync(offset, '0')
   const clock = join(import.meta.dirname, 'clock.ts')
-  const server = await startServer({ ...SMALL, NODE_OPTIONS: `--import=${clock}`, CLOCK_OFFSET_FILE: offset })
+  const server = await startChildServer({ ...SMALL, NODE_OPTIONS: `--import=${clock}`, CLOCK_OFFSET_FILE: offset })
   const client = clientOf(server.url)
   const groups: string[] = []
   try {

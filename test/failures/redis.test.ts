@@ -50,7 +50,7 @@ it('gone: posts get 503 and a time to ask again, the rest lives on; afterwards a
     detail: 'rewards',
   })
   expect(plain.body).toEqual({ rewards: [1] }) // the plain reward function needs no Redis
-  part.redis.startAgain()
+  part.redis.restart()
   await part.postUntilScored('gone', 'refused')
   await part.expectKept('gone', ['before', 'q1', 'q2', 'q3', 'refused'])
   await counted('gone', 5)
@@ -65,7 +65,7 @@ it('slow: requests wait, and end with 503 where it takes too long; nothing is do
   expect(meanwhile.status).toBe(200) // nobody else waits
   const ended = await waiting // the deadline of a command ends it
   expect([ended.status, ended.body.code]).toEqual([503, 'redis_unavailable'])
-  part.redis.goOn()
+  part.redis.resume()
   await part.postUntilScored('slow', 'waiting') // it may have been accepted meanwhile: it counts once
   await part.expectKept('slow', ['before', 'waiting'])
   await counted('slow', 2)
@@ -75,7 +75,7 @@ it('restarted empty: what it held is gone, as it must be, and the server goes on
   expect((await part.post('empty', 'before', 'wait=30')).body.status).toBe('scored')
   await part.redis.kill()
   rmSync(part.redis.folder, { recursive: true })
-  part.redis.startAgain()
+  part.redis.restart()
   await part.postUntilScored('empty', 'after')
   expect((await part.call('GET', '/rollouts/before?run=empty')).body.code).toBe('unknown_group')
   await part.expectKept('empty', ['after'])

@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePairs, LoopbackRedis } from '../../scripts/loopback-redis.ts'
-import { type RunningServer, startServer } from '../../scripts/with-server.ts'
-import { redisServer } from '../../src/prepare/private-redis.ts'
+import { findFreePortPairs, LoopbackRedis } from '../../scripts/loopback-redis.ts'
+import { type ChildServer, startChildServer } from '../../scripts/with-server.ts'
+import { resolveRedisBinary } from '../../src/prepare/private-redis.ts'
 import { type Answer, until } from '../world.ts'
 
 export interface Client {
@@ -61,7 +61,7 @@ function rewardsOf(body: { verdicts: { reward: number }[] }): number[] {
 }
 
 export interface Besieged extends Client {
-  server: RunningServer
+  server: ChildServer
   redis: LoopbackRedis
   stop(): Promise<void>
 }
@@ -69,10 +69,10 @@ export interface Besieged extends Client {
 /** A server on a Redis of its own that stands beside it. */
 export async function serverOnRedis(env: Record<string, string> = {}): Promise<Besieged> {
   const folder = mkdtempSync(join(tmpdir(), 'rgs-failures-'))
-  const [port = 0] = await freePairs(1)
-  const redis = new LoopbackRedis(await redisServer(console.log), folder, port, {})
+  const [port = 0] = await findFreePortPairs(1)
+  const redis = new LoopbackRedis(await resolveRedisBinary(console.log), folder, port, {})
   await redis.client.ping()
-  const server = await startServer({
+  const server = await startChildServer({
     REDIS_URL: `redis://127.0.0.1:${port}`,
     API_PROCESSES: '1',
     WORKERS: '1',

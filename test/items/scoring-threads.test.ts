@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, expect, it } from 'vitest'
-import type { RuleParts } from '../../src/items/rule.ts'
-import { ScoringThreads } from '../../src/items/scoring-threads.ts'
+import type { RuleSpec } from '../../src/items/rule.ts'
+import { ScorerThreadPool } from '../../src/items/scoring-threads.ts'
 
-const open: ScoringThreads[] = []
-function threads(most = 2, deadlineMs = 10_000): ScoringThreads {
-  const opened = new ScoringThreads(most, deadlineMs)
+const open: ScorerThreadPool[] = []
+function threads(most = 2, deadlineMs = 10_000): ScorerThreadPool {
+  const opened = new ScorerThreadPool(most, deadlineMs)
   open.push(opened)
   return opened
 }
@@ -13,7 +13,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((opened) => opened.close()))
 })
 
-const parts = (task: string, answer: string, metadata: unknown = {}, config = {}): RuleParts => ({
+const parts = (task: string, answer: string, metadata: unknown = {}, config = {}): RuleSpec => ({
   task,
   entry: { answer, metadata },
   config,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { prepareItems } from '../../src/jobs/prepare-items.ts'
+import { createPrefetchItemsProcessor } from '../../src/jobs/prepare-items.ts'
 
 const RUN = { epoch: 1, counters: {} }
 
@@ -10,8 +10,10 @@ async function tried(goodEvery: number): Promise<number> {
     begin: async (_run: object, most: number) =>
       Array.from({ length: Math.min(most, 200 - count) }, () => Promise.resolve(++count % goodEvery === 0)),
   }
-  const parts = { runs: { look: async () => RUN }, preparation } as unknown as Parameters<typeof prepareItems>[0]
-  await prepareItems(parts)({ run: 'r', epoch: 1 }, { signal: new AbortController().signal })
+  const parts = { runs: { look: async () => RUN }, preparation } as unknown as Parameters<
+    typeof createPrefetchItemsProcessor
+  >[0]
+  await createPrefetchItemsProcessor(parts)({ run: 'r', epoch: 1 }, { signal: new AbortController().signal })
   return count
 }
 

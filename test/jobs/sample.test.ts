@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { Fault, type FaultCode } from '../../src/faults.ts'
-import { sample } from '../../src/jobs/sample.ts'
+import { type ErrorCode, ServiceError } from '../../src/faults.ts'
+import { createGenerateSamplesProcessor } from '../../src/jobs/sample.ts'
 
 const ID = 'eval-0123456789ab'
 
 /** A lane of an eval whose samples fail as many times as told before they are had; and what it was ended with. */
-function lane(total: number, failures: (sample: number) => FaultCode[]) {
+function lane(total: number, failures: (sample: number) => ErrorCode[]) {
   const left = Array.from({ length: total }, (_, k) => failures(k))
   const ends: string[] = []
   let at = 0
@@ -19,12 +19,14 @@ function lane(total: number, failures: (sample: number) => FaultCode[]) {
   const evalSampler = {
     async sample(_found: unknown, _spec: unknown, sample: number) {
       const code = left[sample]?.shift()
-      if (code) throw new Fault(code, 'not now')
+      if (code) throw new ServiceError(code, 'not now')
       at++
     },
   }
   const results = { end: async (_id: string, status: string) => void ends.push(status) }
-  const job = sample({ samplings, samples, evalSampler, results } as unknown as Parameters<typeof sample>[0])
+  const job = createGenerateSamplesProcessor({ samplings, samples, evalSampler, results } as unknown as Parameters<
+    typeof createGenerateSamplesProcessor
+  >[0])
   const turn = () => job({ sampling: ID, lane: 0 }, { signal: new AbortController().signal })
   return { ends, turn }
 }

@@ -1,17 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { Fault } from '../../src/faults.ts'
-import { scoreGroup } from '../../src/jobs/score-group.ts'
-import { sweep } from '../../src/jobs/sweep.ts'
-import { ENGINE_DOWN } from '../../src/queue/catalogue.ts'
-import { pack, unpackAbout } from '../../src/store/payload.ts'
+import { ServiceError } from '../../src/faults.ts'
+import { createScoreGroupProcessor } from '../../src/jobs/score-group.ts'
+import { requeueLostGroups } from '../../src/jobs/sweep.ts'
+import { REQUEUE_ENGINE_DOWN } from '../../src/queue/catalogue.ts'
+import { packGroup, unpackMetadata } from '../../src/store/payload.ts'
 
 const MB = 2 ** 20
 const GROUPS = 6
 const UP = { health: () => ({ ok: true }) }
 const DOWN = { health: () => ({ ok: false, detail: 'gone' }) }
 
-const jobOf = (parts: object) => scoreGroup(parts as unknown as Parameters<typeof scoreGroup>[0])
+const jobOf = (parts: object) =>
+  createScoreGroupProcessor(parts as unknown as Parameters<typeof createScoreGroupProcessor>[0])
 
 /** How many of several groups are read at once. */
 async function atOnce(textBytes: number, hint?: { text_bytes: number }): Promise<number> {
@@ -39,8 +40,8 @@ it('holds many small groups at once, and of large ones as many as have room', as
 })
 
 it('counts texts as they are unpacked, however well they pack', () => {
-  const { about, texts } = pack({ item_id: 'x', rollouts: [{ completion: 'a'.repeat(MB) }] }, true)
-  expect(unpackAbout(about).text_bytes).toBeGreaterThan(MB)
+  const { metadata: about, texts } = packGroup({ item_id: 'x', rollouts: [{ completion: 'a'.repeat(MB) }] }, true)
+  expect(unpackMetadata(about).text_bytes).toBeGreaterThan(MB)
   expect(texts.byteLength).toBeLessThan(MB / 100)
 })
 
@@ -49,12 +50,12 @@ it('waits for the engine however often it is down, also at its last try, and rea
   const groups = {
     async queued() {
       reads++
-      throw new Fault('engine_unavailable', 'gone')
+      throw new ServiceError('engine_unavailable', 'gone')
     },
   }
   const job = jobOf({ engine: { health: () => engine.health() }, groups })
   const ask = () => job({ run: 'r', epoch: 1, group: 'g', text_bytes: 1 }, { last: true })
-  for (let k = 0; k < 20; k++) expect(await ask()).toEqual(ENGINE_DOWN)
+  for (let k = 0; k < 20; k++) expect(await ask()).toEqual(REQUEUE_ENGINE_DOWN)
   expect(reads).toBe(1)
   engine = UP
   await ask()
@@ -62,7 +63,7 @@ it('waits for the engine however often it is down, also at its last try, and rea
 })
 
 it('only the engine is waited for', async () => {
-  const fault = new Fault('redis_unavailable', 'gone')
+  const fault = new ServiceError('redis_unavailable', 'gone')
   const job = jobOf({ engine: UP, groups: { queued: () => Promise.reject(fault) } })
   await expect(job({ run: 'r', epoch: 1, group: 'g', text_bytes: 1 }, { last: true })).rejects.toBe(fault)
 })
@@ -74,7 +75,8 @@ it('is given no further job for a group that waits for the engine', async () => 
     groups: { pendingSince: async () => ['g'] },
     producer: { add: async (_: string, jobs: unknown[]) => void added.push(...jobs) },
   }
-  const swept = (engine: object) => sweep({ ...parts, engine } as unknown as Parameters<typeof sweep>[0], 1)
+  const swept = (engine: object) =>
+    requeueLostGroups({ ...parts, engine } as unknown as Parameters<typeof requeueLostGroups>[0], 1)
   expect([await swept(DOWN), added.length]).toEqual([0, 0])
   expect([await swept(UP), added.length]).toEqual([1, 1])
 })

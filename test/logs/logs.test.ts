@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openLog } from '../../src/log.ts'
-import { FormatFaults } from '../../src/logs/format-faults.ts'
+import { createLogger } from '../../src/log.ts'
+import { FormatErrorLogger } from '../../src/logs/format-faults.ts'
 import { aboutItem, ids, postGroups, right } from '../dumps/dumping.ts'
 import { openWorld, until, type World } from '../world.ts'
 
@@ -68,7 +68,7 @@ it('nothing of a completion, no answer and no key stands at info level', async (
 
 it('fields with keys and answers are struck out, and an error loses the command it carries', () => {
   const out: string[] = []
-  const log = openLog('info', 'x', { write: (line) => out.push(line) })
+  const log = createLogger('info', 'x', { write: (line) => out.push(line) })
   const error = Object.assign(new Error('READONLY'), { command: { name: 'evalsha', args: ['XYZZY'] }, code: 'E1' })
   log.info({ model: { name: 'm', api_key: 'SECRET' }, headers: { authorization: 'Bearer SECRET' } }, 'a')
   log.info({ api_key: 'SECRET', entry: { answer: 'XYZZY' }, headers: { 'x-api-key': 'SECRET' } }, 'b')
@@ -146,13 +146,13 @@ it('a curriculum that moves says from where to where', async () => {
 
 it('format faults are counted, one line a run', () => {
   const out: Line[] = []
-  const faults = new FormatFaults(openLog('info', 'x', { write: (line) => out.push(JSON.parse(line)) }))
+  const faults = new FormatErrorLogger(createLogger('info', 'x', { write: (line) => out.push(JSON.parse(line)) }))
   const verdict = (fault: 'no_answer' | 'many_answers' | null) =>
     ({ status: 'scored', reward: 0, score: 0, answer: null, fault, penalty: 0, advantage: 0 }) as const
   faults.add('a', [verdict('no_answer'), verdict(null), verdict('many_answers')])
   faults.add('a', [verdict('no_answer')])
   faults.add('b', [verdict(null)])
-  faults.tell()
+  faults.flush()
   faults.close()
   expect(out).toEqual([expect.objectContaining({ run: 'a', rollouts: 4, faults: { no_answer: 2, many_answers: 1 } })])
 })

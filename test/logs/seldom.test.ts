@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
-import { openLog } from '../../src/log.ts'
-import { seldom } from '../../src/logs/seldom.ts'
-import { freePort } from '../../src/prepare/own-server.ts'
-import { tellIfRedisIsAway } from '../../src/redis-away.ts'
+import { createLogger } from '../../src/log.ts'
+import { throttledLog } from '../../src/logs/seldom.ts'
+import { getFreePort } from '../../src/prepare/own-server.ts'
+import { warnIfRedisUnreachable } from '../../src/redis-away.ts'
 import { until } from '../world.ts'
 
 it('an error that comes over and over is told once in a while, with how many came meanwhile; others at once', async () => {
   const told: [string, number][] = []
-  const tell = seldom((error, untold) => void told.push([String(error), untold]), 200)
+  const tell = throttledLog((error, untold) => void told.push([String(error), untold]), 200)
   for (let k = 0; k < 100; k++) tell('away')
   tell('other')
   expect(told).toEqual([
@@ -26,8 +26,12 @@ it('an error that comes over and over is told once in a while, with how many cam
 
 it('a Redis that is away at the start is named in one line, without its password', async () => {
   const lines: string[] = []
-  const url = `redis://:secret@127.0.0.1:${await freePort()}`
-  await tellIfRedisIsAway(url, openLog('info', 'test', { write: (line: string) => void lines.push(line) }), 100)
+  const url = `redis://:secret@127.0.0.1:${await getFreePort()}`
+  await warnIfRedisUnreachable(
+    url,
+    createLogger('info', 'test', { write: (line: string) => void lines.push(line) }),
+    100,
+  )
   expect(lines).toHaveLength(1)
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({
     level: 40,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { METRICS } from '../../src/metrics/catalogue.ts'
-import { exposition } from '../../src/metrics/exposition.ts'
-import { Meters } from '../../src/metrics/meters.ts'
-import { Tally } from '../../src/store/sums.ts'
+import { formatExposition } from '../../src/metrics/exposition.ts'
+import { MetricsRecorder } from '../../src/metrics/meters.ts'
+import { SharedCounter } from '../../src/store/sums.ts'
 import { openWorld, until, type World } from '../world.ts'
 import { type Reading, readMetrics } from './reading.ts'
 
@@ -108,16 +108,16 @@ it('while Redis is away it tells of itself, and no counters that would seem to f
 })
 
 it('a bucket holds all that is not above its end, and what another version counted is left out', async () => {
-  const tallies = new Map<string, Tally>()
+  const tallies = new Map<string, SharedCounter>()
   const tally = (field: string) => {
-    const made = new Tally()
+    const made = new SharedCounter()
     tallies.set(field, made)
     return made
   }
-  const meters = new Meters({ tally })
+  const meters = new MetricsRecorder({ getOrCreate: tally })
   for (const reward of [-2, 0, 0.25, 1]) meters.observe('rgs_reward', {}, reward)
-  const sums = [...tallies].map(([field, { amount }]): [string, number] => [field, amount])
-  const reading = readMetrics(await exposition([...sums, ['["rgs_gone_total","x"]', 3]], []))
+  const sums = [...tallies].map(([field, { pendingAmount: amount }]): [string, number] => [field, amount])
+  const reading = readMetrics(await formatExposition([...sums, ['["rgs_gone_total","x"]', 3]], []))
   const at = (le: string) => sum(reading, 'rgs_reward_bucket', { le })
   expect([at('-1'), at('0'), at('0.2'), at('0.3'), at('1'), at('+Inf')]).toEqual([1, 2, 2, 3, 4, 4])
   expect(sum(reading, 'rgs_reward_sum')).toBe(-0.75)

@@ -1,13 +1,14 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
-import { assertCallable, CallRefused, guardedFetch } from '../../src/models/guarded-fetch.ts'
-import { Model, NoReply } from '../../src/models/model.ts'
-import { type Reach, reachOf, refusalOf } from '../../src/models/reach.ts'
+import { assertModelUrlAllowed, BlockedRequestError, createGuardedFetch } from '../../src/models/guarded-fetch.ts'
+import { ModelClient, ModelRequestError } from '../../src/models/model.ts'
+import { buildEgressPolicy, type EgressPolicy, getDenialReason } from '../../src/models/reach.ts'
 
-const nowhere: Reach = { loopback: false, hosts: [] }
-const here: Reach = { loopback: true, hosts: [] }
-const allowed = (address: string, reach: Reach, host = address) => refusalOf(address, host, reach) === undefined
+const nowhere: EgressPolicy = { loopback: false, hosts: [] }
+const here: EgressPolicy = { loopback: true, hosts: [] }
+const allowed = (address: string, reach: EgressPolicy, host = address) =>
+  getDenialReason(address, host, reach) === undefined
 
 const open: Server[] = []
 afterEach(() => {
@@ -48,33 +49,33 @@ it('public addresses may be called, loopback only from a server bound to it, pri
 })
 
 it('link-local, metadata and other special addresses are never called, whatever names them', () => {
-  const all: Reach = { loopback: true, hosts: ['0.0.0.0/0', '::/0', 'named'] }
+  const all: EgressPolicy = { loopback: true, hosts: ['0.0.0.0/0', '::/0', 'named'] }
   const never = ['169.254.169.254', '169.254.1.1', 'fe80::1', 'fd00:ec2::254', '100.100.100.200', '168.63.129.16']
   for (const address of [...never, '0.0.0.0', '::', '224.0.0.1', '255.255.255.255', '64:ff9b::7f00:1', '2002:7f00:1::'])
     expect([address, allowed(address, all, 'named')]).toEqual([address, false])
 })
 
 it('a server on every address is not bound to loopback', () => {
-  expect(reachOf({ HOST: '127.0.0.1', MODEL_HOSTS: [] }).loopback).toBe(true)
-  expect(reachOf({ HOST: '::1', MODEL_HOSTS: [] }).loopback).toBe(true)
-  expect(reachOf({ HOST: '0.0.0.0', MODEL_HOSTS: [] }).loopback).toBe(false)
+  expect(buildEgressPolicy({ HOST: '127.0.0.1', MODEL_HOSTS: [] }).loopback).toBe(true)
+  expect(buildEgressPolicy({ HOST: '::1', MODEL_HOSTS: [] }).loopback).toBe(true)
+  expect(buildEgressPolicy({ HOST: '0.0.0.0', MODEL_HOSTS: [] }).loopback).toBe(false)
 })
 
 it('spellings of an address are seen through, and names looked up', async () => {
   for (const url of ['http://2130706433/v1', 'http://0x7f.1/v1', 'http://[::ffff:7f00:1]/v1', 'http://localhost/v1'])
-    await expect(assertCallable(url, nowhere)).rejects.toMatchObject({ code: 'invalid_request' })
-  await expect(assertCallable('http://localhost:9/v1', here)).resolves.toBeUndefined()
-  await expect(assertCallable('http://no-such-name.invalid/v1', here)).rejects.toMatchObject({
+    await expect(assertModelUrlAllowed(url, nowhere)).rejects.toMatchObject({ code: 'invalid_request' })
+  await expect(assertModelUrlAllowed('http://localhost:9/v1', here)).resolves.toBeUndefined()
+  await expect(assertModelUrlAllowed('http://no-such-name.invalid/v1', here)).rejects.toMatchObject({
     code: 'invalid_request',
   })
 })
 
 it('is judged again at the moment of connecting: by address and by name', async () => {
   const { url, times } = await serve(() => ({ status: 200, body: good }))
-  const guarded = guardedFetch(nowhere)
+  const guarded = createGuardedFetch(nowhere)
   for (const address of [url, url.replace('127.0.0.1', 'localhost')]) {
     const error = await guarded.fetch(address).catch((cause: Error) => cause)
-    expect((error as Error).cause).toBeInstanceOf(CallRefused)
+    expect((error as Error).cause).toBeInstanceOf(BlockedRequestError)
   }
   expect(times).toHaveLength(0)
   await guarded.close()
@@ -86,10 +87,14 @@ it('redirects are refused and not tried again', async () => {
     headers: { location: 'http://169.254.169.254/' },
     body: '',
   }))
-  const guarded = guardedFetch(here)
-  const asked = new Model({ name: 'm', base_url: url }, guarded).ask(messages, asking, new AbortController().signal)
+  const guarded = createGuardedFetch(here)
+  const asked = new ModelClient({ name: 'm', base_url: url }, guarded).complete(
+    messages,
+    asking,
+    new AbortController().signal,
+  )
   await expect(asked).rejects.toThrow(/redirects/)
-  await expect(asked).rejects.toBeInstanceOf(NoReply)
+  await expect(asked).rejects.toBeInstanceOf(ModelRequestError)
   expect(times).toHaveLength(1)
   await guarded.close()
 })
@@ -98,8 +103,8 @@ it('Retry-After is honoured to the second', async () => {
   const { url, times } = await serve((attempt) =>
     attempt === 0 ? { status: 429, headers: { 'retry-after': '1' }, body: '{}' } : { status: 200, body: good },
   )
-  const guarded = guardedFetch(here)
-  const reply = await new Model({ name: 'm', base_url: url }, guarded).ask(
+  const guarded = createGuardedFetch(here)
+  const reply = await new ModelClient({ name: 'm', base_url: url }, guarded).complete(
     messages,
     asking,
     new AbortController().signal,
@@ -117,8 +122,12 @@ it('retry-after-ms goes before Retry-After, and what is no number in it is passe
     const { url, times } = await serve((attempt) =>
       attempt === 0 ? { status: 503, headers, body: '{}' } : { status: 200, body: good },
     )
-    const guarded = guardedFetch(here)
-    await new Model({ name: 'm', base_url: url }, guarded).ask(messages, asking, new AbortController().signal)
+    const guarded = createGuardedFetch(here)
+    await new ModelClient({ name: 'm', base_url: url }, guarded).complete(
+      messages,
+      asking,
+      new AbortController().signal,
+    )
     const [first = 0, second = 0] = times
     expect(second - first).toBeGreaterThanOrEqual(least - 5)
     expect(second - first).toBeLessThan(most)
@@ -129,8 +138,12 @@ it('retry-after-ms goes before Retry-After, and what is no number in it is passe
 it('a completion is taken from a server that does not call it JSON', async () => {
   for (const type of ['text/plain', 'text/html; charset=utf-8', '']) {
     const { url } = await serve(() => ({ status: 200, headers: { 'content-type': type }, body: good }))
-    const guarded = guardedFetch(here)
-    const asked = new Model({ name: 'm', base_url: url }, guarded).ask(messages, asking, new AbortController().signal)
+    const guarded = createGuardedFetch(here)
+    const asked = new ModelClient({ name: 'm', base_url: url }, guarded).complete(
+      messages,
+      asking,
+      new AbortController().signal,
+    )
     expect(await asked).toEqual({ content: 'yes', finish_reason: 'stop' })
     await guarded.close()
   }
@@ -144,9 +157,9 @@ it('what is no completion is told in the server’s own words, without the key',
   }
   for (const [body, words] of Object.entries(bodies)) {
     const { url } = await serve(() => ({ status: 200, headers: { 'content-type': 'text/html' }, body }))
-    const guarded = guardedFetch(here)
-    const model = new Model({ name: 'm', base_url: url, api_key: 'k-secret' }, guarded)
-    const asked = model.ask(messages, { ...asking, retries: 0 }, new AbortController().signal)
+    const guarded = createGuardedFetch(here)
+    const model = new ModelClient({ name: 'm', base_url: url, api_key: 'k-secret' }, guarded)
+    const asked = model.complete(messages, { ...asking, retries: 0 }, new AbortController().signal)
     await expect(asked).rejects.toMatchObject({
       message: expect.stringMatching(/^the answer is no chat completion: /),
     })
@@ -157,9 +170,9 @@ it('what is no completion is told in the server’s own words, without the key',
 
 it('an abort ends the wait at once', async () => {
   const { url } = await serve(() => ({ status: 429, headers: { 'retry-after': '500' }, body: '{}' }))
-  const guarded = guardedFetch(here)
+  const guarded = createGuardedFetch(here)
   const abort = new AbortController()
-  const asked = new Model({ name: 'm', base_url: url }, guarded).ask(messages, asking, abort.signal)
+  const asked = new ModelClient({ name: 'm', base_url: url }, guarded).complete(messages, asking, abort.signal)
   setTimeout(() => abort.abort(), 50)
   await expect(asked).rejects.toMatchObject({ name: 'AbortError' })
   await guarded.close()

@@ -4,17 +4,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readNumbers } from '../../src/number-lists/number-lists.ts'
-import type { Numbers } from '../../src/number-lists/numbers.ts'
+import { parseNumberList } from '../../src/number-lists/number-lists.ts'
+import type { NumberArray } from '../../src/number-lists/numbers.ts'
 import { decimal, halfway, logProbability, longDecimal, nearHalfway, pythonText } from './decimals.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const PIECE = 65536
 
 /** Reads between other bytes, where a list stands in a body. */
-function list(inside: string): Numbers | undefined {
+function list(inside: string): NumberArray | undefined {
   const bytes = Buffer.from(`{"a":[${inside}],"b":[1,2]}`, 'latin1')
-  return readNumbers(bytes, 6, 6 + inside.length)
+  return parseNumberList(bytes, 6, 6 + inside.length)
 }
 
 function read(inside: string): Float64Array | undefined {

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Fault } from '../../src/faults.ts'
-import { readJson } from '../../src/plugins/bodies.ts'
+import { ServiceError } from '../../src/faults.ts'
+import { parseJsonBytes } from '../../src/plugins/bodies.ts'
 
-const read = (text: string) => readJson(Buffer.from(text))
+const read = (text: string) => parseJsonBytes(Buffer.from(text))
 const faultOf = (text: string) => {
   try {
     read(text)
     return 'read'
   } catch (error) {
-    return error instanceof Fault ? error.code : error
+    return error instanceof ServiceError ? error.code : error
   }
 }
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Fault } from '../../src/faults.ts'
-import { areNumbers } from '../../src/number-lists/numbers.ts'
-import { readBody, readJson } from '../../src/plugins/bodies.ts'
-import { pack } from '../../src/store/payload.ts'
+import { ServiceError } from '../../src/faults.ts'
+import { isNumberArray } from '../../src/number-lists/numbers.ts'
+import { parseBody, parseJsonBytes } from '../../src/plugins/bodies.ts'
+import { packGroup } from '../../src/store/payload.ts'
 import { GroupInput } from '../../src/words/rollout.ts'
 
 /** So large that its lists are read apart. */
@@ -12,7 +12,7 @@ const NAMES = ['tokens', 'masks', 'logprobs'] as const
 
 /** Lists of numbers as they were sent. */
 function plain(value: unknown): unknown {
-  if (areNumbers(value)) return Array.from<number>(value).map((x) => (Number.isNaN(x) ? null : x))
+  if (isNumberArray(value)) return Array.from<number>(value).map((x) => (Number.isNaN(x) ? null : x))
   if (Array.isArray(value)) return value.map(plain)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, plain(field)]))
@@ -21,7 +21,7 @@ function faultOf(text: string, read: (body: Buffer) => unknown) {
   try {
     return { read: plain(read(Buffer.from(text))) }
   } catch (error) {
-    return error instanceof Fault ? { code: error.code, message: error.message } : error
+    return error instanceof ServiceError ? { code: error.code, message: error.message } : error
   }
 }
 
@@ -59,7 +59,7 @@ describe('a large body', () => {
           null,
           space,
         )
-        expect(plain(readBody(Buffer.from(body)))).toEqual(JSON.parse(body))
+        expect(plain(parseBody(Buffer.from(body)))).toEqual(JSON.parse(body))
       }),
     )
   })
@@ -69,7 +69,7 @@ describe('a large body', () => {
     const lists = { tokens: list, masks: list, logprobs: list }
     const rollout = { ...lists, arrays: lists, extra: lists }
     for (const body of [{ rollouts: [rollout] }, { groups: [{ rollouts: [rollout], extra: lists }] }]) {
-      const read = readBody(Buffer.from(JSON.stringify(padded(body)))) as Record<string, { rollouts: object[] }[]>
+      const read = parseBody(Buffer.from(JSON.stringify(padded(body)))) as Record<string, { rollouts: object[] }[]>
       const found = (read.groups?.[0]?.rollouts ?? read.rollouts)?.[0]
       for (const name of NAMES) expect(found).toHaveProperty(name, Float64Array.from(list))
       expect(found).toMatchObject({ arrays: lists, extra: lists })
@@ -87,8 +87,8 @@ describe('a large body', () => {
         }
         const sent = JSON.stringify(group)
         const spaced = Buffer.from(`${sent.slice(0, -1)}${' '.repeat(70_000)}}`)
-        const [large, small] = [readBody(spaced), readJson(Buffer.from(sent))].map((body) =>
-          pack(GroupInput.parse(body), true),
+        const [large, small] = [parseBody(spaced), parseJsonBytes(Buffer.from(sent))].map((body) =>
+          packGroup(GroupInput.parse(body), true),
         )
         expect(large).toEqual(small)
       }),
@@ -103,7 +103,7 @@ describe('a large body', () => {
       const list = `[${[number, ...Array(length).fill(1)].join()}]`
       const padding = 'x'.repeat(length > 100 ? 70_000 : 0)
       const body = `{"rollouts":[{"completion":"x","${name}":${list}}],"padding":"${padding}"}`
-      const { rollouts } = readBody(Buffer.from(body)) as { rollouts: [] }
+      const { rollouts } = parseBody(Buffer.from(body)) as { rollouts: [] }
       return GroupInput.safeParse({ item_id: 'chain_sum.1.0.WyIwLjEuMjUiLG51bGwse31d', rollouts }).success
     }
 
@@ -134,13 +134,13 @@ describe('a large body', () => {
     (list: string) => `${'{"tokens":['.repeat(100_000)}${list}`,
   ])('that is no JSON is refused in the same words (%#)', (bodyOf) => {
     const text = bodyOf(`[${Array(40_000).fill(1).join()}]`)
-    expect(faultOf(text, readBody)).toMatchObject({ code: 'invalid_json' })
-    expect(faultOf(text, readBody)).toEqual(faultOf(text, readJson))
+    expect(faultOf(text, parseBody)).toMatchObject({ code: 'invalid_json' })
+    expect(faultOf(text, parseBody)).toEqual(faultOf(text, parseJsonBytes))
   })
 
   it('has a million numbers in one list at most', () => {
     const body = (count: number) => `{"rollouts":[{"tokens":[${Array(count).fill(0).join()}]}]}`
-    expect(faultOf(body(1_000_000), readBody)).toHaveProperty('read')
-    expect(faultOf(body(1_000_001), readBody)).toMatchObject({ code: 'invalid_json' })
+    expect(faultOf(body(1_000_000), parseBody)).toHaveProperty('read')
+    expect(faultOf(body(1_000_001), parseBody)).toMatchObject({ code: 'invalid_json' })
   })
 })

@@ -51,7 +51,7 @@ it('requests in hand are answered before the close, whatever they wait for, and 
     ),
   )
   const { runs } = world.service
-  await expect.poll(async () => (await runs.look('closing'))?.counters.groups).toBe(1)
+  await expect.poll(async () => (await runs.get('closing'))?.counters.groups).toBe(1)
   const start = performance.now()
   await world.close()
   for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 20[02] /)
@@ -106,7 +106,7 @@ it('connections that shall spread end with their next answer; those opened later
   }
   const early = connect(port, '127.0.0.1')
   expect(await ask(early)).toMatch(/connection: keep-alive/i)
-  world.app.spread()
+  world.app.rebalanceConnections()
   const late = connect(port, '127.0.0.1')
   expect(await ask(late)).toMatch(/connection: keep-alive/i)
   expect(early.readyState).toBe('open') // who asks nothing is not disturbed
@@ -138,12 +138,12 @@ it('who asks more than once before an answer is not sent away: all of it is answ
     }),
   )
   if (!together || !meanwhile) throw new Error('two connections')
-  world.app.spread()
+  world.app.rebalanceConnections()
   together.socket.write(ask.repeat(20))
   meanwhile.socket.write(slowly)
   const { runs } = world.service
-  await expect.poll(async () => (await runs.look('slow'))?.counters.groups).toBe(1)
-  world.app.spread() // a second time, as a process joins
+  await expect.poll(async () => (await runs.get('slow'))?.counters.groups).toBe(1)
+  world.app.rebalanceConnections() // a second time, as a process joins
   meanwhile.socket.write(ask.repeat(2))
   await expect.poll(together.answers).toBe(21)
   await expect.poll(meanwhile.answers, { timeout: 5000 }).toBe(4)
@@ -157,7 +157,7 @@ it('a connection that is sent away takes the body that nobody reads, so that its
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
   socket.write('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n')
   await once(socket, 'data')
-  world.app.spread()
+  world.app.rebalanceConnections()
   const failed: unknown[] = []
   socket.on('error', (error) => failed.push(error))
   const closed = ended(socket)

@@ -2,7 +2,7 @@ import { get } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openKeyRing } from '../../src/access/key-ring.ts'
+import { loadKeyRing } from '../../src/access/key-ring.ts'
 import { openWorld, type World } from '../world.ts'
 
 let closed: World
@@ -10,7 +10,7 @@ let shared: World
 const FRIEND = 'https://friend.example'
 
 beforeAll(async () => {
-  const keys = openKeyRing({ API_KEYS: 'reader:look', API_KEYS_FILE: undefined })
+  const keys = loadKeyRing({ API_KEYS: 'reader:look', API_KEYS_FILE: undefined })
   ;[closed, shared] = await Promise.all([openWorld(), openWorld({ keys, corsOrigins: [FRIEND] })])
 })
 afterAll(() => Promise.all([closed.close(), shared.close()]))

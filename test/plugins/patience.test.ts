@@ -1,11 +1,11 @@
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { PATIENCE } from '../../src/plugins/patience.ts'
+import { DEFAULT_HTTP_TIMEOUTS } from '../../src/plugins/patience.ts'
 import { openWorld, type World } from '../world.ts'
 
 let world: World
 beforeAll(async () => {
-  world = await openWorld({ patience: { ...PATIENCE, headersMs: 200, requestMs: 400, idleMs: 100 } })
+  world = await openWorld({ patience: { ...DEFAULT_HTTP_TIMEOUTS, headersMs: 200, requestMs: 400, keepAliveMs: 100 } })
   await world.app.listen({ port: 0, host: '127.0.0.1' })
 })
 afterAll(() => world.close())

@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { expect, it } from 'vitest'
-import { addTurns } from '../../src/plugins/turns.ts'
+import { addRequestAdmission } from '../../src/plugins/turns.ts'
 
 /** An app that notes in which turn of the event loop it begins each request. */
 async function noting(): Promise<{ app: FastifyInstance; begun: { turn: number; id: string }[] }> {
@@ -15,7 +15,7 @@ async function noting(): Promise<{ app: FastifyInstance; begun: { turn: number; 
   app.addHook('onClose', async () => {
     ended = true
   })
-  addTurns(app)
+  addRequestAdmission(app)
   for (const url of ['/work', '/livez']) {
     app.get<{ Querystring: { id: string } }>(url, async ({ query }) => {
       begun.push({ turn, id: query.id })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { ScoreBody } from '../../routes/score.ts'
 import { addValidation } from '../../src/plugins/validation.ts'
-import { plainRecipe, RecipeInput } from '../../src/words/recipe.ts'
+import { parsePlainRecipe, RecipeInput } from '../../src/words/recipe.ts'
 
 /** The validator as Fastify is given it. */
 function validate(value: unknown): { value?: unknown; error?: unknown } {
@@ -76,10 +76,10 @@ it('a plain recipe is read as its schema reads it', () => {
   fc.assert(
     fc.property(recipe, (value) => {
       const json = JSON.parse(JSON.stringify(value)) as unknown
-      const plain = plainRecipe(json)
+      const plain = parsePlainRecipe(json)
       if (plain) expect(plain).toEqual(RecipeInput.parse(json))
     }),
     { numRuns: 2000 },
   )
-  expect(plainRecipe({ task: 'chain_sum', index: 3 })).toEqual({ task: 'chain_sum', seed: 0, index: 3 })
+  expect(parsePlainRecipe({ task: 'chain_sum', index: 3 })).toEqual({ task: 'chain_sum', seed: 0, index: 3 })
 })

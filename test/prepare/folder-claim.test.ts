@@ -5,8 +5,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { claimFolder, livingHolder } from '../../src/prepare/folder-claim.ts'
-import { identityOf, type ProcessIdentity } from '../../src/prepare/process-identity.ts'
+import { acquireDataDirLock, getLockHolderPid } from '../../src/prepare/folder-claim.ts'
+import { getProcessIdentity, type ProcessIdentity } from '../../src/prepare/process-identity.ts'
 
 let folder: string
 beforeEach(() => {
@@ -14,8 +14,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-const here = (pid: number) => identityOf(pid)
-const elsewhere = (pid: number) => ({ ...identityOf(pid), world: 'another boot pid:[1]' })
+const here = (pid: number) => getProcessIdentity(pid)
+const elsewhere = (pid: number) => ({ ...getProcessIdentity(pid), world: 'another boot pid:[1]' })
 /** What a killed server leaves: its claim, without who would touch it. */
 function leave(of: ProcessIdentity, ageMs = 0): void {
   writeFileSync(join(folder, 'server.pid'), String(of.pid))
@@ -26,25 +26,25 @@ function leave(of: ProcessIdentity, ageMs = 0): void {
 const REFUSED = /^Another server \(process \d+\) uses .*: stop it, or set DATA_DIR to another folder$/
 
 it('is one server; its number alone is in server.pid, and nothing is left when it ends', async () => {
-  const claim = await claimFolder(folder, here(process.ppid))
+  const claim = await acquireDataDirLock(folder, here(process.ppid))
   expect(readFileSync(join(folder, 'server.pid'), 'utf8')).toBe(String(process.ppid))
-  expect(livingHolder(folder)).toBe(process.ppid)
-  await expect(claimFolder(folder)).rejects.toThrow(REFUSED)
+  expect(getLockHolderPid(folder)).toBe(process.ppid)
+  await expect(acquireDataDirLock(folder)).rejects.toThrow(REFUSED)
   claim.release()
   for (const name of ['server.pid', 'server.claim']) expect(existsSync(join(folder, name))).toBe(false)
-  ;(await claimFolder(folder)).release()
+  ;(await acquireDataDirLock(folder)).release()
 })
 
 it('is not another program that has the number of a killed server by now', async () => {
   leave({ ...here(process.ppid), started: '1' })
-  expect(livingHolder(folder)).toBeUndefined()
-  ;(await claimFolder(folder)).release()
+  expect(getLockHolderPid(folder)).toBeUndefined()
+  ;(await acquireDataDirLock(folder)).release()
 })
 
 it('is nobody where the process has ended', async () => {
   const ended = Number(execFileSync('sh', ['-c', 'echo $$']).toString())
   leave(here(ended))
-  ;(await claimFolder(folder)).release()
+  ;(await acquireDataDirLock(folder)).release()
 })
 
 it.each([
@@ -58,33 +58,33 @@ it.each([
   try {
     await once(other, 'spawn')
     writeFileSync(join(folder, 'server.pid'), String(other.pid))
-    expect(livingHolder(folder)).toBe(ours ? other.pid : undefined)
-    if (ours) await expect(claimFolder(folder)).rejects.toThrow(REFUSED)
-    else (await claimFolder(folder)).release()
+    expect(getLockHolderPid(folder)).toBe(ours ? other.pid : undefined)
+    if (ours) await expect(acquireDataDirLock(folder)).rejects.toThrow(REFUSED)
+    else (await acquireDataDirLock(folder)).release()
   } finally {
     other.kill()
   }
 })
 
 it('is a server of another container as long as it touches its claim, though it has the same number', async () => {
-  const other = await claimFolder(folder, elsewhere(process.pid), 500)
-  await expect(claimFolder(folder, here(process.pid), 2_000)).rejects.toThrow(REFUSED)
-  expect(livingHolder(folder)).toBe(process.pid)
+  const other = await acquireDataDirLock(folder, elsewhere(process.pid), 500)
+  await expect(acquireDataDirLock(folder, here(process.pid), 2_000)).rejects.toThrow(REFUSED)
+  expect(getLockHolderPid(folder)).toBe(process.pid)
   other.release()
 })
 
 it('is who took it over, also when the one before wakes up and ends', async () => {
-  const late = await claimFolder(folder, here(process.ppid))
+  const late = await acquireDataDirLock(folder, here(process.ppid))
   leave(elsewhere(process.pid))
   late.release()
-  expect(livingHolder(folder)).toBe(process.pid)
+  expect(getLockHolderPid(folder)).toBe(process.pid)
 })
 
 it('is nobody where a container was killed: its claim is waited out once, and an old one not at all', async () => {
   leave(elsewhere(process.ppid))
-  ;(await claimFolder(folder, here(process.pid), 300)).release()
+  ;(await acquireDataDirLock(folder, here(process.pid), 300)).release()
   leave(elsewhere(process.ppid), 60_000)
   const started = performance.now()
-  ;(await claimFolder(folder)).release()
+  ;(await acquireDataDirLock(folder)).release()
   expect(performance.now() - started).toBeLessThan(5_000)
 })

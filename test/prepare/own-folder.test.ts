@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { startServer } from '../../scripts/with-server.ts'
-import { claimFolder } from '../../src/prepare/folder-claim.ts'
-import { makeFolder, makePrivateFolder } from '../../src/prepare/own-folder.ts'
-import { PrepareError } from '../../src/prepare/prepare-error.ts'
+import { startChildServer } from '../../scripts/with-server.ts'
+import { acquireDataDirLock } from '../../src/prepare/folder-claim.ts'
+import { createFolder, createPrivateFolder } from '../../src/prepare/own-folder.ts'
+import { StartupError } from '../../src/prepare/prepare-error.ts'
 
 const ADVICE = 'set DATA_DIR to a folder that this user can write to'
 
@@ -15,18 +15,18 @@ it('a folder that cannot be had is a line that names DATA_DIR', async () => {
   writeFileSync(file, '')
   try {
     for (const path of [file, join(file, 'below')]) {
-      expect(() => makeFolder(path)).toThrow(new PrepareError(`${path} is not a folder: ${ADVICE}`))
-      expect(() => makePrivateFolder(path)).toThrow(PrepareError)
+      expect(() => createFolder(path)).toThrow(new StartupError(`${path} is not a folder: ${ADVICE}`))
+      expect(() => createPrivateFolder(path)).toThrow(StartupError)
     }
-    expect(() => makeFolder('/sys/rgs')).toThrow(/^\/sys\/rgs cannot be written \(\w+\): set DATA_DIR/)
-    await expect(claimFolder('/proc')).rejects.toThrow(/^\/proc cannot be written \(\w+\): set DATA_DIR/)
+    expect(() => createFolder('/sys/rgs')).toThrow(/^\/sys\/rgs cannot be written \(\w+\): set DATA_DIR/)
+    await expect(acquireDataDirLock('/proc')).rejects.toThrow(/^\/proc cannot be written \(\w+\): set DATA_DIR/)
   } finally {
     rmSync(folder, { recursive: true })
   }
 })
 
 it('a server that is given a file as its folder says so, without a stack', { timeout: 60_000 }, async () => {
-  const output = await startServer({ DATA_DIR: import.meta.filename }).then(
+  const output = await startChildServer({ DATA_DIR: import.meta.filename }).then(
     async (server) => `it started${await server.stop()}`,
     (error: Error) => error.message,
   )

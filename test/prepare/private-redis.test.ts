@@ -5,8 +5,8 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, st
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { isAlive, startPrivateRedis } from '../../src/prepare/private-redis.ts'
-import { socketPlace } from '../../src/prepare/socket-place.ts'
+import { isProcessAlive, startPrivateRedis } from '../../src/prepare/private-redis.ts'
+import { createRedisSocket } from '../../src/prepare/socket-place.ts'
 
 let folder: string
 beforeEach(() => {
@@ -32,11 +32,11 @@ it('whose data folder has a long path is found again, so that never two write on
   const pid = Number(readFileSync(join(dataDir, 'redis', 'redis.pid'), 'utf8'))
   server.kill('SIGKILL')
   await once(server, 'exit')
-  expect(isAlive(pid)).toBe(true)
+  expect(isProcessAlive(pid)).toBe(true)
   const next = await startPrivateRedis(dataDir, () => {})
   try {
     expect(next.url).toBe(url)
-    expect(isAlive(pid)).toBe(false)
+    expect(isProcessAlive(pid)).toBe(false)
   } finally {
     await next.stop()
   }
@@ -57,11 +57,11 @@ it('keeps its files and its socket from other users, also in a folder that was o
 it('does not put its socket where somebody else has made a link', () => {
   const redis = join(far(), 'redis')
   mkdirSync(redis, { recursive: true })
-  const place = dirname(socketPlace(redis).path)
+  const place = dirname(createRedisSocket(redis).path)
   rmSync(place, { recursive: true })
   symlinkSync(folder, place)
   try {
-    expect(() => socketPlace(redis)).toThrow(/is not a folder of this user/)
+    expect(() => createRedisSocket(redis)).toThrow(/is not a folder of this user/)
   } finally {
     rmSync(place)
   }

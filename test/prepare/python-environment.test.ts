@@ -1,10 +1,10 @@
 import { expect, inject, it } from 'vitest'
-import { preparePython } from '../../src/prepare/python-environment.ts'
+import { ensurePythonEnvironment } from '../../src/prepare/python-environment.ts'
 
 async function told(wanted?: string): Promise<{ python: string; said: string[]; warned: string[] }> {
   const said: string[] = []
   const warned: string[] = []
-  const python = await preparePython(
+  const python = await ensurePythonEnvironment(
     (line) => said.push(line),
     wanted,
     (line) => warned.push(line),

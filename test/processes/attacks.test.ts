@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { Matrix } from '../../scripts/attacks/matrix.ts'
-import { attacks } from '../../scripts/attacks/strings.ts'
-import { type Watch, watchServer } from '../../scripts/attacks/watch.ts'
-import { type RunningServer, startServer } from '../../scripts/with-server.ts'
+import { ExploitMatrix } from '../../scripts/attacks/matrix.ts'
+import { buildExploits } from '../../scripts/attacks/strings.ts'
+import { type ServerWatch, watchServer } from '../../scripts/attacks/watch.ts'
+import { type ChildServer, startChildServer } from '../../scripts/with-server.ts'
 
 /** Where the library runs, hangs or raises on answers, and those it still scores itself; `npm run attacks` does all 105. */
 const SAMPLE = [
@@ -13,10 +13,10 @@ const SAMPLE = [
   ...['propositional_logic', 'boxnet', 'game_of_life', 'time_intervals', 'prime_factorization', 'leg_counting'],
 ]
 
-let server: RunningServer
-let watch: Watch
+let server: ChildServer
+let watch: ServerWatch
 beforeAll(async () => {
-  server = await startServer({ API_PROCESSES: '1', WORKERS: '1', SCORE_DEADLINE_MS: '1000' })
+  server = await startChildServer({ API_PROCESSES: '1', WORKERS: '1', SCORE_DEADLINE_MS: '1000' })
   watch = await watchServer(server.pid)
 }, 300_000)
 afterAll(async () => {
@@ -25,14 +25,14 @@ afterAll(async () => {
 })
 
 it('scores every attack honestly, alone and in a group, and nothing comes of it', { timeout: 300_000 }, async () => {
-  const matrix = new Matrix(server.url, attacks(watch.marker, watch.port))
+  const matrix = new ExploitMatrix(server.url, buildExploits(watch.marker, watch.port))
   for (const task of SAMPLE) {
-    const verdicts = await matrix.score(task, availableParallelism())
-    await matrix.group(task, verdicts, 'attacked')
+    const verdicts = await matrix.scoreExploits(task, availableParallelism())
+    await matrix.submitAsGroup(task, verdicts, 'attacked')
   }
-  expect(matrix.siege.wrong).toEqual([])
-  expect(matrix.siege.verdicts).toBeGreaterThan(2 * SAMPLE.length * 100)
-  expect(watch.traces()).toEqual([])
+  expect(matrix.report.wrong).toEqual([])
+  expect(matrix.report.verdicts).toBeGreaterThan(2 * SAMPLE.length * 100)
+  expect(watch.listTraces()).toEqual([])
   // The hosts are still there, and honest answers still score.
   const body = { rollouts: [{ recipe: { task: 'leg_counting', seed: 42 }, answer: '100' }], detail: 'rewards' }
   const answer = await fetch(`${server.url}/score`, {
@@ -47,7 +47,7 @@ it('would see a process, a file and a socket that an answer made', async () => {
   const own = await watchServer(process.pid)
   const child = execFile('sleep', ['30'])
   await fetch(`http://127.0.0.1:${own.port}/`).catch(() => {})
-  const traces = own.traces().join('\n')
+  const traces = own.listTraces().join('\n')
   child.kill()
   own.stop()
   expect(traces).toContain('sleep 30')

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { Ledger, type RunFigures, type Settled } from '../../scripts/chaos/ledger.ts'
-import { storm } from '../../scripts/chaos/storm.ts'
+import { Ledger, type RunProgress, type SettledGroup } from '../../scripts/chaos/ledger.ts'
+import { runChaos } from '../../scripts/chaos/storm.ts'
 
 describe('the trainer’s side under fire', () => {
   it('loses and doubles nothing while nodes, workers, hosts and Redis are killed', async () => {
-    const { kills, entries, violations } = await storm({ kills: 8, seed: 1 })
+    const { kills, entries, violations } = await runChaos({ kills: 8, seed: 1 })
     expect(violations).toEqual([])
     expect(kills.redis).toBe(2)
     expect(Object.values(kills).reduce((sum, count) => sum + count)).toBe(8)
@@ -15,7 +15,7 @@ describe('the trainer’s side under fire', () => {
 describe('the ledger', () => {
   const group = { id: 'g', task: 'chain_sum', completions: ['a', 'b'], expected: [1, 0] }
   const part = { step: 0, rank: 0, group: 'g', indices: [0, 1], completions: ['a', 'b'], rewards: [1, 0] }
-  const settled: Settled = {
+  const settled: SettledGroup = {
     group_id: 'g',
     status: 'scored',
     destination: 'buffered',
@@ -28,9 +28,13 @@ describe('the ledger', () => {
   const run = {
     progress: { ...counters, no_signal: { easy: 0, hard: 0 } },
     tasks: { chain_sum: { groups: 1, rollouts: 2, mean_reward: 0.5 } },
-  } as unknown as RunFigures // no other counters are read
+  } as unknown as RunProgress // no other counters are read
 
-  const violations = (delivered: (typeof part)[], end: Partial<Settled> = {}, figures: Partial<RunFigures> = {}) => {
+  const violations = (
+    delivered: (typeof part)[],
+    end: Partial<SettledGroup> = {},
+    figures: Partial<RunProgress> = {},
+  ) => {
     const ledger = new Ledger()
     ledger.posted.set('g', group)
     ledger.delivered.push(...delivered)

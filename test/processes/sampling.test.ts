@@ -1,16 +1,16 @@
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type RunningServer, startServer } from '../../scripts/with-server.ts'
-import { type PretendModel, startPretendModel } from '../../src/pretend-model/pretend-model.ts'
+import { type ChildServer, startChildServer } from '../../scripts/with-server.ts'
+import { type MockModel, startMockModel } from '../../src/pretend-model/pretend-model.ts'
 import type { CollectionView } from '../../src/words/collection.ts'
 import type { EvalView } from '../../src/words/eval.ts'
 import { until } from '../world.ts'
 
-let server: RunningServer
-let model: PretendModel
+let server: ChildServer
+let model: MockModel
 beforeAll(async () => {
-  server = await startServer({ WORKERS: '1', API_PROCESSES: '1' })
-  model = await startPretendModel({ server: { url: server.url }, accuracy: 0.7, latencyMs: 80 })
+  server = await startChildServer({ WORKERS: '1', API_PROCESSES: '1' })
+  model = await startMockModel({ server: { url: server.url }, accuracy: 0.7, latencyMs: 80 })
 }, 300_000)
 afterAll(async () => {
   await model.close()
@@ -37,7 +37,7 @@ function killWorker(): void {
   for (const [pid] of workers) process.kill(Number(pid), 'SIGKILL')
 }
 
-const given = () => model.tally.right + model.tally.wrong
+const given = () => model.counts.right + model.counts.wrong
 
 it('an eval and a collection whose worker is killed twice go on, post no group twice, and ask again only for what was in flight', async () => {
   const [ofEval, ofCollection, kills] = [6, 16, 2]

@@ -3,15 +3,15 @@ import { Agent, get } from 'node:http'
 import { createServer } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type RunningServer, startServer } from '../../scripts/with-server.ts'
+import { type ChildServer, startChildServer } from '../../scripts/with-server.ts'
 import { HANGING, until } from '../world.ts'
 
 const json = { 'content-type': 'application/json' }
 
 describe('the service in one command', () => {
-  let server: RunningServer
+  let server: ChildServer
   beforeAll(async () => {
-    server = await startServer()
+    server = await startChildServer()
   }, 300_000)
   afterAll(() => server.stop())
 
@@ -128,7 +128,7 @@ describe('the service in one command', () => {
       async () => children().length,
       (count) => count === 0,
     )
-    const again = await startServer({ PORT: port, DATA_DIR: server.dataDir })
+    const again = await startChildServer({ PORT: port, DATA_DIR: server.dataDir })
     try {
       expect(await (await fetch(`${again.url}/rollouts/g?run=kept`)).json()).toEqual(scored)
     } finally {
@@ -139,7 +139,7 @@ describe('the service in one command', () => {
 
 describe('a missing piece is one clear line', () => {
   const fails = (env: Record<string, string>) =>
-    startServer(env).then(
+    startChildServer(env).then(
       async (server) => {
         await server.stop()
         return 'it started'

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { freePort } from '../../scripts/with-server.ts'
+import { getFreePort } from '../../scripts/with-server.ts'
 import { type Reading, readMetrics } from '../metrics/reading.ts'
 import { openWorld, until, type World } from '../world.ts'
 
@@ -42,7 +42,7 @@ const workersIn = ({ samples }: Reading) =>
   samples.filter(({ name, labels }) => name === 'rgs_process_up' && labels.role === 'worker').length
 
 it('a worker of its own answers on WORKER_PORT, is seen through the API, and does without a port that is taken', async () => {
-  const port = await freePort()
+  const port = await getFreePort()
   startWorker(port)
   const get = (path: string) => fetch(`http://127.0.0.1:${port}${path}`)
   const ready = await until(

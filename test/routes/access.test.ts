@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openKeyRing } from '../../src/access/key-ring.ts'
-import { rowOf } from '../../src/plugins/access.ts'
-import { Role } from '../../src/words/caller.ts'
+import { loadKeyRing } from '../../src/access/key-ring.ts'
+import { getAccessRule } from '../../src/plugins/access.ts'
+import { ApiKeyRole } from '../../src/words/caller.ts'
 import { readMetrics } from '../metrics/reading.ts'
 import { openWorld, type World } from '../world.ts'
 
@@ -14,9 +14,9 @@ let open: World
 let routes: [method: string, url: string][]
 
 beforeAll(async () => {
-  const keys = openKeyRing({ API_KEYS: KEYS, API_KEYS_FILE: undefined })
+  const keys = loadKeyRing({ API_KEYS: KEYS, API_KEYS_FILE: undefined })
   ;[world, open] = await Promise.all([openWorld({ keys }), openWorld()])
-  routes = [...world.app.rows.keys()].map((route) => route.split(' ') as [string, string])
+  routes = [...world.app.accessRules.keys()].map((route) => route.split(' ') as [string, string])
 })
 afterAll(() => Promise.all([world.close(), open.close()]))
 
@@ -28,7 +28,7 @@ const filled = (url: string) => url.replace(/:run/, 'no-such-run').replace(/:\w+
 describe('role by role', () => {
   it('every route lets in whom the table names, and nobody else', { timeout: 120_000 }, async () => {
     for (const [method, url] of routes) {
-      const roles = rowOf(method, url)?.roles ?? []
+      const roles = getAccessRule(method, url)?.roles ?? []
       const statusFor = async (key?: string) => {
         const answer = await world.app.inject({
           method: method as 'GET',
@@ -42,7 +42,7 @@ describe('role by role', () => {
           .destroy()
         return answer.statusCode
       }
-      for (const role of Role.options) {
+      for (const role of ApiKeyRole.options) {
         const status = await statusFor(KEY_OF[role])
         const refused = status === 401 || status === 403
         expect([method, url, role, refused]).toEqual([method, url, role, roles !== 'anyone' && !roles.includes(role)])

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { FAULTS } from '../../src/faults.ts'
+import { ERROR_DEFINITIONS } from '../../src/faults.ts'
 import { openWorld, type World } from '../world.ts'
 
 let world: World
@@ -114,8 +114,12 @@ describe('bad input gets a problem document with its code', () => {
     ['a broken body that the address does not take', 'PUT', '/tasks', '{"a":', 'method_not_allowed'],
   ] as const)('%s', async (_name, method, url, body, code) => {
     const answer = await world.call(method, url, body)
-    expect(answer.body).toMatchObject({ code, status: FAULTS[code].status, title: FAULTS[code].title })
-    expect(answer.status).toBe(FAULTS[code].status)
+    expect(answer.body).toMatchObject({
+      code,
+      status: ERROR_DEFINITIONS[code].status,
+      title: ERROR_DEFINITIONS[code].title,
+    })
+    expect(answer.status).toBe(ERROR_DEFINITIONS[code].status)
     expect(answer.headers['content-type']).toContain('application/problem+json')
     expect(JSON.stringify(answer.body)).not.toContain('Traceback')
   })

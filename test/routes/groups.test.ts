@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { KeptGroups } from '../../src/words/kept-group.ts'
+import { RetainedGroupPage } from '../../src/words/kept-group.ts'
 import { aboutItem, ids, postGroups, right, wrong } from '../dumps/dumping.ts'
 import { openWorld, type World } from '../world.ts'
 
@@ -22,9 +22,9 @@ afterAll(() => world.close())
 async function look(query = '') {
   const { status, body } = await world.call('GET', `/runs/look/groups?${query}`)
   expect(status).toBe(200)
-  return KeptGroups.parse(body)
+  return RetainedGroupPage.parse(body)
 }
-const idsOf = ({ groups }: KeptGroups) => groups.map(({ group_id }) => group_id).toSorted()
+const idsOf = ({ groups }: RetainedGroupPage) => groups.map(({ group_id }) => group_id).toSorted()
 
 it('the last groups come newest first, with their completions', async () => {
   const { groups, next_cursor } = await look()
@@ -56,7 +56,7 @@ it('pages meet every group once, while new ones come in', async () => {
   const seen: string[] = []
   let cursor: string | null = ''
   for (let page = 0; cursor !== null; page++) {
-    const { groups, next_cursor }: KeptGroups = await look(`limit=4${cursor && `&cursor=${cursor}`}`)
+    const { groups, next_cursor }: RetainedGroupPage = await look(`limit=4${cursor && `&cursor=${cursor}`}`)
     expect(groups.length).toBeLessThanOrEqual(4)
     seen.push(...groups.map(({ group_id }) => group_id))
     if (page === 0) await postGroups(world, 'look', item.id, ['late'], [right])
@@ -83,6 +83,6 @@ it('every kind of fault has its count and a few completions, whatever the page s
 it('groups whose texts are gone are still listed while they are kept', async () => {
   await world.call('PUT', '/runs/short', { keep_groups: 2 })
   await postGroups(world, 'short', item.id, ids(4), [right, wrong])
-  const { groups } = KeptGroups.parse((await world.call('GET', '/runs/short/groups')).body)
+  const { groups } = RetainedGroupPage.parse((await world.call('GET', '/runs/short/groups')).body)
   expect(groups).toHaveLength(2)
 })

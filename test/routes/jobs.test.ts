@@ -1,6 +1,6 @@
 import { Queue } from 'bullmq'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { Fault } from '../../src/faults.ts'
+import { ServiceError } from '../../src/faults.ts'
 import { openWorld, until, type World } from '../world.ts'
 
 let world: World
@@ -17,8 +17,8 @@ async function post(run: string, group_id: string, { call, service } = world): P
   const rollouts = [{ completion: '<answer>x</answer>', tokens: Array(12).fill(7) }, { completion: 'no answer' }]
   const body = { run, item_id: itemId, group_id, rollouts }
   expect((await call('POST', '/rollouts', body)).status).toBe(202)
-  const queue = new Queue('score-group', { connection: service.redis, prefix: service.keys.jobs })
-  const { epoch } = await service.runs.find(run)
+  const queue = new Queue('score-group', { connection: service.redis, prefix: service.redisKeys.queuePrefix })
+  const { epoch } = await service.runs.require(run)
   const job = await queue.getJob(`${run}~${epoch}~${group_id}`)
   expect(job).toBeDefined()
   await job?.remove()
@@ -33,7 +33,8 @@ it('a job that fails for good is listed with its reason; tried again, its group 
   await world.call('PUT', '/runs/broken', { drop_equal_scores: false, batch_size: 2 })
   await post('broken', 'g')
   const lame = await openWorld({ prefix: world.prefix })
-  lame.service.items.open = () => Promise.reject(new Fault('make_timeout', 'The item could not be made'))
+  lame.service.items.resolveItemId = () =>
+    Promise.reject(new ServiceError('make_timeout', 'The item could not be made'))
   lame.service.startWorker('lame')
   try {
     const failed = await until(
@@ -76,7 +77,7 @@ it('a job that fails for good is listed with its reason; tried again, its group 
 
 it('a group waits for the engine longer than its tries last, and is scored when there is one', async () => {
   const down = await openWorld({ python: '/bin/false' })
-  const queue = new Queue('score-group', { connection: down.service.redis, prefix: down.service.keys.jobs })
+  const queue = new Queue('score-group', { connection: down.service.redis, prefix: down.service.redisKeys.queuePrefix })
   const other = await openWorld({ prefix: down.prefix })
   try {
     itemId = (await other.call('POST', '/items', { task: 'simple_integration', seed: 1 })).body.items[0].id

@@ -1,10 +1,10 @@
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { openKeyRing } from '../../src/access/key-ring.ts'
-import { type Limits, Meter } from '../../src/access/meter.ts'
-import { keysUnder } from '../../src/store/keys.ts'
-import { addSpent } from '../../src/store/spent.ts'
+import { loadKeyRing } from '../../src/access/key-ring.ts'
+import { RateLimiter, type RateLimits } from '../../src/access/meter.ts'
+import { createRedisKeys } from '../../src/store/keys.ts'
+import { addUsage } from '../../src/store/spent.ts'
 import { openWorld, until, type World } from '../world.ts'
 
 const open: { close(): unknown }[] = []
@@ -12,15 +12,15 @@ afterEach(async () => {
   for (const one of open.splice(0).toReversed()) await one.close()
 })
 
-async function limited(limits: Partial<Limits>, prefix?: string): Promise<World> {
+async function limited(limits: Partial<RateLimits>, prefix?: string): Promise<World> {
   let world: World | undefined
-  const all = { requests: null, bytes: null, requestsOfStrangers: null, ...limits }
-  const meter = new Meter(all, (minute, caller, more) => {
+  const all = { requests: null, bytes: null, anonymousRequests: null, ...limits }
+  const meter = new RateLimiter(all, (minute, caller, more) => {
     if (!world) throw new Error('nothing is told before the world is open')
-    return addSpent(world.service.redis, keysUnder(world.prefix), minute, caller, more)
+    return addUsage(world.service.redis, createRedisKeys(world.prefix), minute, caller, more)
   })
   open.push(meter)
-  const keys = openKeyRing({ API_KEYS: 'reader:look,trainer:train,admin:rule', API_KEYS_FILE: undefined })
+  const keys = loadKeyRing({ API_KEYS: 'reader:look,trainer:train,admin:rule', API_KEYS_FILE: undefined })
   world = await openWorld({ keys, meter, ...(prefix !== undefined && { prefix }) })
   open.push(world)
   return world
@@ -76,7 +76,7 @@ describe('a key that asks for too much', () => {
 
 describe('a flood without a key', () => {
   it('is limited before it is refused, wherever it goes, and does not shut out who has a key', async () => {
-    const world = await limited({ requestsOfStrangers: 3 })
+    const world = await limited({ anonymousRequests: 3 })
     expect(await statuses(world, 3, {})).toEqual([401, 401, 401])
     expect(await statuses(world, 1, { 'x-api-key': 'guess' })).toEqual([429])
     expect(await statuses(world, 1, {}, '/nowhere')).toEqual([429])
@@ -86,7 +86,7 @@ describe('a flood without a key', () => {
 
 describe('probes', () => {
   it('are answered whatever their address has used, and use nothing themselves', async () => {
-    const world = await limited({ requestsOfStrangers: 1, requests: 1 })
+    const world = await limited({ anonymousRequests: 1, requests: 1 })
     const probes = ['/livez', '/readyz', '/livez/', '/readyz?from=kubelet']
     for (const url of probes) expect(await statuses(world, 2, {}, url)).not.toContain(429)
     for (const who of [{}, look]) {
@@ -102,7 +102,7 @@ describe('evals of one key', () => {
     world.call('POST', '/eval', { model: null, suite: 'original', ...more }, { 'x-api-key': key })
 
   it('may be so many at once; one that ends makes room, one that does not begin takes none', async () => {
-    const keys = openKeyRing({ API_KEYS: 'evaluator:one,evaluator:other', API_KEYS_FILE: undefined })
+    const keys = loadKeyRing({ API_KEYS: 'evaluator:one,evaluator:other', API_KEYS_FILE: undefined })
     const world = await openWorld({ keys, EVALS_AT_ONCE: 2 })
     open.push(world)
     expect((await begin(world, 'one', { suite: 'no-such' })).body.code).toBe('unknown_suite')
@@ -119,7 +119,7 @@ describe('evals of one key', () => {
   })
 
   it('a refused call to go on with an eval that is at work leaves it its place', async () => {
-    const keys = openKeyRing({ API_KEYS: 'evaluator:one', API_KEYS_FILE: undefined })
+    const keys = loadKeyRing({ API_KEYS: 'evaluator:one', API_KEYS_FILE: undefined })
     const world = await openWorld({ keys, EVALS_AT_ONCE: 1 })
     open.push(world)
     const { id } = (await begin(world, 'one')).body
@@ -129,7 +129,7 @@ describe('evals of one key', () => {
   })
 
   it('a collection that goes on takes a place again, of the key’s and of all', async () => {
-    const keys = openKeyRing({ API_KEYS: 'admin:one', API_KEYS_FILE: undefined })
+    const keys = loadKeyRing({ API_KEYS: 'admin:one', API_KEYS_FILE: undefined })
     const world = await openWorld({ keys, EVALS_AT_ONCE: 1 })
     open.push(world)
     const call = (method: 'POST' | 'DELETE', url: string, body?: object) =>
@@ -142,11 +142,11 @@ describe('evals of one key', () => {
     expect((await resume()).body.code).toBe('rate_limited')
     await call('DELETE', `/eval/${other}`)
 
-    const { redis, keys: names } = world.service
+    const { redis, redisKeys: names } = world.service
     const all = Array.from({ length: 200 }, (_, k) => `eval-${k}`)
-    await redis.zadd(names.activeSamplings, ...all.flatMap((name) => ['1', name]))
+    await redis.zadd(names.activeGenerationJobs, ...all.flatMap((name) => ['1', name]))
     expect((await resume()).body.code).toBe('rate_limited')
-    await redis.zrem(names.activeSamplings, ...all)
+    await redis.zrem(names.activeGenerationJobs, ...all)
     expect((await resume()).body.status).toBe('running')
   })
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { EXAMPLES } from '../../routes/examples.ts'
+import { OPERATION_EXAMPLES } from '../../routes/examples.ts'
 import { openWorld, type World } from '../world.ts'
 
 let world: World
@@ -17,12 +17,12 @@ const PROBES = ['/livez', '/readyz', '/metrics']
 const STRANGER = 'no_such_field'
 
 it('every route but probes refuses a query with a field that it does not have', async () => {
-  const routes = [...world.app.rows.keys()].map((row) => row.split(' ') as [string, string])
+  const routes = [...world.app.accessRules.keys()].map((row) => row.split(' ') as [string, string])
   const calls = routes.filter(([method, url]) => method !== 'OPTIONS' && !PAGES.test(url) && !PROBES.includes(url))
   expect(calls.length).toBeGreaterThan(60)
   for (const [method, url] of calls) {
     const pattern = url.replace(/:(\w+)/g, '{$1}')
-    const example = EXAMPLES[`${method === 'HEAD' ? 'GET' : method} ${pattern}`] ?? {}
+    const example = OPERATION_EXAMPLES[`${method === 'HEAD' ? 'GET' : method} ${pattern}`] ?? {}
     const path = pattern.replace(/\{(\w+)\}/g, (_, name: string) =>
       encodeURIComponent(example.path?.[name] ?? `no ${name}`),
     )

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { sweep } from '../../src/jobs/sweep.ts'
+import { requeueLostGroups } from '../../src/jobs/sweep.ts'
 import { Group } from '../../src/words/rollout.ts'
 import { keysOf, openWorld, until, type World } from '../world.ts'
 
@@ -154,7 +154,7 @@ it('a group whose job was lost is found by the sweeper', async () => {
     await redis.del(...(await keysOf(redis, `{${apart.prefix}:jobs}*`)))
     apart.service.startWorker('late')
     const swept = await until(
-      () => sweep(apart.service.sweeping, 1),
+      () => requeueLostGroups(apart.service.groupSweeperDeps, 1),
       (count) => count > 0,
     )
     expect(swept).toBe(1)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Positions } from '../../src/store/positions.ts'
+import { PositionRepository } from '../../src/store/positions.ts'
 import type { Checkpoint } from '../../src/words/checkpoint.ts'
 import type { Item } from '../../src/words/item.ts'
 import { openWorld, until, type World } from '../world.ts'
@@ -77,7 +77,10 @@ describe('a run goes on elsewhere as it would have gone on here', () => {
     const [run, tasks] = ['learnt', ['chain_sum', 'gcd', 'leg_counting']]
     await world.call('PUT', `/runs/${run}`, { tasks, sampling: 'learnability', min_trained_tokens: 0 })
     const first = await items(world, run, 20)
-    const { open, bodies } = world.service.keys.ofRun(run, (await world.service.runs.find(run)).epoch)
+    const { openPositions: open, itemBodies: bodies } = world.service.redisKeys.forRun(
+      run,
+      (await world.service.runs.require(run)).epoch,
+    )
     const { redis } = world.service
     await until(
       async () => (await redis.zcard(open)) - (await redis.hlen(bodies)),
@@ -98,14 +101,14 @@ describe('a run goes on elsewhere as it would have gone on here', () => {
     const node = await openWorld({}) // without workers: nothing is made but what the test makes
     try {
       await node.call('PUT', '/runs/ordered/checkpoint', await take(world, 'ordered'))
-      const { redis, keys, runs } = node.service
-      const run = await runs.find('ordered')
-      const [, second] = await redis.zrange(keys.ofRun(run.name, run.epoch).open, '0', '1')
-      const positions = new Positions(redis, keys)
-      await positions.keep(run, Number(second), { task: 'gcd', label: null, body: '{}' }, null)
+      const { redis, redisKeys: keys, runs } = node.service
+      const run = await runs.require('ordered')
+      const [, second] = await redis.zrange(keys.forRun(run.name, run.epoch).openPositions, '0', '1')
+      const positions = new PositionRepository(redis, keys)
+      await positions.storeItem(run, Number(second), { task: 'gcd', label: null, body: '{}' }, null)
       const options = { last: false, ahead: 0, leaseMs: 1000, mostAhead: null }
-      expect(await positions.take(run, 1, options)).toMatchObject({ taken: [], prepared: 1 })
-      expect(await positions.take(run, 1, { ...options, last: true })).toMatchObject({ taken: [{ label: null }] })
+      expect(await positions.takeItems(run, 1, options)).toMatchObject({ taken: [], prepared: 1 })
+      expect(await positions.takeItems(run, 1, { ...options, last: true })).toMatchObject({ taken: [{ label: null }] })
     } finally {
       await node.close()
     }

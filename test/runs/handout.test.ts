@@ -18,8 +18,8 @@ async function items({ count = 1, run }: { count?: number; run: string }, from =
   return list
 }
 const ids = (list: Item[]) => list.map(({ id }) => id)
-const keysOf = async (run: string) => world.service.keys.ofRun(run, (await world.service.runs.find(run)).epoch)
-const prepared = async (run: string) => world.service.redis.hlen((await keysOf(run)).bodies)
+const keysOf = async (run: string) => world.service.redisKeys.forRun(run, (await world.service.runs.require(run)).epoch)
+const prepared = async (run: string) => world.service.redis.hlen((await keysOf(run)).itemBodies)
 const QUICK = ['chain_sum', 'leg_counting', 'gcd']
 
 describe('items are made ahead of demand', () => {
@@ -75,9 +75,9 @@ describe('items are made ahead of demand', () => {
       () => prepared('turned'),
       (n) => n >= 16,
     )
-    const before = await world.service.redis.hgetall((await keysOf('turned')).bodies)
+    const before = await world.service.redis.hgetall((await keysOf('turned')).itemBodies)
     await world.call('PUT', '/runs/turned', { system_prompt: null })
-    expect(await world.service.redis.hgetall((await keysOf('turned')).bodies)).toMatchObject(before)
+    expect(await world.service.redis.hgetall((await keysOf('turned')).itemBodies)).toMatchObject(before)
     expect((await items({ run: 'turned' }))[0]?.messages).toHaveLength(1)
   })
 
@@ -88,7 +88,7 @@ describe('items are made ahead of demand', () => {
       () => prepared('moved'),
       (n) => n >= 64,
     )
-    const { bodies, heads, curriculum, open } = await keysOf('moved')
+    const { itemBodies: bodies, positionStates: heads, curriculum, openPositions: open } = await keysOf('moved')
     const gcd = async () =>
       Object.entries(await world.service.redis.hgetall(bodies)).filter(([, body]) => body.includes('"task":"gcd"'))
     const before = await gcd()

@@ -8,13 +8,13 @@ it('a run that is remembered is not taken for another of its name that came afte
     const { runs } = here.service
     const set = (settings: object) => elsewhere.call('PUT', '/runs/again', settings)
     await set({ extraction: 'strict' })
-    const first = await runs.lately('again')
+    const first = await runs.getCached('again')
     await elsewhere.call('DELETE', '/runs/again')
     await set({ extraction: 'last_tag' })
-    const { epoch = 0, revision } = (await elsewhere.service.runs.look('again')) ?? {}
+    const { epoch = 0, revision } = (await elsewhere.service.runs.get('again')) ?? {}
     expect([first.revision, first.settings.extraction]).toEqual([revision, 'strict'])
-    expect(await runs.lately('again', first.epoch)).toBe(first)
-    expect((await runs.lately('again', epoch)).settings.extraction).toBe('last_tag')
+    expect(await runs.getCached('again', first.epoch)).toBe(first)
+    expect((await runs.getCached('again', epoch)).settings.extraction).toBe('last_tag')
   } finally {
     await Promise.all([here.close(), elsewhere.close()])
   }

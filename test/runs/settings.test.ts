@@ -51,7 +51,7 @@ it('what means the same does not begin the items anew, however it is written', a
 
 it('the list of runs passes over a name whose run is gone', async () => {
   await put('there', {})
-  const { redis, keys } = world.service
+  const { redis, redisKeys: keys } = world.service
   await redis.sadd(keys.runs, 'gone')
   const { status, body } = await world.call('GET', '/runs')
   expect(status).toBe(200)

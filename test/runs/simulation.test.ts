@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { accuracyAt, type Call, completionsFor, difficultyFor, learn, skillOf } from '../../scripts/simulate/learner.ts'
+import {
+  generateCompletions,
+  getAccuracyAt,
+  getDifficultyFor,
+  getSkill,
+  runLearnerStep,
+  type ServerCall,
+} from '../../scripts/simulate/learner.ts'
 import type { Item } from '../../src/words/item.ts'
 import type { CurriculumPoint } from '../../src/words/run.ts'
 import { openWorld, type World } from '../world.ts'
@@ -15,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 const through =
-  (at: World): Call =>
+  (at: World): ServerCall =>
   async (method, path, body) =>
     (await at.call(method, path, body, { prefer: 'wait=30' })).body
 const history = async (at: World, run: string): Promise<CurriculumPoint[]> =>
@@ -26,13 +33,13 @@ describe('a learner whose accuracy falls with difficulty', () => {
     await world.call('PUT', '/runs/learner', SETTINGS)
     const counts: Record<string, number> = {}
     while (TASKS.some((task) => (counts[task] ?? 0) < 35)) {
-      for (const { task } of await learn(through(world), 'learner', { count: 4, size: 16 }))
+      for (const { task } of await runLearnerStep(through(world), 'learner', { count: 4, size: 16 }))
         counts[task] = (counts[task] ?? 0) + 1
     }
     for (const task of TASKS) {
       const last = (await history(world, 'learner')).filter((point) => point.task === task).slice(-15)
       const mean = last.reduce((sum, { difficulty }) => sum + difficulty, 0) / last.length
-      expect([task, Math.abs(mean - difficultyFor(skillOf(task), TARGET))]).toEqual([
+      expect([task, Math.abs(mean - getDifficultyFor(getSkill(task), TARGET))]).toEqual([
         task,
         expect.toSatisfy((d) => d <= 0.1),
       ])
@@ -65,7 +72,12 @@ async function drive(nodes: World[], run: string, groups: number): Promise<void>
     let items: Item[] = []
     while (items.length === 0) items = ((await call('POST', '/items', { run })) as { items?: Item[] }).items ?? []
     for (const item of items) {
-      const completions = await completionsFor(call, item, 8, accuracyAt(skillOf(item.task), item.difficulty ?? 0))
+      const completions = await generateCompletions(
+        call,
+        item,
+        8,
+        getAccuracyAt(getSkill(item.task), item.difficulty ?? 0),
+      )
       await call('POST', '/rollouts', {
         run,
         item_id: item.id,
@@ -154,7 +166,10 @@ describe('settings', () => {
 
   it('learnability takes tasks that are half right more often than those that are always right', async () => {
     await world.call('PUT', '/runs/learnable', { tasks: ['gcd', 'chain_sum'], sampling: 'learnability' })
-    const { outcomes } = world.service.keys.ofRun('learnable', (await world.service.runs.find('learnable')).epoch)
+    const { recentAccuracies: outcomes } = world.service.redisKeys.forRun(
+      'learnable',
+      (await world.service.runs.require('learnable')).epoch,
+    )
     await world.service.redis.hset(outcomes, { gcd: '0.5,0.5', chain_sum: '1,1' })
     await world.call('PUT', '/runs/learnable', { sampling: 'weights' })
     await world.call('PUT', '/runs/learnable', { sampling: 'learnability' })

@@ -1,6 +1,6 @@
 /** No native rule takes long, whatever the answer holds. `npm run cost` measures them all; here a sample with a wide margin. */
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { measureTask } from '../../scripts/cost/measure.ts'
+import { measureTaskCost } from '../../scripts/cost/measure.ts'
 import { Ladders } from '../../src/engine/ladders.ts'
 import { PythonEngine } from '../../src/engine/python.ts'
 import { NATIVE_TASKS } from '../../src/scorers/catalogue.ts'
@@ -12,14 +12,19 @@ const SIZE = 65_536
 
 let engine: PythonEngine
 beforeAll(async () => {
-  engine = new PythonEngine({ python: inject('python'), hosts: 1, scoreDeadlineMs: 2000, makeDeadlineMs: 20_000 })
-  await engine.started()
+  engine = new PythonEngine({
+    pythonPath: inject('python'),
+    workersPerPool: 1,
+    scoreDeadlineMs: 2000,
+    makeDeadlineMs: 20_000,
+  })
+  await engine.waitUntilStarted()
 })
 afterAll(() => engine.close())
 
 it.each([...NATIVE_TASKS])('%s is scored in time, whatever the answer holds', { timeout: 120_000 }, async (task) => {
   // One answer in seven, others for each task; together they are all there.
-  const costs = await measureTask(engine, new Ladders(), task, SIZE, 1, { oneIn: 7, from: task.length % 7 })
+  const costs = await measureTaskCost(engine, new Ladders(), task, SIZE, 1, { oneIn: 7, from: task.length % 7 })
   expect(costs.length).toBeGreaterThan(0)
   for (const { ms, answer, mode } of costs) expect(ms, `${mode}: ${answer}`).toBeLessThan(MARGIN_MS)
 })

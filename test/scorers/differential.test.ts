@@ -10,8 +10,13 @@ const ANSWERS = 50
 let engine: PythonEngine
 const ladders = new Ladders()
 beforeAll(async () => {
-  engine = new PythonEngine({ python: inject('python'), hosts: 2, scoreDeadlineMs: 2000, makeDeadlineMs: 10_000 })
-  await engine.started()
+  engine = new PythonEngine({
+    pythonPath: inject('python'),
+    workersPerPool: 2,
+    scoreDeadlineMs: 2000,
+    makeDeadlineMs: 10_000,
+  })
+  await engine.waitUntilStarted()
 })
 afterAll(() => engine.close())
 

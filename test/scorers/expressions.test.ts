@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { tokensOf } from '../../src/scorers/expressions/tokens.ts'
+import { tokenizeExpression } from '../../src/scorers/expressions/tokens.ts'
 
-const read = (text: string) => tokensOf(text).map((token) => token.text)
+const read = (text: string) => tokenizeExpression(text).map((token) => token.text)
 
 it.each(['\n', '\r\n', '\r', '\\\r', '#\r'])('between brackets %j parts the words of an expression', (end) => {
   expect(read(`(7 *${end} 9)`)).toEqual(['(', '7', '*', '9', ')'])

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
-import { type HardenedItem, hardenedItems } from '../../scripts/holes/hardened-item.ts'
+import { type HardenedItem, makeHardenedItems } from '../../scripts/holes/hardened-item.ts'
 import { Ladders } from '../../src/engine/ladders.ts'
 import { PythonEngine } from '../../src/engine/python.ts'
-import { harden } from '../../src/scorers/hardened/catalogue.ts'
+import { createHardenedRule } from '../../src/scorers/hardened/catalogue.ts'
 import { TASK_NAMES } from '../../src/tasks/catalogue.ts'
 
 // Some items take seconds to make, and the machine may have more to do.
@@ -14,8 +14,13 @@ const ITEMS = 20
 let engine: PythonEngine
 const ladders = new Ladders()
 beforeAll(async () => {
-  engine = new PythonEngine({ python: inject('python'), hosts: 2, scoreDeadlineMs: 5000, makeDeadlineMs: 20_000 })
-  await engine.started()
+  engine = new PythonEngine({
+    pythonPath: inject('python'),
+    workersPerPool: 2,
+    scoreDeadlineMs: 5000,
+    makeDeadlineMs: 20_000,
+  })
+  await engine.waitUntilStarted()
 })
 afterAll(() => engine.close())
 
@@ -24,7 +29,7 @@ type Answer = (item: HardenedItem) => string
 function items(task: string, count = ITEMS, config = {}): Promise<HardenedItem[]> {
   const listed = ['acre', 'gsm_symbolic', 'list_functions', 'word_ladder'].includes(task)
   const places = Array.from({ length: count }, (_, k): [number, number] => (listed ? [SEED, k] : [SEED + k, 0]))
-  return hardenedItems(engine, task, config, places)
+  return makeHardenedItems(engine, task, config, places)
 }
 
 /** Answers of the right form to which the library gives 0.01 to 0.3 by themselves. */
@@ -151,9 +156,9 @@ describe('no reward without solving', () => {
   })
 
   it('no chance is not a small chance (coin_flip)', async () => {
-    const [item] = await hardenedItems(engine, 'coin_flip', { min_trials: 15, max_trials: 15 }, [[1, 0]])
+    const [item] = await makeHardenedItems(engine, 'coin_flip', { min_trials: 15, max_trials: 15 }, [[1, 0]])
     const entry = { answer: '3.0517578125e-05', metadata: item?.entry.metadata }
-    const rule = harden('coin_flip', { entry, config: {}, upstream: () => 1 })
+    const rule = createHardenedRule('coin_flip', { entry, config: {}, upstream: () => 1 })
     expect([rule('0'), rule('3.05e-05'), rule('3.0517578125e-05'), rule('1/32768')]).toEqual([0, 1, 1, 1])
   })
 
@@ -162,7 +167,11 @@ describe('no reward without solving', () => {
   })
 
   it('any text is no empty list of roots (polynomial_equations)', () => {
-    const rule = harden('polynomial_equations', { entry: { answer: '', metadata: {} }, config: {}, upstream: () => 1 })
+    const rule = createHardenedRule('polynomial_equations', {
+      entry: { answer: '', metadata: {} },
+      config: {},
+      upstream: () => 1,
+    })
     expect(['', '""', 'banana', 'x = y'].map(rule)).toEqual([1, 1, 0, 0])
   })
 
@@ -252,7 +261,10 @@ describe('honest near-misses are forgiven', () => {
 describe('the right answer scores 1', () => {
   it.each(TASK_NAMES)('%s', { timeout: 120_000 }, async (task) => {
     for (const difficulty of [null, 0.5]) {
-      const config = await engine.canonical(task, difficulty === null ? {} : ladders.configAt(task, difficulty))
+      const config = await engine.canonicalizeConfig(
+        task,
+        difficulty === null ? {} : ladders.configAt(task, difficulty),
+      )
       for (const item of await items(task, 4, config)) {
         if (item.entry.answer === null) continue
         expect(await item.score([item.entry.answer]), item.question).toEqual([1])

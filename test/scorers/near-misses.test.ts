@@ -1,6 +1,6 @@
 /** What the library punishes in a right answer and hardened scoring forgives, task by task. */
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { hardenedItems } from '../../scripts/holes/hardened-item.ts'
+import { makeHardenedItems } from '../../scripts/holes/hardened-item.ts'
 import { PythonEngine } from '../../src/engine/python.ts'
 import { TASK_NAMES } from '../../src/tasks/catalogue.ts'
 
@@ -32,8 +32,13 @@ const MISSES: Record<string, Miss> = {
 
 let engine: PythonEngine
 beforeAll(async () => {
-  engine = new PythonEngine({ python: inject('python'), hosts: 2, scoreDeadlineMs: 20_000, makeDeadlineMs: 20_000 })
-  await engine.started()
+  engine = new PythonEngine({
+    pythonPath: inject('python'),
+    workersPerPool: 2,
+    scoreDeadlineMs: 20_000,
+    makeDeadlineMs: 20_000,
+  })
+  await engine.waitUntilStarted()
 })
 afterAll(() => engine.close())
 
@@ -44,7 +49,7 @@ describe('a right answer that is written otherwise is still right', () => {
     const places = Array.from({ length: ITEMS }, (_, k): [number, number] =>
       LISTED.has(task) ? [SEED, k] : [SEED + k, 0],
     )
-    const items = await hardenedItems(engine, task, {}, places)
+    const items = await makeHardenedItems(engine, task, {}, places)
     expect(items.length).toBeGreaterThan(0)
     for (const { entry, score } of items) {
       const oracle = entry.answer ?? ''

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readCompletion } from '../../src/scoring/completion.ts'
+import { extractAnswer } from '../../src/scoring/completion.ts'
 import type { Extraction } from '../../src/words/verdict.ts'
 
 const read = (completion: string, extraction: Extraction = 'strict') => {
-  const reading = readCompletion(completion, extraction)
+  const reading = extractAnswer(completion, extraction)
   return reading.kind === 'answer' ? reading.answer : { fault: reading.fault }
 }
 
@@ -83,7 +83,7 @@ it.each([
   const completion = tag.repeat(Math.ceil(1e6 / tag.length))
   for (const extraction of ['strict', 'last_tag', 'tag_or_boxed'] as const) {
     const started = performance.now()
-    readCompletion(completion, extraction)
+    extractAnswer(completion, extraction)
     expect(performance.now() - started).toBeLessThan(1000) // one pass takes 20 ms; a quadratic one minutes
   }
 })

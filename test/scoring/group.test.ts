@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type GroupRules, judgeGroup } from '../../src/scoring/group.ts'
-import { measured } from '../../src/scoring/lengths.ts'
-import { faulty, unscored } from '../../src/scoring/verdicts.ts'
+import { type GroupScoringRules, gradeGroup } from '../../src/scoring/group.ts'
+import { measureRollout } from '../../src/scoring/lengths.ts'
+import { formatErrorVerdict, unscoredVerdict } from '../../src/scoring/verdicts.ts'
 import type { Rollout } from '../../src/words/rollout.ts'
 import { RunSettings } from '../../src/words/run.ts'
 import type { Verdict } from '../../src/words/verdict.ts'
@@ -15,10 +15,15 @@ const scored = (score: number): Verdict => ({
   penalty: 0,
 })
 const rollout = (more: Partial<Rollout> = {}): Rollout => ({ completion: 'x', ...more })
-const rules = (more: Partial<GroupRules> = {}): GroupRules => ({ ...RunSettings.parse({}), ...more })
-const judge = (rollouts: Partial<Rollout>[], verdicts: Verdict[], more: Partial<GroupRules> = {}, buffer = true) =>
-  judgeGroup(
-    rollouts.map((more) => measured(rollout(more))),
+const rules = (more: Partial<GroupScoringRules> = {}): GroupScoringRules => ({ ...RunSettings.parse({}), ...more })
+const judge = (
+  rollouts: Partial<Rollout>[],
+  verdicts: Verdict[],
+  more: Partial<GroupScoringRules> = {},
+  buffer = true,
+) =>
+  gradeGroup(
+    rollouts.map((more) => measureRollout(rollout(more))),
     verdicts,
     rules(more),
     buffer,
@@ -53,14 +58,17 @@ describe('who counts', () => {
   })
 
   it('an unscored rollout has no reward, no vote and no advantage', () => {
-    const group = judge([{}, {}, {}], [unscored('scorer_timeout', ''), scored(0), scored(1)])
+    const group = judge([{}, {}, {}], [unscoredVerdict('scorer_timeout', ''), scored(0), scored(1)])
     expect(rewards(group)).toEqual([null, 0, 1])
     expect(advantages(group)).toEqual([null, -0.5, 0.5])
     expect(group).toMatchObject({ status: 'scored', mean_score: 0.5, voters: 2 })
   })
 
   it('a group of which nothing could be scored has failed, which is no reward of 0', () => {
-    const group = judge([{}, {}], [unscored('scorer_timeout', 'late'), unscored('scorer_crashed', 'gone')])
+    const group = judge(
+      [{}, {}],
+      [unscoredVerdict('scorer_timeout', 'late'), unscoredVerdict('scorer_crashed', 'gone')],
+    )
     expect(group).toMatchObject({
       status: 'failed',
       code: 'scorer_timeout',
@@ -93,7 +101,8 @@ describe('signal and advantages', () => {
 
   it('follow the kind that the run names', () => {
     const four = [scored(1), scored(0), scored(0), scored(1)]
-    const kinds = (advantage: GroupRules['advantage']) => advantages(judge([{}, {}, {}, {}], four, { advantage }))
+    const kinds = (advantage: GroupScoringRules['advantage']) =>
+      advantages(judge([{}, {}, {}, {}], four, { advantage }))
     expect(kinds('mean')).toEqual([0.5, -0.5, -0.5, 0.5])
     const sample = Math.sqrt(1 / 3) + 1e-4
     expect(kinds('mean_std')).toEqual([0.5 / sample, -0.5 / sample, -0.5 / sample, 0.5 / sample])
@@ -126,9 +135,13 @@ describe('the length penalty of the original', () => {
     expect(rewards(judge([{ length_tokens: 2000 }, {}], [scored(1), scored(1)], { max_token_length: 1000 }))).toEqual([
       1, 1,
     ])
-    const broken = judge([{ length_tokens: 2000 }, { length_tokens: 9 }], [scored(1), unscored('scorer_timeout', '')], {
-      max_token_length: 1000,
-    })
+    const broken = judge(
+      [{ length_tokens: 2000 }, { length_tokens: 9 }],
+      [scored(1), unscoredVerdict('scorer_timeout', '')],
+      {
+        max_token_length: 1000,
+      },
+    )
     expect(rewards(broken)).toEqual([1, null])
     expect(broken.length_penalty).toBe(false)
   })
@@ -155,7 +168,7 @@ it('soft over-long punishment lowers all scored rollouts, below 0 too', () => {
 })
 
 it('a fault of the model is a score of 0 with its name', () => {
-  expect(judge([{}, {}], [faulty('no_answer'), scored(1)]).verdicts[0]).toMatchObject({
+  expect(judge([{}, {}], [formatErrorVerdict('no_answer'), scored(1)]).verdicts[0]).toMatchObject({
     status: 'scored',
     reward: 0,
     fault: 'no_answer',

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { finalText } from '../../src/scoring/messages.ts'
+import { getFinalText } from '../../src/scoring/messages.ts'
 
-const read = (content: ({ type: string } & Record<string, unknown>)[]) => finalText([{ role: 'assistant', content }])
+const read = (content: ({ type: string } & Record<string, unknown>)[]) => getFinalText([{ role: 'assistant', content }])
 
 it.each(['text', 'output_text', 'input_text'])('parts of type %s are joined', (type) => {
   expect(

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { strip } from '../../src/scorers/python/text.ts'
-import { type Reading, readCompletion } from '../../src/scoring/completion.ts'
-import { type GroupRules, judgeGroup } from '../../src/scoring/group.ts'
-import { readingsOf, type Scoring, verdictOf } from '../../src/scoring/verdicts.ts'
+import { type ExtractionResult, extractAnswer } from '../../src/scoring/completion.ts'
+import { type GroupScoringRules, gradeGroup } from '../../src/scoring/group.ts'
+import { buildVerdict, listDualFormatVariants, type ScorerResult } from '../../src/scoring/verdicts.ts'
 import { RunSettings } from '../../src/words/run.ts'
 import { Extraction, type Verdict } from '../../src/words/verdict.ts'
 
@@ -23,16 +23,16 @@ describe('whatever a model writes', () => {
     .array(fc.oneof({ arbitrary: tag, weight: 3 }, fc.string({ unit: 'binary', maxLength: 6 })), { maxLength: 14 })
     .map((parts) => parts.join(''))
   const answer = (completion: string, extraction: Extraction) => {
-    const reading = readCompletion(completion, extraction)
+    const reading = extractAnswer(completion, extraction)
     return reading.kind === 'answer' ? reading.answer : undefined
   }
 
-  const small = (reading: Reading) => JSON.parse(JSON.stringify(reading).toLowerCase())
+  const small = (reading: ExtractionResult) => JSON.parse(JSON.stringify(reading).toLowerCase())
 
   it('is an answer that stands in it, or a fault with a name', () => {
     fc.assert(
       fc.property(text, fc.constantFrom(...Extraction.options), (completion, extraction) => {
-        const reading = readCompletion(completion, extraction)
+        const reading = extractAnswer(completion, extraction)
         if (reading.kind === 'fault')
           expect(reading.fault).toMatch(/^(no_answer|many_answers|unclosed_(answer|think))$/)
         // Thinking in the middle of an answer is cut out, so what is left may not stand there in one piece.
@@ -59,18 +59,18 @@ describe('whatever a model writes', () => {
     fc.assert(
       fc.property(text, fc.constantFrom('strict', 'last_tag', 'tag_or_boxed'), (completion, extraction) => {
         const shouted = completion.replace(/<\/?(?:answer|think)>/gi, (found) => found.toUpperCase())
-        expect(small(readCompletion(shouted, extraction))).toEqual(small(readCompletion(completion, extraction)))
+        expect(small(extractAnswer(shouted, extraction))).toEqual(small(extractAnswer(completion, extraction)))
         const [first] = /<\/?think>/i.exec(completion) ?? []
         fc.pre(first?.[1] !== '/') // a closing tag first would end the thought of the prompt
         const thought = `<think>so <answer>1</answer></think>${completion}`
-        expect(readCompletion(thought, extraction)).toEqual(readCompletion(completion, extraction))
+        expect(extractAnswer(thought, extraction)).toEqual(extractAnswer(completion, extraction))
       }),
       { numRuns: 1000 },
     )
   })
 })
 
-const scoring: fc.Arbitrary<Scoring> = fc.oneof(
+const scoring: fc.Arbitrary<ScorerResult> = fc.oneof(
   fc.double().map((score) => ({ kind: 'score', score }) as const),
   fc.constant({ kind: 'raised' } as const),
   fc.constant({ kind: 'failed', code: 'scorer_timeout', detail: 'late' } as const),
@@ -80,7 +80,7 @@ describe('whatever a scorer says', () => {
   it('a verdict is a score in [0, 1] or no score at all', () => {
     fc.assert(
       fc.property(fc.array(scoring, { minLength: 1, maxLength: 2 }), (readings) => {
-        const verdict = verdictOf('x', readings)
+        const verdict = buildVerdict('x', readings)
         if (verdict.status === 'unscored') expect([verdict.score, verdict.reward]).toEqual([null, null])
         else {
           expect(verdict.score).toBeGreaterThanOrEqual(0)
@@ -99,8 +99,8 @@ describe('whatever a scorer says', () => {
   it('the order of the readings does not matter, and another reading lowers no score', () => {
     fc.assert(
       fc.property(scoring, scoring, (one, other) => {
-        expect(verdictOf('x', [one, other])).toEqual(verdictOf('x', [other, one]))
-        const [alone, both] = [verdictOf('x', [one]), verdictOf('x', [one, other])]
+        expect(buildVerdict('x', [one, other])).toEqual(buildVerdict('x', [other, one]))
+        const [alone, both] = [buildVerdict('x', [one]), buildVerdict('x', [one, other])]
         if (alone.status === 'scored' && both.status === 'scored')
           expect(both.score).toBeGreaterThanOrEqual(alone.score)
       }),
@@ -108,22 +108,22 @@ describe('whatever a scorer says', () => {
   })
 
   it('dual format asks for the bare answer first', () => {
-    fc.assert(fc.property(fc.string(), fc.boolean(), (text, dual) => readingsOf(text, dual)[0] === text))
+    fc.assert(fc.property(fc.string(), fc.boolean(), (text, dual) => listDualFormatVariants(text, dual)[0] === text))
   })
 })
 
 describe('whatever is in a group', () => {
   const verdict: fc.Arbitrary<Verdict> = fc.oneof(
     {
-      arbitrary: fc.constantFrom(0, 0.25, 0.5, 1).map((score) => verdictOf('x', [{ kind: 'score', score }])),
+      arbitrary: fc.constantFrom(0, 0.25, 0.5, 1).map((score) => buildVerdict('x', [{ kind: 'score', score }])),
       weight: 4,
     },
-    scoring.map((reading) => verdictOf('x', [reading])),
+    scoring.map((reading) => buildVerdict('x', [reading])),
   )
   const length = fc.option(fc.integer({ min: 0, max: 3000 }), { nil: undefined })
   const measured = fc.record({ trained: length, length, finish_reason: fc.constantFrom(undefined, 'stop', 'length') })
   const group = fc.array(fc.tuple(measured, verdict), { minLength: 1, maxLength: 9 })
-  const rules: fc.Arbitrary<GroupRules> = fc
+  const rules: fc.Arbitrary<GroupScoringRules> = fc
     .record({
       advantage: fc.constantFrom('mean', 'mean_std', 'leave_one_out', 'none'),
       length_penalty: fc.constantFrom(true, false, { kind: 'dapo', buffer: 400, factor: 1 }),
@@ -132,9 +132,9 @@ describe('whatever is in a group', () => {
       signal_on: fc.constantFrom('reward', 'score'),
     })
     .map((some) => RunSettings.parse({ max_token_length: 1000, ...some }))
-  const judge = (members: [object, Verdict][], how: GroupRules) =>
-    judgeGroup(
-      members.map(([rollout]) => rollout as Parameters<typeof judgeGroup>[0][number]),
+  const judge = (members: [object, Verdict][], how: GroupScoringRules) =>
+    gradeGroup(
+      members.map(([rollout]) => rollout as Parameters<typeof gradeGroup>[0][number]),
       members.map(([, one]) => one),
       how,
       true,

@@ -1,25 +1,25 @@
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
-import { readAddress, shownAddress } from '../../src/store/address.ts'
+import { formatRedisAddress, parseRedisAddress } from '../../src/store/address.ts'
 
 describe('REDIS_URL', () => {
   it('is one Redis by its URL or its socket', () => {
     for (const url of ['redis://h:1', 'rediss://u:p@h/2', '/var/run/redis.sock']) {
-      expect(readAddress(url)).toEqual({ kind: 'one', url })
+      expect(parseRedisAddress(url)).toEqual({ kind: 'one', url })
     }
   })
 
   it('is a socket by a relative path as well', () => {
     for (const path of ['redis.sock', './redis.sock', 'run/redis']) {
-      expect(readAddress(path)).toEqual({ kind: 'one', url: resolve(path) })
+      expect(parseRedisAddress(path)).toEqual({ kind: 'one', url: resolve(path) })
     }
   })
 
   it('is shown without its password', () => {
-    expect(shownAddress('redis://u:p@h/2')).toBe('h:6379')
-    expect(shownAddress('redis+sentinel://:p@s1,s2:26380/m')).toBe('s1:26379, s2:26380')
-    expect(shownAddress('/run/redis.sock')).toBe('/run/redis.sock')
+    expect(formatRedisAddress('redis://u:p@h/2')).toBe('h:6379')
+    expect(formatRedisAddress('redis+sentinel://:p@s1,s2:26380/m')).toBe('s1:26379, s2:26380')
+    expect(formatRedisAddress('/run/redis.sock')).toBe('/run/redis.sock')
   })
 
   it('names the nodes of a cluster, in either way of writing', () => {
@@ -27,16 +27,16 @@ describe('REDIS_URL', () => {
       { host: 'a', port: 7000 },
       { host: '::1', port: 6379 },
     ]
-    expect(readAddress('redis+cluster://a:7000,[::1]')).toEqual({ kind: 'cluster', nodes, tls: false })
-    expect(readAddress('redis://a:7000, redis://[::1]')).toEqual({ kind: 'cluster', nodes, tls: false })
-    expect(readAddress('rediss+cluster://u:p%40@a:7000,[::1]:6379')).toEqual({
+    expect(parseRedisAddress('redis+cluster://a:7000,[::1]')).toEqual({ kind: 'cluster', nodes, tls: false })
+    expect(parseRedisAddress('redis://a:7000, redis://[::1]')).toEqual({ kind: 'cluster', nodes, tls: false })
+    expect(parseRedisAddress('rediss+cluster://u:p%40@a:7000,[::1]:6379')).toEqual({
       kind: 'cluster',
       nodes,
       tls: true,
       username: 'u',
       password: 'p@',
     })
-    expect(readAddress('rediss://:p@a:7000,rediss://[::1]')).toMatchObject({
+    expect(parseRedisAddress('rediss://:p@a:7000,rediss://[::1]')).toMatchObject({
       kind: 'cluster',
       tls: true,
       password: 'p',
@@ -44,7 +44,7 @@ describe('REDIS_URL', () => {
   })
 
   it('names a master that Sentinel knows', () => {
-    expect(readAddress('redis+sentinel://:p@s1,s2:26380/mymaster/3?sentinel_password=q')).toEqual({
+    expect(parseRedisAddress('redis+sentinel://:p@s1,s2:26380/mymaster/3?sentinel_password=q')).toEqual({
       kind: 'sentinel',
       nodes: [
         { host: 's1', port: 26379 },

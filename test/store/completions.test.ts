@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events'
 import type { Redis } from 'ioredis'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { Completions } from '../../src/store/completions.ts'
-import { noticeOf } from '../../src/store/groups.ts'
+import { GroupCompletionListener } from '../../src/store/completions.ts'
+import { formatGroupPath } from '../../src/store/groups.ts'
 
 /** As much of a subscribed connection as there is to it. */
 class Subscribed extends EventEmitter {
@@ -15,19 +15,19 @@ const PLACE = { run: 'r', epoch: 1, group: 'g' }
 const LATE_MS = 60_000
 
 let connection: Subscribed
-let completions: Completions
+let completions: GroupCompletionListener
 beforeEach(() => {
   connection = new Subscribed()
-  completions = new Completions(connection as unknown as Redis, 'completions')
+  completions = new GroupCompletionListener(connection as unknown as Redis, 'completions')
 })
 afterEach(() => completions.close())
 
 it('who is cancelled again does not take the news from who waits since', async () => {
-  const first = completions.expect(PLACE, LATE_MS)
-  connection.emit('message', 'completions', noticeOf(PLACE))
+  const first = completions.waitForGroup(PLACE, LATE_MS)
+  connection.emit('message', 'completions', formatGroupPath(PLACE))
   await first.promise
-  const second = completions.expect(PLACE, LATE_MS)
+  const second = completions.waitForGroup(PLACE, LATE_MS)
   first.cancel()
-  connection.emit('message', 'completions', noticeOf(PLACE))
+  connection.emit('message', 'completions', formatGroupPath(PLACE))
   await expect(second.promise).resolves.toBeUndefined()
 })

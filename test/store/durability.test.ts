@@ -1,16 +1,16 @@
 import { afterAll, expect, inject, it } from 'vitest'
-import { durabilityGaps } from '../../src/store/durability.ts'
-import { connectForWork } from '../../src/store/redis.ts'
+import { listDurabilityIssues } from '../../src/store/durability.ts'
+import { connectForWorkers } from '../../src/store/redis.ts'
 
-const redis = connectForWork({ url: inject('redisUrl'), prefix: '' })
+const redis = connectForWorkers({ url: inject('redisUrl'), prefix: '' })
 afterAll(() => redis.disconnect())
 
 it('the private Redis keeps what it has accepted', async () => {
-  expect(await durabilityGaps(redis)).toEqual([])
+  expect(await listDurabilityIssues(redis)).toEqual([])
 })
 
 it('a Redis that may lose something is told of', async () => {
-  const told = async (settings: string) => (await durabilityGaps(fake(settings))).join()
+  const told = async (settings: string) => (await listDurabilityIssues(fake(settings))).join()
   expect(await told('no always noeviction')).toContain('append-only')
   expect(await told('yes everysec noeviction')).toContain('appendfsync everysec')
   expect(await told('yes always allkeys-lru')).toContain('maxmemory-policy noeviction')

@@ -1,51 +1,57 @@
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { factsOf } from '../../src/store/facts.ts'
-import { type Completion, type GroupPlace, Groups } from '../../src/store/groups.ts'
-import { type Keys, keysUnder } from '../../src/store/keys.ts'
-import { pack, unpackAbout } from '../../src/store/payload.ts'
-import { connectForWork } from '../../src/store/redis.ts'
-import { Runs } from '../../src/store/runs.ts'
+import { buildGroupSummary } from '../../src/store/facts.ts'
+import { type CompleteGroupParams, type GroupRef, GroupRepository } from '../../src/store/groups.ts'
+import { createRedisKeys, type RedisKeys } from '../../src/store/keys.ts'
+import { packGroup, unpackMetadata } from '../../src/store/payload.ts'
+import { connectForWorkers } from '../../src/store/redis.ts'
+import { RunRepository } from '../../src/store/runs.ts'
 
 let redis: Redis
-let keys: Keys
-let groups: Groups
-let runs: Runs
+let keys: RedisKeys
+let groups: GroupRepository
+let runs: RunRepository
 beforeAll(async () => {
-  redis = connectForWork({ url: inject('redisUrl'), prefix: '' })
-  keys = keysUnder(`t${randomUUID().slice(0, 8)}`)
-  groups = new Groups(redis, keys)
-  runs = new Runs(redis, keys)
+  redis = connectForWorkers({ url: inject('redisUrl'), prefix: '' })
+  keys = createRedisKeys(`t${randomUUID().slice(0, 8)}`)
+  groups = new GroupRepository(redis, keys)
+  runs = new RunRepository(redis, keys)
 })
 afterAll(() => redis.disconnect())
 
 /** A group of a new run that waits to be scored, and its completion under the run's first settings. */
-async function waiting(run: string): Promise<{ place: GroupPlace; completion: Completion }> {
-  await runs.change(run, undefined, {}, { restart: false, remake: false })
-  const { epoch = 0, revision = 0 } = (await runs.find(run)) ?? {}
+async function waiting(run: string): Promise<{ place: GroupRef; completion: CompleteGroupParams }> {
+  await runs.updateSettings(run, undefined, {}, { restart: false, remake: false })
+  const { epoch = 0, revision = 0 } = (await runs.get(run)) ?? {}
   const place = { run, epoch, group: 'g' }
-  const packed = pack({ item_id: 'x', rollouts: [{ completion: 'x' }] }, true)
+  const packed = packGroup({ item_id: 'x', rollouts: [{ completion: 'x' }] }, true)
   const bounds = { revision, rollouts: 1, wants: true, most: 10, full: false, lease: undefined }
   expect(await groups.accept(place, packed, bounds)).toBe('new')
   const verdict = { reward: 1, score: 1, answer: '', fault: null, penalty: 0, advantage: 0 } as const
   const verdicts = [{ status: 'scored', ...verdict } as const]
   const result = { status: 'scored', verdicts, destination: 'buffered' } as const
-  const facts = factsOf('g', 'chain_sum', unpackAbout(packed.about), result)
-  const about = { task: 'chain_sum', retriable: false, keep: 10, feed: undefined, dump: undefined }
-  return { place, completion: { revision, result, facts, ...about } }
+  const facts = buildGroupSummary('g', 'chain_sum', unpackMetadata(packed.metadata), result)
+  const about = {
+    task: 'chain_sum',
+    retriable: false,
+    maxRetainedGroups: 10,
+    curriculumInput: undefined,
+    dump: undefined,
+  }
+  return { place, completion: { revision, result, summary: facts, ...about } }
 }
 
 describe('a completion', () => {
   it('by settings that have changed does nothing but say so', async () => {
     const { place, completion } = await waiting('changed')
-    const before = await runs.find('changed')
-    await runs.change('changed', before, { extraction: 'last_tag' }, { restart: false, remake: false })
+    const before = await runs.get('changed')
+    await runs.updateSettings('changed', before, { extraction: 'last_tag' }, { restart: false, remake: false })
     expect(await groups.complete(place, completion)).toBe('changed')
-    expect(await groups.find(place)).toMatchObject({ status: 'queued' })
-    expect((await runs.find('changed'))?.counters).not.toHaveProperty('completed')
+    expect(await groups.get(place)).toMatchObject({ status: 'queued' })
+    expect((await runs.get('changed'))?.counters).not.toHaveProperty('completed')
     expect(await groups.complete(place, { ...completion, revision: completion.revision + 1 })).toMatchObject({})
-    expect(await groups.find(place)).toMatchObject({ status: 'scored' })
+    expect(await groups.get(place)).toMatchObject({ status: 'scored' })
   })
 
   it('teaches the curriculum only what comes of items that were handed out', async () => {
@@ -56,8 +62,8 @@ describe('a completion', () => {
     ] as const) {
       const { place, completion } = await waiting(run)
       await redis.hset(keys.run(run), 'position', 5)
-      const done = await groups.complete(place, { ...completion, feed: { ...feed, position } })
-      expect(typeof done === 'object' && done.level !== undefined).toBe(teaches)
+      const done = await groups.complete(place, { ...completion, curriculumInput: { ...feed, position } })
+      expect(typeof done === 'object' && done.levelChange !== undefined).toBe(teaches)
     }
   })
 })

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { Producer } from '../../src/queue/producer.ts'
-import { LanedRedis } from '../../src/store/laned-redis.ts'
-import { connectForWork, whenReady } from '../../src/store/redis.ts'
+import { ScriptPoolRedis } from '../../src/store/laned-redis.ts'
+import { connectForWorkers, waitUntilReady } from '../../src/store/redis.ts'
 
 const connectionName = `lanes-${randomUUID()}`
 const url = inject('redisUrl')
-const onlooker = connectForWork({ url, prefix: '' })
-const redis = new LanedRedis(url, { connectionName, enableOfflineQueue: false })
+const onlooker = connectForWorkers({ url, prefix: '' })
+const redis = new ScriptPoolRedis(url, { connectionName, enableOfflineQueue: false })
 let sha = ''
-const script = () => redis.overLane((connection) => connection.evalsha(sha, 0))
+const script = () => redis.withScriptConnection((connection) => connection.evalsha(sha, 0))
 
 interface Connection {
   id: string
@@ -28,7 +28,7 @@ async function lanesThatRanScripts(): Promise<number> {
 }
 
 beforeAll(async () => {
-  await Promise.all([whenReady(redis, 10_000), whenReady(onlooker, 10_000)])
+  await Promise.all([waitUntilReady(redis, 10_000), waitUntilReady(onlooker, 10_000)])
   sha = String(await redis.script('LOAD', 'return 7'))
 })
 afterAll(() => onlooker.disconnect())
@@ -66,7 +66,7 @@ it('lanes that are lost are left out, and come back', async () => {
 })
 
 it('a lane that has ended, and does not know it is closed, is left out', async () => {
-  const answers = await redis.overLane((lane) => {
+  const answers = await redis.withScriptConnection((lane) => {
     lane.disconnect(true)
     expect(lane.status).toBe('ready')
     return Promise.all(Array.from({ length: 16 }, script))
@@ -79,7 +79,7 @@ it('a lane that does not answer is passed by', async () => {
   const key = `lanes-${randomUUID()}`
   let answered = false
   const stuck = redis
-    .overLane((connection) => connection.blpop(key, 60))
+    .withScriptConnection((connection) => connection.blpop(key, 60))
     .finally(() => {
       answered = true
     })

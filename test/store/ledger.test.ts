@@ -3,12 +3,12 @@ import fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { inject, it } from 'vitest'
 import type { GroupResult } from '../../src/scoring/group.ts'
-import { Batches } from '../../src/store/batches.ts'
-import { factsOf } from '../../src/store/facts.ts'
-import { type GroupPlace, Groups } from '../../src/store/groups.ts'
-import { keysUnder } from '../../src/store/keys.ts'
-import { pack, unpackAbout } from '../../src/store/payload.ts'
-import { Runs } from '../../src/store/runs.ts'
+import { BatchRepository } from '../../src/store/batches.ts'
+import { buildGroupSummary } from '../../src/store/facts.ts'
+import { type GroupRef, GroupRepository } from '../../src/store/groups.ts'
+import { createRedisKeys } from '../../src/store/keys.ts'
+import { packGroup, unpackMetadata } from '../../src/store/payload.ts'
+import { RunRepository } from '../../src/store/runs.ts'
 import type { GroupVerdict } from '../../src/words/verdict.ts'
 
 /**
@@ -159,7 +159,7 @@ class Ledger {
 
 /** The same in Redis. */
 class Real {
-  readonly keys = keysUnder(`t${randomUUID().slice(0, 8)}`)
+  readonly keys = createRedisKeys(`t${randomUUID().slice(0, 8)}`)
   redis = this.connect()
   epoch = 1
 
@@ -182,13 +182,13 @@ class Real {
     return what()
   }
 
-  place(id: string): GroupPlace {
+  place(id: string): GroupRef {
     return { run: 'run', epoch: this.epoch, group: id }
   }
 }
 
 const packed = ({ rollouts, version }: LedgerGroup, id: string) =>
-  pack(
+  packGroup(
     {
       item_id: id,
       ...(version !== null && { policy_version: version }),
@@ -213,9 +213,9 @@ async function play(history: { cut: boolean; step: Step }[]): Promise<void> {
   const real = new Real()
   let ledger = new Ledger()
   try {
-    const runs = new Runs(real.redis, real.keys)
-    await runs.change('run', undefined, {}, { restart: false, remake: false })
-    real.epoch = (await runs.find('run'))?.epoch ?? 0
+    const runs = new RunRepository(real.redis, real.keys)
+    await runs.updateSettings('run', undefined, {}, { restart: false, remake: false })
+    real.epoch = (await runs.get('run'))?.epoch ?? 0
     for (const { cut, step } of history) {
       const [said, should] = await one(real, ledger, cut, step)
       const repeated = cut && should === 'new' && said === 'known'
@@ -225,15 +225,15 @@ async function play(history: { cut: boolean; step: Step }[]): Promise<void> {
       await compare(real, ledger)
     }
   } finally {
-    await new Runs(real.redis, real.keys).remove('run')
+    await new RunRepository(real.redis, real.keys).delete('run')
     real.redis.disconnect()
   }
 }
 
 /** What Redis said, and what the ledger says it should. */
 async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promise<[unknown, unknown]> {
-  const groups = () => new Groups(real.redis, real.keys)
-  const batches = () => new Batches(real.redis, real.keys)
+  const groups = () => new GroupRepository(real.redis, real.keys)
+  const batches = () => new BatchRepository(real.redis, real.keys)
   const run = { name: 'run', epoch: real.epoch }
   switch (step.kind) {
     case 'post': {
@@ -259,16 +259,16 @@ async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promis
       if (!before) return [undefined, undefined]
       const should = ledger.complete(id, step.fails)
       const result = resultOf(before)
-      const about = unpackAbout(packed(before, id).about)
-      const facts = factsOf(id, 'task', about, result)
+      const about = unpackMetadata(packed(before, id).metadata)
+      const facts = buildGroupSummary(id, 'task', about, result)
       const completion = {
         revision: 1,
         task: 'task',
         result,
-        facts,
+        summary: facts,
         retriable: before.at === 'failed',
-        keep: 1000,
-        feed: undefined,
+        maxRetainedGroups: 1000,
+        curriculumInput: undefined,
         dump: undefined,
       }
       const done = await real.ask(cut, () => groups().complete(real.place(id), completion))
@@ -292,7 +292,7 @@ async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promis
         maxLag: MAX_LAG,
         balance: 'tokens',
         unscored: 'omit',
-        keep: 1000,
+        maxRetainedGroups: 1000,
       } as const
       const said = await real.ask(cut, () => batches().compose(run, composition))
       const should = ledger.compose(step.step, step.least, step.version)
@@ -313,9 +313,9 @@ async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promis
 
 /** Every figure that Redis keeps is what the ledger adds up to. */
 async function compare(real: Real, ledger: Ledger): Promise<void> {
-  const stored = await new Runs(real.redis, real.keys).find('run')
+  const stored = await new RunRepository(real.redis, real.keys).get('run')
   if (!stored) throw new Error('the run is gone')
-  const { bytes, ...waiting } = await new Runs(real.redis, real.keys).waiting(stored)
+  const { bytes, ...waiting } = await new RunRepository(real.redis, real.keys).readBacklog(stored)
   const pending = ledger.at('pending')
   const buffered = ledger.at('buffered')
   const sum = (of: [string, LedgerGroup][], field: 'rollouts' | 'scored') =>
@@ -340,7 +340,7 @@ async function compare(real: Real, ledger: Ledger): Promise<void> {
       `Redis counts ${JSON.stringify({ ...waiting, bytes })}, the ledger ${JSON.stringify({ ...should, bytes: size })}`,
     )
   for (const [step, { groups }] of ledger.batches) {
-    const batch = await new Batches(real.redis, real.keys).find({ name: 'run', epoch: real.epoch }, step)
+    const batch = await new BatchRepository(real.redis, real.keys).get({ name: 'run', epoch: real.epoch }, step)
     if (JSON.stringify(batch?.groups.map(({ id }) => id)) !== JSON.stringify(groups))
       throw new Error(`batch ${step} is not what it was`)
   }

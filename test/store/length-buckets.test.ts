@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { lengthField, percentile } from '../../src/store/length-buckets.ts'
+import { formatLengthBucketField, lengthPercentile } from '../../src/store/length-buckets.ts'
 import { Run } from '../../src/words/run.ts'
 
-const told = (length: number) => percentile({ [lengthField(length)]: 1 }, 0.95) ?? Number.NaN
+const told = (length: number) => lengthPercentile({ [formatLengthBucketField(length)]: 1 }, 0.95) ?? Number.NaN
 
 it('a length is told as the upper edge of its bucket: never too few tokens, and up to 5 % too many', () => {
   const lengths = Array.from({ length: 20_000 }, (_, k) => k)

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { columnOf, numbersOf, typedOf } from '../../src/store/columns.ts'
-import { pack, rolloutDocuments, unpackTexts } from '../../src/store/payload.ts'
+import { encodeColumn, formatColumnAsNumbers, formatColumnAsTyped } from '../../src/store/columns.ts'
+import { formatRollouts, packGroup, unpackTexts } from '../../src/store/payload.ts'
 import { GroupInput, type Rollout } from '../../src/words/rollout.ts'
-import { bytesOf, type Dtype, type Typed, valuesOf } from '../../src/words/typed.ts'
+import { type Base64Array, type Dtype, getOrDecodeBytes, viewAsNumbers } from '../../src/words/typed.ts'
 
-const typed = (dtype: Dtype, values: { buffer: ArrayBufferLike }): Typed => ({
+const typed = (dtype: Dtype, values: { buffer: ArrayBufferLike }): Base64Array => ({
   dtype,
   data: Buffer.from(values.buffer).toString('base64'),
 })
@@ -15,15 +15,15 @@ const group = (rollouts: Rollout[], more: Partial<GroupInput> = {}): GroupInput 
   ...more,
 })
 const through = (input: GroupInput, style: 'numbers' | 'base64' = 'numbers') => {
-  const { texts, arrays } = pack(input, true)
+  const { texts, arrays } = packGroup(input, true)
   const all = [...input.rollouts.keys()]
-  return [...rolloutDocuments(unpackTexts(texts), arrays.length === 0 ? null : arrays, all, style)].map(
+  return [...formatRollouts(unpackTexts(texts), arrays.length === 0 ? null : arrays, all, style)].map(
     (text) => JSON.parse(text) as Rollout,
   )
 }
 const decoded = (text: string) => {
-  const { dtype, data } = JSON.parse(text) as Typed
-  return [dtype, [...valuesOf(dtype, bytesOf({ dtype, data }))]]
+  const { dtype, data } = JSON.parse(text) as Base64Array
+  return [dtype, [...viewAsNumbers(dtype, getOrDecodeBytes({ dtype, data }))]]
 }
 
 describe('a list of numbers', () => {
@@ -41,16 +41,16 @@ describe('a list of numbers', () => {
     fc.assert(
       fc.property(numbers, fc.boolean(), (values, real) => {
         const sent = JSON.stringify(values)
-        const kept = columnOf(JSON.parse(sent) as (number | null)[], real)
+        const kept = encodeColumn(JSON.parse(sent) as (number | null)[], real)
         // As numbers: of some a float32 is written in a digit more than the fewest that tell it from others.
-        expect(JSON.parse(numbersOf(kept))).toEqual(JSON.parse(sent))
+        expect(JSON.parse(formatColumnAsNumbers(kept))).toEqual(JSON.parse(sent))
       }),
       { examples: [[[-0.00002836148632923141], false]] },
     )
   })
 
   it('takes the smallest form that gives it back', () => {
-    const form = (values: (number | null)[], real = false) => columnOf(values, real).form
+    const form = (values: (number | null)[], real = false) => encodeColumn(values, real).encoding
     expect(form([1, -100, 2 ** 31 - 1])).toBe('int32')
     expect(form([2 ** 31])).toBe('float32')
     expect(form([Math.fround(-0.1), null])).toBe('float32')
@@ -61,9 +61,9 @@ describe('a list of numbers', () => {
   })
 
   it('can be had as typed data, exactly', () => {
-    expect(decoded(typedOf(columnOf([1, 2])))).toEqual(['int32', [1, 2]])
-    expect(decoded(typedOf(columnOf([-0.1234, null])))).toEqual(['float64', [-0.1234, Number.NaN]])
-    expect(decoded(typedOf(columnOf([0.5, null], true)))).toEqual(['float32', [0.5, Number.NaN]])
+    expect(decoded(formatColumnAsTyped(encodeColumn([1, 2])))).toEqual(['int32', [1, 2]])
+    expect(decoded(formatColumnAsTyped(encodeColumn([-0.1234, null])))).toEqual(['float64', [-0.1234, Number.NaN]])
+    expect(decoded(formatColumnAsTyped(encodeColumn([0.5, null], true)))).toEqual(['float32', [0.5, Number.NaN]])
   })
 })
 
@@ -101,7 +101,7 @@ describe('typed data', () => {
   })
 
   it('has one length with its like, however each is written', () => {
-    const fits = (tokens: Typed | number[], masks: Typed | number[]) =>
+    const fits = (tokens: Base64Array | number[], masks: Base64Array | number[]) =>
       GroupInput.safeParse({ item_id: 'x', rollouts: [{ completion: '', tokens, masks }] }).success
     expect(fits([1, 2, 3], typed('uint8', Uint8Array.of(1, 2, 3)))).toBe(true)
     expect(fits([1, 2, 3, 4], typed('uint8', Uint8Array.of(1, 2, 3)))).toBe(false)
@@ -122,14 +122,14 @@ describe('a group', () => {
 
   it('comes back as it was sent, whole or in part', () => {
     expect(through(group(rollouts, { extra: { a: 1 } }))).toEqual(rollouts)
-    const { texts, arrays } = pack(group(rollouts), true)
-    const [only] = rolloutDocuments(unpackTexts(texts), arrays, [1], 'numbers')
+    const { texts, arrays } = packGroup(group(rollouts), true)
+    const [only] = formatRollouts(unpackTexts(texts), arrays, [1], 'numbers')
     expect(JSON.parse(only ?? '')).toEqual(rollouts[1])
   })
 
   it('has one hash for equal content in any order of keys, and another for any other content', () => {
     const base = group([{ completion: 'x', tokens: [1, 2], logprobs: [-0.5, null], arrays: { a: [1], b: [2] } }])
-    const hash = (input: GroupInput) => pack(input, true).hash
+    const hash = (input: GroupInput) => packGroup(input, true).contentHash
     const turned = group([{ arrays: { b: [2], a: [1] }, logprobs: [-0.5, null], tokens: [1, 2], completion: 'x' }])
     expect(hash(turned)).toBe(hash(base))
     expect(hash({ ...base, group_id: 'named' })).toBe(hash(base))
@@ -154,7 +154,7 @@ describe('a group', () => {
         return { completion: tokens.map((token) => token.toString(36)).join(' '), tokens, masks, logprobs }
       }),
     )
-    const { texts, arrays } = pack(big, true)
+    const { texts, arrays } = packGroup(big, true)
     expect(texts.length + arrays.length).toBeLessThan(JSON.stringify(big).length / 2)
     expect(through(big)).toEqual(big.rollouts)
   })

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { doubleText, realText } from '../../src/store/real-text.ts'
+import { formatFloat32List, formatFloat64List } from '../../src/store/real-text.ts'
 
-const read = (values: Float32Array) => JSON.parse(realText(values)) as (number | null)[]
+const read = (values: Float32Array) => JSON.parse(formatFloat32List(values)) as (number | null)[]
 /** JSON knows no -0, and nothing that is not finite. */
 const asJson = (x: number) => (Number.isFinite(x) ? x + 0 : null)
 
@@ -38,9 +38,11 @@ describe('a list of float32', () => {
   })
 
   it('has no digits to spare', () => {
-    expect(realText(Float32Array.of(1, -0.5, 0, 2.25, -100, 0.001953125))).toBe('[1,-0.5,0,2.25,-100,0.001953125]')
-    expect(realText(new Float32Array())).toBe('[]')
-    expect(realText(Float32Array.of(Number.NaN, Number.POSITIVE_INFINITY))).toBe('[null,null]')
+    expect(formatFloat32List(Float32Array.of(1, -0.5, 0, 2.25, -100, 0.001953125))).toBe(
+      '[1,-0.5,0,2.25,-100,0.001953125]',
+    )
+    expect(formatFloat32List(new Float32Array())).toBe('[]')
+    expect(formatFloat32List(Float32Array.of(Number.NaN, Number.POSITIVE_INFINITY))).toBe('[null,null]')
   })
 
   it('is the same for who reads whole numbers as integers of any size, as Python does', () => {
@@ -51,14 +53,14 @@ describe('a list of float32', () => {
         .map((text) => (/^-?\d+$/.test(text) ? BigInt(text) : BigInt(Number(text))))
     const whole = [2 ** 53 - 1, 2 ** 53, -(2 ** 60), 1.1314356042910925e17, 123456789012345680000, 3e38]
     const singles = Float32Array.from(whole)
-    expect(asPython(realText(singles))).toEqual(Array.from(singles, BigInt))
-    expect(asPython(doubleText(whole))).toEqual(whole.map(BigInt))
+    expect(asPython(formatFloat32List(singles))).toEqual(Array.from(singles, BigInt))
+    expect(asPython(formatFloat64List(whole))).toEqual(whole.map(BigInt))
   })
 
   it('of doubles is read as they are', () => {
     const values = [0.1, -2.5, 5e-324, 1e21, -1.7976931348623157e308]
     for (const doubles of [values, values.slice(0, 3)]) {
-      expect(JSON.parse(doubleText([...doubles, Number.NaN, 0]))).toEqual([...doubles, null, 0])
+      expect(JSON.parse(formatFloat64List([...doubles, Number.NaN, 0]))).toEqual([...doubles, null, 0])
     }
   })
 })

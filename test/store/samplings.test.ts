@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { afterAll, expect, inject, it } from 'vitest'
-import { keysUnder } from '../../src/store/keys.ts'
-import { keysLike } from '../../src/store/nodes.ts'
-import { connectForWork } from '../../src/store/redis.ts'
-import { Samples } from '../../src/store/samples.ts'
-import { Samplings } from '../../src/store/samplings.ts'
+import { createRedisKeys } from '../../src/store/keys.ts'
+import { scanKeys } from '../../src/store/nodes.ts'
+import { connectForWorkers } from '../../src/store/redis.ts'
+import { SampleRepository } from '../../src/store/samples.ts'
+import { GenerationJobRepository } from '../../src/store/samplings.ts'
 
 const prefix = `t${randomUUID().slice(0, 8)}`
-const keys = keysUnder(prefix)
-const redis = connectForWork({ url: inject('redisUrl'), prefix: '' })
-const samplings = new Samplings(redis, keys)
-const samples = new Samples(redis, keys)
+const keys = createRedisKeys(prefix)
+const redis = connectForWorkers({ url: inject('redisUrl'), prefix: '' })
+const samplings = new GenerationJobRepository(redis, keys)
+const samples = new SampleRepository(redis, keys)
 afterAll(async () => {
-  for await (const { node, keys: some } of keysLike(redis, `*${prefix}*`)) await node.unlink(...some)
+  for await (const { node, keys: some } of scanKeys(redis, `*${prefix}*`)) await node.unlink(...some)
   redis.disconnect()
 })
 
@@ -21,7 +21,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const idOf = () => `eval-${randomUUID().slice(-12)}`
 async function begun(book = samplings): Promise<string> {
   const id = idOf()
-  await book.create('eval', { id, spec: {}, total: 2, items: ['item', 'other'], secret: undefined })
+  await book.create('eval', { id, spec: {}, total: 2, items: ['item', 'other'], modelApiKey: undefined })
   return id
 }
 const cancel = (id: string, book = samplings) => book.end(id, { status: 'cancelled', result: null, news: null })
@@ -29,7 +29,7 @@ const cancel = (id: string, book = samplings) => book.end(id, { status: 'cancell
 /** How long what there is of a sampling is still kept, in days; -1: for ever. */
 async function lifetimes(id: string): Promise<Record<string, number>> {
   const found: [string, number][] = []
-  for (const [name, key] of Object.entries(keys.ofSampling(id))) {
+  for (const [name, key] of Object.entries(keys.forGenerationJob(id))) {
     const ms = await redis.pttl(key)
     if (ms !== -2) found.push([name, ms < 0 ? -1 : Math.ceil(ms / DAY_MS)])
   }
@@ -56,70 +56,70 @@ function awayAfterScript(): Redis {
 
 it('a sampling that runs again is looked after and kept, also where Redis goes away while it is opened', async () => {
   const id = await begun()
-  await samples.keepText(id, 0, Buffer.from('text'))
+  await samples.storeCompletion(id, 0, Buffer.from('text'))
   expect(await cancel(id)).toBe(true)
-  expect(await samplings.active()).toEqual([])
-  await expect(new Samplings(awayAfterScript(), keys).reopen(id, [], undefined)).rejects.toThrow('closed')
-  expect(await samplings.status(id)).toBe('running')
-  expect(await samplings.active()).toMatchObject([{ id }])
+  expect(await samplings.listActive()).toEqual([])
+  await expect(new GenerationJobRepository(awayAfterScript(), keys).reopen(id, [], undefined)).rejects.toThrow('closed')
+  expect(await samplings.getStatus(id)).toBe('running')
+  expect(await samplings.listActive()).toMatchObject([{ id }])
   expect(await lifetimes(id)).toEqual({ sampling: -1, items: -1, texts: -1, events: -1 })
   await cancel(id)
 })
 
 it('what has ended is kept for its time, also where Redis goes away as it ends', async () => {
   const id = await begun()
-  await expect(cancel(id, new Samplings(awayAfterScript(), keys))).rejects.toThrow('closed')
+  await expect(cancel(id, new GenerationJobRepository(awayAfterScript(), keys))).rejects.toThrow('closed')
   expect(await lifetimes(id)).toEqual({ sampling: 90, items: 7, events: 7 })
-  await samplings.deactivate(id)
+  await samplings.markInactive(id)
 })
 
 it('what a lane that was at work then still brings is kept no longer', async () => {
   const id = await begun()
   const none = idOf()
-  await samplings.create('collection', { id: none, spec: {}, total: 1, items: [], secret: undefined })
+  await samplings.create('collection', { id: none, spec: {}, total: 1, items: [], modelApiKey: undefined })
   await Promise.all([cancel(id), cancel(none)])
-  expect(await samples.keepText(id, 0, Buffer.from('text'))).toBe(true)
-  await samples.addItems(none, ['item'])
+  expect(await samples.storeCompletion(id, 0, Buffer.from('text'))).toBe(true)
+  await samples.appendItems(none, ['item'])
   expect(await lifetimes(id)).toMatchObject({ texts: 7 })
   expect(await lifetimes(none)).toMatchObject({ items: 7 })
   const gone = idOf()
-  expect(await samples.keepText(gone, 0, Buffer.from('text'))).toBe(false)
-  await samples.addItems(gone, ['item'])
+  expect(await samples.storeCompletion(gone, 0, Buffer.from('text'))).toBe(false)
+  await samples.appendItems(gone, ['item'])
   expect(await lifetimes(gone)).toEqual({})
 })
 
 it('a sampling whose samples are no longer kept is not opened again', async () => {
   const id = await begun()
   await cancel(id)
-  const { sampling, items, events } = keys.ofSampling(id)
+  const { job: sampling, items, events } = keys.forGenerationJob(id)
   await redis.pexpire(sampling, 83 * DAY_MS)
   await redis.unlink(items, events)
   expect(await samplings.reopen(id, [], undefined)).toBe(false)
-  expect(await samplings.status(id)).toBe('cancelled')
+  expect(await samplings.getStatus(id)).toBe('cancelled')
 })
 
 it('the oldest are forgotten, but none that is at work', async () => {
-  const few = new Samplings(redis, keysUnder(`${prefix}few`), 2)
+  const few = new GenerationJobRepository(redis, createRedisKeys(`${prefix}few`), 2)
   const [working, resumed, ended, last] = [await begun(few), await begun(few), await begun(few), await begun(few)]
   await cancel(resumed, few)
   await cancel(ended, few)
   await few.reopen(resumed, [], undefined)
   const newest = await begun(few)
-  expect((await few.ids('eval')).toSorted()).toEqual([newest, last, resumed, working].toSorted())
-  expect(await few.find(ended)).toBeUndefined()
-  expect((await few.active()).map(({ id }) => id).toSorted()).toEqual([working, resumed, last, newest].toSorted())
+  expect((await few.listIds('eval')).toSorted()).toEqual([newest, last, resumed, working].toSorted())
+  expect(await few.get(ended)).toBeUndefined()
+  expect((await few.listActive()).map(({ id }) => id).toSorted()).toEqual([working, resumed, last, newest].toSorted())
 })
 
 it('texts that are forgotten, asked for again or replaced make room for others', async () => {
   const id = await begun()
-  const bytes = async () => Number(await redis.hget(keys.ofSampling(id).sampling, 'bytes'))
-  for (const text of ['long text', 'text']) await samples.keepText(id, 0, Buffer.from(text))
-  await samples.keepText(id, 1, Buffer.from('another'))
+  const bytes = async () => Number(await redis.hget(keys.forGenerationJob(id).job, 'bytes'))
+  for (const text of ['long text', 'text']) await samples.storeCompletion(id, 0, Buffer.from(text))
+  await samples.storeCompletion(id, 1, Buffer.from('another'))
   expect(await bytes()).toBe(11)
-  await samples.forgetTexts(id, [1, 7])
+  await samples.deleteCompletions(id, [1, 7])
   expect(await bytes()).toBe(4)
   await cancel(id)
   await samplings.reopen(id, [0], undefined)
-  expect([await bytes(), await samples.text(id, 0)]).toEqual([0, undefined])
+  expect([await bytes(), await samples.getCompletion(id, 0)]).toEqual([0, undefined])
   await cancel(id)
 })

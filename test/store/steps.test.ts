@@ -1,52 +1,52 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, inject, it } from 'vitest'
-import { keysUnder } from '../../src/store/keys.ts'
-import { keysLike } from '../../src/store/nodes.ts'
-import { Positions } from '../../src/store/positions.ts'
-import { connectForWork } from '../../src/store/redis.ts'
-import { Runs, type StoredRun } from '../../src/store/runs.ts'
-import { Steps } from '../../src/store/steps.ts'
+import { createRedisKeys } from '../../src/store/keys.ts'
+import { scanKeys } from '../../src/store/nodes.ts'
+import { PositionRepository } from '../../src/store/positions.ts'
+import { connectForWorkers } from '../../src/store/redis.ts'
+import { RunRepository, type StoredRun } from '../../src/store/runs.ts'
+import { StepItemRepository } from '../../src/store/steps.ts'
 
 const prefix = `t${randomUUID().slice(0, 8)}`
-const keys = keysUnder(prefix)
-const redis = connectForWork({ url: inject('redisUrl'), prefix: '' })
-const runs = new Runs(redis, keys)
-const steps = new Steps(redis, keys)
+const keys = createRedisKeys(prefix)
+const redis = connectForWorkers({ url: inject('redisUrl'), prefix: '' })
+const runs = new RunRepository(redis, keys)
+const steps = new StepItemRepository(redis, keys)
 afterAll(async () => {
-  for await (const { node, keys: some } of keysLike(redis, `*${prefix}*`)) await node.unlink(...some)
+  for await (const { node, keys: some } of scanKeys(redis, `*${prefix}*`)) await node.unlink(...some)
   redis.disconnect()
 })
 
 async function made(name: string): Promise<StoredRun> {
-  await runs.change(name, undefined, {}, { restart: false, remake: false })
-  const run = await runs.find(name)
+  await runs.updateSettings(name, undefined, {}, { restart: false, remake: false })
+  const run = await runs.get(name)
   if (!run) throw new Error('it was made')
   return run
 }
 
 it('a trainer that begins again below all steps that are remembered is given the same items whenever it asks', async () => {
   const run = await made('again')
-  const positions = async (step: number) => (await steps.assign(run, step, 2, 0))?.map(({ position }) => position)
+  const positions = async (step: number) => (await steps.assignItems(run, step, 2, 0))?.map(({ position }) => position)
   for (let step = 1000; step < 1300; step++) await positions(step)
   const first = await positions(0)
   expect(first).toEqual([600, 601])
   expect(await positions(0)).toEqual(first)
   expect(await positions(1299)).toEqual([598, 599])
-  expect(await redis.zcard(keys.ofRun('again', run.epoch).steps)).toBeLessThanOrEqual(256)
+  expect(await redis.zcard(keys.forRun('again', run.epoch).steps)).toBeLessThanOrEqual(256)
 })
 
 it('where an item cannot be made the next of the sequence is taken for it, and what was prepared of that is not left behind', async () => {
   const run = await made('skipping')
-  const positions = new Positions(redis, keys)
-  await steps.assign(run, 0, 1, 2)
-  for (const { position } of await positions.claim(run, 2, 2)) {
+  const positions = new PositionRepository(redis, keys)
+  await steps.assignItems(run, 0, 1, 2)
+  for (const { position } of await positions.claimPositions(run, 2, 2)) {
     const item = { task: 'gcd', label: null, body: '{}' }
-    expect(await positions.keep(run, position, item, null)).toBe(true)
+    expect(await positions.storeItem(run, position, item, null)).toBe(true)
   }
   const skipped = { position: 0, task: 'gcd', seed: 1, difficulty: null, detail: '', time: '' }
-  expect(await steps.giveBack(run, 0, skipped, true)).toBe(false)
-  expect(await steps.giveBack(run, 0, skipped, true)).toBe(true)
-  expect((await steps.assign(run, 0, 1, 2))?.map(({ position }) => position)).toEqual([1])
-  const { open, bodies } = keys.ofRun('skipping', run.epoch)
+  expect(await steps.releaseClaim(run, 0, skipped, true)).toBe(false)
+  expect(await steps.releaseClaim(run, 0, skipped, true)).toBe(true)
+  expect((await steps.assignItems(run, 0, 1, 2))?.map(({ position }) => position)).toEqual([1])
+  const { openPositions: open, itemBodies: bodies } = keys.forRun('skipping', run.epoch)
   expect(await redis.hkeys(bodies)).toEqual(await redis.zrange(open, '0', '-1'))
 })

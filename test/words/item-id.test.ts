@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { decodeItemId, encodeItemId, ID_MAX_CHARS } from '../../src/words/item-id.ts'
+import { decodeItemId, encodeItemId, MAX_ITEM_ID_CHARS } from '../../src/words/item-id.ts'
 import type { Recipe } from '../../src/words/recipe.ts'
 
 const recipes: fc.Arbitrary<Recipe> = fc.record({
@@ -68,5 +68,5 @@ it('a config that does not fit into an id is refused', () => {
     index: 0,
     engine: '0.1.25',
   }
-  expect(() => encodeItemId(recipe)).toThrow(`${ID_MAX_CHARS} characters`)
+  expect(() => encodeItemId(recipe)).toThrow(`${MAX_ITEM_ID_CHARS} characters`)
 })

@@ -1,46 +1,47 @@
 /** All that the doctor looks at, in the order in which it matters. */
-import { type Config, ConfigError, readConfig } from '../../config.ts'
-import { answers, hereOf } from '../server.ts'
+import { ConfigError, readConfig, type ServerConfig } from '../../config.ts'
+import { getLocalUrl, isServerRunning } from '../server.ts'
 import { type Finding, fail, ok } from './finding.ts'
-import { disk, folder, port, redis } from './places.ts'
-import { library, machine, node, packages, python } from './programs.ts'
-import { readiness, trial } from './running-server.ts'
+import { checkDataDirOwner, checkDisk, checkPort, checkRedis } from './places.ts'
+import { checkLibrary, checkMachine, checkNode, checkPackages, checkPython } from './programs.ts'
+import { checkReadiness, checkTrialServer } from './running-server.ts'
 
-interface Options {
+interface DoctorCheckOptions {
   /** A server to look at; none: the one here, if it runs. */
   url?: string
   /** Whether to start one for a moment. */
   start?: true
 }
 
-export async function examine({ url, start }: Options): Promise<Finding[]> {
-  const settings = readSettings()
+export async function runDoctorChecks({ url, start }: DoctorCheckOptions): Promise<Finding[]> {
+  const settings = loadConfig()
   const programs = [
-    node(),
-    packages(),
-    await python('config' in settings ? settings.config.PYTHON : undefined),
-    await library(),
-    machine(),
+    checkNode(),
+    checkPackages(),
+    await checkPython('config' in settings ? settings.config.PYTHON : undefined),
+    await checkLibrary(),
+    checkMachine(),
   ]
   if (!('config' in settings)) return [...programs, settings.finding]
   const { config } = settings
   const places = [
     ok('Settings', 'can be read'),
-    await redis(config),
-    await port(config),
-    await disk(config),
-    await folder(config),
+    await checkRedis(config),
+    await checkPort(config),
+    await checkDisk(config),
+    await checkDataDirOwner(config),
   ]
-  const looked = url ?? config.SERVER_URL ?? ((await answers(hereOf(config))) ? hereOf(config) : undefined)
+  const looked =
+    url ?? config.SERVER_URL ?? ((await isServerRunning(getLocalUrl(config))) ? getLocalUrl(config) : undefined)
   return [
     ...programs,
     ...places.filter((finding) => finding !== undefined),
-    ...(looked === undefined ? [] : [await readiness(looked.replace(/\/$/, ''))]),
-    ...(start ? [await trial()] : []),
+    ...(looked === undefined ? [] : [await checkReadiness(looked.replace(/\/$/, ''))]),
+    ...(start ? [await checkTrialServer()] : []),
   ]
 }
 
-function readSettings(): { config: Config } | { finding: Finding } {
+function loadConfig(): { config: ServerConfig } | { finding: Finding } {
   try {
     return { config: readConfig() }
   } catch (error) {

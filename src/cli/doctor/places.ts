@@ -5,45 +5,45 @@ import { statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Config } from '../../config.ts'
-import { livingHolder } from '../../prepare/folder-claim.ts'
-import { findRedisOnPath } from '../../prepare/private-redis.ts'
-import { venvPython } from '../../prepare/python-environment.ts'
-import { durabilityGaps } from '../../store/durability.ts'
-import { connectToLook, whenReady } from '../../store/redis.ts'
-import { answers, hereOf } from '../server.ts'
+import type { ServerConfig } from '../../config.ts'
+import { getLockHolderPid } from '../../prepare/folder-claim.ts'
+import { getRedisBinaryOnPath } from '../../prepare/private-redis.ts'
+import { venvPythonPath } from '../../prepare/python-environment.ts'
+import { listDurabilityIssues } from '../../store/durability.ts'
+import { connectForProbe, waitUntilReady } from '../../store/redis.ts'
+import { getLocalUrl, isServerRunning } from '../server.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
-const run = promisify(execFile)
-const LOOK_MS = 5000
-const FREE_WANTED = 2 * 2 ** 30
+const execFileAsync = promisify(execFile)
+const PROBE_TIMEOUT_MS = 5000
+const MIN_FREE_BYTES = 2 * 2 ** 30
 
-export function redis(config: Config): Promise<Finding> {
-  return config.REDIS_URL === undefined ? privateRedis() : namedRedis(config.REDIS_URL)
+export function checkRedis(config: ServerConfig): Promise<Finding> {
+  return config.REDIS_URL === undefined ? checkPrivateRedis() : checkConfiguredRedis(config.REDIS_URL)
 }
 
-async function privateRedis(): Promise<Finding> {
-  const found = await findRedisOnPath()
+async function checkPrivateRedis(): Promise<Finding> {
+  const found = await getRedisBinaryOnPath()
   if (found === undefined) {
-    const packaged = existsSync(join(dirname(venvPython()), '..', '.installed-requirements-redis.txt'))
+    const packaged = existsSync(join(dirname(venvPythonPath()), '..', '.installed-requirements-redis.txt'))
     return ok(
       'Redis',
       `private; ${packaged ? 'a redis-server is in .venv' : 'the first start puts a redis-server into .venv'}`,
     )
   }
-  const { stdout } = await run(found, ['--version'])
+  const { stdout } = await execFileAsync(found, ['--version'])
   return ok('Redis', `private; redis-server ${/v=([\d.]+)/.exec(stdout)?.[1] ?? ''} of the PATH`)
 }
 
-async function namedRedis(url: string): Promise<Finding> {
+async function checkConfiguredRedis(url: string): Promise<Finding> {
   const shown = url.replace(/\/\/[^@/]*@/, '//…@') // no passwords on screens
-  const redis = connectToLook(url)
+  const redis = connectForProbe(url)
   try {
-    await whenReady(redis, LOOK_MS)
+    await waitUntilReady(redis, PROBE_TIMEOUT_MS)
     const version = /redis_version:([\d.]+)/.exec(await redis.info('server'))?.[1] ?? '0'
     const [major = 0, minor = 0] = version.split('.').map(Number)
     if (major < 6 || (major === 6 && minor < 2)) return fail('Redis', `${version} at ${shown}`, 'take 6.2 or newer')
-    const gaps = await durabilityGaps(redis)
+    const gaps = await listDurabilityIssues(redis)
     if (gaps.length > 0) return warn('Redis', `${version} at ${shown}`, gaps.join('; '))
     return ok('Redis', `${version} at ${shown}`)
   } catch {
@@ -57,7 +57,7 @@ async function namedRedis(url: string): Promise<Finding> {
   }
 }
 
-export async function port(config: Config): Promise<Finding> {
+export async function checkPort(config: ServerConfig): Promise<Finding> {
   const { HOST, PORT } = config
   const place = `${HOST}:${PORT}`
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
@@ -66,7 +66,8 @@ export async function port(config: Config): Promise<Finding> {
   probe.listen({ host: HOST, port: PORT }, () => probe.close(() => resolve(undefined)))
   const error = await promise
   if (error === undefined) return ok('Port', `${place} is free`)
-  if (await answers(hereOf(config))) return ok('Port', `a reasoning-gym-server answers at ${hereOf(config)}`)
+  if (await isServerRunning(getLocalUrl(config)))
+    return ok('Port', `a reasoning-gym-server answers at ${getLocalUrl(config)}`)
   if (error === 'EADDRINUSE')
     return fail('Port', `${place} is taken`, 'stop what listens there, or set PORT to another')
   return fail(
@@ -76,7 +77,7 @@ export async function port(config: Config): Promise<Finding> {
   )
 }
 
-export async function disk({ DATA_DIR }: Config): Promise<Finding> {
+export async function checkDisk({ DATA_DIR }: ServerConfig): Promise<Finding> {
   let there = DATA_DIR
   while (!existsSync(there)) there = dirname(there)
   try {
@@ -86,14 +87,14 @@ export async function disk({ DATA_DIR }: Config): Promise<Finding> {
   }
   const { bavail, bsize } = await statfs(there)
   const free = `${((Number(bavail) * Number(bsize)) / 2 ** 30).toFixed(1)} GiB free for ${DATA_DIR}`
-  if (Number(bavail) * Number(bsize) < FREE_WANTED)
+  if (Number(bavail) * Number(bsize) < MIN_FREE_BYTES)
     return warn('Disk', free, 'make room: the private Redis and the dumps grow there')
   return ok('Disk', free)
 }
 
 /** The folder's owner, where a server runs on it. */
-export async function folder(config: Config): Promise<Finding | undefined> {
-  const pid = livingHolder(config.DATA_DIR)
-  if (pid === undefined || (await answers(hereOf(config)))) return undefined
+export async function checkDataDirOwner(config: ServerConfig): Promise<Finding | undefined> {
+  const pid = getLockHolderPid(config.DATA_DIR)
+  if (pid === undefined || (await isServerRunning(getLocalUrl(config)))) return undefined
   return fail('Folder', `process ${pid} has ${config.DATA_DIR}`, 'stop it, or set DATA_DIR to another folder')
 }

@@ -1,18 +1,24 @@
 /** The server itself: whether the one that runs is ready, and on request whether a new one would be. */
 import { z } from 'zod'
-import { startServer } from '../../prepare/own-server.ts'
-import { interruption } from '../interrupt.ts'
-import { Server } from '../server.ts'
+import { startChildServer } from '../../prepare/own-server.ts'
+import { getInterruptSignal } from '../interrupt.ts'
+import { ApiClient } from '../server.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
-const Part = z.looseObject({ ok: z.boolean(), detail: z.string().optional() })
-const Readiness = z.object({ redis: Part, engine: Part, workers: z.looseObject({ ok: z.boolean(), count: z.int() }) })
-const LOOK_MS = 5000
+const ReadinessPart = z.looseObject({ ok: z.boolean(), detail: z.string().optional() })
+const ReadinessResponse = z.object({
+  redis: ReadinessPart,
+  engine: ReadinessPart,
+  workers: z.looseObject({ ok: z.boolean(), count: z.int() }),
+})
+const PROBE_TIMEOUT_MS = 5000
 
 /** What /readyz says. */
-export async function readiness(url: string): Promise<Finding> {
-  const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(LOOK_MS) }).catch(() => undefined)
-  const ready = Readiness.safeParse(await response?.json().catch(() => undefined)).data
+export async function checkReadiness(url: string): Promise<Finding> {
+  const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) }).catch(
+    () => undefined,
+  )
+  const ready = ReadinessResponse.safeParse(await response?.json().catch(() => undefined)).data
   if (!ready)
     return fail('Server', `${url} does not say whether it is ready`, 'is it a reasoning-gym-server? Its log says more')
   const { redis, engine, workers } = ready
@@ -29,22 +35,25 @@ export async function readiness(url: string): Promise<Finding> {
   return ok('Server', `${url} is ready, ${workers.count} workers`)
 }
 
-const Items = z.object({ items: z.tuple([z.looseObject({ id: z.string() })]) })
-const Rewards = z.object({ rewards: z.array(z.number().nullable()) })
+const ItemListResponse = z.object({ items: z.tuple([z.looseObject({ id: z.string() })]) })
+const RewardsResponse = z.object({ rewards: z.array(z.number().nullable()) })
 
 /** Starts a server in a folder of its own, makes an item on it and scores an answer. */
-export async function trial(): Promise<Finding> {
+export async function checkTrialServer(): Promise<Finding> {
   const started = performance.now()
   try {
-    const own = await startServer(
+    const own = await startChildServer(
       { HOST: '127.0.0.1', API_KEYS: '', API_KEYS_FILE: '', API_PROCESSES: '1', WORKERS: '1' },
-      interruption(),
+      getInterruptSignal(),
     )
     try {
-      const server = new Server(own.url)
-      const { items } = await server.insist(Items, 'POST', '/items', { task: 'leg_counting', seed: 42 })
+      const server = new ApiClient(own.url)
+      const { items } = await server.callWithRetry(ItemListResponse, 'POST', '/items', {
+        task: 'leg_counting',
+        seed: 42,
+      })
       const rollouts = [{ item_id: items[0].id, completion: '<answer>100</answer>' }]
-      const { rewards } = await server.insist(Rewards, 'POST', '/score', { rollouts, detail: 'rewards' })
+      const { rewards } = await server.callWithRetry(RewardsResponse, 'POST', '/score', { rollouts, detail: 'rewards' })
       if (rewards[0] !== 1)
         return fail(
           'Trial',
@@ -55,7 +64,7 @@ export async function trial(): Promise<Finding> {
       await own.stop()
     }
   } catch (error) {
-    interruption().throwIfAborted()
+    getInterruptSignal().throwIfAborted()
     return fail('Trial', 'a server of its own does not work', error instanceof Error ? error.message : String(error))
   }
   return ok(

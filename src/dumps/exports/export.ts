@@ -1,36 +1,36 @@
 /** A run's rollouts as data to train on. */
 import { ENGINE_VERSION } from '../../engine/version.ts'
-import type { OpenRun } from '../../runs/open-run.ts'
+import type { ResolvedRun } from '../../runs/open-run.ts'
 import { VERSION } from '../../version.ts'
-import type { ExportAsk, ExportManifest } from '../../words/export.ts'
-import { type Choice, choose } from './choice.ts'
-import { dpoLine, sftLine } from './lines.ts'
-import { filesOf, type SourceParts, sourceOf } from './sources.ts'
+import type { ExportManifest, ExportParams } from '../../words/export.ts'
+import { type ExportSelection, selectRollouts } from './choice.ts'
+import { encodeDpoLine, encodeSftLine } from './lines.ts'
+import { type ExportsDeps, listRolloutFiles, streamSourcedGroups } from './sources.ts'
 
 export class Exports {
-  readonly #parts: SourceParts
+  readonly #deps: ExportsDeps
 
-  constructor(parts: SourceParts) {
-    this.#parts = parts
+  constructor(parts: ExportsDeps) {
+    this.#deps = parts
   }
 
-  async *lines(run: OpenRun, ask: ExportAsk): AsyncGenerator<string> {
-    const { here } = await filesOf(this.#parts.dumps, run)
-    const { picked } = await this.#choose(run, ask, here)
-    for await (const { mark, group } of sourceOf(this.#parts, run, ask.source, here)) {
+  async *streamLines(run: ResolvedRun, ask: ExportParams): AsyncGenerator<string> {
+    const { here } = await listRolloutFiles(this.#deps.dumps, run)
+    const { selections: picked } = await this.#selectRollouts(run, ask, here)
+    for await (const { sourceKey: mark, group } of streamSourcedGroups(this.#deps, run, ask.source, here)) {
       for (const [place, against] of picked.get(mark) ?? []) {
         const [one, other] = [group.rollouts[place], against === undefined ? undefined : group.rollouts[against]]
-        if (one && other) yield dpoLine(group, one, other)
-        else if (one) yield sftLine(group, one)
+        if (one && other) yield encodeDpoLine(group, one, other)
+        else if (one) yield encodeSftLine(group, one)
       }
       picked.delete(mark) // a file that is read twice, or a group that was dumped meanwhile, is written once
     }
   }
 
-  async manifest(run: OpenRun, ask: ExportAsk): Promise<ExportManifest> {
-    const { here, elsewhere } = await filesOf(this.#parts.dumps, run)
+  async buildManifest(run: ResolvedRun, ask: ExportParams): Promise<ExportManifest> {
+    const { here, elsewhere } = await listRolloutFiles(this.#deps.dumps, run)
     const files = ask.source === 'kept' ? { here: [], elsewhere: [] } : { here, elsewhere }
-    const { lines, groups } = await this.#choose(run, ask, files.here)
+    const { lines, groups } = await this.#selectRollouts(run, ask, files.here)
     const { system_prompt, system_prompt_role } = run.settings
     return {
       run: run.name,
@@ -48,7 +48,11 @@ export class Exports {
     }
   }
 
-  #choose(run: OpenRun, ask: ExportAsk, files: Parameters<typeof sourceOf>[3]): Promise<Choice> {
-    return choose(sourceOf(this.#parts, run, ask.source, files), ask)
+  #selectRollouts(
+    run: ResolvedRun,
+    ask: ExportParams,
+    files: Parameters<typeof streamSourcedGroups>[3],
+  ): Promise<ExportSelection> {
+    return selectRollouts(streamSourcedGroups(this.#deps, run, ask.source, files), ask)
   }
 }

@@ -1,30 +1,32 @@
 /** Numbers as people read them. */
-import type { Figures } from '../../words/eval.ts'
+import type { EvalStatistics } from '../../words/eval.ts'
 
-export function percent(value: number | null): string {
+export function formatPercent(value: number | null): string {
   return value === null ? '–' : `${(100 * value).toFixed(1)} %`
 }
 
-export function score(value: number | null): string {
+export function formatMeanScore(value: number | null): string {
   return value === null ? '–' : value.toFixed(3)
 }
 
-export function withError({ mean_score, stderr }: Figures): string {
-  return stderr === null ? score(mean_score) : `${score(mean_score)} ± ${(1.96 * stderr).toFixed(3)}`
+export function formatMeanWithError({ mean_score, stderr }: EvalStatistics): string {
+  return stderr === null
+    ? formatMeanScore(mean_score)
+    : `${formatMeanScore(mean_score)} ± ${(1.96 * stderr).toFixed(3)}`
 }
 
-export function whole(value: number | null): string {
+export function formatWholeNumber(value: number | null): string {
   return value === null ? '–' : Math.round(value).toString()
 }
 
 /** Columns of a table of figures, with what each row says. */
-export const COLUMNS: [head: string, cell: (figures: Figures) => string][] = [
-  ['mean score, 95 %', withError],
-  ['accuracy', ({ accuracy }) => percent(accuracy)],
-  ['format faults', ({ format_faults }) => percent(format_faults)],
+export const REPORT_COLUMNS: [head: string, cell: (figures: EvalStatistics) => string][] = [
+  ['mean score, 95 %', formatMeanWithError],
+  ['accuracy', ({ accuracy }) => formatPercent(accuracy)],
+  ['format faults', ({ format_faults }) => formatPercent(format_faults)],
   ['truncated', ({ truncated }) => truncated.toString()],
   ['unscored', ({ unscored }) => unscored.toString()],
   ['missing', ({ missing }) => missing.toString()],
-  ['tokens', ({ mean_tokens }) => whole(mean_tokens)],
+  ['tokens', ({ mean_tokens }) => formatWholeNumber(mean_tokens)],
   ['samples', ({ n }) => n.toString()],
 ]

@@ -1,10 +1,10 @@
 /** Carries each box to its target, one square at a time: along its row first, then along its column. */
 
 /** What lies in each square, by `row_column` of its centre. */
-export type Squares = Record<string, string[]>
+export type BoxnetSquares = Record<string, string[]>
 
 /** A plan as answers spell it; undefined where a box has no target. */
-export function carryBoxes(squares: Squares): string | undefined {
+export function solveBoxnet(squares: BoxnetSquares): string | undefined {
   const things = Object.entries(squares).flatMap(([square, names]) => names.map((name) => ({ square, name })))
   const targets = things.filter(({ name }) => name.startsWith('target_'))
   const plan: Record<string, string>[] = []
@@ -12,31 +12,31 @@ export function carryBoxes(squares: Squares): string | undefined {
     const at = targets.findIndex((target) => target.name === `target_${name.slice('box_'.length)}`)
     const [target] = at === -1 ? [] : targets.splice(at, 1) // two boxes of a colour have a target each
     if (!target) return undefined
-    plan.push(...carry(name, square, target))
+    plan.push(...planBoxMoves(name, square, target))
   }
   return JSON.stringify(plan)
 }
 
-function carry(box: string, from: string, target: { square: string; name: string }): Record<string, string>[] {
+function planBoxMoves(box: string, from: string, target: { square: string; name: string }): Record<string, string>[] {
   const [row = 0, column = 0] = from.split('_').map(Number)
   const [endRow = 0, endColumn = 0] = target.square.split('_').map(Number)
   const path = [
-    ...stepsTo(row, endRow).map((r): [number, number] => [r, column]),
-    ...stepsTo(column, endColumn)
+    ...listSteps(row, endRow).map((r): [number, number] => [r, column]),
+    ...listSteps(column, endColumn)
       .slice(1)
       .map((c): [number, number] => [endRow, c]),
   ]
   return path.map((square, k) => {
     const next = path[k + 1]
-    return { [`Agent${spell(square)}`]: `move(${box}, ${next ? `square${spell(next)}` : target.name})` }
+    return { [`Agent${formatSquare(square)}`]: `move(${box}, ${next ? `square${formatSquare(next)}` : target.name})` }
   })
 }
 
 /** Both ends and all squares between, 1 apart. */
-function stepsTo(from: number, to: number): number[] {
+function listSteps(from: number, to: number): number[] {
   return Array.from({ length: Math.abs(to - from) + 1 }, (_, k) => from + k * Math.sign(to - from))
 }
 
-function spell([row, column]: [number, number]): string {
+function formatSquare([row, column]: [number, number]): string {
   return `[${row}, ${column}]`
 }

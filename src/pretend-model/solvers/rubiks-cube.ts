@@ -1,18 +1,18 @@
 /** Undoes the scramble of a cube, in the notation that the library reads in answers. */
 
-const MOVE = /^(\d*)([LRDUBF])(w?)('?)$/
+const MOVE_PATTERN = /^(\d*)([LRDUBF])(w?)('?)$/
 
 /**
  * Undefined where a move turns layers that answers cannot name: they know single outer layers (`R`) and the outer two
  * (`Rw`), so that cubes from size 6 on may have no solution that can be written down.
  */
-export function undoScramble(scramble: string): string | undefined {
-  const undone = scramble.split(' ').toReversed().map(undo)
+export function invertScramble(scramble: string): string | undefined {
+  const undone = scramble.split(' ').toReversed().map(invertMove)
   return undone.includes(undefined) ? undefined : undone.join(' ')
 }
 
-function undo(move: string): string | undefined {
-  const [found, layer = '', face = '', wide = '', reversed = ''] = MOVE.exec(move) ?? []
+function invertMove(move: string): string | undefined {
+  const [found, layer = '', face = '', wide = '', reversed = ''] = MOVE_PATTERN.exec(move) ?? []
   const back = reversed ? '' : "'"
   const depth = layer === '' ? (wide ? 2 : 1) : Number(layer)
   if (found === undefined || depth > 2) return undefined

@@ -1,9 +1,9 @@
 /** The shortest way for the red car, found by trying all boards in the order of their distance. */
 
-const SIZE = 6
-const EXIT = 2 * SIZE + SIZE - 2
+const BOARD_SIZE = 6
+const EXIT_CELL = 2 * BOARD_SIZE + BOARD_SIZE - 2
 /** A board has some tens of thousands of neighbours at most; what takes more is given up. */
-const BOARDS_MAX = 200_000
+const MAX_BOARDS = 200_000
 
 interface Car {
   letter: string
@@ -12,14 +12,14 @@ interface Car {
 }
 
 /** The moves that bring car A to the exit, as answers spell them; undefined if none were found. */
-export function freeTheRedCar(board: string): string | undefined {
-  const { cars, walls, start } = read(board)
+export function solveRushHour(board: string): string | undefined {
+  const { cars, walls, start } = parseBoard(board)
   const seen = new Map<string, { before: string; move: string } | undefined>([[start.join(), undefined]])
   for (const key of seen.keys()) {
     const places = key.split(',').map(Number)
-    if (places[0] === EXIT) return trace(seen, key)
-    if (seen.size > BOARDS_MAX) return undefined
-    for (const { move, after } of movesFrom(cars, walls, places)) {
+    if (places[0] === EXIT_CELL) return tracePath(seen, key)
+    if (seen.size > MAX_BOARDS) return undefined
+    for (const { move, after } of listMoves(cars, walls, places)) {
       const next = after.join()
       if (!seen.has(next)) seen.set(next, { before: key, move })
     }
@@ -27,7 +27,7 @@ export function freeTheRedCar(board: string): string | undefined {
   return undefined
 }
 
-function read(board: string): { cars: Car[]; walls: number[]; start: number[] } {
+function parseBoard(board: string): { cars: Car[]; walls: number[]; start: number[] } {
   const labels = [...new Set(board)].filter((label) => label !== 'o' && label !== 'x').toSorted()
   const cellsOf = (label: string) => [...board].flatMap((cell, place) => (cell === label ? [place] : []))
   const cells = labels.map(cellsOf)
@@ -39,7 +39,7 @@ function read(board: string): { cars: Car[]; walls: number[]; start: number[] } 
   return { cars, walls: cellsOf('x'), start: cells.map(([first = 0]) => first) }
 }
 
-function* movesFrom(cars: Car[], walls: number[], places: number[]): Generator<{ move: string; after: number[] }> {
+function* listMoves(cars: Car[], walls: number[], places: number[]): Generator<{ move: string; after: number[] }> {
   const taken = new Set(walls)
   for (const [k, { length, stride }] of cars.entries())
     for (let i = 0; i < length; i++) taken.add((places[k] ?? 0) + i * stride)
@@ -58,11 +58,14 @@ function* movesFrom(cars: Car[], walls: number[], places: number[]): Generator<{
 
 function isFree(front: number, steps: number, stride: number, taken: ReadonlySet<number>): boolean {
   const cell = front + steps * stride
-  const inLine = stride === 1 ? Math.floor(cell / SIZE) === Math.floor(front / SIZE) : cell >= 0 && cell < SIZE * SIZE
+  const inLine =
+    stride === 1
+      ? Math.floor(cell / BOARD_SIZE) === Math.floor(front / BOARD_SIZE)
+      : cell >= 0 && cell < BOARD_SIZE * BOARD_SIZE
   return inLine && !taken.has(cell)
 }
 
-function trace(seen: Map<string, { before: string; move: string } | undefined>, end: string): string {
+function tracePath(seen: Map<string, { before: string; move: string } | undefined>, end: string): string {
   const moves: string[] = []
   for (let step = seen.get(end); step; step = seen.get(step.before)) moves.unshift(step.move)
   return moves.join(' ')

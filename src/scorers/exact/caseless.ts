@@ -1,14 +1,14 @@
 /** Equal without letter case and line ends. Rule of `reasoning_gym/arithmetic/dice.py` and `reasoning_gym/logic/zebra_puzzles.py`. */
 import { z } from 'zod'
-import { oracleOf } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle.ts'
 import { lower } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 
-export const caseless = defineScorer({
+export const caseInsensitiveMatch = defineScorer({
   metadata: z.unknown(),
-  score: (answer, entry) => (folded(answer) === folded(oracleOf(entry)) ? 1 : 0),
+  score: (answer, entry) => (foldCase(answer) === foldCase(requireOracleAnswer(entry)) ? 1 : 0),
 })
 
-function folded(text: string): string {
+function foldCase(text: string): string {
   return lower(text).replaceAll('\n', '')
 }

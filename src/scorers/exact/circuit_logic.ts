@@ -1,13 +1,13 @@
 /** Equal, or equal but for outer white space, which costs its share. Rule of `reasoning_gym/logic/circuit_logic.py`. */
 import { z } from 'zod'
-import { oracleOf } from '../oracle.ts'
-import { length, strip } from '../python/text.ts'
+import { requireOracleAnswer } from '../oracle.ts'
+import { codePointLength, strip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 
 export const circuitLogic = defineScorer({
   metadata: z.unknown(),
   score(answer, entry) {
-    const oracle = oracleOf(entry)
-    return answer === '' || strip(answer) !== oracle ? 0 : length(oracle) / length(answer)
+    const oracle = requireOracleAnswer(entry)
+    return answer === '' || strip(answer) !== oracle ? 0 : codePointLength(oracle) / codePointLength(answer)
   },
 })

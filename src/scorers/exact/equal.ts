@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { defineScorer } from '../scorer.ts'
 
-export const equal = defineScorer({
+export const exactMatch = defineScorer({
   metadata: z.unknown(),
   score: (answer, entry) => (answer === entry.answer ? 1 : 0),
 })

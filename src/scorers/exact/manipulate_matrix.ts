@@ -1,19 +1,19 @@
 /** Equal row by row, whatever white space is between, or the oracle's share. Rule of `reasoning_gym/algorithmic/manipulate_matrix.py`. */
 import { z } from 'zod'
-import { oracleOf } from '../oracle.ts'
-import { split, strip } from '../python/text.ts'
+import { requireOracleAnswer } from '../oracle.ts'
+import { splitWhitespace, strip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
-import { shareOf } from './substring.ts'
+import { getSubstringCredit } from './substring.ts'
 
 export const manipulateMatrix = defineScorer({
   metadata: z.unknown(),
   score(answer, entry) {
     if (answer === '') return 0
-    const oracle = strip(oracleOf(entry))
+    const oracle = strip(requireOracleAnswer(entry))
     const bare = strip(answer)
     if (bare === oracle) return 1
-    const rows = bare.split('\n').map((row) => split(row).join(' '))
+    const rows = bare.split('\n').map((row) => splitWhitespace(row).join(' '))
     const matrix = strip(rows.join('\n'))
-    return matrix === oracle ? 1 : shareOf(oracle, matrix)
+    return matrix === oracle ? 1 : getSubstringCredit(oracle, matrix)
   },
 })

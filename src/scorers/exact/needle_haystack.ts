@@ -1,10 +1,11 @@
 /** Equal without letter case, with no spaces in the answer. Rule of `reasoning_gym/cognition/needle_haystack.py`. */
 import { z } from 'zod'
-import { oracleOf } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle.ts'
 import { lower, strip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 
 export const needleHaystack = defineScorer({
   metadata: z.unknown(),
-  score: (answer, entry) => (lower(strip(answer.replaceAll(' ', ''))) === lower(strip(oracleOf(entry))) ? 1 : 0),
+  score: (answer, entry) =>
+    lower(strip(answer.replaceAll(' ', ''))) === lower(strip(requireOracleAnswer(entry))) ? 1 : 0,
 })

@@ -1,9 +1,9 @@
 /** The value of an expression without variables in double precision, complex on the way. */
 import { type Atom, type Expr, type Factor, isNum } from './expr.ts'
-import { toDouble } from './numbers.ts'
-import { Refused } from './refused.ts'
+import { numToDouble } from './numbers.ts'
+import { UnsupportedExpressionError } from './refused.ts'
 
-export interface Complex {
+export interface ComplexNumber {
   re: number
   im: number
 }
@@ -31,16 +31,16 @@ export const REAL_FUNCTIONS: ReadonlyMap<string, (x: number) => number> = new Ma
 ])
 
 /** Throws Refused where a variable, or a function that is not known, stands in it. */
-export function approximate(x: Expr): Complex {
-  if (isNum(x)) return { re: toDouble(x), im: 0 }
+export function approximateExpr(x: Expr): ComplexNumber {
+  if (isNum(x)) return { re: numToDouble(x), im: 0 }
   if (x.kind === 'term')
-    return x.product.factors.map(factorValue).reduce(product, { re: toDouble(x.coefficient), im: 0 })
-  return x.terms.map(approximate).reduce(sum, { re: toDouble(x.number), im: 0 })
+    return x.product.factors.map(approximateFactor).reduce(multiplyComplex, { re: numToDouble(x.coefficient), im: 0 })
+  return x.terms.map(approximateExpr).reduce(addComplex, { re: numToDouble(x.number), im: 0 })
 }
 
-function factorValue({ base, times, unit }: Factor): Complex {
-  const value = base.kind === 'atom' ? atomValue(base) : approximate(base)
-  const exponent = product({ re: toDouble(times), im: 0 }, approximate(unit))
+function approximateFactor({ base, times, unit }: Factor): ComplexNumber {
+  const value = base.kind === 'atom' ? approximateAtom(base) : approximateExpr(base)
+  const exponent = multiplyComplex({ re: numToDouble(times), im: 0 }, approximateExpr(unit))
   if (value.im === 0 && exponent.im === 0 && (value.re >= 0 || Number.isInteger(exponent.re))) {
     return { re: value.re ** exponent.re, im: 0 }
   }
@@ -51,25 +51,26 @@ function factorValue({ base, times, unit }: Factor): Complex {
   return { re: grown * Math.cos(turned), im: grown * Math.sin(turned) }
 }
 
-function atomValue({ name, args }: Atom): Complex {
-  if (args === undefined) return realOf(CONSTANTS[name])
+function approximateAtom({ name, args }: Atom): ComplexNumber {
+  if (args === undefined) return requireReal(CONSTANTS[name])
   const [argument] = args
   const rule = REAL_FUNCTIONS.get(name)
-  if (argument === undefined || rule === undefined || args.length > 1) throw new Refused('not a number')
-  const { re, im } = approximate(argument)
-  return realOf(im === 0 ? rule(re) : undefined)
+  if (argument === undefined || rule === undefined || args.length > 1)
+    throw new UnsupportedExpressionError('not a number')
+  const { re, im } = approximateExpr(argument)
+  return requireReal(im === 0 ? rule(re) : undefined)
 }
 
-function realOf(value: number | undefined): Complex {
-  if (value === undefined || !Number.isFinite(value)) throw new Refused('not a real number')
+function requireReal(value: number | undefined): ComplexNumber {
+  if (value === undefined || !Number.isFinite(value)) throw new UnsupportedExpressionError('not a real number')
   return { re: value, im: 0 }
 }
 
-function product(a: Complex, b: Complex): Complex {
+function multiplyComplex(a: ComplexNumber, b: ComplexNumber): ComplexNumber {
   if (a.im === 0 && b.im === 0) return { re: a.re * b.re, im: 0 }
   return { re: a.re * b.re - a.im * b.im, im: a.re * b.im + a.im * b.re }
 }
 
-function sum(a: Complex, b: Complex): Complex {
+function addComplex(a: ComplexNumber, b: ComplexNumber): ComplexNumber {
   return { re: a.re + b.re, im: a.im + b.im }
 }

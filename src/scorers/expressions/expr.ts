@@ -33,13 +33,13 @@ export class Product {
 
   /** Written at the first call: most products and sums are but a step to others. */
   get key(): string {
-    this.#key ??= this.factors.map(powerKey).sort().join('*')
+    this.#key ??= this.factors.map(getPowerKey).sort().join('*')
     return this.#key
   }
 }
 
-function powerKey({ key, times }: Factor): string {
-  return `${key}^${num.keyOf(times)}`
+function getPowerKey({ key, times }: Factor): string {
+  return `${key}^${num.getNumKey(times)}`
 }
 
 /** base ** (times · unit): powers of equal base and unit are one factor. */
@@ -65,7 +65,7 @@ export class Sum {
   }
 
   get key(): string {
-    this.#key ??= `(${[num.keyOf(this.number), ...this.terms.map(keyOf).sort()].join('+')})`
+    this.#key ??= `(${[num.getNumKey(this.number), ...this.terms.map(getExprKey).sort()].join('+')})`
     return this.#key
   }
 }
@@ -76,26 +76,26 @@ export function isNum(x: Expr | Atom): x is Num {
   return x.kind === 'rational' || x.kind === 'float' || x.kind === 'limit'
 }
 
-export function keyOf(x: Expr | Atom): string {
-  if (isNum(x)) return num.keyOf(x)
-  return x.kind === 'term' ? `${num.keyOf(x.coefficient)}*${x.product.key}` : x.key
+export function getExprKey(x: Expr | Atom): string {
+  if (isNum(x)) return num.getNumKey(x)
+  return x.kind === 'term' ? `${num.getNumKey(x.coefficient)}*${x.product.key}` : x.key
 }
 
-export function symbol(name: string): Term {
-  return termOf(num.ONE, [factorOf({ kind: 'atom', name, args: undefined, key: name }, num.ONE)])
+export function createSymbol(name: string): Term {
+  return createTerm(num.ONE, [createFactor({ kind: 'atom', name, args: undefined, key: name }, num.ONE)])
 }
 
-export function call(name: string, args: readonly Expr[]): Term {
-  const key = `${name}(${args.map(keyOf).join(',')})`
-  return termOf(num.ONE, [factorOf({ kind: 'atom', name, args, key }, num.ONE)])
+export function createCall(name: string, args: readonly Expr[]): Term {
+  const key = `${name}(${args.map(getExprKey).join(',')})`
+  return createTerm(num.ONE, [createFactor({ kind: 'atom', name, args, key }, num.ONE)])
 }
 
-export function termOf(coefficient: Num, factors: readonly Factor[]): Term {
+export function createTerm(coefficient: Num, factors: readonly Factor[]): Term {
   return { kind: 'term', coefficient, product: new Product(factors) }
 }
 
-export function factorOf(base: Factor['base'], times: Num, unit: Expr = num.ONE): Factor {
-  return { base, times, unit, key: isUnit(unit) ? keyOf(base) : `${keyOf(base)}^{${keyOf(unit)}}` }
+export function createFactor(base: Factor['base'], times: Num, unit: Expr = num.ONE): Factor {
+  return { base, times, unit, key: isUnit(unit) ? getExprKey(base) : `${getExprKey(base)}^{${getExprKey(unit)}}` }
 }
 
 export function isUnit(unit: Expr): boolean {
@@ -103,4 +103,4 @@ export function isUnit(unit: Expr): boolean {
 }
 
 /** The square root of -1. */
-export const I = termOf(num.ONE, [factorOf(num.MINUS_ONE, num.HALF)])
+export const I = createTerm(num.ONE, [createFactor(num.MINUS_ONE, num.HALF)])

@@ -1,8 +1,8 @@
 /** Numbers as sympy has them: exact fractions, binary floats of a given precision, and infinities. */
 import { bitLength, ratioToFloat } from '../python/numbers.ts'
 import * as floats from './floats.ts'
-import { absolute, type Float } from './floats.ts'
-import { MAX_BITS, Refused } from './refused.ts'
+import { absBigInt, type BigFloat } from './floats.ts'
+import { MAX_BITS, UnsupportedExpressionError } from './refused.ts'
 
 /** In lowest terms, q > 0. */
 export interface Rational {
@@ -17,7 +17,7 @@ export interface Limit {
   name: 'oo' | '-oo' | 'zoo' | 'nan'
 }
 
-export type Num = Rational | Float | Limit
+export type Num = Rational | BigFloat | Limit
 
 export const ZERO: Rational = { kind: 'rational', p: 0n, q: 1n }
 export const ONE: Rational = { kind: 'rational', p: 1n, q: 1n }
@@ -29,29 +29,29 @@ export const FALSE: Rational = { ...ZERO }
 export const NAN: Limit = { kind: 'limit', name: 'nan' }
 export const ZOO: Limit = { kind: 'limit', name: 'zoo' }
 
-export function integer(p: bigint): Rational {
+export function createInteger(p: bigint): Rational {
   return { kind: 'rational', p, q: 1n }
 }
 
 /** p / q in lowest terms; `zoo` or `nan` for q = 0. */
-export function ratio(p: bigint, q: bigint): Rational | Limit {
+export function createRatio(p: bigint, q: bigint): Rational | Limit {
   if (q === 0n) return p === 0n ? NAN : ZOO
   const divisor = gcd(p, q) * (q < 0n ? -1n : 1n)
   return { kind: 'rational', p: p / divisor, q: q / divisor }
 }
 
 /** The float nearest to x, in double precision. */
-export function fromDouble(x: number): Num {
-  if (Number.isFinite(x)) return vanishing(floats.fromDouble(x))
+export function doubleToNum(x: number): Num {
+  if (Number.isFinite(x)) return normalizeZero(floats.doubleToBigFloat(x))
   return Number.isNaN(x) ? NAN : { kind: 'limit', name: x > 0 ? 'oo' : '-oo' }
 }
 
-export function toDouble(x: Num): number {
+export function numToDouble(x: Num): number {
   switch (x.kind) {
     case 'rational':
       return ratioToFloat(x.p, x.q)
     case 'float': {
-      const { p, q } = floats.exactly(x)
+      const { p, q } = floats.toExactRatio(x)
       return ratioToFloat(p, q)
     }
     case 'limit':
@@ -59,18 +59,18 @@ export function toDouble(x: Num): number {
   }
 }
 
-export function keyOf(x: Num): string {
+export function getNumKey(x: Num): string {
   if (x.kind === 'rational') return x.q === 1n ? String(x.p) : `${x.p}/${x.q}`
   return x.kind === 'float' ? `${x.mantissa}p${x.exponent}` : x.name
 }
 
 /** The value of an exact whole number; `2.0` is none. */
-export function integerOf(x: Num): bigint | undefined {
+export function toIntegerOrUndefined(x: Num): bigint | undefined {
   return x.kind === 'rational' && x.q === 1n ? x.p : undefined
 }
 
 export function isZero(x: Num): boolean {
-  return signOf(x) === 0
+  return getNumSign(x) === 0
 }
 
 /** Exactly one: `1.0` is not. */
@@ -79,75 +79,76 @@ export function isOne(x: Num): boolean {
 }
 
 /** NaN for what has no sign. */
-export function signOf(x: Num): number {
+export function getNumSign(x: Num): number {
   if (x.kind === 'limit') return x.name === 'oo' ? 1 : x.name === '-oo' ? -1 : Number.NaN
   const top = x.kind === 'rational' ? x.p : x.mantissa
   return top > 0n ? 1 : top < 0n ? -1 : 0
 }
 
 /** How many bits the number takes, or how far its point stands from its digits. */
-export function bitsOf(x: Num): number {
-  if (x.kind === 'rational') return Math.max(bitLength(absolute(x.p)), bitLength(x.q)) - 1
-  return x.kind === 'float' ? Math.abs(x.exponent + bitLength(absolute(x.mantissa))) : 1
+export function countNumBits(x: Num): number {
+  if (x.kind === 'rational') return Math.max(bitLength(absBigInt(x.p)), bitLength(x.q)) - 1
+  return x.kind === 'float' ? Math.abs(x.exponent + bitLength(absBigInt(x.mantissa))) : 1
 }
 
-export function modest<T extends Num>(x: T): T {
-  if (bitsOf(x) > MAX_BITS) throw new Refused('too big a number')
+export function requireBoundedBits<T extends Num>(x: T): T {
+  if (countNumBits(x) > MAX_BITS) throw new UnsupportedExpressionError('too big a number')
   return x
 }
 
-export function negate(x: Num): Num {
+export function negateNum(x: Num): Num {
   if (x.kind === 'rational') return { ...x, p: -x.p }
   if (x.kind === 'float') return { ...x, mantissa: -x.mantissa }
   return x.name === 'oo' ? { ...x, name: '-oo' } : x.name === '-oo' ? { ...x, name: 'oo' } : x
 }
 
-export function add(a: Num, b: Num): Num {
+export function addNums(a: Num, b: Num): Num {
   if (a.kind === 'limit' || b.kind === 'limit') return addLimits(a, b)
-  if (a.kind === 'rational' && b.kind === 'rational') return modest(addRationals(a, b))
-  const precision = precisionFor(a, b)
-  return vanishing(floats.addFloats(asFloat(a, precision), asFloat(b, precision), precision))
+  if (a.kind === 'rational' && b.kind === 'rational') return requireBoundedBits(addRationals(a, b))
+  const precision = getCommonPrecision(a, b)
+  return normalizeZero(floats.addFloats(toBigFloat(a, precision), toBigFloat(b, precision), precision))
 }
 
-export function multiply(a: Num, b: Num): Num {
+export function multiplyNums(a: Num, b: Num): Num {
   if (a.kind === 'limit' || b.kind === 'limit') return multiplyLimits(a, b)
-  if (a.kind === 'rational' && b.kind === 'rational') return modest(multiplyRationals(a, b))
-  const precision = precisionFor(a, b)
-  return vanishing(floats.multiplyFloats(asFloat(a, precision), asFloat(b, precision), precision))
+  if (a.kind === 'rational' && b.kind === 'rational') return requireBoundedBits(multiplyRationals(a, b))
+  const precision = getCommonPrecision(a, b)
+  return normalizeZero(floats.multiplyFloats(toBigFloat(a, precision), toBigFloat(b, precision), precision))
 }
 
 /** Over a rational number a float is divided at once; elsewhere sympy multiplies by the inverse. */
-export function divide(a: Num, b: Num): Num {
+export function divideNums(a: Num, b: Num): Num {
   if (a.kind === 'float' && b.kind !== 'limit' && !isZero(b)) {
-    const precision = precisionFor(a, b)
-    return vanishing(floats.divideFloats(a, asFloat(b, precision), precision))
+    const precision = getCommonPrecision(a, b)
+    return normalizeZero(floats.divideFloats(a, toBigFloat(b, precision), precision))
   }
-  return multiply(a, powerOf(b, -1n))
+  return multiplyNums(a, raiseNum(b, -1n))
 }
 
 /** x ** n for a whole n. */
-export function powerOf(x: Num, n: bigint): Num {
+export function raiseNum(x: Num, n: bigint): Num {
   if (n === 0n) return ONE
-  if (x.kind === 'limit') return powerOfLimit(x, n)
+  if (x.kind === 'limit') return raiseLimit(x, n)
   if (isZero(x)) return n > 0n ? x : ZOO
-  if (x.kind === 'float') return vanishing(floats.floatPower(x, n))
+  if (x.kind === 'float') return normalizeZero(floats.raiseBigFloat(x, n))
   const [p, q] = n < 0n ? [x.q, x.p] : [x.p, x.q]
-  if (bitsOf(x) > 0 && bitsOf(x) * Number(absolute(n)) > MAX_BITS) throw new Refused('too big a power')
-  const size = bitsOf(x) === 0 ? n % 2n : n
-  return ratio(p ** absolute(size), q ** absolute(size))
+  if (countNumBits(x) > 0 && countNumBits(x) * Number(absBigInt(n)) > MAX_BITS)
+    throw new UnsupportedExpressionError('too big a power')
+  const size = countNumBits(x) === 0 ? n % 2n : n
+  return createRatio(p ** absBigInt(size), q ** absBigInt(size))
 }
 
-export function asFloat(x: Rational | Float, precision: number): Float {
-  return x.kind === 'float' ? x : floats.toFloat(x.p, x.q, precision)
+export function toBigFloat(x: Rational | BigFloat, precision: number): BigFloat {
+  return x.kind === 'float' ? x : floats.ratioToBigFloat(x.p, x.q, precision)
 }
 
-export function precisionFor(a: Num, b: Num): number {
+export function getCommonPrecision(a: Num, b: Num): number {
   return Math.max(a.kind === 'float' ? a.precision : 0, b.kind === 'float' ? b.precision : 0)
 }
 
 /** A float that comes out as zero is sympy's exact zero. */
-function vanishing(x: Float): Num {
-  return x.mantissa === 0n ? ZERO : modest(x)
+function normalizeZero(x: BigFloat): Num {
+  return x.mantissa === 0n ? ZERO : requireBoundedBits(x)
 }
 
 /** Two fractions; each gcd is of small numbers where one of the two is small. */
@@ -172,19 +173,19 @@ function addLimits(a: Num, b: Num): Num {
 }
 
 function multiplyLimits(a: Num, b: Num): Num {
-  if (keyOf(a) === 'nan' || keyOf(b) === 'nan' || isZero(a) || isZero(b)) return NAN
-  if (keyOf(a) === 'zoo' || keyOf(b) === 'zoo') return ZOO
-  return { kind: 'limit', name: signOf(a) * signOf(b) > 0 ? 'oo' : '-oo' }
+  if (getNumKey(a) === 'nan' || getNumKey(b) === 'nan' || isZero(a) || isZero(b)) return NAN
+  if (getNumKey(a) === 'zoo' || getNumKey(b) === 'zoo') return ZOO
+  return { kind: 'limit', name: getNumSign(a) * getNumSign(b) > 0 ? 'oo' : '-oo' }
 }
 
-function powerOfLimit(x: Limit, n: bigint): Num {
+function raiseLimit(x: Limit, n: bigint): Num {
   if (x.name === 'nan') return NAN
   if (n < 0n) return ZERO
   return x.name === '-oo' && n % 2n === 0n ? { ...x, name: 'oo' } : x
 }
 
 function gcd(a: bigint, b: bigint): bigint {
-  let [x, y] = [absolute(a), absolute(b)]
+  let [x, y] = [absBigInt(a), absBigInt(b)]
   while (y !== 0n) [x, y] = [y, x % y]
   return x
 }

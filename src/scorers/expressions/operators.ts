@@ -1,74 +1,78 @@
 /** What the operators of an expression do, within bounds. */
-import { multiply } from './algebra.ts'
-import { bitsOfExpr, reachOf } from './bounds.ts'
+import { multiplyExprs } from './algebra.ts'
+import { estimateExprBits, getExponentReach } from './bounds.ts'
 import { type Expr, I, isNum } from './expr.ts'
-import { readFloat } from './floats.ts'
-import { floored, numberOf } from './functions.ts'
+import { parseBigFloat } from './floats.ts'
+import { evaluateToNum, floorNum } from './functions.ts'
 import type { Num } from './numbers.ts'
 import * as num from './numbers.ts'
-import { divide, power } from './powers.ts'
-import { MAX_BITS, Refused } from './refused.ts'
+import { divideExprs, raiseExpr } from './powers.ts'
+import { MAX_BITS, UnsupportedExpressionError } from './refused.ts'
 
-export const FACTORING: ReadonlyMap<string, (a: Expr, b: Expr) => Expr> = new Map<string, (a: Expr, b: Expr) => Expr>([
-  ['*', multiply],
-  ['/', divide],
+export const MULTIPLICATIVE_OPERATORS: ReadonlyMap<string, (a: Expr, b: Expr) => Expr> = new Map<
+  string,
+  (a: Expr, b: Expr) => Expr
+>([
+  ['*', multiplyExprs],
+  ['/', divideExprs],
   ['%', remainder],
   ['//', floorDivide],
 ])
 
 /** Of whole numbers only, the weakest first. */
-export const BITWISE: readonly { sign: string; rule: (a: bigint, b: bigint) => Num }[] = [
-  { sign: '|', rule: (a, b) => num.integer(a | b) },
-  { sign: '^', rule: (a, b) => num.integer(a ^ b) },
-  { sign: '&', rule: (a, b) => num.integer(a & b) },
+export const BITWISE_OPERATORS: readonly { sign: string; rule: (a: bigint, b: bigint) => Num }[] = [
+  { sign: '|', rule: (a, b) => num.createInteger(a | b) },
+  { sign: '^', rule: (a, b) => num.createInteger(a ^ b) },
+  { sign: '&', rule: (a, b) => num.createInteger(a & b) },
 ]
 
 /** base ** exponent; throws Refused where that may grow too large. */
-export function raise(base: Expr, exponent: Expr): Expr {
-  const bits = bitsOfExpr(base)
-  if (bits > 0 && bits * reachOf(exponent) > MAX_BITS) throw new Refused('too big a power')
-  refuseTruths([base, exponent])
-  return power(base, exponent)
+export function raiseBounded(base: Expr, exponent: Expr): Expr {
+  const bits = estimateExprBits(base)
+  if (bits > 0 && bits * getExponentReach(exponent) > MAX_BITS) throw new UnsupportedExpressionError('too big a power')
+  rejectTruthValues([base, exponent])
+  return raiseExpr(base, exponent)
 }
 
 /** A number as Python writes it: decimal, hexadecimal, with underscores, with `j` for the imaginary unit. */
-export function numberAt(text: string): Expr {
+export function parseNumberToken(text: string): Expr {
   const isHex = /^0[xX]/.test(text)
-  if (!isHex && /[jJ]$/.test(text)) return multiply(numberAt(text.slice(0, -1)), I)
-  if (!isHex && /[.eE]/.test(text)) return num.modest(readFloat(text))
-  return num.modest(num.integer(BigInt(text.replaceAll('_', ''))))
+  if (!isHex && /[jJ]$/.test(text)) return multiplyExprs(parseNumberToken(text.slice(0, -1)), I)
+  if (!isHex && /[.eE]/.test(text)) return num.requireBoundedBits(parseBigFloat(text))
+  return num.requireBoundedBits(num.createInteger(BigInt(text.replaceAll('_', ''))))
 }
 
-export function wholeOf(x: Expr): bigint {
-  const whole = isNum(x) ? num.integerOf(x) : undefined
-  if (whole === undefined) throw new Refused('a whole number is wanted')
+export function requireInteger(x: Expr): bigint {
+  const whole = isNum(x) ? num.toIntegerOrUndefined(x) : undefined
+  if (whole === undefined) throw new UnsupportedExpressionError('a whole number is wanted')
   return whole
 }
 
-export function isTrue(x: Expr): boolean {
+export function isTruthy(x: Expr): boolean {
   return !isNum(x) || !num.isZero(x)
 }
 
-export function truth(holds: boolean): Expr {
+export function toTruthValue(holds: boolean): Expr {
   return holds ? num.TRUE : num.FALSE
 }
 
 /** Throws Refused where Python's truths stand beside anything but whole numbers, with which they count as 1 and 0. */
 export function checkOperands(operands: readonly Expr[]): void {
-  if (operands.some((x) => !isNum(x) || num.integerOf(x) === undefined)) refuseTruths(operands)
+  if (operands.some((x) => !isNum(x) || num.toIntegerOrUndefined(x) === undefined)) rejectTruthValues(operands)
 }
 
-export function refuseTruths(operands: readonly Expr[]): void {
-  if (operands.some((x) => x === num.TRUE || x === num.FALSE)) throw new Refused('a truth is no number')
+export function rejectTruthValues(operands: readonly Expr[]): void {
+  if (operands.some((x) => x === num.TRUE || x === num.FALSE))
+    throw new UnsupportedExpressionError('a truth is no number')
 }
 
 function floorDivide(a: Expr, b: Expr): Expr {
-  const quotient = numberOf(divide(a, b))
-  return quotient.kind === 'limit' ? quotient : num.integer(floored(quotient))
+  const quotient = evaluateToNum(divideExprs(a, b))
+  return quotient.kind === 'limit' ? quotient : num.createInteger(floorNum(quotient))
 }
 
 function remainder(a: Expr, b: Expr): Expr {
-  const [x, y] = [numberOf(a), numberOf(b)]
-  if (num.isZero(y)) throw new Refused('a remainder by zero')
-  return num.add(x, num.negate(num.multiply(y, num.integer(floored(num.divide(x, y))))))
+  const [x, y] = [evaluateToNum(a), evaluateToNum(b)]
+  if (num.isZero(y)) throw new UnsupportedExpressionError('a remainder by zero')
+  return num.addNums(x, num.negateNum(num.multiplyNums(y, num.createInteger(floorNum(num.divideNums(x, y))))))
 }

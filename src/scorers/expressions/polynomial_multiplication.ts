@@ -1,24 +1,24 @@
 /** The product as sympy writes it: multiplied out, in any order. Rule of `reasoning_gym/algebra/polynomial_multiplication.py`. */
 import { z } from 'zod'
-import { oracleOf } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle.ts'
 import { defineScorer } from '../scorer.ts'
-import { keyOf } from './expr.ts'
-import { readExpression } from './reader.ts'
-import { Refused } from './refused.ts'
+import { getExprKey } from './expr.ts'
+import { parseExpression } from './reader.ts'
+import { UnsupportedExpressionError } from './refused.ts'
 
 export const polynomialMultiplication = defineScorer({
   metadata: z.unknown(),
   score(answer, entry) {
-    const wanted = formOf(oracleOf(entry))
-    return wanted !== undefined && formOf(answer) === wanted ? 1 : 0
+    const wanted = getCanonicalForm(requireOracleAnswer(entry))
+    return wanted !== undefined && getCanonicalForm(answer) === wanted ? 1 : 0
   },
 })
 
-function formOf(text: string): string | undefined {
+function getCanonicalForm(text: string): string | undefined {
   try {
-    return keyOf(readExpression(text))
+    return getExprKey(parseExpression(text))
   } catch (error) {
-    if (error instanceof Refused) return undefined
+    if (error instanceof UnsupportedExpressionError) return undefined
     throw error
   }
 }

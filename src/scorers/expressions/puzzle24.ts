@@ -1,30 +1,30 @@
 /** An expression of four numbers, each in the config's range, that comes to 24; else 0.01. Rule of `reasoning_gym/games/puzzle24.py`. */
 import { z } from 'zod'
 import { defineScorer } from '../scorer.ts'
-import { numberOf, truncated } from './functions.ts'
-import { numbersIn } from './numbers_in.ts'
-import { readExpression } from './reader.ts'
-import { Refused } from './refused.ts'
+import { evaluateToNum, truncateNum } from './functions.ts'
+import { findIntegers } from './numbers_in.ts'
+import { parseExpression } from './reader.ts'
+import { UnsupportedExpressionError } from './refused.ts'
 
-const NUMBERS = 4
-const Range = z.looseObject({ min_value: z.int(), max_value: z.int() })
+const NUMBER_COUNT = 4
+const NumberRangeConfig = z.looseObject({ min_value: z.int(), max_value: z.int() })
 
 export const puzzle24 = defineScorer({
   metadata: z.unknown(),
   score(answer, _entry, config) {
-    const { min_value: least, max_value: most } = Range.parse(config)
-    const used = numbersIn(answer) ?? []
-    const isFair = used.length === NUMBERS && used.every((number) => number >= least && number <= most)
-    return isFair && integerOf(answer) === 24n ? 1 : 0.01
+    const { min_value: least, max_value: most } = NumberRangeConfig.parse(config)
+    const used = findIntegers(answer) ?? []
+    const isFair = used.length === NUMBER_COUNT && used.every((number) => number >= least && number <= most)
+    return isFair && evaluateToInteger(answer) === 24n ? 1 : 0.01
   },
 })
 
 /** What is behind the point is dropped, as by Python's `int()`: 24.9 is 24. */
-function integerOf(answer: string): bigint | undefined {
+function evaluateToInteger(answer: string): bigint | undefined {
   try {
-    return truncated(numberOf(readExpression(answer)))
+    return truncateNum(evaluateToNum(parseExpression(answer)))
   } catch (error) {
-    if (error instanceof Refused) return undefined
+    if (error instanceof UnsupportedExpressionError) return undefined
     throw error
   }
 }

@@ -1,40 +1,41 @@
 /** The words of an expression, as Python's tokenizer cuts them, and nothing that an expression has no use for. */
 import { PY_W, strip } from '../python/text.ts'
-import { Refused } from './refused.ts'
+import { UnsupportedExpressionError } from './refused.ts'
 
-export type Token =
+export type ExpressionToken =
   | { kind: 'number'; text: string }
   | { kind: 'name'; text: string }
   | { kind: 'operator'; text: string }
 
-const digits = '[0-9](?:_?[0-9])*'
-const exponent = `[eE][\\-+]?${digits}`
-const float = `(?:(?:${digits}\\.(?:${digits})?|\\.${digits})(?:${exponent})?|${digits}${exponent})`
-const whole = '0[xX](?:_?[0-9a-fA-F])+|0[bB](?:_?[01])+|0[oO](?:_?[0-7])+|0(?:_?0)*|[1-9](?:_?[0-9])*'
-const NO_SOURCE = /\0|\p{Cs}/u
-const DOUBLED = new Set(['*', '/'])
-const blank = /(?:[ \f\t]|\\\r?\n)*/y
-const comment = /#[^\r\n]*/y
-const number = new RegExp(`(?:${float}|${digits})[jJ]|${float}|${whole}`, 'vy')
-const name = new RegExp(`[\\p{XID_Start}_]${PY_W}*`, 'vy')
+const DIGITS_SOURCE = '[0-9](?:_?[0-9])*'
+const EXPONENT_SOURCE = `[eE][\\-+]?${DIGITS_SOURCE}`
+const FLOAT_SOURCE = `(?:(?:${DIGITS_SOURCE}\\.(?:${DIGITS_SOURCE})?|\\.${DIGITS_SOURCE})(?:${EXPONENT_SOURCE})?|${DIGITS_SOURCE}${EXPONENT_SOURCE})`
+const INTEGER_SOURCE = '0[xX](?:_?[0-9a-fA-F])+|0[bB](?:_?[01])+|0[oO](?:_?[0-7])+|0(?:_?0)*|[1-9](?:_?[0-9])*'
+const INVALID_SOURCE_PATTERN = /\0|\p{Cs}/u
+const DOUBLED_OPERATORS = new Set(['*', '/'])
+const BLANK_PATTERN = /(?:[ \f\t]|\\\r?\n)*/y
+const COMMENT_PATTERN = /#[^\r\n]*/y
+const NUMBER_PATTERN = new RegExp(`(?:${FLOAT_SOURCE}|${DIGITS_SOURCE})[jJ]|${FLOAT_SOURCE}|${INTEGER_SOURCE}`, 'vy')
+const NAME_PATTERN = new RegExp(`[\\p{XID_Start}_]${PY_W}*`, 'vy')
 // Longest first, so that `a!=b` and `a***b` are cut as Python cuts them.
-const operator = /\*\*=|\/\/=|\*\*|\/\/|[=!<>]=|!{1,2}(?!=)|!|<<|>>|->|:=|[-+*/%^&|]=|[-+*/%^&|(),]/y
-const newline = /\r?\n/y
+const OPERATOR_PATTERN = /\*\*=|\/\/=|\*\*|\/\/|[=!<>]=|!{1,2}(?!=)|!|<<|>>|->|:=|[-+*/%^&|]=|[-+*/%^&|(),]/y
+const NEWLINE_PATTERN = /\r?\n/y
 /**
  * A carriage return, or a backslash with blanks behind it, that the tokenizer has no word for: sympy forgets the factorials
  * before it and hands it on to Python, which sees the end of a line, or with the backslash none.
  */
-const unknownEnd = /(?:[ \f\t!]|\\\r?\n)*(?:\\?\r(?!\n)|\\[ \f\t]+\r?\n)/y
-const joinsLines = /\\[ \f\t]*\r?\n?$/
+const UNKNOWN_LINE_END_PATTERN = /(?:[ \f\t!]|\\\r?\n)*(?:\\?\r(?!\n)|\\[ \f\t]+\r?\n)/y
+const LINE_JOIN_PATTERN = /\\[ \f\t]*\r?\n?$/
 
 /**
  * Throws Refused at a character that no expression has. Line ends count only outside brackets, where nothing may follow.
  * Signs that stand apart are one as sympy writes them out again: `2* *3` is `2**3`.
  */
-export function tokensOf(text: string): Token[] {
+export function tokenizeExpression(text: string): ExpressionToken[] {
   const bare = strip(text)
-  if (NO_SOURCE.test(bare)) throw new Refused('no source of Python, not even in a comment')
-  const tokens: Token[] = []
+  if (INVALID_SOURCE_PATTERN.test(bare))
+    throw new UnsupportedExpressionError('no source of Python, not even in a comment')
+  const tokens: ExpressionToken[] = []
   let [at, depth, isOver, isLineStart] = [0, 0, false, true]
   const take = (pattern: RegExp): string | undefined => {
     pattern.lastIndex = at
@@ -47,35 +48,36 @@ export function tokensOf(text: string): Token[] {
     isLineStart = true
   }
   while (true) {
-    const unknown = take(unknownEnd)
+    const unknown = take(UNKNOWN_LINE_END_PATTERN)
     if (unknown !== undefined) {
-      endLine(joinsLines.test(unknown))
+      endLine(LINE_JOIN_PATTERN.test(unknown))
       continue
     }
-    const gap = take(blank) ?? ''
-    if (take(comment) !== undefined) continue
+    const gap = take(BLANK_PATTERN) ?? ''
+    if (take(COMMENT_PATTERN) !== undefined) continue
     if (at === bare.length) return tokens
-    if (take(newline) !== undefined) {
+    if (take(NEWLINE_PATTERN) !== undefined) {
       endLine(false)
       continue
     }
     const isApart = /[ \f\t]$/.test(gap)
-    const token = isOver ? undefined : nextToken(take)
+    const token = isOver ? undefined : readToken(take)
     if (token === undefined || ((isApart || isLineStart) && /^!+$/.test(token.text)))
-      throw new Refused('no word of an expression')
+      throw new UnsupportedExpressionError('no word of an expression')
     if (token.text === '(') depth++
     if (token.text === ')') depth--
-    if (!isLineStart && DOUBLED.has(token.text) && tokens.at(-1)?.text === token.text) token.text += tokens.pop()?.text
+    if (!isLineStart && DOUBLED_OPERATORS.has(token.text) && tokens.at(-1)?.text === token.text)
+      token.text += tokens.pop()?.text
     tokens.push(token)
     isLineStart = false
   }
 }
 
-function nextToken(take: (pattern: RegExp) => string | undefined): Token | undefined {
-  const digitsText = take(number)
+function readToken(take: (pattern: RegExp) => string | undefined): ExpressionToken | undefined {
+  const digitsText = take(NUMBER_PATTERN)
   if (digitsText !== undefined) return { kind: 'number', text: digitsText }
-  const word = take(name)
+  const word = take(NAME_PATTERN)
   if (word !== undefined) return { kind: 'name', text: word }
-  const sign = take(operator)
+  const sign = take(OPERATOR_PATTERN)
   return sign === undefined ? undefined : { kind: 'operator', text: sign }
 }

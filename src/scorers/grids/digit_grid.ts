@@ -1,21 +1,22 @@
 /** 1 if equal but for blanks at line ends, 0.9 of the share of right digits otherwise, less if longer than the oracle. Rule of `reasoning_gym/games/sudoku.py`, `reasoning_gym/games/mini_sudoku.py` and `reasoning_gym/games/futoshiki.py`. */
 import { z } from 'zod'
-import { oracleOf } from '../oracle.ts'
-import { length, rstrip } from '../python/text.ts'
+import { requireOracleAnswer } from '../oracle.ts'
+import { codePointLength, rstrip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 
-const digit = /[1-9]/g
+const DIGIT_PATTERN = /[1-9]/g
 
 export const digitGrid = defineScorer({
   metadata: z.looseObject({ solution: z.array(z.array(z.int())) }),
   score(answer, entry) {
-    const oracle = oracleOf(entry)
-    const reward = trimmed(answer) === trimmed(oracle) ? 1 : rightShare(answer, entry.metadata.solution) * 0.9
-    return reward * Math.min(1, length(oracle) / Math.max(1, length(answer)))
+    const oracle = requireOracleAnswer(entry)
+    const reward =
+      trimLineEnds(answer) === trimLineEnds(oracle) ? 1 : getCorrectCellShare(answer, entry.metadata.solution) * 0.9
+    return reward * Math.min(1, codePointLength(oracle) / Math.max(1, codePointLength(answer)))
   },
 })
 
-function trimmed(text: string): string {
+function trimLineEnds(text: string): string {
   return text
     .split('\n')
     .map((line) => rstrip(line))
@@ -23,11 +24,11 @@ function trimmed(text: string): string {
 }
 
 /** Lines that do not have a row's number of digits are passed over. */
-function rightShare(answer: string, solution: readonly (readonly number[])[]): number {
+function getCorrectCellShare(answer: string, solution: readonly (readonly number[])[]): number {
   const size = solution[0]?.length ?? 0
   const rows = answer
     .split('\n')
-    .map((line) => line.match(digit) ?? [])
+    .map((line) => line.match(DIGIT_PATTERN) ?? [])
     .filter((digits) => digits.length === size)
   const right = solution.flatMap((row, i) => row.filter((cell, j) => String(cell) === rows[i]?.[j]))
   return right.length / (size * size)

@@ -1,13 +1,13 @@
 /** Propositional logic: a conclusion must follow, say something, and say something new. */
 import { z } from 'zod'
-import { parseFormula, type Step, TooDeep } from '../logic/formula.ts'
-import { type Hardening, isWhole } from './hardening.ts'
-import { bareReading } from './readings.ts'
+import { type FormulaStep, FormulaTooDeepError, parseFormula } from '../logic/formula.ts'
+import { type HardenedScorer, isFullScore } from './hardening.ts'
+import { getBareAnswer } from './readings.ts'
 
 /** Truth tables of more variables than these would take too long; the library's verdict then stands. */
 const MAX_VARIABLES = 12
 const MAX_STEPS = 8000
-const SYMBOLS: readonly (readonly [RegExp, string])[] = [
+const LATEX_SYMBOLS: readonly (readonly [RegExp, string])[] = [
   [/\\(?:land|wedge)(?![a-z])/g, '∧'],
   [/\\(?:lor|vee)(?![a-z])/g, '∨'],
   [/\\(?:lnot|neg)(?![a-z])/g, '¬'],
@@ -16,7 +16,7 @@ const SYMBOLS: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** A formula's truth under every assignment, one bit for each. */
-type Table = bigint
+type TruthTable = bigint
 
 /**
  * 1 for a conclusion that says something new and no less than it could. Values of variables (`¬P ∧ Q`) are new if one
@@ -24,30 +24,36 @@ type Table = bigint
  * compound ones as a part, and says nothing of a variable that it could do without (`P ∨ Q` where `P` follows). Premises
  * that contradict each other entail everything, so nothing is worth anything there.
  */
-export const propositionalLogic: Hardening = ({ entry, upstream }) => {
+export const hardenedPropositionalLogic: HardenedScorer = ({ entry, upstream }) => {
   const { premises, variables } = z
     .looseObject({ premises: z.array(z.string()), variables: z.array(z.string()) })
     .parse(entry.metadata)
   if (variables.length > MAX_VARIABLES) {
-    return (answer) => (!premises.includes(bareReading(answer)) && isWhole(upstream(bareReading(answer))) ? 1 : 0)
+    return (answer) =>
+      !premises.includes(getBareAnswer(answer)) && isFullScore(upstream(getBareAnswer(answer))) ? 1 : 0
   }
-  const logic = new Logic(variables)
+  const logic = new TruthTableLogic(variables)
   const formulas = premises.map((premise) => parseFormula(premise) ?? [])
-  const given = formulas.map((steps) => ({ table: logic.tables(steps)?.at(-1) ?? logic.all, isPlain: isPlain(steps) }))
+  const given = formulas.map((steps) => ({
+    table: logic.evaluateParts(steps)?.at(-1) ?? logic.all,
+    isPlain: isLiteralConjunction(steps),
+  }))
   return (answer) => {
-    const steps = stepsOf(answer)
-    const parts = steps && logic.tables(steps)
-    return parts !== undefined && logic.isNews(given, { parts, isPlain: isPlain(steps ?? []) }) ? 1 : 0
+    const steps = parseAnswerFormula(answer)
+    const parts = steps && logic.evaluateParts(steps)
+    return parts !== undefined && logic.isNovelConclusion(given, { parts, isPlain: isLiteralConjunction(steps ?? []) })
+      ? 1
+      : 0
   }
 }
 
 interface Premise {
-  table: Table
+  table: TruthTable
   isPlain: boolean
 }
 
 /** Variables, negated or not, joined by ∧ alone. */
-function isPlain(steps: readonly Step[]): boolean {
+function isLiteralConjunction(steps: readonly FormulaStep[]): boolean {
   return steps.every((step, i) =>
     step.kind === 'variable'
       ? true
@@ -55,21 +61,24 @@ function isPlain(steps: readonly Step[]): boolean {
   )
 }
 
-function stepsOf(answer: string): Step[] | undefined {
-  const text = SYMBOLS.reduce((plain, [command, symbol]) => plain.replaceAll(command, symbol), bareReading(answer))
+function parseAnswerFormula(answer: string): FormulaStep[] | undefined {
+  const text = LATEX_SYMBOLS.reduce(
+    (plain, [command, symbol]) => plain.replaceAll(command, symbol),
+    getBareAnswer(answer),
+  )
   try {
     const steps = parseFormula(text)
     return steps !== undefined && steps.length <= MAX_STEPS ? steps : undefined
   } catch (error) {
-    if (error instanceof TooDeep) return undefined
+    if (error instanceof FormulaTooDeepError) return undefined
     throw error
   }
 }
 
-class Logic {
+class TruthTableLogic {
   /** Every assignment. */
-  readonly all: Table
-  readonly #variables: ReadonlyMap<string, Table>
+  readonly all: TruthTable
+  readonly #variables: ReadonlyMap<string, TruthTable>
 
   constructor(variables: readonly string[]) {
     const rows = 2 ** variables.length
@@ -78,10 +87,11 @@ class Logic {
   }
 
   /** The tables of all parts of a formula, itself last; undefined where a variable is none of the question's. */
-  tables(steps: readonly Step[]): Table[] | undefined {
-    const [stack, parts]: [Table[], Table[]] = [[], []]
+  evaluateParts(steps: readonly FormulaStep[]): TruthTable[] | undefined {
+    const [stack, parts]: [TruthTable[], TruthTable[]] = [[], []]
     for (const step of steps) {
-      const table = step.kind === 'variable' ? this.#variables.get(step.name) : this.#applied(step.operator, stack)
+      const table =
+        step.kind === 'variable' ? this.#variables.get(step.name) : this.#applyOperator(step.operator, stack)
       if (table === undefined) return undefined
       stack.push(table)
       parts.push(table)
@@ -90,37 +100,42 @@ class Logic {
   }
 
   /** `parts` are the tables of all parts of the conclusion, itself last. */
-  isNews(premises: readonly Premise[], { parts, isPlain }: { parts: readonly Table[]; isPlain: boolean }): boolean {
-    const known = this.#and(premises.map(({ table }) => table))
+  isNovelConclusion(
+    premises: readonly Premise[],
+    { parts, isPlain }: { parts: readonly TruthTable[]; isPlain: boolean },
+  ): boolean {
+    const known = this.#conjunction(premises.map(({ table }) => table))
     const conclusion = parts.at(-1) ?? this.all
-    if (known === 0n || conclusion === this.all || !this.#follows(known, conclusion)) return false
+    if (known === 0n || conclusion === this.all || !this.#isEntailed(known, conclusion)) return false
     if (isPlain) {
       const plain = premises.filter((premise) => premise.isPlain)
-      return this.#valuesIn(conclusion).some((value) => !plain.some(({ table }) => this.#follows(table, value)))
+      return this.#impliedLiterals(conclusion).some(
+        (value) => !plain.some(({ table }) => this.#isEntailed(table, value)),
+      )
     }
-    const repeated = premises.map(({ table }) => table).filter((table) => this.#follows(conclusion, table))
-    if (repeated.length > 0 && this.#and(repeated) === conclusion) return false
+    const repeated = premises.map(({ table }) => table).filter((table) => this.#isEntailed(conclusion, table))
+    if (repeated.length > 0 && this.#conjunction(repeated) === conclusion) return false
     if (premises.some(({ table }) => this.#isCompound(table) && parts.includes(table))) return false
-    return this.#isTight(known, conclusion)
+    return this.#isMinimal(known, conclusion)
   }
 
   /** Each variable that matters either follows from the conclusion itself or is free, and without it less would follow. */
-  #isTight(known: Table, conclusion: Table): boolean {
+  #isMinimal(known: TruthTable, conclusion: TruthTable): boolean {
     return [...this.#variables.values()].every((variable, i) => {
-      const without = this.#without(conclusion, variable, BigInt(2 ** i))
+      const without = this.#eliminateVariable(conclusion, variable, BigInt(2 ** i))
       if (without === conclusion) return true
-      const [value] = this.#valuesIn(known, variable)
-      return value === undefined ? !this.#follows(known, without) : this.#follows(conclusion, value)
+      const [value] = this.#impliedLiterals(known, variable)
+      return value === undefined ? !this.#isEntailed(known, without) : this.#isEntailed(conclusion, value)
     })
   }
 
   /** The variables, or negations of them, that follow from a table. */
-  #valuesIn(table: Table, ...variables: Table[]): Table[] {
+  #impliedLiterals(table: TruthTable, ...variables: TruthTable[]): TruthTable[] {
     const all = variables.length > 0 ? variables : [...this.#variables.values()]
-    return all.flatMap((variable) => [variable, this.all ^ variable]).filter((value) => this.#follows(table, value))
+    return all.flatMap((variable) => [variable, this.all ^ variable]).filter((value) => this.#isEntailed(table, value))
   }
 
-  #applied(operator: '↔' | '→' | '∨' | '∧' | '¬', stack: Table[]): Table | undefined {
+  #applyOperator(operator: '↔' | '→' | '∨' | '∧' | '¬', stack: TruthTable[]): TruthTable | undefined {
     const right = stack.pop()
     const left = operator === '¬' ? 0n : stack.pop()
     if (left === undefined || right === undefined) return undefined
@@ -130,21 +145,21 @@ class Logic {
     return operator === '→' ? (this.all ^ left) | right : this.all ^ left ^ right
   }
 
-  #and(tables: readonly Table[]): Table {
+  #conjunction(tables: readonly TruthTable[]): TruthTable {
     return tables.reduce((both, table) => both & table, this.all)
   }
 
-  #follows(from: Table, table: Table): boolean {
+  #isEntailed(from: TruthTable, table: TruthTable): boolean {
     return (from & (this.all ^ table)) === 0n
   }
 
   /** Neither the values of some variables nor the same under every assignment. */
-  #isCompound(table: Table): boolean {
+  #isCompound(table: TruthTable): boolean {
     if (table === 0n || table === this.all) return false
-    return this.#and(this.#valuesIn(table)) !== table
+    return this.#conjunction(this.#impliedLiterals(table)) !== table
   }
 
-  #without(table: Table, variable: Table, step: bigint): Table {
+  #eliminateVariable(table: TruthTable, variable: TruthTable, step: bigint): TruthTable {
     const both = ((table & variable) >> step) & table & (this.all ^ variable)
     return both | (both << step)
   }

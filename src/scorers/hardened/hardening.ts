@@ -1,18 +1,18 @@
 /** What a hardened rule is: made once for an item, it scores any answer to it. */
-import type { Entry, FullConfig } from '../scorer.ts'
+import type { DatasetEntry, ResolvedConfig } from '../scorer.ts'
 
-export interface Item {
-  entry: Entry
-  config: FullConfig
+export interface HardenedScorerInput {
+  entry: DatasetEntry
+  config: ResolvedConfig
   /** The library's score of any text, before clamping; throws InvalidAnswer where the library raises. */
   upstream: (text: string) => number
 }
 
-export type Hardening = (item: Item) => (answer: string) => number
+export type HardenedScorer = (item: HardenedScorerInput) => (answer: string) => number
 
 /** Above this a score is 1 but for the last digits of a float. */
-const NEARLY_ONE = 1 - 1e-9
+const FULL_SCORE_THRESHOLD = 1 - 1e-9
 
-export function isWhole(score: number): boolean {
-  return score >= NEARLY_ONE
+export function isFullScore(score: number): boolean {
+  return score >= FULL_SCORE_THRESHOLD
 }

@@ -1,47 +1,47 @@
 /** Reads a logical formula as the library does: the weakest operator outside all brackets that stands furthest right splits it. */
 import { PY_S } from '../python/text.ts'
 
-export type Operator = '↔' | '→' | '∨' | '∧' | '¬'
+export type LogicalOperator = '↔' | '→' | '∨' | '∧' | '¬'
 
 /** One step of a formula in postfix; any text that is no formula is a variable of that name. */
-export type Step = { kind: 'variable'; name: string } | { kind: 'operator'; operator: Operator }
+export type FormulaStep = { kind: 'variable'; name: string } | { kind: 'operator'; operator: LogicalOperator }
 
 /** The library's parser, one call a level, meets Python's limit of 1,000 calls at about here. */
 const MAX_DEPTH = 985
 
 /** Where Python raises RecursionError. */
-export class TooDeep extends Error {}
+export class FormulaTooDeepError extends Error {}
 
-type Task = { kind: 'text'; start: number; end: number; depth: number } | { kind: 'step'; step: Step }
+type ParseTask = { kind: 'text'; start: number; end: number; depth: number } | { kind: 'step'; step: FormulaStep }
 
-const BINARY = ['↔', '→', '∨', '∧'] as const
-type Binary = (typeof BINARY)[number]
-const space = new RegExp(PY_S, 'v')
+const BINARY_OPERATORS = ['↔', '→', '∨', '∧'] as const
+type BinaryOperator = (typeof BINARY_OPERATORS)[number]
+const SPACE_PATTERN = new RegExp(PY_S, 'v')
 
 /** The formula in postfix, undefined where a part of it is empty; throws TooDeep. Each text is found in a table, not by a scan. */
-export function parseFormula(text: string): Step[] | undefined {
-  const map = mapOf(text)
-  const steps: Step[] = []
-  const tasks: Task[] = [{ kind: 'text', start: 0, end: text.length, depth: 1 }]
+export function parseFormula(text: string): FormulaStep[] | undefined {
+  const map = buildBracketMap(text)
+  const steps: FormulaStep[] = []
+  const tasks: ParseTask[] = [{ kind: 'text', start: 0, end: text.length, depth: 1 }]
   for (let task = tasks.pop(); task !== undefined; task = tasks.pop()) {
     if (task.kind === 'step') {
       steps.push(task.step)
       continue
     }
-    const [start, end] = trimmed(text, task.start, task.end)
-    if (task.depth > MAX_DEPTH) throw new TooDeep('the formula is nested too deep')
+    const [start, end] = trimRange(text, task.start, task.end)
+    if (task.depth > MAX_DEPTH) throw new FormulaTooDeepError('the formula is nested too deep')
     if (start === end) return undefined
-    tasks.push(...partsOf(text, map, start, end, task.depth + 1))
+    tasks.push(...splitFormula(text, map, start, end, task.depth + 1))
   }
   return steps
 }
 
 /** What to do for the text from start to end, last first: its left side is read before its right side. */
-function partsOf(text: string, map: BracketMap, start: number, end: number, depth: number): Task[] {
+function splitFormula(text: string, map: BracketMap, start: number, end: number, depth: number): ParseTask[] {
   if (map.closing[start] === end - 1) return [{ kind: 'text', start: start + 1, end: end - 1, depth }]
   const level = map.level[end] ?? 0
-  for (const operator of BINARY) {
-    const at = lastBefore(map.places[operator].get(level) ?? [], end)
+  for (const operator of BINARY_OPERATORS) {
+    const at = findLastBefore(map.operatorPositions[operator].get(level) ?? [], end)
     if (at !== undefined && at >= start) {
       return [
         { kind: 'step', step: { kind: 'operator', operator } },
@@ -63,13 +63,13 @@ interface BracketMap {
   /** The closing bracket of each opening one, else -1. */
   closing: Int32Array
   /** Where each operator stands, by level, ascending. */
-  places: Record<Binary, Map<number, number[]>>
+  operatorPositions: Record<BinaryOperator, Map<number, number[]>>
 }
 
-function mapOf(text: string): BracketMap {
+function buildBracketMap(text: string): BracketMap {
   const level = new Int32Array(text.length + 1)
   const closing = new Int32Array(text.length).fill(-1)
-  const places: BracketMap['places'] = { '↔': new Map(), '→': new Map(), '∨': new Map(), '∧': new Map() }
+  const places: BracketMap['operatorPositions'] = { '↔': new Map(), '→': new Map(), '∨': new Map(), '∧': new Map() }
   const open: number[] = []
   for (let i = 0; i < text.length; i++) {
     const ch = text[i]
@@ -78,18 +78,18 @@ function mapOf(text: string): BracketMap {
     if (ch === '(') open.push(i)
     const opened = ch === ')' ? open.pop() : undefined
     if (opened !== undefined) closing[opened] = i
-    if (ch === '↔' || ch === '→' || ch === '∨' || ch === '∧') note(places[ch], here, i)
+    if (ch === '↔' || ch === '→' || ch === '∨' || ch === '∧') addPlace(places[ch], here, i)
   }
-  return { level, closing, places }
+  return { level, closing, operatorPositions: places }
 }
 
-function note(places: Map<number, number[]>, level: number, at: number): void {
+function addPlace(places: Map<number, number[]>, level: number, at: number): void {
   const known = places.get(level)
   if (known === undefined) places.set(level, [at])
   else known.push(at)
 }
 
-function lastBefore(places: readonly number[], end: number): number | undefined {
+function findLastBefore(places: readonly number[], end: number): number | undefined {
   let [low, high] = [0, places.length]
   while (low < high) {
     const middle = (low + high) >> 1
@@ -99,7 +99,7 @@ function lastBefore(places: readonly number[], end: number): number | undefined 
   return places[low - 1]
 }
 
-function trimmed(text: string, start: number, end: number): [start: number, end: number] {
+function trimRange(text: string, start: number, end: number): [start: number, end: number] {
   let [first, last] = [start, end]
   while (first < last && isBlank(text, first)) first++
   while (last > first && isBlank(text, last - 1)) last--
@@ -108,5 +108,5 @@ function trimmed(text: string, start: number, end: number): [start: number, end:
 
 function isBlank(text: string, at: number): boolean {
   const code = text.charCodeAt(at)
-  return (code <= 0x20 || code >= 0x85) && space.test(text[at] ?? '')
+  return (code <= 0x20 || code >= 0x85) && SPACE_PATTERN.test(text[at] ?? '')
 }

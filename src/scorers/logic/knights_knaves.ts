@@ -1,7 +1,7 @@
 /** Names with their roles in any order; 0.3 to 1 where some of as many are right. Rule of `reasoning_gym/logic/knights_knaves.py`. */
 import { z } from 'zod'
-import { oracleOf } from '../oracle.ts'
-import { lower, split, strip } from '../python/text.ts'
+import { requireOracleAnswer } from '../oracle.ts'
+import { lower, splitWhitespace, strip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 
 const ROLES = new Set(
@@ -13,7 +13,7 @@ export const knightsKnaves = defineScorer({
   metadata: z.unknown(),
   score(answer, entry) {
     if (answer === '') return 0
-    const [wanted, given] = [assignmentsOf(oracleOf(entry)), assignmentsOf(answer)]
+    const [wanted, given] = [parseAssignments(requireOracleAnswer(entry)), parseAssignments(answer)]
     if (wanted.size !== given.size) return 0
     const right = wanted.intersection(given).size
     if (right === wanted.size) return 1
@@ -22,11 +22,11 @@ export const knightsKnaves = defineScorer({
 })
 
 /** `name role` for each role that follows a word, which then is a name. */
-function assignmentsOf(text: string): Set<string> {
+function parseAssignments(text: string): Set<string> {
   const bare = strip(lower(text)).replaceAll(/[.,()]/g, ' ')
   const assignments = new Set<string>()
   let name: string | undefined
-  for (const word of split(bare.replaceAll(' and ', ' '))) {
+  for (const word of splitWhitespace(bare.replaceAll(' and ', ' '))) {
     if (ARTICLES.has(word)) continue
     if (!ROLES.has(word)) {
       name = word

@@ -1,8 +1,8 @@
 /** A conclusion that follows from the premises; 0.25 for a bare variable or a tautology, 0.05 for any other. Rule of `reasoning_gym/logic/propositional_logic.py`. */
 import { z } from 'zod'
-import { defineScorer, InvalidAnswer } from '../scorer.ts'
-import { parseFormula, type Step, TooDeep } from './formula.ts'
-import { holdsAlways, TooLarge } from './truth_table.ts'
+import { defineScorer, InvalidAnswerError } from '../scorer.ts'
+import { type FormulaStep, FormulaTooDeepError, parseFormula } from './formula.ts'
+import { isTautology, TruthTableTooLargeError } from './truth_table.ts'
 
 export const propositionalLogic = defineScorer({
   metadata: z.looseObject({ premises: z.array(z.string()), variables: z.array(z.string()) }),
@@ -13,17 +13,18 @@ export const propositionalLogic = defineScorer({
     try {
       const conclusion = parseFormula(answer)
       if (conclusion === undefined) return 0
-      if (!holdsAlways(implication(premises, conclusion))) return 0.05
-      return conclusion.length === 1 || holdsAlways(conclusion) ? 0.25 : 1
+      if (!isTautology(buildImplication(premises, conclusion))) return 0.05
+      return conclusion.length === 1 || isTautology(conclusion) ? 0.25 : 1
     } catch (error) {
-      if (error instanceof TooDeep || error instanceof TooLarge) throw new InvalidAnswer(error.message)
+      if (error instanceof FormulaTooDeepError || error instanceof TruthTableTooLargeError)
+        throw new InvalidAnswerError(error.message)
       throw error
     }
   },
 })
 
 /** p → (q → (… → conclusion)), in postfix. */
-function implication(premises: readonly Step[][], conclusion: readonly Step[]): Step[] {
-  const arrows = premises.map((): Step => ({ kind: 'operator', operator: '→' }))
+function buildImplication(premises: readonly FormulaStep[][], conclusion: readonly FormulaStep[]): FormulaStep[] {
+  const arrows = premises.map((): FormulaStep => ({ kind: 'operator', operator: '→' }))
   return [...premises.flat(), ...conclusion, ...arrows]
 }

@@ -1,5 +1,5 @@
 /** Whether a formula holds under every assignment, by a truth table of up to 1,024 rows at a time. */
-import type { Operator, Step } from './formula.ts'
+import type { FormulaStep, LogicalOperator } from './formula.ts'
 
 /** The library lists all 2 ** n assignments before it looks at one: of 20 variables that takes seconds and gigabytes. */
 const MAX_VARIABLES = 20
@@ -7,35 +7,35 @@ const MAX_VARIABLES = 20
 const MAX_WORK = 2 ** 21
 const WORD_BITS = 5
 const ROW_BITS = 10
-const PATTERNS = [0x55555555, 0x33333333, 0x0f0f0f0f, 0x00ff00ff, 0x0000ffff].map((zeros) => ~zeros)
+const BIT_PATTERNS = [0x55555555, 0x33333333, 0x0f0f0f0f, 0x00ff00ff, 0x0000ffff].map((zeros) => ~zeros)
 
 /** The table would take longer than anybody waits. */
-export class TooLarge extends Error {}
+export class TruthTableTooLargeError extends Error {}
 
 type Column = Int32Array
 
 /** Throws TooLarge. Rows come in the library's order and a row that fails ends the work, so it is seldom done in full. */
-export function holdsAlways(formula: readonly Step[]): boolean {
+export function isTautology(formula: readonly FormulaStep[]): boolean {
   const variables = new Set<string>()
   for (const step of formula) if (step.kind === 'variable') variables.add(step.name)
   const names = [...variables].sort()
-  if (names.length > MAX_VARIABLES) throw new TooLarge('too many variables')
+  if (names.length > MAX_VARIABLES) throw new TruthTableTooLargeError('too many variables')
   const places = new Map(names.map((name, i) => [name, i]))
   const blocks = 2 ** Math.max(0, names.length - ROW_BITS)
   const words = 2 ** Math.min(Math.max(0, names.length - WORD_BITS), ROW_BITS - WORD_BITS)
-  const stack = new Stack(words)
+  const stack = new ColumnStack(words)
   let work = 0
   for (let block = 0; block < blocks; block++) {
     work += formula.length * words
-    if (work > MAX_WORK) throw new TooLarge('too large a truth table')
-    const result = evaluate(formula, stack, (name, column) => fill(column, places.get(name) ?? 0, block))
+    if (work > MAX_WORK) throw new TruthTableTooLargeError('too large a truth table')
+    const result = evaluate(formula, stack, (name, column) => fillColumn(column, places.get(name) ?? 0, block))
     if (result.some((rows) => rows !== -1)) return false
   }
   return true
 }
 
 /** Columns that are kept from one block to the next. */
-class Stack {
+class ColumnStack {
   readonly #words: number
   readonly #columns: Column[] = []
 
@@ -43,30 +43,34 @@ class Stack {
     this.#words = words
   }
 
-  at(height: number): Column {
+  getColumn(height: number): Column {
     const column = this.#columns[height] ?? new Int32Array(this.#words)
     this.#columns[height] = column
     return column
   }
 }
 
-function evaluate(formula: readonly Step[], stack: Stack, fill: (name: string, column: Column) => void): Column {
+function evaluate(
+  formula: readonly FormulaStep[],
+  stack: ColumnStack,
+  fill: (name: string, column: Column) => void,
+): Column {
   let height = 0
   for (const step of formula) {
     if (step.kind === 'variable') {
-      fill(step.name, stack.at(height++))
+      fill(step.name, stack.getColumn(height++))
     } else if (step.operator === '¬') {
-      const column = stack.at(height - 1)
+      const column = stack.getColumn(height - 1)
       for (let i = 0; i < column.length; i++) column[i] = ~(column[i] ?? 0)
     } else {
       height--
-      combine(step.operator, stack.at(height - 1), stack.at(height))
+      applyBinaryOperator(step.operator, stack.getColumn(height - 1), stack.getColumn(height))
     }
   }
-  return stack.at(height - 1)
+  return stack.getColumn(height - 1)
 }
 
-function combine(operator: Operator, left: Column, right: Column): void {
+function applyBinaryOperator(operator: LogicalOperator, left: Column, right: Column): void {
   for (let i = 0; i < left.length; i++) {
     const a = left[i] ?? 0
     const b = right[i] ?? 0
@@ -75,8 +79,8 @@ function combine(operator: Operator, left: Column, right: Column): void {
 }
 
 /** Bit `place` of each row's number: within a word, within a block, or the same for the whole block. */
-function fill(column: Column, place: number, block: number): void {
-  if (place < PATTERNS.length) column.fill(PATTERNS[place] ?? 0)
+function fillColumn(column: Column, place: number, block: number): void {
+  if (place < BIT_PATTERNS.length) column.fill(BIT_PATTERNS[place] ?? 0)
   else if (place >= ROW_BITS) column.fill((block >> (place - ROW_BITS)) & 1 ? -1 : 0)
-  else for (let i = 0; i < column.length; i++) column[i] = (i >> (place - PATTERNS.length)) & 1 ? -1 : 0
+  else for (let i = 0; i < column.length; i++) column[i] = (i >> (place - BIT_PATTERNS.length)) & 1 ? -1 : 0
 }

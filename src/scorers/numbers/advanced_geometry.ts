@@ -1,23 +1,23 @@
 /** An angle, a point or a radius, equal when rounded. Rule of `reasoning_gym/geometry/advanced_geometry.py`. */
 import { z } from 'zod'
-import { oracleOf } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle.ts'
 import { PyValueError, parseFloat64, parseInteger, ratioToFloat } from '../python/numbers.ts'
 import { strip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 import { typedPair } from './typed.ts'
 
-const Metadata = z.discriminatedUnion('task_type', [
+const GeometryMetadata = z.discriminatedUnion('task_type', [
   z.looseObject({ task_type: z.literal('angle_measure') }),
   z.looseObject({ task_type: z.literal('orthocenter'), ortho: typedPair(z.string()) }),
   z.looseObject({ task_type: z.literal('incircle_radius'), incircle_radius_exact: z.string() }),
 ])
-type Metadata = z.infer<typeof Metadata>
+type GeometryMetadata = z.infer<typeof GeometryMetadata>
 
-export const advancedGeometry = defineScorer<Metadata>({
-  metadata: Metadata,
+export const advancedGeometry = defineScorer<GeometryMetadata>({
+  metadata: GeometryMetadata,
   score(answer, entry) {
     try {
-      return scoreOf(answer, oracleOf(entry), entry.metadata)
+      return scoreByTaskType(answer, requireOracleAnswer(entry), entry.metadata)
     } catch (error) {
       if (error instanceof PyValueError) return 0.01
       throw error
@@ -25,45 +25,47 @@ export const advancedGeometry = defineScorer<Metadata>({
   },
 })
 
-function scoreOf(answer: string, oracle: string, metadata: Metadata): number {
+function scoreByTaskType(answer: string, oracle: string, metadata: GeometryMetadata): number {
   switch (metadata.task_type) {
     case 'angle_measure':
-      return rounded(degrees(answer), 2) === rounded(degrees(oracle), 2) ? 1 : 0.05
+      return roundHalfEven(parseDegrees(answer), 2) === roundHalfEven(parseDegrees(oracle), 2) ? 1 : 0.05
     case 'orthocenter': {
-      const [x, y] = point(answer)
-      const [wantedX, wantedY] = metadata.ortho.map(rational)
-      return near(x, wantedX) && near(y, wantedY) ? 1 : 0.01
+      const [x, y] = parsePoint(answer)
+      const [wantedX, wantedY] = metadata.ortho.map(parseRational)
+      return isNear(x, wantedX) && isNear(y, wantedY) ? 1 : 0.01
     }
     case 'incircle_radius':
       if (answer === oracle) return 1
       // Most exact radii are roots, which are no float: the library then ends at 0.01, however near the answer.
-      return rounded(parseFloat64(answer), 2) === rounded(parseFloat64(metadata.incircle_radius_exact), 2) ? 0.5 : 0.05
+      return roundHalfEven(parseFloat64(answer), 2) === roundHalfEven(parseFloat64(metadata.incircle_radius_exact), 2)
+        ? 0.5
+        : 0.05
   }
 }
 
-function degrees(text: string): number {
+function parseDegrees(text: string): number {
   return parseFloat64(text.replaceAll('°', ''))
 }
 
-function point(text: string): [number, number] {
+function parsePoint(text: string): [number, number] {
   const [first = '', second] = text.split(',', 2)
   const x = parseFloat64(strip(first.replaceAll('(', '')))
   if (second === undefined) throw new PyValueError('no second coordinate')
   return [x, parseFloat64(strip(second.replaceAll(')', '')))]
 }
 
-function rational(text: string): number {
+function parseRational(text: string): number {
   const [numerator = '', denominator] = text.split('/')
   if (denominator === undefined) return parseFloat64(numerator)
   return ratioToFloat(parseInteger(numerator), parseInteger(denominator))
 }
 
-function near(a: number, b: number | undefined): boolean {
-  return b !== undefined && (a === b || rounded(a, 3) === rounded(b, 3))
+function isNear(a: number, b: number | undefined): boolean {
+  return b !== undefined && (a === b || roundHalfEven(a, 3) === roundHalfEven(b, 3))
 }
 
 /** numpy's `round`: scaled, rounded half-even, scaled back; not Python's own. */
-function rounded(x: number, places: number): number {
+function roundHalfEven(x: number, places: number): number {
   const scale = 10 ** places
   const scaled = x * scale
   const floor = Math.floor(scaled)

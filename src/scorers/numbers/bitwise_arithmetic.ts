@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { PyValueError, parseInteger } from '../python/numbers.ts'
 import { defineScorer } from '../scorer.ts'
 
-const token = /0x[0-9a-f]+|<<|>>|[()+*-]/g
-const operations: Readonly<Record<string, (a: bigint, b: bigint) => bigint>> = {
+const TOKEN_PATTERN = /0x[0-9a-f]+|<<|>>|[()+*-]/g
+const OPERATIONS: Readonly<Record<string, (a: bigint, b: bigint) => bigint>> = {
   '+': (a, b) => a + b,
   '-': (a, b) => a - b,
   '*': (a, b) => a * b,
@@ -13,7 +13,7 @@ const operations: Readonly<Record<string, (a: bigint, b: bigint) => bigint>> = {
 }
 
 export const bitwiseArithmetic = defineScorer({
-  metadata: z.looseObject({ problem: z.string().transform(problemValue) }),
+  metadata: z.looseObject({ problem: z.string().transform(evaluateProblem) }),
   score(answer, entry) {
     try {
       return parseInteger(answer, 0) === entry.metadata.problem ? 1 : 0
@@ -25,15 +25,15 @@ export const bitwiseArithmetic = defineScorer({
 })
 
 /** The value of an expression of hexadecimal numbers in which every operation has its own brackets. */
-function problemValue(problem: string): bigint {
+function evaluateProblem(problem: string): bigint {
   const values: bigint[] = []
   const operators: string[] = []
-  for (const [part] of problem.matchAll(token)) {
-    if (part in operations) operators.push(part)
+  for (const [part] of problem.matchAll(TOKEN_PATTERN)) {
+    if (part in OPERATIONS) operators.push(part)
     else if (part.startsWith('0x')) values.push(BigInt(part))
     else if (part === ')') {
       const [a, b] = values.splice(-2)
-      const operation = operations[operators.pop() ?? '']
+      const operation = OPERATIONS[operators.pop() ?? '']
       if (a === undefined || b === undefined || operation === undefined) throw new Error(`no expression: ${problem}`)
       values.push(operation(a, b))
     }

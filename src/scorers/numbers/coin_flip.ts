@@ -1,20 +1,20 @@
 /** Within 1e-4 of the probability, else the share of leading characters that are right. Rule of `reasoning_gym/probability/coin_flip.py`. */
 import { z } from 'zod'
-import { oracleOf } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle.ts'
 import { formatGeneral } from '../python/format.ts'
 import { parseFraction } from '../python/fraction.ts'
 import { PyValueError, ratioToFloat } from '../python/numbers.ts'
-import { defineScorer, InvalidAnswer } from '../scorer.ts'
+import { defineScorer, InvalidAnswerError } from '../scorer.ts'
 
 const TOLERANCE = 1e-4
-const FIGURES = 10
+const SIGNIFICANT_DIGITS = 10
 
 export const coinFlip = defineScorer({
   metadata: z.unknown(),
   score(answer, entry) {
     try {
-      const [given, wanted] = [probabilityOf(answer), probabilityOf(oracleOf(entry))]
-      return Math.abs(given - wanted) <= TOLERANCE ? 1 : commonPrefix(given, wanted)
+      const [given, wanted] = [parseProbability(answer), parseProbability(requireOracleAnswer(entry))]
+      return Math.abs(given - wanted) <= TOLERANCE ? 1 : getCommonPrefixShare(given, wanted)
     } catch (error) {
       if (error instanceof PyValueError) return 0
       throw error
@@ -22,15 +22,15 @@ export const coinFlip = defineScorer({
   },
 })
 
-function probabilityOf(text: string): number {
+function parseProbability(text: string): number {
   const { numerator, denominator } = parseFraction(text.replaceAll(',', ''))
   const value = ratioToFloat(numerator, denominator)
-  if (!Number.isFinite(value)) throw new InvalidAnswer('too large for a float')
+  if (!Number.isFinite(value)) throw new InvalidAnswerError('too large for a float')
   return value
 }
 
-function commonPrefix(given: number, wanted: number): number {
-  const [a, b] = [formatGeneral(given, FIGURES), formatGeneral(wanted, FIGURES)]
+function getCommonPrefixShare(given: number, wanted: number): number {
+  const [a, b] = [formatGeneral(given, SIGNIFICANT_DIGITS), formatGeneral(wanted, SIGNIFICANT_DIGITS)]
   const shorter = Math.min(a.length, b.length)
   let equal = 0
   while (equal < shorter && a[equal] === b[equal]) equal++

@@ -3,34 +3,35 @@ import { z } from 'zod'
 import { parseComplex } from '../python/complex.ts'
 import { PyValueError, parseFloat64 } from '../python/numbers.ts'
 import { lower } from '../python/text.ts'
-import { defineScorer, InvalidAnswer } from '../scorer.ts'
+import { defineScorer, InvalidAnswerError } from '../scorer.ts'
 import { TypedFloat, typedPair } from './typed.ts'
 
-type Complex = [real: number, imaginary: number]
+type ComplexPair = [real: number, imaginary: number]
 
 export const complexArithmetic = defineScorer({
   metadata: z.looseObject({ result: typedPair(TypedFloat) }),
   score(answer, entry) {
-    const given = complexOf(answer)
+    const given = parseComplexAnswer(answer)
     if (given === undefined) return 0
     const [real, imaginary] = entry.metadata.result
     const [x, y] = [given[0] - real, given[1] - imaginary]
     const distance = Math.hypot(x, y)
-    if (distance === Infinity && Number.isFinite(x) && Number.isFinite(y)) throw new InvalidAnswer('too far to measure')
+    if (distance === Infinity && Number.isFinite(x) && Number.isFinite(y))
+      throw new InvalidAnswerError('too far to measure')
     return Number.isNaN(distance) ? 1 : Math.exp(-distance)
   },
 })
 
-function complexOf(answer: string): Complex | undefined {
+function parseComplexAnswer(answer: string): ComplexPair | undefined {
   try {
-    return parse(unbracketed(lower(answer.replaceAll(' ', ''))).replaceAll('i', 'j'))
+    return parseComplexText(removeBrackets(lower(answer.replaceAll(' ', ''))).replaceAll('i', 'j'))
   } catch (error) {
     if (error instanceof PyValueError) return undefined
     throw error
   }
 }
 
-function parse(text: string): Complex | undefined {
+function parseComplexText(text: string): ComplexPair | undefined {
   if (!text.includes('j')) return [parseFloat64(text), 0]
   if (text === 'j' || text === '-j') return [0, text === 'j' ? 1 : -1]
   if (isImaginary(text)) return [0, parseFloat64(text.slice(0, -1))]
@@ -44,7 +45,7 @@ function isImaginary(text: string): boolean {
   return (text.endsWith('j') && !signed(0)) || (text.startsWith('-') && !signed(1))
 }
 
-function unbracketed(text: string): string {
+function removeBrackets(text: string): string {
   let [start, end] = [0, text.length]
   while (end - start > 1 && text[start] === '(' && text[end - 1] === ')') {
     start++

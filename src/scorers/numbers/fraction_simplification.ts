@@ -5,8 +5,8 @@ import { PY_D, PY_S, strip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 import { TypedInteger } from './typed.ts'
 
-const braced = `${PY_S}*\\{${PY_S}*(${PY_D}+)${PY_S}*\\}`
-const latex = new RegExp(`^\\\\d?frac${braced}${braced}`, 'iv')
+const BRACED_NUMBER = `${PY_S}*\\{${PY_S}*(${PY_D}+)${PY_S}*\\}`
+const LATEX_FRACTION_PATTERN = new RegExp(`^\\\\d?frac${BRACED_NUMBER}${BRACED_NUMBER}`, 'iv')
 
 export const fractionSimplification = defineScorer({
   metadata: z.looseObject({
@@ -16,7 +16,7 @@ export const fractionSimplification = defineScorer({
     simplified_denominator: TypedInteger,
   }),
   score(answer, { metadata }) {
-    const found = fractionOf(answer)
+    const found = parseFractionParts(answer)
     if (found === undefined) return 0.01
     const [numerator, denominator] = found
     if (numerator === metadata.simplified_numerator && denominator === metadata.simplified_denominator) return 1
@@ -24,9 +24,9 @@ export const fractionSimplification = defineScorer({
   },
 })
 
-function fractionOf(answer: string): [bigint, bigint] | undefined {
+function parseFractionParts(answer: string): [bigint, bigint] | undefined {
   const bare = strip(strip(strip(answer), '$'))
-  const [, top, bottom] = latex.exec(bare) ?? bare.match(/^([^/]*)\/(.*)$/s) ?? []
+  const [, top, bottom] = LATEX_FRACTION_PATTERN.exec(bare) ?? bare.match(/^([^/]*)\/(.*)$/s) ?? []
   if (top === undefined || bottom === undefined) return undefined
   try {
     return [parseInteger(strip(top)), parseInteger(strip(bottom))]

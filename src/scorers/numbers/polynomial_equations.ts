@@ -1,7 +1,7 @@
 /** Each root given takes the nearest one wanted, e^(-10·distance); half a point off for each missing or extra. Rule of `reasoning_gym/algebra/polynomial_equations.py`. */
 import { z } from 'zod'
-import { oracleOf } from '../oracle.ts'
-import { floatOrNothing } from '../python/numbers.ts'
+import { requireOracleAnswer } from '../oracle.ts'
+import { tryParseFloat64 } from '../python/numbers.ts'
 import { strip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 
@@ -11,12 +11,12 @@ const PENALTY = 0.5
 export const polynomialEquations = defineScorer({
   metadata: z.unknown(),
   score(answer, entry) {
-    const wanted = rootsOf(oracleOf(entry))
-    const given = rootsOf(answer)
+    const wanted = parseRoots(requireOracleAnswer(entry))
+    const given = parseRoots(answer)
     if (wanted.length === 0 && given.length === 0) return 1
     let [reward, matched] = [0, 0]
     for (const root of given) {
-      const nearest = nearestTo(root, wanted)
+      const nearest = findNearest(root, wanted)
       if (nearest === undefined) continue
       reward += Math.exp(nearest.distance * DECAY)
       matched++
@@ -28,12 +28,12 @@ export const polynomialEquations = defineScorer({
 })
 
 /** Sorted as Python does, NaN and all: V8's sort is a port of CPython's. */
-function rootsOf(text: string): number[] {
-  const roots = text.split(',').map((part) => floatOrNothing(strip(part)))
+function parseRoots(text: string): number[] {
+  const roots = text.split(',').map((part) => tryParseFloat64(strip(part)))
   return roots.filter((root) => root !== undefined).sort((a, b) => (a < b ? -1 : 1))
 }
 
-function nearestTo(root: number, wanted: readonly number[]): { index: number; distance: number } | undefined {
+function findNearest(root: number, wanted: readonly number[]): { index: number; distance: number } | undefined {
   let nearest: { index: number; distance: number } | undefined
   for (const [index, other] of wanted.entries()) {
     const distance = Math.abs(root - other)

@@ -1,18 +1,18 @@
 /** Equal to three significant figures, else 0.01. Rule of `reasoning_gym/arithmetic/power_function.py`. */
 import { z } from 'zod'
-import { oracleOf } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle.ts'
 import { Decimal, InvalidOperation } from '../python/decimal.ts'
 import { defineScorer } from '../scorer.ts'
 
-const FIGURES = 3
+const SIGNIFICANT_DIGITS = 3
 
 export const powerFunction = defineScorer({
   metadata: z.unknown(),
   score(answer, entry) {
     try {
       return Decimal.parse(answer)
-        .round(FIGURES)
-        .equals(Decimal.parse(oracleOf(entry)).round(FIGURES))
+        .round(SIGNIFICANT_DIGITS)
+        .equals(Decimal.parse(requireOracleAnswer(entry)).round(SIGNIFICANT_DIGITS))
         ? 1
         : 0.01
     } catch (error) {

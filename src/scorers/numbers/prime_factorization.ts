@@ -1,15 +1,15 @@
 /** The same factors, 0.5 for others of the same product, else 0.01; raises on what is no integer. Rule of `reasoning_gym/arithmetic/prime_factorization.py`. */
 import { z } from 'zod'
-import { oracleOf } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle.ts'
 import { PyValueError, parseInteger } from '../python/numbers.ts'
 import { strip } from '../python/text.ts'
-import { defineScorer, InvalidAnswer } from '../scorer.ts'
+import { defineScorer, InvalidAnswerError } from '../scorer.ts'
 
 export const primeFactorization = defineScorer({
   metadata: z.unknown(),
   score(answer, entry) {
-    const wanted = factorsOf(oracleOf(entry))
-    const given = factorsOf(answer)
+    const wanted = parseFactors(requireOracleAnswer(entry))
+    const given = parseFactors(answer)
     if (sameFactors(wanted, given)) return 1
     return hasProduct(
       given,
@@ -20,7 +20,7 @@ export const primeFactorization = defineScorer({
   },
 })
 
-function factorsOf(text: string): bigint[] {
+function parseFactors(text: string): bigint[] {
   try {
     return text
       .split('×')
@@ -28,18 +28,18 @@ function factorsOf(text: string): bigint[] {
       .filter((part) => part !== '')
       .map((part) => parseInteger(part))
   } catch (error) {
-    if (error instanceof PyValueError) throw new InvalidAnswer('no integer', { cause: error })
+    if (error instanceof PyValueError) throw new InvalidAnswerError('no integer', { cause: error })
     throw error
   }
 }
 
 function sameFactors(a: readonly bigint[], b: readonly bigint[]): boolean {
   if (a.length !== b.length) return false
-  const sorted = b.toSorted(ascending)
-  return a.toSorted(ascending).every((factor, i) => factor === sorted[i])
+  const sorted = b.toSorted(compareAscending)
+  return a.toSorted(compareAscending).every((factor, i) => factor === sorted[i])
 }
 
-function ascending(a: bigint, b: bigint): number {
+function compareAscending(a: bigint, b: bigint): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 

@@ -1,13 +1,13 @@
 /** 0.1 for each letter that stands in its place, without letter case and blanks. Rule of `reasoning_gym/cognition/figlet_fonts.py`. */
 import { z } from 'zod'
-import { oracleOf } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle.ts'
 import { codePoints, lower, strip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 
 export const figletFont = defineScorer({
   metadata: z.unknown(),
   score(answer, entry) {
-    const [wanted, given] = [lower(strip(oracleOf(entry))), lower(strip(answer.replaceAll(' ', '')))]
+    const [wanted, given] = [lower(strip(requireOracleAnswer(entry))), lower(strip(answer.replaceAll(' ', '')))]
     if (given === wanted) return 1
     const letters = codePoints(given)
     const right = codePoints(wanted).filter((ch, i) => ch === letters[i]).length

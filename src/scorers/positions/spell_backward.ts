@@ -1,13 +1,13 @@
 /** The share of characters that stand in their place; junk behind them is forgiven. Rule of `reasoning_gym/algorithmic/spell_backward.py`. */
 import { z } from 'zod'
-import { oracleOf } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle.ts'
 import { codePoints, lower } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 
 export const spellBackward = defineScorer({
   metadata: z.unknown(),
   score(answer, entry) {
-    const [wanted, given] = [codePoints(lower(oracleOf(entry))), codePoints(lower(answer))]
+    const [wanted, given] = [codePoints(lower(requireOracleAnswer(entry))), codePoints(lower(answer))]
     if (wanted.join('') === given.join('')) return 1
     // Summed one by one: only where the parts give 1 exactly in floating point does the library take 0.2 off.
     let reward = 0

@@ -1,26 +1,26 @@
 /** Python's `complex(text)`. */
-import { PyValueError, parseFloat64, toAscii, withoutUnderscores } from './numbers.ts'
+import { PyValueError, parseFloat64, removeUnderscores, toAscii } from './numbers.ts'
 
-const float = '(?:(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:[eE][+-]?\\d+)?|inf(?:inity)?|nan)'
-const forms = new RegExp(
-  `^(?:(?<real>[+-]?${float})(?:(?<signed>[+-]${float}?)j)?|(?<imaginary>[+-]?${float}?)j)$`,
+const FLOAT_SOURCE = '(?:(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:[eE][+-]?\\d+)?|inf(?:inity)?|nan)'
+const COMPLEX_PATTERN = new RegExp(
+  `^(?:(?<real>[+-]?${FLOAT_SOURCE})(?:(?<signed>[+-]${FLOAT_SOURCE}?)j)?|(?<imaginary>[+-]?${FLOAT_SOURCE}?)j)$`,
   'i',
 )
 
 /** Real and imaginary part; throws PyValueError. */
 export function parseComplex(text: string): [real: number, imaginary: number] {
-  const bare = unbracketed(trim(withoutUnderscores(toAscii(text))))
-  const { real, signed, imaginary } = forms.exec(bare)?.groups ?? {}
-  if (real !== undefined) return [parseFloat64(real), signed === undefined ? 0 : coefficient(signed)]
-  if (imaginary !== undefined) return [0, coefficient(imaginary)]
+  const bare = removeBrackets(trim(removeUnderscores(toAscii(text))))
+  const { real, signed, imaginary } = COMPLEX_PATTERN.exec(bare)?.groups ?? {}
+  if (real !== undefined) return [parseFloat64(real), signed === undefined ? 0 : parseCoefficient(signed)]
+  if (imaginary !== undefined) return [0, parseCoefficient(imaginary)]
   throw new PyValueError('no complex')
 }
 
-function coefficient(text: string): number {
+function parseCoefficient(text: string): number {
   return text === '' || text === '+' ? 1 : text === '-' ? -1 : parseFloat64(text)
 }
 
-function unbracketed(text: string): string {
+function removeBrackets(text: string): string {
   return text.startsWith('(') && text.endsWith(')') ? trim(text.slice(1, -1)) : text
 }
 

@@ -6,15 +6,15 @@ import { strip } from './text.ts'
 export class InvalidOperation extends Error {}
 
 /** Digits of the default context. */
-const PRECISION = 28
+const DEFAULT_PRECISION = 28
 // What the C module can hold at all, and what the default context can.
 const MAX_ADJUSTED = 999_999_999_999_999_999n
 const MIN_EXPONENT = -1_999_999_999_999_999_997n
 const CONTEXT_MAX_ADJUSTED = 999_999n
 const CONTEXT_MIN_ADJUSTED = -999_999n
 
-const number = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:[eE]([+-]?\d+))?$/
-const special = /^([+-]?)(?:(inf|infinity)|(s?)nan\d*)$/i
+const DECIMAL_PATTERN = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:[eE]([+-]?\d+))?$/
+const SPECIAL_PATTERN = /^([+-]?)(?:(inf|infinity)|(s?)nan\d*)$/i
 
 /**
  * sign · coefficient · 10 ** exponent. The coefficient is kept as digits without leading zeros ('' for zero) and the
@@ -35,35 +35,38 @@ export class Decimal {
 
   /** Python's `Decimal(text)`: outer white space and all underscores are left out; throws InvalidOperation. */
   static parse(text: string): Decimal {
-    const read = Decimal.read(text)
+    const read = Decimal.tryParse(text)
     if (!read) throw new InvalidOperation('no decimal')
     return read
   }
 
   /** The same; undefined for what is no decimal, which takes a tenth of the time that throwing takes. */
-  static read(text: string): Decimal | undefined {
+  static tryParse(text: string): Decimal | undefined {
     const ascii = toAscii(strip(text)).replaceAll('_', '')
-    const found = number.exec(ascii)
-    if (found === null) return Decimal.readSpecial(ascii)
+    const found = DECIMAL_PATTERN.exec(ascii)
+    if (found === null) return Decimal.tryParseSpecial(ascii)
     const [, sign, whole = '', fraction = found[4] ?? '', , power = '0'] = found
     if (power.replace(/^[+-]?0*/, '').length > 19) return undefined
     const exponent = BigInt(power) - BigInt(fraction.length)
-    return Decimal.finite(sign === '-' ? -1 : 1, whole + fraction, exponent).within(MAX_ADJUSTED, MIN_EXPONENT)
+    return Decimal.createFinite(sign === '-' ? -1 : 1, whole + fraction, exponent).checkRange(
+      MAX_ADJUSTED,
+      MIN_EXPONENT,
+    )
   }
 
   /** 10 ** power; throws InvalidOperation where the C module has no room for it. */
   static powerOfTen(power: number): Decimal {
-    return Decimal.finite(1, '1', BigInt(power)).within(MAX_ADJUSTED, MIN_EXPONENT)
+    return Decimal.createFinite(1, '1', BigInt(power)).checkRange(MAX_ADJUSTED, MIN_EXPONENT)
   }
 
-  private static readSpecial(text: string): Decimal | undefined {
-    const [found, sign, infinity, signalling] = special.exec(text) ?? []
+  private static tryParseSpecial(text: string): Decimal | undefined {
+    const [found, sign, infinity, signalling] = SPECIAL_PATTERN.exec(text) ?? []
     if (found === undefined) return undefined
     const kind = infinity !== undefined ? 'infinite' : signalling ? 'snan' : 'nan'
     return new Decimal(kind, sign === '-' ? -1 : 1)
   }
 
-  private static finite(sign: 1 | -1, digits: string, exponent: bigint): Decimal {
+  private static createFinite(sign: 1 | -1, digits: string, exponent: bigint): Decimal {
     return new Decimal('finite', sign, digits.replace(/^0+/, ''), exponent)
   }
 
@@ -106,7 +109,7 @@ export class Decimal {
   }
 
   /** `this - other`, rounded half-even to the precision of the context; throws InvalidOperation on sNaN, inf - inf and overflow. */
-  subtract(other: Decimal, precision: number = PRECISION): Decimal {
+  subtract(other: Decimal, precision: number = DEFAULT_PRECISION): Decimal {
     if (this.kind === 'snan' || other.kind === 'snan') throw new InvalidOperation('sNaN')
     if (this.isNaN()) return this
     if (other.isNaN()) return other
@@ -115,7 +118,7 @@ export class Decimal {
     }
     if (this.kind === 'infinite') return this
     if (other.kind === 'infinite') return other.negate()
-    return this.subtractFinite(other, precision).inContext(precision)
+    return this.subtractFinite(other, precision).applyContext(precision)
   }
 
   /** At most `precision` digits, ties to even. */
@@ -127,7 +130,7 @@ export class Decimal {
     // A tie is a 5 with nothing behind it: three digits say all that rounding asks of the rest.
     const sticky = rest[0] + (/^.0*$/.test(rest) ? '0' : '1')
     const rounded = divideHalfEven(BigInt(kept + sticky), 100n)
-    return Decimal.finite(this.sign, String(rounded), this.exponent + BigInt(excess))
+    return Decimal.createFinite(this.sign, String(rounded), this.exponent + BigInt(excess))
   }
 
   private subtractFinite(other: Decimal, precision: number): Decimal {
@@ -135,21 +138,21 @@ export class Decimal {
     if (this.isZero()) return other.negate().round(precision)
     const swap = this.exponent < other.exponent
     const high = swap ? other : this
-    const low = (swap ? this : other).beside(high, precision)
+    const low = (swap ? this : other).clampBelow(high, precision)
     const shifted = high.digits + '0'.repeat(Number(high.exponent - low.exponent))
     const [given, taken] = swap ? [low.digits, shifted] : [shifted, low.digits]
     const size = Math.max(given.length, taken.length)
     const [a, b] = [given.padStart(size, '0'), taken.padStart(size, '0')]
     const [first, second, sign] = a < b ? [b, a, other.negate().sign] : [a, b, this.sign]
-    const digits = combine(first, second, this.sign === other.sign ? -1 : 1)
-    return Decimal.finite(sign, digits, low.exponent).round(precision)
+    const digits = addDigits(first, second, this.sign === other.sign ? -1 : 1)
+    return Decimal.createFinite(sign, digits, low.exponent).round(precision)
   }
 
   /** Stands in for a value too small to show in the digits of a sum with `high` but for its sign. */
-  private beside(high: Decimal, precision: number): Decimal {
+  private clampBelow(high: Decimal, precision: number): Decimal {
     const gap = BigInt(Math.min(-1, high.digits.length - precision - 2))
     const floor = high.exponent + gap
-    return this.adjusted() < floor ? Decimal.finite(this.sign, '1', floor) : this
+    return this.adjusted() < floor ? Decimal.createFinite(this.sign, '1', floor) : this
   }
 
   private compareMagnitude(other: Decimal): -1 | 0 | 1 {
@@ -162,25 +165,25 @@ export class Decimal {
     return a === b ? 0 : a < b ? -1 : 1
   }
 
-  private within(maxAdjusted: bigint, minExponent: bigint): Decimal {
+  private checkRange(maxAdjusted: bigint, minExponent: bigint): Decimal {
     // A zero is held back to the largest exponent, not refused, unless its digits alone stand beyond it.
     if (this.adjusted() > maxAdjusted || this.exponent < minExponent) throw new InvalidOperation('exponent')
     return this
   }
 
   /** The context traps overflow; below its range values fade into zero untrapped. */
-  private inContext(precision: number): Decimal {
+  private applyContext(precision: number): Decimal {
     if (this.kind !== 'finite' || this.isZero()) return this
     if (this.adjusted() > CONTEXT_MAX_ADJUSTED) throw new InvalidOperation('overflow')
     const lowest = CONTEXT_MIN_ADJUSTED - BigInt(precision) + 1n
     if (this.exponent >= lowest) return this
     const kept = this.adjusted() - lowest + 1n
-    return kept > 0n ? this.round(Number(kept)) : Decimal.finite(this.sign, '', lowest)
+    return kept > 0n ? this.round(Number(kept)) : Decimal.createFinite(this.sign, '', lowest)
   }
 }
 
 /** The digits of a + b or a - b, for two of one length and a ≥ b; a bigint would take longer to print than this to add. */
-function combine(a: string, b: string, step: 1 | -1): string {
+function addDigits(a: string, b: string, step: 1 | -1): string {
   const digits = Buffer.alloc(a.length + 1)
   let carry = 0
   for (let i = a.length - 1; i >= 0; i--) {

@@ -2,10 +2,10 @@
 import { PyValueError, parseInteger } from './numbers.ts'
 import { PY_D, strip } from './text.ts'
 
-const digits = `${PY_D}+(?:_${PY_D}+)*`
-const form = new RegExp(
-  `^(?<sign>[+\\-]?)(?=\\.?${PY_D})(?<whole>${digits})?` +
-    `(?:/(?<denominator>${digits})|(?:\\.(?<decimal>${digits})?)?(?:[eE](?<exponent>[+\\-]?${digits}))?)$`,
+const DIGITS_SOURCE = `${PY_D}+(?:_${PY_D}+)*`
+const FRACTION_PATTERN = new RegExp(
+  `^(?<sign>[+\\-]?)(?=\\.?${PY_D})(?<whole>${DIGITS_SOURCE})?` +
+    `(?:/(?<denominator>${DIGITS_SOURCE})|(?:\\.(?<decimal>${DIGITS_SOURCE})?)?(?:[eE](?<exponent>[+\\-]?${DIGITS_SOURCE}))?)$`,
   'v',
 )
 
@@ -23,28 +23,28 @@ export interface Fraction {
  * float can tell from more: Python would work at `1e999999999` until it has no memory.
  */
 export function parseFraction(text: string): Fraction {
-  const groups = form.exec(strip(text))?.groups
+  const groups = FRACTION_PATTERN.exec(strip(text))?.groups
   if (groups === undefined) throw new PyValueError('no fraction')
   const { sign, whole = '0', denominator, decimal = '', exponent = '0' } = groups
   const given = { numerator: parseInteger(whole), denominator: denominator ? parseInteger(denominator) : 1n }
   if (given.denominator === 0n) throw new PyValueError('zero denominator')
-  const value = scale(withDecimals(given, decimal), clamped(parseInteger(exponent)))
+  const value = scaleByPowerOfTen(appendDecimals(given, decimal), clampExponent(parseInteger(exponent)))
   return sign === '-' ? { ...value, numerator: -value.numerator } : value
 }
 
-function withDecimals({ numerator, denominator }: Fraction, decimal: string): Fraction {
+function appendDecimals({ numerator, denominator }: Fraction, decimal: string): Fraction {
   if (decimal === '') return { numerator, denominator }
   const places = 10n ** BigInt(Array.from(decimal.replaceAll('_', '')).length)
   return { numerator: numerator * places + parseInteger(decimal), denominator: denominator * places }
 }
 
-function scale({ numerator, denominator }: Fraction, exponent: bigint): Fraction {
+function scaleByPowerOfTen({ numerator, denominator }: Fraction, exponent: bigint): Fraction {
   return exponent < 0n
     ? { numerator, denominator: denominator * 10n ** -exponent }
     : { numerator: numerator * 10n ** exponent, denominator }
 }
 
-function clamped(exponent: bigint): bigint {
+function clampExponent(exponent: bigint): bigint {
   if (exponent > MAX_EXPONENT) return MAX_EXPONENT
   return exponent < -MAX_EXPONENT ? -MAX_EXPONENT : exponent
 }

@@ -6,16 +6,16 @@ import { PyDict, PyFloat, PyRecursionError, type PyValue } from './values.ts'
 class JsonDecodeError extends PyValueError {}
 
 /** As deep as Python 3.11 goes from within a scorer: its limit is 1,000 frames in all. */
-export const MAX_DEPTH = 991
+export const MAX_JSON_DEPTH = 991
 
 const NAN = new PyFloat(Number.NaN)
-const plain = /[^"\\\u0000-\u001f]*/y
-const number = /(-?(?:0|[1-9]\d*))(\.\d+)?([eE][-+]?\d+)?/y
-const hex4 = /[0-9a-fA-F]{4}/y
-const escapes: Readonly<Record<string, string>> = {
+const PLAIN_TEXT_PATTERN = /[^"\\\u0000-\u001f]*/y
+const NUMBER_PATTERN = /(-?(?:0|[1-9]\d*))(\.\d+)?([eE][-+]?\d+)?/y
+const HEX4_PATTERN = /[0-9a-fA-F]{4}/y
+const ESCAPES: Readonly<Record<string, string>> = {
   ...{ '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' },
 }
-const words: Readonly<Record<string, readonly [string, PyValue]>> = {
+const KEYWORDS: Readonly<Record<string, readonly [string, PyValue]>> = {
   n: ['null', null],
   t: ['true', true],
   f: ['false', false],
@@ -26,132 +26,132 @@ const words: Readonly<Record<string, readonly [string, PyValue]>> = {
 
 /** Throws JsonDecodeError, PyValueError (too many digits) or PyRecursionError (too deep). */
 export function loads(text: string): PyValue {
-  return new Reading(text).document()
+  return new JsonParser(text).parseDocument()
 }
 
-class Reading {
+class JsonParser {
   readonly #text: string
-  #at = 0
+  #position = 0
   #depth = 0
 
   constructor(text: string) {
     this.#text = text
   }
 
-  document(): PyValue {
-    this.#blanks()
-    const value = this.#value()
-    this.#blanks()
-    if (this.#at < this.#text.length) throw this.#error('extra data')
+  parseDocument(): PyValue {
+    this.#skipWhitespace()
+    const value = this.#parseValue()
+    this.#skipWhitespace()
+    if (this.#position < this.#text.length) throw this.#error('extra data')
     return value
   }
 
-  #value(): PyValue {
-    const first = this.#text[this.#at] ?? ''
-    if (first === '"') return this.#string()
-    if (first === '{') return this.#inside(() => this.#object())
-    if (first === '[') return this.#inside(() => this.#array())
-    const word = words[first]
-    return word !== undefined && this.#skip(word[0]) ? word[1] : this.#number()
+  #parseValue(): PyValue {
+    const first = this.#text[this.#position] ?? ''
+    if (first === '"') return this.#parseString()
+    if (first === '{') return this.#parseNested(() => this.#parseObject())
+    if (first === '[') return this.#parseNested(() => this.#parseArray())
+    const word = KEYWORDS[first]
+    return word !== undefined && this.#skip(word[0]) ? word[1] : this.#parseNumber()
   }
 
-  #inside<T>(read: () => T): T {
-    this.#at++
-    if (++this.#depth > MAX_DEPTH) throw new PyRecursionError('nested too deeply')
+  #parseNested<T>(read: () => T): T {
+    this.#position++
+    if (++this.#depth > MAX_JSON_DEPTH) throw new PyRecursionError('nested too deeply')
     const value = read()
     this.#depth--
     return value
   }
 
-  #object(): PyDict {
+  #parseObject(): PyDict {
     const dict = new PyDict()
-    this.#blanks()
+    this.#skipWhitespace()
     if (this.#skip('}')) return dict
     for (;;) {
-      if (this.#text[this.#at] !== '"') throw this.#error('no key')
-      const key = this.#string()
-      this.#blanks()
+      if (this.#text[this.#position] !== '"') throw this.#error('no key')
+      const key = this.#parseString()
+      this.#skipWhitespace()
       if (!this.#skip(':')) throw this.#error('no colon')
-      this.#blanks()
-      dict.set(key, this.#value())
-      if (this.#ends('}')) return dict
+      this.#skipWhitespace()
+      dict.set(key, this.#parseValue())
+      if (this.#skipSeparator('}')) return dict
     }
   }
 
-  #array(): PyValue[] {
+  #parseArray(): PyValue[] {
     const items: PyValue[] = []
-    this.#blanks()
+    this.#skipWhitespace()
     if (this.#skip(']')) return items
     for (;;) {
-      items.push(this.#value())
-      if (this.#ends(']')) return items
+      items.push(this.#parseValue())
+      if (this.#skipSeparator(']')) return items
     }
   }
 
   /** Past the closing bracket, or past the comma before one more. */
-  #ends(bracket: string): boolean {
-    this.#blanks()
+  #skipSeparator(bracket: string): boolean {
+    this.#skipWhitespace()
     if (this.#skip(bracket)) return true
     if (!this.#skip(',')) throw this.#error('no comma')
-    this.#blanks()
+    this.#skipWhitespace()
     return false
   }
 
-  #string(): string {
-    this.#at++
+  #parseString(): string {
+    this.#position++
     const parts: string[] = []
     for (;;) {
-      parts.push(this.#take(plain))
+      parts.push(this.#take(PLAIN_TEXT_PATTERN))
       if (this.#skip('"')) return parts.join('')
       if (!this.#skip('\\')) throw this.#error('a string without end')
-      parts.push(this.#escape())
+      parts.push(this.#parseEscape())
     }
   }
 
-  #escape(): string {
-    const ch = this.#text[this.#at++] ?? ''
+  #parseEscape(): string {
+    const ch = this.#text[this.#position++] ?? ''
     if (ch !== 'u') {
-      const meant = escapes[ch]
+      const meant = ESCAPES[ch]
       if (meant === undefined) throw this.#error('no such escape')
       return meant
     }
-    const code = this.#take(hex4)
+    const code = this.#take(HEX4_PATTERN)
     if (code === '') throw this.#error('four digits wanted')
     return String.fromCharCode(Number.parseInt(code, 16))
   }
 
-  #number(): PyValue {
-    number.lastIndex = this.#at
-    const [all, whole = '', fraction, exponent] = number.exec(this.#text) ?? []
+  #parseNumber(): PyValue {
+    NUMBER_PATTERN.lastIndex = this.#position
+    const [all, whole = '', fraction, exponent] = NUMBER_PATTERN.exec(this.#text) ?? []
     if (all === undefined) throw this.#error('no value')
-    this.#at += all.length
+    this.#position += all.length
     if (fraction !== undefined || exponent !== undefined) return new PyFloat(Number(all))
     if (whole.length - (whole.startsWith('-') ? 1 : 0) > MAX_DIGITS) throw new PyValueError('too many digits')
     return BigInt(whole)
   }
 
-  #blanks(): void {
-    while (isBlank(this.#text.charCodeAt(this.#at))) this.#at++
+  #skipWhitespace(): void {
+    while (isWhitespace(this.#text.charCodeAt(this.#position))) this.#position++
   }
 
   #skip(word: string): boolean {
-    const found = this.#text.startsWith(word, this.#at)
-    if (found) this.#at += word.length
+    const found = this.#text.startsWith(word, this.#position)
+    if (found) this.#position += word.length
     return found
   }
 
   #take(pattern: RegExp): string {
-    pattern.lastIndex = this.#at
+    pattern.lastIndex = this.#position
     const found = pattern.exec(this.#text)?.[0] ?? ''
-    this.#at += found.length
+    this.#position += found.length
     return found
   }
 
   #error(why: string): JsonDecodeError {
-    return new JsonDecodeError(`${why} at ${this.#at}`)
+    return new JsonDecodeError(`${why} at ${this.#position}`)
   }
 }
 
-function isBlank(unit: number): boolean {
+function isWhitespace(unit: number): boolean {
   return unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09
 }

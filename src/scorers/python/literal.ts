@@ -1,10 +1,10 @@
 /** Reads a Python literal as `read_literal` in `src/engine/host/reading.py` does: data, small sums and products, no names. */
-import { type Token, tokens } from './literal-tokens.ts'
+import { type LiteralToken, tokenizeLiteral } from './literal-tokens.ts'
 import { PyValueError } from './numbers.ts'
-import { length } from './text.ts'
+import { codePointLength } from './text.ts'
 import { PyDict, PyFloat, PySet, PyTuple, PyTypeError, type PyValue } from './values.ts'
 
-const wide = /[\ud800-\udfff]/
+const SURROGATE_PATTERN = /[\ud800-\udfff]/
 
 const MAX_LEAVES = 10_000
 /** Python's frames end a chain of signs or terms at about this many. */
@@ -14,136 +14,137 @@ const MAX_DEPTH = 900
  * Throws PyValueError, PyTypeError or another Error where `read_literal` raises, and for bytes, complex numbers, `...`,
  * `\N{…}` and differences of sets, which it takes.
  */
-export function literal(text: string): PyValue {
-  return new Parser(tokens(text)).whole()
+export function parseLiteral(text: string): PyValue {
+  return new LiteralParser(tokenizeLiteral(text)).parse()
 }
 
-class Parser {
-  readonly #tokens: readonly Token[]
-  #at = 0
+class LiteralParser {
+  readonly #tokens: readonly LiteralToken[]
+  #position = 0
   #depth = 0
 
-  constructor(found: readonly Token[]) {
+  constructor(found: readonly LiteralToken[]) {
     this.#tokens = found
   }
 
-  whole(): PyValue {
-    const value = this.#bare(undefined)
-    if (this.#at < this.#tokens.length) throw new PyValueError('more than one value')
+  parse(): PyValue {
+    const value = this.#parseTupleOrValue(undefined)
+    if (this.#position < this.#tokens.length) throw new PyValueError('more than one value')
     return value
   }
 
   /** One value, or a tuple without its brackets, up to the sign or the end. */
-  #bare(end: string | undefined): PyValue {
-    const first = this.#sum()
-    if (this.#sign() !== ',') return first
-    this.#at++
-    return new PyTuple([first, ...this.#items(end)])
+  #parseTupleOrValue(end: string | undefined): PyValue {
+    const first = this.#parseSum()
+    if (this.#peekSign() !== ',') return first
+    this.#position++
+    return new PyTuple([first, ...this.#parseItems(end)])
   }
 
-  #items(end: string | undefined): PyValue[] {
+  #parseItems(end: string | undefined): PyValue[] {
     const items: PyValue[] = []
-    while (this.#sign() !== end || (end === undefined && this.#at < this.#tokens.length)) {
-      items.push(this.#sum())
-      if (this.#sign() !== ',') break
-      this.#at++
+    while (this.#peekSign() !== end || (end === undefined && this.#position < this.#tokens.length)) {
+      items.push(this.#parseSum())
+      if (this.#peekSign() !== ',') break
+      this.#position++
     }
     return items
   }
 
-  #sum(): PyValue {
-    let value = this.#product()
+  #parseSum(): PyValue {
+    let value = this.#parseProduct()
     for (let terms = 1; ; terms++) {
-      const sign = this.#sign()
+      const sign = this.#peekSign()
       if (sign !== '+' && sign !== '-') return value
       if (terms > MAX_DEPTH) throw new PyValueError('too many terms')
-      this.#at++
-      const right = this.#product()
-      checkLeaves(leaves(value) + leaves(right))
-      value = sign === '+' ? added(value, right) : subtracted(value, right)
+      this.#position++
+      const right = this.#parseProduct()
+      checkLeaves(countLeaves(value) + countLeaves(right))
+      value = sign === '+' ? addValues(value, right) : subtractValues(value, right)
     }
   }
 
-  #product(): PyValue {
-    let value = this.#signed()
-    while (this.#sign() === '*') {
-      this.#at++
-      const right = this.#signed()
-      checkLeaves(leaves(value) * leaves(right))
-      value = multiplied(value, right)
+  #parseProduct(): PyValue {
+    let value = this.#parseSigned()
+    while (this.#peekSign() === '*') {
+      this.#position++
+      const right = this.#parseSigned()
+      checkLeaves(countLeaves(value) * countLeaves(right))
+      value = multiplyValues(value, right)
     }
     return value
   }
 
-  #signed(): PyValue {
+  #parseSigned(): PyValue {
     let [signs, negative] = [0, false]
-    for (let sign = this.#sign(); sign === '+' || sign === '-'; sign = this.#sign()) {
+    for (let sign = this.#peekSign(); sign === '+' || sign === '-'; sign = this.#peekSign()) {
       if (++signs > MAX_DEPTH) throw new PyValueError('too many signs')
       negative = negative !== (sign === '-')
-      this.#at++
+      this.#position++
     }
-    const value = this.#atom()
+    const value = this.#parseAtom()
     if (signs === 0) return value
-    const number = numberOf(value)
+    const number = toNumeric(value)
     if (typeof number === 'bigint') return negative ? -number : number
     return new PyFloat(negative ? -number : number)
   }
 
-  #atom(): PyValue {
-    const token = this.#tokens[this.#at++]
-    if (token?.kind === 'constant') return this.#joined(token.value)
+  #parseAtom(): PyValue {
+    const token = this.#tokens[this.#position++]
+    if (token?.kind === 'constant') return this.#joinAdjacentTexts(token.value)
     if (++this.#depth > MAX_DEPTH) throw new PyValueError('nested too deeply')
-    const value = this.#bracketed(token?.text)
+    const value = this.#parseBracketed(token?.text)
     this.#depth--
     return value
   }
 
   /** Texts side by side are one. */
-  #joined(first: PyValue): PyValue {
+  #joinAdjacentTexts(first: PyValue): PyValue {
     if (typeof first !== 'string') return first
     const parts = [first]
-    for (let next = this.#tokens[this.#at]; next?.kind === 'constant'; next = this.#tokens[++this.#at]) {
+    for (let next = this.#tokens[this.#position]; next?.kind === 'constant'; next = this.#tokens[++this.#position]) {
       if (typeof next.value !== 'string') throw new PyValueError('two values side by side')
       parts.push(next.value)
     }
     return parts.join('')
   }
 
-  #bracketed(open: string | undefined): PyValue {
-    if (open === '[') return this.#closed(']', this.#items(']'))
-    if (open === '(') return this.#closed(')', this.#sign() === ')' ? new PyTuple([]) : this.#bare(')'))
+  #parseBracketed(open: string | undefined): PyValue {
+    if (open === '[') return this.#expectClosing(']', this.#parseItems(']'))
+    if (open === '(')
+      return this.#expectClosing(')', this.#peekSign() === ')' ? new PyTuple([]) : this.#parseTupleOrValue(')'))
     if (open !== '{') throw new PyValueError('no value')
-    if (this.#sign() === '}') return this.#closed('}', new PyDict())
-    const first = this.#sum()
-    return this.#closed('}', this.#sign() === ':' ? this.#dict(first) : this.#set(first))
+    if (this.#peekSign() === '}') return this.#expectClosing('}', new PyDict())
+    const first = this.#parseSum()
+    return this.#expectClosing('}', this.#peekSign() === ':' ? this.#parseDict(first) : this.#parseSet(first))
   }
 
-  #set(first: PyValue): PySet {
-    if (this.#sign() !== ',') return new PySet([first])
-    this.#at++
-    return new PySet([first, ...this.#items('}')])
+  #parseSet(first: PyValue): PySet {
+    if (this.#peekSign() !== ',') return new PySet([first])
+    this.#position++
+    return new PySet([first, ...this.#parseItems('}')])
   }
 
-  #dict(first: PyValue): PyDict {
+  #parseDict(first: PyValue): PyDict {
     const dict = new PyDict()
-    for (let key = first; ; key = this.#sum()) {
-      if (this.#sign() !== ':') throw new PyValueError('a key without a value')
-      this.#at++
-      dict.set(key, this.#sum())
-      if (this.#sign() !== ',') return dict
-      this.#at++
-      if (this.#sign() === '}') return dict
+    for (let key = first; ; key = this.#parseSum()) {
+      if (this.#peekSign() !== ':') throw new PyValueError('a key without a value')
+      this.#position++
+      dict.set(key, this.#parseSum())
+      if (this.#peekSign() !== ',') return dict
+      this.#position++
+      if (this.#peekSign() === '}') return dict
     }
   }
 
-  #closed<T extends PyValue>(bracket: string, value: T): T {
-    if (this.#sign() !== bracket) throw new PyValueError('a bracket left open')
-    this.#at++
+  #expectClosing<T extends PyValue>(bracket: string, value: T): T {
+    if (this.#peekSign() !== bracket) throw new PyValueError('a bracket left open')
+    this.#position++
     return value
   }
 
-  #sign(): string | undefined {
-    const token = this.#tokens[this.#at]
+  #peekSign(): string | undefined {
+    const token = this.#tokens[this.#position]
     return token?.kind === 'sign' ? token.text : undefined
   }
 }
@@ -152,36 +153,37 @@ function checkLeaves(count: number): void {
   if (!(count <= MAX_LEAVES)) throw new PyValueError('too big')
 }
 
-function leaves(value: PyValue): number {
-  if (typeof value === 'string') return Math.max(1, wide.test(value) ? length(value) : value.length)
-  if (Array.isArray(value)) return 1 + total(value)
-  if (value instanceof PyTuple) return 1 + total(value.items)
-  if (value instanceof PySet) return 1 + total(value.values())
-  if (value instanceof PyDict) return 1 + total(value.keys())
-  return Math.max(1, Math.abs(Number(numberOf(value))))
+function countLeaves(value: PyValue): number {
+  if (typeof value === 'string')
+    return Math.max(1, SURROGATE_PATTERN.test(value) ? codePointLength(value) : value.length)
+  if (Array.isArray(value)) return 1 + countAllLeaves(value)
+  if (value instanceof PyTuple) return 1 + countAllLeaves(value.items)
+  if (value instanceof PySet) return 1 + countAllLeaves(value.values())
+  if (value instanceof PyDict) return 1 + countAllLeaves(value.keys())
+  return Math.max(1, Math.abs(Number(toNumeric(value))))
 }
 
-function total(items: readonly PyValue[]): number {
-  return items.reduce((sum: number, item) => sum + leaves(item), 0)
+function countAllLeaves(items: readonly PyValue[]): number {
+  return items.reduce((sum: number, item) => sum + countLeaves(item), 0)
 }
 
-function added(a: PyValue, b: PyValue): PyValue {
+function addValues(a: PyValue, b: PyValue): PyValue {
   if (typeof a === 'string' && typeof b === 'string') return a + b
   if (Array.isArray(a) && Array.isArray(b)) return [...a, ...b]
   if (a instanceof PyTuple && b instanceof PyTuple) return new PyTuple([...a.items, ...b.items])
-  const [x, y] = [numberOf(a), numberOf(b)]
+  const [x, y] = [toNumeric(a), toNumeric(b)]
   return typeof x === 'bigint' && typeof y === 'bigint' ? x + y : new PyFloat(Number(x) + Number(y))
 }
 
-function subtracted(a: PyValue, b: PyValue): PyValue {
-  const [x, y] = [numberOf(a), numberOf(b)]
+function subtractValues(a: PyValue, b: PyValue): PyValue {
+  const [x, y] = [toNumeric(a), toNumeric(b)]
   return typeof x === 'bigint' && typeof y === 'bigint' ? x - y : new PyFloat(Number(x) - Number(y))
 }
 
-function multiplied(a: PyValue, b: PyValue): PyValue {
-  if (isSequence(a)) return repeated(a, timesOf(b))
-  if (isSequence(b)) return repeated(b, timesOf(a))
-  const [x, y] = [numberOf(a), numberOf(b)]
+function multiplyValues(a: PyValue, b: PyValue): PyValue {
+  if (isSequence(a)) return repeatSequence(a, toRepeatCount(b))
+  if (isSequence(b)) return repeatSequence(b, toRepeatCount(a))
+  const [x, y] = [toNumeric(a), toNumeric(b)]
   return typeof x === 'bigint' && typeof y === 'bigint' ? x * y : new PyFloat(Number(x) * Number(y))
 }
 
@@ -190,19 +192,19 @@ function isSequence(value: PyValue): value is string | PyValue[] | PyTuple {
 }
 
 /** As each leaf counts for at least one, there are few times. */
-function repeated(value: string | PyValue[] | PyTuple, times: number): PyValue {
+function repeatSequence(value: string | PyValue[] | PyTuple, times: number): PyValue {
   if (typeof value === 'string') return value === '' ? '' : value.repeat(times)
   if (Array.isArray(value)) return value.length === 0 ? [] : Array.from({ length: times }, () => value).flat()
   return new PyTuple(value.items.length === 0 ? [] : Array.from({ length: times }, () => value.items).flat())
 }
 
-function timesOf(value: PyValue): number {
-  const times = numberOf(value)
+function toRepeatCount(value: PyValue): number {
+  const times = toNumeric(value)
   if (typeof times !== 'bigint') throw new PyTypeError('no whole number of times')
   return times < 0n ? 0 : Number(times)
 }
 
-function numberOf(value: PyValue): bigint | number {
+function toNumeric(value: PyValue): bigint | number {
   if (typeof value === 'bigint') return value
   if (typeof value === 'boolean') return value ? 1n : 0n
   if (value instanceof PyFloat) return value.value

@@ -1,6 +1,6 @@
 /** Python's numbers from text and back: `int()`, `float()`, `repr()` and `round()`. */
 import { PY_S } from './text.ts'
-import { ZEROS } from './unicode.ts'
+import { DIGIT_ZEROS } from './unicode.ts'
 
 /** Where Python raises ValueError. */
 export class PyValueError extends Error {}
@@ -8,46 +8,48 @@ export class PyValueError extends Error {}
 /** Python's bound on decimal digits, against work that is quadratic. */
 export const MAX_DIGITS = 4300
 
-const zeros = ZEROS.split(' ').map((code) => Number.parseInt(code, 16))
-const values = new Map(zeros.flatMap((zero) => Array.from({ length: 10 }, (_, n) => [zero + n, n] as const)))
-const beyond = /[^ -~\t-\r]/u
-const space = new RegExp(PY_S, 'v')
-const short = /^[+-]?(?:0|[1-9]\d{0,14})$/
-const signs = /^[ \t-\r]*([+-]?)/
-const float = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
-const special = /^([+-]?)(?:(inf|infinity)|nan)$/i
-const misplacedUnderscore = /(?:^|\D)_|_(?:\D|$)/
-const prefixes: Readonly<Record<string, number>> = { x: 16, o: 8, b: 2 }
+const ZERO_CODE_POINTS = DIGIT_ZEROS.split(' ').map((code) => Number.parseInt(code, 16))
+const DIGIT_VALUES = new Map(
+  ZERO_CODE_POINTS.flatMap((zero) => Array.from({ length: 10 }, (_, n) => [zero + n, n] as const)),
+)
+const NON_PLAIN_ASCII_PATTERN = /[^ -~\t-\r]/u
+const SPACE_PATTERN = new RegExp(PY_S, 'v')
+const SHORT_INTEGER_PATTERN = /^[+-]?(?:0|[1-9]\d{0,14})$/
+const SIGN_PREFIX_PATTERN = /^[ \t-\r]*([+-]?)/
+const FLOAT_PATTERN = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
+const SPECIAL_PATTERN = /^([+-]?)(?:(inf|infinity)|nan)$/i
+const MISPLACED_UNDERSCORE_PATTERN = /(?:^|\D)_|_(?:\D|$)/
+const PREFIX_RADIXES: Readonly<Record<string, number>> = { x: 16, o: 8, b: 2 }
 
 /** Python's `int(text, base)`, base 2, 8, 10, 16 or 0 (as the prefix says); throws PyValueError. */
 export function parseInteger(text: string, base: 0 | 2 | 8 | 10 | 16 = 10): bigint {
-  if ((base === 10 || base === 0) && short.test(text)) return BigInt(Number(text))
+  if ((base === 10 || base === 0) && SHORT_INTEGER_PATTERN.test(text)) return BigInt(Number(text))
   const ascii = trimEnd(toAscii(text))
-  const [before = '', signed = ''] = signs.exec(ascii) ?? []
+  const [before = '', signed = ''] = SIGN_PREFIX_PATTERN.exec(ascii) ?? []
   const body = ascii.slice(before.length)
-  const marked = body[0] === '0' ? (prefixes[(body[1] ?? '').toLowerCase()] ?? 10) : 10
+  const marked = body[0] === '0' ? (PREFIX_RADIXES[(body[1] ?? '').toLowerCase()] ?? 10) : 10
   const radix = base === 0 ? marked : base
   const digits = marked !== 10 && marked === radix ? body.slice(body[2] === '_' ? 3 : 2) : body
-  const value = magnitude(digits, radix)
+  const value = parseMagnitude(digits, radix)
   if (base === 0 && marked === 10 && body[0] === '0' && value !== 0n) throw new PyValueError('leading zeros')
   return signed === '-' ? -value : value
 }
 
 /** Python's `float(text)`; throws PyValueError. */
 export function parseFloat64(text: string): number {
-  const value = floatOrNothing(text)
+  const value = tryParseFloat64(text)
   if (value === undefined) throw new PyValueError('no float')
   return value
 }
 
 /** Python's `float(text)`, undefined where it raises: for lists, where a throw for each part would cost too much. */
-export function floatOrNothing(text: string): number | undefined {
-  if (float.test(text)) return Number(text)
+export function tryParseFloat64(text: string): number | undefined {
+  if (FLOAT_PATTERN.test(text)) return Number(text)
   const ascii = trimEnd(toAscii(text)).replace(/^[ \t-\r]+/, '')
-  if (misplacedUnderscore.test(ascii)) return undefined
+  if (MISPLACED_UNDERSCORE_PATTERN.test(ascii)) return undefined
   const bare = ascii.replaceAll('_', '')
-  if (float.test(bare)) return Number(bare)
-  const [found, sign, infinity] = special.exec(bare) ?? []
+  if (FLOAT_PATTERN.test(bare)) return Number(bare)
+  const [found, sign, infinity] = SPECIAL_PATTERN.exec(bare) ?? []
   if (found === undefined) return undefined
   if (infinity === undefined) return Number.NaN
   return sign === '-' ? -Infinity : Infinity
@@ -121,20 +123,20 @@ export function bitLength(value: bigint): number {
 
 /** Python's first step for numbers: digits and spaces of any script as ASCII; '?' where something else makes it no number. */
 export function toAscii(text: string): string {
-  if (!beyond.test(text)) return text
+  if (!NON_PLAIN_ASCII_PATTERN.test(text)) return text
   let ascii = ''
   for (const ch of text) {
-    const value = values.get(ch.codePointAt(0) ?? 0)
+    const value = DIGIT_VALUES.get(ch.codePointAt(0) ?? 0)
     if (value !== undefined) ascii += value
-    else if (!beyond.test(ch)) ascii += ch
+    else if (!NON_PLAIN_ASCII_PATTERN.test(ch)) ascii += ch
     // Within ASCII only the spaces of C count: a control character such as \x1c is none.
-    else if (ch > '\x7f' && space.test(ch)) ascii += ' '
+    else if (ch > '\x7f' && SPACE_PATTERN.test(ch)) ascii += ' '
     else return '?'
   }
   return ascii
 }
 
-function magnitude(digits: string, radix: number): bigint {
+function parseMagnitude(digits: string, radix: number): bigint {
   const known = radix === 16 ? /^[0-9a-fA-F_]+$/ : radix === 8 ? /^[0-7_]+$/ : radix === 2 ? /^[01_]+$/ : /^[0-9_]+$/
   if (!known.test(digits) || digits.startsWith('_') || digits.endsWith('_') || digits.includes('__')) {
     throw new PyValueError('no integer')
@@ -145,8 +147,8 @@ function magnitude(digits: string, radix: number): bigint {
 }
 
 /** Underscores may stand between digits only; throws PyValueError. */
-export function withoutUnderscores(text: string): string {
-  if (misplacedUnderscore.test(text)) throw new PyValueError('no number')
+export function removeUnderscores(text: string): string {
+  if (MISPLACED_UNDERSCORE_PATTERN.test(text)) throw new PyValueError('no number')
   return text.replaceAll('_', '')
 }
 

@@ -6,15 +6,15 @@ import { PyRecursionError, PyTypeError } from './values.ts'
 export class PyLookupError extends Error {}
 
 /** What `attempt` gives, or `otherwise` where Python would raise; any other error is ours and passes. */
-export function caught<T>(attempt: () => T, otherwise: T): T {
+export function catchPythonError<T>(attempt: () => T, otherwise: T): T {
   try {
     return attempt()
   } catch (error) {
-    if (isRaised(error)) return otherwise
+    if (isPythonError(error)) return otherwise
     throw error
   }
 }
 
-function isRaised(error: unknown): boolean {
+function isPythonError(error: unknown): boolean {
   return [PyValueError, PyTypeError, PyLookupError, PyRecursionError].some((kind) => error instanceof kind)
 }

@@ -1,34 +1,34 @@
 /** Python's view of text: code points, Unicode white space, digits, letters and cases, as Python 3.11 has them. */
-import { NEWER, NEWER_LOWER, NEWER_UPPER, TITLES, ZEROS } from './unicode.ts'
+import { DIGIT_ZEROS, NEWER_LOWER, NEWER_THAN_UNICODE_14, NEWER_UPPER, TITLE_CASE_PAIRS } from './unicode.ts'
 
 /** Classes `[…]` for regular expressions with the flag `v`: Python's `\s`, `\d` and `\w`, alone or within a class. */
 export const PY_S = '[\\x09-\\x0d\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]'
-export const PY_D = `[${ZEROS.split(' ').map(tenFrom).join('')}]`
-const newer = `[${classOf(NEWER)}]`
-export const PY_W = `[[\\p{L}\\p{N}_]--${newer}]`
+export const PY_D = `[${DIGIT_ZEROS.split(' ').map(digitRange).join('')}]`
+const NEWER_CLASS = `[${toClassRanges(NEWER_THAN_UNICODE_14)}]`
+export const PY_W = `[[\\p{L}\\p{N}_]--${NEWER_CLASS}]`
 
-const space = new RegExp(PY_S, 'v')
-const spaces = new RegExp(`${PY_S}+`, 'v')
+const SPACE_PATTERN = new RegExp(PY_S, 'v')
+const SPACES_PATTERN = new RegExp(`${PY_S}+`, 'v')
 const LINE_ENDS = '[\\x0a-\\x0d\\x1c-\\x1e\\x85\\u2028\\u2029]'
-const lineEnd = new RegExp(`\\r\\n|${LINE_ENDS}`, 'v')
-const plainEnds = /^[!-~](?:$|.*[!-~]$)/s
-const allSpace = new RegExp(`^${PY_S}+$`, 'v')
-const newerLower = new RegExp(`([${classOf(NEWER_LOWER)}])`, 'v')
-const newerUpper = new RegExp(`([${classOf(NEWER_UPPER)}])`, 'v')
-const cased = new RegExp(`[[\\p{Cased}\\u{295}]--[${newer}\\u{10fc}\\u{a7f2}-\\u{a7f4}\\u{ab69}]]`, 'v')
-const ignorable = /\p{Case_Ignorable}/u
-const ownTitle = /[\p{Lt}\u{10d0}-\u{10fa}\u{10fd}-\u{10ff}]/u
-const titles = new Map(TITLES.split(' ').map(titleOf))
+const LINE_END_PATTERN = new RegExp(`\\r\\n|${LINE_ENDS}`, 'v')
+const PLAIN_ENDS_PATTERN = /^[!-~](?:$|.*[!-~]$)/s
+const ALL_SPACE_PATTERN = new RegExp(`^${PY_S}+$`, 'v')
+const NEWER_LOWER_PATTERN = new RegExp(`([${toClassRanges(NEWER_LOWER)}])`, 'v')
+const NEWER_UPPER_PATTERN = new RegExp(`([${toClassRanges(NEWER_UPPER)}])`, 'v')
+const CASED_PATTERN = new RegExp(`[[\\p{Cased}\\u{295}]--[${NEWER_CLASS}\\u{10fc}\\u{a7f2}-\\u{a7f4}\\u{ab69}]]`, 'v')
+const CASE_IGNORABLE_PATTERN = /\p{Case_Ignorable}/u
+const OWN_TITLE_PATTERN = /[\p{Lt}\u{10d0}-\u{10fa}\u{10fd}-\u{10ff}]/u
+const TITLE_CASES = new Map(TITLE_CASE_PAIRS.split(' ').map(parseTitlePair))
 
 export function codePoints(s: string): string[] {
   return Array.from(s)
 }
 
 /** Code points, as Python counts. */
-export function length(s: string): number {
+export function codePointLength(s: string): number {
   let pairs = 0
   for (let i = 0; i + 1 < s.length; i++) {
-    if (isLead(s.charCodeAt(i)) && isTrail(s.charCodeAt(i + 1))) {
+    if (isLeadSurrogate(s.charCodeAt(i)) && isTrailSurrogate(s.charCodeAt(i + 1))) {
       pairs++
       i++
     }
@@ -38,12 +38,12 @@ export function length(s: string): number {
 
 /** `s.strip()`, or `s.strip(chars)`, where `chars` is a set of code points. */
 export function strip(s: string, chars?: string): string {
-  if (chars === undefined && plainEnds.test(s)) return s
+  if (chars === undefined && PLAIN_ENDS_PATTERN.test(s)) return s
   return lstrip(rstrip(s, chars), chars)
 }
 
 export function lstrip(s: string, chars?: string): string {
-  const strips = stripped(chars)
+  const strips = createStripPredicate(chars)
   let start = 0
   while (start < s.length) {
     const first = String.fromCodePoint(s.codePointAt(start) ?? 0)
@@ -54,10 +54,10 @@ export function lstrip(s: string, chars?: string): string {
 }
 
 export function rstrip(s: string, chars?: string): string {
-  const strips = stripped(chars)
+  const strips = createStripPredicate(chars)
   let end = s.length
   while (end > 0) {
-    const pair = end > 1 && isTrail(s.charCodeAt(end - 1)) && isLead(s.charCodeAt(end - 2))
+    const pair = end > 1 && isTrailSurrogate(s.charCodeAt(end - 1)) && isLeadSurrogate(s.charCodeAt(end - 2))
     const last = s.slice(end - (pair ? 2 : 1), end)
     if (!strips(last)) break
     end -= last.length
@@ -66,28 +66,28 @@ export function rstrip(s: string, chars?: string): string {
 }
 
 /** `s.split()`: the words between runs of white space. */
-export function split(s: string): string[] {
-  return s.split(spaces).filter((word) => word !== '')
+export function splitWhitespace(s: string): string[] {
+  return s.split(SPACES_PATTERN).filter((word) => word !== '')
 }
 
 export function splitlines(s: string): string[] {
-  const lines = s.split(lineEnd)
+  const lines = s.split(LINE_END_PATTERN)
   if (lines.at(-1) === '') lines.pop()
   return lines
 }
 
 export function lower(s: string): string {
-  if (!newerLower.test(s)) return s.toLowerCase()
+  if (!NEWER_LOWER_PATTERN.test(s)) return s.toLowerCase()
   return s
-    .split(newerLower)
+    .split(NEWER_LOWER_PATTERN)
     .map((part, i) => (i % 2 ? part : part.toLowerCase()))
     .join('')
 }
 
 export function upper(s: string): string {
-  if (!newerUpper.test(s)) return s.toUpperCase()
+  if (!NEWER_UPPER_PATTERN.test(s)) return s.toUpperCase()
   return s
-    .split(newerUpper)
+    .split(NEWER_UPPER_PATTERN)
     .map((part, i) => (i % 2 ? part : part.toUpperCase()))
     .join('')
 }
@@ -97,64 +97,64 @@ export function title(s: string): string {
   const chars = codePoints(s)
   let inWord = false
   const out = chars.map((ch, i) => {
-    const done = inWord ? lowerAt(chars, i) : titleCase(ch)
-    inWord = cased.test(ch)
+    const done = inWord ? lowerCharacterAt(chars, i) : titleCase(ch)
+    inWord = CASED_PATTERN.test(ch)
     return done
   })
   return out.join('')
 }
 
 export function isSpace(s: string): boolean {
-  return allSpace.test(s)
+  return ALL_SPACE_PATTERN.test(s)
 }
 
-function stripped(chars: string | undefined): (ch: string) => boolean {
-  if (chars === undefined) return (ch) => space.test(ch)
+function createStripPredicate(chars: string | undefined): (ch: string) => boolean {
+  if (chars === undefined) return (ch) => SPACE_PATTERN.test(ch)
   const set = new Set(chars)
   return (ch) => set.has(ch)
 }
 
 function titleCase(ch: string): string {
   const code = ch.codePointAt(0) ?? 0
-  if (ownTitle.test(ch)) return ch
+  if (OWN_TITLE_PATTERN.test(ch)) return ch
   if (code >= 0x1f80 && code <= 0x1faf) return String.fromCodePoint(code | 8)
-  return titles.get(ch) ?? upper(ch)
+  return TITLE_CASES.get(ch) ?? upper(ch)
 }
 
 /** A capital sigma that ends a word has a lower case of its own. */
-function lowerAt(chars: readonly string[], i: number): string {
+function lowerCharacterAt(chars: readonly string[], i: number): string {
   const ch = chars[i] ?? ''
   if (ch !== 'Σ') return lower(ch)
-  return beside(chars, i, -1) && !beside(chars, i, 1) ? 'ς' : 'σ'
+  return hasCasedNeighbor(chars, i, -1) && !hasCasedNeighbor(chars, i, 1) ? 'ς' : 'σ'
 }
 
-function beside(chars: readonly string[], i: number, step: 1 | -1): boolean {
+function hasCasedNeighbor(chars: readonly string[], i: number, step: 1 | -1): boolean {
   let k = i + step
-  while (ignorable.test(chars[k] ?? '')) k += step
-  return cased.test(chars[k] ?? '')
+  while (CASE_IGNORABLE_PATTERN.test(chars[k] ?? '')) k += step
+  return CASED_PATTERN.test(chars[k] ?? '')
 }
 
-function isLead(unit: number): boolean {
+function isLeadSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xdc00
 }
 
-function isTrail(unit: number): boolean {
+function isTrailSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit < 0xe000
 }
 
-function classOf(ranges: string): string {
+function toClassRanges(ranges: string): string {
   return ranges.replaceAll(/[0-9a-f]+/g, '\\u{$&}').replaceAll(' ', '')
 }
 
-function tenFrom(zero: string): string {
+function digitRange(zero: string): string {
   return `\\u{${zero}}-\\u{${(Number.parseInt(zero, 16) + 9).toString(16)}}`
 }
 
-function titleOf(pair: string): [string, string] {
+function parseTitlePair(pair: string): [string, string] {
   const [from = '', to = ''] = pair.split(':')
-  return [fromHex(from), to.split('+').map(fromHex).join('')]
+  return [fromHexCodePoints(from), to.split('+').map(fromHexCodePoints).join('')]
 }
 
-function fromHex(code: string): string {
+function fromHexCodePoints(code: string): string {
   return String.fromCodePoint(Number.parseInt(code, 16))
 }

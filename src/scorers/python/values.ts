@@ -1,10 +1,10 @@
 /** Python's values as TypeScript holds them: what JSON or a literal can mean, compared and written as Python does. */
 import { floatRepr, MAX_DIGITS, PyValueError } from './numbers.ts'
-import { tableOrder } from './set-order.ts'
+import { getSetOrder } from './set-order.ts'
 import { codePoints } from './text.ts'
-import { NEWER } from './unicode.ts'
+import { NEWER_THAN_UNICODE_14 } from './unicode.ts'
 
-export { fromTyped } from './typed.ts'
+export { decodeTypedJson } from './typed.ts'
 
 /** A list is an array, an int a bigint. */
 export type PyValue = null | boolean | bigint | PyFloat | string | PyValue[] | PyTuple | PyDict | PySet
@@ -86,29 +86,31 @@ export class PySet {
 
   /** As Python would list it; undefined where that hangs on the process. */
   ordered(): PyValue[] | undefined {
-    return tableOrder([...this.#items.values()])
+    return getSetOrder([...this.#items.values()])
   }
 }
 
 /** Python's `==`. A float that is no number equals nothing, but a container that holds the same object equals itself. */
 export function equals(a: PyValue, b: PyValue): boolean {
-  const [x, y] = [numeric(a), numeric(b)]
-  if (x !== undefined || y !== undefined) return x !== undefined && y !== undefined && sameNumber(x, y)
-  if (Array.isArray(a)) return Array.isArray(b) && sameItems(a, b)
-  if (a instanceof PyTuple) return b instanceof PyTuple && sameItems(a.items, b.items)
+  const [x, y] = [toNumeric(a), toNumeric(b)]
+  if (x !== undefined || y !== undefined) return x !== undefined && y !== undefined && areNumbersEqual(x, y)
+  if (Array.isArray(a)) return Array.isArray(b) && areItemsEqual(a, b)
+  if (a instanceof PyTuple) return b instanceof PyTuple && areItemsEqual(a.items, b.items)
   if (a instanceof PySet) return b instanceof PySet && a.size === b.size && a.values().every((item) => b.has(item))
   if (!(a instanceof PyDict)) return a === b
-  return b instanceof PyDict && a.size === b.size && a.entries().every(([key, value]) => same(value, b.get(key)))
+  return (
+    b instanceof PyDict && a.size === b.size && a.entries().every(([key, value]) => isSameOrEqual(value, b.get(key)))
+  )
 }
 
 /** A string that is equal for equal values; throws PyTypeError for what Python cannot hash. */
 export function hashKey(value: PyValue): string {
-  const number = numeric(value)
-  if (number !== undefined) return `n${whole(number) ?? number}`
+  const number = toNumeric(value)
+  if (number !== undefined) return `n${toWholeNumber(number) ?? number}`
   if (typeof value === 'string') return `s${value}`
   if (value === null) return '-'
   if (!(value instanceof PyTuple)) throw new PyTypeError('unhashable')
-  return `t${value.items.map((item) => sized(hashKey(item))).join('')}`
+  return `t${value.items.map((item) => lengthPrefixed(hashKey(item))).join('')}`
 }
 
 /** What `for … in value` runs over; throws PyTypeError where Python does, and for a set of texts, whose order is random. */
@@ -132,7 +134,7 @@ export function repr(value: PyValue): string {
   if (value === null) return 'None'
   if (typeof value === 'boolean') return value ? 'True' : 'False'
   if (typeof value === 'bigint') return intRepr(value)
-  if (typeof value === 'string') return quoted(value)
+  if (typeof value === 'string') return quoteText(value)
   if (value instanceof PyFloat) return floatRepr(value.value)
   if (Array.isArray(value)) return `[${value.map(repr).join(', ')}]`
   if (value instanceof PyTuple) return `(${value.items.map(repr).join(', ')}${value.items.length === 1 ? ',' : ''})`
@@ -144,30 +146,30 @@ export function repr(value: PyValue): string {
 }
 
 /** A bool, int or float as a number. */
-function numeric(value: PyValue): bigint | number | undefined {
+function toNumeric(value: PyValue): bigint | number | undefined {
   if (typeof value === 'bigint') return value
   if (typeof value === 'boolean') return value ? 1n : 0n
   return value instanceof PyFloat ? value.value : undefined
 }
 
-function whole(x: bigint | number): bigint | undefined {
+function toWholeNumber(x: bigint | number): bigint | undefined {
   if (typeof x === 'bigint') return x
   return Number.isInteger(x) ? BigInt(x) : undefined
 }
 
-function sameNumber(x: bigint | number, y: bigint | number): boolean {
-  return typeof x === typeof y ? x === y : whole(x) !== undefined && whole(x) === whole(y)
+function areNumbersEqual(x: bigint | number, y: bigint | number): boolean {
+  return typeof x === typeof y ? x === y : toWholeNumber(x) !== undefined && toWholeNumber(x) === toWholeNumber(y)
 }
 
-function same(a: PyValue, b: PyValue | undefined): boolean {
+function isSameOrEqual(a: PyValue, b: PyValue | undefined): boolean {
   return b !== undefined && (a === b || equals(a, b))
 }
 
-function sameItems(a: readonly PyValue[], b: readonly PyValue[]): boolean {
-  return a.length === b.length && a.every((item, i) => same(item, b[i]))
+function areItemsEqual(a: readonly PyValue[], b: readonly PyValue[]): boolean {
+  return a.length === b.length && a.every((item, i) => isSameOrEqual(item, b[i]))
 }
 
-function sized(key: string): string {
+function lengthPrefixed(key: string): string {
   return `${key.length}:${key}`
 }
 
@@ -178,17 +180,17 @@ function intRepr(value: bigint): string {
   return text
 }
 
-const newer = NEWER.replaceAll(/[0-9a-f]+/g, '\\u{$&}').replaceAll(' ', '')
-const unprintable = new RegExp(`[[\\p{C}\\p{Z}${newer}]--[ ]]|\\\\`, 'gv')
-const named: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
+const NEWER_CLASS = NEWER_THAN_UNICODE_14.replaceAll(/[0-9a-f]+/g, '\\u{$&}').replaceAll(' ', '')
+const UNPRINTABLE_PATTERN = new RegExp(`[[\\p{C}\\p{Z}${NEWER_CLASS}]--[ ]]|\\\\`, 'gv')
+const NAMED_ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
-function quoted(s: string): string {
-  const body = s.replace(unprintable, (ch) => named[ch] ?? escaped(ch.codePointAt(0) ?? 0))
+function quoteText(s: string): string {
+  const body = s.replace(UNPRINTABLE_PATTERN, (ch) => NAMED_ESCAPES[ch] ?? escapeCodePoint(ch.codePointAt(0) ?? 0))
   if (!s.includes("'")) return `'${body}'`
   return s.includes('"') ? `'${body.replaceAll("'", "\\'")}'` : `"${body}"`
 }
 
-function escaped(code: number): string {
+function escapeCodePoint(code: number): string {
   if (code < 0x100) return `\\x${code.toString(16).padStart(2, '0')}`
   return code < 0x10000 ? `\\u${code.toString(16).padStart(4, '0')}` : `\\U${code.toString(16).padStart(8, '0')}`
 }

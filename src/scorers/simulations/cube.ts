@@ -1,10 +1,10 @@
 /** A cube of any size as stickers, each known by its place and the axis that it faces. */
 
 /** A turn of `quarters` × 90°; `depth` counts layers from the face, all of them where it is wide. */
-export interface Turn {
+export interface CubeTurn {
   face: string
   depth: number
-  wide: boolean
+  isWide: boolean
   quarters: number
 }
 
@@ -15,7 +15,7 @@ export interface Cube {
 }
 
 /** What a turn does to the cubes of one size: how often the colors of every four stickers go round. */
-export interface Move {
+export interface StickerCycles {
   /** Four after four; each gives its color to the next one. */
   cycles: Uint16Array
   count: number
@@ -26,27 +26,30 @@ const AXES: Readonly<Record<string, 0 | 1 | 2>> = {
   ...{ D: 1, U: 1, E: 1, Y: 1 },
   ...{ B: 2, F: 2, S: 2, Z: 2 },
 }
-const FORWARD = 'LUBMY'
-const FAR_SIDE = 'RUF'
-const NOTHING = new Uint16Array()
-const rotations = new Map<string, Uint16Array>()
+const FORWARD_FACES = 'LUBMY'
+const FAR_FACES = 'RUF'
+const NO_CYCLES = new Uint16Array()
+const cyclesCache = new Map<string, Uint16Array>()
 
 /** A solved cube. */
-export function newCube(size: number): Cube {
+export function createSolvedCube(size: number): Cube {
   const colors = new Uint8Array(size ** 3 * 3)
-  for (const [face, stickers] of facesOf(size).entries()) for (const sticker of stickers) colors[sticker] = face
+  for (const [face, stickers] of listFaceStickers(size).entries())
+    for (const sticker of stickers) colors[sticker] = face
   return { size, colors }
 }
 
 export function isSolved({ size, colors }: Cube): boolean {
-  return facesOf(size).every((stickers) => stickers.every((sticker) => colors[sticker] === colors[stickers[0] ?? 0]))
+  return listFaceStickers(size).every((stickers) =>
+    stickers.every((sticker) => colors[sticker] === colors[stickers[0] ?? 0]),
+  )
 }
 
-export function turn(cube: Cube, one: Turn): void {
-  apply(cube, moveOf(cube.size, one))
+export function applyTurn(cube: Cube, one: CubeTurn): void {
+  applyStickerCycles(cube, getStickerCycles(cube.size, one))
 }
 
-export function apply({ colors }: Cube, { cycles, count }: Move): void {
+export function applyStickerCycles({ colors }: Cube, { cycles, count }: StickerCycles): void {
   for (let i = 0; i < cycles.length; i += 4) {
     // By how far each color goes on; written out, for this is where a long answer's time goes.
     const p = colors[cycles[i] ?? 0] ?? 0
@@ -60,30 +63,30 @@ export function apply({ colors }: Cube, { cycles, count }: Move): void {
   }
 }
 
-export function moveOf(size: number, { face, depth, wide, quarters }: Turn): Move {
-  const count = (((quarters * (FORWARD.includes(face) ? 1 : -1)) % 4) + 4) % 4
-  const [first, last] = layersOf(face, depth, wide, size)
+export function getStickerCycles(size: number, { face, depth, isWide: wide, quarters }: CubeTurn): StickerCycles {
+  const count = (((quarters * (FORWARD_FACES.includes(face) ? 1 : -1)) % 4) + 4) % 4
+  const [first, last] = getLayerRange(face, depth, wide, size)
   const axis = AXES[face] ?? 0
   const key = `${size} ${axis} ${first} ${last}`
-  const cycles = rotations.get(key) ?? rotation(size, axis, first, last)
-  rotations.set(key, cycles)
-  return { cycles: count === 0 ? NOTHING : cycles, count }
+  const cycles = cyclesCache.get(key) ?? computeCycles(size, axis, first, last)
+  cyclesCache.set(key, cycles)
+  return { cycles: count === 0 ? NO_CYCLES : cycles, count }
 }
 
-function layersOf(face: string, depth: number, wide: boolean, size: number): [first: number, last: number] {
+function getLayerRange(face: string, depth: number, wide: boolean, size: number): [first: number, last: number] {
   if ('XYZ'.includes(face)) return [0, size - 1]
   if ('MES'.includes(face)) return [(size - 1) / 2, (size - 1) / 2]
   const [first, last] = wide ? [0, depth - 1] : [depth - 1, depth - 1]
-  return FAR_SIDE.includes(face) ? [size - 1 - last, size - 1 - first] : [first, last]
+  return FAR_FACES.includes(face) ? [size - 1 - last, size - 1 - first] : [first, last]
 }
 
-function rotation(size: number, axis: number, first: number, last: number): Uint16Array {
-  const layer = outer(size).filter((place) => (place[axis] ?? 0) >= first && (place[axis] ?? 0) <= last)
+function computeCycles(size: number, axis: number, first: number, last: number): Uint16Array {
+  const layer = listOuterPositions(size).filter((place) => (place[axis] ?? 0) >= first && (place[axis] ?? 0) <= last)
   const seen = new Set<number>()
   const cycles = layer.flatMap((place) => {
-    const sides = [0, 1, 2].filter((side) => isEnd(size, place[side]))
+    const sides = [0, 1, 2].filter((side) => isOuterLayer(size, place[side]))
     return sides.flatMap((side) => {
-      const cycle = cycleOf(size, axis, place, side)
+      const cycle = traceCycle(size, axis, place, side)
       if (cycle.some((at) => seen.has(at)) || new Set(cycle).size < 4) return []
       for (const at of cycle) seen.add(at)
       return cycle
@@ -93,11 +96,11 @@ function rotation(size: number, axis: number, first: number, last: number): Uint
 }
 
 /** One quarter takes (a, b) of the other two axes to (n - 1 - b, a) and lets these axes change sides. */
-function cycleOf(size: number, axis: number, place: readonly number[], side: number): number[] {
+function traceCycle(size: number, axis: number, place: readonly number[], side: number): number[] {
   const [a = 0, b = 0] = [0, 1, 2].filter((other) => other !== axis)
   const at = [...place]
   return [side, side === axis ? side : a + b - side, side, side === axis ? side : a + b - side].map((faced) => {
-    const here = sticker(size, at, faced)
+    const here = getStickerIndex(size, at, faced)
     const [x = 0, y = 0] = [at[a], at[b]]
     at[a] = size - 1 - y
     at[b] = x
@@ -105,23 +108,23 @@ function cycleOf(size: number, axis: number, place: readonly number[], side: num
   })
 }
 
-function sticker(size: number, [x = 0, y = 0, z = 0]: readonly number[], side: number): number {
+function getStickerIndex(size: number, [x = 0, y = 0, z = 0]: readonly number[], side: number): number {
   return ((x * size + y) * size + z) * 3 + side
 }
 
-function outer(size: number): number[][] {
+function listOuterPositions(size: number): number[][] {
   const line = Array.from({ length: size }, (_, i) => i)
   const places = line.flatMap((x) => line.flatMap((y) => line.map((z) => [x, y, z])))
-  return places.filter((place) => place.some((at) => isEnd(size, at)))
+  return places.filter((place) => place.some((at) => isOuterLayer(size, at)))
 }
 
-function isEnd(size: number, at: number | undefined): boolean {
+function isOuterLayer(size: number, at: number | undefined): boolean {
   return at === 0 || at === size - 1
 }
 
-function facesOf(size: number): number[][] {
-  const places = outer(size)
+function listFaceStickers(size: number): number[][] {
+  const places = listOuterPositions(size)
   const face = (axis: number, at: number) =>
-    places.filter((place) => place[axis] === at).map((place) => sticker(size, place, axis))
+    places.filter((place) => place[axis] === at).map((place) => getStickerIndex(size, place, axis))
   return [0, 1, 2].flatMap((axis) => [face(axis, 0), face(axis, size - 1)])
 }

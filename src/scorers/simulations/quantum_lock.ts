@@ -1,6 +1,6 @@
 /** Presses the buttons; 0.5 where the target takes more or fewer presses than it needs. Rule of `reasoning_gym/graphs/quantum_lock.py`. */
 import { z } from 'zod'
-import { oracleOf } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle.ts'
 import { upper } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 
@@ -21,19 +21,19 @@ type Lock = z.infer<typeof Lock>
 export const quantumLock = defineScorer({
   metadata: Lock,
   score(answer, entry) {
-    const [given, wanted] = [pressesOf(answer), pressesOf(oracleOf(entry))]
+    const [given, wanted] = [parsePresses(answer), parsePresses(requireOracleAnswer(entry))]
     if (given.join() === wanted.join()) return 1
-    if (press(entry.metadata, given) !== entry.metadata.target_value) return 0
+    if (pressButtons(entry.metadata, given) !== entry.metadata.target_value) return 0
     return given.length === wanted.length ? 1 : 0.5
   },
 })
 
-function pressesOf(text: string): string[] {
+function parsePresses(text: string): string[] {
   return upper(text).match(/[A-C]/g) ?? []
 }
 
 /** The value at the end; NaN for one so far off that the presses left cannot bring it back, since no factor shrinks it. */
-function press(lock: Lock, presses: readonly string[]): number {
+function pressButtons(lock: Lock, presses: readonly string[]): number {
   const buttons = new Map(lock.buttons.map((button) => [button.name, button]))
   const step = Math.max(...lock.buttons.map((button) => button.value))
   const tooFar = Math.abs(lock.target_value) + step * presses.length

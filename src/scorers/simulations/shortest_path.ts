@@ -1,10 +1,10 @@
 /** Walks the path; 0.5 where it arrives by more steps than it needs. Rule of `reasoning_gym/graphs/shortest_path.py`. */
 import { z } from 'zod'
-import { oracleOf } from '../oracle.ts'
-import { split, strip } from '../python/text.ts'
+import { requireOracleAnswer } from '../oracle.ts'
+import { splitWhitespace, strip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 
-const Matrix = z.array(z.array(z.string()))
+const MazeMatrix = z.array(z.array(z.string()))
 const DIRECTIONS = new Map<string, readonly [number, number]>([
   ['right', [0, 1]],
   ['down', [1, 0]],
@@ -13,18 +13,18 @@ const DIRECTIONS = new Map<string, readonly [number, number]>([
 ])
 
 export const shortestPath = defineScorer({
-  metadata: z.looseObject({ matrix: Matrix }),
+  metadata: z.looseObject({ matrix: MazeMatrix }),
   score(answer, entry) {
-    const wanted = strip(oracleOf(entry))
+    const wanted = strip(requireOracleAnswer(entry))
     if (answer === '') return 0
     if (strip(answer) === wanted) return 1
-    const path = split(answer)
-    if (!arrives(entry.metadata.matrix, path)) return 0
-    return path.length === split(wanted).length ? 1 : 0.5
+    const path = splitWhitespace(answer)
+    if (!reachesDestination(entry.metadata.matrix, path)) return 0
+    return path.length === splitWhitespace(wanted).length ? 1 : 0.5
   },
 })
 
-function arrives(matrix: z.infer<typeof Matrix>, path: readonly string[]): boolean {
+function reachesDestination(matrix: z.infer<typeof MazeMatrix>, path: readonly string[]): boolean {
   let row = matrix.findIndex((cells) => cells.includes('*'))
   let column = matrix[row]?.indexOf('*') ?? -1
   for (const name of path) {

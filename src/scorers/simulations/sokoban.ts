@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { strip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 
-const OFF_GOAL: Readonly<Record<string, string>> = { '%': 'X', $: 'X', '*': '-', '@': '-' }
+const CELL_AFTER_LEAVING: Readonly<Record<string, string>> = { '%': 'X', $: 'X', '*': '-', '@': '-' }
 
 export const sokoban = defineScorer({
   metadata: z.looseObject({ gamestr: z.string() }),
@@ -17,19 +17,19 @@ export const sokoban = defineScorer({
     if (player < 0) return 0
     for (const ch of answer) {
       const step = steps.get(ch)
-      if (step !== undefined && push(cells, player, step)) player += step
+      if (step !== undefined && movePlayer(cells, player, step)) player += step
     }
     return cells.includes('@') ? 0 : 1
   },
 })
 
 /** Moves the player, and the box in front of it, where the way is free. */
-function push(cells: string[], player: number, step: number): boolean {
+function movePlayer(cells: string[], player: number, step: number): boolean {
   const [here = '+', next = '+', beyond = '+'] = [player, player + step, player + 2 * step].map((i) => cells[i])
   const isBox = next === '@' || next === '$'
   if (next === '+' || (isBox && '+@$'.includes(beyond))) return false
   if (isBox) cells[player + 2 * step] = beyond === 'X' ? '$' : '@'
   cells[player + step] = next === 'X' || next === '$' ? '%' : '*'
-  cells[player] = OFF_GOAL[here] ?? '-'
+  cells[player] = CELL_AFTER_LEAVING[here] ?? '-'
   return true
 }

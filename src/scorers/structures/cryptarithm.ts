@@ -1,7 +1,7 @@
 /** 1 for digits that solve the sum, 0.01 for any others. Rule of `reasoning_gym/algorithmic/cryptarithm.py`. */
 import { z } from 'zod'
 import { PyValueError, parseInteger } from '../python/numbers.ts'
-import { caught } from '../python/raised.ts'
+import { catchPythonError } from '../python/raised.ts'
 import { strip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 
@@ -15,14 +15,14 @@ type Puzzle = z.infer<typeof Puzzle>
 export const cryptarithm = defineScorer({
   metadata: Puzzle,
   score(answer, entry) {
-    const digits = caught(() => digitsOf(answer), undefined)
+    const digits = catchPythonError(() => parseDigits(answer), undefined)
     if (digits === undefined) return 0
-    return solves(entry.metadata, digits) ? 1 : 0.01
+    return isSolution(entry.metadata, digits) ? 1 : 0.01
   },
 })
 
 /** Of a letter that comes twice the last counts. */
-function digitsOf(answer: string): Map<string, bigint> {
+function parseDigits(answer: string): Map<string, bigint> {
   return new Map(
     answer.split(',').map((pair) => {
       const [letter = '', digit, ...more] = strip(pair).split('=')
@@ -32,17 +32,17 @@ function digitsOf(answer: string): Map<string, bigint> {
   )
 }
 
-function solves(puzzle: Puzzle, digits: ReadonlyMap<string, bigint>): boolean {
+function isSolution(puzzle: Puzzle, digits: ReadonlyMap<string, bigint>): boolean {
   const words = [...puzzle.words_letters, puzzle.result_letters]
   const letters = new Set(words.join(''))
   if (letters.size !== digits.size || [...letters].some((letter) => !digits.has(letter))) return false
   const values = [...digits.values()]
   if (values.some((digit) => digit < 0n || digit > 9n) || new Set(values).size !== values.length) return false
   if (!puzzle.allow_leading_zero && words.some((word) => digits.get(word[0] ?? '') === 0n)) return false
-  const [result = 0n, ...terms] = words.map((word) => numberOf(word, digits)).reverse()
+  const [result = 0n, ...terms] = words.map((word) => toNumber(word, digits)).reverse()
   return terms.reduce((sum, term) => sum + term, 0n) === result
 }
 
-function numberOf(word: string, digits: ReadonlyMap<string, bigint>): bigint {
+function toNumber(word: string, digits: ReadonlyMap<string, bigint>): bigint {
   return [...word].reduce((value, letter) => value * 10n + (digits.get(letter) ?? 0n), 0n)
 }

@@ -1,7 +1,7 @@
 /** 1 for a colouring without conflict, 0.01 for any other that reads as one. Rule of `reasoning_gym/algorithmic/graph_color.py`. */
 import { z } from 'zod'
 import { loads } from '../python/json.ts'
-import { caught, PyLookupError } from '../python/raised.ts'
+import { catchPythonError, PyLookupError } from '../python/raised.ts'
 import { equals, hashKey, PyDict, PyTypeError, type PyValue } from '../python/values.ts'
 import { defineScorer } from '../scorer.ts'
 
@@ -14,11 +14,11 @@ type Puzzle = z.infer<typeof Puzzle>
 
 export const graphColor = defineScorer({
   metadata: z.looseObject({ puzzle: Puzzle }),
-  score: (answer, entry) => caught(() => (isColoring(entry.metadata.puzzle, loads(answer)) ? 1 : 0.01), 0),
+  score: (answer, entry) => catchPythonError(() => (isColoring(entry.metadata.puzzle, loads(answer)) ? 1 : 0.01), 0),
 })
 
 function isColoring(puzzle: Puzzle, given: PyValue): boolean {
-  const colorOf = reader(given)
+  const colorOf = createColorLookup(given)
   const colors = new Map<number, PyValue>()
   for (const vertex of puzzle.vertices) {
     const color = colorOf(vertex)
@@ -31,10 +31,10 @@ function isColoring(puzzle: Puzzle, given: PyValue): boolean {
 }
 
 /** A vertex's colour, if any. A list has a vertex's colour at its index if the vertex is anywhere among its items. */
-function reader(given: PyValue): (vertex: number) => PyValue | undefined {
+function createColorLookup(given: PyValue): (vertex: number) => PyValue | undefined {
   if (given instanceof PyDict) return (vertex) => given.get(String(vertex))
   if (!Array.isArray(given)) throw new PyTypeError('no container')
-  const members = new Set(given.filter(isPlain).map(hashKey))
+  const members = new Set(given.filter(isScalar).map(hashKey))
   return (vertex) => {
     if (!members.has(hashKey(BigInt(vertex)))) {
       if (members.has(hashKey(String(vertex)))) throw new PyTypeError('no index')
@@ -46,6 +46,6 @@ function reader(given: PyValue): (vertex: number) => PyValue | undefined {
   }
 }
 
-function isPlain(value: PyValue): boolean {
+function isScalar(value: PyValue): boolean {
   return !Array.isArray(value) && !(value instanceof PyDict)
 }

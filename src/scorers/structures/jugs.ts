@@ -2,8 +2,8 @@
 import { z } from 'zod'
 import { loads } from '../python/json.ts'
 import { PyValueError } from '../python/numbers.ts'
-import { caught, PyLookupError } from '../python/raised.ts'
-import { split } from '../python/text.ts'
+import { catchPythonError, PyLookupError } from '../python/raised.ts'
+import { splitWhitespace } from '../python/text.ts'
 import { iterate, PyTypeError, type PyValue } from '../python/values.ts'
 import { defineScorer } from '../scorer.ts'
 
@@ -12,31 +12,31 @@ type Puzzle = z.infer<typeof Puzzle>
 
 export const jugs = defineScorer({
   metadata: z.looseObject({ puzzle: Puzzle }),
-  score: (answer, entry) => caught(() => (poured(entry.metadata.puzzle, loads(answer)) ? 1 : 0.01), 0),
+  score: (answer, entry) => catchPythonError(() => (reachesTarget(entry.metadata.puzzle, loads(answer)) ? 1 : 0.01), 0),
 })
 
-function poured({ jug_capacities: capacities, target }: Puzzle, moves: PyValue): boolean {
+function reachesTarget({ jug_capacities: capacities, target }: Puzzle, moves: PyValue): boolean {
   const levels = capacities.map(() => 0)
   for (const move of iterate(moves)) {
     if (typeof move !== 'string') throw new PyTypeError('no text')
-    const [deed, jug] = split(move)
+    const [deed, jug] = splitWhitespace(move)
     if (jug === undefined) throw new PyLookupError('half a move')
-    if (deed === 'fill') fill(levels, capacities, indexOf(jug, capacities))
-    else if (deed === 'empty') levels[indexOf(jug, capacities)] = 0
-    else if (deed === 'pour') pour(levels, capacities, jug)
+    if (deed === 'fill') fillJug(levels, capacities, parseJugIndex(jug, capacities))
+    else if (deed === 'empty') levels[parseJugIndex(jug, capacities)] = 0
+    else if (deed === 'pour') pourJug(levels, capacities, jug)
     else throw new PyValueError('no such move')
   }
   return levels.includes(target)
 }
 
-function fill(levels: number[], capacities: readonly number[], jug: number): void {
+function fillJug(levels: number[], capacities: readonly number[], jug: number): void {
   levels[jug] = capacities[jug] ?? 0
 }
 
-function pour(levels: number[], capacities: readonly number[], jugs: string): void {
+function pourJug(levels: number[], capacities: readonly number[], jugs: string): void {
   const [source = '', dest = '', ...more] = jugs.split('->')
   if (more.length > 0) throw new PyValueError('three jugs')
-  const [i, j] = [indexOf(source, capacities), indexOf(dest, capacities)]
+  const [i, j] = [parseJugIndex(source, capacities), parseJugIndex(dest, capacities)]
   const [from, to, room] = [levels[i] ?? 0, levels[j] ?? 0, capacities[j] ?? 0]
   const amount = Math.min(from, room - to)
   levels[i] = from - amount
@@ -44,7 +44,7 @@ function pour(levels: number[], capacities: readonly number[], jugs: string): vo
 }
 
 /** Jugs are named from A on. */
-function indexOf(jug: string, capacities: readonly number[]): number {
+function parseJugIndex(jug: string, capacities: readonly number[]): number {
   const index = jug.length === 1 ? jug.charCodeAt(0) - 65 : -1
   if (index < 0 || index >= capacities.length) throw new PyLookupError('no such jug')
   return index

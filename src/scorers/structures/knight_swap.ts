@@ -1,7 +1,7 @@
 /** 1 for moves that swap the sides, less by the share of moves too many, 0.05 for other legal moves; "No" where none do. Rule of `reasoning_gym/games/knight_swap.py`. */
 import { z } from 'zod'
 import { loads } from '../python/json.ts'
-import { caught } from '../python/raised.ts'
+import { catchPythonError } from '../python/raised.ts'
 import { lower, strip } from '../python/text.ts'
 import type { PyValue } from '../python/values.ts'
 import { defineScorer } from '../scorer.ts'
@@ -21,9 +21,9 @@ export const knightSwap = defineScorer({
     const given = strip(answer)
     const no = lower(given) === 'no'
     if (!entry.metadata.is_possible) return no ? 1 : 0
-    const moves = no ? null : caught(() => loads(given), null)
+    const moves = no ? null : catchPythonError(() => loads(given), null)
     if (!Array.isArray(moves)) return 0
-    const pieces = moved(entry.metadata, moves)
+    const pieces = applyMoves(entry.metadata, moves)
     if (pieces === undefined) return 0
     if (!isSwapped(entry.metadata.pieces, pieces)) return 0.05
     const optimal = entry.metadata.solution?.length ?? 0
@@ -32,7 +32,7 @@ export const knightSwap = defineScorer({
 })
 
 /** The pieces after the moves, or undefined where one is not legal. */
-function moved(puzzle: Puzzle, moves: readonly PyValue[]): Map<string, string | null> | undefined {
+function applyMoves(puzzle: Puzzle, moves: readonly PyValue[]): Map<string, string | null> | undefined {
   const pieces = new Map(puzzle.pieces)
   let turn = puzzle.start_turn
   for (const move of moves) {
@@ -46,10 +46,10 @@ function moved(puzzle: Puzzle, moves: readonly PyValue[]): Map<string, string | 
 }
 
 function isSwapped(before: ReadonlyMap<string, string | null>, after: ReadonlyMap<string, string | null>): boolean {
-  return sameSquares(before, 'w', after, 'B') && sameSquares(before, 'B', after, 'w')
+  return occupiesSameSquares(before, 'w', after, 'B') && occupiesSameSquares(before, 'B', after, 'w')
 }
 
-function sameSquares(
+function occupiesSameSquares(
   before: ReadonlyMap<string, string | null>,
   was: string,
   after: ReadonlyMap<string, string | null>,

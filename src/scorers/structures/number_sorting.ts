@@ -1,10 +1,10 @@
 /** 1 for a sorted list, each number within 1 of the oracle's. Rule of `reasoning_gym/algorithmic/number_sorting.py`. */
 import { z } from 'zod'
-import { oracleOf } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle.ts'
 import { loads } from '../python/json.ts'
-import { literal } from '../python/literal.ts'
+import { parseLiteral } from '../python/literal.ts'
 import { PyValueError, parseFloat64 } from '../python/numbers.ts'
-import { caught } from '../python/raised.ts'
+import { catchPythonError } from '../python/raised.ts'
 import { iterate, PyFloat, PyTypeError, type PyValue } from '../python/values.ts'
 import { defineScorer } from '../scorer.ts'
 
@@ -13,14 +13,14 @@ const TOLERANCE = 1
 export const numberSorting = defineScorer({
   metadata: z.looseObject({ direction: z.string() }),
   score: (answer, entry) =>
-    caught(() => {
+    catchPythonError(() => {
       const given = loads(answer.replaceAll("'", '"'))
       if (!Array.isArray(given)) return 0
-      const wanted = iterate(literal(oracleOf(entry)))
+      const wanted = iterate(parseLiteral(requireOracleAnswer(entry)))
       if (given.length !== wanted.length) return 0
-      const numbers = given.map(floatOf)
+      const numbers = given.map(toFloat)
       if (!isSorted(numbers, entry.metadata.direction === 'ascending')) return 0
-      return isNear(numbers, wanted.map(floatOf)) ? 1 : 0
+      return isNear(numbers, wanted.map(toFloat)) ? 1 : 0
     }, 0),
 })
 
@@ -37,7 +37,7 @@ function isNear(numbers: readonly number[], wanted: readonly number[]): boolean 
 }
 
 /** Python's `float()`. */
-function floatOf(value: PyValue): number {
+function toFloat(value: PyValue): number {
   if (value instanceof PyFloat) return value.value
   if (typeof value === 'string') return parseFloat64(value)
   if (typeof value !== 'bigint' && typeof value !== 'boolean') throw new PyTypeError('no number')

@@ -1,8 +1,8 @@
 /** 1 if equal but for outer white space, 0.1 for the same list as a Python literal. Rule of `reasoning_gym/algorithmic/spiral_matrix.py`. */
 import { z } from 'zod'
-import { oracleOf } from '../oracle.ts'
-import { literal } from '../python/literal.ts'
-import { caught } from '../python/raised.ts'
+import { requireOracleAnswer } from '../oracle.ts'
+import { parseLiteral } from '../python/literal.ts'
+import { catchPythonError } from '../python/raised.ts'
 import { strip } from '../python/text.ts'
 import { iterate, str } from '../python/values.ts'
 import { defineScorer } from '../scorer.ts'
@@ -10,9 +10,9 @@ import { defineScorer } from '../scorer.ts'
 export const spiralMatrix = defineScorer({
   metadata: z.unknown(),
   score(answer, entry) {
-    const [given, oracle] = [strip(answer), strip(oracleOf(entry))]
+    const [given, oracle] = [strip(answer), strip(requireOracleAnswer(entry))]
     if (answer === '') return 0
     if (given === oracle) return 1
-    return caught(() => (iterate(literal(given)).map(str).join(' ') === oracle ? 0.1 : 0), 0)
+    return catchPythonError(() => (iterate(parseLiteral(given)).map(str).join(' ') === oracle ? 0.1 : 0), 0)
   },
 })

@@ -2,14 +2,14 @@
 import { iterate, PyTypeError, type PyValue } from '../python/values.ts'
 
 /** Items joined by spaces, rows by line ends; `write` gives an item's text. Throws PyTypeError where Python cannot. */
-export function written(matrix: PyValue, write: (item: PyValue) => string): string {
+export function formatMatrix(matrix: PyValue, write: (item: PyValue) => string): string {
   return iterate(matrix)
     .map((row) => iterate(row).map(write).join(' '))
     .join('\n')
 }
 
 /** For Python's `join`, which takes texts alone. */
-export function textOf(item: PyValue): string {
+export function requireText(item: PyValue): string {
   if (typeof item !== 'string') throw new PyTypeError('no text')
   return item
 }
