@@ -13,9 +13,9 @@ export default defineConfig({
       'test/engine/**',
       'test/processes/**',
       'test/clients/**',
-      'test/store/ledger.test.ts', // cuts its connection, which a cluster's client has several of
-      'test/store/laned-redis.test.ts', // likewise
-      'test/store/engine-claim.test.ts', // holds up its lanes, which a cluster's client has none of
+      'test/features/rollouts/ledger.test.ts', // cuts its connection, which a cluster's client has several of
+      'test/platform/redis/script-connections.test.ts', // likewise
+      'test/features/operations/engine-claim.test.ts', // holds up its lanes, which a cluster's client has none of
     ],
     globalSetup: ['test/setup-cluster.ts'],
   },

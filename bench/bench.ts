@@ -5,6 +5,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import type { Bench, Benchmark, BenchRow } from './bench-row.ts'
 import { BENCH_ARTIFACTS_DIR, describeMachine, getBusyCpuSeconds } from './machine.ts'
 import { benchmarkConnections } from './parts/connections.ts'
 import { benchmarkGrowth } from './parts/growth.ts'
@@ -14,7 +15,6 @@ import { benchmarkScore } from './parts/score.ts'
 import { benchmarkTokens } from './parts/tokens.ts'
 import { benchmarkWorkers } from './parts/workers.ts'
 import { formatResultTable, renderResultChart } from './report.ts'
-import type { Bench, Benchmark, BenchRow } from './rows.ts'
 
 /** All but those that stand apart take less than ten minutes together. */
 const BENCHMARKS: Record<string, { part: Benchmark; apart?: boolean }> = {

@@ -1,5 +1,5 @@
 /** Rows as Markdown, and as a chart: how far each figure is from what it must reach. */
-import { type BenchRow, isTargetReached } from './rows.ts'
+import { type BenchRow, isTargetReached } from './bench-row.ts'
 
 export function formatResultTable(rows: BenchRow[]): string {
   const lines = rows.map((row) => {

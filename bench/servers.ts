@@ -1,7 +1,7 @@
 /** What is measured: our server, started as a user would, and plain Python servers beside it. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { getFreePort, startChildServer } from '../src/prepare/own-server.ts'
+import { getFreePort, startChildServer } from '../src/main/bootstrap/child-server.ts'
 import { BASELINES_DIR, PYTHON_ENV } from './environment.ts'
 import { pinCommand, pinProcessTree, SERVER_CORE } from './machine.ts'
 

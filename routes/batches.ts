@@ -1,11 +1,7 @@
 /** /runs/{run}/batches: the scored groups of a training step, whole or one rank's share. */
 import { Readable } from 'node:stream'
 import { z } from 'zod'
-import { streamBatch } from '../src/batches/reply.ts'
-import { parsePreferWaitMs } from '../src/prefer.ts'
-import type { RunRef } from '../src/store/batches.ts'
-import { ArrayEncoding } from '../src/store/payload.ts'
-import type { StoredBatch } from '../src/words/batch.ts'
+import type { StoredBatch } from '../src/contract/batch.ts'
 import {
   Batch,
   BatchRequest,
@@ -14,9 +10,13 @@ import {
   RankSliceQueryFields,
   Step,
   validateRankSlice,
-} from '../src/words/batch.ts'
-import { problemResponses } from '../src/words/problem.ts'
-import { RunName } from '../src/words/rollout.ts'
+} from '../src/contract/batch.ts'
+import { problemResponses } from '../src/contract/problem.ts'
+import { RunName } from '../src/contract/rollout.ts'
+import { streamBatch } from '../src/features/batches/batch-stream.ts'
+import type { RunRef } from '../src/features/batches/repository.ts'
+import { ArrayEncoding } from '../src/features/rollouts/group-payload.ts'
+import { parsePreferWaitMs } from '../src/http/prefer-header.ts'
 import type { App, Services } from './context.ts'
 
 const ArraysParam = ArrayEncoding.default('numbers').describe(

@@ -1,12 +1,12 @@
 /** GET /dumps, GET and DELETE /dumps/{name}: the files that runs have written. */
 import { z } from 'zod'
-import { ServiceError } from '../src/faults.ts'
-import { sendJsonLinesFile } from '../src/plugins/files.ts'
-import { canAccessRun } from '../src/words/caller.ts'
-import { DumpFile, DumpName } from '../src/words/dump.ts'
-import { problemResponses } from '../src/words/problem.ts'
-import { RunName } from '../src/words/rollout.ts'
-import { textResponse } from '../src/words/text.ts'
+import { canAccessRun } from '../src/contract/caller.ts'
+import { DumpFile, DumpName } from '../src/contract/dump.ts'
+import { ServiceError } from '../src/contract/errors.ts'
+import { problemResponses } from '../src/contract/problem.ts'
+import { RunName } from '../src/contract/rollout.ts'
+import { textResponse } from '../src/contract/text-response.ts'
+import { sendJsonLinesFile } from '../src/http/json-lines-responses.ts'
 import type { App, Services } from './context.ts'
 
 const Params = z.strictObject({ name: DumpName })

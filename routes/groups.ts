@@ -1,9 +1,9 @@
 /** GET /runs/{run}/groups: a look at what a run has scored of late. */
 import { z } from 'zod'
-import { listRetainedGroups } from '../src/runs/kept-groups.ts'
-import { GroupFilter, RetainedGroupPage } from '../src/words/kept-group.ts'
-import { problemResponses } from '../src/words/problem.ts'
-import { RunName } from '../src/words/rollout.ts'
+import { problemResponses } from '../src/contract/problem.ts'
+import { GroupFilter, RetainedGroupPage } from '../src/contract/retained-group.ts'
+import { RunName } from '../src/contract/rollout.ts'
+import { listRetainedGroups } from '../src/features/rollouts/retained-groups.ts'
 import type { App, Services } from './context.ts'
 
 const GroupsQuery = z.strictObject({

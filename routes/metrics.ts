@@ -1,8 +1,9 @@
 /** GET /metrics: figures for Prometheus. */
-import { PROMETHEUS_CONTENT_TYPE } from '../src/metrics/exposition.ts'
-import { AnyQuery } from '../src/plugins/validation.ts'
-import { canAccessRun } from '../src/words/caller.ts'
-import { textResponse } from '../src/words/text.ts'
+
+import { canAccessRun } from '../src/contract/caller.ts'
+import { textResponse } from '../src/contract/text-response.ts'
+import { AnyQuery } from '../src/http/validation.ts'
+import { PROMETHEUS_CONTENT_TYPE } from '../src/platform/metrics/exposition.ts'
 import type { App, Services } from './context.ts'
 
 export function addMetricsRoutes(app: App, { metrics }: Pick<Services, 'metrics'>): void {

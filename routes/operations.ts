@@ -1,12 +1,12 @@
 /** GET /livez, /readyz: for those who keep the server running. */
 import { z } from 'zod'
-import { formatSandboxLayers } from '../src/engine/layers.ts'
-import { AnyQuery } from '../src/plugins/validation.ts'
-import { listDurabilityIssues } from '../src/store/durability.ts'
-import { assertRedisHealthy } from '../src/store/nodes.ts'
-import { PROBE_TIMEOUT_MS, withRedisTimeout } from '../src/store/redis.ts'
-import { countLiveWorkers } from '../src/store/workers.ts'
-import { Readiness } from '../src/words/overview.ts'
+import { Readiness } from '../src/contract/overview.ts'
+import { formatSandboxLayers } from '../src/engine/sandbox-layers.ts'
+import { countLiveWorkers } from '../src/features/operations/worker-heartbeats.ts'
+import { AnyQuery } from '../src/http/validation.ts'
+import { assertRedisHealthy } from '../src/platform/redis/cluster.ts'
+import { PROBE_TIMEOUT_MS, withRedisTimeout } from '../src/platform/redis/connect.ts'
+import { listDurabilityIssues } from '../src/platform/redis/durability.ts'
 import type { App, Services } from './context.ts'
 
 /** As for redis_unavailable. */

@@ -1,11 +1,11 @@
 /** GET /overview, GET /events: the server at a glance, once or as it changes. */
 import { z } from 'zod'
-import { EventStream } from '../src/event-stream.ts'
-import { ServiceError } from '../src/faults.ts'
-import { Overview } from '../src/words/overview.ts'
-import { problemResponses } from '../src/words/problem.ts'
-import { RunName } from '../src/words/rollout.ts'
-import { textResponse } from '../src/words/text.ts'
+import { ServiceError } from '../src/contract/errors.ts'
+import { Overview } from '../src/contract/overview.ts'
+import { problemResponses } from '../src/contract/problem.ts'
+import { RunName } from '../src/contract/rollout.ts'
+import { textResponse } from '../src/contract/text-response.ts'
+import { EventStream } from '../src/http/event-stream.ts'
 import type { App, Services } from './context.ts'
 import { checkReadiness } from './operations.ts'
 

@@ -1,10 +1,10 @@
 /** POST /rollouts, GET /rollouts/{group}: groups of completions, scored by workers. */
 import { z } from 'zod'
-import { ServiceError } from '../src/faults.ts'
-import { parsePreferWaitMs } from '../src/prefer.ts'
-import { type Caller, canAccessRun } from '../src/words/caller.ts'
-import { problemResponses } from '../src/words/problem.ts'
-import { Group, GroupId, GroupInput, RunName } from '../src/words/rollout.ts'
+import { type Caller, canAccessRun } from '../src/contract/caller.ts'
+import { ServiceError } from '../src/contract/errors.ts'
+import { problemResponses } from '../src/contract/problem.ts'
+import { Group, GroupId, GroupInput, RunName } from '../src/contract/rollout.ts'
+import { parsePreferWaitMs } from '../src/http/prefer-header.ts'
 import type { App, Services } from './context.ts'
 
 const ROLLOUTS_BODY_BYTES = 64 * 1024 * 1024

@@ -1,13 +1,13 @@
 /** /runs and /runs/{run}: settings, progress and curriculum of training runs. */
 import { Readable } from 'node:stream'
 import { z } from 'zod'
-import { formatJsonLine } from '../src/json-lines.ts'
-import { coalesceReads } from '../src/shared-reads.ts'
-import { canAccessRun } from '../src/words/caller.ts'
-import { problemResponses } from '../src/words/problem.ts'
-import { RunName } from '../src/words/rollout.ts'
-import { CurriculumPoint, Run, SettingsChange } from '../src/words/run.ts'
-import { textResponse } from '../src/words/text.ts'
+import { formatJsonLine } from '../src/codec/json-lines.ts'
+import { canAccessRun } from '../src/contract/caller.ts'
+import { problemResponses } from '../src/contract/problem.ts'
+import { RunName } from '../src/contract/rollout.ts'
+import { CurriculumPoint, Run, SettingsChange } from '../src/contract/run.ts'
+import { textResponse } from '../src/contract/text-response.ts'
+import { coalesceReads } from '../src/platform/coalesce-reads.ts'
 import type { App, Services } from './context.ts'
 
 const StepBound = z.coerce.number().int().min(0)

@@ -1,12 +1,12 @@
 /** POST /score: completions in, verdicts out, nothing kept. */
 import { z } from 'zod'
-import type { Submission } from '../src/items/judge.ts'
-import { withFastParser } from '../src/plugins/validation.ts'
-import { ItemId, MAX_ITEM_ID_CHARS } from '../src/words/item-id.ts'
-import { problemResponses } from '../src/words/problem.ts'
-import { parsePlainRecipe, type Recipe, RecipeInput } from '../src/words/recipe.ts'
-import { Message } from '../src/words/rollout.ts'
-import { Extraction, ScoringMode, Verdict } from '../src/words/verdict.ts'
+import { ItemId, MAX_ITEM_ID_CHARS } from '../src/contract/item-id.ts'
+import { problemResponses } from '../src/contract/problem.ts'
+import { parsePlainRecipe, type Recipe, RecipeInput } from '../src/contract/recipe.ts'
+import { Message } from '../src/contract/rollout.ts'
+import { Extraction, ScoringMode, Verdict } from '../src/contract/verdict.ts'
+import type { Submission } from '../src/grading/grader.ts'
+import { withFastParser } from '../src/http/validation.ts'
 import type { App, Services } from './context.ts'
 
 const SCORE_BODY_BYTES = 64 * 1024 * 1024

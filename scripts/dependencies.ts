@@ -6,8 +6,8 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { installTools } from '../verification/fuzz/python-tools.ts'
 import { DEPENDENCY_REASONS } from './dependencies/reasons.ts'
-import { installTools } from './fuzz/tools.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const readProjectFile = (file: string) => readFileSync(join(ROOT, file), 'utf8')

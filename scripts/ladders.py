@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Proves src/engine/ladders.json: every rung is valid, makes items in time, scores its oracle 1.0 and is no easier than the last.
+"""Proves src/features/tasks/ladders.json: every rung is valid, makes items in time, scores its oracle 1.0 and is no easier than the last.
 
 A ladder lists a task's library configs from easiest to hardest, by field: a plain value holds on every rung, an array
 has one value per rung, {"const": […]} is one list for all rungs. Difficulty d means rung floor(d × (rungs − 1) + 0.5).
@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-PATH = Path(__file__).resolve().parent.parent / "src/engine/ladders.json"
+PATH = Path(__file__).resolve().parent.parent / "src/features/tasks/ladders.json"
 MAKE_P95_S, MAKE_MAX_S, SCORE_MAX_S = 2.0, 10.0, 2.0
 QUESTION_MAX_CHARS, ANSWER_MAX_CHARS = 20_000, 8_000
 # A question shows a whole program of the library's, and no field bounds its length (20,726 seen).
@@ -175,7 +175,7 @@ def main():
     asked = parser.parse_args()
     if os.environ.get("PYTHONHASHSEED") != "1":
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "PYTHONHASHSEED": "1"})
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src" / "engine" / "host"))
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src" / "engine" / "python"))
     os.chdir(tempfile.gettempdir())  # codeio's programs write files
     import library  # noqa: F401  the library as the hosts have it, with the stand-ins for what is not installed
     from reasoning_gym.factory import DATASETS

@@ -7,10 +7,10 @@ import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { Presets, SingleBar } from 'cli-progress'
-import type { CurriculumPoint } from '../src/words/run.ts'
+import type { CurriculumPoint } from '../src/contract/run.ts'
+import { withScriptServer } from '../verification/with-server.ts'
+import { renderCurriculumSvg } from './simulate/curriculum-svg.ts'
 import { getDifficultyFor, getSkill, runLearnerStep, type ServerCall } from './simulate/learner.ts'
-import { renderCurriculumSvg } from './simulate/picture.ts'
-import { withScriptServer } from './with-server.ts'
 
 const DEFAULT_TASKS = 'chain_sum,spell_backward,leg_counting,gcd,number_sorting,caesar_cipher'
 const ITEMS_PER_STEP = 8

@@ -2,9 +2,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { REFERENCE_PAGES } from '../scripts/reference/pages.ts'
-import { ERROR_DEFINITIONS } from '../src/faults.ts'
-import { ACCESS_RULES, getAccessRule } from '../src/plugins/access.ts'
-import { ApiKeyRole } from '../src/words/caller.ts'
+import { ApiKeyRole } from '../src/contract/caller.ts'
+import { ERROR_DEFINITIONS } from '../src/contract/errors.ts'
+import { ACCESS_RULES, getAccessRule } from '../src/http/auth/permissions.ts'
 import { openWorld, type World } from './world.ts'
 
 const FILE = new URL('../openapi/openapi.json', import.meta.url)
@@ -69,13 +69,13 @@ it('the README’s table of codes is the table of the code', () => {
     expect(readme).toMatch(new RegExp(`\\| ${status} \\|[^\\n]*\`${code}\``))
 })
 
-it('src/plugins/access.ts has a row for every route', () => {
+it('src/http/auth/permissions.ts has a row for every route', () => {
   const routes = [...world.app.accessRules.keys()]
   expect(routes.length).toBeGreaterThan(15)
   expect(routes.filter((route) => getAccessRule(...(route.split(' ') as [string, string])) === undefined)).toEqual([])
 })
 
-it('docs/access.md has the rows of src/plugins/access.ts', () => {
+it('docs/access.md has the rows of src/http/auth/permissions.ts', () => {
   const written = readFileSync(new URL('../docs/access.md', import.meta.url), 'utf8')
   const marks = (roles: readonly string[] | 'anyone') =>
     roles === 'anyone'

@@ -7,12 +7,12 @@ import type { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { inject } from 'vitest'
 import type { App } from '../routes/context.ts'
-import { buildApp, type HttpOptions } from '../src/app.ts'
-import { createLogger } from '../src/log.ts'
-import { DEFAULT_HTTP_TIMEOUTS } from '../src/plugins/patience.ts'
-import { createServices, type ManagedServices, type ServicesConfig } from '../src/service.ts'
-import { scanKeys } from '../src/store/nodes.ts'
-import { waitUntilReady } from '../src/store/redis.ts'
+import { DEFAULT_HTTP_TIMEOUTS } from '../src/http/connections/http-timeouts.ts'
+import { buildApp, type HttpOptions } from '../src/main/app.ts'
+import { createServices, type ManagedServices, type ServicesConfig } from '../src/main/compose.ts'
+import { createLogger } from '../src/platform/log.ts'
+import { scanKeys } from '../src/platform/redis/cluster.ts'
+import { waitUntilReady } from '../src/platform/redis/connect.ts'
 
 export const SHARED = new URL('../../shared/', import.meta.url).pathname
 

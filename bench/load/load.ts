@@ -3,8 +3,8 @@
  * its answer. Reads what to do from the file it is given, prints one JSON object.
  */
 import { readFileSync } from 'node:fs'
-import { type LoadRequest, type LoadResult, type LoadSpec, NUMBER_MARK, padNumber } from './asks.ts'
-import { LoadConnection } from './lane.ts'
+import { LoadConnection } from './connection.ts'
+import { type LoadRequest, type LoadResult, type LoadSpec, NUMBER_MARK, padNumber } from './requests.ts'
 
 const spec = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as LoadSpec // written by run.ts
 const preparedRequests = readFileSync(spec.asks, 'utf8')

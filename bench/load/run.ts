@@ -10,7 +10,7 @@ import {
   LOAD_CORE,
   pinCommand,
 } from '../machine.ts'
-import type { LoadRequest, LoadResult, LoadSpec } from './asks.ts'
+import type { LoadRequest, LoadResult, LoadSpec } from './requests.ts'
 
 const LOAD_SCRIPT = join(import.meta.dirname, 'load.ts')
 

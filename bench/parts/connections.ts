@@ -1,10 +1,11 @@
 /** W7: 2,000 connections that are kept, with calls of all kinds: at a pace, and as many as the machine carries. */
+
+import type { Bench, BenchRow } from '../bench-row.ts'
+import { makeCompletions, writeOurRequests } from '../completions.ts'
 import { prepareBaselinePython } from '../environment.ts'
-import { type LoadRequest, NUMBER_MARK } from '../load/asks.ts'
+import { type LoadRequest, NUMBER_MARK } from '../load/requests.ts'
 import { type LoadMeasurement, runLoad, writeLoadRequests } from '../load/run.ts'
-import type { Bench, BenchRow } from '../rows.ts'
 import { callServer, startOurServer } from '../servers.ts'
-import { makeCompletions, writeOurRequests } from '../texts.ts'
 
 const CONNECTION_COUNT = 2000
 /** Two thousand rollout workers that each ask for something every few seconds. */

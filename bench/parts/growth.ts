@@ -1,11 +1,11 @@
 /** W8: what a long training leaves behind must not slow it: many groups through one run, many runs, many look-ups. */
 import { Redis } from 'ioredis'
-import { NUMBER_MARK } from '../load/asks.ts'
+import { assertNoErrors, type Bench, type BenchRow } from '../bench-row.ts'
+import { NUMBER_MARK } from '../load/requests.ts'
 import { runLoad, writeLoadRequests } from '../load/run.ts'
 import { getTreeCpuSeconds } from '../machine.ts'
-import { assertNoErrors, type Bench, type BenchRow } from '../rows.ts'
 import { callServer, startOurServer } from '../servers.ts'
-import { waitUntilScored } from '../waiting.ts'
+import { waitUntilScored } from '../wait-until-scored.ts'
 
 const GROUP_COUNT = 200_000
 const BUFFERED_GROUP_COUNT = 100_000

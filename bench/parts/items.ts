@@ -1,6 +1,6 @@
 /** W4: POST /items for a run over all tasks: paced so that prepared items are there, then faster than they can be made. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Bench, BenchRow } from '../rows.ts'
+import type { Bench, BenchRow } from '../bench-row.ts'
 import { callServer, type OurServer, startOurServer } from '../servers.ts'
 
 const CALL_COUNT = 150

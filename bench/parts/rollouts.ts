@@ -1,13 +1,13 @@
 /** W5: POST /rollouts of 16 completions of 2 KB, scored by workers, buffered; every process of ours on all cores. */
 import { Redis } from 'ioredis'
+import { assertNoErrors, type Bench, type BenchRow, median } from '../bench-row.ts'
+import { makeCompletions, writeOurRequests } from '../completions.ts'
 import { prepareBaselinePython } from '../environment.ts'
-import { NUMBER_MARK } from '../load/asks.ts'
+import { NUMBER_MARK } from '../load/requests.ts'
 import { runLoad, writeLoadRequests } from '../load/run.ts'
 import { listProcessTree } from '../machine.ts'
-import { assertNoErrors, type Bench, type BenchRow, median } from '../rows.ts'
 import { callServer, type OurServer, startOurServer } from '../servers.ts'
-import { makeCompletions, writeOurRequests } from '../texts.ts'
-import { waitUntilScored } from '../waiting.ts'
+import { waitUntilScored } from '../wait-until-scored.ts'
 
 const ROLLOUTS_PER_GROUP = 16
 const GROUP_COUNT = 1200

@@ -1,18 +1,18 @@
 /** W1, W2, W3: POST /score beside a plain wrapper, beside a scorer for every request, and beside a hostile client. */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { BASELINES_DIR, PYTHON_ENV, prepareBaselinePython } from '../environment.ts'
-import { type LoadMeasurement, runLoad } from '../load/run.ts'
-import { pinCommand, SERVER_CORE, waitUntilIdle } from '../machine.ts'
-import { assertNoErrors, type Bench, type BenchRow, median } from '../rows.ts'
-import { type OurServer, type RunningProcess, startBaselineServer, startOurServer } from '../servers.ts'
+import { assertNoErrors, type Bench, type BenchRow, median } from '../bench-row.ts'
 import {
   type ItemCompletions,
   makeCompletions,
   writeOurRequests,
   writePerRequestRequests,
   writeWrapperRequests,
-} from '../texts.ts'
+} from '../completions.ts'
+import { BASELINES_DIR, PYTHON_ENV, prepareBaselinePython } from '../environment.ts'
+import { type LoadMeasurement, runLoad } from '../load/run.ts'
+import { pinCommand, SERVER_CORE, waitUntilIdle } from '../machine.ts'
+import { type OurServer, type RunningProcess, startBaselineServer, startOurServer } from '../servers.ts'
 
 const WORKLOADS = [
   { work: 'W1', which: 'chain_sum', items: 200, more: 2, leastOfWrapper: 1.5, leastOfPerRequest: undefined },

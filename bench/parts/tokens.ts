@@ -1,13 +1,13 @@
 /** W6: groups of 1 MB, 16 rollouts of 2,048 tokens with masks and log-probabilities: in, and out as batches; beside Atropos. */
 import { Redis } from 'ioredis'
-import { getFreePort } from '../../src/prepare/own-server.ts'
+import { getFreePort } from '../../src/main/bootstrap/child-server.ts'
+import { assertNoErrors, type Bench, type BenchRow, median } from '../bench-row.ts'
 import { PYTHON_ENV, prepareAtroposPython } from '../environment.ts'
-import { NUMBER_MARK } from '../load/asks.ts'
+import { NUMBER_MARK } from '../load/requests.ts'
 import { runLoad, writeLoadRequests } from '../load/run.ts'
 import { listProcessTree } from '../machine.ts'
-import { assertNoErrors, type Bench, type BenchRow, median } from '../rows.ts'
 import { callServer, type OurServer, type RunningProcess, startOurServer, startProcess } from '../servers.ts'
-import { waitUntilScored } from '../waiting.ts'
+import { waitUntilScored } from '../wait-until-scored.ts'
 
 const GROUP_COUNT = 384
 /** Atropos takes a fifth of the groups a second: as many would take minutes. */

@@ -7,13 +7,13 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Queue } from 'bullmq'
 import { Redis } from 'ioredis'
-import { getFreePort } from '../../src/prepare/own-server.ts'
-import { NUMBER_MARK } from '../load/asks.ts'
+import { getFreePort } from '../../src/main/bootstrap/child-server.ts'
+import { assertNoErrors, type Bench, type BenchRow } from '../bench-row.ts'
+import { NUMBER_MARK } from '../load/requests.ts'
 import { runLoad, writeLoadRequests } from '../load/run.ts'
-import { assertNoErrors, type Bench, type BenchRow } from '../rows.ts'
 import { callServer, type OurServer, startProcess } from '../servers.ts'
-import { waitUntilScored } from '../waiting.ts'
-import { MEAN_WAIT_MS, WORKER_CONCURRENCY } from '../waiting-engine.ts'
+import { MEAN_WAIT_MS, WORKER_CONCURRENCY } from '../simulated-scoring.ts'
+import { waitUntilScored } from '../wait-until-scored.ts'
 
 const WORKER_COUNTS = [1, 2, 4, 8, 16, 32]
 /** Groups of each worker: so many times what it has in hand at once, more where few make the rate. */
@@ -23,12 +23,12 @@ const GROUPS_PER_SLOT_ALONE = 12
 const [FROM, TO] = [0.25, 0.85]
 const POLL_INTERVAL_MS = 25
 const PREFIX = 'rgs'
-const WORKER_SCRIPT = join(import.meta.dirname, '..', 'waiting-worker.ts')
+const WORKER_SCRIPT = join(import.meta.dirname, '..', 'simulated-worker.ts')
 
 export async function benchmarkWorkers({ record: keep }: Bench): Promise<BenchRow[]> {
   const dataDir = mkdtempSync(join(tmpdir(), 'rgs-bench-'))
   const port = await getFreePort()
-  const serve = join(import.meta.dirname, '..', '..', 'src', 'serve.ts')
+  const serve = join(import.meta.dirname, '..', '..', 'src', 'main', 'serve.ts')
   const env = {
     ...process.env,
     PORT: String(port),

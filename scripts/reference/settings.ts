@@ -1,7 +1,7 @@
 /** docs/settings.md: the settings of a run and of the process, from the schemas that read them. */
 import { z } from 'zod'
-import { EnvironmentSchema } from '../../src/config.ts'
-import { RunSettings, resolveSettings } from '../../src/words/run.ts'
+import { RunSettings, resolveSettings } from '../../src/contract/run.ts'
+import { EnvironmentSchema } from '../../src/platform/config.ts'
 import { describeSchema, escapeTableCell, type JsonSchema } from './schema.ts'
 
 /** Their defaults depend on the machine. */

@@ -1,8 +1,9 @@
 /** A learner without a model: right with a probability that falls with difficulty, at each task in its own way. */
-import { getCorrectAnswer } from '../../src/pretend-model/answers.ts'
-import { hashToUnitInterval } from '../../src/pretend-model/chance.ts'
-import type { Item } from '../../src/words/item.ts'
-import type { Group } from '../../src/words/rollout.ts'
+
+import type { Item } from '../../src/contract/item.ts'
+import type { Group } from '../../src/contract/rollout.ts'
+import { getCorrectAnswer } from '../../src/mock-model/answers.ts'
+import { hashToUnitInterval } from '../../src/mock-model/seeded-random.ts'
 
 /** How accuracy falls: a logistic function that is one half at `half`. */
 export interface LearnerSkill {

@@ -1,9 +1,9 @@
 /** What the frozen suites are made of. A change here is a new version of its suite, never the old one made otherwise. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Ladders } from '../../src/engine/ladders.ts'
-import { TASK_NAMES } from '../../src/tasks/catalogue.ts'
-import { type Config, EVAL_SEEDS_START } from '../../src/words/recipe.ts'
+import { type Config, EVAL_SEEDS_START } from '../../src/contract/recipe.ts'
+import type { Ladders } from '../../src/features/tasks/ladders.ts'
+import { TASK_NAMES } from '../../src/features/tasks/task-catalog.ts'
 
 /** Items of one task: the first `count` that can be made, from index 0 of the dataset with this seed. */
 export interface SuitePart {

@@ -1,7 +1,9 @@
 /** `collect`: a run's items answered by a model, scored, and kept like posted groups. */
 import { Command } from 'commander'
 import { z } from 'zod'
-import { CliError } from './failure.ts'
+import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './api-client.ts'
+import { CliError } from './cli-error.ts'
+import { watchGenerationJob } from './generation-job.ts'
 import {
   addModelOptions,
   buildModelRequest,
@@ -9,10 +11,8 @@ import {
   getModelApiKey,
   type ModelOptions,
 } from './model-options.ts'
-import { formatExamples, integerParser } from './options.ts'
+import { formatExamples, integerParser } from './option-parsers.ts'
 import { printJson, printLine, printStatus } from './output.ts'
-import { watchGenerationJob } from './sampling.ts'
-import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './server.ts'
 import { formatTable } from './table.ts'
 
 interface CollectOptions extends ServerOptions, ModelOptions {

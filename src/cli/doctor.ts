@@ -1,7 +1,7 @@
 /** `doctor`: whether everything is there that the server needs, and what to do where it is not. */
 import { Command } from 'commander'
 import type { Finding } from './doctor/finding.ts'
-import { formatExamples } from './options.ts'
+import { formatExamples } from './option-parsers.ts'
 import { printJson, printLine } from './output.ts'
 
 interface DoctorOptions {
@@ -26,7 +26,7 @@ export function buildDoctorCommand(): Command {
 }
 
 async function runDoctor(options: DoctorOptions): Promise<void> {
-  const { runDoctorChecks } = await import('./doctor/examine.ts') // with the client of Redis, which other commands need not load
+  const { runDoctorChecks } = await import('./doctor/run-checks.ts') // with the client of Redis, which other commands need not load
   const findings = await runDoctorChecks(options)
   if (options.json) await printJson({ ok: findings.every(({ is }) => is !== 'fail'), findings })
   else for (const finding of findings) await printLine(formatFinding(finding))

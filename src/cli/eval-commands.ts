@@ -1,11 +1,11 @@
 /** What can be done with evals that are there: compare, list, show, report, cancel; and the suites. */
 import { Command, Option } from 'commander'
 import { z } from 'zod'
-import { streamBodyToStdout } from './copy-body.ts'
+import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './api-client.ts'
 import { ComparisonResponse, EvalResponse, printComparison, printEval } from './eval-tables.ts'
-import { formatExamples } from './options.ts'
+import { formatExamples } from './option-parsers.ts'
 import { printJson, printLine } from './output.ts'
-import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './server.ts'
+import { streamBodyToStdout } from './stream-body.ts'
 import { formatTable } from './table.ts'
 
 interface EvalSubcommandOptions extends ServerOptions {

@@ -1,6 +1,8 @@
 /** `eval`: a model measured on a suite; two evals compared. */
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { z } from 'zod'
+import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './api-client.ts'
+import { CliError } from './cli-error.ts'
 import {
   buildEvalCancelCommand,
   buildEvalCompareCommand,
@@ -10,7 +12,7 @@ import {
   buildEvalSuitesCommand,
 } from './eval-commands.ts'
 import { EvalResponse, printEval } from './eval-tables.ts'
-import { CliError } from './failure.ts'
+import { watchGenerationJob } from './generation-job.ts'
 import {
   addModelOptions,
   buildModelRequest,
@@ -18,10 +20,8 @@ import {
   getModelApiKey,
   type ModelOptions,
 } from './model-options.ts'
-import { appendValue, formatExamples, integerParser, parseUnitInterval } from './options.ts'
+import { appendValue, formatExamples, integerParser, parseUnitInterval } from './option-parsers.ts'
 import { printJson, printLine, printStatus } from './output.ts'
-import { watchGenerationJob } from './sampling.ts'
-import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './server.ts'
 
 interface EvalOptions extends ServerOptions, ModelOptions {
   suite?: string

@@ -1,8 +1,8 @@
 /** `export`: what a run has gathered, as a data set for fine-tuning. */
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { streamBodyToStdout } from './copy-body.ts'
-import { formatExamples, integerParser } from './options.ts'
-import { addServerOptions, type ServerOptions, withServer } from './server.ts'
+import { addServerOptions, type ServerOptions, withServer } from './api-client.ts'
+import { formatExamples, integerParser } from './option-parsers.ts'
+import { streamBodyToStdout } from './stream-body.ts'
 
 interface ExportOptions extends ServerOptions {
   format: string

@@ -1,11 +1,11 @@
 /** `item`: one item, to look at. */
 import { Command } from 'commander'
 import { z } from 'zod'
-import { CliError } from './failure.ts'
-import { formatExamples, integerParser } from './options.ts'
+import { addServerOptions, type ServerOptions, withServer } from './api-client.ts'
+import { CliError } from './cli-error.ts'
+import { formatExamples, integerParser } from './option-parsers.ts'
 import { printJson, printLine, printStatus } from './output.ts'
 import { addRecipeOptions, buildRecipeFields, type RecipeOptions } from './recipe-options.ts'
-import { addServerOptions, type ServerOptions, withServer } from './server.ts'
 
 interface ItemOptions extends ServerOptions, RecipeOptions {
   index: number

@@ -1,13 +1,13 @@
 /** `items`: many items as lines, to make prompt files for trainers. */
 import { Command, Option } from 'commander'
 import { z } from 'zod'
-import { formatJsonLine } from '../json-lines.ts'
-import { streamRunItems, streamTaskItems } from './many-items.ts'
-import { appendValue, formatExamples, integerParser } from './options.ts'
+import { formatJsonLine } from '../codec/json-lines.ts'
+import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './api-client.ts'
+import { streamRunItems, streamTaskItems } from './item-stream.ts'
+import { appendValue, formatExamples, integerParser } from './option-parsers.ts'
 import { print, printStatus } from './output.ts'
 import { buildPromptRow, PROMPT_FORMATS, type PromptFormat } from './prompt-rows.ts'
 import { addRecipeOptions, buildRecipeFields, type RecipeOptions } from './recipe-options.ts'
-import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './server.ts'
 
 interface ItemsOptions extends ServerOptions, RecipeOptions {
   task?: string[]

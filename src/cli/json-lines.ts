@@ -1,8 +1,8 @@
 /** Lines of JSON from a file or from stdin, as they come. */
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
-import { readLines } from '../json-lines.ts'
-import { CliError } from './failure.ts'
+import { readLines } from '../codec/json-lines.ts'
+import { CliError } from './cli-error.ts'
 
 /** The values in order, blank lines left out. Throws a Failure that names the line which cannot be read. */
 export async function* readJsonLines(file: string | undefined): AsyncGenerator<{ line: number; value: unknown }> {

@@ -1,8 +1,8 @@
 /** The options that say which model is asked, and how. */
 import { type Command, InvalidArgumentError } from 'commander'
-import { readConfig } from '../config.ts'
-import { CliError } from './failure.ts'
-import { integerParser, parseJsonObject } from './options.ts'
+import { readConfig } from '../platform/config.ts'
+import { CliError } from './cli-error.ts'
+import { integerParser, parseJsonObject } from './option-parsers.ts'
 
 export interface ModelOptions {
   model?: string

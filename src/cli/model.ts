@@ -1,13 +1,13 @@
 /** `model`: a pretend OpenAI-compatible model, for demos, tests and CI without a GPU. */
 import { once } from 'node:events'
 import { Command, InvalidArgumentError } from 'commander'
-import { readConfig } from '../config.ts'
-import type { AccuracyRange } from '../pretend-model/behaviour.ts'
-import { CliError } from './failure.ts'
-import { getInterruptSignal } from './interrupt.ts'
-import { formatExamples, integerParser, parseUnitInterval } from './options.ts'
+import type { AccuracyRange } from '../mock-model/behavior.ts'
+import { readConfig } from '../platform/config.ts'
+import { getConfiguredServer, getLocalUrl, type ServerOptions } from './api-client.ts'
+import { CliError } from './cli-error.ts'
+import { getInterruptSignal } from './interrupt-signal.ts'
+import { formatExamples, integerParser, parseUnitInterval } from './option-parsers.ts'
 import { printLine } from './output.ts'
-import { getConfiguredServer, getLocalUrl, type ServerOptions } from './server.ts'
 
 interface MockModelCommandOptions extends ServerOptions {
   host: string
@@ -81,7 +81,7 @@ async function runModel(options: MockModelCommandOptions): Promise<void> {
   const { url = getLocalUrl(config), key } = getConfiguredServer(options, config)
   const server = { url, ...(key !== undefined && { key }) }
   const given = { ...rest, server, ...(task && { tasks: task }), slowRequests: slow, retryAfterS: retryAfter }
-  const { startMockModel } = await import('../pretend-model/pretend-model.ts') // with its HTTP server, which other commands need not load
+  const { startMockModel } = await import('../mock-model/mock-model.ts') // with its HTTP server, which other commands need not load
   const model = await startMockModel(given).catch((cause: unknown) => {
     throw new CliError(formatStartError(options, cause), { cause })
   })

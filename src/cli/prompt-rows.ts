@@ -1,5 +1,5 @@
 /** Items as the rows of a trainer's prompt file. The right answer is never in one: the reward comes from the server. */
-import type { FetchedItem } from './many-items.ts'
+import type { FetchedItem } from './item-stream.ts'
 
 export const PROMPT_FORMATS = ['jsonl', 'verl', 'label'] as const
 export type PromptFormat = (typeof PROMPT_FORMATS)[number]

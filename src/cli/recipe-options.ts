@@ -1,6 +1,6 @@
 /** The options that spell a recipe: seed, index, difficulty or config. */
 import { type Command, Option } from 'commander'
-import { integerParser, parseJsonObject, parseUnitInterval } from './options.ts'
+import { integerParser, parseJsonObject, parseUnitInterval } from './option-parsers.ts'
 
 export interface RecipeOptions {
   seed: number

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { z } from 'zod'
-import { streamBodyToStdout } from './copy-body.ts'
-import { CliError } from './failure.ts'
-import { formatExamples } from './options.ts'
+import { addServerOptions, type ServerOptions, withServer } from './api-client.ts'
+import { CliError } from './cli-error.ts'
+import { formatExamples } from './option-parsers.ts'
 import { printLine } from './output.ts'
-import { addServerOptions, type ServerOptions, withServer } from './server.ts'
+import { streamBodyToStdout } from './stream-body.ts'
 
 export function buildRunSaveCommand(): Command {
   return addServerOptions(new Command('save'))

@@ -1,11 +1,11 @@
 /** `runs`: the training runs of a server: list, show, set, delete. */
 import { Command } from 'commander'
 import { z } from 'zod'
-import { CliError } from './failure.ts'
-import { formatExamples } from './options.ts'
+import { addServerOptions, type ServerOptions, withServer } from './api-client.ts'
+import { CliError } from './cli-error.ts'
+import { formatExamples } from './option-parsers.ts'
 import { printJson, printLine } from './output.ts'
 import { buildRunRestoreCommand, buildRunSaveCommand } from './run-checkpoints.ts'
-import { addServerOptions, type ServerOptions, withServer } from './server.ts'
 import { formatTable } from './table.ts'
 
 interface RunsOptions extends ServerOptions {

@@ -1,12 +1,12 @@
 /** `score`: completions in, verdicts out, nothing kept. */
 import { Command, Option } from 'commander'
 import { z } from 'zod'
-import { formatJsonLine } from '../json-lines.ts'
-import { CliError } from './failure.ts'
+import { formatJsonLine } from '../codec/json-lines.ts'
+import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './api-client.ts'
+import { CliError } from './cli-error.ts'
 import { readJsonLines } from './json-lines.ts'
-import { formatExamples } from './options.ts'
+import { formatExamples } from './option-parsers.ts'
 import { print, printJson, printLine, printStatus } from './output.ts'
-import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './server.ts'
 
 interface ScoreOptions extends ServerOptions {
   id?: string

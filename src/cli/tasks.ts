@@ -1,9 +1,9 @@
 /** `tasks`: what there is, and one task in full. */
 import { Command } from 'commander'
 import { z } from 'zod'
-import { formatExamples } from './options.ts'
+import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './api-client.ts'
+import { formatExamples } from './option-parsers.ts'
 import { printJson, printLine } from './output.ts'
-import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './server.ts'
 import { formatTable } from './table.ts'
 
 interface TasksOptions extends ServerOptions {

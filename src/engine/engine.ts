@@ -1,8 +1,9 @@
 /** What makes items and scores answers. One interface; test/engine/contract.ts is what every engine must pass. */
+
+import type { Config } from '../contract/recipe.ts'
 import type { DatasetEntry } from '../scorers/scorer.ts'
-import type { Config } from '../words/recipe.ts'
-import type { SandboxLayers } from './layers.ts'
 import type { EngineOutcome } from './outcome.ts'
+import type { SandboxLayers } from './sandbox-layers.ts'
 
 /** What the library says of one task. */
 export interface TaskDefinition {

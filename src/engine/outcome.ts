@@ -1,5 +1,5 @@
 /** What becomes of one unit of work that a host was given: an item to make, an answer to score. */
-import { ServiceError } from '../faults.ts'
+import { ServiceError } from '../contract/errors.ts'
 
 export type EngineOutcome =
   | { kind: 'value'; value: unknown }

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { createFrameDecoder, encodeFrame } from './frames.ts'
-import type { SandboxLayers } from './layers.ts'
+import type { SandboxLayers } from './sandbox-layers.ts'
 
 export type PythonWorkerKind = 'items' | 'score'
 
@@ -21,7 +21,7 @@ interface ZygoteEvents {
   onReady(version: string): void
 }
 
-const ZYGOTE_SCRIPT = join(import.meta.dirname, 'host', 'zygote.py')
+const ZYGOTE_SCRIPT = join(import.meta.dirname, 'python', 'zygote.py')
 const RESTART_DELAYS_MS = [200, 1000, 5000, 15000]
 const MAX_STDERR_CHARS = 4000
 

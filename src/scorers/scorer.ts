@@ -1,7 +1,7 @@
 /** What a native scorer is: the library's rule for one task as a pure function of answer, entry and config. */
 import type { z } from 'zod'
 
-/** The answer and metadata of an item, in the typed JSON of `src/engine/host/typed.py`. */
+/** The answer and metadata of an item, in the typed JSON of `src/engine/python/typed_json.py`. */
 export interface DatasetEntry {
   answer: string | null
   metadata: unknown

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ChildServer, getFreePort, startChildServer } from '../../src/prepare/own-server.ts'
+import { type ChildServer, getFreePort, startChildServer } from '../../src/main/bootstrap/child-server.ts'
 import { until } from '../world.ts'
 import { MACHINES_NODE, run, start, versionOf } from './command-line.ts'
 

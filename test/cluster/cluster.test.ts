@@ -1,7 +1,7 @@
 /** What only a cluster can get wrong: keys of many slots, and a master that dies. Run by `npm run test:cluster`. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type RedisCluster, startRedisCluster } from '../../scripts/redis-cluster.ts'
-import { listMasters } from '../../src/store/nodes.ts'
+import { listMasters } from '../../src/platform/redis/cluster.ts'
+import { type RedisCluster, startRedisCluster } from '../../verification/redis/redis-cluster.ts'
 import { keysOf, openWorld, until, type World } from '../world.ts'
 
 let cluster: RedisCluster

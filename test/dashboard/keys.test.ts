@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { loadKeyRing } from '../../src/access/key-ring.ts'
+import { loadKeyRing } from '../../src/http/auth/key-ring.ts'
 import { openWorld, type World } from '../world.ts'
 import { openBrowser, openPage } from './browser.ts'
 

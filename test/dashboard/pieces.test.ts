@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { stripThinking } from '../../src/scoring/completion.ts'
+import { stripThinking } from '../../src/grading/answer-extraction.ts'
 import { pieces } from './pure.ts'
 
 const { piecesOf, piecesOfEnds } = pieces

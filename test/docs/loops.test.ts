@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { type ChildServer, startChildServer } from '../../scripts/with-server.ts'
-import { buildChildEnvironment } from '../../src/config.ts'
-import { type MockModel, startMockModel } from '../../src/pretend-model/pretend-model.ts'
+import { type MockModel, startMockModel } from '../../src/mock-model/mock-model.ts'
+import { buildChildEnvironment } from '../../src/platform/config.ts'
+import { type ChildServer, startChildServer } from '../../verification/with-server.ts'
 
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '..', '..')

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { REFERENCE_PAGES } from '../../scripts/reference/pages.ts'
-import { EnvironmentSchema } from '../../src/config.ts'
-import { RunSettings } from '../../src/words/run.ts'
+import { RunSettings } from '../../src/contract/run.ts'
+import { EnvironmentSchema } from '../../src/platform/config.ts'
 
 it.each(Object.entries(REFERENCE_PAGES))('docs/%s is what the code says; a change writes it anew', (name, page) => {
   const file = new URL(`../../docs/${name}`, import.meta.url)

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { ERROR_DEFINITIONS } from '../../src/faults.ts'
-import { RunState } from '../../src/words/run.ts'
+import { ERROR_DEFINITIONS } from '../../src/contract/errors.ts'
+import { RunState } from '../../src/contract/run.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const PAGE = readFileSync(join(ROOT, 'docs', 'troubleshooting.md'), 'utf8')

@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { findFreePortPairs, LoopbackRedis } from '../../scripts/loopback-redis.ts'
-import { type ChildServer, startChildServer } from '../../scripts/with-server.ts'
-import { resolveRedisBinary } from '../../src/prepare/private-redis.ts'
+import { resolveRedisBinary } from '../../src/main/bootstrap/private-redis.ts'
+import { findFreePortPairs, LoopbackRedis } from '../../verification/redis/loopback-redis.ts'
+import { type ChildServer, startChildServer } from '../../verification/with-server.ts'
 import { type Answer, until } from '../world.ts'
 
 export interface Client {

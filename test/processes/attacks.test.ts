@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ExploitMatrix } from '../../scripts/attacks/matrix.ts'
-import { buildExploits } from '../../scripts/attacks/strings.ts'
-import { type ServerWatch, watchServer } from '../../scripts/attacks/watch.ts'
-import { type ChildServer, startChildServer } from '../../scripts/with-server.ts'
+import { ExploitMatrix } from '../../verification/exploits/exploit-matrix.ts'
+import { buildExploits } from '../../verification/exploits/exploits.ts'
+import { type ServerWatch, watchServer } from '../../verification/exploits/server-watch.ts'
+import { type ChildServer, startChildServer } from '../../verification/with-server.ts'
 
 /** Where the library runs, hangs or raises on answers, and those it still scores itself; `npm run attacks` does all 105. */
 const SAMPLE = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { Ledger, type RunProgress, type SettledGroup } from '../../scripts/chaos/ledger.ts'
-import { runChaos } from '../../scripts/chaos/storm.ts'
+import { Ledger, type RunProgress, type SettledGroup } from '../../verification/chaos/ledger.ts'
+import { runChaos } from '../../verification/chaos/run-chaos.ts'
 
 describe('the trainer’s side under fire', () => {
   it('loses and doubles nothing while nodes, workers, hosts and Redis are killed', async () => {

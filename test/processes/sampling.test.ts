@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type ChildServer, startChildServer } from '../../scripts/with-server.ts'
-import { type MockModel, startMockModel } from '../../src/pretend-model/pretend-model.ts'
-import type { CollectionView } from '../../src/words/collection.ts'
-import type { EvalView } from '../../src/words/eval.ts'
+import type { CollectionView } from '../../src/contract/collection.ts'
+import type { EvalView } from '../../src/contract/eval.ts'
+import { type MockModel, startMockModel } from '../../src/mock-model/mock-model.ts'
+import { type ChildServer, startChildServer } from '../../verification/with-server.ts'
 import { until } from '../world.ts'
 
 let server: ChildServer

@@ -3,7 +3,7 @@ import { Agent, get } from 'node:http'
 import { createServer } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ChildServer, startChildServer } from '../../scripts/with-server.ts'
+import { type ChildServer, startChildServer } from '../../verification/with-server.ts'
 import { HANGING, until } from '../world.ts'
 
 const json = { 'content-type': 'application/json' }

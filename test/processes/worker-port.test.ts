@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { getFreePort } from '../../scripts/with-server.ts'
-import { type Reading, readMetrics } from '../metrics/reading.ts'
+import { getFreePort } from '../../verification/with-server.ts'
+import { type Reading, readMetrics } from '../features/operations/reading.ts'
 import { openWorld, until, type World } from '../world.ts'
 
-const WORKER = join(import.meta.dirname, '..', '..', 'src', 'worker.ts')
+const WORKER = join(import.meta.dirname, '..', '..', 'src', 'main', 'worker.ts')
 
 let world: World
 const workers: ChildProcess[] = []

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { loadKeyRing } from '../../src/access/key-ring.ts'
-import { getAccessRule } from '../../src/plugins/access.ts'
-import { ApiKeyRole } from '../../src/words/caller.ts'
-import { readMetrics } from '../metrics/reading.ts'
+import { ApiKeyRole } from '../../src/contract/caller.ts'
+import { loadKeyRing } from '../../src/http/auth/key-ring.ts'
+import { getAccessRule } from '../../src/http/auth/permissions.ts'
+import { readMetrics } from '../features/operations/reading.ts'
 import { openWorld, type World } from '../world.ts'
 
 const KEYS =

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Batch, type BatchGroup } from '../../src/words/batch.ts'
+import { Batch, type BatchGroup } from '../../src/contract/batch.ts'
 import { openWorld, until, type World } from '../world.ts'
 
 let world: World

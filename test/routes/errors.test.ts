@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ERROR_DEFINITIONS } from '../../src/faults.ts'
+import { ERROR_DEFINITIONS } from '../../src/contract/errors.ts'
 import { openWorld, type World } from '../world.ts'
 
 let world: World

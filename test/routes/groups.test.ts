@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { RetainedGroupPage } from '../../src/words/kept-group.ts'
-import { aboutItem, ids, postGroups, right, wrong } from '../dumps/dumping.ts'
+import { RetainedGroupPage } from '../../src/contract/retained-group.ts'
+import { aboutItem, ids, postGroups, right, wrong } from '../features/dumps/dumping.ts'
 import { openWorld, type World } from '../world.ts'
 
 let world: World

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { Item } from '../../src/words/item.ts'
+import { Item } from '../../src/contract/item.ts'
 import { keysOf, openWorld, type World } from '../world.ts'
 
 let world: World

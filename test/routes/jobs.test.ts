@@ -1,6 +1,6 @@
 import { Queue } from 'bullmq'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ServiceError } from '../../src/faults.ts'
+import { ServiceError } from '../../src/contract/errors.ts'
 import { openWorld, until, type World } from '../world.ts'
 
 let world: World

@@ -1,10 +1,10 @@
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { loadKeyRing } from '../../src/access/key-ring.ts'
-import { RateLimiter, type RateLimits } from '../../src/access/meter.ts'
-import { createRedisKeys } from '../../src/store/keys.ts'
-import { addUsage } from '../../src/store/spent.ts'
+import { loadKeyRing } from '../../src/http/auth/key-ring.ts'
+import { RateLimiter, type RateLimits } from '../../src/http/rate-limit/rate-limiter.ts'
+import { addUsage } from '../../src/http/rate-limit/usage-counters.ts'
+import { createRedisKeys } from '../../src/platform/redis/keys.ts'
 import { openWorld, until, type World } from '../world.ts'
 
 const open: { close(): unknown }[] = []

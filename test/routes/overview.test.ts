@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { Overview } from '../../src/words/overview.ts'
+import { Overview } from '../../src/contract/overview.ts'
 import { openWorld, until, type World } from '../world.ts'
 
 let world: World

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { OPERATION_EXAMPLES } from '../../routes/examples.ts'
+import { OPERATION_EXAMPLES } from '../../routes/openapi-examples.ts'
 import { openWorld, type World } from '../world.ts'
 
 let world: World

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { requeueLostGroups } from '../../src/jobs/sweep.ts'
-import { Group } from '../../src/words/rollout.ts'
+import { Group } from '../../src/contract/rollout.ts'
+import { requeueLostGroups } from '../../src/features/rollouts/jobs/requeue-groups.ts'
 import { keysOf, openWorld, until, type World } from '../world.ts'
 
 let world: World

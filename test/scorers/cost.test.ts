@@ -1,9 +1,9 @@
 /** No native rule takes long, whatever the answer holds. `npm run cost` measures them all; here a sample with a wide margin. */
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { measureTaskCost } from '../../scripts/cost/measure.ts'
-import { Ladders } from '../../src/engine/ladders.ts'
-import { PythonEngine } from '../../src/engine/python.ts'
-import { NATIVE_TASKS } from '../../src/scorers/catalogue.ts'
+import { PythonEngine } from '../../src/engine/python-engine.ts'
+import { Ladders } from '../../src/features/tasks/ladders.ts'
+import { NATIVE_TASKS } from '../../src/scorers/native-scorers.ts'
+import { measureTaskCost } from '../../verification/scoring-cost/measure.ts'
 import { openWorld } from '../world.ts'
 
 /** The bound is 20 ms on a machine with nothing else to do; a rule that grows by the square takes minutes. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { compareTask } from '../../scripts/differential/compare.ts'
-import { Ladders } from '../../src/engine/ladders.ts'
-import { PythonEngine } from '../../src/engine/python.ts'
-import { NATIVE_TASKS } from '../../src/scorers/catalogue.ts'
+import { PythonEngine } from '../../src/engine/python-engine.ts'
+import { Ladders } from '../../src/features/tasks/ladders.ts'
+import { NATIVE_TASKS } from '../../src/scorers/native-scorers.ts'
+import { compareTask } from '../../verification/differential/compare.ts'
 
 const SEED = Math.floor(Math.random() * 1e9)
 const ANSWERS = 50

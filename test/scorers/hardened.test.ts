@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
-import { type HardenedItem, makeHardenedItems } from '../../scripts/holes/hardened-item.ts'
-import { Ladders } from '../../src/engine/ladders.ts'
-import { PythonEngine } from '../../src/engine/python.ts'
-import { createHardenedRule } from '../../src/scorers/hardened/catalogue.ts'
-import { TASK_NAMES } from '../../src/tasks/catalogue.ts'
+import { PythonEngine } from '../../src/engine/python-engine.ts'
+import { Ladders } from '../../src/features/tasks/ladders.ts'
+import { TASK_NAMES } from '../../src/features/tasks/task-catalog.ts'
+import { createHardenedRule } from '../../src/scorers/hardened/hardened-scorers.ts'
+import { type HardenedItem, makeHardenedItems } from '../../verification/reward-hacks/hardened-item.ts'
 
 // Some items take seconds to make, and the machine may have more to do.
 vi.setConfig({ testTimeout: 180_000 })

@@ -1,8 +1,8 @@
 /** What the library punishes in a right answer and hardened scoring forgives, task by task. */
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { makeHardenedItems } from '../../scripts/holes/hardened-item.ts'
-import { PythonEngine } from '../../src/engine/python.ts'
-import { TASK_NAMES } from '../../src/tasks/catalogue.ts'
+import { PythonEngine } from '../../src/engine/python-engine.ts'
+import { TASK_NAMES } from '../../src/features/tasks/task-catalog.ts'
+import { makeHardenedItems } from '../../verification/reward-hacks/hardened-item.ts'
 
 const SEED = 4711
 const ITEMS = 4

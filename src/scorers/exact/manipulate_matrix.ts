@@ -1,9 +1,9 @@
 /** Equal row by row, whatever white space is between, or the oracle's share. Rule of `reasoning_gym/algorithmic/manipulate_matrix.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle-answer.ts'
 import { splitWhitespace, strip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
-import { getSubstringCredit } from './substring.ts'
+import { getSubstringCredit } from './substring_match.ts'
 
 export const manipulateMatrix = defineScorer({
   metadata: z.unknown(),

@@ -1,6 +1,6 @@
 /** Equal without letter case, with no spaces in the answer. Rule of `reasoning_gym/cognition/needle_haystack.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle-answer.ts'
 import { lower, strip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 

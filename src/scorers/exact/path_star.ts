@@ -1,6 +1,6 @@
 /** Equal word by word, whatever white space is between. Rule of `reasoning_gym/graphs/path_star.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle-answer.ts'
 import { splitWhitespace } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 

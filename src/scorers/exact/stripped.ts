@@ -1,6 +1,6 @@
 /** Equal without letter case and outer white space. Rule of `reasoning_gym/graphs/family_relationships.py` and `reasoning_gym/cognition/color_cube_rotation.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle-answer.ts'
 import { lower, strip } from '../python/text.ts'
 import { defineScorer, type Scorer } from '../scorer.ts'
 

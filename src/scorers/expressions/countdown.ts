@@ -4,11 +4,11 @@ import { parseLiteral } from '../python/literal.ts'
 import { parseFloat64 } from '../python/numbers.ts'
 import { strip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
+import { findIntegers } from './find_integers.ts'
 import { evaluateToNum } from './functions.ts'
 import { getNumKey, numToDouble } from './numbers.ts'
-import { findIntegers } from './numbers_in.ts'
-import { parseExpression } from './reader.ts'
-import { UnsupportedExpressionError } from './refused.ts'
+import { parseExpression } from './parser.ts'
+import { UnsupportedExpressionError } from './unsupported_expression.ts'
 
 export const countdown = defineScorer({
   metadata: z.looseObject({ numbers: z.array(z.int()), target: z.int() }),

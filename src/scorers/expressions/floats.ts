@@ -1,6 +1,6 @@
 /** Binary floats of any precision, rounded as sympy's are: to the nearest, ties to even. */
 import { bitLength, divideHalfEven } from '../python/numbers.ts'
-import { UnsupportedExpressionError } from './refused.ts'
+import { UnsupportedExpressionError } from './unsupported_expression.ts'
 
 /** mantissa · 2 ** exponent; the mantissa is odd, or 0, and has at most `precision` bits. */
 export interface BigFloat {

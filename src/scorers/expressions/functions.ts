@@ -6,7 +6,7 @@ import { toExactRatio } from './floats.ts'
 import type { Num } from './numbers.ts'
 import * as num from './numbers.ts'
 import { divideExprs, raiseExpr } from './powers.ts'
-import { UnsupportedExpressionError } from './refused.ts'
+import { UnsupportedExpressionError } from './unsupported_expression.ts'
 
 const MAX_FACTORIAL_OF = 170
 /** Names that `parse_expr` takes for something that is no value. */

@@ -2,7 +2,7 @@
 import { bitLength, ratioToFloat } from '../python/numbers.ts'
 import * as floats from './floats.ts'
 import { absBigInt, type BigFloat } from './floats.ts'
-import { MAX_BITS, UnsupportedExpressionError } from './refused.ts'
+import { MAX_BITS, UnsupportedExpressionError } from './unsupported_expression.ts'
 
 /** In lowest terms, q > 0. */
 export interface Rational {

@@ -4,7 +4,7 @@ import { createFactor, createTerm, type Expr, type Factor, isNum, isUnit, type T
 import { toExactRatio } from './floats.ts'
 import type { Num } from './numbers.ts'
 import * as num from './numbers.ts'
-import { MAX_BITS, UnsupportedExpressionError } from './refused.ts'
+import { MAX_BITS, UnsupportedExpressionError } from './unsupported_expression.ts'
 
 /** As far as sympy looks for a factor under a root. */
 const MAX_SMALL_PRIME = 32_768

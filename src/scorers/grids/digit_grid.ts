@@ -1,6 +1,6 @@
 /** 1 if equal but for blanks at line ends, 0.9 of the share of right digits otherwise, less if longer than the oracle. Rule of `reasoning_gym/games/sudoku.py`, `reasoning_gym/games/mini_sudoku.py` and `reasoning_gym/games/futoshiki.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle-answer.ts'
 import { codePointLength, rstrip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 

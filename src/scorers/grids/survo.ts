@@ -1,7 +1,7 @@
 /** 1 for the solution's numbers, whatever else stands between them. Rule of `reasoning_gym/games/survo.py`. */
 import { z } from 'zod'
+import { catchPythonError } from '../python/errors.ts'
 import { MAX_DIGITS, parseInteger } from '../python/numbers.ts'
-import { catchPythonError } from '../python/raised.ts'
 import { PY_D, splitWhitespace, strip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 

@@ -1,8 +1,8 @@
 /** No credit but for the right answer: closes substring credit, format floors and credit for being near. */
 import { Decimal, InvalidOperation } from '../python/decimal.ts'
 import { lower } from '../python/text.ts'
-import { type HardenedScorer, type HardenedScorerInput, isFullScore } from './hardening.ts'
-import { getBestScore, listAnswerVariants, trimLines } from './readings.ts'
+import { getBestScore, listAnswerVariants, trimLines } from './answer-variants.ts'
+import { type HardenedScorer, type HardenedScorerInput, isFullScore } from './hardened-scorer.ts'
 
 const TRUTH_WORDS = new Set(['true', 'false', 'yes', 'no', 'on', 'off', 'undetermined'])
 /** `x = ` before a value. */

@@ -1,13 +1,13 @@
 /** Boards: only what had to be found counts, neither the givens nor the cells that stay dead. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle-answer.ts'
+import { catchPythonError } from '../python/errors.ts'
 import { loads } from '../python/json.ts'
-import { catchPythonError } from '../python/raised.ts'
 import { codePointLength } from '../python/text.ts'
 import type { PyValue } from '../python/values.ts'
-import { type HardenedScorer, isFullScore } from './hardening.ts'
-import { creditPastHalf } from './past_half.ts'
-import { getBestScore, listAnswerVariants } from './readings.ts'
+import { getBestScore, listAnswerVariants } from './answer-variants.ts'
+import { type HardenedScorer, isFullScore } from './hardened-scorer.ts'
+import { creditPastHalf } from './partial-credit.ts'
 
 const DIGIT_PATTERN = /[1-9]/g
 const CellGrid = z.array(z.array(z.int()))

@@ -2,9 +2,9 @@
 import { z } from 'zod'
 import { splitWhitespace } from '../python/text.ts'
 import { applyTurn, type Cube, type CubeTurn, createSolvedCube } from '../simulations/cube.ts'
-import { type HardenedScorer, isFullScore } from './hardening.ts'
-import { creditPastHalf } from './past_half.ts'
-import { getBestScore, listAnswerVariants } from './readings.ts'
+import { getBestScore, listAnswerVariants } from './answer-variants.ts'
+import { type HardenedScorer, isFullScore } from './hardened-scorer.ts'
+import { creditPastHalf } from './partial-credit.ts'
 
 const Scramble = z.looseObject({ cube_size: z.int().min(2).max(7), scramble_moves: z.string() })
 /** Nobody comes half the way home in more. */

@@ -1,10 +1,10 @@
 /** Plans: only legal actions count, and only what is a plan is read as one. */
 import { z } from 'zod'
+import { catchPythonError } from '../python/errors.ts'
 import { loads } from '../python/json.ts'
-import { catchPythonError } from '../python/raised.ts'
 import { PyDict } from '../python/values.ts'
-import type { HardenedScorer } from './hardening.ts'
-import { getBestScore, listAnswerVariants } from './readings.ts'
+import { getBestScore, listAnswerVariants } from './answer-variants.ts'
+import type { HardenedScorer } from './hardened-scorer.ts'
 
 type SquareContents = Map<string, string[]>
 

@@ -1,10 +1,10 @@
 /** An angle, a point or a radius, equal when rounded. Rule of `reasoning_gym/geometry/advanced_geometry.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle-answer.ts'
 import { PyValueError, parseFloat64, parseInteger, ratioToFloat } from '../python/numbers.ts'
 import { strip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
-import { typedPair } from './typed.ts'
+import { typedPair } from './typed_schemas.ts'
 
 const GeometryMetadata = z.discriminatedUnion('task_type', [
   z.looseObject({ task_type: z.literal('angle_measure') }),

@@ -1,6 +1,6 @@
 /** Within 1e-4 of the probability, else the share of leading characters that are right. Rule of `reasoning_gym/probability/coin_flip.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle-answer.ts'
 import { formatGeneral } from '../python/format.ts'
 import { parseFraction } from '../python/fraction.ts'
 import { PyValueError, ratioToFloat } from '../python/numbers.ts'

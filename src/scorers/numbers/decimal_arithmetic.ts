@@ -1,6 +1,6 @@
 /** Within one unit of the last decimal place asked for. Rule of `reasoning_gym/arithmetic/decimal_arithmetic.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle-answer.ts'
 import { Decimal, InvalidOperation } from '../python/decimal.ts'
 import { defineScorer } from '../scorer.ts'
 

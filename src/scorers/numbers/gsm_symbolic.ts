@@ -1,6 +1,6 @@
 /** The first number in the answer, equal as a float; 0.01 for any other number. Rule of `reasoning_gym/arithmetic/gsm_symbolic/gsm_symbolic.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle-answer.ts'
 import { PyValueError, parseFloat64 } from '../python/numbers.ts'
 import { PY_D, PY_W } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'

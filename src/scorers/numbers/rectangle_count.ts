@@ -1,6 +1,6 @@
 /** The count, or less by 0.16 for each one it is off, to none at five. Rule of `reasoning_gym/cognition/rectangle_count.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle-answer.ts'
 import { PyValueError, parseInteger } from '../python/numbers.ts'
 import { strip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'

@@ -1,6 +1,6 @@
 /** The share of characters that stand in their place; 0.01 for another length. Rule of `reasoning_gym/games/emoji_mystery.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle-answer.ts'
 import { codePoints } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 

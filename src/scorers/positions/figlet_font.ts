@@ -1,6 +1,6 @@
 /** 0.1 for each letter that stands in its place, without letter case and blanks. Rule of `reasoning_gym/cognition/figlet_fonts.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle-answer.ts'
 import { codePoints, lower, strip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 

@@ -1,6 +1,6 @@
 /** The share of words that stand in their place, without letter case. Rule of `reasoning_gym/algorithmic/letter_jumble.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle-answer.ts'
 import { lower, splitWhitespace, strip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 

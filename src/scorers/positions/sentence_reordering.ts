@@ -1,6 +1,6 @@
 /** The share of words that stand in their place; 0.05 for another count of words. Rule of `reasoning_gym/algorithmic/sentence_reordering.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle-answer.ts'
 import { lower, splitWhitespace } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 

@@ -1,6 +1,6 @@
 /** The share of characters that stand in their place; junk behind them is forgiven. Rule of `reasoning_gym/algorithmic/spell_backward.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle-answer.ts'
 import { codePoints, lower } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 

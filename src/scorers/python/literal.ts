@@ -1,4 +1,4 @@
-/** Reads a Python literal as `read_literal` in `src/engine/host/reading.py` does: data, small sums and products, no names. */
+/** Reads a Python literal as `read_literal` in `src/engine/python/safe_eval.py` does: data, small sums and products, no names. */
 import { type LiteralToken, tokenizeLiteral } from './literal-tokens.ts'
 import { PyValueError } from './numbers.ts'
 import { codePointLength } from './text.ts'

@@ -1,6 +1,6 @@
 /** Walks the path; 0.5 where it arrives by more steps than it needs. Rule of `reasoning_gym/graphs/shortest_path.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle-answer.ts'
 import { splitWhitespace, strip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 

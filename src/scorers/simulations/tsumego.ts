@@ -1,6 +1,6 @@
 /** The move, or its share of the text that holds it; 0.05 for another point. Rule of `reasoning_gym/games/tsumego.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle-answer.ts'
 import { codePointLength, PY_D, strip, upper } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 

@@ -1,8 +1,8 @@
 /** The share of boxes that the plan brings to their targets, at least 0.05; raises on what is no plan. Rule of `reasoning_gym/games/boxnet.py`. */
 import { z } from 'zod'
+import { catchPythonError } from '../python/errors.ts'
 import { loads } from '../python/json.ts'
 import { floatRepr, parseFloat64 } from '../python/numbers.ts'
-import { catchPythonError } from '../python/raised.ts'
 import { PY_D, PY_S } from '../python/text.ts'
 import { iterate, PyDict, PyTypeError, type PyValue } from '../python/values.ts'
 import { defineScorer, InvalidAnswerError } from '../scorer.ts'

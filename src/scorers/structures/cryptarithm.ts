@@ -1,7 +1,7 @@
 /** 1 for digits that solve the sum, 0.01 for any others. Rule of `reasoning_gym/algorithmic/cryptarithm.py`. */
 import { z } from 'zod'
+import { catchPythonError } from '../python/errors.ts'
 import { PyValueError, parseInteger } from '../python/numbers.ts'
-import { catchPythonError } from '../python/raised.ts'
 import { strip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
 

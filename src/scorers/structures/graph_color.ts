@@ -1,7 +1,7 @@
 /** 1 for a colouring without conflict, 0.01 for any other that reads as one. Rule of `reasoning_gym/algorithmic/graph_color.py`. */
 import { z } from 'zod'
+import { catchPythonError, PyLookupError } from '../python/errors.ts'
 import { loads } from '../python/json.ts'
-import { catchPythonError, PyLookupError } from '../python/raised.ts'
 import { equals, hashKey, PyDict, PyTypeError, type PyValue } from '../python/values.ts'
 import { defineScorer } from '../scorer.ts'
 

@@ -1,7 +1,7 @@
 /** 1 for the same groups in any order, 0.01 for any other list of lists. Rule of `reasoning_gym/algorithmic/group_anagrams.py`. */
 import { z } from 'zod'
+import { catchPythonError } from '../python/errors.ts'
 import { loads } from '../python/json.ts'
-import { catchPythonError } from '../python/raised.ts'
 import { sortByKey } from '../python/sorted.ts'
 import { equals, iterate, type PyValue } from '../python/values.ts'
 import { defineScorer } from '../scorer.ts'

@@ -1,8 +1,8 @@
 /** 1 if the moves leave the target in a jug, 0.01 for other legal moves. Rule of `reasoning_gym/algorithmic/jugs.py`. */
 import { z } from 'zod'
+import { catchPythonError, PyLookupError } from '../python/errors.ts'
 import { loads } from '../python/json.ts'
 import { PyValueError } from '../python/numbers.ts'
-import { catchPythonError, PyLookupError } from '../python/raised.ts'
 import { splitWhitespace } from '../python/text.ts'
 import { iterate, PyTypeError, type PyValue } from '../python/values.ts'
 import { defineScorer } from '../scorer.ts'

@@ -1,7 +1,7 @@
 /** 1 for moves that swap the sides, less by the share of moves too many, 0.05 for other legal moves; "No" where none do. Rule of `reasoning_gym/games/knight_swap.py`. */
 import { z } from 'zod'
+import { catchPythonError } from '../python/errors.ts'
 import { loads } from '../python/json.ts'
-import { catchPythonError } from '../python/raised.ts'
 import { lower, strip } from '../python/text.ts'
 import type { PyValue } from '../python/values.ts'
 import { defineScorer } from '../scorer.ts'

@@ -1,9 +1,9 @@
 /** 1 for one of the solutions, 0.5 for one as a Python literal. Rule of `reasoning_gym/games/n_queens.py`. */
 import { z } from 'zod'
+import { catchPythonError } from '../python/errors.ts'
 import { parseLiteral } from '../python/literal.ts'
-import { catchPythonError } from '../python/raised.ts'
 import { defineScorer } from '../scorer.ts'
-import { formatMatrix, requireText } from './written_matrix.ts'
+import { formatMatrix, requireText } from './matrix_text.ts'
 
 export const nQueens = defineScorer({
   metadata: z.looseObject({ valid_answers: z.array(z.string()) }),

@@ -1,7 +1,7 @@
 /** 1 for the same set of partitions. Rule of `reasoning_gym/algorithmic/palindrome_partitioning.py`. */
 import { z } from 'zod'
+import { catchPythonError } from '../python/errors.ts'
 import { loads } from '../python/json.ts'
-import { catchPythonError } from '../python/raised.ts'
 import { equals, iterate, PySet, PyTuple, type PyValue } from '../python/values.ts'
 import { defineScorer } from '../scorer.ts'
 

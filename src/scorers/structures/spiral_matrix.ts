@@ -1,8 +1,8 @@
 /** 1 if equal but for outer white space, 0.1 for the same list as a Python literal. Rule of `reasoning_gym/algorithmic/spiral_matrix.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle.ts'
+import { requireOracleAnswer } from '../oracle-answer.ts'
+import { catchPythonError } from '../python/errors.ts'
 import { parseLiteral } from '../python/literal.ts'
-import { catchPythonError } from '../python/raised.ts'
 import { strip } from '../python/text.ts'
 import { iterate, str } from '../python/values.ts'
 import { defineScorer } from '../scorer.ts'

@@ -1,0 +1,57 @@
+/** GET and PUT /runs/{run}/checkpoint. */
+import { z } from 'zod'
+import { Checkpoint, DiscardedCounts } from '../src/contract/checkpoint.ts'
+import { problemResponses } from '../src/contract/problem.ts'
+import { RunName } from '../src/contract/rollout.ts'
+import { Run } from '../src/contract/run.ts'
+import type { App, Services } from './context.ts'
+
+const CHECKPOINT_BODY_BYTES = 64 * 1024 * 1024
+const Params = z.strictObject({ run: RunName })
+
+export function addCheckpointRoutes(app: App, { checkpoints: restoring, runs, itemQueue: handout }: Services): void {
+  app.get(
+    '/runs/:run/checkpoint',
+    {
+      schema: {
+        tags: ['runs'],
+        summary: 'All that restoring a run takes, in one document',
+        params: Params,
+        response: { 200: Checkpoint, ...problemResponses('unknown_run', 'redis_unavailable') },
+      },
+    },
+    async ({ params }) => restoring.create(params.run),
+  )
+
+  app.put(
+    '/runs/:run/checkpoint',
+    {
+      bodyLimit: CHECKPOINT_BODY_BYTES,
+      schema: {
+        tags: ['runs'],
+        summary: 'Restores a run from its checkpoint, here or under another name: a new epoch begins',
+        params: Params,
+        body: Checkpoint,
+        response: {
+          200: z.strictObject({ ...Run.shape, epoch: z.int(), forgotten: DiscardedCounts }),
+          ...problemResponses(
+            'invalid_request',
+            'invalid_json',
+            'unknown_task',
+            'invalid_config',
+            'engine_version_mismatch',
+            'body_too_large',
+            'engine_unavailable',
+            'redis_unavailable',
+            'redis_full',
+          ),
+        },
+      },
+    },
+    async ({ params, body }) => {
+      const { run, forgotten } = await restoring.restore(params.run, body)
+      void handout.schedulePrefetch(run)
+      return { ...(await runs.buildView(run)), epoch: run.epoch, forgotten }
+    },
+  )
+}

@@ -1,0 +1,46 @@
+/** GET /runs/{run}/export: a run's rollouts as data to train on. */
+import { z } from 'zod'
+import { ExportManifest, ExportParams } from '../src/contract/export.ts'
+import { problemResponses } from '../src/contract/problem.ts'
+import { RunName } from '../src/contract/rollout.ts'
+import { sendJsonLines } from '../src/http/json-lines-responses.ts'
+import type { App, Services } from './context.ts'
+
+export function addExportRoutes(app: App, { runs, exports }: Pick<Services, 'runs' | 'exports'>): void {
+  app.get(
+    '/runs/:run/export',
+    {
+      schema: {
+        tags: ['dumps'],
+        summary: 'Chat lines or preference pairs as JSONL; with `manifest=true` what they come from, as JSON',
+        params: z.strictObject({ run: RunName }),
+        querystring: z.strictObject({
+          ...ExportParams.shape,
+          manifest: z.stringbool().default(false).describe('The manifest in place of the lines'),
+        }),
+        response: {
+          200: {
+            description: 'The lines, or the manifest',
+            content: {
+              'application/x-ndjson': { schema: z.string().describe('A line of JSON each') },
+              'application/json': { schema: ExportManifest },
+            },
+          },
+          ...problemResponses('invalid_request', 'unknown_run', 'redis_unavailable'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { manifest, ...ask } = request.query
+      const run = await runs.require(request.params.run)
+      if (manifest) return exports.buildManifest(run, ask)
+      reply.header('link', `<?${new URLSearchParams(buildManifestQuery(ask)).toString()}>; rel="describedby"`)
+      return sendJsonLines(exports.streamLines(run, ask), request, reply)
+    },
+  )
+}
+
+function buildManifestQuery(ask: ExportParams): Record<string, string> {
+  const asked = Object.entries({ ...ask, manifest: true })
+  return Object.fromEntries(asked.map(([name, value]) => [name, String(value)]))
+}

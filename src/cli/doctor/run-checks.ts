@@ -1,0 +1,51 @@
+/** All that the doctor looks at, in the order in which it matters. */
+import { ConfigError, readConfig, type ServerConfig } from '../../platform/config.ts'
+import { getLocalUrl, isServerRunning } from '../api-client.ts'
+import { checkDataDirOwner, checkDisk, checkPort, checkRedis } from './environment-checks.ts'
+import { type Finding, fail, ok } from './finding.ts'
+import { checkLibrary, checkMachine, checkNode, checkPackages, checkPython } from './runtime-checks.ts'
+import { checkReadiness, checkTrialServer } from './server-checks.ts'
+
+interface DoctorCheckOptions {
+  /** A server to look at; none: the one here, if it runs. */
+  url?: string
+  /** Whether to start one for a moment. */
+  start?: true
+}
+
+export async function runDoctorChecks({ url, start }: DoctorCheckOptions): Promise<Finding[]> {
+  const settings = loadConfig()
+  const programs = [
+    checkNode(),
+    checkPackages(),
+    await checkPython('config' in settings ? settings.config.PYTHON : undefined),
+    await checkLibrary(),
+    checkMachine(),
+  ]
+  if (!('config' in settings)) return [...programs, settings.finding]
+  const { config } = settings
+  const places = [
+    ok('Settings', 'can be read'),
+    await checkRedis(config),
+    await checkPort(config),
+    await checkDisk(config),
+    await checkDataDirOwner(config),
+  ]
+  const looked =
+    url ?? config.SERVER_URL ?? ((await isServerRunning(getLocalUrl(config))) ? getLocalUrl(config) : undefined)
+  return [
+    ...programs,
+    ...places.filter((finding) => finding !== undefined),
+    ...(looked === undefined ? [] : [await checkReadiness(looked.replace(/\/$/, ''))]),
+    ...(start ? [await checkTrialServer()] : []),
+  ]
+}
+
+function loadConfig(): { config: ServerConfig } | { finding: Finding } {
+  try {
+    return { config: readConfig() }
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return { finding: fail('Settings', error.message, 'correct them in the environment or in .env') }
+  }
+}

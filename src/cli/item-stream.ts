@@ -1,0 +1,107 @@
+/** Items one after another, asked for in handfuls. */
+import { z } from 'zod'
+import type { ApiClient } from './api-client.ts'
+import { CliError } from './cli-error.ts'
+
+const ItemResponse = z.object({
+  id: z.string(),
+  task: z.string(),
+  category: z.string(),
+  difficulty: z.number().nullable(),
+  messages: z.array(z.object({ role: z.string(), content: z.string() })),
+})
+export type FetchedItem = z.infer<typeof ItemResponse>
+
+const ItemListResponse = z.object({ items: z.array(ItemResponse) })
+
+const REQUEST_CHUNK_SIZE = 32
+/** Items in a row that cannot be made before the whole is given up. */
+const MAX_CONSECUTIVE_FAILURES = 20
+
+interface TaskItemsParams {
+  tasks: string[]
+  count: number
+  seed: number
+  /** Difficulty or config of each. */
+  recipe: object
+  /** Told of each item that could not be made in time; the next seed takes its place. */
+  onItemSkipped: (line: string) => void
+}
+
+/** Task after task in turn, each with the next seed: the same call gives the same items. */
+export async function* streamTaskItems(
+  server: ApiClient,
+  { tasks, count, seed, recipe, onItemSkipped: onLost }: TaskItemsParams,
+): AsyncGenerator<FetchedItem> {
+  if (tasks.length === 0) throw new CliError('There is no such task', { exitCode: 2 })
+  const lines = tasks.map((task, k) => {
+    const mine = Math.ceil((count - k) / tasks.length)
+    return streamSingleTask(server, { task, count: mine, seed, recipe, onItemSkipped: onLost })
+  })
+  for (let k = 0; k < count; k++) {
+    const next = await lines[k % tasks.length]?.next()
+    if (next && !next.done) yield next.value
+  }
+}
+
+interface SingleTaskParams extends Omit<TaskItemsParams, 'tasks'> {
+  task: string
+}
+
+/** The items of one task. */
+async function* streamSingleTask(
+  server: ApiClient,
+  { task, count, seed, recipe, onItemSkipped: onLost }: SingleTaskParams,
+): AsyncGenerator<FetchedItem> {
+  let next = seed
+  for (let given = 0, lost = 0; given < count; ) {
+    const seeds = Array.from({ length: Math.min(REQUEST_CHUNK_SIZE, count - given) }, () => next++)
+    for (const item of await fetchItemChunk(server, { task, recipe, seeds })) {
+      if (item.made) {
+        given++
+        lost = 0
+        yield item.made
+      } else {
+        onLost(`${task} with seed ${item.seed} could not be made in time and is left out`)
+        if (++lost >= MAX_CONSECUTIVE_FAILURES)
+          throw new CliError(`${task}: ${lost} items in a row could not be made in time`)
+      }
+    }
+  }
+}
+
+interface ItemChunkParams {
+  task: string
+  recipe: object
+  seeds: number[]
+}
+
+/** All at once; if one cannot be made, one by one. */
+async function fetchItemChunk(
+  server: ApiClient,
+  { task, recipe, seeds }: ItemChunkParams,
+): Promise<{ seed: number; made?: FetchedItem }[]> {
+  try {
+    const { items } = await server.callWithRetry(ItemListResponse, 'POST', '/items', { task, ...recipe, seeds })
+    return items.map((made, k) => ({ made, seed: seeds[k] ?? 0 }))
+  } catch (error) {
+    if (!(error instanceof CliError) || error.code !== 'make_timeout') throw error
+    if (seeds.length === 1) return seeds.map((seed) => ({ seed }))
+  }
+  const each: { seed: number; made?: FetchedItem }[] = []
+  for (const seed of seeds) each.push(...(await fetchItemChunk(server, { task, recipe, seeds: [seed] })))
+  return each
+}
+
+/** The next items of a run; each is handed out once. */
+export async function* streamRunItems(server: ApiClient, run: string, count: number): AsyncGenerator<FetchedItem> {
+  for (let given = 0; given < count; ) {
+    const { items } = await server.callWithRetry(ItemListResponse, 'POST', '/items', {
+      run,
+      count: Math.min(REQUEST_CHUNK_SIZE, count - given),
+    })
+    if (items.length === 0) throw new CliError(`The run ${run} gives no more items now: it waits for its trainer`)
+    given += items.length
+    yield* items
+  }
+}

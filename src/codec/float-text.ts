@@ -1,0 +1,129 @@
+/**
+ * Numbers of a float32 as a JSON list that gives back each of them, also as a double: in 17 digits, which is enough for
+ * every double. JSON.stringify looks for the fewest digits, which takes twice as long; log-probabilities are most of a batch.
+ */
+
+import { sharedScratchBuffer } from './shared-scratch-buffer.ts'
+
+/** `-0.00000dddddddddddddddddd,` and what String writes. */
+const MAX_CHARS_PER_FLOAT = 32
+const [COMMA, MINUS, ZERO, POINT, OPEN, CLOSE] = [0x2c, 0x2d, 0x30, 0x2e, 0x5b, 0x5d]
+
+/** Sizes written by hand: ten to the power of -6 up to ten, so that all digits are an integer after one product. */
+const FIXED_NOTATION_MIN = 1e-6
+const FIXED_NOTATION_LIMIT = 10
+/** Splits a double in two halves (Dekker 1971). */
+const DEKKER_SPLITTER = 2 ** 27 + 1
+const SIGNIFICANT_DIGITS = 17
+/** Whole numbers below it are written with all of their digits. */
+const EXACT_INTEGER_LIMIT = 2 ** 53
+const TEN_TO_THE_8 = 1e8
+const TEN_TO_THE_4 = 10_000
+
+/** Powers of ten, exact, in two halves of 26 bits at most: of a float32, which has 24, their products are exact too. */
+const POWERS_OF_TEN = Array.from({ length: 23 }, (_, k) => Number(`1e${k}`))
+const POWER_UPPER_HALVES = Float64Array.from(POWERS_OF_TEN, upperHalf)
+const POWER_LOWER_HALVES = Float64Array.from(POWERS_OF_TEN, (power) => power - upperHalf(power))
+
+/** The four digits of each number below 10,000: a look-up takes a third of four divisions. */
+const FOUR_DIGITS = Buffer.from(
+  Array.from({ length: TEN_TO_THE_4 }, (_, k) => String(k).padStart(4, '0')).join(''),
+  'latin1',
+)
+
+/** What is not finite becomes null. */
+export function formatFloat32List(values: Float32Array): string {
+  const text = sharedScratchBuffer(values.length * MAX_CHARS_PER_FLOAT + 2)
+  text[0] = OPEN
+  let at = 1
+  for (let k = 0; k < values.length; k++) {
+    const x = values[k] ?? 0
+    const size = Math.abs(x)
+    if (size >= FIXED_NOTATION_MIN && size < FIXED_NOTATION_LIMIT) {
+      if (x < 0) text[at++] = MINUS
+      at = writeDigits(text, at, size)
+    } else at += text.write(formatNumber(x), at, 'latin1')
+    text[at++] = COMMA
+  }
+  if (values.length > 0) at-- // the last comma gives way
+  text[at] = CLOSE
+  return text.toString('latin1', 0, at + 1)
+}
+
+/** The same for any doubles. */
+export function formatFloat64List(values: number[]): string {
+  return values.some((x) => Math.abs(x) >= EXACT_INTEGER_LIMIT)
+    ? `[${values.map(formatNumber).join()}]`
+    : JSON.stringify(values)
+}
+
+/**
+ * From 2^53 on with an exponent: String writes 2^60 as 1152921504606847000, which is read as 2^60 where all numbers are
+ * doubles, but as another number by who knows large integers, as Python does.
+ */
+function formatNumber(x: number): string {
+  if (!Number.isFinite(x)) return 'null'
+  return Math.abs(x) < EXACT_INTEGER_LIMIT ? String(x) : x.toExponential()
+}
+
+/** Gives the place behind the last digit. */
+function writeDigits(text: Buffer, from: number, size: number): number {
+  let at = from
+  const zeros = countLeadingZeros(size)
+  const power = SIGNIFICANT_DIGITS - 1 + zeros
+  const [upper, lower] = [size * (POWER_UPPER_HALVES[power] ?? 0), size * (POWER_LOWER_HALVES[power] ?? 0)]
+  // The digits as an integer, which is no double but the sum of two.
+  const high = upper + lower
+  const low = upper - high + lower
+  let head = Math.floor(high / TEN_TO_THE_8)
+  let tail = high - head * TEN_TO_THE_8 + Math.round(low)
+  if (tail < 0) {
+    tail += TEN_TO_THE_8
+    head--
+  } else if (tail >= TEN_TO_THE_8) {
+    tail -= TEN_TO_THE_8
+    head++
+  }
+  const first = Math.floor(head / TEN_TO_THE_8)
+  if (zeros > 0) {
+    text[at++] = ZERO
+    text[at++] = POINT
+    for (let k = 1; k < zeros; k++) text[at++] = ZERO
+    text[at++] = ZERO + first
+  } else {
+    text[at++] = ZERO + first
+    text[at++] = POINT
+  }
+  writeEightDigits(text, at, head - first * TEN_TO_THE_8)
+  writeEightDigits(text, at + 8, tail)
+  at += 16
+  while (text[at - 1] === ZERO) at--
+  return text[at - 1] === POINT ? at - 1 : at
+}
+
+/** Zeros before the first digit, that before the point among them. */
+function countLeadingZeros(size: number): number {
+  if (size >= 0.01) return size >= 1 ? 0 : size >= 0.1 ? 1 : 2
+  return size >= 1e-3 ? 3 : size >= 1e-4 ? 4 : size >= 1e-5 ? 5 : 6
+}
+
+/** The part of a power of ten that its upper 26 bits make: rounded to where 27 bits end. */
+function upperHalf(power: number): number {
+  const wide = DEKKER_SPLITTER * power
+  return wide - (wide - power)
+}
+
+function writeEightDigits(text: Buffer, at: number, value: number): void {
+  const x = value >>> 0
+  const upper = (x / TEN_TO_THE_4) >>> 0
+  writeFourDigits(text, at, upper)
+  writeFourDigits(text, at + 4, x - upper * TEN_TO_THE_4)
+}
+
+function writeFourDigits(text: Buffer, at: number, value: number): void {
+  const from = 4 * value
+  text[at] = FOUR_DIGITS[from] ?? ZERO
+  text[at + 1] = FOUR_DIGITS[from + 1] ?? ZERO
+  text[at + 2] = FOUR_DIGITS[from + 2] ?? ZERO
+  text[at + 3] = FOUR_DIGITS[from + 3] ?? ZERO
+}

@@ -1,0 +1,142 @@
+/** Lists of numbers as they come in: JSON, or bytes in base64 with their type. Little-endian, as numpy writes them. */
+
+import { detachBuffer } from './detach-buffer.ts'
+import { isNumberArray, type NumberArray } from './number-lists/number-array.ts'
+
+/** Bytes of one number. */
+export const DTYPE_BYTES = { int32: 4, float32: 4, uint8: 1, int16: 2, float64: 8 } as const
+export type Dtype = keyof typeof DTYPE_BYTES
+
+/** Numbers as bytes in base64, with its padding. */
+export interface Base64Array {
+  dtype: Dtype
+  data: string
+}
+
+/** JSON Schema of such numbers, for the API's document. */
+export const BASE64_ARRAY_SCHEMA = {
+  type: 'object',
+  properties: {
+    dtype: { type: 'string', enum: Object.keys(DTYPE_BYTES) },
+    data: { type: 'string', contentEncoding: 'base64', description: 'The numbers’ bytes, little-endian, in base64' },
+  },
+  required: ['dtype', 'data'],
+  additionalProperties: false,
+}
+
+/** A list as JSON has it, or as it was read from the bytes of a large body: there NaN stands for null. */
+export type NumberList = (number | null)[] | NumberArray
+
+/** Whether a value wants to be read as typed data: then it must be. */
+export function looksLikeBase64Array(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const { dtype, data, ...more } = value as Record<string, unknown> // an object, as was seen
+  return (
+    typeof dtype === 'string' &&
+    Object.hasOwn(DTYPE_BYTES, dtype) &&
+    typeof data === 'string' &&
+    Object.keys(more).length === 0
+  )
+}
+
+/** Whether it can be read: decoding passes over what is no base64, so that less comes out than was announced. */
+export function isBase64Array(value: unknown): value is Base64Array {
+  if (!looksLikeBase64Array(value)) return false
+  const typed = value as Base64Array // as it looks
+  const { dtype, data } = typed
+  if (data.length % 4 !== 0 || data.includes('-') || data.includes('_')) return false // base64url is decoded, too
+  const bytes = base64ByteLength(data)
+  return bytes % DTYPE_BYTES[dtype] === 0 && getOrDecodeBytes(typed).byteLength === bytes
+}
+
+/** Numbers that JSON keeps, as tokens have to be: it rounds whole ones beyond these, and 1e400 is read as infinite. */
+export function isSafeNumberList(value: unknown): value is NumberList {
+  if (value instanceof Int32Array) return true
+  if (isNumberArray(value)) return areSafeNumbers(value)
+  if (!Array.isArray(value)) return false
+  const { length } = value
+  for (let k = 0; k < length; k++) {
+    const x: unknown = value[k]
+    if (typeof x !== 'number' || !(Math.abs(x) <= Number.MAX_SAFE_INTEGER)) return false
+  }
+  return true
+}
+
+/** A null, which is NaN, is within no bounds. */
+function areSafeNumbers(values: NumberArray): boolean {
+  const { length } = values
+  for (let k = 0; k < length; k++) {
+    if (!(Math.abs(values[k] ?? 0) <= Number.MAX_SAFE_INTEGER)) return false
+  }
+  return true
+}
+
+/** Finite numbers and nulls. Those read from the bytes of a body are: 20 digits and 40 places are less than a double holds. */
+export function isFiniteNumberList(value: unknown): value is NumberList {
+  if (isNumberArray(value)) return true
+  if (!Array.isArray(value)) return false
+  const { length } = value
+  for (let k = 0; k < length; k++) {
+    const x: unknown = value[k]
+    if (x !== null && !Number.isFinite(x)) return false
+  }
+  return true
+}
+
+/** Whether numbers are a list, and not typed. */
+export function isNumberList(array: NumberList | Base64Array): array is NumberList {
+  return Array.isArray(array) || isNumberArray(array)
+}
+
+/** How many numbers there are. */
+export function countNumbers(array: NumberList | Base64Array): number {
+  return isNumberList(array) ? array.length : base64ByteLength(array.data) / DTYPE_BYTES[array.dtype]
+}
+
+function base64ByteLength(base64: string): number {
+  return (base64.length / 4) * 3 - (base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0)
+}
+
+export type TypedNumbers = Int32Array | Float32Array | Uint8Array | Int16Array | Float64Array
+
+/** The numbers in `bytes`, which begin at a multiple of 8 in their buffer. */
+export function viewAsNumbers(dtype: Dtype, { buffer, byteOffset, byteLength: bytes }: Uint8Array): TypedNumbers {
+  switch (dtype) {
+    case 'int32':
+      return new Int32Array(buffer, byteOffset, bytes / 4)
+    case 'float32':
+      return new Float32Array(buffer, byteOffset, bytes / 4)
+    case 'int16':
+      return new Int16Array(buffer, byteOffset, bytes / 2)
+    case 'uint8':
+      return new Uint8Array(buffer, byteOffset, bytes)
+    case 'float64':
+      return new Float64Array(buffer, byteOffset, bytes / 8)
+  }
+}
+
+/** Aligned. Decoded once, however often it is asked for. */
+export function getOrDecodeBytes(typed: Base64Array): Uint8Array {
+  let bytes = DECODED_BYTES.get(typed)
+  if (!bytes) {
+    bytes = alignTo8Bytes(Buffer.from(typed.data, 'base64'))
+    DECODED_BYTES.set(typed, bytes)
+  }
+  return bytes
+}
+
+/** The same bytes, or a copy of them, that begin at a multiple of 8 in their buffer. */
+export function alignTo8Bytes(bytes: Uint8Array): Uint8Array {
+  return bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes)
+}
+
+/** Gives the memory of numbers back that nobody reads any more: see release. */
+export function detachNumbers(array: NumberList | Base64Array): void {
+  if (isNumberArray(array)) detachBuffer(array)
+  if (isNumberList(array)) return
+  const bytes = DECODED_BYTES.get(array)
+  if (bytes) detachBuffer(bytes)
+  DECODED_BYTES.delete(array)
+}
+
+const DECODED_BYTES = new WeakMap<Base64Array, Uint8Array>()

@@ -1,0 +1,150 @@
+/** The engine on the real library: one zygote, a pool of hosts that make items and another that scores answers. */
+import { ServiceError } from '../contract/errors.ts'
+import type { Config } from '../contract/recipe.ts'
+import type { DatasetEntry } from '../scorers/scorer.ts'
+import type { DatasetPosition, Engine, EngineHealth, TaskDefinition } from './engine.ts'
+import { type EngineOutcome, unwrapOutcome } from './outcome.ts'
+import { PythonWorkerPool } from './python-worker-pool.ts'
+import { SandboxLayerRegistry, type SandboxLayers } from './sandbox-layers.ts'
+import { ENGINE_VERSION } from './version.ts'
+import { type PythonWorkerKind, Zygote } from './zygote.ts'
+
+export interface PythonEngineOptions {
+  /** The interpreter that has the library. */
+  pythonPath: string
+  /** Hosts of each kind. */
+  workersPerPool: number
+  scoreDeadlineMs: number
+  makeDeadlineMs: number
+  onHealth?: (health: EngineHealth) => void
+  /** The first host of a kind is up, or hosts of that kind are walled in another way than before. */
+  onSandboxLayers?: (kind: PythonWorkerKind, layers: SandboxLayers) => void
+}
+
+const QUERY_DEADLINE_MS = 10_000
+/** Items that one host makes in a row before another may help. */
+const ITEM_CHUNK_SIZE = 16
+const MAX_CACHED_CONFIGS = 10_000
+
+export class PythonEngine implements Engine {
+  readonly version = ENGINE_VERSION
+  readonly #options: PythonEngineOptions
+  readonly #itemPool: PythonWorkerPool
+  readonly #scorePool: PythonWorkerPool
+  readonly #startup = Promise.withResolvers<void>()
+  readonly #canonicalConfigs = new Map<string, Config>()
+  readonly #layerRegistry = new SandboxLayerRegistry()
+  #zygote: Zygote | undefined
+  #health: EngineHealth = { ok: false, detail: 'the library is starting' }
+  #tasks: Record<string, TaskDefinition> | undefined
+
+  constructor(options: PythonEngineOptions) {
+    this.#options = options
+    const up = () => (this.#health.ok ? this.#zygote : undefined)
+    this.#itemPool = new PythonWorkerPool('items', options.workersPerPool, up)
+    this.#scorePool = new PythonWorkerPool('score', options.workersPerPool, up)
+    this.#zygote = new Zygote(options.pythonPath, {
+      onWorkerConnected: (kind, pid, socket, layers) => {
+        if (this.#layerRegistry.record(kind, layers)) options.onSandboxLayers?.(kind, layers)
+        this.#getPool(kind).addWorker(pid, socket)
+      },
+      onForkFailed: (kind, reason) => this.#getPool(kind).handleForkFailure(reason),
+      onReady: (version) => this.#handleZygoteReady(version),
+      onExit: (reason) => this.#handleZygoteExit(reason),
+    })
+  }
+
+  async waitUntilStarted(): Promise<void> {
+    await this.#startup.promise
+  }
+
+  health(): EngineHealth {
+    return this.#health
+  }
+
+  sandboxLayers(): SandboxLayers {
+    return this.#layerRegistry.getCombined()
+  }
+
+  assertReady(): void {
+    if (!this.#health.ok)
+      throw new ServiceError('engine_unavailable', `The engine is down: ${this.#health.detail}`, { retryAfter: 2 })
+  }
+
+  pythonWorkers(): ReturnType<Engine['pythonWorkers']> {
+    const count = (pool: PythonWorkerPool) => ({ alive: pool.workerCount, kills: pool.kills, ends: { ...pool.exits } })
+    return { items: count(this.#itemPool), score: count(this.#scorePool) }
+  }
+
+  async tasks(): Promise<Record<string, TaskDefinition>> {
+    if (!this.#tasks) {
+      const [outcome] = await this.#itemPool.run(
+        { request: { op: 'tasks' }, task: '', deadlineMs: QUERY_DEADLINE_MS },
+        [null],
+      )
+      const { tasks } = unwrapOutcome(outcome) as { tasks: Record<string, TaskDefinition> } // as host.py describes them
+      this.#tasks = tasks
+    }
+    return this.#tasks
+  }
+
+  async canonicalizeConfig(task: string, config: Config): Promise<Config> {
+    const key = `${task} ${JSON.stringify(config)}`
+    let known = this.#canonicalConfigs.get(key)
+    if (!known) {
+      const request = { request: { op: 'config', task }, task, deadlineMs: QUERY_DEADLINE_MS }
+      const [outcome] = await this.#itemPool.run(request, [config])
+      known = unwrapOutcome(outcome) as Config // library.canonical gives an object
+      if (this.#canonicalConfigs.size >= MAX_CACHED_CONFIGS) this.#canonicalConfigs.clear()
+      this.#canonicalConfigs.set(key, known)
+    }
+    return known
+  }
+
+  async generateItems(task: string, config: Config, places: DatasetPosition[]): Promise<EngineOutcome[]> {
+    const batch = { request: { op: 'items', task, config }, task, deadlineMs: this.#options.makeDeadlineMs }
+    const chunks: DatasetPosition[][] = []
+    for (let k = 0; k < places.length; k += ITEM_CHUNK_SIZE) chunks.push(places.slice(k, k + ITEM_CHUNK_SIZE))
+    return (await Promise.all(chunks.map((chunk) => this.#itemPool.run(batch, chunk)))).flat()
+  }
+
+  score(task: string, config: Config, seed: number, entry: DatasetEntry, answers: string[]): Promise<EngineOutcome[]> {
+    const request = { op: 'score', task, config, seed, entry }
+    return this.#scorePool.run({ request, task, deadlineMs: this.#options.scoreDeadlineMs }, answers)
+  }
+
+  async close(): Promise<void> {
+    const zygote = this.#zygote
+    this.#zygote = undefined
+    this.#itemPool.close()
+    this.#scorePool.close()
+    await zygote?.close()
+  }
+
+  #getPool(kind: PythonWorkerKind): PythonWorkerPool {
+    return kind === 'items' ? this.#itemPool : this.#scorePool
+  }
+
+  #handleZygoteReady(version: string): void {
+    if (version !== ENGINE_VERSION) {
+      this.#handleZygoteExit(`reasoning-gym ${version} is installed where ${ENGINE_VERSION} is wanted`)
+      return
+    }
+    this.#setHealth({ ok: true })
+    this.#itemPool.forkAll()
+    this.#scorePool.forkAll()
+    this.#startup.resolve()
+  }
+
+  #handleZygoteExit(reason: string): void {
+    this.#setHealth({ ok: false, detail: reason })
+    this.#itemPool.failQueued(reason)
+    this.#scorePool.failQueued(reason)
+    this.#startup.resolve()
+  }
+
+  #setHealth(health: EngineHealth): void {
+    this.#health = health
+    this.#options.onHealth?.(health)
+  }
+}

@@ -1,0 +1,179 @@
+/** The hosts of one kind and the batches that wait for them. */
+import type { Socket } from 'node:net'
+import type { PythonWorkerExitCause } from './engine.ts'
+import type { EngineOutcome } from './outcome.ts'
+import { PythonWorker, type PythonWorkerRequest } from './python-worker.ts'
+import type { PythonWorkerKind, Zygote } from './zygote.ts'
+
+/** A host that is busy for longer leaves the pool's count, and a fork takes its place. */
+const SLOW_WORKER_THRESHOLD_MS = 30
+/** The bound of that: hosts for each one that was asked for. Half of them is more than two hanging answers for each core. */
+const MAX_GROWTH_FACTOR = 8
+const MAX_QUEUED_UNITS = 50_000
+const IDLE_RETIREMENT_MS = 5_000
+/** What ended a host as it began (no memory, no room on the disk) would end the next one at once. */
+const FORK_RETRY_DELAY_MS = 1_000
+
+/**
+ * A batch goes to an idle host at once, else it waits in line. A batch of a task that already has half of all possible
+ * hosts at work lets others pass. A stuck host is killed; its other units go to the head of the line.
+ */
+export class PythonWorkerPool {
+  readonly #kind: PythonWorkerKind
+  readonly #size: number
+  readonly #zygote: () => Zygote | undefined
+  readonly #workers = new Set<PythonWorker>()
+  readonly #idleWorkers: PythonWorker[] = []
+  #queue: PythonWorkerRequest[] = []
+  #queuedUnits = 0
+  #pendingForks = 0
+  #growthTimer: NodeJS.Timeout | undefined
+  kills = 0
+  readonly exits: Record<PythonWorkerExitCause, number> = { timeout: 0, crashed: 0, engine_ended: 0 }
+
+  constructor(kind: PythonWorkerKind, size: number, zygote: () => Zygote | undefined) {
+    this.#kind = kind
+    this.#size = size
+    this.#zygote = zygote
+  }
+
+  get workerCount(): number {
+    return this.#workers.size
+  }
+
+  /** One outcome for each unit, in order; never rejects. */
+  async run(batch: Omit<PythonWorkerRequest, 'units'>, units: unknown[]): Promise<EngineOutcome[]> {
+    if (!this.#zygote()) return units.map(() => unavailableOutcome('the engine is down'))
+    if (this.#queuedUnits + units.length > MAX_QUEUED_UNITS)
+      return units.map(() => unavailableOutcome('too much work is waiting'))
+    const outcomes: Promise<EngineOutcome>[] = []
+    const own = units.map((unit) => {
+      const { promise, resolve } = Promise.withResolvers<EngineOutcome>()
+      outcomes.push(promise)
+      return { unit, settle: resolve }
+    })
+    if (own.length > 0) this.#enqueue({ ...batch, units: own })
+    return Promise.all(outcomes)
+  }
+
+  /** Forks the pool's hosts; called when the zygote is ready. */
+  forkAll(): void {
+    this.#pendingForks = 0
+    for (let k = this.#workers.size; k < this.#size; k++) this.#fork()
+  }
+
+  addWorker(pid: number, socket: Socket): void {
+    this.#pendingForks = Math.max(0, this.#pendingForks - 1)
+    const host = new PythonWorker(pid, socket, {
+      onIdle: (free) => this.#handleIdle(free),
+      onDeadlineExceeded: (stuck) => {
+        this.kills++
+        this.#zygote()?.kill(stuck.pid)
+      },
+      onExit: (gone, rest) => this.#handleExit(gone, rest),
+    })
+    this.#workers.add(host)
+    this.#handleIdle(host)
+  }
+
+  /** A fork came to nothing: another takes its place after a pause. Where there is no host, nobody waits that long. */
+  handleForkFailure(reason: string): void {
+    if (this.#workers.size === 0) this.failQueued(reason)
+    setTimeout(() => {
+      this.#pendingForks = Math.max(0, this.#pendingForks - 1)
+      if (this.#workers.size + this.#pendingForks < this.#size) this.#fork()
+    }, FORK_RETRY_DELAY_MS).unref()
+  }
+
+  /** Settles all that waits: the engine is down. */
+  failQueued(detail: string): void {
+    const waiting = this.#queue
+    this.#queue = []
+    this.#queuedUnits = 0
+    for (const batch of waiting) for (const { settle } of batch.units) settle(unavailableOutcome(detail))
+  }
+
+  close(): void {
+    clearInterval(this.#growthTimer)
+    this.failQueued('the server is closing')
+  }
+
+  #enqueue(batch: PythonWorkerRequest): void {
+    this.#queue.push(batch)
+    this.#queuedUnits += batch.units.length
+    this.#dispatch()
+  }
+
+  #dispatch(): void {
+    while (this.#idleWorkers.length > 0 && this.#queue.length > 0) {
+      const at = this.#queue.findIndex((batch) => this.#isBelowTaskLimit(batch.task))
+      const batch = at < 0 ? undefined : this.#queue.splice(at, 1)[0]
+      if (!batch) break
+      this.#queuedUnits -= batch.units.length
+      this.#idleWorkers.pop()?.assign(batch)
+    }
+    if (this.#queue.length > 0)
+      this.#growthTimer ??= setInterval(() => this.#growIfSlow(), SLOW_WORKER_THRESHOLD_MS / 2)
+  }
+
+  #isBelowTaskLimit(task: string): boolean {
+    let running = 0
+    for (const host of this.#workers) if (host.task === task) running++
+    return running < Math.max(1, (this.#size * MAX_GROWTH_FACTOR) / 2)
+  }
+
+  /** While something waits: slow hosts are made up for by forks. */
+  #growIfSlow(): void {
+    if (this.#queue.length === 0) {
+      clearInterval(this.#growthTimer)
+      this.#growthTimer = undefined
+      return
+    }
+    const now = performance.now()
+    const slow = [...this.#workers].filter(
+      (host) => host.task !== undefined && now - host.busySince > SLOW_WORKER_THRESHOLD_MS,
+    ).length
+    // Who stands behind a slow host may be slow as well: they are all let through at once, not two by two.
+    const wanted = Math.min(this.#size + slow + Math.min(slow, 1) * this.#queue.length, this.#size * MAX_GROWTH_FACTOR)
+    for (let k = this.#workers.size + this.#pendingForks; k < wanted; k++) this.#fork()
+  }
+
+  #fork(): void {
+    const zygote = this.#zygote()
+    if (!zygote) return
+    this.#pendingForks++
+    zygote.fork(this.#kind)
+  }
+
+  #handleIdle(host: PythonWorker): void {
+    this.#idleWorkers.push(host)
+    this.#dispatch()
+    if (this.#workers.size > this.#size) setTimeout(() => this.#retireIfIdle(host), IDLE_RETIREMENT_MS).unref()
+  }
+
+  #retireIfIdle(host: PythonWorker): void {
+    const at = this.#idleWorkers.indexOf(host)
+    if (at < 0 || this.#workers.size <= this.#size) return
+    this.#idleWorkers.splice(at, 1)
+    host.retire()
+  }
+
+  #handleExit(host: PythonWorker, rest: PythonWorkerRequest | undefined): void {
+    this.#workers.delete(host)
+    const cause = this.#zygote() ? host.exitCause : 'engine_ended'
+    if (cause) this.exits[cause]++
+    const at = this.#idleWorkers.indexOf(host)
+    if (at >= 0) this.#idleWorkers.splice(at, 1)
+    if (rest) {
+      this.#queue.unshift(rest)
+      this.#queuedUnits += rest.units.length
+    }
+    if (this.#workers.size + this.#pendingForks < this.#size) this.#fork()
+    if (!this.#zygote()) this.failQueued('the engine has ended')
+    else this.#dispatch()
+  }
+}
+
+function unavailableOutcome(detail: string): EngineOutcome {
+  return { kind: 'lost', reason: 'unavailable', detail }
+}

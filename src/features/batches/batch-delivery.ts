@@ -1,0 +1,117 @@
+/** Batches go out: composed with the first call for a step, waited for, read again, acknowledged. */
+
+import type { BatchRequest, RankSlice, StoredBatch } from '../../contract/batch.ts'
+import { ServiceError } from '../../contract/errors.ts'
+import type { GroupCompletionListener } from '../rollouts/group-completion-listener.ts'
+import { runRestoredError } from '../rollouts/submission-errors.ts'
+import type { ResolvedRun } from '../runs/resolved-run.ts'
+import type { Runs } from '../runs/runs.ts'
+import { type BatchRepository, type ComposeBatchResult, MAX_OPEN_BATCHES } from './repository.ts'
+
+/** News can be lost while Redis is away: a waiting call looks by itself as often. */
+const POLL_INTERVAL_MS = 2000
+
+interface BatchDeliveryDeps {
+  runs: Runs
+  batches: BatchRepository
+  completions: GroupCompletionListener
+}
+
+export type DeliveryResult =
+  | { kind: 'batch'; run: ResolvedRun; batch: StoredBatch }
+  | { kind: 'missing'; missing: number; queued: number }
+
+export class BatchDelivery {
+  readonly #deps: BatchDeliveryDeps
+
+  constructor(parts: BatchDeliveryDeps) {
+    this.#deps = parts
+  }
+
+  /** The batch of a step, or what is missing after `waitMs`. Throws `batch_acknowledged`, `too_many_open_batches`. */
+  async waitForBatch(runName: string, ask: BatchRequest, waitMs: number, signal: AbortSignal): Promise<DeliveryResult> {
+    const { runs, completions } = this.#deps
+    for (const until = performance.now() + waitMs; ; ) {
+      const run = await runs.require(runName)
+      const left = until - performance.now()
+      const news = left > 0 ? completions.waitForAnyGroup(run, Math.min(left, POLL_INTERVAL_MS)) : undefined
+      const gone = () => news?.cancel()
+      signal.addEventListener('abort', gone, { once: true })
+      try {
+        const composed = await this.#compose(run, ask)
+        if (composed.kind === 'batch') return { ...composed, run }
+        if (composed.kind === 'missing' && (!news || signal.aborted || completions.closed)) return composed
+        await news?.promise
+      } finally {
+        signal.removeEventListener('abort', gone)
+        news?.cancel()
+      }
+    }
+  }
+
+  /** A composed batch. Throws `unknown_batch`. */
+  async requireBatch(runName: string, step: number): Promise<{ run: ResolvedRun; batch: StoredBatch }> {
+    const run = await this.#deps.runs.require(runName)
+    const batch = await this.#deps.batches.get(run, step)
+    if (!batch) throw new ServiceError('unknown_batch', `Run ${runName} has no open batch for step ${step}`)
+    return { run, batch }
+  }
+
+  /** Whether all have acknowledged now. Throws `unknown_batch`. */
+  async acknowledge(runName: string, step: number, share: RankSlice | undefined): Promise<boolean> {
+    const run = await this.#deps.runs.require(runName)
+    const acknowledged = await this.#deps.batches.acknowledge(run, step, share, run.settings.keep_groups)
+    switch (acknowledged) {
+      case 'acknowledged':
+        return true
+      case 'waiting':
+        return false
+      case 'unknown':
+        throw new ServiceError('unknown_batch', `Run ${runName} has no batch for step ${step}`)
+      case 'epoch':
+        throw runRestoredError(runName)
+    }
+  }
+
+  async #compose(
+    run: ResolvedRun,
+    ask: BatchRequest,
+  ): Promise<Extract<ComposeBatchResult, { kind: 'batch' | 'missing' }>> {
+    const { settings, name } = run
+    const composed = await this.#deps.batches.compose(run, {
+      step: ask.step,
+      ...resolveThresholds(ask, settings.batch_size),
+      policyVersion: ask.policy_version ?? ask.step,
+      maxLag: settings.max_policy_lag,
+      balance: ask.balance,
+      unscored: settings.unscored_rollouts,
+      maxRetainedGroups: settings.keep_groups,
+    })
+    switch (composed.kind) {
+      case 'batch':
+      case 'missing':
+        return composed
+      case 'acknowledged':
+        throw new ServiceError(
+          'batch_acknowledged',
+          `Step ${ask.step} of run ${name} is acknowledged; ask for a later step`,
+        )
+      case 'too_many':
+        throw new ServiceError(
+          'too_many_open_batches',
+          `${MAX_OPEN_BATCHES} steps of run ${name} wait: POST …/batches/{step}/ack`,
+        )
+      case 'epoch':
+        throw runRestoredError(name)
+    }
+  }
+}
+
+/** How many rollouts a batch wants, and with how many it is composed all the same. */
+function resolveThresholds(
+  { min_sequences, final }: BatchRequest,
+  batchSize: number,
+): { wanted: number; least: number } {
+  const least = final ? 1 : (min_sequences ?? batchSize)
+  return { wanted: Math.max(batchSize, least), least }
+}

@@ -1,0 +1,104 @@
+/** A group as one line of a dump: the original environment's keys first, ours after them. */
+import { formatJsonLine } from '../../codec/json-lines.ts'
+import type { PromptMessage } from '../../contract/item.ts'
+import { type Recipe, toRecipeOutput } from '../../contract/recipe.ts'
+import type { Message } from '../../contract/rollout.ts'
+import type { GroupResult } from '../../grading/group.ts'
+import type { GroupMetadata, GroupTexts } from '../rollouts/group-payload.ts'
+import { isCounted } from './dump-rules.ts'
+
+export interface DumpedRollout {
+  conversation: Message[]
+  /** The reward. */
+  score: number
+  raw_score: number
+  advantage: number | null
+  answer: string | null
+  fault: string | null
+  finish_reason: string | null
+  length_tokens: number | null
+}
+
+/** What a line says. `rollouts` are the counted ones: the short and the unscored are left out, as in the original. */
+export interface DumpedGroup {
+  item_id: string
+  rollouts: DumpedRollout[]
+  group_id: string
+  recipe: ReturnType<typeof toRecipeOutput>
+  run: string
+  difficulty: number | null
+  policy_version: number | null
+}
+
+export interface GroupToDump {
+  run: string
+  group: string
+  recipe: Recipe
+  prompt: PromptMessage[]
+  about: GroupMetadata
+  texts: GroupTexts
+  result: GroupResult
+}
+
+export function buildDumpedGroup({ run, group, recipe, prompt, about, texts, result }: GroupToDump): DumpedGroup {
+  const rollouts = texts.rollouts.flatMap((rollout, k): DumpedRollout[] => {
+    const verdict = result.verdicts[k]
+    if (!verdict || !isCounted(verdict)) return []
+    return [
+      {
+        conversation: buildConversation(prompt, rollout),
+        score: verdict.reward,
+        raw_score: verdict.score,
+        advantage: verdict.advantage,
+        answer: verdict.answer,
+        fault: verdict.fault,
+        finish_reason: rollout.finish_reason ?? null,
+        length_tokens: about.rollouts[k]?.length ?? null,
+      },
+    ]
+  })
+  return {
+    item_id: recipe.task,
+    rollouts,
+    group_id: group,
+    recipe: toRecipeOutput(recipe),
+    run,
+    difficulty: recipe.difficulty,
+    policy_version: about.policy_version,
+  }
+}
+
+/** One line of JSON, with its end. */
+export function encodeDumpLine(group: DumpedGroup): string {
+  return formatJsonLine({
+    ...group,
+    rollouts: group.rollouts.map((rollout) => ({
+      ...rollout,
+      score: toFloatJson(rollout.score),
+      raw_score: toFloatJson(rollout.raw_score),
+      advantage: toFloatJson(rollout.advantage),
+    })),
+    difficulty: toFloatJson(group.difficulty),
+  })
+}
+
+/** What the model was shown and what it said. A conversation that was sent whole is taken as it is. */
+function buildConversation(
+  prompt: PromptMessage[],
+  { completion, messages = [] }: GroupTexts['rollouts'][number],
+): Message[] {
+  if (completion !== undefined) return [...prompt, { role: 'assistant', content: completion }]
+  const begins = messages[0]?.role
+  return begins === 'assistant' || begins === 'tool' ? [...prompt, ...messages] : messages
+}
+
+/**
+ * A number that reads as a float everywhere: Python's json and Arrow take `1` for an integer, and Arrow then refuses
+ * a 0.5 further down the column.
+ */
+export function toFloatJson(value: number | null): unknown {
+  return value !== null && Number.isInteger(value) ? rawJson(`${value}.0`) : value
+}
+
+/** Of ES2026; Node has it, the compiler's library does not know it yet. */
+const rawJson = (JSON as unknown as { rawJSON(this: void, text: string): unknown }).rawJSON

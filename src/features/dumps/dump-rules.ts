@@ -1,0 +1,27 @@
+/** Which groups are dumped. */
+
+import type { DumpKind } from '../../contract/dump.ts'
+import type { RunSettings } from '../../contract/run.ts'
+import type { GroupVerdict } from '../../contract/verdict.ts'
+import type { GroupResult } from '../../grading/group.ts'
+
+export type DumpRules = Pick<RunSettings, 'dump_rollouts' | 'dump_failed_rollouts' | 'rollout_save_score_threshold'>
+
+export type CountedVerdict = Extract<GroupVerdict, { status: 'scored' }>
+
+/** Scored, and not skipped for being short: these are what a group is judged by, and what a dump holds. */
+export function isCounted(verdict: GroupVerdict): verdict is CountedVerdict {
+  return verdict.status === 'scored' && verdict.skipped === undefined
+}
+
+/** The files that a group goes to. Failed is judged by scores: a penalty that takes a right answer's reward is no failure. */
+export function selectDumpKinds({ status, verdicts }: GroupResult, rules: DumpRules): DumpKind[] {
+  if (status !== 'scored') return []
+  const counted = verdicts.filter(isCounted)
+  const above = counted.some(({ reward }) => reward > rules.rollout_save_score_threshold)
+  const failed = counted.length > 0 && counted.every(({ score }) => score === 0)
+  const kinds: DumpKind[] = []
+  if (rules.dump_rollouts === 'all' || (rules.dump_rollouts && above)) kinds.push('rollouts')
+  if (rules.dump_failed_rollouts && failed) kinds.push('failed')
+  return kinds
+}

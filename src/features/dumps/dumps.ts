@@ -1,0 +1,237 @@
+/**
+ * A run's dumps, from the scored group to the file.
+ *
+ *   offered   the worker that scored a group makes its line and takes room for it
+ *   waiting   the completion script adds it to the records of its run, or counts a refusal
+ *   frozen    100 (50) groups, or fewer after a quiet time, are fixed under the file's number
+ *   written   any attempt writes the same bytes under the same name; the first to say so lets the records go
+ *
+ * Each arrow is one script in the run's slot; a process that dies between two of them leaves work for the sweeper.
+ */
+import { promisify } from 'node:util'
+import { zstdCompress, zstdDecompress } from 'node:zlib'
+import type { Logger } from 'pino'
+import { type DumpFile, DumpKind, GROUPS_PER_FILE } from '../../contract/dump.ts'
+import { ServiceError } from '../../contract/errors.ts'
+import type { GroupResult } from '../../grading/group.ts'
+import type { Producer } from '../../platform/queue/producer.ts'
+import type { DumpRecordInput } from '../rollouts/repository.ts'
+import type { DumpFolder, OnWriteStep } from './dump-folder.ts'
+import { type DumpedGroup, encodeDumpLine } from './dump-record.ts'
+import { type DumpRules, selectDumpKinds } from './dump-rules.ts'
+import { formatDumpFileName, parseDumpFileName } from './file-name.ts'
+import { DumpRejectionLogger } from './rejection-logger.ts'
+import type { DumpedRunRef, DumpRepository, FrozenFile, WrittenFile } from './repository.ts'
+
+const compress = promisify(zstdCompress)
+const decompress = promisify(zstdDecompress)
+
+/** Groups between two lines of progress in the log. */
+const GROUPS_PER_PROGRESS_LOG = 10
+/** A frozen file whose job may be lost. */
+const LOST_JOB_TIMEOUT_MS = 15_000
+/** A run that has not grown for so long is looked at no more until it grows again. */
+const INACTIVE_RUN_MS = 60 * 60 * 1000
+const NO_TIME_LIMIT = Number.MAX_SAFE_INTEGER
+const FULL_FILES_ONLY = 0
+
+interface DumpsDeps {
+  repository: DumpRepository
+  folder: DumpFolder
+  producer: Producer
+  log: Logger
+  maxBytes: number
+  idleFlushMs: number
+}
+
+/** What the completion script did with the record of each kind: how many wait now, or that it was refused. */
+export type DumpAppendResult = number | 'refused'
+
+export class Dumps {
+  readonly folder: DumpFolder
+  readonly repository: DumpRepository
+  readonly #deps: DumpsDeps
+  readonly #rejectionLogger: DumpRejectionLogger
+
+  constructor(parts: DumpsDeps) {
+    this.#deps = parts
+    this.folder = parts.folder
+    this.repository = parts.repository
+    this.#rejectionLogger = new DumpRejectionLogger(parts.log)
+  }
+
+  /** The record of a group for its completion; undefined if it goes to no file, or if there is no room. */
+  async prepareRecord(
+    dumped: DumpedRunRef,
+    rules: DumpRules,
+    result: GroupResult,
+    group: () => Promise<DumpedGroup>,
+  ): Promise<DumpRecordInput | undefined> {
+    const kinds = selectDumpKinds(result, rules)
+    if (kinds.length === 0) return undefined
+    const line = Buffer.from(encodeDumpLine(await group()))
+    const record = await compress(line)
+    await this.repository.markOpen(dumped)
+    if (!(await this.repository.reserveBytes(line.length * kinds.length, this.#deps.maxBytes))) {
+      for (const kind of kinds) await this.repository.countRejection(dumped, kind)
+      this.#rejectionLogger.report(dumped.run, `the dumps have reached DUMPS_MAX_BYTES (${this.#deps.maxBytes})`)
+      return undefined
+    }
+    return { uuid: dumped.uuid, kinds, bytes: line.length, record }
+  }
+
+  /** After the completion of a group with an offer. `kept`: one for each kind, or undefined if it was done before. */
+  async handleAppendResults(
+    dumped: DumpedRunRef,
+    { kinds, bytes }: DumpRecordInput,
+    kept: DumpAppendResult[] | undefined,
+  ): Promise<void> {
+    for (const [k, kind] of kinds.entries()) {
+      const waiting = kept?.[k]
+      if (typeof waiting !== 'number') await this.repository.releaseBytes(bytes)
+      if (waiting === 'refused') this.#rejectionLogger.report(dumped.run, 'too many of its files could not be written')
+      if (typeof waiting !== 'number') continue
+      const of = GROUPS_PER_FILE[kind]
+      if (waiting % GROUPS_PER_PROGRESS_LOG === 0) {
+        this.#deps.log.info({ run: dumped.run, dump: kind }, `${waiting}/${of} groups to the next file`)
+      }
+      if (waiting >= of) await this.#freeze(dumped, kind, FULL_FILES_ONLY)
+    }
+  }
+
+  /** What waits for a full file goes to one now; the writing is left to the workers. */
+  async flush(dumped: DumpedRunRef): Promise<void> {
+    for (const kind of DumpKind.options) await this.#freeze(dumped, kind, NO_TIME_LIMIT)
+  }
+
+  /** Writes a frozen file, unless that is done or is up to another machine. */
+  async writeFile(file: FrozenFile, onStep: OnWriteStep = () => {}): Promise<void> {
+    const { repository: book, folder, log } = this.#deps
+    const id = await folder.getOrCreateId()
+    if ((await book.claimFile(file, id)) !== 'ours') return
+    const name = formatDumpFileName(file)
+    const size = { groups: 0, bytes: 0 }
+    const stillOurs = async () => (await book.claimFile(file, id)) === 'ours'
+    try {
+      if (!(await folder.writeFile(name, decompressLines(book.readRecords(file), size), stillOurs, onStep))) return
+    } catch (err) {
+      log.warn({ err, run: file.run, file: name }, 'a dump file could not be written; it is tried again')
+      throw err
+    }
+    const created_at = new Date().toISOString()
+    const { run, kind } = file
+    const written: WrittenFile = { name, run, kind, ...size, created_at, node: folder.node, folder: id }
+    if (await book.markFileWritten(file, written)) log.info({ run, file: name, ...size }, 'a dump file is written')
+    else if ((await book.getFile(file, name))?.folder !== id) await folder.deleteFile(name)
+  }
+
+  /** What is quiet, full or forgotten is brought on its way; for a run that is gone nothing waits any longer. */
+  async sweep(uuidOf: (run: string) => Promise<string | undefined>, now = Date.now()): Promise<void> {
+    const { repository: book, producer, idleFlushMs: quietMs } = this.#deps
+    const round = Math.floor(now / LOST_JOB_TIMEOUT_MS)
+    for (const dumped of await book.listRuns('open')) {
+      const gone = (await uuidOf(dumped.run)) !== dumped.uuid
+      for (const kind of DumpKind.options) await this.#freeze(dumped, kind, gone ? NO_TIME_LIMIT : now - quietMs)
+      const forgotten = await book.listUnwrittenBefore(dumped, now - LOST_JOB_TIMEOUT_MS)
+      await producer.add(
+        'write-dump',
+        forgotten.map((file) => ({ id: `${buildJobId(file)}/${round}`, data: file })),
+      )
+      const { rollouts, failed } = await book.readProgress(dumped)
+      const idle = [rollouts, failed].every(({ waiting, unwritten }) => waiting + unwritten === 0)
+      if (idle) await book.closeIfIdle(dumped, now - INACTIVE_RUN_MS)
+    }
+  }
+
+  /** At the end of a worker: whatever waits is written, without the queue, as far as `signal` lets it. */
+  async writeAllPending(signal: AbortSignal): Promise<void> {
+    for (const dumped of await this.repository.listRuns('open')) {
+      for (const kind of DumpKind.options) await this.repository.freezeFiles(dumped, kind, NO_TIME_LIMIT)
+      for (const file of await this.repository.listUnwrittenBefore(dumped, NO_TIME_LIMIT)) {
+        if (signal.aborted) return
+        await this.writeFile(file).catch(() => {}) // logged; it stays in Redis for the next worker
+      }
+    }
+  }
+
+  /** All files, oldest first; those that somebody deleted here by hand are forgotten. */
+  async listFiles(run?: string): Promise<DumpFile[]> {
+    const runs = (await this.repository.listRuns('all')).filter((dumped) => run === undefined || dumped.run === run)
+    const noted = await Promise.all(
+      runs.map(async (dumped) => ({ dumped, files: await this.repository.listFiles(dumped) })),
+    )
+    const [id, names] = [await this.folder.getId(), new Set(await this.folder.listFileNames())] // after what is noted
+    const files: DumpFile[] = []
+    for (const { dumped, files: some } of noted) {
+      for (const file of some) {
+        const { folder, ...rest } = file
+        const here = folder === id
+        if (here && !names.has(file.name)) await this.repository.deleteFile(dumped, file)
+        else files.push({ ...rest, here })
+      }
+    }
+    return files.toSorted((a, b) => compareStrings(a.created_at, b.created_at) || compareStrings(a.name, b.name))
+  }
+
+  /** A file that is here. Throws `unknown_dump`, or `dump_elsewhere`. */
+  async requireFile(name: string): Promise<WrittenFile & { path: string }> {
+    const { file, dumped } = await this.#requireWrittenFile(name)
+    const found = await this.folder.getFile(name)
+    if (found) return { ...file, path: found.path }
+    await this.repository.deleteFile(dumped, file)
+    throw new ServiceError('unknown_dump', `${name} was deleted from the folder`)
+  }
+
+  /** Throws as `find` does. */
+  async deleteFile(name: string): Promise<void> {
+    const { file, dumped } = await this.#requireWrittenFile(name)
+    await this.folder.deleteFile(name)
+    await this.repository.deleteFile(dumped, file)
+    this.#deps.log.info({ run: file.run, file: name }, 'a dump file is deleted')
+  }
+
+  async #requireWrittenFile(name: string): Promise<{ file: WrittenFile; dumped: DumpedRunRef }> {
+    const uuid = parseDumpFileName(name)?.uuid
+    const dumped = (await this.repository.listRuns('all')).find((one) => one.uuid === uuid)
+    const file = dumped && (await this.repository.getFile(dumped, name))
+    if (!file) throw new ServiceError('unknown_dump', `There is no dump named ${name}; GET /dumps lists them`)
+    if (file.folder !== (await this.folder.getId())) {
+      throw new ServiceError('dump_elsewhere', `${name} is on node ${file.node}, in its folder data_dumps: ask there`)
+    }
+    return { file, dumped }
+  }
+
+  async #freeze(dumped: DumpedRunRef, kind: DumpKind, quietSince: number): Promise<void> {
+    const frozen = await this.repository.freezeFiles(dumped, kind, quietSince)
+    if (frozen.length === 0) return
+    // Frozen is frozen: if the queue cannot be told now, the sweeper tells it.
+    await this.#deps.producer
+      .add(
+        'write-dump',
+        frozen.map((file) => ({ id: buildJobId(file), data: file })),
+      )
+      .catch((err: unknown) => this.#deps.log.warn({ err }, 'a job could not be added; the sweeper will add it'))
+  }
+}
+
+function buildJobId({ run, uuid, kind, number }: FrozenFile): string {
+  return `${run}/${uuid}/${kind}/${number}`
+}
+
+function compareStrings(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+async function* decompressLines(
+  chunks: AsyncIterable<Buffer[]>,
+  size: { groups: number; bytes: number },
+): AsyncGenerator<Buffer> {
+  for await (const records of chunks) {
+    for (const record of records) {
+      const line = await decompress(record)
+      size.groups += 1
+      size.bytes += line.length
+      yield line
+    }
+  }
+}

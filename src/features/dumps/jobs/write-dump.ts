@@ -1,0 +1,7 @@
+/** Writes the file of a dump whose groups are fixed. May run any number of times, on any machine. */
+import type { Dumps } from '../dumps.ts'
+import type { FrozenFile } from '../repository.ts'
+
+export function createWriteDumpProcessor({ dumps }: { dumps: Dumps }) {
+  return (file: FrozenFile): Promise<void> => dumps.writeFile(file)
+}

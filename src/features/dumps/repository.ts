@@ -1,0 +1,205 @@
+/** Dumps in Redis: records that wait, files whose groups are fixed, files on disk. One script for each step between them. */
+import type { Redis } from 'ioredis'
+import { type DumpKind, type DumpProgress, GROUPS_PER_FILE, DumpKind as Kinds } from '../../contract/dump.ts'
+import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { loadScript } from '../../platform/redis/scripts.ts'
+
+const freezeDumpFile = loadScript(import.meta.dirname, 'freeze-dump-file-3')
+const claimDumpFile = loadScript(import.meta.dirname, 'claim-dump-file-1')
+const markDumpFileWritten = loadScript(import.meta.dirname, 'mark-dump-file-written-4')
+
+/** A folder that says nothing for so long has lost its claim on a file. */
+const FILE_CLAIM_TTL_MS = 10 * 60 * 1000
+const RECORDS_PER_READ = 8
+
+/** The dumps of one run: a run of the same name that comes later has another uuid. */
+export interface DumpedRunRef {
+  run: string
+  uuid: string
+}
+
+/** A file whose groups are fixed. */
+export interface FrozenFile extends DumpedRunRef {
+  kind: DumpKind
+  number: number
+}
+
+/** A file on disk, as it is noted. */
+export interface WrittenFile {
+  name: string
+  run: string
+  kind: DumpKind
+  groups: number
+  bytes: number
+  created_at: string
+  node: string
+  folder: string
+}
+
+export class DumpRepository {
+  readonly #redis: Redis
+  readonly #keys: RedisKeys
+
+  constructor(redis: Redis, keys: RedisKeys) {
+    this.#redis = redis
+    this.#keys = keys
+  }
+
+  /** Before records are added: so that whatever waits can be found, even if the run is gone by then. */
+  async markOpen({ run, uuid }: DumpedRunRef): Promise<void> {
+    const member = `${run}/${uuid}`
+    await Promise.all([
+      this.#redis.sadd(this.#keys.dumpedRuns, member),
+      this.#redis.zadd(this.#keys.openDumpedRuns, Date.now(), member),
+    ])
+  }
+
+  /** Takes room for `bytes`, if that leaves the sum within `most`. */
+  async reserveBytes(bytes: number, most: number): Promise<boolean> {
+    if ((await this.#redis.incrby(this.#keys.dumpBytes, bytes)) <= most) return true
+    await this.releaseBytes(bytes)
+    return false
+  }
+
+  async releaseBytes(bytes: number): Promise<void> {
+    await this.#redis.decrby(this.#keys.dumpBytes, bytes)
+  }
+
+  /** What is taken now. */
+  async readReservedBytes(): Promise<number> {
+    return Number((await this.#redis.get(this.#keys.dumpBytes)) ?? 0)
+  }
+
+  async countRejection({ run, uuid }: DumpedRunRef, kind: DumpKind): Promise<void> {
+    await this.#redis.hincrby(this.#keys.forDumps(run, uuid).state, `${kind}:refused`, 1)
+  }
+
+  /** Fixes the groups of every file that is full, and of a partial one that has not grown since `quietSince`. */
+  async freezeFiles({ run, uuid }: DumpedRunRef, kind: DumpKind, quietSince: number): Promise<FrozenFile[]> {
+    const keys = this.#keys.forDumps(run, uuid)
+    const frozen: FrozenFile[] = []
+    for (;;) {
+      const number = await freezeDumpFile(
+        this.#redis,
+        [keys.state, keys.unwrittenFiles, keys.pendingRecords(kind)],
+        [kind, GROUPS_PER_FILE[kind], quietSince, Date.now(), keys.fileRecords(kind, '')],
+      )
+      if (number === null) return frozen
+      frozen.push({ run, uuid, kind, number: Number(number) })
+    }
+  }
+
+  async claimFile(file: FrozenFile, folder: string): Promise<'ours' | 'theirs' | 'gone'> {
+    const { unwrittenFiles: unwritten } = this.#keys.forDumps(file.run, file.uuid)
+    const answer = await claimDumpFile(
+      this.#redis,
+      [unwritten],
+      [formatFileField(file), folder, Date.now(), FILE_CLAIM_TTL_MS],
+    )
+    return answer as 'ours' | 'theirs' | 'gone' // the script gives one of these words
+  }
+
+  /** The records of a file in order, some at a time. */
+  async *readRecords({ run, uuid, kind, number }: FrozenFile): AsyncGenerator<Buffer[]> {
+    const key = this.#keys.forDumps(run, uuid).fileRecords(kind, number)
+    for (let k = 0; ; k += RECORDS_PER_READ) {
+      const records = await this.#redis.lrangeBuffer(key, k, k + RECORDS_PER_READ - 1)
+      if (records.length > 0) yield records
+      if (records.length < RECORDS_PER_READ) return
+    }
+  }
+
+  /** False if another attempt was faster. */
+  async markFileWritten(file: FrozenFile, written: WrittenFile): Promise<boolean> {
+    const keys = this.#keys.forDumps(file.run, file.uuid)
+    const done = await markDumpFileWritten(
+      this.#redis,
+      [keys.state, keys.unwrittenFiles, keys.fileRecords(file.kind, file.number), keys.writtenFiles],
+      [formatFileField(file), written.name, JSON.stringify(written), written.bytes, file.kind, written.groups],
+    )
+    return done === 1
+  }
+
+  /** Files that were fixed before `time` and are not on disk. */
+  async listUnwrittenBefore({ run, uuid }: DumpedRunRef, time: number): Promise<FrozenFile[]> {
+    const fields = await this.#redis.hgetall(this.#keys.forDumps(run, uuid).unwrittenFiles)
+    return Object.entries(fields)
+      .filter(([, text]) => (JSON.parse(text) as { at: number }).at <= time) // written by freeze-dump
+      .map(([field]) => {
+        const [kind, number] = field.split('/')
+        return { run, uuid, kind: Kinds.parse(kind), number: Number(number) }
+      })
+  }
+
+  /** All runs that have dumps, or those in which something may still wait. */
+  async listRuns(which: 'all' | 'open'): Promise<DumpedRunRef[]> {
+    const members = await (which === 'all'
+      ? this.#redis.smembers(this.#keys.dumpedRuns)
+      : this.#redis.zrange(this.#keys.openDumpedRuns, '0', '-1'))
+    return members.map((member) => {
+      const at = member.lastIndexOf('/')
+      return { run: member.slice(0, at), uuid: member.slice(at + 1) }
+    })
+  }
+
+  /** Takes a run off the open ones if nobody opened it since `time`. */
+  async closeIfIdle({ run, uuid }: DumpedRunRef, time: number): Promise<void> {
+    const opened = await this.#redis.zscore(this.#keys.openDumpedRuns, `${run}/${uuid}`)
+    if (opened !== null && Number(opened) < time) await this.#redis.zrem(this.#keys.openDumpedRuns, `${run}/${uuid}`)
+  }
+
+  async listFiles({ run, uuid }: DumpedRunRef): Promise<WrittenFile[]> {
+    const texts = await this.#redis.hvals(this.#keys.forDumps(run, uuid).writtenFiles)
+    return texts.map((text) => JSON.parse(text) as WrittenFile) // written by acknowledge and adopt
+  }
+
+  async getFile({ run, uuid }: DumpedRunRef, name: string): Promise<WrittenFile | undefined> {
+    const text = await this.#redis.hget(this.#keys.forDumps(run, uuid).writtenFiles, name)
+    return text === null ? undefined : (JSON.parse(text) as WrittenFile) // as above
+  }
+
+  /** Notes a file that was found on disk and that nobody knows. */
+  async registerFile({ run, uuid }: DumpedRunRef, written: WrittenFile): Promise<void> {
+    await this.#redis.sadd(this.#keys.dumpedRuns, `${run}/${uuid}`)
+    const keys = this.#keys.forDumps(run, uuid)
+    const fresh = await this.#redis.hsetnx(keys.writtenFiles, written.name, JSON.stringify(written))
+    if (fresh) await this.#redis.incrby(this.#keys.dumpBytes, written.bytes)
+  }
+
+  async deleteFile({ run, uuid }: DumpedRunRef, { name, bytes }: WrittenFile): Promise<void> {
+    const gone = await this.#redis.hdel(this.#keys.forDumps(run, uuid).writtenFiles, name)
+    if (gone) await this.releaseBytes(bytes)
+  }
+
+  async readProgress({ run, uuid }: DumpedRunRef): Promise<DumpProgress> {
+    const keys = this.#keys.forDumps(run, uuid)
+    const [state, unwritten, ...waiting] = await Promise.all([
+      this.#redis.hgetall(keys.state),
+      this.#redis.hkeys(keys.unwrittenFiles),
+      ...Kinds.options.map((kind) => this.#redis.llen(keys.pendingRecords(kind))),
+    ])
+    const of = (kind: DumpKind, k: number) => ({
+      waiting: waiting[k] ?? 0,
+      of: GROUPS_PER_FILE[kind],
+      unwritten: unwritten.filter((field) => field.startsWith(`${kind}/`)).length,
+      written: Number(state[`${kind}:written`] ?? 0),
+      refused: Number(state[`${kind}:refused`] ?? 0),
+    })
+    return { rollouts: of('rollouts', 0), failed: of('failed', 1) }
+  }
+
+  /** Counts the bytes anew: a process that died between taking room and using it leaves the sum too high. */
+  async recountBytes(): Promise<number> {
+    let bytes = 0
+    for (const dumped of await this.listRuns('all')) {
+      const waiting = Number((await this.#redis.hget(this.#keys.forDumps(dumped.run, dumped.uuid).state, 'bytes')) ?? 0)
+      bytes += waiting + (await this.listFiles(dumped)).reduce((sum, file) => sum + file.bytes, 0)
+    }
+    await this.#redis.set(this.#keys.dumpBytes, bytes)
+    return bytes
+  }
+}
+
+function formatFileField({ kind, number }: FrozenFile): string {
+  return `${kind}/${number}`
+}

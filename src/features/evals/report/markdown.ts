@@ -1,0 +1,44 @@
+/** The report of an eval for a pull request, an issue or a model card. */
+import type { EvalStatistics, EvalView } from '../../../contract/eval.ts'
+import { formatMeanScore, formatMeanWithError, formatPercent, REPORT_COLUMNS } from './numbers.ts'
+
+export function renderMarkdownReport({ model, suite, status, progress, detail, result, id }: EvalView): string {
+  const lines = [`# ${escapeMarkdown(model?.name ?? 'A model')} on ${escapeMarkdown(suite.name)}`, '']
+  if (!result) {
+    lines.push(`${status}: ${progress.done} of ${progress.total} samples, ${progress.failed} failed. ${detail ?? ''}`)
+    return `${lines.join('\n').trimEnd()}\n`
+  }
+  lines.push(
+    `**${formatMeanWithError(result)}** mean score (± 95 %, clustered by item), accuracy ${formatPercent(result.accuracy)}, format faults ${formatPercent(result.format_faults)}; ` +
+      `${formatMeanScore(result.mean_score_failures_wrong)} with unscored and missing samples as wrong.`,
+    '',
+    `${result.n} samples of ${result.items} items: ${result.unscored} unscored, ${result.missing} missing, ${result.truncated} truncated. ` +
+      `pass@k: ${Object.entries(result.pass_at)
+        .map(([k, chance]) => `${k}: ${formatPercent(chance)}`)
+        .join(', ')}.`,
+    '',
+    ...result.warnings.flatMap((warning) => [`> ${warning}`, '']),
+    ...renderTable('category', result.categories),
+    ...renderTable('task', result.tasks),
+    ...(Object.keys(result.difficulties).length > 1 ? renderTable('difficulty', result.difficulties) : []),
+    `Eval \`${id}\` (${status}), suite sha256 \`${suite.sha256 ?? 'unknown'}\`.`,
+  )
+  return `${lines.join('\n')}\n`
+}
+
+function renderTable(head: string, parts: Record<string, EvalStatistics>): string[] {
+  return [
+    `| ${[head, ...REPORT_COLUMNS.map(([name]) => name)].join(' | ')} |`,
+    `|---|${REPORT_COLUMNS.map(() => '---:|').join('')}`,
+    ...Object.entries(parts).map(
+      ([name, figures]) =>
+        `| ${[escapeMarkdown(name), ...REPORT_COLUMNS.map(([, cell]) => cell(figures))].join(' | ')} |`,
+    ),
+    '',
+  ]
+}
+
+/** Names come from callers: no table, link or tag of theirs. */
+function escapeMarkdown(text: string): string {
+  return text.replace(/[\r\n]+/g, ' ').replace(/[\\`*[\]<>|#]/g, (mark) => `\\${mark}`)
+}

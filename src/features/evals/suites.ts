@@ -1,0 +1,136 @@
+/** Suites: frozen lists of recipes in files of the project, and lists that a request or a run makes up. */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
+import { ServiceError } from '../../contract/errors.ts'
+import { type CustomSuite, SuiteSummary } from '../../contract/eval.ts'
+import { decodeItemId, encodeItemId } from '../../contract/item-id.ts'
+import { EVAL_SEEDS_START, type RecipeInput, TRAINING_SEEDS_START, toRecipeOutput } from '../../contract/recipe.ts'
+import type { RunSettings } from '../../contract/run.ts'
+import { assertConfigOrDifficulty, type Items } from '../items/items.ts'
+import { buildTaskPlans } from '../runs/sequence.ts'
+import type { TaskCatalog } from '../tasks/task-catalog.ts'
+
+const SUITES_FOLDER = join(import.meta.dirname, '..', '..', '..', 'suites')
+const MAX_ITEMS = 20_000
+
+/** An item of a suite; `question` is the hash of its text, undefined where nobody has made it yet. */
+export interface SuiteItem {
+  id: string
+  question: string | undefined
+}
+
+export class Suites {
+  readonly #items: Items
+  readonly #tasks: TaskCatalog
+  readonly #manifest = z.array(SuiteSummary).parse(JSON.parse(readFileSync(join(SUITES_FOLDER, 'suites.json'), 'utf8')))
+  readonly #cache = new LRUCache<string, SuiteItem[]>({ max: 8 })
+
+  constructor(items: Items, tasks: TaskCatalog) {
+    this.#items = items
+    this.#tasks = tasks
+  }
+
+  list(): SuiteSummary[] {
+    return this.#manifest
+  }
+
+  /** Throws `unknown_suite`. */
+  require(name: string): SuiteSummary {
+    const suite = this.#manifest.find((known) => known.name === name)
+    if (suite) return suite
+    const names = this.#manifest.map((known) => known.name).join(', ')
+    throw new ServiceError('unknown_suite', `There is no suite named ${JSON.stringify(name)}; there are ${names}`)
+  }
+
+  /** The items of a frozen suite. Throws `unknown_suite`. */
+  listItems(name: string): SuiteItem[] {
+    const { sha256 } = this.require(name)
+    let items = this.#cache.get(name)
+    if (!items) {
+      const text = readFileSync(join(SUITES_FOLDER, `${name}.tsv`), 'utf8')
+      if (createHash('sha256').update(text).digest('hex') !== sha256)
+        throw new ServiceError('internal', `suites/${name}.tsv is not the file that suites.json names`)
+      items = text.trimEnd().split('\n').map(parseSuiteItem)
+      this.#cache.set(name, items)
+    }
+    return items
+  }
+
+  listRecipes(name: string): (ReturnType<typeof toRecipeOutput> & { id: string })[] {
+    return this.listItems(name).map(({ id }) => ({ ...toRecipeOutput(decodeItemId(id)), id }))
+  }
+
+  /** The items that a request makes up. Throws `unknown_task` and whatever a recipe can be refused for. */
+  async buildCustom({ tasks, categories = [], n, difficulty, config, seed }: CustomSuite): Promise<SuiteItem[]> {
+    assertConfigOrDifficulty({ config, difficulty }, 'suite.')
+    for (const choice of [...(tasks ?? []), ...categories.map((name) => `category:${name}`)])
+      this.#tasks.assertKnown(choice)
+    const wanted = new Set([...(tasks ?? []), ...categories.map((name) => `category:${name}`)])
+    const chosen = this.#tasks
+      .list()
+      .filter((task) => wanted.size === 0 || wanted.has(task.name) || wanted.has(`category:${task.category}`))
+    const recipe = { ...(config && { config }), difficulty: difficulty ?? null }
+    return this.#buildItems(
+      chosen.flatMap(({ name }) => range(n).map((index) => ({ task: name, seed, index, ...recipe }))),
+    )
+  }
+
+  /** A run's own suite: its tasks as they are when nobody has trained yet, the same for the whole run. */
+  buildForRun(settings: RunSettings): Promise<SuiteItem[]> {
+    const { num_eval_samples_per_task: n, eval_seed: seed, complexity_mode, difficulty: fixed } = settings
+    const recipes = buildTaskPlans(settings, this.#tasks.list())
+      .filter(({ weight }) => weight > 0)
+      .flatMap(({ task, config, low, high }) => {
+        const narrowed = low > 0 || high < 1
+        const within = complexity_mode === 'fixed' ? Math.min(Math.max(fixed, low), high) : (low + high) / 2
+        const difficulty = config === undefined && (narrowed || complexity_mode === 'fixed') ? within : null
+        return range(n).map((index) => ({ task, seed, index, ...(config && { config }), difficulty }))
+      })
+    return this.#buildItems(recipes)
+  }
+
+  /** Seeds of eval items begin where those of clients end. */
+  async #buildItems(recipes: (Omit<RecipeInput, 'engine'> & { seed: number; index: number })[]): Promise<SuiteItem[]> {
+    if (recipes.length > MAX_ITEMS)
+      throw new ServiceError(
+        'invalid_request',
+        `A suite may have ${MAX_ITEMS} items, this one would have ${recipes.length}`,
+      )
+    const made: SuiteItem[] = []
+    for (const recipe of recipes) {
+      const seed = EVAL_SEEDS_START + recipe.seed
+      if (seed + recipe.index >= TRAINING_SEEDS_START)
+        throw new ServiceError('seed_reserved', 'The seed of the suite reaches into the range of training items')
+      made.push({ id: encodeItemId(await this.#items.resolveServerRecipe({ ...recipe, seed })), question: undefined })
+    }
+    return made
+  }
+}
+
+/** The hash that stands for a suite: over the lines `id TAB sha256(question)`. */
+export function computeSuiteHash(items: { id: string; question: string }[]): string {
+  const hash = createHash('sha256')
+  for (const { id, question } of items) hash.update(`${id}\t${question}\n`)
+  return hash.digest('hex')
+}
+
+export function hashQuestion(question: string): string {
+  return createHash('sha256').update(question).digest('hex')
+}
+
+/** As a line of a suite's file; the hash is left out where it is not known. */
+export function encodeSuiteItem({ id, question }: SuiteItem): string {
+  return question === undefined ? id : `${id}\t${question}`
+}
+
+export function parseSuiteItem(line: string): SuiteItem {
+  const [id = '', question] = line.split('\t')
+  return { id, question }
+}
+
+function range(n: number): number[] {
+  return Array.from({ length: n }, (_, k) => k)
+}

@@ -1,0 +1,55 @@
+/** Made items, kept by id: what took seconds to make is not made again to be scored or dumped. Bounded and expiring. */
+import type { Redis } from 'ioredis'
+import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { loadScript } from '../../platform/redis/scripts.ts'
+import type { DatasetEntry } from '../../scorers/scorer.ts'
+
+const BUCKET_COUNT = 64
+const MAX_ENTRIES_PER_BUCKET = 1000
+const ENTRY_TTL_MS = 2 * 60 * 60 * 1000
+
+const storeEntry = loadScript(import.meta.dirname, 'store-bucketed-entry-2')
+
+/** What an item was made of; the entry never leaves the server. */
+export interface CachedItem {
+  question: string
+  entry: DatasetEntry
+}
+
+export class ItemEntryCache {
+  readonly #redis: Redis
+  readonly #keys: RedisKeys
+
+  constructor(redis: Redis, keys: RedisKeys) {
+    this.#redis = redis
+    this.#keys = keys
+  }
+
+  async store(itemId: string, { question, entry }: CachedItem): Promise<void> {
+    const bucket = bucketIndexOf(itemId)
+    const keys = [this.#keys.itemEntryBucket(bucket), this.#keys.itemEntry(bucket, itemId)]
+    const prefix = this.#keys.itemEntry(bucket, '')
+    await storeEntry(this.#redis, keys, [
+      itemId,
+      JSON.stringify({ ...entry, question }),
+      Date.now(),
+      ENTRY_TTL_MS,
+      MAX_ENTRIES_PER_BUCKET,
+      prefix,
+    ])
+  }
+
+  async get(itemId: string): Promise<CachedItem | undefined> {
+    const text = await this.#redis.get(this.#keys.itemEntry(bucketIndexOf(itemId), itemId))
+    if (text === null) return undefined
+    const { question, ...entry } = JSON.parse(text) as DatasetEntry & { question?: string } // written by keep
+    return question === undefined ? undefined : { question, entry }
+  }
+}
+
+/** FNV-1a: spreads ids over the slots of a cluster. */
+function bucketIndexOf(itemId: string): number {
+  let hash = 0x811c9dc5
+  for (let k = 0; k < itemId.length; k++) hash = Math.imul(hash ^ itemId.charCodeAt(k), 0x01000193)
+  return (hash >>> 0) % BUCKET_COUNT
+}

@@ -1,0 +1,55 @@
+/** Which item a question belongs to, for admins who have the text alone. Kept for items made lately: bounded, expiring. */
+import { createHash } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { loadScript } from '../../platform/redis/scripts.ts'
+
+const BUCKET_COUNT = 64
+const MAX_QUESTIONS_PER_BUCKET = 1000
+const QUESTION_TTL_MS = 2 * 60 * 60 * 1000
+/** Endings of a text that are looked up; a system prompt has few blank lines. */
+const MAX_SUFFIXES = 256
+
+const storeEntry = loadScript(import.meta.dirname, 'store-bucketed-entry-2')
+
+export class QuestionIndex {
+  readonly #redis: Redis
+  readonly #keys: RedisKeys
+
+  constructor(redis: Redis, keys: RedisKeys) {
+    this.#redis = redis
+    this.#keys = keys
+  }
+
+  async store(question: string, itemId: string): Promise<void> {
+    const { bucket, hash } = hashQuestion(question)
+    const keys = [this.#keys.questionBucket(bucket), this.#keys.question(bucket, hash)]
+    const prefix = this.#keys.question(bucket, '')
+    await storeEntry(this.#redis, keys, [hash, itemId, Date.now(), QUESTION_TTL_MS, MAX_QUESTIONS_PER_BUCKET, prefix])
+  }
+
+  /** The item whose question is the text, or stands in it after a blank line: a prompt may come before it. */
+  async getItemId(text: string): Promise<string | undefined> {
+    const found = await Promise.all(listParagraphSuffixes(text).map((ending) => this.#redis.get(this.#key(ending))))
+    return found.find((id) => id !== null) ?? undefined
+  }
+
+  #key(question: string): string {
+    const { bucket, hash } = hashQuestion(question)
+    return this.#keys.question(bucket, hash)
+  }
+}
+
+/** The whole first, then what follows each blank line. */
+function listParagraphSuffixes(text: string): string[] {
+  const endings = [text]
+  for (let at = text.indexOf('\n\n'); at !== -1 && endings.length < MAX_SUFFIXES; at = text.indexOf('\n\n', at + 1)) {
+    endings.push(text.slice(at + 2))
+  }
+  return endings
+}
+
+function hashQuestion(question: string): { bucket: number; hash: string } {
+  const digest = createHash('sha256').update(question).digest()
+  return { bucket: digest.readUInt32BE(0) % BUCKET_COUNT, hash: digest.toString('base64url') }
+}

@@ -1,0 +1,30 @@
+/** Which workers live: each says so every few seconds. */
+import type { Redis } from 'ioredis'
+import type { RedisKeys } from '../../platform/redis/keys.ts'
+
+const HEARTBEAT_INTERVAL_MS = 3000
+const HEARTBEAT_TTL_MS = 10_000
+
+export async function countLiveWorkers(redis: Redis, keys: RedisKeys): Promise<number> {
+  return redis.zcount(keys.workers, Date.now() - HEARTBEAT_TTL_MS, '+inf')
+}
+
+export function startHeartbeat(redis: Redis, keys: RedisKeys, name: string): { close(): Promise<void> } {
+  const say = () => {
+    const now = Date.now()
+    redis
+      .multi()
+      .zadd(keys.workers, now, name)
+      .zremrangebyscore(keys.workers, 0, now - HEARTBEAT_TTL_MS)
+      .exec()
+      .catch(() => {}) // said again soon
+  }
+  say()
+  const timer = setInterval(say, HEARTBEAT_INTERVAL_MS)
+  return {
+    async close() {
+      clearInterval(timer)
+      await redis.zrem(keys.workers, name).catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * Whether the server has room for more groups. Each run counts the bytes of its payload in its own slot, exactly; the sum
+ * over runs is asked for once a second at most, and what this process has added since is counted on top.
+ */
+import type { Redis } from 'ioredis'
+import type { RedisKeys } from '../../platform/redis/keys.ts'
+
+const USAGE_CACHE_TTL_MS = 1000
+
+export class BufferCapacity {
+  readonly #redis: Redis
+  readonly #keys: RedisKeys
+  readonly #maxBytes: number
+  readonly #cacheTtlMs: number
+  #cached = { bytes: 0, at: Number.NEGATIVE_INFINITY }
+  #addedSinceRefresh = 0
+  #refreshing: Promise<void> | undefined
+
+  constructor(redis: Redis, keys: RedisKeys, mostBytes: number, freshMs = USAGE_CACHE_TTL_MS) {
+    this.#redis = redis
+    this.#keys = keys
+    this.#maxBytes = mostBytes
+    this.#cacheTtlMs = freshMs
+  }
+
+  get maxBytes(): number {
+    return this.#maxBytes
+  }
+
+  /** Of the payload of all groups that are queued, buffered or in open batches. */
+  async readUsedBytes(): Promise<number> {
+    if (performance.now() - this.#cached.at > this.#cacheTtlMs) {
+      this.#refreshing ??= this.#refresh().finally(() => {
+        this.#refreshing = undefined
+      })
+      await this.#refreshing
+    }
+    return this.#cached.bytes + this.#addedSinceRefresh
+  }
+
+  async isFull(): Promise<boolean> {
+    return (await this.readUsedBytes()) >= this.#maxBytes
+  }
+
+  /** This process has stored as much. */
+  addStoredBytes(bytes: number): void {
+    this.#addedSinceRefresh += bytes
+  }
+
+  /** By one call at a time: two would both take off what was added before. */
+  async #refresh(): Promise<void> {
+    const added = this.#addedSinceRefresh
+    const bytes = await this.#sumRunBytes()
+    this.#cached = { bytes, at: performance.now() }
+    this.#addedSinceRefresh -= added // what came while we asked may be in the sum or not: it counts until the next time
+  }
+
+  async #sumRunBytes(): Promise<number> {
+    const names = await this.#redis.smembers(this.#keys.runs)
+    const bytes = await Promise.all(
+      names.map(async (name) => {
+        const epoch = await this.#redis.hget(this.#keys.run(name), 'epoch')
+        return epoch === null
+          ? 0
+          : Number(await this.#redis.hget(this.#keys.forRun(name, Number(epoch)).backlog, 'bytes'))
+      }),
+    )
+    return bytes.reduce((sum, of) => sum + of, 0)
+  }
+}

@@ -1,0 +1,62 @@
+/** News of completed groups: one subscription for each process, and a map of those who wait. */
+import type { Redis } from 'ioredis'
+import { formatGroupPath, type GroupRef } from './repository.ts'
+
+export interface CancellableWait {
+  promise: Promise<void>
+  cancel(): void
+}
+
+export class GroupCompletionListener {
+  readonly #redis: Redis
+  readonly #waiters = new Map<string, Set<() => void>>()
+  #closed = false
+
+  /** `redis` is a connection of its own: it can do nothing else once it is subscribed. */
+  constructor(redis: Redis, channel: string) {
+    this.#redis = redis
+    redis.on('message', (_channel, notice) => this.#notifyWaiters(notice))
+    redis.subscribe(channel).catch(() => {}) // ioredis subscribes again whenever it connects; waits have deadlines
+  }
+
+  /** Begins to listen; `promise` resolves at the completion or after `timeoutMs`, whichever comes first. */
+  waitForGroup(place: GroupRef, timeoutMs: number): CancellableWait {
+    return this.#addWaiter(formatGroupPath(place), timeoutMs)
+  }
+
+  /** The same for the next group of a run, whichever it is. */
+  waitForAnyGroup({ name, epoch }: { name: string; epoch: number }, timeoutMs: number): CancellableWait {
+    return this.#addWaiter(`${name}/${epoch}`, timeoutMs)
+  }
+
+  get closed(): boolean {
+    return this.#closed
+  }
+
+  #addWaiter(notice: string, timeoutMs: number): CancellableWait {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    if (this.#closed) resolve()
+    const waiting = this.#waiters.get(notice) ?? new Set()
+    this.#waiters.set(notice, waiting.add(resolve))
+    const timer = setTimeout(resolve, timeoutMs)
+    const cancel = () => {
+      clearTimeout(timer)
+      waiting.delete(resolve)
+      // Called again later: by then others may wait for the same under a set of their own.
+      if (waiting.size === 0 && this.#waiters.get(notice) === waiting) this.#waiters.delete(notice)
+      resolve()
+    }
+    return { promise: promise.finally(cancel), cancel }
+  }
+
+  close(): void {
+    this.#closed = true
+    for (const waiting of this.#waiters.values()) for (const resolve of waiting) resolve()
+    this.#redis.disconnect()
+  }
+
+  #notifyWaiters(notice: string): void {
+    for (const resolve of this.#waiters.get(notice) ?? []) resolve()
+    for (const resolve of this.#waiters.get(notice.slice(0, notice.lastIndexOf('/'))) ?? []) resolve()
+  }
+}

@@ -1,0 +1,49 @@
+/** A run's checkpoint taken and restored: here or on another server, under the same name or another. */
+
+import type { Checkpoint, DiscardedCounts } from '../../contract/checkpoint.ts'
+import { ServiceError } from '../../contract/errors.ts'
+import type { CheckpointRepository } from './checkpoint-repository.ts'
+import type { ResolvedRun } from './resolved-run.ts'
+import { mergeSettings, type Runs } from './runs.ts'
+
+const RESTORE_RETRY_LIMIT = 5
+
+export class Checkpoints {
+  readonly #runs: Runs
+  readonly #repository: CheckpointRepository
+  readonly #engineVersion: string
+
+  constructor(runs: Runs, checkpoints: CheckpointRepository, engineVersion: string) {
+    this.#runs = runs
+    this.#repository = checkpoints
+    this.#engineVersion = engineVersion
+  }
+
+  /** Throws `unknown_run`. */
+  async create(name: string): Promise<Checkpoint> {
+    const run = await this.#runs.require(name)
+    const { explicitSettings: named, origin } = run
+    const identity = { format: 1 as const, engine: this.#engineVersion, run: name, origin }
+    const stored = await this.#repository.read(run)
+    return { ...identity, created_at: new Date().toISOString(), settings: named, ...stored }
+  }
+
+  /** Begins a new epoch of the run, which need not be there. Throws `engine_version_mismatch`. */
+  async restore(name: string, checkpoint: Checkpoint): Promise<{ run: ResolvedRun; forgotten: DiscardedCounts }> {
+    if (checkpoint.engine !== this.#engineVersion) {
+      throw new ServiceError(
+        'engine_version_mismatch',
+        `The checkpoint is of reasoning-gym ${checkpoint.engine}, this server has ${this.#engineVersion}: its items would be others`,
+      )
+    }
+    const settings = mergeSettings({}, checkpoint.settings)
+    await this.#runs.validateTaskConfigs(this.#runs.validateSettings(settings))
+    for (let k = 0; k < RESTORE_RETRY_LIMIT; k++) {
+      const before = await this.#runs.get(name)
+      const forgotten = await this.#repository.countDiscardedState(before)
+      if (await this.#repository.restore(name, before, { ...checkpoint, settings }))
+        return { run: await this.#runs.require(name), forgotten }
+    }
+    throw new ServiceError('redis_unavailable', 'The run is being restored from several sides at once; ask again')
+  }
+}

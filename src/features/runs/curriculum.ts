@@ -1,0 +1,25 @@
+/** Which groups feed a run's curriculum. The level itself is moved by the script that completes the group. */
+
+import { type Recipe, TRAINING_SEEDS_START } from '../../contract/recipe.ts'
+import type { CurriculumInput } from '../rollouts/repository.ts'
+import type { ResolvedRun } from './resolved-run.ts'
+import { buildTaskPlans, positionOfSeed, sequencePointAt } from './sequence.ts'
+
+/** What a group tells the curriculum; undefined unless its item can be one that this run handed out on the ladder. */
+export function getCurriculumInput(
+  { origin, settings }: ResolvedRun,
+  { task, seed, difficulty }: Recipe,
+  score: number | null,
+  all: { name: string; category: string }[],
+): CurriculumInput | undefined {
+  if (settings.complexity_mode !== 'curriculum' || score === null || difficulty === null || seed < TRAINING_SEEDS_START)
+    return undefined
+  const from = { origin, seed: settings.seed }
+  const position = positionOfSeed(from, seed)
+  const plans = buildTaskPlans(settings, all)
+  // Where the sampling follows the model, the position alone does not tell the task.
+  const fixed = settings.sampling === 'weights' ? sequencePointAt(from, plans, position).plan : undefined
+  const plan = fixed ?? plans.find((choice) => choice.task === task)
+  if (plan?.task !== task || plan.low === plan.high) return undefined
+  return { position, score, difficulty, target: plan.targetAccuracy, low: plan.low, high: plan.high }
+}

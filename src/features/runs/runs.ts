@@ -1,0 +1,213 @@
+/** Runs as their users see them: settings that can be changed, and a run that comes into being with its first use. */
+import { LRUCache } from 'lru-cache'
+import { canonicalJson } from '../../codec/content-hash.ts'
+import { ServiceError } from '../../contract/errors.ts'
+import type { CurriculumPoint, Run, RunSettings, SettingsChange } from '../../contract/run.ts'
+import { resolveSettings } from '../../contract/run.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { DumpRepository } from '../dumps/repository.ts'
+import type { TaskCatalog } from '../tasks/task-catalog.ts'
+import type { PositionRepository } from './position-repository.ts'
+import { countBufferOccupancy, type RunRepository } from './repository.ts'
+import { type ResolvedRun, resolveRun } from './resolved-run.ts'
+import { buildRunView } from './run-view.ts'
+import { buildTaskPlans } from './sequence.ts'
+import { computeStepMetrics } from './step-metrics.ts'
+import { assertTaskConfigs } from './task-configs.ts'
+
+/** Settings whose null means something of its own. */
+const NULLABLE_SETTINGS = new Set(['system_prompt'])
+/** A change of these begins the sequence of items anew. */
+const RESTART_SETTINGS = ['seed', 'tasks'] as const
+/** A change of these leaves the sequence, but not the items that were prepared. */
+const REMAKE_SETTINGS = ['complexity_mode', 'difficulty', 'sampling']
+const UPDATE_RETRY_LIMIT = 20
+/** Runs as they were when they were last read here. */
+const RUN_CACHE_SIZE = 1000
+
+export interface RunUpdate {
+  run: ResolvedRun
+  created: boolean
+  changed: string[]
+  restarts: string[]
+}
+
+export class Runs {
+  readonly #repository: RunRepository
+  readonly #positions: PositionRepository
+  readonly #tasks: TaskCatalog
+  readonly #dumps: DumpRepository
+  readonly #engine: Pick<Engine, 'health' | 'canonicalizeConfig' | 'version'>
+  readonly #cache = new LRUCache<string, ResolvedRun>({ max: RUN_CACHE_SIZE })
+
+  constructor(
+    runs: RunRepository,
+    positions: PositionRepository,
+    tasks: TaskCatalog,
+    dumps: DumpRepository,
+    engine: Pick<Engine, 'health' | 'canonicalizeConfig' | 'version'>,
+  ) {
+    this.#engine = engine
+    this.#repository = runs
+    this.#positions = positions
+    this.#tasks = tasks
+    this.#dumps = dumps
+  }
+
+  /** Throws `unknown_run`. */
+  async require(name: string): Promise<ResolvedRun> {
+    const run = await this.get(name)
+    if (!run)
+      throw new ServiceError(
+        'unknown_run',
+        `There is no run named ${JSON.stringify(name)}; its first use or a PUT makes it`,
+      )
+    return run
+  }
+
+  /** Undefined if there is no such run. */
+  async get(name: string): Promise<ResolvedRun | undefined> {
+    const stored = await this.#repository.get(name)
+    const run = stored && resolveRun(stored)
+    this.#cache.set(name, run)
+    return run
+  }
+
+  /**
+   * As it was when it was last read here, in the epoch if one is named: for those whose script refuses it if it has changed
+   * since. Its counters are of then.
+   */
+  async getCached(name: string, epoch?: number): Promise<ResolvedRun> {
+    const run = this.#cache.get(name)
+    return run && (epoch ?? run.epoch) === run.epoch ? run : this.getOrCreate(name)
+  }
+
+  async getOrCreate(name: string): Promise<ResolvedRun> {
+    return (await this.get(name)) ?? (await this.update(name, {}, false)).run
+  }
+
+  /** Sets what the change names. Throws `would_restart` unless `restart`. Several at once all take effect. */
+  async update(name: string, change: SettingsChange, restart: boolean): Promise<RunUpdate> {
+    for (let k = 0; k < UPDATE_RETRY_LIMIT; k++) {
+      const before = await this.#repository.get(name)
+      const named = mergeSettings(before?.explicitSettings ?? {}, change)
+      // Many make a run at once with their first use of it: for who came second there is nothing to change.
+      if (before && isDeepEqual(before.explicitSettings, named))
+        return { run: resolveRun(before), created: false, changed: [], restarts: [] }
+      const [old, settings] = [resolveSettings(before?.explicitSettings ?? {}), this.validateSettings(named)]
+      const changed = Object.keys(settings).filter(
+        (key) => !isDeepEqual(old[key as keyof RunSettings], settings[key as keyof RunSettings]),
+      ) // keys of settings
+      if (changed.includes('tasks')) await this.validateTaskConfigs(settings)
+      const restarts = before
+        ? RESTART_SETTINGS.filter((key) => changed.includes(key) && this.#hasChanged(key, old, settings))
+        : []
+      if (restarts.length > 0 && !restart) {
+        throw new ServiceError(
+          'would_restart',
+          `A change of ${restarts.join(' and ')} begins the run's items anew; add ?restart=true`,
+        )
+      }
+      const remake = REMAKE_SETTINGS.some((key) => changed.includes(key))
+      if (await this.#repository.updateSettings(name, before, named, { restart: restarts.length > 0, remake })) {
+        return { run: await this.require(name), created: !before, changed, restarts }
+      }
+    }
+    throw new ServiceError('redis_unavailable', 'The settings are being changed from too many sides at once; ask again')
+  }
+
+  /** The settings in force. Throws `invalid_request` and `unknown_task`. */
+  validateSettings(named: SettingsChange): RunSettings {
+    const settings = resolveSettings(named)
+    const { buffer_max_groups, group_size, batch_size } = settings
+    if (buffer_max_groups * group_size < batch_size) {
+      throw new ServiceError(
+        'invalid_request',
+        `${buffer_max_groups} groups of ${group_size} cannot fill a batch of ${batch_size}`,
+        {
+          errors: [{ path: 'buffer_max_groups', message: `times group_size must reach batch_size (${batch_size})` }],
+        },
+      )
+    }
+    if (settings.tasks !== 'all')
+      for (const choice of settings.tasks) this.#tasks.assertKnown(typeof choice === 'string' ? choice : choice.task)
+    if (buildTaskPlans(settings, this.#tasks.list()).every(({ weight }) => weight === 0)) {
+      throw new ServiceError('invalid_request', 'No task of the run has a weight above 0', {
+        errors: [{ path: 'tasks', message: 'a run needs a task with a weight above 0' }],
+      })
+    }
+    return settings
+  }
+
+  /** Throws `invalid_config` if the library refuses the config of a task, and `engine_unavailable`. */
+  validateTaskConfigs(settings: RunSettings): Promise<void> {
+    return assertTaskConfigs(settings, this.#tasks.list(), this.#engine)
+  }
+
+  /** Whether a setting means something else: a task with weight 1 is the task alone. */
+  #hasChanged(key: (typeof RESTART_SETTINGS)[number], old: RunSettings, { tasks, seed }: RunSettings): boolean {
+    if (key === 'seed') return old.seed !== seed
+    const all = this.#tasks.list()
+    return !isDeepEqual(buildTaskPlans(old, all), buildTaskPlans({ ...old, tasks }, all))
+  }
+
+  /** The runs there are, by name; of those only that `may` allows. */
+  async list(may: (name: string) => boolean = () => true): Promise<ResolvedRun[]> {
+    const names = (await this.#repository.listNames()).filter(may).toSorted()
+    const found = await Promise.all(names.map((name) => this.get(name)))
+    return found.filter((run) => run !== undefined) // a name may outlive its run, that was removed at the same time
+  }
+
+  /** Whether the run has no place for one more group that wants to wait for a trainer. */
+  async isBufferFull(name: string): Promise<boolean> {
+    const stored = await this.#repository.get(name)
+    if (!stored) return false
+    const { settings } = resolveRun(stored)
+    return (
+      settings.buffer && countBufferOccupancy(await this.#repository.readBacklog(stored)) >= settings.buffer_max_groups
+    )
+  }
+
+  listCurriculumPoints(run: ResolvedRun): Promise<CurriculumPoint[]> {
+    return this.#repository.readCurriculumHistory(run)
+  }
+
+  /** Flat figures of the steps from `from` to `to`, oldest first; a step at a time. */
+  async *streamStepMetrics(run: ResolvedRun, from: number, to: number): AsyncGenerator<Record<string, number>> {
+    for (const step of await this.#repository.listMetricSteps(run, from, to)) {
+      yield computeStepMetrics(step, await this.#repository.readMetricSums(run, step))
+    }
+  }
+
+  /** Forgets a run. Throws `unknown_run`. */
+  async delete(name: string): Promise<void> {
+    await this.require(name)
+    await this.#repository.delete(name)
+  }
+
+  /** As `GET /runs/{run}` shows it. */
+  async buildView(run: ResolvedRun): Promise<Run> {
+    const [waiting, sums, levels, skipped, accuracies, dumps] = await Promise.all([
+      this.#repository.readBacklog(run),
+      this.#repository.readTaskSums(run),
+      this.#repository.readCurriculumLevels(run),
+      this.#positions.listSkipped(run),
+      this.#repository.readRecentAccuracies(run),
+      this.#dumps.readProgress({ run: run.name, uuid: run.uuid }),
+    ])
+    return buildRunView(run, { waiting, sums, levels, skipped, accuracies, dumps, engine: this.#engine.health() })
+  }
+}
+
+/** The settings that are named after the change: null takes one back. */
+export function mergeSettings(named: SettingsChange, change: SettingsChange): SettingsChange {
+  const entries = Object.entries({ ...named, ...change })
+  return Object.fromEntries(
+    entries.filter(([key, value]) => value !== undefined && (value !== null || NULLABLE_SETTINGS.has(key))),
+  )
+}
+
+/** Whatever the order of their keys. */
+function isDeepEqual(a: unknown, b: unknown): boolean {
+  return canonicalJson(a) === canonicalJson(b)
+}

@@ -1,0 +1,154 @@
+/** A run's sequence of training items: position p fixes task and seed, for whoever asks. */
+import { createHash } from 'node:crypto'
+import { type Config, SEEDS_END, TRAINING_SEEDS_START } from '../../contract/recipe.ts'
+import type { RunSettings } from '../../contract/run.ts'
+
+/** Where the curriculum of a task begins; parts/curriculum.lua begins there too. */
+const STARTING_LEVEL = 0.3
+
+const TRAINING_SEED_COUNT = SEEDS_END - TRAINING_SEEDS_START
+
+/** A task of a run, with what is special about it. */
+export interface TaskPlan {
+  task: string
+  weight: number
+  /** The run's own config, off the ladder. */
+  config: Config | undefined
+  /** Bounds of its difficulty. */
+  low: number
+  high: number
+  /** What the run's settings say of the accuracy, unless the task has its own. */
+  targetAccuracy: number
+}
+
+/** Where in the space of items a position lies. */
+export interface SequencePoint {
+  plan: TaskPlan
+  seed: number
+  /** A number in [0, 1) of this position's own, for a random difficulty. */
+  uniform: number
+}
+
+/** What a sequence is drawn from: the name under which the run began, and its seed. */
+export interface SequenceOrigin {
+  origin: string
+  seed: number
+}
+
+/**
+ * Task and seed of a position. Items differ per run and seed; neighbours in the sequence have neighbouring seeds.
+ * `weightOf` is the weight that a plan has now: its own, or one that follows the model.
+ */
+export function sequencePointAt(
+  { origin, seed }: SequenceOrigin,
+  plans: TaskPlan[],
+  position: number,
+  weightOf: (plan: TaskPlan) => number = ({ weight }) => weight,
+): SequencePoint {
+  const weights = plans.map(weightOf)
+  const total = weights.reduce((sum, weight) => sum + weight, 0)
+  const plan = pickWeighted(plans, weights, hashToUnitInterval(`${origin}/${seed}/${position}`) * total)
+  if (!plan) throw new RangeError('a run needs a task')
+  return {
+    plan,
+    seed: seedAt({ origin, seed }, position),
+    uniform: hashToUnitInterval(`${origin}/${seed}/${position}/difficulty`),
+  }
+}
+
+/** The seed of the item at a position. */
+export function seedAt({ origin, seed }: SequenceOrigin, position: number): number {
+  return TRAINING_SEEDS_START + ((sequenceStart({ origin, seed }) + position) % TRAINING_SEED_COUNT)
+}
+
+function sequenceStart({ origin, seed }: SequenceOrigin): number {
+  return Math.floor(hashToUnitInterval(`${origin}/${seed}`) * TRAINING_SEED_COUNT)
+}
+
+/** The least that learnability leaves of a task's weight. */
+const MIN_LEARNABILITY = 0.05
+/** Of a task that has not been seen yet: as of one that is right half the time. */
+const UNSEEN_LEARNABILITY = 0.25
+
+/** Weights by what there is to learn: weight × accuracy × (1 − accuracy), at least 5 % of the weight. */
+export function learnabilityWeight(accuracies: Record<string, number>): (plan: TaskPlan) => number {
+  return ({ task, weight }) => {
+    const accuracy = accuracies[task]
+    return weight * Math.max(MIN_LEARNABILITY, accuracy === undefined ? UNSEEN_LEARNABILITY : accuracy * (1 - accuracy))
+  }
+}
+
+/** The plan on whose stretch a point lies, when the weights are laid end to end. */
+function pickWeighted(plans: TaskPlan[], weights: number[], point: number): TaskPlan | undefined {
+  let end = 0
+  for (const [k, weight] of weights.entries()) {
+    end += weight
+    if (point < end) return plans[k]
+  }
+  return plans.findLast((_, k) => (weights[k] ?? 0) > 0)
+}
+
+/** The position that gave an item its seed. */
+export function positionOfSeed(origin: SequenceOrigin, itemSeed: number): number {
+  return (itemSeed - TRAINING_SEEDS_START - sequenceStart(origin) + TRAINING_SEED_COUNT) % TRAINING_SEED_COUNT
+}
+
+/** A number in [0, 1) that is the same everywhere. */
+function hashToUnitInterval(key: string): number {
+  return createHash('sha256').update(key).digest().readUIntBE(0, 6) / 2 ** 48
+}
+
+/** The tasks that a run's settings name, once each; what is named later counts. */
+export function buildTaskPlans(
+  { tasks, curriculum_target_accuracy }: Pick<RunSettings, 'tasks' | 'curriculum_target_accuracy'>,
+  all: { name: string; category: string }[],
+): TaskPlan[] {
+  const plans = new Map<string, TaskPlan>()
+  for (const choice of tasks === 'all' ? all.map(({ name }) => name) : tasks) {
+    const {
+      task,
+      weight,
+      config,
+      difficulty = [0, 1],
+      target_accuracy,
+    } = typeof choice === 'string' ? { task: choice, weight: 1 } : choice
+    const [low, high] = typeof difficulty === 'number' ? [difficulty, difficulty] : difficulty
+    const category = task.startsWith('category:') ? task.slice('category:'.length) : undefined
+    for (const known of all) {
+      if (category === undefined ? known.name !== task : known.category !== category) continue
+      plans.set(known.name, {
+        task: known.name,
+        weight,
+        config,
+        low,
+        high,
+        targetAccuracy: target_accuracy ?? curriculum_target_accuracy,
+      })
+    }
+  }
+  return [...plans.values()]
+}
+
+/** The difficulty to ask an item at; null for the library's defaults or the run's own config. */
+export function chooseDifficulty(
+  { plan, uniform: chance }: SequencePoint,
+  settings: Pick<RunSettings, 'complexity_mode' | 'difficulty'>,
+  level: number | undefined,
+): number | null {
+  if (plan.config !== undefined) return null
+  if (plan.low === plan.high) return plan.low
+  switch (settings.complexity_mode) {
+    case 'none':
+      return null
+    case 'fixed':
+      return clampDifficulty(settings.difficulty, plan)
+    case 'random':
+      return plan.low + chance * (plan.high - plan.low)
+    case 'curriculum':
+      return clampDifficulty(level ?? STARTING_LEVEL, plan)
+  }
+}
+
+function clampDifficulty(value: number, { low, high }: TaskPlan): number {
+  return Math.min(Math.max(value, low), high)
+}

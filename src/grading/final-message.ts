@@ -1,0 +1,27 @@
+/** From a conversation to the text that is read: the last assistant message without tool calls. */
+import type { Message } from '../contract/rollout.ts'
+
+const TEXT_PART_TYPES = new Set(['text', 'output_text', 'input_text'])
+const REASONING_PART_TYPES = new Set(['reasoning', 'reasoning_text', 'thinking'])
+
+/** Its text, and whether its thinking came apart (then the text is free of it already); undefined if there is none. */
+export function getFinalText(messages: Message[]): { text: string; thinkingApart: boolean } | undefined {
+  const last = messages.findLast((message) => message.role === 'assistant' && !hasToolCalls(message))
+  return last && { text: joinTextParts(last.content), thinkingApart: hasSeparateReasoning(last) }
+}
+
+function hasToolCalls(message: Message): boolean {
+  return Array.isArray(message.tool_calls) && message.tool_calls.length > 0
+}
+
+function hasSeparateReasoning({ reasoning, reasoning_content, content }: Message): boolean {
+  if ([reasoning, reasoning_content].some((field) => typeof field === 'string' && field !== '')) return true
+  return Array.isArray(content) && content.some(({ type }) => REASONING_PART_TYPES.has(type))
+}
+
+function joinTextParts(content: Message['content']): string {
+  if (typeof content === 'string') return content
+  return (content ?? [])
+    .map(({ type, text }) => (TEXT_PART_TYPES.has(type) && typeof text === 'string' ? text : ''))
+    .join('')
+}

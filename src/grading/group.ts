@@ -1,0 +1,145 @@
+/**
+ * From the verdicts of a group's rollouts to the group: who counts, who votes, penalties, signal, advantages.
+ *
+ *   counted = scored, not skipped for being short      → mean_score, percent_correct, curriculum
+ *   voters  = counted, not masked for being cut off    → mean_reward, std_reward, signal, advantages
+ */
+import type { Destination, Group } from '../contract/rollout.ts'
+import type { RunSettings } from '../contract/run.ts'
+import type { GroupVerdict, Verdict } from '../contract/verdict.ts'
+import { computeAdvantages, computeMean, computePopulationStd } from './advantages.ts'
+import { dapoLengthPenalty, originalLengthPenalty, type RolloutMeasures } from './length-penalty.ts'
+
+export type GroupScoringRules = Pick<
+  RunSettings,
+  | 'max_token_length'
+  | 'length_penalty'
+  | 'mask_too_long_completions'
+  | 'min_trained_tokens'
+  | 'advantage'
+  | 'drop_equal_scores'
+  | 'signal_on'
+>
+
+export type GroupResult = Omit<Group, 'group_id' | 'run' | 'item_id' | 'task' | 'difficulty'> & {
+  verdicts: GroupVerdict[]
+}
+
+type ScoredGroupVerdict = Extract<GroupVerdict, { status: 'scored' }>
+
+/** The least score, of a completion or as a group's mean, that counts as right. */
+export const TRAINING_CORRECT_THRESHOLD = 0.5
+
+/** `verdicts` in the order of `rollouts`, before any penalty; `buffer` says whether the group wants to wait for a trainer. */
+export function gradeGroup(
+  rollouts: RolloutMeasures[],
+  verdicts: Verdict[],
+  rules: GroupScoringRules,
+  buffer: boolean,
+): GroupResult {
+  const entries = verdicts.map((verdict, k) => applyMarks(verdict, rollouts[k], rules))
+  const unscored = entries.find(({ verdict }) => verdict.status === 'unscored')?.verdict
+  const counted = entries.filter(
+    (entry): entry is CountedRollout => entry.verdict.status === 'scored' && !entry.verdict.skipped,
+  )
+  const penalised = applyLengthPenalty(entries, counted, rules, unscored === undefined)
+  const voters = counted.map(({ verdict }) => verdict).filter((verdict) => !verdict.masked)
+  const signal = hasSignal(voters.map((voter) => (rules.signal_on === 'score' ? voter.score : voter.reward)))
+  const advantages = computeAdvantages(
+    voters.map(({ reward }) => reward),
+    rules.advantage,
+  )
+  voters.forEach((voter, k) => {
+    voter.advantage = advantages[k] ?? 0
+  })
+  const rewards = voters.map(({ reward }) => reward)
+  const scores = counted.map(({ verdict }) => verdict.score)
+  const known = entries.filter(({ length }) => length !== undefined).length
+  const failed = unscored?.status === 'unscored' && entries.every(({ verdict }) => verdict.status === 'unscored')
+  return {
+    status: failed ? 'failed' : 'scored',
+    verdicts: entries.map(({ verdict }) => verdict),
+    mean_score: computeOrNull(scores, computeMean),
+    mean_reward: computeOrNull(rewards, computeMean),
+    std_reward: computeOrNull(rewards, computePopulationStd),
+    percent_correct: computeOrNull(
+      scores,
+      (all) => all.filter((score) => score >= TRAINING_CORRECT_THRESHOLD).length / all.length,
+    ),
+    voters: voters.length,
+    lengths: known === entries.length ? 'all' : known > 0 ? 'some' : 'none',
+    length_penalty: penalised,
+    signal,
+    destination: failed ? null : chooseDestination(counted.length, signal, rules, buffer),
+    ...(failed && { code: unscored.code, detail: unscored.detail }),
+  }
+}
+
+interface CountedRollout {
+  verdict: ScoredGroupVerdict
+  length: number | undefined
+}
+
+function applyMarks(
+  verdict: Verdict,
+  rollout: RolloutMeasures | undefined,
+  rules: GroupScoringRules,
+): { verdict: GroupVerdict; length: number | undefined } {
+  const { trained, length } = rollout ?? {}
+  const marks = {
+    ...(trained !== undefined && trained < rules.min_trained_tokens && { skipped: 'too_short' as const }),
+    ...(rules.mask_too_long_completions && rollout?.finish_reason === 'length' && { masked: true as const }),
+  }
+  return verdict.status === 'scored'
+    ? { verdict: { ...verdict, ...marks, advantage: 0 }, length }
+    : { verdict: { ...verdict, ...marks, advantage: null }, length }
+}
+
+/** Lowers rewards for length; says whether any was. The original's rule wants a whole group of right answers. */
+function applyLengthPenalty(
+  entries: { verdict: GroupVerdict; length: number | undefined }[],
+  counted: CountedRollout[],
+  rules: GroupScoringRules,
+  allScored: boolean,
+): boolean {
+  const kind = rules.length_penalty
+  if (kind === false) return false
+  if (kind === true) {
+    const due =
+      allScored &&
+      counted.every(({ verdict, length }) => verdict.score >= TRAINING_CORRECT_THRESHOLD && length !== undefined)
+    if (!due) return false
+    return counted
+      .map(({ verdict, length }) =>
+        deductPenalty(verdict, originalLengthPenalty(verdict.score, length ?? 0, rules.max_token_length)),
+      )
+      .includes(true)
+  }
+  return entries
+    .map(({ verdict, length }) => {
+      if (verdict.status !== 'scored' || length === undefined) return false
+      return deductPenalty(verdict, dapoLengthPenalty(length, rules.max_token_length, kind))
+    })
+    .includes(true)
+}
+
+function deductPenalty(verdict: ScoredGroupVerdict, penalty: number): boolean {
+  verdict.penalty = penalty
+  verdict.reward = verdict.score - penalty
+  return penalty > 0
+}
+
+/** Equal values throughout teach nothing; a single voter does. */
+function hasSignal(values: number[]): boolean {
+  return values.length === 1 || values.some((value) => value !== values[0])
+}
+
+function chooseDestination(counted: number, signal: boolean, rules: GroupScoringRules, buffer: boolean): Destination {
+  if (counted === 0) return 'skipped'
+  if (!signal && rules.drop_equal_scores) return 'no_signal'
+  return buffer ? 'buffered' : 'not_buffered'
+}
+
+function computeOrNull(values: number[], figure: (values: number[]) => number): number | null {
+  return values.length === 0 ? null : figure(values)
+}

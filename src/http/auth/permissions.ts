@@ -1,0 +1,104 @@
+/**
+ * Who may make which call: one row a route. A route without a row is for admins alone, and a test fails until it has one.
+ * Keys that are bound to runs are held to them wherever params, query or body name a run; see guard.ts.
+ */
+import type { ApiKeyRole } from '../../contract/caller.ts'
+
+export interface AccessRule {
+  /** `anyone`: no key is asked for. */
+  roles: readonly ApiKeyRole[] | 'anyone'
+  /** What goes over all runs: a bound key must name one of its own, with `?run=` or in the body. */
+  requiresRunForBoundKey?: true
+  /** The run in the body says where it comes from, not what is done to it. */
+  ignoresBodyRun?: true
+}
+
+const anyone: AccessRule = { roles: 'anyone' }
+const readers: AccessRule = { roles: ['reader', 'trainer', 'evaluator', 'admin'] }
+const readersNamingRun: AccessRule = { ...readers, requiresRunForBoundKey: true }
+const scorers: AccessRule = { roles: ['trainer', 'evaluator', 'admin'] }
+const trainers: AccessRule = { roles: ['trainer', 'admin'] }
+const evaluators: AccessRule = { roles: ['evaluator', 'admin'] }
+const admins: AccessRule = { roles: ['admin'] }
+
+/** By method and url as Fastify spells it; `/*` at the end stands for whatever follows. HEAD is as GET. */
+export const ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
+  // Probes, and pages that ask for a key themselves. The API's document is in the repository: no secret.
+  'GET /livez': anyone,
+  'GET /readyz': anyone,
+  'GET /': anyone,
+  'GET /dashboard/*': anyone,
+  'GET /docs': anyone,
+  'GET /docs/*': anyone,
+  'GET /openapi.json': anyone,
+
+  'GET /metrics': readers,
+  'GET /overview': readers,
+  'GET /events': readers,
+  'GET /tasks': readers,
+  'GET /tasks/:task': readers,
+
+  'POST /items': trainers,
+  'POST /items/find': admins, // it tells the answer
+  'GET /items/:id': readers,
+  'POST /score': scorers,
+  'POST /rollouts': trainers,
+  'GET /rollouts/:group': readers,
+
+  'GET /runs': readers,
+  'GET /runs/:run': readers,
+  'PUT /runs/:run': trainers,
+  'DELETE /runs/:run': trainers,
+  'GET /runs/:run/history': readers,
+  'GET /runs/:run/metrics': readers,
+  'GET /runs/:run/groups': readers,
+  'GET /runs/:run/export': readers,
+  'GET /runs/:run/checkpoint': trainers,
+  'PUT /runs/:run/checkpoint': { ...trainers, ignoresBodyRun: true },
+  'POST /runs/:run/batches': trainers,
+  'GET /runs/:run/batches/:step': trainers,
+  'POST /runs/:run/batches/:step/ack': trainers,
+  'POST /runs/:run/collect': trainers,
+  'GET /runs/:run/collect/:id': readers,
+  'GET /runs/:run/collect/:id/events': readers,
+  'DELETE /runs/:run/collect/:id': trainers,
+  'POST /runs/:run/collect/:id/resume': trainers,
+  'GET /runs/:run/collect': readers,
+
+  'GET /eval': readersNamingRun,
+  'POST /eval': { ...evaluators, requiresRunForBoundKey: true },
+  'GET /eval/suites': readers,
+  'GET /eval/suites/:suite': readers,
+  'GET /eval/compare': readers,
+  'GET /eval/:id': readers,
+  'DELETE /eval/:id': evaluators,
+  'GET /eval/:id/events': readers,
+  'GET /eval/:id/samples': readers,
+  'GET /eval/:id/report': readers,
+  'GET /eval/:id/items': evaluators,
+  'POST /eval/:id/completions': evaluators,
+  'POST /eval/:id/finish': evaluators,
+  'POST /eval/:id/resume': evaluators,
+
+  'GET /dumps': readersNamingRun,
+  'GET /dumps/:name': readers,
+  'DELETE /dumps/:name': admins,
+
+  'GET /jobs/failed': admins,
+  'POST /jobs/failed/:id/retry': admins,
+}
+
+export function getAccessRule(method: string, url: string): AccessRule | undefined {
+  if (method === 'OPTIONS') return anyone // what browsers ask first, without a key; see pages.ts
+  const verb = method === 'HEAD' ? 'GET' : method
+  const exact = ACCESS_RULES[`${verb} ${url === '/' ? url : url.replace(/\/$/, '')}`]
+  if (exact) return exact
+  const above = Object.keys(ACCESS_RULES).filter(
+    (key) => key.endsWith('/*') && `${verb} ${url}`.startsWith(key.slice(0, -1)),
+  )
+  return ACCESS_RULES[above.toSorted((a, b) => b.length - a.length)[0] ?? '']
+}
+
+export function isRoleAllowed(role: ApiKeyRole | null, { roles }: AccessRule): boolean {
+  return roles === 'anyone' || (role !== null && roles.includes(role))
+}

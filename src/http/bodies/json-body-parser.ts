@@ -1,0 +1,102 @@
+/** JSON bodies: read as bytes and decoded once, which is half as fast again as Fastify's own parser at 16 KB. */
+import { isAscii } from 'node:buffer'
+import type { FastifyInstance } from 'fastify'
+import { scan } from 'secure-json-parse'
+import { ServiceError } from '../../contract/errors.ts'
+import { assertJsonLimits, createTooDeepError, MAX_JSON_DEPTH } from './json-limits.ts'
+import { extractNumberLists, restoreNumberLists } from './number-list-extraction.ts'
+import { readBodyBytes } from './read-body.ts'
+
+const BYTE_ORDER_MARK = '\ufeff'
+/** What is smaller cannot take much memory whatever is in it, so it is parsed first and looked at then. */
+const PRESCAN_MIN_BYTES = 64 * 1024
+
+export function addJsonBodyParser(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', (request, payload, done) => {
+    readBodyBytes(request, payload, (fault, bytes) => {
+      if (fault || !bytes) return done(fault)
+      try {
+        done(null, bytes.length === 0 ? undefined : parseBody(bytes))
+      } catch (found) {
+        done(found as ServiceError)
+      }
+    })
+  })
+}
+
+/** As readJson; lists of numbers in the rollouts of a large body come as typed arrays, with NaN for null. */
+export function parseBody(body: Buffer): unknown {
+  if (body.length <= PRESCAN_MIN_BYTES) return parseJsonBytes(body)
+  const { remainder: rest, lists } = extractNumberLists(body)
+  if (lists.length === 0) return parseJsonBytes(body)
+  try {
+    return restoreNumberLists(parseJsonBytes(rest), lists)
+  } catch {
+    return parseJsonBytes(body) // which says what is wrong with what was sent
+  }
+}
+
+/** Throws `invalid_json`, also for keys that could reach a prototype: `__proto__`, and `prototype` in `constructor`. */
+export function parseJsonBytes(body: Buffer): unknown {
+  const large = body.length > PRESCAN_MIN_BYTES
+  if (large) assertJsonLimits(body)
+  const text = isAscii(body) ? body.toString('latin1') : body.toString() // half the time, and most bodies are
+  const value = parseWithoutPrototypeKeys(text, large && !mayContainPrototypeKey(body))
+  if (value === null) throw new ServiceError('invalid_request', 'The body is null; send an object') // null stands for none
+  return value
+}
+
+function parseWithoutPrototypeKeys(text: string, isPlain: boolean): unknown {
+  const value = parseJsonText(text)
+  if (!isPlain && hasPrototypeKey(value, 0) && scan(value, { safe: true }) === null) {
+    throw new ServiceError(
+      'invalid_json',
+      'A key could reach a prototype: `__proto__` is refused anywhere, and `prototype` in `constructor`',
+    )
+  }
+  return value
+}
+
+function parseJsonText(text: string): unknown {
+  try {
+    return JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text)
+  } catch (cause) {
+    throw createInvalidJsonError(text, cause)
+  }
+}
+
+/** Whether a key can be one of those at all: large bodies hold a hundred thousand numbers to walk past. */
+function mayContainPrototypeKey(body: Buffer): boolean {
+  return body.includes('__proto__') || body.includes('constructor') || body.includes('\\u')
+}
+
+/** Looks through what was parsed rather than its text: small bodies are texts, with few fields. */
+function hasPrototypeKey(value: unknown, depth: number): value is object {
+  if (typeof value !== 'object' || value === null) return false
+  if (depth === MAX_JSON_DEPTH) throw createTooDeepError()
+  if (Array.isArray(value)) {
+    // By index: lists of a hundred thousand tokens come, over which an iterator takes ten times as long.
+    for (let k = 0; k < value.length; k++) {
+      const one: unknown = value[k]
+      if (typeof one === 'object' && hasPrototypeKey(one, depth + 1)) return true
+    }
+    return false
+  }
+  for (const name of Object.keys(value)) {
+    if (name === '__proto__' || name === 'constructor') return true
+    const field: unknown = Reflect.get(value, name)
+    if (typeof field === 'object' && hasPrototypeKey(field, depth + 1)) return true
+  }
+  return false
+}
+
+function createInvalidJsonError(text: string, cause: unknown): ServiceError {
+  const constant = /[[,:]\s*(-?Infinity|NaN)\b/.exec(text)?.[1]
+  const hint = constant
+    ? `${constant} is not JSON. Python's json writes it; send null, or dump with allow_nan=False to find it`
+    : cause instanceof Error
+      ? cause.message
+      : 'The body cannot be read'
+  return new ServiceError('invalid_json', hint.slice(0, 500), { cause })
+}

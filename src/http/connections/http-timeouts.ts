@@ -1,0 +1,71 @@
+/** How long the server waits for a client, and what it says to one that it gives up on or cannot understand. */
+import type { Socket } from 'node:net'
+import { ServiceError } from '../../contract/errors.ts'
+import { createRequestId } from '../observability/request-ids.ts'
+
+export interface HttpTimeouts {
+  /** From the connection, or the last answer, to the end of the headers. */
+  headersMs: number
+  /** To the end of the body: 64 MiB at a little over half a megabyte a second. */
+  requestMs: number
+  /** Between two requests. Longer than usual proxies keep a connection, so that they are the ones to close it. */
+  keepAliveMs: number
+  /** Without a byte in either direction, in the middle of a request: longer than any call takes to answer. */
+  inactivityMs: number
+}
+
+export const DEFAULT_HTTP_TIMEOUTS: HttpTimeouts = {
+  headersMs: 20_000,
+  requestMs: 120_000,
+  keepAliveMs: 75_000,
+  inactivityMs: 600_000,
+}
+
+/** Request line and headers together, in bytes; an item id in the URL has up to 2,048. */
+const MAX_HEADER_BYTES = 16 * 1024
+
+/** Options of Fastify. */
+export function buildTimeoutOptions({
+  headersMs,
+  requestMs,
+  keepAliveMs: idleMs,
+  inactivityMs: silentMs,
+}: HttpTimeouts) {
+  return {
+    requestTimeout: requestMs,
+    keepAliveTimeout: idleMs,
+    connectionTimeout: silentMs,
+    http: {
+      headersTimeout: headersMs,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      connectionsCheckingInterval: Math.min(5000, headersMs),
+    },
+    clientErrorHandler: handleClientError,
+  }
+}
+
+/** The parser of HTTP failed, so no request or reply is there to answer with. */
+function handleClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return
+  const fault = parserErrorToServiceError(error)
+  const body = JSON.stringify(fault.toProblemDocument())
+  if (socket.writable) {
+    socket.write(
+      `HTTP/1.1 ${fault.status} ${REASON_PHRASES[fault.status] ?? 'Bad Request'}\r\n` +
+        `X-Request-Id: ${createRequestId()}\r\nContent-Type: application/problem+json\r\n` +
+        `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    )
+  }
+  socket.destroySoon()
+}
+
+const REASON_PHRASES: Record<number, string> = { 408: 'Request Timeout', 431: 'Request Header Fields Too Large' }
+
+function parserErrorToServiceError({ code, message }: NodeJS.ErrnoException): ServiceError {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new ServiceError('request_timeout', 'The request took too long to arrive')
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return new ServiceError('headers_too_large', `URL and headers together may have ${MAX_HEADER_BYTES} bytes`)
+  }
+  return new ServiceError('invalid_request', `This is not HTTP: ${message}`)
+}

@@ -1,0 +1,68 @@
+/** Failures on the wire: every one becomes a problem document with a code from the table. */
+import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify'
+import { ServiceError } from '../../contract/errors.ts'
+import { translateRedisError } from '../../platform/redis/connect.ts'
+import { enableLingeringClose } from '../connections/lingering-close.ts'
+import { RouteTable } from './allowed-methods.ts'
+
+export function addErrorHandling(app: FastifyInstance): void {
+  const addresses = new RouteTable()
+  app.addHook('onRoute', ({ method, url }) => addresses.add([method].flat(), url))
+  // At once: what is wrong with a body does not matter where there is nobody to read it.
+  app.addHook('onRequest', ({ is404, url, method }, _reply, done) =>
+    done(is404 || addresses.isMethodMismatch(url, method) ? addresses.createRoutingError(url, method) : undefined),
+  )
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const fault = toServiceError(error)
+    if (fault.status >= 500)
+      request.log[fault.code === 'internal' ? 'error' : 'warn']({ err: fault.cause ?? error }, fault.message)
+    if (fault.code === 'method_not_allowed') reply.header('allow', addresses.listMethods(request.url).join(', '))
+    keepConnectionAlive(reply)
+    enableLingeringClose(request.raw)
+    return reply
+      .status(fault.status)
+      .headers(buildRetryAfterHeader(fault))
+      .type('application/problem+json')
+      .send(JSON.stringify(fault.toProblemDocument()))
+  })
+  app.setNotFoundHandler(({ url, method }) => {
+    throw addresses.createRoutingError(url, method)
+  })
+}
+
+/**
+ * Fastify ends the connection where a body is refused: many clients that still send it would meet that, and not the answer.
+ * Node reads the rest and throws it away, as long as a request may take. A server that closes ends its connections all the
+ * same: it says so on the raw answer.
+ */
+function keepConnectionAlive(reply: FastifyReply): void {
+  const closing = reply.raw.getHeader('connection')
+  reply.removeHeader('connection')
+  if (closing !== undefined) reply.raw.setHeader('connection', closing)
+}
+
+function buildRetryAfterHeader({ retryAfter }: ServiceError): Record<string, string> {
+  return retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }
+}
+
+function toServiceError(error: FastifyError): ServiceError {
+  const known = translateRedisError(error)
+  if (known instanceof ServiceError) return known
+  if (/^(Z_|ZSTD_)/.test(error.code ?? '')) {
+    return new ServiceError('invalid_request', `The body is not in its Content-Encoding: ${error.message}`, {
+      cause: error,
+    })
+  }
+  switch (error.code) {
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ServiceError('unsupported_media_type', 'Send application/json', { cause: error })
+    case 'FST_STATIC_FORBIDDEN_PATH':
+      return new ServiceError('not_found', 'There is nothing above this folder', { cause: error })
+    case 'FST_ERR_BAD_URL':
+      return new ServiceError('invalid_request', error.message, { cause: error })
+    default:
+      return new ServiceError('internal', 'The server failed; the log has the reason under this request id', {
+        cause: error,
+      })
+  }
+}

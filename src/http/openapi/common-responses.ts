@@ -1,0 +1,58 @@
+/** What any route can answer stands in its description without being written there: refusals at the door, bad bodies. */
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import { z } from 'zod'
+import { ERROR_DEFINITIONS, type ErrorCode } from '../../contract/errors.ts'
+import { Problem } from '../../contract/problem.ts'
+import { getAccessRule } from '../auth/permissions.ts'
+
+const ACCESS_ERROR_CODES: ErrorCode[] = ['unauthorized', 'forbidden', 'rate_limited']
+const BODY_ERROR_CODES: ErrorCode[] = ['invalid_request', 'invalid_json', 'body_too_large', 'unsupported_media_type']
+
+type RouteSchema = NonNullable<RouteOptions['schema']>
+
+/** Must come before the plugin that collects the routes for the document. */
+export function addCommonResponses(app: FastifyInstance): void {
+  app.addHook('onRoute', (route) => {
+    const { schema } = route
+    if (!schema || schema.hide) return
+    const codes: ErrorCode[] = []
+    const roles = getAccessRule([route.method].flat()[0] ?? '', route.url)?.roles ?? ['admin']
+    if (roles !== 'anyone') {
+      schema.security = [{ bearer: [] }, { api_key: [] }, {}]
+      const who = `Where keys are set, for: ${roles.join(', ')}.`
+      // A route's HEAD shares its schema.
+      if (!schema.description?.endsWith(who)) schema.description = [schema.description, who].filter(Boolean).join(' ')
+      codes.push(...ACCESS_ERROR_CODES)
+    }
+    if (schema.params || schema.querystring) codes.push('invalid_request')
+    if (schema.body) codes.push(...BODY_ERROR_CODES)
+    schema.response = mergeResponses(schema.response as ResponseSchemas | undefined, codes) // the routes write it so
+  })
+}
+
+type ResponseSchemas = Record<number, z.ZodType>
+
+function mergeResponses(answers: ResponseSchemas = {}, codes: ErrorCode[]): RouteSchema['response'] {
+  const all = { ...answers }
+  for (const code of codes) {
+    const { status } = ERROR_DEFINITIONS[code]
+    const known = all[status]?.description ?? ''
+    if (!known.includes(`\`${code}\``))
+      all[status] = Problem.describe([known, `\`${code}\``].filter(Boolean).join(', '))
+  }
+  return Object.fromEntries(
+    Object.entries(all).map(([status, schema]) => [
+      status,
+      isProblemSchema(schema) ? toProblemResponse(schema) : schema,
+    ]),
+  )
+}
+
+function isProblemSchema(schema: z.ZodType): boolean {
+  return schema instanceof z.ZodObject && schema.shape.code === Problem.shape.code
+}
+
+/** With the type that it is sent as. */
+function toProblemResponse(schema: z.ZodType) {
+  return { description: schema.description ?? '', content: { 'application/problem+json': { schema } } }
+}

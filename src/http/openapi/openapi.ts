@@ -1,0 +1,116 @@
+/** The OpenAPI document and Swagger UI, made from the routes' own schemas. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import type { FastifyInstance } from 'fastify'
+import { jsonSchemaTransform } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { ERROR_DEFINITIONS } from '../../contract/errors.ts'
+import { VERSION } from '../../platform/version.ts'
+import { applyExamplesInTagOrder, type OpenApiPaths, type OperationExample } from './examples.ts'
+import { extractProblemSchema } from './problem-schema.ts'
+
+const LOGO_PATH = join(import.meta.dirname, '..', '..', 'dashboard', 'icon.svg')
+
+const TAGS = [
+  { name: 'tasks', description: 'What can be asked of a model' },
+  { name: 'items', description: 'Tasks made real' },
+  { name: 'scoring', description: 'Completions in, verdicts out' },
+  { name: 'rollouts', description: 'Groups of completions for one item, scored by workers' },
+  { name: 'runs', description: 'Training runs that nodes share' },
+  { name: 'batches', description: 'Scored groups for trainers, by training step' },
+  { name: 'dumps', description: 'Files of groups, to look at or to train on' },
+  { name: 'evals', description: 'Models measured on suites' },
+  { name: 'collection', description: 'The items of a run answered by a model' },
+  { name: 'operations', description: 'For those who keep the server running' },
+]
+
+const API_DESCRIPTION = `Verifiable reasoning tasks for training and evaluating language models.
+
+The examples, sent from top to bottom, are a whole session: an item, its rewards, a group of rollouts, a run, a batch.
+Where the server has keys, enter one under *Authorize*.
+
+Every failure is a problem document (\`application/problem+json\`) with a stable \`code\`; 429 and 503 say in \`Retry-After\`
+when to ask again.
+
+| status | code | |
+|---|---|---|
+${Object.entries(ERROR_DEFINITIONS)
+  .toSorted(([, a], [, b]) => a.status - b.status)
+  .map(([code, { status, title }]) => `| ${status} | \`${code}\` | ${title} |`)
+  .join('\n')}
+`
+
+/** `examples`: by method and path, as the document spells it. */
+export async function addOpenapi(app: FastifyInstance, examples: Record<string, OperationExample>): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'reasoning-gym-server',
+        version: VERSION,
+        description: API_DESCRIPTION,
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      tags: TAGS,
+      components: {
+        securitySchemes: {
+          bearer: { type: 'http', scheme: 'bearer', description: 'A key of API_KEYS' },
+          api_key: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The same in a header of its own' },
+        },
+      },
+    },
+    transform: transformRouteSchema,
+    transformObject: (document) => {
+      const made = markOptionalBodies(document) as { paths: OpenApiPaths; components?: object } // OpenAPI 3, as told above
+      const tags = TAGS.map(({ name }) => name)
+      const paths = applyExamplesInTagOrder(made.paths, tags, examples)
+      return { ...made, paths, components: { ...made.components, schemas: { Problem: extractProblemSchema(paths) } } }
+    },
+  })
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    logo: { type: 'image/svg+xml', content: readFileSync(LOGO_PATH), href: '/', target: '_self' },
+    theme: {
+      title: 'reasoning-gym-server: the calls',
+      css: [{ filename: 'narrow.css', content: SCROLLING_TABLE_CSS }],
+    },
+    uiConfig: {
+      docExpansion: 'list',
+      tryItOutEnabled: true,
+      persistAuthorization: false,
+      displayRequestDuration: true,
+    },
+  })
+  app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger())
+}
+
+/** The table of failures scrolls in itself: it is wider than a phone. */
+const SCROLLING_TABLE_CSS = '.swagger-ui .info table { display: block; overflow-x: auto }'
+
+const OPTIONAL_BODY_EXTENSION = 'x-optional-body'
+
+/** The plugin calls every body required; one that the schema has a default for is not. */
+function transformRouteSchema(
+  route: Parameters<typeof jsonSchemaTransform>[0],
+): ReturnType<typeof jsonSchemaTransform> {
+  const { schema, url } = jsonSchemaTransform(route)
+  const { body } = route.schema
+  const optional = body instanceof z.ZodType && body.safeParse(undefined).success
+  return { schema: optional ? Object.assign(schema, { [OPTIONAL_BODY_EXTENSION]: true }) : schema, url }
+}
+
+type OperationWithBodyFlag = { [OPTIONAL_BODY_EXTENSION]?: boolean; requestBody?: { required?: boolean } }
+
+function markOptionalBodies(document: Parameters<SwaggerTransformObject>[0]): ReturnType<SwaggerTransformObject> {
+  if (!('openapiObject' in document)) return document.swaggerObject
+  const { openapiObject } = document
+  for (const methods of Object.values(openapiObject.paths ?? {})) {
+    for (const operation of Object.values(methods as Record<string, OperationWithBodyFlag>)) {
+      if (operation[OPTIONAL_BODY_EXTENSION] && operation.requestBody) operation.requestBody.required = false
+      delete operation[OPTIONAL_BODY_EXTENSION]
+    }
+  }
+  return openapiObject
+}

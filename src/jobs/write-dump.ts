@@ -1,7 +1,0 @@
-/** Writes the file of a dump whose groups are fixed. May run any number of times, on any machine. */
-import type { Dumps } from '../dumps/dumps.ts'
-import type { FrozenFile } from '../store/dumps.ts'
-
-export function createWriteDumpProcessor({ dumps }: { dumps: Dumps }) {
-  return (file: FrozenFile): Promise<void> => dumps.writeFile(file)
-}

@@ -1,0 +1,47 @@
+/** main: HTTP only. Workers elsewhere score what is posted here. */
+import './v8-flags.ts'
+import { loadKeyRing, watchKeyFile } from '../http/auth/key-ring.ts'
+import { assertKeysOrLoopback } from '../http/auth/loopback.ts'
+import { listen, REBALANCE_MESSAGE } from '../http/connections/listen.ts'
+import { RateLimiter, resolveRateLimits } from '../http/rate-limit/rate-limiter.ts'
+import { addUsage } from '../http/rate-limit/usage-counters.ts'
+import { readConfig, requireRedisConfig } from '../platform/config.ts'
+import { createLogger } from '../platform/log.ts'
+import { buildApp } from './app.ts'
+import { ensurePythonEnvironment } from './bootstrap/python-environment.ts'
+import { warnIfRedisUnreachable } from './bootstrap/redis-check.ts'
+import { createServices } from './compose.ts'
+import { requireEngineVersionClaim } from './engine-version-claim.ts'
+import { closeOnShutdown } from './graceful-shutdown.ts'
+import { runMain } from './run-main.ts'
+
+await runMain(async () => {
+  const config = readConfig()
+  const log = createLogger(config.LOG_LEVEL, 'api')
+  const keys = loadKeyRing(config)
+  assertKeysOrLoopback(config, keys)
+  const say = (line: string) => log.info(line)
+  const python = await ensurePythonEnvironment(say, config.PYTHON, (line) => log.warn(line))
+  const place = requireRedisConfig(config)
+  if (!process.connected) void warnIfRedisUnreachable(place.url, log) // `npm start` says it for all of its processes
+  const service = createServices(config, place, python, log)
+  const claim = await requireEngineVersionClaim(service, log)
+  const meter = new RateLimiter(resolveRateLimits(config, keys !== undefined), (minute, caller, more) =>
+    addUsage(service.redis, service.redisKeys, minute, caller, more),
+  )
+  const wire = { keys, meter, corsOrigins: config.CORS_ORIGINS, trustProxy: config.TRUST_PROXY }
+  const app = await buildApp(service, log, wire)
+  const unfollow = keys ? watchKeyFile(keys, config, log) : () => {}
+  closeOnShutdown(log, async () => {
+    unfollow()
+    meter.close()
+    await app.close()
+    await claim.close()
+    await service.close()
+  })
+  // Several API processes share the port and the kernel spreads connections over them: each joins once it can answer.
+  if (config.API_PROCESSES > 1) await service.engine.waitUntilStarted()
+  await listen(app, { host: config.HOST, port: config.PORT })
+  process.on('message', (word) => word === REBALANCE_MESSAGE && app.rebalanceConnections())
+  process.send?.('listening')
+})

@@ -1,0 +1,73 @@
+/** A server as a child of this process, started as a user would, and stopped again; if this process dies, it ends too. */
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { buildChildEnvironment } from '../../platform/config.ts'
+import { StartupError } from './startup-error.ts'
+
+const START_TIMEOUT_MS = 300_000 // the first start prepares the Python environment
+
+export interface ChildServer {
+  url: string
+  pid: number
+  dataDir: string
+  /** What it has printed so far. */
+  output(): string
+  stop(): Promise<number | null>
+}
+
+/**
+ * Starts `src/main/serve.ts` and waits until it can be used. What `env` does not name: a free port, and a data folder that goes
+ * with the server. Throws what the server printed if it ends or is not ready in time.
+ */
+export async function startChildServer(env: Record<string, string> = {}, signal?: AbortSignal): Promise<ChildServer> {
+  const port = env.PORT ?? String(await getFreePort())
+  const ownFolder = env.DATA_DIR === undefined ? mkdtempSync(join(tmpdir(), 'rgs-data-')) : undefined
+  const dataDir = env.DATA_DIR ?? ownFolder ?? ''
+  const child = spawn(process.execPath, [join(import.meta.dirname, '..', 'serve.ts')], {
+    env: buildChildEnvironment({ ...env, PORT: port, DATA_DIR: dataDir }),
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'], // the channel tells it when this process is gone
+    detached: true, // Ctrl-C is for this process, which stops it when it is done with it
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk: Buffer) => {
+      output += chunk.toString()
+    })
+  }
+  const { promise: ended, resolve } = Promise.withResolvers<number | null>()
+  child.once('exit', resolve)
+  const stop = async () => {
+    child.kill('SIGTERM')
+    const code = await ended
+    if (ownFolder) rmSync(ownFolder, { recursive: true, force: true })
+    return code
+  }
+  const url = `http://127.0.0.1:${port}`
+  for (const until = Date.now() + START_TIMEOUT_MS; Date.now() < until && !signal?.aborted; await sleep(50)) {
+    if (child.exitCode !== null) throw new StartupError(`the server ended while it started:\n${output}`)
+    if (await isReady(url)) return { url, pid: child.pid ?? 0, dataDir, output: () => output, stop }
+  }
+  await stop()
+  signal?.throwIfAborted()
+  throw new StartupError(`the server was not ready within ${START_TIMEOUT_MS / 1000} s:\n${output}`)
+}
+
+/** Ready, and with a worker. */
+async function isReady(url: string): Promise<boolean> {
+  const ready = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => undefined)
+  return ready?.ok === true && ((await ready.json()) as { workers: { ok: boolean } }).workers.ok // as /readyz answers
+}
+
+export async function getFreePort(): Promise<number> {
+  const probe = createServer()
+  const { promise, resolve } = Promise.withResolvers<number>()
+  probe.listen(0, '127.0.0.1', () => {
+    const address = probe.address()
+    probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+  })
+  return promise
+}

@@ -1,0 +1,30 @@
+/** For the mains: a server does not share its Redis with one of another engine version. */
+import { hostname } from 'node:os'
+import type { Logger } from 'pino'
+import { claimEngineVersion, type EngineVersionClaim } from '../features/operations/engine-claim.ts'
+import { StartupError } from './bootstrap/startup-error.ts'
+import type { ManagedServices } from './compose.ts'
+
+export async function requireEngineVersionClaim(
+  { redis, redisKeys: keys, engine }: ManagedServices,
+  log: Logger,
+): Promise<EngineVersionClaim> {
+  const { version } = engine
+  const refusal = (other: string) =>
+    `This Redis serves reasoning-gym ${other}, and this server has ${version}: stop the other servers, or set REDIS_PREFIX to another name`
+  let seen = ''
+  const claim = await claimEngineVersion(redis, keys, {
+    version,
+    processName: `${hostname()}/${process.pid}`,
+    onConflict(other) {
+      if (seen !== other) log.warn(`waiting for servers with reasoning-gym ${other} to end`)
+      seen = other
+    },
+    onClaimLost(other) {
+      log.fatal(refusal(other))
+      process.kill(process.pid, 'SIGTERM')
+    },
+  })
+  if (!claim) throw new StartupError(refusal(seen))
+  return claim
+}

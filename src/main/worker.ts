@@ -1,0 +1,32 @@
+/** main: jobs only, with probes and metrics on WORKER_PORT. */
+import './v8-flags.ts'
+import { hostname } from 'node:os'
+import { readConfig, requireRedisConfig } from '../platform/config.ts'
+import { createLogger } from '../platform/log.ts'
+import { ensurePythonEnvironment } from './bootstrap/python-environment.ts'
+import { warnIfRedisUnreachable } from './bootstrap/redis-check.ts'
+import { createServices } from './compose.ts'
+import { requireEngineVersionClaim } from './engine-version-claim.ts'
+import { closeOnShutdown } from './graceful-shutdown.ts'
+import { startProbeServer } from './probe-server.ts'
+import { runMain } from './run-main.ts'
+
+await runMain(async () => {
+  const config = readConfig()
+  const log = createLogger(config.LOG_LEVEL, 'worker')
+  const say = (line: string) => log.info(line)
+  const python = await ensurePythonEnvironment(say, config.PYTHON, (line) => log.warn(line))
+  const place = requireRedisConfig(config)
+  if (!process.connected) void warnIfRedisUnreachable(place.url, log) // `npm start` says it for all of its processes
+  const service = createServices(config, place, python, log, 'worker')
+  const claim = await requireEngineVersionClaim(service, log)
+  service.startWorker(`${hostname()}/${process.pid}`)
+  // Started by `npm start` it is one of several on this machine, and seen through the API's port.
+  const probes = process.connected ? undefined : await startProbeServer(service, config, log)
+  closeOnShutdown(log, async () => {
+    await probes?.close()
+    await claim.close()
+    await service.close()
+  })
+  process.send?.('listening')
+})

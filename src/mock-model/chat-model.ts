@@ -1,0 +1,117 @@
+/** What answers each request: counts it, lets happen to it what should, and says what there is to say. */
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyReply } from 'fastify'
+import { drawDelayMs, drawInjectedFailure, type InjectedFailure, type MockModelBehavior } from './behavior.ts'
+import {
+  buildChatCompletion,
+  buildErrorBody,
+  type ChatRequest,
+  type CompletionSample,
+  getQuestion,
+  streamChatChunks,
+} from './chat.ts'
+import { generateCompletion } from './completion.ts'
+import { createMockModelCounts } from './counts.ts'
+import type { ItemLookup } from './item-lookup.ts'
+
+/** Questions whose requests are counted; the oldest give way. */
+const MAX_COUNTED_QUESTIONS = 100_000
+
+export class MockChatModel {
+  readonly counts = createMockModelCounts()
+  readonly #behavior: MockModelBehavior
+  readonly #itemLookup: ItemLookup
+  readonly #requestCounts = new Map<string, number>()
+  readonly #sampleCounts = new Map<string, number>()
+
+  constructor(behaviour: MockModelBehavior, knowledge: ItemLookup) {
+    this.#behavior = behaviour
+    this.#itemLookup = knowledge
+  }
+
+  async chat(request: ChatRequest, reply: FastifyReply): Promise<unknown> {
+    const question = getQuestion(request)
+    const attempt = incrementCount(this.#requestCounts, question)
+    this.counts.requests++
+    await this.#delay(question, attempt)
+    const mishap = drawInjectedFailure(this.#behavior, question, attempt)
+    if (mishap) this.counts[mishap]++
+    if (mishap && mishap !== 'broken_json' && mishap !== 'closed') return this.#sendFailure(mishap, reply)
+    if (mishap === 'closed' && attempt % 2 === 0) return dropConnection(reply)
+    const said = {
+      id: `chatcmpl-${randomUUID()}`,
+      behaviour: this.#behavior,
+      request,
+      samples: await this.#generateSamples(request, question, mishap),
+    }
+    if (mishap) return sendTruncated(reply, JSON.stringify(buildChatCompletion(said)), mishap === 'broken_json')
+    if (!request.stream) return buildChatCompletion(said)
+    return reply.type('text/event-stream').send(Readable.from(streamChatChunks(said)))
+  }
+
+  async #generateSamples(
+    request: ChatRequest,
+    question: string,
+    mishap: InjectedFailure | undefined,
+  ): Promise<CompletionSample[]> {
+    const item = await this.#itemLookup(question)
+    if (!item) this.counts.unknown++
+    const count = request.n ?? 1
+    // What does not arrive is no sample: it comes with the next request.
+    const first =
+      request.seed ??
+      (mishap ? (this.#sampleCounts.get(question) ?? 0) : incrementCount(this.#sampleCounts, question, count))
+    return Array.from({ length: count }, (_, k) => {
+      const sample = first + k
+      const most = request.max_completion_tokens ?? request.max_tokens ?? undefined
+      const completion = generateCompletion(this.#behavior, item, sample, most)
+      if (!mishap) this.counts[completion.outcome.kind]++
+      return { sample, completion }
+    })
+  }
+
+  async #delay(question: string, attempt: number): Promise<void> {
+    const ms = drawDelayMs(this.#behavior, question, attempt)
+    if (ms > this.#behavior.latencyMs) this.counts.slow++
+    if (ms > 0) await sleep(ms)
+  }
+
+  #sendFailure(mishap: 'rejected' | 'rate_limited' | 'server_error', reply: FastifyReply): FastifyReply {
+    switch (mishap) {
+      case 'rejected':
+        return reply.status(400).send(buildErrorBody('This model takes no such prompt', 'context_length_exceeded'))
+      case 'rate_limited':
+        reply.header('retry-after', this.#behavior.retryAfterS)
+        return reply.status(429).send(buildErrorBody('Rate limit reached, try again later', 'rate_limit_exceeded'))
+      case 'server_error':
+        return reply.status(500).send(buildErrorBody('The server had an error', 'server_error'))
+    }
+  }
+}
+
+/** How often this name was counted before. */
+function incrementCount(counts: Map<string, number>, name: string, by = 1): number {
+  const before = counts.get(name) ?? 0
+  counts.delete(name) // to the end of the line
+  counts.set(name, before + by)
+  if (counts.size > MAX_COUNTED_QUESTIONS) counts.delete(counts.keys().next().value ?? '')
+  return before
+}
+
+function dropConnection(reply: FastifyReply): FastifyReply {
+  reply.hijack()
+  reply.raw.destroy()
+  return reply
+}
+
+/** Half of a document: told as if it were whole, or cut off in the middle. */
+function sendTruncated(reply: FastifyReply, text: string, whole: boolean): FastifyReply {
+  const half = Buffer.from(text).subarray(0, Math.floor(text.length / 2))
+  reply.hijack()
+  reply.raw.writeHead(200, { 'content-type': 'application/json', 'content-length': whole ? half.length : text.length })
+  if (whole) reply.raw.end(half)
+  else reply.raw.write(half, () => reply.raw.destroy())
+  return reply
+}

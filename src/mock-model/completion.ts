@@ -1,0 +1,77 @@
+/** A sample put into words: thinking, answer, and where it stops. */
+import { getCorrectAnswer, WRONG_ANSWER } from './answers.ts'
+import { drawOutcome, type MockModelBehavior, type SampleOutcome } from './behavior.ts'
+import type { KnownItem } from './item-lookup.ts'
+import { hashToUnitInterval } from './seeded-random.ts'
+import { tokenize } from './tokens.ts'
+
+export interface MockCompletion {
+  outcome: SampleOutcome
+  content: string
+  /** Thinking that comes apart; null where it does not. */
+  reasoning: string | null
+  finish_reason: 'stop' | 'length'
+  tokens: string[]
+}
+
+const THINKING_WORDS =
+  'so we take the first part and check it again then add what is left to the next one but not twice'.split(' ')
+
+/** What the model says to an item, or to a question that nobody knows, cut after `maxTokens`. */
+export function generateCompletion(
+  behaviour: MockModelBehavior,
+  item: KnownItem | undefined,
+  sample: number,
+  maxTokens = Number.POSITIVE_INFINITY,
+): MockCompletion {
+  const outcome = item ? drawOutcome(behaviour, item, sample) : ({ kind: 'wrong' } as const)
+  const right = item && outcome.kind !== 'wrong' ? getCorrectAnswer(item) : undefined
+  const thinking = generateThinking(behaviour, item, sample)
+  const all = tokenize(
+    formatCompletion(outcome, right ?? WRONG_ANSWER, behaviour.reasoning === 'none' ? null : thinking),
+  )
+  const length = outcome.kind === 'truncated' ? Math.ceil(all.length / 2) : all.length // well before `</answer>`
+  const tokens = all.slice(0, Math.min(length, maxTokens))
+  const text = tokens.join('')
+  return {
+    outcome: getActualOutcome(outcome, right !== undefined, tokens.length < all.length),
+    ...(behaviour.reasoning === 'inline' || behaviour.reasoning === 'none'
+      ? { content: text, reasoning: null }
+      : splitThinking(text)),
+    finish_reason: tokens.length < all.length ? 'length' : 'stop',
+    tokens,
+  }
+}
+
+/** What came of the outcome that was wanted, where the answer is not known or the limit was met. */
+function getActualOutcome(wanted: SampleOutcome, known: boolean, cut: boolean): SampleOutcome {
+  if (cut) return { kind: 'truncated' }
+  return wanted.kind === 'right' && !known ? { kind: 'wrong' } : wanted
+}
+
+function generateThinking(
+  { seed, meanTokens }: MockModelBehavior,
+  item: KnownItem | undefined,
+  sample: number,
+): string {
+  const draw = (k: number) => hashToUnitInterval(seed, item?.id ?? '', sample, 'thought', k)
+  const words = Math.ceil(meanTokens * (0.5 + draw(-1)) * (0.75 + (item?.difficulty ?? 0) / 2))
+  return Array.from({ length: words }, (_, k) => THINKING_WORDS[Math.floor(draw(k) * THINKING_WORDS.length)]).join(' ')
+}
+
+function formatCompletion(outcome: SampleOutcome, answer: string, thinking: string | null): string {
+  const fault = outcome.kind === 'format_fault' ? outcome.fault : undefined
+  if (fault === 'unclosed_think' && thinking !== null) return `<think>${thinking} it is ${answer}`
+  const before = thinking === null ? '' : `<think>${thinking}</think>\n`
+  if (fault === 'unclosed_answer') return `${before}<answer>${answer}`
+  if (fault !== undefined) return `${before}The answer is ${answer}.`
+  return `${before}<answer>${answer}</answer>`
+}
+
+/** As a server with a reasoning parser gives it: what is not closed is all thinking. */
+function splitThinking(text: string): { content: string; reasoning: string } {
+  const opened = text.replace(/^<think>/, '')
+  const end = opened.indexOf('</think>')
+  if (end === -1) return { content: '', reasoning: opened }
+  return { content: opened.slice(end + '</think>'.length).trimStart(), reasoning: opened.slice(0, end) }
+}

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { DEPENDENCY_REASONS } from '../../scripts/dependencies/reasons.ts'
+
+const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
+const manifest = JSON.parse(read('package.json'))
+const node = ['dependencies', 'devDependencies', 'optionalDependencies'].flatMap((kind) => Object.keys(manifest[kind]))
+const python = [
+  ...read('requirements.in').matchAll(/^([\w.-]+)/gm),
+  ...read('requirements-redis.txt').matchAll(/^([\w.-]+)==/gm),
+].map(([, name]) => name ?? '')
+
+it('every direct dependency has its reason, and nothing else has', () => {
+  expect(Object.keys(DEPENDENCY_REASONS).toSorted()).toEqual([...node, ...python].toSorted())
+})
+
+it('docs/dependencies.md lists exactly those, with versions as they are locked: npm run packages', () => {
+  const rows = [...read('docs/dependencies.md').matchAll(/^\| (\S+) \| (\d\S*) \| ([^|]+) \|(?: \d+ \|)? (.+) \|$/gm)]
+  expect(rows.map(([, name = '']) => name).toSorted()).toEqual(Object.keys(DEPENDENCY_REASONS).toSorted())
+  const { packages } = JSON.parse(read('package-lock.json'))
+  for (const [, name = '', version, licence, reason] of rows) {
+    const locked = packages[`node_modules/${name}`]?.version
+    if (locked !== undefined) expect([name, version]).toEqual([name, locked])
+    else expect(read('requirements.txt') + read('requirements-redis.txt')).toContain(`${name}==${version} `)
+    expect([name, licence?.trim() === 'unknown' || licence?.trim() === '', reason]).toEqual([
+      name,
+      false,
+      DEPENDENCY_REASONS[name],
+    ])
+  }
+})
+
+it('everything that is installed has a hash', () => {
+  const { packages } = JSON.parse(read('package-lock.json'))
+  const ofThisPlatform = Object.entries<{ integrity?: string; optional?: boolean }>(packages).filter(
+    ([place, { optional }]) => place !== '' && !optional,
+  )
+  expect(ofThisPlatform.filter(([, { integrity }]) => integrity === undefined)).toEqual([])
+  for (const file of ['requirements.txt', 'requirements-redis.txt', 'requirements-tools.txt']) {
+    const pins = read(file)
+      .split(/\n(?=\S)/)
+      .filter((pin) => /^[\w.-]+==/.test(pin))
+    expect(pins.length).toBeGreaterThan(0)
+    for (const pin of pins) expect(pin).toContain('--hash=sha256:')
+  }
+})
+
+it('the licence of acre’s data is told', () => expect(read('docs/dependencies.md')).toMatch(/`acre`[\s\S]*GPL-3\.0/))
+
+it('no script of ours has a name that npm calls by itself', () => {
+  const called = ['dependencies', 'install', 'postinstall', 'preinstall', 'prepare', 'prepublish']
+  expect(Object.keys(manifest.scripts).filter((name) => called.includes(name))).toEqual([]) // in the image there is no scripts/
+})

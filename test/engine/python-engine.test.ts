@@ -1,0 +1,145 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, renameSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { expect, inject, it } from 'vitest'
+import type { Engine } from '../../src/engine/engine.ts'
+import { PythonEngine } from '../../src/engine/python-engine.ts'
+import { until } from '../world.ts'
+import { engineContract } from './contract.ts'
+
+async function open({ scoreDeadlineMs = 10_000 } = {}): Promise<PythonEngine> {
+  const engine = new PythonEngine({
+    pythonPath: inject('python'),
+    workersPerPool: 2,
+    scoreDeadlineMs,
+    makeDeadlineMs: 30_000,
+  })
+  await engine.waitUntilStarted()
+  return engine
+}
+
+const LAYERS = ['environment', 'folder', 'landlock', 'limits', 'network', 'no_new_privileges', 'seccomp', 'user']
+
+/** Children of this process's zygotes; `state` R: those that use the processor. */
+function hostPids(state = ''): number[] {
+  const lines = execFileSync('ps', ['-eo', 'pid,ppid,stat,args']).toString().split('\n')
+  const zygotes = lines.filter((line) => line.includes('zygote.py')).map((line) => line.trim().split(/\s+/))
+  const own = new Set(zygotes.filter(([, ppid]) => ppid === String(process.pid)).map(([pid]) => pid))
+  return zygotes.filter(([, ppid, stat]) => own.has(ppid) && stat?.startsWith(state)).map(([pid]) => Number(pid))
+}
+
+engineContract('the Python engine', {
+  open,
+  hanging: { task: 'rush_hour', answer: 'A+1000000000000' },
+  hungry: { task: 'count_primes', config: { max_n: 10_000_000_000 } },
+  async crash(_engine: Engine) {
+    const [pid] = await until(
+      async () => hostPids('R'),
+      (pids) => pids.length > 0,
+    )
+    if (pid) process.kill(pid, 'SIGKILL')
+  },
+})
+
+it('comes back by itself when its process is killed, and says meanwhile that it is down', async () => {
+  const engine = await open()
+  try {
+    const zygote = execFileSync('pgrep', ['-P', String(process.pid), '-f', 'zygote.py'])
+      .toString()
+      .split('\n')
+      .map(Number)
+    for (const pid of zygote) if (pid) process.kill(pid, 'SIGKILL')
+    await until(
+      async () => engine.health().ok,
+      (ok) => !ok,
+    )
+    await expect(engine.canonicalizeConfig('chain_sum', { min_terms: 3 })).rejects.toMatchObject({
+      code: 'engine_unavailable',
+    })
+    await until(
+      async () => engine.health().ok,
+      (ok) => ok,
+    )
+    expect(await engine.canonicalizeConfig('chain_sum', { min_terms: 3 })).toEqual({ min_terms: 3 })
+  } finally {
+    await engine.close()
+  }
+})
+
+it('a host that ends as it begins is made up for, and nobody waits for it', async () => {
+  const engine = await open()
+  const zygote = execFileSync('pgrep', ['-a', '-P', String(process.pid), '-f', 'zygote.py']).toString()
+  const folder = dirname(zygote.trim().split(' ').at(-1) ?? '')
+  const make = async (seed: number) => (await engine.generateItems('chain_sum', {}, [[seed, 0]]))[0]
+  try {
+    expect(await make(1)).toMatchObject({ kind: 'value' })
+    renameSync(folder, `${folder}-away`) // where hosts connect
+    for (const pid of hostPids()) process.kill(pid, 'SIGKILL')
+    await until(
+      async () => engine.pythonWorkers().items.alive,
+      (alive) => alive === 0,
+    )
+    expect(await make(2)).toMatchObject({ kind: 'lost', reason: 'unavailable' })
+    renameSync(`${folder}-away`, folder)
+    await until(
+      async () => engine.pythonWorkers(),
+      ({ items, score }) => items.alive === 2 && score.alive === 2,
+    )
+    expect(await make(2)).toMatchObject({ kind: 'value' })
+  } finally {
+    await engine.close()
+  }
+})
+
+it('puts its hosts behind walls, and says which', async () => {
+  const told: string[] = []
+  const options = { pythonPath: inject('python'), workersPerPool: 1, scoreDeadlineMs: 1000, makeDeadlineMs: 1000 }
+  const engine = new PythonEngine({ ...options, onSandboxLayers: (kind) => told.push(kind) })
+  try {
+    await engine.waitUntilStarted()
+    await until(
+      async () => told.toSorted(),
+      (kinds) => kinds.length === 2,
+    )
+    const layers = engine.sandboxLayers()
+    expect(Object.keys(layers).toSorted()).toEqual(LAYERS)
+    const hosts = hostPids()
+    expect(hosts).toHaveLength(2)
+    for (const pid of hosts) {
+      const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+      const field = (name: string) => new RegExp(`^${name}:\\s+(\\w+)`, 'm').exec(status)?.[1]
+      // What a host says of itself is what the kernel says of it.
+      expect(field('Seccomp')).toBe(layers.seccomp === null ? '2' : '0')
+      expect(field('NoNewPrivs')).toBe(layers.no_new_privileges === null ? '1' : '0')
+      if (layers.user === null) expect(field('Uid')).not.toBe('0')
+    }
+  } finally {
+    await engine.close()
+  }
+})
+
+it('says what is wrong when the library cannot be started', async () => {
+  const engine = new PythonEngine({
+    pythonPath: '/usr/bin/false',
+    workersPerPool: 1,
+    scoreDeadlineMs: 1000,
+    makeDeadlineMs: 1000,
+  })
+  await engine.waitUntilStarted()
+  expect(engine.health()).toMatchObject({ ok: false, detail: expect.stringContaining('ended') })
+  await engine.close()
+})
+
+it('reads literals and expressions without running them, behind walls each of which holds alone', {
+  timeout: 60_000,
+}, () => {
+  const output = execFileSync(
+    inject('python'),
+    ['-m', 'unittest', 'discover', '-s', 'test/engine/python', '-p', '*_test.py'],
+    {
+      env: { PYTHONPATH: 'src/engine/python', PYTHONHASHSEED: '1', PYTHONDONTWRITEBYTECODE: '1' },
+      stdio: 'pipe',
+    },
+  )
+  expect(output.toString()).not.toContain('FAILED')
+})

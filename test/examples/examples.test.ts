@@ -1,0 +1,122 @@
+/** Every example of the document, sent to a live server in the document's order. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ERROR_DEFINITIONS } from '../../src/contract/errors.ts'
+import type { OpenApiPaths } from '../../src/http/openapi/examples.ts'
+import { openWorld, until, type World } from '../world.ts'
+
+interface Sent {
+  call: string
+  status: number
+  body: string
+}
+
+/** What only the server can name: where an example of one comes from. */
+const NAMES = {
+  evals: ['eval-0123456789abcdef0123', 'eval-fedcba9876543210fedc'],
+  collection: 'collect-0123456789abcdef0123',
+  dump: 'reasoning_gym_environment_rollouts_00000000-0000-4000-8000-000000000000_0001.jsonl',
+}
+
+let world: World
+let url: string
+let paths: OpenApiPaths
+beforeAll(async () => {
+  world = await openWorld({ worker: true })
+  url = await world.app.listen({ host: '127.0.0.1', port: 0 })
+  const document = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: OpenApiPaths }
+  paths = document.paths
+}, 120_000)
+afterAll(() => world.close())
+
+const operations = () =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      call: `${method.toUpperCase()} ${path}`,
+      path,
+      method,
+      ...operation,
+    })),
+  )
+
+it('every parameter that is required and every body has an example', () => {
+  const without = operations().flatMap(({ call, parameters = [], requestBody }) => {
+    const missing = parameters.filter((one) => (one as { required?: boolean }).required && one.example === undefined)
+    const body = requestBody && !requestBody.content['application/json']?.examples ? ['body'] : []
+    return [...missing.map(({ name }) => name), ...body].map((what) => `${call}: ${what}`)
+  })
+  expect(without).toEqual([])
+})
+
+it('the document names every code of the table', async () => {
+  const document = (await (await fetch(`${url}/openapi.json`)).json()) as { info: { description: string } }
+  for (const code of Object.keys(ERROR_DEFINITIONS)) expect(document.info.description).toContain(`\`${code}\``)
+})
+
+it('every example works when it is sent as it is', async () => {
+  const dump = await aDump()
+  const sent: Sent[] = []
+  const named = new Map<string, string>([[NAMES.dump, dump]])
+  for (const { call, path, method, parameters = [], requestBody } of operations()) {
+    const real = (text: string) => named.get(text) ?? text
+    const of = (place: string) =>
+      parameters.flatMap((one) =>
+        one.in === place && one.example !== undefined ? [[one.name, real(one.example)] as const] : [],
+      )
+    const filled = of('path').reduce((so, [name, value]) => so.replace(`{${name}}`, encodeURIComponent(value)), path)
+    const query = new URLSearchParams(Object.fromEntries(of('query')))
+    const bodies = Object.values(requestBody?.content['application/json']?.examples ?? { none: { value: undefined } })
+    for (const [k, { value }] of (bodies as { value: unknown }[]).entries()) {
+      const answer = await fetch(`${url}${filled}?${query.toString()}`, {
+        method,
+        headers: {
+          ...Object.fromEntries(of('header')),
+          ...(value !== undefined && { 'content-type': 'application/json' }),
+        },
+        ...(value !== undefined && { body: JSON.stringify(value) }),
+        signal: AbortSignal.timeout(30_000),
+      })
+      const text = isEndless(call) ? await firstPiece(answer) : await answer.text()
+      sent.push({ call, status: answer.status, body: text.slice(0, 300) })
+      if (call === 'POST /eval') named.set(NAMES.evals[k] ?? '', idIn(text))
+      if (call === 'POST /runs/{run}/collect') named.set(NAMES.collection, idIn(text))
+    }
+  }
+  expect(sent.filter(({ call, status }) => status >= 400 && !isNothingFailed(call, status))).toEqual([])
+}, 180_000)
+
+/** Nothing has failed here, so there is nothing to try again. */
+function isNothingFailed(call: string, status: number): boolean {
+  return call === 'POST /jobs/failed/{id}/retry' && status === 404
+}
+
+function isEndless(call: string): boolean {
+  return call.endsWith('/events')
+}
+
+async function firstPiece(answer: Response): Promise<string> {
+  const reader = answer.body?.getReader()
+  const piece = await reader?.read()
+  await reader?.cancel()
+  return Buffer.from(piece?.value ?? []).toString()
+}
+
+function idIn(text: string): string {
+  return (JSON.parse(text) as { id: string }).id
+}
+
+/** A file takes fifty failed groups. */
+async function aDump(): Promise<string> {
+  const { body } = await world.call('POST', '/items', { task: 'gcd', seed: 1 })
+  await world.call('PUT', '/runs/dumped', { dump_failed_rollouts: true, min_trained_tokens: 0 })
+  const groups = Array.from({ length: 50 }, (_, k) => ({
+    item_id: body.items[0].id,
+    group_id: `g${k}`,
+    rollouts: [{ completion: 'no idea' }],
+  }))
+  await world.call('POST', '/rollouts', { run: 'dumped', groups }, { prefer: 'wait=30' })
+  const { files } = await until(
+    async () => (await world.call('GET', '/dumps?run=dumped')).body,
+    (list) => list.files.length > 0,
+  )
+  return files[0].name
+}

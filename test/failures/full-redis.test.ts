@@ -1,0 +1,67 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type PrivateRedis, startPrivateRedis } from '../../src/main/bootstrap/private-redis.ts'
+import { openWorld, until, type World } from '../world.ts'
+
+/** Together more than what the connections hold of what was sent last, which counts as used. */
+const KEPT = Array.from({ length: 12 }, (_, k) => `g${k}`)
+const folder = mkdtempSync(join(tmpdir(), 'rgs-full-'))
+let redis: PrivateRedis
+let world: World
+
+beforeAll(async () => {
+  redis = await startPrivateRedis(folder, () => {})
+  world = await openWorld({ worker: true, redisUrl: redis.url })
+})
+afterAll(async () => {
+  await world.close()
+  await redis.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+it('a Redis at its memory limit is 503 redis_full; batches still go out, and with space all goes on by itself', async () => {
+  const { call, service } = world
+  const itemId = (await call('POST', '/items', { task: 'leg_counting', seed: 42 })).body.items[0].id
+  const tokens = Array.from({ length: 40_000 }, () => Math.floor(Math.random() * 2 ** 31))
+  const post = (group_id: string, prefer = '') => {
+    const rollouts = [{ completion: '<answer>100</answer>', tokens }, { completion: 'x' }]
+    return call('POST', '/rollouts', { run: 'full', item_id: itemId, group_id, rollouts }, { prefer })
+  }
+  await call('PUT', '/runs/full', { batch_size: 2 })
+  for (const id of KEPT) expect((await post(id, 'wait=20')).body.destination).toBe('buffered')
+  await until(
+    () => largestInput(service.redis),
+    (bytes) => bytes < 64 * 1024,
+  )
+  const used = Number(/used_memory:(\d+)/.exec(await service.redis.info('memory'))?.[1])
+  await service.redis.config('SET', 'maxmemory', String(used))
+
+  const refused = await post('late')
+  expect([refused.status, refused.body.code]).toEqual([503, 'redis_full'])
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+  expect((await call('GET', '/rollouts/late?run=full')).body.code).toBe('unknown_group')
+
+  // A trainer that takes what there is makes space, by ranks too.
+  for (const [step, id] of KEPT.slice(0, -1).entries()) {
+    const batch = await call('POST', '/runs/full/batches', { step })
+    expect([batch.status, batch.body.groups[0]?.group_id]).toEqual([200, id])
+    for (const rank of [0, 1])
+      expect((await call('POST', `/runs/full/batches/${step}/ack`, { rank, ranks: 2 })).status).toBe(200)
+  }
+  const accepted = await until(
+    () => post('late', 'wait=20'),
+    ({ status }) => status === 200,
+  )
+  expect(accepted.body).toMatchObject({ status: 'scored', destination: 'buffered' })
+  const { progress } = (await call('GET', '/runs/full')).body
+  expect(progress).toMatchObject({ groups: 13, scored_groups: 13, buffered_groups: 2, queued_groups: 0 })
+})
+
+/** Bytes that Redis keeps for what one connection sends: given back some seconds after it was large. */
+async function largestInput(redis: Redis): Promise<number> {
+  const rooms = String(await redis.client('LIST')).matchAll(/ qbuf=(\d+) qbuf-free=(\d+) /g)
+  return Math.max(...[...rooms].map(([, used, free]) => Number(used) + Number(free)))
+}

@@ -1,0 +1,224 @@
+/** The writing of a file is stopped at each of its steps, for real: what was accepted is on disk once, and whole. */
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { resolveSettings } from '../../../src/contract/run.ts'
+import { DumpFolder, type WriteStep } from '../../../src/features/dumps/dump-folder.ts'
+import { Dumps } from '../../../src/features/dumps/dumps.ts'
+import { DumpRepository, type FrozenFile } from '../../../src/features/dumps/repository.ts'
+import { packGroup } from '../../../src/features/rollouts/group-payload.ts'
+import { GroupRepository } from '../../../src/features/rollouts/repository.ts'
+import { Producer } from '../../../src/platform/queue/producer.ts'
+import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
+import { createRedisKeys, type RedisKeys } from '../../../src/platform/redis/keys.ts'
+import { keysOf } from '../../world.ts'
+import { filesIn, ids, linesOf } from './dumping.ts'
+
+const STEPS: WriteStep[] = ['opened', 'half written', 'written', 'synced', 'claimed', 'renamed', 'folder synced']
+
+const run = { run: 'stops', uuid: randomUUID() }
+let data: string
+let prefix: string
+let keys: RedisKeys
+let redis: ReturnType<typeof connectForWorkers>
+let book: DumpRepository
+
+beforeEach(() => {
+  data = mkdtempSync(join(tmpdir(), 'rgs-stops-'))
+  prefix = `t${randomUUID().slice(0, 8)}`
+  keys = createRedisKeys(prefix)
+  redis = connectForWorkers({ url: inject('redisUrl'), prefix })
+  book = new DumpRepository(redis, keys)
+})
+afterEach(() => {
+  redis.disconnect()
+  rmSync(data, { recursive: true, force: true })
+})
+
+const open = (dataDir = data, maxBytes = 1e9) =>
+  new Dumps({
+    repository: book,
+    folder: new DumpFolder(dataDir),
+    producer: new Producer(redis, keys.queuePrefix),
+    log: pino({ level: 'silent' }),
+    maxBytes,
+    idleFlushMs: 1e9,
+  })
+
+/** Groups are completed as a worker does it, with their records, and their file is fixed. */
+async function frozenFile(count: number): Promise<FrozenFile> {
+  const [dumps, groups] = [open(), new GroupRepository(redis, keys)]
+  await redis.hset(keys.run(run.run), { epoch: 1, revision: 1 })
+  for (const group of ids(count)) {
+    const place = { run: run.run, epoch: 1, group }
+    const bounds = { revision: 1, rollouts: 1, wants: false, most: 10, full: false, lease: undefined }
+    await groups.accept(
+      place,
+      packGroup({ item_id: 'x', group_id: group, rollouts: [{ completion: 'x' }] }, false),
+      bounds,
+    )
+    const verdict = {
+      status: 'scored',
+      reward: 1,
+      score: 1,
+      answer: 'x',
+      fault: null,
+      penalty: 0,
+      advantage: 0,
+    } as const
+    const result = { status: 'scored', verdicts: [verdict], destination: 'not_buffered' } as const
+    const dumped = {
+      item_id: 'leg_counting',
+      rollouts: [],
+      group_id: group,
+      run: run.run,
+      difficulty: null,
+      policy_version: null,
+    }
+    const recipe = { task: 'leg_counting', config: {}, seed: 1, index: 0, engine: '1' }
+    const rules = resolveSettings({ dump_rollouts: true })
+    const dump = await dumps.prepareRecord(run, rules, { ...result, verdicts: [verdict] }, async () => ({
+      ...dumped,
+      recipe,
+    }))
+    const summary = { id: group, task: 'leg_counting', rollouts: 1, scored: 1, version: null, signal: true, each: [] }
+    const completion = {
+      revision: 1,
+      task: 'leg_counting',
+      summary,
+      retriable: false,
+      maxRetainedGroups: 10,
+      curriculumInput: undefined,
+      dump,
+    }
+    const done = await groups.complete(place, { ...completion, result: { ...result, verdicts: [verdict] } })
+    expect(done).toMatchObject({ kept: [expect.any(Number)] })
+    expect(await groups.complete(place, { ...completion, result: { ...result, verdicts: [verdict] } })).toBeUndefined()
+  }
+  const [file] = await book.freezeFiles(run, 'rollouts', Number.MAX_SAFE_INTEGER)
+  if (!file) throw new Error('no file was due')
+  return file
+}
+
+async function stopAt(file: FrozenFile, step: WriteStep): Promise<string | null> {
+  const script = join(import.meta.dirname, 'stopped-writer.ts')
+  const args = [script, data, inject('redisUrl'), prefix, JSON.stringify(file), step]
+  const child = spawn(process.execPath, args, { stdio: 'inherit' })
+  const { promise, resolve } = Promise.withResolvers<string | null>()
+  child.once('exit', (_code, signal) => resolve(signal))
+  return promise
+}
+
+async function expectWrittenOnce(dumps: Dumps, count: number): Promise<void> {
+  const names = filesIn(dumps.folder.path)
+  expect(names).toHaveLength(1)
+  expect(linesOf(dumps.folder.path, names[0] ?? '').map(({ group_id }) => group_id)).toEqual(ids(count))
+  const { rollouts } = await book.readProgress(run)
+  expect(rollouts).toMatchObject({ waiting: 0, unwritten: 0, written: count })
+  expect((await dumps.listFiles()).map(({ groups }) => groups)).toEqual([count])
+  await dumps.folder.deleteLeftoverParts()
+  expect(readdirSync(dumps.folder.path).filter((name) => name.endsWith('.part'))).toEqual([])
+  const keysLeft = await keysOf(redis, keys.forDumps(run.run, run.uuid).fileRecords('rollouts', '*' as ''))
+  expect(keysLeft).toEqual([])
+}
+
+describe('a writer that is killed', () => {
+  for (const step of STEPS) {
+    it(`when it has ${step}: the next one writes the file once`, async () => {
+      const file = await frozenFile(12)
+      expect(await stopAt(file, step)).toBe('SIGKILL')
+      const before = filesIn(join(data, 'data_dumps'))
+      expect(before).toHaveLength(STEPS.indexOf(step) >= STEPS.indexOf('renamed') ? 1 : 0)
+      const dumps = open()
+      await dumps.writeFile(file)
+      await dumps.writeFile(file)
+      await expectWrittenOnce(dumps, 12)
+    })
+  }
+})
+
+it('an attempt that fails leaves nothing beside, and the next one writes the file', async () => {
+  const file = await frozenFile(12)
+  const dumps = open()
+  for (const stop of STEPS) {
+    await expect(
+      dumps.writeFile(file, (step) => {
+        if (step === stop) throw new Error('disk full')
+      }),
+    ).rejects.toThrow('disk full')
+    expect(readdirSync(dumps.folder.path).filter((name) => name.endsWith('.part'))).toEqual([])
+  }
+  await dumps.writeFile(file)
+  await expectWrittenOnce(dumps, 12)
+})
+
+it('two writers at once, one ahead at any step, write one whole file', async () => {
+  for (const ahead of STEPS) {
+    await redis.del(keys.forDumps(run.run, run.uuid).writtenFiles, keys.forDumps(run.run, run.uuid).state)
+    rmSync(join(data, 'data_dumps'), { recursive: true, force: true })
+    const file = await frozenFile(12)
+    const [one, other] = [open(), open()]
+    await one.writeFile(file, async (step) => {
+      if (step === ahead) await other.writeFile(file)
+    })
+    await expectWrittenOnce(one, 12)
+    await redis.del(...(await keysOf(redis, `${keys.forRun(run.run, 1).group('')}*`)))
+  }
+})
+
+it('a folder that cannot be written to keeps the groups waiting; with room they are written', async () => {
+  const file = await frozenFile(12)
+  writeFileSync(join(data, 'data_dumps'), 'in the way')
+  const dumps = open()
+  await expect(dumps.writeFile(file)).rejects.toThrow()
+  expect((await book.readProgress(run)).rollouts).toMatchObject({ unwritten: 1, written: 0 })
+  rmSync(join(data, 'data_dumps'))
+  mkdirSync(join(data, 'data_dumps'))
+  await dumps.writeFile(file)
+  await expectWrittenOnce(dumps, 12)
+})
+
+it('a folder that somebody deleted is made again for the next file, and is the same to all who knew it', async () => {
+  const [one, other] = [open(), open()]
+  await one.writeFile(await frozenFile(12))
+  expect(await other.listFiles()).toMatchObject([{ here: true }])
+  rmSync(join(data, 'data_dumps'), { recursive: true })
+  await redis.del(keys.forDumps(run.run, run.uuid).state)
+  await redis.del(...(await keysOf(redis, `${keys.forRun(run.run, 1).group('')}*`)))
+  await one.writeFile(await frozenFile(12))
+  expect(await other.listFiles()).toMatchObject([{ here: true, groups: 12 }])
+  await expectWrittenOnce(other, 12)
+})
+
+it('a machine with another folder leaves a file to the one that began it', async () => {
+  const file = await frozenFile(12)
+  const elsewhere = open(mkdtempSync(join(data, 'other-')))
+  const dumps = open()
+  await expect(
+    dumps.writeFile(file, (step) => {
+      if (step === 'renamed') throw new Error('power is gone')
+    }),
+  ).rejects.toThrow('power is gone')
+  await elsewhere.writeFile(file)
+  expect(filesIn(elsewhere.folder.path)).toEqual([])
+  await dumps.writeFile(file)
+  await expectWrittenOnce(dumps, 12)
+  expect((await elsewhere.listFiles())[0]?.here).toBe(false)
+})
+
+it('room that a killed process took is given back when the bytes are counted anew', async () => {
+  const dumps = open(data, 1000)
+  expect(await book.reserveBytes(900, 1000)).toBe(true)
+  expect(await book.reserveBytes(200, 1000)).toBe(false)
+  expect(await book.recountBytes()).toBe(0)
+  expect(await book.reserveBytes(900, 1000)).toBe(true)
+  await book.releaseBytes(900)
+  const file = await frozenFile(3)
+  await dumps.writeFile(file)
+  const [written] = await dumps.listFiles()
+  expect(await book.recountBytes()).toBe(written?.bytes)
+})

@@ -1,0 +1,313 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { EvalSample, EvalView } from '../../../src/contract/eval.ts'
+import { WRONG_ANSWER } from '../../../src/mock-model/answers.ts'
+import { drawInjectedFailure, drawOutcome, MockModelBehavior } from '../../../src/mock-model/behavior.ts'
+import { type MockModelOptions, startMockModel } from '../../../src/mock-model/mock-model.ts'
+import { keysOf, openWorld, until, type World } from '../../world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld({ worker: true })
+})
+afterAll(() => world.close())
+
+async function knowledge(text: string) {
+  const { status, body } = await world.call('POST', '/items/find', { text })
+  return status === 200 ? body : undefined
+}
+
+/** An eval that is over, with its samples, and what the model counted. */
+async function run(behaviour: Omit<MockModelOptions, 'server'>, input: object = {}) {
+  const model = await startMockModel({ server: knowledge, ...behaviour })
+  try {
+    const place = { name: 'pretend', base_url: model.url, ...('apiKey' in behaviour && { api_key: behaviour.apiKey }) }
+    const { status, body } = await world.call('POST', '/eval', { model: place, suite: 'smoke', ...input })
+    expect([status, body]).toMatchObject([202, { id: expect.any(String) }])
+    const done = await over(body.id)
+    return { id: body.id as string, done, result: done.result, samples: await samplesOf(body.id), tally: model.counts }
+  } finally {
+    await model.close()
+  }
+}
+
+const over = (id: string) =>
+  until(
+    async () => (await world.call('GET', `/eval/${id}`)).body,
+    ({ status }) => status !== 'queued' && status !== 'running',
+    60_000,
+  )
+
+async function samplesOf(id: string): Promise<EvalSample[]> {
+  const { body } = await world.app.inject({ url: `/eval/${id}/samples` })
+  return body
+    .trimEnd()
+    .split('\n')
+    .map((line) => EvalSample.parse(JSON.parse(line)))
+}
+
+it('a model that is always right has a mean of 1 on the suite smoke', async () => {
+  const { done, result, tally, samples } = await run({ accuracy: 1 })
+  expect(EvalView.parse(done)).toEqual(done)
+  expect(result).toMatchObject({ mean_score: 1, stderr: 0, confidence_95: [1, 1], accuracy: 1, pass_at: { 1: 1 } })
+  expect(result).toMatchObject({ n: 20, items: 20, scored: 20, missing: 0, unscored: 0, format_faults: 0 })
+  expect(result.mean_tokens).toBeGreaterThan(10)
+  expect(tally.requests).toBe(20)
+  expect(samples.every(({ score, completion }) => score === 1 && completion?.includes('<answer>'))).toBe(true)
+  expect(result.repeat).toMatchObject({
+    suite: { name: 'smoke', version: 1, sha256: done.suite.sha256 },
+    engine: { version: '0.1.25' },
+    sampling: { temperature: 0.1 },
+    extraction: 'strict',
+  })
+})
+
+it('with all that can go wrong the scores are those known in advance', async () => {
+  const behaviour = {
+    ...{ seed: 5, accuracy: 0.6, formatFaults: 0.15, truncations: 0.1, rejections: 0.1 },
+    ...{ rateLimits: 0.15, serverErrors: 0.1, brokenJson: 0.1, closedConnections: 0.1, retryAfterS: 0 },
+  }
+  const { result, samples, done } = await run(behaviour, {
+    samples_per_item: 3,
+    retries: 20,
+    temperature: 0.2,
+    seed: 0,
+  })
+  const wanted = MockModelBehavior.parse(behaviour)
+  const expected = new Map<string, number | null>()
+  for (const { item_id, sample_id } of samples) {
+    const item = (await world.call('GET', `/items/${item_id}?reveal=true`)).body
+    const k = Number(sample_id.slice(1)) % 3
+    const { kind } = drawOutcome(wanted, item, k)
+    const wrong = { item_id, answer: WRONG_ANSWER }
+    const [partial] = (await world.call('POST', '/score', { rollouts: [wrong] })).body.rewards
+    const score = kind === 'right' ? 1 : kind === 'wrong' ? partial : 0
+    expected.set(sample_id, drawInjectedFailure(wanted, item.question, 0) === 'rejected' ? null : score)
+  }
+  expect(samples.map(({ sample_id, score }) => [sample_id, score])).toEqual([...expected])
+  const scores = [...expected.values()].filter((score) => score !== null)
+  const sum = scores.reduce((total, score) => total + score, 0)
+  expect(result.mean_score).toBeCloseTo(sum / scores.length, 12)
+  expect(result.mean_score_failures_wrong).toBeCloseTo(sum / 60, 12)
+  expect(scores.length).toBeLessThan(60) // something was rejected
+  expect(result).toMatchObject({
+    n: 60,
+    unscored: 60 - scores.length,
+    failures: { generation_failed: 60 - scores.length },
+  })
+  expect(done.progress).toMatchObject({ done: 60, total: 60, failed: 60 - scores.length })
+  expect(result.warnings.join()).toContain('pass_at means little at temperature 0.2')
+  expect(samples.find(({ status }) => status === 'unscored')).toMatchObject({
+    code: 'generation_failed',
+    detail: expect.stringContaining('400'),
+  })
+  expect(result.truncated).toBeGreaterThan(0)
+})
+
+it('thinking that comes in a field of its own is not part of what is read', async () => {
+  const { result, samples } = await run({ accuracy: 1, reasoning: 'reasoning_content' })
+  expect(result.mean_score).toBe(1)
+  expect(samples.every(({ reasoning }) => (reasoning?.length ?? 0) > 0)).toBe(true)
+})
+
+it('a key goes to the model and nowhere else, and is forgotten at the end', async () => {
+  const apiKey = 'sk-very-secret-0123456789'
+  const { id, result, done, samples } = await run({ accuracy: 1, apiKey })
+  expect(result.mean_score).toBe(1)
+  const list = (await world.call('GET', '/eval')).body
+  expect(JSON.stringify([done, list, samples])).not.toContain(apiKey)
+  const { redis } = world.service
+  const keys = await keysOf(redis, `*${id}*`)
+  expect(keys.length).toBeGreaterThan(2)
+  for (const key of await keysOf(redis, `*${world.prefix}*`))
+    expect((await redis.dump(key))?.includes(apiKey)).not.toBe(true)
+})
+
+it('a wrong key fails every sample with its reason, without the key in it', async () => {
+  const model = await startMockModel({ server: knowledge, apiKey: 'right' })
+  const place = { name: 'm', base_url: model.url, api_key: 'wrong-key-77' }
+  const { body } = await world.call('POST', '/eval', { model: place, suite: 'smoke' })
+  const { result } = await over(body.id)
+  expect(result).toMatchObject({ mean_score: null, stderr: null, unscored: 20, mean_score_failures_wrong: 0 })
+  const samples = await samplesOf(body.id)
+  expect(samples.every(({ detail }) => detail?.includes('401') && !detail.includes('wrong-key-77'))).toBe(true)
+  await model.close()
+})
+
+it('a key from a file that ends with a newline is known for the key where the model’s server repeats it', async () => {
+  const server = createServer((request, response) => {
+    response.writeHead(401, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ error: { message: `no such key: ${request.headers.authorization}` } }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const base_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  const model = { name: 'm', base_url, api_key: 'wrong-key-78\n' }
+  const { body } = await world.call('POST', '/eval', { model, suite: { tasks: ['gcd'], n: 1 } })
+  await over(body.id)
+  expect(await samplesOf(body.id)).toMatchObject([{ detail: 'HTTP 401 no such key: Bearer [key]' }])
+  server.close()
+})
+
+it('is cancelled in the middle and resumed without asking again for what is done', async () => {
+  const model = await startMockModel({ server: knowledge, accuracy: 1, latencyMs: 150, apiKey: 'k' })
+  const place = { name: 'm', base_url: model.url, api_key: 'k' }
+  const { body } = await world.call('POST', '/eval', {
+    model: place,
+    suite: 'smoke',
+    samples_per_item: 3,
+    concurrency: 4,
+  })
+  await until(
+    async () => (await world.call('GET', `/eval/${body.id}`)).body,
+    ({ progress }) => progress.done >= 8,
+  )
+  const cancelled = (await world.call('DELETE', `/eval/${body.id}`)).body
+  expect(cancelled).toMatchObject({ status: 'cancelled', result: { mean_score: 1, n: 60 } })
+  expect(cancelled.result.missing).toBeGreaterThan(0)
+  expect(await world.service.redis.get(`{${world.prefix}:sampling:${body.id}}:secret`)).toBeNull()
+  const again = await world.call('POST', `/eval/${body.id}/resume`, { api_key: 'k' })
+  expect([again.status, again.body.status]).toEqual([202, 'running'])
+  expect((await over(body.id)).result).toMatchObject({ mean_score: 1, scored: 60, missing: 0 })
+  expect(model.counts.right).toBeLessThanOrEqual(60 + 4) // those in flight were asked for twice
+  await model.close()
+})
+
+it('several at once share the workers: the small one does not wait for the large one', async () => {
+  const model = await startMockModel({ server: knowledge, accuracy: 1, latencyMs: 30 })
+  const place = { name: 'm', base_url: model.url }
+  const large = { model: place, suite: 'smoke', samples_per_item: 60, concurrency: 64 }
+  const big = (await world.call('POST', '/eval', large)).body
+  const small = (await world.call('POST', '/eval', { model: place, suite: 'smoke', concurrency: 8 })).body
+  expect((await over(small.id)).result.mean_score).toBe(1)
+  expect((await world.call('GET', `/eval/${big.id}`)).body.status).toBe('running')
+  await world.call('DELETE', `/eval/${big.id}`)
+  await model.close()
+})
+
+it('a run’s eval has its prompt, rules and tasks, and makes its curve', async () => {
+  await world.call('PUT', '/runs/curve', {
+    tasks: ['leg_counting', 'gcd'],
+    num_eval_samples_per_task: 3,
+    system_prompt: 'Be brief.',
+    extraction: 'last_tag',
+    dual_format: false,
+  })
+  const first = await run({ accuracy: 1 }, { suite: 'run', run: 'curve', step: 0, labels: ['base'] })
+  const second = await run({ accuracy: 0 }, { suite: 'run', run: 'curve', step: 10, labels: { lr: '1e-5' } })
+  expect(first.result).toMatchObject({
+    n: 6,
+    mean_score: 1,
+    repeat: { system_prompt: 'Be brief.', extraction: 'last_tag' },
+  })
+  expect(first.done.suite.sha256).toMatch(/^[0-9a-f]{64}$/)
+  expect(second.done.suite).toEqual(first.done.suite)
+  for (const { item_id } of first.samples) expect(Number(item_id.split('.')[1])).toBe(2 ** 30 + 123)
+  const curve = (await world.call('GET', '/eval?run=curve')).body.evals
+  expect(curve.map(({ step, result }: EvalView) => [step, result?.n])).toEqual([
+    [10, 6],
+    [0, 6],
+  ])
+  expect((await world.call('GET', '/eval?label=base')).body.evals).toHaveLength(1)
+  expect((await world.call('GET', '/eval?run=curve&label=lr=1e-5')).body.evals).toHaveLength(1)
+
+  const { status, body } = await world.call('GET', `/eval/compare?a=${first.id}&b=${second.id}`)
+  expect(status).toBe(200)
+  expect(body).toMatchObject({ n: 6, a: { mean_score: 1 }, suite: { name: 'run', items: 6 } })
+  expect(Object.keys(body.tasks)).toEqual(['gcd', 'leg_counting'])
+  expect(body.difference).toBeCloseTo(1 - body.b.mean_score, 12)
+})
+
+it('evals of different suites are not compared', async () => {
+  const a = await run({ accuracy: 1 })
+  const b = await run({ accuracy: 1 }, { suite: { tasks: ['gcd'], n: 2, seed: 3 } })
+  expect((await world.call('GET', `/eval/compare?a=${a.id}&b=${b.id}`)).body.code).toBe('invalid_request')
+})
+
+it('the report is one page with charts, and the same in Markdown; names of models are text in it', async () => {
+  const model = await startMockModel({ server: knowledge, accuracy: 0.5 })
+  const place = { name: '<script>alert(1)</script>|', base_url: model.url }
+  const { body } = await world.call('POST', '/eval', { model: place, suite: { categories: ['arithmetic'], n: 1 } })
+  await over(body.id)
+  await model.close()
+  const html = await world.app.inject({ url: `/eval/${body.id}/report` })
+  expect(html.headers['content-type']).toContain('text/html')
+  expect(html.body).toContain('<svg')
+  expect(html.body).not.toContain('<script')
+  expect(html.body).not.toMatch(/(src|href)=/)
+  expect(html.body).toContain('leg_counting')
+  const markdown = await world.app.inject({ url: `/eval/${body.id}/report?format=markdown` })
+  expect(markdown.headers['content-type']).toContain('text/markdown')
+  expect(markdown.body).toContain('| leg_counting |')
+  expect(markdown.body).not.toContain('<script>')
+})
+
+it('events tell the progress, resume where they were left, and end with the result', async () => {
+  const { id, done } = await run({ accuracy: 1 })
+  const read = async (headers = {}) => {
+    const response = await world.app.inject({ url: `/eval/${id}/events`, headers })
+    expect(response.headers['content-type']).toContain('text/event-stream')
+    return [...response.body.matchAll(/id: (\S+)\nevent: (\w+)\ndata: (.*)\n\n/g)].map(([, at, event, data]) => ({
+      at: at ?? '',
+      event,
+      data: JSON.parse(data ?? ''),
+    }))
+  }
+  const all = await read()
+  expect(all[0]?.event).toBe('progress')
+  expect(all.at(-2)?.data).toEqual({ done: 20, total: 20, failed: 0, mean_score: 1 })
+  expect(all.at(-1)).toMatchObject({ event: 'result', data: { id, status: 'done', result: done.result } })
+  expect(await read({ 'last-event-id': all.at(-2)?.at })).toEqual(all.slice(-1))
+  expect(await read({ 'last-event-id': all.at(-1)?.at })).toEqual([])
+})
+
+it('an Idempotency-Key stands for one eval; with another body it is refused', async () => {
+  const body = { model: null, suite: 'smoke' }
+  const headers = { 'idempotency-key': 'once' }
+  const answers = await Promise.all([1, 2, 3].map(() => world.call('POST', '/eval', body, headers)))
+  expect(new Set(answers.map((answer) => answer.body.id)).size).toBe(1)
+  expect(answers.every(({ status }) => status === 202)).toBe(true)
+  const other = await world.call('POST', '/eval', { model: null, suite: 'original' }, headers)
+  expect(other).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
+  expect((await world.call('POST', '/eval', body)).body.id).not.toBe(answers[0]?.body.id)
+})
+
+it('what cannot be is refused by name', async () => {
+  const post = async (body: object) => (await world.call('POST', '/eval', { model: null, ...body })).body
+  expect(await post({ suite: 'nonsense' })).toMatchObject({ code: 'unknown_suite' })
+  expect(await post({ suite: { tasks: ['nonsense'] } })).toMatchObject({ code: 'unknown_task' })
+  expect(await post({ suite: 'run' })).toMatchObject({ code: 'invalid_request', errors: [{ path: 'run' }] })
+  expect(await post({ temprature: 1 })).toMatchObject({ errors: [{ path: 'temprature' }] })
+  expect(await post({ request: { messages: [] } })).toMatchObject({ code: 'invalid_request' })
+  expect((await world.call('GET', '/eval/eval-000000000000')).body.code).toBe('unknown_eval')
+  for (const base_url of [
+    'http://169.254.169.254/v1',
+    'http://10.0.0.1/v1',
+    'ftp://example.com',
+    'http://u:p@127.0.0.1/v1',
+    'http://127.0.0.1/v1?',
+    'http://127.0.0.1/v1#',
+  ])
+    expect((await post({ model: { name: 'm', base_url } })).errors).toMatchObject([{ path: 'model.base_url' }])
+  for (const api_key of ['\n', 'two\nlines', 'ключ'])
+    expect((await post({ model: { name: 'm', base_url: 'http://127.0.0.1:9/v1', api_key } })).errors).toMatchObject([
+      { path: 'model.api_key' },
+    ])
+})
+
+it('suites can be looked at', async () => {
+  const { suites } = (await world.call('GET', '/eval/suites')).body
+  expect(suites.map(({ name }: { name: string }) => name).toSorted()).toEqual([
+    'easy',
+    'full',
+    'hard',
+    'ladder',
+    'original',
+    'smoke',
+  ])
+  const { body } = await world.call('GET', '/eval/suites/original')
+  expect(body).toMatchObject({ name: 'original', engine: '0.1.25', items: 100 })
+  expect(body.recipes).toHaveLength(100)
+  expect(new Set(body.recipes.map(({ task }: { task: string }) => task)).size).toBe(20)
+  expect((await world.call('GET', '/eval/suites/none')).body.code).toBe('unknown_suite')
+})

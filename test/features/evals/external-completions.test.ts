@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openWorld, type World } from '../../world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+interface Wanted {
+  sample_id: string
+  item_id: string
+  messages: { role: string; content: string }[]
+}
+
+const begin = async (body: object) => (await world.call('POST', '/eval', { model: null, ...body })).body
+const itemsOf = async (id: string, query = ''): Promise<Wanted[]> =>
+  (await world.call('GET', `/eval/${id}/items${query}`)).body.items
+const rightAnswer = async ({ item_id }: Wanted) =>
+  (await world.call('GET', `/items/${item_id}?reveal=true`)).body.answer
+
+it('ranks have disjoint shares; the same sample counts once; the last one in ends the eval', async () => {
+  const { id } = await begin({ suite: { tasks: ['gcd', 'chain_sum'], n: 3 }, samples_per_item: 2 })
+  const shares = await Promise.all([0, 1, 2].map((rank) => itemsOf(id, `?rank=${rank}&ranks=3`)))
+  const all = await itemsOf(id)
+  expect(
+    shares
+      .flat()
+      .map(({ sample_id }) => sample_id)
+      .toSorted(),
+  ).toEqual(all.map(({ sample_id }) => sample_id).toSorted())
+  expect(all).toHaveLength(12)
+  expect(all[0]?.messages.map(({ role }) => role)).toEqual(['system', 'user'])
+  for (const [rank, share] of shares.entries()) {
+    const completions = await Promise.all(
+      share.map(async (wanted) => ({
+        sample_id: wanted.sample_id,
+        completion: `<answer>${rank === 2 ? 'no' : await rightAnswer(wanted)}</answer>`,
+        length_tokens: 10,
+      })),
+    )
+    const post = () => world.call('POST', `/eval/${id}/completions`, { completions })
+    expect((await post()).body).toMatchObject({ new: 4, progress: { done: 4 * (rank + 1), total: 12 } })
+    expect((await post()).body.new).toBe(0)
+    const other = completions.map(({ sample_id }) => ({ sample_id, completion: '<answer>other</answer>' }))
+    expect((await world.call('POST', `/eval/${id}/completions`, { completions: other })).body.new).toBe(0)
+  }
+  const { body } = await world.call('GET', `/eval/${id}`)
+  expect(body).toMatchObject({
+    status: 'done',
+    model: null,
+    result: { n: 12, scored: 12, missing: 0, mean_tokens: 10 },
+  })
+  expect(body.result.accuracy).toBeCloseTo(8 / 12, 12)
+})
+
+it('what has not come when it is finished is missing, never wrong', async () => {
+  const { id } = await begin({ suite: { tasks: ['gcd'], n: 4 } })
+  const [first, second] = await itemsOf(id)
+  if (!first || !second) throw new Error('no items')
+  const completions = [
+    { sample_id: first.sample_id, completion: `<answer>${await rightAnswer(first)}</answer>`, finish_reason: 'stop' },
+    { sample_id: second.sample_id, completion: '', finish_reason: 'abort' },
+  ]
+  await world.call('POST', `/eval/${id}/completions`, { completions })
+  const { body } = await world.call('POST', `/eval/${id}/finish`)
+  expect(body).toMatchObject({
+    status: 'done',
+    result: { mean_score: 1, scored: 1, unscored: 1, missing: 2, mean_score_failures_wrong: 0.25 },
+  })
+  expect(body.suite.sha256).toMatch(/^[0-9a-f]{64}$/)
+  expect((await world.call('POST', `/eval/${id}/finish`)).body.status).toBe('done')
+})
+
+it('a conversation is read as everywhere; a sample of nobody is refused', async () => {
+  const { id } = await begin({ suite: { tasks: ['gcd'], n: 1 } })
+  const [wanted] = await itemsOf(id)
+  if (!wanted) throw new Error('no item')
+  const bad = { completions: [{ sample_id: 's99', completion: '' }] }
+  expect((await world.call('POST', `/eval/${id}/completions`, bad)).body).toMatchObject({
+    code: 'invalid_request',
+    errors: [{ path: 'completions.0.sample_id' }],
+  })
+  const messages = [{ role: 'assistant', content: `<answer>${await rightAnswer(wanted)}</answer>`, reasoning: 'hm' }]
+  const { body } = await world.call('POST', `/eval/${id}/completions`, {
+    completions: [{ sample_id: wanted.sample_id, messages }],
+  })
+  expect(body).toMatchObject({ status: 'done', progress: { mean_score: 1 } })
+})
+
+it('a suite of one’s own has a config or a difficulty, not both', async () => {
+  const suite = { tasks: ['gcd'], n: 1, config: { min_value: 5 } }
+  expect(await begin({ suite: { ...suite, difficulty: 0.5 } })).toMatchObject({
+    code: 'invalid_request',
+    detail: 'Give either config or difficulty',
+    errors: [{ path: 'suite.difficulty' }],
+  })
+  expect(await begin({ suite: { ...suite, difficulty: null } })).toMatchObject({ status: 'queued' })
+})

@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest'
+import { type ErrorCode, ServiceError } from '../../../src/contract/errors.ts'
+import { createGenerateSamplesProcessor } from '../../../src/features/evals/jobs/generate-samples.ts'
+
+const ID = 'eval-0123456789ab'
+
+/** A lane of an eval whose samples fail as many times as told before they are had; and what it was ended with. */
+function lane(total: number, failures: (sample: number) => ErrorCode[]) {
+  const left = Array.from({ length: total }, (_, k) => failures(k))
+  const ends: string[] = []
+  let at = 0
+  const samplings = {
+    find: async () => ({ id: ID, spec: { kind: 'eval' }, done: at, total }),
+    status: async () => 'running',
+  }
+  const samples = {
+    claim: async () => (at < total ? { kind: 'sample', sample: at } : { kind: 'none' }),
+  }
+  const evalSampler = {
+    async sample(_found: unknown, _spec: unknown, sample: number) {
+      const code = left[sample]?.shift()
+      if (code) throw new ServiceError(code, 'not now')
+      at++
+    },
+  }
+  const results = { end: async (_id: string, status: string) => void ends.push(status) }
+  const job = createGenerateSamplesProcessor({ samplings, samples, evalSampler, results } as unknown as Parameters<
+    typeof createGenerateSamplesProcessor
+  >[0])
+  const turn = () => job({ sampling: ID, lane: 0 }, { signal: new AbortController().signal })
+  return { ends, turn }
+}
+
+async function untilEnded({ ends, turn }: ReturnType<typeof lane>): Promise<string[]> {
+  for (let k = 0; k < 100 && ends.length === 0; k++) await turn()
+  return ends
+}
+
+it('many items that are slow now and then do not fail an eval; one that is never made does', async () => {
+  expect(await untilEnded(lane(20, () => ['make_timeout', 'make_timeout', 'make_timeout']))).toEqual(['done'])
+  expect(await untilEnded(lane(20, (k) => (k === 7 ? Array(4).fill('make_timeout') : [])))).toEqual(['failed'])
+})
+
+it('what else is away is not counted among the tries of an item', async () => {
+  const eight = lane(1, () => [...Array(8).fill('redis_unavailable'), 'make_timeout', 'make_timeout', 'make_timeout'])
+  for (let k = 0; k < 8; k++) await expect(eight.turn()).rejects.toMatchObject({ code: 'redis_unavailable' })
+  expect(await untilEnded(eight)).toEqual(['done'])
+  expect(await untilEnded(lane(1, () => Array(9).fill('engine_unavailable')))).toEqual(['done'])
+})

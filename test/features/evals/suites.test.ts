@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { computeSuiteHash, hashQuestion } from '../../../src/features/evals/suites.ts'
+import { openWorld, until, type World } from '../../world.ts'
+
+// `npm run suites -- --verify` makes all items of all suites again; here the small ones whole, and every 211th of the others.
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+const file = (name: string) => new URL(`../../../suites/${name}`, import.meta.url)
+
+async function questionsOf(ids: string[]): Promise<string[]> {
+  const { items } = world.service
+  const made = await items.make(await Promise.all(ids.map((id) => items.resolveItemId(id))))
+  return made.map(({ question }) => hashQuestion(question))
+}
+
+it('the hash of a suite is that of its file', () => {
+  const { suites } = world.service
+  expect(suites.list()).toHaveLength(6)
+  for (const { name, sha256, items } of suites.list()) {
+    const text = readFileSync(file(`${name}.tsv`), 'utf8')
+    expect([name, createHash('sha256').update(text).digest('hex')]).toEqual([name, sha256])
+    expect([name, text.trimEnd().split('\n').length]).toEqual([name, items])
+    const ids = suites.listItems(name).map(({ id }) => id)
+    expect(new Set(ids).size).toBe(ids.length)
+  }
+})
+
+it.each(['smoke', 'original'])('the engine makes the suite %s as it was frozen', async (name) => {
+  const { suites } = world.service
+  const ids = suites.listItems(name).map(({ id }) => id)
+  const questions = await questionsOf(ids)
+  expect(computeSuiteHash(ids.map((id, k) => ({ id, question: questions[k] ?? '' })))).toBe(suites.require(name).sha256)
+})
+
+it.each(['full', 'ladder', 'easy', 'hard'])(
+  'the engine makes items of the suite %s as they were frozen',
+  async (name) => {
+    const some = world.service.suites.listItems(name).filter((_, k) => k % 211 === 0)
+    expect(await questionsOf(some.map(({ id }) => id))).toEqual(some.map(({ question }) => question))
+  },
+  60_000,
+)
+
+it('the server’s own suites have seeds that no client and no training item has', () => {
+  const { suites } = world.service
+  const seedsOf = (name: string) => new Set(suites.listRecipes(name).map(({ seed }) => seed))
+  for (const name of ['original', 'full', 'ladder', 'smoke'])
+    for (const seed of seedsOf(name)) expect(seed >= 2 ** 30 && seed < 2 ** 31).toBe(true)
+  for (const name of ['easy', 'hard']) expect([...seedsOf(name)]).toEqual([45])
+})
+
+it('an eval fails when an item is not as it was frozen, and says which', async () => {
+  const { samples, redis } = world.service
+  const spoil = async (id: string): Promise<string> => {
+    const [line = ''] = await samples.listItems(id)
+    await redis.lset(`{${world.prefix}:sampling:${id}}:items`, 0, line.replace(/.{8}$/, '00000000'))
+    return line.split('\t')[0] ?? ''
+  }
+  const brought = (await world.call('POST', '/eval', { model: null, suite: 'smoke' })).body
+  const item = await spoil(brought.id)
+  const answer = await world.call('GET', `/eval/${brought.id}/items`)
+  expect(answer.body).toMatchObject({ code: 'engine_version_mismatch', detail: expect.stringContaining(item) })
+  const nobody = { name: 'm', base_url: 'http://127.0.0.1:9/v1' }
+  const called = (await world.call('POST', '/eval', { model: nobody, suite: 'smoke', concurrency: 1 })).body
+  await spoil(called.id)
+  world.service.startWorker('late')
+  for (const id of [brought.id, called.id]) {
+    const failed = await until(
+      async () => (await world.call('GET', `/eval/${id}`)).body,
+      ({ status }) => status === 'failed',
+    )
+    expect(failed.detail).toContain(item)
+  }
+})

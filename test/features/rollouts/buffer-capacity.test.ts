@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, expect, inject, it } from 'vitest'
+import { BufferCapacity } from '../../../src/features/rollouts/buffer-capacity.ts'
+import { RunRepository } from '../../../src/features/runs/repository.ts'
+import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
+import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
+
+const keys = createRedisKeys(`t${randomUUID().slice(0, 8)}`)
+const redis = connectForWorkers({ url: inject('redisUrl'), prefix: '' })
+const runs = new RunRepository(redis, keys)
+afterAll(async () => {
+  for (const name of ['one', 'two']) await runs.delete(name)
+  redis.disconnect()
+})
+
+it('the bytes of all runs are summed, with what this process has added since, however many ask at once', async () => {
+  for (const [name, bytes] of [
+    ['one', 300],
+    ['two', 70],
+  ] as const) {
+    await runs.updateSettings(name, undefined, {}, { restart: false, remake: false })
+    const epoch = (await runs.get(name))?.epoch ?? 0
+    await redis.hset(keys.forRun(name, epoch).backlog, 'bytes', bytes)
+  }
+  const always = new BufferCapacity(redis, keys, 371, 0) // asks anew each time
+  for (let round = 0; round < 20; round++) {
+    always.addStoredBytes(1000)
+    await Promise.all(Array.from({ length: 8 }, () => always.readUsedBytes()))
+  }
+  expect(await always.readUsedBytes()).toBe(370)
+  expect(await always.isFull()).toBe(false)
+
+  const seldom = new BufferCapacity(redis, keys, 371, 3_600_000)
+  expect(await seldom.readUsedBytes()).toBe(370)
+  seldom.addStoredBytes(1)
+  expect(await seldom.isFull()).toBe(true)
+})

@@ -1,0 +1,161 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { encodeColumn, formatColumnAsNumbers, formatColumnAsTyped } from '../../../src/codec/columns.ts'
+import { type Base64Array, type Dtype, getOrDecodeBytes, viewAsNumbers } from '../../../src/codec/typed-arrays.ts'
+import { GroupInput, type Rollout } from '../../../src/contract/rollout.ts'
+import { formatRollouts, packGroup, unpackTexts } from '../../../src/features/rollouts/group-payload.ts'
+
+const typed = (dtype: Dtype, values: { buffer: ArrayBufferLike }): Base64Array => ({
+  dtype,
+  data: Buffer.from(values.buffer).toString('base64'),
+})
+const group = (rollouts: Rollout[], more: Partial<GroupInput> = {}): GroupInput => ({
+  item_id: 'x',
+  rollouts,
+  ...more,
+})
+const through = (input: GroupInput, style: 'numbers' | 'base64' = 'numbers') => {
+  const { texts, arrays } = packGroup(input, true)
+  const all = [...input.rollouts.keys()]
+  return [...formatRollouts(unpackTexts(texts), arrays.length === 0 ? null : arrays, all, style)].map(
+    (text) => JSON.parse(text) as Rollout,
+  )
+}
+const decoded = (text: string) => {
+  const { dtype, data } = JSON.parse(text) as Base64Array
+  return [dtype, [...viewAsNumbers(dtype, getOrDecodeBytes({ dtype, data }))]]
+}
+
+describe('a list of numbers', () => {
+  const numbers = fc.array(
+    fc.oneof(
+      fc.integer(),
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.float({ noNaN: true, noDefaultInfinity: true }),
+      fc.integer({ min: -99_999, max: 0 }).map((x) => x / 10_000),
+      fc.constant(null),
+    ),
+  )
+
+  it('comes back equal, whatever its numbers', () => {
+    fc.assert(
+      fc.property(numbers, fc.boolean(), (values, real) => {
+        const sent = JSON.stringify(values)
+        const kept = encodeColumn(JSON.parse(sent) as (number | null)[], real)
+        // As numbers: of some a float32 is written in a digit more than the fewest that tell it from others.
+        expect(JSON.parse(formatColumnAsNumbers(kept))).toEqual(JSON.parse(sent))
+      }),
+      { examples: [[[-0.00002836148632923141], false]] },
+    )
+  })
+
+  it('takes the smallest form that gives it back', () => {
+    const form = (values: (number | null)[], real = false) => encodeColumn(values, real).encoding
+    expect(form([1, -100, 2 ** 31 - 1])).toBe('int32')
+    expect(form([2 ** 31])).toBe('float32')
+    expect(form([Math.fround(-0.1), null])).toBe('float32')
+    expect(form([-0.1234, null, 1])).toBe('decimal/4')
+    expect(form([-0.123456])).toBe('decimal/6')
+    expect(form([0.1 + 0.2])).toBe('float64')
+    expect(form([1, 1], true)).toBe('float32')
+  })
+
+  it('can be had as typed data, exactly', () => {
+    expect(decoded(formatColumnAsTyped(encodeColumn([1, 2])))).toEqual(['int32', [1, 2]])
+    expect(decoded(formatColumnAsTyped(encodeColumn([-0.1234, null])))).toEqual(['float64', [-0.1234, Number.NaN]])
+    expect(decoded(formatColumnAsTyped(encodeColumn([0.5, null], true)))).toEqual(['float32', [0.5, Number.NaN]])
+  })
+})
+
+describe('typed data', () => {
+  it('comes back bit for bit, as typed data or as numbers', () => {
+    const bits = Uint32Array.of(0x7fc00001, 0x80000000, 0x3f800000, 0xff800000) // a NaN with its payload, −0, 1, −∞
+    const tokens = typed('int32', Int32Array.of(-1, 2, 3, 4))
+    const rollout = {
+      completion: 'x',
+      tokens,
+      logprobs: typed('float32', bits),
+      arrays: { b: typed('uint8', Uint8Array.of(1)) },
+    }
+    expect(through(group([rollout]), 'base64')).toEqual([rollout])
+    expect(through(group([rollout]))).toEqual([
+      { completion: 'x', tokens: [-1, 2, 3, 4], logprobs: [null, 0, 1, null], arrays: { b: [1] } },
+    ])
+  })
+
+  it.each([
+    [{ dtype: 'int32', data: 'AAAAAAA=' }, 'five bytes are no int32'],
+    [{ dtype: 'uint8', data: 'AAA' }, 'no padding'],
+    [{ dtype: 'uint8', data: 'AA*A' }, 'no base64'],
+    [{ dtype: 'int64', data: 'AAAA' }, 'a type that is not taken'],
+  ])('that cannot be read is refused: %j', (tokens) => {
+    expect(GroupInput.safeParse({ item_id: 'x', rollouts: [{ completion: '', tokens }] }).success).toBe(false)
+  })
+
+  it('in arrays is checked too, and other things there are carried unread', () => {
+    const fits = (arrays: object) =>
+      GroupInput.safeParse({ item_id: 'x', rollouts: [{ completion: '', arrays }] }).success
+    expect(fits({ a: { dtype: 'int16', data: 'AAA=' } })).toBe(true)
+    expect(fits({ a: { dtype: 'int16', data: 'AAAA' } })).toBe(false)
+    expect(fits({ a: { dtype: 'bfloat16', data: 'AAAA' }, b: [[1], 'x'], c: null })).toBe(true)
+  })
+
+  it('has one length with its like, however each is written', () => {
+    const fits = (tokens: Base64Array | number[], masks: Base64Array | number[]) =>
+      GroupInput.safeParse({ item_id: 'x', rollouts: [{ completion: '', tokens, masks }] }).success
+    expect(fits([1, 2, 3], typed('uint8', Uint8Array.of(1, 2, 3)))).toBe(true)
+    expect(fits([1, 2, 3, 4], typed('uint8', Uint8Array.of(1, 2, 3)))).toBe(false)
+    expect(fits(typed('int16', Int16Array.of(1)), typed('int32', Int32Array.of(1)))).toBe(true)
+  })
+})
+
+describe('a group', () => {
+  const rollouts: Rollout[] = [
+    { completion: 'ä\u2028"', tokens: [1], masks: [-100], logprobs: [null], finish_reason: null, policy_version: 3 },
+    {
+      messages: [{ role: 'assistant', content: 'x', tool: 1 }],
+      arrays: { z: [0.1], a: 'text', deep: { x: [1] } },
+      extra: [],
+    },
+    { completion: '', arrays: {}, tokens: [] },
+  ]
+
+  it('comes back as it was sent, whole or in part', () => {
+    expect(through(group(rollouts, { extra: { a: 1 } }))).toEqual(rollouts)
+    const { texts, arrays } = packGroup(group(rollouts), true)
+    const [only] = formatRollouts(unpackTexts(texts), arrays, [1], 'numbers')
+    expect(JSON.parse(only ?? '')).toEqual(rollouts[1])
+  })
+
+  it('has one hash for equal content in any order of keys, and another for any other content', () => {
+    const base = group([{ completion: 'x', tokens: [1, 2], logprobs: [-0.5, null], arrays: { a: [1], b: [2] } }])
+    const hash = (input: GroupInput) => packGroup(input, true).contentHash
+    const turned = group([{ arrays: { b: [2], a: [1] }, logprobs: [-0.5, null], tokens: [1, 2], completion: 'x' }])
+    expect(hash(turned)).toBe(hash(base))
+    expect(hash({ ...base, group_id: 'named' })).toBe(hash(base))
+    const others: GroupInput[] = [
+      group([{ ...turned.rollouts[0], tokens: [1, 3] }]),
+      group([{ ...turned.rollouts[0], tokens: [1], logprobs: [-0.5], masks: [2] }]),
+      group([{ ...turned.rollouts[0], arrays: { a: [1], c: [2] } }]),
+      group([{ ...turned.rollouts[0], logprobs: [-0.5, -0.5] }]),
+      { ...base, policy_version: 1 },
+      { ...base, buffer: false },
+    ]
+    expect(new Set([base, ...others].map(hash)).size).toBe(others.length + 1)
+  })
+
+  it('takes less than half of its JSON: random tokens, masks and log-probabilities of 16 × 2,048', () => {
+    const random = (n: number, of: (k: number) => number) => Array.from({ length: n }, (_, k) => of(k))
+    const big = group(
+      random(16, (k) => k).map(() => {
+        const tokens = random(2048, () => Math.floor(Math.random() * 151_000))
+        const masks = tokens.map((token, k) => (k < 256 ? -100 : token))
+        const logprobs = random(2048, (k) => (k < 256 ? 1 : Math.fround(Math.log(Math.random()))))
+        return { completion: tokens.map((token) => token.toString(36)).join(' '), tokens, masks, logprobs }
+      }),
+    )
+    const { texts, arrays } = packGroup(big, true)
+    expect(texts.length + arrays.length).toBeLessThan(JSON.stringify(big).length / 2)
+    expect(through(big)).toEqual(big.rollouts)
+  })
+})

@@ -1,0 +1,351 @@
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { Redis } from 'ioredis'
+import { inject, it } from 'vitest'
+import type { GroupVerdict } from '../../../src/contract/verdict.ts'
+import { BatchRepository } from '../../../src/features/batches/repository.ts'
+import { packGroup, unpackMetadata } from '../../../src/features/rollouts/group-payload.ts'
+import { buildGroupSummary } from '../../../src/features/rollouts/group-summary.ts'
+import { type GroupRef, GroupRepository } from '../../../src/features/rollouts/repository.ts'
+import { RunRepository } from '../../../src/features/runs/repository.ts'
+import type { GroupResult } from '../../../src/grading/group.ts'
+import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
+
+/**
+ * Random histories of a run, step by step beside a plain ledger. A step may be cut off: the connection is dropped with the
+ * command on its way, and what was asked is asked again, as a client does that was restarted.
+ */
+type Step =
+  | { kind: 'post'; group: number; rollouts: number; unscored: number; version: number | null; wants: boolean }
+  | { kind: 'complete'; group: number; fails: boolean }
+  | { kind: 'reopen'; group: number }
+  | { kind: 'compose'; step: number; least: number; version: number }
+  | { kind: 'ack'; step: number; rank: number | null }
+  | { kind: 'restore' }
+
+const WANTED = 4
+const MAX_LAG = 3
+const MOST_GROUPS = 8
+const RANKS = 2
+const GROUPS = 60
+
+const group = fc.nat({ max: GROUPS - 1 })
+const number = fc.nat({ max: 5 })
+const steps = fc.array(
+  fc.record({
+    cut: fc.boolean(),
+    step: fc.oneof(
+      {
+        weight: 12,
+        arbitrary: fc.record({
+          kind: fc.constant('post' as const),
+          group,
+          rollouts: fc.integer({ min: 1, max: 3 }),
+          unscored: fc.nat({ max: 2 }),
+          version: fc.option(number),
+          wants: fc.boolean(),
+        }),
+      },
+      {
+        weight: 12,
+        arbitrary: fc.record({
+          kind: fc.constant('complete' as const),
+          group,
+          fails: fc.nat({ max: 4 }).map((x) => x === 0),
+        }),
+      },
+      { weight: 3, arbitrary: fc.record({ kind: fc.constant('reopen' as const), group }) },
+      {
+        weight: 8,
+        arbitrary: fc.record({
+          kind: fc.constant('compose' as const),
+          step: number,
+          least: fc.integer({ min: 1, max: 4 }),
+          version: number,
+        }),
+      },
+      {
+        weight: 10,
+        arbitrary: fc.record({
+          kind: fc.constant('ack' as const),
+          step: number,
+          rank: fc.constantFrom(null, 0, 1),
+        }),
+      },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('restore' as const) }) },
+    ),
+  }),
+  { minLength: 60, maxLength: 150, size: 'max' },
+)
+
+interface LedgerGroup {
+  rollouts: number
+  scored: number
+  version: number | null
+  wants: boolean
+  at: 'pending' | 'buffered' | 'open' | 'used' | 'stale' | 'not_buffered' | 'failed'
+}
+
+/** What should be true, in plain words. */
+class Ledger {
+  groups = new Map<string, LedgerGroup>()
+  buffer: string[] = []
+  batches = new Map<number, { groups: string[]; ranks: Set<number> }>()
+  acknowledged = new Set<number>()
+
+  at(...places: LedgerGroup['at'][]): [string, LedgerGroup][] {
+    return [...this.groups].filter(([, one]) => places.includes(one.at))
+  }
+
+  waitingForTrainer(): number {
+    return this.at('pending', 'buffered', 'open').filter(([, one]) => one.wants).length
+  }
+
+  post(id: string, one: LedgerGroup): string {
+    if (this.groups.has(id)) return 'known'
+    if (one.wants && this.waitingForTrainer() >= MOST_GROUPS) return 'full'
+    this.groups.set(id, one)
+    return 'new'
+  }
+
+  complete(id: string, fails: boolean): boolean {
+    const one = this.groups.get(id)
+    if (one?.at !== 'pending') return false
+    one.at = fails ? 'failed' : one.wants ? 'buffered' : 'not_buffered'
+    if (one.at === 'buffered') this.buffer.push(id)
+    return true
+  }
+
+  compose(step: number, least: number, version: number): string[] | string {
+    const known = this.batches.get(step)
+    if (known) return known.groups
+    if (this.acknowledged.has(step)) return 'acknowledged'
+    if (this.batches.size >= 8) return 'too_many'
+    const chosen: string[] = []
+    let scored = 0
+    for (const id of [...this.buffer]) {
+      const one = this.groups.get(id)
+      if (!one || scored >= WANTED) break
+      if (one.version !== null && version - one.version > MAX_LAG) {
+        one.at = 'stale'
+        this.buffer.splice(this.buffer.indexOf(id), 1)
+      } else {
+        chosen.push(id)
+        scored += one.scored
+      }
+    }
+    if (scored < least) return 'missing'
+    this.buffer = this.buffer.filter((id) => !chosen.includes(id))
+    for (const id of chosen) this.move(id, 'open')
+    this.batches.set(step, { groups: chosen, ranks: new Set() })
+    return chosen
+  }
+
+  ack(step: number, rank: number | null): string {
+    const batch = this.batches.get(step)
+    if (!batch) return this.acknowledged.has(step) ? 'acknowledged' : 'unknown'
+    if (rank !== null && batch.ranks.add(rank).size < RANKS) return 'waiting'
+    for (const id of batch.groups) this.move(id, 'used')
+    this.batches.delete(step)
+    this.acknowledged.add(step)
+    return 'acknowledged'
+  }
+
+  move(id: string, to: LedgerGroup['at']): void {
+    const one = this.groups.get(id)
+    if (one) one.at = to
+  }
+}
+
+/** The same in Redis. */
+class Real {
+  readonly keys = createRedisKeys(`t${randomUUID().slice(0, 8)}`)
+  redis = this.connect()
+  epoch = 1
+
+  connect(): Redis {
+    const redis = new Redis(inject('redisUrl'), { maxRetriesPerRequest: 0, retryStrategy: () => null })
+    redis.on('error', () => {})
+    return redis
+  }
+
+  /** Asks; where it is cut off, once more on a new connection. */
+  async ask<T>(cut: boolean, what: () => Promise<T>): Promise<T> {
+    if (cut) {
+      await this.redis.ping()
+      const lost = what().catch(() => {})
+      await new Promise((resolve) => setImmediate(resolve)) // written, not yet answered, or answered: each comes up
+      this.redis.disconnect()
+      await lost
+      this.redis = this.connect()
+    }
+    return what()
+  }
+
+  place(id: string): GroupRef {
+    return { run: 'run', epoch: this.epoch, group: id }
+  }
+}
+
+const packed = ({ rollouts, version }: LedgerGroup, id: string) =>
+  packGroup(
+    {
+      item_id: id,
+      ...(version !== null && { policy_version: version }),
+      rollouts: Array.from({ length: rollouts }, (_, k) => ({ completion: `${k}`, tokens: [k] })),
+    },
+    true,
+  )
+
+function resultOf({ rollouts, scored, at }: LedgerGroup): GroupResult {
+  const verdicts = Array.from({ length: rollouts }, (_, k): GroupVerdict => {
+    if (k >= scored) {
+      return { status: 'unscored', reward: null, score: null, code: 'scorer_timeout', detail: '', advantage: null }
+    }
+    return { status: 'scored', reward: 1, score: 1, answer: '', fault: null, penalty: 0, advantage: 0 }
+  })
+  if (at === 'failed')
+    return { status: 'failed', verdicts: [], destination: null, code: 'engine_unavailable', detail: '' }
+  return { status: 'scored', verdicts, destination: at === 'buffered' ? 'buffered' : 'not_buffered' }
+}
+
+async function play(history: { cut: boolean; step: Step }[]): Promise<void> {
+  const real = new Real()
+  let ledger = new Ledger()
+  try {
+    const runs = new RunRepository(real.redis, real.keys)
+    await runs.updateSettings('run', undefined, {}, { restart: false, remake: false })
+    real.epoch = (await runs.get('run'))?.epoch ?? 0
+    for (const { cut, step } of history) {
+      const [said, should] = await one(real, ledger, cut, step)
+      const repeated = cut && should === 'new' && said === 'known'
+      if (!repeated && JSON.stringify(said) !== JSON.stringify(should))
+        throw new Error(`${JSON.stringify(step)} gave ${JSON.stringify(said)}, the ledger ${JSON.stringify(should)}`)
+      if (step.kind === 'restore') ledger = new Ledger()
+      await compare(real, ledger)
+    }
+  } finally {
+    await new RunRepository(real.redis, real.keys).delete('run')
+    real.redis.disconnect()
+  }
+}
+
+/** What Redis said, and what the ledger says it should. */
+async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promise<[unknown, unknown]> {
+  const groups = () => new GroupRepository(real.redis, real.keys)
+  const batches = () => new BatchRepository(real.redis, real.keys)
+  const run = { name: 'run', epoch: real.epoch }
+  switch (step.kind) {
+    case 'post': {
+      const { rollouts, unscored, version, wants } = step
+      const id = `g${step.group}`
+      const known = ledger.groups.get(id)
+      const posted = known ?? { rollouts, scored: Math.max(1, rollouts - unscored), version, wants, at: 'pending' }
+      const bounds = {
+        revision: 1,
+        rollouts: posted.rollouts,
+        wants: posted.wants,
+        most: MOST_GROUPS,
+        full: false,
+        lease: undefined,
+      }
+      const said = await real.ask(cut, () => groups().accept(real.place(id), packed(posted, id), bounds))
+      return [said, ledger.post(id, posted)]
+    }
+    case 'complete': {
+      const pending = ledger.at('pending').map(([id]) => id)
+      const id = pending[step.group] ?? pending[step.group % (pending.length + 1)] ?? `g${step.group}`
+      const before = ledger.groups.get(id)
+      if (!before) return [undefined, undefined]
+      const should = ledger.complete(id, step.fails)
+      const result = resultOf(before)
+      const about = unpackMetadata(packed(before, id).metadata)
+      const facts = buildGroupSummary(id, 'task', about, result)
+      const completion = {
+        revision: 1,
+        task: 'task',
+        result,
+        summary: facts,
+        retriable: before.at === 'failed',
+        maxRetainedGroups: 1000,
+        curriculumInput: undefined,
+        dump: undefined,
+      }
+      const done = await real.ask(cut, () => groups().complete(real.place(id), completion))
+      // Asked again it is done already; a second delivery to a group that is done changes nothing.
+      return [cut || Boolean(done), cut || should]
+    }
+    case 'reopen': {
+      const failures = ledger.at('failed').map(([id]) => id)
+      const id = failures[step.group % (failures.length + 1)] ?? `g${step.group}`
+      const failed = ledger.groups.get(id)?.at === 'failed'
+      if (failed) ledger.move(id, 'pending')
+      const said = await real.ask(cut, () => groups().reopen(real.place(id)))
+      return [cut || said, cut || failed]
+    }
+    case 'compose': {
+      const composition = {
+        step: step.step,
+        wanted: WANTED,
+        least: step.least,
+        policyVersion: step.version,
+        maxLag: MAX_LAG,
+        balance: 'tokens',
+        unscored: 'omit',
+        maxRetainedGroups: 1000,
+      } as const
+      const said = await real.ask(cut, () => batches().compose(run, composition))
+      const should = ledger.compose(step.step, step.least, step.version)
+      return [said.kind === 'batch' ? said.batch.groups.map(({ id }) => id) : said.kind, should]
+    }
+    case 'ack': {
+      const share = step.rank === null ? undefined : { rank: step.rank, ranks: RANKS }
+      const said = await real.ask(cut, () => batches().acknowledge(run, step.step, share, 1000))
+      return [said, ledger.ack(step.step, step.rank)]
+    }
+    case 'restore': {
+      real.epoch = await real.redis.hincrby(real.keys.run('run'), 'epoch', 1)
+      const late = await batches().acknowledge(run, 0, undefined, 1000)
+      return [late, 'epoch']
+    }
+  }
+}
+
+/** Every figure that Redis keeps is what the ledger adds up to. */
+async function compare(real: Real, ledger: Ledger): Promise<void> {
+  const stored = await new RunRepository(real.redis, real.keys).get('run')
+  if (!stored) throw new Error('the run is gone')
+  const { bytes, ...waiting } = await new RunRepository(real.redis, real.keys).readBacklog(stored)
+  const pending = ledger.at('pending')
+  const buffered = ledger.at('buffered')
+  const sum = (of: [string, LedgerGroup][], field: 'rollouts' | 'scored') =>
+    of.reduce((total, [, each]) => total + each[field], 0)
+  const wanted = pending.filter(([, each]) => each.wants)
+  const should = {
+    queued: pending.length,
+    buffered: buffered.length,
+    open: ledger.at('open').length,
+    forBuffer: wanted.length,
+    queuedRollouts: sum(wanted, 'rollouts'),
+    rollouts: sum(buffered, 'rollouts'),
+    scored: sum(buffered, 'scored'),
+  }
+  const held = ledger.at('pending', 'buffered', 'open', 'failed')
+  const size = held.reduce((total, [id, each]) => {
+    const { texts, arrays } = packed(each, id)
+    return total + texts.length + arrays.length
+  }, 0)
+  if (JSON.stringify({ ...should, bytes: size }) !== JSON.stringify({ ...waiting, bytes }))
+    throw new Error(
+      `Redis counts ${JSON.stringify({ ...waiting, bytes })}, the ledger ${JSON.stringify({ ...should, bytes: size })}`,
+    )
+  for (const [step, { groups }] of ledger.batches) {
+    const batch = await new BatchRepository(real.redis, real.keys).get({ name: 'run', epoch: real.epoch }, step)
+    if (JSON.stringify(batch?.groups.map(({ id }) => id)) !== JSON.stringify(groups))
+      throw new Error(`batch ${step} is not what it was`)
+  }
+}
+
+it('post, score, fail, retry, compose, acknowledge and restore in any order, cut off anywhere: every group is in one place', async () => {
+  await fc.assert(fc.asyncProperty(steps, play), { numRuns: 25, endOnFailure: true })
+}, 120_000)

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { packGroup, unpackMetadata } from '../../../src/features/rollouts/group-payload.ts'
+import { buildGroupSummary } from '../../../src/features/rollouts/group-summary.ts'
+import { type CompleteGroupParams, type GroupRef, GroupRepository } from '../../../src/features/rollouts/repository.ts'
+import { RunRepository } from '../../../src/features/runs/repository.ts'
+import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
+import { createRedisKeys, type RedisKeys } from '../../../src/platform/redis/keys.ts'
+
+let redis: Redis
+let keys: RedisKeys
+let groups: GroupRepository
+let runs: RunRepository
+beforeAll(async () => {
+  redis = connectForWorkers({ url: inject('redisUrl'), prefix: '' })
+  keys = createRedisKeys(`t${randomUUID().slice(0, 8)}`)
+  groups = new GroupRepository(redis, keys)
+  runs = new RunRepository(redis, keys)
+})
+afterAll(() => redis.disconnect())
+
+/** A group of a new run that waits to be scored, and its completion under the run's first settings. */
+async function waiting(run: string): Promise<{ place: GroupRef; completion: CompleteGroupParams }> {
+  await runs.updateSettings(run, undefined, {}, { restart: false, remake: false })
+  const { epoch = 0, revision = 0 } = (await runs.get(run)) ?? {}
+  const place = { run, epoch, group: 'g' }
+  const packed = packGroup({ item_id: 'x', rollouts: [{ completion: 'x' }] }, true)
+  const bounds = { revision, rollouts: 1, wants: true, most: 10, full: false, lease: undefined }
+  expect(await groups.accept(place, packed, bounds)).toBe('new')
+  const verdict = { reward: 1, score: 1, answer: '', fault: null, penalty: 0, advantage: 0 } as const
+  const verdicts = [{ status: 'scored', ...verdict } as const]
+  const result = { status: 'scored', verdicts, destination: 'buffered' } as const
+  const facts = buildGroupSummary('g', 'chain_sum', unpackMetadata(packed.metadata), result)
+  const about = {
+    task: 'chain_sum',
+    retriable: false,
+    maxRetainedGroups: 10,
+    curriculumInput: undefined,
+    dump: undefined,
+  }
+  return { place, completion: { revision, result, summary: facts, ...about } }
+}
+
+describe('a completion', () => {
+  it('by settings that have changed does nothing but say so', async () => {
+    const { place, completion } = await waiting('changed')
+    const before = await runs.get('changed')
+    await runs.updateSettings('changed', before, { extraction: 'last_tag' }, { restart: false, remake: false })
+    expect(await groups.complete(place, completion)).toBe('changed')
+    expect(await groups.get(place)).toMatchObject({ status: 'queued' })
+    expect((await runs.get('changed'))?.counters).not.toHaveProperty('completed')
+    expect(await groups.complete(place, { ...completion, revision: completion.revision + 1 })).toMatchObject({})
+    expect(await groups.get(place)).toMatchObject({ status: 'scored' })
+  })
+
+  it('teaches the curriculum only what comes of items that were handed out', async () => {
+    const feed = { score: 1, difficulty: 0.3, target: 0.7, low: 0, high: 1 }
+    for (const [run, position, teaches] of [
+      ['handed-out', 4, true],
+      ['not-yet', 5, false],
+    ] as const) {
+      const { place, completion } = await waiting(run)
+      await redis.hset(keys.run(run), 'position', 5)
+      const done = await groups.complete(place, { ...completion, curriculumInput: { ...feed, position } })
+      expect(typeof done === 'object' && done.levelChange !== undefined).toBe(teaches)
+    }
+  })
+})

@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Item } from '../../../src/contract/item.ts'
+import { openWorld, until, type World } from '../../world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld({ worker: true })
+})
+afterAll(() => world.close())
+
+const ask = async (body: object, from = world): Promise<Item[]> =>
+  (await from.call('POST', '/items', body, { prefer: 'wait=30' })).body.items ?? []
+
+/** Asks until `count` items have come: on a busy machine not all are made within the time of one call. */
+async function items({ count = 1, run }: { count?: number; run: string }, from = world): Promise<Item[]> {
+  const list: Item[] = []
+  while (list.length < count) list.push(...(await ask({ run, count: count - list.length }, from)))
+  return list
+}
+const ids = (list: Item[]) => list.map(({ id }) => id)
+const keysOf = async (run: string) => world.service.redisKeys.forRun(run, (await world.service.runs.require(run)).epoch)
+const prepared = async (run: string) => world.service.redis.hlen((await keysOf(run)).itemBodies)
+const QUICK = ['chain_sum', 'leg_counting', 'gcd']
+
+describe('items are made ahead of demand', () => {
+  it('by workers, up to a bound for each run', async () => {
+    await items({ run: 'ahead', count: 8 })
+    await world.call('PUT', '/runs/ahead?restart=true', { tasks: QUICK })
+    expect(
+      await until(
+        () => prepared('ahead'),
+        (n) => n >= 64,
+      ),
+    ).toBe(64)
+    expect(await items({ run: 'ahead', count: 10 })).toHaveLength(10)
+  })
+
+  it('and in their order: what one caller is handed does not depend on who made it', async () => {
+    await world.call('PUT', '/runs/order', { tasks: QUICK })
+    await until(
+      () => prepared('order'),
+      (n) => n >= 16,
+    )
+    const first = [...(await items({ run: 'order', count: 30 })), ...(await items({ run: 'order', count: 30 }))]
+    await world.call('DELETE', '/runs/order')
+    await world.call('PUT', '/runs/order', { tasks: QUICK })
+    const again: Item[] = []
+    while (again.length < 60) again.push(...(await items({ run: 'order', count: 3 })))
+    expect(ids(again)).toEqual(ids(first))
+  })
+
+  it('each position once, none missed, for several callers on two nodes', async () => {
+    const node = await openWorld({ prefix: world.prefix })
+    try {
+      await world.call('PUT', '/runs/many', { tasks: QUICK })
+      const calls = Array.from({ length: 12 }, (_, k) => items({ run: 'many', count: 10 }, k % 2 ? node : world))
+      const seeds = (await Promise.all(calls)).flat().map(({ recipe }) => recipe.seed)
+      const least = Math.min(...seeds)
+      expect(seeds.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 120 }, (_, k) => least + k))
+    } finally {
+      await node.close()
+    }
+  })
+
+  it('a change of difficulty discards what was prepared, a change of the prompt does not', async () => {
+    await world.call('PUT', '/runs/turned', { tasks: ['chain_sum'], complexity_mode: 'fixed', difficulty: 0 })
+    await until(
+      () => prepared('turned'),
+      (n) => n >= 16,
+    )
+    await world.call('PUT', '/runs/turned', { difficulty: 1 })
+    const [hard] = await items({ run: 'turned' })
+    expect(hard?.difficulty).toBe(1)
+    await until(
+      () => prepared('turned'),
+      (n) => n >= 16,
+    )
+    const before = await world.service.redis.hgetall((await keysOf('turned')).itemBodies)
+    await world.call('PUT', '/runs/turned', { system_prompt: null })
+    expect(await world.service.redis.hgetall((await keysOf('turned')).itemBodies)).toMatchObject(before)
+    expect((await items({ run: 'turned' }))[0]?.messages).toHaveLength(1)
+  })
+
+  it('a move of the curriculum makes only that task’s items anew, and relabels what stays on its rung', async () => {
+    await world.call('PUT', '/runs/moved', { tasks: ['chain_sum', 'gcd'], complexity_mode: 'curriculum' })
+    await items({ run: 'moved', count: 2 })
+    await until(
+      () => prepared('moved'),
+      (n) => n >= 64,
+    )
+    const { itemBodies: bodies, positionStates: heads, curriculum, openPositions: open } = await keysOf('moved')
+    const gcd = async () =>
+      Object.entries(await world.service.redis.hgetall(bodies)).filter(([, body]) => body.includes('"task":"gcd"'))
+    const before = await gcd()
+    await world.service.redis.hset(curriculum, 'chain_sum', JSON.stringify({ level: '0.9', scores: [] }))
+    const next = await items({ run: 'moved', count: 40 })
+    for (const item of next) expect(item.difficulty).toBe(item.task === 'gcd' ? 0.3 : 0.9)
+    const questions = new Map(before.map(([, body]) => [JSON.parse(body).recipe.seed, JSON.parse(body).question]))
+    for (const item of next.filter(({ task }) => task === 'gcd'))
+      expect(questions.get(item.recipe.seed)).toBe(item.question)
+    expect(await world.service.redis.zcard(open)).toBe(await world.service.redis.hlen(heads))
+  })
+})
+
+describe('what does not come back', () => {
+  it('is handed out again when its lease has run out, and says so', async () => {
+    await world.call('PUT', '/runs/lease', { tasks: QUICK, item_lease_s: 1 })
+    const first = await items({ run: 'lease', count: 2 })
+    const again = await until(
+      () => ask({ run: 'lease', count: 3 }),
+      (list) => list.some((item) => item.again),
+    )
+    expect(ids(first)).toEqual(expect.arrayContaining(ids(again.filter((item) => item.again)).slice(0, 2)))
+  })
+
+  it('a group frees its item’s lease; over max_groups_ahead there are fewer items, then none', async () => {
+    await world.call('PUT', '/runs/bound', { tasks: QUICK, max_groups_ahead: 3 })
+    const first = await items({ run: 'bound', count: 2 })
+    expect(await ask({ run: 'bound', count: 2 })).toHaveLength(1)
+    const none = await world.call('POST', '/items', { run: 'bound', count: 2 })
+    expect(none).toMatchObject({ status: 200, body: { items: [], waiting_for: 'trainer' } })
+    expect(Number(none.headers['retry-after'])).toBeGreaterThan(0)
+    const rollouts = [{ completion: 'x' }, { completion: 'y' }] // no signal: not buffered
+    const posted = { run: 'bound', item_id: first[0]?.id, rollouts }
+    await world.call('POST', '/rollouts', posted, { prefer: 'wait=20' })
+    expect(await ask({ run: 'bound', count: 2 })).toHaveLength(1)
+  })
+
+  it('nor is there ever one more than max_groups_ahead, while groups are scored and delivered', async () => {
+    const run = 'moving'
+    const settings = { tasks: QUICK, max_groups_ahead: 4, min_trained_tokens: 0, drop_equal_scores: false }
+    await world.call('PUT', `/runs/${run}`, settings)
+    const [enough, rollouts] = [120, [{ completion: 'x' }]]
+    let [handedOut, delivered, most] = [0, 0, 0]
+    const generate = async () => {
+      while (handedOut < enough) {
+        const taken = await ask({ run, count: 2 })
+        handedOut += taken.length
+        most = Math.max(most, handedOut - delivered)
+        await Promise.all(taken.map(({ id }) => world.call('POST', '/rollouts', { run, item_id: id, rollouts })))
+      }
+    }
+    const train = async () => {
+      for (let step = 0; handedOut < enough; ) {
+        const { status, body } = await world.call('POST', `/runs/${run}/batches`, { step, min_sequences: 1 })
+        if (status !== 200) continue
+        delivered += body.totals.groups // more than are acknowledged by now, so that the bound is not overtaken here
+        await world.call('POST', `/runs/${run}/batches/${step++}/ack`, {})
+      }
+    }
+    await Promise.all([generate(), generate(), generate(), generate(), train()])
+    expect(most).toBeLessThanOrEqual(settings.max_groups_ahead)
+  })
+})
+
+describe('the items of a step', () => {
+  it('are the same for whoever asks again, from any node, whole or by rank', async () => {
+    const node = await openWorld({ prefix: world.prefix })
+    try {
+      await world.call('PUT', '/runs/steps', { tasks: QUICK })
+      const both = await Promise.all([
+        ask({ run: 'steps', step: 41, count: 10 }),
+        ask({ run: 'steps', step: 41, count: 10 }, node),
+      ])
+      expect(ids(both[0])).toEqual(ids(both[1]))
+      const shares = await Promise.all(
+        [0, 1, 2].map((rank) => ask({ run: 'steps', step: 41, count: 10, rank, ranks: 3 }, node)),
+      )
+      expect(ids(shares.flat()).toSorted()).toEqual(ids(both[0]).toSorted())
+      const other = await ask({ run: 'steps', step: 42, count: 10 })
+      const plain = await items({ run: 'steps', count: 10 })
+      expect(new Set(ids([...both[0], ...other, ...plain])).size).toBe(30)
+      expect(ids(await ask({ run: 'steps', step: 41, count: 3 }))).toEqual(ids(both[0]))
+    } finally {
+      await node.close()
+    }
+  })
+
+  it('who waits for them while the run begins anew is given those of the new settings', async () => {
+    await world.call('PUT', '/runs/anew', { tasks: [{ task: 'futoshiki', difficulty: 1 }] })
+    const waiting = ask({ run: 'anew', step: 3, count: 24 })
+    const { steps } = await keysOf('anew')
+    await until(
+      () => world.service.redis.zcard(steps),
+      (n) => n === 1,
+    )
+    await world.call('PUT', '/runs/anew?restart=true', { tasks: QUICK, seed: 7 })
+    const [first, again] = [await waiting, await ask({ run: 'anew', step: 3, count: 24 })]
+    expect(first).toHaveLength(24)
+    expect(first.filter(({ task }) => !QUICK.includes(task))).toEqual([])
+    expect(ids(again)).toEqual(ids(first))
+  })
+
+  it('rank and ranks come together', async () => {
+    expect(await world.call('POST', '/items', { run: 'steps', step: 1, rank: 1 })).toMatchObject({ status: 400 })
+    expect(await world.call('POST', '/items', { run: 'steps', step: 1, rank: 2, ranks: 2 })).toMatchObject({
+      status: 400,
+    })
+  })
+})
+
+describe('a position whose item cannot be made', () => {
+  it('is skipped after two tries, counted and listed; the others go on', async () => {
+    const slow = await openWorld({ MAKE_DEADLINE_MS: 60 })
+    try {
+      await slow.call('PUT', '/runs/slow', { tasks: ['knight_swap', 'gcd'], complexity_mode: 'fixed', difficulty: 1 })
+      const seen: string[] = []
+      const { body } = await until(
+        async () => {
+          for (const { task } of await ask({ run: 'slow', count: 20 }, slow)) seen.push(task)
+          return slow.call('GET', '/runs/slow')
+        },
+        (answer) => answer.body.progress.skipped_positions > 0,
+      )
+      expect(body.skipped[0]).toMatchObject({ difficulty: 1, detail: expect.stringContaining('60 ms') })
+      expect(seen).toContain('gcd')
+    } finally {
+      await slow.close()
+    }
+  })
+})

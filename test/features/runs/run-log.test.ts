@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { FormatErrorLogger } from '../../../src/features/rollouts/format-error-logger.ts'
+import { createLogger } from '../../../src/platform/log.ts'
+import { openWorld, until, type World } from '../../world.ts'
+import { aboutItem, ids, postGroups, right } from '../dumps/dumping.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects, and fails where it is not there
+type Line = any
+
+let world: World
+let item: Awaited<ReturnType<typeof aboutItem>>
+const lines: Line[] = []
+const INFO = 30
+const DEBUG = 20
+
+beforeAll(async () => {
+  world = await openWorld({ worker: true, onLog: (line) => lines.push(JSON.parse(line)) })
+  item = await aboutItem(world)
+})
+afterAll(() => world.close())
+
+const of = (run: string) => lines.filter((line) => line.run === run)
+const said = (run: string, msg: string) => of(run).filter((line) => line.msg === msg)
+const met = (run: string, msg: string, count = 1) =>
+  until(
+    async () => said(run, msg),
+    (found) => found.length >= count,
+  )
+
+it('says which engine there is, how many tasks, and where the data is', async () => {
+  const [line] = await until(
+    async () => lines.filter(({ msg }) => msg === 'tasks found'),
+    (found) => found.length > 0,
+  )
+  expect(line).toMatchObject({ level: INFO, library: 'reasoning-gym', version: '0.1.25', tasks: 105 })
+  expect(line.data).toContain('rgs-world-')
+})
+
+it('a group is one line, with its run, task, scores and the request that posted it', async () => {
+  await world.call(
+    'POST',
+    '/rollouts',
+    { run: 'told', item_id: item.id, group_id: 'g', rollouts: [right, { completion: 'none' }] },
+    { prefer: 'wait=20', 'x-request-id': 'req-1' },
+  )
+  expect(await met('told', 'a group is scored')).toEqual([
+    expect.objectContaining({
+      level: INFO,
+      group: 'g',
+      task: 'leg_counting',
+      request_id: 'req-1',
+      mean_score: 0.5,
+      mean_reward: 0.5,
+      destination: 'buffered',
+    }),
+  ])
+})
+
+it('nothing of a completion, no answer and no key stands at info level', async () => {
+  await postGroups(world, 'quiet', item.id, ids(20), [{ completion: '<answer>100</answer> XYZZY' }])
+  await world.call('GET', '/runs/quiet', undefined, { authorization: 'Bearer SECRET', 'x-api-key': 'SECRET' })
+  const text = JSON.stringify(of('quiet'))
+  expect(text).not.toContain('XYZZY')
+  expect(text).not.toContain('SECRET')
+  expect(text).not.toContain('"100"')
+  expect(of('quiet').some(({ level }) => level < INFO)).toBe(false)
+})
+
+it('fields with keys and answers are struck out, and an error loses the command it carries', () => {
+  const out: string[] = []
+  const log = createLogger('info', 'x', { write: (line) => out.push(line) })
+  const error = Object.assign(new Error('READONLY'), { command: { name: 'evalsha', args: ['XYZZY'] }, code: 'E1' })
+  log.info({ model: { name: 'm', api_key: 'SECRET' }, headers: { authorization: 'Bearer SECRET' } }, 'a')
+  log.info({ api_key: 'SECRET', entry: { answer: 'XYZZY' }, headers: { 'x-api-key': 'SECRET' } }, 'b')
+  log.warn({ err: new Error('outer', { cause: error }) }, 'c')
+  expect(out.join('')).not.toMatch(/SECRET|XYZZY/)
+  expect(JSON.parse(out[2] ?? '').err).toMatchObject({ message: 'outer', cause: { message: 'READONLY', code: 'E1' } })
+})
+
+it('debug_logging shows extraction and readings of its run alone, at once', async () => {
+  const long = { completion: `<think>${'very long '.repeat(1000)}</think><answer>100</answer>` }
+  const rollouts = [long, { completion: 'no tags' }]
+  await postGroups(world, 'bug', item.id, ['before'], rollouts)
+  await world.call('PUT', '/runs/bug', { debug_logging: true })
+  await postGroups(world, 'bug', item.id, ['during'], rollouts)
+  await postGroups(world, 'other', item.id, ['during'], rollouts)
+  await world.call('PUT', '/runs/bug', { debug_logging: false })
+  await postGroups(world, 'bug', item.id, ['after'], rollouts)
+  const judged = await met('bug', 'a completion is judged', 2)
+  expect(judged).toHaveLength(2)
+  expect(judged[0]).toMatchObject({
+    level: DEBUG,
+    group: 'during',
+    rollout: 0,
+    extraction: 'strict',
+    answer: '100',
+    fault: null,
+    readings: { bare: 1 },
+    score: 1,
+  })
+  expect(judged[0].readings).toHaveProperty('in_tags')
+  expect(judged[0].completion.length).toBeLessThan(500)
+  expect(judged[1]).toMatchObject({ rollout: 1, completion: 'no tags', answer: null, fault: 'no_answer', readings: {} })
+  expect(said('bug', 'the group’s item')).toEqual([
+    expect.objectContaining({ task: 'leg_counting', difficulty: null, seed: 42 }),
+  ])
+  expect(of('other').every(({ level }) => level >= INFO)).toBe(true)
+})
+
+it('debug_logging shows the task and difficulty that were chosen', async () => {
+  await world.call('PUT', '/runs/chosen', {
+    debug_logging: true,
+    tasks: ['gcd'],
+    complexity_mode: 'fixed',
+    difficulty: 1,
+  })
+  const { body } = await world.call('POST', '/items', { run: 'chosen' })
+  const [line] = await met('chosen', 'an item is handed out')
+  expect(line).toMatchObject({ level: DEBUG, task: 'gcd', difficulty: 1, item_id: body.items[0].id })
+})
+
+it('suppress_base_env_logs hides requests and jobs; without it they are told', async () => {
+  await postGroups(world, 'hushed', item.id, ids(2), [right])
+  await world.call('PUT', '/runs/chatty', { suppress_base_env_logs: false })
+  await postGroups(world, 'chatty', item.id, ids(2), [right])
+  const [posted] = (await met('chatty', 'request')).filter(({ url }) => url === '/rollouts')
+  expect(posted).toMatchObject({ level: INFO, method: 'POST', status: 202 })
+  expect(posted.request_id).toBeTruthy()
+  await met('chatty', 'a job is taken', 2)
+  await met('chatty', 'a job is done', 2)
+  await met('hushed', 'a group is scored', 2)
+  expect(new Set(of('hushed').map(({ msg }) => msg))).toEqual(new Set(['a group is scored']))
+})
+
+it('a curriculum that moves says from where to where', async () => {
+  await world.call('PUT', '/runs/moves', { complexity_mode: 'curriculum', tasks: ['leg_counting'] })
+  for (let k = 0; k < 4; k++) {
+    const { items } = (await world.call('POST', '/items', { run: 'moves' })).body
+    const { answer } = (await world.call('GET', `/items/${items[0].id}?reveal=true`)).body
+    await postGroups(world, 'moves', items[0].id, [`m${k}`], [{ completion: `<answer>${answer}</answer>` }])
+  }
+  const [line] = await met('moves', 'the difficulty of a task moved')
+  expect(line).toMatchObject({ level: INFO, task: 'leg_counting', from: 0.3 })
+  expect(line.to).toBeGreaterThan(0.3)
+})
+
+it('format faults are counted, one line a run', () => {
+  const out: Line[] = []
+  const faults = new FormatErrorLogger(createLogger('info', 'x', { write: (line) => out.push(JSON.parse(line)) }))
+  const verdict = (fault: 'no_answer' | 'many_answers' | null) =>
+    ({ status: 'scored', reward: 0, score: 0, answer: null, fault, penalty: 0, advantage: 0 }) as const
+  faults.add('a', [verdict('no_answer'), verdict(null), verdict('many_answers')])
+  faults.add('a', [verdict('no_answer')])
+  faults.add('b', [verdict(null)])
+  faults.flush()
+  faults.close()
+  expect(out).toEqual([expect.objectContaining({ run: 'a', rollouts: 4, faults: { no_answer: 2, many_answers: 1 } })])
+})

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest'
+import { openWorld } from '../../world.ts'
+
+it('a run that is remembered is not taken for another of its name that came after it', async () => {
+  const here = await openWorld()
+  const elsewhere = await openWorld({ prefix: here.prefix })
+  try {
+    const { runs } = here.service
+    const set = (settings: object) => elsewhere.call('PUT', '/runs/again', settings)
+    await set({ extraction: 'strict' })
+    const first = await runs.getCached('again')
+    await elsewhere.call('DELETE', '/runs/again')
+    await set({ extraction: 'last_tag' })
+    const { epoch = 0, revision } = (await elsewhere.service.runs.get('again')) ?? {}
+    expect([first.revision, first.settings.extraction]).toEqual([revision, 'strict'])
+    expect(await runs.getCached('again', first.epoch)).toBe(first)
+    expect((await runs.getCached('again', epoch)).settings.extraction).toBe('last_tag')
+  } finally {
+    await Promise.all([here.close(), elsewhere.close()])
+  }
+})

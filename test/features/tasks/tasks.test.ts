@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openWorld, type World } from '../../world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+it('the built-in list is the registry’s', async () => {
+  const builtIn = JSON.parse(readFileSync(new URL('../../../src/features/tasks/tasks.json', import.meta.url), 'utf8'))
+  const registry = await world.service.engine.tasks()
+  expect(Object.keys(builtIn)).toEqual(Object.keys(registry))
+  for (const [task, { category }] of Object.entries(registry))
+    expect([task, builtIn[task].category]).toEqual([task, category])
+})

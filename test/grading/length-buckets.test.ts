@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { Run } from '../../src/contract/run.ts'
+import { formatLengthBucketField, lengthPercentile } from '../../src/grading/length-buckets.ts'
+
+const told = (length: number) => lengthPercentile({ [formatLengthBucketField(length)]: 1 }, 0.95) ?? Number.NaN
+
+it('a length is told as the upper edge of its bucket: never too few tokens, and up to 5 % too many', () => {
+  const lengths = Array.from({ length: 20_000 }, (_, k) => k)
+  const wrong = lengths.filter((length) => told(length) < length || told(length) > Math.round(length * 1.05))
+  expect(wrong).toEqual([])
+})
+
+it('and whoever reads of such a figure is told so', () => {
+  expect(told(1000)).toBe(1021)
+  const page = readFileSync(new URL('../../docs/batches.md', import.meta.url), 'utf8')
+  expect(page).toContain('1,000 tokens are told as 1,021')
+  const { description } = Run.shape.tasks.valueType.shape.length_p95
+  expect(description).toContain('upper edge of a bucket, up to 5 % too many')
+})

@@ -1,0 +1,35 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { acquireDataDirLock } from '../../../src/main/bootstrap/data-dir-lock.ts'
+import { createFolder, createPrivateFolder } from '../../../src/main/bootstrap/private-folder.ts'
+import { StartupError } from '../../../src/main/bootstrap/startup-error.ts'
+import { startChildServer } from '../../../verification/with-server.ts'
+
+const ADVICE = 'set DATA_DIR to a folder that this user can write to'
+
+it('a folder that cannot be had is a line that names DATA_DIR', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rgs-own-'))
+  const file = join(folder, 'file')
+  writeFileSync(file, '')
+  try {
+    for (const path of [file, join(file, 'below')]) {
+      expect(() => createFolder(path)).toThrow(new StartupError(`${path} is not a folder: ${ADVICE}`))
+      expect(() => createPrivateFolder(path)).toThrow(StartupError)
+    }
+    expect(() => createFolder('/sys/rgs')).toThrow(/^\/sys\/rgs cannot be written \(\w+\): set DATA_DIR/)
+    await expect(acquireDataDirLock('/proc')).rejects.toThrow(/^\/proc cannot be written \(\w+\): set DATA_DIR/)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+it('a server that is given a file as its folder says so, without a stack', { timeout: 60_000 }, async () => {
+  const output = await startChildServer({ DATA_DIR: import.meta.filename }).then(
+    async (server) => `it started${await server.stop()}`,
+    (error: Error) => error.message,
+  )
+  expect(output).toContain(`reasoning-gym-server: ${import.meta.filename} is not a folder: ${ADVICE}`)
+  expect(output.trim().split('\n')).toHaveLength(2) // the line, below that of who started it
+})

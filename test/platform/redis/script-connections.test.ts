@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { Producer } from '../../../src/platform/queue/producer.ts'
+import { connectForWorkers, waitUntilReady } from '../../../src/platform/redis/connect.ts'
+import { ScriptPoolRedis } from '../../../src/platform/redis/script-connections.ts'
+
+const connectionName = `lanes-${randomUUID()}`
+const url = inject('redisUrl')
+const onlooker = connectForWorkers({ url, prefix: '' })
+const redis = new ScriptPoolRedis(url, { connectionName, enableOfflineQueue: false })
+let sha = ''
+const script = () => redis.withScriptConnection((connection) => connection.evalsha(sha, 0))
+
+interface Connection {
+  id: string
+  /** What it was asked last. */
+  cmd: string
+}
+
+async function connections(): Promise<Connection[]> {
+  const lines = String(await onlooker.client('LIST')).split('\n')
+  const all = lines.map((line) => Object.fromEntries(line.split(' ').map((pair) => pair.split('='))) as never)
+  return all.filter(({ name }) => name === connectionName)
+}
+
+async function lanesThatRanScripts(): Promise<number> {
+  return (await connections()).filter(({ cmd }) => cmd === 'evalsha').length
+}
+
+beforeAll(async () => {
+  await Promise.all([waitUntilReady(redis, 10_000), waitUntilReady(onlooker, 10_000)])
+  sha = String(await redis.script('LOAD', 'return 7'))
+})
+afterAll(() => onlooker.disconnect())
+
+it('scripts take the lanes in turn, all else does not stand behind them', async () => {
+  await expect.poll(connections).toHaveLength(5)
+  await expect
+    .poll(async () => {
+      await Promise.all(Array.from({ length: 8 }, script))
+      return lanesThatRanScripts()
+    })
+    .toBe(4)
+  await redis.ping()
+  expect(await lanesThatRanScripts()).toBe(4)
+})
+
+it('what goes together stays on one connection, scripts too', async () => {
+  const id = await redis.client('ID')
+  const answers = await redis.multi().client('ID').evalsha(sha, 0).client('ID').exec()
+  expect(answers).toEqual([
+    [null, id],
+    [null, 7],
+    [null, id],
+  ])
+})
+
+it('lanes that are lost are left out, and come back', async () => {
+  const own = String(await redis.client('ID'))
+  const lanes = (await connections()).filter(({ id }) => id !== own)
+  expect(lanes).toHaveLength(4)
+  for (const { id } of lanes) await onlooker.client('KILL', 'ID', id)
+  expect(await script()).toBe(7)
+  await expect.poll(connections).toHaveLength(5)
+  await expect.poll(async () => (await script()) === 7 && (await lanesThatRanScripts()) > 0).toBe(true)
+})
+
+it('a lane that has ended, and does not know it is closed, is left out', async () => {
+  const answers = await redis.withScriptConnection((lane) => {
+    lane.disconnect(true)
+    expect(lane.status).toBe('ready')
+    return Promise.all(Array.from({ length: 16 }, script))
+  })
+  expect(new Set(answers)).toEqual(new Set([7]))
+  await expect.poll(connections).toHaveLength(5)
+})
+
+it('a lane that does not answer is passed by', async () => {
+  const key = `lanes-${randomUUID()}`
+  let answered = false
+  const stuck = redis
+    .withScriptConnection((connection) => connection.blpop(key, 60))
+    .finally(() => {
+      answered = true
+    })
+  for (let k = 0; k < 40; k++) await script()
+  expect(answered).toBe(false)
+  await redis.rpush(key, 'on')
+  await stuck
+  await redis.del(key)
+})
+
+it('jobs are added though Redis has forgotten its scripts', async () => {
+  const prefix = `{lanes-${randomUUID()}}`
+  const producer = new Producer(redis, prefix)
+  const add = (id: string) => producer.add('prepare-items', [{ id, data: { run: id, epoch: 1 } }])
+  for (let k = 0; k < 8; k++) await add(`before-${k}`)
+  await onlooker.script('FLUSH')
+  for (let k = 0; k < 8; k++) await add(`after-${k}`)
+  const keys = await redis.keys(`${prefix}*`)
+  expect(keys.filter((key) => key.includes('after'))).toHaveLength(8)
+  await redis.unlink(...keys)
+})
+
+it('a disconnect takes all of them away', async () => {
+  redis.disconnect()
+  await expect.poll(connections).toEqual([])
+  await expect(script()).rejects.toThrow('Connection is closed')
+})

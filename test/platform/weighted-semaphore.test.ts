@@ -1,0 +1,52 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { WeightedSemaphore } from '../../src/platform/weighted-semaphore.ts'
+
+it('lets in what fits, and the others in their order as others leave', () => {
+  const [room, inside] = [new WeightedSemaphore(10), [] as string[]]
+  for (const [name, bytes] of [
+    ['a', 6],
+    ['b', 6],
+    ['c', 4],
+  ] as const)
+    room.acquire(bytes, () => void inside.push(name))
+  expect(inside).toEqual(['a']) // c does not pass b, which would wait for ever where small ones keep coming
+  expect(room.waitingCount).toBe(2)
+  room.release(6)
+  expect(inside).toEqual(['a', 'b', 'c'])
+  expect(room.waitingCount).toBe(0)
+})
+
+it('lets in alone what is larger than all of it', () => {
+  const [room, inside] = [new WeightedSemaphore(10), [] as string[]]
+  room.acquire(1, () => void inside.push('small'))
+  room.acquire(50, () => void inside.push('large'))
+  room.acquire(1, () => void inside.push('next'))
+  expect(inside).toEqual(['small'])
+  room.release(1)
+  expect(inside).toEqual(['small', 'large'])
+  room.release(50)
+  expect(inside).toEqual(['small', 'large', 'next'])
+})
+
+it('forgets who no longer waits, and lets in those behind', () => {
+  const [room, inside] = [new WeightedSemaphore(10), [] as string[]]
+  const first = room.acquire(5, () => void inside.push('first'))
+  const large = room.acquire(10, () => void inside.push('large'))
+  room.acquire(5, () => void inside.push('behind'))
+  expect([first.cancel(), large.cancel(), large.cancel()]).toEqual([false, true, false])
+  expect(inside).toEqual(['first', 'behind'])
+})
+
+it('is left when the work ends, also when it fails', async () => {
+  const [room, done] = [new WeightedSemaphore(10), [] as number[]]
+  const works = [1, 2, 3].map((k) =>
+    room.withPermits(10, async () => {
+      await turn()
+      done.push(k)
+      if (k === 2) throw new Error('two')
+    }),
+  )
+  expect((await Promise.allSettled(works)).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect(done).toEqual([1, 2, 3])
+})

@@ -1,0 +1,89 @@
+/** Holds a task's native rule against the library's scorer on the same answers. */
+import { type DatasetPosition, type Engine, type GeneratedItem, getConfigDefaults } from '../../src/engine/engine.ts'
+import type { EngineOutcome } from '../../src/engine/outcome.ts'
+import type { Ladders } from '../../src/features/tasks/ladders.ts'
+import { NATIVE_SCORERS } from '../../src/scorers/native-scorers.ts'
+import { InvalidAnswerError } from '../../src/scorers/scorer.ts'
+import { generateMutants, seededRandom } from './mutants.ts'
+
+const SCORE_TOLERANCE = 1e-9
+const DIFFICULTIES = [null, 0, 0.25, 0.5, 0.75, 1]
+
+export interface ScoreDifference {
+  task: string
+  recipe: string
+  answer: string
+  library: string
+  native: string
+}
+
+export interface TaskComparison {
+  task: string
+  answers: number
+  differences: ScoreDifference[]
+}
+
+/** Items at the defaults and along the ladder, `answers` in all; equal seeds compare the same. */
+export async function compareTask(
+  engine: Engine,
+  ladders: Ladders,
+  task: string,
+  answers: number,
+  seed: number,
+): Promise<TaskComparison> {
+  const random = seededRandom(seed)
+  const items = Math.max(DIFFICULTIES.length, Math.ceil(answers / 20))
+  const perItem = Math.ceil(answers / items)
+  const result: TaskComparison = { task, answers: 0, differences: [] }
+  let other = '42'
+  for (let k = 0; k < items; k++) {
+    const difficulty = DIFFICULTIES[k % DIFFICULTIES.length] ?? null
+    const config = await engine.canonicalizeConfig(task, difficulty === null ? {} : ladders.configAt(task, difficulty))
+    const place: DatasetPosition = [Math.floor(random() * 2 ** 30), 0]
+    const [outcome] = await engine.generateItems(task, config, [place])
+    if (outcome?.kind !== 'value') continue // too slow to make at this rung
+    const made = outcome.value as GeneratedItem // as the host makes them
+    const right = made.entry.answer ?? other
+    const texts = [...new Set(generateMutants(right, other, perItem, random))]
+    const scores = await engine.score(task, config, place[0], made.entry, texts)
+    const rule = NATIVE_SCORERS[task]?.(made.entry)
+    if (!rule) throw new Error(`${task} has no native scorer`)
+    const full = { ...getConfigDefaults((await engine.tasks())[task]), ...config }
+    texts.forEach((answer, n) => {
+      const [library, native] = [describeOutcome(scores[n]), describeRule(() => rule(answer, full))]
+      result.answers++
+      if (!areScoresEqual(library, native))
+        result.differences.push({
+          task,
+          recipe: JSON.stringify({ config, place }),
+          answer,
+          library: String(library),
+          native: String(native),
+        })
+    })
+    other = right
+  }
+  return result
+}
+
+type ScoreOrFailure = number | string
+
+function describeOutcome(outcome: EngineOutcome | undefined): ScoreOrFailure {
+  if (outcome?.kind === 'value') return Number(outcome.value)
+  return outcome?.kind === 'lost' ? `lost: ${outcome.reason}` : (outcome?.kind ?? 'nothing')
+}
+
+function describeRule(rule: () => number): ScoreOrFailure {
+  try {
+    const score = rule()
+    return Number.isFinite(score) ? score : 0 // as the host writes it
+  } catch (error) {
+    return error instanceof InvalidAnswerError ? 'raised' : `broke: ${String(error)}`
+  }
+}
+
+/** What hangs the library has no score to be equal to. */
+function areScoresEqual(library: ScoreOrFailure, native: ScoreOrFailure): boolean {
+  if (typeof library === 'number' && typeof native === 'number') return Math.abs(library - native) <= SCORE_TOLERANCE
+  return library === native || String(library).startsWith('lost')
+}

@@ -1,0 +1,64 @@
+/** A master, its replica and a Sentinel that watches them, on loopback, for tests of a failover. */
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { resolveRedisBinary } from '../../src/main/bootstrap/private-redis.ts'
+import { connectToPort, endProcess, findFreePortPairs, LoopbackRedis } from './loopback-redis.ts'
+
+const START_TIMEOUT_MS = 30_000
+
+export interface SentinelSetup {
+  /** What REDIS_URL is set to. */
+  url: string
+  /** Kills the master with -9 once its replica has everything; resolves when the replica is the master. */
+  failOver(): Promise<void>
+  stop(): Promise<void>
+}
+
+export async function startSentinel(): Promise<SentinelSetup> {
+  const folder = mkdtempSync(join(tmpdir(), 'rgs-sentinel-'))
+  const binary = await resolveRedisBinary(console.log)
+  const [first = 0, second = 0, third = 0] = await findFreePortPairs(3)
+  const master = new LoopbackRedis(binary, folder, first, {})
+  await master.client.ping()
+  const replica = new LoopbackRedis(binary, folder, second, { replicaof: `127.0.0.1 ${first}` })
+  const config = join(folder, 'sentinel.conf')
+  writeFileSync(
+    config,
+    [
+      `port ${third}`,
+      'bind 127.0.0.1',
+      `dir ${folder}`,
+      `sentinel monitor mymaster 127.0.0.1 ${first} 1`,
+      'sentinel down-after-milliseconds mymaster 1000',
+      'sentinel failover-timeout mymaster 5000',
+      '',
+    ].join('\n'),
+  )
+  await waitUntil(async () => /master_link_status:up/.test(await replica.client.info('replication')))
+  const child = spawn(binary, [config, '--sentinel'], { stdio: 'ignore' })
+  process.once('exit', () => child.kill('SIGKILL'))
+  const sentinel = connectToPort(third)
+  await waitUntil(async () => /slaves=1/.test(await sentinel.info('sentinel')))
+  return {
+    url: `redis+sentinel://127.0.0.1:${third}/mymaster`,
+    async failOver() {
+      await master.client.wait(1, 5000)
+      await master.kill()
+      await waitUntil(async () => /role:master/.test(await replica.client.info('replication')))
+    },
+    async stop() {
+      sentinel.disconnect()
+      await endProcess(child, 'SIGKILL')
+      await Promise.all([master.stop(), replica.stop()])
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function waitUntil(right: () => Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + START_TIMEOUT_MS; Date.now() < end; await sleep(50)) if (await right()) return
+  throw new Error(`Sentinel and its servers were not ready within ${START_TIMEOUT_MS / 1000} s`)
+}

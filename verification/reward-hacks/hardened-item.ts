@@ -1,0 +1,66 @@
+/** An item with its hardened rule, as the scripts and the tests ask for it: many answers at once, scored 0 where the library raises. */
+
+import type { Config } from '../../src/contract/recipe.ts'
+import { type DatasetPosition, type Engine, type GeneratedItem, getConfigDefaults } from '../../src/engine/engine.ts'
+import { createHardenedRule, listAnswerVariants } from '../../src/scorers/hardened/hardened-scorers.ts'
+import { NATIVE_SCORERS } from '../../src/scorers/native-scorers.ts'
+import { type DatasetEntry, InvalidAnswerError } from '../../src/scorers/scorer.ts'
+
+export interface HardenedItem extends GeneratedItem {
+  /** The hardened scores of many answers. */
+  score(answers: readonly string[]): Promise<number[]>
+}
+
+type UpstreamRule = (text: string) => number
+
+/** The items that can be made in time; `config` is canonical. */
+export async function makeHardenedItems(
+  engine: Engine,
+  task: string,
+  config: Config,
+  places: DatasetPosition[],
+): Promise<HardenedItem[]> {
+  const full = { ...getConfigDefaults((await engine.tasks())[task]), ...config }
+  const outcomes = await engine.generateItems(task, config, places)
+  return outcomes.flatMap((outcome, k) => {
+    if (outcome.kind !== 'value') return []
+    const made = outcome.value as GeneratedItem // as the host makes them
+    const seed = places[k]?.[0] ?? 0
+    const native = NATIVE_SCORERS[task]?.(made.entry)
+    const rule = (upstream: UpstreamRule) => createHardenedRule(task, { entry: made.entry, config: full, upstream })
+    const bound = native && rule((text) => native(text, full))
+    const score = async (answers: readonly string[]) => {
+      const scored = bound ?? rule(await fetchUpstreamScores(engine, task, config, seed, made.entry, answers))
+      return answers.map((answer) => scoreOrZero(() => scored(answer)))
+    }
+    return [{ ...made, score }]
+  })
+}
+
+/** The library's scores of all readings of the answers, asked for at once. */
+async function fetchUpstreamScores(
+  engine: Engine,
+  task: string,
+  config: Config,
+  seed: number,
+  entry: DatasetEntry,
+  answers: readonly string[],
+): Promise<UpstreamRule> {
+  const texts = [...new Set(answers.flatMap(listAnswerVariants))]
+  const outcomes = await engine.score(task, config, seed, entry, texts)
+  const scores = new Map(texts.map((text, k) => [text, outcomes[k]]))
+  return (text) => {
+    const outcome = scores.get(text)
+    if (outcome?.kind !== 'value') throw new InvalidAnswerError(outcome?.kind ?? 'not asked for')
+    return Number(outcome.value)
+  }
+}
+
+function scoreOrZero(score: () => number): number {
+  try {
+    return score()
+  } catch (error) {
+    if (error instanceof InvalidAnswerError) return 0
+    throw error
+  }
+}

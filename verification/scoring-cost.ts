@@ -1,0 +1,40 @@
+/**
+ * What each native scorer takes at worst, in milliseconds.
+ *   npm run cost -- [--task NAME] [--size 65536] [--times 3]
+ */
+import { parseArgs } from 'node:util'
+import { PythonEngine } from '../src/engine/python-engine.ts'
+import { Ladders } from '../src/features/tasks/ladders.ts'
+import { ensurePythonEnvironment } from '../src/main/bootstrap/python-environment.ts'
+import { NATIVE_TASKS } from '../src/scorers/native-scorers.ts'
+import { measureTaskCost, type ScoringCost } from './scoring-cost/measure.ts'
+
+const { values } = parseArgs({
+  options: {
+    task: { type: 'string' },
+    size: { type: 'string', default: '65536' },
+    times: { type: 'string', default: '3' },
+    help: { type: 'boolean' },
+  },
+})
+if (values.help) {
+  console.log('npm run cost -- [--task NAME] [--size 65536] [--times 3]')
+  process.exit(0)
+}
+const engine = new PythonEngine({
+  pythonPath: await ensurePythonEnvironment(console.error),
+  workersPerPool: 1,
+  scoreDeadlineMs: 2000,
+  makeDeadlineMs: 20_000,
+})
+await engine.waitUntilStarted()
+const ladders = new Ladders()
+const costs: ScoringCost[] = []
+for (const task of values.task === undefined ? NATIVE_TASKS : [values.task]) {
+  costs.push(...(await measureTaskCost(engine, ladders, task, Number(values.size), Number(values.times))))
+}
+await engine.close()
+console.log('| task | scoring | dearest answer | ms |\n|---|---|---|---|')
+for (const { task, mode, answer, ms } of costs.toSorted((a, b) => b.ms - a.ms)) {
+  console.log(`| ${task} | ${mode} | ${answer} | ${ms.toFixed(2)} |`)
+}
