@@ -1,5 +1,5 @@
 /**
- * What groups of 1 MB cost on their way through the server: `npm run buffers`. Processor time of the one API process, the
+ * What groups of 1 MB cost on their way through the server: `npm run bench:large-groups`. Processor time of the one API process, the
  * bytes that Redis holds, and the memory of the API while 64 posts of 4 MB come at once.
  */
 import { execFileSync } from 'node:child_process'

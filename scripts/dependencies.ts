@@ -1,7 +1,7 @@
 /**
  * Writes docs/dependencies.md: each direct dependency with its reason, licence and what it brings along, and what the
  * advisories say.
- *   npm run packages
+ *   npm run docs:dependencies
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -24,7 +24,7 @@ const manifest = JSON.parse(readProjectFile('package.json')) as Record<string, R
 
 const PAGE_HEAD = `# Dependencies
 
-Written by \`npm run packages\`; a test holds the tables to package.json, requirements.in and requirements-redis.txt.
+Written by \`npm run docs:dependencies\`; a test holds the tables to package.json, requirements.in and requirements-redis.txt.
 Everything is pinned with hashes: package-lock.json, and requirements*.txt, which are installed with \`--require-hashes\`.
 
 What is distributed here is Apache-2.0. Of what it uses, one thing is under a stronger licence: the task \`acre\` of

@@ -1,4 +1,4 @@
-/** `npm run docs`: writes the pages that are made from the code: docs/http.md and docs/settings.md. A test holds them to it. */
+/** `npm run docs:reference`: writes the pages that are made from the code: docs/http.md and docs/settings.md. A test holds them to it. */
 import { writeFileSync } from 'node:fs'
 import { REFERENCE_PAGES } from './reference/pages.ts'
 

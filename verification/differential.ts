@@ -1,6 +1,6 @@
 /**
  * Native scorers against the library's, on right, mutated and garbage answers.
- *   npm run differential -- [--task NAME] [--answers 2000] [--seed 1]
+ *   npm run verify -- differential [--task NAME] [--answers 2000] [--seed 1]
  */
 import { parseArgs } from 'node:util'
 import { PythonEngine } from '../src/engine/python-engine.ts'
@@ -18,7 +18,7 @@ const { values } = parseArgs({
   },
 })
 if (values.help) {
-  console.log('npm run differential -- [--task NAME] [--answers 2000] [--seed 1]')
+  console.log('npm run verify -- differential [--task NAME] [--answers 2000] [--seed 1]')
   process.exit(0)
 }
 const seed = values.seed === undefined ? Date.now() % 1e9 : Number(values.seed)

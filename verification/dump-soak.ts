@@ -1,5 +1,5 @@
 /**
- * npm run dumps:soak [-- GROUPS]: three workers dump groups while they are killed again and again, then a disk that is
+ * npm run verify -- dump-soak [-- GROUPS]: three workers dump groups while they are killed again and again, then a disk that is
  * full and a bound that is reached. Every accepted group must be in the files once. Ends with 1 if one is not.
  */
 import { execFileSync } from 'node:child_process'
@@ -27,7 +27,7 @@ interface RunProgressResponse {
   dumps: Record<'rollouts' | 'failed', { waiting: number; unwritten: number; written: number; refused: number }>
 }
 
-const env = { WORKERS: '3', API_PROCESSES: '1', ENGINE_HOSTS: '1', DUMPS_QUIET_S: '5', LOG_LEVEL: 'warn' }
+const env = { WORKERS: '3', API_PROCESSES: '1', PYTHON_WORKERS: '1', DUMP_IDLE_FLUSH_S: '5', LOG_LEVEL: 'warn' }
 const right = { completion: '<think>legs</think><answer>100</answer>' }
 const wrong = { completion: '<answer>1</answer>' }
 

@@ -1,6 +1,6 @@
 /**
  * Hostile input by the thousand against a server of its own, and what came of it into docs/fuzz.md.
- *   npm run fuzz -- [--calls 10000] [--seed 1] [--only http|answers] [--tasks NAME,…] [--data FOLDER of recorded.jsonl.gz]
+ *   npm run verify -- fuzz [--calls 10000] [--seed 1] [--only http|answers] [--tasks NAME,…] [--data FOLDER of recorded.jsonl.gz]
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,9 @@ const { values } = parseArgs({
   },
 })
 if (values.help) {
-  console.log('npm run fuzz -- [--calls 10000] [--seed 1] [--only http|answers] [--tasks NAME,…] [--data FOLDER]')
+  console.log(
+    'npm run verify -- fuzz [--calls 10000] [--seed 1] [--only http|answers] [--tasks NAME,…] [--data FOLDER]',
+  )
   process.exit(0)
 }
 
@@ -57,7 +59,7 @@ process.exit(failed > 0 ? 1 : 0)
 function formatHead(): string {
   return `# Fuzzing
 
-\`npm run fuzz\` starts a server as a user would and writes this page. What it uses is installed under \`artifacts/\` from
+\`npm run verify -- fuzz\` starts a server as a user would and writes this page. What it uses is installed under \`artifacts/\` from
 requirements-tools.txt. \`npm test\` has samples: bodies, completions, ids, verdicts and groups by property
 (fast-check), mutated answers over all tasks, and every route × role.
 `

@@ -1,6 +1,6 @@
 /**
  * What hardened scoring changes of recorded verdicts: how many per task, up and down, with examples.
- *   npm run hardened:report -- [--examples 2] FILE.jsonl.gz …
+ *   npm run verify -- hardened-report [--examples 2] FILE.jsonl.gz …
  * A line holds task, config, seed, index, answer and the library's score.
  */
 import { createReadStream } from 'node:fs'
@@ -38,7 +38,7 @@ const { values, positionals } = parseArgs({
   options: { examples: { type: 'string', default: '2' }, help: { type: 'boolean' } },
 })
 if (values.help || positionals.length === 0) {
-  console.log('npm run hardened:report -- [--examples 2] FILE.jsonl.gz …')
+  console.log('npm run verify -- hardened-report [--examples 2] FILE.jsonl.gz …')
   process.exit(values.help ? 0 : 2)
 }
 const engine = new PythonEngine({

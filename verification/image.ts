@@ -1,7 +1,7 @@
 /**
- * `npm run image`: the Dockerfile without Docker. Its steps run in order in two Debian roots that debootstrap makes, then each
+ * `npm run verify -- image`: the Dockerfile without Docker. Its steps run in order in two Debian roots that debootstrap makes, then each
  * role starts by the image's own command, as the image's user, and must become healthy. Needs root, debootstrap and npm.
- *   npm run image -- [--folder FOLDER] [--mirror URL] [--with FILE …] [--built]
+ *   npm run verify -- image [--folder FOLDER] [--mirror URL] [--with FILE …] [--built]
  * `--with`: a file of this machine that the steps need to fetch packages; `--built`: the roots are there from the last time.
  */
 import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs'

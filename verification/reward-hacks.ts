@@ -1,6 +1,6 @@
 /**
  * Looks for answers that earn a hardened reward without solving: constants, echoes, random and grammar-made texts.
- *   npm run holes -- [--task NAME] [--items 200] [--seed N]
+ *   npm run verify -- reward-hacks [--task NAME] [--items 200] [--seed N]
  * Exit 1 where a ploy earns more than 0.1 on average and there is no reason that it cannot be helped.
  */
 import { parseArgs } from 'node:util'
@@ -21,7 +21,7 @@ const { values } = parseArgs({
   },
 })
 if (values.help) {
-  console.log('npm run holes -- [--task NAME] [--items 200] [--seed N]')
+  console.log('npm run verify -- reward-hacks [--task NAME] [--items 200] [--seed N]')
   process.exit(0)
 }
 const engine = new PythonEngine({

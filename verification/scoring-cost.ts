@@ -1,6 +1,6 @@
 /**
  * What each native scorer takes at worst, in milliseconds.
- *   npm run cost -- [--task NAME] [--size 65536] [--times 3]
+ *   npm run verify -- scoring-cost [--task NAME] [--size 65536] [--times 3]
  */
 import { parseArgs } from 'node:util'
 import { PythonEngine } from '../src/engine/python-engine.ts'
@@ -18,7 +18,7 @@ const { values } = parseArgs({
   },
 })
 if (values.help) {
-  console.log('npm run cost -- [--task NAME] [--size 65536] [--times 3]')
+  console.log('npm run verify -- scoring-cost [--task NAME] [--size 65536] [--times 3]')
   process.exit(0)
 }
 const engine = new PythonEngine({

@@ -27,7 +27,7 @@ export interface OpenApi {
 const PAGE_HEAD = [
   '# HTTP reference',
   '',
-  'Made by `npm run docs` from [openapi.json](../openapi/openapi.json), which a running server also shows at `/docs`, to try.',
+  'Made by `npm run docs:reference` from [openapi.json](../openapi/openapi.json), which a running server also shows at `/docs`, to try.',
   'Failures are `application/problem+json` with a `code`: the [README](../README.md#errors) lists them. A field that is not named',
   'is refused. `rollouts[].completion` is a field of each object in the list `rollouts`; after the semicolon stands the default.',
 ].join('\n')

@@ -5,13 +5,13 @@ import { EnvironmentSchema } from '../../src/platform/config.ts'
 import { describeSchema, escapeTableCell, type JsonSchema } from './schema.ts'
 
 /** Their defaults depend on the machine. */
-const CPU_DEPENDENT_SETTINGS = new Set(['API_PROCESSES', 'WORKERS', 'ENGINE_HOSTS'])
+const CPU_DEPENDENT_SETTINGS = new Set(['API_PROCESSES', 'WORKERS', 'PYTHON_WORKERS'])
 const MAX_SHOWN_CHARS = 60
 
 const PAGE_HEAD = [
   '# Settings',
   '',
-  'Made by `npm run docs` from the schemas that the server reads them with. The [README](../README.md#settings-of-a-run) says',
+  'Made by `npm run docs:reference` from the schemas that the server reads them with. The [README](../README.md#settings-of-a-run) says',
   'more about some of them; [coming-from-the-original.md](coming-from-the-original.md) says which we recommend.',
 ].join('\n')
 
@@ -34,7 +34,7 @@ export function buildSettingsPage(): string {
     '## Of the process',
     'Read from the environment, or from a `.env` file where the server is started. Lists are comma-separated. An empty value counts as\nnone. What cannot be read stops the start with a line that names it.',
     formatTable(['variable', 'may be', 'default', ''], environment),
-    'Where no default stands: `API_PROCESSES` the cores, 16 at most; `WORKERS` half of that; `ENGINE_HOSTS` two, or one on a single core; the others are off.\n',
+    'Where no default stands: `API_PROCESSES` the cores, 16 at most; `WORKERS` half of that; `PYTHON_WORKERS` two, or one on a single core; the others are off.\n',
   ].join('\n\n')
 }
 

@@ -23,7 +23,7 @@ export function addServerOptions(command: Command): Command {
       '--url <url>',
       'the server to call (SERVER_URL); else the one at HOST:PORT, else one is started for this command',
     )
-    .option('--key <key>', 'the key to call it with (SERVER_KEY)')
+    .option('--key <key>', 'the key to call it with (SERVER_API_KEY)')
 }
 
 /** What a command asks of a server that is started for it. */
@@ -54,8 +54,8 @@ export async function withServer<T>(
 }
 
 /** What the options name, else the settings. */
-export function getConfiguredServer({ url, key }: ServerOptions, { SERVER_URL, SERVER_KEY }: ServerConfig) {
-  return { url: url ?? SERVER_URL, key: key ?? SERVER_KEY }
+export function getConfiguredServer({ url, key }: ServerOptions, { SERVER_URL, SERVER_API_KEY }: ServerConfig) {
+  return { url: url ?? SERVER_URL, key: key ?? SERVER_API_KEY }
 }
 
 /** Alone on loopback, without keys, in one process of each kind. */

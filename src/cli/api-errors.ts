@@ -46,7 +46,7 @@ export async function createResponseError(response: Response, call: string): Pro
     })
   const { code, detail, errors } = problem
   const fields = errors.map(({ path, message }) => `${path}: ${message}`).join('; ')
-  const advice = code === 'unauthorized' ? ' (give it with --key or SERVER_KEY)' : ''
+  const advice = code === 'unauthorized' ? ' (give it with --key or SERVER_API_KEY)' : ''
   return new CliError(`${detail}${fields && ` (${fields})`}${advice} [${code}]`, { code, isTransient: isPassing })
 }
 

@@ -39,7 +39,7 @@ export function buildModelCommand(): Command {
       'Serve a pretend OpenAI-compatible model. It asks a server for the answer and is right as often as it is told to be.',
     )
     .option('--url <url>', 'the server whose items it knows (SERVER_URL); else the one at HOST:PORT')
-    .option('--key <key>', 'a key of that server with the admin role, where it has keys (SERVER_KEY)')
+    .option('--key <key>', 'a key of that server with the admin role, where it has keys (SERVER_API_KEY)')
     .option('--host <host>', 'address to listen on', '127.0.0.1')
     .option('--port <port>', 'port to listen on; 0: any free one', integerParser(), 8100)
     .option('--accuracy <share>', 'chance of a right answer', parseUnitInterval, 0.6)

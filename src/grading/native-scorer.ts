@@ -10,7 +10,7 @@ import type { ScorerResult } from './verdict.ts'
 
 /** Items whose rule this process remembers. */
 const RULE_CACHE_SIZE = 4000
-/** Up to here every rule takes less than a millisecond (`npm run cost -- --size 1024`). */
+/** Up to here every rule takes less than a millisecond (`npm run verify -- scoring-cost --size 1024`). */
 const MAX_INLINE_CHARS = 1024
 /** Short answers are scored for so long before others have their turn. */
 const YIELD_INTERVAL_MS = 5

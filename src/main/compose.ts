@@ -84,8 +84,8 @@ export type ServicesConfig = Pick<
   ServerConfig,
   | 'DATA_DIR'
   | 'DUMPS_MAX_BYTES'
-  | 'DUMPS_QUIET_S'
-  | 'ENGINE_HOSTS'
+  | 'DUMP_IDLE_FLUSH_S'
+  | 'PYTHON_WORKERS'
   | 'SCORE_DEADLINE_MS'
   | 'MAKE_DEADLINE_MS'
   | 'ANSWER_MAX_CHARS'
@@ -94,7 +94,7 @@ export type ServicesConfig = Pick<
   | 'MODEL_HOSTS'
   | 'MODEL_CONCURRENCY'
   | 'BUFFER_MAX_BYTES'
-  | 'EVALS_AT_ONCE'
+  | 'MAX_ACTIVE_EVALS'
 >
 
 export function createServices(
@@ -114,7 +114,7 @@ export function createServices(
   })
   const engine = new PythonEngine({
     pythonPath: python,
-    workersPerPool: config.ENGINE_HOSTS,
+    workersPerPool: config.PYTHON_WORKERS,
     scoreDeadlineMs: config.SCORE_DEADLINE_MS,
     makeDeadlineMs: config.MAKE_DEADLINE_MS,
     onHealth: (health) => {
@@ -162,7 +162,7 @@ export function createServices(
     figures,
     metrics: meters,
   })
-  const threads = new ScorerThreadPool(config.ENGINE_HOSTS, config.SCORE_DEADLINE_MS)
+  const threads = new ScorerThreadPool(config.PYTHON_WORKERS, config.SCORE_DEADLINE_MS)
   const judge = new Grader({ engine, items, figures, threadPool: threads, maxAnswerChars: config.ANSWER_MAX_CHARS })
   const producer = new Producer(redis, keys.queuePrefix)
   const failures = new FailedJobs(redis, keys.queuePrefix)
@@ -174,7 +174,7 @@ export function createServices(
     producer,
     log,
     maxBytes: config.DUMPS_MAX_BYTES,
-    idleFlushMs: config.DUMPS_QUIET_S * 1000,
+    idleFlushMs: config.DUMP_IDLE_FLUSH_S * 1000,
   })
   const room = new BufferCapacity(redis, keys, config.BUFFER_MAX_BYTES)
   const intake = new RolloutSubmission({
@@ -228,7 +228,7 @@ export function createServices(
     exports: new Exports({ dumps, groups, items }),
     generationJobs,
     samples,
-    concurrencyQuota: new ConcurrencyQuota(redis, keys, config.EVALS_AT_ONCE),
+    concurrencyQuota: new ConcurrencyQuota(redis, keys, config.MAX_ACTIVE_EVALS),
     suites,
     evalAggregator,
     evals,

@@ -60,9 +60,9 @@ export const EnvironmentSchema = z.object({
   RATE_LIMIT: optionalLimit(
     'Requests a minute of one key, or without keys of one address; 600,000 with keys, else none',
   ),
-  BYTES_LIMIT: optionalLimit('Bytes of bodies a minute, likewise; 16 GiB with keys, else none'),
-  EVALS_AT_ONCE: countWithDefault(1, 32).describe('Evals and collections of one key that are queued or running'),
-  STRANGER_RATE_LIMIT: countWithDefault(1, 6000).describe('Requests a minute of an address without a valid key'),
+  BYTE_RATE_LIMIT: optionalLimit('Bytes of bodies a minute, likewise; 16 GiB with keys, else none'),
+  MAX_ACTIVE_EVALS: countWithDefault(1, 32).describe('Evals and collections of one key that are queued or running'),
+  ANONYMOUS_RATE_LIMIT: countWithDefault(1, 6000).describe('Requests a minute of an address without a valid key'),
   CORS_ORIGINS: commaSeparatedList(isOrigin, 'write origins such as https://example.org, or *').describe(
     'Sites whose pages may call, comma-separated',
   ),
@@ -74,7 +74,7 @@ export const EnvironmentSchema = z.object({
   WORKERS: countWithDefault(0, DEFAULT_WORKERS).describe('Worker processes of `npm start`'),
   // Redis puts what comes together on disk together: with 16 in hand it waits for the disk, and with it the workers do.
   WORKER_CONCURRENCY: countWithDefault(1, 64).describe('Groups that one worker has in hand at once'),
-  ENGINE_HOSTS: countWithDefault(1, Math.min(2, CPU_COUNT)).describe(
+  PYTHON_WORKERS: countWithDefault(1, Math.min(2, CPU_COUNT)).describe(
     'Python hosts for scoring, and as many for making, in each process',
   ),
   SCORE_DEADLINE_MS: countWithDefault(50, 2000).describe('What scoring one answer may take'),
@@ -83,7 +83,7 @@ export const EnvironmentSchema = z.object({
   DUMPS_MAX_BYTES: countWithDefault(0, 10 * 1024 ** 3).describe(
     'Bytes of all dumps together; above, groups are not dumped',
   ),
-  DUMPS_QUIET_S: countWithDefault(1, 300).describe(
+  DUMP_IDLE_FLUSH_S: countWithDefault(1, 300).describe(
     'Seconds without a new group after which a partial dump file is written',
   ),
   MODEL_HOSTS: z
@@ -109,7 +109,7 @@ export const EnvironmentSchema = z.object({
     .url()
     .optional()
     .describe('The server that the command line calls; none: the one here, or one it starts'),
-  SERVER_KEY: z.string().min(1).optional().describe('The key that the command line calls it with'),
+  SERVER_API_KEY: z.string().min(1).optional().describe('The key that the command line calls it with'),
   MODEL_API_KEY: z.string().min(1).optional().describe('The key of the model that the command line measures'),
 })
 

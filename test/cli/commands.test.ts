@@ -22,7 +22,7 @@ afterAll(async () => {
 
 /** With the admin's key, unless told otherwise. */
 const ask = (args: string[], input?: string) =>
-  run(args, { env: { SERVER_URL: server.url, SERVER_KEY: 'rule' }, ...(input !== undefined && { input }) })
+  run(args, { env: { SERVER_URL: server.url, SERVER_API_KEY: 'rule' }, ...(input !== undefined && { input }) })
 const done = async (args: string[], input?: string) => {
   const { code, stdout, stderr } = await ask(args, input)
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' })
@@ -84,7 +84,7 @@ describe('tasks and items', () => {
 
   it('ends when its reader has enough', async () => {
     const many = start(['items', '--count', '100000', '--task', 'gcd'], {
-      env: { SERVER_URL: server.url, SERVER_KEY: 'rule' },
+      env: { SERVER_URL: server.url, SERVER_API_KEY: 'rule' },
     })
     await until(
       async () => many.seen().stdout,
@@ -96,7 +96,7 @@ describe('tasks and items', () => {
 
   it('Ctrl-C ends it', async () => {
     const many = start(['items', '--count', '100000', '--task', 'gcd'], {
-      env: { SERVER_URL: server.url, SERVER_KEY: 'rule' },
+      env: { SERVER_URL: server.url, SERVER_API_KEY: 'rule' },
     })
     await until(
       async () => many.seen().stdout,
@@ -169,7 +169,7 @@ describe('a failure is one line that says what to do', () => {
     [['item'], 2, /Name a task/],
     [['items', '--difficulty', '0.5', '--config', '{}'], 2, /cannot be used with/],
     [['item', 'gcd', '--config', '{"max_numbers": "x"}'], 1, /max_numbers.*\[invalid_config\]/],
-    [['tasks', '--key', 'wrong'], 1, /--key or SERVER_KEY.*\[unauthorized\]/],
+    [['tasks', '--key', 'wrong'], 1, /--key or SERVER_API_KEY.*\[unauthorized\]/],
     [['tasks', '--url', 'http://127.0.0.1:10'], 1, /No server answers at http:\/\/127.0.0.1:10: start it/],
     [['runs', 'set', 'x', 'group_size'], 2, /name=value/],
   ]
@@ -184,7 +184,7 @@ describe('a failure is one line that says what to do', () => {
 describe('model', () => {
   it('knows the items of a server, and goes in order', async () => {
     const args = ['model', '--port', '0', '--accuracy', '1', '--task', 'lcm=0']
-    const model = start(args, { env: { SERVER_URL: server.url, SERVER_KEY: 'rule' } })
+    const model = start(args, { env: { SERVER_URL: server.url, SERVER_API_KEY: 'rule' } })
     await until(
       async () => model.seen().stdout,
       (text) => text.includes('\n'),

@@ -12,7 +12,7 @@ let browser: Browser
 let door: Door
 
 beforeAll(async () => {
-  world = await openWorld({ ENGINE_HOSTS: 1 })
+  world = await openWorld({ PYTHON_WORKERS: 1 })
   door = await openDoor(await world.app.listen({ host: '127.0.0.1', port: 0 }))
   browser = await openBrowser()
 }, 60_000)

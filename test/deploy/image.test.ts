@@ -70,7 +70,7 @@ it.each([['serve'], ['api'], ['worker']])(
       WORKER_PORT: String(role === 'worker' ? port : other),
     }
     const small = {
-      ENGINE_HOSTS: '1',
+      PYTHON_WORKERS: '1',
       API_PROCESSES: '1',
       WORKERS: '1',
       LOG_LEVEL: 'warn',

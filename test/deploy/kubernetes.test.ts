@@ -104,7 +104,7 @@ it.each(ROLES)('the settings of %s are settings of the server, and can be read',
     if (name !== 'REDIS_PASSWORD') expect(Object.keys(EnvironmentSchema.shape)).toContain(name)
   }
   const url = settings.REDIS_URL?.replace('$(REDIS_PASSWORD)', settings.REDIS_PASSWORD ?? '')
-  expect(readConfig({ ...settings, REDIS_URL: url })).toMatchObject({ REDIS_URL: url, ENGINE_HOSTS: 2 })
+  expect(readConfig({ ...settings, REDIS_URL: url })).toMatchObject({ REDIS_URL: url, PYTHON_WORKERS: 2 })
   expect(args).toEqual([role])
 })
 

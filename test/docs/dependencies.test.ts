@@ -14,7 +14,7 @@ it('every direct dependency has its reason, and nothing else has', () => {
   expect(Object.keys(DEPENDENCY_REASONS).toSorted()).toEqual([...node, ...python].toSorted())
 })
 
-it('docs/dependencies.md lists exactly those, with versions as they are locked: npm run packages', () => {
+it('docs/dependencies.md lists exactly those, with versions as they are locked: npm run docs:dependencies', () => {
   const rows = [...read('docs/dependencies.md').matchAll(/^\| (\S+) \| (\d\S*) \| ([^|]+) \|(?: \d+ \|)? (.+) \|$/gm)]
   expect(rows.map(([, name = '']) => name).toSorted()).toEqual(Object.keys(DEPENDENCY_REASONS).toSorted())
   const { packages } = JSON.parse(read('package-lock.json'))

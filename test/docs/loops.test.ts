@@ -16,7 +16,7 @@ const PYTHONPATH = join(ROOT, 'clients', 'python')
 let server: ChildServer
 let model: MockModel
 beforeAll(async () => {
-  server = await startChildServer({ API_PROCESSES: '1', WORKERS: '1', ENGINE_HOSTS: '1' })
+  server = await startChildServer({ API_PROCESSES: '1', WORKERS: '1', PYTHON_WORKERS: '1' })
   model = await startMockModel({ server: { url: server.url }, accuracy: 0.5 })
 }, 300_000)
 afterAll(async () => {

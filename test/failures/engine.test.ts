@@ -86,7 +86,7 @@ it('a server with another engine version on the same Redis is waited for, and re
     onConflict: say,
     onClaimLost: say,
   })
-  const env = { REDIS_URL: url, REDIS_PREFIX: prefix, API_PROCESSES: '1', WORKERS: '1', ENGINE_HOSTS: '1' }
+  const env = { REDIS_URL: url, REDIS_PREFIX: prefix, API_PROCESSES: '1', WORKERS: '1', PYTHON_WORKERS: '1' }
   const refusal = await startChildServer(env).then(
     async (server) => `it started${await server.stop()}`,
     (error: Error) => error.message,

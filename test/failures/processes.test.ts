@@ -9,7 +9,7 @@ import { until } from '../world.ts'
 import { clientOf } from './server.ts'
 
 const SLOW = { timeout: 240_000 }
-const SMALL = { API_PROCESSES: '1', WORKERS: '1', ENGINE_HOSTS: '1' }
+const SMALL = { API_PROCESSES: '1', WORKERS: '1', PYTHON_WORKERS: '1' }
 
 it('the private Redis killed: it is started again, and nothing accepted is lost', SLOW, async () => {
   const server = await startChildServer(SMALL)

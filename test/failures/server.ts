@@ -76,7 +76,7 @@ export async function serverOnRedis(env: Record<string, string> = {}): Promise<B
     REDIS_URL: `redis://127.0.0.1:${port}`,
     API_PROCESSES: '1',
     WORKERS: '1',
-    ENGINE_HOSTS: '1',
+    PYTHON_WORKERS: '1',
     ...env,
   })
   return {

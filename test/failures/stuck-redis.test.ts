@@ -15,7 +15,7 @@ let world: World
 
 beforeAll(async () => {
   redis = await startPrivateRedis(folder, () => {})
-  world = await openWorld({ redisUrl: redis.url, ENGINE_HOSTS: 1 })
+  world = await openWorld({ redisUrl: redis.url, PYTHON_WORKERS: 1 })
 })
 afterAll(async () => {
   await world.close()

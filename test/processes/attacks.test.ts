@@ -6,7 +6,7 @@ import { buildExploits } from '../../verification/exploits/exploits.ts'
 import { type ServerWatch, watchServer } from '../../verification/exploits/server-watch.ts'
 import { type ChildServer, startChildServer } from '../../verification/with-server.ts'
 
-/** Where the library runs, hangs or raises on answers, and those it still scores itself; `npm run attacks` does all 105. */
+/** Where the library runs, hangs or raises on answers, and those it still scores itself; `npm run verify -- exploits` does all 105. */
 const SAMPLE = [
   ...['simple_integration', 'intermediate_integration', 'codeio', 'polynomial_multiplication', 'countdown', 'puzzle24'],
   ...['binary_matrix', 'spiral_matrix', 'string_insertion', 'n_queens', 'rush_hour', 'rubiks_cube', 'coin_flip'],

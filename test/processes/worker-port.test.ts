@@ -27,7 +27,7 @@ function startWorker(port: number): { output: () => string } {
     REDIS_URL: inject('redisUrl'),
     REDIS_PREFIX: world.prefix,
     WORKER_PORT: String(port),
-    ENGINE_HOSTS: '1',
+    PYTHON_WORKERS: '1',
   }
   const child = spawn(process.execPath, [WORKER], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''

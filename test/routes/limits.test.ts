@@ -103,7 +103,7 @@ describe('evals of one key', () => {
 
   it('may be so many at once; one that ends makes room, one that does not begin takes none', async () => {
     const keys = loadKeyRing({ API_KEYS: 'evaluator:one,evaluator:other', API_KEYS_FILE: undefined })
-    const world = await openWorld({ keys, EVALS_AT_ONCE: 2 })
+    const world = await openWorld({ keys, MAX_ACTIVE_EVALS: 2 })
     open.push(world)
     expect((await begin(world, 'one', { suite: 'no-such' })).body.code).toBe('unknown_suite')
     const first = await begin(world, 'one')
@@ -120,7 +120,7 @@ describe('evals of one key', () => {
 
   it('a refused call to go on with an eval that is at work leaves it its place', async () => {
     const keys = loadKeyRing({ API_KEYS: 'evaluator:one', API_KEYS_FILE: undefined })
-    const world = await openWorld({ keys, EVALS_AT_ONCE: 1 })
+    const world = await openWorld({ keys, MAX_ACTIVE_EVALS: 1 })
     open.push(world)
     const { id } = (await begin(world, 'one')).body
     const refused = await world.call('POST', `/eval/${id}/resume`, undefined, { 'x-api-key': 'one' })
@@ -130,7 +130,7 @@ describe('evals of one key', () => {
 
   it('a collection that goes on takes a place again, of the key’s and of all', async () => {
     const keys = loadKeyRing({ API_KEYS: 'admin:one', API_KEYS_FILE: undefined })
-    const world = await openWorld({ keys, EVALS_AT_ONCE: 1 })
+    const world = await openWorld({ keys, MAX_ACTIVE_EVALS: 1 })
     open.push(world)
     const call = (method: 'POST' | 'DELETE', url: string, body?: object) =>
       world.call(method, url, body, { 'x-api-key': 'one' })

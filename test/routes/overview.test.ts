@@ -6,7 +6,7 @@ let world: World
 let url: string
 
 beforeAll(async () => {
-  world = await openWorld({ worker: true, ENGINE_HOSTS: 1 })
+  world = await openWorld({ worker: true, PYTHON_WORKERS: 1 })
   url = await world.app.listen({ host: '127.0.0.1', port: 0 })
 })
 afterAll(() => world.close())
@@ -79,7 +79,7 @@ it('a run that is not there is a problem, not a stream', async () => {
 })
 
 it('streams end when the server closes', async () => {
-  const other = await openWorld({ ENGINE_HOSTS: 1 })
+  const other = await openWorld({ PYTHON_WORKERS: 1 })
   const otherUrl = await other.app.listen({ host: '127.0.0.1', port: 0 })
   const answer = await fetch(`${otherUrl}/events`)
   const text = answer.text()

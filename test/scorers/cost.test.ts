@@ -1,4 +1,4 @@
-/** No native rule takes long, whatever the answer holds. `npm run cost` measures them all; here a sample with a wide margin. */
+/** No native rule takes long, whatever the answer holds. `npm run verify -- scoring-cost` measures them all; here a sample with a wide margin. */
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { PythonEngine } from '../../src/engine/python-engine.ts'
 import { Ladders } from '../../src/features/tasks/ladders.ts'

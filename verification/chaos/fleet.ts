@@ -94,7 +94,7 @@ export class Fleet {
           DATA_DIR: folder,
           PYTHON: python,
           LOG_LEVEL: 'warn',
-          ENGINE_HOSTS: '1',
+          PYTHON_WORKERS: '1',
           API_PROCESSES: '1',
           ...settings,
         }

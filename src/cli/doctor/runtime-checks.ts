@@ -55,7 +55,7 @@ export async function checkLibrary(): Promise<Finding> {
 export function checkMachine(): Finding {
   const found = `${availableParallelism()} cores, ${(totalmem() / 2 ** 30).toFixed(1)} GiB of memory`
   if (totalmem() < 1.5 * 2 ** 30)
-    return warn('Machine', found, 'set ENGINE_HOSTS=1 and WORKERS=1: a host takes about 150 MB')
+    return warn('Machine', found, 'set PYTHON_WORKERS=1 and WORKERS=1: a host takes about 150 MB')
   return ok('Machine', found)
 }
 

@@ -25,17 +25,17 @@ export interface RateLimits {
   anonymousRequests: number | null
 }
 
-type RateLimitConfig = Pick<ServerConfig, 'RATE_LIMIT' | 'BYTES_LIMIT' | 'STRANGER_RATE_LIMIT'>
+type RateLimitConfig = Pick<ServerConfig, 'RATE_LIMIT' | 'BYTE_RATE_LIMIT' | 'ANONYMOUS_RATE_LIMIT'>
 
 /** With keys the limits are there to stop what has run wild: 10,000 calls a second, and what a fast network carries. */
 export function resolveRateLimits(
-  { RATE_LIMIT, BYTES_LIMIT, STRANGER_RATE_LIMIT }: RateLimitConfig,
+  { RATE_LIMIT, BYTE_RATE_LIMIT, ANONYMOUS_RATE_LIMIT }: RateLimitConfig,
   hasKeys: boolean,
 ): RateLimits {
   return {
     requests: RATE_LIMIT ?? (hasKeys ? 600_000 : null),
-    bytes: BYTES_LIMIT ?? (hasKeys ? 16 * 2 ** 30 : null),
-    anonymousRequests: STRANGER_RATE_LIMIT,
+    bytes: BYTE_RATE_LIMIT ?? (hasKeys ? 16 * 2 ** 30 : null),
+    anonymousRequests: ANONYMOUS_RATE_LIMIT,
   }
 }
 

@@ -200,7 +200,7 @@ it('a list has the smallest type that gives back its numbers', () => {
   expect(list('16777217.5')).toEqual(Float64Array.of(16_777_217.5))
 })
 
-it('read.wasm is what its source compiles to: npm run wasm', () => {
+it('read.wasm is what its source compiles to: npm run build:wasm', () => {
   const folder = mkdtempSync(join(tmpdir(), 'rgs-wasm-'))
   try {
     const file = join(folder, 'read.wasm')

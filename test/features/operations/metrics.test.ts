@@ -97,7 +97,7 @@ it('what nobody routes shares one series', async () => {
 })
 
 it('while Redis is away it tells of itself, and no counters that would seem to fall', async () => {
-  const alone = await openWorld({ ENGINE_HOSTS: 1 })
+  const alone = await openWorld({ PYTHON_WORKERS: 1 })
   await alone.call('GET', '/livez')
   alone.service.redis.disconnect()
   const reading = await scrape(alone)

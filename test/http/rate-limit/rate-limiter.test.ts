@@ -112,7 +112,7 @@ describe('several processes', () => {
 })
 
 it('without keys nothing is limited unless it is asked for', () => {
-  const settings = { RATE_LIMIT: undefined, BYTES_LIMIT: undefined, STRANGER_RATE_LIMIT: 6000 }
+  const settings = { RATE_LIMIT: undefined, BYTE_RATE_LIMIT: undefined, ANONYMOUS_RATE_LIMIT: 6000 }
   expect(resolveRateLimits(settings, false)).toMatchObject({ requests: null, bytes: null })
   expect(resolveRateLimits(settings, true)).toMatchObject({ requests: 600_000, bytes: 16 * 2 ** 30 })
   expect(resolveRateLimits({ ...settings, RATE_LIMIT: 5 }, false)).toMatchObject({ requests: 5 })

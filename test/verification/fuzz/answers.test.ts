@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { MUTATIONS } from '../../../verification/fuzz/mutations.ts'
 import { openWorld, type World } from '../../world.ts'
 
-/** Its items take a second and more to make; `npm run fuzz` has them too. */
+/** Its items take a second and more to make; `npm run verify -- fuzz` has them too. */
 const SLOW = new Set(['codeio'])
 const SEED = 20 // fixed: what sympy simplifies has no bound, so any other could be the one that takes for ever
 

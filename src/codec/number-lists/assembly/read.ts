@@ -1,6 +1,6 @@
 /**
  * Reads the inside of a JSON list of numbers into doubles. AssemblyScript, for its words of 64 bits, compiled to ../read.wasm by
- * `npm run wasm`. Here are the shapes that nearly all entries have, without a branch on how many digits; entry.ts has all.
+ * `npm run build:wasm`. Here are the shapes that nearly all entries have, without a branch on how many digits; entry.ts has all.
  */
 import { allDigits, digitsAhead, eightDigits, firstDigits, full, tenTo, ZEROS } from './digits'
 import { NEGATIVE, REFUSED, readEntry, readRest } from './entry'

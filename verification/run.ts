@@ -1,0 +1,25 @@
+/** `npm run verify -- NAME [options]`: the long proofs, each a file beside this one with its own `--help` or header. */
+
+const PROOFS = {
+  chaos: 'kills processes at random under load; the ledger of what was posted must balance',
+  fidelity: 'recorded items and scores, compared with the answers of a running server',
+  differential: 'the native scorers against the library, 2,000 answers per task',
+  exploits: 'every task meets every hostile answer, and others must not notice',
+  'reward-hacks': 'searches for constant answers that earn a reward under hardened scoring',
+  'scoring-cost': 'the worst-case time of each native scoring rule',
+  fuzz: '10,000 calls checked against the OpenAPI document, and mutated answers for every task',
+  'dump-soak': '20,000 groups dumped by workers that are killed, with a size limit and a full disk',
+  'hardened-report': 'what hardened scoring changes in recorded verdicts',
+  image: 'the steps of the Dockerfile and every role of the image, in Debian root folders (needs root and debootstrap)',
+} as const
+
+const [name = '--help'] = process.argv.splice(2, 1)
+if (name in PROOFS) await import(`./${name}.ts`)
+else {
+  const list = Object.entries(PROOFS).map(([proof, what]) => `  ${proof.padEnd(16)} ${what}`)
+  console.log(['Usage: npm run verify -- NAME [options]', '', ...list].join('\n'))
+  if (name !== '--help') {
+    console.error(`\nThere is no proof named ${JSON.stringify(name)}.`)
+    process.exitCode = 2
+  }
+}
