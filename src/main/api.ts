@@ -2,7 +2,7 @@
 import './v8-flags.ts'
 import { loadKeyRing, watchKeyFile } from '../http/auth/key-ring.ts'
 import { assertKeysOrLoopback } from '../http/auth/loopback.ts'
-import { listen, REBALANCE_MESSAGE } from '../http/connections/listen.ts'
+import { listen } from '../http/connections/listen.ts'
 import { RateLimiter, resolveRateLimits } from '../http/rate-limit/rate-limiter.ts'
 import { addUsage } from '../http/rate-limit/usage-counters.ts'
 import { readConfig, requireRedisConfig } from '../platform/config.ts'
@@ -42,6 +42,5 @@ await runMain(async () => {
   // Several API processes share the port and the kernel spreads connections over them: each joins once it can answer.
   if (config.API_PROCESSES > 1) await service.engine.waitUntilStarted()
   await listen(app, { host: config.HOST, port: config.PORT })
-  process.on('message', (word) => word === REBALANCE_MESSAGE && app.rebalanceConnections())
   process.send?.('listening')
 })

@@ -6,7 +6,6 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { loadKeyRing } from '../http/auth/key-ring.ts'
 import { assertKeysOrLoopback } from '../http/auth/loopback.ts'
-import { REBALANCE_MESSAGE } from '../http/connections/listen.ts'
 import { readConfig, type ServerConfig } from '../platform/config.ts'
 import { createLogger } from '../platform/log.ts'
 import { acquireDataDirLock } from './bootstrap/data-dir-lock.ts'
@@ -44,7 +43,6 @@ await runMain(async () => {
   }
   if (config.REDIS_URL) void warnIfRedisUnreachable(config.REDIS_URL, log)
   const children = new Set<ChildProcess>()
-  const listening = new Set<ChildProcess>()
   let closing = false
 
   /** Resolves when the process says that it is up; one that ends later is started again. */
@@ -55,7 +53,6 @@ await runMain(async () => {
     let up = false
     child.once('message', () => {
       up = true
-      if (script === API_SCRIPT) joined(child)
       resolve()
     })
     child.on('error', (error) => {
@@ -65,20 +62,12 @@ await runMain(async () => {
     })
     child.once('exit', (code, signal) => {
       children.delete(child)
-      listening.delete(child)
       if (closing) return
       if (!up) return reject(new StartupError(`${script} ended while it started (${signal ?? code})`))
       log.warn({ script, code, signal }, 'a process ended and is started again')
       setTimeout(() => restart(script), RESTART_DELAY_MS)
     })
     return promise
-  }
-
-  /** Once all are there: who is told to go elsewhere is told so once. */
-  const joined = (child: ChildProcess) => {
-    listening.add(child)
-    if (listening.size < config.API_PROCESSES) return
-    for (const each of listening) if (each !== child) each.send(REBALANCE_MESSAGE)
   }
 
   const restart = (script: string) => {

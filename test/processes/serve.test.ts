@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process'
-import { Agent, get } from 'node:http'
 import { createServer } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -51,26 +50,6 @@ describe('the service in one command', () => {
     for (const end = Date.now() + 4000; Date.now() < end; ) await ask() // while the others start, and after
     expect(statuses).toEqual(new Set([200]))
   })
-
-  it.skipIf(availableParallelism() === 1)(
-    'connections are spread anew once an HTTP process that was killed is back',
-    async () => {
-      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-      const ask = () => {
-        const { promise, resolve } = Promise.withResolvers<string | undefined>()
-        get(`${server.url}/livez`, { agent }, (answer) => {
-          answer.resume().once('end', () => resolve(answer.headers.connection))
-        }).once('error', () => resolve('lost')) // it was with the one that is killed
-        return promise
-      }
-      await until(ask, (connection) => connection === 'keep-alive')
-      process.kill(pidsOf('api.ts')[0] ?? 0, 'SIGKILL')
-      await until(ask, (connection) => connection === 'close')
-      expect(await ask()).toBe('keep-alive')
-      agent.destroy()
-    },
-    60_000,
-  )
 
   it('scores a group of 16 through a worker in another process, and again after that worker is killed in the middle', async () => {
     const { items } = (await post('/items', { task: HANGING.task, seed: 1 })) as { items: { id: string }[] }

@@ -1,60 +1,48 @@
 /**
- * The connections of a server, and their end. Clients open them ahead of need and keep them: when the server closes, those
- * on which nothing was asked are cut, and each other as soon as it has its answer. Node would wait until they go.
+ * Tracks the open connections and ends them when the server closes. Clients open connections ahead of need and keep them
+ * alive: those that never sent a byte are cut, every other one as soon as its response is out. Node alone would wait for the
+ * clients to leave.
  */
-import type { Server, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { addConnectionRebalancing } from './connection-rebalancing.ts'
 
 const IDLE_CHECK_INTERVAL_MS = 20
-/** What clients sent before the close may be under way. */
+/** For requests that clients sent before the close and that are still on their way. */
 const LATE_REQUEST_GRACE_MS = 100
-/** Or be there, on connections that a busy process has not taken yet: it goes on until there are none, so long at most. */
+/** Upper bound on accepting connections that the kernel queued before the close. */
 const MAX_ACCEPT_DRAIN_MS = 2000
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** Further sockets of the port, which pass on their connections; they are closed with the server. */
-    extraListeners: Set<Server>
-  }
-}
-
 export function addConnectionManagement(app: FastifyInstance): void {
-  const open = new Set<Socket>()
-  const extraListeners = new Set<Server>()
-  let taken = 0
-  app.decorate('extraListeners', extraListeners)
+  const openSockets = new Set<Socket>()
+  let acceptedCount = 0
   app.server.on('connection', (socket) => {
-    taken++
-    open.add(socket)
-    socket.once('close', () => open.delete(socket))
+    acceptedCount++
+    openSockets.add(socket)
+    socket.once('close', () => openSockets.delete(socket))
   })
-  addConnectionRebalancing(app, open)
   app.addHook('preClose', async () => {
-    await lastArrivals()
-    for (const listener of extraListeners) listener.close()
-    for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
-    void cutIdle()
+    await drainAcceptQueue()
+    for (const socket of openSockets) if (socket.bytesRead === 0) socket.destroy()
+    void closeIdleConnections()
   })
-  // The server waits for connections of its own socket; these are all.
-  app.addHook('onClose', cutIdle)
+  app.addHook('onClose', closeIdleConnections)
 
-  /** A turn of the event loop takes one connection for each listener, and reads in the next what came on it. */
-  async function lastArrivals(): Promise<void> {
+  /** libuv accepts one connection per turn of the event loop and reads from it in the next. */
+  async function drainAcceptQueue(): Promise<void> {
     await sleep(LATE_REQUEST_GRACE_MS)
-    const until = performance.now() + MAX_ACCEPT_DRAIN_MS
-    for (let before = -1; before !== taken && performance.now() < until; ) {
-      before = taken
+    const deadline = performance.now() + MAX_ACCEPT_DRAIN_MS
+    for (let before = -1; before !== acceptedCount && performance.now() < deadline; ) {
+      before = acceptedCount
       await nextTurn()
     }
     await nextTurn()
   }
 
-  async function cutIdle(): Promise<void> {
-    while (open.size > 0) {
+  async function closeIdleConnections(): Promise<void> {
+    while (openSockets.size > 0) {
       app.server.closeIdleConnections()
-      for (const socket of open) if (socket.writableFinished) socket.destroy() // answered, and still sending what is not wanted
+      for (const socket of openSockets) if (socket.writableFinished) socket.destroy() // answered, but still sending a rejected body
       await sleep(IDLE_CHECK_INTERVAL_MS)
     }
   }
