@@ -3,8 +3,8 @@
 import type { BatchRequest, RankSlice, StoredBatch } from '../../contract/batch.ts'
 import { ServiceError } from '../../contract/errors.ts'
 import type { GroupCompletionListener } from '../rollouts/group-completion-listener.ts'
-import { runRestoredError } from '../rollouts/submission-errors.ts'
 import type { ResolvedRun } from '../runs/resolved-run.ts'
+import { runRestoredError } from '../runs/run-errors.ts'
 import type { Runs } from '../runs/runs.ts'
 import { type BatchRepository, type ComposeBatchResult, MAX_OPEN_BATCHES } from './repository.ts'
 

@@ -7,6 +7,7 @@ import { detachTokenLists, type Group, type GroupInput } from '../../contract/ro
 import type { Producer } from '../../platform/queue/producer.ts'
 import type { Items } from '../items/items.ts'
 import type { ResolvedRun } from '../runs/resolved-run.ts'
+import { runContendedError } from '../runs/run-errors.ts'
 import type { Runs } from '../runs/runs.ts'
 import { positionOfSeed } from '../runs/sequence.ts'
 import type { BufferCapacity } from './buffer-capacity.ts'
@@ -17,7 +18,6 @@ import {
   bufferFullBeforeBodyError,
   bufferFullError,
   groupConflictError,
-  runContendedError,
   serverBufferFullError,
 } from './submission-errors.ts'
 

@@ -34,11 +34,3 @@ export function groupConflictError(run: string, group: string): ServiceError {
     `Group ${group} of run ${run} was accepted with other content; send another group_id`,
   )
 }
-
-export function runRestoredError(run: string): ServiceError {
-  return new ServiceError('redis_unavailable', `Run ${run} was restored or removed a moment ago; ask again`)
-}
-
-export function runContendedError(run: string): ServiceError {
-  return new ServiceError('redis_unavailable', `Run ${run} is being changed again and again; ask again`)
-}

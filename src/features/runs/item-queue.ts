@@ -6,11 +6,11 @@ import { encodeItemId } from '../../contract/item-id.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Producer } from '../../platform/queue/producer.ts'
 import type { Items } from '../items/items.ts'
-import { runRestoredError } from '../rollouts/submission-errors.ts'
 import type { ItemPrefetcher, PreparedItemBody } from './item-prefetcher.ts'
 import type { PositionRepository, TakeItemsResult, TakenItem } from './position-repository.ts'
 import type { RunRepository } from './repository.ts'
 import type { ResolvedRun } from './resolved-run.ts'
+import { runRestoredError } from './run-errors.ts'
 
 const NEXT_ITEMS_WAIT_MS = 1500
 const POLL_INTERVAL_MS = 25

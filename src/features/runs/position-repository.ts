@@ -109,10 +109,13 @@ export class PositionRepository {
     const keys = this.#itemPreparationKeys(run)
     const args = [run.epoch, count, Date.now(), POSITION_CLAIM_TTL_MS, Math.max(ahead, count)]
     const claimed = (await claimPositions(this.#redis, keys, args)) as string[] // as the script says
-    return Array.from({ length: claimed.length / 2 }, (_, k) => ({
-      position: Number(claimed[2 * k]),
-      drawn: claimed[2 * k + 1] || undefined,
-    }))
+    return Array.from(
+      { length: claimed.length / 2 },
+      (_, k): PositionClaim => ({
+        position: Number(claimed[2 * k]),
+        previousTask: claimed[2 * k + 1] || undefined,
+      }),
+    )
   }
 
   /** False if the run has moved on: other settings, another rung, another epoch. */

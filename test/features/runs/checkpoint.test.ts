@@ -107,8 +107,8 @@ describe('a run goes on elsewhere as it would have gone on here', () => {
       const positions = new PositionRepository(redis, keys)
       await positions.storeItem(run, Number(second), { task: 'gcd', label: null, body: '{}' }, null)
       const options = { last: false, ahead: 0, leaseMs: 1000, mostAhead: null }
-      expect(await positions.takeItems(run, 1, options)).toMatchObject({ taken: [], prepared: 1 })
-      expect(await positions.takeItems(run, 1, { ...options, last: true })).toMatchObject({ taken: [{ label: null }] })
+      expect(await positions.takeItems(run, 1, options)).toMatchObject({ items: [], preparedCount: 1 })
+      expect(await positions.takeItems(run, 1, { ...options, last: true })).toMatchObject({ items: [{ label: null }] })
     } finally {
       await node.close()
     }

@@ -7,10 +7,10 @@ const RUN = { epoch: 1, counters: {} }
 async function tried(goodEvery: number): Promise<number> {
   let count = 0
   const preparation = {
-    begin: async (_run: object, most: number) =>
+    start: async (_run: object, most: number) =>
       Array.from({ length: Math.min(most, 200 - count) }, () => Promise.resolve(++count % goodEvery === 0)),
   }
-  const parts = { runs: { look: async () => RUN }, preparation } as unknown as Parameters<
+  const parts = { runs: { get: async () => RUN }, preparation } as unknown as Parameters<
     typeof createPrefetchItemsProcessor
   >[0]
   await createPrefetchItemsProcessor(parts)({ run: 'r', epoch: 1 }, { signal: new AbortController().signal })

@@ -16,6 +16,7 @@ import type { Items } from '../../items/items.ts'
 import { getCurriculumInput } from '../../runs/curriculum.ts'
 import type { ItemQueue } from '../../runs/item-queue.ts'
 import type { ResolvedRun } from '../../runs/resolved-run.ts'
+import { runContendedError } from '../../runs/run-errors.ts'
 import { createRunLogger } from '../../runs/run-logger.ts'
 import type { Runs } from '../../runs/runs.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
@@ -30,7 +31,6 @@ import {
   type GroupRepository,
   type QueuedGroup,
 } from '../repository.ts'
-import { runContendedError } from '../submission-errors.ts'
 
 interface ScoreGroupProcessorDeps {
   engine: Pick<Engine, 'health'>
