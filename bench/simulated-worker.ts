@@ -61,13 +61,13 @@ const dumps = new Dumps({
 const scoredVerdict: Verdict = { status: 'scored', reward: 1, score: 1, answer: '1', fault: null, penalty: 0 }
 let waitCount = 0
 const judge = {
-  async verdicts(_recipe: unknown, given: unknown[]): Promise<Verdict[]> {
+  async grade(_recipe: unknown, given: unknown[]): Promise<Verdict[]> {
     await sleep(MEAN_WAIT_MS * (0.5 + ((waitCount++ * GOLDEN_RATIO_STEP) % 1))) // not all in step
     return given.map(() => scoredVerdict)
   },
 } as unknown as Grader // the one method that the job calls
-const items = { open: async () => undefined } as unknown as Items // likewise
-const handout = { prepare: async () => undefined } as unknown as ItemQueue // likewise
+const items = { resolveItemId: async () => undefined } as unknown as Items // likewise
+const handout = { schedulePrefetch: async () => undefined } as unknown as ItemQueue // likewise
 const noop = async () => undefined
 const faults = new FormatErrorLogger(log)
 startConsumers(

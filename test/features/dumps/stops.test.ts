@@ -96,7 +96,7 @@ async function frozenFile(count: number): Promise<FrozenFile> {
       dump,
     }
     const done = await groups.complete(place, { ...completion, result: { ...result, verdicts: [verdict] } })
-    expect(done).toMatchObject({ kept: [expect.any(Number)] })
+    expect(done).toMatchObject({ dumpQueueLengths: [expect.any(Number)] })
     expect(await groups.complete(place, { ...completion, result: { ...result, verdicts: [verdict] } })).toBeUndefined()
   }
   const [file] = await book.freezeFiles(run, 'rollouts', Number.MAX_SAFE_INTEGER)

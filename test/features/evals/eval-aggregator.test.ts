@@ -12,19 +12,19 @@ async function finish(make: (id: string) => Promise<void>) {
   const suite = { name: 'custom', version: null, sha256: null, items: ids.length }
   const spec = { kind: 'eval', model: null, suite, samples_per_item: 1, temperature: null, rules: {}, prompt: {} }
   let hash: unknown
-  const samplings = {
-    find: async () => ({ status: 'running', spec, total: ids.length, created: 0, started: null, done: 0, failed: 0 }),
+  const generationJobs = {
+    get: async () => ({ status: 'running', spec, total: ids.length, created: 0, started: null, done: 0, failed: 0 }),
     async end(_id: string, { result }: { result: { repeat: { suite: { sha256: unknown } } } }) {
       hash = result.repeat.suite.sha256
     },
   }
   const samples = {
-    items: async () => ids,
-    verdicts: async (_id: string, from: number, to: number) => Array(to - from).fill(null),
+    listItems: async () => ids,
+    listVerdicts: async (_id: string, from: number, to: number) => Array(to - from).fill(null),
   }
   const seen = { begun: 0, inHand: 0, most: 0 }
   const items = {
-    async make({ id }: { id: string }) {
+    async getOrCreate({ id }: { id: string }) {
       seen.begun++
       seen.most = Math.max(seen.most, ++seen.inHand)
       await make(id)
@@ -32,7 +32,7 @@ async function finish(make: (id: string) => Promise<void>) {
       return { question: `question of ${id}` }
     },
   }
-  const parts = { samplings, samples, items, tasks: { find: () => ({ category: 'arithmetic' }) } }
+  const parts = { generationJobs, samples, items, tasks: { require: () => ({ category: 'arithmetic' }) } }
   const results = new EvalAggregator(parts as unknown as ConstructorParameters<typeof EvalAggregator>[0])
   await results.finalize('eval-0123456789ab', 'done')
   return { hash, seen }

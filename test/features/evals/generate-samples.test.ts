@@ -9,22 +9,22 @@ function lane(total: number, failures: (sample: number) => ErrorCode[]) {
   const left = Array.from({ length: total }, (_, k) => failures(k))
   const ends: string[] = []
   let at = 0
-  const samplings = {
-    find: async () => ({ id: ID, spec: { kind: 'eval' }, done: at, total }),
-    status: async () => 'running',
+  const generationJobs = {
+    get: async () => ({ id: ID, spec: { kind: 'eval' }, done: at, total }),
+    getStatus: async () => 'running',
   }
   const samples = {
     claim: async () => (at < total ? { kind: 'sample', sample: at } : { kind: 'none' }),
   }
   const evalSampler = {
-    async sample(_found: unknown, _spec: unknown, sample: number) {
+    async process(_found: unknown, _spec: unknown, sample: number) {
       const code = left[sample]?.shift()
       if (code) throw new ServiceError(code, 'not now')
       at++
     },
   }
-  const results = { end: async (_id: string, status: string) => void ends.push(status) }
-  const job = createGenerateSamplesProcessor({ samplings, samples, evalSampler, results } as unknown as Parameters<
+  const aggregator = { finalize: async (_id: string, status: string) => void ends.push(status) }
+  const job = createGenerateSamplesProcessor({ generationJobs, samples, evalSampler, aggregator } as unknown as Parameters<
     typeof createGenerateSamplesProcessor
   >[0])
   const turn = () => job({ sampling: ID, lane: 0 }, { signal: new AbortController().signal })

@@ -322,13 +322,13 @@ async function compare(real: Real, ledger: Ledger): Promise<void> {
     of.reduce((total, [, each]) => total + each[field], 0)
   const wanted = pending.filter(([, each]) => each.wants)
   const should = {
-    queued: pending.length,
-    buffered: buffered.length,
-    open: ledger.at('open').length,
-    forBuffer: wanted.length,
+    queuedGroups: pending.length,
+    bufferedGroups: buffered.length,
+    openBatchGroups: ledger.at('open').length,
+    queuedForBuffer: wanted.length,
     queuedRollouts: sum(wanted, 'rollouts'),
-    rollouts: sum(buffered, 'rollouts'),
-    scored: sum(buffered, 'scored'),
+    bufferedRollouts: sum(buffered, 'rollouts'),
+    bufferedScoredRollouts: sum(buffered, 'scored'),
   }
   const held = ledger.at('pending', 'buffered', 'open', 'failed')
   const size = held.reduce((total, [id, each]) => {

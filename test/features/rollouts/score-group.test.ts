@@ -18,8 +18,8 @@ const jobOf = (parts: object) =>
 async function atOnce(textBytes: number, hint?: { text_bytes: number }): Promise<number> {
   let [inHand, most] = [0, 0]
   const groups = {
-    find: async () => ({ status: 'queued', wants: true, about: { text_bytes: textBytes, rollouts: [] } }),
-    async queued() {
+    get: async () => ({ status: 'queued', forBuffer: true, metadata: { text_bytes: textBytes, rollouts: [] } }),
+    async getQueued() {
       most = Math.max(most, ++inHand)
       await sleep(20)
       inHand--
@@ -48,7 +48,7 @@ it('counts texts as they are unpacked, however well they pack', () => {
 it('waits for the engine however often it is down, also at its last try, and reads its group once meanwhile', async () => {
   let [engine, reads] = [DOWN, 0] as [typeof UP | typeof DOWN, number]
   const groups = {
-    async queued() {
+    async getQueued() {
       reads++
       throw new ServiceError('engine_unavailable', 'gone')
     },
@@ -64,15 +64,15 @@ it('waits for the engine however often it is down, also at its last try, and rea
 
 it('only the engine is waited for', async () => {
   const fault = new ServiceError('redis_unavailable', 'gone')
-  const job = jobOf({ engine: UP, groups: { queued: () => Promise.reject(fault) } })
+  const job = jobOf({ engine: UP, groups: { getQueued: () => Promise.reject(fault) } })
   await expect(job({ run: 'r', epoch: 1, group: 'g', text_bytes: 1 }, { last: true })).rejects.toBe(fault)
 })
 
 it('is given no further job for a group that waits for the engine', async () => {
   const added: unknown[] = []
   const parts = {
-    runs: { names: async () => ['r'], find: async () => ({ epoch: 1 }) },
-    groups: { pendingSince: async () => ['g'] },
+    runs: { listNames: async () => ['r'], get: async () => ({ epoch: 1 }) },
+    groups: { listPendingAcceptedBefore: async () => ['g'] },
     producer: { add: async (_: string, jobs: unknown[]) => void added.push(...jobs) },
   }
   const swept = (engine: object) =>
