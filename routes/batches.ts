@@ -11,11 +11,11 @@ import {
   Step,
   validateRankSlice,
 } from '../src/contract/batch.ts'
-import { problemResponses } from '../src/contract/problem.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import { streamBatch } from '../src/features/batches/batch-stream.ts'
 import type { RunRef } from '../src/features/batches/repository.ts'
 import { ArrayEncoding } from '../src/features/rollouts/group-payload.ts'
+import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { parsePreferWaitMs } from '../src/http/prefer-header.ts'
 import type { App, Services } from './context.ts'
 
@@ -49,6 +49,7 @@ export function addBatchRoutes(app: App, { batchDelivery: delivery, batches }: S
             'unknown_run',
             'batch_acknowledged',
             'too_many_open_batches',
+            'run_changed',
             'redis_unavailable',
             'redis_full',
           ),

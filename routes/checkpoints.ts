@@ -1,9 +1,9 @@
 /** GET and PUT /runs/{run}/checkpoint. */
 import { z } from 'zod'
 import { Checkpoint, DiscardedCounts } from '../src/contract/checkpoint.ts'
-import { problemResponses } from '../src/contract/problem.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import { Run } from '../src/contract/run.ts'
+import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import type { App, Services } from './context.ts'
 
 const CHECKPOINT_BODY_BYTES = 64 * 1024 * 1024
@@ -40,6 +40,7 @@ export function addCheckpointRoutes(app: App, { checkpoints: restoring, runs, it
             'unknown_task',
             'invalid_config',
             'engine_version_mismatch',
+            'run_changed',
             'body_too_large',
             'engine_unavailable',
             'redis_unavailable',

@@ -1,16 +1,15 @@
 /** /runs/{run}/collect: a run's items answered by a model, and scored like posted groups. */
 import { z } from 'zod'
-import { CollectionInput, CollectionView } from '../src/contract/collection.ts'
-import { EvalId } from '../src/contract/eval.ts'
-import { problemResponses } from '../src/contract/problem.ts'
+import { CollectionId, CollectionInput, CollectionView } from '../src/contract/collection.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import { textResponse } from '../src/contract/text-response.ts'
 import { streamJobEvents } from '../src/features/evals/job-event-stream.ts'
+import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import type { App, Services } from './context.ts'
 import { createShutdownSignal, IdempotencyHeaders, ModelKeyBody, sendEventStream } from './eval-responses.ts'
 
 const RunParams = z.strictObject({ run: RunName })
-const CollectionParams = z.strictObject({ run: RunName, id: EvalId })
+const CollectionParams = z.strictObject({ run: RunName, id: CollectionId })
 
 export function addCollectionRoutes(
   app: App,
@@ -27,7 +26,16 @@ export function addCollectionRoutes(
         params: RunParams,
         headers: IdempotencyHeaders,
         body: CollectionInput,
-        response: { 202: CollectionView, ...problemResponses('invalid_request', 'rate_limited', 'redis_unavailable') },
+        response: {
+          202: CollectionView,
+          ...problemResponses(
+            'invalid_request',
+            'run_changed',
+            'idempotency_in_progress',
+            'too_many_active',
+            'redis_unavailable',
+          ),
+        },
       },
     },
     async ({ params: { run }, body, headers, caller }, reply) => {
@@ -64,7 +72,7 @@ export function addCollectionRoutes(
         tags: ['collection'],
         summary: 'A collection as it stands',
         params: CollectionParams,
-        response: { 200: CollectionView, ...problemResponses('unknown_eval', 'redis_unavailable') },
+        response: { 200: CollectionView, ...problemResponses('unknown_collection', 'redis_unavailable') },
       },
     },
     async ({ params: { run, id } }) => collections.buildView(await collections.require(run, id)),
@@ -80,7 +88,7 @@ export function addCollectionRoutes(
         headers: z.looseObject({ 'last-event-id': z.string().max(64).optional() }),
         response: {
           200: textResponse('text/event-stream', 'Events'),
-          ...problemResponses('unknown_eval', 'redis_unavailable'),
+          ...problemResponses('unknown_collection', 'redis_unavailable'),
         },
       },
     },
@@ -98,7 +106,7 @@ export function addCollectionRoutes(
         tags: ['collection'],
         summary: 'Cancels a collection; groups that were posted stay posted',
         params: CollectionParams,
-        response: { 200: CollectionView, ...problemResponses('unknown_eval', 'redis_unavailable') },
+        response: { 200: CollectionView, ...problemResponses('unknown_collection', 'redis_unavailable') },
       },
     },
     async ({ params: { run, id } }) => collections.buildView(await collections.cancel(run, id)),
@@ -112,7 +120,10 @@ export function addCollectionRoutes(
         summary: 'Goes on with a collection that was cancelled or has failed',
         params: CollectionParams,
         body: ModelKeyBody,
-        response: { 202: CollectionView, ...problemResponses('unknown_eval', 'rate_limited', 'redis_unavailable') },
+        response: {
+          202: CollectionView,
+          ...problemResponses('unknown_collection', 'too_many_active', 'redis_unavailable'),
+        },
       },
     },
     async ({ params: { run, id }, body, caller }, reply) => {

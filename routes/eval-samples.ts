@@ -5,12 +5,12 @@ import { ServiceError } from '../src/contract/errors.ts'
 import { CompletionInput, EvalSample, EvalView, SampleId } from '../src/contract/eval.ts'
 import { PromptMessage } from '../src/contract/item.ts'
 import { ItemId } from '../src/contract/item-id.ts'
-import { problemResponses } from '../src/contract/problem.ts'
 import { textResponse } from '../src/contract/text-response.ts'
 import { streamJobEvents } from '../src/features/evals/job-event-stream.ts'
 import { renderHtmlReport } from '../src/features/evals/report/html.ts'
 import { renderMarkdownReport } from '../src/features/evals/report/markdown.ts'
 import { streamEvalSamples } from '../src/features/evals/sample-stream.ts'
+import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { sendJsonLines } from '../src/http/json-lines-responses.ts'
 import type { App, Services } from './context.ts'
 import { createShutdownSignal, EvalParams, requireEvalForCaller, sendEventStream } from './eval-responses.ts'
@@ -138,6 +138,7 @@ export function addEvalSampleRoutes(app: App, services: Services): void {
             'engine_unavailable',
             'redis_unavailable',
             'make_timeout',
+            'make_out_of_memory',
           ),
         },
       },
@@ -166,6 +167,7 @@ export function addEvalSampleRoutes(app: App, services: Services): void {
             'engine_unavailable',
             'redis_unavailable',
             'make_timeout',
+            'make_out_of_memory',
           ),
         },
       },

@@ -1,10 +1,10 @@
 /** /eval: models measured on suites. */
 import { z } from 'zod'
 import { EvalId, EvalInput, EvalSummary, EvalView, Suite, SuiteName, SuiteSummary } from '../src/contract/eval.ts'
-import { problemResponses } from '../src/contract/problem.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import { ENGINE_VERSION } from '../src/engine/version.ts'
 import { Comparison, computeComparison } from '../src/features/evals/comparison.ts'
+import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import type { App, Services } from './context.ts'
 import { EvalParams, IdempotencyHeaders, ModelKeyBody, requireEvalForCaller } from './eval-responses.ts'
 
@@ -25,7 +25,9 @@ export function addEvalRoutes(app: App, services: Services): void {
             'invalid_config',
             'unknown_task',
             'unknown_suite',
-            'rate_limited',
+            'run_changed',
+            'idempotency_in_progress',
+            'too_many_active',
             'redis_unavailable',
           ),
         },
@@ -130,7 +132,7 @@ export function addEvalRoutes(app: App, services: Services): void {
         body: ModelKeyBody,
         response: {
           202: EvalView,
-          ...problemResponses('invalid_request', 'unknown_eval', 'rate_limited', 'redis_unavailable'),
+          ...problemResponses('invalid_request', 'unknown_eval', 'too_many_active', 'redis_unavailable'),
         },
       },
     },

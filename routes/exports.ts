@@ -1,8 +1,8 @@
 /** GET /runs/{run}/export: a run's rollouts as data to train on. */
 import { z } from 'zod'
 import { ExportManifest, ExportParams } from '../src/contract/export.ts'
-import { problemResponses } from '../src/contract/problem.ts'
 import { RunName } from '../src/contract/rollout.ts'
+import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { sendJsonLines } from '../src/http/json-lines-responses.ts'
 import type { App, Services } from './context.ts'
 

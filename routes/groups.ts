@@ -1,9 +1,9 @@
 /** GET /runs/{run}/groups: a look at what a run has scored of late. */
 import { z } from 'zod'
-import { problemResponses } from '../src/contract/problem.ts'
 import { GroupFilter, RetainedGroupPage } from '../src/contract/retained-group.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import { listRetainedGroups } from '../src/features/rollouts/retained-groups.ts'
+import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import type { App, Services } from './context.ts'
 
 const GroupsQuery = z.strictObject({

@@ -3,13 +3,13 @@ import { z } from 'zod'
 import { Item } from '../src/contract/item.ts'
 import { ItemId } from '../src/contract/item-id.ts'
 import { ItemsRequest } from '../src/contract/items-request.ts'
-import { problemResponses } from '../src/contract/problem.ts'
 import type { RecipeInput } from '../src/contract/recipe.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import { DEFAULT_PROMPT_SETTINGS } from '../src/features/items/prompt.ts'
 import type { DequeuedItems } from '../src/features/runs/item-queue.ts'
 import type { ResolvedRun } from '../src/features/runs/resolved-run.ts'
 import { createRunLogger, type ParentLogger } from '../src/features/runs/run-logger.ts'
+import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { parsePreferWaitMs } from '../src/http/prefer-header.ts'
 import type { App, Services } from './context.ts'
 import { IdempotencyHeaders } from './eval-responses.ts'
@@ -46,10 +46,13 @@ export function addItemRoutes(app: App, services: Services): void {
             'index_out_of_range',
             'unknown_task',
             'engine_version_mismatch',
+            'run_changed',
+            'idempotency_in_progress',
             'engine_unavailable',
             'redis_unavailable',
             'items_not_ready',
             'make_timeout',
+            'make_out_of_memory',
           ),
         },
       },
@@ -90,6 +93,7 @@ export function addItemRoutes(app: App, services: Services): void {
             'engine_version_mismatch',
             'engine_unavailable',
             'make_timeout',
+            'make_out_of_memory',
           ),
         },
       },
@@ -119,6 +123,7 @@ export function addItemRoutes(app: App, services: Services): void {
             'engine_unavailable',
             'redis_unavailable',
             'make_timeout',
+            'make_out_of_memory',
           ),
         },
       },

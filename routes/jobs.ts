@@ -1,8 +1,8 @@
 /** /jobs/failed: jobs that failed after all their tries, for an admin to look at and to have tried again. */
 import { z } from 'zod'
 import { ServiceError } from '../src/contract/errors.ts'
-import { problemResponses } from '../src/contract/problem.ts'
 import { retryFailedJob } from '../src/features/operations/retry-failed-job.ts'
+import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import type { App, Services } from './context.ts'
 
 const FailedJob = z.strictObject({

@@ -2,8 +2,8 @@
 import { z } from 'zod'
 import { type Caller, canAccessRun } from '../src/contract/caller.ts'
 import { ServiceError } from '../src/contract/errors.ts'
-import { problemResponses } from '../src/contract/problem.ts'
 import { Group, GroupId, GroupInput, RunName } from '../src/contract/rollout.ts'
+import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { parsePreferWaitMs } from '../src/http/prefer-header.ts'
 import type { App, Services } from './context.ts'
 
@@ -64,6 +64,7 @@ export function addRolloutRoutes(
             'invalid_item_id',
             'engine_version_mismatch',
             'group_conflict',
+            'run_changed',
             'unknown_group',
             'body_too_large',
             'buffer_full',

@@ -3,10 +3,10 @@ import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { formatJsonLine } from '../src/codec/json-lines.ts'
 import { canAccessRun } from '../src/contract/caller.ts'
-import { problemResponses } from '../src/contract/problem.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import { CurriculumPoint, Run, SettingsChange } from '../src/contract/run.ts'
 import { textResponse } from '../src/contract/text-response.ts'
+import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { coalesceReads } from '../src/platform/coalesce-reads.ts'
 import type { App, Services } from './context.ts'
 
@@ -134,6 +134,7 @@ export function addRunRoutes(app: App, { runs, dumps, itemQueue: handout }: Serv
             'unknown_task',
             'invalid_config',
             'would_restart',
+            'run_changed',
             'engine_unavailable',
             'redis_unavailable',
           ),

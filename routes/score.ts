@@ -1,11 +1,11 @@
 /** POST /score: completions in, verdicts out, nothing kept. */
 import { z } from 'zod'
 import { ItemId, MAX_ITEM_ID_CHARS } from '../src/contract/item-id.ts'
-import { problemResponses } from '../src/contract/problem.ts'
 import { parsePlainRecipe, type Recipe, RecipeInput } from '../src/contract/recipe.ts'
 import { Message } from '../src/contract/rollout.ts'
 import { Extraction, ScoringMode, Verdict } from '../src/contract/verdict.ts'
 import type { Submission } from '../src/grading/grader.ts'
+import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { withFastParser } from '../src/http/validation.ts'
 import type { App, Services } from './context.ts'
 

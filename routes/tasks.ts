@@ -1,7 +1,7 @@
 /** GET /tasks, GET /tasks/{task}: what can be asked of a model. */
 import { z } from 'zod'
-import { problemResponses } from '../src/contract/problem.ts'
 import { TaskDetail, TaskList } from '../src/contract/task.ts'
+import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import type { App, Services } from './context.ts'
 
 export function addTaskRoutes(app: App, { engine, tasks, ladders, items, taskStatistics: figures }: Services): void {

@@ -115,8 +115,9 @@ function createClient(url: string): ServerCall {
         headers: { 'content-type': 'application/json', prefer: 'wait=60' },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       })
-      if (response.status === 429 || response.status === 503) {
-        await sleep(1000 * Number(response.headers.get('retry-after') ?? 1))
+      const retryAfter = response.headers.get('retry-after') // on 429, 503, and conflicts that pass
+      if (retryAfter !== null) {
+        await sleep(1000 * Number(retryAfter))
         continue
       }
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)

@@ -3,8 +3,8 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { REFERENCE_PAGES } from '../scripts/reference/pages.ts'
 import { ApiKeyRole } from '../src/contract/caller.ts'
-import { ERROR_DEFINITIONS } from '../src/contract/errors.ts'
 import { ACCESS_RULES, getAccessRule } from '../src/http/auth/permissions.ts'
+import { ERROR_TABLE } from '../src/http/errors/error-table.ts'
 import { openWorld, type World } from './world.ts'
 
 const FILE = new URL('../openapi/openapi.json', import.meta.url)
@@ -65,7 +65,7 @@ it('every route has a sentence, a tag, and answers that are described', async ()
 
 it('the README’s table of codes is the table of the code', () => {
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
-  for (const [code, { status }] of Object.entries(ERROR_DEFINITIONS))
+  for (const [code, { status }] of Object.entries(ERROR_TABLE))
     expect(readme).toMatch(new RegExp(`\\| ${status} \\|[^\\n]*\`${code}\``))
 })
 

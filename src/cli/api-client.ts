@@ -114,7 +114,7 @@ export class ApiClient {
     )
   }
 
-  /** The same, asked again for a while where the server says "not yet" (429, 503). */
+  /** The same call, retried a few times if the response has Retry-After (429, 503, passing conflicts). */
   async callWithRetry<Schema extends z.ZodType>(schema: Schema, method: string, path: string, body?: unknown) {
     const [named, signal] = [this.#formatCall(method, path), getInterruptSignal()]
     for (let tries = 1; ; tries++) {

@@ -14,6 +14,11 @@ const CONNECTION_ERROR_CODE =
 /** The server's own "not now", and a proxy's while there is no server behind it. */
 const RETRYABLE_STATUSES = new Set([429, 502, 503, 504])
 
+/** A conflict that passes (`run_changed`, `idempotency_in_progress`) is a 409 with Retry-After. */
+function isRetryable({ status, headers }: Response): boolean {
+  return RETRYABLE_STATUSES.has(status) || (status === 409 && headers.has('retry-after'))
+}
+
 /** What fetch threw. */
 export function createConnectionError(cause: unknown, url: string): CliError {
   const reason = getRootCause(cause)
@@ -38,16 +43,16 @@ export function createBodyError(cause: unknown, call: string): CliError {
 
 /** What is not 2xx. */
 export async function createResponseError(response: Response, call: string): Promise<CliError> {
-  const isPassing = RETRYABLE_STATUSES.has(response.status)
+  const isTransient = isRetryable(response)
   const problem = ProblemResponse.safeParse(await response.json().catch(() => undefined)).data
   if (!problem)
     return new CliError(`${call} answered ${response.status}: is this a reasoning-gym-server?`, {
-      isTransient: isPassing,
+      isTransient,
     })
   const { code, detail, errors } = problem
   const fields = errors.map(({ path, message }) => `${path}: ${message}`).join('; ')
   const advice = code === 'unauthorized' ? ' (give it with --key or SERVER_API_KEY)' : ''
-  return new CliError(`${detail}${fields && ` (${fields})`}${advice} [${code}]`, { code, isTransient: isPassing })
+  return new CliError(`${detail}${fields && ` (${fields})`}${advice} [${code}]`, { code, isTransient })
 }
 
 function getRootCause(error: unknown): unknown {

@@ -76,6 +76,9 @@ interface ItemChunkParams {
   seeds: number[]
 }
 
+/** The server needed too long, or too much memory, to make an item. */
+const CANNOT_BE_MADE_CODES = new Set(['make_timeout', 'make_out_of_memory'])
+
 /** All at once; if one cannot be made, one by one. */
 async function fetchItemChunk(
   server: ApiClient,
@@ -85,7 +88,7 @@ async function fetchItemChunk(
     const { items } = await server.callWithRetry(ItemListResponse, 'POST', '/items', { task, ...recipe, seeds })
     return items.map((made, k) => ({ made, seed: seeds[k] ?? 0 }))
   } catch (error) {
-    if (!(error instanceof CliError) || error.code !== 'make_timeout') throw error
+    if (!(error instanceof CliError) || !CANNOT_BE_MADE_CODES.has(error.code ?? '')) throw error
     if (seeds.length === 1) return seeds.map((seed) => ({ seed }))
   }
   const each: { seed: number; made?: FetchedItem }[] = []

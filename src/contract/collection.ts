@@ -1,7 +1,14 @@
 /** The run's items answered by a model, and scored like posted groups. */
 import { z } from 'zod'
-import { EvalId, GenerationJobStatus, GenerationParamFields, GenerationProgress, ModelInput } from './eval.ts'
+import { GenerationJobStatus, GenerationParamFields, GenerationProgress, ModelInput } from './eval.ts'
+import { NOT_FOUND_CODES } from './problem.ts'
 import { RunName } from './rollout.ts'
+
+export const CollectionId = z
+  .string()
+  .regex(/^collect-[0-9a-f]{12,32}$/, 'an ID as POST /runs/{run}/collect returned it')
+  .register(NOT_FOUND_CODES, { code: 'unknown_collection' })
+export type CollectionId = z.infer<typeof CollectionId>
 
 export const CollectionInput = z.strictObject({
   model: ModelInput,
@@ -14,7 +21,7 @@ export type CollectionInput = z.infer<typeof CollectionInput>
 const Count = z.int().min(0)
 
 export const CollectionView = z.strictObject({
-  id: EvalId,
+  id: CollectionId,
   run: RunName,
   status: GenerationJobStatus,
   waiting_for: z.literal('trainer').nullable().describe('Set while the buffer has no room'),

@@ -1,51 +1,51 @@
-/** Every failure that a client can meet: one table of codes, and the error that carries one of them. */
+/** Error codes of the API, and the error that carries one of them. What HTTP makes of a code: http/errors/error-table.ts. */
 
-interface ErrorDefinition {
-  status: number
-  title: string
-}
+export const ERROR_CODES = [
+  'invalid_request',
+  'invalid_json',
+  'invalid_config',
+  'invalid_item_id',
+  'seed_reserved',
+  'index_out_of_range',
+  'unauthorized',
+  'forbidden',
+  'unknown_task',
+  'unknown_run',
+  'unknown_group',
+  'unknown_batch',
+  'unknown_eval',
+  'unknown_collection',
+  'unknown_suite',
+  'unknown_dump',
+  'not_found',
+  'method_not_allowed',
+  'request_timeout',
+  'body_too_large',
+  'unsupported_media_type',
+  'engine_version_mismatch',
+  'group_conflict',
+  'too_many_open_batches',
+  'batch_acknowledged',
+  'dump_elsewhere',
+  'would_restart',
+  'run_changed',
+  'idempotency_in_progress',
+  'headers_too_large',
+  'rate_limited',
+  'too_many_active',
+  'buffer_full',
+  'engine_unavailable',
+  'redis_unavailable',
+  'redis_full',
+  'items_not_ready',
+  'make_timeout',
+  'make_out_of_memory',
+  'internal',
+] as const
 
-export const ERROR_DEFINITIONS = {
-  invalid_request: { status: 400, title: 'The request does not have the documented shape' },
-  invalid_json: { status: 400, title: 'The body is not JSON' },
-  invalid_config: { status: 400, title: 'The task refuses this config' },
-  invalid_item_id: { status: 400, title: 'The item id cannot be read' },
-  seed_reserved: { status: 400, title: 'seed + index reaches into the range of training and eval items' },
-  index_out_of_range: { status: 400, title: 'The task has no item with this index' },
-  unauthorized: { status: 401, title: 'The call needs a key' },
-  forbidden: { status: 403, title: 'This key may not do that' },
-  unknown_task: { status: 404, title: 'There is no such task' },
-  unknown_run: { status: 404, title: 'There is no such run' },
-  unknown_group: { status: 404, title: 'There is no such group' },
-  unknown_batch: { status: 404, title: 'There is no such batch' },
-  unknown_eval: { status: 404, title: 'There is no such eval' },
-  unknown_suite: { status: 404, title: 'There is no such suite' },
-  unknown_dump: { status: 404, title: 'There is no such dump' },
-  not_found: { status: 404, title: 'There is nothing at this address' },
-  method_not_allowed: { status: 405, title: 'This address does not take this method' },
-  request_timeout: { status: 408, title: 'The request took too long to arrive' },
-  body_too_large: { status: 413, title: 'The body is larger than the server takes' },
-  unsupported_media_type: { status: 415, title: 'The body is not of a type that the server reads' },
-  engine_version_mismatch: { status: 409, title: 'The item was made by another version of the library' },
-  group_conflict: { status: 409, title: 'This group id stands for other content' },
-  too_many_open_batches: { status: 409, title: 'Too many batches wait for their acknowledgement' },
-  batch_acknowledged: { status: 409, title: 'The batch of this step is acknowledged and gone' },
-  dump_elsewhere: { status: 409, title: 'Another node has this file' },
-  would_restart: { status: 409, title: 'The change would restart the run’s sequence of items' },
-  headers_too_large: { status: 431, title: 'URL and headers are larger than the server takes' },
-  rate_limited: { status: 429, title: 'This key asks for too much' },
-  buffer_full: { status: 429, title: 'The run’s buffer is full' },
-  engine_unavailable: { status: 503, title: 'The engine cannot work now' },
-  redis_unavailable: { status: 503, title: 'Redis cannot be reached' },
-  redis_full: { status: 503, title: 'Redis has no memory left' },
-  items_not_ready: { status: 503, title: 'No item is ready yet' },
-  make_timeout: { status: 503, title: 'The item took longer to make than the deadline' },
-  internal: { status: 500, title: 'The server failed; the log has the reason' },
-} as const satisfies Record<string, ErrorDefinition>
+export type ErrorCode = (typeof ERROR_CODES)[number]
 
-export type ErrorCode = keyof typeof ERROR_DEFINITIONS
-
-/** One field at fault: where, and what was expected. */
+/** One invalid field of a request: its path and what was expected there. */
 export interface FieldError {
   path: string
   message: string
@@ -54,11 +54,11 @@ export interface FieldError {
 interface ServiceErrorOptions {
   errors?: FieldError[]
   cause?: unknown
-  /** Seconds after which to ask again; every 429 and 503 has one. */
+  /** Seconds until a retry makes sense, if this is known better than from the code alone. */
   retryAfter?: number
 }
 
-/** A failure with a code from the table; `detail` says what to do about it. */
+/** A failure with a code of the API; `detail` tells the caller what to do about it. */
 export class ServiceError extends Error {
   readonly code: ErrorCode
   readonly errors: FieldError[]
@@ -68,23 +68,20 @@ export class ServiceError extends Error {
     super(detail, { cause: options.cause })
     this.code = code
     this.errors = options.errors ?? []
-    const { status } = ERROR_DEFINITIONS[code]
-    this.retryAfter = options.retryAfter ?? (status === 429 || status === 503 ? 1 : undefined)
+    this.retryAfter = options.retryAfter
   }
+}
 
-  get status(): number {
-    return ERROR_DEFINITIONS[this.code].status
-  }
+const TEMPORARY_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'engine_unavailable',
+  'redis_unavailable',
+  'redis_full',
+  'items_not_ready',
+  'make_timeout',
+  'make_out_of_memory',
+])
 
-  /** The problem document of RFC 9457. */
-  toProblemDocument(): Record<string, unknown> {
-    return {
-      type: `urn:reasoning-gym-server:${this.code}`,
-      title: ERROR_DEFINITIONS[this.code].title,
-      status: this.status,
-      code: this.code,
-      detail: this.message,
-      ...(this.errors.length > 0 && { errors: this.errors }),
-    }
-  }
+/** Whether the failure is the server's and may pass, so that the same work is worth another attempt. */
+export function isTemporaryFailure(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && TEMPORARY_CODES.has(error.code)
 }

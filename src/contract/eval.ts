@@ -8,8 +8,8 @@ import { Extraction, FormatErrorCode, ScoringMode, UnscoredCode } from './verdic
 
 export const EvalId = z
   .string()
-  .regex(/^[a-z]+-[0-9a-f]{12,32}$/, 'an id as POST gave it')
-  .register(NOT_FOUND_CODES, { unknown: 'unknown_eval' })
+  .regex(/^eval-[0-9a-f]{12,32}$/, 'an ID as POST /eval returned it')
+  .register(NOT_FOUND_CODES, { code: 'unknown_eval' })
 
 /**
  * Of a model's server: what a header can carry, without the blanks at its ends (files end with a newline, and fetch would
@@ -84,7 +84,7 @@ export type CustomSuite = z.infer<typeof CustomSuite>
 export const SuiteName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'the name of a suite, as GET /eval/suites lists it')
-  .register(NOT_FOUND_CODES, { unknown: 'unknown_suite' })
+  .register(NOT_FOUND_CODES, { code: 'unknown_suite' })
 const Label = z.string().min(1).max(128)
 
 export const EvalInput = z

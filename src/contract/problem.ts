@@ -1,8 +1,6 @@
-/** The document that every failure is told in. */
+/** The problem document: the body of every failed call (RFC 9457). */
 import { z } from 'zod'
-import { ERROR_DEFINITIONS, type ErrorCode } from './errors.ts'
-
-const ERROR_CODES = Object.keys(ERROR_DEFINITIONS) as [ErrorCode, ...ErrorCode[]] // the table is not empty
+import { ERROR_CODES, type ErrorCode } from './errors.ts'
 
 export const Problem = z.strictObject({
   type: z.string(),
@@ -13,13 +11,5 @@ export const Problem = z.strictObject({
   errors: z.array(z.strictObject({ path: z.string(), message: z.string() })).optional(),
 })
 
-/** Names that only the server gives. One that it cannot have given is unknown, like one that is gone: here is the code. */
-export const NOT_FOUND_CODES = z.registry<{ unknown: ErrorCode }>()
-
-/** Response schemas for the failures of a route, by status, each with its codes named. */
-export function problemResponses(...codes: ErrorCode[]): Record<number, z.ZodType> {
-  const byStatus = Map.groupBy(codes, (code) => ERROR_DEFINITIONS[code].status)
-  return Object.fromEntries(
-    [...byStatus].map(([status, some]) => [status, Problem.describe(some.map((code) => `\`${code}\``).join(', '))]),
-  )
-}
+/** Names that only the server gives. One that it cannot have given is unknown, like one that was deleted: with this code. */
+export const NOT_FOUND_CODES = z.registry<{ code: ErrorCode }>()

@@ -8,8 +8,10 @@ const RETRY_MS = [1000, 2000, 5000, 15_000]
 const QUIET_MS = 10_000
 /** What may need an item to be made, or a large file to be read. */
 const ANSWER_MS = 60_000
-/** The server is away, busy, or behind a proxy that does not reach it. */
+/** The server is down, busy, or behind a proxy that does not reach it. */
 const PASSING = [0, 429, 502, 503, 504]
+/** Another call changed the same run at that moment. */
+const PASSING_CONFLICTS = ['run_changed', 'idempotency_in_progress']
 
 /**
  * Loads again when `path`, `version` or the key changes, and after a problem that passes; with `everyMs` also now and then.
@@ -34,7 +36,7 @@ export function useLoad(path, { load = call, version = 0, everyMs } = {}) {
         } catch (problem) {
           if (stop.signal.aborted) return
           setState((old) => (old.path === path ? { ...old, problem } : { path, problem }))
-          if (PASSING.includes(problem.status)) wait = pauseOf(tries++)
+          if (PASSING.includes(problem.status) || PASSING_CONFLICTS.includes(problem.code)) wait = pauseOf(tries++)
         }
         if (wait === undefined) return
         await seenAfter(wait, stop.signal)

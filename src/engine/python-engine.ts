@@ -67,8 +67,7 @@ export class PythonEngine implements Engine {
   }
 
   assertReady(): void {
-    if (!this.#health.ok)
-      throw new ServiceError('engine_unavailable', `The engine is down: ${this.#health.detail}`, { retryAfter: 2 })
+    if (!this.#health.ok) throw new ServiceError('engine_unavailable', `The engine is down: ${this.#health.detail}`)
   }
 
   pythonWorkers(): ReturnType<Engine['pythonWorkers']> {

@@ -1,6 +1,6 @@
 /** From completions to verdicts: reads them, asks a scorer once for each text that differs, puts the verdicts together. */
 
-import { ServiceError } from '../contract/errors.ts'
+import { isTemporaryFailure } from '../contract/errors.ts'
 import type { Recipe } from '../contract/recipe.ts'
 import type { Message } from '../contract/rollout.ts'
 import type { Extraction, ScoringMode, Verdict } from '../contract/verdict.ts'
@@ -133,7 +133,7 @@ export class Grader {
       this.#deps.figures.recordScorerCalls(recipe.task, texts.length, performance.now() - started)
       return new Map(texts.map((text, k) => [text, scorings[k] ?? MISSING_RESULT]))
     } catch (error) {
-      if (orThrow || !(error instanceof ServiceError) || error.status !== 503) throw error
+      if (orThrow || !isTemporaryFailure(error)) throw error
       return new Map(texts.map((text) => [text, { kind: 'failed', code: 'engine_unavailable', detail: error.message }]))
     }
   }

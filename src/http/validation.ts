@@ -50,7 +50,7 @@ function getUnknownNameCode(
   const field = String(issues[0]?.path[0])
   if (part === 'body' || !(schema instanceof z.ZodObject)) return undefined
   const { [field]: name } = schema.shape as Record<string, z.ZodType>
-  return issues[0]?.code === 'invalid_format' && name ? NOT_FOUND_CODES.get(name)?.unknown : undefined
+  return issues[0]?.code === 'invalid_format' && name ? NOT_FOUND_CODES.get(name)?.code : undefined
 }
 
 function createValidationError(error: z.ZodError, part: string, code: ErrorCode = 'invalid_request'): ServiceError {

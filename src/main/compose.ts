@@ -58,15 +58,11 @@ import type { ServerConfig } from '../platform/config.ts'
 import { startConsumers } from '../platform/queue/consumer.ts'
 import { FailedJobs } from '../platform/queue/failed-jobs.ts'
 import { Producer } from '../platform/queue/producer.ts'
-import {
-  connectForRequests,
-  connectForWorkers,
-  type RedisConfig,
-  translateRedisError,
-} from '../platform/redis/connect.ts'
+import { connectForRequests, connectForWorkers, type RedisConfig } from '../platform/redis/connect.ts'
 import { listDurabilityIssues } from '../platform/redis/durability.ts'
 import { Idempotency } from '../platform/redis/idempotency.ts'
 import { createRedisKeys } from '../platform/redis/keys.ts'
+import { translateRedisError } from '../platform/redis/redis-errors.ts'
 import { errorMessage, throttledLog } from '../platform/throttled-log.ts'
 
 /** Items that a worker has made and dump files that it writes at once: they wait for processors and disks, not for Redis. */

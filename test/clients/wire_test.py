@@ -109,6 +109,11 @@ class Wire(unittest.TestCase):
         self.assertGreaterEqual(times[1] - times[0], 1)
         self.assertEqual(len(times), 4)
 
+    def test_a_conflict_that_names_a_retry_after_is_tried_again(self) -> None:
+        self.server.script = [self.problem(409, "run_changed", retry_after="0"), (200, {}, {"items": []})]
+        self.assertEqual(Client(self.url).run("r").items(), [])
+        self.assertEqual(len(self.server.seen), 2)
+
     def test_a_repeated_call_bears_the_same_idempotency_key_and_another_call_another(self) -> None:
         self.server.script = [None, self.problem(503, "items_not_ready"), (200, {}, {"items": []})]
         run = Client(self.url).run("r")

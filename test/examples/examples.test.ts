@@ -1,6 +1,6 @@
 /** Every example of the document, sent to a live server in the document's order. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ERROR_DEFINITIONS } from '../../src/contract/errors.ts'
+import { ERROR_TABLE } from '../../src/http/errors/error-table.ts'
 import type { OpenApiPaths } from '../../src/http/openapi/examples.ts'
 import { openWorld, until, type World } from '../world.ts'
 
@@ -49,7 +49,7 @@ it('every parameter that is required and every body has an example', () => {
 
 it('the document names every code of the table', async () => {
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as { info: { description: string } }
-  for (const code of Object.keys(ERROR_DEFINITIONS)) expect(document.info.description).toContain(`\`${code}\``)
+  for (const code of Object.keys(ERROR_TABLE)) expect(document.info.description).toContain(`\`${code}\``)
 })
 
 it('every example works when it is sent as it is', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ERROR_DEFINITIONS } from '../../src/contract/errors.ts'
+import { ERROR_TABLE } from '../../src/http/errors/error-table.ts'
 import { openWorld, type World } from '../world.ts'
 
 let world: World
@@ -104,7 +104,7 @@ describe('bad input gets a problem document with its code', () => {
     ['an unknown address', 'GET', '/nope', undefined, 'not_found'],
     ['an eval id that no eval can have', 'GET', '/eval/nope', undefined, 'unknown_eval'],
     ['such an id in a comparison', 'GET', '/eval/compare?a=nope&b=nope', undefined, 'unknown_eval'],
-    ['such an id of a collection', 'DELETE', '/runs/errors/collect/nope', undefined, 'unknown_eval'],
+    ['such an id of a collection', 'DELETE', '/runs/errors/collect/nope', undefined, 'unknown_collection'],
     ['a suite that cannot be', 'GET', '/eval/suites/No.Suite', undefined, 'unknown_suite'],
     ['a dump that cannot be', 'GET', '/dumps/nope.jsonl', undefined, 'unknown_dump'],
     ['a dump with a path for a name', 'DELETE', '/dumps/..%2F..%2Fetc%2Fpasswd', undefined, 'unknown_dump'],
@@ -116,10 +116,10 @@ describe('bad input gets a problem document with its code', () => {
     const answer = await world.call(method, url, body)
     expect(answer.body).toMatchObject({
       code,
-      status: ERROR_DEFINITIONS[code].status,
-      title: ERROR_DEFINITIONS[code].title,
+      status: ERROR_TABLE[code].status,
+      title: ERROR_TABLE[code].title,
     })
-    expect(answer.status).toBe(ERROR_DEFINITIONS[code].status)
+    expect(answer.status).toBe(ERROR_TABLE[code].status)
     expect(answer.headers['content-type']).toContain('application/problem+json')
     expect(JSON.stringify(answer.body)).not.toContain('Traceback')
   })

@@ -109,7 +109,7 @@ describe('evals of one key', () => {
     const first = await begin(world, 'one')
     expect([first.status, (await begin(world, 'one')).status]).toEqual([202, 202])
     const third = await begin(world, 'one')
-    expect([third.body.code, third.headers['retry-after']]).toEqual(['rate_limited', '30'])
+    expect([third.body.code, third.headers['retry-after']]).toEqual(['too_many_active', '30'])
     expect((await begin(world, 'other')).status).toBe(202)
     await world.call('DELETE', `/eval/${first.body.id}`, undefined, { 'x-api-key': 'one' })
     await until(
@@ -125,7 +125,7 @@ describe('evals of one key', () => {
     const { id } = (await begin(world, 'one')).body
     const refused = await world.call('POST', `/eval/${id}/resume`, undefined, { 'x-api-key': 'one' })
     expect(refused.body.code).toBe('invalid_request') // its completions are brought
-    expect((await begin(world, 'one')).body.code).toBe('rate_limited')
+    expect((await begin(world, 'one')).body.code).toBe('too_many_active')
   })
 
   it('a collection that goes on takes a place again, of the key’s and of all', async () => {
@@ -139,13 +139,13 @@ describe('evals of one key', () => {
     expect((await call('DELETE', `/runs/r/collect/${id}`)).body.status).toBe('cancelled')
     const other = (await begin(world, 'one')).body.id
     const resume = () => call('POST', `/runs/r/collect/${id}/resume`)
-    expect((await resume()).body.code).toBe('rate_limited')
+    expect((await resume()).body.code).toBe('too_many_active')
     await call('DELETE', `/eval/${other}`)
 
     const { redis, redisKeys: names } = world.service
     const all = Array.from({ length: 200 }, (_, k) => `eval-${k}`)
     await redis.zadd(names.activeGenerationJobs, ...all.flatMap((name) => ['1', name]))
-    expect((await resume()).body.code).toBe('rate_limited')
+    expect((await resume()).body.code).toBe('too_many_active')
     await redis.zrem(names.activeGenerationJobs, ...all)
     expect((await resume()).body.status).toBe('running')
   })

@@ -25,7 +25,7 @@ export class RetryingClient {
     this.#random = dice
   }
 
-  /** The first answer that is neither lost, 429 nor 503. */
+  /** The first response that is not lost and does not ask for a retry (429, 503, and a 409 with Retry-After). */
   async request(
     method: string,
     path: string,
@@ -35,7 +35,7 @@ export class RetryingClient {
     let last = 'nothing'
     for (const until = Date.now() + TOTAL_TIMEOUT_MS; Date.now() < until && !this.#closed; this.retryCount++) {
       const told = await this.#requestOnce(method, path, body, headers).catch((error: Error) => error)
-      if (!(told instanceof Error) && told.status !== 429 && told.status !== 503) return told
+      if (!(told instanceof Error) && !asksForRetry(told)) return told
       last =
         told instanceof Error ? `${told.message} ${String(told.cause)}` : `${told.status} ${JSON.stringify(told.body)}`
       const after = told instanceof Error ? 0 : Number(told.headers.get('retry-after') ?? 0) * 1000
@@ -64,4 +64,8 @@ export class RetryingClient {
     const text = await response.text()
     return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
   }
+}
+
+function asksForRetry({ status, headers }: TrainerResponse): boolean {
+  return status === 429 || status === 503 || (status === 409 && headers.has('retry-after'))
 }

@@ -15,8 +15,9 @@
 
 What it takes care of:
 
-* Every call may be repeated without harm, so lost connections, 429 and 503 are tried again, with a pause that grows, is
-  jittered, and is never shorter than the server's Retry-After; `retry_for_s` bounds it.
+* Every call may be repeated without harm, so the client retries lost connections, 429, 503, and a 409 with Retry-After
+  (another call was changing the same run). The pause grows, is jittered, and is never shorter than the server's
+  Retry-After; `retry_for_s` bounds it.
 * One connection for each thread is kept open. A client can be shared by threads, and survives a fork.
 * numpy arrays (and torch tensors on the CPU) may stand wherever the server takes numbers; they travel as typed bytes.
   Nothing is rounded. In batches all lists of numbers come as numpy arrays, or as `array.array` where there is no numpy.
@@ -454,7 +455,7 @@ class _Wire:
                 if answer.status < 300:
                     return answer
                 problem = _problem(answer)
-                if answer.status not in _AGAIN:
+                if answer.status not in _AGAIN and not _is_passing_conflict(problem):
                     raise problem
                 failure, retry_after = problem, problem.retry_after
             except (OSError, http.client.HTTPException) as error:
@@ -532,6 +533,11 @@ class _Wire:
 
     def drop(self) -> None:
         self.local.kept = None
+
+
+def _is_passing_conflict(problem: Problem) -> bool:
+    """Whether another call stood in the way (`run_changed`, `idempotency_in_progress`): a retry resolves it."""
+    return problem.status == 409 and problem.retry_after is not None
 
 
 def _is_something_else(error: Exception) -> bool:

@@ -61,13 +61,13 @@ export class Collections {
     return this.require(runName, id)
   }
 
-  /** Throws `unknown_eval`. */
+  /** Throws `unknown_collection`. */
   async require(run: string, id: string): Promise<StoredCollection> {
     const found = await this.#deps.generationJobs.get(id)
     const spec = found?.spec as CollectionSpec | undefined // written by begin
     if (!found || spec?.kind !== 'collection' || spec.run !== run)
       throw new ServiceError(
-        'unknown_eval',
+        'unknown_collection',
         `Run ${run} has no collection ${JSON.stringify(id)}, or it is no longer kept`,
       )
     return { ...found, spec }
@@ -97,7 +97,8 @@ export class Collections {
     const { generationJobs: samplings, producer } = this.#deps
     const { spec, status, total } = await this.require(run, id)
     if (status === 'cancelled' || status === 'failed') {
-      if (!(await samplings.reopen(id, [], apiKey))) throw new ServiceError('unknown_eval', `${id} is no longer kept`)
+      if (!(await samplings.reopen(id, [], apiKey)))
+        throw new ServiceError('unknown_collection', `${id} is no longer kept`)
       await enqueueSlotJobs(producer, id, spec.model.concurrency, total)
     }
     return this.require(run, id)

@@ -6,7 +6,6 @@ import type { RedisKeys } from '../../platform/redis/keys.ts'
 /** Between taking a seat and being at work nothing else says that it is taken. */
 const START_GRACE_MS = 60_000
 const QUOTA_TTL_S = 8 * 86_400
-const QUOTA_RETRY_AFTER_S = 30
 
 export class ConcurrencyQuota {
   readonly #redis: Redis
@@ -19,15 +18,17 @@ export class ConcurrencyQuota {
     this.#limit = most
   }
 
-  /** Begins with a seat taken, which is free again once `id` is no longer at work. Throws `rate_limited`. */
+  /** Begins with a seat taken, which is free again once `id` is no longer at work. Throws `too_many_active`. */
   async runWithinQuota<T>(caller: string, id: string, begin: () => Promise<T>): Promise<T> {
     const key = this.#keys.callerGenerationJobs(caller)
     // In the order of the scores, which are the times: whoever came later stands up again.
     const [taken] = (await this.#redis.multi().zadd(key, 'NX', Date.now(), id).expire(key, QUOTA_TTL_S).exec()) ?? []
     try {
       if ((await this.#listActive(key, id)).indexOf(id) >= this.#limit) {
-        const many = `${this.#limit} evals and collections of this key are at work; wait for one to end`
-        throw new ServiceError('rate_limited', many, { retryAfter: QUOTA_RETRY_AFTER_S })
+        throw new ServiceError(
+          'too_many_active',
+          `${this.#limit} evals and collections of this key are active; retry when one has ended`,
+        )
       }
       return await begin()
     } catch (error) {

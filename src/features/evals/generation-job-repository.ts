@@ -20,7 +20,6 @@ const RESULT_RETENTION_MS = 90 * DAY_MS
 /** Samplings of each kind that are remembered; those at work are kept beyond it. */
 const MAX_RETAINED_JOBS = 2000
 const MAX_ACTIVE_JOBS = 200
-const ACTIVE_LIMIT_RETRY_AFTER_S = 60
 const PAGE_SIZE = 500
 
 export type StoredGenerationJobStatus = 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
@@ -62,7 +61,7 @@ export class GenerationJobRepository {
     this.#maxRetained = kept
   }
 
-  /** Made once: a second call with the same id changes nothing. Throws `rate_limited` if too many are active. */
+  /** Made once: a second call with the same id changes nothing. Throws `too_many_active` if too many are active. */
   async create(
     kind: GenerationJobKind,
     { id, spec, total, items, modelApiKey: secret }: NewGenerationJob,
@@ -160,7 +159,7 @@ export class GenerationJobRepository {
     return ended === 1
   }
 
-  /** False unless it had ended and its samples are kept. Throws `rate_limited` if too many are active. */
+  /** False unless it had ended and its samples are kept. Throws `too_many_active` if too many are active. */
   async reopen(id: string, samples: number[], secret: string | undefined): Promise<boolean> {
     await this.#assertBelowActiveLimit()
     const keys = this.#keys.forGenerationJob(id)
@@ -182,9 +181,7 @@ export class GenerationJobRepository {
 
   async #assertBelowActiveLimit(): Promise<void> {
     if ((await this.#redis.zcard(this.#keys.activeGenerationJobs)) < MAX_ACTIVE_JOBS) return
-    throw new ServiceError('rate_limited', 'Too many evals and collections are at work; wait for one to end', {
-      retryAfter: ACTIVE_LIMIT_RETRY_AFTER_S,
-    })
+    throw new ServiceError('too_many_active', 'Too many evals and collections are active; retry when one has ended')
   }
 
   async #markActive(id: string): Promise<void> {

@@ -1,30 +1,25 @@
-/** Why a group is not accepted, and how to go on. */
+/** Errors of groups that are not accepted; each says what to do. */
 import { ServiceError } from '../../contract/errors.ts'
-
-const RETRY_AFTER_S = 5
 
 export function bufferFullError(run: string): ServiceError {
   return new ServiceError(
     'buffer_full',
-    `The buffer of run ${run} is full: take batches and acknowledge them, raise buffer_max_groups, or post with "buffer": false`,
-    { retryAfter: RETRY_AFTER_S },
+    `The buffer of run ${run} is full: take and acknowledge batches, raise buffer_max_groups, or post with "buffer": false`,
   )
 }
 
-/** Before the body is read, so that what it says of `buffer` is not known. */
+/** Thrown before the body is read, when its `buffer` fields are not known yet. */
 export function bufferFullBeforeBodyError(run: string): ServiceError {
   return new ServiceError(
     'buffer_full',
-    `The buffer of run ${run} is full, and the body was not read: take batches and acknowledge them, or raise buffer_max_groups. Groups that are known, or have "buffer": false, are taken without the run in the query; where no group is for the buffer, set "buffer": false for the run`,
-    { retryAfter: RETRY_AFTER_S },
+    `The buffer of run ${run} is full, so the body was not read: take and acknowledge batches, or raise buffer_max_groups. Known groups and groups with "buffer": false are accepted without run in the query; if no group is for the buffer, set "buffer": false on the run`,
   )
 }
 
-export function serverBufferFullError(mostBytes: number): ServiceError {
+export function serverBufferFullError(maxBytes: number): ServiceError {
   return new ServiceError(
     'buffer_full',
-    `The groups that wait on this server take ${mostBytes} bytes (BUFFER_MAX_BYTES): take batches and acknowledge them, or post with "buffer": false and without arrays once there is room`,
-    { retryAfter: RETRY_AFTER_S },
+    `The groups waiting on this server hold ${maxBytes} bytes (BUFFER_MAX_BYTES): take and acknowledge batches, or post with "buffer": false and without arrays`,
   )
 }
 

@@ -4,6 +4,7 @@ import type { Checkpoint, DiscardedCounts } from '../../contract/checkpoint.ts'
 import { ServiceError } from '../../contract/errors.ts'
 import type { CheckpointRepository } from './checkpoint-repository.ts'
 import type { ResolvedRun } from './resolved-run.ts'
+import { runContendedError } from './run-errors.ts'
 import { mergeSettings, type Runs } from './runs.ts'
 
 const RESTORE_RETRY_LIMIT = 5
@@ -44,6 +45,6 @@ export class Checkpoints {
       if (await this.#repository.restore(name, before, { ...checkpoint, settings }))
         return { run: await this.#runs.require(name), forgotten }
     }
-    throw new ServiceError('redis_unavailable', 'The run is being restored from several sides at once; ask again')
+    throw runContendedError(name)
   }
 }

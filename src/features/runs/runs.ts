@@ -10,6 +10,7 @@ import type { TaskCatalog } from '../tasks/task-catalog.ts'
 import type { PositionRepository } from './position-repository.ts'
 import { countBufferOccupancy, type RunRepository } from './repository.ts'
 import { type ResolvedRun, resolveRun } from './resolved-run.ts'
+import { runContendedError } from './run-errors.ts'
 import { buildRunView } from './run-view.ts'
 import { buildTaskPlans } from './sequence.ts'
 import { computeStepMetrics } from './step-metrics.ts'
@@ -105,7 +106,7 @@ export class Runs {
       if (restarts.length > 0 && !restart) {
         throw new ServiceError(
           'would_restart',
-          `A change of ${restarts.join(' and ')} begins the run's items anew; add ?restart=true`,
+          `A change of ${restarts.join(' and ')} restarts the run's item sequence; add ?restart=true`,
         )
       }
       const remake = REMAKE_SETTINGS.some((key) => changed.includes(key))
@@ -113,7 +114,7 @@ export class Runs {
         return { run: await this.require(name), created: !before, changed, restarts }
       }
     }
-    throw new ServiceError('redis_unavailable', 'The settings are being changed from too many sides at once; ask again')
+    throw runContendedError(name)
   }
 
   /** The settings in force. Throws `invalid_request` and `unknown_task`. */

@@ -1,6 +1,7 @@
 /** How long the server waits for a client, and what it says to one that it gives up on or cannot understand. */
 import type { Socket } from 'node:net'
 import { ServiceError } from '../../contract/errors.ts'
+import { buildProblemReply } from '../errors/problem-document.ts'
 import { createRequestId } from '../observability/request-ids.ts'
 
 export interface HttpTimeouts {
@@ -47,11 +48,11 @@ export function buildTimeoutOptions({
 /** The parser of HTTP failed, so no request or reply is there to answer with. */
 function handleClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
-  const fault = parserErrorToServiceError(error)
-  const body = JSON.stringify(fault.toProblemDocument())
+  const { status, document } = buildProblemReply(parserErrorToServiceError(error))
+  const body = JSON.stringify(document)
   if (socket.writable) {
     socket.write(
-      `HTTP/1.1 ${fault.status} ${REASON_PHRASES[fault.status] ?? 'Bad Request'}\r\n` +
+      `HTTP/1.1 ${status} ${REASON_PHRASES[status] ?? 'Bad Request'}\r\n` +
         `X-Request-Id: ${createRequestId()}\r\nContent-Type: application/problem+json\r\n` +
         `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     )

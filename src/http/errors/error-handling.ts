@@ -1,9 +1,10 @@
 /** Failures on the wire: every one becomes a problem document with a code from the table. */
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify'
 import { ServiceError } from '../../contract/errors.ts'
-import { translateRedisError } from '../../platform/redis/connect.ts'
+import { translateRedisError } from '../../platform/redis/redis-errors.ts'
 import { enableLingeringClose } from '../connections/lingering-close.ts'
 import { RouteTable } from './allowed-methods.ts'
+import { buildProblemReply } from './problem-document.ts'
 
 export function addErrorHandling(app: FastifyInstance): void {
   const addresses = new RouteTable()
@@ -13,17 +14,16 @@ export function addErrorHandling(app: FastifyInstance): void {
     done(is404 || addresses.isMethodMismatch(url, method) ? addresses.createRoutingError(url, method) : undefined),
   )
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    const fault = toServiceError(error)
-    if (fault.status >= 500)
-      request.log[fault.code === 'internal' ? 'error' : 'warn']({ err: fault.cause ?? error }, fault.message)
-    if (fault.code === 'method_not_allowed') reply.header('allow', addresses.listMethods(request.url).join(', '))
+    const serviceError = toServiceError(error)
+    const { status, headers, document } = buildProblemReply(serviceError)
+    if (status >= 500) {
+      const level = serviceError.code === 'internal' ? 'error' : 'warn'
+      request.log[level]({ err: serviceError.cause ?? error }, serviceError.message)
+    }
+    if (serviceError.code === 'method_not_allowed') reply.header('allow', addresses.listMethods(request.url).join(', '))
     keepConnectionAlive(reply)
     enableLingeringClose(request.raw)
-    return reply
-      .status(fault.status)
-      .headers(buildRetryAfterHeader(fault))
-      .type('application/problem+json')
-      .send(JSON.stringify(fault.toProblemDocument()))
+    return reply.status(status).headers(headers).send(JSON.stringify(document))
   })
   app.setNotFoundHandler(({ url, method }) => {
     throw addresses.createRoutingError(url, method)
@@ -39,10 +39,6 @@ function keepConnectionAlive(reply: FastifyReply): void {
   const closing = reply.raw.getHeader('connection')
   reply.removeHeader('connection')
   if (closing !== undefined) reply.raw.setHeader('connection', closing)
-}
-
-function buildRetryAfterHeader({ retryAfter }: ServiceError): Record<string, string> {
-  return retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }
 }
 
 function toServiceError(error: FastifyError): ServiceError {

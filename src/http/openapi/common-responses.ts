@@ -1,9 +1,10 @@
 /** What any route can answer stands in its description without being written there: refusals at the door, bad bodies. */
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { z } from 'zod'
-import { ERROR_DEFINITIONS, type ErrorCode } from '../../contract/errors.ts'
+import type { ErrorCode } from '../../contract/errors.ts'
 import { Problem } from '../../contract/problem.ts'
 import { getAccessRule } from '../auth/permissions.ts'
+import { ERROR_TABLE } from '../errors/error-table.ts'
 
 const ACCESS_ERROR_CODES: ErrorCode[] = ['unauthorized', 'forbidden', 'rate_limited']
 const BODY_ERROR_CODES: ErrorCode[] = ['invalid_request', 'invalid_json', 'body_too_large', 'unsupported_media_type']
@@ -35,7 +36,7 @@ type ResponseSchemas = Record<number, z.ZodType>
 function mergeResponses(answers: ResponseSchemas = {}, codes: ErrorCode[]): RouteSchema['response'] {
   const all = { ...answers }
   for (const code of codes) {
-    const { status } = ERROR_DEFINITIONS[code]
+    const { status } = ERROR_TABLE[code]
     const known = all[status]?.description ?? ''
     if (!known.includes(`\`${code}\``))
       all[status] = Problem.describe([known, `\`${code}\``].filter(Boolean).join(', '))

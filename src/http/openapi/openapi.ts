@@ -6,8 +6,8 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { jsonSchemaTransform } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { ERROR_DEFINITIONS } from '../../contract/errors.ts'
 import { VERSION } from '../../platform/version.ts'
+import { ERROR_TABLE } from '../errors/error-table.ts'
 import { applyExamplesInTagOrder, type OpenApiPaths, type OperationExample } from './examples.ts'
 import { extractProblemSchema } from './problem-schema.ts'
 
@@ -31,12 +31,12 @@ const API_DESCRIPTION = `Verifiable reasoning tasks for training and evaluating 
 The examples, sent from top to bottom, are a whole session: an item, its rewards, a group of rollouts, a run, a batch.
 Where the server has keys, enter one under *Authorize*.
 
-Every failure is a problem document (\`application/problem+json\`) with a stable \`code\`; 429 and 503 say in \`Retry-After\`
-when to ask again.
+Every failure is a problem document (\`application/problem+json\`) with a stable \`code\`. \`Retry-After\` gives the seconds until
+a retry makes sense: on every 429 and 503, and on a 409 that a retry resolves.
 
 | status | code | |
 |---|---|---|
-${Object.entries(ERROR_DEFINITIONS)
+${Object.entries(ERROR_TABLE)
   .toSorted(([, a], [, b]) => a.status - b.status)
   .map(([code, { status, title }]) => `| ${status} | \`${code}\` | ${title} |`)
   .join('\n')}

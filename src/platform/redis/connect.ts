@@ -1,4 +1,4 @@
-/** Connections to Redis, and what its failures mean to a client. */
+/** Connections to Redis. */
 import { Cluster, type Redis, type RedisOptions } from 'ioredis'
 import { ServiceError } from '../../contract/errors.ts'
 import { parseRedisAddress, type RedisAddress } from './redis-url.ts'
@@ -99,22 +99,4 @@ export async function waitUntilReady(redis: Redis, timeoutMs: number): Promise<v
   } finally {
     redis.off('ready', resolve)
   }
-}
-
-const UNAVAILABLE_ERROR =
-  /Connection is closed|isn't ready and enableOfflineQueue|CLUSTERDOWN|TRYAGAIN|cluster redirections|slots cache|startup nodes|All sentinels|ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT|Stream isn't writeable|max retries per request|Command timed out|LOADING|MASTERDOWN|READONLY/i
-
-/** A failure of Redis as the client meets it; anything else as it is. */
-export function translateRedisError(error: unknown): unknown {
-  if (!(error instanceof Error)) return error
-  if (/^OOM |OOM command not allowed/.test(error.message)) {
-    return new ServiceError('redis_full', 'Redis has reached its memory limit; what was accepted before is safe', {
-      cause: error,
-      retryAfter: 5,
-    })
-  }
-  if (UNAVAILABLE_ERROR.test(error.message)) {
-    return new ServiceError('redis_unavailable', 'Redis cannot be reached; ask again', { cause: error, retryAfter: 2 })
-  }
-  return error
 }

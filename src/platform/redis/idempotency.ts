@@ -60,7 +60,10 @@ export class Idempotency {
       if (state === 'answer') return JSON.parse(text) as T // written below
       if (state === 'do') return this.#runAndStoreResponse(place, () => deed(text))
     }
-    throw new ServiceError('redis_unavailable', 'The first call with this Idempotency-Key is still at work; ask again')
+    throw new ServiceError(
+      'idempotency_in_progress',
+      'The first call with this Idempotency-Key is still in progress; retry',
+    )
   }
 
   async #runAndStoreResponse<T extends IdempotentResponse>(place: string, deed: () => Promise<T>): Promise<T> {

@@ -24,9 +24,12 @@ function lane(total: number, failures: (sample: number) => ErrorCode[]) {
     },
   }
   const aggregator = { finalize: async (_id: string, status: string) => void ends.push(status) }
-  const job = createGenerateSamplesProcessor({ generationJobs, samples, evalSampler, aggregator } as unknown as Parameters<
-    typeof createGenerateSamplesProcessor
-  >[0])
+  const job = createGenerateSamplesProcessor({
+    generationJobs,
+    samples,
+    evalSampler,
+    aggregator,
+  } as unknown as Parameters<typeof createGenerateSamplesProcessor>[0])
   const turn = () => job({ sampling: ID, lane: 0 }, { signal: new AbortController().signal })
   return { ends, turn }
 }

@@ -17,7 +17,8 @@ it('the key of a model is forgotten once its eval has ended, and not before', as
   const ask = async () => {
     for (const id of ['eval-a', 'eval-b']) await models.getOrCreate({ id, lastStartedAt: 1 }, { ...called, ...asking })
   }
-  const sweep = () => sweepGenerationJobs({ generationJobs, models } as unknown as Parameters<typeof sweepGenerationJobs>[0])
+  const sweep = () =>
+    sweepGenerationJobs({ generationJobs, models } as unknown as Parameters<typeof sweepGenerationJobs>[0])
   await ask()
   await sweep()
   await ask()

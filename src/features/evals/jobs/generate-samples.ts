@@ -4,7 +4,7 @@
  */
 import { setInterval as ticks } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { ServiceError } from '../../../contract/errors.ts'
+import { isTemporaryFailure, ServiceError } from '../../../contract/errors.ts'
 import { REQUEUE_ENGINE_DOWN, type Requeue } from '../../../platform/queue/job-definitions.ts'
 import type { CollectionSampleProcessor } from '../collection-sample-processor.ts'
 import type { EvalAggregator } from '../eval-aggregator.ts'
@@ -61,9 +61,9 @@ export function createGenerateSamplesProcessor({
     if (error instanceof ItemChangedError) return fail(id, error.message)
     if (!(error instanceof ServiceError)) throw error
     if (error.code === 'engine_unavailable') return REQUEUE_ENGINE_DOWN
-    if (error.code === 'make_timeout') {
+    if (error.code === 'make_timeout' || error.code === 'make_out_of_memory') {
       if (tried(id, sample) < SLOW_ITEM_MAX_ATTEMPTS) return { delayMs: SLOW_ITEM_RETRY_DELAY_MS }
-    } else if (error.status === 503) throw error
+    } else if (isTemporaryFailure(error)) throw error
     return fail(id, `An item cannot be made: ${error.message}`)
   }
 

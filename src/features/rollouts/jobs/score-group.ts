@@ -8,7 +8,7 @@ import type { Grader, GradingTrace, Submission } from '../../../grading/grader.t
 import { type GroupResult, gradeGroup } from '../../../grading/group.ts'
 import type { MetricsRecorder } from '../../../platform/metrics/metrics-recorder.ts'
 import { REQUEUE_ENGINE_DOWN, type Requeue } from '../../../platform/queue/job-definitions.ts'
-import { translateRedisError } from '../../../platform/redis/connect.ts'
+import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
 import { WeightedSemaphore } from '../../../platform/weighted-semaphore.ts'
 import { buildDumpedGroup } from '../../dumps/dump-record.ts'
 import type { Dumps } from '../../dumps/dumps.ts'

@@ -1,0 +1,56 @@
+/** What an error of Redis, ioredis or the socket means to a client. */
+import { ServiceError } from '../../contract/errors.ts'
+
+type RedisErrorCode = 'redis_full' | 'redis_unavailable'
+
+/** The errors have no common code, so a part of their message identifies them; case does not matter. */
+const ERROR_MESSAGES: { code: RedisErrorCode; source: string; messages: string[] }[] = [
+  {
+    code: 'redis_full',
+    source: 'Redis at maxmemory: for a command, and for a script',
+    messages: ['OOM command not allowed', 'OOM allow-oom flag is not set'],
+  },
+  {
+    code: 'redis_unavailable',
+    source: 'Redis that is loading its data, or is a replica',
+    messages: ['LOADING', 'MASTERDOWN', 'READONLY'],
+  },
+  {
+    code: 'redis_unavailable',
+    source: 'a Redis Cluster that is failing over or moving slots',
+    messages: ['CLUSTERDOWN', 'TRYAGAIN', 'cluster redirections', 'slots cache', 'startup nodes'],
+  },
+  { code: 'redis_unavailable', source: 'ioredis without a sentinel that answers', messages: ['All sentinels'] },
+  {
+    code: 'redis_unavailable',
+    source: 'ioredis without a connection',
+    messages: [
+      'Connection is closed',
+      "isn't ready and enableOfflineQueue",
+      "Stream isn't writeable",
+      'max retries per request',
+      'Command timed out',
+    ],
+  },
+  {
+    code: 'redis_unavailable',
+    source: 'the socket',
+    messages: ['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'],
+  },
+]
+
+const DETAILS: Record<RedisErrorCode, string> = {
+  redis_full: 'Redis has reached its memory limit; everything accepted before is safe',
+  redis_unavailable: 'Redis cannot be reached; retry',
+}
+
+/** An error of Redis as a `ServiceError`; any other error unchanged. */
+export function translateRedisError(error: unknown): unknown {
+  const code = error instanceof Error ? classifyRedisError(error.message) : undefined
+  return code === undefined ? error : new ServiceError(code, DETAILS[code], { cause: error })
+}
+
+function classifyRedisError(message: string): RedisErrorCode | undefined {
+  const lowerCase = message.toLowerCase()
+  return ERROR_MESSAGES.find(({ messages }) => messages.some((text) => lowerCase.includes(text.toLowerCase())))?.code
+}

@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest'
+import { ServiceError } from '../../../src/contract/errors.ts'
+import { translateRedisError } from '../../../src/platform/redis/redis-errors.ts'
+
+const codeOf = (message: string) => {
+  const error = translateRedisError(new Error(message))
+  return error instanceof ServiceError ? error.code : undefined
+}
+
+it('Redis at its memory limit is redis_full, for a command and for a script', () => {
+  expect(codeOf("OOM command not allowed when used memory > 'maxmemory'.")).toBe('redis_full')
+  expect(codeOf('OOM allow-oom flag is not set on the script, can not run it when used memory')).toBe('redis_full')
+  expect(codeOf("ERR Error running script: -OOM command not allowed when used memory > 'maxmemory'.")).toBe(
+    'redis_full',
+  )
+})
+
+it.each([
+  'connect ECONNREFUSED 127.0.0.1:6379',
+  'read ECONNRESET',
+  'connect ENOENT /data/redis.sock',
+  'Connection is closed.',
+  "Stream isn't writeable and enableOfflineQueue options is false",
+  'Reached the max retries per request limit (which is 1). Refer to "maxRetriesPerRequest" option for details.',
+  'Command timed out',
+  'LOADING Redis is loading the dataset in memory',
+  "READONLY You can't write against a read only replica.",
+  'CLUSTERDOWN The cluster is down',
+  'Failed to refresh slots cache.',
+  'None of startup nodes is available',
+  'All sentinels are unreachable. Retrying from scratch after 10ms.',
+])('%s is redis_unavailable', (message) => {
+  expect(codeOf(message)).toBe('redis_unavailable')
+})
+
+it('an error of any other cause stays as it is', () => {
+  const error = new Error('WRONGTYPE Operation against a key holding the wrong kind of value')
+  expect(translateRedisError(error)).toBe(error)
+  expect(translateRedisError('OOM command not allowed')).toBe('OOM command not allowed')
+})
