@@ -18,7 +18,8 @@ export function addTaskRoutes(app: App, { engine, tasks, ladders, items, taskSta
         response: { 200: TaskList, ...problemResponses('invalid_request') },
       },
     },
-    ({ query }) => {
+    async ({ query }) => {
+      await tasks.loadRegistry()
       const list = tasks.list(query.category, query.q)
       return {
         engine: { library: 'reasoning-gym', version: engine.version },
@@ -40,13 +41,14 @@ export function addTaskRoutes(app: App, { engine, tasks, ladders, items, taskSta
       },
     },
     async ({ params }) => {
+      const definition = await tasks.getDefinition(params.task)
       const summary = tasks.require(params.task)
-      const [facts, statistics] = await Promise.all([tasks.getTaskInfo(summary.name), figures.read(summary.name)])
+      const statistics = await figures.read(summary.name)
       return {
         ...summary,
-        config_schema: facts?.config_schema ?? null,
+        config_schema: definition?.config_schema ?? null,
         ladder: ladders.rungs(summary.name),
-        example: facts ? await items.getExample(summary.name) : null,
+        example: definition ? await items.getExample(summary.name) : null,
         statistics,
       }
     },

@@ -19,10 +19,15 @@ export type TaskSummary = z.infer<typeof TaskSummary>
 
 export const TaskList = z.strictObject({
   engine: z.strictObject({ library: z.string(), version: z.string() }),
-  source: z.enum(['registry', 'fallback']).describe('fallback: the library cannot be asked, a built-in list answers'),
+  source: z
+    .enum(['registry', 'fallback'])
+    .describe(
+      'registry: the running library lists these; fallback: the library cannot be asked, and these are the tasks it listed last or, before that, a built-in list',
+    ),
   total: z.int(),
   tasks: z.array(TaskSummary),
 })
+export type TaskList = z.infer<typeof TaskList>
 
 export const TaskStatistics = z.strictObject({
   items: z.int(),

@@ -124,8 +124,8 @@ export function createServices(
       ),
   })
   const tellSetup = async () => {
-    const found = await engine.tasks().catch(() => ({}))
-    const about = { library: 'reasoning-gym', version: engine.version, tasks: Object.keys(found).length }
+    await tasks.loadRegistry()
+    const about = { library: 'reasoning-gym', version: engine.version, tasks: tasks.list().length }
     log.info({ ...about, data: config.DATA_DIR }, 'tasks found')
   }
   const ladders = new Ladders()

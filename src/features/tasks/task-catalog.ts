@@ -1,8 +1,8 @@
-/** What is known of each task: from the library's registry, or from the built-in list while it cannot be asked. */
+/** The tasks that the server offers: those of the running library, or a built-in list until the library can be asked. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ServiceError } from '../../contract/errors.ts'
-import type { Credit, TaskSummary } from '../../contract/task.ts'
+import type { Credit, TaskList, TaskSummary } from '../../contract/task.ts'
 import type { Engine, TaskDefinition } from '../../engine/engine.ts'
 import { NATIVE_TASKS } from '../../scorers/native-scorers.ts'
 import type { Ladders } from './ladders.ts'
@@ -15,31 +15,44 @@ interface BuiltInTask {
 const BUILT_IN_TASKS = JSON.parse(readFileSync(join(import.meta.dirname, 'tasks.json'), 'utf8')) as Record<
   string,
   BuiltInTask
-> // test/tasks holds it to the registry
+> // test/features/tasks compares it with the library's registry
 
 export const TASK_NAMES = Object.keys(BUILT_IN_TASKS)
 
-export class TaskCatalog {
-  readonly #engine: Engine
-  readonly #tasks: ReadonlyMap<string, TaskSummary>
+/** The library does not say how finely a task scores; this one promises nothing. */
+const DEFAULT_CREDIT: Credit = 'continuous'
 
-  constructor(engine: Engine, ladders: Ladders) {
+export class TaskCatalog {
+  readonly #engine: Pick<Engine, 'health' | 'tasks'>
+  readonly #ladders: Ladders
+  #registry: Record<string, TaskDefinition> | undefined
+  #tasks: ReadonlyMap<string, TaskSummary>
+
+  constructor(engine: Pick<Engine, 'health' | 'tasks'>, ladders: Ladders) {
     this.#engine = engine
-    this.#tasks = new Map(
-      Object.entries(BUILT_IN_TASKS).map(([name, { category, credit }]) => {
-        const rungs = ladders.rungs(name).length
-        const scorer = NATIVE_TASKS.has(name) ? 'native' : 'library'
-        return [name, { name, category, credit, scorer, adjustable: rungs > 1, rungs }]
-      }),
-    )
+    this.#ladders = ladders
+    this.#tasks = this.#summarizeTasks(BUILT_IN_TASKS)
+  }
+
+  /**
+   * Replaces the built-in list by the registry of the library, once and for all: tasks that the library lacks go, tasks
+   * that only the library has come, with the library's category and defaults and without a ladder. Does nothing while the
+   * library cannot be asked.
+   */
+  async loadRegistry(): Promise<void> {
+    if (this.#registry || !this.#engine.health().ok) return
+    const registry = await this.#engine.tasks().catch(() => undefined) // the next call tries again
+    if (!registry) return
+    this.#registry = registry
+    this.#tasks = this.#summarizeTasks(registry)
   }
 
   /** Throws `unknown_task`. */
   require(name: string): TaskSummary {
-    const known = this.#tasks.get(name)
-    if (!known)
+    const task = this.#tasks.get(name)
+    if (!task)
       throw new ServiceError('unknown_task', `There is no task named ${JSON.stringify(name)}; GET /tasks lists them`)
-    return known
+    return task
   }
 
   /** Throws `unknown_task` unless this is a task or `category:NAME`. */
@@ -50,24 +63,35 @@ export class TaskCatalog {
       throw new ServiceError('unknown_task', `There is no category named ${JSON.stringify(category)}`)
   }
 
-  /** All tasks, or those of a category, or whose name or category has `query` in it. */
+  /** All tasks, or those of a category, or those whose name or category contains `query`. */
   list(category?: string, query?: string): TaskSummary[] {
-    const wanted = query?.toLowerCase()
+    const text = query?.toLowerCase()
     return [...this.#tasks.values()].filter(
       (task) =>
         (category === undefined || task.category === category) &&
-        (wanted === undefined || task.name.includes(wanted) || task.category.includes(wanted)),
+        (text === undefined || task.name.includes(text) || task.category.includes(text)),
     )
   }
 
-  /** Whether the library's registry can be asked. */
-  get source(): 'registry' | 'fallback' {
-    return this.#engine.health().ok ? 'registry' : 'fallback'
+  /** `registry` if the list came from the library and the library is running. */
+  get source(): TaskList['source'] {
+    return this.#registry && this.#engine.health().ok ? 'registry' : 'fallback'
   }
 
-  /** What the library says of a task; undefined while it cannot be asked. */
-  async getTaskInfo(name: string): Promise<TaskDefinition | undefined> {
-    if (!this.#engine.health().ok) return undefined
-    return (await this.#engine.tasks())[name]
+  /** What the library says about a task; undefined while it cannot be asked. */
+  async getDefinition(name: string): Promise<TaskDefinition | undefined> {
+    await this.loadRegistry()
+    return this.#engine.health().ok ? this.#registry?.[name] : undefined
+  }
+
+  #summarizeTasks(tasks: Record<string, { category: string }>): ReadonlyMap<string, TaskSummary> {
+    return new Map(
+      Object.entries(tasks).map(([name, { category }]) => {
+        const credit = BUILT_IN_TASKS[name]?.credit ?? DEFAULT_CREDIT
+        const scorer = NATIVE_TASKS.has(name) ? 'native' : 'library'
+        const rungs = this.#ladders.rungs(name).length
+        return [name, { name, category, credit, scorer, adjustable: rungs > 1, rungs }]
+      }),
+    )
   }
 }

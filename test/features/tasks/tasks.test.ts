@@ -15,3 +15,10 @@ it('the built-in list is the registry’s', async () => {
   for (const [task, { category }] of Object.entries(registry))
     expect([task, builtIn[task].category]).toEqual([task, category])
 })
+
+it('GET /tasks lists what the running library registers, and says so', async () => {
+  const { body } = await world.call('GET', '/tasks')
+  const registry = await world.service.engine.tasks()
+  expect(body).toMatchObject({ source: 'registry', total: Object.keys(registry).length })
+  for (const { name, category } of body.tasks) expect([name, category]).toEqual([name, registry[name]?.category])
+})
