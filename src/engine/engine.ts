@@ -42,11 +42,11 @@ export interface Engine {
   /** Settles once the engine is up, or has failed to come up for the first time. */
   waitUntilStarted(): Promise<void>
   health(): EngineHealth
-  /** What stands between a host and the machine; empty where nothing is known yet. */
+  /** What stands between a worker and the machine; empty where nothing is known yet. */
   sandboxLayers(): SandboxLayers
   /** Throws `engine_unavailable` unless the engine is up. */
   assertReady(): void
-  /** Hosts alive, hosts killed so far, and hosts that ended in the middle of work by what ended them; by kind. */
+  /** Live workers, workers killed so far, and workers that exited during work, by cause; per kind. */
   pythonWorkers(): Record<
     'items' | 'score',
     { alive: number; kills: number; ends: Record<PythonWorkerExitCause, number> }

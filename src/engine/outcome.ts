@@ -12,14 +12,14 @@ export type EngineOutcome =
 
 export type EngineLossReason = 'timeout' | 'crashed' | 'out_of_memory' | 'unavailable'
 
-/** Parses a worker's message for one unit of work, as host.py writes it. */
+/** Parses a worker's message for one unit of work, as worker.py writes it. */
 export function parseOutcome(message: Record<string, unknown>): EngineOutcome {
-  if ('fault' in message) {
-    const { fault, detail, path } = message
-    return { kind: 'fault', code: String(fault), detail: String(detail), path: typeof path === 'string' ? path : null }
+  if ('error' in message) {
+    const { error, detail, path } = message
+    return { kind: 'fault', code: String(error), detail: String(detail), path: typeof path === 'string' ? path : null }
   }
   if ('raised' in message) return { kind: 'raised', detail: String(message.raised) }
-  if ('memory' in message)
+  if ('out_of_memory' in message)
     return { kind: 'lost', reason: 'out_of_memory', detail: 'the worker reached its memory limit' }
   return { kind: 'value', value: message.value }
 }

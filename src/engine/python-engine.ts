@@ -1,4 +1,4 @@
-/** The engine on the real library: one zygote, a pool of hosts that make items and another that scores answers. */
+/** The engine on the real library: one zygote, a pool of Python workers that make items and another that scores answers. */
 import { ServiceError } from '../contract/errors.ts'
 import type { Config } from '../contract/recipe.ts'
 import type { DatasetEntry } from '../scorers/scorer.ts'
@@ -17,12 +17,12 @@ export interface PythonEngineOptions {
   scoreDeadlineMs: number
   makeDeadlineMs: number
   onHealth?: (health: EngineHealth) => void
-  /** The first host of a kind is up, or hosts of that kind are walled in another way than before. */
+  /** The first worker of a kind is up, or Python workers of that kind are walled in another way than before. */
   onSandboxLayers?: (kind: PythonWorkerKind, layers: SandboxLayers) => void
 }
 
 const QUERY_DEADLINE_MS = 10_000
-/** Items that one host makes in a row before another may help. */
+/** Items that one worker makes in a row before another may help. */
 const ITEM_CHUNK_SIZE = 16
 const MAX_CACHED_CONFIGS = 10_000
 
@@ -81,7 +81,7 @@ export class PythonEngine implements Engine {
         { request: { op: 'tasks' }, task: '', deadlineMs: QUERY_DEADLINE_MS },
         [null],
       )
-      const { tasks } = unwrapOutcome(outcome) as { tasks: Record<string, TaskDefinition> } // as host.py describes them
+      const { tasks } = unwrapOutcome(outcome) as { tasks: Record<string, TaskDefinition> } // as worker.py describes them
       this.#tasks = tasks
     }
     return this.#tasks

@@ -1,22 +1,22 @@
-/** The hosts of one kind and the batches that wait for them. */
+/** The Python workers of one kind and the batches that wait for them. */
 import type { Socket } from 'node:net'
 import type { PythonWorkerExitCause } from './engine.ts'
 import type { EngineOutcome } from './outcome.ts'
 import { PythonWorker, type PythonWorkerRequest } from './python-worker.ts'
 import type { PythonWorkerKind, Zygote } from './zygote.ts'
 
-/** A host that is busy for longer leaves the pool's count, and a fork takes its place. */
+/** A worker that is busy for longer leaves the pool's count, and a fork takes its place. */
 const SLOW_WORKER_THRESHOLD_MS = 30
-/** The bound of that: hosts for each one that was asked for. Half of them is more than two hanging answers for each core. */
+/** The bound of that: Python workers for each one that was asked for. Half of them is more than two hanging answers for each core. */
 const MAX_GROWTH_FACTOR = 8
 const MAX_QUEUED_UNITS = 50_000
 const IDLE_RETIREMENT_MS = 5_000
-/** What ended a host as it began (no memory, no room on the disk) would end the next one at once. */
+/** What ended a worker as it began (no memory, no room on the disk) would end the next one at once. */
 const FORK_RETRY_DELAY_MS = 1_000
 
 /**
- * A batch goes to an idle host at once, else it waits in line. A batch of a task that already has half of all possible
- * hosts at work lets others pass. A stuck host is killed; its other units go to the head of the line.
+ * A batch goes to an idle worker at once, else it waits in line. A batch of a task that already has half of all possible
+ * Python workers at work lets others pass. A stuck worker is killed; its other units go to the head of the line.
  */
 export class PythonWorkerPool {
   readonly #kind: PythonWorkerKind
@@ -56,7 +56,7 @@ export class PythonWorkerPool {
     return Promise.all(outcomes)
   }
 
-  /** Forks the pool's hosts; called when the zygote is ready. */
+  /** Forks the pool's Python workers; called when the zygote is ready. */
   forkAll(): void {
     this.#pendingForks = 0
     for (let k = this.#workers.size; k < this.#size; k++) this.#fork()
@@ -64,7 +64,7 @@ export class PythonWorkerPool {
 
   addWorker(pid: number, socket: Socket): void {
     this.#pendingForks = Math.max(0, this.#pendingForks - 1)
-    const host = new PythonWorker(pid, socket, {
+    const worker = new PythonWorker(pid, socket, {
       onIdle: (free) => this.#handleIdle(free),
       onDeadlineExceeded: (stuck) => {
         this.kills++
@@ -72,11 +72,11 @@ export class PythonWorkerPool {
       },
       onExit: (gone, rest) => this.#handleExit(gone, rest),
     })
-    this.#workers.add(host)
-    this.#handleIdle(host)
+    this.#workers.add(worker)
+    this.#handleIdle(worker)
   }
 
-  /** A fork came to nothing: another takes its place after a pause. Where there is no host, nobody waits that long. */
+  /** A fork came to nothing: another takes its place after a pause. Where there is no worker, nobody waits that long. */
   handleForkFailure(reason: string): void {
     if (this.#workers.size === 0) this.failQueued(reason)
     setTimeout(() => {
@@ -118,11 +118,11 @@ export class PythonWorkerPool {
 
   #isBelowTaskLimit(task: string): boolean {
     let running = 0
-    for (const host of this.#workers) if (host.task === task) running++
+    for (const worker of this.#workers) if (worker.task === task) running++
     return running < Math.max(1, (this.#size * MAX_GROWTH_FACTOR) / 2)
   }
 
-  /** While something waits: slow hosts are made up for by forks. */
+  /** While something waits: slow Python workers are made up for by forks. */
   #growIfSlow(): void {
     if (this.#queue.length === 0) {
       clearInterval(this.#growthTimer)
@@ -131,9 +131,9 @@ export class PythonWorkerPool {
     }
     const now = performance.now()
     const slow = [...this.#workers].filter(
-      (host) => host.task !== undefined && now - host.busySince > SLOW_WORKER_THRESHOLD_MS,
+      (worker) => worker.task !== undefined && now - worker.busySince > SLOW_WORKER_THRESHOLD_MS,
     ).length
-    // Who stands behind a slow host may be slow as well: they are all let through at once, not two by two.
+    // Who stands behind a slow worker may be slow as well: they are all let through at once, not two by two.
     const wanted = Math.min(this.#size + slow + Math.min(slow, 1) * this.#queue.length, this.#size * MAX_GROWTH_FACTOR)
     for (let k = this.#workers.size + this.#pendingForks; k < wanted; k++) this.#fork()
   }
@@ -145,24 +145,24 @@ export class PythonWorkerPool {
     zygote.fork(this.#kind)
   }
 
-  #handleIdle(host: PythonWorker): void {
-    this.#idleWorkers.push(host)
+  #handleIdle(worker: PythonWorker): void {
+    this.#idleWorkers.push(worker)
     this.#dispatch()
-    if (this.#workers.size > this.#size) setTimeout(() => this.#retireIfIdle(host), IDLE_RETIREMENT_MS).unref()
+    if (this.#workers.size > this.#size) setTimeout(() => this.#retireIfIdle(worker), IDLE_RETIREMENT_MS).unref()
   }
 
-  #retireIfIdle(host: PythonWorker): void {
-    const at = this.#idleWorkers.indexOf(host)
+  #retireIfIdle(worker: PythonWorker): void {
+    const at = this.#idleWorkers.indexOf(worker)
     if (at < 0 || this.#workers.size <= this.#size) return
     this.#idleWorkers.splice(at, 1)
-    host.retire()
+    worker.retire()
   }
 
-  #handleExit(host: PythonWorker, rest: PythonWorkerRequest | undefined): void {
-    this.#workers.delete(host)
-    const cause = this.#zygote() ? host.exitCause : 'engine_ended'
+  #handleExit(worker: PythonWorker, rest: PythonWorkerRequest | undefined): void {
+    this.#workers.delete(worker)
+    const cause = this.#zygote() ? worker.exitCause : 'engine_ended'
     if (cause) this.exits[cause]++
-    const at = this.#idleWorkers.indexOf(host)
+    const at = this.#idleWorkers.indexOf(worker)
     if (at >= 0) this.#idleWorkers.splice(at, 1)
     if (rest) {
       this.#queue.unshift(rest)

@@ -1,10 +1,10 @@
-/** One Python host as the server sees it: it is given a batch, answers unit by unit, and is watched while it works. */
+/** One Python worker as the server sees it: it is given a batch, answers unit by unit, and is watched while it works. */
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { createFrameDecoder, encodeFrame } from './frames.ts'
 import { type EngineOutcome, parseOutcome } from './outcome.ts'
 
-/** What a host may take to build a dataset before it begins with the first unit. */
+/** What a worker may take to build a dataset before it begins with the first unit. */
 const PREPARE_DEADLINE_MS = 10_000
 
 const SLOW_UNIT_THRESHOLD_MS = 50
@@ -12,24 +12,24 @@ const SLOW_UNIT_THRESHOLD_MS = 50
 /** On a machine with too much to do a unit may take so many times its deadline before it is given up. */
 const MAX_DEADLINE_EXTENSION_FACTOR = 8
 
-/** Units of one request that a host works through in order. */
+/** Units of one request that a worker works through in order. */
 export interface PythonWorkerRequest {
   /** Everything of the request but its units. */
   request: Record<string, unknown>
-  /** Whose work it is: a task may not take all hosts. */
+  /** Whose work it is: a task may not take all Python workers. */
   task: string
-  /** What one unit may take, counted from when the host begins it. */
+  /** What one unit may take, counted from when the worker begins it. */
   deadlineMs: number
   units: { unit: unknown; settle: (outcome: EngineOutcome) => void }[]
 }
 
 interface PythonWorkerEvents {
-  /** All units are settled; the host is free. */
-  onIdle(host: PythonWorker): void
-  /** The unit in hand is past its deadline: kill this host. */
-  onDeadlineExceeded(host: PythonWorker): void
-  /** The host has ended; `rest` is what it had not begun. */
-  onExit(host: PythonWorker, rest: PythonWorkerRequest | undefined): void
+  /** All units are settled; the worker is free. */
+  onIdle(worker: PythonWorker): void
+  /** The unit in hand is past its deadline: kill this worker. */
+  onDeadlineExceeded(worker: PythonWorker): void
+  /** The worker has ended; `rest` is what it had not begun. */
+  onExit(worker: PythonWorker, rest: PythonWorkerRequest | undefined): void
 }
 
 /** idle → busy (one unit after another) → idle …, or gone. What was in hand when it went loses its verdict, no other. */
@@ -53,7 +53,7 @@ export class PythonWorker {
     socket.on(
       'data',
       createFrameDecoder((message) => this.#handleMessage(message as Record<string, unknown>)),
-    ) // host.py writes objects
+    ) // worker.py writes objects
     socket.once('close', () => this.#handleClose())
   }
 
@@ -79,7 +79,7 @@ export class PythonWorker {
     return this.#retired ? undefined : 'crashed'
   }
 
-  /** Lets an idle host end. */
+  /** Lets an idle worker end. */
   retire(): void {
     this.#retired = true
     this.#socket.end()
@@ -93,7 +93,7 @@ export class PythonWorker {
     )
   }
 
-  /** A host that had less of the processor than its deadline was held up by others, not by its unit: it gets the rest. */
+  /** A worker that had less of the processor than its deadline was held up by others, not by its unit: it gets the rest. */
   #onDeadlineExpired(deadlineMs: number, patienceMs: number): void {
     const missingMs = deadlineMs - (getCpuTimeMs(this.pid) - this.#cpuBaselineMs)
     if (missingMs > 0 && patienceMs > 0) {
@@ -108,7 +108,7 @@ export class PythonWorker {
   #handleMessage(message: Record<string, unknown>): void {
     const batch = this.#currentRequest
     if (!batch || this.#timedOut) return
-    if ('begun' in message) {
+    if ('started' in message) {
       this.#resetCpuBaselineIfSlow()
       this.#startDeadline(batch.deadlineMs)
       return
@@ -139,7 +139,7 @@ export class PythonWorker {
     batch?.units[this.#nextUnit]?.settle(
       this.#timedOut
         ? { kind: 'lost', reason: 'timeout', detail: `no result within ${batch.deadlineMs} ms` }
-        : { kind: 'lost', reason: 'crashed', detail: 'the host ended while it worked on this' },
+        : { kind: 'lost', reason: 'crashed', detail: 'the Python worker exited while it processed this' },
     )
     const units = batch?.units.slice(this.#nextUnit + 1) ?? []
     this.#events.onExit(this, batch && units.length > 0 ? { ...batch, units } : undefined)

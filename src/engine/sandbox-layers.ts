@@ -1,10 +1,10 @@
-/** The layers around the hosts: which stand and which the platform refuses. */
+/** The layers around the Python workers: which stand and which the platform refuses. */
 import type { PythonWorkerKind } from './zygote.ts'
 
 /** By name: null where the layer stands, else what refused it. */
 export type SandboxLayers = Record<string, string | null>
 
-/** What hosts have said of themselves; those of one kind all say the same. */
+/** What Python workers have said of themselves; those of one kind all say the same. */
 export class SandboxLayerRegistry {
   readonly #byKind = new Map<PythonWorkerKind, SandboxLayers>()
 
@@ -15,7 +15,7 @@ export class SandboxLayerRegistry {
     return JSON.stringify(before) !== JSON.stringify(layers)
   }
 
-  /** A layer stands if it stands around hosts of both kinds. Empty until the first host has come. */
+  /** A layer stands if it stands around Python workers of both kinds. Empty until the first worker has come. */
   getCombined(): SandboxLayers {
     const all: SandboxLayers = {}
     for (const layers of this.#byKind.values()) {

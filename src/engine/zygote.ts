@@ -1,4 +1,4 @@
-/** The warm Python process that forks hosts, and the socket on which they report. Started again when it ends. */
+/** The warm Python process that forks Python workers, and the socket on which they report. Started again when it ends. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -12,11 +12,11 @@ import type { SandboxLayers } from './sandbox-layers.ts'
 export type PythonWorkerKind = 'items' | 'score'
 
 interface ZygoteEvents {
-  /** A host has connected, behind these walls. */
+  /** A worker has connected, behind these walls. */
   onWorkerConnected(kind: PythonWorkerKind, pid: number, socket: Socket, layers: SandboxLayers): void
-  /** A host has ended before it connected. */
+  /** A worker has ended before it connected. */
   onForkFailed(kind: PythonWorkerKind, reason: string): void
-  /** The zygote is gone, and every host with it. */
+  /** The zygote is gone, and every worker with it. */
   onExit(reason: string): void
   onReady(version: string): void
 }
@@ -48,7 +48,7 @@ export class Zygote {
     this.#server = createServer((socket) => this.#handleConnection(socket))
     this.#server.on('error', (error) => events.onExit(error.message))
     this.#server.listen(this.#socketPath, () => {
-      chmodSync(this.#socketPath, 0o600) // hosts connect before they become another user
+      chmodSync(this.#socketPath, 0o600) // Python workers connect before they become another user
       this.#start()
     })
   }
@@ -64,13 +64,13 @@ export class Zygote {
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#restartTimer)
-    this.#child?.kill('SIGKILL') // its hosts die with it
+    this.#child?.kill('SIGKILL') // its Python workers die with it
     this.#server.close()
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 }) // while they still write
   }
 
   get #socketPath(): string {
-    return join(this.#folder, 'hosts.sock')
+    return join(this.#folder, 'workers.sock')
   }
 
   #start(): void {
@@ -111,7 +111,7 @@ export class Zygote {
     }
     if (exited === undefined || kind === undefined) return
     if (!this.#connectedPids.delete(exited))
-      this.#events.onForkFailed(kind, `a host ended as it began ${this.#lastStderrLine}`.trim())
+      this.#events.onForkFailed(kind, `a Python worker exited during startup ${this.#lastStderrLine}`.trim())
   }
 
   #handleExit(child: ChildProcess, reason: string): void {
@@ -131,7 +131,7 @@ export class Zygote {
     socket.on('error', () => {}) // its end is seen as 'close'
     const first = createFrameDecoder((message) => {
       socket.off('data', first)
-      const { kind, pid, layers } = message as { kind: PythonWorkerKind; pid: number; layers: SandboxLayers } // the first words of host.py
+      const { kind, pid, layers } = message as { kind: PythonWorkerKind; pid: number; layers: SandboxLayers } // the first words of worker.py
       this.#connectedPids.add(pid)
       this.#events.onWorkerConnected(kind, pid, socket, layers)
     })

@@ -130,7 +130,7 @@ it('says what is wrong when the library cannot be started', async () => {
   await engine.close()
 })
 
-it('reads literals and expressions without running them, behind walls each of which holds alone', {
+it('reads literals and expressions without running them, behind sandbox layers that each hold on their own', {
   timeout: 60_000,
 }, () => {
   const output = execFileSync(

@@ -1,4 +1,4 @@
-"""The fields of a task's config: their JSON Schema, and the way from JSON to what the library's dataclass wants."""
+"""The fields of a task's config: their JSON Schemas, and the conversion from JSON to the types of the library's dataclass."""
 
 import dataclasses
 import datetime
@@ -6,14 +6,14 @@ import enum
 import types
 import typing
 
-from errors import Fault
+from errors import EngineError
 
-# A path that the library reads from disk, and what the recipe itself carries.
-HIDDEN = {"seed", "data_file", "size"}
-# Where items depend on `size` or are bounded by it, it is part of the recipe.
-SIZED = {"acre", "word_ladder", "gsm_symbolic", "list_functions"}
-MAX_LIST = 4096
-MAX_TEXT = 4096
+# A path that the library reads from disk, and fields that the recipe itself has.
+HIDDEN_FIELDS = {"seed", "data_file", "size"}
+# `size` is part of the recipe where items depend on it or are limited by it.
+SIZE_DEPENDENT_TASKS = {"acre", "word_ladder", "gsm_symbolic", "list_functions"}
+MAX_LIST_LENGTH = 4096
+MAX_TEXT_CHARS = 4096
 MAX_NUMBER = 2**63
 
 
@@ -24,27 +24,27 @@ class Field:
     default: object
 
 
-def of(task, config_cls):
-    """Every field that a client may set."""
+def list_fields(task, config_cls):
+    """The fields that a client may set."""
     hints = typing.get_type_hints(config_cls)
     defaults = config_cls()
     return {
-        f.name: Field(f.name, _honest(hints[f.name], getattr(defaults, f.name)), getattr(defaults, f.name))
+        f.name: Field(f.name, _correct_hint(hints[f.name], getattr(defaults, f.name)), getattr(defaults, f.name))
         for f in dataclasses.fields(config_cls)
-        if f.name not in HIDDEN or (f.name == "size" and task in SIZED)
+        if f.name not in HIDDEN_FIELDS or (f.name == "size" and task in SIZE_DEPENDENT_TASKS)
     }
 
 
-def _honest(hint, default):
-    """rearc says `int` of a field whose default is 0.2."""
+def _correct_hint(hint, default):
+    """rearc declares a field as `int` whose default is 0.2."""
     return float if hint is int and isinstance(default, float) else hint
 
 
-def schema(hint, default):
-    """JSON Schema of a type hint; a bare `tuple` says nothing of its elements, so the default speaks for it."""
+def json_schema(hint, default):
+    """JSON Schema of a type hint. A bare `tuple` does not name its elements' type; then the default decides."""
     hint, nullable = _unwrap(hint)
     if nullable:
-        return {"anyOf": [schema(hint, default), {"type": "null"}]}
+        return {"anyOf": [json_schema(hint, default), {"type": "null"}]}
     if typing.get_origin(hint) is typing.Literal:
         return {"type": "string", "enum": list(typing.get_args(hint))}
     if hint is bool:
@@ -62,55 +62,55 @@ def schema(hint, default):
         return {
             "type": "object",
             "additionalProperties": False,
-            "properties": {n: schema(t, getattr(whole, n)) | {"default": to_json(getattr(whole, n))} for n, t in inner.items()},
+            "properties": {n: json_schema(t, getattr(whole, n)) | {"default": to_json(getattr(whole, n))} for n, t in inner.items()},
         }
     element = _element(hint, default)
     if element is not None:
-        return {"type": "array", "items": schema(element, None)}
+        return {"type": "array", "items": json_schema(element, None)}
     return {"type": "string"}
 
 
 def coerce(hint, default, value, path):
-    """`value` as the library's dataclass wants it; Fault names the field that is not of its type."""
+    """Converts `value` to the type of the dataclass field. Raises EngineError that names the field."""
     hint, nullable = _unwrap(hint)
     if value is None and nullable:
         return None
     if typing.get_origin(hint) is typing.Literal:
-        return _choice(value, {a: a for a in typing.get_args(hint)}, path)
+        return _require_choice(value, {a: a for a in typing.get_args(hint)}, path)
     if hint is bool:
-        return _check(value, isinstance(value, bool), "true or false", path)
+        return _require(value, isinstance(value, bool), "true or false", path)
     if hint is int:
         whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-        _check(value, whole and not isinstance(value, bool) and abs(value) < MAX_NUMBER, "an integer", path)
+        _require(value, whole and not isinstance(value, bool) and abs(value) < MAX_NUMBER, "an integer", path)
         return int(value)
     if hint is float:
-        _check(value, isinstance(value, (int, float)) and not isinstance(value, bool), "a number", path)
+        _require(value, isinstance(value, (int, float)) and not isinstance(value, bool), "a number", path)
         return float(value)
     if hint in (datetime.date, datetime.time):
         try:
             return hint.fromisoformat(value)
         except (TypeError, ValueError):
-            raise Fault("invalid_config", f"{path}: expected an ISO 8601 {hint.__name__}", path) from None
+            raise EngineError("invalid_config", f"{path}: expected an ISO 8601 {hint.__name__}", path) from None
     if isinstance(hint, type) and issubclass(hint, enum.Enum):
-        return _choice(value, {e.value: e for e in hint}, path)
+        return _require_choice(value, {e.value: e for e in hint}, path)
     if dataclasses.is_dataclass(hint):
-        _check(value, isinstance(value, dict), "an object", path)
+        _require(value, isinstance(value, dict), "an object", path)
         inner, whole = typing.get_type_hints(hint), hint()
         for name in value:
             if name not in inner:
-                raise Fault("invalid_config", f"{path}.{name}: unknown field; known are {', '.join(inner)}", f"{path}.{name}")
+                raise EngineError("invalid_config", f"{path}.{name}: unknown field; known are {', '.join(inner)}", f"{path}.{name}")
         return hint(**{n: coerce(inner[n], getattr(whole, n), v, f"{path}.{n}") for n, v in value.items()})
     element = _element(hint, default)
     if element is None:
-        return _check(value, isinstance(value, str) and len(value) <= MAX_TEXT, "a text", path)
-    _check(value, isinstance(value, list) and len(value) <= MAX_LIST, "a list", path)
+        return _require(value, isinstance(value, str) and len(value) <= MAX_TEXT_CHARS, "a string", path)
+    _require(value, isinstance(value, list) and len(value) <= MAX_LIST_LENGTH, "a list", path)
     items = [coerce(element, None, v, f"{path}[{k}]") for k, v in enumerate(value)]
     as_tuple = isinstance(default, tuple) if default is not None else _origin(hint) is tuple
     return tuple(items) if as_tuple else items
 
 
 def to_json(value):
-    """A config value as plain JSON: tuples as lists, enums as their values, whole floats as integers."""
+    """A config value as plain JSON: tuples as lists, enums as their values, integral floats as integers."""
     if isinstance(value, enum.Enum):
         return value.value
     if isinstance(value, (list, tuple)):
@@ -141,7 +141,7 @@ def _origin(hint):
 
 
 def _element(hint, default):
-    """The type of a list's elements, or None if the field is no list."""
+    """The type of a list's elements, or None if the field is not a list."""
     if isinstance(default, str):
         return None
     arguments = [a for a in typing.get_args(hint) if a is not ...]
@@ -154,13 +154,13 @@ def _element(hint, default):
     return None
 
 
-def _check(value, holds, wanted, path):
-    if not holds:
-        raise Fault("invalid_config", f"{path}: expected {wanted}", path)
+def _require(value, condition, expected, path):
+    if not condition:
+        raise EngineError("invalid_config", f"{path}: expected {expected}", path)
     return value
 
 
-def _choice(value, choices, path):
+def _require_choice(value, choices, path):
     if not isinstance(value, str) or value not in choices:
-        raise Fault("invalid_config", f"{path}: expected one of {', '.join(map(str, choices))}", path)
+        raise EngineError("invalid_config", f"{path}: expected one of {', '.join(map(str, choices))}", path)
     return choices[value]

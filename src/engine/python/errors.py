@@ -1,10 +1,10 @@
-"""What a host can refuse: a code of the server's error table, a sentence, and the field at fault where one is known."""
+"""The error with which a worker refuses a request: an error code of the API, a sentence, and the field at fault where it is known."""
 
 
-class Fault(Exception):
+class EngineError(Exception):
     def __init__(self, code, detail, path=None):
         super().__init__(detail)
         self.code, self.detail, self.path = code, detail, path
 
-    def message(self):
-        return {"fault": self.code, "detail": self.detail[:2000], "path": self.path}
+    def to_message(self):
+        return {"error": self.code, "detail": self.detail[:2000], "path": self.path}

@@ -1,19 +1,19 @@
-"""Frames on a stream: four bytes of length, big-endian, then one JSON document."""
+"""Frames on a stream: four bytes of length, big-endian, followed by one JSON document."""
 
 import json
 import struct
 
-LENGTH = struct.Struct(">I")
+LENGTH_PREFIX = struct.Struct(">I")
 
 
-def encode(message):
+def encode_frame(message):
     body = json.dumps(message, separators=(",", ":")).encode()
-    return LENGTH.pack(len(body)) + body
+    return LENGTH_PREFIX.pack(len(body)) + body
 
 
-def read(stream):
-    """The next message of a buffered binary stream, or None at its end."""
-    head = stream.read(LENGTH.size)
-    if len(head) < LENGTH.size:
+def read_frame(stream):
+    """Reads the next message from a buffered binary stream; None at its end."""
+    head = stream.read(LENGTH_PREFIX.size)
+    if len(head) < LENGTH_PREFIX.size:
         return None
-    return json.loads(stream.read(LENGTH.unpack(head)[0]))
+    return json.loads(stream.read(LENGTH_PREFIX.unpack(head)[0]))

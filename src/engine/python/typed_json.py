@@ -1,4 +1,4 @@
-"""JSON that keeps Python's types: what JSON cannot tell apart is an object with one key that begins with `$`.
+"""JSON that keeps Python's types: a value that JSON cannot express is an object with one key that begins with `$`.
 
     (1, 2)          {"$tuple": [1, 2]}          1.0, inf, nan   {"$float": "1.0"}
     2 ** 80         {"$int": "0x1000…"}         Fraction(1, 3)  {"$fraction": ["0x1", "0x3"]}
@@ -6,7 +6,7 @@
     Decimal("1.0")  {"$decimal": "1.0"}         date(…)         {"$date": "2022-01-01"}
     an object of any other class                {"$opaque": "its repr"}
 
-Floats that are not whole stand as JSON numbers: both sides read them as the same double.
+Other floats are plain JSON numbers: both sides parse them to the same double.
 """
 
 import datetime
@@ -16,31 +16,31 @@ from fractions import Fraction
 
 import numpy
 
-SAFE = 2**53
+MAX_SAFE_INTEGER = 2**53
 
 
-def encode(value):
+def encode_typed(value):
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, (numpy.generic, numpy.ndarray)):
-        return encode(value.tolist())
+        return encode_typed(value.tolist())
     if isinstance(value, int):
-        return int(value) if -SAFE < value < SAFE else {"$int": hex(value)}
+        return int(value) if -MAX_SAFE_INTEGER < value < MAX_SAFE_INTEGER else {"$int": hex(value)}
     if isinstance(value, float):
-        whole = value.is_integer() or value != value or value in (float("inf"), float("-inf"))
-        return {"$float": repr(value)} if whole else value
+        is_tagged = value.is_integer() or value != value or value in (float("inf"), float("-inf"))
+        return {"$float": repr(value)} if is_tagged else value
     if isinstance(value, list):
-        return [encode(v) for v in value]
+        return [encode_typed(v) for v in value]
     if isinstance(value, tuple):
-        return {"$tuple": [encode(v) for v in value]}
+        return {"$tuple": [encode_typed(v) for v in value]}
     if isinstance(value, dict):
         if all(isinstance(k, str) and not k.startswith("$") for k in value):
-            return {str.__str__(k): encode(v) for k, v in value.items()}
-        return {"$dict": [[encode(k), encode(v)] for k, v in value.items()]}
+            return {str.__str__(k): encode_typed(v) for k, v in value.items()}
+        return {"$dict": [[encode_typed(k), encode_typed(v)] for k, v in value.items()]}
     if isinstance(value, (set, frozenset)):
-        return {"$set": [encode(v) for v in value]}
+        return {"$set": [encode_typed(v) for v in value]}
     if isinstance(value, Fraction):
         return {"$fraction": [hex(value.numerator), hex(value.denominator)]}
     if isinstance(value, Decimal):
@@ -50,29 +50,29 @@ def encode(value):
     if isinstance(value, datetime.date):
         return {"$date": value.isoformat()}
     if isinstance(value, Enum):
-        return encode(value.value)
+        return encode_typed(value.value)
     return {"$opaque": repr(value)[:1000]}
 
 
-def decode(value):
+def decode_typed(value):
     if isinstance(value, list):
-        return [decode(v) for v in value]
+        return [decode_typed(v) for v in value]
     if not isinstance(value, dict):
         return value
     if len(value) == 1:
-        (mark, inner), = value.items()
-        if mark in MARKS:
-            return MARKS[mark](inner)
-    return {k: decode(v) for k, v in value.items()}
+        (tag, inner), = value.items()
+        if tag in TAG_DECODERS:
+            return TAG_DECODERS[tag](inner)
+    return {k: decode_typed(v) for k, v in value.items()}
 
 
-MARKS = {
-    "$tuple": lambda v: tuple(decode(x) for x in v),
+TAG_DECODERS = {
+    "$tuple": lambda v: tuple(decode_typed(x) for x in v),
     "$float": float,
     "$int": lambda v: int(v, 16),
     "$fraction": lambda v: Fraction(int(v[0], 16), int(v[1], 16)),
-    "$dict": lambda v: {decode(k): decode(x) for k, x in v},
-    "$set": lambda v: {decode(x) for x in v},
+    "$dict": lambda v: {decode_typed(k): decode_typed(x) for k, x in v},
+    "$set": lambda v: {decode_typed(x) for x in v},
     "$decimal": Decimal,
     "$datetime": datetime.datetime.fromisoformat,
     "$date": datetime.date.fromisoformat,

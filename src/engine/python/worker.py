@@ -1,12 +1,13 @@
-"""One host: a forked process that answers one request at a time, a message for each unit of it as soon as it is done.
+"""A Python worker: a forked process that serves one request at a time and sends a message for each unit as soon as it is done.
 
-    {"op": "tasks"}                                            {"k": 0, "value": {version, tasks}}
-    {"op": "config", "task", "units": [config]}                {"k": 0, "value": canonical config}
-    {"op": "items", "task", "config", "units": [[seed, i]]}    {"k": 0, "value": {question, entry}}
-    {"op": "score", "task", "config", "seed", "entry", "units": [answer]}   {"k": 0, "value": score}
+    {"op": "tasks"}                                            {"value": {version, tasks}}
+    {"op": "config", "task", "units": [config]}                {"value": canonical config}
+    {"op": "items", "task", "config", "units": [[seed, i]]}    {"value": {question, entry}}
+    {"op": "score", "task", "config", "seed", "entry", "units": [answer]}   {"value": score}
 
-A request has "deadline_ms" beside it. First comes {"begun": true}: the dataset stands, and from now on each unit has its deadline.
-Instead of a value: {"fault", "detail", "path"} (refused), {"raised": text} (a scorer raised on an answer), {"memory": true}.
+Each request also has "deadline_ms", the time limit of one unit. The first message is {"started": true}: the dataset is ready and
+the clock of the first unit starts. Instead of a value a unit can give {"error": code, "detail", "path"} (the request is refused),
+{"raised": text} (the scorer raised an exception on this answer) or {"out_of_memory": true}.
 """
 
 import gc
@@ -14,106 +15,104 @@ import math
 import os
 import socket
 
-import config_bounds as bounds
-import config_fields as fields
-import frames
+import config_bounds
+import config_fields
 import library
-from sandbox import rlimits as limits
-import typed_json as typed
-from sandbox import layers as walls
-from errors import Fault
+from errors import EngineError
+from frames import encode_frame, read_frame
+from sandbox import layers, rlimits
+from typed_json import decode_typed, encode_typed
 
-BEGUN = frames.encode({"begun": True})
+STARTED_FRAME = encode_frame({"started": True})
+# For creating a dataset, before the first unit.
+PREPARE_DEADLINE_S = 10
 
 
-PREPARE_S = 10
-
-
-def run(path, kind, folder, network):
+def serve(socket_path, kind, workspace, network):
     connection = socket.socket(socket.AF_UNIX)
-    connection.connect(path)
-    layers = walls.around_host(kind, folder, network)
+    connection.connect(socket_path)
+    sandbox_layers = layers.enter_sandbox(kind, workspace, network)
     gc.enable()
     stream = connection.makefile("rb", buffering=1 << 16)
-    connection.sendall(frames.encode({"pid": os.getpid(), "kind": kind, "layers": layers}))
-    while (request := frames.read(stream)) is not None:
-        limits.processor(PREPARE_S)
-        answer = _prepared(request, folder)
-        connection.sendall(BEGUN)
-        for k, unit in enumerate(request.get("units", [None])):
-            limits.processor(request["deadline_ms"] / 1000)
-            connection.sendall(frames.encode({"k": k, **_outcome(answer, unit)}))
+    connection.sendall(encode_frame({"pid": os.getpid(), "kind": kind, "layers": sandbox_layers}))
+    while (request := read_frame(stream)) is not None:
+        rlimits.limit_cpu_time(PREPARE_DEADLINE_S)
+        process_unit = _prepare(request, workspace)
+        connection.sendall(STARTED_FRAME)
+        for unit in request.get("units", [None]):
+            rlimits.limit_cpu_time(request["deadline_ms"] / 1000)
+            connection.sendall(encode_frame(_compute_outcome(process_unit, unit)))
 
 
-def _prepared(request, folder):
-    """The function of one unit. If it cannot be had, every unit has that outcome."""
+def _prepare(request, workspace):
+    """Returns the function that processes one unit. If preparing fails, every unit fails the same way."""
     try:
-        return WORK[request["op"]](request, folder)
-    except (Fault, MemoryError) as failure:
-        reason = failure  # the name in an except clause ends with it
+        return OPERATIONS[request["op"]](request, workspace)
+    except (EngineError, MemoryError) as failure:
+        reason = failure  # Python deletes the name of an except clause at its end
 
-        def refuse(_unit):
+        def fail(_unit):
             raise reason
 
-        return refuse
+        return fail
 
 
-def _outcome(answer, unit):
+def _compute_outcome(process_unit, unit):
     try:
-        return {"value": answer(unit)}
-    except Fault as fault:
-        return fault.message()
+        return {"value": process_unit(unit)}
+    except EngineError as error:
+        return error.to_message()
     except MemoryError:
-        return {"memory": True}
+        return {"out_of_memory": True}
     except Exception as error:
         return {"raised": f"{type(error).__name__}: {error}"[:500]}
 
 
-def _tasks(_request, _folder):
-    return lambda _: {"version": library.VERSION, "tasks": {name: _described(name) for name in library.TASKS}}
+def _list_tasks(_request, _workspace):
+    return lambda _: {"version": library.VERSION, "tasks": {name: _describe_task(name) for name in library.TASKS}}
 
 
-def _described(task):
+def _describe_task(task):
     dataset_cls, config_cls = library.DATASETS[task]
-    limits_of = bounds.of(config_cls)
+    bounds_by_field = config_bounds.read_bounds(config_cls)
     properties = {}
-    for name, field in library.config_fields(task).items():
-        own, bound = fields.schema(field.hint, field.default), dict(limits_of.get(name, {}))
-        if "items" in bound and own.get("type") == "array":
-            own["items"] |= bound.pop("items")
-        bound.pop("items", None)
-        properties[name] = own | bound | {"default": fields.to_json(field.default)}
+    for name, field in library.get_config_fields(task).items():
+        schema, bounds = config_fields.json_schema(field.hint, field.default), dict(bounds_by_field.get(name, {}))
+        if "items" in bounds and schema.get("type") == "array":
+            schema["items"] |= bounds.pop("items")
+        bounds.pop("items", None)
+        properties[name] = schema | bounds | {"default": config_fields.to_json(field.default)}
     return {
         "category": dataset_cls.__module__.split(".")[1],
         "config_schema": {"type": "object", "additionalProperties": False, "properties": properties},
     }
 
 
-def _config(request, _folder):
-    return lambda config: library.canonical(request["task"], config)
+def _canonicalize(request, _workspace):
+    return lambda config: library.canonicalize(request["task"], config)
 
 
-def _items(request, folder):
-    library.instance(request["task"], request["config"], request["units"][0][0])
+def _make_items(request, workspace):
+    library.get_dataset(request["task"], request["config"], request["units"][0][0])
 
     def make(unit):
-        folder.empty()
-        entry = library.make(request["task"], request["config"], *unit)
-        typed_entry = typed.encode({"answer": entry["answer"], "metadata": entry["metadata"]})
-        return folder.unnamed_in({"question": entry["question"], "entry": typed_entry})
+        workspace.clear()
+        entry = library.make_entry(request["task"], request["config"], *unit)
+        typed_entry = encode_typed({"answer": entry["answer"], "metadata": entry["metadata"]})
+        return workspace.normalize_paths({"question": entry["question"], "entry": typed_entry})
 
     return make
 
 
-def _score(request, _folder):
+def _score_answers(request, _workspace):
     task, config, seed = request["task"], request["config"], request["seed"]
-    entry = typed.decode(request["entry"])
-    library.instance(task, config, seed)
-    return lambda answer: _finite(library.score(task, config, seed, entry, answer))
+    entry = decode_typed(request["entry"])
+    library.get_dataset(task, config, seed)
+    return lambda answer: _finite_or_zero(library.score(task, config, seed, entry, answer))
 
 
-def _finite(score):
+def _finite_or_zero(score):
     return score if math.isfinite(score) else 0.0
 
 
-WORK = {"tasks": _tasks, "config": _config, "items": _items, "score": _score}
+OPERATIONS = {"tasks": _list_tasks, "config": _canonicalize, "items": _make_items, "score": _score_answers}

@@ -1,8 +1,8 @@
-"""The warm parent of all hosts: imports the library once, then forks a host whenever it is asked, in milliseconds.
+"""The warm parent of all Python workers: imports the library once and forks a worker within milliseconds when asked.
 
-Control frames on file descriptor 3. In: {"fork": kind}, {"kill": pid}. Out: {"ready": version}, {"exited": pid, "kind"}.
-When the control channel ends, so does the zygote, and every host with it. It alone keeps the rights of the server's user, to
-make hosts and to end them; no answer and no bundled program reaches it.
+Control frames travel over file descriptor 3. In: {"fork": kind}, {"kill": pid}. Out: {"ready": version}, {"exited": pid, "kind"}.
+When the control channel closes, the zygote exits and every worker with it. Only the zygote keeps the rights of the server's user,
+so that it can create and kill workers; no answer and no program bundled with the library ever reaches it.
 """
 
 import gc
@@ -12,72 +12,73 @@ import shutil
 import signal
 import sys
 
-from sandbox import layers as walls
-from sandbox.workspace import EmptyFolder, OwnFolders
+from frames import encode_frame, read_frame
+from sandbox import layers
+from sandbox.workspace import PrivateWorkspace, SharedEmptyWorkspace
 
-CONTROL = 3
-# The first hosts are forked at once; when nobody has asked for more, there is time to warm up.
-IDLE_S = 0.1
+CONTROL_FD = 3
+# The first workers are forked at once; once no request has come for this long, there is time to warm up.
+WARM_UP_DELAY_S = 0.1
 
 
 def main():
     socket_path = sys.argv[1]
-    folders = Folders(os.path.dirname(socket_path))
-    network = walls.around_zygote()
-    walls.adopt_orphans()
-    quiet = os.open(os.devnull, os.O_RDWR)
-    os.dup2(quiet, 0)
-    os.dup2(quiet, 1)  # the library prints
-    import frames
+    workspaces = WorkspaceManager(os.path.dirname(socket_path))
+    network = layers.isolate_network()
+    layers.become_subreaper()
+    null_device = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null_device, 0)
+    os.dup2(null_device, 1)  # the library prints
     import library  # the warm part: 0.6 s
 
     gc.collect()
     gc.freeze()
-    wake, woken = os.pipe()
-    os.set_blocking(woken, False)
+    wakeup_read, wakeup_write = os.pipe()
+    os.set_blocking(wakeup_write, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
-    control = os.fdopen(CONTROL, "r+b", buffering=0)
-    say = lambda message: control.write(frames.encode(message))  # noqa: E731
-    say({"ready": library.VERSION})
-    hosts, warm = {}, False  # pid to kind
+    signal.set_wakeup_fd(wakeup_write, warn_on_full_buffer=False)
+    control = os.fdopen(CONTROL_FD, "r+b", buffering=0)
+    send = lambda message: control.write(encode_frame(message))  # noqa: E731
+    send({"ready": library.VERSION})
+    workers, is_warm = {}, False  # workers: pid to kind
     while True:
-        readable, _, _ = select.select([control, wake], [], [], None if warm or not hosts else IDLE_S)
+        timeout = None if is_warm or not workers else WARM_UP_DELAY_S
+        readable, _, _ = select.select([control, wakeup_read], [], [], timeout)
         if not readable:
-            _warm(library)
-            warm = True
-        if wake in readable:
-            os.read(wake, 4096)
-            for pid in _ended():
-                if pid not in hosts:
+            _warm_up(library)
+            is_warm = True
+        if wakeup_read in readable:
+            os.read(wakeup_read, 4096)
+            for pid in _reap_children():
+                if pid not in workers:
                     continue
-                kind = hosts.pop(pid)
-                folders.remove(pid)
-                _end_orphans(hosts)
-                say({"exited": pid, "kind": kind})
+                kind = workers.pop(pid)
+                workspaces.remove(pid)
+                _kill_orphans(workers)
+                send({"exited": pid, "kind": kind})
         if control in readable:
-            message = frames.read(control)
+            message = read_frame(control)
             if message is None:
                 break
             if "fork" in message:
                 kind = message["fork"]
-                hosts[_fork(socket_path, kind, folders, network)] = kind
-            elif message["kill"] in hosts:
+                workers[_fork(socket_path, kind, workspaces, network)] = kind
+            elif message["kill"] in workers:
                 os.kill(message["kill"], signal.SIGKILL)
-    for pid in hosts:
+    for pid in workers:
         os.kill(pid, signal.SIGKILL)
 
 
-def _warm(library):
+def _warm_up(library):
     try:
-        library.warm()
+        library.warm_caches()
     except Exception as error:
-        print(f"zygote: not warm, {type(error).__name__}: {error}", file=sys.stderr)
+        print(f"zygote: warm-up failed, {type(error).__name__}: {error}", file=sys.stderr)
     gc.collect()
     gc.freeze()
 
 
-def _fork(socket_path, kind, folders, network):
+def _fork(socket_path, kind, workspaces, network):
     pid = os.fork()
     if pid:
         return pid
@@ -87,51 +88,51 @@ def _fork(socket_path, kind, folders, network):
     try:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        walls.die_with_parent()
-        os.closerange(CONTROL, 256)
-        worker.run(socket_path, kind, folders.of(kind), network)
+        layers.die_with_parent()
+        os.closerange(CONTROL_FD, 256)
+        worker.serve(socket_path, kind, workspaces.create(kind), network)
     except (ConnectionError, BrokenPipeError):
-        pass  # the server has gone
+        pass  # the server is gone
     except BaseException as error:
-        print(f"host: {type(error).__name__}: {error}", file=sys.stderr)
+        print(f"worker: {type(error).__name__}: {error}", file=sys.stderr)
         code = 1
     finally:
         os._exit(code)
 
 
-class Folders:
-    """Where hosts work: all that score in one empty folder that nobody can write to, each that makes items in its own."""
+class WorkspaceManager:
+    """Scoring workers share one empty folder that they cannot write to; each worker that makes items has a folder of its own."""
 
     def __init__(self, parent):
         self.parent, self.empty = parent, os.path.join(parent, "empty")
-        os.chmod(parent, 0o711)  # hosts of another user pass through
+        os.chmod(parent, 0o711)  # workers run as other users and must pass through
         os.makedirs(self.empty, exist_ok=True)
         os.chmod(self.empty, 0o555)
 
-    def of(self, kind):
+    def create(self, kind):
         if kind == "score":
-            return EmptyFolder(self.empty)
+            return SharedEmptyWorkspace(self.empty)
         self.remove(os.getpid())
-        return OwnFolders(self._own(os.getpid()))
+        return PrivateWorkspace(self._path_of_worker(os.getpid()))
 
     def remove(self, pid):
-        shutil.rmtree(self._own(pid), ignore_errors=True)
+        shutil.rmtree(self._path_of_worker(pid), ignore_errors=True)
 
-    def _own(self, pid):
+    def _path_of_worker(self, pid):
         return os.path.join(self.parent, f"items-{pid}")
 
 
-def _end_orphans(hosts):
-    """What a bundled program has forked becomes ours when its host ends."""
+def _kill_orphans(workers):
+    """The zygote is the subreaper: what a bundled program forked becomes its child when the worker exits."""
     try:
         with open(f"/proc/self/task/{os.getpid()}/children") as children:
-            for pid in set(map(int, children.read().split())) - hosts.keys():
+            for pid in set(map(int, children.read().split())) - workers.keys():
                 os.kill(pid, signal.SIGKILL)
     except OSError:
-        pass  # not Linux, or it has ended
+        pass  # not Linux, or the process has exited
 
 
-def _ended():
+def _reap_children():
     while True:
         try:
             pid, _status = os.waitpid(-1, os.WNOHANG)

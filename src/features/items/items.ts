@@ -195,7 +195,7 @@ export class Items {
     this.#deps.metrics.recordMadeItems(first.task, recipes.length, ms)
     return outcomes.map((outcome, k) => async () => {
       const recipe = recipes[k] as Recipe // one outcome for each
-      const made = unwrapOutcome(outcome) as GeneratedItem // as host.py makes them
+      const made = unwrapOutcome(outcome) as GeneratedItem // as worker.py makes them
       const item = { ...made, id: encodeItemId(recipe), recipe }
       const key = entryKey(recipe)
       this.#madeCache.set(key, made)

@@ -36,7 +36,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   ...{ '\n': '', '\\': '\\', "'": "'", '"': '"', a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' },
 }
 
-/** Throws PyValueError for what is no token of a literal. The bounds are those of `read_literal` in reading.py. */
+/** Throws PyValueError for what is no token of a literal. The bounds are those of `parse_literal` in reading.py. */
 export function tokenizeLiteral(text: string): LiteralToken[] {
   checkShape(text)
   const code = text.replace(/^[ \t]+/, '').replace(/\r\n?/g, '\n')

@@ -1,4 +1,4 @@
-/** Reads a Python literal as `read_literal` in `src/engine/python/safe_eval.py` does: data, small sums and products, no names. */
+/** Reads a Python literal as `parse_literal` in `src/engine/python/safe_eval.py` does: data, small sums and products, no names. */
 import { type LiteralToken, tokenizeLiteral } from './literal-tokens.ts'
 import { PyValueError } from './numbers.ts'
 import { codePointLength } from './text.ts'
@@ -11,7 +11,7 @@ const MAX_LEAVES = 10_000
 const MAX_DEPTH = 900
 
 /**
- * Throws PyValueError, PyTypeError or another Error where `read_literal` raises, and for bytes, complex numbers, `...`,
+ * Throws PyValueError, PyTypeError or another Error where `parse_literal` raises, and for bytes, complex numbers, `...`,
  * `\N{…}` and differences of sets, which it takes.
  */
 export function parseLiteral(text: string): PyValue {

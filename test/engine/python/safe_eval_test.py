@@ -11,7 +11,7 @@ import unittest
 import sympy
 from sympy.parsing.sympy_parser import parse_expr
 
-import safe_eval as reading
+import safe_eval
 
 LITERALS = """
 [1, 2, 3] | (1, 2) | 1, 2 | 1, | [] | () | {} | {1, 2} | {"a": [1]} | 1 | -1 | +1 | --1 | 1.5 | .5 | 2. | 1e3 | 1_000 | 0x1F
@@ -101,58 +101,58 @@ class Reading(unittest.TestCase):
     def test_a_literal_is_what_eval_makes_of_it(self):
         for text in LITERALS:
             with self.subTest(text=text):
-                self.assertEqual(outcome(reading.read_literal, text), outcome(eval, text))
-        self.assertEqual(reading.read_literal(" \t[1,\n 2]\n"), [1, 2])
+                self.assertEqual(outcome(safe_eval.parse_literal, text), outcome(eval, text))
+        self.assertEqual(safe_eval.parse_literal(" \t[1,\n 2]\n"), [1, 2])
 
     def test_what_eval_does_not_take_for_a_literal_is_refused(self):
         for text in NO_LITERALS:
             with self.subTest(text=text):
                 self.assertEqual(outcome(eval, text), "raises")
-                self.assertEqual(outcome(reading.read_literal, text), "raises")
+                self.assertEqual(outcome(safe_eval.parse_literal, text), "raises")
 
     def test_a_calculation_is_what_parse_expr_makes_of_it(self):
         for text in ARITHMETIC:
             with self.subTest(text=text):
-                self.assertEqual(outcome(reading.read_expression, text), outcome(parse_expr, text))
+                self.assertEqual(outcome(safe_eval.parse_expression, text), outcome(parse_expr, text))
 
     def test_a_formula_is_what_parse_expr_makes_of_it(self):
         for text in FORMULAS:
             for names in (lambda: None, local_dict):
                 with self.subTest(text=text, names=names()):
-                    self.assertEqual(outcome(reading.read_expression, text, names()), outcome(parse_expr, text, names()))
+                    self.assertEqual(outcome(safe_eval.parse_expression, text, names()), outcome(parse_expr, text, names()))
 
     def test_a_quoted_antiderivative_is_read_as_diff_would_read_it(self):
-        self.assertEqual(reading.read_antiderivative('"x^2 + C"', local_dict()), sympy.sympify("x^2 + C"))
-        self.assert_refuses(reading.read_antiderivative, [f'"{text}"' for text in HARMFUL if '"' not in text])
-        self.assert_refuses(reading.read_antiderivative, ["\"'x'\"", "['x']", "\"__import__('os').system('touch pwned')\""])
+        self.assertEqual(safe_eval.parse_antiderivative('"x^2 + C"', local_dict()), sympy.sympify("x^2 + C"))
+        self.assert_refuses(safe_eval.parse_antiderivative, [f'"{text}"' for text in HARMFUL if '"' not in text])
+        self.assert_refuses(safe_eval.parse_antiderivative, ["\"'x'\"", "['x']", "\"__import__('os').system('touch pwned')\""])
 
     def test_what_float_would_refuse_is_refused_before_it_looks_for_a_value(self):
         for text in ("24", "4*6", "sqrt(16)", "1/3", "2**0.5", "nan", "oo", "True", '"24"'):
-            self.assertEqual(outcome(reading.read_number, text), outcome(parse_expr, text))
-        self.assert_refuses(reading.read_number, ["x", "log(y**1000)", "sin(x**1000)", "I", "f(3)", "log(asin(9))", "zoo"])
+            self.assertEqual(outcome(safe_eval.parse_number, text), outcome(parse_expr, text))
+        self.assert_refuses(safe_eval.parse_number, ["x", "log(y**1000)", "sin(x**1000)", "I", "f(3)", "log(asin(9))", "zoo"])
 
     def test_a_long_polynomial_is_read(self):
         text = " + ".join(f"{10**90 + i}*x**{i}" for i in range(101))
-        self.assertEqual(reading.read_expression(text), parse_expr(text))
+        self.assertEqual(safe_eval.parse_expression(text), parse_expr(text))
 
     def test_a_matrix_of_100_by_100_is_read_however_it_is_laid_out(self):
         text = "[\n" + ",\n".join("  [\n" + ",\n".join("    7" for _ in range(100)) + "\n  ]" for _ in range(100)) + "\n]"
-        self.assertEqual(reading.read_literal(text), [[7] * 100] * 100)
+        self.assertEqual(safe_eval.parse_literal(text), [[7] * 100] * 100)
 
     def test_code_is_refused(self):
-        self.assert_refuses(reading.read_expression, [*HARMFUL, "['x']", "('x',)"])
-        self.assert_refuses(reading.read_literal, HARMFUL)
+        self.assert_refuses(safe_eval.parse_expression, [*HARMFUL, "['x']", "('x',)"])
+        self.assert_refuses(safe_eval.parse_literal, HARMFUL)
 
     def test_what_would_not_end_is_refused_at_once(self):
-        self.assert_refuses(reading.read_expression, ENDLESS)
-        self.assert_refuses(reading.read_antiderivative, [f'"{text}"' for text in ENDLESS])
-        self.assert_refuses(reading.read_literal, ENDLESS_LITERALS)
+        self.assert_refuses(safe_eval.parse_expression, ENDLESS)
+        self.assert_refuses(safe_eval.parse_antiderivative, [f'"{text}"' for text in ENDLESS])
+        self.assert_refuses(safe_eval.parse_literal, ENDLESS_LITERALS)
 
     def test_installed_the_scorers_run_no_code_and_score_an_honest_answer_as_ever(self):
         import library  # noqa: F401  brings the stand-ins for what is not installed
         from reasoning_gym.factory import create_dataset
 
-        reading.install()
+        safe_eval.patch_library()
         full = {task: 1.0 for task in ("countdown", "puzzle24", "polynomial_multiplication", "simple_integration", "intermediate_integration")}
         as_list = {"binary_matrix": 0.1, "spiral_matrix": 0.1, "string_insertion": 0.1, "n_queens": 0.5}
         for task, score in (full | as_list).items():

@@ -1,4 +1,4 @@
-"""Each layer around a host alone: what it keeps from happening, in a child that has only that layer."""
+"""Each sandbox layer on its own: what it prevents, in a child process that has only that layer."""
 
 import errno
 import json
@@ -14,10 +14,9 @@ import threading
 import unittest
 from unittest import mock
 
-from sandbox import kernel, landlock, privileges as user, rlimits as limits, seccomp
-from sandbox import layers as walls
-from sandbox.syscalls import NUMBERS
-from sandbox.workspace import EmptyFolder, OwnFolders
+from sandbox import kernel, landlock, layers, privileges, rlimits, seccomp
+from sandbox.syscalls import SYSCALL_NUMBERS
+from sandbox.workspace import PrivateWorkspace, SharedEmptyWorkspace
 
 IS_LINUX = sys.platform == "linux"
 
@@ -91,7 +90,7 @@ class Layers(unittest.TestCase):
     def behind_filter(self, kind, *deeds, may_write=False):
         def put_on():
             kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-            seccomp.install(kind, may_write)
+            seccomp.install_filter(kind, may_write)
 
         return inside(put_on, *deeds)
 
@@ -135,16 +134,16 @@ class Layers(unittest.TestCase):
         self.assertEqual(self.behind_filter("items", *deeds, may_write=True), ["ran", "forked", "EPERM", "EPERM", None])
 
     def test_the_filter_of_every_machine_by_the_rules_of_bpf(self):
-        for machine, (column, audit_arch) in seccomp.MACHINES.items():
+        for machine, (column, audit_arch) in seccomp.ARCHITECTURES.items():
             with self.subTest(machine):
-                score = seccomp.program("score", 4711, machine, False)
-                items = seccomp.program("items", 4711, machine, True)
+                score = seccomp.build_filter("score", 4711, machine, False)
+                items = seccomp.build_filter("items", 4711, machine, True)
 
                 def ask(program, name, *arguments, arch=audit_arch):
-                    number = NUMBERS[name][column] if isinstance(name, str) else name
+                    number = SYSCALL_NUMBERS[name][column] if isinstance(name, str) else name
                     return run_bpf(program, number, arch, arguments)
 
-                refused = seccomp.FAIL | errno.EPERM
+                refused = seccomp.RETURN_ERRNO | errno.EPERM
                 self.assertEqual(ask(score, "read"), seccomp.ALLOW)
                 self.assertEqual(ask(score, "openat", 0, 0, os.O_RDONLY | os.O_CLOEXEC), seccomp.ALLOW)
                 for flags in os.O_WRONLY, os.O_RDWR, os.O_CREAT, os.O_TRUNC:
@@ -155,7 +154,7 @@ class Layers(unittest.TestCase):
                 self.assertEqual(ask(score, "clone", 0x50F00), refused)
                 self.assertEqual(ask(items, "clone", 0x50F00), seccomp.ALLOW)
                 self.assertEqual(ask(items, "clone", kernel.CLONE_NEWUSER), refused)
-                self.assertEqual(ask(items, "clone3"), seccomp.FAIL | errno.ENOSYS)
+                self.assertEqual(ask(items, "clone3"), seccomp.RETURN_ERRNO | errno.ENOSYS)
                 self.assertEqual(ask(score, "linkat"), refused)
                 self.assertEqual(ask(score, 9999), refused)
                 self.assertEqual(ask(score, seccomp.X32 | 0), refused)
@@ -164,7 +163,7 @@ class Layers(unittest.TestCase):
     def test_landlock_shows_the_library_and_nothing_else(self):
         def put_on():
             kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-            landlock.install([self.folder])
+            landlock.restrict([self.folder])
 
         outside = tempfile.mkdtemp()
         self.addCleanup(os.rmdir, outside)
@@ -182,18 +181,18 @@ class Layers(unittest.TestCase):
 
     def test_limits(self):
         def hoard():
-            return len(bytearray(2 * limits.MEMORY["score"]))
+            return len(bytearray(2 * rlimits.MEMORY_BYTES["score"]))
 
         def open_many():
-            return len([os.open("/dev/null", os.O_RDONLY) for _ in range(limits.OPEN_FILES)])
+            return len([os.open("/dev/null", os.O_RDONLY) for _ in range(rlimits.MAX_OPEN_FILES)])
 
         deeds = [hoard, lambda: write(f"{self.folder}/pwned"), open_many, lambda: resource.getrlimit(resource.RLIMIT_CORE)[1]]
-        self.assertEqual(inside(lambda: limits.apply("score"), *deeds), ["MemoryError", "EFBIG", "EMFILE", 0])
+        self.assertEqual(inside(lambda: rlimits.apply_limits("score"), *deeds), ["MemoryError", "EFBIG", "EMFILE", 0])
 
     def test_limits_on_processes_count_for_a_user_of_its_own(self):
         def put_on():
-            user.drop([])
-            limits.processes("score", False)
+            privileges.drop_privileges([])
+            rlimits.limit_processes("score", False)
 
         self.assertEqual(inside(put_on, fork, start_thread), ["EAGAIN", "RuntimeError"])
 
@@ -202,8 +201,8 @@ class Layers(unittest.TestCase):
             while True:
                 pass
 
-        with mock.patch.object(limits, "PATIENCE_S", 1):
-            self.assertEqual(inside(lambda: limits.processor(0), work), signal.SIGXCPU)
+        with mock.patch.object(rlimits, "KILL_GRACE_S", 1):
+            self.assertEqual(inside(lambda: rlimits.limit_cpu_time(0), work), signal.SIGXCPU)
 
     @unittest.skipUnless(IS_LINUX and os.geteuid() == 0, "started as root")
     def test_a_host_of_root_is_nobody(self):
@@ -211,65 +210,65 @@ class Layers(unittest.TestCase):
         write(own)
         os.chmod(self.folder, 0o711)
         deeds = [os.getuid, lambda: write(own), lambda: os.kill(os.getppid(), 0), lambda: os.setuid(0), lambda: status("CapEff")]
-        uid, *refused, capabilities = inside(lambda: user.drop([]), *deeds)
+        uid, *refused, capabilities = inside(lambda: privileges.drop_privileges([]), *deeds)
         self.assertNotEqual(uid, 0)
         self.assertEqual(refused, ["EACCES", "EPERM", "EPERM"])
-        self.assertEqual(int(capabilities, 16) & ~user.CAP_DAC_READ_SEARCH, 0)
+        self.assertEqual(int(capabilities, 16) & ~privileges.CAP_DAC_READ_SEARCH, 0)
 
     def test_no_network(self):
         with socket.create_server(("127.0.0.1", 0)) as server:
             connect = lambda: socket.create_connection(server.getsockname(), timeout=5)  # noqa: E731
 
             def put_on():
-                refusal = walls.around_zygote()
+                refusal = layers.isolate_network()
                 if refusal:
                     raise OSError(errno.EPERM, refusal)
 
             self.assertEqual(inside(put_on, connect, lambda: [name for _, name in socket.if_nameindex()]), ["ENETUNREACH", ["lo"]])
 
-    def test_an_environment_that_holds_more_is_told(self):
+    def test_an_environment_with_other_variables_is_reported(self):
         with mock.patch.dict(os.environ, {"PATH": "/bin", "API_KEYS": "admin:secret"}, clear=True):
-            self.assertEqual(walls._refusal(walls._check_environment), "ValueError: also holds API_KEYS")
+            self.assertEqual(layers._try_layer(layers._check_environment), "ValueError: also contains API_KEYS")
         with mock.patch.dict(os.environ, {"PATH": "/bin"}, clear=True):
-            self.assertIsNone(walls._refusal(walls._check_environment))
+            self.assertIsNone(layers._try_layer(layers._check_environment))
 
     def test_a_folder_taken_for_tmp_that_no_item_leaves_anything_in(self):
-        mark = os.path.join("/tmp", f"walls-test-{os.getpid()}")
+        mark = os.path.join("/tmp", f"sandbox-test-{os.getpid()}")
 
         def put_on():
-            self.own = OwnFolders(os.path.join(self.folder, "items"))
+            self.own = PrivateWorkspace(os.path.join(self.folder, "items"))
             self.own.enter()
 
         def leave():
             write(mark)
             os.mkdir("made")
-            write("/dev/shm/walls-test")
-            return sorted(set(os.listdir("/tmp")) - self.own.kept)
+            write("/dev/shm/sandbox-test")
+            return sorted(set(os.listdir("/tmp")) - self.own.preexisting)
 
         def empty():
-            self.own.empty()
-            return sorted(set(os.listdir("/tmp")) - self.own.kept) + os.listdir("/dev/shm")
+            self.own.clear()
+            return sorted(set(os.listdir("/tmp")) - self.own.preexisting) + os.listdir("/dev/shm")
 
         self.assertEqual(inside(put_on, os.getcwd, leave, empty), ["/tmp", ["made", os.path.basename(mark)], []])
         self.assertFalse(os.path.exists(mark))
 
     def test_where_nothing_may_be_mounted_an_item_still_says_tmp(self):
-        own = OwnFolders(os.path.join(self.folder, "items"))
+        own = PrivateWorkspace(os.path.join(self.folder, "items"))
         here = os.getcwd()
         self.addCleanup(os.chdir, here)
         self.addCleanup(setattr, tempfile, "tempdir", tempfile.tempdir)
         self.addCleanup(os.umask, os.umask(0o077))
         with mock.patch.object(kernel, "unshare", side_effect=PermissionError(errno.EPERM, "no")):
-            self.assertIn("PermissionError", walls._refusal(own.enter))
+            self.assertIn("PermissionError", layers._try_layer(own.enter))
         made = {"question": f"files in {os.getcwd()}/x", "entry": {"$tuple": [1, f"{tempfile.gettempdir()}/y"]}}
-        self.assertEqual(own.unnamed_in(made), {"question": "files in /tmp/x", "entry": {"$tuple": [1, "/tmp/y"]}})
+        self.assertEqual(own.normalize_paths(made), {"question": "files in /tmp/x", "entry": {"$tuple": [1, "/tmp/y"]}})
 
     def test_a_layer_that_is_refused_is_told_and_the_others_stand(self):
         reports = []
 
         def put_on():
-            with mock.patch.object(landlock, "install", side_effect=PermissionError(errno.EPERM, "not here")):
-                reports.append(walls.around_host("items", OwnFolders(os.path.join(self.folder, "items")), None))
+            with mock.patch.object(landlock, "restrict", side_effect=PermissionError(errno.EPERM, "not here")):
+                reports.append(layers.enter_sandbox("items", PrivateWorkspace(os.path.join(self.folder, "items")), None))
 
         said, written = inside(put_on, lambda: json.dumps(reports), lambda: write("/tmp/x"))
         self.assertIn("not here", json.loads(said)[0]["landlock"])
@@ -280,7 +279,7 @@ class Layers(unittest.TestCase):
         empty = os.path.join(self.folder, "empty")
         os.mkdir(empty, 0o555)
         deeds = [os.getcwd, os.listdir, lambda: write("x")]
-        cwd, listing, written = inside(lambda: walls.around_host("score", EmptyFolder(empty), None), *deeds)
+        cwd, listing, written = inside(lambda: layers.enter_sandbox("score", SharedEmptyWorkspace(empty), None), *deeds)
         self.assertEqual((cwd, written), (empty, "EPERM"))
         self.assertIn(listing, ([], "EACCES"))
 

@@ -1,4 +1,4 @@
-"""What Python's `os` does not offer of the Linux kernel: prctl, unshare, capabilities and calls by number."""
+"""Linux system calls that Python's `os` module lacks: prctl, unshare, mount, capabilities and calls by number."""
 
 import ctypes
 import os
@@ -13,16 +13,16 @@ CLONE_NEWNS = 0x00020000
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWNET = 0x40000000
 MS_RDONLY, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 1, 32, 4096, 16384, 1 << 18
-# Nosuid, nodev, noexec, noatime, nodiratime, relatime: the same bits in both; a remount may not lift them.
-MS_OF_STATVFS = 2 | 4 | 8 | 1024 | 2048
+# Nosuid, nodev, noexec, noatime, nodiratime, relatime: the same bits in both; a remount must not clear them.
+LOCKED_MOUNT_FLAGS = 2 | 4 | 8 | 1024 | 2048
 CAPABILITY_VERSION_3 = 0x20080522
-CAPSET = {"x86_64": 126, "aarch64": 91}
+CAPSET_SYSCALL = {"x86_64": 126, "aarch64": 91}
 
 MACHINE = platform.machine()
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def _checked(result):
+def _check_result(result):
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
@@ -31,23 +31,23 @@ def _checked(result):
 
 def prctl(option, *arguments):
     padded = [ctypes.c_ulong(a) for a in (*arguments, 0, 0, 0, 0)[:4]]
-    return _checked(_libc.prctl(option, *padded))
+    return _check_result(_libc.prctl(option, *padded))
 
 
 def unshare(flags):
-    return _checked(_libc.unshare(flags))
+    return _check_result(_libc.unshare(flags))
 
 
 def mount(source, target, flags):
-    return _checked(_libc.mount(source.encode(), target.encode(), None, ctypes.c_ulong(flags), None))
+    return _check_result(_libc.mount(source.encode(), target.encode(), None, ctypes.c_ulong(flags), None))
 
 
 def syscall(number, *arguments):
-    return _checked(_libc.syscall(ctypes.c_long(number), *arguments))
+    return _check_result(_libc.syscall(ctypes.c_long(number), *arguments))
 
 
 def keep_capabilities(mask):
-    """Gives up every capability but those of `mask` (of the first 32)."""
+    """Drops every capability except those in `mask` (of the first 32)."""
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
     sets = (ctypes.c_uint32 * 6)(mask, mask, 0, 0, 0, 0)  # effective, permitted, inheritable; then those above 31
-    syscall(CAPSET[MACHINE], ctypes.byref(header), ctypes.byref(sets))
+    syscall(CAPSET_SYSCALL[MACHINE], ctypes.byref(header), ctypes.byref(sets))

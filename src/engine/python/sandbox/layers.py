@@ -1,72 +1,71 @@
-"""The layers around a host, in the order in which they can be put on. One that the platform refuses is told, and the others
-stand without it. Whatever an answer or a bundled program brings about happens inside."""
+"""The sandbox layers of a Python worker, in the order in which they must be installed.
+
+A layer that the platform refuses is reported and the others are installed without it. Everything that an answer or a program
+bundled with the library can cause happens inside these layers."""
 
 import os
 import signal
 
-from sandbox import kernel
-from sandbox import landlock
-from sandbox import rlimits as limits
-from sandbox import seccomp
-from sandbox import privileges as user
+from sandbox import kernel, landlock, privileges, rlimits, seccomp
 
-# What a host's environment may hold (Python itself adds LC_CTYPE): no setting of the server, no secret.
-ENVIRONMENT = {"PYTHONHASHSEED", "PATH", "LANG", "LC_CTYPE", "OPENBLAS_NUM_THREADS"}
+# What a worker's environment may contain (Python itself adds LC_CTYPE): no setting of the server and no secret.
+ALLOWED_ENVIRONMENT = {"PYTHONHASHSEED", "PATH", "LANG", "LC_CTYPE", "OPENBLAS_NUM_THREADS"}
 
 
-def around_zygote():
-    """What can be had once for all hosts: a network without any device. Returns what refused it, or None."""
-    return _refusal(_leave_network)
+def isolate_network():
+    """Moves the zygote, and so all workers, into a network without any device. Returns why that failed, or None."""
+    return _try_layer(_unshare_network)
 
 
-def around_host(kind, folder, network):
-    """Puts this process behind the walls of its kind: {layer: None, or what refused it}. `network` is what around_zygote said."""
-    own_user = False
+def enter_sandbox(kind, workspace, network):
+    """Installs all layers for a worker of `kind`. Returns {layer: None, or why it was refused}; `network` comes from isolate_network."""
+    has_own_uid = False
 
     def change_user():
-        nonlocal own_user
-        own_user = user.drop(folder.writable)
+        nonlocal has_own_uid
+        has_own_uid = privileges.drop_privileges(workspace.writable)
 
     report = {
-        "environment": _refusal(_check_environment),
+        "environment": _try_layer(_check_environment),
         "network": network,
-        "limits": _refusal(limits.apply, kind),
-        "folder": _refusal(folder.enter),
-        "user": _refusal(change_user),
-        "no_new_privileges": _refusal(kernel.prctl, kernel.PR_SET_NO_NEW_PRIVS, 1),
-        "landlock": _refusal(lambda: landlock.install(folder.writable)),
+        "limits": _try_layer(rlimits.apply_limits, kind),
+        "folder": _try_layer(workspace.enter),
+        "user": _try_layer(change_user),
+        "no_new_privileges": _try_layer(kernel.prctl, kernel.PR_SET_NO_NEW_PRIVS, 1),
+        "landlock": _try_layer(lambda: landlock.restrict(workspace.writable)),
     }
-    report["limits"] = report["limits"] or _refusal(limits.processes, kind, own_user)
-    _refusal(kernel.prctl, kernel.PR_SET_DUMPABLE, 0)  # nobody traces it, not even one of the same user
-    die_with_parent()  # again: a change of user has ended it
+    report["limits"] = report["limits"] or _try_layer(rlimits.limit_processes, kind, has_own_uid)
+    _try_layer(kernel.prctl, kernel.PR_SET_DUMPABLE, 0)  # no process may trace it, not even one of the same user
+    die_with_parent()  # again: changing the user cleared it
     may_write = kind == "items" and report["landlock"] is None
-    report["seccomp"] = _refusal(seccomp.install, kind, may_write)
+    report["seccomp"] = _try_layer(seccomp.install_filter, kind, may_write)
     return report
 
 
-def adopt_orphans():
-    _refusal(kernel.prctl, kernel.PR_SET_CHILD_SUBREAPER, 1)
+def become_subreaper():
+    _try_layer(kernel.prctl, kernel.PR_SET_CHILD_SUBREAPER, 1)
 
 
 def die_with_parent():
-    _refusal(kernel.prctl, kernel.PR_SET_PDEATHSIG, signal.SIGKILL)  # where it cannot be had, the socket's end ends an idle host
+    # Where this is not available, an idle worker exits when its socket closes.
+    _try_layer(kernel.prctl, kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _refusal(put_on, *arguments):
+def _try_layer(install, *arguments):
     try:
-        put_on(*arguments)
-    except (OSError, AttributeError, KeyError, ValueError) as error:  # the latter where this is not Linux
+        install(*arguments)
+    except (OSError, AttributeError, KeyError, ValueError) as error:  # the last three where this is not Linux
         return f"{type(error).__name__}: {error}"[:200]
     return None
 
 
 def _check_environment():
-    more = set(os.environ) - ENVIRONMENT
-    if more:
-        raise ValueError(f"also holds {', '.join(sorted(more))}")
+    extra = set(os.environ) - ALLOWED_ENVIRONMENT
+    if extra:
+        raise ValueError(f"also contains {', '.join(sorted(extra))}")
 
 
-def _leave_network():
+def _unshare_network():
     if os.geteuid() == 0:
         kernel.unshare(kernel.CLONE_NEWNET)
         return

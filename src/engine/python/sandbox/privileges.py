@@ -1,5 +1,5 @@
-"""Who a host is: nobody in particular. A server that root started gives each host a user id of its own; whoever started it,
-a host has no capability but, where the library's files are not for everyone, the one to read them."""
+"""The user that a worker runs as. If root started the server, each worker gets a user ID of its own; whoever started it, a worker
+keeps no capability except the one to read the library's files where they are not world-readable."""
 
 import os
 import stat
@@ -7,41 +7,41 @@ import sys
 
 from sandbox import kernel
 
-# Above any user that a machine has, so that no file and no process belongs to it; a host's pid is added.
-FIRST_UID = 0x70000000
+# Above the user IDs of any machine, so that no file and no process belongs to it; the worker's pid is added.
+WORKER_UID_BASE = 0x70000000
 NOBODY = 65534
 CAP_DAC_READ_SEARCH = 1 << 2
 
 
-def drop(folders):
-    """Returns whether the user id is the host's own, so that processes can be counted by it. `folders` become its own."""
+def drop_privileges(folders):
+    """Returns whether the worker has a user ID of its own, so that its processes can be limited. `folders` are given to that user."""
     if os.geteuid() != 0:
         kernel.keep_capabilities(0)
         return False
-    reads = 0 if _for_everyone(sys.prefix) and _for_everyone(sys.base_prefix) else CAP_DAC_READ_SEARCH
+    is_readable = _is_world_readable(sys.prefix) and _is_world_readable(sys.base_prefix)
     os.setgroups([])
     kernel.prctl(kernel.PR_SET_KEEPCAPS, 1)
-    own = _become(FIRST_UID + os.getpid(), folders)
-    someone = own or _become(NOBODY, folders)
-    kernel.keep_capabilities(reads)
-    if not someone:
-        raise PermissionError("no other user id may be taken")
-    return own
+    has_own_uid = _set_uid(WORKER_UID_BASE + os.getpid(), folders)
+    dropped = has_own_uid or _set_uid(NOBODY, folders)
+    kernel.keep_capabilities(0 if is_readable else CAP_DAC_READ_SEARCH)
+    if not dropped:
+        raise PermissionError("cannot change to another user ID")
+    return has_own_uid
 
 
-def _become(uid, folders):
+def _set_uid(uid, folders):
     try:
         for folder in folders:
             os.chown(folder, uid, uid)
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
-    except OSError:  # a container without that many ids
+    except OSError:  # a container that maps fewer IDs
         return False
     return True
 
 
-def _for_everyone(path):
-    """Whether every user may go to this folder and read it."""
+def _is_world_readable(path):
+    """Whether every user may reach this folder and read it."""
     path = os.path.realpath(path)
     if not os.stat(path).st_mode & stat.S_IROTH:
         return False

@@ -1,49 +1,49 @@
-"""What a host may use of the machine, by the kernel's resource limits."""
+"""What a worker may use of the machine, as resource limits of the kernel."""
 
 import os
 import resource
 import time
 
 MEGABYTE = 1 << 20
-# On top of what the library itself takes. Each thread takes some of it for its stack, so it bounds them too.
-MEMORY = {"items": 1024 * MEGABYTE, "score": 512 * MEGABYTE}
-FILE_SIZE = {"items": 16 * MEGABYTE, "score": 0}
-OPEN_FILES = 64
-# Who serves requests goes before who makes items and who scores: an answer that takes seconds must not take half of a
-# busy processor from all others. The server gives a host that is kept from the processor eight times its deadline.
-NICE = {"items": 1, "score": 10}
-THREADS = 64
-# Beyond the deadline, after which the server kills a host from outside: for when the server itself is stuck.
-PATIENCE_S = 3
+# On top of what the library itself maps. Each thread maps some for its stack, so this limits threads as well.
+MEMORY_BYTES = {"items": 1024 * MEGABYTE, "score": 512 * MEGABYTE}
+MAX_FILE_BYTES = {"items": 16 * MEGABYTE, "score": 0}
+MAX_OPEN_FILES = 64
+# The processes that serve requests come first, then item workers, then scoring workers: an answer that takes seconds must not
+# take half of a busy processor from everything else. The server allows a worker that got no processor time eight times its deadline.
+NICENESS = {"items": 1, "score": 10}
+MAX_THREADS = 64
+# After the deadline, at which the server kills the worker from outside: for the case that the server itself is stuck.
+KILL_GRACE_S = 3
 
 
-def apply(kind):
-    os.nice(NICE[kind])
-    _limit(resource.RLIMIT_AS, address_space() + MEMORY[kind])
-    _limit(resource.RLIMIT_CORE, 0)
-    _limit(resource.RLIMIT_NOFILE, OPEN_FILES)
-    _limit(resource.RLIMIT_FSIZE, FILE_SIZE[kind])
-    _limit(resource.RLIMIT_MEMLOCK, 0)
-    _limit(resource.RLIMIT_MSGQUEUE, 0)
+def apply_limits(kind):
+    os.nice(NICENESS[kind])
+    _set_limit(resource.RLIMIT_AS, get_mapped_bytes() + MEMORY_BYTES[kind])
+    _set_limit(resource.RLIMIT_CORE, 0)
+    _set_limit(resource.RLIMIT_NOFILE, MAX_OPEN_FILES)
+    _set_limit(resource.RLIMIT_FSIZE, MAX_FILE_BYTES[kind])
+    _set_limit(resource.RLIMIT_MEMLOCK, 0)
+    _set_limit(resource.RLIMIT_MSGQUEUE, 0)
 
 
-def processes(kind, own_user):
-    """The kernel counts processes and threads by user: a number above 0 has a meaning only if the host has a user id of
-    its own. None of them may be made by a host that scores."""
+def limit_processes(kind, has_own_uid):
+    """The kernel counts processes and threads per user, so a number above 0 makes sense only if the worker has a user ID of its
+    own. A scoring worker may create none."""
     if kind == "score":
-        _limit(resource.RLIMIT_NPROC, 0)
-    elif own_user:
-        _limit(resource.RLIMIT_NPROC, THREADS)
+        _set_limit(resource.RLIMIT_NPROC, 0)
+    elif has_own_uid:
+        _set_limit(resource.RLIMIT_NPROC, MAX_THREADS)
 
 
-def processor(deadline_s):
-    """From now on the host may use so much of the processor, and a little; the kernel ends it then."""
+def limit_cpu_time(deadline_s):
+    """Allows this much processor time from now on, plus a grace period; the kernel kills the process after that."""
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time() + deadline_s) + PATIENCE_S, hard))
+    resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time() + deadline_s) + KILL_GRACE_S, hard))
 
 
-def address_space():
-    """What the process has mapped, in bytes."""
+def get_mapped_bytes():
+    """The size of the process's address space."""
     try:
         with open("/proc/self/statm") as statm:
             return int(statm.read().split()[0]) * resource.getpagesize()
@@ -51,8 +51,8 @@ def address_space():
         return 2048 * MEGABYTE
 
 
-def _limit(which, most):
-    _, hard = resource.getrlimit(which)
+def _set_limit(resource_id, maximum):
+    _, hard = resource.getrlimit(resource_id)
     if hard != resource.RLIM_INFINITY:
-        most = min(most, hard)
-    resource.setrlimit(which, (most, most))
+        maximum = min(maximum, hard)
+    resource.setrlimit(resource_id, (maximum, maximum))

@@ -1,7 +1,7 @@
-"""Numbers of the system calls that a host may make: name, x86_64, aarch64 (None: that machine has no such call)."""
+"""System calls that a worker may make: name, number on x86_64, number on aarch64 (None: not on that architecture)."""
 
-NUMBERS = {
-    # The first are the most frequent.
+SYSCALL_NUMBERS = {
+    # The most frequent calls first: the filter compares in this order.
     "read": (0, 63),
     "sendto": (44, 206),
     "recvfrom": (45, 207),
@@ -96,7 +96,7 @@ NUMBERS = {
     "prctl": (157, 167),
     "clone": (56, 220),
     "clone3": (435, 435),
-    # Of hosts that make items only.
+    # For workers that make items: see ITEM_WORKER_ONLY.
     "pipe": (22, None),
     "pipe2": (293, 59),
     "eventfd2": (290, 19),
@@ -133,4 +133,10 @@ NUMBERS = {
     "setsockopt": (54, 208),
 }
 
-MAKING = set(list(NUMBERS)[list(NUMBERS).index("pipe") :])
+# Scoring workers may not make these calls; the programs that make items need them.
+ITEM_WORKER_ONLY = {
+    "pipe", "pipe2", "eventfd2", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "socketpair", "setitimer",
+    "getitimer", "alarm", "mkdir", "mkdirat", "unlink", "unlinkat", "rmdir", "rename", "renameat", "renameat2", "ftruncate",
+    "fsync", "fdatasync", "flock", "umask", "chdir", "link", "linkat", "statfs", "fstatfs", "wait4", "waitid",
+    "getsockname", "getsockopt", "setsockopt",
+}

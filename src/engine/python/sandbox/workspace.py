@@ -1,19 +1,19 @@
-"""Where a host works. One that scores: in an empty folder that it cannot write to. One that makes items: in folders of its own
-that it takes for /tmp and /dev/shm, emptied before each item, so that no item depends on the host or on those before it."""
+"""The folder that a worker works in. A scoring worker has an empty folder that it cannot write to. A worker that makes items has
+folders of its own that it sees as /tmp and /dev/shm, cleared before each item, so that no item depends on the worker or on the
+items before it."""
 
 import json
 import os
 import shutil
 import tempfile
 
-from sandbox import kernel
-from sandbox import landlock
+from sandbox import kernel, landlock
 
 TMP, SHM = "/tmp", "/dev/shm"
 
 
-class EmptyFolder:
-    """All hosts that score share it."""
+class SharedEmptyWorkspace:
+    """Shared by all scoring workers."""
 
     writable = ()
 
@@ -24,17 +24,17 @@ class EmptyFolder:
         os.umask(0o077)
         os.chdir(self.path)
 
-    def empty(self):
+    def clear(self):
         pass
 
-    def unnamed_in(self, made):
-        return made
+    def normalize_paths(self, item):
+        return item
 
 
-class OwnFolders:
+class PrivateWorkspace:
     def __init__(self, path):
         self.tmp, self.shm = os.path.join(path, "tmp"), os.path.join(path, "shm")
-        self.kept = set()
+        self.preexisting = set()
         for folder in path, self.tmp, self.shm:
             os.mkdir(folder)
             os.chmod(folder, 0o711 if folder == path else 0o700)
@@ -44,40 +44,40 @@ class OwnFolders:
         return self.tmp, self.shm
 
     def enter(self):
-        """Raises OSError where they cannot be mounted over /tmp and /dev/shm; then they are used under the names they have."""
+        """Raises OSError where the folders cannot be mounted over /tmp and /dev/shm; they are then used under their own names."""
         os.umask(0o077)
         os.chdir(self.tmp)
         tempfile.tempdir = self.tmp
         kernel.unshare(kernel.CLONE_NEWNS)
         kernel.mount("none", "/", kernel.MS_REC | kernel.MS_PRIVATE)
-        for root in map(os.path.realpath, landlock.readable()):
-            if root.startswith(TMP + "/") and os.path.isdir(root):  # a server that is installed there
-                self._keep(root)
+        for root in map(os.path.realpath, landlock.list_readable_paths()):
+            if root.startswith(TMP + "/") and os.path.isdir(root):  # a server that is installed below /tmp
+                self._remount_read_only(root)
         if os.path.isdir(SHM):
             kernel.mount(self.shm, SHM, kernel.MS_BIND)
             self.shm = SHM
         kernel.mount(self.tmp, TMP, kernel.MS_BIND | kernel.MS_REC)
         os.chdir(TMP)
         self.tmp = tempfile.tempdir = TMP
-        self.kept = set(os.listdir(TMP))
+        self.preexisting = set(os.listdir(TMP))
 
-    def _keep(self, root):
-        place = os.path.join(self.tmp, os.path.relpath(root, TMP))
-        os.makedirs(place, exist_ok=True)
-        kernel.mount(root, place, kernel.MS_BIND | kernel.MS_REC)
-        flags = os.statvfs(place).f_flag & kernel.MS_OF_STATVFS
-        kernel.mount("none", place, kernel.MS_BIND | kernel.MS_REMOUNT | kernel.MS_RDONLY | flags)
+    def _remount_read_only(self, root):
+        path = os.path.join(self.tmp, os.path.relpath(root, TMP))
+        os.makedirs(path, exist_ok=True)
+        kernel.mount(root, path, kernel.MS_BIND | kernel.MS_REC)
+        flags = os.statvfs(path).f_flag & kernel.LOCKED_MOUNT_FLAGS
+        kernel.mount("none", path, kernel.MS_BIND | kernel.MS_REMOUNT | kernel.MS_RDONLY | flags)
 
-    def empty(self):
+    def clear(self):
         for folder in self.writable:
-            for name in set(os.listdir(folder)) - self.kept:
+            for name in set(os.listdir(folder)) - self.preexisting:
                 _remove(os.path.join(folder, name))
         os.chdir(self.tmp)
 
-    def unnamed_in(self, made):
-        """What a program has made, with /tmp for where it was made."""
-        if self.tmp == TMP or self.tmp not in (text := json.dumps(made)):
-            return made
+    def normalize_paths(self, item):
+        """Replaces this folder's own path by /tmp in what a program produced."""
+        if self.tmp == TMP or self.tmp not in (text := json.dumps(item)):
+            return item
         return json.loads(text.replace(self.tmp, TMP))
 
 
