@@ -15,9 +15,10 @@ import { RunName } from '../src/contract/rollout.ts'
 import { streamBatch } from '../src/features/batches/batch-stream.ts'
 import type { RunRef } from '../src/features/batches/repository.ts'
 import { ArrayEncoding } from '../src/features/rollouts/group-payload.ts'
+import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { parsePreferWaitMs } from '../src/http/prefer-header.ts'
-import type { App, Services } from './context.ts'
+import type { Services } from './context.ts'
 
 const ArraysParam = ArrayEncoding.default('numbers').describe(
   '`base64`: tokens, masks, logprobs and arrays as typed data',

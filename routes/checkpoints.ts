@@ -3,8 +3,9 @@ import { z } from 'zod'
 import { Checkpoint, DiscardedCounts } from '../src/contract/checkpoint.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import { Run } from '../src/contract/run.ts'
+import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
-import type { App, Services } from './context.ts'
+import type { Services } from './context.ts'
 
 const CHECKPOINT_BODY_BYTES = 64 * 1024 * 1024
 const Params = z.strictObject({ run: RunName })

@@ -4,8 +4,9 @@ import { CollectionId, CollectionInput, CollectionView } from '../src/contract/c
 import { RunName } from '../src/contract/rollout.ts'
 import { textResponse } from '../src/contract/text-response.ts'
 import { streamJobEvents } from '../src/features/evals/job-event-stream.ts'
+import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
-import type { App, Services } from './context.ts'
+import type { Services } from './context.ts'
 import { createShutdownSignal, IdempotencyHeaders, ModelKeyBody, sendEventStream } from './eval-responses.ts'
 
 const RunParams = z.strictObject({ run: RunName })

@@ -1,8 +1,5 @@
-/** What the routes are given: the parts of the service, and an app whose schemas are zod. */
+/** What the routes are given: the parts of the service. */
 
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
-import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Redis } from 'ioredis'
 import type { Engine } from '../src/engine/engine.ts'
 import type { BatchDelivery } from '../src/features/batches/batch-delivery.ts'
@@ -66,5 +63,3 @@ export interface Services {
   collections: Collections
   idempotency: Idempotency
 }
-
-export type App = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypeProvider>

@@ -5,9 +5,10 @@ import { DumpFile, DumpName } from '../src/contract/dump.ts'
 import { ServiceError } from '../src/contract/errors.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import { textResponse } from '../src/contract/text-response.ts'
+import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { sendJsonLinesFile } from '../src/http/json-lines-responses.ts'
-import type { App, Services } from './context.ts'
+import type { Services } from './context.ts'
 
 const Params = z.strictObject({ name: DumpName })
 

@@ -10,9 +10,10 @@ import { streamJobEvents } from '../src/features/evals/job-event-stream.ts'
 import { renderHtmlReport } from '../src/features/evals/report/html.ts'
 import { renderMarkdownReport } from '../src/features/evals/report/markdown.ts'
 import { streamEvalSamples } from '../src/features/evals/sample-stream.ts'
+import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { sendJsonLines } from '../src/http/json-lines-responses.ts'
-import type { App, Services } from './context.ts'
+import type { Services } from './context.ts'
 import { createShutdownSignal, EvalParams, requireEvalForCaller, sendEventStream } from './eval-responses.ts'
 
 const COMPLETIONS_BODY_BYTES = 64 * 1024 * 1024

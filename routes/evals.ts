@@ -4,8 +4,9 @@ import { EvalId, EvalInput, EvalSummary, EvalView, Suite, SuiteName, SuiteSummar
 import { RunName } from '../src/contract/rollout.ts'
 import { ENGINE_VERSION } from '../src/engine/version.ts'
 import { Comparison, computeComparison } from '../src/features/evals/comparison.ts'
+import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
-import type { App, Services } from './context.ts'
+import type { Services } from './context.ts'
 import { EvalParams, IdempotencyHeaders, ModelKeyBody, requireEvalForCaller } from './eval-responses.ts'
 
 export function addEvalRoutes(app: App, services: Services): void {

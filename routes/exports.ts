@@ -2,9 +2,10 @@
 import { z } from 'zod'
 import { ExportManifest, ExportParams } from '../src/contract/export.ts'
 import { RunName } from '../src/contract/rollout.ts'
+import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { sendJsonLines } from '../src/http/json-lines-responses.ts'
-import type { App, Services } from './context.ts'
+import type { Services } from './context.ts'
 
 export function addExportRoutes(app: App, { runs, exports }: Pick<Services, 'runs' | 'exports'>): void {
   app.get(

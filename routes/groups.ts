@@ -3,8 +3,9 @@ import { z } from 'zod'
 import { GroupFilter, RetainedGroupPage } from '../src/contract/retained-group.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import { listRetainedGroups } from '../src/features/rollouts/retained-groups.ts'
+import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
-import type { App, Services } from './context.ts'
+import type { Services } from './context.ts'
 
 const GroupsQuery = z.strictObject({
   ...GroupFilter.shape,

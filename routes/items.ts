@@ -9,9 +9,10 @@ import { DEFAULT_PROMPT_SETTINGS } from '../src/features/items/prompt.ts'
 import type { DequeuedItems } from '../src/features/runs/item-queue.ts'
 import type { ResolvedRun } from '../src/features/runs/resolved-run.ts'
 import { createRunLogger, type ParentLogger } from '../src/features/runs/run-logger.ts'
+import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { parsePreferWaitMs } from '../src/http/prefer-header.ts'
-import type { App, Services } from './context.ts'
+import type { Services } from './context.ts'
 import { IdempotencyHeaders } from './eval-responses.ts'
 
 /** Seconds after which a caller over max_groups_ahead may ask again. */

@@ -2,8 +2,9 @@
 import { z } from 'zod'
 import { ServiceError } from '../src/contract/errors.ts'
 import { retryFailedJob } from '../src/features/operations/retry-failed-job.ts'
+import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
-import type { App, Services } from './context.ts'
+import type { Services } from './context.ts'
 
 const FailedJob = z.strictObject({
   id: z.string(),

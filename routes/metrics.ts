@@ -2,9 +2,10 @@
 
 import { canAccessRun } from '../src/contract/caller.ts'
 import { textResponse } from '../src/contract/text-response.ts'
+import type { App } from '../src/http/app.ts'
 import { AnyQuery } from '../src/http/validation.ts'
 import { PROMETHEUS_CONTENT_TYPE } from '../src/platform/metrics/exposition.ts'
-import type { App, Services } from './context.ts'
+import type { Services } from './context.ts'
 
 export function addMetricsRoutes(app: App, { metrics }: Pick<Services, 'metrics'>): void {
   app.get(

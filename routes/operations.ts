@@ -3,11 +3,12 @@ import { z } from 'zod'
 import { Readiness } from '../src/contract/overview.ts'
 import { formatSandboxLayers } from '../src/engine/sandbox-layers.ts'
 import { countLiveWorkers } from '../src/features/operations/worker-heartbeats.ts'
+import type { App } from '../src/http/app.ts'
 import { AnyQuery } from '../src/http/validation.ts'
 import { assertRedisHealthy } from '../src/platform/redis/cluster.ts'
 import { PROBE_TIMEOUT_MS, withRedisTimeout } from '../src/platform/redis/connect.ts'
 import { listDurabilityIssues } from '../src/platform/redis/durability.ts'
-import type { App, Services } from './context.ts'
+import type { Services } from './context.ts'
 
 /** As for redis_unavailable. */
 const NOT_READY_RETRY_AFTER_S = 2

@@ -4,9 +4,10 @@ import { ServiceError } from '../src/contract/errors.ts'
 import { Overview } from '../src/contract/overview.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import { textResponse } from '../src/contract/text-response.ts'
+import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { EventStream } from '../src/http/event-stream.ts'
-import type { App, Services } from './context.ts'
+import type { Services } from './context.ts'
 import { checkReadiness } from './operations.ts'
 
 const EVENT_INTERVAL_MS = 2000

@@ -3,9 +3,10 @@ import { z } from 'zod'
 import { type Caller, canAccessRun } from '../src/contract/caller.ts'
 import { ServiceError } from '../src/contract/errors.ts'
 import { Group, GroupId, GroupInput, RunName } from '../src/contract/rollout.ts'
+import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { parsePreferWaitMs } from '../src/http/prefer-header.ts'
-import type { App, Services } from './context.ts'
+import type { Services } from './context.ts'
 
 const ROLLOUTS_BODY_BYTES = 64 * 1024 * 1024
 

@@ -6,9 +6,10 @@ import { canAccessRun } from '../src/contract/caller.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import { CurriculumPoint, Run, SettingsChange } from '../src/contract/run.ts'
 import { textResponse } from '../src/contract/text-response.ts'
+import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { coalesceReads } from '../src/platform/coalesce-reads.ts'
-import type { App, Services } from './context.ts'
+import type { Services } from './context.ts'
 
 const StepBound = z.coerce.number().int().min(0)
 

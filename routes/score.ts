@@ -5,9 +5,10 @@ import { parsePlainRecipe, type Recipe, RecipeInput } from '../src/contract/reci
 import { Message } from '../src/contract/rollout.ts'
 import { Extraction, ScoringMode, Verdict } from '../src/contract/verdict.ts'
 import type { Submission } from '../src/grading/grader.ts'
+import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { withFastParser } from '../src/http/validation.ts'
-import type { App, Services } from './context.ts'
+import type { Services } from './context.ts'
 
 const SCORE_BODY_BYTES = 64 * 1024 * 1024
 const MAX_COMPLETIONS = 4096

@@ -1,8 +1,9 @@
 /** GET /tasks, GET /tasks/{task}: what can be asked of a model. */
 import { z } from 'zod'
 import { TaskDetail, TaskList } from '../src/contract/task.ts'
+import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
-import type { App, Services } from './context.ts'
+import type { Services } from './context.ts'
 
 export function addTaskRoutes(app: App, { engine, tasks, ladders, items, taskStatistics: figures }: Services): void {
   app.get(

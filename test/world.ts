@@ -6,9 +6,10 @@ import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { inject } from 'vitest'
-import type { App } from '../routes/context.ts'
+import type { App } from '../src/http/app.ts'
 import { DEFAULT_HTTP_TIMEOUTS } from '../src/http/connections/http-timeouts.ts'
-import { buildApp, type HttpOptions } from '../src/main/app.ts'
+import type { HttpOptions } from '../src/http/server.ts'
+import { buildApp } from '../src/main/app.ts'
 import { createServices, type ManagedServices, type ServicesConfig } from '../src/main/compose.ts'
 import { createLogger } from '../src/platform/log.ts'
 import { scanKeys } from '../src/platform/redis/cluster.ts'
@@ -73,11 +74,11 @@ export async function openWorld({
   prefix = `t${randomUUID().slice(0, 8)}`,
   python = inject('python'),
   onLog,
-  keys,
-  meter,
+  keyRing,
+  rateLimiter,
   corsOrigins = [],
   trustProxy = [],
-  patience = DEFAULT_HTTP_TIMEOUTS,
+  timeouts = DEFAULT_HTTP_TIMEOUTS,
   ...config
 }: Options = {}): Promise<World> {
   const log = onLog ? createLogger('info', 'test', { write: onLog }) : pino({ level: 'silent' })
@@ -92,7 +93,7 @@ export async function openWorld({
     ),
   ])
   if (worker) service.startWorker(`test-${prefix}`)
-  const app = await buildApp(service, log, { keys, meter, corsOrigins, trustProxy, patience })
+  const app = await buildApp(service, log, { keyRing, rateLimiter, corsOrigins, trustProxy, timeouts })
   return {
     app,
     service,

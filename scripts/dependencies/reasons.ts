@@ -12,6 +12,7 @@ export const DEPENDENCY_REASONS: Record<string, string> = {
   'close-with-grace': 'an orderly end on signals and errors',
   commander: 'the command line',
   fastify: 'HTTP',
+  'fastify-plugin': 'HTTP plugins with names and declared dependencies',
   'fastify-type-provider-zod': 'routes typed and documented by zod schemas',
   helmet: 'security headers and the content security policy of pages',
   htm: 'the dashboard’s markup, without a build',

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
-import type { FastifyInstance } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
 
 const DASHBOARD_DIR = join(import.meta.dirname, '..', 'dashboard')
 const NODE_MODULES_DIR = join(import.meta.dirname, '..', '..', 'node_modules')
@@ -15,27 +15,30 @@ const VENDORED_LIBRARIES = {
   'uplot.css': 'uplot/dist/uPlot.min.css',
 }
 
-export async function addDashboard(app: FastifyInstance): Promise<void> {
-  const page = readFileSync(join(DASHBOARD_DIR, 'index.html'))
-  await app.register(fastifyStatic, {
-    root: DASHBOARD_DIR,
-    prefix: '/dashboard/',
-    index: false,
-    decorateReply: false,
-    cacheControl: false,
-    setHeaders: (reply) => void reply.header('cache-control', 'no-cache'), // asked for again, by its ETag
-  })
-  for (const [name, path] of Object.entries(VENDORED_LIBRARIES)) {
-    // The one import among them is by name, which browsers do not look up.
-    const text = readFileSync(join(NODE_MODULES_DIR, path), 'utf8').replaceAll('from"preact"', 'from"./preact.js"')
-    app.get(`/dashboard/vendor/${name}`, { schema: { hide: true } }, (_request, reply) =>
-      reply
-        .type(name.endsWith('.css') ? 'text/css' : 'text/javascript')
-        .header('cache-control', 'no-cache')
-        .send(text),
+export const dashboard = fastifyPlugin(
+  async (app) => {
+    const page = readFileSync(join(DASHBOARD_DIR, 'index.html'))
+    await app.register(fastifyStatic, {
+      root: DASHBOARD_DIR,
+      prefix: '/dashboard/',
+      index: false,
+      decorateReply: false,
+      cacheControl: false,
+      setHeaders: (reply) => void reply.header('cache-control', 'no-cache'), // asked for again, by its ETag
+    })
+    for (const [name, path] of Object.entries(VENDORED_LIBRARIES)) {
+      // The one import among them is by name, which browsers do not look up.
+      const text = readFileSync(join(NODE_MODULES_DIR, path), 'utf8').replaceAll('from"preact"', 'from"./preact.js"')
+      app.get(`/dashboard/vendor/${name}`, { schema: { hide: true } }, (_request, reply) =>
+        reply
+          .type(name.endsWith('.css') ? 'text/css' : 'text/javascript')
+          .header('cache-control', 'no-cache')
+          .send(text),
+      )
+    }
+    app.get('/', { schema: { hide: true } }, (_request, reply) =>
+      reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(page),
     )
-  }
-  app.get('/', { schema: { hide: true } }, (_request, reply) =>
-    reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(page),
-  )
-}
+  },
+  { name: 'dashboard', dependencies: ['authorization', 'security-headers'] },
+)

@@ -1,6 +1,6 @@
 /** For browsers: the headers that keep pages to themselves, and which other sites' pages may read answers (by default none). */
 import cors from '@fastify/cors'
-import type { FastifyInstance } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
 import helmet from 'helmet'
 
 const SELF = ["'self'"]
@@ -28,25 +28,28 @@ const NON_HTML_SECURITY_HEADERS = {
 /** What a page needs to read of our own, beside the body. */
 const CORS_EXPOSED_HEADERS = ['Allow', 'Location', 'Retry-After', 'X-Batch-Missing', 'X-Batch-Queued', 'X-Request-Id']
 
-export async function addSecurityHeaders(app: FastifyInstance, corsOrigins: string[]): Promise<void> {
-  const protect = helmet({
-    contentSecurityPolicy: { useDefaults: false, directives: CSP_DIRECTIVES },
-    strictTransportSecurity: false, // the server speaks HTTP; who puts TLS before it adds this there
-    referrerPolicy: { policy: 'no-referrer' },
-  })
-  // What is no page has no use for a dozen headers, which would cost as much as the scoring of an answer.
-  app.addHook('onSend', (request, reply, payload, done) => {
-    const isPage = String(reply.getHeader('content-type')).startsWith('text/html')
-    if (isPage) return protect(request.raw, reply.raw, () => done(null, payload))
-    reply.headers(NON_HTML_SECURITY_HEADERS)
-    done(null, payload)
-  })
-  if (corsOrigins.length === 0) return
-  await app.register(cors, {
-    origin: corsOrigins,
-    methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
-    exposedHeaders: CORS_EXPOSED_HEADERS,
-    maxAge: 600,
-    strictPreflight: false,
-  })
-}
+export const securityHeaders = fastifyPlugin<{ corsOrigins: string[] }>(
+  async (app, { corsOrigins }) => {
+    const protect = helmet({
+      contentSecurityPolicy: { useDefaults: false, directives: CSP_DIRECTIVES },
+      strictTransportSecurity: false, // the server speaks HTTP; who puts TLS before it adds this there
+      referrerPolicy: { policy: 'no-referrer' },
+    })
+    // What is no page has no use for a dozen headers, which would cost as much as the scoring of an answer.
+    app.addHook('onSend', (request, reply, payload, done) => {
+      const isPage = String(reply.getHeader('content-type')).startsWith('text/html')
+      if (isPage) return protect(request.raw, reply.raw, () => done(null, payload))
+      reply.headers(NON_HTML_SECURITY_HEADERS)
+      done(null, payload)
+    })
+    if (corsOrigins.length === 0) return
+    await app.register(cors, {
+      origin: corsOrigins,
+      methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+      exposedHeaders: CORS_EXPOSED_HEADERS,
+      maxAge: 600,
+      strictPreflight: false,
+    })
+  },
+  { name: 'security-headers', dependencies: ['request-ids'] },
+)

@@ -1,5 +1,5 @@
 /** zod at the edge: what comes in has the documented shape, or is refused with every field named. */
-import type { FastifyInstance } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
 import { z } from 'zod'
 import { type ErrorCode, ServiceError } from '../contract/errors.ts'
 import { NOT_FOUND_CODES } from '../contract/problem.ts'
@@ -19,26 +19,28 @@ const EmptyQuery = z.strictObject({})
 /** For probes and scrapers, which lengthen an address as they like (`?t=…`): refused, they would take the server for dead. */
 export const AnyQuery = z.looseObject({})
 
-export function addValidation(app: FastifyInstance): void {
-  // A route that says nothing of a query takes none: a field that belongs into the body would be passed over in silence.
-  app.addHook('onRoute', ({ schema }) => {
-    if (schema && !schema.hide) schema.querystring ??= EmptyQuery
-  })
-  app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (value) => {
-    const plain = FAST_PARSERS.get(schema)?.(value)
-    if (plain) return { value: plain }
+export const validation = fastifyPlugin(
+  async (app) => {
+    // A route that says nothing of a query takes none: a field that belongs into the body would be passed over in silence.
+    app.addHook('onRoute', ({ schema }) => {
+      if (schema && !schema.hide) schema.querystring ??= EmptyQuery
+    })
+    app.setValidatorCompiler(compileValidator)
+    // Answers are made of checked parts; test/routes holds them to their schemas, which cost too much on every answer.
+    app.setSerializerCompiler(() => (value) => JSON.stringify(value))
+  },
+  { name: 'validation' },
+)
+
+export function compileValidator({ schema, httpPart }: { schema: z.ZodType; httpPart?: string }) {
+  return (value: unknown): { value: unknown } | { error: ServiceError } => {
+    const fastParsed = FAST_PARSERS.get(schema)?.(value)
+    if (fastParsed) return { value: fastParsed }
     const parsed = schema.safeParse(value ?? (httpPart === 'body' ? undefined : {}), { error: formatIssueMessage })
     if (parsed.success) return { value: parsed.data }
-    return {
-      error: createValidationError(
-        parsed.error,
-        httpPart ?? 'body',
-        getUnknownNameCode(schema, parsed.error, httpPart),
-      ),
-    }
-  })
-  // Answers are made of checked parts; test/routes holds them to their schemas, which cost too much on every answer.
-  app.setSerializerCompiler(() => (value) => JSON.stringify(value))
+    const code = getUnknownNameCode(schema, parsed.error, httpPart)
+    return { error: createValidationError(parsed.error, httpPart ?? 'body', code) }
+  }
 }
 
 /** The code of an address whose first mistake is a name that the server cannot have given. */

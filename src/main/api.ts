@@ -5,6 +5,7 @@ import { assertKeysOrLoopback } from '../http/auth/loopback.ts'
 import { listen } from '../http/connections/listen.ts'
 import { RateLimiter, resolveRateLimits } from '../http/rate-limit/rate-limiter.ts'
 import { addUsage } from '../http/rate-limit/usage-counters.ts'
+import type { HttpOptions } from '../http/server.ts'
 import { readConfig, requireRedisConfig } from '../platform/config.ts'
 import { createLogger } from '../platform/log.ts'
 import { buildApp } from './app.ts'
@@ -18,23 +19,28 @@ import { runMain } from './run-main.ts'
 await runMain(async () => {
   const config = readConfig()
   const log = createLogger(config.LOG_LEVEL, 'api')
-  const keys = loadKeyRing(config)
-  assertKeysOrLoopback(config, keys)
+  const keyRing = loadKeyRing(config)
+  assertKeysOrLoopback(config, keyRing)
   const say = (line: string) => log.info(line)
   const python = await ensurePythonEnvironment(say, config.PYTHON, (line) => log.warn(line))
   const place = requireRedisConfig(config)
   if (!process.connected) void warnIfRedisUnreachable(place.url, log) // `npm start` says it for all of its processes
   const service = createServices(config, place, python, log)
   const claim = await requireEngineVersionClaim(service, log)
-  const meter = new RateLimiter(resolveRateLimits(config, keys !== undefined), (minute, caller, more) =>
+  const rateLimiter = new RateLimiter(resolveRateLimits(config, keyRing !== undefined), (minute, caller, more) =>
     addUsage(service.redis, service.redisKeys, minute, caller, more),
   )
-  const wire = { keys, meter, corsOrigins: config.CORS_ORIGINS, trustProxy: config.TRUST_PROXY }
-  const app = await buildApp(service, log, wire)
-  const unfollow = keys ? watchKeyFile(keys, config, log) : () => {}
+  const httpOptions: HttpOptions = {
+    keyRing,
+    rateLimiter,
+    corsOrigins: config.CORS_ORIGINS,
+    trustProxy: config.TRUST_PROXY,
+  }
+  const app = await buildApp(service, log, httpOptions)
+  const stopWatchingKeys = keyRing ? watchKeyFile(keyRing, config, log) : () => {}
   closeOnShutdown(log, async () => {
-    unfollow()
-    meter.close()
+    stopWatchingKeys()
+    rateLimiter.close()
     await app.close()
     await claim.close()
     await service.close()

@@ -1,15 +1,22 @@
 /** What a worker-only process answers on WORKER_PORT: whether it lives, whether it can work, and its metrics. */
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
-import type { App, Services } from '../../routes/context.ts'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { Services } from '../../routes/context.ts'
 import { addMetricsRoutes } from '../../routes/metrics.ts'
 import { addOperationRoutes } from '../../routes/operations.ts'
-import { addAuthentication } from '../http/auth/authentication.ts'
-import { addAuthorization } from '../http/auth/authorization.ts'
+import type { App } from '../http/app.ts'
+import { authentication } from '../http/auth/authentication.ts'
+import { authorization } from '../http/auth/authorization.ts'
 import { loadKeyRing, watchKeyFile } from '../http/auth/key-ring.ts'
 import { isLoopback } from '../http/auth/loopback.ts'
 import { buildTimeoutOptions, DEFAULT_HTTP_TIMEOUTS } from '../http/connections/http-timeouts.ts'
-import { addErrorHandling } from '../http/errors/error-handling.ts'
-import { addValidation } from '../http/validation.ts'
+import { requestAdmission } from '../http/connections/request-admission.ts'
+import { errorHandling } from '../http/errors/error-handling.ts'
+import { malformedPaths } from '../http/errors/malformed-paths.ts'
+import { getOrCreateRequestId, requestIds } from '../http/observability/request-ids.ts'
+import { rateLimit } from '../http/rate-limit/rate-limit.ts'
+import { securityHeaders } from '../http/security-headers.ts'
+import { validation } from '../http/validation.ts'
 import type { ServerConfig } from '../platform/config.ts'
 
 /** A worker that cannot listen works all the same: on one machine several may find the port taken. */
@@ -18,23 +25,29 @@ export async function startProbeServer(
   config: Pick<ServerConfig, 'HOST' | 'WORKER_PORT' | 'API_KEYS' | 'API_KEYS_FILE'>,
   log: FastifyBaseLogger,
 ): Promise<App> {
-  const app = Fastify({
+  const app: App = Fastify({
     ...buildTimeoutOptions(DEFAULT_HTTP_TIMEOUTS),
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
+    genReqId: getOrCreateRequestId,
     forceCloseConnections: true,
-  }) as unknown as App // the type provider is a matter of types alone
-  const keys = loadKeyRing(config)
-  if (keys) {
-    const unfollow = watchKeyFile(keys, config, log)
-    app.addHook('onClose', async () => unfollow())
+  }).withTypeProvider<ZodTypeProvider>()
+  const keyRing = loadKeyRing(config)
+  if (keyRing) {
+    const stopWatchingKeys = watchKeyFile(keyRing, config, log)
+    app.addHook('onClose', async () => stopWatchingKeys())
   }
-  addAuthentication(app, keys, [])
-  addAuthorization(app)
-  addValidation(app)
-  addErrorHandling(app)
+  await app.register(requestIds)
+  await app.register(securityHeaders, { corsOrigins: [] })
+  await app.register(authentication, { keyRing, corsOrigins: [] })
+  await app.register(rateLimit, { rateLimiter: undefined })
+  await app.register(malformedPaths)
+  await app.register(requestAdmission)
+  await app.register(authorization)
+  await app.register(validation)
+  await app.register(errorHandling)
   for (const add of [addOperationRoutes, addMetricsRoutes]) add(app, services)
-  const host = keys || isLoopback(config.HOST) ? config.HOST : '127.0.0.1'
+  const host = keyRing || isLoopback(config.HOST) ? config.HOST : '127.0.0.1'
   if (host !== config.HOST) log.warn(`probes are on ${host} alone: without API_KEYS nothing listens on ${config.HOST}`)
   try {
     await app.listen({ host, port: config.WORKER_PORT })

@@ -9,8 +9,8 @@ let browser: Browser
 let url: string
 
 beforeAll(async () => {
-  const keys = loadKeyRing({ API_KEYS: 'admin:an-admin', API_KEYS_FILE: undefined })
-  world = await openWorld({ keys, PYTHON_WORKERS: 1 })
+  const keyRing = loadKeyRing({ API_KEYS: 'admin:an-admin', API_KEYS_FILE: undefined })
+  world = await openWorld({ keyRing, PYTHON_WORKERS: 1 })
   url = await world.app.listen({ host: '127.0.0.1', port: 0 })
   browser = await openBrowser()
 })

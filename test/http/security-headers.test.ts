@@ -10,8 +10,8 @@ let shared: World
 const FRIEND = 'https://friend.example'
 
 beforeAll(async () => {
-  const keys = loadKeyRing({ API_KEYS: 'reader:look', API_KEYS_FILE: undefined })
-  ;[closed, shared] = await Promise.all([openWorld(), openWorld({ keys, corsOrigins: [FRIEND] })])
+  const keyRing = loadKeyRing({ API_KEYS: 'reader:look', API_KEYS_FILE: undefined })
+  ;[closed, shared] = await Promise.all([openWorld(), openWorld({ keyRing, corsOrigins: [FRIEND] })])
 })
 afterAll(() => Promise.all([closed.close(), shared.close()]))
 

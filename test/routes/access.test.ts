@@ -14,8 +14,8 @@ let open: World
 let routes: [method: string, url: string][]
 
 beforeAll(async () => {
-  const keys = loadKeyRing({ API_KEYS: KEYS, API_KEYS_FILE: undefined })
-  ;[world, open] = await Promise.all([openWorld({ keys }), openWorld()])
+  const keyRing = loadKeyRing({ API_KEYS: KEYS, API_KEYS_FILE: undefined })
+  ;[world, open] = await Promise.all([openWorld({ keyRing }), openWorld()])
   routes = [...world.app.accessRules.keys()].map((route) => route.split(' ') as [string, string])
 })
 afterAll(() => Promise.all([world.close(), open.close()]))

@@ -15,13 +15,13 @@ afterEach(async () => {
 async function limited(limits: Partial<RateLimits>, prefix?: string): Promise<World> {
   let world: World | undefined
   const all = { requests: null, bytes: null, anonymousRequests: null, ...limits }
-  const meter = new RateLimiter(all, (minute, caller, more) => {
+  const rateLimiter = new RateLimiter(all, (minute, caller, more) => {
     if (!world) throw new Error('nothing is told before the world is open')
     return addUsage(world.service.redis, createRedisKeys(world.prefix), minute, caller, more)
   })
-  open.push(meter)
-  const keys = loadKeyRing({ API_KEYS: 'reader:look,trainer:train,admin:rule', API_KEYS_FILE: undefined })
-  world = await openWorld({ keys, meter, ...(prefix !== undefined && { prefix }) })
+  open.push(rateLimiter)
+  const keyRing = loadKeyRing({ API_KEYS: 'reader:look,trainer:train,admin:rule', API_KEYS_FILE: undefined })
+  world = await openWorld({ keyRing, rateLimiter, ...(prefix !== undefined && { prefix }) })
   open.push(world)
   return world
 }
@@ -102,8 +102,8 @@ describe('evals of one key', () => {
     world.call('POST', '/eval', { model: null, suite: 'original', ...more }, { 'x-api-key': key })
 
   it('may be so many at once; one that ends makes room, one that does not begin takes none', async () => {
-    const keys = loadKeyRing({ API_KEYS: 'evaluator:one,evaluator:other', API_KEYS_FILE: undefined })
-    const world = await openWorld({ keys, MAX_ACTIVE_EVALS: 2 })
+    const keyRing = loadKeyRing({ API_KEYS: 'evaluator:one,evaluator:other', API_KEYS_FILE: undefined })
+    const world = await openWorld({ keyRing, MAX_ACTIVE_EVALS: 2 })
     open.push(world)
     expect((await begin(world, 'one', { suite: 'no-such' })).body.code).toBe('unknown_suite')
     const first = await begin(world, 'one')
@@ -119,8 +119,8 @@ describe('evals of one key', () => {
   })
 
   it('a refused call to go on with an eval that is at work leaves it its place', async () => {
-    const keys = loadKeyRing({ API_KEYS: 'evaluator:one', API_KEYS_FILE: undefined })
-    const world = await openWorld({ keys, MAX_ACTIVE_EVALS: 1 })
+    const keyRing = loadKeyRing({ API_KEYS: 'evaluator:one', API_KEYS_FILE: undefined })
+    const world = await openWorld({ keyRing, MAX_ACTIVE_EVALS: 1 })
     open.push(world)
     const { id } = (await begin(world, 'one')).body
     const refused = await world.call('POST', `/eval/${id}/resume`, undefined, { 'x-api-key': 'one' })
@@ -129,8 +129,8 @@ describe('evals of one key', () => {
   })
 
   it('a collection that goes on takes a place again, of the key’s and of all', async () => {
-    const keys = loadKeyRing({ API_KEYS: 'admin:one', API_KEYS_FILE: undefined })
-    const world = await openWorld({ keys, MAX_ACTIVE_EVALS: 1 })
+    const keyRing = loadKeyRing({ API_KEYS: 'admin:one', API_KEYS_FILE: undefined })
+    const world = await openWorld({ keyRing, MAX_ACTIVE_EVALS: 1 })
     open.push(world)
     const call = (method: 'POST' | 'DELETE', url: string, body?: object) =>
       world.call(method, url, body, { 'x-api-key': 'one' })

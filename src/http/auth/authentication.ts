@@ -1,5 +1,6 @@
 /** Who calls: by the key that was sent, or without keys, whoever is on this machine. */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
 import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import type { Caller } from '../../contract/caller.ts'
@@ -13,19 +14,31 @@ declare module 'fastify' {
   }
 }
 
-export function addAuthentication(app: FastifyInstance, keys: KeyRing | undefined, corsOrigins: string[]): void {
-  app.decorateRequest('caller', null as unknown as Caller) // the hook sets it before anything reads it
-  app.addHook('onRequest', (request, _reply, done) => {
-    request.caller = keys ? authenticateByKey(request, keys) : authenticateLocalCaller(request, corsOrigins)
-    done()
-  })
+interface AuthenticationOptions {
+  keyRing: KeyRing | undefined
+  corsOrigins: string[]
 }
 
-function authenticateByKey({ headers, ip }: FastifyRequest, keys: KeyRing): Caller {
+export const authentication = fastifyPlugin<AuthenticationOptions>(
+  async (app, { keyRing, corsOrigins }) => {
+    app.decorateRequest('caller', null as unknown as Caller) // the hook sets it before anything reads it
+    app.addHook('onRequest', (request, _reply, done) => {
+      request.caller = keyRing ? authenticateByKey(request, keyRing) : authenticateLocalCaller(request, corsOrigins)
+      done()
+    })
+  },
+  { name: 'authentication', dependencies: ['request-ids', 'security-headers'] },
+)
+
+function authenticateByKey({ headers, ip }: FastifyRequest, keyRing: KeyRing): Caller {
   const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
   const [key] = [bearer ?? headers['x-api-key']].flat()
   return (
-    (key !== undefined && keys.authenticate(key)) || { id: CLIENT_NETWORK_CACHE.memo(ip), role: null, runs: new Set() }
+    (key !== undefined && keyRing.authenticate(key)) || {
+      id: CLIENT_NETWORK_CACHE.memo(ip),
+      role: null,
+      runs: new Set(),
+    }
   )
 }
 

@@ -1,5 +1,6 @@
 /** At the door: whether the table of access lets the caller in. Refusals come before a body is read. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
 import { type Caller, canAccessRun } from '../../contract/caller.ts'
 import { ServiceError } from '../../contract/errors.ts'
 import { type AccessRule, getAccessRule, isRoleAllowed } from './permissions.ts'
@@ -14,33 +15,36 @@ declare module 'fastify' {
 const ADMINS_ONLY: AccessRule = { roles: ['admin'] }
 
 /** Each route gets hooks that know its row: they stand before its own, so that it does nothing for whom it refuses. */
-export function addAuthorization(app: FastifyInstance): void {
-  const accessRules = new Map<string, AccessRule>()
-  app.decorate('accessRules', accessRules)
-  app.addHook('onRoute', (route) => {
-    const methods = [route.method].flat()
-    const found = methods.map((method) => getAccessRule(method, route.url) ?? ADMINS_ONLY)
-    methods.forEach((method, k) => {
-      accessRules.set(`${method} ${route.url}`, found[k] ?? ADMINS_ONLY)
+export const authorization = fastifyPlugin(
+  async (app) => {
+    const accessRules = new Map<string, AccessRule>()
+    app.decorate('accessRules', accessRules)
+    app.addHook('onRoute', (route) => {
+      const methods = [route.method].flat()
+      const found = methods.map((method) => getAccessRule(method, route.url) ?? ADMINS_ONLY)
+      methods.forEach((method, k) => {
+        accessRules.set(`${method} ${route.url}`, found[k] ?? ADMINS_ONLY)
+      })
+      const [row = ADMINS_ONLY, ...others] = found
+      if (others.some((other) => other !== row)) throw new Error(`${route.url}: one row for all methods of a route`)
+      route.onRequest = [
+        (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
+          assertRoleAllowed(request, reply, row)
+          done()
+        },
+        ...[route.onRequest ?? []].flat(),
+      ]
+      route.preHandler = [
+        (request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
+          assertRunsAllowed(request, row)
+          done()
+        },
+        ...[route.preHandler ?? []].flat(),
+      ]
     })
-    const [row = ADMINS_ONLY, ...others] = found
-    if (others.some((other) => other !== row)) throw new Error(`${route.url}: one row for all methods of a route`)
-    route.onRequest = [
-      (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
-        assertRoleAllowed(request, reply, row)
-        done()
-      },
-      ...[route.onRequest ?? []].flat(),
-    ]
-    route.preHandler = [
-      (request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
-        assertRunsAllowed(request, row)
-        done()
-      },
-      ...[route.preHandler ?? []].flat(),
-    ]
-  })
-}
+  },
+  { name: 'authorization', dependencies: ['authentication', 'rate-limit', 'request-admission'] },
+)
 
 function assertRoleAllowed({ caller, params, query }: FastifyRequest, reply: FastifyReply, row: AccessRule): void {
   if (row.roles === 'anyone') return

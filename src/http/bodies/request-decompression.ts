@@ -1,7 +1,8 @@
 /** Bodies in gzip, zstd or deflate: unpacked as they come, and no further than the address takes. */
 import type { Transform } from 'node:stream'
 import { createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
-import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify'
+import type { FastifyRequest, RequestPayload } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
 import { ServiceError } from '../../contract/errors.ts'
 
 const DECODERS: Record<string, () => Transform> = {
@@ -17,20 +18,23 @@ export function getContentEncoding({ headers }: FastifyRequest): string | undefi
   return encoding === '' || encoding === 'identity' ? undefined : encoding
 }
 
-export function addRequestDecompression(app: FastifyInstance): void {
-  app.addHook('preParsing', (request, _reply, payload, done) => {
-    const encoding = getContentEncoding(request)
-    if (encoding === undefined) return done(null, payload)
-    const decoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding]?.() : undefined
-    if (decoder) return done(null, decompressBody(payload, decoder, request.routeOptions.bodyLimit ?? 0))
-    done(
-      new ServiceError(
-        'unsupported_media_type',
-        `Bodies come plain, in gzip, zstd or deflate, not in ${encoding.slice(0, 99)}`,
-      ),
-    )
-  })
-}
+export const requestDecompression = fastifyPlugin(
+  async (app) => {
+    app.addHook('preParsing', (request, _reply, payload, done) => {
+      const encoding = getContentEncoding(request)
+      if (encoding === undefined) return done(null, payload)
+      const decoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding]?.() : undefined
+      if (decoder) return done(null, decompressBody(payload, decoder, request.routeOptions.bodyLimit ?? 0))
+      done(
+        new ServiceError(
+          'unsupported_media_type',
+          `Bodies come plain, in gzip, zstd or deflate, not in ${encoding.slice(0, 99)}`,
+        ),
+      )
+    })
+  },
+  { name: 'request-decompression', dependencies: ['body-memory-limit'] },
+)
 
 /** The decoder as the body; whatever ends it, what is left of the packed bytes is thrown away as it comes. */
 function decompressBody(payload: RequestPayload, decoder: Transform, limit: number): RequestPayload {

@@ -5,7 +5,7 @@
  */
 import type { Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import type { FastifyInstance } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
 
 const IDLE_CHECK_INTERVAL_MS = 20
 /** For requests that clients sent before the close and that are still on their way. */
@@ -13,37 +13,40 @@ const LATE_REQUEST_GRACE_MS = 100
 /** Upper bound on accepting connections that the kernel queued before the close. */
 const MAX_ACCEPT_DRAIN_MS = 2000
 
-export function addConnectionManagement(app: FastifyInstance): void {
-  const openSockets = new Set<Socket>()
-  let acceptedCount = 0
-  app.server.on('connection', (socket) => {
-    acceptedCount++
-    openSockets.add(socket)
-    socket.once('close', () => openSockets.delete(socket))
-  })
-  app.addHook('preClose', async () => {
-    await drainAcceptQueue()
-    for (const socket of openSockets) if (socket.bytesRead === 0) socket.destroy()
-    void closeIdleConnections()
-  })
-  app.addHook('onClose', closeIdleConnections)
+export const gracefulClose = fastifyPlugin(
+  async (app) => {
+    const openSockets = new Set<Socket>()
+    let acceptedCount = 0
+    app.server.on('connection', (socket) => {
+      acceptedCount++
+      openSockets.add(socket)
+      socket.once('close', () => openSockets.delete(socket))
+    })
+    app.addHook('preClose', async () => {
+      await drainAcceptQueue()
+      for (const socket of openSockets) if (socket.bytesRead === 0) socket.destroy()
+      void closeIdleConnections()
+    })
+    app.addHook('onClose', closeIdleConnections)
 
-  /** libuv accepts one connection per turn of the event loop and reads from it in the next. */
-  async function drainAcceptQueue(): Promise<void> {
-    await sleep(LATE_REQUEST_GRACE_MS)
-    const deadline = performance.now() + MAX_ACCEPT_DRAIN_MS
-    for (let before = -1; before !== acceptedCount && performance.now() < deadline; ) {
-      before = acceptedCount
+    /** libuv accepts one connection per turn of the event loop and reads from it in the next. */
+    async function drainAcceptQueue(): Promise<void> {
+      await sleep(LATE_REQUEST_GRACE_MS)
+      const deadline = performance.now() + MAX_ACCEPT_DRAIN_MS
+      for (let before = -1; before !== acceptedCount && performance.now() < deadline; ) {
+        before = acceptedCount
+        await nextTurn()
+      }
       await nextTurn()
     }
-    await nextTurn()
-  }
 
-  async function closeIdleConnections(): Promise<void> {
-    while (openSockets.size > 0) {
-      app.server.closeIdleConnections()
-      for (const socket of openSockets) if (socket.writableFinished) socket.destroy() // answered, but still sending a rejected body
-      await sleep(IDLE_CHECK_INTERVAL_MS)
+    async function closeIdleConnections(): Promise<void> {
+      while (openSockets.size > 0) {
+        app.server.closeIdleConnections()
+        for (const socket of openSockets) if (socket.writableFinished) socket.destroy() // answered, but still sending a rejected body
+        await sleep(IDLE_CHECK_INTERVAL_MS)
+      }
     }
-  }
-}
+  },
+  { name: 'graceful-close' },
+)

@@ -1,5 +1,5 @@
 /** Listens on the port, which several API processes of one machine share. */
-import type { App } from '../../../routes/context.ts'
+import type { App } from '../app.ts'
 
 /**
  * Length of the kernel's accept queue, capped by `net.core.somaxconn`. The default of 511 is too short for a thousand clients

@@ -1,34 +1,39 @@
 /** Failures on the wire: every one becomes a problem document with a code from the table. */
-import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyError, FastifyReply } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
 import { ServiceError } from '../../contract/errors.ts'
 import { translateRedisError } from '../../platform/redis/redis-errors.ts'
 import { enableLingeringClose } from '../connections/lingering-close.ts'
 import { RouteTable } from './allowed-methods.ts'
 import { buildProblemReply } from './problem-document.ts'
 
-export function addErrorHandling(app: FastifyInstance): void {
-  const addresses = new RouteTable()
-  app.addHook('onRoute', ({ method, url }) => addresses.add([method].flat(), url))
-  // At once: what is wrong with a body does not matter where there is nobody to read it.
-  app.addHook('onRequest', ({ is404, url, method }, _reply, done) =>
-    done(is404 || addresses.isMethodMismatch(url, method) ? addresses.createRoutingError(url, method) : undefined),
-  )
-  app.setErrorHandler((error: FastifyError, request, reply) => {
-    const serviceError = toServiceError(error)
-    const { status, headers, document } = buildProblemReply(serviceError)
-    if (status >= 500) {
-      const level = serviceError.code === 'internal' ? 'error' : 'warn'
-      request.log[level]({ err: serviceError.cause ?? error }, serviceError.message)
-    }
-    if (serviceError.code === 'method_not_allowed') reply.header('allow', addresses.listMethods(request.url).join(', '))
-    keepConnectionAlive(reply)
-    enableLingeringClose(request.raw)
-    return reply.status(status).headers(headers).send(JSON.stringify(document))
-  })
-  app.setNotFoundHandler(({ url, method }) => {
-    throw addresses.createRoutingError(url, method)
-  })
-}
+export const errorHandling = fastifyPlugin(
+  async (app) => {
+    const addresses = new RouteTable()
+    app.addHook('onRoute', ({ method, url }) => addresses.add([method].flat(), url))
+    // At once: what is wrong with a body does not matter where there is nobody to read it.
+    app.addHook('onRequest', ({ is404, url, method }, _reply, done) =>
+      done(is404 || addresses.isMethodMismatch(url, method) ? addresses.createRoutingError(url, method) : undefined),
+    )
+    app.setErrorHandler((error: FastifyError, request, reply) => {
+      const serviceError = toServiceError(error)
+      const { status, headers, document } = buildProblemReply(serviceError)
+      if (status >= 500) {
+        const level = serviceError.code === 'internal' ? 'error' : 'warn'
+        request.log[level]({ err: serviceError.cause ?? error }, serviceError.message)
+      }
+      if (serviceError.code === 'method_not_allowed')
+        reply.header('allow', addresses.listMethods(request.url).join(', '))
+      keepConnectionAlive(reply)
+      enableLingeringClose(request.raw)
+      return reply.status(status).headers(headers).send(JSON.stringify(document))
+    })
+    app.setNotFoundHandler(({ url, method }) => {
+      throw addresses.createRoutingError(url, method)
+    })
+  },
+  { name: 'error-handling', dependencies: ['rate-limit', 'malformed-paths'] },
+)
 
 /**
  * Fastify ends the connection where a body is refused: many clients that still send it would meet that, and not the answer.

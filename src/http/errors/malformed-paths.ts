@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
 import { ServiceError } from '../../contract/errors.ts'
 
 const UNMATCHED_PATH = '/%25'
@@ -19,15 +20,18 @@ export function rerouteMalformedPath(app: FastifyInstance, request: IncomingMess
   app.routing(request, response)
 }
 
-export function addMalformedPathHandling(app: FastifyInstance): void {
-  app.addHook('onRequest', ({ raw }, _reply, done) => {
-    const path = MALFORMED_PATHS.get(raw)
-    if (path === undefined) return done()
-    done(
-      new ServiceError(
-        'invalid_request',
-        `This is no path in percent-encoded UTF-8: ${path.slice(0, MAX_SHOWN_CHARS)}`,
-      ),
-    )
-  })
-}
+export const malformedPaths = fastifyPlugin(
+  async (app) => {
+    app.addHook('onRequest', ({ raw }, _reply, done) => {
+      const path = MALFORMED_PATHS.get(raw)
+      if (path === undefined) return done()
+      done(
+        new ServiceError(
+          'invalid_request',
+          `This is no path in percent-encoded UTF-8: ${path.slice(0, MAX_SHOWN_CHARS)}`,
+        ),
+      )
+    })
+  },
+  { name: 'malformed-paths', dependencies: ['rate-limit'] },
+)

@@ -1,7 +1,7 @@
 /** Every request has an id: the caller's, if it sends a plain one in X-Request-Id, else one of ours; the answer repeats it. */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
 
 const REQUEST_ID_PATTERN = /^[\w.:/+=-]{1,128}$/
 /** Of this process: no two ever have the same. */
@@ -18,9 +18,12 @@ export function createRequestId(): string {
   return `${PROCESS_UUID}-${++createdCount}`
 }
 
-export function addRequestIds(app: FastifyInstance): void {
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id)
-    done()
-  })
-}
+export const requestIds = fastifyPlugin(
+  async (app) => {
+    app.addHook('onRequest', (request, reply, done) => {
+      reply.header('x-request-id', request.id)
+      done()
+    })
+  },
+  { name: 'request-ids' },
+)

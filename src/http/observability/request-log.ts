@@ -1,32 +1,40 @@
-/** A line for each answered request, for runs that want them; a request of no run is told at debug level. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+/** Logs a line for each request of a run that does not suppress them; requests without a run are logged at debug level. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'
 
-/** A change of the setting is seen after this time at the latest. */
+/** A change of the setting takes effect within this time. */
 const QUIET_CACHE_TTL_MS = 1000
 const MAX_URL_CHARS = 300
 
-/** `isQuiet` says whether a run suppresses such lines. */
-export function addRequestLog(app: FastifyInstance, isQuiet: (run: string) => Promise<boolean>): void {
-  const quiet = new LRUCache<string, { quiet: boolean }>({ max: 1000, ttl: QUIET_CACHE_TTL_MS })
-  const ask = async (run: string) => {
-    const known = quiet.get(run) ?? { quiet: await isQuiet(run).catch(() => true) }
-    if (!quiet.has(run)) quiet.set(run, known)
-    return known.quiet
-  }
-  const runs = new WeakMap<FastifyRequest, string>() // bodies may be gone when the answer is
-  app.addHook('preHandler', (request, _reply, done) => {
-    const run = getRunName(request)
-    if (run !== undefined) runs.set(request, run)
-    done()
-  })
-  app.addHook('onResponse', (request, reply, done) => {
-    done()
-    const run = runs.get(request) ?? getRunName(request)
-    if (run === undefined) logRequest(request, reply, 'debug', run)
-    else void ask(run).then((silent) => logRequest(request, reply, silent ? 'trace' : 'info', run))
-  })
+interface RequestLogOptions {
+  /** Whether a run suppresses the log lines of its requests. */
+  isQuietRun: (run: string) => Promise<boolean>
 }
+
+export const requestLog = fastifyPlugin<RequestLogOptions>(
+  async (app, { isQuietRun }) => {
+    const quietRuns = new LRUCache<string, { quiet: boolean }>({ max: 1000, ttl: QUIET_CACHE_TTL_MS })
+    const isQuietCached = async (run: string) => {
+      const cached = quietRuns.get(run) ?? { quiet: await isQuietRun(run).catch(() => true) }
+      if (!quietRuns.has(run)) quietRuns.set(run, cached)
+      return cached.quiet
+    }
+    const runs = new WeakMap<FastifyRequest, string>() // a route may release the body before the response is sent
+    app.addHook('preHandler', (request, _reply, done) => {
+      const run = getRunName(request)
+      if (run !== undefined) runs.set(request, run)
+      done()
+    })
+    app.addHook('onResponse', (request, reply, done) => {
+      done()
+      const run = runs.get(request) ?? getRunName(request)
+      if (run === undefined) logRequest(request, reply, 'debug', run)
+      else void isQuietCached(run).then((quiet) => logRequest(request, reply, quiet ? 'trace' : 'info', run))
+    })
+  },
+  { name: 'request-log', dependencies: ['request-ids'] },
+)
 
 type RequestLogLevel = 'trace' | 'debug' | 'info'
 

@@ -1,5 +1,6 @@
 /** What any route can answer stands in its description without being written there: refusals at the door, bad bodies. */
-import type { FastifyInstance, RouteOptions } from 'fastify'
+import type { RouteOptions } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
 import { z } from 'zod'
 import type { ErrorCode } from '../../contract/errors.ts'
 import { Problem } from '../../contract/problem.ts'
@@ -12,24 +13,27 @@ const BODY_ERROR_CODES: ErrorCode[] = ['invalid_request', 'invalid_json', 'body_
 type RouteSchema = NonNullable<RouteOptions['schema']>
 
 /** Must come before the plugin that collects the routes for the document. */
-export function addCommonResponses(app: FastifyInstance): void {
-  app.addHook('onRoute', (route) => {
-    const { schema } = route
-    if (!schema || schema.hide) return
-    const codes: ErrorCode[] = []
-    const roles = getAccessRule([route.method].flat()[0] ?? '', route.url)?.roles ?? ['admin']
-    if (roles !== 'anyone') {
-      schema.security = [{ bearer: [] }, { api_key: [] }, {}]
-      const who = `Where keys are set, for: ${roles.join(', ')}.`
-      // A route's HEAD shares its schema.
-      if (!schema.description?.endsWith(who)) schema.description = [schema.description, who].filter(Boolean).join(' ')
-      codes.push(...ACCESS_ERROR_CODES)
-    }
-    if (schema.params || schema.querystring) codes.push('invalid_request')
-    if (schema.body) codes.push(...BODY_ERROR_CODES)
-    schema.response = mergeResponses(schema.response as ResponseSchemas | undefined, codes) // the routes write it so
-  })
-}
+export const commonResponses = fastifyPlugin(
+  async (app) => {
+    app.addHook('onRoute', (route) => {
+      const { schema } = route
+      if (!schema || schema.hide) return
+      const codes: ErrorCode[] = []
+      const roles = getAccessRule([route.method].flat()[0] ?? '', route.url)?.roles ?? ['admin']
+      if (roles !== 'anyone') {
+        schema.security = [{ bearer: [] }, { api_key: [] }, {}]
+        const who = `Where keys are set, for: ${roles.join(', ')}.`
+        // A route's HEAD shares its schema.
+        if (!schema.description?.endsWith(who)) schema.description = [schema.description, who].filter(Boolean).join(' ')
+        codes.push(...ACCESS_ERROR_CODES)
+      }
+      if (schema.params || schema.querystring) codes.push('invalid_request')
+      if (schema.body) codes.push(...BODY_ERROR_CODES)
+      schema.response = mergeResponses(schema.response as ResponseSchemas | undefined, codes) // the routes write it so
+    })
+  },
+  { name: 'common-responses' },
+)
 
 type ResponseSchemas = Record<number, z.ZodType>
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
 import { jsonSchemaTransform } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { VERSION } from '../../platform/version.ts'
@@ -42,49 +42,61 @@ ${Object.entries(ERROR_TABLE)
   .join('\n')}
 `
 
-/** `examples`: by method and path, as the document spells it. */
-export async function addOpenapi(app: FastifyInstance, examples: Record<string, OperationExample>): Promise<void> {
-  await app.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: {
-        title: 'reasoning-gym-server',
-        version: VERSION,
-        description: API_DESCRIPTION,
-        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-      },
-      tags: TAGS,
-      components: {
-        securitySchemes: {
-          bearer: { type: 'http', scheme: 'bearer', description: 'A key of API_KEYS' },
-          api_key: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The same in a header of its own' },
+interface OpenapiOptions {
+  /** By method and path, as the document spells them. */
+  operationExamples: Record<string, OperationExample>
+}
+
+export const openapi = fastifyPlugin<OpenapiOptions>(
+  async (app, { operationExamples }) => {
+    await app.register(swagger, {
+      openapi: {
+        openapi: '3.1.0',
+        info: {
+          title: 'reasoning-gym-server',
+          version: VERSION,
+          description: API_DESCRIPTION,
+          license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+        },
+        tags: TAGS,
+        components: {
+          securitySchemes: {
+            bearer: { type: 'http', scheme: 'bearer', description: 'A key of API_KEYS' },
+            api_key: {
+              type: 'apiKey',
+              in: 'header',
+              name: 'X-API-Key',
+              description: 'The same in a header of its own',
+            },
+          },
         },
       },
-    },
-    transform: transformRouteSchema,
-    transformObject: (document) => {
-      const made = markOptionalBodies(document) as { paths: OpenApiPaths; components?: object } // OpenAPI 3, as told above
-      const tags = TAGS.map(({ name }) => name)
-      const paths = applyExamplesInTagOrder(made.paths, tags, examples)
-      return { ...made, paths, components: { ...made.components, schemas: { Problem: extractProblemSchema(paths) } } }
-    },
-  })
-  await app.register(swaggerUi, {
-    routePrefix: '/docs',
-    logo: { type: 'image/svg+xml', content: readFileSync(LOGO_PATH), href: '/', target: '_self' },
-    theme: {
-      title: 'reasoning-gym-server: the calls',
-      css: [{ filename: 'narrow.css', content: SCROLLING_TABLE_CSS }],
-    },
-    uiConfig: {
-      docExpansion: 'list',
-      tryItOutEnabled: true,
-      persistAuthorization: false,
-      displayRequestDuration: true,
-    },
-  })
-  app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger())
-}
+      transform: transformRouteSchema,
+      transformObject: (document) => {
+        const made = markOptionalBodies(document) as { paths: OpenApiPaths; components?: object } // OpenAPI 3, as told above
+        const tags = TAGS.map(({ name }) => name)
+        const paths = applyExamplesInTagOrder(made.paths, tags, operationExamples)
+        return { ...made, paths, components: { ...made.components, schemas: { Problem: extractProblemSchema(paths) } } }
+      },
+    })
+    await app.register(swaggerUi, {
+      routePrefix: '/docs',
+      logo: { type: 'image/svg+xml', content: readFileSync(LOGO_PATH), href: '/', target: '_self' },
+      theme: {
+        title: 'reasoning-gym-server: the calls',
+        css: [{ filename: 'narrow.css', content: SCROLLING_TABLE_CSS }],
+      },
+      uiConfig: {
+        docExpansion: 'list',
+        tryItOutEnabled: true,
+        persistAuthorization: false,
+        displayRequestDuration: true,
+      },
+    })
+    app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger())
+  },
+  { name: 'openapi', dependencies: ['authorization', 'common-responses', 'validation'] },
+)
 
 /** The table of failures scrolls in itself: it is wider than a phone. */
 const SCROLLING_TABLE_CSS = '.swagger-ui .info table { display: block; overflow-x: auto }'

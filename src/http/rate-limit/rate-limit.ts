@@ -1,33 +1,42 @@
-/** Limits of each key, or of each address without one: requests and bytes a minute. Refused before anything is read. */
+/** Applies the rate limits to every request except probes. */
 import { Transform } from 'node:stream'
-import type { FastifyInstance } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
 import { ServiceError } from '../../contract/errors.ts'
 import { PROBE_PATHS } from '../observability/probe-paths.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 
-/** Comes after the guard has said who calls, and before it refuses: floods without a key are limited too. */
-export function addRateLimit(app: FastifyInstance, meter: RateLimiter): void {
-  app.addHook('onRequest', ({ caller, headers, routeOptions }, _reply, done) => {
-    if (PROBE_PATHS.has(routeOptions.url)) return done() // refused, they would restart a sound server
-    const bytes = Number(headers['content-length'] ?? 0)
-    const seconds = meter.consume(caller, { requests: 1, bytes })
-    if (seconds !== undefined) {
-      const who = caller.role === null ? 'This address, without a valid key,' : 'This key'
-      throw new ServiceError('rate_limited', `${who} has used its minute; ask again in ${seconds} s`, {
-        retryAfter: seconds,
-      })
-    }
-    done()
-  })
-  app.addHook('preParsing', ({ caller, headers }, _reply, payload, done) => {
-    if (headers['transfer-encoding'] === undefined) return done(null, payload)
-    const counting = new Transform({
-      transform(chunk: Buffer, _encoding, next) {
-        meter.addBytes(caller, chunk.length)
-        next(null, chunk)
-      },
-    })
-    payload.once('error', (error) => counting.destroy(error))
-    done(null, payload.pipe(counting))
-  })
+interface RateLimitOptions {
+  /** undefined: no limits. */
+  rateLimiter: RateLimiter | undefined
 }
+
+/** Comes before authorization, so that floods without a key are limited too. */
+export const rateLimit = fastifyPlugin<RateLimitOptions>(
+  async (app, { rateLimiter }) => {
+    if (!rateLimiter) return
+    app.addHook('onRequest', ({ caller, headers, routeOptions }, _reply, done) => {
+      if (PROBE_PATHS.has(routeOptions.url)) return done() // a rejected probe would restart a healthy server
+      const bytes = Number(headers['content-length'] ?? 0)
+      const retryAfter = rateLimiter.consume(caller, { requests: 1, bytes })
+      if (retryAfter !== undefined) {
+        const subject = caller.role === null ? 'This address, without a valid key,' : 'This key'
+        throw new ServiceError('rate_limited', `${subject} has used up this minute; retry in ${retryAfter} s`, {
+          retryAfter,
+        })
+      }
+      done()
+    })
+    app.addHook('preParsing', ({ caller, headers }, _reply, payload, done) => {
+      if (headers['transfer-encoding'] === undefined) return done(null, payload)
+      const byteCounter = new Transform({
+        transform(chunk: Buffer, _encoding, next) {
+          rateLimiter.addBytes(caller, chunk.length)
+          next(null, chunk)
+        },
+      })
+      payload.once('error', (error) => byteCounter.destroy(error))
+      done(null, payload.pipe(byteCounter))
+    })
+  },
+  { name: 'rate-limit', dependencies: ['authentication'] },
+)

@@ -5,7 +5,7 @@ import { openWorld, type World } from '../../world.ts'
 
 let world: World
 beforeAll(async () => {
-  world = await openWorld({ patience: { ...DEFAULT_HTTP_TIMEOUTS, headersMs: 200, requestMs: 400, keepAliveMs: 100 } })
+  world = await openWorld({ timeouts: { ...DEFAULT_HTTP_TIMEOUTS, headersMs: 200, requestMs: 400, keepAliveMs: 100 } })
   await world.app.listen({ port: 0, host: '127.0.0.1' })
 })
 afterAll(() => world.close())

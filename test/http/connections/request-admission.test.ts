@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { expect, it } from 'vitest'
-import { addRequestAdmission } from '../../../src/http/connections/request-admission.ts'
+import { requestAdmission } from '../../../src/http/connections/request-admission.ts'
 
 /** An app that notes in which turn of the event loop it begins each request. */
 async function noting(): Promise<{ app: FastifyInstance; begun: { turn: number; id: string }[] }> {
@@ -15,7 +15,7 @@ async function noting(): Promise<{ app: FastifyInstance; begun: { turn: number; 
   app.addHook('onClose', async () => {
     ended = true
   })
-  addRequestAdmission(app)
+  await app.register(requestAdmission)
   for (const url of ['/work', '/livez']) {
     app.get<{ Querystring: { id: string } }>(url, async ({ query }) => {
       begun.push({ turn, id: query.id })

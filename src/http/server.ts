@@ -1,0 +1,98 @@
+/** Builds the HTTP application from named plugins. It reads no environment and opens no port. */
+import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { App } from './app.ts'
+import { authentication } from './auth/authentication.ts'
+import { authorization } from './auth/authorization.ts'
+import type { KeyRing } from './auth/key-ring.ts'
+import { bodyMemoryLimit } from './bodies/body-memory-limit.ts'
+import { jsonBodyParser } from './bodies/json-body-parser.ts'
+import { requestDecompression } from './bodies/request-decompression.ts'
+import { gracefulClose } from './connections/graceful-close.ts'
+import { buildTimeoutOptions, DEFAULT_HTTP_TIMEOUTS, type HttpTimeouts } from './connections/http-timeouts.ts'
+import { requestAdmission } from './connections/request-admission.ts'
+import { dashboard } from './dashboard.ts'
+import { errorHandling } from './errors/error-handling.ts'
+import { hostAndExpect, PERMISSIVE_HTTP_OPTIONS } from './errors/host-and-expect.ts'
+import { malformedPaths, rerouteMalformedPath } from './errors/malformed-paths.ts'
+import { type HttpMetricsRecorder, httpMetrics } from './observability/http-metrics.ts'
+import { LazyLogger } from './observability/lazy-logger.ts'
+import { getOrCreateRequestId, requestIds } from './observability/request-ids.ts'
+import { requestLog } from './observability/request-log.ts'
+import { commonResponses } from './openapi/common-responses.ts'
+import type { OperationExample } from './openapi/examples.ts'
+import { openapi } from './openapi/openapi.ts'
+import { rateLimit } from './rate-limit/rate-limit.ts'
+import type { RateLimiter } from './rate-limit/rate-limiter.ts'
+import { securityHeaders } from './security-headers.ts'
+import { validation } from './validation.ts'
+
+const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
+/** An item ID in the URL has up to 2,048 characters, each of which may be percent-encoded. */
+const MAX_PARAM_CHARS = 16_384
+
+export interface HttpServerDeps {
+  log: FastifyBaseLogger
+  metricsRecorder: HttpMetricsRecorder
+  /** Whether a run suppresses the log lines of its requests. */
+  isQuietRun: (run: string) => Promise<boolean>
+  /** By method and path, as the OpenAPI document spells them. */
+  operationExamples: Record<string, OperationExample>
+  addRoutes: (app: App) => void
+}
+
+/** Settings of the layer between the network and the routes. */
+export interface HttpOptions {
+  /** undefined: only this machine may call, and every caller is an admin. */
+  keyRing?: KeyRing | undefined
+  /** undefined: no rate limits. */
+  rateLimiter?: RateLimiter | undefined
+  /** Sites whose pages may read responses. */
+  corsOrigins?: string[]
+  /** Addresses of proxies whose `X-Forwarded-For` is trusted. */
+  trustProxy?: string[]
+  timeouts?: HttpTimeouts
+}
+
+/** Each plugin names the plugins that must come before it; Fastify throws at boot where the order is wrong. */
+export async function createHttpServer(
+  { log, metricsRecorder, isQuietRun, operationExamples, addRoutes }: HttpServerDeps,
+  { keyRing, rateLimiter, corsOrigins = [], trustProxy = [], timeouts = DEFAULT_HTTP_TIMEOUTS }: HttpOptions = {},
+): Promise<App> {
+  const timeoutOptions = buildTimeoutOptions(timeouts)
+  const app: App = Fastify({
+    loggerInstance: new LazyLogger(log) as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
+    ...timeoutOptions,
+    http: { ...timeoutOptions.http, ...PERMISSIVE_HTTP_OPTIONS },
+    trustProxy: trustProxy.length > 0 && trustProxy,
+    bodyLimit: DEFAULT_BODY_LIMIT_BYTES,
+    genReqId: getOrCreateRequestId,
+    routerOptions: { maxParamLength: MAX_PARAM_CHARS, ignoreTrailingSlash: true },
+    frameworkErrors: (_error, { raw }, reply) => rerouteMalformedPath(app, raw, reply.raw),
+    forceCloseConnections: 'idle',
+    return503OnClosing: false, // requests that still arrive are answered like any other: see graceful-close.ts
+  }).withTypeProvider<ZodTypeProvider>()
+  await app.register(gracefulClose)
+  await app.register(requestIds)
+  await app.register(requestLog, { isQuietRun })
+  await app.register(httpMetrics, { metricsRecorder })
+  await app.register(securityHeaders, { corsOrigins })
+  await app.register(hostAndExpect)
+  await app.register(authentication, { keyRing, corsOrigins })
+  await app.register(rateLimit, { rateLimiter })
+  await app.register(malformedPaths)
+  await app.register(requestAdmission)
+  await app.register(authorization)
+  await app.register(bodyMemoryLimit)
+  await app.register(requestDecompression)
+  await app.register(jsonBodyParser)
+  await app.register(validation)
+  await app.register(errorHandling)
+  await app.register(commonResponses)
+  await app.register(openapi, { operationExamples })
+  await app.register(dashboard)
+  addRoutes(app)
+  await app.ready()
+  return app
+}
