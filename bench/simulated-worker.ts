@@ -11,6 +11,7 @@ import { Dumps } from '../src/features/dumps/dumps.ts'
 import { DumpRepository } from '../src/features/dumps/repository.ts'
 import type { Items } from '../src/features/items/items.ts'
 import { FormatErrorLogger } from '../src/features/rollouts/format-error-logger.ts'
+import { scoreGroupJob } from '../src/features/rollouts/jobs/definitions.ts'
 import { createScoreGroupProcessor } from '../src/features/rollouts/jobs/score-group.ts'
 import { GroupRepository } from '../src/features/rollouts/repository.ts'
 import type { ItemQueue } from '../src/features/runs/item-queue.ts'
@@ -23,6 +24,7 @@ import type { Grader } from '../src/grading/grader.ts'
 import { MetricsRecorder } from '../src/platform/metrics/metrics-recorder.ts'
 import { SharedCounter } from '../src/platform/metrics/shared-counters.ts'
 import { startConsumers } from '../src/platform/queue/consumer.ts'
+import { consumeJob } from '../src/platform/queue/job-definition.ts'
 import { Producer } from '../src/platform/queue/producer.ts'
 import { connectForRequests, connectForWorkers } from '../src/platform/redis/connect.ts'
 import { createRedisKeys } from '../src/platform/redis/keys.ts'
@@ -60,39 +62,39 @@ const dumps = new Dumps({
 })
 const scoredVerdict: Verdict = { status: 'scored', reward: 1, score: 1, answer: '1', fault: null, penalty: 0 }
 let waitCount = 0
-const judge = {
+const grader = {
   async grade(_recipe: unknown, given: unknown[]): Promise<Verdict[]> {
     await sleep(MEAN_WAIT_MS * (0.5 + ((waitCount++ * GOLDEN_RATIO_STEP) % 1))) // not all in step
     return given.map(() => scoredVerdict)
   },
 } as unknown as Grader // the one method that the job calls
 const items = { resolveItemId: async () => undefined } as unknown as Items // likewise
-const handout = { schedulePrefetch: async () => undefined } as unknown as ItemQueue // likewise
-const noop = async () => undefined
-const faults = new FormatErrorLogger(log)
+const itemQueue = { schedulePrefetch: async () => undefined } as unknown as ItemQueue // likewise
+const formatErrors = new FormatErrorLogger(log)
 startConsumers(
-  {
-    'score-group': createScoreGroupProcessor({
-      engine,
-      groups,
-      items,
-      grader: judge,
-      runs,
-      tasks,
-      recorder: meters,
-      dumps,
-      itemQueue: handout,
-      formatErrors: faults,
-      log,
-    }),
-    'write-dump': noop,
-    'prepare-items': noop,
-    sample: noop,
-  },
+  [scoreGroupJob],
+  [
+    consumeJob(
+      scoreGroupJob,
+      WORKER_CONCURRENCY,
+      createScoreGroupProcessor({
+        engine,
+        groups,
+        items,
+        grader,
+        runs,
+        tasks,
+        recorder: meters,
+        dumps,
+        itemQueue,
+        formatErrors,
+        log,
+      }),
+    ),
+  ],
   {
     connection: connectForWorkers(redisAddress),
     prefix: keys.queuePrefix,
-    concurrency: { 'score-group': WORKER_CONCURRENCY, 'write-dump': 1, 'prepare-items': 1, sample: 1 },
     onError: (error) => console.error(error),
   },
 )

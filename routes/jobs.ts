@@ -15,7 +15,7 @@ const FailedJob = z.strictObject({
   failed_at: z.string().describe('ISO 8601'),
 })
 
-export function addJobRoutes(app: App, { failedJobs: failures, groups }: Services): void {
+export function addJobRoutes(app: App, { failedJobs, groups }: Services): void {
   app.get(
     '/jobs/failed',
     {
@@ -29,7 +29,7 @@ export function addJobRoutes(app: App, { failedJobs: failures, groups }: Service
         },
       },
     },
-    ({ query }) => failures.list(query.limit),
+    ({ query }) => failedJobs.list(query.limit),
   )
 
   app.post(
@@ -46,7 +46,7 @@ export function addJobRoutes(app: App, { failedJobs: failures, groups }: Service
       },
     },
     async ({ params: { id } }, reply) => {
-      if (!(await retryFailedJob({ failures, groups }, id)))
+      if (!(await retryFailedJob({ failedJobs, groups }, id)))
         throw new ServiceError('not_found', `There is no failed job ${id}; GET /jobs/failed lists them`)
       return reply.status(202).send({ id, status: 'queued' as const })
     },

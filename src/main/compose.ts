@@ -8,6 +8,7 @@ import { BatchRepository } from '../features/batches/repository.ts'
 import { DumpFolder } from '../features/dumps/dump-folder.ts'
 import { Dumps } from '../features/dumps/dumps.ts'
 import { Exports } from '../features/dumps/exports/export.ts'
+import { writeDumpJob } from '../features/dumps/jobs/definitions.ts'
 import { startDumpSweeper } from '../features/dumps/jobs/sweep-dumps.ts'
 import { createWriteDumpProcessor } from '../features/dumps/jobs/write-dump.ts'
 import { DumpRepository } from '../features/dumps/repository.ts'
@@ -20,6 +21,7 @@ import { EvalSampleProcessor } from '../features/evals/eval-sample-processor.ts'
 import { Evals } from '../features/evals/evals.ts'
 import { ExternalCompletions } from '../features/evals/external-completions.ts'
 import { GenerationJobRepository } from '../features/evals/generation-job-repository.ts'
+import { generateSamplesJob } from '../features/evals/jobs/definitions.ts'
 import { createGenerateSamplesProcessor } from '../features/evals/jobs/generate-samples.ts'
 import { startGenerationJobSweeper } from '../features/evals/jobs/sweep-generation-jobs.ts'
 import { buildEgressPolicy } from '../features/evals/model-client/egress-policy.ts'
@@ -35,6 +37,7 @@ import { startHeartbeat } from '../features/operations/worker-heartbeats.ts'
 import { BufferCapacity } from '../features/rollouts/buffer-capacity.ts'
 import { FormatErrorLogger } from '../features/rollouts/format-error-logger.ts'
 import { GroupCompletionListener } from '../features/rollouts/group-completion-listener.ts'
+import { scoreGroupJob } from '../features/rollouts/jobs/definitions.ts'
 import { type GroupSweeperDeps, startGroupSweeper } from '../features/rollouts/jobs/requeue-groups.ts'
 import { createScoreGroupProcessor } from '../features/rollouts/jobs/score-group.ts'
 import { GroupRepository } from '../features/rollouts/repository.ts'
@@ -43,6 +46,7 @@ import { CheckpointRepository } from '../features/runs/checkpoint-repository.ts'
 import { Checkpoints } from '../features/runs/checkpoints.ts'
 import { ItemPrefetcher } from '../features/runs/item-prefetcher.ts'
 import { ItemQueue } from '../features/runs/item-queue.ts'
+import { prefetchItemsJob } from '../features/runs/jobs/definitions.ts'
 import { createPrefetchItemsProcessor } from '../features/runs/jobs/prefetch-items.ts'
 import { PositionRepository } from '../features/runs/position-repository.ts'
 import { RunRepository } from '../features/runs/repository.ts'
@@ -57,6 +61,7 @@ import { ScorerThreadPool } from '../grading/scorer-thread-pool.ts'
 import type { ServerConfig } from '../platform/config.ts'
 import { startConsumers } from '../platform/queue/consumer.ts'
 import { FailedJobs } from '../platform/queue/failed-jobs.ts'
+import { consumeJob } from '../platform/queue/job-definition.ts'
 import { Producer } from '../platform/queue/producer.ts'
 import { connectForRequests, connectForWorkers, type RedisConfig } from '../platform/redis/connect.ts'
 import { listDurabilityIssues } from '../platform/redis/durability.ts'
@@ -64,6 +69,7 @@ import { Idempotency } from '../platform/redis/idempotency.ts'
 import { createRedisKeys } from '../platform/redis/keys.ts'
 import { translateRedisError } from '../platform/redis/redis-errors.ts'
 import { errorMessage, throttledLog } from '../platform/throttled-log.ts'
+import { ALL_JOBS } from './jobs.ts'
 
 /** Items that a worker has made and dump files that it writes at once: they wait for processors and disks, not for Redis. */
 const BACKGROUND_JOB_CONCURRENCY = 16
@@ -147,6 +153,7 @@ export function createServices(
     dumps: dumpBook,
     generationJobs,
     role,
+    jobDefinitions: ALL_JOBS,
   })
   const { recorder: meters } = metrics
   const items = new Items({
@@ -161,7 +168,7 @@ export function createServices(
   const threads = new ScorerThreadPool(config.PYTHON_WORKERS, config.SCORE_DEADLINE_MS)
   const judge = new Grader({ engine, items, figures, threadPool: threads, maxAnswerChars: config.ANSWER_MAX_CHARS })
   const producer = new Producer(redis, keys.queuePrefix)
-  const failures = new FailedJobs(redis, keys.queuePrefix)
+  const failures = new FailedJobs(redis, keys.queuePrefix, ALL_JOBS)
   const completions = new GroupCompletionListener(connectForWorkers(place), keys.groupCompletionChannel)
   const onHintLost = (err: unknown) => log.warn({ err }, 'a job could not be added; the sweeper will add it')
   const dumps = new Dumps({
@@ -268,39 +275,45 @@ export function createServices(
         itemQueue: handout,
         rolloutSubmission: intake,
       })
-      const processors = {
-        'score-group': createScoreGroupProcessor({
-          engine,
-          groups,
-          items,
-          grader: judge,
-          runs,
-          tasks,
-          recorder: meters,
-          dumps,
-          itemQueue: handout,
-          formatErrors: faults,
-          log,
-        }),
-        'write-dump': createWriteDumpProcessor({ dumps }),
-        'prepare-items': createPrefetchItemsProcessor({ runs, preparation }),
-        sample: createGenerateSamplesProcessor({
-          generationJobs,
-          samples,
-          evalSampler,
-          groupSampler,
-          aggregator: evalAggregator,
-        }),
-      }
-      const consumer = startConsumers(processors, {
+      const consumers = [
+        consumeJob(
+          scoreGroupJob,
+          config.WORKER_CONCURRENCY,
+          createScoreGroupProcessor({
+            engine,
+            groups,
+            items,
+            grader: judge,
+            runs,
+            tasks,
+            recorder: meters,
+            dumps,
+            itemQueue: handout,
+            formatErrors: faults,
+            log,
+          }),
+        ),
+        consumeJob(writeDumpJob, BACKGROUND_JOB_CONCURRENCY, createWriteDumpProcessor({ dumps })),
+        consumeJob(
+          prefetchItemsJob,
+          BACKGROUND_JOB_CONCURRENCY,
+          createPrefetchItemsProcessor({ runs, prefetcher: preparation }),
+        ),
+        consumeJob(
+          generateSamplesJob,
+          config.MODEL_CONCURRENCY,
+          createGenerateSamplesProcessor({
+            generationJobs,
+            samples,
+            evalSampler,
+            groupSampler,
+            aggregator: evalAggregator,
+          }),
+        ),
+      ]
+      const consumer = startConsumers(ALL_JOBS, consumers, {
         connection,
         prefix: keys.queuePrefix,
-        concurrency: {
-          'score-group': config.WORKER_CONCURRENCY,
-          'write-dump': BACKGROUND_JOB_CONCURRENCY,
-          'prepare-items': BACKGROUND_JOB_CONCURRENCY,
-          sample: config.MODEL_CONCURRENCY,
-        },
         onError,
         onOutcome: (queue, outcome) => meters.increment('rgs_jobs_total', { queue, outcome }),
       })

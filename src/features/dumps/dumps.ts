@@ -20,6 +20,7 @@ import type { DumpFolder, OnWriteStep } from './dump-folder.ts'
 import { type DumpedGroup, encodeDumpLine } from './dump-record.ts'
 import { type DumpRules, selectDumpKinds } from './dump-rules.ts'
 import { formatDumpFileName, parseDumpFileName } from './file-name.ts'
+import { writeDumpJob } from './jobs/definitions.ts'
 import { DumpRejectionLogger } from './rejection-logger.ts'
 import type { DumpedRunRef, DumpRepository, FrozenFile, WrittenFile } from './repository.ts'
 
@@ -134,7 +135,7 @@ export class Dumps {
       for (const kind of DumpKind.options) await this.#freeze(dumped, kind, gone ? NO_TIME_LIMIT : now - quietMs)
       const forgotten = await book.listUnwrittenBefore(dumped, now - LOST_JOB_TIMEOUT_MS)
       await producer.add(
-        'write-dump',
+        writeDumpJob,
         forgotten.map((file) => ({ id: `${buildJobId(file)}/${round}`, data: file })),
       )
       const { rollouts, failed } = await book.readProgress(dumped)
@@ -207,7 +208,7 @@ export class Dumps {
     // Frozen is frozen: if the queue cannot be told now, the sweeper tells it.
     await this.#deps.producer
       .add(
-        'write-dump',
+        writeDumpJob,
         frozen.map((file) => ({ id: buildJobId(file), data: file })),
       )
       .catch((err: unknown) => this.#deps.log.warn({ err }, 'a job could not be added; the sweeper will add it'))

@@ -1,7 +1,7 @@
 /** One sample of a collection: the run's next items are taken, asked for group_size times, and posted like any group. */
 import { ServiceError } from '../../contract/errors.ts'
 import type { Group, Rollout } from '../../contract/rollout.ts'
-import type { Requeue } from '../../platform/queue/job-definitions.ts'
+import type { Requeue } from '../../platform/queue/job-definition.ts'
 import { buildPromptMessages } from '../items/prompt.ts'
 import type { RolloutSubmission } from '../rollouts/rollout-submission.ts'
 import type { ItemQueue } from '../runs/item-queue.ts'

@@ -1,19 +1,20 @@
 /**
- * Lanes: an eval or collection that wants c requests in flight has c lanes, each a job that asks for a few samples in a
- * row and then goes to the end of the queue. So the workers' slots go round among all that are at work.
+ * Slots: an eval or collection with `concurrency` requests in flight has as many slots. Each slot is a job that generates a
+ * few samples in a row and then goes to the end of the queue, so that the workers serve all active evals in turn.
  */
 import type { Producer } from '../../platform/queue/producer.ts'
+import { generateSamplesJob } from './jobs/definitions.ts'
 
-/** Adds the lanes that are not there; those that are stay as they are. */
+/** Adds the slots' jobs that are not in the queue. */
 export async function enqueueSlotJobs(
   producer: Producer,
   id: string,
   concurrency: number,
   total: number,
 ): Promise<void> {
-  const lanes = Array.from({ length: Math.min(concurrency, total) }, (_, lane) => lane)
+  const slots = Array.from({ length: Math.min(concurrency, total) }, (_, slot) => slot)
   await producer.add(
-    'sample',
-    lanes.map((lane) => ({ id: `${id}/${lane}`, data: { sampling: id, lane } })),
+    generateSamplesJob,
+    slots.map((slot) => ({ id: `${id}/${slot}`, data: { job: id, slot } })),
   )
 }

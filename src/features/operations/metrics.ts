@@ -8,6 +8,7 @@ import { gaugeValue } from '../../platform/metrics/metric-definitions.ts'
 import { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import { SharedCounters } from '../../platform/metrics/shared-counters.ts'
 import { QueueBacklogReader } from '../../platform/queue/backlog.ts'
+import type { JobDefinition } from '../../platform/queue/job-definition.ts'
 import { pingMasters } from '../../platform/redis/cluster.ts'
 import { PROBE_TIMEOUT_MS, withRedisTimeout } from '../../platform/redis/connect.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
@@ -32,6 +33,7 @@ interface MetricsDeps {
   dumps: DumpRepository
   generationJobs: GenerationJobRepository
   role: ProcessRole
+  jobDefinitions: readonly JobDefinition[]
 }
 
 /**
@@ -51,7 +53,7 @@ export class Metrics {
     this.#sums = new SharedCounters(parts.redis, parts.keys.metricSums)
     this.recorder = new MetricsRecorder(this.#sums)
     this.#processGauges = new ProcessGauges({ ...parts, recorder: this.recorder })
-    this.#backlog = new QueueBacklogReader(parts.redis, parts.keys.queuePrefix)
+    this.#backlog = new QueueBacklogReader(parts.redis, parts.keys.queuePrefix, parts.jobDefinitions)
     this.#hourlySeries = new HourlySeries(parts.redis, parts.keys, () => this.#currentPoint())
   }
 

@@ -1,24 +1,25 @@
-/** Has a failed job tried again: first what it works on is open again in the run's slot, then the queue gets its hint. */
-import { type FailedJobs, parseJobData } from '../../platform/queue/failed-jobs.ts'
+/** Retries a failed job: the group that it works on becomes pending again first, then the job goes back to the queue. */
+import type { FailedJobs } from '../../platform/queue/failed-jobs.ts'
+import { scoreGroupJob } from '../rollouts/jobs/definitions.ts'
 import type { GroupRepository } from '../rollouts/repository.ts'
 
-/** False if there is no such failed job, or nothing is left of what it worked on. */
+/** False if there is no such failed job, or its group no longer exists. */
 export async function retryFailedJob(
-  { failures, groups }: { failures: FailedJobs; groups: GroupRepository },
+  { failedJobs, groups }: { failedJobs: FailedJobs; groups: GroupRepository },
   id: string,
 ): Promise<boolean> {
-  const found = await failures.get(id)
-  if (!found) return false
-  const { name, job } = found
-  if (name === 'score-group') {
-    const place = parseJobData(name, job)
-    const open = (await groups.reopen(place)) || (await groups.get(place))?.status === 'queued'
-    if (!open) {
+  const failed = await failedJobs.get(id)
+  if (!failed) return false
+  const { definition, job } = failed
+  if (definition.name === scoreGroupJob.name) {
+    const group = scoreGroupJob.data.parse(job.data)
+    const isPending = (await groups.reopen(group)) || (await groups.get(group))?.status === 'queued'
+    if (!isPending) {
       await job.remove()
       return false
     }
   }
-  // Somebody else may be faster with the same; a group that is open again is found by the sweeper in any case.
+  // Another caller may have retried it meanwhile; and the sweep finds a pending group in any case.
   await job.retry('failed', { resetAttemptsMade: true }).catch(async (error: unknown) => {
     if (await job.isFailed()) throw error
   })

@@ -13,6 +13,7 @@ import { positionOfSeed } from '../runs/sequence.ts'
 import type { BufferCapacity } from './buffer-capacity.ts'
 import type { GroupCompletionListener } from './group-completion-listener.ts'
 import { detachPayloadBuffers, packGroup } from './group-payload.ts'
+import { scoreGroupJob } from './jobs/definitions.ts'
 import { type AcceptGroupParams, formatScoreJobId, type GroupRef, type GroupRepository } from './repository.ts'
 import {
   bufferFullBeforeBodyError,
@@ -79,7 +80,7 @@ export class RolloutSubmission {
       data: { ...place, request, text_bytes: textBytes },
     }))
     // Accepted is accepted: nobody waits until the queue is told, and if it cannot be told now, the sweeper tells it.
-    producer.add('score-group', hints).catch(this.#deps.onEnqueueError)
+    producer.add(scoreGroupJob, hints).catch(this.#deps.onEnqueueError)
     const refused = settledAll.find((one) => one.status === 'rejected')
     if (refused) throw refused.reason
     return accepted

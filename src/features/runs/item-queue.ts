@@ -7,6 +7,7 @@ import type { Engine } from '../../engine/engine.ts'
 import type { Producer } from '../../platform/queue/producer.ts'
 import type { Items } from '../items/items.ts'
 import type { ItemPrefetcher, PreparedItemBody } from './item-prefetcher.ts'
+import { prefetchItemsJob } from './jobs/definitions.ts'
 import type { PositionRepository, TakeItemsResult, TakenItem } from './position-repository.ts'
 import type { RunRepository } from './repository.ts'
 import type { ResolvedRun } from './resolved-run.ts'
@@ -67,7 +68,7 @@ export class ItemQueue {
   /** Has a worker make items ahead; without one they are made when they are asked for. */
   async schedulePrefetch({ name, epoch }: Pick<ResolvedRun, 'name' | 'epoch'>): Promise<void> {
     const job = { id: `${name}/${epoch}`, data: { run: name, epoch } }
-    await this.#deps.producer.add('prepare-items', [job]).catch(() => {})
+    await this.#deps.producer.add(prefetchItemsJob, [job]).catch(() => {})
   }
 
   async #take(run: ResolvedRun, count: number, ahead: number, last: boolean): Promise<TakeItemsResult> {

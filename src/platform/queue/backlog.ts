@@ -1,41 +1,36 @@
-/** How much work waits on each queue, and for how long. */
-import { Queue } from 'bullmq'
+/** How much work waits in each queue, and for how long. */
 import type { Redis } from 'ioredis'
-import { JOBS, type JobName } from './job-definitions.ts'
+import type { JobDefinition } from './job-definition.ts'
+import { Queues } from './queues.ts'
 
 const JOB_STATES = ['waiting', 'active', 'delayed', 'failed'] as const
 const UNFINISHED_STATES = ['waiting', 'active', 'delayed'] as const
 
 export interface QueueBacklog {
-  queue: JobName
+  queue: string
   jobs: Record<(typeof JOB_STATES)[number], number>
-  /** When the oldest job that is not done was added, ms; undefined if there is none. */
+  /** When the oldest unfinished job was added, ms; undefined if there is none. */
   oldestAt: number | undefined
 }
 
 export class QueueBacklogReader {
-  readonly #queues: Map<JobName, Queue>
+  readonly #queues: Queues
+  readonly #definitions: readonly JobDefinition[]
 
-  /** `connection` must fail at once while Redis is away. A version check that failed would be remembered for ever. */
-  constructor(connection: Redis, prefix: string) {
-    const names = Object.keys(JOBS) as JobName[] // keys of JOBS
-    this.#queues = new Map(
-      names.map((name) => {
-        const queue = new Queue(name, { connection, prefix, skipWaitingForReady: true, skipVersionCheck: true })
-        queue.on('error', () => {}) // met by whoever asks
-        return [name, queue]
-      }),
-    )
+  constructor(connection: Redis, prefix: string, definitions: readonly JobDefinition[]) {
+    this.#queues = new Queues(connection, prefix)
+    this.#definitions = definitions
   }
 
   readAll(): Promise<QueueBacklog[]> {
     return Promise.all(
-      [...this.#queues].map(async ([name, queue]) => {
-        const [counts, ...oldest] = await Promise.all([
+      this.#definitions.map(async ({ name }) => {
+        const queue = this.#queues.getOrCreate(name)
+        const [counts, ...oldestJobs] = await Promise.all([
           queue.getJobCounts(...JOB_STATES),
           ...UNFINISHED_STATES.map((state) => queue.getJobs([state], 0, 0, true)),
         ])
-        const times = oldest.flat().flatMap((job) => (job ? [job.timestamp] : []))
+        const times = oldestJobs.flat().flatMap((job) => (job ? [job.timestamp] : []))
         return {
           queue: name,
           jobs: Object.fromEntries(JOB_STATES.map((state) => [state, counts[state] ?? 0])) as QueueBacklog['jobs'], // by name
@@ -45,7 +40,7 @@ export class QueueBacklogReader {
     )
   }
 
-  async close(): Promise<void> {
-    await Promise.all([...this.#queues.values()].map((queue) => queue.close()))
+  close(): Promise<void> {
+    return this.#queues.close()
   }
 }

@@ -1,69 +1,75 @@
-/** Takes jobs off the queues and hands each to its processor. */
+/** Takes jobs off the queues and runs their processors. */
 import { DelayedError, type Job, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
-import { JOBS, type JobData, type JobName, type JobProcessors } from './job-definitions.ts'
+import type { JobConsumer, JobDefinition } from './job-definition.ts'
 
-/** A job whose worker was killed is taken up again after about this time. */
+/** A job whose worker was killed is taken by another worker after about this time. */
 const DEFAULT_LOCK_MS = 30_000
-/** Without it the worker that put a job off would often be the one to wake first when it is due. */
+/** Without it the worker that delayed a job would often be the first to wake up when the job is due. */
 const YIELD_TO_OTHERS_MS = 500
+const MAX_STALLED_COUNT = 10
 
-interface StartConsumersOptions {
+export interface ConsumersOptions {
   connection: Redis
   prefix: string
-  concurrency: Record<JobName, number>
   onError: (error: Error) => void
-  /** How each try of a job ended. */
-  onOutcome?: (queue: JobName, outcome: 'completed' | 'retried' | 'failed') => void
+  /** How each attempt of a job ended. */
+  onOutcome?: (queue: string, outcome: 'completed' | 'retried' | 'failed') => void
 }
 
-/** Starts one BullMQ worker for each kind of job. */
+/** Starts one BullMQ worker per kind of job. Throws if one of `definitions` has no consumer: its jobs would wait forever. */
 export function startConsumers(
-  processors: JobProcessors,
-  { connection, prefix, concurrency, onError, onOutcome = () => {} }: StartConsumersOptions,
+  definitions: readonly JobDefinition[],
+  consumers: readonly JobConsumer[],
+  options: ConsumersOptions,
 ): { close(): Promise<void> } {
-  const stopping = new AbortController()
-  const stepBack = (worker: Worker, ms: number) => {
-    if (worker.isPaused()) return
-    void worker.pause(true)
-    setTimeout(() => stopping.signal.aborted || worker.resume(), ms).unref()
+  for (const definition of definitions) {
+    if (!consumers.some((consumer) => consumer.definition === definition))
+      throw new Error(`No processor for jobs of the queue ${definition.name}`)
   }
-  const workers = (Object.keys(JOBS) as JobName[]).map((name) => {
-    const work = async (job: Job, token?: string) => {
-      const again = await runProcessor(processors, name, job, stopping.signal)
-      if (!again) return
-      if (again.preferOtherWorker) stepBack(worker, again.delayMs + YIELD_TO_OTHERS_MS)
-      await job.moveToDelayed(Date.now() + again.delayMs, token)
-      throw new DelayedError()
-    }
-    const row = JOBS[name]
-    const lockMs = 'lockMs' in row ? row.lockMs : DEFAULT_LOCK_MS
-    const worker = new Worker(name, work, {
-      connection,
-      prefix,
-      concurrency: concurrency[name],
-      lockDuration: lockMs,
-      stalledInterval: lockMs / 2,
-      maxStalledCount: 10,
-    })
-    worker.on('error', onError)
-    worker.on('completed', () => onOutcome(name, 'completed'))
-    worker.on('failed', (job) => onOutcome(name, job?.finishedOn === undefined ? 'retried' : 'failed'))
-    return worker
-  })
+  const shutdown = new AbortController()
+  const workers = consumers.map((consumer) => startWorker(consumer, options, shutdown.signal))
   return {
     async close() {
-      stopping.abort()
+      shutdown.abort()
       await Promise.all(workers.map((worker) => worker.close()))
     },
   }
 }
 
-function runProcessor<Name extends JobName>(processors: JobProcessors, name: Name, job: Job, signal: AbortSignal) {
-  const data = JOBS[name].data.parse(job.data) as JobData<Name> // by its own schema
-  return processors[name](data, { last: isLastAttempt(job, name), signal })
+function startWorker(
+  { definition, concurrency, run }: JobConsumer,
+  { connection, prefix, onError, onOutcome = () => {} }: ConsumersOptions,
+  signal: AbortSignal,
+): Worker {
+  const { name, lockMs = DEFAULT_LOCK_MS } = definition
+  const handleJob = async (job: Job, token?: string) => {
+    const requeue = await run(job.data, { isLastAttempt: isLastAttempt(job, definition), signal })
+    if (!requeue) return
+    if (requeue.preferOtherWorker) pauseWorker(worker, requeue.delayMs + YIELD_TO_OTHERS_MS, signal)
+    await job.moveToDelayed(Date.now() + requeue.delayMs, token)
+    throw new DelayedError()
+  }
+  const worker = new Worker(name, handleJob, {
+    connection,
+    prefix,
+    concurrency,
+    lockDuration: lockMs,
+    stalledInterval: lockMs / 2,
+    maxStalledCount: MAX_STALLED_COUNT,
+  })
+  worker.on('error', onError)
+  worker.on('completed', () => onOutcome(name, 'completed'))
+  worker.on('failed', (job) => onOutcome(name, job?.finishedOn === undefined ? 'retried' : 'failed'))
+  return worker
 }
 
-function isLastAttempt(job: Job, name: JobName): boolean {
-  return job.attemptsMade + 1 >= (job.opts.attempts ?? JOBS[name].attempts)
+function pauseWorker(worker: Worker, ms: number, signal: AbortSignal): void {
+  if (worker.isPaused()) return
+  void worker.pause(true)
+  setTimeout(() => signal.aborted || worker.resume(), ms).unref()
+}
+
+function isLastAttempt(job: Job, { attempts }: JobDefinition): boolean {
+  return job.attemptsMade + 1 >= (job.opts.attempts ?? attempts)
 }

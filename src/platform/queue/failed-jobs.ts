@@ -1,52 +1,52 @@
-/** Jobs that failed for good, with their reason, until somebody has them tried again. */
+/** Jobs that failed after all their attempts, with the reason, kept until someone retries them. */
 import type { Job } from 'bullmq'
 import type { Redis } from 'ioredis'
-import { JOBS, type JobData, type JobName } from './job-definitions.ts'
+import type { JobDefinition } from './job-definition.ts'
 import { Queues } from './queues.ts'
 
-/** A failed job; its id is the queue's name, `~` and BullMQ's id. */
+/** A failed job; its ID is the queue's name, `~` and BullMQ's ID. */
 export interface FailedJob {
   id: string
-  queue: JobName
+  queue: string
   data: unknown
   reason: string
   attempts: number
   failed_at: string
 }
 
-const JOB_NAMES = Object.keys(JOBS) as JobName[] // keys of JOBS
-
 export class FailedJobs {
   readonly #queues: Queues
+  readonly #definitions: readonly JobDefinition[]
 
-  constructor(connection: Redis, prefix: string) {
+  constructor(connection: Redis, prefix: string, definitions: readonly JobDefinition[]) {
     this.#queues = new Queues(connection, prefix)
+    this.#definitions = definitions
   }
 
   /** The latest first. */
-  async list(most: number): Promise<{ total: number; jobs: FailedJob[] }> {
-    const found = await Promise.all(
-      JOB_NAMES.map(async (name) => {
+  async list(limit: number): Promise<{ total: number; jobs: FailedJob[] }> {
+    const queues = await Promise.all(
+      this.#definitions.map(async ({ name }) => {
         const queue = this.#queues.getOrCreate(name)
-        const [total, jobs] = await Promise.all([queue.getFailedCount(), queue.getFailed(0, most - 1)])
-        return { total, jobs: jobs.flatMap((job) => (job ? [toFailedJob(name, job)] : [])) } // one may have gone meanwhile
+        const [total, jobs] = await Promise.all([queue.getFailedCount(), queue.getFailed(0, limit - 1)])
+        return { total, jobs: jobs.flatMap((job) => (job ? [toFailedJob(name, job)] : [])) } // it may be gone by now
       }),
     )
     return {
-      total: found.reduce((sum, { total }) => sum + total, 0),
-      jobs: found
+      total: queues.reduce((sum, { total }) => sum + total, 0),
+      jobs: queues
         .flatMap(({ jobs }) => jobs)
         .toSorted((a, b) => (a.failed_at < b.failed_at ? 1 : -1))
-        .slice(0, most),
+        .slice(0, limit),
     }
   }
 
-  /** A failed job by its id; undefined if there is none, or it is not failed any more. */
-  async get(id: string): Promise<{ name: JobName; job: Job } | undefined> {
-    const at = id.indexOf('~')
-    const name = JOB_NAMES.find((one) => one === id.slice(0, at))
-    const job = name && (await this.#queues.getOrCreate(name).getJob(id.slice(at + 1)))
-    return name && job && (await job.isFailed()) ? { name, job } : undefined
+  /** Undefined if there is no such job, or it is no longer failed. */
+  async get(id: string): Promise<{ definition: JobDefinition; job: Job } | undefined> {
+    const separator = id.indexOf('~')
+    const definition = this.#definitions.find(({ name }) => name === id.slice(0, separator))
+    const job = definition && (await this.#queues.getOrCreate(definition.name).getJob(id.slice(separator + 1)))
+    return definition && job && (await job.isFailed()) ? { definition, job } : undefined
   }
 
   close(): Promise<void> {
@@ -54,11 +54,7 @@ export class FailedJobs {
   }
 }
 
-export function parseJobData<Name extends JobName>(name: Name, job: Job): JobData<Name> {
-  return JOBS[name].data.parse(job.data) as JobData<Name> // by its own schema
-}
-
-function toFailedJob(queue: JobName, job: Job): FailedJob {
+function toFailedJob(queue: string, job: Job): FailedJob {
   return {
     id: `${queue}~${job.id}`,
     queue,

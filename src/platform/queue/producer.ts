@@ -1,7 +1,9 @@
-/** Puts jobs on the queues. A job is only a hint to work: what must be done is noted in the run's slot first. */
+/** Adds jobs to the queues. A job is only a hint: the work itself is stored first, and a sweep adds lost jobs again. */
 import type { Redis } from 'ioredis'
-import { JOBS, type JobData, type JobName } from './job-definitions.ts'
+import type { JobDefinition } from './job-definition.ts'
 import { Queues } from './queues.ts'
+
+const MAX_KEPT_FAILURES = 1000
 
 export class Producer {
   readonly #queues: Queues
@@ -10,21 +12,21 @@ export class Producer {
     this.#queues = new Queues(connection, prefix)
   }
 
-  async add<Name extends JobName>(name: Name, jobs: { id: string; data: JobData<Name> }[]): Promise<void> {
-    const row = JOBS[name]
-    const { attempts, backoffMs } = row
+  /** A job whose ID is already in the queue is not added again. */
+  async add<Data>(definition: JobDefinition<Data>, jobs: { id: string; data: NoInfer<Data> }[]): Promise<void> {
+    const { name, attempts, backoffMs, discardFailures = false } = definition
     const opts = {
       attempts,
       backoff: { type: 'exponential', delay: backoffMs, jitter: 0.5 },
       removeOnComplete: true,
-      removeOnFail: 'forgetFailures' in row ? true : { count: 1000 },
+      removeOnFail: discardFailures || { count: MAX_KEPT_FAILURES },
     }
     const queue = this.#queues.getOrCreate(name)
-    const all = jobs.map(({ id, data }) => ({ name, data, opts: { ...opts, jobId: id } }))
-    const [one, ...others] = all
-    if (!one) return
-    if (others.length > 0) await queue.addBulk(all)
-    else await queue.add(name, one.data, one.opts) // a transaction for one job takes twice as long
+    const bulk = jobs.map(({ id, data }) => ({ name, data, opts: { ...opts, jobId: id } }))
+    const [first, ...rest] = bulk
+    if (!first) return
+    if (rest.length > 0) await queue.addBulk(bulk)
+    else await queue.add(name, first.data, first.opts) // a transaction for one job takes twice as long
   }
 
   close(): Promise<void> {

@@ -1,29 +1,28 @@
-/** The queues of all kinds of jobs, opened when they are asked for. */
+/** BullMQ queues, opened on first use. */
 import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
-import type { JobName } from './job-definitions.ts'
 
 export class Queues {
-  readonly #queues = new Map<JobName, Queue>()
+  readonly #queues = new Map<string, Queue>()
   readonly #connection: Redis
   readonly #prefix: string
 
-  /** `connection` must fail at once while Redis is away: BullMQ itself would wait for ever. */
+  /** `connection` must fail at once while Redis is unavailable: BullMQ itself would wait forever. */
   constructor(connection: Redis, prefix: string) {
     this.#connection = connection
     this.#prefix = prefix
   }
 
-  getOrCreate(name: JobName): Queue {
+  getOrCreate(name: string): Queue {
     let queue = this.#queues.get(name)
     if (!queue) {
       queue = new Queue(name, {
         connection: this.#connection,
         prefix: this.#prefix,
         skipWaitingForReady: true,
-        skipVersionCheck: true, // one that failed would be remembered for ever
+        skipVersionCheck: true, // BullMQ would remember a check that failed while Redis was unavailable
       })
-      queue.on('error', () => {}) // met by the call that asks
+      queue.on('error', () => {}) // each call reports its own failure
       this.#queues.set(name, queue)
     }
     return queue

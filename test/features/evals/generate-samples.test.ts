@@ -4,8 +4,8 @@ import { createGenerateSamplesProcessor } from '../../../src/features/evals/jobs
 
 const ID = 'eval-0123456789ab'
 
-/** A lane of an eval whose samples fail as many times as told before they are had; and what it was ended with. */
-function lane(total: number, failures: (sample: number) => ErrorCode[]) {
+/** A slot of an eval whose samples fail with the given codes before they succeed, and the status the eval ended with. */
+function openSlot(total: number, failures: (sample: number) => ErrorCode[]) {
   const left = Array.from({ length: total }, (_, k) => failures(k))
   const ends: string[] = []
   let at = 0
@@ -17,36 +17,41 @@ function lane(total: number, failures: (sample: number) => ErrorCode[]) {
     claim: async () => (at < total ? { kind: 'sample', sample: at } : { kind: 'none' }),
   }
   const evalSampler = {
-    async process(_found: unknown, _spec: unknown, sample: number) {
+    async process(_job: unknown, _spec: unknown, sample: number) {
       const code = left[sample]?.shift()
       if (code) throw new ServiceError(code, 'not now')
       at++
     },
   }
   const aggregator = { finalize: async (_id: string, status: string) => void ends.push(status) }
-  const job = createGenerateSamplesProcessor({
+  const process = createGenerateSamplesProcessor({
     generationJobs,
     samples,
     evalSampler,
     aggregator,
   } as unknown as Parameters<typeof createGenerateSamplesProcessor>[0])
-  const turn = () => job({ sampling: ID, lane: 0 }, { signal: new AbortController().signal })
+  const turn = () => process({ job: ID, slot: 0 }, { signal: new AbortController().signal })
   return { ends, turn }
 }
 
-async function untilEnded({ ends, turn }: ReturnType<typeof lane>): Promise<string[]> {
+async function untilEnded({ ends, turn }: ReturnType<typeof openSlot>): Promise<string[]> {
   for (let k = 0; k < 100 && ends.length === 0; k++) await turn()
   return ends
 }
 
-it('many items that are slow now and then do not fail an eval; one that is never made does', async () => {
-  expect(await untilEnded(lane(20, () => ['make_timeout', 'make_timeout', 'make_timeout']))).toEqual(['done'])
-  expect(await untilEnded(lane(20, (k) => (k === 7 ? Array(4).fill('make_timeout') : [])))).toEqual(['failed'])
+it('items that are slow now and then do not fail an eval; one that is never made does', async () => {
+  expect(await untilEnded(openSlot(20, () => ['make_timeout', 'make_timeout', 'make_timeout']))).toEqual(['done'])
+  expect(await untilEnded(openSlot(20, (k) => (k === 7 ? Array(4).fill('make_timeout') : [])))).toEqual(['failed'])
 })
 
-it('what else is away is not counted among the tries of an item', async () => {
-  const eight = lane(1, () => [...Array(8).fill('redis_unavailable'), 'make_timeout', 'make_timeout', 'make_timeout'])
+it('only slow items count toward the attempts of an item', async () => {
+  const eight = openSlot(1, () => [
+    ...Array(8).fill('redis_unavailable'),
+    'make_timeout',
+    'make_timeout',
+    'make_timeout',
+  ])
   for (let k = 0; k < 8; k++) await expect(eight.turn()).rejects.toMatchObject({ code: 'redis_unavailable' })
   expect(await untilEnded(eight)).toEqual(['done'])
-  expect(await untilEnded(lane(1, () => Array(9).fill('engine_unavailable')))).toEqual(['done'])
+  expect(await untilEnded(openSlot(1, () => Array(9).fill('engine_unavailable')))).toEqual(['done'])
 })

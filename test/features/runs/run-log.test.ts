@@ -43,7 +43,7 @@ it('a group is one line, with its run, task, scores and the request that posted 
     { run: 'told', item_id: item.id, group_id: 'g', rollouts: [right, { completion: 'none' }] },
     { prefer: 'wait=20', 'x-request-id': 'req-1' },
   )
-  expect(await met('told', 'a group is scored')).toEqual([
+  expect(await met('told', 'group scored')).toEqual([
     expect.objectContaining({
       level: INFO,
       group: 'g',
@@ -86,7 +86,7 @@ it('debug_logging shows extraction and readings of its run alone, at once', asyn
   await postGroups(world, 'other', item.id, ['during'], rollouts)
   await world.call('PUT', '/runs/bug', { debug_logging: false })
   await postGroups(world, 'bug', item.id, ['after'], rollouts)
-  const judged = await met('bug', 'a completion is judged', 2)
+  const judged = await met('bug', 'completion graded', 2)
   expect(judged).toHaveLength(2)
   expect(judged[0]).toMatchObject({
     level: DEBUG,
@@ -101,7 +101,7 @@ it('debug_logging shows extraction and readings of its run alone, at once', asyn
   expect(judged[0].readings).toHaveProperty('in_tags')
   expect(judged[0].completion.length).toBeLessThan(500)
   expect(judged[1]).toMatchObject({ rollout: 1, completion: 'no tags', answer: null, fault: 'no_answer', readings: {} })
-  expect(said('bug', 'the group’s item')).toEqual([
+  expect(said('bug', 'group item')).toEqual([
     expect.objectContaining({ task: 'leg_counting', difficulty: null, seed: 42 }),
   ])
   expect(of('other').every(({ level }) => level >= INFO)).toBe(true)
@@ -126,10 +126,10 @@ it('suppress_base_env_logs hides requests and jobs; without it they are told', a
   const [posted] = (await met('chatty', 'request')).filter(({ url }) => url === '/rollouts')
   expect(posted).toMatchObject({ level: INFO, method: 'POST', status: 202 })
   expect(posted.request_id).toBeTruthy()
-  await met('chatty', 'a job is taken', 2)
-  await met('chatty', 'a job is done', 2)
-  await met('hushed', 'a group is scored', 2)
-  expect(new Set(of('hushed').map(({ msg }) => msg))).toEqual(new Set(['a group is scored']))
+  await met('chatty', 'job started', 2)
+  await met('chatty', 'job finished', 2)
+  await met('hushed', 'group scored', 2)
+  expect(new Set(of('hushed').map(({ msg }) => msg))).toEqual(new Set(['group scored']))
 })
 
 it('a curriculum that moves says from where to where', async () => {
@@ -139,7 +139,7 @@ it('a curriculum that moves says from where to where', async () => {
     const { answer } = (await world.call('GET', `/items/${items[0].id}?reveal=true`)).body
     await postGroups(world, 'moves', items[0].id, [`m${k}`], [{ completion: `<answer>${answer}</answer>` }])
   }
-  const [line] = await met('moves', 'the difficulty of a task moved')
+  const [line] = await met('moves', 'task difficulty changed')
   expect(line).toMatchObject({ level: INFO, task: 'leg_counting', from: 0.3 })
   expect(line.to).toBeGreaterThan(0.3)
 })

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { prefetchItemsJob } from '../../../src/features/runs/jobs/definitions.ts'
 import { Producer } from '../../../src/platform/queue/producer.ts'
 import { connectForWorkers, waitUntilReady } from '../../../src/platform/redis/connect.ts'
 import { ScriptPoolRedis } from '../../../src/platform/redis/script-connections.ts'
@@ -93,7 +94,7 @@ it('a lane that does not answer is passed by', async () => {
 it('jobs are added though Redis has forgotten its scripts', async () => {
   const prefix = `{lanes-${randomUUID()}}`
   const producer = new Producer(redis, prefix)
-  const add = (id: string) => producer.add('prepare-items', [{ id, data: { run: id, epoch: 1 } }])
+  const add = (id: string) => producer.add(prefetchItemsJob, [{ id, data: { run: id, epoch: 1 } }])
   for (let k = 0; k < 8; k++) await add(`before-${k}`)
   await onlooker.script('FLUSH')
   for (let k = 0; k < 8; k++) await add(`after-${k}`)

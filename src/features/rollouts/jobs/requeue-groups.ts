@@ -1,8 +1,9 @@
-/** Adds jobs again for groups that stay pending: their job was lost, or could not be added when they were accepted. */
+/** Adds jobs again for groups that stay pending: the job was lost, or could not be added when the group was accepted. */
 import type { Engine } from '../../../engine/engine.ts'
 import type { Producer } from '../../../platform/queue/producer.ts'
 import type { RunRepository } from '../../runs/repository.ts'
 import { formatScoreJobId, type GroupRepository } from '../repository.ts'
+import { scoreGroupJob } from './definitions.ts'
 
 const GROUP_SWEEP_INTERVAL_MS = 5_000
 const LOST_JOB_AGE_MS = 15_000
@@ -16,27 +17,27 @@ export interface GroupSweeperDeps {
 }
 
 export function startGroupSweeper(
-  parts: GroupSweeperDeps,
+  deps: GroupSweeperDeps,
   onError: (error: unknown) => void,
   ageMs = LOST_JOB_AGE_MS,
 ): { close(): void } {
   const timer = setInterval(
-    () => void requeueLostGroups(parts, ageMs).catch(onError),
+    () => void requeueLostGroups(deps, ageMs).catch(onError),
     Math.min(GROUP_SWEEP_INTERVAL_MS, ageMs),
   )
   return { close: () => clearInterval(timer) }
 }
 
 /**
- * A job's id holds the time, so that a kept failure of the same group does not swallow it; scoring twice does no harm. Without
- * the engine nothing is added: groups wait for it then, and would have one more job each round.
+ * The job's ID contains the time, so that a kept failure of the same group does not suppress it; scoring twice is harmless.
+ * Without the engine nothing is added: the groups wait for it, and each sweep would add one more job for them.
  */
 export async function requeueLostGroups(
   { runs, groups, producer, engine }: GroupSweeperDeps,
   ageMs: number,
 ): Promise<number> {
   if (!engine.health().ok) return 0
-  let swept = 0
+  let requeued = 0
   const round = Math.floor(Date.now() / ageMs)
   for (const name of await runs.listNames()) {
     const run = await runs.get(name)
@@ -45,13 +46,13 @@ export async function requeueLostGroups(
     const ids = await groups.listPendingAcceptedBefore(name, epoch, Date.now() - ageMs, MAX_GROUPS_PER_RUN)
     if (ids.length === 0) continue
     await producer.add(
-      'score-group',
+      scoreGroupJob,
       ids.map((group) => ({
         id: `${formatScoreJobId({ run: name, epoch, group })}~${round}`,
         data: { run: name, epoch, group },
       })),
     )
-    swept += ids.length
+    requeued += ids.length
   }
-  return swept
+  return requeued
 }

@@ -1,4 +1,4 @@
-/** Scores a posted group: reads its completions, applies the run's rules, completes it. May run any number of times. */
+/** Scores a posted group: reads its completions, applies the run's settings, completes it. Running it twice is harmless. */
 
 import type { Logger } from 'pino'
 import { ServiceError } from '../../../contract/errors.ts'
@@ -7,7 +7,7 @@ import type { Engine } from '../../../engine/engine.ts'
 import type { Grader, GradingTrace, Submission } from '../../../grading/grader.ts'
 import { type GroupResult, gradeGroup } from '../../../grading/group.ts'
 import type { MetricsRecorder } from '../../../platform/metrics/metrics-recorder.ts'
-import { REQUEUE_ENGINE_DOWN, type Requeue } from '../../../platform/queue/job-definitions.ts'
+import { type JobAttempt, REQUEUE_ON_OTHER_WORKER, type Requeue } from '../../../platform/queue/job-definition.ts'
 import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
 import { WeightedSemaphore } from '../../../platform/weighted-semaphore.ts'
 import { buildDumpedGroup } from '../../dumps/dump-record.ts'
@@ -31,6 +31,7 @@ import {
   type GroupRepository,
   type QueuedGroup,
 } from '../repository.ts'
+import type { ScoreGroupJobData } from './definitions.ts'
 
 interface ScoreGroupProcessorDeps {
   engine: Pick<Engine, 'health'>
@@ -46,117 +47,113 @@ interface ScoreGroupProcessorDeps {
   log: Logger
 }
 
-const INTERNAL_ERROR = new ServiceError('internal', 'The server failed; GET /jobs/failed has the reason')
-type ScoreGroupJob = GroupRef & { request?: string | undefined; text_bytes?: number | undefined }
+/** One attempt to score one group. */
+interface ScoreAttempt {
+  ref: GroupRef
+  request: string | undefined
+  isLastAttempt: boolean
+}
 
-/** What a worker holds of texts at once: many small groups, or few large ones. */
+const INTERNAL_ERROR = new ServiceError('internal', 'The server failed; GET /jobs/failed has the reason')
+
+/** Texts that a worker has in memory at once: many small groups, or a few large ones. */
 const MAX_TEXT_BYTES_IN_FLIGHT = 256 * 1024 * 1024
 
-/** A run may be changed while a group is scored. */
+/** The run's settings may change while a group is scored. */
 const MAX_SETTINGS_CHANGE_RETRIES = 5
 
 const UNANSWERED_FINISH_REASONS = new Set(['abort', 'error'])
 
-export function createScoreGroupProcessor(parts: ScoreGroupProcessorDeps) {
-  const {
-    engine,
-    groups,
-    items,
-    grader: judge,
-    runs,
-    tasks,
-    recorder: meters,
-    dumps,
-    itemQueue: handout,
-    formatErrors: faults,
-    log,
-  } = parts
-  const room = new WeightedSemaphore(MAX_TEXT_BYTES_IN_FLIGHT)
-  const waiting = new Set<string>() // groups that need the engine, so that they are not read again before it is back
-  return async (posted: ScoreGroupJob, { last }: { last: boolean }): Promise<Requeue | undefined> => {
-    const { text_bytes, request, ...place } = posted
-    const group = formatGroupPath(place)
-    if (engine.health().ok) waiting.clear()
-    else if (waiting.has(group)) return REQUEUE_ENGINE_DOWN
+export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
+  const { engine, groups, items, grader, runs, tasks, recorder, dumps, itemQueue, formatErrors, log } = deps
+  const textMemory = new WeightedSemaphore(MAX_TEXT_BYTES_IN_FLIGHT)
+  const blockedOnEngine = new Set<string>() // so that these groups are not read again before the engine is back
+  return async (
+    { text_bytes, request, ...ref }: ScoreGroupJobData,
+    { isLastAttempt }: Pick<JobAttempt, 'isLastAttempt'>,
+  ): Promise<Requeue | undefined> => {
+    const group = formatGroupPath(ref)
+    if (engine.health().ok) blockedOnEngine.clear()
+    else if (blockedOnEngine.has(group)) return REQUEUE_ON_OTHER_WORKER
     try {
-      const bytes = text_bytes ?? (await groups.get(place))?.metadata?.text_bytes ?? 0
-      await room.withPermits(bytes, () => score(place, request, last))
+      const bytes = text_bytes ?? (await groups.get(ref))?.metadata?.text_bytes ?? 0
+      await textMemory.withPermits(bytes, () => score({ ref, request, isLastAttempt }))
       return undefined
     } catch (error) {
       if (!isEngineUnavailable(error)) throw error
-      waiting.add(group)
-      return REQUEUE_ENGINE_DOWN
+      blockedOnEngine.add(group)
+      return REQUEUE_ON_OTHER_WORKER
     }
   }
 
-  async function score(place: GroupRef, request: string | undefined, last: boolean): Promise<void> {
-    const queued = await groups.getQueued(place)
-    if (!queued) return // done by another delivery, or of a run that is gone
+  async function score(attempt: ScoreAttempt): Promise<void> {
+    const { ref } = attempt
+    const queued = await groups.getQueued(ref)
+    if (!queued) return // completed by another delivery of the job, or its run was deleted
     for (
-      let run = await runs.getCached(place.run, place.epoch), k = 0;
+      let run = await runs.getCached(ref.run, ref.epoch), k = 0;
       k < MAX_SETTINGS_CHANGE_RETRIES;
-      run = await runs.getOrCreate(place.run), k++
+      run = await runs.getOrCreate(ref.run), k++
     ) {
-      if (await scoreUnder(run, { place, request, last }, queued)) return
+      if (await scoreWithSettings(run, attempt, queued)) return
     }
-    throw runContendedError(place.run)
+    throw runContendedError(ref.run)
   }
 
-  /** False if the run's settings are not those any more. */
-  async function scoreUnder(
+  /** False if the run's settings have changed meanwhile. */
+  async function scoreWithSettings(
     run: ResolvedRun,
-    { place, request, last }: { place: GroupRef; request: string | undefined; last: boolean },
-    { metadata: about, forBuffer: wants, texts }: QueuedGroup,
+    { ref, request, isLastAttempt }: ScoreAttempt,
+    { metadata, forBuffer, texts }: QueuedGroup,
   ): Promise<boolean> {
-    const started = performance.now()
+    const startedAt = performance.now()
     const { settings } = run
-    const recipe = decodeItemId(about.item_id)
-    const { debug, info: chatter } = createRunLogger(log, run.name, settings)
-    const inLog = { group: place.group, task: recipe.task, request_id: request }
-    chatter(inLog, 'a job is taken')
+    const recipe = decodeItemId(metadata.item_id)
+    const { debug, info: logVerbose } = createRunLogger(log, run.name, settings)
+    const logFields = { group: ref.group, task: recipe.task, request_id: request }
+    logVerbose(logFields, 'job started')
     const { task, difficulty, config, seed } = recipe
-    debug?.({ ...inLog, task, difficulty, config, seed, policy_version: about.policy_version }, 'the group’s item')
+    debug?.({ ...logFields, task, difficulty, config, seed, policy_version: metadata.policy_version }, 'group item')
     let result: GroupResult
     let failure: unknown
     const onTrace =
       debug &&
-      ((trace: GradingTrace) => debug({ ...inLog, ...buildGradingTraceFields(trace) }, 'a completion is judged'))
+      ((trace: GradingTrace) => debug({ ...logFields, ...buildGradingTraceFields(trace) }, 'completion graded'))
     try {
-      await items.resolveItemId(about.item_id)
-      const verdicts = await judge.grade(recipe, texts.rollouts.map(toRolloutSubmission), settings, true, onTrace)
-      result = gradeGroup(about.rollouts, verdicts, settings, wants)
+      await items.resolveItemId(metadata.item_id)
+      const verdicts = await grader.grade(recipe, texts.rollouts.map(toRolloutSubmission), settings, true, onTrace)
+      result = gradeGroup(metadata.rollouts, verdicts, settings, forBuffer)
     } catch (error) {
-      if (!last || isEngineUnavailable(error)) throw error
+      if (!isLastAttempt || isEngineUnavailable(error)) throw error
       failure = translateRedisError(error)
       result = createFailedResult(failure)
     }
-    const feed = getCurriculumInput(run, recipe, result.mean_score ?? null, tasks.list())
-    const facts = buildGroupSummary(place.group, recipe.task, about, result)
-    const dumped = { run: run.name, uuid: run.uuid }
-    const dump = await dumps.prepareRecord(dumped, settings, result, async () => {
+    const dumpedRun = { run: run.name, uuid: run.uuid }
+    const dump = await dumps.prepareRecord(dumpedRun, settings, result, async () => {
       const prompt = await items.buildMessages(recipe, settings)
-      return buildDumpedGroup({ run: run.name, group: place.group, recipe, prompt, about, texts, result })
+      return buildDumpedGroup({ run: run.name, group: ref.group, recipe, prompt, about: metadata, texts, result })
     })
-    const completion = {
+    const completed = await groups.complete(ref, {
       revision: run.revision,
       task: recipe.task,
       result,
-      summary: facts,
+      summary: buildGroupSummary(ref.group, recipe.task, metadata, result),
       retriable: failure !== undefined,
       maxRetainedGroups: settings.keep_groups,
-      curriculumInput: feed,
+      curriculumInput: getCurriculumInput(run, recipe, result.mean_score ?? null, tasks.list()),
       dump,
+    })
+    const isUnchanged = completed !== 'changed'
+    if (dump) await dumps.handleAppendResults(dumpedRun, dump, isUnchanged ? completed?.dumpQueueLengths : undefined)
+    if (!isUnchanged) return false
+    if (completed) {
+      recorder.recordGroup(recipe.task, result)
+      formatErrors.add(run.name, result.verdicts)
+      logGroupResult(log, { run: run.name, ...logFields }, result, completed)
+      logVerbose({ ...logFields, ms: Math.round(performance.now() - startedAt) }, 'job finished')
     }
-    const done = await groups.complete(place, completion)
-    if (dump) await dumps.handleAppendResults(dumped, dump, done === 'changed' ? undefined : done?.dumpQueueLengths)
-    if (done === 'changed') return false
-    if (done) {
-      meters.recordGroup(recipe.task, result)
-      faults.add(run.name, result.verdicts)
-      logGroupResult(log, { run: run.name, ...inLog }, result, done)
-      chatter({ ...inLog, ms: Math.round(performance.now() - started) }, 'a job is done')
-    }
-    if (done?.levelChange && done.levelChange.before !== done.levelChange.after) await handout.schedulePrefetch(run) // it may have left a rung
+    const level = completed?.levelChange
+    if (level && level.before !== level.after) await itemQueue.schedulePrefetch(run) // it may have left a rung
     if (failure !== undefined) throw failure // into the failed set, with its reason
     return true
   }
@@ -164,15 +161,15 @@ export function createScoreGroupProcessor(parts: ScoreGroupProcessorDeps) {
 
 function logGroupResult(
   log: Logger,
-  about: object,
+  fields: object,
   result: GroupResult,
   { levelChange: level }: CompleteGroupResult,
 ): void {
   const { status, mean_score, mean_reward, destination, code, detail, verdicts } = result
-  if (status === 'failed') log.warn({ ...about, code, detail }, 'a group could not be scored')
-  else log.info({ ...about, rollouts: verdicts.length, mean_score, mean_reward, destination }, 'a group is scored')
+  if (status === 'failed') log.warn({ ...fields, code, detail }, 'group scoring failed')
+  else log.info({ ...fields, rollouts: verdicts.length, mean_score, mean_reward, destination }, 'group scored')
   if (level && level.before !== level.after) {
-    log.info({ ...about, from: level.before, to: level.after }, 'the difficulty of a task moved')
+    log.info({ ...fields, from: level.before, to: level.after }, 'task difficulty changed')
   }
 }
 

@@ -1,29 +1,32 @@
-/** Makes a run's items ahead of demand, until as many as it keeps open are there. May run any number of times. */
+/** Makes a run's items ahead of demand, up to the number that the run keeps open. Running it twice is harmless. */
+
+import type { JobAttempt } from '../../../platform/queue/job-definition.ts'
 import type { ItemPrefetcher } from '../item-prefetcher.ts'
 import type { Runs } from '../runs.ts'
+import type { PrefetchItemsJobData } from './definitions.ts'
 
-/** Items of one run that one job has in hand at once. */
+/** Items of one run that one job makes at once. */
 const MAX_ITEMS_IN_FLIGHT = 16
-/** So many that could not be made, one after another, are no accident: who asks for items next has more of them tried. */
+/** After so many failures in a row the job gives up; the next request for items schedules another one. */
 const MAX_CONSECUTIVE_FAILURES = 32
 
-export function createPrefetchItemsProcessor({ runs, preparation }: { runs: Runs; preparation: ItemPrefetcher }) {
-  return async ({ run: name, epoch }: { run: string; epoch: number }, { signal }: { signal: AbortSignal }) => {
-    const inHand = new Set<Promise<void>>()
-    let failed = 0
-    while (!signal.aborted && failed < MAX_CONSECUTIVE_FAILURES) {
+export function createPrefetchItemsProcessor({ runs, prefetcher }: { runs: Runs; prefetcher: ItemPrefetcher }) {
+  return async ({ run: name, epoch }: PrefetchItemsJobData, { signal }: Pick<JobAttempt, 'signal'>) => {
+    const inFlight = new Set<Promise<void>>()
+    let failures = 0
+    while (!signal.aborted && failures < MAX_CONSECUTIVE_FAILURES) {
       const run = await runs.get(name)
       if (run?.epoch !== epoch) return
-      for (const item of await preparation.start(run, MAX_ITEMS_IN_FLIGHT - inHand.size, run.counters.ahead ?? 0)) {
-        const done = item.then((kept) => {
-          inHand.delete(done)
-          failed = kept ? 0 : failed + 1
+      for (const item of await prefetcher.start(run, MAX_ITEMS_IN_FLIGHT - inFlight.size, run.counters.ahead ?? 0)) {
+        const done = item.then((stored) => {
+          inFlight.delete(done)
+          failures = stored ? 0 : failures + 1
         })
-        inHand.add(done)
+        inFlight.add(done)
       }
-      if (inHand.size === 0) return
-      await Promise.race(inHand)
+      if (inFlight.size === 0) return
+      await Promise.race(inFlight)
     }
-    await Promise.all(inHand)
+    await Promise.all(inFlight)
   }
 }

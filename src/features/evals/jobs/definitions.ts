@@ -1,0 +1,17 @@
+/** The jobs of evals and collections. */
+import { z } from 'zod'
+import type { JobDefinition } from '../../../platform/queue/job-definition.ts'
+
+/** `job`: ID of an eval or collection; `slot`: which of its concurrent requests. */
+const GenerateSamplesJobData = z.strictObject({ job: z.string(), slot: z.int().min(0) })
+export type GenerateSamplesJobData = z.infer<typeof GenerateSamplesJobData>
+
+/** Requests a few samples in a row from a model. The sweep adds it again for as long as samples are missing. */
+export const generateSamplesJob: JobDefinition<GenerateSamplesJobData> = {
+  name: 'generate-samples',
+  data: GenerateSamplesJobData,
+  attempts: 10,
+  backoffMs: 1000,
+  discardFailures: true,
+  lockMs: 15_000,
+}

@@ -1,0 +1,20 @@
+/** The jobs of rollouts. */
+import { z } from 'zod'
+import type { JobDefinition } from '../../../platform/queue/job-definition.ts'
+
+const ScoreGroupJobData = z.strictObject({
+  run: z.string(),
+  epoch: z.int(),
+  group: z.string(),
+  request: z.string().optional().describe('ID of the request that posted the group, for the log'),
+  text_bytes: z.int().optional().describe('Size of its unpacked texts'),
+})
+export type ScoreGroupJobData = z.infer<typeof ScoreGroupJobData>
+
+/** Reads, scores and completes a posted group. Waiting for the engine does not count as an attempt. */
+export const scoreGroupJob: JobDefinition<ScoreGroupJobData> = {
+  name: 'score-group',
+  data: ScoreGroupJobData,
+  attempts: 6,
+  backoffMs: 500,
+}

@@ -1,0 +1,8 @@
+/** Every kind of job that workers do, over all features. */
+import { writeDumpJob } from '../features/dumps/jobs/definitions.ts'
+import { generateSamplesJob } from '../features/evals/jobs/definitions.ts'
+import { scoreGroupJob } from '../features/rollouts/jobs/definitions.ts'
+import { prefetchItemsJob } from '../features/runs/jobs/definitions.ts'
+import type { JobDefinition } from '../platform/queue/job-definition.ts'
+
+export const ALL_JOBS: readonly JobDefinition[] = [scoreGroupJob, writeDumpJob, generateSamplesJob, prefetchItemsJob]

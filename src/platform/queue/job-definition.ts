@@ -1,0 +1,50 @@
+/** What a feature declares about a kind of job, and how a processor is bound to it. A job is a group or a batch of work. */
+import type { z } from 'zod'
+
+export interface JobDefinition<Data = unknown> {
+  /** Also the name of its queue. */
+  readonly name: string
+  /** Only references to the work; the work itself is stored by the feature before the job is added. */
+  readonly data: z.ZodType<Data>
+  readonly attempts: number
+  readonly backoffMs: number
+  /** Failed jobs are not kept: a sweep adds the work again for as long as it is needed. */
+  readonly discardFailures?: boolean
+  /** How long a job stays with a worker that was killed; 30 s by default. */
+  readonly lockMs?: number
+}
+
+/** The job is not finished: it goes to the end of the queue, after `delayMs`. That does not count as an attempt. */
+export interface Requeue {
+  delayMs: number
+  /** Only this worker cannot do it now, so other workers should take it first. */
+  preferOtherWorker?: true
+}
+
+/** For a worker that lacks something that the job needs, such as a running engine. */
+export const REQUEUE_ON_OTHER_WORKER: Requeue = { delayMs: 2_000, preferOtherWorker: true }
+
+export interface JobAttempt {
+  isLastAttempt: boolean
+  /** Aborted when the worker shuts down. */
+  signal: AbortSignal
+}
+
+export type JobProcessor<Data> = (data: Data, attempt: JobAttempt) => Promise<Requeue | undefined> | Promise<void>
+
+/** A kind of job together with the code that does it. */
+export interface JobConsumer {
+  readonly definition: JobDefinition
+  /** Jobs that one worker process has in flight. */
+  readonly concurrency: number
+  /** Parses the stored data and processes the job. */
+  readonly run: JobProcessor<unknown>
+}
+
+export function consumeJob<Data>(
+  definition: JobDefinition<Data>,
+  concurrency: number,
+  process: JobProcessor<Data>,
+): JobConsumer {
+  return { definition, concurrency, run: (data, attempt) => process(definition.data.parse(data), attempt) }
+}
