@@ -33,6 +33,7 @@ export function addBatchRoutes(app: App, { batchDelivery: delivery, batches }: S
     '/runs/:run/batches',
     {
       schema: {
+        operationId: 'takeBatch',
         tags: ['batches'],
         summary: 'The batch of a step: composed by the first call, the same for every later one',
         headers: z.looseObject({
@@ -75,6 +76,7 @@ export function addBatchRoutes(app: App, { batchDelivery: delivery, batches }: S
     '/runs/:run/batches/:step',
     {
       schema: {
+        operationId: 'getBatch',
         tags: ['batches'],
         summary: 'A composed batch that is not acknowledged',
         params: StepParams,
@@ -96,6 +98,7 @@ export function addBatchRoutes(app: App, { batchDelivery: delivery, batches }: S
     '/runs/:run/batches/:step/ack',
     {
       schema: {
+        operationId: 'acknowledgeBatch',
         tags: ['batches'],
         summary: 'The trainer has used a batch: at once, or when each rank has said so',
         params: StepParams,

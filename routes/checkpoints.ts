@@ -15,6 +15,7 @@ export function addCheckpointRoutes(app: App, { checkpoints: restoring, runs, it
     '/runs/:run/checkpoint',
     {
       schema: {
+        operationId: 'createCheckpoint',
         tags: ['runs'],
         summary: 'All that restoring a run takes, in one document',
         params: Params,
@@ -29,6 +30,7 @@ export function addCheckpointRoutes(app: App, { checkpoints: restoring, runs, it
     {
       bodyLimit: CHECKPOINT_BODY_BYTES,
       schema: {
+        operationId: 'restoreCheckpoint',
         tags: ['runs'],
         summary: 'Restores a run from its checkpoint, here or under another name: a new epoch begins',
         params: Params,

@@ -22,6 +22,7 @@ export function addCollectionRoutes(
     '/runs/:run/collect',
     {
       schema: {
+        operationId: 'startCollection',
         tags: ['collection'],
         summary: 'Asks a model for group_size completions of each of the run’s next items, and posts them as groups',
         params: RunParams,
@@ -54,6 +55,7 @@ export function addCollectionRoutes(
     '/runs/:run/collect',
     {
       schema: {
+        operationId: 'listCollections',
         tags: ['collection'],
         summary: 'The run’s collections, newest first',
         params: RunParams,
@@ -70,6 +72,7 @@ export function addCollectionRoutes(
     '/runs/:run/collect/:id',
     {
       schema: {
+        operationId: 'getCollection',
         tags: ['collection'],
         summary: 'A collection as it stands',
         params: CollectionParams,
@@ -83,6 +86,7 @@ export function addCollectionRoutes(
     '/runs/:run/collect/:id/events',
     {
       schema: {
+        operationId: 'streamCollectionEvents',
         tags: ['collection'],
         summary: 'Server-sent events: progress, then the result; Last-Event-ID resumes',
         params: CollectionParams,
@@ -104,6 +108,7 @@ export function addCollectionRoutes(
     '/runs/:run/collect/:id',
     {
       schema: {
+        operationId: 'cancelCollection',
         tags: ['collection'],
         summary: 'Cancels a collection; groups that were posted stay posted',
         params: CollectionParams,
@@ -117,6 +122,7 @@ export function addCollectionRoutes(
     '/runs/:run/collect/:id/resume',
     {
       schema: {
+        operationId: 'resumeCollection',
         tags: ['collection'],
         summary: 'Goes on with a collection that was cancelled or has failed',
         params: CollectionParams,

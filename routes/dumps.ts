@@ -17,6 +17,7 @@ export function addDumpRoutes(app: App, { dumps }: Services): void {
     '/dumps',
     {
       schema: {
+        operationId: 'listDumps',
         tags: ['dumps'],
         summary: 'The dump files of all nodes, oldest first',
         querystring: z.strictObject({ run: RunName.optional() }),
@@ -33,6 +34,7 @@ export function addDumpRoutes(app: App, { dumps }: Services): void {
     '/dumps/:name',
     {
       schema: {
+        operationId: 'getDump',
         tags: ['dumps'],
         summary: 'A dump file as JSONL: whole, in ranges, or compressed',
         params: Params,
@@ -56,6 +58,7 @@ export function addDumpRoutes(app: App, { dumps }: Services): void {
     '/dumps/:name',
     {
       schema: {
+        operationId: 'deleteDump',
         tags: ['dumps'],
         summary: 'Deletes a dump file (admin)',
         params: Params,

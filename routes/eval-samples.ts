@@ -44,6 +44,7 @@ export function addEvalSampleRoutes(app: App, services: Services): void {
     '/eval/:id/events',
     {
       schema: {
+        operationId: 'streamEvalEvents',
         tags: ['evals'],
         summary: 'Server-sent events: progress, then the result; Last-Event-ID resumes',
         params: EvalParams,
@@ -65,6 +66,7 @@ export function addEvalSampleRoutes(app: App, services: Services): void {
     '/eval/:id/samples',
     {
       schema: {
+        operationId: 'listEvalSamples',
         tags: ['evals'],
         summary: 'All samples, one JSON object a line',
         params: EvalParams,
@@ -87,6 +89,7 @@ export function addEvalSampleRoutes(app: App, services: Services): void {
     '/eval/:id/report',
     {
       schema: {
+        operationId: 'getEvalReport',
         tags: ['evals'],
         summary: 'The result as a page of its own, or as Markdown',
         params: EvalParams,
@@ -124,6 +127,7 @@ export function addEvalSampleRoutes(app: App, services: Services): void {
     '/eval/:id/items',
     {
       schema: {
+        operationId: 'listEvalItems',
         tags: ['evals'],
         summary: 'The samples to bring completions for: all, or one rank’s share',
         params: EvalParams,
@@ -155,6 +159,7 @@ export function addEvalSampleRoutes(app: App, services: Services): void {
     {
       bodyLimit: COMPLETIONS_BODY_BYTES,
       schema: {
+        operationId: 'submitEvalCompletions',
         tags: ['evals'],
         summary: 'Completions of one’s own; the same sample counts once, as it came first',
         params: EvalParams,
@@ -187,6 +192,7 @@ export function addEvalSampleRoutes(app: App, services: Services): void {
     '/eval/:id/finish',
     {
       schema: {
+        operationId: 'finishEval',
         tags: ['evals'],
         summary: 'Ends an eval of one’s own completions: what has not come is missing, never wrong',
         params: EvalParams,

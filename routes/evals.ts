@@ -15,6 +15,7 @@ export function addEvalRoutes(app: App, services: Services): void {
     '/eval',
     {
       schema: {
+        operationId: 'startEval',
         tags: ['evals'],
         summary: 'Measures a model on a suite; the completions come from the model’s server or from the caller',
         headers: IdempotencyHeaders,
@@ -51,6 +52,7 @@ export function addEvalRoutes(app: App, services: Services): void {
     '/eval',
     {
       schema: {
+        operationId: 'listEvals',
         tags: ['evals'],
         summary: 'Evals, newest first: with a run, its curve',
         querystring: z.strictObject({
@@ -69,6 +71,7 @@ export function addEvalRoutes(app: App, services: Services): void {
     '/eval/suites',
     {
       schema: {
+        operationId: 'listSuites',
         tags: ['evals'],
         summary: 'The frozen suites',
         response: { 200: z.strictObject({ suites: z.array(SuiteSummary) }) },
@@ -81,6 +84,7 @@ export function addEvalRoutes(app: App, services: Services): void {
     '/eval/suites/:suite',
     {
       schema: {
+        operationId: 'getSuite',
         tags: ['evals'],
         summary: 'A suite with all its recipes',
         params: z.strictObject({ suite: SuiteName }),
@@ -98,6 +102,7 @@ export function addEvalRoutes(app: App, services: Services): void {
     '/eval/:id',
     {
       schema: {
+        operationId: 'getEval',
         tags: ['evals'],
         summary: 'An eval as it stands',
         params: EvalParams,
@@ -111,6 +116,7 @@ export function addEvalRoutes(app: App, services: Services): void {
     '/eval/:id',
     {
       schema: {
+        operationId: 'cancelEval',
         tags: ['evals'],
         summary: 'Cancels an eval; the result is of what was there. One that is over stays as it is',
         params: EvalParams,
@@ -127,6 +133,7 @@ export function addEvalRoutes(app: App, services: Services): void {
     '/eval/:id/resume',
     {
       schema: {
+        operationId: 'resumeEval',
         tags: ['evals'],
         summary: 'Goes on with an eval that was cancelled or has failures: finished samples are not asked for again',
         params: EvalParams,
@@ -148,6 +155,7 @@ export function addEvalRoutes(app: App, services: Services): void {
     '/eval/compare',
     {
       schema: {
+        operationId: 'compareEvals',
         tags: ['evals'],
         summary: 'Two evals on one suite: paired differences with their intervals, in all and per task',
         querystring: z.strictObject({ a: EvalId, b: EvalId }),

@@ -12,6 +12,7 @@ export function addExportRoutes(app: App, { runs, exports }: Pick<Services, 'run
     '/runs/:run/export',
     {
       schema: {
+        operationId: 'exportRun',
         tags: ['dumps'],
         summary: 'Chat lines or preference pairs as JSONL; with `manifest=true` what they come from, as JSON',
         params: z.strictObject({ run: RunName }),

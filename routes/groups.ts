@@ -22,6 +22,7 @@ export function addGroupRoutes(app: App, { runs, groups }: Pick<Services, 'runs'
     '/runs/:run/groups',
     {
       schema: {
+        operationId: 'listRetainedGroups',
         tags: ['runs'],
         summary: 'The last groups kept, newest first, with samples of every format fault',
         params: z.strictObject({ run: RunName }),

@@ -30,6 +30,7 @@ export function addItemRoutes(app: App, services: Services): void {
     '/items',
     {
       schema: {
+        operationId: 'createItems',
         tags: ['items'],
         summary: 'The next items of a run, those of one of its steps, or the items of a recipe',
         headers: ItemsHeaders,
@@ -74,6 +75,7 @@ export function addItemRoutes(app: App, services: Services): void {
     '/items/:id',
     {
       schema: {
+        operationId: 'getItem',
         tags: ['items'],
         summary: 'An item again from its id',
         params: z.strictObject({ id: ItemId }),
@@ -110,6 +112,7 @@ export function addItemRoutes(app: App, services: Services): void {
     '/items/find',
     {
       schema: {
+        operationId: 'findItem',
         tags: ['items'],
         summary: 'The item that a question belongs to, with its answer (admin)',
         description: 'For who has the text alone, as a model has. Known are items made in the last two hours.',

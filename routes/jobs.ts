@@ -20,6 +20,7 @@ export function addJobRoutes(app: App, { failedJobs, groups }: Services): void {
     '/jobs/failed',
     {
       schema: {
+        operationId: 'listFailedJobs',
         tags: ['operations'],
         summary: 'Jobs that failed after all their tries, the latest first',
         querystring: z.strictObject({ limit: z.coerce.number().int().min(1).max(1000).default(100) }),
@@ -36,6 +37,7 @@ export function addJobRoutes(app: App, { failedJobs, groups }: Services): void {
     '/jobs/failed/:id/retry',
     {
       schema: {
+        operationId: 'retryFailedJob',
         tags: ['operations'],
         summary: 'Has a failed job tried again; a group is queued again and scored once',
         params: z.strictObject({ id: z.string().min(1).max(512) }),

@@ -12,6 +12,7 @@ export function addMetricsRoutes(app: App, { metrics }: Pick<Services, 'metrics'
     '/metrics',
     {
       schema: {
+        operationId: 'getMetrics',
         tags: ['operations'],
         summary:
           'Figures for Prometheus, of all processes together; a key that is bound to runs sees the series of those',

@@ -40,6 +40,7 @@ export function addOperationRoutes(app: App, parts: OperationsDeps): void {
     '/livez',
     {
       schema: {
+        operationId: 'checkLiveness',
         tags: ['operations'],
         summary: 'Answers while the process lives',
         querystring: AnyQuery,
@@ -53,6 +54,7 @@ export function addOperationRoutes(app: App, parts: OperationsDeps): void {
     '/readyz',
     {
       schema: {
+        operationId: 'checkReadiness',
         tags: ['operations'],
         summary: 'Whether Redis and the engine can be used; missing workers do not count',
         querystring: AnyQuery,

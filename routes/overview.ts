@@ -36,6 +36,7 @@ export function addOverviewRoutes(app: App, services: OverviewDeps): void {
     '/overview',
     {
       schema: {
+        operationId: 'getOverview',
         tags: ['operations'],
         summary: 'The server at a glance, and the totals of its last hour',
         response: { 200: Overview, ...problemResponses('redis_unavailable') },
@@ -48,6 +49,7 @@ export function addOverviewRoutes(app: App, services: OverviewDeps): void {
     '/events',
     {
       schema: {
+        operationId: 'streamOverviewEvents',
         tags: ['operations'],
         summary: 'Server-sent events: `overview` every two seconds, and with a run `run` whenever it has changed',
         querystring: z.strictObject({ run: RunName.optional() }),

@@ -49,6 +49,7 @@ export function addRolloutRoutes(
         if (run !== undefined && bytes > EARLY_REJECT_MIN_BYTES) await intake.assertCapacity(run)
       },
       schema: {
+        operationId: 'submitRollouts',
         tags: ['rollouts'],
         summary: 'Posts a group, or up to 256; what is sent twice counts once',
         headers: RolloutsHeaders,
@@ -103,6 +104,7 @@ export function addRolloutRoutes(
     '/rollouts/:group',
     {
       schema: {
+        operationId: 'getGroup',
         tags: ['rollouts'],
         summary: 'A group as it stands',
         headers: RolloutsHeaders,

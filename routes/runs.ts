@@ -26,6 +26,7 @@ export function addRunRoutes(app: App, { runs, dumps, itemQueue: handout }: Serv
     '/runs',
     {
       schema: {
+        operationId: 'listRuns',
         tags: ['runs'],
         summary: 'All runs, with settings and progress; a key that is bound to runs sees those',
         response: { 200: z.strictObject({ runs: z.array(Run) }), ...problemResponses('redis_unavailable') },
@@ -41,6 +42,7 @@ export function addRunRoutes(app: App, { runs, dumps, itemQueue: handout }: Serv
     '/runs/:run/history',
     {
       schema: {
+        operationId: 'getRunHistory',
         tags: ['runs'],
         summary: 'What moved the curriculum, oldest first',
         params: Params,
@@ -61,6 +63,7 @@ export function addRunRoutes(app: App, { runs, dumps, itemQueue: handout }: Serv
     '/runs/:run/metrics',
     {
       schema: {
+        operationId: 'getRunMetrics',
         tags: ['runs'],
         summary: 'Figures of each step, ready for a logger: one flat JSON object a line',
         params: Params,
@@ -88,6 +91,7 @@ export function addRunRoutes(app: App, { runs, dumps, itemQueue: handout }: Serv
     '/runs/:run',
     {
       schema: {
+        operationId: 'deleteRun',
         tags: ['runs'],
         summary: 'Forgets a run and what it holds',
         params: Params,
@@ -106,6 +110,7 @@ export function addRunRoutes(app: App, { runs, dumps, itemQueue: handout }: Serv
     '/runs/:run',
     {
       schema: {
+        operationId: 'getRun',
         tags: ['runs'],
         summary: 'A run: its settings and how far it is',
         params: Params,
@@ -119,6 +124,7 @@ export function addRunRoutes(app: App, { runs, dumps, itemQueue: handout }: Serv
     '/runs/:run',
     {
       schema: {
+        operationId: 'updateRun',
         tags: ['runs'],
         summary: 'Changes settings: omitted ones keep their value, null restores the default',
         params: Params,

@@ -110,6 +110,7 @@ export function addScoreRoutes(app: App, { engine, items, grader: judge, metrics
     {
       bodyLimit: SCORE_BODY_BYTES,
       schema: {
+        operationId: 'scoreCompletions',
         tags: ['scoring'],
         summary: 'The plain reward function: at most 4,096 completions a call, scored and forgotten',
         body: ScoreBody,

@@ -10,6 +10,7 @@ export function addTaskRoutes(app: App, { engine, tasks, ladders, items, taskSta
     '/tasks',
     {
       schema: {
+        operationId: 'listTasks',
         tags: ['tasks'],
         summary: 'All tasks, or those of a category, or whose name has some text in it',
         querystring: z.strictObject({
@@ -35,6 +36,7 @@ export function addTaskRoutes(app: App, { engine, tasks, ladders, items, taskSta
     '/tasks/:task',
     {
       schema: {
+        operationId: 'getTask',
         tags: ['tasks'],
         summary: 'One task: the schema of its config, its ladder, an example, figures',
         params: z.strictObject({ task: z.string().describe('Name of a task, such as leg_counting') }),

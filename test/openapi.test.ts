@@ -45,6 +45,14 @@ it('numbers of rollouts may be lists or typed data, in what is posted and in bat
   }
 })
 
+it('every operation has an operationId of its own: a verb and a noun in camelCase', async () => {
+  const { body } = await world.call('GET', '/openapi.json')
+  const operations = Object.values<Record<string, { operationId?: string }>>(body.paths).flatMap(Object.values)
+  const ids = operations.map(({ operationId }) => operationId ?? '')
+  expect(ids.filter((id) => !/^[a-z]+([A-Z][a-z]+)+$/.test(id))).toEqual([])
+  expect(new Set(ids).size).toBe(ids.length)
+})
+
 it('every route has a sentence, a tag, and answers that are described', async () => {
   const { body } = await world.call('GET', '/openapi.json')
   expect(body.openapi).toBe('3.1.0')
