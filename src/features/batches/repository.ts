@@ -2,11 +2,19 @@
 import type { Redis } from 'ioredis'
 import type { Balance, RankSlice, StoredBatch } from '../../contract/batch.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
-import { loadScript } from '../../platform/redis/scripts.ts'
+import { defineScript } from '../../platform/redis/scripts.ts'
 import { buildRetirementArgs } from '../rollouts/repository.ts'
 
-const composeBatch = loadScript(import.meta.dirname, 'compose-batch-8')
-const acknowledgeBatch = loadScript(import.meta.dirname, 'acknowledge-batch-6')
+const composeBatch = defineScript({
+  folder: import.meta.dirname,
+  name: 'compose-batch',
+  keys: ['run', 'buffer', 'groupSummaries', 'backlog', 'retainedTexts', 'batch', 'openBatches', 'acknowledgedSteps'],
+})
+const acknowledgeBatch = defineScript({
+  folder: import.meta.dirname,
+  name: 'acknowledge-batch',
+  keys: ['run', 'backlog', 'retainedTexts', 'batch', 'openBatches', 'acknowledgedSteps'],
+})
 
 /** Steps that may wait for their acknowledgement. */
 export const MAX_OPEN_BATCHES = 8
@@ -75,20 +83,9 @@ export class BatchRepository {
       open_max: MAX_OPEN_BATCHES,
       ...buildRetirementArgs(this.#keys, { run: name, epoch }, keep),
     }
-    const [kind, ...rest] = (await composeBatch(
-      this.#redis,
-      [
-        keys.run,
-        keys.buffer,
-        keys.groupSummaries,
-        keys.backlog,
-        keys.retainedTexts,
-        keys.batch(step),
-        keys.openBatches,
-        keys.acknowledgedSteps,
-      ],
-      [JSON.stringify(ask)],
-    )) as [string, ...(string | number)[]] // as its contract says
+    const [kind, ...rest] = (await composeBatch(this.#redis, { ...keys, batch: keys.batch(step) }, [
+      JSON.stringify(ask),
+    ])) as [string, ...(string | number)[]] // as its contract says
     switch (kind) {
       case 'composed':
       case 'known':
@@ -119,11 +116,9 @@ export class BatchRepository {
       steps_max: MAX_ACKNOWLEDGED_STEPS,
       ...buildRetirementArgs(this.#keys, { run: name, epoch }, keep),
     }
-    const acknowledged = await acknowledgeBatch(
-      this.#redis,
-      [keys.run, keys.backlog, keys.retainedTexts, keys.batch(step), keys.openBatches, keys.acknowledgedSteps],
-      [JSON.stringify(ask)],
-    )
+    const acknowledged = await acknowledgeBatch(this.#redis, { ...keys, batch: keys.batch(step) }, [
+      JSON.stringify(ask),
+    ])
     return acknowledged as AcknowledgeBatchResult // the script gives one of these words
   }
 

@@ -2,11 +2,23 @@
 import type { Redis } from 'ioredis'
 import { type DumpKind, type DumpProgress, GROUPS_PER_FILE, DumpKind as Kinds } from '../../contract/dump.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
-import { loadScript } from '../../platform/redis/scripts.ts'
+import { defineScript } from '../../platform/redis/scripts.ts'
 
-const freezeDumpFile = loadScript(import.meta.dirname, 'freeze-dump-file-3')
-const claimDumpFile = loadScript(import.meta.dirname, 'claim-dump-file-1')
-const markDumpFileWritten = loadScript(import.meta.dirname, 'mark-dump-file-written-4')
+const freezeDumpFile = defineScript({
+  folder: import.meta.dirname,
+  name: 'freeze-dump-file',
+  keys: ['state', 'unwrittenFiles', 'pendingRecords'],
+})
+const claimDumpFile = defineScript({
+  folder: import.meta.dirname,
+  name: 'claim-dump-file',
+  keys: ['unwrittenFiles'],
+})
+const markDumpFileWritten = defineScript({
+  folder: import.meta.dirname,
+  name: 'mark-dump-file-written',
+  keys: ['state', 'unwrittenFiles', 'fileRecords', 'writtenFiles'],
+})
 
 /** A folder that says nothing for so long has lost its claim on a file. */
 const FILE_CLAIM_TTL_MS = 10 * 60 * 1000
@@ -79,23 +91,22 @@ export class DumpRepository {
     const keys = this.#keys.forDumps(run, uuid)
     const frozen: FrozenFile[] = []
     for (;;) {
-      const number = await freezeDumpFile(
-        this.#redis,
-        [keys.state, keys.unwrittenFiles, keys.pendingRecords(kind)],
-        [kind, GROUPS_PER_FILE[kind], quietSince, Date.now(), keys.fileRecords(kind, '')],
-      )
+      const number = await freezeDumpFile(this.#redis, { ...keys, pendingRecords: keys.pendingRecords(kind) }, [
+        kind,
+        GROUPS_PER_FILE[kind],
+        quietSince,
+        Date.now(),
+        keys.fileRecords(kind, ''),
+      ])
       if (number === null) return frozen
       frozen.push({ run, uuid, kind, number: Number(number) })
     }
   }
 
   async claimFile(file: FrozenFile, folder: string): Promise<'ours' | 'theirs' | 'gone'> {
-    const { unwrittenFiles: unwritten } = this.#keys.forDumps(file.run, file.uuid)
-    const answer = await claimDumpFile(
-      this.#redis,
-      [unwritten],
-      [formatFileField(file), folder, Date.now(), FILE_CLAIM_TTL_MS],
-    )
+    const keys = this.#keys.forDumps(file.run, file.uuid)
+    const args = [formatFileField(file), folder, Date.now(), FILE_CLAIM_TTL_MS]
+    const answer = await claimDumpFile(this.#redis, keys, args)
     return answer as 'ours' | 'theirs' | 'gone' // the script gives one of these words
   }
 
@@ -114,7 +125,7 @@ export class DumpRepository {
     const keys = this.#keys.forDumps(file.run, file.uuid)
     const done = await markDumpFileWritten(
       this.#redis,
-      [keys.state, keys.unwrittenFiles, keys.fileRecords(file.kind, file.number), keys.writtenFiles],
+      { ...keys, fileRecords: keys.fileRecords(file.kind, file.number) },
       [formatFileField(file), written.name, JSON.stringify(written), written.bytes, file.kind, written.groups],
     )
     return done === 1

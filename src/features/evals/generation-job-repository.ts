@@ -4,12 +4,24 @@
  */
 import type { Redis } from 'ioredis'
 import { ServiceError } from '../../contract/errors.ts'
-import type { GenerationJobKeys, RedisKeys } from '../../platform/redis/keys.ts'
-import { loadScript } from '../../platform/redis/scripts.ts'
+import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { defineScript } from '../../platform/redis/scripts.ts'
 
-const endGenerationJob = loadScript(import.meta.dirname, 'end-generation-job-8')
-const reopenGenerationJob = loadScript(import.meta.dirname, 'reopen-generation-job-8')
-const deleteGenerationJob = loadScript(import.meta.dirname, 'delete-generation-job-9')
+const endGenerationJob = defineScript({
+  folder: import.meta.dirname,
+  name: 'end-generation-job',
+  keys: ['job', 'modelApiKey', 'items', 'completions', 'verdicts', 'claims', 'retries', 'events'],
+})
+const reopenGenerationJob = defineScript({
+  folder: import.meta.dirname,
+  name: 'reopen-generation-job',
+  keys: ['job', 'modelApiKey', 'items', 'completions', 'verdicts', 'claims', 'retries', 'events'],
+})
+const deleteGenerationJob = defineScript({
+  folder: import.meta.dirname,
+  name: 'delete-generation-job',
+  keys: ['job', 'modelApiKey', 'items', 'completions', 'verdicts', 'claims', 'retries', 'events', 'itemLock'],
+})
 
 const DAY_MS = 24 * 60 * 60 * 1000
 /** A sampling that does not come to an end is ended by the sweeper after this time; its key lives no longer. */
@@ -150,11 +162,7 @@ export class GenerationJobRepository {
   ): Promise<boolean> {
     const keys = this.#keys.forGenerationJob(id)
     const args = [status, JSON.stringify(result), detail, Date.now(), JSON.stringify(news)]
-    const ended = await endGenerationJob(this.#redis, retainedKeys(keys), [
-      ...args,
-      RESULT_RETENTION_MS,
-      SAMPLE_RETENTION_MS,
-    ])
+    const ended = await endGenerationJob(this.#redis, keys, [...args, RESULT_RETENTION_MS, SAMPLE_RETENTION_MS])
     await this.markInactive(id)
     return ended === 1
   }
@@ -167,7 +175,7 @@ export class GenerationJobRepository {
     await this.#markActive(id)
     const outlives = RESULT_RETENTION_MS - SAMPLE_RETENTION_MS
     const args = [secret ?? '', MAX_ACTIVE_MS, Date.now(), outlives, ...samples]
-    if ((await reopenGenerationJob(this.#redis, retainedKeys(keys), args)) !== 1) return false
+    if ((await reopenGenerationJob(this.#redis, keys, args)) !== 1) return false
     await this.#markActive(id) // who ended it may have taken it off meanwhile
     return true
   }
@@ -192,25 +200,11 @@ export class GenerationJobRepository {
     const index = this.#keys.generationJobs(kind)
     for (const id of await this.#redis.zrange(index, '0', String(-this.#maxRetained - 1))) {
       const keys = this.#keys.forGenerationJob(id)
-      if ((await deleteGenerationJob(this.#redis, [...retainedKeys(keys), keys.itemLock], [])) !== 1) continue
+      if ((await deleteGenerationJob(this.#redis, keys, [])) !== 1) continue
       await this.#redis.zrem(this.#keys.activeGenerationJobs, id) // of another slot than the index, which goes last
       await this.#redis.zrem(index, id)
     }
   }
-}
-
-/** What a sampling consists of, as its scripts take it; who may take items for it is a matter of seconds. */
-function retainedKeys({
-  job: sampling,
-  modelApiKey: secret,
-  items,
-  completions: texts,
-  verdicts,
-  claims,
-  retries: again,
-  events,
-}: GenerationJobKeys): string[] {
-  return [sampling, secret, items, texts, verdicts, claims, again, events]
 }
 
 export interface NewGenerationJob {

@@ -5,14 +5,34 @@
  */
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
-import { loadScript } from '../../platform/redis/scripts.ts'
+import { defineScript } from '../../platform/redis/scripts.ts'
 import { SAMPLE_RETENTION_MS } from './generation-job-repository.ts'
 
-const appendItems = loadScript(import.meta.dirname, 'append-job-items-2')
-const claimSample = loadScript(import.meta.dirname, 'claim-sample-3')
-const storeCompletion = loadScript(import.meta.dirname, 'store-completion-2')
-const deleteCompletions = loadScript(import.meta.dirname, 'delete-completions-2')
-const recordSample = loadScript(import.meta.dirname, 'record-sample-4')
+const appendItems = defineScript({
+  folder: import.meta.dirname,
+  name: 'append-job-items',
+  keys: ['job', 'items'],
+})
+const claimSample = defineScript({
+  folder: import.meta.dirname,
+  name: 'claim-sample',
+  keys: ['job', 'claims', 'retries'],
+})
+const storeCompletion = defineScript({
+  folder: import.meta.dirname,
+  name: 'store-completion',
+  keys: ['job', 'completions'],
+})
+const deleteCompletions = defineScript({
+  folder: import.meta.dirname,
+  name: 'delete-completions',
+  keys: ['job', 'completions'],
+})
+const recordSample = defineScript({
+  folder: import.meta.dirname,
+  name: 'record-sample',
+  keys: ['job', 'verdicts', 'claims', 'events'],
+})
 
 const PROGRESS_EVENT_INTERVAL_MS = 250
 const MAX_PROGRESS_EVENTS = 2000
@@ -51,7 +71,7 @@ export class SampleRepository {
   /** Puts the samples' items on the list; only who holds the right to take may add. */
   async appendItems(id: string, items: string[]): Promise<void> {
     const keys = this.#keys.forGenerationJob(id)
-    await appendItems(this.#redis, [keys.job, keys.items], [SAMPLE_RETENTION_MS, ...items])
+    await appendItems(this.#redis, keys, [SAMPLE_RETENTION_MS, ...items])
   }
 
   /** The right to take items for a sampling, for `ms` at most; false while another has it. */
@@ -64,16 +84,15 @@ export class SampleRepository {
   }
 
   async claim(id: string, lane: number): Promise<SampleClaim> {
-    const { job: sampling, claims, retries: again } = this.#keys.forGenerationJob(id)
-    const sample = Number(await claimSample(this.#redis, [sampling, claims, again], [lane, Date.now()]))
+    const sample = Number(await claimSample(this.#redis, this.#keys.forGenerationJob(id), [lane, Date.now()]))
     if (sample === -2) return { kind: 'ended' }
     return sample === -1 ? { kind: 'none' } : { kind: 'sample', sample }
   }
 
   /** Keeps what the model gave, before it is scored: a second attempt finds it. False once there is no room for more. */
   async storeCompletion(id: string, sample: number, text: Buffer): Promise<boolean> {
-    const { job: sampling, completions: texts } = this.#keys.forGenerationJob(id)
-    const bytes = Number(await storeCompletion(this.#redis, [sampling, texts], [sample, text, SAMPLE_RETENTION_MS]))
+    const keys = this.#keys.forGenerationJob(id)
+    const bytes = Number(await storeCompletion(this.#redis, keys, [sample, text, SAMPLE_RETENTION_MS]))
     return bytes >= 0 && bytes <= MAX_COMPLETION_BYTES
   }
 
@@ -94,8 +113,7 @@ export class SampleRepository {
   }
 
   async deleteCompletions(id: string, samples: number[]): Promise<void> {
-    const { job: sampling, completions: texts } = this.#keys.forGenerationJob(id)
-    await deleteCompletions(this.#redis, [sampling, texts], samples)
+    await deleteCompletions(this.#redis, this.#keys.forGenerationJob(id), samples)
   }
 
   /** `score` is null for a sample without one; `lane` is let go. A record may stand for several samples: a group. */
@@ -104,22 +122,17 @@ export class SampleRepository {
     sample: number,
     { verdict, score, slot: lane, sampleCount: counts = 1, failedCount: failed = score === null ? 1 : 0 }: SampleRecord,
   ): Promise<RecordSampleResult> {
-    const { job: sampling, verdicts, claims, events } = this.#keys.forGenerationJob(id)
-    const [state, done = 0, total = 0] = (await recordSample(
-      this.#redis,
-      [sampling, verdicts, claims, events],
-      [
-        sample,
-        JSON.stringify(verdict),
-        lane ?? '',
-        score ?? '',
-        Date.now(),
-        PROGRESS_EVENT_INTERVAL_MS,
-        MAX_PROGRESS_EVENTS,
-        counts,
-        failed,
-      ],
-    )) as number[] // as the script says
+    const [state, done = 0, total = 0] = (await recordSample(this.#redis, this.#keys.forGenerationJob(id), [
+      sample,
+      JSON.stringify(verdict),
+      lane ?? '',
+      score ?? '',
+      Date.now(),
+      PROGRESS_EVENT_INTERVAL_MS,
+      MAX_PROGRESS_EVENTS,
+      counts,
+      failed,
+    ])) as number[] // as the script says
     return state === -1 ? { kind: 'ended' } : { kind: 'recorded', isNew: state === 1, done, total }
   }
 

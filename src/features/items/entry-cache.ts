@@ -1,14 +1,18 @@
 /** Made items, kept by id: what took seconds to make is not made again to be scored or dumped. Bounded and expiring. */
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
-import { loadScript } from '../../platform/redis/scripts.ts'
+import { defineScript } from '../../platform/redis/scripts.ts'
 import type { DatasetEntry } from '../../scorers/scorer.ts'
 
 const BUCKET_COUNT = 64
 const MAX_ENTRIES_PER_BUCKET = 1000
 const ENTRY_TTL_MS = 2 * 60 * 60 * 1000
 
-const storeEntry = loadScript(import.meta.dirname, 'store-bucketed-entry-2')
+const storeEntry = defineScript({
+  folder: import.meta.dirname,
+  name: 'store-bucketed-entry',
+  keys: ['bucket', 'entry'],
+})
 
 /** What an item was made of; the entry never leaves the server. */
 export interface CachedItem {
@@ -27,7 +31,7 @@ export class ItemEntryCache {
 
   async store(itemId: string, { question, entry }: CachedItem): Promise<void> {
     const bucket = bucketIndexOf(itemId)
-    const keys = [this.#keys.itemEntryBucket(bucket), this.#keys.itemEntry(bucket, itemId)]
+    const keys = { bucket: this.#keys.itemEntryBucket(bucket), entry: this.#keys.itemEntry(bucket, itemId) }
     const prefix = this.#keys.itemEntry(bucket, '')
     await storeEntry(this.#redis, keys, [
       itemId,

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
-import { loadScript } from '../../platform/redis/scripts.ts'
+import { defineScript } from '../../platform/redis/scripts.ts'
 
 const BUCKET_COUNT = 64
 const MAX_QUESTIONS_PER_BUCKET = 1000
@@ -10,7 +10,11 @@ const QUESTION_TTL_MS = 2 * 60 * 60 * 1000
 /** Endings of a text that are looked up; a system prompt has few blank lines. */
 const MAX_SUFFIXES = 256
 
-const storeEntry = loadScript(import.meta.dirname, 'store-bucketed-entry-2')
+const storeEntry = defineScript({
+  folder: import.meta.dirname,
+  name: 'store-bucketed-entry',
+  keys: ['bucket', 'entry'],
+})
 
 export class QuestionIndex {
   readonly #redis: Redis
@@ -23,7 +27,7 @@ export class QuestionIndex {
 
   async store(question: string, itemId: string): Promise<void> {
     const { bucket, hash } = hashQuestion(question)
-    const keys = [this.#keys.questionBucket(bucket), this.#keys.question(bucket, hash)]
+    const keys = { bucket: this.#keys.questionBucket(bucket), entry: this.#keys.question(bucket, hash) }
     const prefix = this.#keys.question(bucket, '')
     await storeEntry(this.#redis, keys, [hash, itemId, Date.now(), QUESTION_TTL_MS, MAX_QUESTIONS_PER_BUCKET, prefix])
   }

@@ -3,9 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { waitUntilReady } from '../../platform/redis/connect.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
-import { loadScript } from '../../platform/redis/scripts.ts'
+import { defineScript } from '../../platform/redis/scripts.ts'
 
-const claimEngineScript = loadScript(import.meta.dirname, 'claim-engine-version-1')
+const claimEngineScript = defineScript({
+  folder: import.meta.dirname,
+  name: 'claim-engine-version',
+  keys: ['engineProcesses'],
+})
 
 const CLAIM_REFRESH_INTERVAL_MS = 5_000
 const CLAIM_TTL_MS = 15_000
@@ -33,7 +37,7 @@ export async function claimEngineVersion(
   options: ClaimEngineVersionOptions,
 ): Promise<EngineVersionClaim | undefined> {
   const { version, processName: name, onConflict: onWait, onClaimLost: onLost } = options
-  const ask = async () => String(await claimEngineScript(redis, [keys.engineProcesses], [version, name, CLAIM_TTL_MS]))
+  const ask = async () => String(await claimEngineScript(redis, keys, [version, name, CLAIM_TTL_MS]))
   await waitUntilReady(redis, REDIS_READY_TIMEOUT_MS).catch(() => {})
   for (const until = Date.now() + CLAIM_TTL_MS + CLAIM_REFRESH_INTERVAL_MS; ; await sleep(CLAIM_RETRY_INTERVAL_MS)) {
     const other = await ask().catch(() => '')

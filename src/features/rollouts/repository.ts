@@ -5,13 +5,43 @@ import type { DumpKind } from '../../contract/dump.ts'
 import type { Destination } from '../../contract/rollout.ts'
 import type { GroupResult } from '../../grading/group.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
-import { loadScript } from '../../platform/redis/scripts.ts'
+import { defineScript } from '../../platform/redis/scripts.ts'
 import { type GroupMetadata, type GroupPayload, type GroupTexts, unpackMetadata, unpackTexts } from './group-payload.ts'
 import { buildRunCounters, buildStepSums, buildTaskSums } from './group-statistics.ts'
 
-const acceptGroup = loadScript(import.meta.dirname, 'accept-group-7')
-const reopenGroup = loadScript(import.meta.dirname, 'reopen-group-6')
-const completeGroup = loadScript(import.meta.dirname, 'complete-group-17')
+const acceptGroup = defineScript({
+  folder: import.meta.dirname,
+  name: 'accept-group',
+  keys: ['run', 'group', 'pendingGroups', 'buffer', 'backlog', 'leaseExpiries', 'leasedItems'],
+})
+const reopenGroup = defineScript({
+  folder: import.meta.dirname,
+  name: 'reopen-group',
+  keys: ['run', 'group', 'pendingGroups', 'backlog', 'failedGroups', 'recentGroups'],
+})
+const completeGroup = defineScript({
+  folder: import.meta.dirname,
+  name: 'complete-group',
+  keys: [
+    'run',
+    'group',
+    'pendingGroups',
+    'buffer',
+    'recentGroups',
+    'taskSums',
+    'curriculum',
+    'curriculumHistory',
+    'backlog',
+    'groupSummaries',
+    'retainedTexts',
+    'failedGroups',
+    'dumpState',
+    'pendingRolloutRecords',
+    'pendingFailedRecords',
+    'recentAccuracies',
+    'metricSteps',
+  ],
+})
 
 const DUPLICATE_DETECTION_MS = 24 * 60 * 60 * 1000
 /** Texts of a run's last groups that are kept for those who look. */
@@ -128,19 +158,14 @@ export class GroupRepository {
   ): Promise<AcceptGroupResult> {
     const keys = this.#keys.forRun(place.run, place.epoch)
     const ask = { epoch: place.epoch, now: Date.now(), ...bounds }
-    const accepted = await acceptGroup(
-      this.#redis,
-      [
-        keys.run,
-        keys.group(place.group),
-        keys.pendingGroups,
-        keys.buffer,
-        keys.backlog,
-        keys.leaseExpiries,
-        keys.leasedItems,
-      ],
-      [place.group, hash, about, texts, arrays, JSON.stringify(ask)],
-    )
+    const accepted = await acceptGroup(this.#redis, { ...keys, group: keys.group(place.group) }, [
+      place.group,
+      hash,
+      about,
+      texts,
+      arrays,
+      JSON.stringify(ask),
+    ])
     return accepted as AcceptGroupResult // the script gives one of these words
   }
 
@@ -161,7 +186,6 @@ export class GroupRepository {
     } = completion
     const dumps = this.#keys.forDumps(place.run, dump?.uuid ?? '')
     const keys = this.#keys.forRun(place.run, place.epoch)
-    const { curriculum, curriculumHistory: history } = keys
     const { status, destination } = result
     const now = new Date()
     const ask = {
@@ -190,26 +214,13 @@ export class GroupRepository {
     }
     const done = await completeGroup(
       this.#redis,
-      [
-        ...[
-          keys.run,
-          keys.group(place.group),
-          keys.pendingGroups,
-          keys.buffer,
-          keys.recentGroups,
-          keys.taskSums,
-          curriculum,
-          history,
-        ],
-        ...[keys.backlog, keys.groupSummaries, keys.retainedTexts, keys.failedGroups],
-        ...[
-          dumps.state,
-          dumps.pendingRecords('rollouts'),
-          dumps.pendingRecords('failed'),
-          keys.recentAccuracies,
-          keys.metricSteps,
-        ],
-      ],
+      {
+        ...keys,
+        group: keys.group(place.group),
+        dumpState: dumps.state,
+        pendingRolloutRecords: dumps.pendingRecords('rollouts'),
+        pendingFailedRecords: dumps.pendingRecords('failed'),
+      },
       [
         ...[place.group, JSON.stringify(result), JSON.stringify(facts), JSON.stringify(ask)],
         ...[this.#keys.groupCompletionChannel, formatGroupPath(place), dump?.record ?? ''],
@@ -227,11 +238,7 @@ export class GroupRepository {
   /** Makes a failed group pending again. False if it has not failed, or its rollouts are no longer kept. */
   async reopen({ run, epoch, group }: GroupRef): Promise<boolean> {
     const keys = this.#keys.forRun(run, epoch)
-    const reopened = await reopenGroup(
-      this.#redis,
-      [keys.run, keys.group(group), keys.pendingGroups, keys.backlog, keys.failedGroups, keys.recentGroups],
-      [group, Date.now()],
-    )
+    const reopened = await reopenGroup(this.#redis, { ...keys, group: keys.group(group) }, [group, Date.now()])
     return reopened === 1
   }
 

@@ -4,11 +4,15 @@ import type { ChainableCommander, Redis } from 'ioredis'
 import type { Checkpoint, DiscardedCounts } from '../../contract/checkpoint.ts'
 import type { CurriculumPoint } from '../../contract/run.ts'
 import type { RedisKeys, RunKeys } from '../../platform/redis/keys.ts'
-import { loadScript } from '../../platform/redis/scripts.ts'
+import { defineScript } from '../../platform/redis/scripts.ts'
 import { parseDifficulty } from './position-repository.ts'
 import { createEpoch, type RunRepository, type StoredRun } from './repository.ts'
 
-const startEpoch = loadScript(import.meta.dirname, 'start-epoch-1')
+const startEpoch = defineScript({
+  folder: import.meta.dirname,
+  name: 'start-epoch',
+  keys: ['run'],
+})
 
 /** What of Redis a checkpoint holds; who takes it adds what it knows itself. */
 export type StoredCheckpoint = Omit<Checkpoint, 'format' | 'engine' | 'created_at' | 'settings' | 'run' | 'origin'>
@@ -126,7 +130,7 @@ export class CheckpointRepository {
       origin,
     }
     const args = [before?.epoch ?? 0, epoch, Date.now(), randomUUID(), ...Object.entries(fields).flat()]
-    if ((await startEpoch(this.#redis, [keys.run], args)) !== 1) return false
+    if ((await startEpoch(this.#redis, keys, args)) !== 1) return false
     await this.#runs.register(name)
     if (before) await this.#runs.deleteEpoch(name, before.epoch)
     return true

@@ -1,13 +1,40 @@
 /** A run's sequence in Redis: positions opened, made, handed out and leased. plan.lua says what their states are. */
 import type { Redis } from 'ioredis'
 import type { RedisKeys, RunKeys } from '../../platform/redis/keys.ts'
-import { loadScript } from '../../platform/redis/scripts.ts'
+import { defineScript } from '../../platform/redis/scripts.ts'
 import type { StoredRun } from './repository.ts'
 
-const takeItems = loadScript(import.meta.dirname, 'take-items-10')
-const claimPositions = loadScript(import.meta.dirname, 'claim-positions-5')
-const storeItem = loadScript(import.meta.dirname, 'store-item-5')
-const releasePosition = loadScript(import.meta.dirname, 'release-position-4')
+const takeItems = defineScript({
+  folder: import.meta.dirname,
+  name: 'take-items',
+  keys: [
+    'run',
+    'openPositions',
+    'positionStates',
+    'itemBodies',
+    'leaseExpiries',
+    'leasedItems',
+    'curriculum',
+    'pendingGroups',
+    'buffer',
+    'backlog',
+  ],
+})
+const claimPositions = defineScript({
+  folder: import.meta.dirname,
+  name: 'claim-positions',
+  keys: ['run', 'openPositions', 'positionStates', 'itemBodies', 'curriculum'],
+})
+const storeItem = defineScript({
+  folder: import.meta.dirname,
+  name: 'store-item',
+  keys: ['run', 'openPositions', 'positionStates', 'itemBodies', 'curriculum'],
+})
+const releasePosition = defineScript({
+  folder: import.meta.dirname,
+  name: 'release-position',
+  keys: ['run', 'openPositions', 'positionStates', 'skippedPositions'],
+})
 
 /** How long whoever claims a position may take to make its item; then another may. */
 const POSITION_CLAIM_TTL_MS = 30_000
@@ -68,33 +95,17 @@ export class PositionRepository {
     count: number,
     options: { last: boolean; ahead: number; leaseMs: number; mostAhead: number | null },
   ): Promise<TakeItemsResult | undefined> {
-    const keys = this.#runKeys(run)
-    const reply = (await takeItems(
-      this.#redis,
-      [
-        ...[
-          keys.run,
-          keys.openPositions,
-          keys.positionStates,
-          keys.itemBodies,
-          keys.leaseExpiries,
-          keys.leasedItems,
-          keys.curriculum,
-        ],
-        ...[keys.pendingGroups, keys.buffer, keys.backlog],
-      ],
-      [
-        run.epoch,
-        count,
-        Date.now(),
-        NEW_POSITION_WAIT_MS,
-        options.last ? '1' : '0',
-        Math.max(options.ahead, count),
-        Math.round(options.leaseMs),
-        options.mostAhead ?? 0,
-        MAX_LEASES,
-      ],
-    )) as ['epoch'] | [room: number, again: number, prepared: number, ...texts: string[]] // as the script says
+    const reply = (await takeItems(this.#redis, this.#runKeys(run), [
+      run.epoch,
+      count,
+      Date.now(),
+      NEW_POSITION_WAIT_MS,
+      options.last ? '1' : '0',
+      Math.max(options.ahead, count),
+      Math.round(options.leaseMs),
+      options.mostAhead ?? 0,
+      MAX_LEASES,
+    ])) as ['epoch'] | [room: number, again: number, prepared: number, ...texts: string[]] // as the script says
     if (reply[0] === 'epoch') return undefined
     const [room, again, prepared, ...texts] = reply as [number, number, number, ...string[]]
     const taken = groupInTriples(texts).map(([position, what, label], k): TakenItem => {
@@ -106,7 +117,7 @@ export class PositionRepository {
 
   /** Claims up to `count` positions whose items are to be made. */
   async claimPositions(run: StoredRun, count: number, ahead: number): Promise<PositionClaim[]> {
-    const keys = this.#itemPreparationKeys(run)
+    const keys = this.#runKeys(run)
     const args = [run.epoch, count, Date.now(), POSITION_CLAIM_TTL_MS, Math.max(ahead, count)]
     const claimed = (await claimPositions(this.#redis, keys, args)) as string[] // as the script says
     return Array.from(
@@ -125,7 +136,7 @@ export class PositionRepository {
     { task, label, body }: { task: string; label: number | null; body: string },
     placement: LadderBounds | null,
   ): Promise<boolean> {
-    const keys = this.#itemPreparationKeys(run)
+    const keys = this.#runKeys(run)
     const { rungs, low, high } = placement ?? { rungs: 0, low: 0, high: 1 }
     const head = [task, rungs, low, high, label ?? ''].join('|')
     const args = [run.epoch, run.revision, position, head, body, Date.now()]
@@ -136,24 +147,13 @@ export class PositionRepository {
   async releaseClaim(run: StoredRun, skipped: SkippedPosition, counts: boolean): Promise<boolean> {
     const keys = this.#runKeys(run)
     const args = [run.epoch, skipped.position, counts ? '1' : '0', MAX_ITEM_ATTEMPTS, JSON.stringify(skipped)]
-    return (
-      (await releasePosition(
-        this.#redis,
-        [keys.run, keys.openPositions, keys.positionStates, keys.skippedPositions],
-        args,
-      )) === 1
-    )
+    return (await releasePosition(this.#redis, keys, args)) === 1
   }
 
   /** The positions that were skipped last, newest first. */
   async listSkipped(run: StoredRun): Promise<SkippedPosition[]> {
     const texts = await this.#redis.lrange(this.#runKeys(run).skippedPositions, 0, 19)
     return texts.map((text) => JSON.parse(text) as SkippedPosition) // written by giveBack
-  }
-
-  #itemPreparationKeys(run: StoredRun): string[] {
-    const keys = this.#runKeys(run)
-    return [keys.run, keys.openPositions, keys.positionStates, keys.itemBodies, keys.curriculum]
   }
 
   #runKeys({ name, epoch }: StoredRun): RunKeys {

@@ -4,9 +4,22 @@ import type { Redis } from 'ioredis'
 import type { CurriculumPoint, SettingsChange } from '../../contract/run.ts'
 import { scanKeys } from '../../platform/redis/cluster.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
-import { loadScript } from '../../platform/redis/scripts.ts'
+import { defineScript } from '../../platform/redis/scripts.ts'
 
-const changeSettings = loadScript(import.meta.dirname, 'update-run-settings-8')
+const changeSettings = defineScript({
+  folder: import.meta.dirname,
+  name: 'update-run-settings',
+  keys: [
+    'run',
+    'openPositions',
+    'positionStates',
+    'itemBodies',
+    'leaseExpiries',
+    'leasedItems',
+    'steps',
+    'stepItemsPrefix',
+  ],
+})
 
 /** A run as it is stored. */
 export interface StoredRun {
@@ -94,29 +107,16 @@ export class RunRepository {
     const epoch = before?.epoch ?? createEpoch()
     const keys = this.#keys.forRun(name, epoch)
     const done = Number(
-      await changeSettings(
-        this.#redis,
-        [
-          keys.run,
-          keys.openPositions,
-          keys.positionStates,
-          keys.itemBodies,
-          keys.leaseExpiries,
-          keys.leasedItems,
-          keys.steps,
-          keys.stepItems(''),
-        ],
-        [
-          before?.revision ?? 0,
-          JSON.stringify(named),
-          Date.now(),
-          randomUUID(),
-          restart ? '1' : '0',
-          remake ? '1' : '0',
-          name,
-          epoch,
-        ],
-      ),
+      await changeSettings(this.#redis, { ...keys, stepItemsPrefix: keys.stepItems('') }, [
+        before?.revision ?? 0,
+        JSON.stringify(named),
+        Date.now(),
+        randomUUID(),
+        restart ? '1' : '0',
+        remake ? '1' : '0',
+        name,
+        epoch,
+      ]),
     )
     if (done > 0 && !before) await this.register(name)
     return done > 0

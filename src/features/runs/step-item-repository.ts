@@ -1,14 +1,30 @@
 /** Items of training steps in Redis: assigned by the first call for a step, the same for whoever asks again. */
 import type { Redis } from 'ioredis'
 import type { RedisKeys, RunKeys } from '../../platform/redis/keys.ts'
-import { loadScript } from '../../platform/redis/scripts.ts'
+import { defineScript } from '../../platform/redis/scripts.ts'
 import { groupInTriples, type PositionClaim, parseDifficulty, type SkippedPosition } from './position-repository.ts'
 import type { StoredRun } from './repository.ts'
 
-const assignStep = loadScript(import.meta.dirname, 'assign-step-items-7')
-const claimStep = loadScript(import.meta.dirname, 'claim-step-items-1')
-const storeStepItem = loadScript(import.meta.dirname, 'store-step-item-3')
-const releaseStepItem = loadScript(import.meta.dirname, 'release-step-item-6')
+const assignStep = defineScript({
+  folder: import.meta.dirname,
+  name: 'assign-step-items',
+  keys: ['run', 'openPositions', 'positionStates', 'itemBodies', 'curriculum', 'stepItems', 'stepItemBodies'],
+})
+const claimStep = defineScript({
+  folder: import.meta.dirname,
+  name: 'claim-step-items',
+  keys: ['stepItems'],
+})
+const storeStepItem = defineScript({
+  folder: import.meta.dirname,
+  name: 'store-step-item',
+  keys: ['run', 'stepItems', 'stepItemBodies'],
+})
+const releaseStepItem = defineScript({
+  folder: import.meta.dirname,
+  name: 'release-step-item',
+  keys: ['run', 'openPositions', 'positionStates', 'skippedPositions', 'stepItems', 'itemBodies'],
+})
 
 const STEP_ITEM_CLAIM_TTL_MS = 30_000
 const ITEM_BODY_TTL_MS = 60 * 60 * 1000
@@ -36,15 +52,7 @@ export class StepItemRepository {
     const keys = this.#runKeys(run)
     const texts = (await assignStep(
       this.#redis,
-      [
-        keys.run,
-        keys.openPositions,
-        keys.positionStates,
-        keys.itemBodies,
-        keys.curriculum,
-        keys.stepItems(step),
-        keys.stepItemBodies(step),
-      ],
+      { ...keys, stepItems: keys.stepItems(step), stepItemBodies: keys.stepItemBodies(step) },
       [run.epoch, count, Date.now(), ahead, ITEM_BODY_TTL_MS, run.revision],
     )) as string[] // as the script says
     if (texts[0] === 'changed') return undefined
@@ -56,11 +64,10 @@ export class StepItemRepository {
   }
 
   async claimPositions(run: StoredRun, step: number): Promise<PositionClaim[]> {
-    const claimed = await claimStep(
-      this.#redis,
-      [this.#runKeys(run).stepItems(step)],
-      [Date.now(), STEP_ITEM_CLAIM_TTL_MS],
-    )
+    const claimed = await claimStep(this.#redis, { stepItems: this.#runKeys(run).stepItems(step) }, [
+      Date.now(),
+      STEP_ITEM_CLAIM_TTL_MS,
+    ])
     return (claimed as string[]).map((position) => ({ position: Number(position) }))
   }
 
@@ -73,22 +80,15 @@ export class StepItemRepository {
   ): Promise<boolean> {
     const keys = this.#runKeys(run)
     const args = [position, `${task}|${label ?? ''}`, body, ITEM_BODY_TTL_MS, run.revision]
-    return (await storeStepItem(this.#redis, [keys.run, keys.stepItems(step), keys.stepItemBodies(step)], args)) === 1
+    const stepKeys = { run: keys.run, stepItems: keys.stepItems(step), stepItemBodies: keys.stepItemBodies(step) }
+    return (await storeStepItem(this.#redis, stepKeys, args)) === 1
   }
 
   /** Returns a claimed position; true if it gave way to the next of the sequence. */
   async releaseClaim(run: StoredRun, step: number, skipped: SkippedPosition, counts: boolean): Promise<boolean> {
     const keys = this.#runKeys(run)
     const args = [skipped.position, counts ? '1' : '0', MAX_STEP_ITEM_ATTEMPTS, JSON.stringify(skipped), Date.now()]
-    const places = [
-      keys.run,
-      keys.openPositions,
-      keys.positionStates,
-      keys.skippedPositions,
-      keys.stepItems(step),
-      keys.itemBodies,
-    ]
-    return (await releaseStepItem(this.#redis, places, args)) === 1
+    return (await releaseStepItem(this.#redis, { ...keys, stepItems: keys.stepItems(step) }, args)) === 1
   }
 
   async #recordStepUse(keys: RunKeys, step: number): Promise<void> {

@@ -9,9 +9,13 @@ import type { Redis } from 'ioredis'
 import { contentHash } from '../../codec/content-hash.ts'
 import { ServiceError } from '../../contract/errors.ts'
 import type { RedisKeys } from './keys.ts'
-import { loadScript } from './scripts.ts'
+import { defineScript } from './scripts.ts'
 
-const startIdempotentCall = loadScript(import.meta.dirname, 'start-idempotent-call-1')
+const startIdempotentCall = defineScript({
+  folder: import.meta.dirname,
+  name: 'start-idempotent-call',
+  keys: ['idempotencyKey'],
+})
 
 const IDEMPOTENCY_KEY_TTL_MS = 60 * 60 * 1000
 /** For so long nobody else does what the first call is doing; then its process counts as dead. */
@@ -55,7 +59,10 @@ export class Idempotency {
       await sleep(IDEMPOTENCY_POLL_INTERVAL_MS)
     ) {
       const args = [hash, createToken(), Date.now(), CALL_ABANDONED_AFTER_MS, IDEMPOTENCY_KEY_TTL_MS]
-      const [state, text] = (await startIdempotentCall(this.#redis, [place], args)) as [string, string] // as the script says
+      const [state, text] = (await startIdempotentCall(this.#redis, { idempotencyKey: place }, args)) as [
+        string,
+        string,
+      ] // as the script says
       if (state === 'other') throw bodyMismatchError()
       if (state === 'answer') return JSON.parse(text) as T // written below
       if (state === 'do') return this.#runAndStoreResponse(place, () => deed(text))

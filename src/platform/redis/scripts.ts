@@ -1,42 +1,81 @@
 /**
- * Lua scripts in files, in the `scripts` folder of the feature that runs them: NAME-ARITY.lua, where arity is the number of keys.
- * The contract stands on top of each. A line `-- include PATH` inserts PATH.lua, relative to the file that has the line.
+ * Lua scripts in files: NAME.lua in the `scripts` folder of the feature that runs it, with the script's contract on top.
+ * Scripts name their keys and stored fields: `K.run` and `RUN.epoch` come from a prelude, generated from the declaration.
+ * A line `-- include PATH` inserts PATH.lua, relative to the file that has the line.
  */
-import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { ScriptPoolRedis } from './script-connections.ts'
 
 type ScriptArgument = string | number | Buffer
-type EvalArguments = [arity: number, ...ScriptArgument[]]
 
-/** Runs a script of `folder`/scripts by its hash, and sends its text when Redis does not know it (after a restart). */
-export function loadScript(
-  folder: string,
-  file: string,
-): (redis: Redis, keys: string[], args: ScriptArgument[]) => Promise<unknown> {
-  const arity = Number(/-(\d+)$/.exec(file)?.[1])
-  const text = readScript(join(folder, 'scripts', `${file}.lua`))
-  const sha = createHash('sha1').update(text).digest('hex')
-  return async (redis, keys, args) => {
-    if (keys.length !== arity) throw new TypeError(`${file} takes ${arity} keys, not ${keys.length}`)
-    const ask = (connection: Redis) => evalScript(connection, { sha, text }, [arity, ...keys, ...args])
-    return redis instanceof ScriptPoolRedis ? redis.withScriptConnection(ask) : ask(redis)
+interface ScriptDeclaration<Key extends string> {
+  /** The folder of the feature: pass `import.meta.dirname`. */
+  folder: string
+  name: string
+  /** The keys that the script touches, all in one hash slot. */
+  keys: readonly Key[]
+  /** Tables of constants, such as the fields of a stored record. */
+  constants?: Record<string, Readonly<Record<string, string | number>>>
+}
+
+/** Runs a declared script on one of the connection's script connections; keys it does not declare are left out. */
+export type Script<Key extends string> = (
+  redis: Redis,
+  keys: Readonly<Record<Key, string>>,
+  args: ScriptArgument[],
+) => Promise<unknown>
+
+/** Throws if the script names a key or a constant that is not declared. */
+export function defineScript<const Key extends string>(declaration: ScriptDeclaration<Key>): Script<Key> {
+  const { folder, name, keys: keyNames } = declaration
+  const path = join(folder, 'scripts', `${name}.lua`)
+  const body = readScript(path)
+  const lua = `${buildPrelude(path, body, declaration)} ${body}`
+  const definition = { lua, numberOfKeys: keyNames.length }
+  return (redis, keys, args) => {
+    const run = (connection: Redis) =>
+      runCommand(connection, path, definition, [...keyNames.map((key) => keys[key]), ...args])
+    return redis instanceof ScriptPoolRedis ? redis.withScriptConnection(run) : run(redis)
   }
 }
 
-async function evalScript(
-  redis: Redis,
-  { sha, text }: { sha: string; text: string },
-  args: EvalArguments,
+type Command = (...args: ScriptArgument[]) => Promise<unknown>
+
+/** Each connection has commands of its own. Named by the script's path, because two features may have scripts of one name. */
+async function runCommand(
+  connection: Redis,
+  path: string,
+  definition: { lua: string; numberOfKeys: number },
+  args: ScriptArgument[],
 ): Promise<unknown> {
-  try {
-    return await redis.evalsha(sha, ...args)
-  } catch (error) {
-    if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
-    return redis.eval(text, ...args)
+  const commands = connection as unknown as Record<string, Command | undefined> // defineCommand adds methods
+  if (!commands[path]) connection.defineCommand(path, definition)
+  return commands[path]?.(...args)
+}
+
+/** On one line, so that errors of Redis name the lines of the file. Holds what the script names, and nothing else. */
+function buildPrelude(path: string, body: string, { keys, constants }: ScriptDeclaration<string>): string {
+  const tables: Record<string, Record<string, string>> = {
+    K: Object.fromEntries(keys.map((key, k) => [key, `KEYS[${k + 1}]`])),
   }
+  for (const [table, values] of Object.entries(constants ?? {})) {
+    tables[table] = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, JSON.stringify(value)]))
+  }
+  const locals = Object.entries(tables).map(([table, values]) => {
+    const members = listMembers(body, table).map((name) => {
+      if (values[name] === undefined) throw new TypeError(`${path} names ${table}.${name}, which is not declared`)
+      return `${name} = ${values[name]}`
+    })
+    return `local ${table} = { ${members.join(', ')} }`
+  })
+  return locals.join(' ')
+}
+
+/** Every NAME of `TABLE.NAME` in a script, once. */
+function listMembers(body: string, table: string): string[] {
+  return [...new Set([...body.matchAll(new RegExp(`\\b${table}\\.(\\w+)`, 'g'))].map(([, name = '']) => name))]
 }
 
 function readScript(path: string): string {

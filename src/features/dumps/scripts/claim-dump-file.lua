@@ -1,8 +1,8 @@
 -- Claims an unwritten file for a folder, so that two machines that share none do not both write it.
--- KEYS  1 unwritten files (hash: kind/number to JSON)
+-- KEYS  unwrittenFiles (hash: kind/number to JSON)
 -- ARGV  1 kind/number  2 id of the folder  3 now, ms  4 milliseconds after which a silent claim can be taken over
 -- Gives 'ours', 'theirs', or 'gone' (it is written).
-local text = redis.call('HGET', KEYS[1], ARGV[1])
+local text = redis.call('HGET', K.unwrittenFiles, ARGV[1])
 if not text then
   return 'gone'
 end
@@ -13,5 +13,5 @@ if file.folder and file.folder ~= ARGV[2] and now - file.claimed < tonumber(ARGV
 end
 file.folder = ARGV[2]
 file.claimed = now
-redis.call('HSET', KEYS[1], ARGV[1], cjson.encode(file))
+redis.call('HSET', K.unwrittenFiles, ARGV[1], cjson.encode(file))
 return 'ours'

@@ -1,13 +1,13 @@
 -- Claims the items of a step that are to be made.
--- KEYS  1 step (hash)
+-- KEYS  stepItems (hash)
 -- ARGV  1 now, ms  2 milliseconds to make them
 -- Gives the claimed positions.
 local claimed = {}
-local states = redis.call('HGETALL', KEYS[1])
+local states = redis.call('HGETALL', K.stepItems)
 for k = 1, #states, 2 do
   local till, tries = states[k + 1]:match('^-(%d+):(%d+)$')
   if till and tonumber(till) <= tonumber(ARGV[1]) then
-    redis.call('HSET', KEYS[1], states[k], '-' .. (tonumber(ARGV[1]) + tonumber(ARGV[2])) .. ':' .. tries)
+    redis.call('HSET', K.stepItems, states[k], '-' .. (tonumber(ARGV[1]) + tonumber(ARGV[2])) .. ':' .. tries)
     table.insert(claimed, states[k])
   end
 end

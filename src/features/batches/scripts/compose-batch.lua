@@ -1,7 +1,7 @@
 -- Composes the batch of a step from the buffer, oldest groups first, or finds the one that was composed before.
--- KEYS  1 run (hash)  2 buffer (sorted set: group id by order of completion)  3 facts (hash: group id to its JSON)
---       4 stock (hash)  5 texts (list)  6 the batch (hash)  7 open (sorted set: step by time)
---       8 acknowledged (sorted set: step by step)
+-- KEYS  run (hash)  buffer (sorted set: group id by order of completion)  groupSummaries (hash: group id to its JSON)
+--       backlog (hash)  retainedTexts (list)  batch (hash)  openBatches (sorted set: step by time)
+--       acknowledgedSteps (sorted set: step by step)
 -- ARGV  1 JSON: { epoch, step, now (ms), wanted: rollouts, least: fewest rollouts to compose with,
 --                 count: 'rollouts' or 'scored_rollouts', policy_version, max_lag?, balance, unscored, open_max,
 --                 keep, keep_bytes, remembered, group_prefix }
@@ -9,41 +9,41 @@
 -- { 'acknowledged' }, { 'too_many' } or { 'epoch' }.
 -- include ../../rollouts/scripts/parts/retire-group
 local ask = cjson.decode(ARGV[1])
-if tonumber(redis.call('HGET', KEYS[1], 'epoch')) ~= ask.epoch then
+if tonumber(redis.call('HGET', K.run, 'epoch')) ~= ask.epoch then
   return { 'epoch' }
 end
-local known = redis.call('HGET', KEYS[6], 'batch')
+local known = redis.call('HGET', K.batch, 'batch')
 if known then
   return { 'known', known }
 end
 -- Steps below the lowest that is remembered were acknowledged long ago.
-local floor = tonumber(redis.call('HGET', KEYS[4], 'acknowledged_below') or -1)
-if ask.step < floor or redis.call('ZSCORE', KEYS[8], ask.step) then
+local floor = tonumber(redis.call('HGET', K.backlog, 'acknowledged_below') or -1)
+if ask.step < floor or redis.call('ZSCORE', K.acknowledgedSteps, ask.step) then
   return { 'acknowledged' }
 end
-if redis.call('ZCARD', KEYS[7]) >= ask.open_max then
+if redis.call('ZCARD', K.openBatches) >= ask.open_max then
   return { 'too_many' }
 end
 
 local function missing(rollouts, stale)
-  local queued = tonumber(redis.call('HGET', KEYS[4], 'queued_rollouts') or 0)
+  local queued = tonumber(redis.call('HGET', K.backlog, 'queued_rollouts') or 0)
   return { 'missing', ask.least - rollouts, queued, stale }
 end
-local stock = tonumber(redis.call('HGET', KEYS[4], ask.count) or 0)
+local stock = tonumber(redis.call('HGET', K.backlog, ask.count) or 0)
 if stock < ask.least and not ask.max_lag then
-  redis.call('HSET', KEYS[1], 'last_asked_at', ask.now)
+  redis.call('HSET', K.run, 'last_asked_at', ask.now)
   return missing(stock, 0)
 end
 
 local chosen, texts, stale, rollouts, scored, counted = {}, {}, {}, 0, 0, 0
 local at = 0
 while counted < ask.wanted do
-  local ids = redis.call('ZRANGE', KEYS[2], at, at + 99)
+  local ids = redis.call('ZRANGE', K.buffer, at, at + 99)
   if #ids == 0 then
     break
   end
   at = at + #ids
-  for k, text in ipairs(redis.call('HMGET', KEYS[3], unpack(ids))) do
+  for k, text in ipairs(redis.call('HMGET', K.groupSummaries, unpack(ids))) do
     if counted >= ask.wanted then
       break
     end
@@ -60,41 +60,41 @@ while counted < ask.wanted do
 end
 
 local function leave_buffer(id)
-  redis.call('ZREM', KEYS[2], id)
-  redis.call('HDEL', KEYS[3], id)
+  redis.call('ZREM', K.buffer, id)
+  redis.call('HDEL', K.groupSummaries, id)
 end
 -- A group that is too old for this step is too old for any later one; left where it is, it could fill the buffer for ever.
 for _, facts in ipairs(stale) do
   leave_buffer(facts.id)
-  redis.call('HINCRBY', KEYS[4], 'rollouts', -facts.rollouts)
-  redis.call('HINCRBY', KEYS[4], 'scored_rollouts', -facts.scored)
+  redis.call('HINCRBY', K.backlog, 'rollouts', -facts.rollouts)
+  redis.call('HINCRBY', K.backlog, 'scored_rollouts', -facts.scored)
   redis.call('HSET', ask.group_prefix .. facts.id, 'destination', 'stale')
-  settle({ run = KEYS[1], stock = KEYS[4], texts = KEYS[5] }, ask, facts.id)
+  settle({ run = K.run, stock = K.backlog, texts = K.retainedTexts }, ask, facts.id)
 end
 if #stale > 0 then
-  redis.call('HINCRBY', KEYS[1], 'stale_groups', #stale)
+  redis.call('HINCRBY', K.run, 'stale_groups', #stale)
 end
 if counted < ask.least then
-  redis.call('HSET', KEYS[1], 'last_asked_at', ask.now, 'last_ask_stale', #stale)
+  redis.call('HSET', K.run, 'last_asked_at', ask.now, 'last_ask_stale', #stale)
   return missing(counted, #stale)
 end
 
 for _, id in ipairs(chosen) do
   leave_buffer(id)
 end
-redis.call('HINCRBY', KEYS[4], 'rollouts', -rollouts)
-redis.call('HINCRBY', KEYS[4], 'scored_rollouts', -scored)
-redis.call('HINCRBY', KEYS[4], 'open_groups', #chosen)
+redis.call('HINCRBY', K.backlog, 'rollouts', -rollouts)
+redis.call('HINCRBY', K.backlog, 'scored_rollouts', -scored)
+redis.call('HINCRBY', K.backlog, 'open_groups', #chosen)
 local batch = string.format(
   '{"step":%d,"policy_version":%d,"balance":"%s","unscored":"%s","composed_at":%d,"groups":[%s]}',
   ask.step, ask.policy_version, ask.balance, ask.unscored, ask.now, table.concat(texts, ',')
 )
-redis.call('HSET', KEYS[6], 'batch', batch)
-redis.call('ZADD', KEYS[7], ask.now, ask.step)
-redis.call('HINCRBY', KEYS[1], 'batches', 1)
-redis.call('HSET', KEYS[1], 'last_batch_at', ask.now, 'last_asked_at', ask.now, 'last_ask_stale', 0)
-local last = tonumber(redis.call('HGET', KEYS[1], 'step') or -1)
+redis.call('HSET', K.batch, 'batch', batch)
+redis.call('ZADD', K.openBatches, ask.now, ask.step)
+redis.call('HINCRBY', K.run, 'batches', 1)
+redis.call('HSET', K.run, 'last_batch_at', ask.now, 'last_asked_at', ask.now, 'last_ask_stale', 0)
+local last = tonumber(redis.call('HGET', K.run, 'step') or -1)
 if ask.step > last then
-  redis.call('HSET', KEYS[1], 'step', ask.step)
+  redis.call('HSET', K.run, 'step', ask.step)
 end
 return { 'composed', batch }

@@ -1,7 +1,7 @@
 -- Forgets a sampling, unless it is at work.
--- KEYS  1 sampling (hash)  2… all its other keys
+-- KEYS  job (hash)  modelApiKey, items, completions, verdicts, claims, retries, events, itemLock
 -- Gives 1, or 0 if it is at work.
-local status = redis.call('HGET', KEYS[1], 'status')
+local status = redis.call('HGET', K.job, 'status')
 if status == 'queued' or status == 'running' then
   return 0
 end

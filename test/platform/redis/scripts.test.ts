@@ -1,0 +1,48 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { connectForRequests, waitUntilReady } from '../../../src/platform/redis/connect.ts'
+import { defineScript } from '../../../src/platform/redis/scripts.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'scripts-'))
+const redis = connectForRequests({ url: inject('redisUrl'), prefix: '' })
+
+function write(name: string, lua: string): string {
+  mkdirSync(join(folder, 'scripts', 'parts'), { recursive: true })
+  writeFileSync(join(folder, 'scripts', `${name}.lua`), lua)
+  return name
+}
+
+beforeAll(() => waitUntilReady(redis, 10_000))
+afterAll(() => {
+  redis.disconnect()
+  rmSync(folder, { recursive: true })
+})
+
+it('a script gets its keys by name, whatever their order', async () => {
+  const name = write('names', '-- Contract.\nreturn { K.second, K.first, ARGV[1] }')
+  const script = defineScript({ folder, name, keys: ['first', 'second'] })
+  expect(await script(redis, { second: '{a}:2', first: '{a}:1' }, ['x'])).toEqual(['{a}:2', '{a}:1', 'x'])
+})
+
+it('a script names constants, and its parts do too', async () => {
+  write('parts/answer', 'local function answer() return RUN.epoch end')
+  const name = write('constants', '-- include parts/answer\nreturn { answer(), LIMITS.steps }')
+  const script = defineScript({ folder, name, keys: [], constants: { RUN: { epoch: 'e' }, LIMITS: { steps: 7 } } })
+  expect(await script(redis, {}, [])).toEqual(['e', 7])
+})
+
+it('a script that names what is not declared does not load', () => {
+  const key = write('unknown-key', 'return K.other')
+  expect(() => defineScript({ folder, name: key, keys: ['run'] })).toThrow('K.other, which is not declared')
+  const field = write('unknown-field', 'return RUN.other')
+  expect(() => defineScript({ folder, name: field, keys: [], constants: { RUN: { epoch: 'e' } } })).toThrow('RUN.other')
+})
+
+it('a script runs again after Redis has forgotten it', async () => {
+  const script = defineScript({ folder, name: write('forgotten', 'return 1'), keys: [] })
+  expect(await script(redis, {}, [])).toBe(1)
+  await redis.script('FLUSH')
+  expect(await Promise.all(Array.from({ length: 8 }, () => script(redis, {}, [])))).toEqual(Array(8).fill(1))
+})
