@@ -19,7 +19,7 @@ const QUESTION =
   'Your task is to count how many legs there are in total when given a list of animals.\n\nNow, how many legs are there in total if you have 3 sea slugs, 12 deers, 2 giraffes, 11 elephants?\n'
 const CORRECT_COMPLETION = '<think>12 deers, 2 giraffes and 11 elephants have 4 legs each.</think> <answer>100</answer>'
 const WRONG_COMPLETION = '<think>Sea slugs have one leg each …</think> <answer>103</answer>'
-const MODEL = { name: 'pretend', base_url: 'http://127.0.0.1:9000/v1' }
+const MODEL = { name: 'mock', base_url: 'http://127.0.0.1:9000/v1' }
 const WAIT_HEADERS = { prefer: 'wait=30' }
 
 const runParams = { run: 'demo' }

@@ -10,7 +10,7 @@ import {
   buildModelServerEnv,
   getModelApiKey,
   type ModelOptions,
-} from './model-options.ts'
+} from './mock-model-options.ts'
 import { formatExamples, integerParser } from './option-parsers.ts'
 import { printJson, printLine, printStatus } from './output.ts'
 import { formatTable } from './table.ts'

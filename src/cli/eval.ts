@@ -19,7 +19,7 @@ import {
   buildModelServerEnv,
   getModelApiKey,
   type ModelOptions,
-} from './model-options.ts'
+} from './mock-model-options.ts'
 import { appendValue, formatExamples, integerParser, parseUnitInterval } from './option-parsers.ts'
 import { printJson, printLine, printStatus } from './output.ts'
 
@@ -76,7 +76,7 @@ export function buildEvalCommand(): Command {
     .addHelpText(
       'after',
       formatExamples(
-        'reasoning-gym-server eval --model pretend --base-url http://127.0.0.1:8100/v1 --suite smoke',
+        'reasoning-gym-server eval --model mock --base-url http://127.0.0.1:8100/v1 --suite smoke',
         'reasoning-gym-server eval --model M --base-url U --suite easy --samples 4 --min-score 0.5',
         'reasoning-gym-server eval --model M --base-url U --task gcd --task category:games --items 20 --difficulty 0.5',
         'reasoning-gym-server eval --resume eval-0123456789abcdef0123',

@@ -1,4 +1,4 @@
-/** How the pretend model behaves: how often it is right, and the shares of all that goes wrong. */
+/** How the mock model behaves: how often it is right, and the shares of all that goes wrong. */
 import { z } from 'zod'
 import type { KnownItem } from './item-lookup.ts'
 import { hashToUnitInterval, pickWeighted } from './seeded-random.ts'

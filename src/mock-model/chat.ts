@@ -46,7 +46,7 @@ export function buildChatCompletion({ id, behaviour, request, samples }: ChatRes
     id,
     object: 'chat.completion',
     created: Math.floor(Date.now() / 1000),
-    model: request.model ?? 'pretend',
+    model: request.model ?? 'mock',
     choices: samples.map(({ sample, completion: { content, finish_reason, tokens, ...rest } }, index) => ({
       index,
       message: { role: 'assistant', content, ...buildReasoningField(behaviour, rest.reasoning) },
@@ -66,7 +66,7 @@ export function* streamChatChunks(said: ChatResponseParams): Generator<string> {
     id,
     object: 'chat.completion.chunk',
     created: Math.floor(Date.now() / 1000),
-    model: request.model ?? 'pretend',
+    model: request.model ?? 'mock',
   }
   const chunk = (index: number, delta: object, finish_reason: string | null = null) =>
     formatSseEvent({ ...head, choices: [{ index, delta, finish_reason }] })

@@ -1,4 +1,4 @@
-/** What the pretend model was asked and what it gave: counts for tests and for the eye. */
+/** What the mock model was asked and what it gave: counts for tests and for the eye. */
 export interface MockModelCounts {
   requests: number
   /** Completions given, by outcome. */

@@ -1,4 +1,4 @@
-/** What the pretend model knows: the item that a question belongs to, as a server tells it to an admin. */
+/** What the mock model knows: the item that a question belongs to, as a server tells it to an admin. */
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 

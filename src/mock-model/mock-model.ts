@@ -32,7 +32,7 @@ export interface MockModel {
 }
 
 export async function startMockModel(options: MockModelOptions): Promise<MockModel> {
-  const { server, host = '127.0.0.1', port = 0, name = 'pretend', apiKey, ...given } = options
+  const { server, host = '127.0.0.1', port = 0, name = 'mock', apiKey, ...given } = options
   const model = new MockChatModel(
     MockModelBehavior.parse(given),
     typeof server === 'function' ? server : createItemLookup(server.url, server.key),
@@ -49,7 +49,7 @@ export async function startMockModel(options: MockModelOptions): Promise<MockMod
     object: 'list',
     data: [{ id: name, object: 'model', created: 0, owned_by: 'nobody' }],
   }))
-  app.get('/tally', () => model.counts)
+  app.get('/counts', () => model.counts)
   app.post('/v1/chat/completions', ({ body }, reply) => model.chat(ChatRequest.parse(body), reply))
   const address = await app.listen({ host, port })
   return { url: `${address}/v1`, counts: model.counts, close: () => app.close() }

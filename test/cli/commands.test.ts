@@ -181,9 +181,9 @@ describe('a failure is one line that says what to do', () => {
   })
 })
 
-describe('model', () => {
+describe('mock-model', () => {
   it('knows the items of a server, and goes in order', async () => {
-    const args = ['model', '--port', '0', '--accuracy', '1', '--task', 'lcm=0']
+    const args = ['mock-model', '--port', '0', '--accuracy', '1', '--task', 'lcm=0']
     const model = start(args, { env: { SERVER_URL: server.url, SERVER_API_KEY: 'rule' } })
     await until(
       async () => model.seen().stdout,
@@ -194,7 +194,7 @@ describe('model', () => {
     const rewards: number[] = []
     for (const task of ['gcd', 'lcm']) {
       const { id, messages } = JSON.parse(await done(['item', task, '--json']))
-      const { choices } = await client.chat.completions.create({ model: 'pretend', messages })
+      const { choices } = await client.chat.completions.create({ model: 'mock', messages })
       const verdict = await done(['score', '--id', id, '--completion', choices[0]?.message.content ?? '', '--json'])
       rewards.push(JSON.parse(verdict).reward)
     }

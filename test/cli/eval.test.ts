@@ -40,7 +40,7 @@ afterAll(async () => {
 
 const env = () => ({ SERVER_URL: server.url })
 const asking = (model: MockModel, ...more: string[]) => [
-  ...['eval', '--model', 'pretend', '--base-url', model.url, '--sample-seed', '0'],
+  ...['eval', '--model', 'mock', '--base-url', model.url, '--sample-seed', '0'],
   ...more,
 ]
 const measure = async (model: MockModel, ...more: string[]) => {
@@ -49,7 +49,7 @@ const measure = async (model: MockModel, ...more: string[]) => {
   return { ...ended, answer: more.includes('--json') ? JSON.parse(ended.stdout) : undefined }
 }
 
-/** What the pretend model will have scored on these items: wrong answers to these tasks earn nothing. */
+/** What the mock model will have scored on these items: wrong answers to these tasks earn nothing. */
 async function expectedMean(items: { id: string; task: string }[], samples: number): Promise<number> {
   const behaviour = MockModelBehavior.parse(LUCK)
   const outcomes = items.flatMap(({ id, task }) =>
@@ -173,7 +173,7 @@ describe('collect', () => {
     await run(['runs', 'set', 'traces', 'tasks=["gcd"]', 'group_size=4', 'dump_rollouts=all', 'buffer=false'], {
       env: env(),
     })
-    const model = ['--model', 'pretend', '--base-url', good.url]
+    const model = ['--model', 'mock', '--base-url', good.url]
     const gathered = await run(['collect', '--run', 'traces', '--groups', '5', ...model], { env: env() })
     expect(gathered).toMatchObject({ code: 0, stderr: expect.stringMatching(/20\/20 samples/) })
     expect(gathered.stdout).toMatch(/^groups +5$/m)
@@ -192,7 +192,7 @@ describe('collect', () => {
     await run(['runs', 'set', 'broken-off', 'tasks=["gcd"]', 'group_size=2', 'buffer=false'], { env: env() })
     const args = ['collect', '--run', 'broken-off', '--groups', '15', '--concurrency', '2']
     const before = slow.counts.requests
-    const cancelled = start([...args, '--model', 'pretend', '--base-url', slow.url], { env: env() })
+    const cancelled = start([...args, '--model', 'mock', '--base-url', slow.url], { env: env() })
     await until(
       async () => slow.counts.requests,
       (count) => count > before + 6,

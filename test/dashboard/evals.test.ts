@@ -28,7 +28,7 @@ afterAll(async () => {
 
 async function aDoneEval(step: number): Promise<string> {
   const { body } = await world.call('POST', '/eval', {
-    model: { name: 'pretend', base_url: model.url },
+    model: { name: 'mock', base_url: model.url },
     suite: 'run',
     run: 'trained',
     samples_per_item: 2,
@@ -61,7 +61,7 @@ it('one is started from the page, and shows its progress until it is done', asyn
   const watched = await open('#/evals')
   const { page } = watched
   await page.getByLabel('Address, with /v1').fill(model.url)
-  await page.getByLabel('Model', { exact: true }).fill('pretend')
+  await page.getByLabel('Model', { exact: true }).fill('mock')
   await page.locator('select[name=run]').selectOption('trained')
   await page.locator('select[name=suite]').selectOption('run')
   await page.getByLabel('Samples an item').fill('2')

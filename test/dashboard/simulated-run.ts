@@ -1,4 +1,4 @@
-/** A training run as its trainer would make it: items, completions of the pretend model, batches, step after step. */
+/** A training run as its trainer would make it: items, completions of the mock model, batches, step after step. */
 import { startMockModel } from '../../src/mock-model/mock-model.ts'
 
 interface Item {

@@ -1,4 +1,4 @@
-/** The programs of docs/loops.md run as they are printed, on a server and a pretend model. */
+/** The programs of docs/loops.md run as they are printed, on a server and a mock model. */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

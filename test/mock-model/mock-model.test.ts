@@ -29,7 +29,7 @@ async function open(options: Omit<MockModelOptions, 'server'> = {}) {
   closers.push(model.close)
   const client = new OpenAI({ baseURL: model.url, apiKey: options.apiKey ?? 'any', maxRetries: 0 })
   const ask = (item: Item, body: object = {}) =>
-    client.chat.completions.create({ model: 'pretend', messages: item.messages, stream: false, ...body })
+    client.chat.completions.create({ model: 'mock', messages: item.messages, stream: false, ...body })
   return { ...model, client, ask }
 }
 
@@ -59,7 +59,7 @@ describe('the item of a question', () => {
   })
 })
 
-describe('the pretend model', () => {
+describe('the mock model', () => {
   it('is right exactly where its outcomes say so', async () => {
     const behaviour = { accuracy: 0.6, formatFaults: 0.2, truncations: 0.1, seed: 3 }
     const model = await open(behaviour)
@@ -139,7 +139,7 @@ describe('the pretend model', () => {
     expect(whole.content).toMatch(/^<answer>.*<\/answer>$/)
     expect(whole.reasoning_content.length).toBeGreaterThan(20)
     const stream = await model.client.chat.completions.create({
-      model: 'pretend',
+      model: 'mock',
       messages: item.messages,
       stream: true,
       seed: 1,

@@ -22,7 +22,7 @@ async function knowledge(text: string) {
 async function run(behaviour: Omit<MockModelOptions, 'server'>, input: object = {}) {
   const model = await startMockModel({ server: knowledge, ...behaviour })
   try {
-    const place = { name: 'pretend', base_url: model.url, ...('apiKey' in behaviour && { api_key: behaviour.apiKey }) }
+    const place = { name: 'mock', base_url: model.url, ...('apiKey' in behaviour && { api_key: behaviour.apiKey }) }
     const { status, body } = await world.call('POST', '/eval', { model: place, suite: 'smoke', ...input })
     expect([status, body]).toMatchObject([202, { id: expect.any(String) }])
     const done = await over(body.id)

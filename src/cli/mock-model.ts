@@ -1,4 +1,4 @@
-/** `model`: a pretend OpenAI-compatible model, for demos, tests and CI without a GPU. */
+/** `model`: a mock OpenAI-compatible model, for demos, tests and CI without a GPU. */
 import { once } from 'node:events'
 import { Command, InvalidArgumentError } from 'commander'
 import type { AccuracyRange } from '../mock-model/behavior.ts'
@@ -33,10 +33,10 @@ interface MockModelCommandOptions extends ServerOptions {
 }
 
 export function buildModelCommand(): Command {
-  return new Command('model')
-    .summary('A pretend model, for demos and tests without a GPU')
+  return new Command('mock-model')
+    .summary('A mock model, for demos and tests without a GPU')
     .description(
-      'Serve a pretend OpenAI-compatible model. It asks a server for the answer and is right as often as it is told to be.',
+      'Serve a mock OpenAI-compatible model. It asks a server for the answer and is right as often as it is told to be.',
     )
     .option('--url <url>', 'the server whose items it knows (SERVER_URL); else the one at HOST:PORT')
     .option('--key <key>', 'a key of that server with the admin role, where it has keys (SERVER_API_KEY)')
@@ -67,9 +67,9 @@ export function buildModelCommand(): Command {
     .addHelpText(
       'after',
       formatExamples(
-        'reasoning-gym-server model --accuracy 0.6',
-        'reasoning-gym-server model --accuracy 0.9 --accuracy-at-hardest 0.2 --task gcd=1 --format-faults 0.1',
-        'reasoning-gym-server model --rate-limits 0.1 --server-errors 0.05 --closed-connections 0.05 --slow 0.1',
+        'reasoning-gym-server mock-model --accuracy 0.6',
+        'reasoning-gym-server mock-model --accuracy 0.9 --accuracy-at-hardest 0.2 --task gcd=1 --format-faults 0.1',
+        'reasoning-gym-server mock-model --rate-limits 0.1 --server-errors 0.05 --closed-connections 0.05 --slow 0.1',
       ),
     )
     .action(runModel)
@@ -86,7 +86,7 @@ async function runModel(options: MockModelCommandOptions): Promise<void> {
     throw new CliError(formatStartError(options, cause), { cause })
   })
   await printLine(
-    `The pretend model is at ${model.url} and asks ${url}; what it was asked: ${model.url.replace('/v1', '/tally')}`,
+    `The mock model is at ${model.url} and asks ${url}; what it was asked: ${model.url.replace('/v1', '/counts')}`,
   )
   await once(getInterruptSignal(), 'abort')
   await model.close()
