@@ -40,6 +40,7 @@ import { GroupCompletionListener } from '../features/rollouts/group-completion-l
 import { scoreGroupJob } from '../features/rollouts/jobs/definitions.ts'
 import { type GroupSweeperDeps, startGroupSweeper } from '../features/rollouts/jobs/requeue-groups.ts'
 import { createScoreGroupProcessor } from '../features/rollouts/jobs/score-group.ts'
+import { createGroupKeys } from '../features/rollouts/keys.ts'
 import { GroupRepository } from '../features/rollouts/repository.ts'
 import { RolloutSubmission } from '../features/rollouts/rollout-submission.ts'
 import { CheckpointRepository } from '../features/runs/checkpoint-repository.ts'
@@ -169,7 +170,10 @@ export function createServices(
   const judge = new Grader({ engine, items, figures, threadPool: threads, maxAnswerChars: config.ANSWER_MAX_CHARS })
   const producer = new Producer(redis, keys.queuePrefix)
   const failures = new FailedJobs(redis, keys.queuePrefix, ALL_JOBS)
-  const completions = new GroupCompletionListener(connectForWorkers(place), keys.groupCompletionChannel)
+  const completions = new GroupCompletionListener(
+    connectForWorkers(place),
+    createGroupKeys(keys).groupCompletionChannel,
+  )
   const onHintLost = (err: unknown) => log.warn({ err }, 'a job could not be added; the sweeper will add it')
   const dumps = new Dumps({
     repository: dumpBook,

@@ -1,5 +1,6 @@
 /** What only a cluster can get wrong: keys of many slots, and a master that dies. Run by `npm run test:cluster`. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createRunKeys } from '../../src/features/runs/keys.ts'
 import { listMasters } from '../../src/platform/redis/cluster.ts'
 import { type RedisCluster, startRedisCluster } from '../../verification/redis/redis-cluster.ts'
 import { keysOf, openWorld, until, type World } from '../world.ts'
@@ -28,7 +29,7 @@ async function post(run: string, group: string) {
   )
 }
 
-const held = (run: string) => keysOf(world.service.redis, world.service.redisKeys.runKeyPattern(run))
+const held = (run: string) => keysOf(world.service.redis, createRunKeys(world.service.redisKeys).runKeyPattern(run))
 
 describe('a Redis Cluster of three masters', () => {
   it('scores groups of runs that lie on every master', async () => {

@@ -1,6 +1,7 @@
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { createGenerationJobKeys } from '../../src/features/evals/keys.ts'
 import { loadKeyRing } from '../../src/http/auth/key-ring.ts'
 import { RateLimiter, type RateLimits } from '../../src/http/rate-limit/rate-limiter.ts'
 import { addUsage } from '../../src/http/rate-limit/usage-counters.ts'
@@ -144,9 +145,9 @@ describe('evals of one key', () => {
 
     const { redis, redisKeys: names } = world.service
     const all = Array.from({ length: 200 }, (_, k) => `eval-${k}`)
-    await redis.zadd(names.activeGenerationJobs, ...all.flatMap((name) => ['1', name]))
+    await redis.zadd(createGenerationJobKeys(names).activeGenerationJobs, ...all.flatMap((name) => ['1', name]))
     expect((await resume()).body.code).toBe('too_many_active')
-    await redis.zrem(names.activeGenerationJobs, ...all)
+    await redis.zrem(createGenerationJobKeys(names).activeGenerationJobs, ...all)
     expect((await resume()).body.status).toBe('running')
   })
 })

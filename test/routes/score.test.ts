@@ -40,7 +40,9 @@ it('asks the scorer once for equal answers to one item', async () => {
     dual_format: false,
   })
   await world.service.taskStatistics.flush()
-  expect(await world.service.redis.hget(world.service.redisKeys.taskStatistics, 'zebra_puzzles:answers')).toBe('2')
+  expect(await world.service.redis.hget(world.service.redisKeys.key('task-statistics'), 'zebra_puzzles:answers')).toBe(
+    '2',
+  )
   expect((await world.call('GET', '/tasks/zebra_puzzles')).body.statistics.rollouts).toBe(32)
 })
 

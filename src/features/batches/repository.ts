@@ -4,6 +4,7 @@ import type { Balance, RankSlice, StoredBatch } from '../../contract/batch.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { buildRetirementArgs } from '../rollouts/repository.ts'
+import { type BatchKeys, createBatchKeys } from './keys.ts'
 
 const composeBatch = defineScript({
   folder: import.meta.dirname,
@@ -59,11 +60,11 @@ export interface PackedBatchGroup {
 
 export class BatchRepository {
   readonly #redis: Redis
-  readonly #keys: RedisKeys
+  readonly #keys: BatchKeys
 
   constructor(redis: Redis, keys: RedisKeys) {
     this.#redis = redis
-    this.#keys = keys
+    this.#keys = createBatchKeys(keys)
   }
 
   async compose({ name, epoch }: RunRef, composition: ComposeBatchParams): Promise<ComposeBatchResult> {
@@ -81,7 +82,7 @@ export class BatchRepository {
       balance,
       unscored,
       open_max: MAX_OPEN_BATCHES,
-      ...buildRetirementArgs(this.#keys, { run: name, epoch }, keep),
+      ...buildRetirementArgs(keys, keep),
     }
     const [kind, ...rest] = (await composeBatch(this.#redis, { ...keys, batch: keys.batch(step) }, [
       JSON.stringify(ask),
@@ -114,7 +115,7 @@ export class BatchRepository {
       step,
       ...share,
       steps_max: MAX_ACKNOWLEDGED_STEPS,
-      ...buildRetirementArgs(this.#keys, { run: name, epoch }, keep),
+      ...buildRetirementArgs(keys, keep),
     }
     const acknowledged = await acknowledgeBatch(this.#redis, { ...keys, batch: keys.batch(step) }, [
       JSON.stringify(ask),

@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis'
 import { type DumpKind, type DumpProgress, GROUPS_PER_FILE, DumpKind as Kinds } from '../../contract/dump.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
+import { createDumpKeys, type DumpKeys } from './keys.ts'
 
 const freezeDumpFile = defineScript({
   folder: import.meta.dirname,
@@ -50,11 +51,11 @@ export interface WrittenFile {
 
 export class DumpRepository {
   readonly #redis: Redis
-  readonly #keys: RedisKeys
+  readonly #keys: DumpKeys
 
   constructor(redis: Redis, keys: RedisKeys) {
     this.#redis = redis
-    this.#keys = keys
+    this.#keys = createDumpKeys(keys)
   }
 
   /** Before records are added: so that whatever waits can be found, even if the run is gone by then. */

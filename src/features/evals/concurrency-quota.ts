@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis'
 import { ServiceError } from '../../contract/errors.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { type AllGenerationJobKeys, createGenerationJobKeys } from './keys.ts'
 
 /** Between taking a seat and being at work nothing else says that it is taken. */
 const START_GRACE_MS = 60_000
@@ -9,12 +10,12 @@ const QUOTA_TTL_S = 8 * 86_400
 
 export class ConcurrencyQuota {
   readonly #redis: Redis
-  readonly #keys: RedisKeys
+  readonly #keys: AllGenerationJobKeys
   readonly #limit: number
 
   constructor(redis: Redis, keys: RedisKeys, most: number) {
     this.#redis = redis
-    this.#keys = keys
+    this.#keys = createGenerationJobKeys(keys)
     this.#limit = most
   }
 

@@ -6,6 +6,7 @@ import type { Redis } from 'ioredis'
 import { ServiceError } from '../../contract/errors.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
+import { type AllGenerationJobKeys, createGenerationJobKeys } from './keys.ts'
 
 const endGenerationJob = defineScript({
   folder: import.meta.dirname,
@@ -64,12 +65,12 @@ export interface GenerationJobEvent {
 
 export class GenerationJobRepository {
   readonly #redis: Redis
-  readonly #keys: RedisKeys
+  readonly #keys: AllGenerationJobKeys
   readonly #maxRetained: number
 
   constructor(redis: Redis, keys: RedisKeys, kept = MAX_RETAINED_JOBS) {
     this.#redis = redis
-    this.#keys = keys
+    this.#keys = createGenerationJobKeys(keys)
     this.#maxRetained = kept
   }
 

@@ -7,6 +7,7 @@ import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { SAMPLE_RETENTION_MS } from './generation-job-repository.ts'
+import { type AllGenerationJobKeys, createGenerationJobKeys } from './keys.ts'
 
 const appendItems = defineScript({
   folder: import.meta.dirname,
@@ -53,11 +54,11 @@ export interface SampleRecord {
 
 export class SampleRepository {
   readonly #redis: Redis
-  readonly #keys: RedisKeys
+  readonly #keys: AllGenerationJobKeys
 
   constructor(redis: Redis, keys: RedisKeys) {
     this.#redis = redis
-    this.#keys = keys
+    this.#keys = createGenerationJobKeys(keys)
   }
 
   listItems(id: string, from = 0, to = -1): Promise<string[]> {

@@ -31,8 +31,8 @@ export class ItemEntryCache {
 
   async store(itemId: string, { question, entry }: CachedItem): Promise<void> {
     const bucket = bucketIndexOf(itemId)
-    const keys = { bucket: this.#keys.itemEntryBucket(bucket), entry: this.#keys.itemEntry(bucket, itemId) }
-    const prefix = this.#keys.itemEntry(bucket, '')
+    const keys = { bucket: this.#bucketKey(bucket), entry: this.#entryKey(bucket, itemId) }
+    const prefix = this.#entryKey(bucket, '')
     await storeEntry(this.#redis, keys, [
       itemId,
       JSON.stringify({ ...entry, question }),
@@ -44,10 +44,18 @@ export class ItemEntryCache {
   }
 
   async get(itemId: string): Promise<CachedItem | undefined> {
-    const text = await this.#redis.get(this.#keys.itemEntry(bucketIndexOf(itemId), itemId))
+    const text = await this.#redis.get(this.#entryKey(bucketIndexOf(itemId), itemId))
     if (text === null) return undefined
     const { question, ...entry } = JSON.parse(text) as DatasetEntry & { question?: string } // written by keep
     return question === undefined ? undefined : { question, entry }
+  }
+
+  #bucketKey(bucket: number): string {
+    return this.#keys.slot(`item-entries:${bucket}`)
+  }
+
+  #entryKey(bucket: number, itemId: string): string {
+    return `${this.#bucketKey(bucket)}:${itemId}`
   }
 }
 

@@ -27,8 +27,8 @@ export class QuestionIndex {
 
   async store(question: string, itemId: string): Promise<void> {
     const { bucket, hash } = hashQuestion(question)
-    const keys = { bucket: this.#keys.questionBucket(bucket), entry: this.#keys.question(bucket, hash) }
-    const prefix = this.#keys.question(bucket, '')
+    const keys = { bucket: this.#bucketKey(bucket), entry: this.#entryKey(bucket, hash) }
+    const prefix = this.#entryKey(bucket, '')
     await storeEntry(this.#redis, keys, [hash, itemId, Date.now(), QUESTION_TTL_MS, MAX_QUESTIONS_PER_BUCKET, prefix])
   }
 
@@ -40,7 +40,15 @@ export class QuestionIndex {
 
   #key(question: string): string {
     const { bucket, hash } = hashQuestion(question)
-    return this.#keys.question(bucket, hash)
+    return this.#entryKey(bucket, hash)
+  }
+
+  #bucketKey(bucket: number): string {
+    return this.#keys.slot(`questions:${bucket}`)
+  }
+
+  #entryKey(bucket: number, hash: string): string {
+    return `${this.#bucketKey(bucket)}:${hash}`
   }
 }
 

@@ -36,8 +36,9 @@ export async function claimEngineVersion(
   keys: RedisKeys,
   options: ClaimEngineVersionOptions,
 ): Promise<EngineVersionClaim | undefined> {
+  const engineProcesses = keys.key('engine-processes')
   const { version, processName: name, onConflict: onWait, onClaimLost: onLost } = options
-  const ask = async () => String(await claimEngineScript(redis, keys, [version, name, CLAIM_TTL_MS]))
+  const ask = async () => String(await claimEngineScript(redis, { engineProcesses }, [version, name, CLAIM_TTL_MS]))
   await waitUntilReady(redis, REDIS_READY_TIMEOUT_MS).catch(() => {})
   for (const until = Date.now() + CLAIM_TTL_MS + CLAIM_REFRESH_INTERVAL_MS; ; await sleep(CLAIM_RETRY_INTERVAL_MS)) {
     const other = await ask().catch(() => '')
@@ -58,7 +59,7 @@ export async function claimEngineVersion(
     async close() {
       clearInterval(timer)
       await said // after what is taken back here, it would hold
-      await redis.zrem(keys.engineProcesses, `${version} ${name}`).catch(() => {})
+      await redis.zrem(engineProcesses, `${version} ${name}`).catch(() => {})
     },
   }
 }

@@ -26,7 +26,7 @@ export class HourlySeries {
 
   /** Oldest first. */
   async list(): Promise<HourlyPoint[]> {
-    const points = await this.#redis.lrange(this.#keys.hourlySeries, 0, -1)
+    const points = await this.#redis.lrange(this.#keys.key('hourly-series'), 0, -1)
     return points.toReversed().map((text) => JSON.parse(text) as HourlyPoint) // written below
   }
 
@@ -35,12 +35,12 @@ export class HourlySeries {
   }
 
   async #appendPoint(point: () => Promise<HourlyPoint>): Promise<void> {
-    const mine = await this.#redis.set(this.#keys.hourlySeriesLock, '1', 'PX', POINT_INTERVAL_MS - 500, 'NX')
+    const mine = await this.#redis.set(this.#keys.key('hourly-series-lock'), '1', 'PX', POINT_INTERVAL_MS - 500, 'NX')
     if (mine === null) return
     await this.#redis
       .multi()
-      .lpush(this.#keys.hourlySeries, JSON.stringify(await point()))
-      .ltrim(this.#keys.hourlySeries, 0, MAX_POINTS - 1)
+      .lpush(this.#keys.key('hourly-series'), JSON.stringify(await point()))
+      .ltrim(this.#keys.key('hourly-series'), 0, MAX_POINTS - 1)
       .exec()
   }
 }

@@ -50,7 +50,7 @@ export class Metrics {
 
   constructor(parts: MetricsDeps) {
     this.#deps = parts
-    this.#sums = new SharedCounters(parts.redis, parts.keys.metricSums)
+    this.#sums = new SharedCounters(parts.redis, parts.keys.key('metric-sums'))
     this.recorder = new MetricsRecorder(this.#sums)
     this.#processGauges = new ProcessGauges({ ...parts, recorder: this.recorder })
     this.#backlog = new QueueBacklogReader(parts.redis, parts.keys.queuePrefix, parts.jobDefinitions)

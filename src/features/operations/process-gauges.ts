@@ -68,14 +68,14 @@ export class ProcessGauges {
   /** The gauges of every process that lives; this one's are of now. */
   async listAll(): Promise<GaugeValue[]> {
     const { redis, keys } = this.#deps
-    const told = Object.entries(await redis.hgetall(keys.processReports))
+    const told = Object.entries(await redis.hgetall(keys.key('process-reports')))
     const reports = told.map(([name, text]) => ({ name, ...(JSON.parse(text) as ProcessReport) })) // written by #tell
     const [alive, gone] = [true, false].map((lives) =>
       reports
         .filter(({ at }) => Date.now() - at < REPORT_TTL_MS === lives)
         .map(({ name, samples }) => ({ name, samples })),
     )
-    if (gone && gone.length > 0) await redis.hdel(keys.processReports, ...gone.map(({ name }) => name))
+    if (gone && gone.length > 0) await redis.hdel(keys.key('process-reports'), ...gone.map(({ name }) => name))
     const others = (alive ?? []).filter(({ name }) => name !== this.#processName)
     return [...this.listOwn(), ...others.flatMap(({ samples }) => samples)]
   }
@@ -83,7 +83,7 @@ export class ProcessGauges {
   async close(): Promise<void> {
     clearInterval(this.#timer)
     this.#loopDelay.disable()
-    await this.#deps.redis.hdel(this.#deps.keys.processReports, this.#processName).catch(() => {})
+    await this.#deps.redis.hdel(this.#deps.keys.key('process-reports'), this.#processName).catch(() => {})
   }
 
   async #report(): Promise<void> {
@@ -95,7 +95,7 @@ export class ProcessGauges {
       const asked = performance.now()
       await redis.ping()
       meters.observe('rgs_redis_ping_seconds', {}, (performance.now() - asked) / 1000)
-      await redis.hset(keys.processReports, this.#processName, JSON.stringify(report))
+      await redis.hset(keys.key('process-reports'), this.#processName, JSON.stringify(report))
     } catch {
       // Redis is away: told again soon
     }

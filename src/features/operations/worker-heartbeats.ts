@@ -6,7 +6,7 @@ const HEARTBEAT_INTERVAL_MS = 3000
 const HEARTBEAT_TTL_MS = 10_000
 
 export async function countLiveWorkers(redis: Redis, keys: RedisKeys): Promise<number> {
-  return redis.zcount(keys.workers, Date.now() - HEARTBEAT_TTL_MS, '+inf')
+  return redis.zcount(keys.key('workers'), Date.now() - HEARTBEAT_TTL_MS, '+inf')
 }
 
 export function startHeartbeat(redis: Redis, keys: RedisKeys, name: string): { close(): Promise<void> } {
@@ -14,8 +14,8 @@ export function startHeartbeat(redis: Redis, keys: RedisKeys, name: string): { c
     const now = Date.now()
     redis
       .multi()
-      .zadd(keys.workers, now, name)
-      .zremrangebyscore(keys.workers, 0, now - HEARTBEAT_TTL_MS)
+      .zadd(keys.key('workers'), now, name)
+      .zremrangebyscore(keys.key('workers'), 0, now - HEARTBEAT_TTL_MS)
       .exec()
       .catch(() => {}) // said again soon
   }
@@ -24,7 +24,7 @@ export function startHeartbeat(redis: Redis, keys: RedisKeys, name: string): { c
   return {
     async close() {
       clearInterval(timer)
-      await redis.zrem(keys.workers, name).catch(() => {})
+      await redis.zrem(keys.key('workers'), name).catch(() => {})
     },
   }
 }

@@ -4,12 +4,13 @@
  */
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { type AllRunKeys, createRunKeys } from '../runs/keys.ts'
 
 const USAGE_CACHE_TTL_MS = 1000
 
 export class BufferCapacity {
   readonly #redis: Redis
-  readonly #keys: RedisKeys
+  readonly #keys: AllRunKeys
   readonly #maxBytes: number
   readonly #cacheTtlMs: number
   #cached = { bytes: 0, at: Number.NEGATIVE_INFINITY }
@@ -18,7 +19,7 @@ export class BufferCapacity {
 
   constructor(redis: Redis, keys: RedisKeys, mostBytes: number, freshMs = USAGE_CACHE_TTL_MS) {
     this.#redis = redis
-    this.#keys = keys
+    this.#keys = createRunKeys(keys)
     this.#maxBytes = mostBytes
     this.#cacheTtlMs = freshMs
   }

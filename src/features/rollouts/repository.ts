@@ -8,6 +8,7 @@ import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { type GroupMetadata, type GroupPayload, type GroupTexts, unpackMetadata, unpackTexts } from './group-payload.ts'
 import { buildRunCounters, buildStepSums, buildTaskSums } from './group-statistics.ts'
+import { createGroupKeys, type GroupKeys, type RunGroupKeys } from './keys.ts'
 
 const acceptGroup = defineScript({
   folder: import.meta.dirname,
@@ -144,11 +145,11 @@ export interface AcceptGroupParams {
 
 export class GroupRepository {
   readonly #redis: Redis
-  readonly #keys: RedisKeys
+  readonly #keys: GroupKeys
 
   constructor(redis: Redis, keys: RedisKeys) {
     this.#redis = redis
-    this.#keys = keys
+    this.#keys = createGroupKeys(keys)
   }
 
   async accept(
@@ -184,7 +185,7 @@ export class GroupRepository {
       curriculumInput: feed,
       dump,
     } = completion
-    const dumps = this.#keys.forDumps(place.run, dump?.uuid ?? '')
+    const dumps = this.#keys.forDumpQueue(place.run, dump?.uuid ?? '')
     const keys = this.#keys.forRun(place.run, place.epoch)
     const { status, destination } = result
     const now = new Date()
@@ -210,7 +211,7 @@ export class GroupRepository {
       dump: dump && { kinds: dump.kinds, bytes: dump.bytes, now: now.getTime(), most: MAX_PENDING_DUMP_BYTES },
       history_max: MAX_HISTORY_POINTS,
       failed_max: MAX_RETRIABLE_GROUPS,
-      ...buildRetirementArgs(this.#keys, place, keep),
+      ...buildRetirementArgs(keys, keep),
     }
     const done = await completeGroup(
       this.#redis,
@@ -309,11 +310,11 @@ export function formatScoreJobId({ run, epoch, group }: GroupRef): string {
 }
 
 /** What `parts/settle.lua` is told. */
-export function buildRetirementArgs(keys: RedisKeys, { run, epoch }: { run: string; epoch: number }, keep: number) {
+export function buildRetirementArgs(keys: RunGroupKeys, keep: number) {
   return {
     keep,
     keep_bytes: MAX_RETAINED_TEXT_BYTES,
     remembered: DUPLICATE_DETECTION_MS,
-    group_prefix: keys.forRun(run, epoch).group(''),
+    group_prefix: keys.group(''),
   }
 }

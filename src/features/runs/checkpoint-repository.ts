@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto'
 import type { ChainableCommander, Redis } from 'ioredis'
 import type { Checkpoint, DiscardedCounts } from '../../contract/checkpoint.ts'
 import type { CurriculumPoint } from '../../contract/run.ts'
-import type { RedisKeys, RunKeys } from '../../platform/redis/keys.ts'
+import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
+import { type AllRunKeys, createRunKeys, type RunKeys } from './keys.ts'
 import { parseDifficulty } from './position-repository.ts'
 import { createEpoch, type RunRepository, type StoredRun } from './repository.ts'
 
@@ -23,12 +24,12 @@ const CHUNK_SIZE = 1000
 
 export class CheckpointRepository {
   readonly #redis: Redis
-  readonly #keys: RedisKeys
+  readonly #keys: AllRunKeys
   readonly #runs: RunRepository
 
   constructor(redis: Redis, keys: RedisKeys, runs: RunRepository) {
     this.#redis = redis
-    this.#keys = keys
+    this.#keys = createRunKeys(keys)
     this.#runs = runs
   }
 

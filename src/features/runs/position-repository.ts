@@ -1,7 +1,8 @@
 /** A run's sequence in Redis: positions opened, made, handed out and leased. plan.lua says what their states are. */
 import type { Redis } from 'ioredis'
-import type { RedisKeys, RunKeys } from '../../platform/redis/keys.ts'
+import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
+import { type AllRunKeys, createRunKeys, type RunKeys } from './keys.ts'
 import type { StoredRun } from './repository.ts'
 
 const takeItems = defineScript({
@@ -82,11 +83,11 @@ export interface SkippedPosition {
 
 export class PositionRepository {
   readonly #redis: Redis
-  readonly #keys: RedisKeys
+  readonly #keys: AllRunKeys
 
   constructor(redis: Redis, keys: RedisKeys) {
     this.#redis = redis
-    this.#keys = keys
+    this.#keys = createRunKeys(keys)
   }
 
   /** Hands out up to `count` items; undefined if the run began a new epoch. `last`: takes what is there. */

@@ -5,6 +5,7 @@ import type { CurriculumPoint, SettingsChange } from '../../contract/run.ts'
 import { scanKeys } from '../../platform/redis/cluster.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
+import { type AllRunKeys, createRunKeys } from './keys.ts'
 
 const changeSettings = defineScript({
   folder: import.meta.dirname,
@@ -66,11 +67,11 @@ const NON_COUNTER_FIELDS = new Set(['settings', 'uuid', 'origin', 'epoch', 'revi
 
 export class RunRepository {
   readonly #redis: Redis
-  readonly #keys: RedisKeys
+  readonly #keys: AllRunKeys
 
   constructor(redis: Redis, keys: RedisKeys) {
     this.#redis = redis
-    this.#keys = keys
+    this.#keys = createRunKeys(keys)
   }
 
   async get(name: string): Promise<StoredRun | undefined> {

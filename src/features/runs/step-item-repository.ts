@@ -1,7 +1,8 @@
 /** Items of training steps in Redis: assigned by the first call for a step, the same for whoever asks again. */
 import type { Redis } from 'ioredis'
-import type { RedisKeys, RunKeys } from '../../platform/redis/keys.ts'
+import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
+import { type AllRunKeys, createRunKeys, type RunKeys } from './keys.ts'
 import { groupInTriples, type PositionClaim, parseDifficulty, type SkippedPosition } from './position-repository.ts'
 import type { StoredRun } from './repository.ts'
 
@@ -40,11 +41,11 @@ export interface StepItem {
 
 export class StepItemRepository {
   readonly #redis: Redis
-  readonly #keys: RedisKeys
+  readonly #keys: AllRunKeys
 
   constructor(redis: Redis, keys: RedisKeys) {
     this.#redis = redis
-    this.#keys = keys
+    this.#keys = createRunKeys(keys)
   }
 
   /** The items of a step as they stand, in order; `count` is heard from the first call only. Undefined if the run was changed. */

@@ -11,7 +11,7 @@ export class TaskStatisticsRecorder {
   readonly #countersByTask = new Map<string, Record<(typeof STATISTIC_NAMES)[number], SharedCounter>>()
 
   constructor(redis: Redis, keys: RedisKeys) {
-    this.#sharedCounters = new SharedCounters(redis, keys.taskStatistics)
+    this.#sharedCounters = new SharedCounters(redis, keys.key('task-statistics'))
   }
 
   recordGeneratedItems(task: string, items: number, ms: number): void {

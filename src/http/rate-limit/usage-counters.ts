@@ -16,7 +16,7 @@ export async function addUsage(
   caller: string,
   more: UsageCounts,
 ): Promise<UsageCounts> {
-  const key = keys.usage(minute, caller)
+  const key = keys.key(`usage:${minute}:${caller}`)
   if (more.requests === 0 && more.bytes === 0) {
     const [requests, bytes] = await redis.hmget(key, 'requests', 'bytes')
     return { requests: Number(requests), bytes: Number(bytes) }

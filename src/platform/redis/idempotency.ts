@@ -51,7 +51,7 @@ export class Idempotency {
     deed: (token: string) => Promise<T>,
   ): Promise<T> {
     if (key === undefined) return deed(createToken())
-    const place = this.#keys.idempotencyKey(contentHash([scope, key]))
+    const place = this.#keys.key(`idempotency:${contentHash([scope, key])}`)
     const hash = contentHash(body ?? null)
     for (
       const until = performance.now() + MAX_WAIT_FOR_FIRST_CALL_MS;

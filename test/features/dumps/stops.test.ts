@@ -9,9 +9,12 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { resolveSettings } from '../../../src/contract/run.ts'
 import { DumpFolder, type WriteStep } from '../../../src/features/dumps/dump-folder.ts'
 import { Dumps } from '../../../src/features/dumps/dumps.ts'
+import { createDumpKeys } from '../../../src/features/dumps/keys.ts'
 import { DumpRepository, type FrozenFile } from '../../../src/features/dumps/repository.ts'
 import { packGroup } from '../../../src/features/rollouts/group-payload.ts'
+import { createGroupKeys } from '../../../src/features/rollouts/keys.ts'
 import { GroupRepository } from '../../../src/features/rollouts/repository.ts'
+import { createRunKeys } from '../../../src/features/runs/keys.ts'
 import { Producer } from '../../../src/platform/queue/producer.ts'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
 import { createRedisKeys, type RedisKeys } from '../../../src/platform/redis/keys.ts'
@@ -52,7 +55,7 @@ const open = (dataDir = data, maxBytes = 1e9) =>
 /** Groups are completed as a worker does it, with their records, and their file is fixed. */
 async function frozenFile(count: number): Promise<FrozenFile> {
   const [dumps, groups] = [open(), new GroupRepository(redis, keys)]
-  await redis.hset(keys.run(run.run), { epoch: 1, revision: 1 })
+  await redis.hset(createRunKeys(keys).run(run.run), { epoch: 1, revision: 1 })
   for (const group of ids(count)) {
     const place = { run: run.run, epoch: 1, group }
     const bounds = { revision: 1, rollouts: 1, wants: false, most: 10, full: false, lease: undefined }
@@ -122,7 +125,12 @@ async function expectWrittenOnce(dumps: Dumps, count: number): Promise<void> {
   expect((await dumps.listFiles()).map(({ groups }) => groups)).toEqual([count])
   await dumps.folder.deleteLeftoverParts()
   expect(readdirSync(dumps.folder.path).filter((name) => name.endsWith('.part'))).toEqual([])
-  const keysLeft = await keysOf(redis, keys.forDumps(run.run, run.uuid).fileRecords('rollouts', '*' as ''))
+  const keysLeft = await keysOf(
+    redis,
+    createDumpKeys(keys)
+      .forDumps(run.run, run.uuid)
+      .fileRecords('rollouts', '*' as ''),
+  )
   expect(keysLeft).toEqual([])
 }
 
@@ -158,7 +166,10 @@ it('an attempt that fails leaves nothing beside, and the next one writes the fil
 
 it('two writers at once, one ahead at any step, write one whole file', async () => {
   for (const ahead of STEPS) {
-    await redis.del(keys.forDumps(run.run, run.uuid).writtenFiles, keys.forDumps(run.run, run.uuid).state)
+    await redis.del(
+      createDumpKeys(keys).forDumps(run.run, run.uuid).writtenFiles,
+      createDumpKeys(keys).forDumps(run.run, run.uuid).state,
+    )
     rmSync(join(data, 'data_dumps'), { recursive: true, force: true })
     const file = await frozenFile(12)
     const [one, other] = [open(), open()]
@@ -166,7 +177,7 @@ it('two writers at once, one ahead at any step, write one whole file', async () 
       if (step === ahead) await other.writeFile(file)
     })
     await expectWrittenOnce(one, 12)
-    await redis.del(...(await keysOf(redis, `${keys.forRun(run.run, 1).group('')}*`)))
+    await redis.del(...(await keysOf(redis, `${createGroupKeys(keys).forRun(run.run, 1).group('')}*`)))
   }
 })
 
@@ -187,8 +198,8 @@ it('a folder that somebody deleted is made again for the next file, and is the s
   await one.writeFile(await frozenFile(12))
   expect(await other.listFiles()).toMatchObject([{ here: true }])
   rmSync(join(data, 'data_dumps'), { recursive: true })
-  await redis.del(keys.forDumps(run.run, run.uuid).state)
-  await redis.del(...(await keysOf(redis, `${keys.forRun(run.run, 1).group('')}*`)))
+  await redis.del(createDumpKeys(keys).forDumps(run.run, run.uuid).state)
+  await redis.del(...(await keysOf(redis, `${createGroupKeys(keys).forRun(run.run, 1).group('')}*`)))
   await one.writeFile(await frozenFile(12))
   expect(await other.listFiles()).toMatchObject([{ here: true, groups: 12 }])
   await expectWrittenOnce(other, 12)

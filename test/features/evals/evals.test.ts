@@ -165,7 +165,7 @@ it('is cancelled in the middle and resumed without asking again for what is done
   const cancelled = (await world.call('DELETE', `/eval/${body.id}`)).body
   expect(cancelled).toMatchObject({ status: 'cancelled', result: { mean_score: 1, n: 60 } })
   expect(cancelled.result.missing).toBeGreaterThan(0)
-  expect(await world.service.redis.get(`{${world.prefix}:sampling:${body.id}}:secret`)).toBeNull()
+  expect(await world.service.redis.get(`{${world.prefix}:generation-job:${body.id}}:model-api-key`)).toBeNull()
   const again = await world.call('POST', `/eval/${body.id}/resume`, { api_key: 'k' })
   expect([again.status, again.body.status]).toEqual([202, 'running'])
   expect((await over(body.id)).result).toMatchObject({ mean_score: 1, scored: 60, missing: 0 })

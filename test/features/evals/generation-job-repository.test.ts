@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { afterAll, expect, inject, it } from 'vitest'
 import { GenerationJobRepository } from '../../../src/features/evals/generation-job-repository.ts'
+import { createGenerationJobKeys } from '../../../src/features/evals/keys.ts'
 import { SampleRepository } from '../../../src/features/evals/sample-repository.ts'
 import { scanKeys } from '../../../src/platform/redis/cluster.ts'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
@@ -29,7 +30,7 @@ const cancel = (id: string, book = samplings) => book.end(id, { status: 'cancell
 /** How long what there is of a sampling is still kept, in days; -1: for ever. */
 async function lifetimes(id: string): Promise<Record<string, number>> {
   const found: [string, number][] = []
-  for (const [name, key] of Object.entries(keys.forGenerationJob(id))) {
+  for (const [name, key] of Object.entries(createGenerationJobKeys(keys).forGenerationJob(id))) {
     const ms = await redis.pttl(key)
     if (ms !== -2) found.push([name, ms < 0 ? -1 : Math.ceil(ms / DAY_MS)])
   }
@@ -46,7 +47,7 @@ function awayAfterScript(): Redis {
       return async (...args: unknown[]) => {
         if (away) throw new Error('Connection is closed.')
         const answer: unknown = await value.apply(target, args)
-        if (name !== 'evalsha' && name !== 'eval') return answer
+        if (!String(name).endsWith('.lua')) return answer // scripts are commands that are named by their path
         away = true
         throw new Error('Connection is closed.')
       }
@@ -91,7 +92,7 @@ it('what a lane that was at work then still brings is kept no longer', async () 
 it('a sampling whose samples are no longer kept is not opened again', async () => {
   const id = await begun()
   await cancel(id)
-  const { job: sampling, items, events } = keys.forGenerationJob(id)
+  const { job: sampling, items, events } = createGenerationJobKeys(keys).forGenerationJob(id)
   await redis.pexpire(sampling, 83 * DAY_MS)
   await redis.unlink(items, events)
   expect(await samplings.reopen(id, [], undefined)).toBe(false)
@@ -112,7 +113,7 @@ it('the oldest are forgotten, but none that is at work', async () => {
 
 it('texts that are forgotten, asked for again or replaced make room for others', async () => {
   const id = await begun()
-  const bytes = async () => Number(await redis.hget(keys.forGenerationJob(id).job, 'bytes'))
+  const bytes = async () => Number(await redis.hget(createGenerationJobKeys(keys).forGenerationJob(id).job, 'bytes'))
   for (const text of ['long text', 'text']) await samples.storeCompletion(id, 0, Buffer.from(text))
   await samples.storeCompletion(id, 1, Buffer.from('another'))
   expect(await bytes()).toBe(11)

@@ -60,7 +60,7 @@ it('an eval fails when an item is not as it was frozen, and says which', async (
   const { samples, redis } = world.service
   const spoil = async (id: string): Promise<string> => {
     const [line = ''] = await samples.listItems(id)
-    await redis.lset(`{${world.prefix}:sampling:${id}}:items`, 0, line.replace(/.{8}$/, '00000000'))
+    await redis.lset(`{${world.prefix}:generation-job:${id}}:items`, 0, line.replace(/.{8}$/, '00000000'))
     return line.split('\t')[0] ?? ''
   }
   const brought = (await world.call('POST', '/eval', { model: null, suite: 'smoke' })).body

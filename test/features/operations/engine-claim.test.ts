@@ -23,7 +23,7 @@ it('a claim that is given up does not come back, though it was being repeated', 
     onConflict: onWait,
     onClaimLost: onLost,
   })
-  expect(await onlooker.zcard(keys.engineProcesses)).toBe(1)
+  expect(await onlooker.zcard(keys.key('engine-processes'))).toBe(1)
   const lanes = Array.from({ length: 4 }, (_, k) => `${place.prefix}-${k}`)
   const held = lanes.map((key) => redis.withScriptConnection((lane) => lane.blpop(key, 60))) // scripts wait, all else does not
   vi.advanceTimersByTime(BEAT_MS)
@@ -31,7 +31,7 @@ it('a claim that is given up does not come back, though it was being repeated', 
   await redis.ping()
   for (const key of lanes) await onlooker.rpush(key, 'on')
   await Promise.all([...held, closed])
-  expect(await onlooker.zcard(keys.engineProcesses)).toBe(0)
+  expect(await onlooker.zcard(keys.key('engine-processes'))).toBe(0)
   redis.disconnect()
   onlooker.disconnect()
 })

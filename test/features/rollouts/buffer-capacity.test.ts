@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, inject, it } from 'vitest'
 import { BufferCapacity } from '../../../src/features/rollouts/buffer-capacity.ts'
+import { createRunKeys } from '../../../src/features/runs/keys.ts'
 import { RunRepository } from '../../../src/features/runs/repository.ts'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
 import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
@@ -20,7 +21,7 @@ it('the bytes of all runs are summed, with what this process has added since, ho
   ] as const) {
     await runs.updateSettings(name, undefined, {}, { restart: false, remake: false })
     const epoch = (await runs.get(name))?.epoch ?? 0
-    await redis.hset(keys.forRun(name, epoch).backlog, 'bytes', bytes)
+    await redis.hset(createRunKeys(keys).forRun(name, epoch).backlog, 'bytes', bytes)
   }
   const always = new BufferCapacity(redis, keys, 371, 0) // asks anew each time
   for (let round = 0; round < 20; round++) {

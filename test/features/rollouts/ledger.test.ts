@@ -7,6 +7,7 @@ import { BatchRepository } from '../../../src/features/batches/repository.ts'
 import { packGroup, unpackMetadata } from '../../../src/features/rollouts/group-payload.ts'
 import { buildGroupSummary } from '../../../src/features/rollouts/group-summary.ts'
 import { type GroupRef, GroupRepository } from '../../../src/features/rollouts/repository.ts'
+import { createRunKeys } from '../../../src/features/runs/keys.ts'
 import { RunRepository } from '../../../src/features/runs/repository.ts'
 import type { GroupResult } from '../../../src/grading/group.ts'
 import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
@@ -304,7 +305,7 @@ async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promis
       return [said, ledger.ack(step.step, step.rank)]
     }
     case 'restore': {
-      real.epoch = await real.redis.hincrby(real.keys.run('run'), 'epoch', 1)
+      real.epoch = await real.redis.hincrby(createRunKeys(real.keys).run('run'), 'epoch', 1)
       const late = await batches().acknowledge(run, 0, undefined, 1000)
       return [late, 'epoch']
     }

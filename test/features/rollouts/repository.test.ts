@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { packGroup, unpackMetadata } from '../../../src/features/rollouts/group-payload.ts'
 import { buildGroupSummary } from '../../../src/features/rollouts/group-summary.ts'
 import { type CompleteGroupParams, type GroupRef, GroupRepository } from '../../../src/features/rollouts/repository.ts'
+import { createRunKeys } from '../../../src/features/runs/keys.ts'
 import { RunRepository } from '../../../src/features/runs/repository.ts'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
 import { createRedisKeys, type RedisKeys } from '../../../src/platform/redis/keys.ts'
@@ -61,7 +62,7 @@ describe('a completion', () => {
       ['not-yet', 5, false],
     ] as const) {
       const { place, completion } = await waiting(run)
-      await redis.hset(keys.run(run), 'position', 5)
+      await redis.hset(createRunKeys(keys).run(run), 'position', 5)
       const done = await groups.complete(place, { ...completion, curriculumInput: { ...feed, position } })
       expect(typeof done === 'object' && done.levelChange !== undefined).toBe(teaches)
     }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Checkpoint } from '../../../src/contract/checkpoint.ts'
 import type { Item } from '../../../src/contract/item.ts'
+import { createRunKeys } from '../../../src/features/runs/keys.ts'
 import { PositionRepository } from '../../../src/features/runs/position-repository.ts'
 import { openWorld, until, type World } from '../../world.ts'
 
@@ -77,7 +78,7 @@ describe('a run goes on elsewhere as it would have gone on here', () => {
     const [run, tasks] = ['learnt', ['chain_sum', 'gcd', 'leg_counting']]
     await world.call('PUT', `/runs/${run}`, { tasks, sampling: 'learnability', min_trained_tokens: 0 })
     const first = await items(world, run, 20)
-    const { openPositions: open, itemBodies: bodies } = world.service.redisKeys.forRun(
+    const { openPositions: open, itemBodies: bodies } = createRunKeys(world.service.redisKeys).forRun(
       run,
       (await world.service.runs.require(run)).epoch,
     )
@@ -103,7 +104,7 @@ describe('a run goes on elsewhere as it would have gone on here', () => {
       await node.call('PUT', '/runs/ordered/checkpoint', await take(world, 'ordered'))
       const { redis, redisKeys: keys, runs } = node.service
       const run = await runs.require('ordered')
-      const [, second] = await redis.zrange(keys.forRun(run.name, run.epoch).openPositions, '0', '1')
+      const [, second] = await redis.zrange(createRunKeys(keys).forRun(run.name, run.epoch).openPositions, '0', '1')
       const positions = new PositionRepository(redis, keys)
       await positions.storeItem(run, Number(second), { task: 'gcd', label: null, body: '{}' }, null)
       const options = { last: false, ahead: 0, leaseMs: 1000, mostAhead: null }

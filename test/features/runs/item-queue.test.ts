@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Item } from '../../../src/contract/item.ts'
+import { createRunKeys } from '../../../src/features/runs/keys.ts'
 import { openWorld, until, type World } from '../../world.ts'
 
 let world: World
@@ -18,7 +19,8 @@ async function items({ count = 1, run }: { count?: number; run: string }, from =
   return list
 }
 const ids = (list: Item[]) => list.map(({ id }) => id)
-const keysOf = async (run: string) => world.service.redisKeys.forRun(run, (await world.service.runs.require(run)).epoch)
+const keysOf = async (run: string) =>
+  createRunKeys(world.service.redisKeys).forRun(run, (await world.service.runs.require(run)).epoch)
 const prepared = async (run: string) => world.service.redis.hlen((await keysOf(run)).itemBodies)
 const QUICK = ['chain_sum', 'leg_counting', 'gcd']
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createRunKeys } from '../../../src/features/runs/keys.ts'
 import { openWorld, type World } from '../../world.ts'
 
 let world: World
@@ -52,7 +53,7 @@ it('what means the same does not begin the items anew, however it is written', a
 it('the list of runs passes over a name whose run is gone', async () => {
   await put('there', {})
   const { redis, redisKeys: keys } = world.service
-  await redis.sadd(keys.runs, 'gone')
+  await redis.sadd(createRunKeys(keys).runs, 'gone')
   const { status, body } = await world.call('GET', '/runs')
   expect(status).toBe(200)
   expect(body.runs.map(({ run }: { run: string }) => run)).toContain('there')

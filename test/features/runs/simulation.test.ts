@@ -9,6 +9,7 @@ import {
 } from '../../../scripts/simulate/learner.ts'
 import type { Item } from '../../../src/contract/item.ts'
 import type { CurriculumPoint } from '../../../src/contract/run.ts'
+import { createRunKeys } from '../../../src/features/runs/keys.ts'
 import { openWorld, type World } from '../../world.ts'
 
 const TASKS = ['chain_sum', 'leg_counting', 'gcd', 'spell_backward']
@@ -166,7 +167,7 @@ describe('settings', () => {
 
   it('learnability takes tasks that are half right more often than those that are always right', async () => {
     await world.call('PUT', '/runs/learnable', { tasks: ['gcd', 'chain_sum'], sampling: 'learnability' })
-    const { recentAccuracies: outcomes } = world.service.redisKeys.forRun(
+    const { recentAccuracies: outcomes } = createRunKeys(world.service.redisKeys).forRun(
       'learnable',
       (await world.service.runs.require('learnable')).epoch,
     )

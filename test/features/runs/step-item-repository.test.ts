@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, inject, it } from 'vitest'
+import { createRunKeys } from '../../../src/features/runs/keys.ts'
 import { PositionRepository } from '../../../src/features/runs/position-repository.ts'
 import { RunRepository, type StoredRun } from '../../../src/features/runs/repository.ts'
 import { StepItemRepository } from '../../../src/features/runs/step-item-repository.ts'
@@ -32,7 +33,7 @@ it('a trainer that begins again below all steps that are remembered is given the
   expect(first).toEqual([600, 601])
   expect(await positions(0)).toEqual(first)
   expect(await positions(1299)).toEqual([598, 599])
-  expect(await redis.zcard(keys.forRun('again', run.epoch).steps)).toBeLessThanOrEqual(256)
+  expect(await redis.zcard(createRunKeys(keys).forRun('again', run.epoch).steps)).toBeLessThanOrEqual(256)
 })
 
 it('where an item cannot be made the next of the sequence is taken for it, and what was prepared of that is not left behind', async () => {
@@ -47,6 +48,6 @@ it('where an item cannot be made the next of the sequence is taken for it, and w
   expect(await steps.releaseClaim(run, 0, skipped, true)).toBe(false)
   expect(await steps.releaseClaim(run, 0, skipped, true)).toBe(true)
   expect((await steps.assignItems(run, 0, 1, 2))?.map(({ position }) => position)).toEqual([1])
-  const { openPositions: open, itemBodies: bodies } = keys.forRun('skipping', run.epoch)
+  const { openPositions: open, itemBodies: bodies } = createRunKeys(keys).forRun('skipping', run.epoch)
   expect(await redis.hkeys(bodies)).toEqual(await redis.zrange(open, '0', '-1'))
 })

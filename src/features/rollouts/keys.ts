@@ -1,0 +1,55 @@
+/** Keys of groups, in the slot of their run. */
+import type { DumpKind } from '../../contract/dump.ts'
+import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { createRunKeys, epochPrefix, type RunKeys, runSlot } from '../runs/keys.ts'
+
+export interface RunGroupKeys extends RunKeys {
+  /** Hash: ID of a buffered group to its summary, JSON. */
+  groupSummaries: string
+  /** List of `BYTES ID`, oldest first: groups whose texts are kept after they were delivered or dropped. */
+  retainedTexts: string
+  /** Failed groups that can be retried, by the time of the failure. */
+  failedGroups: string
+  group(id: string): string
+}
+
+/** Records for the dump files of a run. They are in its slot, but survive the deletion of the run. */
+export interface DumpQueueKeys {
+  /** Hash: next number, groups, bytes and rejections of each kind. */
+  state: string
+  /** List of records that wait for the next file of a kind. */
+  pendingRecords(kind: DumpKind): string
+}
+
+export interface GroupKeys {
+  /** Channel on which completed groups are announced: `RUN/EPOCH/GROUP`. */
+  groupCompletionChannel: string
+  forRun(name: string, epoch: number): RunGroupKeys
+  forDumpQueue(name: string, uuid: string): DumpQueueKeys
+}
+
+export function createGroupKeys(keys: RedisKeys): GroupKeys {
+  const runs = createRunKeys(keys)
+  return {
+    groupCompletionChannel: keys.key('group-completions'),
+    forRun(name, epoch) {
+      const prefix = epochPrefix(keys, name, epoch)
+      return {
+        ...runs.forRun(name, epoch),
+        groupSummaries: `${prefix}:group-summaries`,
+        retainedTexts: `${prefix}:retained-texts`,
+        failedGroups: `${prefix}:failed-groups`,
+        group: (id) => `${prefix}:group:${id}`,
+      }
+    },
+    forDumpQueue(name, uuid) {
+      const prefix = dumpPrefix(keys, name, uuid)
+      return { state: prefix, pendingRecords: (kind) => `${prefix}:${kind}` }
+    },
+  }
+}
+
+/** The start of all keys of a run's dumps. No colon after the slot: the pattern of the run's keys does not match. */
+export function dumpPrefix(keys: RedisKeys, name: string, uuid: string): string {
+  return `${runSlot(keys, name)}dumps:${uuid}`
+}
