@@ -18,6 +18,7 @@ import { ArrayEncoding } from '../src/features/rollouts/group-payload.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { parsePreferWaitMs } from '../src/http/prefer-header.ts'
+import { uncheckedSerializer } from '../src/http/response-serializer.ts'
 import type { Services } from './context.ts'
 
 const ArraysParam = ArrayEncoding.default('numbers').describe(
@@ -32,6 +33,7 @@ export function addBatchRoutes(app: App, { batchDelivery: delivery, batches }: S
   app.post(
     '/runs/:run/batches',
     {
+      serializerCompiler: uncheckedSerializer,
       schema: {
         operationId: 'takeBatch',
         tags: ['batches'],
@@ -75,6 +77,7 @@ export function addBatchRoutes(app: App, { batchDelivery: delivery, batches }: S
   app.get(
     '/runs/:run/batches/:step',
     {
+      serializerCompiler: uncheckedSerializer,
       schema: {
         operationId: 'getBatch',
         tags: ['batches'],

@@ -6,6 +6,7 @@ import { Group, GroupId, GroupInput, RunName } from '../src/contract/rollout.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { parsePreferWaitMs } from '../src/http/prefer-header.ts'
+import { uncheckedSerializer } from '../src/http/response-serializer.ts'
 import type { Services } from './context.ts'
 
 const ROLLOUTS_BODY_BYTES = 64 * 1024 * 1024
@@ -27,7 +28,7 @@ interface RolloutsRequest {
 const RolloutsHeaders = z.looseObject({
   prefer: z.string().optional().describe('`wait=N`: hold the answer until it is ready, N seconds at most'),
 })
-const GroupsResponse = z.strictObject({ groups: z.array(Group) })
+export const RolloutsResponse = z.union([Group, z.strictObject({ groups: z.array(Group) })])
 
 export function addRolloutRoutes(
   app: App,
@@ -42,6 +43,7 @@ export function addRolloutRoutes(
   app.post(
     '/rollouts',
     {
+      serializerCompiler: uncheckedSerializer,
       bodyLimit: ROLLOUTS_BODY_BYTES,
       onRequest: async ({ query, headers }) => {
         const { data: run } = RunName.safeParse((query as { run?: unknown }).run) // not validated yet
@@ -58,8 +60,8 @@ export function addRolloutRoutes(
         }),
         body: z.xor([SingleGroupBody, MultipleGroupsBody]), // see ItemsAsk
         response: {
-          200: z.union([Group, GroupsResponse]).describe('All groups are done'),
-          202: z.union([Group, GroupsResponse]).describe('Accepted; `Location` says where to look'),
+          200: RolloutsResponse.describe('All groups are done'),
+          202: RolloutsResponse.describe('Accepted; `Location` says where to look'),
           ...problemResponses(
             'invalid_request',
             'invalid_json',

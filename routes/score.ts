@@ -7,6 +7,7 @@ import { Extraction, ScoringMode, Verdict } from '../src/contract/verdict.ts'
 import type { Submission } from '../src/grading/grader.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
+import { uncheckedSerializer } from '../src/http/response-serializer.ts'
 import { withFastParser } from '../src/http/validation.ts'
 import type { Services } from './context.ts'
 
@@ -104,10 +105,16 @@ function parsePlainRollout(rollout: unknown, before: RecipeInput | undefined): S
 
 export const ScoreBody = withFastParser(ScoreBodySchema, parsePlainBody)
 
+export const ScoreResponse = z.strictObject({
+  rewards: z.array(z.number().nullable()),
+  verdicts: z.array(Verdict).optional(),
+})
+
 export function addScoreRoutes(app: App, { engine, items, grader: judge, metrics }: Services): void {
   app.post(
     '/score',
     {
+      serializerCompiler: uncheckedSerializer,
       bodyLimit: SCORE_BODY_BYTES,
       schema: {
         operationId: 'scoreCompletions',
@@ -115,7 +122,7 @@ export function addScoreRoutes(app: App, { engine, items, grader: judge, metrics
         summary: 'The plain reward function: at most 4,096 completions a call, scored and forgotten',
         body: ScoreBody,
         response: {
-          200: z.strictObject({ rewards: z.array(z.number().nullable()), verdicts: z.array(Verdict).optional() }),
+          200: ScoreResponse,
           ...problemResponses(
             'invalid_request',
             'invalid_json',

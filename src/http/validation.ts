@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { type ErrorCode, ServiceError } from '../contract/errors.ts'
 import { NOT_FOUND_CODES } from '../contract/problem.ts'
 import { formatFieldErrors, formatIssueMessage } from './errors/field-errors.ts'
+import { compileSerializer } from './response-serializer.ts'
 
 /** Reads what is plain at a glance, exactly as the schema would; undefined for all else, right or wrong. */
 type FastParser = (value: unknown) => object | undefined
@@ -26,8 +27,7 @@ export const validation = fastifyPlugin(
       if (schema && !schema.hide) schema.querystring ??= EmptyQuery
     })
     app.setValidatorCompiler(compileValidator)
-    // Answers are made of checked parts; test/routes holds them to their schemas, which cost too much on every answer.
-    app.setSerializerCompiler(() => (value) => JSON.stringify(value))
+    app.setSerializerCompiler(compileSerializer)
   },
   { name: 'validation' },
 )
