@@ -1,7 +1,6 @@
 /** /runs/{run}/batches: the scored groups of a training step, whole or one rank's share. */
 import { Readable } from 'node:stream'
 import { z } from 'zod'
-import type { StoredBatch } from '../src/contract/batch.ts'
 import {
   Batch,
   BatchRequest,
@@ -12,23 +11,21 @@ import {
   validateRankSlice,
 } from '../src/contract/batch.ts'
 import { RunName } from '../src/contract/rollout.ts'
-import { streamBatch } from '../src/features/batches/batch-stream.ts'
-import type { RunRef } from '../src/features/batches/repository.ts'
+import type { BatchesFeature } from '../src/features/batches/index.ts'
 import { ArrayEncoding } from '../src/features/rollouts/group-payload.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { parsePreferWaitMs } from '../src/http/prefer-header.ts'
 import { uncheckedSerializer } from '../src/http/response-serializer.ts'
-import type { Services } from './context.ts'
 
 const ArraysParam = ArrayEncoding.default('numbers').describe(
   '`base64`: tokens, masks, logprobs and arrays as typed data',
 )
 const StepParams = z.strictObject({ run: RunName, step: z.coerce.number().pipe(Step) })
 
-export function addBatchRoutes(app: App, { batchDelivery: delivery, batches }: Services): void {
-  const stream = (run: RunRef, batch: StoredBatch, share: RankSlice | undefined, style: ArrayEncoding) =>
-    Readable.from(streamBatch(batches, run, batch, share, style), { objectMode: false })
+export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
+  const stream = (...args: Parameters<typeof delivery.stream>) =>
+    Readable.from(delivery.stream(...args), { objectMode: false })
 
   app.post(
     '/runs/:run/batches',

@@ -3,14 +3,14 @@ import { z } from 'zod'
 import { Checkpoint, DiscardedCounts } from '../src/contract/checkpoint.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import { Run } from '../src/contract/run.ts'
+import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
-import type { Services } from './context.ts'
 
 const CHECKPOINT_BODY_BYTES = 64 * 1024 * 1024
 const Params = z.strictObject({ run: RunName })
 
-export function addCheckpointRoutes(app: App, { checkpoints: restoring, runs, itemQueue: handout }: Services): void {
+export function addCheckpointRoutes(app: App, { checkpoints, runs, itemQueue }: RunsFeature): void {
   app.get(
     '/runs/:run/checkpoint',
     {
@@ -22,7 +22,7 @@ export function addCheckpointRoutes(app: App, { checkpoints: restoring, runs, it
         response: { 200: Checkpoint, ...problemResponses('unknown_run', 'redis_unavailable') },
       },
     },
-    async ({ params }) => restoring.create(params.run),
+    async ({ params }) => checkpoints.create(params.run),
   )
 
   app.put(
@@ -53,8 +53,8 @@ export function addCheckpointRoutes(app: App, { checkpoints: restoring, runs, it
       },
     },
     async ({ params, body }) => {
-      const { run, forgotten } = await restoring.restore(params.run, body)
-      void handout.schedulePrefetch(run)
+      const { run, forgotten } = await checkpoints.restore(params.run, body)
+      void itemQueue.schedulePrefetch(run)
       return { ...(await runs.buildView(run)), epoch: run.epoch, forgotten }
     },
   )

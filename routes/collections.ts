@@ -3,10 +3,10 @@ import { z } from 'zod'
 import { CollectionId, CollectionInput, CollectionView } from '../src/contract/collection.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import { textResponse } from '../src/contract/text-response.ts'
+import type { EvalsFeature } from '../src/features/evals/index.ts'
 import { streamJobEvents } from '../src/features/evals/job-event-stream.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
-import type { Services } from './context.ts'
 import { createShutdownSignal, IdempotencyHeaders, ModelKeyBody, sendEventStream } from './eval-responses.ts'
 
 const RunParams = z.strictObject({ run: RunName })
@@ -14,7 +14,7 @@ const CollectionParams = z.strictObject({ run: RunName, id: CollectionId })
 
 export function addCollectionRoutes(
   app: App,
-  { collections, idempotency, generationJobs: samplings, concurrencyQuota: seats }: Services,
+  { collections, idempotency, generationJobs, concurrencyQuota }: EvalsFeature,
 ): void {
   const closing = createShutdownSignal(app)
 
@@ -44,7 +44,7 @@ export function addCollectionRoutes(
       const ask = { scope: `collect ${run} ${caller.id}`, key: headers['idempotency-key'], body }
       const answer = await idempotency.runOnce(ask, async (token) => {
         const id = `collect-${token}`
-        const made = await seats.runWithinQuota(caller.id, id, () => collections.start(id, run, body))
+        const made = await concurrencyQuota.runWithinQuota(caller.id, id, () => collections.start(id, run, body))
         return { status: 202, body: await collections.buildView(made) }
       })
       return reply.status(202).header('location', `/runs/${run}/collect/${answer.body.id}`).send(answer.body)
@@ -99,7 +99,7 @@ export function addCollectionRoutes(
     },
     async ({ params: { run, id }, headers }, reply) => {
       await collections.require(run, id)
-      const events = streamJobEvents(samplings, id, headers['last-event-id'] ?? '', closing)
+      const events = streamJobEvents(generationJobs, id, headers['last-event-id'] ?? '', closing)
       return sendEventStream(events, reply)
     },
   )
@@ -135,7 +135,9 @@ export function addCollectionRoutes(
     },
     async ({ params: { run, id }, body, caller }, reply) => {
       const resume = () => collections.resume(run, id, body.api_key)
-      return reply.status(202).send(await collections.buildView(await seats.runWithinQuota(caller.id, id, resume)))
+      return reply
+        .status(202)
+        .send(await collections.buildView(await concurrencyQuota.runWithinQuota(caller.id, id, resume)))
     },
   )
 }

@@ -5,14 +5,14 @@ import { DumpFile, DumpName } from '../src/contract/dump.ts'
 import { ServiceError } from '../src/contract/errors.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import { textResponse } from '../src/contract/text-response.ts'
+import type { DumpsFeature } from '../src/features/dumps/index.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { sendJsonLinesFile } from '../src/http/json-lines-responses.ts'
-import type { Services } from './context.ts'
 
 const Params = z.strictObject({ name: DumpName })
 
-export function addDumpRoutes(app: App, { dumps }: Services): void {
+export function addDumpRoutes(app: App, { dumps }: DumpsFeature): void {
   app.get(
     '/dumps',
     {

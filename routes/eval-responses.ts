@@ -6,8 +6,8 @@ import { type Caller, canAccessRun } from '../src/contract/caller.ts'
 import { ServiceError } from '../src/contract/errors.ts'
 import { EvalId, ModelApiKey } from '../src/contract/eval.ts'
 import type { StoredEval } from '../src/features/evals/eval-view.ts'
+import type { EvalsFeature } from '../src/features/evals/index.ts'
 import { EVENT_STREAM_HEADERS } from '../src/http/event-stream.ts'
-import type { Services } from './context.ts'
 
 export const EvalParams = z.strictObject({ id: EvalId })
 
@@ -27,11 +27,7 @@ export const IdempotencyHeaders = z.looseObject({
 })
 
 /** An eval that the caller may see: a key that is bound to runs sees theirs only. */
-export async function requireEvalForCaller(
-  { evals }: Pick<Services, 'evals'>,
-  id: string,
-  caller: Caller,
-): Promise<StoredEval> {
+export async function requireEvalForCaller({ evals }: EvalsFeature, id: string, caller: Caller): Promise<StoredEval> {
   const found = await evals.require(id)
   const { run } = found.spec
   if (run !== null && !canAccessRun(caller, run)) {

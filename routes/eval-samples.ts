@@ -6,6 +6,7 @@ import { CompletionInput, EvalSample, EvalView, SampleId } from '../src/contract
 import { PromptMessage } from '../src/contract/item.ts'
 import { ItemId } from '../src/contract/item-id.ts'
 import { textResponse } from '../src/contract/text-response.ts'
+import type { EvalsFeature } from '../src/features/evals/index.ts'
 import { streamJobEvents } from '../src/features/evals/job-event-stream.ts'
 import { renderHtmlReport } from '../src/features/evals/report/html.ts'
 import { renderMarkdownReport } from '../src/features/evals/report/markdown.ts'
@@ -13,7 +14,6 @@ import { streamEvalSamples } from '../src/features/evals/sample-stream.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { sendJsonLines } from '../src/http/json-lines-responses.ts'
-import type { Services } from './context.ts'
 import { createShutdownSignal, EvalParams, requireEvalForCaller, sendEventStream } from './eval-responses.ts'
 
 const COMPLETIONS_BODY_BYTES = 64 * 1024 * 1024
@@ -36,8 +36,8 @@ const EvalItemsQuery = z
   })
   .refine(({ rank = 0, ranks = 1 }) => rank < ranks, { path: ['rank'], message: 'must be below ranks' })
 
-export function addEvalSampleRoutes(app: App, services: Services): void {
-  const { evals, generationJobs: samplings, samples, externalCompletions: brought } = services
+export function addEvalSampleRoutes(app: App, feature: EvalsFeature): void {
+  const { evals, generationJobs, samples, externalCompletions } = feature
   const closing = createShutdownSignal(app)
 
   app.get(
@@ -56,8 +56,8 @@ export function addEvalSampleRoutes(app: App, services: Services): void {
       },
     },
     async ({ params, headers, caller }, reply) => {
-      await requireEvalForCaller(services, params.id, caller)
-      const events = streamJobEvents(samplings, params.id, headers['last-event-id'] ?? '', closing)
+      await requireEvalForCaller(feature, params.id, caller)
+      const events = streamJobEvents(generationJobs, params.id, headers['last-event-id'] ?? '', closing)
       return sendEventStream(events, reply)
     },
   )
@@ -80,7 +80,7 @@ export function addEvalSampleRoutes(app: App, services: Services): void {
       },
     },
     async (request, reply) => {
-      const found = await requireEvalForCaller(services, request.params.id, request.caller)
+      const found = await requireEvalForCaller(feature, request.params.id, request.caller)
       return sendJsonLines(formatSampleLines(streamEvalSamples(samples, found)), request, reply)
     },
   )
@@ -108,7 +108,7 @@ export function addEvalSampleRoutes(app: App, services: Services): void {
       },
     },
     async ({ params, query, caller }, reply) => {
-      const view = evals.buildView(await requireEvalForCaller(services, params.id, caller))
+      const view = evals.buildView(await requireEvalForCaller(feature, params.id, caller))
       switch (query.format) {
         case 'json':
           return reply.send(view)
@@ -149,8 +149,8 @@ export function addEvalSampleRoutes(app: App, services: Services): void {
       },
     },
     async ({ params, query: { rank = 0, ranks = 1, from, count }, caller }) => {
-      const found = await requireEvalForCaller(services, params.id, caller)
-      return { items: await brought.listSamplePrompts(found, { rank, ranks, from, count }) }
+      const found = await requireEvalForCaller(feature, params.id, caller)
+      return { items: await externalCompletions.listSamplePrompts(found, { rank, ranks, from, count }) }
     },
   )
 
@@ -179,10 +179,10 @@ export function addEvalSampleRoutes(app: App, services: Services): void {
       },
     },
     async ({ params, body, caller }) => {
-      const found = await requireEvalForCaller(services, params.id, caller)
+      const found = await requireEvalForCaller(feature, params.id, caller)
       const over = found.status !== 'queued' && found.status !== 'running'
       if (over && found.status !== 'done') throw new ServiceError('invalid_request', `This eval was ${found.status}`)
-      const count = over ? 0 : await brought.submit(found, body.completions)
+      const count = over ? 0 : await externalCompletions.submit(found, body.completions)
       const { id, status, progress } = evals.buildView(await evals.require(params.id))
       return { new: count, id, status, progress }
     },
@@ -201,7 +201,7 @@ export function addEvalSampleRoutes(app: App, services: Services): void {
       },
     },
     async ({ params, caller }) => {
-      await requireEvalForCaller(services, params.id, caller)
+      await requireEvalForCaller(feature, params.id, caller)
       return evals.buildView(await evals.finish(params.id))
     },
   )

@@ -4,13 +4,13 @@ import { EvalId, EvalInput, EvalSummary, EvalView, Suite, SuiteName, SuiteSummar
 import { RunName } from '../src/contract/rollout.ts'
 import { ENGINE_VERSION } from '../src/engine/version.ts'
 import { Comparison, computeComparison } from '../src/features/evals/comparison.ts'
+import type { EvalsFeature } from '../src/features/evals/index.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
-import type { Services } from './context.ts'
 import { EvalParams, IdempotencyHeaders, ModelKeyBody, requireEvalForCaller } from './eval-responses.ts'
 
-export function addEvalRoutes(app: App, services: Services): void {
-  const { evals, suites, idempotency, concurrencyQuota: seats } = services
+export function addEvalRoutes(app: App, feature: EvalsFeature): void {
+  const { evals, suites, idempotency, concurrencyQuota } = feature
   app.post(
     '/eval',
     {
@@ -41,7 +41,7 @@ export function addEvalRoutes(app: App, services: Services): void {
         const id = `eval-${token}`
         return {
           status: 202,
-          body: evals.buildView(await seats.runWithinQuota(caller.id, id, () => evals.start(id, body))),
+          body: evals.buildView(await concurrencyQuota.runWithinQuota(caller.id, id, () => evals.start(id, body))),
         }
       })
       return reply.status(202).header('location', `/eval/${answer.body.id}`).send(answer.body)
@@ -109,7 +109,7 @@ export function addEvalRoutes(app: App, services: Services): void {
         response: { 200: EvalView, ...problemResponses('unknown_eval', 'redis_unavailable') },
       },
     },
-    async ({ params, caller }) => evals.buildView(await requireEvalForCaller(services, params.id, caller)),
+    async ({ params, caller }) => evals.buildView(await requireEvalForCaller(feature, params.id, caller)),
   )
 
   app.delete(
@@ -124,7 +124,7 @@ export function addEvalRoutes(app: App, services: Services): void {
       },
     },
     async ({ params, caller }) => {
-      await requireEvalForCaller(services, params.id, caller)
+      await requireEvalForCaller(feature, params.id, caller)
       return evals.buildView(await evals.cancel(params.id))
     },
   )
@@ -145,9 +145,11 @@ export function addEvalRoutes(app: App, services: Services): void {
       },
     },
     async ({ params, body, caller }, reply) => {
-      await requireEvalForCaller(services, params.id, caller)
+      await requireEvalForCaller(feature, params.id, caller)
       const resume = () => evals.resume(params.id, body.api_key)
-      return reply.status(202).send(evals.buildView(await seats.runWithinQuota(caller.id, params.id, resume)))
+      return reply
+        .status(202)
+        .send(evals.buildView(await concurrencyQuota.runWithinQuota(caller.id, params.id, resume)))
     },
   )
 
@@ -163,9 +165,9 @@ export function addEvalRoutes(app: App, services: Services): void {
       },
     },
     async ({ query, caller }) => {
-      const [a, b] = await Promise.all([query.a, query.b].map((id) => requireEvalForCaller(services, id, caller)))
+      const [a, b] = await Promise.all([query.a, query.b].map((id) => requireEvalForCaller(feature, id, caller)))
       if (!a || !b) throw new RangeError('two ids are two evals')
-      return computeComparison(a, b, services)
+      return computeComparison(a, b, feature)
     },
   )
 }

@@ -2,12 +2,12 @@
 import { z } from 'zod'
 import { ExportManifest, ExportParams } from '../src/contract/export.ts'
 import { RunName } from '../src/contract/rollout.ts'
+import type { DumpsFeature } from '../src/features/dumps/index.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { sendJsonLines } from '../src/http/json-lines-responses.ts'
-import type { Services } from './context.ts'
 
-export function addExportRoutes(app: App, { runs, exports }: Pick<Services, 'runs' | 'exports'>): void {
+export function addExportRoutes(app: App, { exports }: DumpsFeature): void {
   app.get(
     '/runs/:run/export',
     {
@@ -34,10 +34,11 @@ export function addExportRoutes(app: App, { runs, exports }: Pick<Services, 'run
     },
     async (request, reply) => {
       const { manifest, ...ask } = request.query
-      const run = await runs.require(request.params.run)
+      const { run } = request.params
       if (manifest) return exports.buildManifest(run, ask)
+      const lines = await exports.openLines(run, ask)
       reply.header('link', `<?${new URLSearchParams(buildManifestQuery(ask)).toString()}>; rel="describedby"`)
-      return sendJsonLines(exports.streamLines(run, ask), request, reply)
+      return sendJsonLines(lines, request, reply)
     },
   )
 }

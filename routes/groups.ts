@@ -2,10 +2,9 @@
 import { z } from 'zod'
 import { GroupFilter, RetainedGroupPage } from '../src/contract/retained-group.ts'
 import { RunName } from '../src/contract/rollout.ts'
-import { listRetainedGroups } from '../src/features/rollouts/retained-groups.ts'
+import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
-import type { Services } from './context.ts'
 
 const GroupsQuery = z.strictObject({
   ...GroupFilter.shape,
@@ -17,7 +16,7 @@ const GroupsQuery = z.strictObject({
   full: z.stringbool().default(false).describe('Whole completions and answers, not their beginnings and ends'),
 })
 
-export function addGroupRoutes(app: App, { runs, groups }: Pick<Services, 'runs' | 'groups'>): void {
+export function addGroupRoutes(app: App, { listRetained }: RolloutsFeature): void {
   app.get(
     '/runs/:run/groups',
     {
@@ -34,6 +33,6 @@ export function addGroupRoutes(app: App, { runs, groups }: Pick<Services, 'runs'
       },
     },
     async ({ params, query: { cursor, limit, full, ...filter } }) =>
-      listRetainedGroups(groups, await runs.require(params.run), { filter, cursor, limit, full }),
+      listRetained(params.run, { filter, cursor, limit, full }),
   )
 }

@@ -3,16 +3,11 @@ import { z } from 'zod'
 import { Item } from '../src/contract/item.ts'
 import { ItemId } from '../src/contract/item-id.ts'
 import { ItemsRequest } from '../src/contract/items-request.ts'
-import type { RecipeInput } from '../src/contract/recipe.ts'
 import { RunName } from '../src/contract/rollout.ts'
-import { DEFAULT_PROMPT_SETTINGS } from '../src/features/items/prompt.ts'
-import type { DequeuedItems } from '../src/features/runs/item-queue.ts'
-import type { ResolvedRun } from '../src/features/runs/resolved-run.ts'
-import { createRunLogger, type ParentLogger } from '../src/features/runs/run-logger.ts'
+import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { parsePreferWaitMs } from '../src/http/prefer-header.ts'
-import type { Services } from './context.ts'
 import { IdempotencyHeaders } from './eval-responses.ts'
 
 /** Seconds after which a caller over max_groups_ahead may ask again. */
@@ -24,8 +19,7 @@ const ItemsHeaders = IdempotencyHeaders.extend({
 
 const RevealedItem = z.strictObject({ ...Item.shape, answer: z.string().nullable(), metadata: z.unknown() })
 
-export function addItemRoutes(app: App, services: Services): void {
-  const { items, runs, metrics, idempotency } = services
+export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
   app.post(
     '/items',
     {
@@ -60,14 +54,14 @@ export function addItemRoutes(app: App, services: Services): void {
       },
     },
     async ({ body, headers, caller, log }, reply) => {
-      const ask = { scope: `items ${caller.id}`, key: headers['idempotency-key'], body }
-      const answer = await idempotency.runOnce(ask, async () => {
-        const handed = await getRequestedItems(services, body, parsePreferWaitMs(headers.prefer), log)
-        metrics.recorder.recordServedItems(handed.items)
-        return { status: 200, body: handed }
+      const served = await itemRequests.serve(body, {
+        callerId: caller.id,
+        idempotencyKey: headers['idempotency-key'],
+        waitMs: parsePreferWaitMs(headers.prefer),
+        log,
       })
-      if (answer.body.waiting_for) reply.header('retry-after', TRAINER_RETRY_AFTER_S)
-      return answer.body
+      if (served.waiting_for) reply.header('retry-after', TRAINER_RETRY_AFTER_S)
+      return served
     },
   )
 
@@ -101,11 +95,8 @@ export function addItemRoutes(app: App, services: Services): void {
         },
       },
     },
-    async ({ params, query }) => {
-      const prompt = query.run === undefined ? DEFAULT_PROMPT_SETTINGS : (await runs.require(query.run)).settings
-      const item = await items.getOrCreateOne(await items.resolveItemId(params.id))
-      return { ...items.formatItem(item, prompt), ...(query.reveal && item.entry) }
-    },
+    ({ params, query }) =>
+      query.reveal ? itemRequests.reveal(params.id, query.run) : itemRequests.get(params.id, query.run),
   )
 
   app.post(
@@ -132,45 +123,6 @@ export function addItemRoutes(app: App, services: Services): void {
         },
       },
     },
-    async ({ body }) => {
-      const made = await items.requireByQuestion(body.text)
-      return { ...items.formatItem(made, DEFAULT_PROMPT_SETTINGS), ...made.entry }
-    },
+    ({ body }) => itemRequests.findByQuestion(body.text),
   )
-}
-
-/** The chosen tasks and difficulties, for a run that wants to know. */
-function logHandedOutItems(log: ParentLogger, { name, settings }: ResolvedRun, items: Item[]): void {
-  const { debug } = createRunLogger(log, name, settings)
-  for (const { id, task, difficulty } of items) debug?.({ item_id: id, task, difficulty }, 'an item is handed out')
-}
-
-function expandRecipes(ask: Extract<ItemsRequest, { task: string }>): RecipeInput[] {
-  if ('seeds' in ask) {
-    const { seeds, ...recipe } = ask
-    return seeds.map((seed) => ({ ...recipe, seed }))
-  }
-  const { count, ...recipe } = ask
-  return Array.from({ length: count }, (_, k) => ({ ...recipe, index: recipe.index + k }))
-}
-
-/** The items that a body asks for. */
-async function getRequestedItems(
-  services: Services,
-  ask: ItemsRequest,
-  waitMs: number,
-  log: ParentLogger,
-): Promise<DequeuedItems> {
-  const { items, runs, itemQueue: handout, stepItems } = services
-  if ('task' in ask) {
-    const made = await items.getOrCreate(
-      await Promise.all(expandRecipes(ask).map((recipe) => items.resolveRecipe(recipe))),
-    )
-    return { items: made.map((item) => items.formatItem(item, DEFAULT_PROMPT_SETTINGS)) }
-  }
-  const run = await runs.getOrCreate(ask.run)
-  const handed =
-    'step' in ask ? { items: await stepItems.requireItems(run, ask, waitMs) } : await handout.next(run, ask.count)
-  logHandedOutItems(log, run, handed.items)
-  return handed
 }

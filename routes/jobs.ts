@@ -1,10 +1,8 @@
 /** /jobs/failed: jobs that failed after all their tries, for an admin to look at and to have tried again. */
 import { z } from 'zod'
-import { ServiceError } from '../src/contract/errors.ts'
-import { retryFailedJob } from '../src/features/operations/retry-failed-job.ts'
+import type { OperationsFeature } from '../src/features/operations/index.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
-import type { Services } from './context.ts'
 
 const FailedJob = z.strictObject({
   id: z.string(),
@@ -15,7 +13,7 @@ const FailedJob = z.strictObject({
   failed_at: z.string().describe('ISO 8601'),
 })
 
-export function addJobRoutes(app: App, { failedJobs, groups }: Services): void {
+export function addJobRoutes(app: App, operations: OperationsFeature): void {
   app.get(
     '/jobs/failed',
     {
@@ -30,7 +28,7 @@ export function addJobRoutes(app: App, { failedJobs, groups }: Services): void {
         },
       },
     },
-    ({ query }) => failedJobs.list(query.limit),
+    ({ query }) => operations.listFailedJobs(query.limit),
   )
 
   app.post(
@@ -48,8 +46,7 @@ export function addJobRoutes(app: App, { failedJobs, groups }: Services): void {
       },
     },
     async ({ params: { id } }, reply) => {
-      if (!(await retryFailedJob({ failedJobs, groups }, id)))
-        throw new ServiceError('not_found', `There is no failed job ${id}; GET /jobs/failed lists them`)
+      await operations.retryFailedJob(id)
       return reply.status(202).send({ id, status: 'queued' as const })
     },
   )

@@ -2,12 +2,12 @@
 
 import { canAccessRun } from '../src/contract/caller.ts'
 import { textResponse } from '../src/contract/text-response.ts'
+import type { OperationsFeature } from '../src/features/operations/index.ts'
 import type { App } from '../src/http/app.ts'
 import { AnyQuery } from '../src/http/validation.ts'
 import { PROMETHEUS_CONTENT_TYPE } from '../src/platform/metrics/exposition.ts'
-import type { Services } from './context.ts'
 
-export function addMetricsRoutes(app: App, { metrics }: Pick<Services, 'metrics'>): void {
+export function addMetricsRoutes(app: App, { metrics }: OperationsFeature): void {
   app.get(
     '/metrics',
     {

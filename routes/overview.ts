@@ -4,33 +4,21 @@ import { ServiceError } from '../src/contract/errors.ts'
 import { Overview } from '../src/contract/overview.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import { textResponse } from '../src/contract/text-response.ts'
+import type { OperationsFeature } from '../src/features/operations/index.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { EventStream } from '../src/http/event-stream.ts'
-import type { Services } from './context.ts'
-import { checkReadiness } from './operations.ts'
 
 const EVENT_INTERVAL_MS = 2000
 /** In each process: every listener costs a look at Redis every two seconds. */
 const MAX_LISTENERS = 64
 
-type OverviewDeps = Pick<Services, 'metrics' | 'engine' | 'redis' | 'redisKeys' | 'runs'>
-
-export function addOverviewRoutes(app: App, services: OverviewDeps): void {
-  const { metrics, runs } = services
+export function addOverviewRoutes(app: App, { overview }: OperationsFeature): void {
   const listeners = new Set<EventStream>()
   app.addHook('preClose', (done) => {
     for (const stream of listeners) stream.end()
     done()
   })
-
-  /** One look serves all who listen. */
-  let look: { at: number; overview: Promise<Overview> } | undefined
-  const now = (): Promise<Overview> => {
-    const at = Date.now()
-    if (!look || at - look.at > EVENT_INTERVAL_MS / 2) look = { at, overview: buildOverview(services) }
-    return look.overview
-  }
 
   app.get(
     '/overview',
@@ -42,7 +30,7 @@ export function addOverviewRoutes(app: App, services: OverviewDeps): void {
         response: { 200: Overview, ...problemResponses('redis_unavailable') },
       },
     },
-    async () => ({ ...(await now()), history: await metrics.listHourlyPoints() }),
+    () => overview.getWithHistory(),
   )
 
   app.get(
@@ -64,14 +52,14 @@ export function addOverviewRoutes(app: App, services: OverviewDeps): void {
         throw new ServiceError('rate_limited', `${MAX_LISTENERS} listen already; ask GET /overview instead`, {
           retryAfter: 10,
         })
-      if (query.run !== undefined) await runs.require(query.run)
+      if (query.run !== undefined) await overview.requireRun(query.run)
       const stream = new EventStream()
       listeners.add(stream)
       let last = ''
       const tell = async () => {
-        stream.send('overview', await now())
+        stream.send('overview', await overview.getCached())
         if (query.run === undefined) return
-        const run = await runs.buildView(await runs.require(query.run))
+        const run = await overview.requireRun(query.run)
         const text = JSON.stringify(run)
         if (text !== last) stream.send('run', run)
         last = text
@@ -87,9 +75,4 @@ export function addOverviewRoutes(app: App, services: OverviewDeps): void {
       return stream.sendAsReply(reply)
     },
   )
-}
-
-async function buildOverview(services: OverviewDeps): Promise<Overview> {
-  const [health, figures] = await Promise.all([checkReadiness(services), services.metrics.overview()])
-  return { at: new Date().toISOString(), health, ...figures }
 }

@@ -3,11 +3,11 @@ import { z } from 'zod'
 import { type Caller, canAccessRun } from '../src/contract/caller.ts'
 import { ServiceError } from '../src/contract/errors.ts'
 import { Group, GroupId, GroupInput, RunName } from '../src/contract/rollout.ts'
+import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { parsePreferWaitMs } from '../src/http/prefer-header.ts'
 import { uncheckedSerializer } from '../src/http/response-serializer.ts'
-import type { Services } from './context.ts'
 
 const ROLLOUTS_BODY_BYTES = 64 * 1024 * 1024
 
@@ -30,11 +30,8 @@ const RolloutsHeaders = z.looseObject({
 })
 export const RolloutsResponse = z.union([Group, z.strictObject({ groups: z.array(Group) })])
 
-export function addRolloutRoutes(
-  app: App,
-  { rolloutSubmission: intake, runs, groupNotifications: completions }: Services,
-): void {
-  // Who waits for a group or a batch is told how it stands when the server closes, not cut off.
+export function addRolloutRoutes(app: App, { submission, completions }: RolloutsFeature): void {
+  // On shutdown, requests that wait for a group or a batch are answered with its current state.
   app.addHook('preClose', (done) => {
     completions.close()
     done()
@@ -48,7 +45,7 @@ export function addRolloutRoutes(
       onRequest: async ({ query, headers }) => {
         const { data: run } = RunName.safeParse((query as { run?: unknown }).run) // not validated yet
         const bytes = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY)
-        if (run !== undefined && bytes > EARLY_REJECT_MIN_BYTES) await intake.assertCapacity(run)
+        if (run !== undefined && bytes > EARLY_REJECT_MIN_BYTES) await submission.assertCapacity(run)
       },
       schema: {
         operationId: 'submitRollouts',
@@ -81,7 +78,7 @@ export function addRolloutRoutes(
     async (request, reply) => {
       const { several, run, accepted } = await accept(request)
       request.releaseBody()
-      const groups = await intake.waitForGroups(accepted, parsePreferWaitMs(request.headers.prefer))
+      const groups = await submission.waitForGroups(accepted, parsePreferWaitMs(request.headers.prefer))
       const done = groups.every(({ status }) => status !== 'queued')
       const [first] = groups
       if (several || !first) return reply.status(done ? 200 : 202).send({ groups })
@@ -99,7 +96,7 @@ export function addRolloutRoutes(
     // The guard holds a bound key to the runs that a call names; this one may name none.
     if (!canAccessRun(caller, run)) throw new ServiceError('forbidden', `This key is bound to other runs than ${run}`)
     const several = 'groups' in body
-    return { several, run, accepted: await intake.submit(run, several ? body.groups : [body], id) }
+    return { several, run, accepted: await submission.submit(run, several ? body.groups : [body], id) }
   }
 
   app.get(
@@ -120,11 +117,7 @@ export function addRolloutRoutes(
       },
     },
     async ({ params, query, headers }, reply) => {
-      const { name, epoch } = await runs.require(query.run)
-      const group = await intake.requireGroup(
-        { run: name, epoch, group: params.group },
-        parsePreferWaitMs(headers.prefer),
-      )
+      const group = await submission.requireGroupOfRun(query.run, params.group, parsePreferWaitMs(headers.prefer))
       return reply.status(group.status === 'queued' ? 202 : 200).send(group)
     },
   )

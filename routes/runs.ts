@@ -6,10 +6,10 @@ import { canAccessRun } from '../src/contract/caller.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import { CurriculumPoint, Run, SettingsChange } from '../src/contract/run.ts'
 import { textResponse } from '../src/contract/text-response.ts'
+import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { coalesceReads } from '../src/platform/coalesce-reads.ts'
-import type { Services } from './context.ts'
 
 const StepBound = z.coerce.number().int().min(0)
 
@@ -19,7 +19,7 @@ async function* formatJsonLines(objects: AsyncIterable<object>): AsyncGenerator<
 
 const Params = z.strictObject({ run: RunName })
 
-export function addRunRoutes(app: App, { runs, dumps, itemQueue: handout }: Services): void {
+export function addRunRoutes(app: App, { runs, itemQueue }: RunsFeature): void {
   const look = coalesceReads(async (name: string) => runs.buildView(await runs.require(name))) // a run's workers look by the hundred
 
   app.get(
@@ -99,9 +99,7 @@ export function addRunRoutes(app: App, { runs, dumps, itemQueue: handout }: Serv
       },
     },
     async ({ params }, reply) => {
-      const run = await runs.require(params.run)
       await runs.delete(params.run)
-      await dumps.flush({ run: run.name, uuid: run.uuid })
       return reply.status(204).send(null)
     },
   )
@@ -150,7 +148,7 @@ export function addRunRoutes(app: App, { runs, dumps, itemQueue: handout }: Serv
     },
     async ({ params, body, query }, reply) => {
       const { run, created, changed, restarts } = await runs.update(params.run, body, query.restart)
-      void handout.schedulePrefetch(run)
+      void itemQueue.schedulePrefetch(run)
       return reply.status(created ? 201 : 200).send({ ...(await runs.buildView(run)), changed, restarts })
     },
   )

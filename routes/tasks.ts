@@ -1,11 +1,11 @@
 /** GET /tasks, GET /tasks/{task}: what can be asked of a model. */
 import { z } from 'zod'
 import { TaskDetail, TaskList } from '../src/contract/task.ts'
+import type { TasksFeature } from '../src/features/tasks/index.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
-import type { Services } from './context.ts'
 
-export function addTaskRoutes(app: App, { engine, tasks, ladders, items, taskStatistics: figures }: Services): void {
+export function addTaskRoutes(app: App, { details }: TasksFeature): void {
   app.get(
     '/tasks',
     {
@@ -20,16 +20,7 @@ export function addTaskRoutes(app: App, { engine, tasks, ladders, items, taskSta
         response: { 200: TaskList, ...problemResponses('invalid_request') },
       },
     },
-    async ({ query }) => {
-      await tasks.loadRegistry()
-      const list = tasks.list(query.category, query.q)
-      return {
-        engine: { library: 'reasoning-gym', version: engine.version },
-        source: tasks.source,
-        total: list.length,
-        tasks: list,
-      }
-    },
+    ({ query }) => details.list(query.category, query.q),
   )
 
   app.get(
@@ -43,17 +34,6 @@ export function addTaskRoutes(app: App, { engine, tasks, ladders, items, taskSta
         response: { 200: TaskDetail, ...problemResponses('unknown_task', 'redis_unavailable') },
       },
     },
-    async ({ params }) => {
-      const definition = await tasks.getDefinition(params.task)
-      const summary = tasks.require(params.task)
-      const statistics = await figures.read(summary.name)
-      return {
-        ...summary,
-        config_schema: definition?.config_schema ?? null,
-        ladder: ladders.rungs(summary.name),
-        example: definition ? await items.getExample(summary.name) : null,
-        statistics,
-      }
-    },
+    ({ params }) => details.require(params.task),
   )
 }

@@ -9,9 +9,12 @@ import { inject } from 'vitest'
 import type { App } from '../src/http/app.ts'
 import { DEFAULT_HTTP_TIMEOUTS } from '../src/http/connections/http-timeouts.ts'
 import type { HttpOptions } from '../src/http/server.ts'
-import { buildApp } from '../src/main/app.ts'
-import { createServices, type ManagedServices, type ServicesConfig } from '../src/main/compose.ts'
+import { createApp } from '../src/main/app.ts'
+import { type ApiService, composeApi } from '../src/main/compose.ts'
+import { startWorker } from '../src/main/start-worker.ts'
+import type { Closable } from '../src/platform/closers.ts'
 import { createLogger } from '../src/platform/log.ts'
+import type { PlatformConfig } from '../src/platform/platform.ts'
 import { scanKeys } from '../src/platform/redis/cluster.ts'
 import { waitUntilReady } from '../src/platform/redis/connect.ts'
 
@@ -32,9 +35,8 @@ export interface Answer {
   body: any
 }
 
-export interface World {
+export interface World extends Pick<ApiService, 'platform' | 'engine' | 'features'> {
   app: App
-  service: ManagedServices
   prefix: string
   call(
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
@@ -42,10 +44,13 @@ export interface World {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<Answer>
+  /** Starts a worker in this process; it is closed with the world. */
+  startWorker(): void
+  stopWorkers(): Promise<void>
   close(): Promise<void>
 }
 
-const DEFAULTS: Omit<ServicesConfig, 'DATA_DIR'> = {
+const DEFAULTS: Omit<PlatformConfig, 'DATA_DIR'> = {
   PYTHON_WORKERS: 2,
   SCORE_DEADLINE_MS: 2000,
   MAKE_DEADLINE_MS: 10_000,
@@ -60,7 +65,7 @@ const DEFAULTS: Omit<ServicesConfig, 'DATA_DIR'> = {
   BUFFER_MAX_BYTES: 1024 ** 3,
 }
 
-interface Options extends Partial<ServicesConfig>, HttpOptions {
+interface Options extends Partial<PlatformConfig>, HttpOptions {
   worker?: boolean
   prefix?: string
   python?: string
@@ -83,20 +88,33 @@ export async function openWorld({
 }: Options = {}): Promise<World> {
   const log = onLog ? createLogger('info', 'test', { write: onLog }) : pino({ level: 'silent' })
   const folder = mkdtempSync(join(tmpdir(), 'rgs-world-'))
-  const service = createServices({ ...DEFAULTS, DATA_DIR: folder, ...config }, { url: redisUrl, prefix }, python, log)
+  const service = composeApi({
+    config: { ...DEFAULTS, DATA_DIR: folder, ...config },
+    redis: { url: redisUrl, prefix },
+    python,
+    log,
+  })
+  const { platform, engine, features } = service
+  const workers: Closable[] = []
+  const start = () => void workers.push(startWorker(service, `test-${prefix}`))
+  const stop = async () => {
+    for (const worker of workers.splice(0)) await worker.close()
+  }
   await Promise.all([
-    waitUntilReady(service.redis, 10_000),
+    waitUntilReady(platform.redis, 10_000),
     until(
-      async () => service.engine.health(),
+      async () => engine.health(),
       ({ ok, detail }) => ok || detail !== 'the library is starting',
       60_000, // on a busy machine
     ),
   ])
-  if (worker) service.startWorker(`test-${prefix}`)
-  const app = await buildApp(service, log, { keyRing, rateLimiter, corsOrigins, trustProxy, timeouts })
+  if (worker) start()
+  const app = await createApp(service, { keyRing, rateLimiter, corsOrigins, trustProxy, timeouts })
   return {
     app,
-    service,
+    platform,
+    engine,
+    features,
     prefix,
     async call(method, url, body, headers = {}) {
       const json = body === undefined ? {} : { 'content-type': 'application/json' }
@@ -110,8 +128,11 @@ export async function openWorld({
       const parsed = response.body === '' ? undefined : JSON.parse(response.body)
       return { status: response.statusCode, headers: response.headers, body: parsed }
     },
+    startWorker: start,
+    stopWorkers: stop,
     async close() {
       await app.close()
+      await stop()
       await service.close()
       rmSync(folder, { recursive: true, force: true })
     },

@@ -48,3 +48,4 @@ export const TaskDetail = z.strictObject({
   example: Item.nullable(),
   statistics: TaskStatistics,
 })
+export type TaskDetail = z.infer<typeof TaskDetail>

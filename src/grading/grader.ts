@@ -5,10 +5,9 @@ import type { Recipe } from '../contract/recipe.ts'
 import type { Message } from '../contract/rollout.ts'
 import type { Extraction, ScoringMode, Verdict } from '../contract/verdict.ts'
 import { type Engine, getConfigDefaults } from '../engine/engine.ts'
-import type { Items } from '../features/items/items.ts'
-import type { TaskStatisticsRecorder } from '../features/tasks/task-statistics.ts'
 import { NATIVE_SCORERS } from '../scorers/native-scorers.ts'
 import { codePointLength } from '../scorers/python/text.ts'
+import type { DatasetEntry } from '../scorers/scorer.ts'
 import { type ExtractionResult, extractAnswer, extractFromVisible } from './answer-extraction.ts'
 import { getFinalText } from './final-message.ts'
 import { LibraryScorer } from './library-scorer.ts'
@@ -44,10 +43,20 @@ export interface GradingTrace {
   verdict: Verdict
 }
 
+/** The entry that an item is scored against. */
+export type LoadEntry = (recipe: Recipe) => Promise<DatasetEntry>
+
+/** What grading counts, by task. */
+export interface GradingStatistics {
+  recordScoredRollouts(task: string, rollouts: number, score: number): void
+  /** Answers that a scorer was asked for; equal ones count once. */
+  recordScorerCalls(task: string, answers: number, ms: number): void
+}
+
 interface GraderDeps {
   engine: Engine
-  items: Items
-  figures: TaskStatisticsRecorder
+  loadEntry: LoadEntry
+  statistics: GradingStatistics
   threadPool: ScorerThreadPool
   maxAnswerChars: number
 }
@@ -58,13 +67,13 @@ export class Grader {
   readonly #library: LibraryScorer
 
   constructor(parts: GraderDeps) {
-    const { engine, items, threadPool: threads } = parts
+    const { engine, loadEntry, threadPool } = parts
     const facts = async (recipe: Recipe) => {
-      const [entry, known] = await Promise.all([items.getOrCreateEntry(recipe), engine.tasks()])
+      const [entry, known] = await Promise.all([loadEntry(recipe), engine.tasks()])
       return { entry, config: { ...getConfigDefaults(known[recipe.task]), ...recipe.config } }
     }
     this.#deps = parts
-    this.#native = new NativeScorer(facts, threads)
+    this.#native = new NativeScorer(facts, threadPool)
     this.#library = new LibraryScorer(facts, engine)
   }
 
@@ -103,7 +112,7 @@ export class Grader {
       }
       return made
     })
-    this.#deps.figures.recordScoredRollouts(recipe.task, scored, sum)
+    this.#deps.statistics.recordScoredRollouts(recipe.task, scored, sum)
     return verdicts
   }
 
@@ -130,7 +139,7 @@ export class Grader {
       const scorings = NATIVE_SCORERS[recipe.task]
         ? await this.#native.score(recipe, texts, scoring)
         : await this.#library.score(recipe, texts, scoring, orThrow)
-      this.#deps.figures.recordScorerCalls(recipe.task, texts.length, performance.now() - started)
+      this.#deps.statistics.recordScorerCalls(recipe.task, texts.length, performance.now() - started)
       return new Map(texts.map((text, k) => [text, scorings[k] ?? MISSING_RESULT]))
     } catch (error) {
       if (orThrow || !isTemporaryFailure(error)) throw error

@@ -8,10 +8,10 @@ import { addUsage } from '../http/rate-limit/usage-counters.ts'
 import type { HttpOptions } from '../http/server.ts'
 import { readConfig, requireRedisConfig } from '../platform/config.ts'
 import { createLogger } from '../platform/log.ts'
-import { buildApp } from './app.ts'
+import { createApp } from './app.ts'
 import { ensurePythonEnvironment } from './bootstrap/python-environment.ts'
 import { warnIfRedisUnreachable } from './bootstrap/redis-check.ts'
-import { createServices } from './compose.ts'
+import { composeApi } from './compose.ts'
 import { requireEngineVersionClaim } from './engine-version-claim.ts'
 import { closeOnShutdown } from './graceful-shutdown.ts'
 import { runMain } from './run-main.ts'
@@ -23,12 +23,13 @@ await runMain(async () => {
   assertKeysOrLoopback(config, keyRing)
   const say = (line: string) => log.info(line)
   const python = await ensurePythonEnvironment(say, config.PYTHON, (line) => log.warn(line))
-  const place = requireRedisConfig(config)
-  if (!process.connected) void warnIfRedisUnreachable(place.url, log) // `npm start` says it for all of its processes
-  const service = createServices(config, place, python, log)
-  const claim = await requireEngineVersionClaim(service, log)
+  const redis = requireRedisConfig(config)
+  if (!process.connected) void warnIfRedisUnreachable(redis.url, log) // `npm start` says it for all of its processes
+  const service = composeApi({ config, redis, python, log })
+  const { platform } = service
+  const claim = await requireEngineVersionClaim(service)
   const rateLimiter = new RateLimiter(resolveRateLimits(config, keyRing !== undefined), (minute, caller, more) =>
-    addUsage(service.redis, service.redisKeys, minute, caller, more),
+    addUsage(platform.redis, platform.keys, minute, caller, more),
   )
   const httpOptions: HttpOptions = {
     keyRing,
@@ -36,7 +37,7 @@ await runMain(async () => {
     corsOrigins: config.CORS_ORIGINS,
     trustProxy: config.TRUST_PROXY,
   }
-  const app = await buildApp(service, log, httpOptions)
+  const app = await createApp(service, httpOptions)
   const stopWatchingKeys = keyRing ? watchKeyFile(keyRing, config, log) : () => {}
   closeOnShutdown(log, async () => {
     stopWatchingKeys()

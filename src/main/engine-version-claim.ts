@@ -1,20 +1,18 @@
 /** For the mains: a server does not share its Redis with one of another engine version. */
 import { hostname } from 'node:os'
-import type { Logger } from 'pino'
-import { claimEngineVersion, type EngineVersionClaim } from '../features/operations/engine-claim.ts'
+import type { EngineVersionClaim } from '../features/operations/engine-claim.ts'
 import { StartupError } from './bootstrap/startup-error.ts'
-import type { ManagedServices } from './compose.ts'
+import type { WorkerService } from './compose.ts'
 
-export async function requireEngineVersionClaim(
-  { redis, redisKeys: keys, engine }: ManagedServices,
-  log: Logger,
-): Promise<EngineVersionClaim> {
-  const { version } = engine
+export async function requireEngineVersionClaim({
+  platform: { log },
+  engine: { version },
+  features: { operations },
+}: WorkerService): Promise<EngineVersionClaim> {
   const refusal = (other: string) =>
     `This Redis serves reasoning-gym ${other}, and this server has ${version}: stop the other servers, or set REDIS_PREFIX to another name`
   let seen = ''
-  const claim = await claimEngineVersion(redis, keys, {
-    version,
+  const claim = await operations.claimEngineVersion({
     processName: `${hostname()}/${process.pid}`,
     onConflict(other) {
       if (seen !== other) log.warn(`waiting for servers with reasoning-gym ${other} to end`)

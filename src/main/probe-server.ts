@@ -1,9 +1,9 @@
 /** What a worker-only process answers on WORKER_PORT: whether it lives, whether it can work, and its metrics. */
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import type { Services } from '../../routes/context.ts'
 import { addMetricsRoutes } from '../../routes/metrics.ts'
 import { addOperationRoutes } from '../../routes/operations.ts'
+import type { OperationsFeature } from '../features/operations/index.ts'
 import type { App } from '../http/app.ts'
 import { authentication } from '../http/auth/authentication.ts'
 import { authorization } from '../http/auth/authorization.ts'
@@ -21,7 +21,7 @@ import type { ServerConfig } from '../platform/config.ts'
 
 /** A worker that cannot listen works all the same: on one machine several may find the port taken. */
 export async function startProbeServer(
-  services: Services,
+  operations: OperationsFeature,
   config: Pick<ServerConfig, 'HOST' | 'WORKER_PORT' | 'API_KEYS' | 'API_KEYS_FILE'>,
   log: FastifyBaseLogger,
 ): Promise<App> {
@@ -46,7 +46,8 @@ export async function startProbeServer(
   await app.register(authorization)
   await app.register(validation)
   await app.register(errorHandling)
-  for (const add of [addOperationRoutes, addMetricsRoutes]) add(app, services)
+  addOperationRoutes(app, operations)
+  addMetricsRoutes(app, operations)
   const host = keyRing || isLoopback(config.HOST) ? config.HOST : '127.0.0.1'
   if (host !== config.HOST) log.warn(`probes are on ${host} alone: without API_KEYS nothing listens on ${config.HOST}`)
   try {

@@ -5,27 +5,29 @@ import { readConfig, requireRedisConfig } from '../platform/config.ts'
 import { createLogger } from '../platform/log.ts'
 import { ensurePythonEnvironment } from './bootstrap/python-environment.ts'
 import { warnIfRedisUnreachable } from './bootstrap/redis-check.ts'
-import { createServices } from './compose.ts'
+import { composeWorker } from './compose.ts'
 import { requireEngineVersionClaim } from './engine-version-claim.ts'
 import { closeOnShutdown } from './graceful-shutdown.ts'
 import { startProbeServer } from './probe-server.ts'
 import { runMain } from './run-main.ts'
+import { startWorker } from './start-worker.ts'
 
 await runMain(async () => {
   const config = readConfig()
   const log = createLogger(config.LOG_LEVEL, 'worker')
   const say = (line: string) => log.info(line)
   const python = await ensurePythonEnvironment(say, config.PYTHON, (line) => log.warn(line))
-  const place = requireRedisConfig(config)
-  if (!process.connected) void warnIfRedisUnreachable(place.url, log) // `npm start` says it for all of its processes
-  const service = createServices(config, place, python, log, 'worker')
-  const claim = await requireEngineVersionClaim(service, log)
-  service.startWorker(`${hostname()}/${process.pid}`)
+  const redis = requireRedisConfig(config)
+  if (!process.connected) void warnIfRedisUnreachable(redis.url, log) // `npm start` says it for all of its processes
+  const service = composeWorker({ config, redis, python, log })
+  const claim = await requireEngineVersionClaim(service)
+  const worker = startWorker(service, `${hostname()}/${process.pid}`)
   // Started by `npm start` it is one of several on this machine, and seen through the API's port.
-  const probes = process.connected ? undefined : await startProbeServer(service, config, log)
+  const probes = process.connected ? undefined : await startProbeServer(service.features.operations, config, log)
   closeOnShutdown(log, async () => {
     await probes?.close()
     await claim.close()
+    await worker.close()
     await service.close()
   })
   process.send?.('listening')

@@ -29,13 +29,13 @@ async function post(run: string, group: string) {
   )
 }
 
-const held = (run: string) => keysOf(world.service.redis, createRunKeys(world.service.redisKeys).runKeyPattern(run))
+const held = (run: string) => keysOf(world.platform.redis, createRunKeys(world.platform.keys).runKeyPattern(run))
 
 describe('a Redis Cluster of three masters', () => {
   it('scores groups of runs that lie on every master', async () => {
     const answers = await Promise.all(RUNS.map((run) => post(run, 'g')))
     expect(answers.map(({ body }) => body.status)).toEqual(RUNS.map(() => 'scored'))
-    const sizes = await Promise.all(listMasters(world.service.redis).map((node) => node.dbsize()))
+    const sizes = await Promise.all(listMasters(world.platform.redis).map((node) => node.dbsize()))
     expect(sizes.every((keys) => keys > 0)).toBe(true)
     expect((await world.call('GET', '/runs')).body.runs).toHaveLength(RUNS.length)
   })

@@ -140,6 +140,6 @@ it('KEDA counts the list in which groups wait', async () => {
   expect(groups.metadata.listName).toBe('{rgs:jobs}:score-group:wait')
   expect(lanes.metadata.listName).toBe('{rgs:jobs}:generate-samples:wait')
   const key = groups.metadata.listName.replace('{rgs:', `{${world.prefix}:`)
-  expect(await world.service.redis.llen(key)).toBe(1)
+  expect(await world.platform.redis.llen(key)).toBe(1)
   expect(of('ConfigMap', 'reasoning-gym').data?.REDIS_PREFIX).toBe('rgs')
 })

@@ -32,7 +32,7 @@ it('its Python deleted: work is refused, accepted groups wait; put back, all goe
     renameSync(copy, `${copy}-gone`) // nothing is left under its name; taking away thousands of files would slow down Redis
     killZygotes()
     await until(
-      async () => world.service.engine.health().ok,
+      async () => world.engine.health().ok,
       (ok) => !ok,
     )
     const ready = await call('GET', '/readyz')

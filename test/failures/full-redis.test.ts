@@ -23,7 +23,7 @@ afterAll(async () => {
 })
 
 it('a Redis at its memory limit is 503 redis_full; batches still go out, and with space all goes on by itself', async () => {
-  const { call, service } = world
+  const { call, platform } = world
   const itemId = (await call('POST', '/items', { task: 'leg_counting', seed: 42 })).body.items[0].id
   const tokens = Array.from({ length: 40_000 }, () => Math.floor(Math.random() * 2 ** 31))
   const post = (group_id: string, prefer = '') => {
@@ -33,11 +33,11 @@ it('a Redis at its memory limit is 503 redis_full; batches still go out, and wit
   await call('PUT', '/runs/full', { batch_size: 2 })
   for (const id of KEPT) expect((await post(id, 'wait=20')).body.destination).toBe('buffered')
   await until(
-    () => largestInput(service.redis),
+    () => largestInput(platform.redis),
     (bytes) => bytes < 64 * 1024,
   )
-  const used = Number(/used_memory:(\d+)/.exec(await service.redis.info('memory'))?.[1])
-  await service.redis.config('SET', 'maxmemory', String(used))
+  const used = Number(/used_memory:(\d+)/.exec(await platform.redis.info('memory'))?.[1])
+  await platform.redis.config('SET', 'maxmemory', String(used))
 
   const refused = await post('late')
   expect([refused.status, refused.body.code]).toEqual([503, 'redis_full'])

@@ -1,8 +1,8 @@
 /** The routes whose responses are not parsed as they are sent: see src/http/response-serializer.ts. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { RolloutsResponse } from '../../routes/rollouts.ts'
-import { ScoreResponse } from '../../routes/score.ts'
 import { Batch } from '../../src/contract/batch.ts'
+import { ScoreResponse } from '../../src/contract/score.ts'
 import { openWorld, type World } from '../world.ts'
 
 let world: World

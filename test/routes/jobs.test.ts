@@ -13,12 +13,12 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 /** A group whose job has one try left. */
-async function post(run: string, group_id: string, { call, service } = world): Promise<void> {
+async function post(run: string, group_id: string, { call, platform, features } = world): Promise<void> {
   const rollouts = [{ completion: '<answer>x</answer>', tokens: Array(12).fill(7) }, { completion: 'no answer' }]
   const body = { run, item_id: itemId, group_id, rollouts }
   expect((await call('POST', '/rollouts', body)).status).toBe(202)
-  const queue = new Queue('score-group', { connection: service.redis, prefix: service.redisKeys.queuePrefix })
-  const { epoch } = await service.runs.require(run)
+  const queue = new Queue('score-group', { connection: platform.redis, prefix: platform.keys.queuePrefix })
+  const { epoch } = await features.runs.runs.require(run)
   const job = await queue.getJob(`${run}~${epoch}~${group_id}`)
   expect(job).toBeDefined()
   await job?.remove()
@@ -33,9 +33,9 @@ it('a job that fails for good is listed with its reason; tried again, its group 
   await world.call('PUT', '/runs/broken', { drop_equal_scores: false, batch_size: 2 })
   await post('broken', 'g')
   const lame = await openWorld({ prefix: world.prefix })
-  lame.service.items.resolveItemId = () =>
+  lame.features.items.items.resolveItemId = () =>
     Promise.reject(new ServiceError('make_timeout', 'The item could not be made'))
-  lame.service.startWorker('lame')
+  lame.startWorker()
   try {
     const failed = await until(
       () => look('broken', 'g'),
@@ -66,7 +66,7 @@ it('a job that fails for good is listed with its reason; tried again, its group 
   const retries = await Promise.all([1, 2, 3].map(() => world.call('POST', `/jobs/failed/${jobs[0].id}/retry`)))
   expect(retries.map(({ status }) => status)).toContain(202)
   expect(await progress('broken')).toMatchObject({ failed_groups: 0, queued_groups: 1 })
-  world.service.startWorker('able')
+  world.startWorker()
   const done = (await world.call('GET', '/rollouts/g?run=broken', undefined, { prefer: 'wait=20' })).body
   expect(done).toMatchObject({ status: 'scored', destination: 'buffered' })
   expect(await progress('broken')).toMatchObject({ groups: 1, scored_groups: 1, failed_groups: 0, buffered_groups: 1 })
@@ -77,12 +77,12 @@ it('a job that fails for good is listed with its reason; tried again, its group 
 
 it('a group waits for the engine longer than its tries last, and is scored when there is one', async () => {
   const down = await openWorld({ python: '/bin/false' })
-  const queue = new Queue('score-group', { connection: down.service.redis, prefix: down.service.redisKeys.queuePrefix })
+  const queue = new Queue('score-group', { connection: down.platform.redis, prefix: down.platform.keys.queuePrefix })
   const other = await openWorld({ prefix: down.prefix })
   try {
     itemId = (await other.call('POST', '/items', { task: 'simple_integration', seed: 1 })).body.items[0].id
     await post('patient', 'g', other)
-    down.service.startWorker('down')
+    down.startWorker()
     const [job] = await until(
       () => queue.getJobs(['delayed', 'failed']),
       ([first]) => first !== undefined,
@@ -90,7 +90,7 @@ it('a group waits for the engine longer than its tries last, and is scored when 
     expect(await job?.getState()).toBe('delayed')
     expect(job?.attemptsMade).toBe(0)
     expect(await look('patient', 'g', other)).toMatchObject({ status: 'queued' })
-    other.service.startWorker('able')
+    other.startWorker()
     const done = await until(
       () => look('patient', 'g', other),
       ({ status }) => status !== 'queued',

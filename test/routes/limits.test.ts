@@ -18,7 +18,7 @@ async function limited(limits: Partial<RateLimits>, prefix?: string): Promise<Wo
   const all = { requests: null, bytes: null, anonymousRequests: null, ...limits }
   const rateLimiter = new RateLimiter(all, (minute, caller, more) => {
     if (!world) throw new Error('nothing is told before the world is open')
-    return addUsage(world.service.redis, createRedisKeys(world.prefix), minute, caller, more)
+    return addUsage(world.platform.redis, createRedisKeys(world.prefix), minute, caller, more)
   })
   open.push(rateLimiter)
   const keyRing = loadKeyRing({ API_KEYS: 'reader:look,trainer:train,admin:rule', API_KEYS_FILE: undefined })
@@ -143,7 +143,7 @@ describe('evals of one key', () => {
     expect((await resume()).body.code).toBe('too_many_active')
     await call('DELETE', `/eval/${other}`)
 
-    const { redis, redisKeys: names } = world.service
+    const { redis, keys: names } = world.platform
     const all = Array.from({ length: 200 }, (_, k) => `eval-${k}`)
     await redis.zadd(createGenerationJobKeys(names).activeGenerationJobs, ...all.flatMap((name) => ['1', name]))
     expect((await resume()).body.code).toBe('too_many_active')

@@ -19,7 +19,7 @@ it('says which walls stand around the hosts', async () => {
 })
 
 it('says when to ask again, also while the library is starting', async () => {
-  const health = vi.spyOn(world.service.engine, 'health')
+  const health = vi.spyOn(world.engine, 'health')
   try {
     health.mockReturnValue({ ok: false, detail: 'the library is starting' })
     const { status, headers } = await world.call('GET', '/readyz')

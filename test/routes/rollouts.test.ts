@@ -150,11 +150,14 @@ it('a group whose job was lost is found by the sweeper', async () => {
   try {
     const { id } = await aboutItem(apart)
     const { body } = await apart.call('POST', '/rollouts', { run: 'swept', item_id: id, rollouts: rollouts('100') })
-    const { redis } = apart.service
+    const { redis } = apart.platform
     await redis.del(...(await keysOf(redis, `{${apart.prefix}:jobs}*`)))
-    apart.service.startWorker('late')
+    apart.startWorker()
+    const { platform, engine, features } = apart
+    const { groups } = features.rollouts
+    const sweeperDeps = { runs: features.runs.repository, groups, producer: platform.producer, engine }
     const swept = await until(
-      () => requeueLostGroups(apart.service.groupSweeperDeps, 1),
+      () => requeueLostGroups(sweeperDeps, 1),
       (count) => count > 0,
     )
     expect(swept).toBe(1)

@@ -39,10 +39,8 @@ it('asks the scorer once for equal answers to one item', async () => {
     rollouts: Array.from({ length: 32 }, (_, k) => ({ recipe: item, answer: k % 2 ? 'left' : 'right' })),
     dual_format: false,
   })
-  await world.service.taskStatistics.flush()
-  expect(await world.service.redis.hget(world.service.redisKeys.key('task-statistics'), 'zebra_puzzles:answers')).toBe(
-    '2',
-  )
+  await world.features.tasks.statistics.flush()
+  expect(await world.platform.redis.hget(world.platform.keys.key('task-statistics'), 'zebra_puzzles:answers')).toBe('2')
   expect((await world.call('GET', '/tasks/zebra_puzzles')).body.statistics.rollouts).toBe(32)
 })
 

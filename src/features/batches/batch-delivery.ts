@@ -3,9 +3,11 @@
 import type { BatchRequest, RankSlice, StoredBatch } from '../../contract/batch.ts'
 import { ServiceError } from '../../contract/errors.ts'
 import type { GroupCompletionListener } from '../rollouts/group-completion-listener.ts'
+import type { ArrayEncoding } from '../rollouts/group-payload.ts'
 import type { ResolvedRun } from '../runs/resolved-run.ts'
 import { runRestoredError } from '../runs/run-errors.ts'
 import type { Runs } from '../runs/runs.ts'
+import { streamBatch } from './batch-stream.ts'
 import { type BatchRepository, type ComposeBatchResult, MAX_OPEN_BATCHES } from './repository.ts'
 
 /** News can be lost while Redis is away: a waiting call looks by itself as often. */
@@ -55,6 +57,11 @@ export class BatchDelivery {
     const batch = await this.#deps.batches.get(run, step)
     if (!batch) throw new ServiceError('unknown_batch', `Run ${runName} has no open batch for step ${step}`)
     return { run, batch }
+  }
+
+  /** A composed batch or a rank's slice of it as JSON. Breaks off if the batch is acknowledged while it is read. */
+  stream(run: ResolvedRun, batch: StoredBatch, slice: RankSlice | undefined, encoding: ArrayEncoding) {
+    return streamBatch(this.#deps.batches, run, batch, slice, encoding)
   }
 
   /** Whether all have acknowledged now. Throws `unknown_batch`. */

@@ -1,10 +1,10 @@
 /** A group as one line of a dump: the original environment's keys first, ours after them. */
 import { formatJsonLine } from '../../codec/json-lines.ts'
 import type { PromptMessage } from '../../contract/item.ts'
-import { type Recipe, toRecipeOutput } from '../../contract/recipe.ts'
+import { toRecipeOutput } from '../../contract/recipe.ts'
 import type { Message } from '../../contract/rollout.ts'
-import type { GroupResult } from '../../grading/group.ts'
-import type { GroupMetadata, GroupTexts } from '../rollouts/group-payload.ts'
+import type { ScoredGroup } from '../rollouts/group-dumps.ts'
+import type { GroupTexts } from '../rollouts/group-payload.ts'
 import { isCounted } from './dump-rules.ts'
 
 export interface DumpedRollout {
@@ -30,17 +30,7 @@ export interface DumpedGroup {
   policy_version: number | null
 }
 
-export interface GroupToDump {
-  run: string
-  group: string
-  recipe: Recipe
-  prompt: PromptMessage[]
-  about: GroupMetadata
-  texts: GroupTexts
-  result: GroupResult
-}
-
-export function buildDumpedGroup({ run, group, recipe, prompt, about, texts, result }: GroupToDump): DumpedGroup {
+export function buildDumpedGroup({ run, group, recipe, prompt, about, texts, result }: ScoredGroup): DumpedGroup {
   const rollouts = texts.rollouts.flatMap((rollout, k): DumpedRollout[] => {
     const verdict = result.verdicts[k]
     if (!verdict || !isCounted(verdict)) return []

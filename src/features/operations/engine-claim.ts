@@ -20,7 +20,7 @@ export interface EngineVersionClaim {
   close(): Promise<void>
 }
 
-interface ClaimEngineVersionOptions {
+export interface ClaimEngineVersionOptions {
   version: string
   /** Of this process. */
   processName: string

@@ -5,8 +5,8 @@ import type { Overview } from '../../contract/overview.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { formatExposition } from '../../platform/metrics/exposition.ts'
 import { gaugeValue } from '../../platform/metrics/metric-definitions.ts'
-import { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
-import { SharedCounters } from '../../platform/metrics/shared-counters.ts'
+import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
+import type { SharedCounters } from '../../platform/metrics/shared-counters.ts'
 import { QueueBacklogReader } from '../../platform/queue/backlog.ts'
 import type { JobDefinition } from '../../platform/queue/job-definition.ts'
 import { pingMasters } from '../../platform/redis/cluster.ts'
@@ -27,6 +27,8 @@ import { collectRedisGauges } from './redis-gauges.ts'
 interface MetricsDeps {
   redis: Redis
   keys: RedisKeys
+  counters: SharedCounters
+  recorder: MetricsRecorder
   engine: Engine
   runs: RunRepository
   groups: GroupRepository
@@ -41,18 +43,14 @@ interface MetricsDeps {
  * all, and none of them ever falls when a process ends. A process that is killed takes its last second with it.
  */
 export class Metrics {
-  readonly recorder: MetricsRecorder
   readonly #deps: MetricsDeps
-  readonly #sums: SharedCounters
   readonly #processGauges: ProcessGauges
   readonly #backlog: QueueBacklogReader
   readonly #hourlySeries: HourlySeries
 
   constructor(parts: MetricsDeps) {
     this.#deps = parts
-    this.#sums = new SharedCounters(parts.redis, parts.keys.key('metric-sums'))
-    this.recorder = new MetricsRecorder(this.#sums)
-    this.#processGauges = new ProcessGauges({ ...parts, recorder: this.recorder })
+    this.#processGauges = new ProcessGauges(parts)
     this.#backlog = new QueueBacklogReader(parts.redis, parts.keys.queuePrefix, parts.jobDefinitions)
     this.#hourlySeries = new HourlySeries(parts.redis, parts.keys, () => this.#currentPoint())
   }
@@ -65,7 +63,7 @@ export class Metrics {
     const always = [gaugeValue('rgs_build_info', { version: VERSION, engine: this.#deps.engine.version }, 1)]
     try {
       const [sums, processes, state] = await Promise.all([
-        this.#sums.readAll(),
+        this.#deps.counters.readAll(),
         this.#processGauges.listAll(),
         collectRedisGauges({ ...this.#deps, backlog: this.#backlog }, may),
         withRedisTimeout(PROBE_TIMEOUT_MS, pingMasters(this.#deps.redis)),
@@ -80,7 +78,7 @@ export class Metrics {
   /** What the first page of the dashboard shows. */
   async overview(): Promise<Pick<Overview, 'totals' | 'queues' | 'processes'>> {
     const [sums, backlog, processes] = await Promise.all([
-      this.#sums.readAll(),
+      this.#deps.counters.readAll(),
       this.#backlog.readAll(),
       this.#processGauges.listAll(),
     ])
@@ -97,7 +95,7 @@ export class Metrics {
   }
 
   async #currentPoint(): Promise<HourlyPoint> {
-    const [sums, backlog] = await Promise.all([this.#sums.readAll(), this.#backlog.readAll()])
+    const [sums, backlog] = await Promise.all([this.#deps.counters.readAll(), this.#backlog.readAll()])
     const queued = backlog.reduce((sum, { jobs }) => sum + jobs.waiting + jobs.active + jobs.delayed, 0)
     return { at: new Date().toISOString(), queued, ...computeCounterTotals(sums) }
   }
@@ -105,7 +103,6 @@ export class Metrics {
   async close(): Promise<void> {
     this.#hourlySeries.close()
     await this.#processGauges.close()
-    await this.#sums.close()
     await this.#backlog.close()
   }
 }

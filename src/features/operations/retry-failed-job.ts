@@ -1,27 +1,31 @@
 /** Retries a failed job: the group that it works on becomes pending again first, then the job goes back to the queue. */
+import { ServiceError } from '../../contract/errors.ts'
 import type { FailedJobs } from '../../platform/queue/failed-jobs.ts'
 import { scoreGroupJob } from '../rollouts/jobs/definitions.ts'
 import type { GroupRepository } from '../rollouts/repository.ts'
 
-/** False if there is no such failed job, or its group no longer exists. */
+/** Throws `not_found` if there is no such failed job, or its group no longer exists. */
 export async function retryFailedJob(
   { failedJobs, groups }: { failedJobs: FailedJobs; groups: GroupRepository },
   id: string,
-): Promise<boolean> {
+): Promise<void> {
   const failed = await failedJobs.get(id)
-  if (!failed) return false
+  if (!failed) throw unknownJobError(id)
   const { definition, job } = failed
   if (definition.name === scoreGroupJob.name) {
     const group = scoreGroupJob.data.parse(job.data)
     const isPending = (await groups.reopen(group)) || (await groups.get(group))?.status === 'queued'
     if (!isPending) {
       await job.remove()
-      return false
+      throw unknownJobError(id)
     }
   }
   // Another caller may have retried it meanwhile; and the sweep finds a pending group in any case.
   await job.retry('failed', { resetAttemptsMade: true }).catch(async (error: unknown) => {
     if (await job.isFailed()) throw error
   })
-  return true
+}
+
+function unknownJobError(id: string): ServiceError {
+  return new ServiceError('not_found', `There is no failed job ${id}; GET /jobs/failed lists them`)
 }

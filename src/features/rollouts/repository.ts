@@ -6,6 +6,7 @@ import type { Destination } from '../../contract/rollout.ts'
 import type { GroupResult } from '../../grading/group.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
+import type { CurriculumInput } from '../runs/curriculum.ts'
 import { type GroupMetadata, type GroupPayload, type GroupTexts, unpackMetadata, unpackTexts } from './group-payload.ts'
 import { buildRunCounters, buildStepSums, buildTaskSums } from './group-statistics.ts'
 import { createGroupKeys, type GroupKeys, type RunGroupKeys } from './keys.ts'
@@ -54,21 +55,6 @@ const MAX_HISTORY_POINTS = 100_000
 
 /** Lines of a run that may wait for their file; above that its groups are not dumped. */
 const MAX_PENDING_DUMP_BYTES = 512 * 1024 * 1024
-
-/** What a group tells the curriculum of its task. */
-export interface CurriculumInput {
-  /** Of its item in the run's sequence: it counts if that was handed out. */
-  position: number
-  /** Mean score of the counted rollouts, before any penalty. */
-  score: number
-  /** Difficulty that the item was asked for at. */
-  difficulty: number
-  /** Accuracy that the curriculum aims at. */
-  target: number
-  /** Bounds of the level. */
-  low: number
-  high: number
-}
 
 /** Where a group is: its run, the run's epoch, its id in them. */
 export interface GroupRef {

@@ -105,6 +105,12 @@ export class RolloutSubmission {
     if (await runs.isBufferFull(runName)) throw bufferFullBeforeBodyError(runName)
   }
 
+  /** The same for a group of a run in its current epoch. Throws `unknown_run` as well. */
+  async requireGroupOfRun(runName: string, group: string, waitMs: number): Promise<Group> {
+    const { name, epoch } = await this.#deps.runs.require(runName)
+    return this.requireGroup({ run: name, epoch, group }, waitMs)
+  }
+
   /**
    * A group as it stands, or as it is once done, if that is within `waitMs`. Throws `unknown_group`, also for one that is no
    * longer kept, unless the caller knows its item: then it comes without its verdicts.

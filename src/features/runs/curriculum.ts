@@ -1,9 +1,23 @@
 /** Which groups feed a run's curriculum. The level itself is moved by the script that completes the group. */
 
 import { type Recipe, TRAINING_SEEDS_START } from '../../contract/recipe.ts'
-import type { CurriculumInput } from '../rollouts/repository.ts'
 import type { ResolvedRun } from './resolved-run.ts'
 import { buildTaskPlans, positionOfSeed, sequencePointAt } from './sequence.ts'
+
+/** What a group tells the curriculum of its task. */
+export interface CurriculumInput {
+  /** Of its item in the run's sequence: it counts if that was handed out. */
+  position: number
+  /** Mean score of the counted rollouts, before any penalty. */
+  score: number
+  /** Difficulty that the item was asked for at. */
+  difficulty: number
+  /** Accuracy that the curriculum aims at. */
+  target: number
+  /** Bounds of the level. */
+  low: number
+  high: number
+}
 
 /** What a group tells the curriculum; undefined unless its item can be one that this run handed out on the ladder. */
 export function getCurriculumInput(

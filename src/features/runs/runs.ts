@@ -5,11 +5,11 @@ import { ServiceError } from '../../contract/errors.ts'
 import type { CurriculumPoint, Run, RunSettings, SettingsChange } from '../../contract/run.ts'
 import { resolveSettings } from '../../contract/run.ts'
 import type { Engine } from '../../engine/engine.ts'
-import type { DumpRepository } from '../dumps/repository.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 import type { PositionRepository } from './position-repository.ts'
 import { countBufferOccupancy, type RunRepository } from './repository.ts'
 import { type ResolvedRun, resolveRun } from './resolved-run.ts'
+import type { RunDumps } from './run-dumps.ts'
 import { runContendedError } from './run-errors.ts'
 import { buildRunView } from './run-view.ts'
 import { buildTaskPlans } from './sequence.ts'
@@ -33,26 +33,28 @@ export interface RunUpdate {
   restarts: string[]
 }
 
+interface RunsDeps {
+  repository: RunRepository
+  positions: PositionRepository
+  tasks: TaskCatalog
+  dumps: RunDumps
+  engine: Pick<Engine, 'health' | 'canonicalizeConfig' | 'version'>
+}
+
 export class Runs {
   readonly #repository: RunRepository
   readonly #positions: PositionRepository
   readonly #tasks: TaskCatalog
-  readonly #dumps: DumpRepository
-  readonly #engine: Pick<Engine, 'health' | 'canonicalizeConfig' | 'version'>
+  readonly #dumps: RunDumps
+  readonly #engine: RunsDeps['engine']
   readonly #cache = new LRUCache<string, ResolvedRun>({ max: RUN_CACHE_SIZE })
 
-  constructor(
-    runs: RunRepository,
-    positions: PositionRepository,
-    tasks: TaskCatalog,
-    dumps: DumpRepository,
-    engine: Pick<Engine, 'health' | 'canonicalizeConfig' | 'version'>,
-  ) {
-    this.#engine = engine
-    this.#repository = runs
+  constructor({ repository, positions, tasks, dumps, engine }: RunsDeps) {
+    this.#repository = repository
     this.#positions = positions
     this.#tasks = tasks
     this.#dumps = dumps
+    this.#engine = engine
   }
 
   /** Throws `unknown_run`. */
@@ -180,10 +182,11 @@ export class Runs {
     }
   }
 
-  /** Forgets a run. Throws `unknown_run`. */
+  /** Deletes a run; its groups that are to be dumped are still written. Throws `unknown_run`. */
   async delete(name: string): Promise<void> {
-    await this.require(name)
+    const run = await this.require(name)
     await this.#repository.delete(name)
+    await this.#dumps.flush(run)
   }
 
   /** As `GET /runs/{run}` shows it. */
@@ -194,7 +197,7 @@ export class Runs {
       this.#repository.readCurriculumLevels(run),
       this.#positions.listSkipped(run),
       this.#repository.readRecentAccuracies(run),
-      this.#dumps.readProgress({ run: run.name, uuid: run.uuid }),
+      this.#dumps.getProgress(run),
     ])
     return buildRunView(run, { waiting, sums, levels, skipped, accuracies, dumps, engine: this.#engine.health() })
   }

@@ -13,7 +13,7 @@ let folder: string
 beforeAll(async () => {
   world = await openWorld({ worker: true })
   item = await aboutItem(world)
-  folder = world.service.dumps.folder.path
+  folder = world.features.dumps.dumps.folder.path
 })
 afterAll(() => world.close())
 
@@ -169,10 +169,10 @@ it('a file is written every 100 groups, every 50 failed ones; the rest waits for
 it('a partial file is written when it has not grown for a while', async () => {
   await dumping('quiet', { dump_rollouts: true })
   await postGroups(world, 'quiet', item.id, ids(3), [right, wrong])
-  const uuidOf = async (run: string) => (await world.service.groupSweeperDeps.runs.get(run))?.uuid
-  await world.service.dumps.sweep(uuidOf, Date.now())
+  const uuidOf = async (run: string) => (await world.features.runs.repository.get(run))?.uuid
+  await world.features.dumps.dumps.sweep(uuidOf, Date.now())
   expect((await world.call('GET', '/dumps?run=quiet')).body.files).toEqual([])
-  await world.service.dumps.sweep(uuidOf, Date.now() + 3600_000)
+  await world.features.dumps.dumps.sweep(uuidOf, Date.now() + 3600_000)
   const [file] = await written(world, 'quiet', 1)
   expect(linesOf(folder, file?.name ?? '')).toHaveLength(3)
   await postGroups(world, 'quiet', item.id, ids(1, 'later'), [right, wrong])
@@ -186,8 +186,8 @@ it('a partial file is written when its worker ends (fault 7 of the original)', a
   const { id } = await aboutItem(ending)
   await ending.call('PUT', '/runs/end', { dump_rollouts: true })
   await postGroups(ending, 'end', id, ids(5), [right, wrong])
-  const { path } = ending.service.dumps.folder
-  await ending.service.close()
+  const { path } = ending.features.dumps.dumps.folder
+  await ending.stopWorkers()
   const [name = ''] = filesIn(path)
   expect(linesOf(path, name)).toHaveLength(5)
   await ending.close()
@@ -263,7 +263,7 @@ it('a machine with a folder of its own lists the file and says which node has it
     for (const method of ['GET', 'DELETE'] as const) {
       const { status, body } = await elsewhere.call(method, `/dumps/${file?.name}`)
       expect([status, body.code]).toEqual([409, 'dump_elsewhere'])
-      expect(body.detail).toContain(world.service.dumps.folder.node)
+      expect(body.detail).toContain(world.features.dumps.dumps.folder.node)
     }
   } finally {
     await elsewhere.close()
@@ -307,7 +307,7 @@ it('files that Redis does not know are listed again after a worker starts', asyn
   const after = await openWorld({ DATA_DIR: join(folder, '..') })
   try {
     expect((await after.call('GET', '/dumps')).body.files).toEqual([])
-    after.service.startWorker('after')
+    after.startWorker()
     const files = await until(
       async () => (await after.call('GET', '/dumps?run=lost')).body.files as DumpFile[],
       (found) => found.length > 0,

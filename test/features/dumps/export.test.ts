@@ -97,7 +97,7 @@ it('dump files and kept groups are read together, each group once', async () => 
   const elsewhere = await openWorld({ prefix: world.prefix })
   try {
     const { body } = await elsewhere.call('GET', '/runs/both/export?manifest=true')
-    expect(body.files_elsewhere).toEqual([{ name: about.files[0], node: world.service.dumps.folder.node }])
+    expect(body.files_elsewhere).toEqual([{ name: about.files[0], node: world.features.dumps.dumps.folder.node }])
     expect(body.lines).toBe(20)
   } finally {
     await elsewhere.close()

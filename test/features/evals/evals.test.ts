@@ -117,7 +117,7 @@ it('a key goes to the model and nowhere else, and is forgotten at the end', asyn
   expect(result.mean_score).toBe(1)
   const list = (await world.call('GET', '/eval')).body
   expect(JSON.stringify([done, list, samples])).not.toContain(apiKey)
-  const { redis } = world.service
+  const { redis } = world.platform
   const keys = await keysOf(redis, `*${id}*`)
   expect(keys.length).toBeGreaterThan(2)
   for (const key of await keysOf(redis, `*${world.prefix}*`))
@@ -165,7 +165,7 @@ it('is cancelled in the middle and resumed without asking again for what is done
   const cancelled = (await world.call('DELETE', `/eval/${body.id}`)).body
   expect(cancelled).toMatchObject({ status: 'cancelled', result: { mean_score: 1, n: 60 } })
   expect(cancelled.result.missing).toBeGreaterThan(0)
-  expect(await world.service.redis.get(`{${world.prefix}:generation-job:${body.id}}:model-api-key`)).toBeNull()
+  expect(await world.platform.redis.get(`{${world.prefix}:generation-job:${body.id}}:model-api-key`)).toBeNull()
   const again = await world.call('POST', `/eval/${body.id}/resume`, { api_key: 'k' })
   expect([again.status, again.body.status]).toEqual([202, 'running'])
   expect((await over(body.id)).result).toMatchObject({ mean_score: 1, scored: 60, missing: 0 })

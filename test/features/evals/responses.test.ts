@@ -29,7 +29,8 @@ it.skipIf(!existsSync(FILE))(
     const world = await openWorld({ worker: true, SCORE_DEADLINE_MS: 20_000 })
     const lines = gunzipSync(readFileSync(FILE)).toString().trimEnd().split('\n')
     const recorded = lines.map((line) => JSON.parse(line) as Recorded) // the format of the file
-    const { items, generationJobs: samplings, samples, groupSweeperDeps: sweeping } = world.service
+    const { items } = world.features.items
+    const { generationJobs, samples } = world.features.evals
     const ids = await Promise.all(
       recorded.map(async ({ task, seed, index, config }) =>
         encodeItemId(await items.resolveRecipe({ task, config: withoutSize(task, config), seed, index })),
@@ -53,12 +54,12 @@ it.skipIf(!existsSync(FILE))(
       ...{ samples_per_item: 1, temperature: null, run: null, step: null, labels: [] },
       rules: { extraction: 'last_tag', dual_format: false, scoring: 'upstream' },
       prompt: { system_prompt: null, system_prompt_role: 'system' },
-      ...{ engine: world.service.engine.version, server: 'test' },
+      ...{ engine: world.engine.version, server: 'test' },
     }
     const id = 'eval-0123456789ab'
-    await samplings.create('eval', { id, spec, total: ids.length, items: ids, modelApiKey: undefined })
-    await enqueueSlotJobs(sweeping.producer, id, 1, ids.length)
-    const status = () => samplings.getStatus(id)
+    await generationJobs.create('eval', { id, spec, total: ids.length, items: ids, modelApiKey: undefined })
+    await enqueueSlotJobs(world.platform.producer, id, 1, ids.length)
+    const status = () => generationJobs.getStatus(id)
     await until(status, (word) => word === 'done' || word === 'failed', 150_000)
     const verdicts = (await samples.listVerdicts(id, 0, ids.length)) as SampleVerdict[] // as recorded
     // Our rules read a few otherwise than the library: tags in any letter case, thinking taken out first, the nearest opening

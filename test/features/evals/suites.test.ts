@@ -15,13 +15,13 @@ afterAll(() => world.close())
 const file = (name: string) => new URL(`../../../suites/${name}`, import.meta.url)
 
 async function questionsOf(ids: string[]): Promise<string[]> {
-  const { items } = world.service
+  const { items } = world.features.items
   const made = await items.make(await Promise.all(ids.map((id) => items.resolveItemId(id))))
   return made.map(({ question }) => hashQuestion(question))
 }
 
 it('the hash of a suite is that of its file', () => {
-  const { suites } = world.service
+  const { suites } = world.features.evals
   expect(suites.list()).toHaveLength(6)
   for (const { name, sha256, items } of suites.list()) {
     const text = readFileSync(file(`${name}.tsv`), 'utf8')
@@ -33,7 +33,7 @@ it('the hash of a suite is that of its file', () => {
 })
 
 it.each(['smoke', 'original'])('the engine makes the suite %s as it was frozen', async (name) => {
-  const { suites } = world.service
+  const { suites } = world.features.evals
   const ids = suites.listItems(name).map(({ id }) => id)
   const questions = await questionsOf(ids)
   expect(computeSuiteHash(ids.map((id, k) => ({ id, question: questions[k] ?? '' })))).toBe(suites.require(name).sha256)
@@ -42,14 +42,14 @@ it.each(['smoke', 'original'])('the engine makes the suite %s as it was frozen',
 it.each(['full', 'ladder', 'easy', 'hard'])(
   'the engine makes items of the suite %s as they were frozen',
   async (name) => {
-    const some = world.service.suites.listItems(name).filter((_, k) => k % 211 === 0)
+    const some = world.features.evals.suites.listItems(name).filter((_, k) => k % 211 === 0)
     expect(await questionsOf(some.map(({ id }) => id))).toEqual(some.map(({ question }) => question))
   },
   60_000,
 )
 
 it('the server’s own suites have seeds that no client and no training item has', () => {
-  const { suites } = world.service
+  const { suites } = world.features.evals
   const seedsOf = (name: string) => new Set(suites.listRecipes(name).map(({ seed }) => seed))
   for (const name of ['original', 'full', 'ladder', 'smoke'])
     for (const seed of seedsOf(name)) expect(seed >= 2 ** 30 && seed < 2 ** 31).toBe(true)
@@ -57,7 +57,8 @@ it('the server’s own suites have seeds that no client and no training item has
 })
 
 it('an eval fails when an item is not as it was frozen, and says which', async () => {
-  const { samples, redis } = world.service
+  const { samples } = world.features.evals
+  const { redis } = world.platform
   const spoil = async (id: string): Promise<string> => {
     const [line = ''] = await samples.listItems(id)
     await redis.lset(`{${world.prefix}:generation-job:${id}}:items`, 0, line.replace(/.{8}$/, '00000000'))
@@ -70,7 +71,7 @@ it('an eval fails when an item is not as it was frozen, and says which', async (
   const nobody = { name: 'm', base_url: 'http://127.0.0.1:9/v1' }
   const called = (await world.call('POST', '/eval', { model: nobody, suite: 'smoke', concurrency: 1 })).body
   await spoil(called.id)
-  world.service.startWorker('late')
+  world.startWorker()
   for (const id of [brought.id, called.id]) {
     const failed = await until(
       async () => (await world.call('GET', `/eval/${id}`)).body,

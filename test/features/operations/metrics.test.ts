@@ -99,7 +99,7 @@ it('what nobody routes shares one series', async () => {
 it('while Redis is away it tells of itself, and no counters that would seem to fall', async () => {
   const alone = await openWorld({ PYTHON_WORKERS: 1 })
   await alone.call('GET', '/livez')
-  alone.service.redis.disconnect()
+  alone.platform.redis.disconnect()
   const reading = await scrape(alone)
   expect(reading.samples).toContainEqual({ name: 'rgs_redis_up', labels: {}, value: 0 })
   expect(sum(reading, 'rgs_process_up')).toBe(1)

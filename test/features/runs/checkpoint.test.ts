@@ -78,11 +78,11 @@ describe('a run goes on elsewhere as it would have gone on here', () => {
     const [run, tasks] = ['learnt', ['chain_sum', 'gcd', 'leg_counting']]
     await world.call('PUT', `/runs/${run}`, { tasks, sampling: 'learnability', min_trained_tokens: 0 })
     const first = await items(world, run, 20)
-    const { openPositions: open, itemBodies: bodies } = createRunKeys(world.service.redisKeys).forRun(
+    const { openPositions: open, itemBodies: bodies } = createRunKeys(world.platform.keys).forRun(
       run,
-      (await world.service.runs.require(run)).epoch,
+      (await world.features.runs.runs.require(run)).epoch,
     )
-    const { redis } = world.service
+    const { redis } = world.platform
     await until(
       async () => (await redis.zcard(open)) - (await redis.hlen(bodies)),
       (missing) => missing === 0,
@@ -102,7 +102,8 @@ describe('a run goes on elsewhere as it would have gone on here', () => {
     const node = await openWorld({}) // without workers: nothing is made but what the test makes
     try {
       await node.call('PUT', '/runs/ordered/checkpoint', await take(world, 'ordered'))
-      const { redis, redisKeys: keys, runs } = node.service
+      const { redis, keys } = node.platform
+      const { runs } = node.features.runs
       const run = await runs.require('ordered')
       const [, second] = await redis.zrange(createRunKeys(keys).forRun(run.name, run.epoch).openPositions, '0', '1')
       const positions = new PositionRepository(redis, keys)

@@ -105,7 +105,7 @@ describe('the curriculum', () => {
     expect((await world.call('DELETE', '/runs/gone')).status).toBe(204)
     expect((await world.call('GET', '/runs/gone')).body.code).toBe('unknown_run')
     expect(await history('moves')).toHaveLength(4)
-    const keys = await keysOf(world.service.redis, `{${world.prefix}:run:gone}*`)
+    const keys = await keysOf(world.platform.redis, `{${world.prefix}:run:gone}*`)
     expect(keys).toEqual([])
   })
 })

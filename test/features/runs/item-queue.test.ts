@@ -20,8 +20,8 @@ async function items({ count = 1, run }: { count?: number; run: string }, from =
 }
 const ids = (list: Item[]) => list.map(({ id }) => id)
 const keysOf = async (run: string) =>
-  createRunKeys(world.service.redisKeys).forRun(run, (await world.service.runs.require(run)).epoch)
-const prepared = async (run: string) => world.service.redis.hlen((await keysOf(run)).itemBodies)
+  createRunKeys(world.platform.keys).forRun(run, (await world.features.runs.runs.require(run)).epoch)
+const prepared = async (run: string) => world.platform.redis.hlen((await keysOf(run)).itemBodies)
 const QUICK = ['chain_sum', 'leg_counting', 'gcd']
 
 describe('items are made ahead of demand', () => {
@@ -77,9 +77,9 @@ describe('items are made ahead of demand', () => {
       () => prepared('turned'),
       (n) => n >= 16,
     )
-    const before = await world.service.redis.hgetall((await keysOf('turned')).itemBodies)
+    const before = await world.platform.redis.hgetall((await keysOf('turned')).itemBodies)
     await world.call('PUT', '/runs/turned', { system_prompt: null })
-    expect(await world.service.redis.hgetall((await keysOf('turned')).itemBodies)).toMatchObject(before)
+    expect(await world.platform.redis.hgetall((await keysOf('turned')).itemBodies)).toMatchObject(before)
     expect((await items({ run: 'turned' }))[0]?.messages).toHaveLength(1)
   })
 
@@ -92,15 +92,15 @@ describe('items are made ahead of demand', () => {
     )
     const { itemBodies: bodies, positionStates: heads, curriculum, openPositions: open } = await keysOf('moved')
     const gcd = async () =>
-      Object.entries(await world.service.redis.hgetall(bodies)).filter(([, body]) => body.includes('"task":"gcd"'))
+      Object.entries(await world.platform.redis.hgetall(bodies)).filter(([, body]) => body.includes('"task":"gcd"'))
     const before = await gcd()
-    await world.service.redis.hset(curriculum, 'chain_sum', JSON.stringify({ level: '0.9', scores: [] }))
+    await world.platform.redis.hset(curriculum, 'chain_sum', JSON.stringify({ level: '0.9', scores: [] }))
     const next = await items({ run: 'moved', count: 40 })
     for (const item of next) expect(item.difficulty).toBe(item.task === 'gcd' ? 0.3 : 0.9)
     const questions = new Map(before.map(([, body]) => [JSON.parse(body).recipe.seed, JSON.parse(body).question]))
     for (const item of next.filter(({ task }) => task === 'gcd'))
       expect(questions.get(item.recipe.seed)).toBe(item.question)
-    expect(await world.service.redis.zcard(open)).toBe(await world.service.redis.hlen(heads))
+    expect(await world.platform.redis.zcard(open)).toBe(await world.platform.redis.hlen(heads))
   })
 })
 
@@ -183,7 +183,7 @@ describe('the items of a step', () => {
     const waiting = ask({ run: 'anew', step: 3, count: 24 })
     const { steps } = await keysOf('anew')
     await until(
-      () => world.service.redis.zcard(steps),
+      () => world.platform.redis.zcard(steps),
       (n) => n === 1,
     )
     await world.call('PUT', '/runs/anew?restart=true', { tasks: QUICK, seed: 7 })

@@ -5,13 +5,13 @@ it('a run that is remembered is not taken for another of its name that came afte
   const here = await openWorld()
   const elsewhere = await openWorld({ prefix: here.prefix })
   try {
-    const { runs } = here.service
+    const { runs } = here.features.runs
     const set = (settings: object) => elsewhere.call('PUT', '/runs/again', settings)
     await set({ extraction: 'strict' })
     const first = await runs.getCached('again')
     await elsewhere.call('DELETE', '/runs/again')
     await set({ extraction: 'last_tag' })
-    const { epoch = 0, revision } = (await elsewhere.service.runs.get('again')) ?? {}
+    const { epoch = 0, revision } = (await elsewhere.features.runs.runs.get('again')) ?? {}
     expect([first.revision, first.settings.extraction]).toEqual([revision, 'strict'])
     expect(await runs.getCached('again', first.epoch)).toBe(first)
     expect((await runs.getCached('again', epoch)).settings.extraction).toBe('last_tag')

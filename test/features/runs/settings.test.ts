@@ -52,7 +52,7 @@ it('what means the same does not begin the items anew, however it is written', a
 
 it('the list of runs passes over a name whose run is gone', async () => {
   await put('there', {})
-  const { redis, redisKeys: keys } = world.service
+  const { redis, keys } = world.platform
   await redis.sadd(createRunKeys(keys).runs, 'gone')
   const { status, body } = await world.call('GET', '/runs')
   expect(status).toBe(200)

@@ -167,11 +167,11 @@ describe('settings', () => {
 
   it('learnability takes tasks that are half right more often than those that are always right', async () => {
     await world.call('PUT', '/runs/learnable', { tasks: ['gcd', 'chain_sum'], sampling: 'learnability' })
-    const { recentAccuracies: outcomes } = createRunKeys(world.service.redisKeys).forRun(
+    const { recentAccuracies: outcomes } = createRunKeys(world.platform.keys).forRun(
       'learnable',
-      (await world.service.runs.require('learnable')).epoch,
+      (await world.features.runs.runs.require('learnable')).epoch,
     )
-    await world.service.redis.hset(outcomes, { gcd: '0.5,0.5', chain_sum: '1,1' })
+    await world.platform.redis.hset(outcomes, { gcd: '0.5,0.5', chain_sum: '1,1' })
     await world.call('PUT', '/runs/learnable', { sampling: 'weights' })
     await world.call('PUT', '/runs/learnable', { sampling: 'learnability' })
     const tasks: string[] = []

@@ -10,7 +10,7 @@ afterAll(() => world.close())
 
 it('the built-in list is the registry’s', async () => {
   const builtIn = JSON.parse(readFileSync(new URL('../../../src/features/tasks/tasks.json', import.meta.url), 'utf8'))
-  const registry = await world.service.engine.tasks()
+  const registry = await world.engine.tasks()
   expect(Object.keys(builtIn)).toEqual(Object.keys(registry))
   for (const [task, { category }] of Object.entries(registry))
     expect([task, builtIn[task].category]).toEqual([task, category])
@@ -18,7 +18,7 @@ it('the built-in list is the registry’s', async () => {
 
 it('GET /tasks lists what the running library registers, and says so', async () => {
   const { body } = await world.call('GET', '/tasks')
-  const registry = await world.service.engine.tasks()
+  const registry = await world.engine.tasks()
   expect(body).toMatchObject({ source: 'registry', total: Object.keys(registry).length })
   for (const { name, category } of body.tasks) expect([name, category]).toEqual([name, registry[name]?.category])
 })

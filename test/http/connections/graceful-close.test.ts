@@ -49,7 +49,7 @@ it('requests in flight are answered before the close, whatever they wait for, an
       }),
     ),
   )
-  const { runs } = world.service
+  const { runs } = world.features.runs
   await expect.poll(async () => (await runs.get('closing'))?.counters.groups).toBe(1)
   const start = performance.now()
   await world.close()

@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 it('a failure that nobody foresaw is 500 internal: the client gets the code, the log the reason', async () => {
-  world.service.runs.require = async () => {
+  world.features.runs.runs.require = async () => {
     throw new TypeError('the reason, with a path: /srv/gym')
   }
   const answer = await world.call('GET', '/runs/broken', undefined, { 'x-request-id': 'mine-3' })

@@ -15,7 +15,12 @@ export class Exports {
     this.#deps = parts
   }
 
-  async *streamLines(run: ResolvedRun, ask: ExportParams): AsyncGenerator<string> {
+  /** Throws `unknown_run`, before the first line. */
+  async openLines(runName: string, ask: ExportParams): Promise<AsyncGenerator<string>> {
+    return this.#streamLines(await this.#deps.runs.require(runName), ask)
+  }
+
+  async *#streamLines(run: ResolvedRun, ask: ExportParams): AsyncGenerator<string> {
     const { here } = await listRolloutFiles(this.#deps.dumps, run)
     const { selections: picked } = await this.#selectRollouts(run, ask, here)
     for await (const { sourceKey: mark, group } of streamSourcedGroups(this.#deps, run, ask.source, here)) {
@@ -28,7 +33,9 @@ export class Exports {
     }
   }
 
-  async buildManifest(run: ResolvedRun, ask: ExportParams): Promise<ExportManifest> {
+  /** Throws `unknown_run`. */
+  async buildManifest(runName: string, ask: ExportParams): Promise<ExportManifest> {
+    const run = await this.#deps.runs.require(runName)
     const { here, elsewhere } = await listRolloutFiles(this.#deps.dumps, run)
     const files = ask.source === 'kept' ? { here: [], elsewhere: [] } : { here, elsewhere }
     const { lines, groups } = await this.#selectRollouts(run, ask, files.here)

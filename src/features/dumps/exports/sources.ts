@@ -6,6 +6,7 @@ import type { ExportParams } from '../../../contract/export.ts'
 import type { Items } from '../../items/items.ts'
 import type { GroupRepository } from '../../rollouts/repository.ts'
 import type { ResolvedRun } from '../../runs/resolved-run.ts'
+import type { Runs } from '../../runs/runs.ts'
 import { buildDumpedGroup, type DumpedGroup } from '../dump-record.ts'
 import type { Dumps } from '../dumps.ts'
 import { parseDumpFileName } from '../file-name.ts'
@@ -14,6 +15,7 @@ const GROUPS_PER_PAGE = 50
 
 export interface ExportsDeps {
   dumps: Dumps
+  runs: Runs
   groups: GroupRepository
   items: Items
 }

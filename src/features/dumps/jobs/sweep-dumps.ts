@@ -1,4 +1,4 @@
-/** Looks after dumps while a worker lives: finds files of old, flushes what is quiet, and writes the rest at the end. */
+/** Looks after dumps while a worker lives: registers files from earlier and flushes groups that have waited too long. */
 
 import type { RunRepository } from '../../runs/repository.ts'
 import type { Dumps } from '../dumps.ts'
@@ -6,8 +6,6 @@ import { registerUnknownDumpFiles } from '../register-unknown-files.ts'
 
 const DUMP_SWEEP_INTERVAL_MS = 5_000
 const SWEEPS_PER_RECOUNT = 12
-/** Part of the time that a process has to end in. */
-const FINAL_WRITE_TIMEOUT_MS = 8_000
 
 export function startDumpSweeper(
   { dumps, runs }: { dumps: Dumps; runs: RunRepository },
@@ -42,7 +40,6 @@ export function startDumpSweeper(
     async close() {
       clearInterval(timer)
       await inHand
-      await dumps.writeAllPending(AbortSignal.timeout(FINAL_WRITE_TIMEOUT_MS)).catch(onError)
     },
   }
 }

@@ -10,8 +10,6 @@ import type { MetricsRecorder } from '../../../platform/metrics/metrics-recorder
 import { type JobAttempt, REQUEUE_ON_OTHER_WORKER, type Requeue } from '../../../platform/queue/job-definition.ts'
 import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
 import { WeightedSemaphore } from '../../../platform/weighted-semaphore.ts'
-import { buildDumpedGroup } from '../../dumps/dump-record.ts'
-import type { Dumps } from '../../dumps/dumps.ts'
 import type { Items } from '../../items/items.ts'
 import { getCurriculumInput } from '../../runs/curriculum.ts'
 import type { ItemQueue } from '../../runs/item-queue.ts'
@@ -22,6 +20,7 @@ import type { Runs } from '../../runs/runs.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
 import type { FormatErrorLogger } from '../format-error-logger.ts'
 import { buildGradingTraceFields } from '../grading-trace.ts'
+import type { GroupDumps } from '../group-dumps.ts'
 import type { GroupTexts } from '../group-payload.ts'
 import { buildGroupSummary } from '../group-summary.ts'
 import {
@@ -36,13 +35,13 @@ import type { ScoreGroupJobData } from './definitions.ts'
 interface ScoreGroupProcessorDeps {
   engine: Pick<Engine, 'health'>
   groups: GroupRepository
-  items: Items
-  grader: Grader
+  items: Pick<Items, 'resolveItemId' | 'buildMessages'>
+  grader: Pick<Grader, 'grade'>
   runs: Runs
   tasks: TaskCatalog
   recorder: MetricsRecorder
-  dumps: Dumps
-  itemQueue: ItemQueue
+  dumps: GroupDumps
+  itemQueue: Pick<ItemQueue, 'schedulePrefetch'>
   formatErrors: FormatErrorLogger
   log: Logger
 }
@@ -128,10 +127,9 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
       failure = translateRedisError(error)
       result = createFailedResult(failure)
     }
-    const dumpedRun = { run: run.name, uuid: run.uuid }
-    const dump = await dumps.prepareRecord(dumpedRun, settings, result, async () => {
+    const dump = await dumps.prepareRecord(run, result, async () => {
       const prompt = await items.buildMessages(recipe, settings)
-      return buildDumpedGroup({ run: run.name, group: ref.group, recipe, prompt, about: metadata, texts, result })
+      return { run: run.name, group: ref.group, recipe, prompt, about: metadata, texts, result }
     })
     const completed = await groups.complete(ref, {
       revision: run.revision,
@@ -144,7 +142,7 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
       dump,
     })
     const isUnchanged = completed !== 'changed'
-    if (dump) await dumps.handleAppendResults(dumpedRun, dump, isUnchanged ? completed?.dumpQueueLengths : undefined)
+    if (dump) await dumps.handleAppendResults(run, dump, isUnchanged ? completed?.dumpQueueLengths : undefined)
     if (!isUnchanged) return false
     if (completed) {
       recorder.recordGroup(recipe.task, result)

@@ -1,0 +1,59 @@
+/** All routes, each with the feature that it serves. */
+import type { BatchesFeature } from '../src/features/batches/index.ts'
+import type { DumpsFeature } from '../src/features/dumps/index.ts'
+import type { EvalsFeature } from '../src/features/evals/index.ts'
+import type { OperationsFeature } from '../src/features/operations/index.ts'
+import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
+import type { RunsFeature } from '../src/features/runs/index.ts'
+import type { TasksFeature } from '../src/features/tasks/index.ts'
+import type { App } from '../src/http/app.ts'
+import { addBatchRoutes } from './batches.ts'
+import { addCheckpointRoutes } from './checkpoints.ts'
+import { addCollectionRoutes } from './collections.ts'
+import { addDumpRoutes } from './dumps.ts'
+import { addEvalSampleRoutes } from './eval-samples.ts'
+import { addEvalRoutes } from './evals.ts'
+import { addExportRoutes } from './exports.ts'
+import { addGroupRoutes } from './groups.ts'
+import { addItemRoutes } from './items.ts'
+import { addJobRoutes } from './jobs.ts'
+import { addMetricsRoutes } from './metrics.ts'
+import { addOperationRoutes } from './operations.ts'
+import { addOverviewRoutes } from './overview.ts'
+import { addRolloutRoutes } from './rollouts.ts'
+import { addRunRoutes } from './runs.ts'
+import { addScoreRoutes } from './score.ts'
+import { addTaskRoutes } from './tasks.ts'
+
+interface RoutedFeatures {
+  tasks: TasksFeature
+  runs: RunsFeature
+  rollouts: RolloutsFeature
+  batches: BatchesFeature
+  evals: EvalsFeature
+  dumps: DumpsFeature
+  operations: OperationsFeature
+}
+
+export function addRoutes(
+  app: App,
+  { tasks, runs, rollouts, batches, evals, dumps, operations }: RoutedFeatures,
+): void {
+  addTaskRoutes(app, tasks)
+  addItemRoutes(app, runs)
+  addScoreRoutes(app, rollouts)
+  addRolloutRoutes(app, rollouts)
+  addRunRoutes(app, runs)
+  addCheckpointRoutes(app, runs)
+  addGroupRoutes(app, rollouts)
+  addBatchRoutes(app, batches)
+  addJobRoutes(app, operations)
+  addEvalRoutes(app, evals)
+  addEvalSampleRoutes(app, evals)
+  addCollectionRoutes(app, evals)
+  addDumpRoutes(app, dumps)
+  addExportRoutes(app, dumps)
+  addOperationRoutes(app, operations)
+  addOverviewRoutes(app, operations)
+  addMetricsRoutes(app, operations)
+}

@@ -1,0 +1,20 @@
+/** Batches: the scored groups of a training step, composed once and kept until they are acknowledged. */
+import type { Platform } from '../../platform/platform.ts'
+import type { RolloutsFeature } from '../rollouts/index.ts'
+import type { RunsFeature } from '../runs/index.ts'
+import { BatchDelivery } from './batch-delivery.ts'
+import { BatchRepository } from './repository.ts'
+
+interface BatchesDeps {
+  runs: RunsFeature
+  rollouts: RolloutsFeature
+}
+
+export interface BatchesFeature {
+  delivery: BatchDelivery
+}
+
+export function createBatches({ redis, keys }: Platform, { runs, rollouts }: BatchesDeps): BatchesFeature {
+  const batches = new BatchRepository(redis, keys)
+  return { delivery: new BatchDelivery({ runs: runs.runs, batches, completions: rollouts.completions }) }
+}

@@ -1,0 +1,75 @@
+/** Dumps: JSONL files of scored groups, and a run's groups as training data. */
+import type { Platform } from '../../platform/platform.ts'
+import type { BackgroundWork } from '../../platform/queue/background-work.ts'
+import { consumeJob } from '../../platform/queue/job-definition.ts'
+import type { ItemsFeature } from '../items/index.ts'
+import type { GroupDumps } from '../rollouts/group-dumps.ts'
+import type { RolloutsFeature } from '../rollouts/index.ts'
+import type { RunsFeature } from '../runs/index.ts'
+import type { DumpedRun, RunDumps } from '../runs/run-dumps.ts'
+import { DumpFolder } from './dump-folder.ts'
+import { buildDumpedGroup } from './dump-record.ts'
+import { Dumps } from './dumps.ts'
+import { Exports } from './exports/export.ts'
+import { writeDumpJob } from './jobs/definitions.ts'
+import { startDumpSweeper } from './jobs/sweep-dumps.ts'
+import { createWriteDumpProcessor } from './jobs/write-dump.ts'
+import { type DumpedRunRef, DumpRepository } from './repository.ts'
+
+/** Files that one worker writes at once: it waits for the disk, not for Redis. */
+const WRITE_CONCURRENCY = 16
+/** Part of the time that a process has to end in. */
+const FINAL_WRITE_TIMEOUT_MS = 8_000
+
+interface DumpsFeatureDeps {
+  items: ItemsFeature
+  runs: RunsFeature
+  rollouts: RolloutsFeature
+}
+
+export interface DumpsFeature {
+  dumps: Dumps
+  exports: Exports
+  repository: DumpRepository
+  /** What runs need of their dumps. */
+  runDumps: RunDumps
+  /** What the scoring of groups needs of the dumps. */
+  groupDumps: GroupDumps
+  createWork(): BackgroundWork
+}
+
+export function createDumps(platform: Platform, { items, runs, rollouts }: DumpsFeatureDeps): DumpsFeature {
+  const { config, log, redis, keys, producer } = platform
+  const repository = new DumpRepository(redis, keys)
+  const dumps = new Dumps({
+    repository,
+    folder: new DumpFolder(config.DATA_DIR),
+    producer,
+    log,
+    maxBytes: config.DUMPS_MAX_BYTES,
+    idleFlushMs: config.DUMP_IDLE_FLUSH_S * 1000,
+  })
+  return {
+    dumps,
+    exports: new Exports({ dumps, runs: runs.runs, groups: rollouts.groups, items: items.items }),
+    repository,
+    runDumps: {
+      getProgress: (run) => repository.readProgress(toRunRef(run)),
+      flush: (run) => dumps.flush(toRunRef(run)),
+    },
+    groupDumps: {
+      prepareRecord: (run, result, loadGroup) =>
+        dumps.prepareRecord(toRunRef(run), run.settings, result, async () => buildDumpedGroup(await loadGroup())),
+      handleAppendResults: (run, record, appended) => dumps.handleAppendResults(toRunRef(run), record, appended),
+    },
+    createWork: () => ({
+      consumers: [consumeJob(writeDumpJob, WRITE_CONCURRENCY, createWriteDumpProcessor({ dumps }))],
+      startSweeper: (onError) => startDumpSweeper({ dumps, runs: runs.repository }, onError),
+      close: () => dumps.writeAllPending(AbortSignal.timeout(FINAL_WRITE_TIMEOUT_MS)),
+    }),
+  }
+}
+
+function toRunRef({ name, uuid }: DumpedRun): DumpedRunRef {
+  return { run: name, uuid }
+}

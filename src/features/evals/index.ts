@@ -1,0 +1,105 @@
+/** Evals and collections: models measured on suites, and runs whose items a model behind an API completes. */
+
+import type { Engine } from '../../engine/engine.ts'
+import type { Grader } from '../../grading/grader.ts'
+import type { Platform } from '../../platform/platform.ts'
+import type { BackgroundWork } from '../../platform/queue/background-work.ts'
+import { consumeJob } from '../../platform/queue/job-definition.ts'
+import type { Idempotency } from '../../platform/redis/idempotency.ts'
+import type { ItemsFeature } from '../items/index.ts'
+import type { RolloutsFeature } from '../rollouts/index.ts'
+import type { RunsFeature } from '../runs/index.ts'
+import type { TasksFeature } from '../tasks/index.ts'
+import { CollectionSampleProcessor } from './collection-sample-processor.ts'
+import { Collections } from './collections.ts'
+import { ConcurrencyQuota } from './concurrency-quota.ts'
+import { EvalAggregator } from './eval-aggregator.ts'
+import { EvalItemCache } from './eval-item-cache.ts'
+import { EvalSampleProcessor } from './eval-sample-processor.ts'
+import { Evals } from './evals.ts'
+import { ExternalCompletions } from './external-completions.ts'
+import { GenerationJobRepository } from './generation-job-repository.ts'
+import { generateSamplesJob } from './jobs/definitions.ts'
+import { createGenerateSamplesProcessor } from './jobs/generate-samples.ts'
+import { startGenerationJobSweeper } from './jobs/sweep-generation-jobs.ts'
+import { buildEgressPolicy } from './model-client/egress-policy.ts'
+import { ModelClients } from './model-clients.ts'
+import { SampleRepository } from './sample-repository.ts'
+import { Suites } from './suites.ts'
+
+interface EvalsFeatureDeps {
+  engine: Pick<Engine, 'version'>
+  grader: Grader
+  tasks: TasksFeature
+  items: ItemsFeature
+  runs: RunsFeature
+  rollouts: RolloutsFeature
+}
+
+export interface EvalsFeature {
+  evals: Evals
+  collections: Collections
+  externalCompletions: ExternalCompletions
+  suites: Suites
+  generationJobs: GenerationJobRepository
+  samples: SampleRepository
+  evalAggregator: EvalAggregator
+  concurrencyQuota: ConcurrencyQuota
+  idempotency: Idempotency
+  createWork(): BackgroundWork
+}
+
+export function createEvals(platform: Platform, deps: EvalsFeatureDeps): EvalsFeature {
+  const { redis, keys, producer, config, idempotency } = platform
+  const { engine, grader } = deps
+  const { runs, itemQueue, repository: storedRuns } = deps.runs
+  const generationJobs = new GenerationJobRepository(redis, keys)
+  const samples = new SampleRepository(redis, keys)
+  const suites = new Suites(deps.items.items, deps.tasks.tasks)
+  const items = new EvalItemCache(deps.items.items)
+  const aggregator = new EvalAggregator({ generationJobs, samples, items, tasks: deps.tasks.tasks })
+  const egressPolicy = buildEgressPolicy(config)
+  return {
+    evals: new Evals({
+      generationJobs,
+      suites,
+      runs,
+      producer,
+      aggregator,
+      egressPolicy,
+      engineVersion: engine.version,
+    }),
+    collections: new Collections({ generationJobs, runs, producer, aggregator, egressPolicy }),
+    externalCompletions: new ExternalCompletions({ samples, items, grader, aggregator }),
+    suites,
+    generationJobs,
+    samples,
+    evalAggregator: aggregator,
+    concurrencyQuota: new ConcurrencyQuota(redis, keys, config.MAX_ACTIVE_EVALS),
+    idempotency,
+    createWork() {
+      const modelClients = new ModelClients(generationJobs)
+      const shared = { generationJobs, samples, items, modelClients, aggregator }
+      const rolloutSubmission = deps.rollouts.submission
+      const groupSampler = new CollectionSampleProcessor({ ...shared, runs, storedRuns, itemQueue, rolloutSubmission })
+      return {
+        consumers: [
+          consumeJob(
+            generateSamplesJob,
+            config.MODEL_CONCURRENCY,
+            createGenerateSamplesProcessor({
+              generationJobs,
+              samples,
+              evalSampler: new EvalSampleProcessor({ ...shared, grader }),
+              groupSampler,
+              aggregator,
+            }),
+          ),
+        ],
+        startSweeper: (onError) =>
+          startGenerationJobSweeper({ generationJobs, producer, models: modelClients, aggregator }, onError),
+        close: () => modelClients.closeAll(),
+      }
+    },
+  }
+}

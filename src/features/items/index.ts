@@ -1,0 +1,29 @@
+/** Items: recipes are checked, items made by the engine, their entries kept for scoring. */
+import type { Engine } from '../../engine/engine.ts'
+import type { Platform } from '../../platform/platform.ts'
+import type { TasksFeature } from '../tasks/index.ts'
+import { ItemEntryCache } from './entry-cache.ts'
+import { Items } from './items.ts'
+import { QuestionIndex } from './question-index.ts'
+
+interface ItemsDeps {
+  engine: Engine
+  tasks: TasksFeature
+}
+
+export interface ItemsFeature {
+  items: Items
+}
+
+export function createItems({ redis, keys, recorder }: Platform, { engine, tasks }: ItemsDeps): ItemsFeature {
+  const items = new Items({
+    engine,
+    entries: new ItemEntryCache(redis, keys),
+    questions: new QuestionIndex(redis, keys),
+    ladders: tasks.ladders,
+    tasks: tasks.tasks,
+    figures: tasks.statistics,
+    metrics: recorder,
+  })
+  return { items }
+}

@@ -1,0 +1,35 @@
+/** Whether this process can do its work: Redis and the engine can be used; missing workers do not count. */
+import type { Redis } from 'ioredis'
+import type { Readiness } from '../../contract/overview.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { formatSandboxLayers } from '../../engine/sandbox-layers.ts'
+import { assertRedisHealthy } from '../../platform/redis/cluster.ts'
+import { PROBE_TIMEOUT_MS, withRedisTimeout } from '../../platform/redis/connect.ts'
+import { listDurabilityIssues } from '../../platform/redis/durability.ts'
+import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { countLiveWorkers } from './worker-heartbeats.ts'
+
+interface ReadinessDeps {
+  engine: Engine
+  redis: Redis
+  keys: RedisKeys
+}
+
+export async function checkReadiness({ engine, redis, keys }: ReadinessDeps): Promise<Readiness> {
+  const checks = Promise.all([countLiveWorkers(redis, keys), listDurabilityIssues(redis), assertRedisHealthy(redis)])
+  const { redis: redisStatus, workers } = await withRedisTimeout(PROBE_TIMEOUT_MS, checks).then(
+    ([workers, issues]) => ({ redis: buildRedisStatus(issues), workers }),
+    (error: Error) => ({ redis: { ok: false, detail: error.message }, workers: 0 }),
+  )
+  return {
+    status: redisStatus.ok && engine.health().ok ? 'ready' : 'not_ready',
+    redis: redisStatus,
+    engine: { ...engine.health(), layers: formatSandboxLayers(engine.sandboxLayers()) },
+    workers: { ok: workers > 0, count: workers },
+  }
+}
+
+/** A Redis that may lose data is reported, but the process is ready. */
+function buildRedisStatus(issues: string[]): Readiness['redis'] {
+  return issues.length === 0 ? { ok: true } : { ok: true, detail: issues.join('; ') }
+}

@@ -1,0 +1,92 @@
+/** Rollouts: groups of completions are accepted, scored by workers and kept. */
+import type { RetainedGroupPage } from '../../contract/retained-group.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { Grader } from '../../grading/grader.ts'
+import type { Platform } from '../../platform/platform.ts'
+import type { BackgroundWork } from '../../platform/queue/background-work.ts'
+import { consumeJob } from '../../platform/queue/job-definition.ts'
+import type { ItemsFeature } from '../items/index.ts'
+import type { RunsFeature } from '../runs/index.ts'
+import type { TasksFeature } from '../tasks/index.ts'
+import { BufferCapacity } from './buffer-capacity.ts'
+import { FormatErrorLogger } from './format-error-logger.ts'
+import { GroupCompletionListener } from './group-completion-listener.ts'
+import type { GroupDumps } from './group-dumps.ts'
+import { scoreGroupJob } from './jobs/definitions.ts'
+import { startGroupSweeper } from './jobs/requeue-groups.ts'
+import { createScoreGroupProcessor } from './jobs/score-group.ts'
+import { createGroupKeys } from './keys.ts'
+import { GroupRepository } from './repository.ts'
+import { listRetainedGroups, type RetainedGroupsQuery } from './retained-groups.ts'
+import { RolloutScoring } from './rollout-scoring.ts'
+import { RolloutSubmission } from './rollout-submission.ts'
+
+interface RolloutsDeps {
+  engine: Engine
+  grader: Grader
+  tasks: TasksFeature
+  items: ItemsFeature
+  runs: RunsFeature
+}
+
+export interface RolloutsFeature {
+  submission: RolloutSubmission
+  scoring: RolloutScoring
+  /** The last groups of a run, newest first. Throws `unknown_run`. */
+  listRetained(runName: string, query: RetainedGroupsQuery): Promise<RetainedGroupPage>
+  groups: GroupRepository
+  completions: GroupCompletionListener
+  createWork(dumps: GroupDumps): BackgroundWork
+  close(): void
+}
+
+export function createRollouts(platform: Platform, deps: RolloutsDeps): RolloutsFeature {
+  const { redis, keys, producer, recorder, log, config } = platform
+  const { engine, grader } = deps
+  const { tasks } = deps.tasks
+  const { items } = deps.items
+  const { runs, itemQueue } = deps.runs
+  const groups = new GroupRepository(redis, keys)
+  const completions = new GroupCompletionListener(
+    platform.connectForWorkers(),
+    createGroupKeys(keys).groupCompletionChannel,
+  )
+  const submission = new RolloutSubmission({
+    runs,
+    items,
+    groups,
+    producer,
+    capacity: new BufferCapacity(redis, keys, config.BUFFER_MAX_BYTES),
+    completions,
+    onEnqueueError: (err) => log.warn({ err }, 'a job could not be added; the sweeper will add it'),
+  })
+  return {
+    submission,
+    scoring: new RolloutScoring({ engine, items, grader, recorder }),
+    listRetained: async (runName, query) => listRetainedGroups(groups, await runs.require(runName), query),
+    groups,
+    completions,
+    createWork(dumps) {
+      const formatErrors = new FormatErrorLogger(log)
+      const scoreGroup = createScoreGroupProcessor({
+        engine,
+        groups,
+        items,
+        grader,
+        runs,
+        tasks,
+        recorder,
+        dumps,
+        itemQueue,
+        formatErrors,
+        log,
+      })
+      return {
+        consumers: [consumeJob(scoreGroupJob, config.WORKER_CONCURRENCY, scoreGroup)],
+        startSweeper: (onError) => startGroupSweeper({ runs: deps.runs.repository, groups, producer, engine }, onError),
+        close: () => formatErrors.close(),
+      }
+    },
+    close: () => completions.close(),
+  }
+}

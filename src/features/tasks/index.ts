@@ -1,0 +1,43 @@
+/** Tasks: what the library can make, the ladders of difficulty, and figures per task. */
+import type { Item } from '../../contract/item.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { Ladders } from './ladders.ts'
+import { TaskCatalog } from './task-catalog.ts'
+import { TaskDetails } from './task-details.ts'
+import { TaskStatisticsRecorder } from './task-statistics.ts'
+
+interface TasksDeps {
+  engine: Engine
+  /** An item of a task to show; null if it cannot be made in time. */
+  getExample(task: string): Promise<Item | null>
+}
+
+export interface TasksFeature {
+  tasks: TaskCatalog
+  details: TaskDetails
+  ladders: Ladders
+  statistics: TaskStatisticsRecorder
+  /** Takes over the tasks of the running library, and logs how many there are. */
+  loadRegistry(): Promise<void>
+  close(): Promise<void>
+}
+
+export function createTasks({ redis, keys, config, log }: Platform, { engine, getExample }: TasksDeps): TasksFeature {
+  const ladders = new Ladders()
+  const tasks = new TaskCatalog(engine, ladders)
+  const statistics = new TaskStatisticsRecorder(redis, keys)
+  const details = new TaskDetails({ engine, tasks, ladders, statistics, getExample })
+  return {
+    tasks,
+    details,
+    ladders,
+    statistics,
+    async loadRegistry() {
+      await tasks.loadRegistry()
+      const library = { library: 'reasoning-gym', version: engine.version, tasks: tasks.list().length }
+      log.info({ ...library, data: config.DATA_DIR }, 'tasks found')
+    },
+    close: () => statistics.close(),
+  }
+}

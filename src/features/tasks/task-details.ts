@@ -1,0 +1,50 @@
+/** Tasks as `GET /tasks` and `GET /tasks/{task}` show them. */
+import type { Item } from '../../contract/item.ts'
+import type { TaskDetail, TaskList } from '../../contract/task.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { Ladders } from './ladders.ts'
+import type { TaskCatalog } from './task-catalog.ts'
+import type { TaskStatisticsRecorder } from './task-statistics.ts'
+
+interface TaskDetailsDeps {
+  engine: Pick<Engine, 'version'>
+  tasks: TaskCatalog
+  ladders: Ladders
+  statistics: TaskStatisticsRecorder
+  getExample(task: string): Promise<Item | null>
+}
+
+export class TaskDetails {
+  readonly #deps: TaskDetailsDeps
+
+  constructor(deps: TaskDetailsDeps) {
+    this.#deps = deps
+  }
+
+  /** All tasks, or those of a category, or whose name or category contains `query`. */
+  async list(category?: string, query?: string): Promise<TaskList> {
+    const { engine, tasks } = this.#deps
+    await tasks.loadRegistry()
+    const list = tasks.list(category, query)
+    return {
+      engine: { library: 'reasoning-gym', version: engine.version },
+      source: tasks.source,
+      total: list.length,
+      tasks: list,
+    }
+  }
+
+  /** One task with its config schema, ladder, example and statistics. Throws `unknown_task`. */
+  async require(name: string): Promise<TaskDetail> {
+    const { tasks, ladders, statistics, getExample } = this.#deps
+    const definition = await tasks.getDefinition(name)
+    const summary = tasks.require(name)
+    return {
+      ...summary,
+      config_schema: definition?.config_schema ?? null,
+      ladder: ladders.rungs(name),
+      example: definition ? await getExample(name) : null,
+      statistics: await statistics.read(name),
+    }
+  }
+}

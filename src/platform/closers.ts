@@ -1,0 +1,19 @@
+/** Closes what a process has opened, the latest first. */
+
+export interface Closable {
+  close(): Promise<void> | void
+}
+
+export class Closers implements Closable {
+  readonly #open: Closable[] = []
+
+  /** Returns what it is given, so that it can wrap the call that creates it. */
+  add<T extends Closable>(resource: T): T {
+    this.#open.push(resource)
+    return resource
+  }
+
+  async close(): Promise<void> {
+    for (const resource of this.#open.splice(0).toReversed()) await resource.close()
+  }
+}

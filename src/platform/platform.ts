@@ -1,0 +1,71 @@
+/** What every feature builds on: the settings, the log, Redis, the queues and the metrics of this process. */
+import type { Redis } from 'ioredis'
+import type { Logger } from 'pino'
+import { Closers } from './closers.ts'
+import type { ServerConfig } from './config.ts'
+import { MetricsRecorder } from './metrics/metrics-recorder.ts'
+import { SharedCounters } from './metrics/shared-counters.ts'
+import { Producer } from './queue/producer.ts'
+import { connectForRequests, connectForWorkers, type RedisConfig } from './redis/connect.ts'
+import { listDurabilityIssues } from './redis/durability.ts'
+import { Idempotency } from './redis/idempotency.ts'
+import { createRedisKeys, type RedisKeys } from './redis/keys.ts'
+
+/** The settings that the engine and the features read. */
+export type PlatformConfig = Pick<
+  ServerConfig,
+  | 'DATA_DIR'
+  | 'DUMPS_MAX_BYTES'
+  | 'DUMP_IDLE_FLUSH_S'
+  | 'PYTHON_WORKERS'
+  | 'SCORE_DEADLINE_MS'
+  | 'MAKE_DEADLINE_MS'
+  | 'ANSWER_MAX_CHARS'
+  | 'WORKER_CONCURRENCY'
+  | 'HOST'
+  | 'MODEL_HOSTS'
+  | 'MODEL_CONCURRENCY'
+  | 'BUFFER_MAX_BYTES'
+  | 'MAX_ACTIVE_EVALS'
+>
+
+export interface Platform {
+  config: PlatformConfig
+  log: Logger
+  /** For requests: a command fails at once while Redis is away. */
+  redis: Redis
+  keys: RedisKeys
+  producer: Producer
+  idempotency: Idempotency
+  counters: SharedCounters
+  recorder: MetricsRecorder
+  /** Opens another connection, for a subscription or a worker: it waits until Redis is back. The caller closes it. */
+  connectForWorkers(): Redis
+  close(): Promise<void>
+}
+
+export function createPlatform(config: PlatformConfig, redisConfig: RedisConfig, log: Logger): Platform {
+  const closers = new Closers()
+  const keys = createRedisKeys(redisConfig.prefix)
+  const redis = connectForRequests(redisConfig)
+  closers.add({ close: () => redis.disconnect() })
+  redis.once('ready', () => {
+    void listDurabilityIssues(redis).then((issues) => {
+      for (const issue of issues) log.warn(issue)
+    })
+  })
+  const producer = closers.add(new Producer(redis, keys.queuePrefix))
+  const counters = closers.add(new SharedCounters(redis, keys.key('metric-sums')))
+  return {
+    config,
+    log,
+    redis,
+    keys,
+    producer,
+    idempotency: new Idempotency(redis, keys),
+    counters,
+    recorder: new MetricsRecorder(counters),
+    connectForWorkers: () => connectForWorkers(redisConfig),
+    close: () => closers.close(),
+  }
+}
