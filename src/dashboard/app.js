@@ -1,17 +1,17 @@
 /** The frame: navigation, health, the key, and the page that the address names. */
-import { useAddress } from './hooks.js'
+import { useHashRoute } from './hooks.js'
 import { html, render, useEffect, useRef } from './html.js'
 import { ComparePage } from './pages/compare.js'
 import { EvalPage } from './pages/eval.js'
 import { EvalsPage } from './pages/evals.js'
-import { NoPage } from './pages/no-page.js'
+import { NotFoundPage } from './pages/not-found.js'
 import { OverviewPage } from './pages/overview.js'
 import { RunPage } from './pages/run.js'
 import { RunsPage } from './pages/runs.js'
 import { TaskPage } from './pages/task.js'
 import { TasksPage } from './pages/tasks.js'
 import { KeyDialog } from './parts/key-dialog.js'
-import { SchemeButton } from './parts/scheme-button.js'
+import { ColorSchemeButton } from './parts/scheme-button.js'
 
 const PAGES = {
   __proto__: null, // so that an address names these and nothing else
@@ -21,21 +21,21 @@ const PAGES = {
   evals: { name: 'Evals', page: EvalsPage, one: EvalPage },
 }
 
-function pageAt([section = 'overview', name, ...rest], query) {
+function resolvePage([section = 'overview', name, ...rest], query) {
   const { page, one } = PAGES[section] ?? {}
-  if (!page || rest.length > 0 || (name !== undefined && !one) || isDots(name)) return html`<${NoPage} />`
+  if (!page || rest.length > 0 || (name !== undefined && !one) || isDotSegment(name)) return html`<${NotFoundPage} />`
   if (section === 'evals' && name === 'compare')
     return html`<${ComparePage} a=${query.get('a') ?? ''} b=${query.get('b') ?? ''} />`
   return name === undefined ? html`<${page} />` : html`<${one} key=${name} name=${name} />`
 }
 
 /** Browsers resolve these in any spelling, so that another address would be asked for what has such a name. */
-function isDots(name) {
+function isDotSegment(name) {
   return name === '.' || name === '..'
 }
 
 function App() {
-  const { parts, query } = useAddress()
+  const { parts, query } = useHashRoute()
   const section = parts[0] ?? 'overview'
   const main = useRef(null)
   const place = parts.join('/')
@@ -49,7 +49,7 @@ function App() {
     }
   }, [place])
   return html`
-    <a class="skip" href="#content" onClick=${(event) => skipTo(event, main)}>Skip to the content</a>
+    <a class="skip" href="#content" onClick=${(event) => focusMain(event, main)}>Skip to the content</a>
     <header class="top">
       <div>
         <a class="brand" href="#/"><img src="dashboard/icon.svg" alt="" />reasoning-gym-server</a>
@@ -61,16 +61,16 @@ function App() {
         </nav>
         <div class="tools">
           <a href="docs">API</a>
-          <${SchemeButton} />
+          <${ColorSchemeButton} />
           <${KeyDialog} />
         </div>
       </div>
     </header>
-    <main id="content" ref=${main} tabindex="-1">${pageAt(parts, query)}</main>
+    <main id="content" ref=${main} tabindex="-1">${resolvePage(parts, query)}</main>
   `
 }
 
-function skipTo(event, main) {
+function focusMain(event, main) {
   event.preventDefault() // the address is the page's
   main.current.focus()
 }

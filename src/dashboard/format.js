@@ -1,33 +1,35 @@
 /** Numbers and times as people read them. */
-const NONE = '–'
-const known = (x) => x !== null && x !== undefined && Number.isFinite(x)
+const EMPTY_VALUE = '–'
+const isKnown = (x) => x !== null && x !== undefined && Number.isFinite(x)
 
 /** 0.5 → 0.50, 1234567 → 1,234,567 */
-export function count(x) {
-  return known(x) ? Math.round(x).toLocaleString('en') : NONE
+export function formatCount(x) {
+  return isKnown(x) ? Math.round(x).toLocaleString('en') : EMPTY_VALUE
 }
 
-export function short(x) {
-  return known(x) ? new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 }).format(x) : NONE
+export function formatCompact(x) {
+  return isKnown(x)
+    ? new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 }).format(x)
+    : EMPTY_VALUE
 }
 
-export function fixed(x, digits = 2) {
-  return known(x) ? x.toFixed(digits).replace('-', '−') : NONE
+export function formatDecimal(x, digits = 2) {
+  return isKnown(x) ? x.toFixed(digits).replace('-', '−') : EMPTY_VALUE
 }
 
-export function percent(x, digits = 0) {
-  return known(x) ? `${(100 * x).toFixed(digits)} %` : NONE
+export function formatPercent(x, digits = 0) {
+  return isKnown(x) ? `${(100 * x).toFixed(digits)} %` : EMPTY_VALUE
 }
 
-export function bytes(x) {
-  if (!known(x)) return NONE
+export function formatBytes(x) {
+  if (!isKnown(x)) return EMPTY_VALUE
   const units = ['B', 'kB', 'MB', 'GB', 'TB']
   const k = x < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(x) / 3))
   return `${(x / 1000 ** k).toFixed(k > 0 && x / 1000 ** k < 10 ? 1 : 0)} ${units[k]}`
 }
 
-export function seconds(x) {
-  if (!known(x)) return NONE
+export function formatDuration(x) {
+  if (!isKnown(x)) return EMPTY_VALUE
   if (x < 0.001) return `${(x * 1e6).toFixed(0)} µs`
   if (x < 1) return `${(x * 1000).toFixed(x < 0.01 ? 1 : 0)} ms`
   if (x < 90) return `${x.toFixed(x < 10 ? 1 : 0)} s`
@@ -36,39 +38,39 @@ export function seconds(x) {
 }
 
 /** How long ago `then` was, in milliseconds since 1970: in whole seconds at least, for it is read while it grows. */
-export function since(then) {
+export function formatElapsed(then) {
   const s = Math.max(1, Math.round((Date.now() - then) / 1000))
-  return s < 10 ? `${s} s` : seconds(s)
+  return s < 10 ? `${s} s` : formatDuration(s)
 }
 
-export function ago(then) {
-  return `${since(then)} ago`
+export function formatTimeAgo(then) {
+  return `${formatElapsed(then)} ago`
 }
 
 /** The day, the time and the zone they are told in. */
-export function moment(then) {
+export function formatDateTime(then) {
   return new Date(then).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'long' })
 }
 
 /** 1, 'group' → 1 group; 2, 'group' → 2 groups */
-export function plural(x, name) {
-  return `${count(x)} ${name}${x === 1 ? '' : 's'}`
+export function pluralize(x, name) {
+  return `${formatCount(x)} ${name}${x === 1 ? '' : 's'}`
 }
 
-export function clock(time) {
+export function formatTime(time) {
   return new Date(time).toLocaleTimeString('en-GB')
 }
 
 /** no_answer → no answer */
-export function words(name) {
+export function humanize(name) {
   return String(name).replaceAll('_', ' ')
 }
 
-export function sentence(text) {
+export function toSentence(text) {
   const trimmed = String(text).trim()
   return /[.!?…]$/.test(trimmed) ? trimmed : `${trimmed}.`
 }
 
-export function byName(a, b) {
+export function compareByName(a, b) {
   return a < b ? -1 : 1
 }

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from './html.js'
 
 /** Calls `act` now and then while the tab can be seen. */
-export function useEvery(ms, act) {
+export function useInterval(ms, act) {
   const latest = useRef(act)
   latest.current = act
   useEffect(() => {
@@ -12,7 +12,7 @@ export function useEvery(ms, act) {
 }
 
 /** `#/runs/NAME?task=x` as `{ parts: ['runs', 'NAME'], query }`. */
-export function useAddress() {
+export function useHashRoute() {
   const [hash, setHash] = useState(location.hash)
   useEffect(() => {
     const turn = () => setHash(location.hash)
@@ -20,11 +20,11 @@ export function useAddress() {
     return () => removeEventListener('hashchange', turn)
   }, [])
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?')
-  return { parts: path.split('/').filter(Boolean).map(decoded), query: new URLSearchParams(query) }
+  return { parts: path.split('/').filter(Boolean).map(decodeSegment), query: new URLSearchParams(query) }
 }
 
 /** An address that was cut in the middle of a letter is taken as it is: no page would be seen at all. */
-function decoded(part) {
+function decodeSegment(part) {
   try {
     return decodeURIComponent(part)
   } catch {
@@ -45,7 +45,7 @@ export function useWidth() {
 }
 
 /** Changes when the colours do. */
-export function useScheme() {
+export function useColorScheme() {
   const [round, setRound] = useState(0)
   useEffect(() => {
     const media = matchMedia('(prefers-color-scheme: dark)')

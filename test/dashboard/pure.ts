@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 const FOLDER = join(import.meta.dirname, '..', '..', 'src', 'dashboard')
 
-export interface Piece {
+export interface Segment {
   kind: 'thinking' | 'text'
   text: string
   open?: boolean
@@ -15,12 +15,12 @@ export interface Point {
   totals: Record<string, number>
 }
 
-export const pieces = (await import(join(FOLDER, 'pieces.js'))) as {
-  piecesOf(text: string): Piece[]
-  piecesOfEnds(text: string): Piece[]
+export const segments = (await import(join(FOLDER, 'completion-segments.js'))) as {
+  parseSegments(text: string): Segment[]
+  parseTruncatedSegments(text: string): Segment[]
 }
 
 export const rates = (await import(join(FOLDER, 'rates.js'))) as {
-  withPoint(points: Point[], point: Point): Point[]
-  ratesOf(points: Point[], keys: string[]): { x: number[]; values: Record<string, number[]> }
+  appendPoint(points: Point[], point: Point): Point[]
+  computeRates(points: Point[], keys: string[]): { x: number[]; values: Record<string, number[]> }
 }

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { type Point, rates } from './pure.ts'
 
-const { withPoint, ratesOf } = rates
+const { appendPoint, computeRates } = rates
 /** As it is heard: every two seconds. */
 const heardFor = (seconds: number) => {
   let points: Point[] = []
-  for (let t = 0; t <= seconds; t += 2) points = withPoint(points, { t, queued: 0, totals: { items: 5 * t } })
+  for (let t = 0; t <= seconds; t += 2) points = appendPoint(points, { t, queued: 0, totals: { items: 5 * t } })
   return points
 }
 
@@ -20,6 +20,6 @@ it('a page that is open for three hours shows the last one of them, and no gap i
 })
 
 it('what comes evenly has one rate', () => {
-  const { values } = ratesOf(heardFor(600), ['items'])
+  const { values } = computeRates(heardFor(600), ['items'])
   expect(new Set(values.items?.map((value) => Math.round(value)))).toEqual(new Set([300]))
 })

@@ -27,7 +27,7 @@ it('a call is made by hand: the key is entered, the example sent as it stands, a
   await page.locator('.auth-container').first().getByRole('textbox').fill('an-admin')
   await page.locator('.auth-container').first().getByRole('button', { name: 'Apply credentials' }).click()
   await page.getByRole('button', { name: 'Close' }).first().click()
-  const operation = page.locator('#operations-scoring-post_score')
+  const operation = page.locator('#operations-scoring-scoreCompletions')
   await operation.locator('.opblock-summary-control').click()
   await operation.getByRole('button', { name: 'Execute' }).click()
   const answer = operation.locator('.live-responses-table .response')

@@ -1,27 +1,30 @@
 /** Two evals of the same items: how much they differ, and whether that is more than chance. */
-import { byName, count, fixed, plural, words } from '../format.js'
+
+import { useResource } from '../data-hooks.js'
+import { compareByName, formatCount, formatDecimal, humanize, pluralize } from '../format.js'
 import { html } from '../html.js'
-import { useLoad } from '../loading.js'
-import { Chip, Empty, Head, Loading, Panel, State, Tiles, Trouble } from '../parts/bits.js'
+import { Chip, EmptyState, ErrorMessage, Loading, PageHeader, Panel, StatTiles, StatusBanner } from '../parts/common.js'
 import { Table } from '../parts/table.js'
 
 export function ComparePage({ a, b }) {
   const both = a !== '' && b !== ''
-  const { value, problem } = useLoad(both ? `eval/compare?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}` : null)
-  const title = html`<${Head} title="Two evals compared"><a class="end" href="#/evals">All evals</a><//>`
+  const { value, problem } = useResource(
+    both ? `eval/compare?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}` : null,
+  )
+  const title = html`<${PageHeader} title="Two evals compared"><a class="end" href="#/evals">All evals</a><//>`
   if (!both)
-    return html`${title}<${Panel}><${Empty}>Pick two in the <a href="#/evals">list of evals</a> to compare them.<//><//>`
-  if (problem) return html`${title}<${Trouble} problem=${problem} />`
+    return html`${title}<${Panel}><${EmptyState}>Pick two in the <a href="#/evals">list of evals</a> to compare them.<//><//>`
+  if (problem) return html`${title}<${ErrorMessage} problem=${problem} />`
   if (!value) return html`${title}<${Loading} />`
   return html`
     ${title}
-    <${State} tone=${toneOf(value)} is=${verdictOf(value)} why=${sentenceOf(value)} />
-    <${Tiles}
+    <${StatusBanner} tone=${getTone(value)} is=${getConclusion(value)} why=${formatConclusion(value)} />
+    <${StatTiles}
       tiles=${[
-        [html`<a href=${`#/evals/${value.a.id}`}>a: ${value.a.id}</a>`, fixed(value.a.mean_score, 3)],
-        [html`<a href=${`#/evals/${value.b.id}`}>b: ${value.b.id}</a>`, fixed(value.b.mean_score, 3)],
-        ['Difference', signed(value.difference), `${plural(value.n, 'item')} of suite ${value.suite.name}`],
-        ['Least that would show', fixed(value.smallest_detectable, 3), 'with these items, four times in five'],
+        [html`<a href=${`#/evals/${value.a.id}`}>a: ${value.a.id}</a>`, formatDecimal(value.a.mean_score, 3)],
+        [html`<a href=${`#/evals/${value.b.id}`}>b: ${value.b.id}</a>`, formatDecimal(value.b.mean_score, 3)],
+        ['Difference', formatSigned(value.difference), `${pluralize(value.n, 'item')} of suite ${value.suite.name}`],
+        ['Least that would show', formatDecimal(value.smallest_detectable, 3), 'with these items, four times in five'],
       ]}
     />
     <${Panel} title="Task by task" about="How much a is better than b, item by item. What is marked stands out even though so many tasks are looked at.">
@@ -32,7 +35,7 @@ export function ComparePage({ a, b }) {
 
 function Tasks({ tasks }) {
   const sorted = Object.entries(tasks).toSorted(
-    ([one, x], [other, y]) => (y.difference ?? 0) - (x.difference ?? 0) || byName(one, other),
+    ([one, x], [other, y]) => (y.difference ?? 0) - (x.difference ?? 0) || compareByName(one, other),
   )
   return html`<${Table} label="Task by task">
     <thead>
@@ -47,34 +50,34 @@ function Tasks({ tasks }) {
     <tbody>
       ${sorted.map(
         ([name, row]) => html`<tr>
-          <th scope="row">${words(name)} ${row.significant && html`<${Chip} tone=${toneOf(row)}>${row.difference > 0 ? 'better' : 'worse'}<//>`}</th>
-          <td class="num">${signed(row.difference)}</td>
-          <td class="num">${row.confidence_95 ? `${signed(row.confidence_95[0])} to ${signed(row.confidence_95[1])}` : '–'}</td>
-          <td class="num">${fixed(row.p_corrected, 3)}</td>
-          <td class="num">${count(row.n)}</td>
+          <th scope="row">${humanize(name)} ${row.significant && html`<${Chip} tone=${getTone(row)}>${row.difference > 0 ? 'better' : 'worse'}<//>`}</th>
+          <td class="num">${formatSigned(row.difference)}</td>
+          <td class="num">${row.confidence_95 ? `${formatSigned(row.confidence_95[0])} to ${formatSigned(row.confidence_95[1])}` : '–'}</td>
+          <td class="num">${formatDecimal(row.p_corrected, 3)}</td>
+          <td class="num">${formatCount(row.n)}</td>
         </tr>`,
       )}
     </tbody>
   <//>`
 }
 
-function signed(x) {
-  return x > 0 ? `+${fixed(x, 3)}` : fixed(x, 3)
+function formatSigned(x) {
+  return x > 0 ? `+${formatDecimal(x, 3)}` : formatDecimal(x, 3)
 }
 
-function isChance({ confidence_95: bounds }) {
+function isInsignificant({ confidence_95: bounds }) {
   return !bounds || (bounds[0] <= 0 && bounds[1] >= 0)
 }
 
-function toneOf(row) {
-  return isChance(row) ? '' : row.difference > 0 ? 'good' : 'bad'
+function getTone(row) {
+  return isInsignificant(row) ? '' : row.difference > 0 ? 'good' : 'bad'
 }
 
-function verdictOf(row) {
-  return isChance(row) ? 'no clear difference' : row.difference > 0 ? 'a is better' : 'a is worse'
+function getConclusion(row) {
+  return isInsignificant(row) ? 'no clear difference' : row.difference > 0 ? 'a is better' : 'a is worse'
 }
 
-function sentenceOf({ confidence_95: bounds, difference }) {
+function formatConclusion({ confidence_95: bounds, difference }) {
   if (!bounds) return 'There are too few items with a score in both to say more'
-  return `a’s mean score less b’s is ${signed(difference)}, with 95 % confidence between ${signed(bounds[0])} and ${signed(bounds[1])}`
+  return `a’s mean score less b’s is ${formatSigned(difference)}, with 95 % confidence between ${formatSigned(bounds[0])} and ${formatSigned(bounds[1])}`
 }

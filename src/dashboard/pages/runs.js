@@ -1,22 +1,22 @@
 /** All runs. */
 
+import { useResource } from '../data-hooks.js'
 import { html } from '../html.js'
-import { useLoad } from '../loading.js'
-import { Empty, Head, Loading, Panel, Trouble, Unheard } from '../parts/bits.js'
+import { ConnectionLostBanner, EmptyState, ErrorMessage, Loading, PageHeader, Panel } from '../parts/common.js'
 import { RunsTable } from '../parts/runs-table.js'
 
 export function RunsPage() {
-  const { value, problem, at } = useLoad('runs', { everyMs: 5000 })
+  const { value, problem, at } = useResource('runs', { everyMs: 5000 })
   return html`
-    <${Head} title="Runs" about="Training runs: nodes that name the same run share its settings, items, buffer and curriculum." />
-    ${problem && (value ? html`<${Unheard} at=${at} problem=${problem} />` : html`<${Trouble} problem=${problem} />`)}
+    <${PageHeader} title="Runs" about="Training runs: nodes that name the same run share its settings, items, buffer and curriculum." />
+    ${problem && (value ? html`<${ConnectionLostBanner} at=${at} problem=${problem} />` : html`<${ErrorMessage} problem=${problem} />`)}
     ${!value && !problem && html`<${Loading} />`}
-    ${value && html`<${List} runs=${value.runs} />`}
+    ${value && html`<${RunList} runs=${value.runs} />`}
   `
 }
 
-function List({ runs }) {
+function RunList({ runs }) {
   if (runs.length === 0)
-    return html`<${Panel}><${Empty}>No run yet: the first <code>POST /items</code> or <code>PUT /runs/NAME</code> makes one.<//><//>`
+    return html`<${Panel}><${EmptyState}>No run yet: the first <code>POST /items</code> or <code>PUT /runs/NAME</code> makes one.<//><//>`
   return html`<${Panel}><${RunsTable} runs=${runs} /><//>`
 }

@@ -1,24 +1,24 @@
 /** One task: an example at a chosen difficulty, its config, figures, and a place to try an answer. */
-import { call } from '../api.js'
-import { count, fixed, seconds, words } from '../format.js'
+import { fetchJson } from '../api.js'
+import { useResource } from '../data-hooks.js'
+import { formatCount, formatDecimal, formatDuration, humanize } from '../format.js'
 import { html, useEffect, useState } from '../html.js'
-import { useLoad } from '../loading.js'
-import { Chip, Head, Loading, Panel, Tiles, Trouble } from '../parts/bits.js'
+import { Chip, ErrorMessage, Loading, PageHeader, Panel, StatTiles } from '../parts/common.js'
 import { ConfigTable } from '../parts/config-table.js'
 import { TryIt } from '../parts/try-it.js'
 
 export function TaskPage({ name }) {
-  const { value: task, problem } = useLoad(`tasks/${encodeURIComponent(name)}`)
+  const { value: task, problem } = useResource(`tasks/${encodeURIComponent(name)}`)
   const [rung, setRung] = useState(null)
   const [seed, setSeed] = useState(0)
-  const { item, trouble, busy } = useItem(task, rung, seed)
+  const { item, trouble, busy } = useSampleItem(task, rung, seed)
   if (problem && !task)
-    return html`<${Head} title=${words(name)}><a class="end" href="#/tasks">All tasks</a><//><${Trouble} problem=${problem} />`
-  if (!task) return html`<${Head} title=${words(name)} /><${Loading} />`
+    return html`<${PageHeader} title=${humanize(name)}><a class="end" href="#/tasks">All tasks</a><//><${ErrorMessage} problem=${problem} />`
+  if (!task) return html`<${PageHeader} title=${humanize(name)} /><${Loading} />`
   const { statistics } = task
   const config = rung === null ? null : task.ladder[rung].config
   return html`
-    <${Head} title=${words(task.name)}>
+    <${PageHeader} title=${humanize(task.name)}>
       <${Chip} tone="accent">${task.category}<//>
       <${Chip}>${{ binary: 'right or wrong', partial: 'credit in steps', continuous: 'continuous credit' }[task.credit]}<//>
       <${Chip}>${task.scorer === 'native' ? 'scored in TypeScript' : 'scored by the library'}<//>
@@ -27,19 +27,19 @@ export function TaskPage({ name }) {
     <div class="grid">
       <${Panel} title="Example" width="w7">
         <${Ladder} task=${task} rung=${rung} onRung=${setRung} onNext=${() => setSeed((now) => now + 1)} />
-        ${trouble ? html`<${Trouble} problem=${trouble} />` : item ? html`<div class="text" aria-busy=${busy} tabindex="0" role="region" aria-label="Question">${item.question}</div>` : html`<${Loading} />`}
+        ${trouble ? html`<${ErrorMessage} problem=${trouble} />` : item ? html`<div class="text" aria-busy=${busy} tabindex="0" role="region" aria-label="Question">${item.question}</div>` : html`<${Loading} />`}
       <//>
       <${Panel} title="Try it" width="w5">
         ${item ? html`<${TryIt} key=${item.id} item=${item} />` : html`<p class="soft">An item is needed first.</p>`}
       <//>
       <${Panel} title="On this server" width="w12">
-        <${Tiles}
+        <${StatTiles}
           tiles=${[
-            ['Items made', count(statistics.items)],
-            ['Rollouts scored', count(statistics.rollouts)],
-            ['Mean score', fixed(statistics.mean_score)],
-            ['Time to make', seconds(statistics.make_ms === null ? null : statistics.make_ms / 1000)],
-            ['Time to score', seconds(statistics.score_ms === null ? null : statistics.score_ms / 1000)],
+            ['Items made', formatCount(statistics.items)],
+            ['Rollouts scored', formatCount(statistics.rollouts)],
+            ['Mean score', formatDecimal(statistics.mean_score)],
+            ['Time to make', formatDuration(statistics.make_ms === null ? null : statistics.make_ms / 1000)],
+            ['Time to score', formatDuration(statistics.score_ms === null ? null : statistics.score_ms / 1000)],
           ]}
         />
       <//>
@@ -57,7 +57,7 @@ export function TaskPage({ name }) {
 function Ladder({ task, rung, onRung, onNext }) {
   if (!task.adjustable)
     return html`<div class="ladder row"><p class="soft">This task cannot be made harder.</p><button type="button" onClick=${onNext}>Another</button></div>`
-  const at = rung === null ? 'the library’s defaults' : `difficulty ${fixed(task.ladder[rung].difficulty)}`
+  const at = rung === null ? 'the library’s defaults' : `difficulty ${formatDecimal(task.ladder[rung].difficulty)}`
   return html`<div class="ladder">
     <div class="row">
       <label>
@@ -71,7 +71,7 @@ function Ladder({ task, rung, onRung, onNext }) {
 }
 
 /** The example that came with the task, or one that is made for the rung and seed; while it is made the one before is shown. */
-function useItem(task, rung, seed) {
+function useSampleItem(task, rung, seed) {
   const [made, setMade] = useState({ item: undefined, trouble: undefined, busy: false })
   useEffect(() => {
     if (!task) return undefined
@@ -83,7 +83,7 @@ function useItem(task, rung, seed) {
     setMade((old) => ({ ...old, busy: true }))
     const recipe = { task: task.name, seed, ...(rung !== null && { difficulty: task.ladder[rung].difficulty }) }
     const timer = setTimeout(() => {
-      call('items', { method: 'POST', body: recipe, signal: stop.signal }).then(
+      fetchJson('items', { method: 'POST', body: recipe, signal: stop.signal }).then(
         ({ items }) => setMade({ item: items[0], trouble: undefined, busy: false }),
         (trouble) => !stop.signal.aborted && setMade({ item: undefined, trouble, busy: false }),
       )

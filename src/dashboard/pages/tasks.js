@@ -1,11 +1,12 @@
 /** All tasks, by category, with a filter and a search. */
-import { byName, count, words } from '../format.js'
+
+import { useResource } from '../data-hooks.js'
+import { compareByName, formatCount, humanize } from '../format.js'
 import { html, useMemo, useState } from '../html.js'
-import { useLoad } from '../loading.js'
-import { Chip, Empty, Head, Loading, State, Trouble } from '../parts/bits.js'
+import { Chip, EmptyState, ErrorMessage, Loading, PageHeader, StatusBanner } from '../parts/common.js'
 
 export function TasksPage() {
-  const { value, problem } = useLoad('tasks')
+  const { value, problem } = useResource('tasks')
   const [search, setSearch] = useState('')
   const [category, setCategory] = useState('')
   const [credit, setCredit] = useState('')
@@ -18,15 +19,15 @@ export function TasksPage() {
         (task.name.includes(wanted) || task.category.includes(wanted)),
     )
   }, [value, search, category, credit])
-  if (problem) return html`<${Head} title="Tasks" /><${Trouble} problem=${problem} />`
-  if (!value) return html`<${Head} title="Tasks" /><${Loading} />`
-  const categories = [...new Set(value.tasks.map((task) => task.category))].toSorted(byName)
+  if (problem) return html`<${PageHeader} title="Tasks" /><${ErrorMessage} problem=${problem} />`
+  if (!value) return html`<${PageHeader} title="Tasks" /><${Loading} />`
+  const categories = [...new Set(value.tasks.map((task) => task.category))].toSorted(compareByName)
   const byCategory = Map.groupBy(shown, (task) => task.category)
   return html`
-    <${Head} title="Tasks" about=${`The ${value.total} generators of ${value.engine.library} ${value.engine.version}: each makes items without end, and checks answers.`} />
+    <${PageHeader} title="Tasks" about=${`The ${value.total} generators of ${value.engine.library} ${value.engine.version}: each makes items without end, and checks answers.`} />
     ${
       value.source === 'fallback' &&
-      html`<${State} tone="warn" is="The library cannot be asked" why="This list is the one built in; examples and schemas come back with the engine" />`
+      html`<${StatusBanner} tone="warn" is="The library cannot be asked" why="This list is the one built in; examples and schemas come back with the engine" />`
     }
     <div class="filters">
       <label>Search<input type="search" value=${search} placeholder="name or category" onInput=${({ target }) => setSearch(target.value)} /></label>
@@ -44,11 +45,11 @@ export function TasksPage() {
           <option value="continuous">continuous</option>
         </select>
       </label>
-      <span class="end" role="status">${count(shown.length)} of ${count(value.total)}</span>
+      <span class="end" role="status">${formatCount(shown.length)} of ${formatCount(value.total)}</span>
     </div>
-    ${shown.length === 0 && html`<${Empty}>No task fits.<//>`}
+    ${shown.length === 0 && html`<${EmptyState}>No task fits.<//>`}
     <div class="cards">
-      ${[...byCategory.keys()].toSorted(byName).map(
+      ${[...byCategory.keys()].toSorted(compareByName).map(
         (name) => html`<section aria-label=${name}>
           <h2>${name} <${Chip}>${byCategory.get(name).length}<//></h2>
           <ul>
@@ -64,7 +65,7 @@ function Card({ task }) {
   const rungs = task.adjustable ? `${task.rungs} rungs` : 'not adjustable'
   return html`<li>
     <a href=${`#/tasks/${task.name}`}>
-      <strong>${words(task.name)}</strong>
+      <strong>${humanize(task.name)}</strong>
       <span>${rungs} · ${task.credit}</span>
     </a>
   </li>`

@@ -1,5 +1,5 @@
 /** Mean scores as bars with their intervals, a row each. */
-import { count, fixed, words } from '../format.js'
+import { formatCount, formatDecimal, humanize } from '../format.js'
 import { html } from '../html.js'
 import { Table } from './table.js'
 
@@ -21,19 +21,19 @@ export function BarsTable({ rows, what }) {
       <thead><tr><th>${what}</th><th>mean score, with its 95 % interval</th><th class="num">score</th><th class="num">samples</th></tr></thead>
       <tbody>
         ${sorted.map(([name, figures]) => {
-          const [low, high] = boundsOf(figures)
+          const [low, high] = getInterval(figures)
           return html`<tr>
-            <th scope="row">${words(name)}</th>
-            <td class="wide"><${Bar} value=${figures.mean_score} low=${low} high=${high} label=${`${fixed(figures.mean_score, 3)}${low === null ? '' : `, from ${fixed(low, 3)} to ${fixed(high, 3)}`}`} /></td>
-            <td class="num">${fixed(figures.mean_score, 3)}</td>
-            <td class="num">${count(figures.n)}</td>
+            <th scope="row">${humanize(name)}</th>
+            <td class="wide"><${Bar} value=${figures.mean_score} low=${low} high=${high} label=${`${formatDecimal(figures.mean_score, 3)}${low === null ? '' : `, from ${formatDecimal(low, 3)} to ${formatDecimal(high, 3)}`}`} /></td>
+            <td class="num">${formatDecimal(figures.mean_score, 3)}</td>
+            <td class="num">${formatCount(figures.n)}</td>
           </tr>`
         })}
       </tbody>
     <//>`
 }
 
-function boundsOf({ confidence_95, mean_score, stderr }) {
+function getInterval({ confidence_95, mean_score, stderr }) {
   if (confidence_95) return confidence_95
   if (stderr === null || stderr === undefined) return [null, null]
   return [Math.max(0, mean_score - 1.96 * stderr), Math.min(1, mean_score + 1.96 * stderr)]

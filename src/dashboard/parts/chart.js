@@ -1,15 +1,15 @@
 /** A chart of lines over time or steps, on uPlot; its key tells the latest values, or those under the pointer. */
-import '../language.js' // before uPlot, which fails without it
+import '../locale-polyfill.js' // before uPlot, which fails without it
 
-import { clock, count, fixed, short } from '../format.js'
-import { useScheme, useWidth } from '../hooks.js'
+import { formatCompact, formatCount, formatDecimal, formatTime } from '../format.js'
+import { useColorScheme, useWidth } from '../hooks.js'
 import { html, useEffect, useRef, useState } from '../html.js'
 import uPlot from '../vendor/uplot.js'
 
-const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
+const getCssVariable = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
 /** Colours as the canvas needs them: light-dark() is resolved by an element that uses it. */
-function coloursOf(element) {
+function resolveColors(element) {
   const resolve = (name) => {
     element.style.color = `var(${name})`
     const { color } = getComputedStyle(element)
@@ -27,9 +27,9 @@ function coloursOf(element) {
  * `series`: [{ name, values }], values of one length with `x`; null is a gap. `time`: x is in seconds since 1970.
  * `range`: [low, high] of the y axis, where it is known.
  */
-export function Chart({ title, x, series, time = false, range, format = fixed, height = 150 }) {
+export function Chart({ title, x, series, time = false, range, format = formatDecimal, height = 150 }) {
   const [box, width] = useWidth()
-  const scheme = useScheme()
+  const scheme = useColorScheme()
   const plot = useRef(null)
   const [at, setAt] = useState(null)
   const shape = `${series.map(({ name }) => name).join()} ${time} ${height} ${scheme} ${width}`
@@ -37,8 +37,8 @@ export function Chart({ title, x, series, time = false, range, format = fixed, h
   useEffect(() => {
     if (width === 0 || !many) return undefined
     const made = new uPlot(
-      optionsOf({ box: box.current, width, height, series, time, range, format, setAt }),
-      dataOf(x, series),
+      buildPlotOptions({ box: box.current, width, height, series, time, range, format, setAt }),
+      toChartData(x, series),
       box.current,
     )
     plot.current = made
@@ -47,18 +47,18 @@ export function Chart({ title, x, series, time = false, range, format = fixed, h
       plot.current = null
     }
   }, [shape, many])
-  useEffect(() => plot.current?.setData(dataOf(x, series)), [x, series])
+  useEffect(() => plot.current?.setData(toChartData(x, series)), [x, series])
   const place = at ?? x.length - 1
   return html`<figure class="chart">
     <figcaption>
       <h3>${title}</h3>
       ${series.map(
         ({ name, values }, k) =>
-          html`<span class="key"><${Swatch} k=${k + 1} />${name} <b>${format(values[at === null ? lastKnown(values) : at])}</b></span>`,
+          html`<span class="key"><${Swatch} k=${k + 1} />${name} <b>${format(values[at === null ? findLastKnown(values) : at])}</b></span>`,
       )}
-      ${at !== null && html`<span class="key">${time ? clock(x[place] * 1000) : `step ${count(x[place])}`}</span>`}
+      ${at !== null && html`<span class="key">${time ? formatTime(x[place] * 1000) : `step ${formatCount(x[place])}`}</span>`}
     </figcaption>
-    <div ref=${box} role="img" aria-label=${spoken(title, series, format)} style=${{ minHeight: `${height}px` }}>
+    <div ref=${box} role="img" aria-label=${describeChart(title, series, format)} style=${{ minHeight: `${height}px` }}>
       ${!many && html`<div class="nothing" style=${{ height: `${height}px` }}>${x.length === 1 ? 'One point so far' : 'Nothing yet'}</div>`}
     </div>
   </figure>`
@@ -68,21 +68,21 @@ function Swatch({ k }) {
   return html`<i style=${{ background: `var(--series-${k})` }}></i>`
 }
 
-function lastKnown(values) {
+function findLastKnown(values) {
   return values.findLastIndex((value) => value !== null && value !== undefined)
 }
 
-function dataOf(x, series) {
+function toChartData(x, series) {
   return [x, ...series.map(({ values }) => values.map((value) => value ?? null))]
 }
 
-function spoken(title, series, format) {
-  return `${title}: ${series.map(({ name, values }) => `${name} ${format(values[lastKnown(values)])}`).join(', ')}`
+function describeChart(title, series, format) {
+  return `${title}: ${series.map(({ name, values }) => `${name} ${format(values[findLastKnown(values)])}`).join(', ')}`
 }
 
-function optionsOf({ box, width, height, series, time, range, format, setAt }) {
-  const colours = coloursOf(box)
-  const font = `11px ${token('--sans')}`
+function buildPlotOptions({ box, width, height, series, time, range, format, setAt }) {
+  const colours = resolveColors(box)
+  const font = `11px ${getCssVariable('--sans')}`
   const axis = { stroke: colours.soft, font, ticks: { show: false }, grid: { stroke: colours.line, width: 1 } }
   return {
     width,
@@ -92,11 +92,16 @@ function optionsOf({ box, width, height, series, time, range, format, setAt }) {
     padding: [8, 16, 0, 0],
     scales: {
       x: { time },
-      y: { range: (_plot, low, high) => spanOf(low, high, range) },
+      y: { range: (_plot, low, high) => computeRange(low, high, range) },
     },
     axes: [
-      { ...axis, size: 24, space: 64, grid: { show: false }, ...(time ? { values: timesOf } : STEPS) },
-      { ...axis, size: 46, space: 32, values: (_plot, values) => values.map((value) => labelOf(value, format)) },
+      { ...axis, size: 24, space: 64, grid: { show: false }, ...(time ? { values: formatTimeTicks } : STEP_AXIS) },
+      {
+        ...axis,
+        size: 46,
+        space: 32,
+        values: (_plot, values) => values.map((value) => formatAxisLabel(value, format)),
+      },
     ],
     series: [
       {},
@@ -105,38 +110,38 @@ function optionsOf({ box, width, height, series, time, range, format, setAt }) {
         stroke: colours.series[k % colours.series.length],
         width: 1.5,
         spanGaps: true,
-        points: { show: isAlone, size: 5 },
+        points: { show: isSinglePoint, size: 5 },
       })),
     ],
     hooks: { setCursor: [({ cursor }) => setAt(cursor.idx ?? null)] },
   }
 }
 
-function spanOf(low, high, range) {
+function computeRange(low, high, range) {
   const [least, most] = [Math.min(low ?? 0, range?.[0] ?? low ?? 0), Math.max(high ?? 1, range?.[1] ?? high ?? 1)]
   return least === most ? [least, most + 1] : [least, most + (range ? 0 : (most - least) * 0.05)]
 }
 
 /** Steps are whole, and their labels have little room. */
-const STEPS = {
+const STEP_AXIS = {
   incrs: [1, 2, 5].flatMap((first) => Array.from({ length: 16 }, (_, k) => first * 10 ** k)).sort((a, b) => a - b),
-  values: (_plot, values) => values.map((value) => (value < 10_000 ? String(value) : short(value))),
+  values: (_plot, values) => values.map((value) => (value < 10_000 ? String(value) : formatCompact(value))),
 }
 
 /** A line of one point would not be seen. */
-function isAlone(plot, series) {
+function isSinglePoint(plot, series) {
   return plot.data[series].filter((value) => value !== null).length === 1
 }
 
 /** Ticks that are less than a minute apart need their seconds. */
-function timesOf(_plot, values) {
+function formatTimeTicks(_plot, values) {
   const near = values.length > 1 && values[1] - values[0] < 60
   const parts = { hour: '2-digit', minute: '2-digit', ...(near && { second: '2-digit' }) }
   return values.map((value) => new Date(value * 1000).toLocaleTimeString('en-GB', parts))
 }
 
 /** An axis has less room than the key. */
-function labelOf(value, format) {
+function formatAxisLabel(value, format) {
   if (Math.abs(value) >= 1000) return new Intl.NumberFormat('en', { notation: 'compact' }).format(value)
-  return format === fixed ? String(Number(value.toFixed(3))) : format(value)
+  return format === formatDecimal ? String(Number(value.toFixed(3))) : format(value)
 }

@@ -13,31 +13,31 @@ export function ConfigTable({ schema, config }) {
         ${fields.map(
           ([name, field]) => html`<tr>
             <th scope="row"><code>${name}</code></th>
-            <td>${typeOf(field)}</td>
-            <td>${boundsOf(field)}</td>
-            <td><code>${shown(field.default)}</code></td>
-            ${config && html`<td>${name in config ? html`<code>${shown(config[name])}</code>` : html`<span class="soft">default</span>`}</td>`}
+            <td>${formatType(field)}</td>
+            <td>${formatBounds(field)}</td>
+            <td><code>${formatValue(field.default)}</code></td>
+            ${config && html`<td>${name in config ? html`<code>${formatValue(config[name])}</code>` : html`<span class="soft">default</span>`}</td>`}
           </tr>`,
         )}
       </tbody>
     <//>`
 }
 
-function typeOf(field) {
+function formatType(field) {
   if (field.enum) return 'one of'
-  if (field.anyOf) return field.anyOf.map(typeOf).join(' or ')
-  if (field.type === 'array') return `list of ${field.items ? typeOf(field.items) : 'anything'}`
+  if (field.anyOf) return field.anyOf.map(formatType).join(' or ')
+  if (field.type === 'array') return `list of ${field.items ? formatType(field.items) : 'anything'}`
   return [field.type ?? 'anything'].flat().join(' or ')
 }
 
-function boundsOf(field) {
-  if (field.enum) return field.enum.map(shown).join(', ')
-  const inner = field.items && boundsOf(field.items)
-  return [rangeOf(field), inner].filter(Boolean).join('; ')
+function formatBounds(field) {
+  if (field.enum) return field.enum.map(formatValue).join(', ')
+  const inner = field.items && formatBounds(field.items)
+  return [formatRange(field), inner].filter(Boolean).join('; ')
 }
 
 /** A bound that itself may not be is told apart from one that may. */
-function rangeOf({ minimum, exclusiveMinimum, minItems, maximum, exclusiveMaximum, maxItems }) {
+function formatRange({ minimum, exclusiveMinimum, minItems, maximum, exclusiveMaximum, maxItems }) {
   const least = minimum ?? minItems
   const most = maximum ?? maxItems
   if (least !== undefined && most !== undefined) return `${least} to ${most}`
@@ -46,7 +46,7 @@ function rangeOf({ minimum, exclusiveMinimum, minItems, maximum, exclusiveMaximu
   return [low, high].filter(Boolean).join(', ')
 }
 
-function shown(value) {
+function formatValue(value) {
   const text = value === undefined ? '–' : JSON.stringify(value)
   return text.length > 120 ? `${text.slice(0, 119)}…` : text
 }

@@ -1,19 +1,19 @@
 /** Starts an eval. */
-import { call } from '../api.js'
+import { fetchJson } from '../api.js'
+import { useResource } from '../data-hooks.js'
 import { html, useState } from '../html.js'
-import { useLoad } from '../loading.js'
-import { Panel, Trouble } from './bits.js'
+import { ErrorMessage, Panel } from './common.js'
 
 export function EvalForm({ onStarted }) {
-  const { value: suites } = useLoad('eval/suites')
-  const { value: runs } = useLoad('runs')
+  const { value: suites } = useResource('eval/suites')
+  const { value: runs } = useResource('runs')
   const [state, setState] = useState({})
   const start = async (event) => {
     event.preventDefault()
     setState({ busy: true })
     try {
-      const body = bodyOf(new FormData(event.target))
-      onStarted(await call('eval', { method: 'POST', body, headers: { 'idempotency-key': crypto.randomUUID() } }))
+      const body = buildRequestBody(new FormData(event.target))
+      onStarted(await fetchJson('eval', { method: 'POST', body, headers: { 'idempotency-key': crypto.randomUUID() } }))
     } catch (problem) {
       setState({ problem })
     }
@@ -27,7 +27,7 @@ export function EvalForm({ onStarted }) {
       </div>
       <div class="row">
         <label>Suite<select name="suite">
-          ${namesOf(suites).map((name) => html`<option value=${name}>${name}</option>`)}
+          ${listSuiteNames(suites).map((name) => html`<option value=${name}>${name}</option>`)}
           <option value="run">the run’s own tasks</option>
         </select></label>
         <label>Samples an item<input name="samples_per_item" type="number" min="1" max="256" value="1" /></label>
@@ -38,18 +38,18 @@ export function EvalForm({ onStarted }) {
         <label>Step<input name="step" type="number" min="0" /></label>
         <button class="main" type="submit" disabled=${state.busy}>Start</button>
       </div>
-      ${state.problem && html`<${Trouble} problem=${state.problem} absent="This server runs no evals." />`}
+      ${state.problem && html`<${ErrorMessage} problem=${state.problem} absent="This server runs no evals." />`}
     </form>
   <//>`
 }
 
-function namesOf(suites) {
+function listSuiteNames(suites) {
   const names = (suites?.suites ?? []).map((suite) => suite.name)
   return names.length > 0 ? names : ['original']
 }
 
 /** What was left empty is left out. */
-function bodyOf(form) {
+function buildRequestBody(form) {
   const text = (name) => String(form.get(name) ?? '').trim()
   const number = (name) => (text(name) === '' ? {} : { [name]: Number(text(name)) })
   const named = (name) => (text(name) === '' ? {} : { [name]: text(name) })

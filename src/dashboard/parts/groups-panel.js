@@ -1,13 +1,20 @@
 /** The last groups of a run, each with its completions side by side. */
-import { call } from '../api.js'
-import { count, fixed, sentence, words } from '../format.js'
+import { fetchJson } from '../api.js'
+import { useResource } from '../data-hooks.js'
+import { formatCount, formatDecimal, humanize, toSentence } from '../format.js'
 import { html, useState } from '../html.js'
-import { useLoad } from '../loading.js'
-import { Chip, Empty, Loading, Panel, Trouble } from './bits.js'
+import { Chip, EmptyState, ErrorMessage, Loading, Panel } from './common.js'
 import { Completion } from './completion.js'
 import { Question } from './question.js'
 
-const FAULTS = ['no_answer', 'many_answers', 'unclosed_answer', 'unclosed_think', 'answer_too_long', 'invalid_answer']
+const FORMAT_ERRORS = [
+  'no_answer',
+  'many_answers',
+  'unclosed_answer',
+  'unclosed_think',
+  'answer_too_long',
+  'invalid_answer',
+]
 const DESTINATIONS = { buffered: 'good', not_buffered: '', no_signal: 'warn', stale: 'warn', skipped: 'warn' }
 
 export function GroupsPanel({ path, tasks }) {
@@ -15,14 +22,14 @@ export function GroupsPanel({ path, tasks }) {
   const [older, setOlder] = useState({ of: undefined, pages: [], trouble: undefined })
   const query = new URLSearchParams(Object.entries(filter).filter(([, value]) => value !== ''))
   query.set('limit', '10')
-  const { value, problem, reload } = useLoad(`${path}/groups?${query}`)
+  const { value, problem, reload } = useResource(`${path}/groups?${query}`)
   const choose = (name) => (event) => setFilter({ ...filter, [name]: event.target.value })
   // Older pages belong to the first one that is shown: another filter or a refresh leaves them behind.
   const { pages, trouble } = older.of === value ? older : { pages: [], trouble: undefined }
   const shown = [value, ...pages].filter(Boolean)
   const next = shown.at(-1)?.next_cursor ?? null
   const more = () =>
-    call(`${path}/groups?${query}&cursor=${encodeURIComponent(next)}`).then(
+    fetchJson(`${path}/groups?${query}&cursor=${encodeURIComponent(next)}`).then(
       (page) => setOlder({ of: value, pages: [...pages, page], trouble: undefined }),
       (trouble) => setOlder({ of: value, pages, trouble }),
     )
@@ -30,16 +37,16 @@ export function GroupsPanel({ path, tasks }) {
   return html`<${Panel} title="Last groups">
     <div class="filters">
       <${Select} label="Task" value=${filter.task} options=${tasks.toSorted()} onChange=${choose('task')} />
-      <${Select} label="Fault" value=${filter.fault} options=${FAULTS} onChange=${choose('fault')} />
+      <${Select} label="Fault" value=${filter.fault} options=${FORMAT_ERRORS} onChange=${choose('fault')} />
       <${Select} label="Went to" value=${filter.destination} options=${Object.keys(DESTINATIONS)} onChange=${choose('destination')} />
       <label class="check"><input type="checkbox" checked=${filter.full !== ''} onChange=${(event) => choose('full')({ target: { value: event.target.checked ? 'true' : '' } })} /> Whole texts</label>
       <button type="button" onClick=${reload}>Refresh</button>
     </div>
-    ${problem && html`<${Trouble} problem=${problem} absent="This server does not list groups." />`}
+    ${problem && html`<${ErrorMessage} problem=${problem} absent="This server does not list groups." />`}
     ${!value && !problem && html`<${Loading} />`}
-    ${value && groups.length === 0 && html`<${Empty}>No group is kept that fits.<//>`}
+    ${value && groups.length === 0 && html`<${EmptyState}>No group is kept that fits.<//>`}
     <div class="groups">${groups.map((group, k) => html`<${Group} key=${group.group_id} group=${group} open=${k === 0} />`)}</div>
-    ${trouble && html`<${Trouble} problem=${trouble} />`}
+    ${trouble && html`<${ErrorMessage} problem=${trouble} />`}
     ${next !== null && html`<p class="more"><button type="button" onClick=${more}>Older groups</button></p>`}
   <//>`
 }
@@ -48,7 +55,7 @@ function Select({ label, value, options, onChange }) {
   return html`<label>${label}
     <select value=${value} onChange=${onChange}>
       <option value="">any</option>
-      ${options.map((option) => html`<option value=${option}>${words(option)}</option>`)}
+      ${options.map((option) => html`<option value=${option}>${humanize(option)}</option>`)}
     </select>
   </label>`
 }
@@ -58,21 +65,21 @@ function Group({ group, open: first }) {
   const { task, difficulty, mean_reward, destination, verdicts = [], status } = group
   return html`<details class="group" open=${open} onToggle=${(event) => setOpen(event.target.open)}>
     <summary>
-      <strong>${words(task)}</strong>
-      ${difficulty !== null && html`<span class="soft">difficulty ${fixed(difficulty)}</span>`}
-      <${Chip} tone=${status === 'failed' ? 'bad' : (DESTINATIONS[destination] ?? '')}>${words(destination ?? status)}<//>
-      <span>mean reward <b>${fixed(mean_reward)}</b></span>
-      <${Spread} verdicts=${verdicts} />
+      <strong>${humanize(task)}</strong>
+      ${difficulty !== null && html`<span class="soft">difficulty ${formatDecimal(difficulty)}</span>`}
+      <${Chip} tone=${status === 'failed' ? 'bad' : (DESTINATIONS[destination] ?? '')}>${humanize(destination ?? status)}<//>
+      <span>mean reward <b>${formatDecimal(mean_reward)}</b></span>
+      <${RewardBars} verdicts=${verdicts} />
     </summary>
-    ${open && html`<${Inside} group=${group} />`}
+    ${open && html`<${GroupDetails} group=${group} />`}
   </details>`
 }
 
 /** The rewards of a group as small bars. */
-function Spread({ verdicts }) {
+function RewardBars({ verdicts }) {
   const low = Math.min(0, ...verdicts.map(({ reward }) => reward ?? 0))
   const heightOf = (reward) => `${Math.max(2, (18 * (Math.min(1, reward) - low)) / (1 - low))}px`
-  const spoken = `${count(verdicts.length)} rewards: ${verdicts.map(({ reward }) => fixed(reward, 1)).join(', ')}`
+  const spoken = `${formatCount(verdicts.length)} rewards: ${verdicts.map(({ reward }) => formatDecimal(reward, 1)).join(', ')}`
   return html`<span class="spread" role="img" aria-label=${spoken}>
     ${verdicts
       .slice(0, 64)
@@ -84,11 +91,11 @@ function Spread({ verdicts }) {
   </span>`
 }
 
-function Inside({ group }) {
+function GroupDetails({ group }) {
   const { completions, verdicts = [] } = group
   return html`
     <div class="question">
-      ${group.status === 'failed' && html`<p class="soft">${sentence([words(group.code ?? 'failed'), group.detail].filter(Boolean).join(': '))}</p>`}
+      ${group.status === 'failed' && html`<p class="soft">${toSentence([humanize(group.code ?? 'failed'), group.detail].filter(Boolean).join(': '))}</p>`}
       <${Question} id=${group.item_id} />
     </div>
     ${
@@ -99,7 +106,7 @@ function Inside({ group }) {
               html`<${Completion} index=${k} verdict=${verdicts[k]} rollout=${{ ...completion, completion: completion.text }} />`,
           )}
         </div>`
-        : html`<${Empty}>The texts of this group are no longer kept.<//>`
+        : html`<${EmptyState}>The texts of this group are no longer kept.<//>`
     }
   `
 }

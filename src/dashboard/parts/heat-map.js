@@ -1,11 +1,11 @@
 /** A heat map: a row for each name, a column for each moment; drawn on a canvas, told as a table to those who cannot see it. */
-import { useScheme, useWidth } from '../hooks.js'
+import { useColorScheme, useWidth } from '../hooks.js'
 import { html, useEffect, useRef, useState } from '../html.js'
 
-const ROW = 16
+const ROW_HEIGHT = 16
 
 /** 0 to 1 as a colour: from nearly the ground to the full accent. */
-export function shade(value, dark) {
+export function getCellColor(value, dark) {
   const x = Math.min(1, Math.max(0, value))
   const [from, to] = dark
     ? [
@@ -20,7 +20,7 @@ export function shade(value, dark) {
 }
 
 /** Whether the colours of the moment are the dark ones. */
-export function isDark() {
+export function isDarkColor() {
   const { scheme } = document.documentElement.dataset
   return scheme ? scheme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches
 }
@@ -31,15 +31,16 @@ export function isDark() {
  */
 export function HeatMap({ rows, columns, label, format, low = 0 }) {
   const [box, width] = useWidth()
-  const scheme = useScheme()
+  const scheme = useColorScheme()
   const canvas = useRef(null)
   const [at, setAt] = useState(null)
-  const height = rows.length * ROW
+  const height = rows.length * ROW_HEIGHT
   useEffect(() => {
-    if (width > 0) draw(canvas.current, { rows, columns: columns.length, width, height, low, dark: isDark() })
+    if (width > 0)
+      drawHeatMap(canvas.current, { rows, columns: columns.length, width, height, low, dark: isDarkColor() })
   }, [rows, columns, low, width, scheme])
   const point = ({ offsetX, offsetY }) => {
-    const row = rows[Math.floor(offsetY / ROW)]
+    const row = rows[Math.floor(offsetY / ROW_HEIGHT)]
     const column = Math.floor((offsetX / width) * columns.length)
     setAt(row && column in columns ? { row, column } : null)
   }
@@ -49,14 +50,14 @@ export function HeatMap({ rows, columns, label, format, low = 0 }) {
         ${rows.map(
           ({ name, href, cells }) => html`<div role="row">
             <span role="rowheader"><a href=${href}>${name}</a></span>
-            <span role="cell" class="unseen">${format(lastOf(cells))}</span>
+            <span role="cell" class="unseen">${format(getLastValue(cells))}</span>
           </div>`,
         )}
       </div>
       <div ref=${box} aria-hidden="true">
         <canvas ref=${canvas} style=${{ height: `${height}px` }} onMouseMove=${point} onMouseLeave=${() => setAt(null)}></canvas>
       </div>
-      <div class="lasts" aria-hidden="true">${rows.map(({ cells }) => html`<span>${format(lastOf(cells))}</span>`)}</div>
+      <div class="lasts" aria-hidden="true">${rows.map(({ cells }) => html`<span>${format(getLastValue(cells))}</span>`)}</div>
     </div>
     <p class="soft heat-at" aria-hidden="true">
       ${at ? `${at.row.name}, ${columns[at.column]}: ${format(at.row.cells[at.column])}` : `${columns[0]} to ${columns.at(-1)}; the last value stands at the right`}
@@ -64,11 +65,11 @@ export function HeatMap({ rows, columns, label, format, low = 0 }) {
   `
 }
 
-export function lastOf(cells) {
+export function getLastValue(cells) {
   return cells.findLast((cell) => cell !== null) ?? null
 }
 
-function draw(canvas, { rows, columns, width, height, low, dark }) {
+function drawHeatMap(canvas, { rows, columns, width, height, low, dark }) {
   const scale = devicePixelRatio || 1
   canvas.width = width * scale
   canvas.height = height * scale
@@ -78,8 +79,8 @@ function draw(canvas, { rows, columns, width, height, low, dark }) {
   rows.forEach(({ cells }, row) => {
     cells.forEach((value, column) => {
       if (value === null) return
-      pen.fillStyle = shade((value - low) / (1 - low), dark)
-      pen.fillRect(column * step, row * ROW + 1, Math.max(1, step - (step > 4 ? 1 : 0)), ROW - 2)
+      pen.fillStyle = getCellColor((value - low) / (1 - low), dark)
+      pen.fillRect(column * step, row * ROW_HEIGHT + 1, Math.max(1, step - (step > 4 ? 1 : 0)), ROW_HEIGHT - 2)
     })
   })
 }

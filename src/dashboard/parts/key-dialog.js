@@ -1,15 +1,15 @@
 /** Asks for a key when the server wants one; it is kept for this tab's session and no longer. */
-import { hasKey, onKeyNews, setKey } from '../api.js'
+import { hasKey, onKeyEvent, setKey } from '../api.js'
 import { html, useEffect, useRef, useState } from '../html.js'
 
 export function KeyDialog() {
   const dialog = useRef(null)
   const [known, setKnown] = useState(hasKey())
   const [wanted, setWanted] = useState(false)
-  useEffect(() => onKeyNews('key', () => setKnown(hasKey())), [])
+  useEffect(() => onKeyEvent('key', () => setKnown(hasKey())), [])
   useEffect(
     () =>
-      onKeyNews('wanted', () => {
+      onKeyEvent('required', () => {
         setWanted(true)
         if (!dialog.current.open) dialog.current.showModal()
       }),

@@ -1,10 +1,10 @@
 /** Runs, a row each. */
-import { count, fixed, words } from '../format.js'
+import { formatCount, formatDecimal, humanize } from '../format.js'
 import { html } from '../html.js'
-import { Chip } from './bits.js'
+import { Chip } from './common.js'
 import { Table } from './table.js'
 
-const TONES = {
+const STATE_TONES = {
   flowing: 'good',
   starved_of_rollouts: 'warn',
   no_signal: 'warn',
@@ -14,12 +14,12 @@ const TONES = {
   engine_down: 'bad',
 }
 
-export function toneOf(state) {
-  return TONES[state?.is] ?? ''
+export function getTone(state) {
+  return STATE_TONES[state?.is] ?? ''
 }
 
 /** Means over all tasks, weighted by their rollouts. */
-export function meanOf(tasks, field) {
+export function getMean(tasks, field) {
   const known = Object.values(tasks).filter((task) => task[field] !== null && task[field] !== undefined)
   const weight = (task) => task.rollouts ?? task.groups
   const all = known.reduce((sum, task) => sum + weight(task), 0)
@@ -42,11 +42,11 @@ export function RunsTable({ runs }) {
         ${runs.map(
           ({ run, state, progress, tasks }) => html`<tr>
             <th scope="row" class="name"><a href=${`#/runs/${encodeURIComponent(run)}`}>${run}</a></th>
-            <td>${state ? html`<${Chip} tone=${toneOf(state)}>${words(state.is)}<//>` : '–'}</td>
-            <td class="num">${progress.step === null || progress.step === undefined ? '–' : count(progress.step)}</td>
-            <td class="num">${count(progress.rollouts)}</td>
-            <td class="num">${count(progress.buffered_groups)}</td>
-            <td class="num">${fixed(meanOf(tasks, 'mean_reward'))}</td>
+            <td>${state ? html`<${Chip} tone=${getTone(state)}>${humanize(state.is)}<//>` : '–'}</td>
+            <td class="num">${progress.step === null || progress.step === undefined ? '–' : formatCount(progress.step)}</td>
+            <td class="num">${formatCount(progress.rollouts)}</td>
+            <td class="num">${formatCount(progress.buffered_groups)}</td>
+            <td class="num">${formatDecimal(getMean(tasks, 'mean_reward'))}</td>
           </tr>`,
         )}
       </tbody>

@@ -1,17 +1,18 @@
 /** The samples of an eval, to read. */
-import { count, fixed, words } from '../format.js'
+
+import { useResource } from '../data-hooks.js'
+import { formatCount, formatDecimal, humanize } from '../format.js'
 import { html, useMemo, useState } from '../html.js'
-import { readLines } from '../lines.js'
-import { useLoad } from '../loading.js'
-import { Chip, Empty, Loading, Panel, Trouble } from './bits.js'
-import { CompletionText, textOf, VerdictChips } from './completion.js'
+import { readNdjson } from '../streams.js'
+import { Chip, EmptyState, ErrorMessage, Loading, Panel } from './common.js'
+import { CompletionText, getRolloutText, VerdictChips } from './completion.js'
 import { Question } from './question.js'
 
 /** More would be slow to show; GET /eval/{id}/samples has all. */
-const MOST = 2000
-const PAGE = 25
+const MAX_SAMPLES = 2000
+const PAGE_SIZE = 25
 
-const KINDS = {
+const SAMPLE_FILTERS = {
   all: () => true,
   right: ({ score }) => score >= 0.99,
   wrong: ({ score }) => score !== null && score < 0.99,
@@ -20,30 +21,30 @@ const KINDS = {
 }
 
 export function SamplesPanel({ path, tasks }) {
-  const load = (at, options) => readLines(at, { ...options, most: MOST })
-  const { value: samples, problem } = useLoad(`${path}/samples`, { load })
+  const load = (at, options) => readNdjson(at, { ...options, most: MAX_SAMPLES })
+  const { value: samples, problem } = useResource(`${path}/samples`, { load })
   const [task, setTask] = useState('')
   const [kind, setKind] = useState('all')
-  const [shown, setShown] = useState(PAGE)
+  const [shown, setShown] = useState(PAGE_SIZE)
   const fitting = useMemo(
-    () => (samples ?? []).filter((sample) => (task === '' || sample.task === task) && KINDS[kind](sample)),
+    () => (samples ?? []).filter((sample) => (task === '' || sample.task === task) && SAMPLE_FILTERS[kind](sample)),
     [samples, task, kind],
   )
   return html`<${Panel} title="Samples">
     <div class="filters">
       <label>Task<select value=${task} onChange=${({ target }) => setTask(target.value)}>
-        <option value="">all</option>${tasks.map((name) => html`<option value=${name}>${words(name)}</option>`)}
+        <option value="">all</option>${tasks.map((name) => html`<option value=${name}>${humanize(name)}</option>`)}
       </select></label>
       <label>Which<select value=${kind} onChange=${({ target }) => setKind(target.value)}>
-        ${Object.keys(KINDS).map((name) => html`<option>${name}</option>`)}
+        ${Object.keys(SAMPLE_FILTERS).map((name) => html`<option>${name}</option>`)}
       </select></label>
-      ${samples && html`<span class="end" role="status">${count(fitting.length)} of ${count(samples.length)}${samples.length >= MOST ? ', the first ones' : ''}</span>`}
+      ${samples && html`<span class="end" role="status">${formatCount(fitting.length)} of ${formatCount(samples.length)}${samples.length >= MAX_SAMPLES ? ', the first ones' : ''}</span>`}
     </div>
-    ${problem && html`<${Trouble} problem=${problem} absent="This server keeps no samples." />`}
+    ${problem && html`<${ErrorMessage} problem=${problem} absent="This server keeps no samples." />`}
     ${!samples && !problem && html`<${Loading} />`}
-    ${samples && fitting.length === 0 && html`<${Empty}>No sample fits.<//>`}
+    ${samples && fitting.length === 0 && html`<${EmptyState}>No sample fits.<//>`}
     <div class="groups">${fitting.slice(0, shown).map((sample) => html`<${Sample} key=${sample.sample_id} sample=${sample} />`)}</div>
-    ${fitting.length > shown && html`<p class="more"><button type="button" onClick=${() => setShown(shown + PAGE)}>More</button></p>`}
+    ${fitting.length > shown && html`<p class="more"><button type="button" onClick=${() => setShown(shown + PAGE_SIZE)}>More</button></p>`}
   <//>`
 }
 
@@ -51,18 +52,18 @@ function Sample({ sample }) {
   const [open, setOpen] = useState(false)
   return html`<details class="group" onToggle=${(event) => setOpen(event.target.open)}>
     <summary>
-      <b>${sample.status === 'scored' ? fixed(sample.score) : '–'}</b>
-      <strong>${words(sample.task)}</strong>
+      <b>${sample.status === 'scored' ? formatDecimal(sample.score) : '–'}</b>
+      <strong>${humanize(sample.task)}</strong>
       <${VerdictChips} verdict=${sample} />
       ${sample.status === 'missing' && html`<${Chip} tone="warn">missing<//>`}
       ${sample.answer !== null && sample.answer !== undefined && html`<code>${sample.answer.slice(0, 80)}</code>`}
     </summary>
-    ${open && html`<${Inside} sample=${sample} />`}
+    ${open && html`<${SampleDetails} sample=${sample} />`}
   </details>`
 }
 
-function Inside({ sample }) {
-  const { text, reasoning } = textOf(sample)
+function SampleDetails({ sample }) {
+  const { text, reasoning } = getRolloutText(sample)
   return html`
     <div class="question"><${Question} id=${sample.item_id} /></div>
     <div class="completion">

@@ -1,19 +1,19 @@
 /** Light, dark, or as the system has it. */
 import { html, useEffect, useState } from '../html.js'
 
-const ORDER = ['system', 'light', 'dark']
-const KEY = 'rgs-scheme'
+const SCHEMES = ['system', 'light', 'dark']
+const STORAGE_KEY = 'rgs-scheme'
 
-export function SchemeButton() {
-  const [scheme, setScheme] = useState(() => localStorage.getItem(KEY) ?? 'system')
+export function ColorSchemeButton() {
+  const [scheme, setScheme] = useState(() => localStorage.getItem(STORAGE_KEY) ?? 'system')
   useEffect(() => {
     const { dataset } = document.documentElement
     if (scheme === 'system') delete dataset.scheme
     else dataset.scheme = scheme
-    localStorage.setItem(KEY, scheme)
+    localStorage.setItem(STORAGE_KEY, scheme)
     dispatchEvent(new Event('scheme'))
   }, [scheme])
-  const next = ORDER[(ORDER.indexOf(scheme) + 1) % ORDER.length]
+  const next = SCHEMES[(SCHEMES.indexOf(scheme) + 1) % SCHEMES.length]
   return html`<button
     class="quiet"
     type="button"

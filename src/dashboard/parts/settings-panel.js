@@ -2,7 +2,7 @@
 import { html } from '../html.js'
 
 /** What stands first: the settings that shape a training. */
-const FIRST = [
+const PINNED_SETTINGS = [
   'seed',
   'tasks',
   'group_size',
@@ -13,20 +13,20 @@ const FIRST = [
   'scoring',
 ]
 
-const LONG = 120
+const MAX_INLINE_CHARS = 120
 
 export function SettingsPanel({ settings }) {
-  const rank = (name) => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length)
+  const rank = (name) => (PINNED_SETTINGS.includes(name) ? PINNED_SETTINGS.indexOf(name) : PINNED_SETTINGS.length)
   const entries = Object.entries(settings).toSorted(([a], [b]) => rank(a) - rank(b))
   return html`<dl class="pairs settings">
-    ${entries.map(([name, value]) => html`<dt><code>${name}</code></dt><dd>${shown(value)}</dd>`)}
+    ${entries.map(([name, value]) => html`<dt><code>${name}</code></dt><dd>${formatValue(value)}</dd>`)}
   </dl>`
 }
 
 /** What is long can be read in a box of its own. */
-function shown(value) {
+function formatValue(value) {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return text.length > LONG
+  return text.length > MAX_INLINE_CHARS
     ? html`<div class="text" tabindex="0" role="region" aria-label="The whole value">${text}</div>`
     : html`<code>${text}</code>`
 }

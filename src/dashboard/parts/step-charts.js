@@ -1,10 +1,10 @@
 /** A run's figures by training step. */
-import { fixed, percent, short } from '../format.js'
+import { formatCompact, formatDecimal, formatPercent } from '../format.js'
 import { html, useMemo } from '../html.js'
-import { Loading, Panel, Trouble } from './bits.js'
 import { Chart } from './chart.js'
+import { ErrorMessage, Loading, Panel } from './common.js'
 
-const share = (value) => percent(value)
+const formatShare = (value) => formatPercent(value)
 
 const CHARTS = [
   {
@@ -14,10 +14,10 @@ const CHARTS = [
       ['score', 'score/mean'],
     ],
   },
-  { title: 'Correct', format: share, range: [0, 1], series: [['percent correct', 'score/frac_correct']] },
+  { title: 'Correct', format: formatShare, range: [0, 1], series: [['percent correct', 'score/frac_correct']] },
   {
     title: 'Signal',
-    format: share,
+    format: formatShare,
     range: [0, 1],
     series: [
       ['with signal', 'signal/frac'],
@@ -27,7 +27,7 @@ const CHARTS = [
   },
   {
     title: 'Format faults',
-    format: share,
+    format: formatShare,
     range: [0, 0.05],
     series: [
       ['no answer', 'fault/no_answer'],
@@ -39,7 +39,7 @@ const CHARTS = [
   },
   {
     title: 'Length in tokens',
-    format: short,
+    format: formatCompact,
     range: [0, 0],
     series: [
       ['mean', 'length/mean'],
@@ -59,16 +59,16 @@ const CHARTS = [
 export function StepCharts({ steps, problem }) {
   const x = useMemo(() => (steps ?? []).map((step, k) => step.step ?? k), [steps])
   if (problem && !steps)
-    return html`<${Panel} title="Over training"><${Trouble} problem=${problem} absent="This server does not keep figures by step." /><//>`
+    return html`<${Panel} title="Over training"><${ErrorMessage} problem=${problem} absent="This server does not keep figures by step." /><//>`
   if (!steps) return html`<${Panel} title="Over training"><${Loading} /><//>`
   return html`<${Panel} title="Over training">
     <div class="charts">
-      ${CHARTS.map(({ title, series, format = fixed, range }) => html`<${Figure} title=${title} x=${x} steps=${steps} wanted=${series} format=${format} range=${range} />`)}
+      ${CHARTS.map(({ title, series, format = formatDecimal, range }) => html`<${StepChart} title=${title} x=${x} steps=${steps} wanted=${series} format=${format} range=${range} />`)}
     </div>
   <//>`
 }
 
-function Figure({ title, x, steps, wanted, format, range }) {
+function StepChart({ title, x, steps, wanted, format, range }) {
   const series = useMemo(() => {
     const all = wanted.map(([name, key]) => ({ name, values: (steps ?? []).map((step) => step[key] ?? null) }))
     const known = all.filter(({ values }) => values.some((value) => value !== null))

@@ -1,11 +1,11 @@
 /** The tasks of a run, a row each; a click on a heading sorts. */
-import { count, fixed, percent, words } from '../format.js'
+import { formatCount, formatDecimal, formatPercent, humanize } from '../format.js'
 import { html, useState } from '../html.js'
-import { Empty } from './bits.js'
+import { EmptyState } from './common.js'
+import { RelativeTime } from './relative-time.js'
 import { Table } from './table.js'
-import { Time } from './time.js'
 
-const faultsOf = ({ faults }) =>
+const countFormatErrors = ({ faults }) =>
   faults === undefined || faults === null
     ? null
     : typeof faults === 'number'
@@ -13,21 +13,21 @@ const faultsOf = ({ faults }) =>
       : Object.values(faults).reduce((a, b) => a + b, 0)
 
 const COLUMNS = [
-  ['groups', ({ groups }) => groups, count],
-  ['mean reward', ({ mean_reward }) => mean_reward, fixed],
-  ['difficulty', ({ difficulty }) => difficulty, fixed],
-  ['accuracy', ({ accuracy }) => accuracy, (value) => percent(value)],
-  ['with signal', ({ signal, groups }) => (groups > 0 ? signal / groups : null), (value) => percent(value)],
-  ['faults', faultsOf, count],
-  ['length, 95 %', ({ length_p95 }) => length_p95 ?? null, count],
-  ['cut', ({ truncated }) => truncated, count],
-  ['last', ({ last_at }) => (last_at ? Date.parse(last_at) : null), (at) => html`<${Time} at=${at} />`],
+  ['groups', ({ groups }) => groups, formatCount],
+  ['mean reward', ({ mean_reward }) => mean_reward, formatDecimal],
+  ['difficulty', ({ difficulty }) => difficulty, formatDecimal],
+  ['accuracy', ({ accuracy }) => accuracy, (value) => formatPercent(value)],
+  ['with signal', ({ signal, groups }) => (groups > 0 ? signal / groups : null), (value) => formatPercent(value)],
+  ['faults', countFormatErrors, formatCount],
+  ['length, 95 %', ({ length_p95 }) => length_p95 ?? null, formatCount],
+  ['cut', ({ truncated }) => truncated, formatCount],
+  ['last', ({ last_at }) => (last_at ? Date.parse(last_at) : null), (at) => html`<${RelativeTime} at=${at} />`],
 ]
 
 export function TasksTable({ tasks }) {
   const [sort, setSort] = useState({ by: 0, up: false })
   const rows = Object.entries(tasks)
-  if (rows.length === 0) return html`<${Empty}>No group has been scored yet.<//>`
+  if (rows.length === 0) return html`<${EmptyState}>No group has been scored yet.<//>`
   const columns = COLUMNS.filter(([, value]) =>
     rows.some(([, task]) => value(task) !== null && value(task) !== undefined),
   )
@@ -52,7 +52,7 @@ export function TasksTable({ tasks }) {
       <tbody>
         ${sorted.map(
           ([name, task]) => html`<tr>
-            <th scope="row"><a href=${`#/tasks/${name}`}>${words(name)}</a></th>
+            <th scope="row"><a href=${`#/tasks/${name}`}>${humanize(name)}</a></th>
             ${columns.map(([, value, format]) => html`<td class="num">${format(value(task))}</td>`)}
           </tr>`,
         )}

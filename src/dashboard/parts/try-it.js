@@ -1,10 +1,10 @@
 /** Type an answer or a whole completion, and see what becomes of it. */
-import { call } from '../api.js'
+import { fetchJson } from '../api.js'
 import { html, useState } from '../html.js'
-import { Choice, Trouble } from './bits.js'
+import { ErrorMessage, SegmentedControl } from './common.js'
 import { Verdict } from './verdict.js'
 
-const HINTS = {
+const FORMAT_HINTS = {
   answer: 'The bare answer, as the scorer gets it.',
   completion: 'What a model would write: <think>…</think> <answer>…</answer>.',
 }
@@ -20,7 +20,7 @@ export function TryIt({ item }) {
     setResult({ busy: true })
     try {
       const body = { rollouts: [{ item_id: item.id, [kind]: text }], ...rules }
-      const { verdicts } = await call('score', { method: 'POST', body })
+      const { verdicts } = await fetchJson('score', { method: 'POST', body })
       setResult({ verdict: verdicts[0] })
     } catch (problem) {
       setResult({ problem })
@@ -28,7 +28,7 @@ export function TryIt({ item }) {
   }
   const reveal = async () => {
     try {
-      const { answer } = await call(`items/${encodeURIComponent(item.id)}?reveal=true`)
+      const { answer } = await fetchJson(`items/${encodeURIComponent(item.id)}?reveal=true`)
       setRight({ answer: answer ?? 'This task has no single right answer.' })
     } catch (problem) {
       setRight({ problem })
@@ -37,10 +37,10 @@ export function TryIt({ item }) {
   const choose = (name) => (event) => setRules({ ...rules, [name]: event.target.value })
   return html`<form onSubmit=${score}>
     <div class="row">
-      <${Choice} label="What you type" value=${kind} options=${[['answer', 'Answer'], ['completion', 'Completion']]} onChange=${setKind} />
+      <${SegmentedControl} label="What you type" value=${kind} options=${[['answer', 'Answer'], ['completion', 'Completion']]} onChange=${setKind} />
     </div>
     <label>
-      <span>${HINTS[kind]}</span>
+      <span>${FORMAT_HINTS[kind]}</span>
       <textarea rows=${kind === 'answer' ? 4 : 8} value=${text} onInput=${({ target }) => setText(target.value)} spellcheck="false"></textarea>
     </label>
     <div class="row">
@@ -57,8 +57,8 @@ export function TryIt({ item }) {
       <button type="button" onClick=${reveal}>Show the answer</button>
     </div>
     ${right.answer !== undefined && html`<div class="verdict"><p class="soft">The library’s own answer</p><code class="mono">${right.answer}</code></div>`}
-    ${right.problem && html`<${Trouble} problem=${right.problem} />`}
+    ${right.problem && html`<${ErrorMessage} problem=${right.problem} />`}
     ${result.verdict && html`<${Verdict} verdict=${result.verdict} />`}
-    ${result.problem && html`<${Trouble} problem=${result.problem} />`}
+    ${result.problem && html`<${ErrorMessage} problem=${result.problem} />`}
   </form>`
 }

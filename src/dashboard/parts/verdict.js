@@ -1,10 +1,10 @@
 /** A verdict with its reason, in words. */
-import { fixed } from '../format.js'
+import { formatDecimal } from '../format.js'
 import { html } from '../html.js'
-import { REASONS, VerdictChips } from './completion.js'
+import { ERROR_EXPLANATIONS, VerdictChips } from './completion.js'
 
-function reasonOf({ status, score, fault, code }) {
-  const known = REASONS[fault ?? code]
+function explainVerdict({ status, score, fault, code }) {
+  const known = ERROR_EXPLANATIONS[fault ?? code]
   if (known) return known
   if (status === 'unscored') return 'There is no score, and no training signal.'
   if (score >= 0.99) return 'The answer is right.'
@@ -14,10 +14,10 @@ function reasonOf({ status, score, fault, code }) {
 export function Verdict({ verdict }) {
   return html`<div class="verdict" role="status">
     <div>
-      <strong>${verdict.status === 'scored' ? fixed(verdict.reward) : 'Unscored'}</strong>
+      <strong>${verdict.status === 'scored' ? formatDecimal(verdict.reward) : 'Unscored'}</strong>
       ${' '}<${VerdictChips} verdict=${verdict} />
     </div>
-    <p>${reasonOf(verdict)}</p>
+    <p>${explainVerdict(verdict)}</p>
     ${
       verdict.answer !== null &&
       verdict.answer !== undefined &&

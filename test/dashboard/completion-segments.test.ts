@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { stripThinking } from '../../src/grading/answer-extraction.ts'
-import { pieces } from './pure.ts'
+import { segments } from './pure.ts'
 
-const { piecesOf, piecesOfEnds } = pieces
+const { parseSegments, parseTruncatedSegments } = segments
 const visibleOf = (text: string) =>
-  piecesOf(text)
+  parseSegments(text)
     .filter(({ kind }) => kind === 'text')
     .map((piece) => piece.text.trim())
     .join('')
 
-describe('a completion in pieces', () => {
+describe('a completion in segments', () => {
   it.each([
     '<THINK>loud</THINK> <answer>5</answer>',
     '<Think>a<think>b</THINK>c</think>d',
@@ -22,13 +22,14 @@ describe('a completion in pieces', () => {
   })
 
   it('tells what nothing closes', () => {
-    expect(piecesOf('<THINK>so')).toEqual([{ kind: 'thinking', text: 'so', open: true }])
+    expect(parseSegments('<THINK>so')).toEqual([{ kind: 'thinking', text: 'so', open: true }])
   })
 })
 
 describe('the beginning and the end of a long one', () => {
-  const ends = (head: string, tail: string) => piecesOfEnds(`${head.padEnd(40, '-')} … ${tail.padStart(40, '-')}`)
-  const cut = (tag: string) => piecesOfEnds(`<think>${'a'.repeat(33)} … ${tag}${'b'.repeat(40 - tag.length)}`)
+  const ends = (head: string, tail: string) =>
+    parseTruncatedSegments(`${head.padEnd(40, '-')} … ${tail.padStart(40, '-')}`)
+  const cut = (tag: string) => parseTruncatedSegments(`<think>${'a'.repeat(33)} … ${tag}${'b'.repeat(40 - tag.length)}`)
 
   it('have one thinking between them', () => {
     const [thinking, text, ...more] = ends('<think>first', 'last</think>5')

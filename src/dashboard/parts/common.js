@@ -1,9 +1,9 @@
 /** Small things: headings, tiles, chips, what to show while there is nothing. */
-import { clock, sentence, since, words } from '../format.js'
+import { formatElapsed, formatTime, humanize, toSentence } from '../format.js'
 import { html } from '../html.js'
-import { Time } from './time.js'
+import { RelativeTime } from './relative-time.js'
 
-export function Head({ title, about, children }) {
+export function PageHeader({ title, about, children }) {
   return html`<div class="head">
     <h1 tabindex="-1">${title}</h1>
     ${children}
@@ -20,7 +20,7 @@ export function Panel({ title, about, width, children, ...rest }) {
 }
 
 /** `tiles`: [name, value, remark?] */
-export function Tiles({ tiles }) {
+export function StatTiles({ tiles }) {
   return html`<dl class="tiles">
     ${tiles.map(
       ([name, value, remark]) =>
@@ -38,28 +38,28 @@ export function Chip({ tone = '', children }) {
 }
 
 /** A state in a sentence, first of all on its page; `from` is when it began, which is not read out as it grows. */
-export function State({ tone, is, why, from }) {
+export function StatusBanner({ tone, is, why, from }) {
   return html`<div class=${`state ${tone}`}>
     <p role="status">
-      <strong>${words(is).replace(/^./, (c) => c.toUpperCase())}</strong>
-      <span>${sentence(why)}</span>
+      <strong>${humanize(is).replace(/^./, (c) => c.toUpperCase())}</strong>
+      <span>${toSentence(why)}</span>
     </p>
-    ${from && html`<span class="soft">for <${Time} at=${from} format=${since} /></span>`}
+    ${from && html`<span class="soft">for <${RelativeTime} at=${from} format=${formatElapsed} /></span>`}
   </div>`
 }
 
 /** What was heard last says nothing of now: whoever looks for health must not read that all is well. */
-export function Unheard({ at, problem }) {
-  const last = `The server was last heard at ${clock(at)}; what follows is from then`
-  if (!problem || problem.status === 0) return html`<${State} tone="warn" is="no answer" why=${last} />`
-  return html`<${State} tone="warn" is=${problem.code} why=${`${sentence(problem.message)} ${last}`} />`
+export function ConnectionLostBanner({ at, problem }) {
+  const last = `The server was last heard at ${formatTime(at)}; what follows is from then`
+  if (!problem || problem.status === 0) return html`<${StatusBanner} tone="warn" is="no answer" why=${last} />`
+  return html`<${StatusBanner} tone="warn" is=${problem.code} why=${`${toSentence(problem.message)} ${last}`} />`
 }
 
 /** What could not be had, in the server's words; `absent` where the server does not know the address yet. */
-export function Trouble({ problem, absent }) {
+export function ErrorMessage({ problem, absent }) {
   if (absent && problem.code === 'not_found') return html`<p class="empty">${absent}</p>`
   return html`<div class="problem" role="alert">
-    <strong>${words(problem.code ?? 'problem')}</strong> – ${sentence(problem.message)}
+    <strong>${humanize(problem.code ?? 'problem')}</strong> – ${toSentence(problem.message)}
     ${
       problem.errors?.length > 1 &&
       html`<ul>
@@ -74,16 +74,16 @@ export function Loading({ children = 'Loading…' }) {
 }
 
 /** Whether what the page shows is of now. */
-export function Live({ live }) {
+export function LiveIndicator({ live }) {
   return html`<span class="end"><${Chip} tone=${live ? 'good' : ''}>${live ? 'live' : 'not live'}<//></span>`
 }
 
-export function Empty({ children }) {
+export function EmptyState({ children }) {
   return html`<div class="empty">${children}</div>`
 }
 
 /** A few choices of which one holds. `options`: [value, name] */
-export function Choice({ label, value, options, onChange }) {
+export function SegmentedControl({ label, value, options, onChange }) {
   return html`<div class="choice" role="group" aria-label=${label}>
     ${options.map(
       ([key, name]) =>

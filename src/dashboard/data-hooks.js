@@ -1,26 +1,26 @@
 /** How pages get what they show: asked for once, again and again, or heard as it changes. All come back when the server does. */
-import { call, onKeyNews, Problem } from './api.js'
+import { ApiError, fetchJson, onKeyEvent } from './api.js'
 import { useEffect, useRef, useState } from './html.js'
-import { readEvents } from './lines.js'
+import { readServerSentEvents } from './streams.js'
 
-const RETRY_MS = [1000, 2000, 5000, 15_000]
+const RETRY_DELAYS_MS = [1000, 2000, 5000, 15_000]
 /** After so long without a sound the line is taken for dead: the server speaks every two seconds. */
-const QUIET_MS = 10_000
+const IDLE_TIMEOUT_MS = 10_000
 /** What may need an item to be made, or a large file to be read. */
-const ANSWER_MS = 60_000
+const REQUEST_TIMEOUT_MS = 60_000
 /** The server is down, busy, or behind a proxy that does not reach it. */
-const PASSING = [0, 429, 502, 503, 504]
+const RETRYABLE_STATUSES = [0, 429, 502, 503, 504]
 /** Another call changed the same run at that moment. */
-const PASSING_CONFLICTS = ['run_changed', 'idempotency_in_progress']
+const RETRYABLE_CONFLICTS = ['run_changed', 'idempotency_in_progress']
 
 /**
  * Loads again when `path`, `version` or the key changes, and after a problem that passes; with `everyMs` also now and then.
  * A null path loads nothing. What was had before stays beside a problem; `at` tells when it came.
  */
-export function useLoad(path, { load = call, version = 0, everyMs } = {}) {
+export function useResource(path, { load = fetchJson, version = 0, everyMs } = {}) {
   const [state, setState] = useState({ path: undefined, value: undefined, problem: undefined, at: undefined })
   const [round, setRound] = useState(0)
-  useEffect(() => onKeyNews('key', () => setRound((now) => now + 1)), [])
+  useEffect(() => onKeyEvent('key', () => setRound((now) => now + 1)), [])
   useEffect(() => {
     if (path === null) return undefined
     const stop = new AbortController()
@@ -28,7 +28,7 @@ export function useLoad(path, { load = call, version = 0, everyMs } = {}) {
       for (let tries = 0; !stop.signal.aborted; ) {
         let wait = everyMs
         try {
-          const deadline = AbortSignal.timeout(everyMs === undefined ? ANSWER_MS : QUIET_MS)
+          const deadline = AbortSignal.timeout(everyMs === undefined ? REQUEST_TIMEOUT_MS : IDLE_TIMEOUT_MS)
           const value = await load(path, { signal: AbortSignal.any([stop.signal, deadline]) })
           if (stop.signal.aborted) return
           setState({ path, value, problem: undefined, at: Date.now() })
@@ -36,10 +36,11 @@ export function useLoad(path, { load = call, version = 0, everyMs } = {}) {
         } catch (problem) {
           if (stop.signal.aborted) return
           setState((old) => (old.path === path ? { ...old, problem } : { path, problem }))
-          if (PASSING.includes(problem.status) || PASSING_CONFLICTS.includes(problem.code)) wait = pauseOf(tries++)
+          if (RETRYABLE_STATUSES.includes(problem.status) || RETRYABLE_CONFLICTS.includes(problem.code))
+            wait = getRetryDelay(tries++)
         }
         if (wait === undefined) return
-        await seenAfter(wait, stop.signal)
+        await waitUntilVisible(wait, stop.signal)
       }
     }
     void ask()
@@ -53,7 +54,7 @@ export function useLoad(path, { load = call, version = 0, everyMs } = {}) {
  * Listens while the tab can be seen; `hear` is called with each event. null listens to nothing.
  * `at` is when the server was last heard, `problem` why it is not heard now, where that is known.
  */
-export function useEvents(path, hear, { quietMs = QUIET_MS } = {}) {
+export function useEventStream(path, hear, { quietMs = IDLE_TIMEOUT_MS } = {}) {
   const latest = useRef(hear)
   latest.current = hear
   const at = useRef(undefined)
@@ -65,10 +66,10 @@ export function useEvents(path, hear, { quietMs = QUIET_MS } = {}) {
       const mine = new AbortController()
       stop = mine
       for (let tries = 0; !mine.signal.aborted; tries++) {
-        const line = lineOf(mine.signal, quietMs)
+        const line = createIdleSignal(mine.signal, quietMs)
         try {
-          for await (const { event, data } of readEvents(path, line)) {
-            if (event === 'missed') throw new Problem(503, { code: 'not_now', detail: data.detail })
+          for await (const { event, data } of readServerSentEvents(path, line)) {
+            if (event === 'missed') throw new ApiError(503, { code: 'not_now', detail: data.detail })
             tries = 0
             at.current = Date.now()
             setState((old) => (old.live ? old : { live: true, problem: undefined }))
@@ -77,12 +78,12 @@ export function useEvents(path, hear, { quietMs = QUIET_MS } = {}) {
           if (!mine.signal.aborted) setState({ live: false, problem: undefined })
         } catch (trouble) {
           if (mine.signal.aborted) return
-          setState({ live: false, problem: trouble instanceof Problem ? trouble : undefined })
+          setState({ live: false, problem: trouble instanceof ApiError ? trouble : undefined })
           if ([401, 403, 404].includes(trouble.status)) return
         } finally {
           line.close()
         }
-        await new Promise((resolve) => setTimeout(resolve, pauseOf(tries)))
+        await new Promise((resolve) => setTimeout(resolve, getRetryDelay(tries)))
       }
     }
     const turn = () => {
@@ -92,7 +93,7 @@ export function useEvents(path, hear, { quietMs = QUIET_MS } = {}) {
     }
     turn()
     document.addEventListener('visibilitychange', turn)
-    const forget = onKeyNews('key', turn)
+    const forget = onKeyEvent('key', turn)
     return () => {
       stop?.abort()
       document.removeEventListener('visibilitychange', turn)
@@ -103,7 +104,7 @@ export function useEvents(path, hear, { quietMs = QUIET_MS } = {}) {
 }
 
 /** A signal that also ends what has been quiet for too long. */
-function lineOf(signal, quietMs) {
+function createIdleSignal(signal, quietMs) {
   const silence = new AbortController()
   const wait = () => setTimeout(() => silence.abort(), quietMs)
   let timer = wait()
@@ -120,12 +121,12 @@ function lineOf(signal, quietMs) {
   }
 }
 
-function pauseOf(tries) {
-  return RETRY_MS[Math.min(tries, RETRY_MS.length - 1)]
+function getRetryDelay(tries) {
+  return RETRY_DELAYS_MS[Math.min(tries, RETRY_DELAYS_MS.length - 1)]
 }
 
 /** Resolves after `ms`, or when the tab is seen again if it is not by then. */
-async function seenAfter(ms, signal) {
+async function waitUntilVisible(ms, signal) {
   await new Promise((resolve) => setTimeout(resolve, ms))
   if (document.visibilityState === 'visible' || signal.aborted) return
   await new Promise((resolve) => {

@@ -1,16 +1,16 @@
 /** A completion in pieces, thinking apart from the rest, by the rules that the server reads answers by. */
-const TAG = /<(\/?)think>/gi
-const CLOSING = '</think>'
+const THINK_TAG_PATTERN = /<(\/?)think>/gi
+const CLOSING_THINK_TAG = '</think>'
 /** Between the beginning and the end of a text that was cut. */
-const GAP = ' … '
+const TRUNCATION_MARK = ' … '
 
 /** [{ kind: 'thinking' | 'text', text, open? }]; `open`: nothing closes it. */
-export function piecesOf(text) {
+export function parseSegments(text) {
   const pieces = []
   let from = 0
   let inside = false
   let opened = false
-  for (const { 0: tag, 1: slash, index } of text.matchAll(TAG)) {
+  for (const { 0: tag, 1: slash, index } of text.matchAll(THINK_TAG_PATTERN)) {
     const closes = slash === '/'
     if (closes ? !inside && opened : inside) continue
     pieces.push({ kind: closes ? 'thinking' : 'text', text: text.slice(from, index) })
@@ -27,21 +27,21 @@ export function piecesOf(text) {
  * Of a completion of which only the beginning and the end are here: what was between them may have closed the thinking.
  * Thinking that both ends have is one piece, also if the cut went through the tag that closes it.
  */
-export function piecesOfEnds(text) {
-  const half = Math.floor((text.length - GAP.length) / 2)
-  const head = piecesOf(`${text.slice(0, half)}${GAP.trimEnd()}`)
-  const end = text.slice(half + GAP.length)
+export function parseTruncatedSegments(text) {
+  const half = Math.floor((text.length - TRUNCATION_MARK.length) / 2)
+  const head = parseSegments(`${text.slice(0, half)}${TRUNCATION_MARK.trimEnd()}`)
+  const end = text.slice(half + TRUNCATION_MARK.length)
   const thinks = head.at(-1)?.open === true
-  const tail = piecesOf(`${GAP.trimStart()}${(thinks && restOfTag(end)) || end}`)
+  const tail = parseSegments(`${TRUNCATION_MARK.trimStart()}${(thinks && completeClosingTag(end)) || end}`)
   if (!thinks || tail[0]?.kind !== 'thinking') return [...head, ...tail]
   return [...head.slice(0, -1), { kind: 'thinking', text: `${head.at(-1).text}\n${tail[0].text}` }, ...tail.slice(1)]
 }
 
 /** The end with its closing tag whole again, if it begins within one; a lone `>` may be anything. */
-function restOfTag(end) {
-  for (let k = 1; k < CLOSING.length - 1; k++) {
-    const rest = CLOSING.slice(k)
-    if (end.slice(0, rest.length).toLowerCase() === rest) return `${CLOSING}${end.slice(rest.length)}`
+function completeClosingTag(end) {
+  for (let k = 1; k < CLOSING_THINK_TAG.length - 1; k++) {
+    const rest = CLOSING_THINK_TAG.slice(k)
+    if (end.slice(0, rest.length).toLowerCase() === rest) return `${CLOSING_THINK_TAG}${end.slice(rest.length)}`
   }
   return undefined
 }

@@ -1,5 +1,5 @@
 /** NDJSON and server-sent events, read as they come. */
-import { ask } from './api.js'
+import { fetchResponse } from './api.js'
 
 async function* textsOf(answer, separator, onHeard = () => {}) {
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader()
@@ -16,9 +16,9 @@ async function* textsOf(answer, separator, onHeard = () => {}) {
 }
 
 /** One object for each line; stops reading after `most`. */
-export async function readLines(path, { signal, most = Number.POSITIVE_INFINITY } = {}) {
+export async function readNdjson(path, { signal, most = Number.POSITIVE_INFINITY } = {}) {
   const lines = []
-  for await (const line of textsOf(await ask(path, { signal }), '\n')) {
+  for await (const line of textsOf(await fetchResponse(path, { signal }), '\n')) {
     if (line.trim() !== '') lines.push(JSON.parse(line))
     if (lines.length >= most) break
   }
@@ -26,9 +26,9 @@ export async function readLines(path, { signal, most = Number.POSITIVE_INFINITY 
 }
 
 /** `{ event, data }` of each event; `onHeard` is called with whatever comes, also with what only keeps the line open. */
-export async function* readEvents(path, { signal, onHeard }) {
+export async function* readServerSentEvents(path, { signal, onHeard }) {
   const headers = { accept: 'text/event-stream' }
-  for await (const block of textsOf(await ask(path, { signal, headers }), '\n\n', onHeard)) {
+  for await (const block of textsOf(await fetchResponse(path, { signal, headers }), '\n\n', onHeard)) {
     const lines = block.split('\n')
     const field = (name) =>
       lines

@@ -1,0 +1,15 @@
+/** A moment, told by how long ago it was: it keeps counting, and its title has the day and the zone. */
+import { formatDateTime, formatTimeAgo } from '../format.js'
+import { useInterval } from '../hooks.js'
+import { html, useState } from '../html.js'
+
+const REFRESH_INTERVAL_MS = 5000
+
+/** `at`: ISO 8601, or milliseconds since 1970. */
+export function RelativeTime({ at, format = formatTimeAgo }) {
+  const [, turn] = useState(0)
+  useInterval(REFRESH_INTERVAL_MS, () => turn((round) => round + 1))
+  const then = typeof at === 'number' ? at : Date.parse(at)
+  if (!Number.isFinite(then)) return '–'
+  return html`<time dateTime=${new Date(then).toISOString()} title=${formatDateTime(then)}>${format(then)}</time>`
+}
