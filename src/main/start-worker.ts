@@ -1,6 +1,7 @@
-/** Takes jobs of all queues and does the recurring work of all features, until it is closed. */
+/** Consumes the jobs and runs the recurring work of all features until it is closed. */
 import type { Closable } from '../platform/closers.ts'
 import { startConsumers } from '../platform/queue/consumer.ts'
+import { startSchedules } from '../platform/queue/schedules.ts'
 import { translateRedisError } from '../platform/redis/redis-errors.ts'
 import { errorMessage, throttledLog } from '../platform/throttled-log.ts'
 import type { WorkerService } from './compose.ts'
@@ -10,14 +11,20 @@ export function startWorker({ platform, features }: WorkerService, workerName: s
   const { keys, log, recorder } = platform
   const { runs, rollouts, evals, dumps, operations } = features
   const onError = throttledLog((err, untold) => {
-    const away = translateRedisError(err) !== err // then its stack says nothing
+    const isUnavailable = translateRedisError(err) !== err // then its stack says nothing
     log.warn(
-      { ...(away ? { reason: errorMessage(err) } : { err }), ...(untold && { untold }) },
-      'a worker met an error',
+      { ...(isUnavailable ? { reason: errorMessage(err) } : { err }), ...(untold && { untold }) },
+      'worker error',
     )
   })
   const connection = platform.connectForWorkers()
-  const works = [runs.createWork(), rollouts.createWork(dumps.groupDumps), evals.createWork(), dumps.createWork()]
+  const works = [
+    runs.createWork(),
+    rollouts.createWork(dumps.groupDumps),
+    evals.createWork(),
+    dumps.createWork(),
+    operations.createWork(),
+  ]
   const consumers = startConsumers(
     ALL_JOBS,
     works.flatMap((work) => work.consumers),
@@ -28,12 +35,16 @@ export function startWorker({ platform, features }: WorkerService, workerName: s
       onOutcome: (queue, outcome) => recorder.increment('rgs_jobs_total', { queue, outcome }),
     },
   )
-  const sweepers = works.flatMap((work) => work.startSweeper?.(onError) ?? [])
+  const schedules = startSchedules(
+    works.flatMap((work) => work.scheduledTasks ?? []),
+    { connection, prefix: keys.queuePrefix, onError },
+  )
+  const localTimers = works.flatMap((work) => work.startLocalTimer?.(onError) ?? [])
   const heartbeat = operations.startHeartbeat(workerName)
   return {
     async close() {
-      for (const sweeper of sweepers) await sweeper.close()
-      await consumers.close()
+      for (const timer of localTimers) await timer.close()
+      await Promise.all([schedules.close(), consumers.close()])
       for (const work of works.toReversed()) await Promise.resolve(work.close?.()).catch(onError)
       await heartbeat.close()
       connection.disconnect()

@@ -11,8 +11,9 @@ import { DumpFolder } from './dump-folder.ts'
 import { buildDumpedGroup } from './dump-record.ts'
 import { Dumps } from './dumps.ts'
 import { Exports } from './exports/export.ts'
-import { writeDumpJob } from './jobs/definitions.ts'
-import { startDumpSweeper } from './jobs/sweep-dumps.ts'
+import { recountDumpBytesSchedule, sweepDumpsSchedule, writeDumpJob } from './jobs/definitions.ts'
+import { startDumpFolderUpkeep } from './jobs/dump-folder-upkeep.ts'
+import { sweepDumps } from './jobs/sweep-dumps.ts'
 import { createWriteDumpProcessor } from './jobs/write-dump.ts'
 import { type DumpedRunRef, DumpRepository } from './repository.ts'
 
@@ -64,7 +65,11 @@ export function createDumps(platform: Platform, { items, runs, rollouts }: Dumps
     },
     createWork: () => ({
       consumers: [consumeJob(writeDumpJob, WRITE_CONCURRENCY, createWriteDumpProcessor({ dumps }))],
-      startSweeper: (onError) => startDumpSweeper({ dumps, runs: runs.repository }, onError),
+      scheduledTasks: [
+        { ...sweepDumpsSchedule, run: () => sweepDumps({ dumps, runs: runs.repository }) },
+        { ...recountDumpBytesSchedule, run: () => repository.recountBytes() },
+      ],
+      startLocalTimer: (onError) => startDumpFolderUpkeep(dumps, onError),
       close: () => dumps.writeAllPending(AbortSignal.timeout(FINAL_WRITE_TIMEOUT_MS)),
     }),
   }

@@ -19,9 +19,10 @@ import { EvalSampleProcessor } from './eval-sample-processor.ts'
 import { Evals } from './evals.ts'
 import { ExternalCompletions } from './external-completions.ts'
 import { GenerationJobRepository } from './generation-job-repository.ts'
-import { generateSamplesJob } from './jobs/definitions.ts'
+import { startClosingIdleModels } from './jobs/close-idle-models.ts'
+import { generateSamplesJob, sweepGenerationJobsSchedule } from './jobs/definitions.ts'
 import { createGenerateSamplesProcessor } from './jobs/generate-samples.ts'
-import { startGenerationJobSweeper } from './jobs/sweep-generation-jobs.ts'
+import { sweepGenerationJobs } from './jobs/sweep-generation-jobs.ts'
 import { buildEgressPolicy } from './model-client/egress-policy.ts'
 import { ModelClients } from './model-clients.ts'
 import { SampleRepository } from './sample-repository.ts'
@@ -96,8 +97,13 @@ export function createEvals(platform: Platform, deps: EvalsFeatureDeps): EvalsFe
             }),
           ),
         ],
-        startSweeper: (onError) =>
-          startGenerationJobSweeper({ generationJobs, producer, models: modelClients, aggregator }, onError),
+        scheduledTasks: [
+          {
+            ...sweepGenerationJobsSchedule,
+            run: () => sweepGenerationJobs({ generationJobs, producer, aggregator }),
+          },
+        ],
+        startLocalTimer: (onError) => startClosingIdleModels({ generationJobs, modelClients }, onError),
         close: () => modelClients.closeAll(),
       }
     },

@@ -1,9 +1,8 @@
-/** The totals of the last hour, a point every ten seconds: written by whichever process comes first, read by all. */
+/** The totals of the last hour, a point every ten seconds (see appendHourlyPointSchedule). */
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import type { CounterTotals } from './counter-totals.ts'
 
-const POINT_INTERVAL_MS = 10_000
 const MAX_POINTS = 360
 
 /** Totals at a moment, and how many jobs waited then. */
@@ -16,12 +15,10 @@ export interface HourlyPoint extends CounterTotals {
 export class HourlySeries {
   readonly #redis: Redis
   readonly #keys: RedisKeys
-  readonly #timer: NodeJS.Timeout
 
-  constructor(redis: Redis, keys: RedisKeys, point: () => Promise<HourlyPoint>) {
+  constructor(redis: Redis, keys: RedisKeys) {
     this.#redis = redis
     this.#keys = keys
-    this.#timer = setInterval(() => void this.#appendPoint(point).catch(() => {}), POINT_INTERVAL_MS) // Redis is away: a gap
   }
 
   /** Oldest first. */
@@ -30,16 +27,10 @@ export class HourlySeries {
     return points.toReversed().map((text) => JSON.parse(text) as HourlyPoint) // written below
   }
 
-  close(): void {
-    clearInterval(this.#timer)
-  }
-
-  async #appendPoint(point: () => Promise<HourlyPoint>): Promise<void> {
-    const mine = await this.#redis.set(this.#keys.key('hourly-series-lock'), '1', 'PX', POINT_INTERVAL_MS - 500, 'NX')
-    if (mine === null) return
+  async append(point: HourlyPoint): Promise<void> {
     await this.#redis
       .multi()
-      .lpush(this.#keys.key('hourly-series'), JSON.stringify(await point()))
+      .lpush(this.#keys.key('hourly-series'), JSON.stringify(point))
       .ltrim(this.#keys.key('hourly-series'), 0, MAX_POINTS - 1)
       .exec()
   }

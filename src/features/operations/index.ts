@@ -3,6 +3,7 @@ import type { Readiness } from '../../contract/overview.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { Closers } from '../../platform/closers.ts'
 import type { Platform } from '../../platform/platform.ts'
+import type { BackgroundWork } from '../../platform/queue/background-work.ts'
 import { FailedJobs } from '../../platform/queue/failed-jobs.ts'
 import type { JobDefinition } from '../../platform/queue/job-definition.ts'
 import type { DumpsFeature } from '../dumps/index.ts'
@@ -10,6 +11,7 @@ import type { EvalsFeature } from '../evals/index.ts'
 import type { RolloutsFeature } from '../rollouts/index.ts'
 import type { RunsFeature } from '../runs/index.ts'
 import { type ClaimEngineVersionOptions, claimEngineVersion, type EngineVersionClaim } from './engine-claim.ts'
+import { appendHourlyPointSchedule } from './jobs/definitions.ts'
 import { Metrics } from './metrics.ts'
 import type { ProcessRole } from './process-gauges.ts'
 import { checkReadiness } from './readiness.ts'
@@ -39,6 +41,7 @@ export interface OperationsFeature {
   claimEngineVersion(options: Omit<ClaimEngineVersionOptions, 'version'>): Promise<EngineVersionClaim | undefined>
   /** Counts this process as a live worker until it is closed. */
   startHeartbeat(workerName: string): { close(): Promise<void> }
+  createWork(): BackgroundWork
   close(): Promise<void>
 }
 
@@ -71,6 +74,10 @@ export function createOperations(platform: Platform, deps: OperationsDeps): Oper
     retryFailedJob: (id) => retryFailedJob({ failedJobs, groups: rollouts.groups }, id),
     claimEngineVersion: (options) => claimEngineVersion(redis, keys, { ...options, version: engine.version }),
     startHeartbeat: (workerName) => startHeartbeat(redis, keys, workerName),
+    createWork: () => ({
+      consumers: [],
+      scheduledTasks: [{ ...appendHourlyPointSchedule, run: () => metrics.appendHourlyPoint() }],
+    }),
     close: () => closers.close(),
   }
 }

@@ -52,7 +52,7 @@ export class Metrics {
     this.#deps = parts
     this.#processGauges = new ProcessGauges(parts)
     this.#backlog = new QueueBacklogReader(parts.redis, parts.keys.queuePrefix, parts.jobDefinitions)
-    this.#hourlySeries = new HourlySeries(parts.redis, parts.keys, () => this.#currentPoint())
+    this.#hourlySeries = new HourlySeries(parts.redis, parts.keys)
   }
 
   /**
@@ -94,14 +94,14 @@ export class Metrics {
     return this.#hourlySeries.list()
   }
 
-  async #currentPoint(): Promise<HourlyPoint> {
+  /** Adds the totals of now to those of the last hour. */
+  async appendHourlyPoint(): Promise<void> {
     const [sums, backlog] = await Promise.all([this.#deps.counters.readAll(), this.#backlog.readAll()])
     const queued = backlog.reduce((sum, { jobs }) => sum + jobs.waiting + jobs.active + jobs.delayed, 0)
-    return { at: new Date().toISOString(), queued, ...computeCounterTotals(sums) }
+    await this.#hourlySeries.append({ at: new Date().toISOString(), queued, ...computeCounterTotals(sums) })
   }
 
   async close(): Promise<void> {
-    this.#hourlySeries.close()
     await this.#processGauges.close()
     await this.#backlog.close()
   }

@@ -12,8 +12,8 @@ import { BufferCapacity } from './buffer-capacity.ts'
 import { FormatErrorLogger } from './format-error-logger.ts'
 import { GroupCompletionListener } from './group-completion-listener.ts'
 import type { GroupDumps } from './group-dumps.ts'
-import { scoreGroupJob } from './jobs/definitions.ts'
-import { startGroupSweeper } from './jobs/requeue-groups.ts'
+import { requeueGroupsSchedule, scoreGroupJob } from './jobs/definitions.ts'
+import { requeueLostGroups } from './jobs/requeue-groups.ts'
 import { createScoreGroupProcessor } from './jobs/score-group.ts'
 import { createGroupKeys } from './keys.ts'
 import { GroupRepository } from './repository.ts'
@@ -83,7 +83,12 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps): Rollouts
       })
       return {
         consumers: [consumeJob(scoreGroupJob, config.WORKER_CONCURRENCY, scoreGroup)],
-        startSweeper: (onError) => startGroupSweeper({ runs: deps.runs.repository, groups, producer, engine }, onError),
+        scheduledTasks: [
+          {
+            ...requeueGroupsSchedule,
+            run: () => requeueLostGroups({ runs: deps.runs.repository, groups, producer, engine }),
+          },
+        ],
         close: () => formatErrors.close(),
       }
     },

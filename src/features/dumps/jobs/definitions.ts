@@ -1,7 +1,8 @@
-/** The jobs of dumps. */
+/** The jobs and schedules of dumps. */
 import { z } from 'zod'
 import { DumpKind } from '../../../contract/dump.ts'
 import type { JobDefinition } from '../../../platform/queue/job-definition.ts'
+import type { Schedule } from '../../../platform/queue/schedules.ts'
 
 const WriteDumpJobData = z.strictObject({ run: z.string(), uuid: z.string(), kind: DumpKind, number: z.int() })
 
@@ -13,3 +14,9 @@ export const writeDumpJob: JobDefinition<z.infer<typeof WriteDumpJobData>> = {
   backoffMs: 500,
   discardFailures: true,
 }
+
+/** Fixes the groups of files that are due, and adds lost jobs of files again. */
+export const sweepDumpsSchedule: Schedule = { name: 'sweep-dumps', everyMs: 5_000 }
+
+/** Counts the reserved bytes again: a worker that is killed leaves a reservation behind. */
+export const recountDumpBytesSchedule: Schedule = { name: 'recount-dump-bytes', everyMs: 60_000 }

@@ -1,6 +1,7 @@
-/** The jobs of evals and collections. */
+/** The jobs and schedules of evals and collections. */
 import { z } from 'zod'
 import type { JobDefinition } from '../../../platform/queue/job-definition.ts'
+import type { Schedule } from '../../../platform/queue/schedules.ts'
 
 /** `job`: ID of an eval or collection; `slot`: which of its concurrent requests. */
 const GenerateSamplesJobData = z.strictObject({ job: z.string(), slot: z.int().min(0) })
@@ -15,3 +16,6 @@ export const generateSamplesJob: JobDefinition<GenerateSamplesJobData> = {
   discardFailures: true,
   lockMs: 15_000,
 }
+
+/** Adds lost jobs of active evals and collections again, and ends those that take too long. */
+export const sweepGenerationJobsSchedule: Schedule = { name: 'sweep-generation-jobs', everyMs: 10_000 }

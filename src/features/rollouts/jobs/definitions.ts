@@ -1,6 +1,7 @@
-/** The jobs of rollouts. */
+/** The jobs and schedules of rollouts. */
 import { z } from 'zod'
 import type { JobDefinition } from '../../../platform/queue/job-definition.ts'
+import type { Schedule } from '../../../platform/queue/schedules.ts'
 
 const ScoreGroupJobData = z.strictObject({
   run: z.string(),
@@ -18,3 +19,6 @@ export const scoreGroupJob: JobDefinition<ScoreGroupJobData> = {
   attempts: 6,
   backoffMs: 500,
 }
+
+/** Adds lost jobs of groups again. */
+export const requeueGroupsSchedule: Schedule = { name: 'requeue-groups', everyMs: 5_000 }

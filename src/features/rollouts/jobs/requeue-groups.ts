@@ -5,27 +5,14 @@ import type { RunRepository } from '../../runs/repository.ts'
 import { formatScoreJobId, type GroupRepository } from '../repository.ts'
 import { scoreGroupJob } from './definitions.ts'
 
-const GROUP_SWEEP_INTERVAL_MS = 5_000
 const LOST_JOB_AGE_MS = 15_000
 const MAX_GROUPS_PER_RUN = 1000
 
-export interface GroupSweeperDeps {
+interface RequeueGroupsDeps {
   runs: RunRepository
   groups: GroupRepository
   producer: Producer
   engine: Pick<Engine, 'health'>
-}
-
-export function startGroupSweeper(
-  deps: GroupSweeperDeps,
-  onError: (error: unknown) => void,
-  ageMs = LOST_JOB_AGE_MS,
-): { close(): void } {
-  const timer = setInterval(
-    () => void requeueLostGroups(deps, ageMs).catch(onError),
-    Math.min(GROUP_SWEEP_INTERVAL_MS, ageMs),
-  )
-  return { close: () => clearInterval(timer) }
 }
 
 /**
@@ -33,8 +20,8 @@ export function startGroupSweeper(
  * Without the engine nothing is added: the groups wait for it, and each sweep would add one more job for them.
  */
 export async function requeueLostGroups(
-  { runs, groups, producer, engine }: GroupSweeperDeps,
-  ageMs: number,
+  { runs, groups, producer, engine }: RequeueGroupsDeps,
+  ageMs = LOST_JOB_AGE_MS,
 ): Promise<number> {
   if (!engine.health().ok) return 0
   let requeued = 0

@@ -1,0 +1,25 @@
+/** Closes the model clients of evals and collections that have ended. A local timer: clients and keys belong to this process. */
+import type { GenerationJobRepository } from '../generation-job-repository.ts'
+import type { ModelClients } from '../model-clients.ts'
+
+const CLOSE_INTERVAL_MS = 10_000
+
+interface CloseIdleModelsDeps {
+  generationJobs: GenerationJobRepository
+  modelClients: ModelClients
+}
+
+export function startClosingIdleModels(
+  deps: CloseIdleModelsDeps,
+  onError: (error: unknown) => void,
+): { close(): void } {
+  const timer = setInterval(() => void closeIdleModels(deps).catch(onError), CLOSE_INTERVAL_MS)
+  return { close: () => clearInterval(timer) }
+}
+
+export async function closeIdleModels({ generationJobs, modelClients }: CloseIdleModelsDeps): Promise<void> {
+  const idle = modelClients.listJobIds() // before the active ones are listed: what starts meanwhile is not among them
+  if (idle.size === 0) return
+  for (const { id } of await generationJobs.listActive()) idle.delete(id)
+  for (const id of idle) modelClients.close(id)
+}

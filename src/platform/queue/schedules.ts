@@ -1,0 +1,95 @@
+/**
+ * Recurring work of the whole fleet: BullMQ job schedulers in one queue that runs one job at a time, whichever worker takes it.
+ * Every worker makes sure now and then that the schedules exist, because a Redis that was flushed has lost them, and because a
+ * clock that jumps back would leave the next run in the far future.
+ */
+import { type Job, type Queue, Worker } from 'bullmq'
+import type { Redis } from 'ioredis'
+import { Queues } from './queues.ts'
+
+const QUEUE_NAME = 'maintenance'
+const CHECK_INTERVAL_MS = 10_000
+/** A run whose worker was killed holds up the others for this long. Runs take milliseconds. */
+const LOCK_MS = 5_000
+const MAX_STALLED_COUNT = 10
+/** Differences between the clocks of machines. */
+const MAX_CLOCK_SKEW_MS = 5_000
+/** The queue is busy, or the next run was lost. */
+const MAX_DELAY_MS = 5_000
+
+export interface Schedule {
+  readonly name: string
+  readonly everyMs: number
+}
+
+export interface ScheduledTask extends Schedule {
+  /** May run twice at once if a worker stands still for longer than its lock: it must be harmless. */
+  run(): Promise<unknown>
+}
+
+interface SchedulesOptions {
+  /** Waits while Redis is unavailable. */
+  connection: Redis
+  prefix: string
+  onError: (error: unknown) => void
+}
+
+export function startSchedules(
+  tasks: readonly ScheduledTask[],
+  { connection, prefix, onError }: SchedulesOptions,
+): { close(): Promise<void> } {
+  const runTask = async ({ name }: Job) => {
+    await tasks
+      .find((task) => task.name === name) // a worker of another version may have added others
+      ?.run()
+      .catch(onError)
+  }
+  const worker = new Worker(QUEUE_NAME, runTask, {
+    connection,
+    prefix,
+    concurrency: 1,
+    lockDuration: LOCK_MS,
+    stalledInterval: LOCK_MS / 2,
+    maxStalledCount: MAX_STALLED_COUNT,
+  })
+  worker.on('error', onError)
+  const queues = new Queues(connection, prefix)
+  const queue = queues.getOrCreate(QUEUE_NAME)
+  let isChecking = false
+  const check = async () => {
+    if (isChecking) return // it waits for Redis
+    isChecking = true
+    await ensureSchedules(queue, tasks).catch(onError)
+    isChecking = false
+  }
+  void check()
+  const timer = setInterval(() => void check(), CHECK_INTERVAL_MS)
+  return {
+    async close() {
+      clearInterval(timer)
+      await worker.close()
+      await queues.close()
+    },
+  }
+}
+
+/** Adds schedules that are missing, overdue or different; a second call changes nothing. */
+export async function ensureSchedules(queue: Queue, schedules: readonly Schedule[]): Promise<void> {
+  await queue.setGlobalConcurrency(1)
+  for (const { name, everyMs } of schedules) {
+    const stored = await queue.getJobScheduler(name)
+    const now = Date.now()
+    const dueInMs = (stored?.next ?? 0) - now
+    if (stored && stored.every === everyMs && isOnTime(dueInMs, everyMs)) continue
+    if (dueInMs > 0) await queue.removeJobScheduler(name) // an update would keep the time of the next run
+    await queue.upsertJobScheduler(
+      name,
+      { every: everyMs },
+      { name, opts: { removeOnComplete: true, removeOnFail: true } },
+    )
+  }
+}
+
+function isOnTime(dueInMs: number, everyMs: number): boolean {
+  return dueInMs >= -MAX_DELAY_MS && dueInMs <= everyMs + MAX_CLOCK_SKEW_MS
+}
