@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { type Caller, canAccessRun } from '../src/contract/caller.ts'
 import { ServiceError } from '../src/contract/errors.ts'
-import { Group, GroupId, GroupInput, RunName } from '../src/contract/rollout.ts'
+import { Group, GroupId, GroupSubmission, RunName } from '../src/contract/rollout.ts'
 import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
@@ -15,8 +15,8 @@ const ROLLOUTS_BODY_BYTES = 64 * 1024 * 1024
 const EARLY_REJECT_MIN_BYTES = 64 * 1024
 
 const RunField = { run: RunName.optional().describe('`default` if not given') }
-const SingleGroupBody = z.strictObject({ ...RunField, ...GroupInput.shape })
-const MultipleGroupsBody = z.strictObject({ ...RunField, groups: z.array(GroupInput).min(1).max(256) })
+const SingleGroupBody = z.strictObject({ ...RunField, ...GroupSubmission.shape })
+const MultipleGroupsBody = z.strictObject({ ...RunField, groups: z.array(GroupSubmission).min(1).max(256) })
 
 interface RolloutsRequest {
   body: z.infer<typeof SingleGroupBody> | z.infer<typeof MultipleGroupsBody>

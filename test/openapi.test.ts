@@ -1,10 +1,12 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { z } from 'zod'
 import { REFERENCE_PAGES } from '../scripts/reference/pages.ts'
 import { ApiKeyRole } from '../src/contract/caller.ts'
 import { ACCESS_RULES, getAccessRule } from '../src/http/auth/permissions.ts'
 import { ERROR_TABLE } from '../src/http/errors/error-table.ts'
+import { inlineReferences } from '../src/http/openapi/components.ts'
 import { openWorld, type World } from './world.ts'
 
 const FILE = new URL('../openapi/openapi.json', import.meta.url)
@@ -33,7 +35,8 @@ it('is valid OpenAPI 3.1', async () => {
 })
 
 it('numbers of rollouts may be lists or typed data, in what is posted and in batches', async () => {
-  const { body } = await world.call('GET', '/openapi.json')
+  const document = (await world.call('GET', '/openapi.json')).body
+  const body = inlineReferences(document, document.components.schemas) as typeof document
   const [group] = body.paths['/rollouts'].post.requestBody.content['application/json'].schema.oneOf
   const { schema } = body.paths['/runs/{run}/batches'].post.responses['200'].content['application/json']
   for (const { items } of [group.properties.rollouts, schema.properties.groups.items.properties.rollouts]) {
@@ -43,6 +46,29 @@ it('numbers of rollouts may be lists or typed data, in what is posted and in bat
         { type: 'object', properties: { dtype: { enum: ['int32', 'float32', 'uint8', 'int16', 'float64'] } } },
       ])
   }
+})
+
+it('reusable schemas are components under their own names, each of them used', async () => {
+  const { body } = await world.call('GET', '/openapi.json')
+  const names = Object.keys(body.components.schemas)
+  expect(names).toEqual(expect.arrayContaining(['Batch', 'Group', 'Item', 'Problem', 'Run', 'RunState', 'Verdict']))
+  const text = JSON.stringify(body)
+  for (const name of names) expect(text).toContain(`"#/components/schemas/${name}"`)
+  for (const [, name = ''] of text.matchAll(/"#\/components\/schemas\/(\w+)"/g)) expect(names).toContain(name)
+})
+
+it('every schema that the contract exports is named after itself, unless it is a scalar or a query', async () => {
+  const folder = new URL('../src/contract/', import.meta.url)
+  const modules = await Promise.all(
+    readdirSync(folder).map((file) => import(new URL(file, folder).href) as Promise<Record<string, unknown>>),
+  )
+  const isReusable = (schema: unknown): schema is z.ZodType =>
+    schema instanceof z.ZodObject || schema instanceof z.ZodEnum || schema instanceof z.ZodUnion
+  const unnamed = modules
+    .flatMap(Object.entries)
+    .filter(([name, schema]) => isReusable(schema) && schema.meta()?.id !== name)
+    .map(([name]) => name)
+  expect(unnamed.toSorted()).toEqual(['ExportParams', 'GroupFilter'])
 })
 
 it('every operation has an operationId of its own: a verb and a noun in camelCase', async () => {

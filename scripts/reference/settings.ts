@@ -1,6 +1,7 @@
 /** docs/settings.md: the settings of a run and of the process, from the schemas that read them. */
 import { z } from 'zod'
 import { RunSettings, resolveSettings } from '../../src/contract/run.ts'
+import { inlineReferences } from '../../src/http/openapi/components.ts'
 import { EnvironmentSchema } from '../../src/platform/config.ts'
 import { describeSchema, escapeTableCell, type JsonSchema } from './schema.ts'
 
@@ -39,7 +40,8 @@ export function buildSettingsPage(): string {
 }
 
 function listSchemaFields(schema: z.ZodType): [string, JsonSchema][] {
-  const { properties } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema // of an object
+  const document = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
+  const { properties } = inlineReferences(document, document.$defs ?? {}) as JsonSchema // of an object
   return Object.entries(properties ?? {})
 }
 

@@ -38,7 +38,7 @@ export function validateRankSlice(
   }
 }
 
-export const Balance = z.enum(['tokens', 'sequences'])
+export const Balance = z.enum(['tokens', 'sequences']).meta({ id: 'Balance' })
 export type Balance = z.infer<typeof Balance>
 
 export const BatchRequest = z
@@ -53,52 +53,61 @@ export const BatchRequest = z
     ),
   })
   .superRefine(validateRankSlice)
+  .meta({ id: 'BatchRequest' })
 export type BatchRequest = z.infer<typeof BatchRequest>
 
 const NullableNumber = z.number().nullable()
 
 /** A group in a batch: what was sent, and what became of it. `rollouts` and `verdicts` are in the same order. */
-export const BatchGroup = z.strictObject({
-  group_id: GroupId,
-  item_id: z.string(),
-  task: z.string(),
-  difficulty: z.number().nullable(),
-  policy_version: z.int().nullable().describe('The oldest version among its rollouts'),
-  extra: z.unknown().optional(),
-  mean_score: NullableNumber,
-  mean_reward: NullableNumber,
-  std_reward: NullableNumber,
-  percent_correct: NullableNumber,
-  voters: z.int(),
-  lengths: z.enum(['all', 'some', 'none']),
-  length_penalty: z.boolean(),
-  signal: z.boolean(),
-  indices: z.array(z.int()).describe('Which of the posted rollouts these are'),
-  rollouts: z.array(Rollout),
-  verdicts: z.array(GroupVerdict),
-})
+export const BatchGroup = z
+  .strictObject({
+    group_id: GroupId,
+    item_id: z.string(),
+    task: z.string(),
+    difficulty: z.number().nullable(),
+    policy_version: z.int().nullable().describe('The oldest version among its rollouts'),
+    extra: z.unknown().optional(),
+    mean_score: NullableNumber,
+    mean_reward: NullableNumber,
+    std_reward: NullableNumber,
+    percent_correct: NullableNumber,
+    voters: z.int(),
+    lengths: z.enum(['all', 'some', 'none']),
+    length_penalty: z.boolean(),
+    signal: z.boolean(),
+    indices: z.array(z.int()).describe('Which of the posted rollouts these are'),
+    rollouts: z.array(Rollout),
+    verdicts: z.array(GroupVerdict),
+  })
+  .meta({ id: 'BatchGroup' })
 export type BatchGroup = z.infer<typeof BatchGroup>
 
-export const BatchTotals = z.strictObject({
-  groups: z.int(),
-  sequences: z.int(),
-  trained_sequences: z.int().describe('Those that carry a training signal: scored, not skipped, not masked'),
-  trained_tokens: z.int().describe('Trained tokens of those'),
-})
+export const BatchTotals = z
+  .strictObject({
+    groups: z.int(),
+    sequences: z.int(),
+    trained_sequences: z.int().describe('Those that carry a training signal: scored, not skipped, not masked'),
+    trained_tokens: z.int().describe('Trained tokens of those'),
+  })
+  .meta({ id: 'BatchTotals' })
 export type BatchTotals = z.infer<typeof BatchTotals>
 
-export const PolicyLag = z.strictObject({ min: NullableNumber, mean: NullableNumber, max: NullableNumber })
+export const PolicyLag = z
+  .strictObject({ min: NullableNumber, mean: NullableNumber, max: NullableNumber })
+  .meta({ id: 'PolicyLag' })
 export type PolicyLag = z.infer<typeof PolicyLag>
 
-export const Batch = z.strictObject({
-  run: RunName,
-  step: Step,
-  sequences: z.int().describe('Rollouts in this reply'),
-  totals: BatchTotals.describe('Of the whole batch'),
-  lag: PolicyLag.describe('In policy versions, judged when the batch was composed; null where no version is known'),
-  metrics: z.record(z.string(), z.number()).describe('Flat figures of the whole batch, ready for a logger'),
-  groups: z.array(BatchGroup),
-})
+export const Batch = z
+  .strictObject({
+    run: RunName,
+    step: Step,
+    sequences: z.int().describe('Rollouts in this reply'),
+    totals: BatchTotals.describe('Of the whole batch'),
+    lag: PolicyLag.describe('In policy versions, judged when the batch was composed; null where no version is known'),
+    metrics: z.record(z.string(), z.number()).describe('Flat figures of the whole batch, ready for a logger'),
+    groups: z.array(BatchGroup),
+  })
+  .meta({ id: 'Batch' })
 export type Batch = z.infer<typeof Batch>
 
 /** What a buffered group comes to, without its rollouts: enough to compose batches, share them out and sum them up. */

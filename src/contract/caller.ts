@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 /** What a key is for; docs/access.md says which calls each role may make. */
-export const ApiKeyRole = z.enum(['reader', 'trainer', 'evaluator', 'admin'])
+export const ApiKeyRole = z.enum(['reader', 'trainer', 'evaluator', 'admin']).meta({ id: 'ApiKeyRole' })
 export type ApiKeyRole = z.infer<typeof ApiKeyRole>
 
 export interface Caller {

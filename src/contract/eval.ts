@@ -23,11 +23,13 @@ export const ModelApiKey = z
   .regex(/^[ -~]*$/, 'printable ASCII characters, as a header carries them')
 
 /** Where a model is. The key is written, never read. */
-export const ModelInput = z.strictObject({
-  name: z.string().min(1).max(256).describe('As the model’s server knows it'),
-  base_url: z.url().max(2048).describe('Of an OpenAI-compatible server, with /v1 where it has it'),
-  api_key: ModelApiKey.optional().describe('Never shown again, and forgotten when the eval ends'),
-})
+export const ModelInput = z
+  .strictObject({
+    name: z.string().min(1).max(256).describe('As the model’s server knows it'),
+    base_url: z.url().max(2048).describe('Of an OpenAI-compatible server, with /v1 where it has it'),
+    api_key: ModelApiKey.optional().describe('Never shown again, and forgotten when the eval ends'),
+  })
+  .meta({ id: 'ModelInput' })
 export type ModelInput = z.infer<typeof ModelInput>
 
 /** Parameters of a request that the server itself sets. */
@@ -58,27 +60,29 @@ export const GenerationParamFields = {
   retries: z.int().min(0).max(20).default(5).describe('Of one request that failed in a way that may pass'),
 }
 
-const TaskOrCategoryName = z.union([TaskName, z.string().regex(/^category:[a-z]+$/)])
+const TaskOrCategoryName = z.union([TaskName, z.string().regex(/^category:[a-z]+$/)]).meta({ id: 'TaskOrCategoryName' })
 
 /** A suite of one's own: `n` items of each task. */
-export const CustomSuite = z.strictObject({
-  tasks: z
-    .array(TaskOrCategoryName)
-    .min(1)
-    .max(512)
-    .optional()
-    .describe('Names and `category:…`; neither these nor categories: all'),
-  categories: z.array(z.string().max(64)).min(1).max(64).optional(),
-  n: z.int().min(1).max(1000).default(5).describe('Items of each task'),
-  difficulty: Difficulty.nullish().describe('null: the library’s defaults'),
-  config: Config.optional().describe('Of every task named; excludes difficulty'),
-  seed: z
-    .int()
-    .min(0)
-    .max(2 ** 29)
-    .default(0)
-    .describe('Counted from where the seeds of eval items begin, 2^30'),
-})
+export const CustomSuite = z
+  .strictObject({
+    tasks: z
+      .array(TaskOrCategoryName)
+      .min(1)
+      .max(512)
+      .optional()
+      .describe('Names and `category:…`; neither these nor categories: all'),
+    categories: z.array(z.string().max(64)).min(1).max(64).optional(),
+    n: z.int().min(1).max(1000).default(5).describe('Items of each task'),
+    difficulty: Difficulty.nullish().describe('null: the library’s defaults'),
+    config: Config.optional().describe('Of every task named; excludes difficulty'),
+    seed: z
+      .int()
+      .min(0)
+      .max(2 ** 29)
+      .default(0)
+      .describe('Counted from where the seeds of eval items begin, 2^30'),
+  })
+  .meta({ id: 'CustomSuite' })
 export type CustomSuite = z.infer<typeof CustomSuite>
 
 export const SuiteName = z
@@ -106,6 +110,7 @@ export const EvalInput = z
     path: ['run'],
     message: 'the suite `run` needs the name of the run',
   })
+  .meta({ id: 'EvalInput' })
 export type EvalInput = z.infer<typeof EvalInput>
 
 const NullableNumber = z.number().nullable()
@@ -113,48 +118,56 @@ const ConfidenceInterval = z.array(z.number()).length(2).nullable()
 const Count = z.int().min(0)
 
 /** What a set of samples came to. Null where there is nothing to take a mean of. */
-export const EvalStatistics = z.strictObject({
-  mean_score: NullableNumber,
-  stderr: NullableNumber.describe('Clustered by item; null for fewer than two items'),
-  confidence_95: ConfidenceInterval,
-  mean_score_failures_wrong: NullableNumber.describe('With failed, unscored and missing samples counted as 0'),
-  accuracy: NullableNumber.describe('Share of scores of 0.99 or more'),
-  pass_at: z
-    .record(z.string(), z.number())
-    .describe('Chance that one of k samples is right, by the unbiased estimator'),
-  format_faults: NullableNumber.describe('Share of the scored samples with a fault'),
-  faults: z.record(z.string(), Count),
-  n: Count.describe('Samples wanted'),
-  items: Count,
-  scored: Count,
-  unscored: Count.describe('Asked for, but without a score: the model or the scorer failed'),
-  missing: Count.describe('Never came'),
-  truncated: Count.describe('Cut by the limit of tokens'),
-  mean_tokens: NullableNumber,
-})
+export const EvalStatistics = z
+  .strictObject({
+    mean_score: NullableNumber,
+    stderr: NullableNumber.describe('Clustered by item; null for fewer than two items'),
+    confidence_95: ConfidenceInterval,
+    mean_score_failures_wrong: NullableNumber.describe('With failed, unscored and missing samples counted as 0'),
+    accuracy: NullableNumber.describe('Share of scores of 0.99 or more'),
+    pass_at: z
+      .record(z.string(), z.number())
+      .describe('Chance that one of k samples is right, by the unbiased estimator'),
+    format_faults: NullableNumber.describe('Share of the scored samples with a fault'),
+    faults: z.record(z.string(), Count),
+    n: Count.describe('Samples wanted'),
+    items: Count,
+    scored: Count,
+    unscored: Count.describe('Asked for, but without a score: the model or the scorer failed'),
+    missing: Count.describe('Never came'),
+    truncated: Count.describe('Cut by the limit of tokens'),
+    mean_tokens: NullableNumber,
+  })
+  .meta({ id: 'EvalStatistics' })
 export type EvalStatistics = z.infer<typeof EvalStatistics>
 
-export const EvalResult = z.strictObject({
-  ...EvalStatistics.shape,
-  warnings: z.array(z.string()),
-  failures: z.record(z.string(), Count).describe('Samples without a score, by reason'),
-  categories: z.record(z.string(), EvalStatistics),
-  tasks: z.record(z.string(), z.strictObject({ ...EvalStatistics.shape, category: z.string() })),
-  difficulties: z
-    .record(z.string(), EvalStatistics)
-    .describe('By the difficulty asked for; `default` is the library’s'),
-  repeat: z.looseObject({}).describe('All that is needed to do it again'),
-})
+export const EvalResult = z
+  .strictObject({
+    ...EvalStatistics.shape,
+    warnings: z.array(z.string()),
+    failures: z.record(z.string(), Count).describe('Samples without a score, by reason'),
+    categories: z.record(z.string(), EvalStatistics),
+    tasks: z.record(z.string(), z.strictObject({ ...EvalStatistics.shape, category: z.string() })),
+    difficulties: z
+      .record(z.string(), EvalStatistics)
+      .describe('By the difficulty asked for; `default` is the library’s'),
+    repeat: z.looseObject({}).describe('All that is needed to do it again'),
+  })
+  .meta({ id: 'EvalResult' })
 export type EvalResult = z.infer<typeof EvalResult>
 
-export const GenerationJobStatus = z.enum(['queued', 'running', 'done', 'failed', 'cancelled'])
+export const GenerationJobStatus = z
+  .enum(['queued', 'running', 'done', 'failed', 'cancelled'])
+  .meta({ id: 'GenerationJobStatus' })
 
-export const GenerationProgress = z.strictObject({
-  done: Count,
-  total: Count,
-  failed: Count.describe('Done, but without a score'),
-  mean_score: NullableNumber.describe('So far'),
-})
+export const GenerationProgress = z
+  .strictObject({
+    done: Count,
+    total: Count,
+    failed: Count.describe('Done, but without a score'),
+    mean_score: NullableNumber.describe('So far'),
+  })
+  .meta({ id: 'GenerationProgress' })
 
 const evalSummaryFields = {
   id: EvalId,
@@ -172,11 +185,13 @@ const evalSummaryFields = {
   detail: z.string().nullable().describe('Why it failed'),
 }
 
-export const EvalView = z.strictObject({ ...evalSummaryFields, result: EvalResult.nullable() })
+export const EvalView = z.strictObject({ ...evalSummaryFields, result: EvalResult.nullable() }).meta({ id: 'EvalView' })
 export type EvalView = z.infer<typeof EvalView>
 
 /** As it stands in a list: the figures of the whole, without those of its parts. */
-export const EvalSummary = z.strictObject({ ...evalSummaryFields, result: EvalStatistics.nullable() })
+export const EvalSummary = z
+  .strictObject({ ...evalSummaryFields, result: EvalStatistics.nullable() })
+  .meta({ id: 'EvalSummary' })
 export type EvalSummary = z.infer<typeof EvalSummary>
 
 export const SampleId = z.string().regex(/^s\d{1,9}$/, 'a sample_id as GET /eval/{id}/items gave it')
@@ -194,39 +209,46 @@ export const CompletionInput = z
     path: ['completion'],
     message: 'give either completion or messages',
   })
+  .meta({ id: 'CompletionInput' })
 export type CompletionInput = z.infer<typeof CompletionInput>
 
 /** One sample of an eval, as GET /eval/{id}/samples writes it. */
-export const EvalSample = z.strictObject({
-  sample_id: SampleId,
-  item_id: ItemId,
-  task: z.string(),
-  difficulty: Difficulty.nullable(),
-  status: z.enum(['scored', 'unscored', 'missing']),
-  score: z.number().nullable(),
-  answer: z.string().nullable(),
-  fault: FormatErrorCode.nullable(),
-  code: UnscoredCode.optional(),
-  detail: z.string().optional(),
-  finish_reason: z.string().nullable(),
-  length_tokens: Count.nullable(),
-  completion: z.string().nullable().describe('null where it is missing or was too much to keep'),
-  reasoning: z.string().optional(),
-  messages: z.array(Message).optional(),
-})
+export const EvalSample = z
+  .strictObject({
+    sample_id: SampleId,
+    item_id: ItemId,
+    task: z.string(),
+    difficulty: Difficulty.nullable(),
+    status: z.enum(['scored', 'unscored', 'missing']),
+    score: z.number().nullable(),
+    answer: z.string().nullable(),
+    fault: FormatErrorCode.nullable(),
+    code: UnscoredCode.optional(),
+    detail: z.string().optional(),
+    finish_reason: z.string().nullable(),
+    length_tokens: Count.nullable(),
+    completion: z.string().nullable().describe('null where it is missing or was too much to keep'),
+    reasoning: z.string().optional(),
+    messages: z.array(Message).optional(),
+  })
+  .meta({ id: 'EvalSample' })
 export type EvalSample = z.infer<typeof EvalSample>
 
-export const SuiteSummary = z.strictObject({
-  name: z.string(),
-  version: z.int(),
-  items: Count,
-  sha256: z.string(),
-  description: z.string(),
-})
+export const SuiteSummary = z
+  .strictObject({
+    name: z.string(),
+    version: z.int(),
+    items: Count,
+    sha256: z.string(),
+    description: z.string(),
+  })
+  .meta({ id: 'SuiteSummary' })
 export type SuiteSummary = z.infer<typeof SuiteSummary>
 
-export const Suite = z.strictObject({
-  ...SuiteSummary.shape,
-  engine: z.string().describe('Version of the library'),
-  recipes: z.array(z.strictObject({ ...RecipeOutput.shape, id: ItemId })),
-})
+export const Suite = z
+  .strictObject({
+    ...SuiteSummary.shape,
+    engine: z.string().describe('Version of the library'),
+    recipes: z.array(z.strictObject({ ...RecipeOutput.shape, id: ItemId })),
+  })
+  .meta({ id: 'Suite' })

@@ -2,10 +2,10 @@
 import { z } from 'zod'
 import { RunName } from './rollout.ts'
 
-export const ExportFormat = z.enum(['sft', 'dpo'])
+export const ExportFormat = z.enum(['sft', 'dpo']).meta({ id: 'ExportFormat' })
 export type ExportFormat = z.infer<typeof ExportFormat>
 
-export const ExportSource = z.enum(['all', 'dumps', 'kept'])
+export const ExportSource = z.enum(['all', 'dumps', 'kept']).meta({ id: 'ExportSource' })
 
 export const ExportParams = z.strictObject({
   format: ExportFormat.default('sft').describe(
@@ -21,28 +21,30 @@ export const ExportParams = z.strictObject({
 export type ExportParams = z.infer<typeof ExportParams>
 
 /** Where an export comes from; lets another server make the same prompts and items again. */
-export const ExportManifest = z.strictObject({
-  run: RunName,
-  run_uuid: z.string(),
-  created_at: z.string(),
-  server: z.string().describe('Version of the server'),
-  engine: z.strictObject({ library: z.string(), version: z.string() }),
-  ask: z
-    .strictObject({
-      format: ExportFormat,
-      min_reward: z.number(),
-      max_per_item: z.int(),
-      dedupe: z.boolean(),
-      source: ExportSource,
-    })
-    .describe('The filters'),
-  prompt: z.strictObject({ system_prompt: z.string().nullable(), system_prompt_role: z.string() }),
-  settings: z.looseObject({}).describe('Of the run, as they are now'),
-  groups_read: z.int(),
-  lines: z.int(),
-  files: z.array(z.string()).describe('Dump files that were read'),
-  files_elsewhere: z
-    .array(z.strictObject({ name: z.string(), node: z.string() }))
-    .describe('Dump files of the run that only another node has: what is in them and no longer kept is missing'),
-})
+export const ExportManifest = z
+  .strictObject({
+    run: RunName,
+    run_uuid: z.string(),
+    created_at: z.string(),
+    server: z.string().describe('Version of the server'),
+    engine: z.strictObject({ library: z.string(), version: z.string() }),
+    ask: z
+      .strictObject({
+        format: ExportFormat,
+        min_reward: z.number(),
+        max_per_item: z.int(),
+        dedupe: z.boolean(),
+        source: ExportSource,
+      })
+      .describe('The filters'),
+    prompt: z.strictObject({ system_prompt: z.string().nullable(), system_prompt_role: z.string() }),
+    settings: z.looseObject({}).describe('Of the run, as they are now'),
+    groups_read: z.int(),
+    lines: z.int(),
+    files: z.array(z.string()).describe('Dump files that were read'),
+    files_elsewhere: z
+      .array(z.strictObject({ name: z.string(), node: z.string() }))
+      .describe('Dump files of the run that only another node has: what is in them and no longer kept is missing'),
+  })
+  .meta({ id: 'ExportManifest' })
 export type ExportManifest = z.infer<typeof ExportManifest>

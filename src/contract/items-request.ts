@@ -6,10 +6,12 @@ import { RunName } from './rollout.ts'
 
 const ItemCount = z.int().min(1).max(1024).default(1)
 
-const NextItemsRequest = z.strictObject({
-  run: RunName.default('default').describe('Whose next items'),
-  count: ItemCount,
-})
+const NextItemsRequest = z
+  .strictObject({
+    run: RunName.default('default').describe('Whose next items'),
+    count: ItemCount,
+  })
+  .meta({ id: 'NextItemsRequest' })
 
 const StepItemsRequest = z
   .strictObject({
@@ -19,19 +21,26 @@ const StepItemsRequest = z
     ...RankSliceFields,
   })
   .superRefine(validateRankSlice)
+  .meta({ id: 'StepItemsRequest' })
 
-const RecipeItemsRequest = z.strictObject({
-  ...RecipeInput.shape,
-  count: ItemCount.describe('Items index, index + 1, …'),
-})
+const RecipeItemsRequest = z
+  .strictObject({
+    ...RecipeInput.shape,
+    count: ItemCount.describe('Items index, index + 1, …'),
+  })
+  .meta({ id: 'RecipeItemsRequest' })
 
 const { seed: Seed, ...AnySeed } = RecipeInput.shape
 
-const SeedListItemsRequest = z.strictObject({
-  ...AnySeed,
-  seeds: z.array(Seed.removeDefault()).min(1).max(1024).describe('In place of seed and count: one item of each'),
-})
+const SeedListItemsRequest = z
+  .strictObject({
+    ...AnySeed,
+    seeds: z.array(Seed.removeDefault()).min(1).max(1024).describe('In place of seed and count: one item of each'),
+  })
+  .meta({ id: 'SeedListItemsRequest' })
 
 /** Exclusive: where only a field too many stands against one form, a union says no more of the others. */
-export const ItemsRequest = z.xor([NextItemsRequest, StepItemsRequest, RecipeItemsRequest, SeedListItemsRequest])
+export const ItemsRequest = z
+  .xor([NextItemsRequest, StepItemsRequest, RecipeItemsRequest, SeedListItemsRequest])
+  .meta({ id: 'ItemsRequest' })
 export type ItemsRequest = z.infer<typeof ItemsRequest>

@@ -27,14 +27,16 @@ const SeedOrIndex = z
   .max(SEEDS_END - 1)
 
 /** A recipe as a client writes it; also one that the server returned. */
-export const RecipeInput = z.strictObject({
-  task: TaskName,
-  config: Config.optional().describe('Fields that differ from the library’s defaults'),
-  difficulty: Difficulty.nullish().describe('A rung of the task’s ladder, in place of config'),
-  seed: SeedOrIndex.default(0),
-  index: SeedOrIndex.default(0),
-  engine: z.string().max(64).optional().describe('Version of the library; must be the server’s'),
-})
+export const RecipeInput = z
+  .strictObject({
+    task: TaskName,
+    config: Config.optional().describe('Fields that differ from the library’s defaults'),
+    difficulty: Difficulty.nullish().describe('A rung of the task’s ladder, in place of config'),
+    seed: SeedOrIndex.default(0),
+    index: SeedOrIndex.default(0),
+    engine: z.string().max(64).optional().describe('Version of the library; must be the server’s'),
+  })
+  .meta({ id: 'RecipeInput' })
 export type RecipeInput = z.infer<typeof RecipeInput>
 
 /** The recipe if it is a plain one, of task, seed and index alone; undefined where the schema must look. */
@@ -62,14 +64,16 @@ export interface Recipe {
 }
 
 /** A recipe as the server writes it. */
-export const RecipeOutput = z.strictObject({
-  task: TaskName,
-  config: Config,
-  difficulty: Difficulty.optional(),
-  seed: SeedOrIndex,
-  index: SeedOrIndex,
-  engine: z.string(),
-})
+export const RecipeOutput = z
+  .strictObject({
+    task: TaskName,
+    config: Config,
+    difficulty: Difficulty.optional(),
+    seed: SeedOrIndex,
+    index: SeedOrIndex,
+    engine: z.string(),
+  })
+  .meta({ id: 'RecipeOutput' })
 
 export function toRecipeOutput(recipe: Recipe): z.infer<typeof RecipeOutput> {
   const { difficulty, ...rest } = recipe

@@ -25,10 +25,12 @@ export const GroupId = z
   .regex(/^(?!\.{1,2}$)[\w.-]{1,128}$/, 'a group id: up to 128 letters, digits, dots, dashes, underscores; not . or ..')
 
 /** A chat message; keys that we do not read (tool calls, names) are kept as sent. */
-export const Message = z.looseObject({
-  role: z.string(),
-  content: z.union([z.string(), z.array(z.looseObject({ type: z.string() })), z.null()]).optional(),
-})
+export const Message = z
+  .looseObject({
+    role: z.string(),
+    content: z.union([z.string(), z.array(z.looseObject({ type: z.string() })), z.null()]).optional(),
+  })
+  .meta({ id: 'Message' })
 export type Message = z.infer<typeof Message>
 
 const BASE64_ARRAY_DESCRIPTION = `{ dtype, data } with dtype one of ${Object.keys(DTYPE_BYTES).join(', ')} and data in base64, no number cut off`
@@ -81,6 +83,7 @@ export const Rollout = z
       })
     }
   })
+  .meta({ id: 'Rollout' })
 export type Rollout = z.infer<typeof Rollout>
 
 /** How many positions of a mask are trained. */
@@ -98,38 +101,44 @@ export function detachTokenLists({ tokens, masks, logprobs }: Rollout): void {
 }
 
 /** A group as a client posts it. */
-export const GroupInput = z.strictObject({
-  item_id: ItemId,
-  group_id: GroupId.optional().describe('Unique in the run; without it the id comes from the content'),
-  policy_version: z.int().min(0).optional(),
-  buffer: z.boolean().optional().describe('false: score it, but keep it out of the batches'),
-  extra: z.unknown().optional(),
-  rollouts: z.array(Rollout).min(1).max(1024),
-})
-export type GroupInput = z.infer<typeof GroupInput>
+export const GroupSubmission = z
+  .strictObject({
+    item_id: ItemId,
+    group_id: GroupId.optional().describe('Unique in the run; without it the id comes from the content'),
+    policy_version: z.int().min(0).optional(),
+    buffer: z.boolean().optional().describe('false: score it, but keep it out of the batches'),
+    extra: z.unknown().optional(),
+    rollouts: z.array(Rollout).min(1).max(1024),
+  })
+  .meta({ id: 'GroupSubmission' })
+export type GroupSubmission = z.infer<typeof GroupSubmission>
 
-export const Destination = z.enum(['buffered', 'not_buffered', 'no_signal', 'stale', 'skipped'])
+export const Destination = z
+  .enum(['buffered', 'not_buffered', 'no_signal', 'stale', 'skipped'])
+  .meta({ id: 'Destination' })
 export type Destination = z.infer<typeof Destination>
 
 /** A group as it stands: queued, scored, or failed. */
-export const Group = z.strictObject({
-  group_id: GroupId,
-  run: RunName,
-  item_id: ItemId,
-  task: z.string(),
-  difficulty: z.number().nullable(),
-  status: z.enum(['queued', 'scored', 'failed']),
-  verdicts: z.array(GroupVerdict).optional(),
-  mean_score: z.number().nullable().optional(),
-  mean_reward: z.number().nullable().optional(),
-  std_reward: z.number().nullable().optional(),
-  percent_correct: z.number().nullable().optional(),
-  voters: z.int().optional(),
-  lengths: z.enum(['all', 'some', 'none']).optional().describe('Whether all rollouts have a length in tokens'),
-  length_penalty: z.boolean().optional().describe('Whether a reward was lowered for its length'),
-  signal: z.boolean().optional(),
-  destination: Destination.nullable(),
-  code: z.string().optional(),
-  detail: z.string().optional(),
-})
+export const Group = z
+  .strictObject({
+    group_id: GroupId,
+    run: RunName,
+    item_id: ItemId,
+    task: z.string(),
+    difficulty: z.number().nullable(),
+    status: z.enum(['queued', 'scored', 'failed']),
+    verdicts: z.array(GroupVerdict).optional(),
+    mean_score: z.number().nullable().optional(),
+    mean_reward: z.number().nullable().optional(),
+    std_reward: z.number().nullable().optional(),
+    percent_correct: z.number().nullable().optional(),
+    voters: z.int().optional(),
+    lengths: z.enum(['all', 'some', 'none']).optional().describe('Whether all rollouts have a length in tokens'),
+    length_penalty: z.boolean().optional().describe('Whether a reward was lowered for its length'),
+    signal: z.boolean().optional(),
+    destination: Destination.nullable(),
+    code: z.string().optional(),
+    detail: z.string().optional(),
+  })
+  .meta({ id: 'Group' })
 export type Group = z.infer<typeof Group>

@@ -9,7 +9,9 @@ const DEFAULT_SYSTEM_PROMPT = `You solve reasoning problems. Work through the pr
 Then give the final answer, and nothing else, between one pair of <answer> and </answer> tags, like this: <answer>42</answer>
 Use the answer tags exactly once, after your thinking, and follow any output format that the question asks for. An answer outside the tags is not counted.`
 
-const TaskOrCategory = z.union([TaskName, z.string().regex(/^category:[a-z]+$/, '`category:` and a category')])
+const TaskOrCategory = z
+  .union([TaskName, z.string().regex(/^category:[a-z]+$/, '`category:` and a category')])
+  .meta({ id: 'TaskOrCategory' })
 
 /** From low to high. An array of two for the document: few readers of it know tuples. */
 const DifficultyRange = z
@@ -33,214 +35,234 @@ const WeightedTask = z
     path: ['difficulty'],
     message: 'excludes config',
   })
+  .meta({ id: 'WeightedTask' })
 
-const TaskSelection = z.union([
-  z.literal('all'),
-  z
-    .array(z.union([TaskOrCategory, WeightedTask]))
-    .min(1)
-    .max(512),
-])
+const TaskSelection = z
+  .union([
+    z.literal('all'),
+    z
+      .array(z.union([TaskOrCategory, WeightedTask]))
+      .min(1)
+      .max(512),
+  ])
+  .meta({ id: 'TaskSelection' })
 
-const DapoLengthPenalty = z.strictObject({
-  kind: z.literal('dapo'),
-  buffer: z.int().min(1).default(4096),
-  factor: z.number().min(0).default(1),
-})
+const DapoLengthPenalty = z
+  .strictObject({
+    kind: z.literal('dapo'),
+    buffer: z.int().min(1).default(4096),
+    factor: z.number().min(0).default(1),
+  })
+  .meta({ id: 'DapoLengthPenalty' })
 
 /** Every setting of a run and its default; a test holds the README's table to it. */
-export const RunSettings = z.strictObject({
-  preset: z
-    .enum(['original', 'clean'])
-    .default('original')
-    .describe('The defaults of the other settings: as in the original environment, or what we recommend instead'),
-  seed: z
-    .int()
-    .min(0)
-    .max(2 ** 32 - 1)
-    .default(42)
-    .describe('Items differ per run and seed'),
-  tasks: TaskSelection.default('all').describe('`all`, or names, `category:games` and `{ task, weight, config, … }`'),
-  sampling: z
-    .enum(['weights', 'learnability'])
-    .default('weights')
-    .describe('`learnability`: weight × accuracy × (1 − accuracy), at least 5 % of it each'),
-  group_size: z.int().min(1).max(1024).default(16).describe('Rollouts per item'),
-  batch_size: z.int().min(1).max(1_000_000).default(128).describe('Rollouts per batch, at least'),
-  complexity_mode: z
-    .enum(['none', 'fixed', 'random', 'curriculum'])
-    .default('none')
-    .describe('`none`: the library’s defaults; `fixed`: at `difficulty`; `random`; `curriculum`: follows the model'),
-  difficulty: Difficulty.default(0).describe('Of `fixed`'),
-  curriculum_target_accuracy: z.number().min(0).max(1).default(0.7).describe('Where `curriculum` settles'),
-  max_token_length: z.int().min(1).default(16384).describe('M of the length penalty'),
-  extraction: Extraction.default('strict').describe('How the answer is read from a completion'),
-  dual_format: z.boolean().default(true).describe('Score the answer bare and in tags; the higher counts'),
-  scoring: ScoringMode.default('upstream').describe('`upstream`: the library’s score; `hardened`: its holes closed'),
-  length_penalty: z
-    .union([z.boolean(), DapoLengthPenalty])
-    .default(true)
-    .describe('The original’s; false; or `{ kind: "dapo", buffer, factor }`'),
-  mask_too_long_completions: z.boolean().default(true).describe('`finish_reason: length` carries no signal'),
-  min_trained_tokens: z.int().min(0).default(10).describe('A rollout with fewer is skipped by name'),
-  advantage: z
-    .enum(['mean', 'mean_std', 'leave_one_out', 'none'])
-    .default('mean')
-    .describe(
-      '`mean`: reward − mean; `mean_std`: that, divided by the standard deviation; `leave_one_out`: reward − mean of the others; `none`: the reward',
-    ),
-  drop_equal_scores: z.boolean().default(true).describe('Groups without signal are counted, not buffered'),
-  signal_on: z.enum(['reward', 'score']).default('reward').describe('`score` ignores penalties'),
-  unscored_rollouts: z
-    .enum(['omit', 'mask'])
-    .default('omit')
-    .describe('In batches: left out, or present with reward null and advantage 0'),
-  buffer: z.boolean().default(true).describe('Whether scored groups wait for a trainer'),
-  buffer_max_groups: z.int().min(1).max(1_000_000).default(4096).describe('Queued and buffered groups, at most'),
-  keep_groups: z.int().min(1).max(1_000_000).default(10_000).describe('Groups that can still be looked at'),
-  max_policy_lag: z.int().min(0).nullable().default(null).describe('Older groups are dropped when a batch is composed'),
-  max_groups_ahead: z
-    .int()
-    .min(1)
-    .max(1_000_000)
-    .nullable()
-    .default(null)
-    .describe('Groups handed out, queued or buffered, at most: binds POST /items without a step'),
-  item_lease_s: z
-    .number()
-    .min(1)
-    .max(7 * 86_400)
-    .default(3600)
-    .describe('Seconds after which an item without its group is handed out again'),
-  dump_rollouts: z
-    .union([z.boolean(), z.literal('all')])
-    .default(false)
-    .describe('Write groups with a reward above the threshold to files; `all`: every scored group'),
-  dump_failed_rollouts: z.boolean().default(false).describe('Write groups whose every score is 0 to files'),
-  rollout_save_score_threshold: z
-    .number()
-    .min(0)
-    .max(1)
-    .default(0.7)
-    .describe('What a reward of a dumped group is above'),
-  debug_logging: z.boolean().default(false).describe('Log each extraction, reading and choice of this run'),
-  suppress_base_env_logs: z
-    .boolean()
-    .default(true)
-    .describe('Leave request and queue chatter of this run out of the log'),
-  system_prompt: z.string().max(100_000).nullable().default(DEFAULT_SYSTEM_PROMPT).describe('null: none'),
-  system_prompt_role: z.enum(['system', 'user']).default('system').describe('`user` puts it before the question'),
-  num_eval_samples_per_task: z.int().min(1).max(1000).default(5).describe('Items a task of the run’s own suite'),
-  eval_seed: z
-    .int()
-    .min(0)
-    .max(2 ** 30 - 1)
-    .default(123)
-    .describe('Seed of the run’s own suite'),
-})
+export const RunSettings = z
+  .strictObject({
+    preset: z
+      .enum(['original', 'clean'])
+      .default('original')
+      .describe('The defaults of the other settings: as in the original environment, or what we recommend instead'),
+    seed: z
+      .int()
+      .min(0)
+      .max(2 ** 32 - 1)
+      .default(42)
+      .describe('Items differ per run and seed'),
+    tasks: TaskSelection.default('all').describe('`all`, or names, `category:games` and `{ task, weight, config, … }`'),
+    sampling: z
+      .enum(['weights', 'learnability'])
+      .default('weights')
+      .describe('`learnability`: weight × accuracy × (1 − accuracy), at least 5 % of it each'),
+    group_size: z.int().min(1).max(1024).default(16).describe('Rollouts per item'),
+    batch_size: z.int().min(1).max(1_000_000).default(128).describe('Rollouts per batch, at least'),
+    complexity_mode: z
+      .enum(['none', 'fixed', 'random', 'curriculum'])
+      .default('none')
+      .describe('`none`: the library’s defaults; `fixed`: at `difficulty`; `random`; `curriculum`: follows the model'),
+    difficulty: Difficulty.default(0).describe('Of `fixed`'),
+    curriculum_target_accuracy: z.number().min(0).max(1).default(0.7).describe('Where `curriculum` settles'),
+    max_token_length: z.int().min(1).default(16384).describe('M of the length penalty'),
+    extraction: Extraction.default('strict').describe('How the answer is read from a completion'),
+    dual_format: z.boolean().default(true).describe('Score the answer bare and in tags; the higher counts'),
+    scoring: ScoringMode.default('upstream').describe('`upstream`: the library’s score; `hardened`: its holes closed'),
+    length_penalty: z
+      .union([z.boolean(), DapoLengthPenalty])
+      .default(true)
+      .describe('The original’s; false; or `{ kind: "dapo", buffer, factor }`'),
+    mask_too_long_completions: z.boolean().default(true).describe('`finish_reason: length` carries no signal'),
+    min_trained_tokens: z.int().min(0).default(10).describe('A rollout with fewer is skipped by name'),
+    advantage: z
+      .enum(['mean', 'mean_std', 'leave_one_out', 'none'])
+      .default('mean')
+      .describe(
+        '`mean`: reward − mean; `mean_std`: that, divided by the standard deviation; `leave_one_out`: reward − mean of the others; `none`: the reward',
+      ),
+    drop_equal_scores: z.boolean().default(true).describe('Groups without signal are counted, not buffered'),
+    signal_on: z.enum(['reward', 'score']).default('reward').describe('`score` ignores penalties'),
+    unscored_rollouts: z
+      .enum(['omit', 'mask'])
+      .default('omit')
+      .describe('In batches: left out, or present with reward null and advantage 0'),
+    buffer: z.boolean().default(true).describe('Whether scored groups wait for a trainer'),
+    buffer_max_groups: z.int().min(1).max(1_000_000).default(4096).describe('Queued and buffered groups, at most'),
+    keep_groups: z.int().min(1).max(1_000_000).default(10_000).describe('Groups that can still be looked at'),
+    max_policy_lag: z
+      .int()
+      .min(0)
+      .nullable()
+      .default(null)
+      .describe('Older groups are dropped when a batch is composed'),
+    max_groups_ahead: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .nullable()
+      .default(null)
+      .describe('Groups handed out, queued or buffered, at most: binds POST /items without a step'),
+    item_lease_s: z
+      .number()
+      .min(1)
+      .max(7 * 86_400)
+      .default(3600)
+      .describe('Seconds after which an item without its group is handed out again'),
+    dump_rollouts: z
+      .union([z.boolean(), z.literal('all')])
+      .default(false)
+      .describe('Write groups with a reward above the threshold to files; `all`: every scored group'),
+    dump_failed_rollouts: z.boolean().default(false).describe('Write groups whose every score is 0 to files'),
+    rollout_save_score_threshold: z
+      .number()
+      .min(0)
+      .max(1)
+      .default(0.7)
+      .describe('What a reward of a dumped group is above'),
+    debug_logging: z.boolean().default(false).describe('Log each extraction, reading and choice of this run'),
+    suppress_base_env_logs: z
+      .boolean()
+      .default(true)
+      .describe('Leave request and queue chatter of this run out of the log'),
+    system_prompt: z.string().max(100_000).nullable().default(DEFAULT_SYSTEM_PROMPT).describe('null: none'),
+    system_prompt_role: z.enum(['system', 'user']).default('system').describe('`user` puts it before the question'),
+    num_eval_samples_per_task: z.int().min(1).max(1000).default(5).describe('Items a task of the run’s own suite'),
+    eval_seed: z
+      .int()
+      .min(0)
+      .max(2 ** 30 - 1)
+      .default(123)
+      .describe('Seed of the run’s own suite'),
+  })
+  .meta({ id: 'RunSettings' })
 export type RunSettings = z.infer<typeof RunSettings>
 
 /** What a PUT names: omitted settings keep their value, null restores the default. */
-export const SettingsChange = z.strictObject(
-  Object.fromEntries(
-    Object.entries(RunSettings.shape).map(([name, schema]) => [
-      name,
-      schema
-        .removeDefault()
-        .nullable()
-        .optional()
-        .describe(schema.description ?? ''), // lost with the default
-    ]),
-  ) as unknown as { [K in keyof RunSettings]: z.ZodOptional<z.ZodNullable<z.ZodType<RunSettings[K]>>> }, // the same keys, one by one
-)
+export const SettingsChange = z
+  .strictObject(
+    Object.fromEntries(
+      Object.entries(RunSettings.shape).map(([name, schema]) => [
+        name,
+        schema
+          .removeDefault()
+          .nullable()
+          .optional()
+          .describe(schema.description ?? ''), // lost with the default
+      ]),
+    ) as unknown as { [K in keyof RunSettings]: z.ZodOptional<z.ZodNullable<z.ZodType<RunSettings[K]>>> }, // the same keys, one by one
+  )
+  .meta({ id: 'SettingsChange' })
 export type SettingsChange = z.infer<typeof SettingsChange>
 
 const Count = z.int().min(0)
 
 /** The next batch in the making, in rollouts. */
-export const BatchProgress = z.strictObject({
-  step: Count.describe('The step after the latest that a batch was composed for'),
-  wanted: Count,
-  buffered: Count,
-  queued: Count,
-  missing: Count,
-})
+export const BatchProgress = z
+  .strictObject({
+    step: Count.describe('The step after the latest that a batch was composed for'),
+    wanted: Count,
+    buffered: Count,
+    queued: Count,
+    missing: Count,
+  })
+  .meta({ id: 'BatchProgress' })
 export type BatchProgress = z.infer<typeof BatchProgress>
 
 /** Why a run stalls, or that it does not. */
-export const RunState = z.strictObject({
-  is: z.enum([
-    'flowing',
-    'starved_of_rollouts',
-    'no_signal',
-    'all_stale',
-    'buffer_full',
-    'trainer_silent',
-    'engine_down',
-  ]),
-  since: z.string().describe('ISO 8601'),
-  why: z.string().describe('One sentence'),
-})
+export const RunState = z
+  .strictObject({
+    is: z.enum([
+      'flowing',
+      'starved_of_rollouts',
+      'no_signal',
+      'all_stale',
+      'buffer_full',
+      'trainer_silent',
+      'engine_down',
+    ]),
+    since: z.string().describe('ISO 8601'),
+    why: z.string().describe('One sentence'),
+  })
+  .meta({ id: 'RunState' })
 export type RunState = z.infer<typeof RunState>
 
-export const Run = z.strictObject({
-  run: RunName,
-  state: RunState,
-  settings: z.looseObject({}).describe('Every setting, with its default where none was named'),
-  progress: z.strictObject({
-    items: Count.describe('Items handed out'),
-    groups: Count,
-    rollouts: Count,
-    scored_groups: Count,
-    failed_groups: Count,
-    queued_groups: Count,
-    buffered_groups: Count,
-    step: Count.nullable().describe('The latest step that a batch was composed for'),
-    stale_groups: Count.describe('Dropped for their policy lag when a batch was composed'),
-    no_signal: z.strictObject({ easy: Count, hard: Count }),
-    faults: z.record(z.string(), Count),
-    unscored: Count,
-    dumps: DumpProgress,
-    skipped_positions: Count.describe('Items that could not be made within the deadline, twice'),
-  }),
-  batch: BatchProgress,
-  skipped: z
-    .array(
-      z.strictObject({
-        position: Count,
-        task: z.string(),
-        seed: Count,
-        difficulty: z.number().nullable(),
-        detail: z.string(),
-        time: z.string(),
-      }),
-    )
-    .describe('The last of the skipped positions, newest first'),
-  tasks: z.record(
-    z.string(),
-    z.strictObject({
-      difficulty: z.number().nullable().describe('Where the curriculum stands; null before it has moved'),
-      accuracy: z
-        .number()
-        .nullable()
-        .describe(
-          'Mean score of the last five groups that fed the curriculum; without one, share right in the last ten',
-        ),
+export const Run = z
+  .strictObject({
+    run: RunName,
+    state: RunState,
+    settings: z.looseObject({}).describe('Every setting, with its default where none was named'),
+    progress: z.strictObject({
+      items: Count.describe('Items handed out'),
       groups: Count,
       rollouts: Count,
-      mean_score: z.number().nullable(),
-      mean_reward: z.number().nullable(),
-      signal: Count.describe('Groups that carried signal'),
+      scored_groups: Count,
+      failed_groups: Count,
+      queued_groups: Count,
+      buffered_groups: Count,
+      step: Count.nullable().describe('The latest step that a batch was composed for'),
+      stale_groups: Count.describe('Dropped for their policy lag when a batch was composed'),
+      no_signal: z.strictObject({ easy: Count, hard: Count }),
       faults: z.record(z.string(), Count),
-      truncated: Count.describe('Rollouts that were cut by the token limit'),
-      length_p95: z
-        .number()
-        .nullable()
-        .describe('Tokens that 95 % of the rollouts do not exceed: the upper edge of a bucket, up to 5 % too many'),
-      last_at: z.string().nullable().describe('When its last group was scored'),
+      unscored: Count,
+      dumps: DumpProgress,
+      skipped_positions: Count.describe('Items that could not be made within the deadline, twice'),
     }),
-  ),
-})
+    batch: BatchProgress,
+    skipped: z
+      .array(
+        z.strictObject({
+          position: Count,
+          task: z.string(),
+          seed: Count,
+          difficulty: z.number().nullable(),
+          detail: z.string(),
+          time: z.string(),
+        }),
+      )
+      .describe('The last of the skipped positions, newest first'),
+    tasks: z.record(
+      z.string(),
+      z.strictObject({
+        difficulty: z.number().nullable().describe('Where the curriculum stands; null before it has moved'),
+        accuracy: z
+          .number()
+          .nullable()
+          .describe(
+            'Mean score of the last five groups that fed the curriculum; without one, share right in the last ten',
+          ),
+        groups: Count,
+        rollouts: Count,
+        mean_score: z.number().nullable(),
+        mean_reward: z.number().nullable(),
+        signal: Count.describe('Groups that carried signal'),
+        faults: z.record(z.string(), Count),
+        truncated: Count.describe('Rollouts that were cut by the token limit'),
+        length_p95: z
+          .number()
+          .nullable()
+          .describe('Tokens that 95 % of the rollouts do not exceed: the upper edge of a bucket, up to 5 % too many'),
+        last_at: z.string().nullable().describe('When its last group was scored'),
+      }),
+    ),
+  })
+  .meta({ id: 'Run' })
 export type Run = z.infer<typeof Run>
 
 const PRESETS: Record<RunSettings['preset'], SettingsChange> = {
@@ -261,12 +283,14 @@ export function resolveSettings(named: SettingsChange): RunSettings {
 }
 
 /** A group that fed the curriculum, and where its task stood after it. Replayed in order, the scores give the levels. */
-export const CurriculumPoint = z.strictObject({
-  time: z.string().describe('ISO 8601'),
-  step: z.int().describe('The trainer’s step at that time'),
-  task: z.string(),
-  score: z.number().describe('The group’s mean score before any penalty'),
-  difficulty: z.number().describe('The level after the group'),
-  accuracy: z.number().describe('Mean of the last five scores'),
-})
+export const CurriculumPoint = z
+  .strictObject({
+    time: z.string().describe('ISO 8601'),
+    step: z.int().describe('The trainer’s step at that time'),
+    task: z.string(),
+    score: z.number().describe('The group’s mean score before any penalty'),
+    difficulty: z.number().describe('The level after the group'),
+    accuracy: z.number().describe('Mean of the last five scores'),
+  })
+  .meta({ id: 'CurriculumPoint' })
 export type CurriculumPoint = z.infer<typeof CurriculumPoint>

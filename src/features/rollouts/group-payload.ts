@@ -22,7 +22,7 @@ import { canonicalJson } from '../../codec/content-hash.ts'
 import { detachBuffer } from '../../codec/detach-buffer.ts'
 import { sharedScratchBuffer } from '../../codec/shared-scratch-buffer.ts'
 import { alignTo8Bytes } from '../../codec/typed-arrays.ts'
-import type { GroupInput, Rollout } from '../../contract/rollout.ts'
+import type { GroupSubmission, Rollout } from '../../contract/rollout.ts'
 import { measureRollout, type RolloutMeasures } from '../../grading/length-penalty.ts'
 
 /** The small record. */
@@ -73,7 +73,7 @@ export function detachPayloadBuffers({ texts, arrays }: GroupPayload): void {
 }
 
 /** `delivered` says that a trainer may get the group: nobody else has use for its arrays. */
-export function packGroup(group: GroupInput, delivered: boolean): GroupPayload {
+export function packGroup(group: GroupSubmission, delivered: boolean): GroupPayload {
   const { item_id, policy_version, buffer, extra, rollouts } = group
   const versions = rollouts.map((rollout) => rollout.policy_version ?? policy_version).filter((v) => v !== undefined)
   const index: ColumnIndexEntry[] = []

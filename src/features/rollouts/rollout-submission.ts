@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ServiceError } from '../../contract/errors.ts'
 import { decodeItemId } from '../../contract/item-id.ts'
 import { type Recipe, TRAINING_SEEDS_START } from '../../contract/recipe.ts'
-import { detachTokenLists, type Group, type GroupInput } from '../../contract/rollout.ts'
+import { detachTokenLists, type Group, type GroupSubmission } from '../../contract/rollout.ts'
 import type { Producer } from '../../platform/queue/producer.ts'
 import type { Items } from '../items/items.ts'
 import type { ResolvedRun } from '../runs/resolved-run.ts'
@@ -53,7 +53,7 @@ export class RolloutSubmission {
   }
 
   /** Accepts groups, and answers them as they stand after the wait. */
-  async submitAndWait(runName: string, inputs: GroupInput[], waitMs: number): Promise<Group[]> {
+  async submitAndWait(runName: string, inputs: GroupSubmission[], waitMs: number): Promise<Group[]> {
     return this.waitForGroups(await this.submit(runName, inputs), waitMs)
   }
 
@@ -62,7 +62,7 @@ export class RolloutSubmission {
    * same: sent again, they are known. Throws the first refusal. `request` is its id, for the log. Their tokens, masks and
    * log-probabilities are empty afterwards.
    */
-  async submit(runName: string, inputs: GroupInput[], request?: string): Promise<AcceptedGroup[]> {
+  async submit(runName: string, inputs: GroupSubmission[], request?: string): Promise<AcceptedGroup[]> {
     const { items, runs, capacity: room, producer } = this.#deps
     for (const { item_id } of inputs) await items.resolveItemId(item_id)
     const run = await runs.getCached(runName)
@@ -127,7 +127,7 @@ export class RolloutSubmission {
     }
   }
 
-  async #submitOne(lately: ResolvedRun, input: GroupInput, full: boolean): Promise<AcceptedGroup> {
+  async #submitOne(lately: ResolvedRun, input: GroupSubmission, full: boolean): Promise<AcceptedGroup> {
     const { runs, capacity: room } = this.#deps
     const { name } = lately
     for (let run = lately, k = 0; k < ACCEPT_RETRY_LIMIT; run = await runs.getOrCreate(name), k++) {
@@ -152,7 +152,7 @@ export class RolloutSubmission {
     throw runContendedError(name)
   }
 
-  async #tryAccept(run: ResolvedRun, input: GroupInput, full: boolean) {
+  async #tryAccept(run: ResolvedRun, input: GroupSubmission, full: boolean) {
     const { name, epoch, revision, settings } = run
     const wants = input.buffer ?? settings.buffer
     const packed = packGroup(input, wants)

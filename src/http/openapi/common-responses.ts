@@ -57,7 +57,7 @@ function isProblemSchema(schema: z.ZodType): boolean {
   return schema instanceof z.ZodObject && schema.shape.code === Problem.shape.code
 }
 
-/** With the type that it is sent as. */
+/** With the media type that it is sent as. The schema's description names the codes, so it becomes the response's. */
 function toProblemResponse(schema: z.ZodType) {
-  return { description: schema.description ?? '', content: { 'application/problem+json': { schema } } }
+  return { description: schema.description ?? '', content: { 'application/problem+json': { schema: Problem } } }
 }

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import fastifyPlugin from 'fastify-plugin'
-import { jsonSchemaTransform } from 'fastify-type-provider-zod'
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { VERSION } from '../../platform/version.ts'
 import { ERROR_TABLE } from '../errors/error-table.ts'
+import { nameComponents, wrapReferences } from './components.ts'
 import { applyExamplesInTagOrder, type OpenApiPaths, type OperationExample } from './examples.ts'
-import { extractProblemSchema } from './problem-schema.ts'
 
 const LOGO_PATH = join(import.meta.dirname, '..', '..', 'dashboard', 'icon.svg')
 
@@ -73,10 +73,10 @@ export const openapi = fastifyPlugin<OpenapiOptions>(
       },
       transform: transformRouteSchema,
       transformObject: (document) => {
-        const made = markOptionalBodies(document) as { paths: OpenApiPaths; components?: object } // OpenAPI 3, as told above
+        markOptionalBodies(document)
+        const made = nameComponents(jsonSchemaTransformObject(document))
         const tags = TAGS.map(({ name }) => name)
-        const paths = applyExamplesInTagOrder(made.paths, tags, operationExamples)
-        return { ...made, paths, components: { ...made.components, schemas: { Problem: extractProblemSchema(paths) } } }
+        return { ...made, paths: applyExamplesInTagOrder(made.paths as OpenApiPaths, tags, operationExamples) } // OpenAPI 3, as told above
       },
     })
     await app.register(swaggerUi, {
@@ -109,14 +109,15 @@ function transformRouteSchema(
 ): ReturnType<typeof jsonSchemaTransform> {
   const { schema, url } = jsonSchemaTransform(route)
   const { body } = route.schema
-  const optional = body instanceof z.ZodType && body.safeParse(undefined).success
-  return { schema: optional ? Object.assign(schema, { [OPTIONAL_BODY_EXTENSION]: true }) : schema, url }
+  const isOptional = body instanceof z.ZodType && body.safeParse(undefined).success
+  const wrapped = wrapReferences(schema) as typeof schema // of the same shape
+  return { schema: isOptional ? Object.assign(wrapped, { [OPTIONAL_BODY_EXTENSION]: true }) : wrapped, url }
 }
 
 type OperationWithBodyFlag = { [OPTIONAL_BODY_EXTENSION]?: boolean; requestBody?: { required?: boolean } }
 
-function markOptionalBodies(document: Parameters<SwaggerTransformObject>[0]): ReturnType<SwaggerTransformObject> {
-  if (!('openapiObject' in document)) return document.swaggerObject
+function markOptionalBodies(document: Parameters<SwaggerTransformObject>[0]): void {
+  if (!('openapiObject' in document)) return
   const { openapiObject } = document
   for (const methods of Object.values(openapiObject.paths ?? {})) {
     for (const operation of Object.values(methods as Record<string, OperationWithBodyFlag>)) {
@@ -124,5 +125,4 @@ function markOptionalBodies(document: Parameters<SwaggerTransformObject>[0]): Re
       delete operation[OPTIONAL_BODY_EXTENSION]
     }
   }
-  return openapiObject
 }

@@ -2,19 +2,19 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { encodeColumn, formatColumnAsNumbers, formatColumnAsTyped } from '../../../src/codec/columns.ts'
 import { type Base64Array, type Dtype, getOrDecodeBytes, viewAsNumbers } from '../../../src/codec/typed-arrays.ts'
-import { GroupInput, type Rollout } from '../../../src/contract/rollout.ts'
+import { GroupSubmission, type Rollout } from '../../../src/contract/rollout.ts'
 import { formatRollouts, packGroup, unpackTexts } from '../../../src/features/rollouts/group-payload.ts'
 
 const typed = (dtype: Dtype, values: { buffer: ArrayBufferLike }): Base64Array => ({
   dtype,
   data: Buffer.from(values.buffer).toString('base64'),
 })
-const group = (rollouts: Rollout[], more: Partial<GroupInput> = {}): GroupInput => ({
+const group = (rollouts: Rollout[], more: Partial<GroupSubmission> = {}): GroupSubmission => ({
   item_id: 'x',
   rollouts,
   ...more,
 })
-const through = (input: GroupInput, style: 'numbers' | 'base64' = 'numbers') => {
+const through = (input: GroupSubmission, style: 'numbers' | 'base64' = 'numbers') => {
   const { texts, arrays } = packGroup(input, true)
   const all = [...input.rollouts.keys()]
   return [...formatRollouts(unpackTexts(texts), arrays.length === 0 ? null : arrays, all, style)].map(
@@ -89,12 +89,12 @@ describe('typed data', () => {
     [{ dtype: 'uint8', data: 'AA*A' }, 'no base64'],
     [{ dtype: 'int64', data: 'AAAA' }, 'a type that is not taken'],
   ])('that cannot be read is refused: %j', (tokens) => {
-    expect(GroupInput.safeParse({ item_id: 'x', rollouts: [{ completion: '', tokens }] }).success).toBe(false)
+    expect(GroupSubmission.safeParse({ item_id: 'x', rollouts: [{ completion: '', tokens }] }).success).toBe(false)
   })
 
   it('in arrays is checked too, and other things there are carried unread', () => {
     const fits = (arrays: object) =>
-      GroupInput.safeParse({ item_id: 'x', rollouts: [{ completion: '', arrays }] }).success
+      GroupSubmission.safeParse({ item_id: 'x', rollouts: [{ completion: '', arrays }] }).success
     expect(fits({ a: { dtype: 'int16', data: 'AAA=' } })).toBe(true)
     expect(fits({ a: { dtype: 'int16', data: 'AAAA' } })).toBe(false)
     expect(fits({ a: { dtype: 'bfloat16', data: 'AAAA' }, b: [[1], 'x'], c: null })).toBe(true)
@@ -102,7 +102,7 @@ describe('typed data', () => {
 
   it('has one length with its like, however each is written', () => {
     const fits = (tokens: Base64Array | number[], masks: Base64Array | number[]) =>
-      GroupInput.safeParse({ item_id: 'x', rollouts: [{ completion: '', tokens, masks }] }).success
+      GroupSubmission.safeParse({ item_id: 'x', rollouts: [{ completion: '', tokens, masks }] }).success
     expect(fits([1, 2, 3], typed('uint8', Uint8Array.of(1, 2, 3)))).toBe(true)
     expect(fits([1, 2, 3, 4], typed('uint8', Uint8Array.of(1, 2, 3)))).toBe(false)
     expect(fits(typed('int16', Int16Array.of(1)), typed('int32', Int32Array.of(1)))).toBe(true)
@@ -129,11 +129,11 @@ describe('a group', () => {
 
   it('has one hash for equal content in any order of keys, and another for any other content', () => {
     const base = group([{ completion: 'x', tokens: [1, 2], logprobs: [-0.5, null], arrays: { a: [1], b: [2] } }])
-    const hash = (input: GroupInput) => packGroup(input, true).contentHash
+    const hash = (input: GroupSubmission) => packGroup(input, true).contentHash
     const turned = group([{ arrays: { b: [2], a: [1] }, logprobs: [-0.5, null], tokens: [1, 2], completion: 'x' }])
     expect(hash(turned)).toBe(hash(base))
     expect(hash({ ...base, group_id: 'named' })).toBe(hash(base))
-    const others: GroupInput[] = [
+    const others: GroupSubmission[] = [
       group([{ ...turned.rollouts[0], tokens: [1, 3] }]),
       group([{ ...turned.rollouts[0], tokens: [1], logprobs: [-0.5], masks: [2] }]),
       group([{ ...turned.rollouts[0], arrays: { a: [1], c: [2] } }]),

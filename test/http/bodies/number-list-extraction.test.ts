@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isNumberArray } from '../../../src/codec/number-lists/number-array.ts'
 import { ServiceError } from '../../../src/contract/errors.ts'
-import { GroupInput } from '../../../src/contract/rollout.ts'
+import { GroupSubmission } from '../../../src/contract/rollout.ts'
 import { packGroup } from '../../../src/features/rollouts/group-payload.ts'
 import { parseBody, parseJsonBytes } from '../../../src/http/bodies/json-body-parser.ts'
 
@@ -88,7 +88,7 @@ describe('a large body', () => {
         const sent = JSON.stringify(group)
         const spaced = Buffer.from(`${sent.slice(0, -1)}${' '.repeat(70_000)}}`)
         const [large, small] = [parseBody(spaced), parseJsonBytes(Buffer.from(sent))].map((body) =>
-          packGroup(GroupInput.parse(body), true),
+          packGroup(GroupSubmission.parse(body), true),
         )
         expect(large).toEqual(small)
       }),
@@ -104,7 +104,7 @@ describe('a large body', () => {
       const padding = 'x'.repeat(length > 100 ? 70_000 : 0)
       const body = `{"rollouts":[{"completion":"x","${name}":${list}}],"padding":"${padding}"}`
       const { rollouts } = parseBody(Buffer.from(body)) as { rollouts: [] }
-      return GroupInput.safeParse({ item_id: 'chain_sum.1.0.WyIwLjEuMjUiLG51bGwse31d', rollouts }).success
+      return GroupSubmission.safeParse({ item_id: 'chain_sum.1.0.WyIwLjEuMjUiLG51bGwse31d', rollouts }).success
     }
 
     it.each(['tokens', 'masks'])('%s are what JSON keeps', (name) => {
