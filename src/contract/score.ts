@@ -23,18 +23,22 @@ const ScoreRolloutInput = z
   })
   .refine(...exactlyOneOf('item_id', 'recipe'))
   .refine(...exactlyOneOf('completion', 'messages', 'answer'))
+  .meta({ id: 'ScoreRolloutInput' })
 export type ScoreRolloutInput = z.infer<typeof ScoreRolloutInput>
 
 const ScoreGroupInput = z
   .strictObject({ ...ItemReferenceFields, completions: z.array(z.string()).min(1).max(MAX_COMPLETIONS) })
   .refine(...exactlyOneOf('item_id', 'recipe'))
+  .meta({ id: 'ScoreGroupInput' })
 
-const ScoreOptions = z.strictObject({
-  extraction: Extraction.default('strict'),
-  dual_format: z.boolean().default(true),
-  scoring: ScoringMode.default('upstream').describe('`hardened`: the library’s score with its holes closed'),
-  detail: z.enum(['verdicts', 'rewards']).default('verdicts'),
-})
+const ScoreOptions = z
+  .strictObject({
+    extraction: Extraction.default('strict'),
+    dual_format: z.boolean().default(true),
+    scoring: ScoringMode.default('upstream').describe('`hardened`: the library’s score with its holes closed'),
+    detail: z.enum(['verdicts', 'rewards']).default('verdicts'),
+  })
+  .meta({ id: 'ScoreOptions' })
 
 export const ScoreRequest = z
   .strictObject({
@@ -50,6 +54,7 @@ export const ScoreRequest = z
       message: `at most ${MAX_COMPLETIONS} completions a call`,
     },
   )
+  .meta({ id: 'ScoreRequest' })
 
 export type ScoreRequest = z.infer<typeof ScoreRequest>
 
@@ -96,8 +101,10 @@ function parsePlainRollout(rollout: unknown, before: RecipeInput | undefined): S
   return { recipe: same ? before : recipe, completion } // one object: grouping need not serialize it
 }
 
-export const ScoreResponse = z.strictObject({
-  rewards: z.array(z.number().nullable()),
-  verdicts: z.array(Verdict).optional(),
-})
+export const ScoreResponse = z
+  .strictObject({
+    rewards: z.array(z.number().nullable()),
+    verdicts: z.array(Verdict).optional(),
+  })
+  .meta({ id: 'ScoreResponse' })
 export type ScoreResponse = z.infer<typeof ScoreResponse>
