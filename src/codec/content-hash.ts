@@ -1,22 +1,23 @@
-/** The hash of parsed JSON: equal content, whatever the order of its keys, has equal hashes. */
+/** The hash of parsed JSON: equal content has equal hashes, whatever the order of its keys. */
 import { createHash } from 'node:crypto'
-import { ServiceError } from '../contract/errors.ts'
 
 const MAX_DEPTH = 100
+
+export class NestingTooDeepError extends Error {}
 
 export function contentHash(value: unknown): string {
   return createHash('sha256').update(canonicalJson(value)).digest('hex')
 }
 
-/** One spelling for equal content. */
+/** The same text for equal content. Throws `NestingTooDeepError`. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(sortKeys(value, 0)) ?? 'null'
 }
 
-/** The same with its keys in order; the same object if they are, as they mostly are: then it is spelt in one go. */
+/** The value with its keys sorted; the same object if they already are, as usual: then one call serializes it. */
 function sortKeys(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value
-  if (depth > MAX_DEPTH) throw new ServiceError('invalid_request', `The body nests deeper than ${MAX_DEPTH} levels`)
+  if (depth > MAX_DEPTH) throw new NestingTooDeepError(`The JSON is nested deeper than ${MAX_DEPTH} levels`)
   if (Array.isArray(value)) return sortKeysOfElements(value, depth)
   const keys = Object.keys(value)
   let inOrder = true

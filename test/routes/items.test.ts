@@ -103,7 +103,7 @@ it('lists all tasks, by category or by text, with the library’s schema of each
 it('an entry waits in Redis beside its item, for a while, and another node scores with it', async () => {
   const [{ id }] = await post({ task: 'leg_counting', seed: 4711 })
   const { redis } = world.platform
-  const keys = await keysOf(redis, `{${world.prefix}:entries:*`)
+  const keys = await keysOf(redis, `{${world.prefix}:item-entries:*`)
   const [key = ''] = keys.filter((name) => name.endsWith(id))
   expect(await redis.pttl(key)).toBeGreaterThan(0)
   await redis.set(key, ((await redis.get(key)) ?? '').replace(/"answer":"\d+"/, '"answer":"777777"'), 'KEEPTTL')

@@ -1,6 +1,7 @@
 /** Failures on the wire: every one becomes a problem document with a code from the table. */
 import type { FastifyError, FastifyReply } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
+import { NestingTooDeepError } from '../../codec/content-hash.ts'
 import { ServiceError } from '../../contract/errors.ts'
 import { translateRedisError } from '../../platform/redis/redis-errors.ts'
 import { enableLingeringClose } from '../connections/lingering-close.ts'
@@ -49,6 +50,7 @@ function keepConnectionAlive(reply: FastifyReply): void {
 function toServiceError(error: FastifyError): ServiceError {
   const known = translateRedisError(error)
   if (known instanceof ServiceError) return known
+  if (error instanceof NestingTooDeepError) return new ServiceError('invalid_request', error.message, { cause: error })
   if (/^(Z_|ZSTD_)/.test(error.code ?? '')) {
     return new ServiceError('invalid_request', `The body is not in its Content-Encoding: ${error.message}`, {
       cause: error,

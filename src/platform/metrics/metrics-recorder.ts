@@ -1,10 +1,14 @@
 /** What a process counts. Fields of the shared sums are `[metric, label values…]`, a bucket's end last, as JSON. */
 
 import type { Item } from '../../contract/item.ts'
+import type { Group } from '../../contract/rollout.ts'
 import type { Verdict } from '../../contract/verdict.ts'
-import type { GroupResult } from '../../grading/group.ts'
 import { type CounterName, type HistogramName, METRICS, type MetricLabels } from './metric-definitions.ts'
 import type { SharedCounter, SharedCounters } from './shared-counters.ts'
+
+interface CompletedGroup extends Pick<Group, 'status' | 'destination'> {
+  verdicts: Verdict[]
+}
 
 export class MetricsRecorder {
   readonly #sums: Pick<SharedCounters, 'getOrCreate'>
@@ -31,7 +35,7 @@ export class MetricsRecorder {
   }
 
   /** A group that a worker has done; told once for each group. */
-  recordGroup(task: string, { status, destination, verdicts }: GroupResult): void {
+  recordGroup(task: string, { status, destination, verdicts }: CompletedGroup): void {
     this.increment('rgs_groups_total', { status, destination: destination ?? '' })
     this.increment('rgs_rollouts_total', {}, verdicts.length)
     this.recordVerdicts(task, verdicts)

@@ -4,8 +4,6 @@ import { getSetOrder } from './set-order.ts'
 import { codePoints } from './text.ts'
 import { NEWER_THAN_UNICODE_14 } from './unicode.ts'
 
-export { decodeTypedJson } from './typed_json.ts'
-
 /** A list is an array, an int a bigint. */
 export type PyValue = null | boolean | bigint | PyFloat | string | PyValue[] | PyTuple | PyDict | PySet
 
