@@ -1,7 +1,7 @@
 /** What a part of the benchmark found: one figure beside what it must reach. */
 
 export interface BenchRow {
-  /** W1 … W9, as in docs/performance.md. */
+  /** W1 … W9, as in docs/design/performance.md. */
   work: string
   what: string
   value: number

@@ -1,5 +1,5 @@
 /**
- * main: measures the server side by side with what people would use instead. docs/performance.md says what and how.
+ * main: measures the server side by side with what people would use instead. docs/design/performance.md says what and how.
  *   npm run bench [-- --only score,rollouts] [--rounds 3] [--seconds 5]
  */
 import { mkdirSync, writeFileSync } from 'node:fs'

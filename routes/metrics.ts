@@ -17,7 +17,7 @@ export function addMetricsRoutes(app: App, { metrics }: OperationsFeature): void
         summary:
           'Figures for Prometheus, of all processes together; a key that is bound to runs sees the series of those',
         querystring: AnyQuery,
-        response: { 200: textResponse('text/plain', 'Prometheus text; docs/metrics.md lists the metrics') },
+        response: { 200: textResponse('text/plain', 'Prometheus text; docs/operations/metrics.md lists the metrics') },
       },
       serializerCompiler: () => (text) => text as string, // as the handler gives it
     },

@@ -1,5 +1,5 @@
 /**
- * Writes docs/dependencies.md: each direct dependency with its reason, licence and what it brings along, and what the
+ * Writes docs/design/dependencies.md: each direct dependency with its reason, licence and what it brings along, and what the
  * advisories say.
  *   npm run docs:dependencies
  */
@@ -33,7 +33,7 @@ it is in this repository.
 `
 
 writeFileSync(
-  join(ROOT, 'docs', 'dependencies.md'),
+  join(ROOT, 'docs', 'design', 'dependencies.md'),
   [
     PAGE_HEAD,
     ...formatNodeTable('To run', ['dependencies', 'optionalDependencies']),

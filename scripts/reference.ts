@@ -1,6 +1,6 @@
-/** `npm run docs:reference`: writes the pages that are made from the code: docs/http.md and docs/settings.md. A test holds them to it. */
+/** `npm run docs:reference`: writes the pages that are made from the code: docs/reference/http.md and docs/reference/settings.md. A test holds them to it. */
 import { writeFileSync } from 'node:fs'
 import { REFERENCE_PAGES } from './reference/pages.ts'
 
 for (const [file, page] of Object.entries(REFERENCE_PAGES))
-  writeFileSync(new URL(`../docs/${file}`, import.meta.url), page())
+  writeFileSync(new URL(`../docs/reference/${file}`, import.meta.url), page())

@@ -22,7 +22,7 @@ it('openapi/openapi.json is what the server serves; a change writes it anew', as
   const written = existsSync(FILE) ? JSON.parse(readFileSync(FILE, 'utf8')) : undefined
   if (JSON.stringify(written) !== JSON.stringify(body)) {
     writeFileSync(FILE, `${JSON.stringify(body, null, 2)}\n`)
-    writeFileSync(new URL('../docs/http.md', import.meta.url), REFERENCE_PAGES['http.md']?.() ?? '')
+    writeFileSync(new URL('../docs/reference/http.md', import.meta.url), REFERENCE_PAGES['http.md']?.() ?? '')
   }
   expect(written, 'openapi/openapi.json was out of date and is written now: look at it and commit it').toEqual(body)
 })
@@ -109,8 +109,8 @@ it('src/http/auth/permissions.ts has a row for every route', () => {
   expect(routes.filter((route) => getAccessRule(...(route.split(' ') as [string, string])) === undefined)).toEqual([])
 })
 
-it('docs/access.md has the rows of src/http/auth/permissions.ts', () => {
-  const written = readFileSync(new URL('../docs/access.md', import.meta.url), 'utf8')
+it('docs/operations/access.md has the rows of src/http/auth/permissions.ts', () => {
+  const written = readFileSync(new URL('../docs/operations/access.md', import.meta.url), 'utf8')
   const marks = (roles: readonly string[] | 'anyone') =>
     roles === 'anyone'
       ? ' anyone | | | | |'

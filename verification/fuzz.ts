@@ -1,5 +1,5 @@
 /**
- * Hostile input by the thousand against a server of its own, and what came of it into docs/fuzz.md.
+ * Hostile input by the thousand against a server of its own, and what came of it into docs/design/fuzz.md.
  *   npm run verify -- fuzz [--calls 10000] [--seed 1] [--only http|answers] [--tasks NAME,…] [--data FOLDER of recorded.jsonl.gz]
  */
 import { writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { MUTATIONS } from './fuzz/mutations.ts'
 import { withScriptServer } from './with-server.ts'
 
 const ADMIN_KEY = 'fuzz'
-const DOCUMENT = join(import.meta.dirname, '..', 'docs', 'fuzz.md')
+const DOCUMENT = join(import.meta.dirname, '..', 'docs', 'design', 'fuzz.md')
 
 const { values } = parseArgs({
   options: {

@@ -1,4 +1,4 @@
-/** Why each direct dependency is there. docs/dependencies.md is made of it; a test holds it to package.json and requirements.in. */
+/** Why each direct dependency is there. docs/design/dependencies.md is made of it; a test holds it to package.json and requirements.in. */
 
 export const DEPENDENCY_REASONS: Record<string, string> = {
   '@fastify/accept-negotiator': 'which encoding a caller takes',

@@ -1,4 +1,4 @@
-/** docs/http.md: every call of the OpenAPI document, by resource. */
+/** docs/reference/http.md: every call of the OpenAPI document, by resource. */
 import { describeSchema, escapeTableCell, type JsonSchema, listFields } from './schema.ts'
 
 interface MediaContent {
@@ -27,8 +27,8 @@ export interface OpenApi {
 const PAGE_HEAD = [
   '# HTTP reference',
   '',
-  'Made by `npm run docs:reference` from [openapi.json](../openapi/openapi.json), which a running server also shows at `/docs`, to try.',
-  'Failures are `application/problem+json` with a `code`: the [README](../README.md#errors) lists them. A field that is not named',
+  'Made by `npm run docs:reference` from [openapi.json](../../openapi/openapi.json), which a running server also shows at `/docs`, to try.',
+  'Failures are `application/problem+json` with a `code`: the [README](../../README.md#errors) lists them. A field that is not named',
   'is refused. `rollouts[].completion` is a field of each object in the list `rollouts`; after the semicolon stands the default.',
 ].join('\n')
 

@@ -1,4 +1,4 @@
-/** The pages that are made from the code, by the name of their file in docs/. */
+/** The pages that are made from the code, by the name of their file in docs/reference/. */
 import { readFileSync } from 'node:fs'
 import { inlineReferences } from '../../src/http/openapi/components.ts'
 import { buildHttpPage, type OpenApi } from './http.ts'

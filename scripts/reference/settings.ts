@@ -1,4 +1,4 @@
-/** docs/settings.md: the settings of a run and of the process, from the schemas that read them. */
+/** docs/reference/settings.md: the settings of a run and of the process, from the schemas that read them. */
 import { z } from 'zod'
 import { RunSettings, resolveSettings } from '../../src/contract/run.ts'
 import { inlineReferences } from '../../src/http/openapi/components.ts'
@@ -12,8 +12,8 @@ const MAX_SHOWN_CHARS = 60
 const PAGE_HEAD = [
   '# Settings',
   '',
-  'Made by `npm run docs:reference` from the schemas that the server reads them with. The [README](../README.md#settings-of-a-run) says',
-  'more about some of them; [coming-from-the-original.md](coming-from-the-original.md) says which we recommend.',
+  'Made by `npm run docs:reference` from the schemas that the server reads them with. The [README](../../README.md#settings-of-a-run) says',
+  'more about some of them; [coming-from-the-original.md](../guides/coming-from-the-original.md) says which we recommend.',
 ].join('\n')
 
 export function buildSettingsPage(): string {

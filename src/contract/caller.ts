@@ -1,7 +1,7 @@
 /** Who makes a call: what its key allows. Without keys everyone is the admin of loopback. */
 import { z } from 'zod'
 
-/** What a key is for; docs/access.md says which calls each role may make. */
+/** What a key is for; docs/operations/access.md says which calls each role may make. */
 export const ApiKeyRole = z.enum(['reader', 'trainer', 'evaluator', 'admin']).meta({ id: 'ApiKeyRole' })
 export type ApiKeyRole = z.infer<typeof ApiKeyRole>
 

@@ -8,7 +8,7 @@ import { z } from 'zod'
 import { parseRedisAddress } from './redis/redis-url.ts'
 
 const CPU_COUNT = availableParallelism()
-/** One Redis is at its end before so many API processes and workers are: docs/performance.md. */
+/** One Redis is at its end before so many API processes and workers are: docs/design/performance.md. */
 const MAX_PROCESSES = 16
 /** HTTP is what most of the time goes to: as many as there are cores, and half as many workers beside them. */
 const DEFAULT_API_PROCESSES = Math.min(MAX_PROCESSES, CPU_COUNT)

@@ -1,10 +1,10 @@
-/** docs/cli.md holds what --help prints: it is made here, and a change shows as a failure once. */
+/** docs/reference/cli.md holds what --help prints: it is made here, and a change shows as a failure once. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { buildProgram } from '../../src/cli/program.ts'
 
-const FILE = new URL('../../docs/cli.md', import.meta.url)
+const FILE = new URL('../../docs/reference/cli.md', import.meta.url)
 const MARK = '<!-- From here on made by test/cli/docs.test.ts from --help. -->\n'
 
 interface Page {
@@ -38,7 +38,7 @@ it('the reference is what --help prints', () => {
   const wanted = `${intro}${MARK}\n${reference.join('\n')}`
   const is = readFileSync(FILE, 'utf8')
   if (is !== wanted) writeFileSync(FILE, wanted)
-  expect(is === wanted, 'docs/cli.md was written anew: look at the change and commit it').toBe(true)
+  expect(is === wanted, 'docs/reference/cli.md was written anew: look at the change and commit it').toBe(true)
 })
 
 describe('every command', () => {

@@ -14,8 +14,10 @@ it('every direct dependency has its reason, and nothing else has', () => {
   expect(Object.keys(DEPENDENCY_REASONS).toSorted()).toEqual([...node, ...python].toSorted())
 })
 
-it('docs/dependencies.md lists exactly those, with versions as they are locked: npm run docs:dependencies', () => {
-  const rows = [...read('docs/dependencies.md').matchAll(/^\| (\S+) \| (\d\S*) \| ([^|]+) \|(?: \d+ \|)? (.+) \|$/gm)]
+it('docs/design/dependencies.md lists exactly those, with versions as they are locked: npm run docs:dependencies', () => {
+  const rows = [
+    ...read('docs/design/dependencies.md').matchAll(/^\| (\S+) \| (\d\S*) \| ([^|]+) \|(?: \d+ \|)? (.+) \|$/gm),
+  ]
   expect(rows.map(([, name = '']) => name).toSorted()).toEqual(Object.keys(DEPENDENCY_REASONS).toSorted())
   const { packages } = JSON.parse(read('package-lock.json'))
   for (const [, name = '', version, licence, reason] of rows) {
@@ -45,7 +47,8 @@ it('everything that is installed has a hash', () => {
   }
 })
 
-it('the licence of acre’s data is told', () => expect(read('docs/dependencies.md')).toMatch(/`acre`[\s\S]*GPL-3\.0/))
+it('the licence of acre’s data is told', () =>
+  expect(read('docs/design/dependencies.md')).toMatch(/`acre`[\s\S]*GPL-3\.0/))
 
 it('no script of ours has a name that npm calls by itself', () => {
   const called = ['dependencies', 'install', 'postinstall', 'preinstall', 'prepare', 'prepublish']

@@ -12,7 +12,9 @@ const PAGES = [
     'examples/README.md',
     'deploy/kubernetes/README.md',
   ],
-  ...readdirSync(new URL('docs', ROOT)).flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
+  ...readdirSync(new URL('docs', ROOT), { recursive: true })
+    .map(String)
+    .flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
 ]
 const prose = (page: string) => readFileSync(new URL(page, ROOT), 'utf8').replace(/^( *)```[\s\S]*?^ *```/gm, '')
 

@@ -4,13 +4,19 @@ import { REFERENCE_PAGES } from '../../scripts/reference/pages.ts'
 import { RunSettings } from '../../src/contract/run.ts'
 import { EnvironmentSchema } from '../../src/platform/config.ts'
 
-it.each(Object.entries(REFERENCE_PAGES))('docs/%s is what the code says; a change writes it anew', (name, page) => {
-  const file = new URL(`../../docs/${name}`, import.meta.url)
-  const written = existsSync(file) ? readFileSync(file, 'utf8') : ''
-  const wanted = page()
-  if (written !== wanted) writeFileSync(file, wanted)
-  expect(written === wanted, `docs/${name} was out of date and is written now: look at it and commit it`).toBe(true)
-})
+it.each(Object.entries(REFERENCE_PAGES))(
+  'docs/reference/%s is what the code says; a change writes it anew',
+  (name, page) => {
+    const file = new URL(`../../docs/reference/${name}`, import.meta.url)
+    const written = existsSync(file) ? readFileSync(file, 'utf8') : ''
+    const wanted = page()
+    if (written !== wanted) writeFileSync(file, wanted)
+    expect(
+      written === wanted,
+      `docs/reference/${name} was out of date and is written now: look at it and commit it`,
+    ).toBe(true)
+  },
+)
 
 it('settings are told with their defaults', () => {
   const page = REFERENCE_PAGES['settings.md']?.() ?? ''

@@ -1,4 +1,4 @@
-/** docs/troubleshooting.md quotes what the server and its doctor say. */
+/** docs/operations/troubleshooting.md quotes what the server and its doctor say. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -6,7 +6,7 @@ import { ERROR_CODES } from '../../src/contract/errors.ts'
 import { RunState } from '../../src/contract/run.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const PAGE = readFileSync(join(ROOT, 'docs', 'troubleshooting.md'), 'utf8')
+const PAGE = readFileSync(join(ROOT, 'docs', 'operations', 'troubleshooting.md'), 'utf8')
 const sources = (folder: string): string =>
   readdirSync(join(ROOT, folder), { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))

@@ -4,8 +4,8 @@ import { expect, it } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
-it('every row of docs/failures.md names a test that is there', () => {
-  const rows = readFileSync(join(ROOT, 'docs', 'failures.md'), 'utf8')
+it('every row of docs/operations/failures.md names a test that is there', () => {
+  const rows = readFileSync(join(ROOT, 'docs', 'operations', 'failures.md'), 'utf8')
     .split('\n')
     .filter((line) => line.startsWith('|') && line.includes('.ts`'))
   expect(rows.length).toBeGreaterThan(10)

@@ -1,4 +1,4 @@
-/** Rows of docs/failures.md: the engine's Python is deleted under a running server; a server with another engine version comes. */
+/** Rows of docs/operations/failures.md: the engine's Python is deleted under a running server; a server with another engine version comes. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

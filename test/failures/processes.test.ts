@@ -1,4 +1,4 @@
-/** Rows of docs/failures.md: the private Redis is killed, the server is ended under load, its disk is full, its clock jumps. */
+/** Rows of docs/operations/failures.md: the private Redis is killed, the server is ended under load, its disk is full, its clock jumps. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

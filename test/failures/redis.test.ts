@@ -1,4 +1,4 @@
-/** Rows of docs/failures.md: Redis is gone, slow, empty, read-only, full. */
+/** Rows of docs/operations/failures.md: Redis is gone, slow, empty, read-only, full. */
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { until } from '../world.ts'

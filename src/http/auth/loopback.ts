@@ -14,6 +14,6 @@ export function assertKeysOrLoopback({ HOST }: Pick<ServerConfig, 'HOST'>, ring:
   if (ring || isLoopback(HOST)) return
   throw new ConfigError(
     `HOST=${HOST} lets others reach the server, and it has no keys: set API_KEYS=admin:KEY (a long random KEY; ` +
-      'more roles in docs/access.md) or API_KEYS_FILE, or HOST=127.0.0.1',
+      'more roles in docs/operations/access.md) or API_KEYS_FILE, or HOST=127.0.0.1',
   )
 }

@@ -1,4 +1,4 @@
-/** Every metric that the server answers with: a stable set. docs/metrics.md is held to this table by a test. */
+/** Every metric that the server answers with: a stable set. docs/operations/metrics.md is held to this table by a test. */
 
 interface MetricDefinition {
   kind: 'counter' | 'gauge' | 'histogram'
