@@ -26,7 +26,7 @@ const GOLDEN_RATIO_STEP = (Math.sqrt(5) - 1) / 2
 
 const [url = '', prefix = ''] = process.argv.slice(2)
 const log = pino({ level: 'silent' })
-const platform = createPlatform(readConfig({}), { url, prefix }, log)
+const platform = createPlatform(readConfig({}), { url, prefix }, log, 'worker')
 const { redis, keys, recorder } = platform
 // The engine is only asked for its tasks and its health.
 const taskDefinition = { category: 'arithmetic', config_schema: { type: 'object', properties: {} } }

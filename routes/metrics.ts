@@ -1,11 +1,11 @@
-/** GET /metrics: figures for Prometheus. */
+/** GET /metrics: Prometheus metrics. */
 
 import { canAccessRun } from '../src/contract/caller.ts'
 import { textResponse } from '../src/contract/text-response.ts'
 import type { OperationsFeature } from '../src/features/operations/index.ts'
 import type { App } from '../src/http/app.ts'
 import { AnyQuery } from '../src/http/validation.ts'
-import { PROMETHEUS_CONTENT_TYPE } from '../src/platform/metrics/exposition.ts'
+import { PROMETHEUS_CONTENT_TYPE } from '../src/platform/metrics/registry.ts'
 
 export function addMetricsRoutes(app: App, { metrics }: OperationsFeature): void {
   app.get(
@@ -15,7 +15,7 @@ export function addMetricsRoutes(app: App, { metrics }: OperationsFeature): void
         operationId: 'getMetrics',
         tags: ['operations'],
         summary:
-          'Figures for Prometheus, of all processes together; a key that is bound to runs sees the series of those',
+          'Prometheus metrics of this process, or of all processes of one `npm start`; API processes add the fleet gauges',
         querystring: AnyQuery,
         response: { 200: textResponse('text/plain', 'Prometheus text; docs/operations/metrics.md lists the metrics') },
       },

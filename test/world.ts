@@ -96,7 +96,7 @@ export async function openWorld({
   })
   const { platform, engine, features } = service
   const workers: Closable[] = []
-  const start = () => void workers.push(startWorker(service, `test-${prefix}`))
+  const start = () => void workers.push(startWorker(service))
   const stop = async () => {
     for (const worker of workers.splice(0)) await worker.close()
   }

@@ -17,20 +17,41 @@ export const Readiness = z
   .meta({ id: 'Readiness' })
 export type Readiness = z.infer<typeof Readiness>
 
-const totalsFields = {
-  requests: z.number(),
-  items_handed_out: z.number(),
-  items_made: z.number(),
-  rollouts: z.number().describe('Of groups that workers have done'),
-  verdicts: z.number().describe('Of groups and of POST /score'),
-  unscored: z.number(),
-}
+/** Sums over all processes. */
+export const Totals = z
+  .strictObject({
+    requests: z.number(),
+    items_handed_out: z.number(),
+    items_made: z.number(),
+    rollouts: z.number().describe('Rollouts of groups that workers have completed'),
+    verdicts: z.number().describe('Verdicts of groups and of `POST /score`'),
+    unscored: z.number(),
+  })
+  .meta({ id: 'Totals' })
+export type Totals = z.infer<typeof Totals>
+
+export const HourlyPoint = z
+  .strictObject({ at: z.string().describe('ISO 8601'), queued: z.int(), ...Totals.shape })
+  .meta({ id: 'HourlyPoint' })
+export type HourlyPoint = z.infer<typeof HourlyPoint>
+
+export const ProcessStatus = z
+  .strictObject({
+    process: z.string().describe('Host name and process ID'),
+    role: z.string(),
+    engine_up: z.boolean(),
+    hosts: z.record(z.string(), z.number()).describe('Live Python workers by kind'),
+    resident_bytes: z.number(),
+    event_loop_p99_s: z.number(),
+  })
+  .meta({ id: 'ProcessStatus' })
+export type ProcessStatus = z.infer<typeof ProcessStatus>
 
 export const Overview = z
   .strictObject({
     at: z.string().describe('ISO 8601'),
     health: Readiness,
-    totals: z.strictObject(totalsFields).describe('Since the Redis began; eventually right'),
+    totals: Totals.describe('Totals since the Redis was created; eventually consistent'),
     queues: z.array(
       z.strictObject({
         queue: z.string(),
@@ -38,23 +59,11 @@ export const Overview = z
         active: z.int(),
         delayed: z.int(),
         failed: z.int(),
-        oldest_s: z.number().describe('Age of the oldest job that is not done'),
+        oldest_s: z.number().describe('Age of the oldest unfinished job'),
       }),
     ),
-    processes: z.array(
-      z.strictObject({
-        process: z.string(),
-        role: z.string(),
-        engine_up: z.boolean(),
-        hosts: z.record(z.string(), z.number()).describe('Python hosts alive, by kind'),
-        resident_bytes: z.number(),
-        event_loop_p99_s: z.number(),
-      }),
-    ),
-    history: z
-      .array(z.strictObject({ at: z.string(), queued: z.int(), ...totalsFields }))
-      .optional()
-      .describe('The totals of the last hour, a point every ten seconds'),
+    processes: z.array(ProcessStatus),
+    history: z.array(HourlyPoint).optional().describe('The totals of the last hour, a point every ten seconds'),
   })
   .meta({ id: 'Overview' })
 export type Overview = z.infer<typeof Overview>

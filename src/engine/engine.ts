@@ -27,7 +27,7 @@ export interface EngineHealth {
 export type DatasetPosition = [seed: number, index: number]
 
 /** Killed at its deadline; ended by itself; gone with the engine. */
-export type PythonWorkerExitCause = 'timeout' | 'crashed' | 'engine_ended'
+export type PythonWorkerExitCause = 'timeout' | 'crashed' | 'engine_exited'
 
 export interface Engine {
   readonly version: string

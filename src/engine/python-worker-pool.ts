@@ -29,7 +29,7 @@ export class PythonWorkerPool {
   #pendingForks = 0
   #growthTimer: NodeJS.Timeout | undefined
   kills = 0
-  readonly exits: Record<PythonWorkerExitCause, number> = { timeout: 0, crashed: 0, engine_ended: 0 }
+  readonly exits: Record<PythonWorkerExitCause, number> = { timeout: 0, crashed: 0, engine_exited: 0 }
 
   constructor(kind: PythonWorkerKind, size: number, zygote: () => Zygote | undefined) {
     this.#kind = kind
@@ -160,7 +160,7 @@ export class PythonWorkerPool {
 
   #handleExit(worker: PythonWorker, rest: PythonWorkerRequest | undefined): void {
     this.#workers.delete(worker)
-    const cause = this.#zygote() ? worker.exitCause : 'engine_ended'
+    const cause = this.#zygote() ? worker.exitCause : 'engine_exited'
     if (cause) this.exits[cause]++
     const at = this.#idleWorkers.indexOf(worker)
     if (at >= 0) this.#idleWorkers.splice(at, 1)

@@ -8,6 +8,7 @@ import { addUsage } from '../http/rate-limit/usage-counters.ts'
 import type { HttpOptions } from '../http/server.ts'
 import { readConfig, requireRedisConfig } from '../platform/config.ts'
 import { createLogger } from '../platform/log.ts'
+import { joinProcessGroup, scrapeProcessGroup } from '../platform/metrics/process-group.ts'
 import { createApp } from './app.ts'
 import { ensurePythonEnvironment } from './bootstrap/python-environment.ts'
 import { warnIfRedisUnreachable } from './bootstrap/redis-check.ts'
@@ -25,8 +26,16 @@ await runMain(async () => {
   const python = await ensurePythonEnvironment(say, config.PYTHON, (line) => log.warn(line))
   const redis = requireRedisConfig(config)
   if (!process.connected) void warnIfRedisUnreachable(redis.url, log) // `npm start` says it for all of its processes
-  const service = composeApi({ config, redis, python, log })
+  // Started by `npm start` it shares the port with others, and answers scrapes for all of them.
+  const service = composeApi({
+    config,
+    redis,
+    python,
+    log,
+    scrapeProcessGroup: process.connected ? scrapeProcessGroup : undefined,
+  })
   const { platform } = service
+  if (process.connected) joinProcessGroup(platform.recorder.registry)
   const claim = await requireEngineVersionClaim(service)
   const rateLimiter = new RateLimiter(resolveRateLimits(config, keyRing !== undefined), (minute, caller, more) =>
     addUsage(platform.redis, platform.keys, minute, caller, more),

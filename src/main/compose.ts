@@ -7,13 +7,13 @@ import { createDumps, type DumpsFeature } from '../features/dumps/index.ts'
 import { createEvals, type EvalsFeature } from '../features/evals/index.ts'
 import { createItems, type ItemsFeature } from '../features/items/index.ts'
 import { createOperations, type OperationsFeature } from '../features/operations/index.ts'
-import type { ProcessRole } from '../features/operations/process-gauges.ts'
 import { createRollouts, type RolloutsFeature } from '../features/rollouts/index.ts'
 import { createRuns, type RunsFeature } from '../features/runs/index.ts'
 import { createTasks, type TasksFeature } from '../features/tasks/index.ts'
 import { createGrading } from '../grading/index.ts'
 import { Closers } from '../platform/closers.ts'
 import { createPlatform, type Platform, type PlatformConfig } from '../platform/platform.ts'
+import type { ProcessRole } from '../platform/process-identity.ts'
 import type { RedisConfig } from '../platform/redis/connect.ts'
 import { ALL_JOBS } from './jobs.ts'
 
@@ -45,6 +45,8 @@ export interface ServiceOptions {
   /** The interpreter that has the library. */
   python: string
   log: Logger
+  /** If several processes share a port: Prometheus text of all of them. */
+  scrapeProcessGroup?: (() => Promise<string>) | undefined
 }
 
 export function composeApi(options: ServiceOptions): ApiService {
@@ -57,9 +59,10 @@ export function composeWorker(options: ServiceOptions): WorkerService {
   return composeShared(options, 'worker')
 }
 
-function composeShared({ config, redis, python, log }: ServiceOptions, role: ProcessRole): WorkerService {
+function composeShared(options: ServiceOptions, role: ProcessRole): WorkerService {
+  const { config, redis, python, log, scrapeProcessGroup } = options
   const closers = new Closers()
-  const platform = closers.add(createPlatform(config, redis, log))
+  const platform = closers.add(createPlatform(config, redis, log, role))
   // What a part needs of a later one is a function that is called once all parts are there.
   const engine: Engine = closers.add(createEngine(platform, python, () => void tasks.loadRegistry()))
   const tasks: TasksFeature = closers.add(
@@ -86,7 +89,7 @@ function composeShared({ config, redis, python, log }: ServiceOptions, role: Pro
   const evals = createEvals(platform, { engine, grader, tasks, items, runs, rollouts })
   const dumps = createDumps(platform, { items, runs, rollouts })
   const operations = closers.add(
-    createOperations(platform, { engine, runs, rollouts, evals, dumps, jobDefinitions: ALL_JOBS, role }),
+    createOperations(platform, { engine, runs, rollouts, evals, dumps, jobDefinitions: ALL_JOBS, scrapeProcessGroup }),
   )
   return {
     platform,

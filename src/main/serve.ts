@@ -8,6 +8,7 @@ import { loadKeyRing } from '../http/auth/key-ring.ts'
 import { assertKeysOrLoopback } from '../http/auth/loopback.ts'
 import { readConfig, type ServerConfig } from '../platform/config.ts'
 import { createLogger } from '../platform/log.ts'
+import { ProcessGroupMetrics } from '../platform/metrics/process-group.ts'
 import { acquireDataDirLock } from './bootstrap/data-dir-lock.ts'
 import { createFolder } from './bootstrap/private-folder.ts'
 import { startPrivateRedis } from './bootstrap/private-redis.ts'
@@ -43,16 +44,22 @@ await runMain(async () => {
   }
   if (config.REDIS_URL) void warnIfRedisUnreachable(config.REDIS_URL, log)
   const children = new Set<ChildProcess>()
+  const groupMetrics = new ProcessGroupMetrics()
   let closing = false
 
   /** Resolves when the process says that it is up; one that ends later is started again. */
   const start = (script: string): Promise<void> => {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const child = fork(join(import.meta.dirname, script), { env, execArgv: [...process.execArgv, SEMI_SPACE_FLAG] })
+    const child = fork(join(import.meta.dirname, script), {
+      env,
+      execArgv: [...process.execArgv, SEMI_SPACE_FLAG],
+      serialization: 'advanced', // metrics may be NaN, which JSON does not know
+    })
     children.add(child)
     let up = false
     child.once('message', () => {
       up = true
+      groupMetrics.add(child)
       resolve()
     })
     child.on('error', (error) => {

@@ -7,7 +7,7 @@ import { errorMessage, throttledLog } from '../platform/throttled-log.ts'
 import type { WorkerService } from './compose.ts'
 import { ALL_JOBS } from './jobs.ts'
 
-export function startWorker({ platform, features }: WorkerService, workerName: string): Closable {
+export function startWorker({ platform, features }: WorkerService): Closable {
   const { keys, log, recorder } = platform
   const { runs, rollouts, evals, dumps, operations } = features
   const onError = throttledLog((err, untold) => {
@@ -32,7 +32,7 @@ export function startWorker({ platform, features }: WorkerService, workerName: s
       connection,
       prefix: keys.queuePrefix,
       onError,
-      onOutcome: (queue, outcome) => recorder.increment('rgs_jobs_total', { queue, outcome }),
+      onOutcome: (queue, outcome) => recorder.recordJobAttempt(queue, outcome),
     },
   )
   const schedules = startSchedules(
@@ -40,7 +40,7 @@ export function startWorker({ platform, features }: WorkerService, workerName: s
     { connection, prefix: keys.queuePrefix, onError },
   )
   const localTimers = works.flatMap((work) => work.startLocalTimer?.(onError) ?? [])
-  const heartbeat = operations.startHeartbeat(workerName)
+  const heartbeat = operations.startHeartbeat()
   return {
     async close() {
       for (const timer of localTimers) await timer.close()

@@ -1,8 +1,8 @@
 /** main: jobs only, with probes and metrics on WORKER_PORT. */
 import './v8-flags.ts'
-import { hostname } from 'node:os'
 import { readConfig, requireRedisConfig } from '../platform/config.ts'
 import { createLogger } from '../platform/log.ts'
+import { joinProcessGroup } from '../platform/metrics/process-group.ts'
 import { ensurePythonEnvironment } from './bootstrap/python-environment.ts'
 import { warnIfRedisUnreachable } from './bootstrap/redis-check.ts'
 import { composeWorker } from './compose.ts'
@@ -21,8 +21,9 @@ await runMain(async () => {
   if (!process.connected) void warnIfRedisUnreachable(redis.url, log) // `npm start` says it for all of its processes
   const service = composeWorker({ config, redis, python, log })
   const claim = await requireEngineVersionClaim(service)
-  const worker = startWorker(service, `${hostname()}/${process.pid}`)
-  // Started by `npm start` it is one of several on this machine, and seen through the API's port.
+  const worker = startWorker(service)
+  // Started by `npm start` it is one of several on this machine, and its metrics are on the API's port.
+  if (process.connected) joinProcessGroup(service.platform.recorder.registry)
   const probes = process.connected ? undefined : await startProbeServer(service.features.operations, config, log)
   closeOnShutdown(log, async () => {
     await probes?.close()

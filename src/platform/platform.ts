@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { Closers } from './closers.ts'
 import type { ServerConfig } from './config.ts'
 import { MetricsRecorder } from './metrics/metrics-recorder.ts'
-import { SharedCounters } from './metrics/shared-counters.ts'
+import { createProcessIdentity, type ProcessIdentity, type ProcessRole } from './process-identity.ts'
 import { Producer } from './queue/producer.ts'
 import { connectForRequests, connectForWorkers, type RedisConfig } from './redis/connect.ts'
 import { listDurabilityIssues } from './redis/durability.ts'
@@ -37,14 +37,19 @@ export interface Platform {
   keys: RedisKeys
   producer: Producer
   idempotency: Idempotency
-  counters: SharedCounters
+  identity: ProcessIdentity
   recorder: MetricsRecorder
   /** Opens another connection, for a subscription or a worker: it waits until Redis is back. The caller closes it. */
   connectForWorkers(): Redis
   close(): Promise<void>
 }
 
-export function createPlatform(config: PlatformConfig, redisConfig: RedisConfig, log: Logger): Platform {
+export function createPlatform(
+  config: PlatformConfig,
+  redisConfig: RedisConfig,
+  log: Logger,
+  role: ProcessRole,
+): Platform {
   const closers = new Closers()
   const keys = createRedisKeys(redisConfig.prefix)
   const redis = connectForRequests(redisConfig)
@@ -55,7 +60,7 @@ export function createPlatform(config: PlatformConfig, redisConfig: RedisConfig,
     })
   })
   const producer = closers.add(new Producer(redis, keys.queuePrefix))
-  const counters = closers.add(new SharedCounters(redis, keys.key('metric-sums')))
+  const identity = createProcessIdentity(role)
   return {
     config,
     log,
@@ -63,8 +68,8 @@ export function createPlatform(config: PlatformConfig, redisConfig: RedisConfig,
     keys,
     producer,
     idempotency: new Idempotency(redis, keys),
-    counters,
-    recorder: new MetricsRecorder(counters),
+    identity,
+    recorder: new MetricsRecorder(identity),
     connectForWorkers: () => connectForWorkers(redisConfig),
     close: () => closers.close(),
   }

@@ -1,7 +1,8 @@
-/** The alert rules and the Grafana dashboard: expressions that Prometheus can read, of metrics and labels that there are. */
+/** The alert rules and the Grafana dashboard: valid expressions over existing metrics and labels, aggregated rightly. */
 import { parser } from '@prometheus-io/lezer-promql'
 import { expect, it } from 'vitest'
-import { METRICS } from '../../src/platform/metrics/metric-definitions.ts'
+import { FLEET_GAUGES, PROCESS_METRICS } from '../../src/platform/metrics/metric-definitions.ts'
+import { MetricsRecorder } from '../../src/platform/metrics/metrics-recorder.ts'
 import { text, yaml } from './files.ts'
 
 interface Panel {
@@ -17,36 +18,64 @@ const EXPRESSIONS: [string, string][] = [
   ...dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }): [string, string] => [title, expr])),
 ]
 
-it.each(EXPRESSIONS)('%s: %s', (_, expression) => {
-  const plain = expression.replaceAll('$__rate_interval', '5m').replaceAll('"$run"', '".*"')
-  const wrong: string[] = []
-  const metrics: string[] = []
-  const labels: string[] = []
-  parser.parse(plain).iterate({
-    enter: (node) => {
-      const word = plain.slice(node.from, node.to)
-      if (node.type.isError) wrong.push(word)
-      if (node.name === 'Identifier' && word.startsWith('rgs_')) metrics.push(word)
-      if (node.name === 'LabelName') labels.push(word)
+interface Metric {
+  kind: string
+  labels: readonly string[]
+}
+
+/** prom-client's default metrics carry the labels of their process. */
+async function listDefaultMetrics(): Promise<[string, Metric][]> {
+  const { registry } = new MetricsRecorder({ process: 'a', role: 'api' })
+  const metrics = await registry.getMetricsAsJSON()
+  return metrics
+    .filter(({ name }) => !name.startsWith('rgs_'))
+    .map(({ name, type }) => [name, { kind: String(type), labels: ['process', 'role'] }])
+}
+
+const METRICS = new Map<string, Metric>([
+  ...(await listDefaultMetrics()),
+  ...Object.entries(PROCESS_METRICS),
+  ...Object.entries(FLEET_GAUGES).map(([name, { labels }]): [string, Metric] => [name, { kind: 'gauge', labels }]),
+])
+
+interface Expression {
+  metrics: string[]
+  labels: string[]
+  functions: string[]
+  errors: string[]
+}
+
+function parseExpression(expression: string): Expression {
+  const text = expression.replaceAll('$__rate_interval', '5m').replaceAll('"$run"', '".*"')
+  const found: Expression = { metrics: [], labels: [], functions: [], errors: [] }
+  parser.parse(text).iterate({
+    enter: ({ name, type, from, to, node }) => {
+      const word = text.slice(from, to)
+      if (type.isError) found.errors.push(word)
+      if (name === 'Identifier' && node.parent?.name === 'VectorSelector') found.metrics.push(word)
+      if (name === 'LabelName') found.labels.push(word)
+      if (name === 'AggregateOp') found.functions.push(word)
     },
   })
-  expect(wrong).toEqual([])
+  return found
+}
+
+it.each(EXPRESSIONS)('%s: %s', (_, expression) => {
+  const { metrics, labels, functions, errors } = parseExpression(expression)
+  expect(errors).toEqual([])
   expect(metrics.length).toBeGreaterThan(0)
   const known = metrics.map((name) => {
-    const bare = name.replace(/_(bucket|sum|count)$/, '')
-    const metric = METRICS[bare as keyof typeof METRICS]
-    expect([name, metric?.kind === 'histogram' ? 'histogram' : name]).toEqual([
-      name,
-      bare === name ? name : 'histogram',
-    ])
+    const metric = METRICS.get(name) ?? METRICS.get(name.replace(/_(bucket|sum|count)$/, ''))
+    expect([name, metric?.kind === 'histogram']).toEqual([name, !METRICS.has(name)]) // its parts have no row of their own
     return metric
   })
-  for (const label of labels.filter((each) => each !== 'le')) {
-    expect([label, known.some((metric) => (metric.labels as readonly string[]).includes(label))]).toEqual([label, true])
-  }
+  for (const label of labels.filter((each) => each !== 'le'))
+    expect([label, known.some((metric) => metric?.labels.includes(label))]).toEqual([label, true])
+  if (metrics.some((name) => name in FLEET_GAUGES)) expect(functions).not.toContain('sum')
+  else expect(functions.filter((name) => name === 'max')).toEqual(expression.includes('rgs_redis_up') ? ['max'] : [])
 })
 
-it('every metric of the catalogue that can alarm has words to act on', () => {
+it('every alert says what to act on', () => {
   expect(rules.length).toBeGreaterThan(5)
   for (const { annotations } of rules) expect(annotations.summary.length).toBeGreaterThan(20)
 })
@@ -54,7 +83,12 @@ it('every metric of the catalogue that can alarm has words to act on', () => {
 it('Prometheus, its rules and Grafana find each other', () => {
   const prometheus = yaml('deploy/prometheus/prometheus.yml')
   expect(prometheus.rule_files).toEqual(['alerts.yml'])
-  expect(prometheus.scrape_configs[0].static_configs[0].targets).toEqual(['api:8000'])
+  const { api, worker } = yaml('docker-compose.yml').services
+  expect([api.command, worker.command]).toEqual([['api'], ['worker']])
+  expect(prometheus.scrape_configs[0].dns_sd_configs).toEqual([
+    { names: ['api'], type: 'A', port: 8000 },
+    { names: ['worker'], type: 'A', port: 8001 },
+  ])
   const { path } = yaml('deploy/grafana/provisioning/dashboards/reasoning-gym.yml').providers[0].options
   expect(yaml('docker-compose.yml').services.grafana.volumes).toContain(`./deploy/grafana/dashboards:${path}:ro`)
 })

@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ChildServer, startChildServer } from '../../verification/with-server.ts'
+import { type Reading, readMetrics } from '../features/operations/reading.ts'
 import { HANGING, until } from '../world.ts'
 
 const json = { 'content-type': 'application/json' }
@@ -80,6 +81,23 @@ describe('the service in one command', () => {
     expect(run.progress).toMatchObject({ groups: 2, scored_groups: 2, rollouts: 32, queued_groups: 0 })
     expect(pidsOf('worker.ts')).not.toEqual(before)
   }, 120_000)
+
+  it('any process answers a scrape for all, and no counter falls when one of them is killed', async () => {
+    const scrape = async () => readMetrics(await (await fetch(`${server.url}/metrics`)).text()).samples
+    const valuesOf = (samples: Reading['samples'], metric: string) =>
+      samples.filter(({ name }) => name === metric).map(({ value }) => value)
+    const before = await until(
+      scrape,
+      (samples) => valuesOf(samples, 'rgs_process_up').length === children().length - 1,
+    )
+    expect(valuesOf(before, 'rgs_groups_total').length).toBeGreaterThan(0) // counted by the worker
+    for (const pid of pidsOf('worker.ts')) process.kill(pid, 'SIGKILL')
+    const after = await until(scrape, (samples) =>
+      samples.every(({ name, labels }) => name !== 'rgs_process_up' || labels.role !== 'worker'),
+    )
+    expect(valuesOf(after, 'rgs_groups_total')).toEqual(valuesOf(before, 'rgs_groups_total'))
+    await until(scrape, (samples) => valuesOf(samples, 'rgs_workers')[0] === 1)
+  }, 60_000)
 
   it('keeps what was accepted over a restart of every process', async () => {
     const { items } = (await post('/items', { task: 'gcd', seed: 1 })) as { items: { id: string }[] }

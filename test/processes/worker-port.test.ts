@@ -38,10 +38,9 @@ function startWorker(port: number): { output: () => string } {
   return { output: () => output }
 }
 
-const workersIn = ({ samples }: Reading) =>
-  samples.filter(({ name, labels }) => name === 'rgs_process_up' && labels.role === 'worker').length
+const readValue = ({ samples }: Reading, metric: string) => samples.find(({ name }) => name === metric)?.value
 
-it('a worker of its own answers on WORKER_PORT, is seen through the API, and does without a port that is taken', async () => {
+it('a standalone worker exports its own metrics on WORKER_PORT, and runs without a port that is taken', async () => {
   const port = await getFreePort()
   startWorker(port)
   const get = (path: string) => fetch(`http://127.0.0.1:${port}${path}`)
@@ -55,7 +54,11 @@ it('a worker of its own answers on WORKER_PORT, is seen through the API, and doe
   )
   expect(ready).toBe(200)
   expect(await (await get('/livez')).json()).toEqual({ status: 'alive' })
-  expect(workersIn(readMetrics(await (await get('/metrics')).text()))).toBe(1)
+  const own = readMetrics(await (await get('/metrics')).text())
+  expect(own.samples.filter(({ name }) => name === 'rgs_process_up')).toEqual([
+    { name: 'rgs_process_up', labels: { process: expect.any(String), role: 'worker' }, value: 1 },
+  ])
+  expect([readValue(own, 'rgs_redis_up'), own.types.has('rgs_workers')]).toEqual([1, false])
   expect(await (await get('/items')).json()).toMatchObject({ code: 'not_found' })
 
   const second = startWorker(port)
@@ -65,7 +68,7 @@ it('a worker of its own answers on WORKER_PORT, is seen through the API, and doe
   )
   const both = await until(
     async () => readMetrics((await world.app.inject('/metrics')).body),
-    (reading) => workersIn(reading) === 2,
+    (reading) => readValue(reading, 'rgs_workers') === 2,
   )
-  expect(workersIn(both)).toBe(2)
+  expect(readValue(both, 'rgs_workers')).toBe(2)
 }, 120_000)

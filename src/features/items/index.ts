@@ -23,7 +23,7 @@ export function createItems({ redis, keys, recorder }: Platform, { engine, tasks
     ladders: tasks.ladders,
     tasks: tasks.tasks,
     figures: tasks.statistics,
-    metrics: recorder,
+    recorder,
   })
   return { items }
 }

@@ -33,7 +33,7 @@ interface ItemsDeps {
   ladders: Ladders
   tasks: TaskCatalog
   figures: TaskStatisticsRecorder
-  metrics: MetricsRecorder
+  recorder: MetricsRecorder
 }
 
 export class Items {
@@ -192,7 +192,7 @@ export class Items {
     const outcomes = await this.#deps.engine.generateItems(first.task, first.config, places)
     const ms = performance.now() - started
     this.#deps.figures.recordGeneratedItems(first.task, recipes.length, ms)
-    this.#deps.metrics.recordMadeItems(first.task, recipes.length, ms)
+    this.#deps.recorder.recordMadeItems(first.task, recipes.length, ms)
     return outcomes.map((outcome, k) => async () => {
       const recipe = recipes[k] as Recipe // one outcome for each
       const made = unwrapOutcome(outcome) as GeneratedItem // as worker.py makes them

@@ -1,37 +1,46 @@
 /** The totals of the last hour, a point every ten seconds (see appendHourlyPointSchedule). */
 import type { Redis } from 'ioredis'
+import type { HourlyPoint } from '../../contract/overview.ts'
+import type { QueueBacklogReader } from '../../platform/queue/backlog.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
-import type { CounterTotals } from './counter-totals.ts'
+import type { FleetTotals } from './fleet-totals.ts'
 
 const MAX_POINTS = 360
 
-/** Totals at a moment, and how many jobs waited then. */
-export interface HourlyPoint extends CounterTotals {
-  /** ISO 8601 */
-  at: string
-  queued: number
+interface HourlySeriesDeps {
+  redis: Redis
+  keys: RedisKeys
+  totals: FleetTotals
+  backlog: QueueBacklogReader
 }
 
 export class HourlySeries {
-  readonly #redis: Redis
-  readonly #keys: RedisKeys
+  readonly #deps: HourlySeriesDeps
+  readonly #key: string
 
-  constructor(redis: Redis, keys: RedisKeys) {
-    this.#redis = redis
-    this.#keys = keys
+  constructor(deps: HourlySeriesDeps) {
+    this.#deps = deps
+    this.#key = deps.keys.key('hourly-series')
   }
 
   /** Oldest first. */
   async list(): Promise<HourlyPoint[]> {
-    const points = await this.#redis.lrange(this.#keys.key('hourly-series'), 0, -1)
+    const points = await this.#deps.redis.lrange(this.#key, 0, -1)
     return points.toReversed().map((text) => JSON.parse(text) as HourlyPoint) // written below
   }
 
-  async append(point: HourlyPoint): Promise<void> {
-    await this.#redis
+  async appendPoint(): Promise<void> {
+    const point = JSON.stringify(await this.#readPoint())
+    await this.#deps.redis
       .multi()
-      .lpush(this.#keys.key('hourly-series'), JSON.stringify(point))
-      .ltrim(this.#keys.key('hourly-series'), 0, MAX_POINTS - 1)
+      .lpush(this.#key, point)
+      .ltrim(this.#key, 0, MAX_POINTS - 1)
       .exec()
+  }
+
+  async #readPoint(): Promise<HourlyPoint> {
+    const [totals, queues] = await Promise.all([this.#deps.totals.read(), this.#deps.backlog.readAll()])
+    const queued = queues.reduce((sum, { jobs }) => sum + jobs.waiting + jobs.active + jobs.delayed, 0)
+    return { at: new Date().toISOString(), queued, ...totals }
   }
 }

@@ -4,6 +4,7 @@ import type { Engine } from '../../engine/engine.ts'
 import { Closers } from '../../platform/closers.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { BackgroundWork } from '../../platform/queue/background-work.ts'
+import { QueueBacklogReader } from '../../platform/queue/backlog.ts'
 import { FailedJobs } from '../../platform/queue/failed-jobs.ts'
 import type { JobDefinition } from '../../platform/queue/job-definition.ts'
 import type { DumpsFeature } from '../dumps/index.ts'
@@ -11,9 +12,12 @@ import type { EvalsFeature } from '../evals/index.ts'
 import type { RolloutsFeature } from '../rollouts/index.ts'
 import type { RunsFeature } from '../runs/index.ts'
 import { type ClaimEngineVersionOptions, claimEngineVersion, type EngineVersionClaim } from './engine-claim.ts'
+import { FleetTotals } from './fleet-totals.ts'
+import { HourlySeries } from './hourly-series.ts'
 import { appendHourlyPointSchedule } from './jobs/definitions.ts'
-import { Metrics } from './metrics.ts'
-import type { ProcessRole } from './process-gauges.ts'
+import { MetricsExporter } from './metrics-exporter.ts'
+import { addProcessGauges } from './process-gauges.ts'
+import { ProcessReports } from './process-reports.ts'
 import { checkReadiness } from './readiness.ts'
 import { retryFailedJob } from './retry-failed-job.ts'
 import { ServerOverview } from './server-overview.ts'
@@ -27,11 +31,12 @@ interface OperationsDeps {
   dumps: DumpsFeature
   /** Of all features. */
   jobDefinitions: readonly JobDefinition[]
-  role: ProcessRole
+  /** If several processes share a port: Prometheus text of all of them. */
+  scrapeProcessGroup: (() => Promise<string>) | undefined
 }
 
 export interface OperationsFeature {
-  metrics: Metrics
+  metrics: MetricsExporter
   overview: ServerOverview
   checkReadiness(): Promise<Readiness>
   listFailedJobs(limit: number): ReturnType<FailedJobs['list']>
@@ -40,43 +45,52 @@ export interface OperationsFeature {
   /** Undefined if processes with another engine version use this Redis. */
   claimEngineVersion(options: Omit<ClaimEngineVersionOptions, 'version'>): Promise<EngineVersionClaim | undefined>
   /** Counts this process as a live worker until it is closed. */
-  startHeartbeat(workerName: string): { close(): Promise<void> }
+  startHeartbeat(): { close(): Promise<void> }
   createWork(): BackgroundWork
   close(): Promise<void>
 }
 
 export function createOperations(platform: Platform, deps: OperationsDeps): OperationsFeature {
-  const { redis, keys, counters, recorder } = platform
-  const { engine, runs, rollouts, evals, dumps, jobDefinitions, role } = deps
+  const { redis, keys, identity, recorder } = platform
+  const { engine, runs, rollouts, evals, dumps, jobDefinitions, scrapeProcessGroup } = deps
   const closers = new Closers()
   const failedJobs = closers.add(new FailedJobs(redis, keys.queuePrefix, jobDefinitions))
-  const metrics = closers.add(
-    new Metrics({
-      redis,
-      keys,
-      counters,
-      recorder,
-      engine,
-      runs: runs.repository,
-      groups: rollouts.groups,
-      dumps: dumps.repository,
-      generationJobs: evals.generationJobs,
-      jobDefinitions,
-      role,
-    }),
-  )
+  const backlog = closers.add(new QueueBacklogReader(redis, keys.queuePrefix, jobDefinitions))
+  const totals = closers.add(new FleetTotals(redis, keys, recorder))
+  const reports = closers.add(new ProcessReports({ redis, keys, engine, recorder, identity }))
+  const hourlySeries = new HourlySeries({ redis, keys, totals, backlog })
+  addProcessGauges({ recorder, redis, engine, identity })
+  const fleet = {
+    redis,
+    keys,
+    backlog,
+    runs: runs.repository,
+    groups: rollouts.groups,
+    dumps: dumps.repository,
+    generationJobs: evals.generationJobs,
+  }
   const readiness = () => checkReadiness({ engine, redis, keys })
   return {
-    metrics,
-    overview: new ServerOverview({ metrics, runs: runs.runs, checkReadiness: readiness }),
+    metrics: new MetricsExporter({
+      scrapeProcesses: scrapeProcessGroup ?? (() => recorder.registry.metrics()),
+      fleet: identity.role === 'api' ? fleet : undefined,
+    }),
+    overview: new ServerOverview({
+      totals,
+      backlog,
+      reports,
+      hourlySeries,
+      runs: runs.runs,
+      checkReadiness: readiness,
+    }),
     checkReadiness: readiness,
     listFailedJobs: (limit) => failedJobs.list(limit),
     retryFailedJob: (id) => retryFailedJob({ failedJobs, groups: rollouts.groups }, id),
     claimEngineVersion: (options) => claimEngineVersion(redis, keys, { ...options, version: engine.version }),
-    startHeartbeat: (workerName) => startHeartbeat(redis, keys, workerName),
+    startHeartbeat: () => startHeartbeat(redis, keys, identity.process),
     createWork: () => ({
       consumers: [],
-      scheduledTasks: [{ ...appendHourlyPointSchedule, run: () => metrics.appendHourlyPoint() }],
+      scheduledTasks: [{ ...appendHourlyPointSchedule, run: () => hourlySeries.appendPoint() }],
     }),
     close: () => closers.close(),
   }

@@ -1,12 +1,11 @@
 /** The gauges of one run. */
-
 import { resolveSettings } from '../../contract/run.ts'
-import { type GaugeValue, gaugeValue } from '../../platform/metrics/metric-definitions.ts'
+import { type FleetGaugeValue, fleetGauge } from '../../platform/metrics/metric-definitions.ts'
 import type { DumpRepository } from '../dumps/repository.ts'
 import type { GroupRepository } from '../rollouts/repository.ts'
 import type { RunRepository, StoredRun } from '../runs/repository.ts'
 
-/** Of a run's fields those that are times are told otherwise, or by nobody. */
+/** Timestamps among the fields of a run are not exported. */
 const NON_COUNTER_FIELD = /_at$|^at_|^last_/
 
 interface RunGaugesDeps {
@@ -15,43 +14,49 @@ interface RunGaugesDeps {
   dumps: DumpRepository
 }
 
-export async function collectRunGauges(run: StoredRun, { runs, groups, dumps }: RunGaugesDeps): Promise<GaugeValue[]> {
-  const [waiting, levels, oldest, dumped] = await Promise.all([
+export async function collectRunGauges(
+  run: StoredRun,
+  { runs, groups, dumps }: RunGaugesDeps,
+): Promise<FleetGaugeValue[]> {
+  const [backlog, levels, oldestPendingAt, dumpProgress] = await Promise.all([
     runs.readBacklog(run),
     runs.readCurriculumLevels(run),
     groups.getOldestPendingTime(run.name, run.epoch),
     dumps.readProgress({ run: run.name, uuid: run.uuid }),
   ])
   const { batch_size, unscored_rollouts } = resolveSettings(run.explicitSettings)
-  const label = { run: run.name }
-  const stock = {
-    queued: waiting.queuedGroups,
-    buffered: waiting.bufferedGroups,
-    in_open_batches: waiting.openBatchGroups,
+  const labels = { run: run.name }
+  const groupCounts = {
+    queued: backlog.queuedGroups,
+    buffered: backlog.bufferedGroups,
+    in_open_batches: backlog.openBatchGroups,
   }
-  const batch = {
+  const batchRollouts = {
     wanted: batch_size,
-    buffered: unscored_rollouts === 'omit' ? waiting.bufferedScoredRollouts : waiting.bufferedRollouts,
-    queued: waiting.queuedRollouts,
+    buffered: unscored_rollouts === 'omit' ? backlog.bufferedScoredRollouts : backlog.bufferedRollouts,
+    queued: backlog.queuedRollouts,
   }
+  const oldestQueuedS = oldestPendingAt === undefined ? 0 : (Date.now() - oldestPendingAt) / 1000
   return [
-    ...Object.entries(stock).map(([state, count]) => gaugeValue('rgs_run_groups', { ...label, state }, count)),
-    ...Object.entries(batch).map(([of, count]) => gaugeValue('rgs_run_batch_rollouts', { ...label, of }, count)),
-    gaugeValue('rgs_run_bytes', label, waiting.bytes),
-    gaugeValue('rgs_run_oldest_queued_seconds', label, oldest === undefined ? 0 : (Date.now() - oldest) / 1000),
-    ...(run.counters.step === undefined ? [] : [gaugeValue('rgs_run_step', label, run.counters.step)]),
+    ...Object.entries(groupCounts).map(([state, count]) => fleetGauge('rgs_run_groups', { ...labels, state }, count)),
+    ...Object.entries(batchRollouts).map(([state, count]) =>
+      fleetGauge('rgs_run_batch_rollouts', { ...labels, state }, count),
+    ),
+    fleetGauge('rgs_run_bytes', labels, backlog.bytes),
+    fleetGauge('rgs_run_oldest_queued_seconds', labels, oldestQueuedS),
+    ...(run.counters.step === undefined ? [] : [fleetGauge('rgs_run_step', labels, run.counters.step)]),
     ...Object.entries(run.counters)
-      .filter(([of]) => of !== 'step' && !NON_COUNTER_FIELD.test(of))
-      .map(([of, count]) => gaugeValue('rgs_run_counts', { ...label, of }, count)),
-    ...Object.entries(dumped).flatMap(([kind, { waiting: waits, written, refused, unwritten }]) => [
-      ...Object.entries({ waiting: waits, written, refused }).map(([state, count]) =>
-        gaugeValue('rgs_dump_groups', { ...label, kind, state }, count),
+      .filter(([counter]) => counter !== 'step' && !NON_COUNTER_FIELD.test(counter))
+      .map(([counter, count]) => fleetGauge('rgs_run_counts', { ...labels, counter }, count)),
+    ...Object.entries(dumpProgress).flatMap(([kind, { waiting, written, refused: rejected, unwritten }]) => [
+      ...Object.entries({ waiting, written, rejected }).map(([state, count]) =>
+        fleetGauge('rgs_dump_groups', { ...labels, kind, state }, count),
       ),
-      gaugeValue('rgs_dump_files_unwritten', { ...label, kind }, unwritten),
+      fleetGauge('rgs_dump_files_unwritten', { ...labels, kind }, unwritten),
     ]),
     ...Object.entries(levels).flatMap(([task, { difficulty, accuracy }]) => [
-      gaugeValue('rgs_curriculum_difficulty', { ...label, task }, difficulty),
-      gaugeValue('rgs_curriculum_accuracy', { ...label, task }, accuracy),
+      fleetGauge('rgs_curriculum_difficulty', { ...labels, task }, difficulty),
+      fleetGauge('rgs_curriculum_accuracy', { ...labels, task }, accuracy),
     ]),
   ]
 }

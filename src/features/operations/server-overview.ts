@@ -1,15 +1,20 @@
 /** The server at a glance, as `GET /overview` and `GET /events` show it. */
-import type { Overview, Readiness } from '../../contract/overview.ts'
+import type { HourlyPoint, Overview, Readiness } from '../../contract/overview.ts'
 import type { Run } from '../../contract/run.ts'
+import type { QueueBacklog, QueueBacklogReader } from '../../platform/queue/backlog.ts'
 import type { Runs } from '../runs/runs.ts'
-import type { HourlyPoint } from './hourly-series.ts'
-import type { Metrics } from './metrics.ts'
+import type { FleetTotals } from './fleet-totals.ts'
+import type { HourlySeries } from './hourly-series.ts'
+import type { ProcessReports } from './process-reports.ts'
 
 /** One reading of Redis serves all listeners for as long. */
 const CACHE_TTL_MS = 1000
 
 interface ServerOverviewDeps {
-  metrics: Metrics
+  totals: FleetTotals
+  backlog: QueueBacklogReader
+  reports: ProcessReports
+  hourlySeries: HourlySeries
   runs: Runs
   checkReadiness(): Promise<Readiness>
 }
@@ -31,7 +36,7 @@ export class ServerOverview {
 
   /** With the totals of the last hour. */
   async getWithHistory(): Promise<Overview & { history: HourlyPoint[] }> {
-    return { ...(await this.getCached()), history: await this.#deps.metrics.listHourlyPoints() }
+    return { ...(await this.getCached()), history: await this.#deps.hourlySeries.list() }
   }
 
   /** Throws `unknown_run`. */
@@ -41,7 +46,24 @@ export class ServerOverview {
   }
 
   async #build(): Promise<Overview> {
-    const [health, figures] = await Promise.all([this.#deps.checkReadiness(), this.#deps.metrics.overview()])
-    return { at: new Date().toISOString(), health, ...figures }
+    const { checkReadiness, totals, backlog, reports } = this.#deps
+    const [health, sums, queues, processes] = await Promise.all([
+      checkReadiness(),
+      totals.read(),
+      backlog.readAll(),
+      reports.list(),
+    ])
+    const now = Date.now()
+    return {
+      at: new Date(now).toISOString(),
+      health,
+      totals: sums,
+      queues: queues.map((queue) => buildQueueOverview(queue, now)),
+      processes,
+    }
   }
+}
+
+function buildQueueOverview({ queue, jobs, oldestAt }: QueueBacklog, now: number): Overview['queues'][number] {
+  return { queue, ...jobs, oldest_s: oldestAt === undefined ? 0 : Math.max(0, (now - oldestAt) / 1000) }
 }

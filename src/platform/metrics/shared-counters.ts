@@ -1,17 +1,14 @@
-/** Sums in a Redis hash that all processes add to: counted in the process, added every second; eventually right. */
+/** Sums in a Redis hash over all processes: counted in the process, added to Redis every second; eventually right. */
 import type { Redis } from 'ioredis'
 
 const FLUSH_INTERVAL_MS = 1000
 
-/** What this process has to add to one sum. Its owner keeps it, so that adding needs no look-up. */
+/** What this process has yet to add to one sum. Callers keep it, so that adding needs no lookup. */
 export class SharedCounter {
   pendingAmount = 0
-  /** Set by every addition: a sum of zero is told too. */
-  hasPending = false
 
   add(amount: number): void {
     this.pendingAmount += amount
-    this.hasPending = true
   }
 }
 
@@ -27,37 +24,31 @@ export class SharedCounters {
     this.#timer = setInterval(() => void this.flush(), FLUSH_INTERVAL_MS)
   }
 
-  /** The same object whenever it is asked for: fields are few, and kept as long as the process lives. */
+  /** Always the same object for a field: fields are few and kept for the life of the process. */
   getOrCreate(field: string): SharedCounter {
-    let tally = this.#counters.get(field)
-    if (!tally) {
-      tally = new SharedCounter()
-      this.#counters.set(field, tally)
+    let counter = this.#counters.get(field)
+    if (!counter) {
+      counter = new SharedCounter()
+      this.#counters.set(field, counter)
     }
-    return tally
+    return counter
   }
 
-  /** What Redis could not be told now is told the next time. */
+  /** What cannot be added now stays pending. */
   async flush(): Promise<void> {
-    const told = [...this.#counters].flatMap(([field, tally]) => {
-      if (!tally.hasPending) return []
-      const { pendingAmount: amount } = tally
-      tally.pendingAmount = 0
-      tally.hasPending = false
-      return [{ field, tally, amount }]
+    const pending = [...this.#counters].flatMap(([field, counter]) => {
+      const { pendingAmount: amount } = counter
+      if (amount === 0) return []
+      counter.pendingAmount = 0
+      return [{ field, counter, amount }]
     })
-    if (told.length === 0) return
+    if (pending.length === 0) return
     const pipeline = this.#redis.pipeline()
-    for (const { field, amount } of told) pipeline.hincrbyfloat(this.#key, field, amount)
+    for (const { field, amount } of pending) pipeline.hincrbyfloat(this.#key, field, amount)
     const results = await pipeline.exec().catch(() => null)
-    told.forEach(({ tally, amount }, k) => {
-      if (results?.[k]?.[0] !== null) tally.add(amount)
+    pending.forEach(({ counter, amount }, k) => {
+      if (results?.[k]?.[0] !== null) counter.add(amount)
     })
-  }
-
-  async readAll(): Promise<[field: string, sum: number][]> {
-    await this.flush()
-    return Object.entries(await this.#redis.hgetall(this.#key)).map(([field, sum]) => [field, Number(sum)])
   }
 
   async readFields(fields: string[]): Promise<number[]> {

@@ -1,17 +1,29 @@
-/** docs/operations/metrics.md, the dashboard and the rules name what the server tells, and nothing else. */
+/** docs/operations/metrics.md lists the metrics that the server exports, and no others. */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { METRICS } from '../../../src/platform/metrics/metric-definitions.ts'
+import { FLEET_GAUGES, PROCESS_METRICS } from '../../../src/platform/metrics/metric-definitions.ts'
 
-const file = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../../docs/operations/metrics.md', import.meta.url), 'utf8')
 
-it('docs/operations/metrics.md lists every metric with its kind, labels and meaning', () => {
-  const rows = [...file('docs/operations/metrics.md').matchAll(/^\| `(rgs_\w+)` \| (\w+) \| (.*?) \| (.*) \|$/gm)]
-  const told = rows.map(([, name, kind, labels, help]) => ({
+function readTable(heading: string) {
+  const section = page.split(/^## /m).find((text) => text.startsWith(heading)) ?? ''
+  const rows = [...section.matchAll(/^\| `(rgs_\w+)` \| (\w+) \| (.*?) \| (.*) \|$/gm)]
+  return rows.map(([, name, kind, labels, help]) => ({
     name,
     kind,
     labels: [...(labels ?? '').matchAll(/`(\w+)`/g)].map(([, label]) => label),
     help,
   }))
-  expect(told).toEqual(Object.entries(METRICS).map(([name, { kind, labels, help }]) => ({ name, kind, labels, help })))
+}
+
+it('docs/operations/metrics.md lists every metric of a process with its kind, labels and meaning', () => {
+  expect(readTable('Process metrics')).toEqual(
+    Object.entries(PROCESS_METRICS).map(([name, { kind, labels, help }]) => ({ name, kind, labels, help })),
+  )
+})
+
+it('docs/operations/metrics.md lists every fleet gauge with its labels and meaning', () => {
+  expect(readTable('Fleet gauges')).toEqual(
+    Object.entries(FLEET_GAUGES).map(([name, { labels, help }]) => ({ name, kind: 'gauge', labels, help })),
+  )
 })

@@ -1,0 +1,96 @@
+/** The gauges of the fleet: workers, queues, dumps, runs, evals. Read from Redis during a scrape. */
+import type { Redis } from 'ioredis'
+import { type FleetGaugeValue, fleetGauge } from '../../platform/metrics/metric-definitions.ts'
+import type { QueueBacklog, QueueBacklogReader } from '../../platform/queue/backlog.ts'
+import type { RedisKeys } from '../../platform/redis/keys.ts'
+import type { DumpRepository } from '../dumps/repository.ts'
+import type { GenerationJobRepository } from '../evals/generation-job-repository.ts'
+import type { GroupRepository } from '../rollouts/repository.ts'
+import type { RunRepository, StoredRun } from '../runs/repository.ts'
+import { collectRunGauges } from './run-gauges.ts'
+import { countLiveWorkers } from './worker-heartbeats.ts'
+
+/** A run has up to 105 tasks: this limits the number of series. */
+const MAX_RUNS_WITH_SERIES = 20
+
+export interface FleetGaugesDeps {
+  redis: Redis
+  keys: RedisKeys
+  backlog: QueueBacklogReader
+  runs: RunRepository
+  groups: GroupRepository
+  dumps: DumpRepository
+  generationJobs: GenerationJobRepository
+}
+
+/** Only visible runs have series of their own; gauges without a run cover all of them. */
+export async function collectFleetGauges(
+  deps: FleetGaugesDeps,
+  isRunVisible: (run: string) => boolean,
+): Promise<FleetGaugeValue[]> {
+  const [workers, queues, dumpBytes, runGauges, evalGauges] = await Promise.all([
+    countLiveWorkers(deps.redis, deps.keys),
+    deps.backlog.readAll(),
+    deps.dumps.readReservedBytes(),
+    collectGaugesOfRuns(deps, isRunVisible),
+    collectEvalGauges(deps.generationJobs),
+  ])
+  return [
+    fleetGauge('rgs_workers', {}, workers),
+    ...queues.flatMap((queue) => buildQueueGauges(queue, Date.now())),
+    fleetGauge('rgs_dump_bytes', {}, dumpBytes),
+    ...runGauges,
+    ...evalGauges,
+  ]
+}
+
+function buildQueueGauges({ queue, jobs, oldestAt }: QueueBacklog, now: number): FleetGaugeValue[] {
+  return [
+    ...Object.entries(jobs).map(([state, count]) => fleetGauge('rgs_queue_jobs', { queue, state }, count)),
+    fleetGauge('rgs_queue_oldest_job_seconds', { queue }, oldestAt === undefined ? 0 : (now - oldestAt) / 1000),
+  ]
+}
+
+async function collectGaugesOfRuns(
+  deps: FleetGaugesDeps,
+  isRunVisible: (run: string) => boolean,
+): Promise<FleetGaugeValue[]> {
+  const names = await deps.runs.listNames()
+  const runs = await Promise.all(names.filter(isRunVisible).map((name) => deps.runs.get(name)))
+  const shown = runs
+    .filter((run): run is StoredRun => run !== undefined)
+    .toSorted((a, b) => lastActiveAt(b) - lastActiveAt(a))
+    .slice(0, MAX_RUNS_WITH_SERIES)
+  const gauges = await Promise.all(shown.map((run) => collectRunGauges(run, deps)))
+  return [fleetGauge('rgs_runs', {}, names.length), fleetGauge('rgs_runs_shown', {}, shown.length), ...gauges.flat()]
+}
+
+function lastActiveAt({ created, counters }: StoredRun): number {
+  return Math.max(created, counters.last_accepted_at ?? 0, counters.last_asked_at ?? 0)
+}
+
+async function collectEvalGauges(generationJobs: GenerationJobRepository): Promise<FleetGaugeValue[]> {
+  const [evals, collections, active] = await Promise.all([
+    generationJobs.listIds('eval'),
+    generationJobs.listIds('collection'),
+    generationJobs.listActive(),
+  ])
+  const jobs = (await Promise.all(active.map(({ id }) => generationJobs.get(id)))).filter((job) => job !== undefined)
+  const idsByKind = { eval: new Set(evals), collection: new Set(collections) }
+  return Object.entries(idsByKind).flatMap(([kind, ids]) => {
+    const own = jobs.filter(({ id }) => ids.has(id))
+    return [
+      fleetGauge('rgs_evals', { kind }, ids.size),
+      ...(['queued', 'running'] as const).map((status) =>
+        fleetGauge('rgs_evals_active', { kind, status }, own.filter((job) => job.status === status).length),
+      ),
+      ...(['total', 'done', 'failed'] as const).map((state) =>
+        fleetGauge(
+          'rgs_evals_active_samples',
+          { kind, state },
+          own.reduce((sum, job) => sum + job[state], 0),
+        ),
+      ),
+    ]
+  })
+}
