@@ -22,6 +22,7 @@ export const DEPENDENCY_REASONS: Record<string, string> = {
   openai: 'models behind the OpenAI API',
   pino: 'the log',
   'pino-pretty': 'the log in a terminal',
+  piscina: 'threads that score long answers',
   preact: 'the dashboard',
   'prom-client': 'metrics',
   'secure-json-parse': 'JSON without keys that reach prototypes',

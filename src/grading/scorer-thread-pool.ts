@@ -1,123 +1,106 @@
-/** The threads beside the event loop, and the answers that wait for them. */
+/**
+ * Threads that score long answers beside the event loop: Piscina, with a queue in front of it. In Piscina's own queue, waiting
+ * would count toward the deadline, `maxQueue` does not apply to tasks that can be aborted, and after an abort no new thread
+ * is started for the tasks that wait. So a task is passed on only when a thread is free for it.
+ */
 import { join } from 'node:path'
-import { Worker } from 'node:worker_threads'
+import { setImmediate as afterPendingMessages } from 'node:timers/promises'
+import { Piscina } from 'piscina'
 import type { UnscoredCode } from '../contract/verdict.ts'
+import { WeightedSemaphore } from '../platform/weighted-semaphore.ts'
+import type { ScorerTask } from './scorer-thread.ts'
 import type { RuleSpec } from './scoring-rule.ts'
 import type { ScorerResult } from './verdict.ts'
 
 const THREAD_SCRIPT = join(import.meta.dirname, 'scorer-thread.ts')
-/** Each at most 64 Ki code points: what may wait is bounded by what the bodies of requests in hand may hold. */
+/** Each has at most 64 Ki code points, so the bodies of requests in flight limit the memory. */
 const MAX_PENDING_ANSWERS = 20_000
 const THREAD_MEMORY_LIMIT_MB = 256
+/** After the event loop, before the Python workers, which one answer may keep busy for seconds. */
+const THREAD_NICENESS = 6
 
-interface PendingAnswer {
-  spec: RuleSpec
-  answer: string
-  resolve: (scoring: ScorerResult) => void
+interface RunningTask {
+  started(): void
+  fail(error: unknown): void
 }
 
-/** starting → idle ⇄ busy, or gone: past its deadline, out of memory, closed. The answer in hand loses its verdict. */
-interface ScorerThread {
-  worker: Worker
-  current: PendingAnswer | undefined
-  timer: NodeJS.Timeout | undefined
-  timedOut: boolean
-}
-
-/** Threads are started when work comes, up to `most`, and stay. */
+/** Threads start when there is work, up to `maxThreads`, and stay. */
 export class ScorerThreadPool {
-  readonly #maxThreads: number
   readonly #deadlineMs: number
-  readonly #threads = new Set<ScorerThread>()
-  readonly #idle: ScorerThread[] = []
-  readonly #pending: PendingAnswer[] = []
+  readonly #freeThreads: WeightedSemaphore
+  readonly #pool: Piscina<ScorerTask, ScorerResult>
+  readonly #running = new Map<number, RunningTask>()
+  #nextId = 0
   #closed = false
 
-  constructor(most: number, deadlineMs: number) {
-    this.#maxThreads = most
+  constructor(maxThreads: number, deadlineMs: number) {
     this.#deadlineMs = deadlineMs
+    this.#freeThreads = new WeightedSemaphore(maxThreads)
+    this.#pool = new Piscina({
+      filename: THREAD_SCRIPT,
+      minThreads: 0,
+      maxThreads,
+      idleTimeout: Number.POSITIVE_INFINITY,
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_LIMIT_MB },
+      niceIncrement: THREAD_NICENESS,
+    })
+    this.#pool.on('message', (id: number) => this.#running.get(id)?.started())
+    // A thread that could not start: its task would wait for another one.
+    this.#pool.on('error', (error) => {
+      for (const { fail } of this.#running.values()) fail(error)
+    })
   }
 
   /** Never rejects. */
-  async score(parts: RuleSpec, answer: string): Promise<ScorerResult> {
-    if (this.#closed) return failedResult('engine_unavailable', 'the server is closing')
-    if (this.#pending.length >= MAX_PENDING_ANSWERS)
-      return failedResult('engine_unavailable', 'too much work is waiting')
-    const { promise, resolve } = Promise.withResolvers<ScorerResult>()
-    this.#pending.push({ spec: parts, answer, resolve: resolve })
-    this.#dispatch()
-    return promise
+  async score(spec: RuleSpec, answer: string): Promise<ScorerResult> {
+    if (this.#freeThreads.waitingCount >= MAX_PENDING_ANSWERS)
+      return createFailure('engine_unavailable', 'the scoring queue is full')
+    return this.#freeThreads.withPermits(1, async () =>
+      this.#closed
+        ? createFailure('engine_unavailable', 'the server is closing')
+        : this.#runTask(spec, answer).catch(toFailure),
+    )
   }
 
   async close(): Promise<void> {
     this.#closed = true
-    for (const { resolve: settle } of this.#pending.splice(0))
-      settle(failedResult('engine_unavailable', 'the server is closing'))
-    await Promise.all([...this.#threads].map(({ worker }) => worker.terminate()))
+    await this.#pool.destroy()
   }
 
-  #dispatch(): void {
-    while (this.#pending.length > 0) {
-      const thread = this.#idle.pop()
-      if (!thread) break
-      const work = this.#pending.shift()
-      if (work) this.#assign(thread, work)
+  async #runTask(spec: RuleSpec, answer: string): Promise<ScorerResult> {
+    const id = this.#nextId++
+    const abort = new AbortController()
+    let timer: NodeJS.Timeout | undefined
+    const end = async () => {
+      await afterPendingMessages() // the result may be there, and the event loop was busy
+      abort.abort(new DeadlineError(`no result within ${this.#deadlineMs} ms`))
     }
-    const starting = [...this.#threads].filter(({ current: work }) => !work).length - this.#idle.length
-    if (this.#pending.length > starting && this.#threads.size < this.#maxThreads) this.#startThread()
-  }
-
-  #startThread(): void {
-    const worker = new Worker(THREAD_SCRIPT, {
-      env: {},
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_LIMIT_MB },
+    this.#running.set(id, {
+      started: () => {
+        timer = setTimeout(() => void end(), this.#deadlineMs)
+      },
+      fail: (error) => abort.abort(error),
     })
-    const thread: ScorerThread = { worker, current: undefined, timer: undefined, timedOut: false }
-    this.#threads.add(thread)
-    worker.unref() // a process that only waits for it has nothing left to do
-    let why = failedResult('scorer_crashed', 'the thread ended while it worked on this')
-    worker.on('message', (said: 'ready' | ScorerResult) => this.#handleMessage(thread, said))
-    worker.on('error', (error: NodeJS.ErrnoException) => {
-      const memory = error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-      why = failedResult(memory ? 'scorer_out_of_memory' : 'scorer_crashed', error.message)
-    })
-    worker.once('exit', () => {
-      const { current: work, timedOut } = thread
-      this.#threads.delete(thread)
-      const at = this.#idle.indexOf(thread)
-      if (at >= 0) this.#idle.splice(at, 1)
-      clearTimeout(thread.timer)
-      work?.resolve(timedOut ? failedResult('scorer_timeout', `no result within ${this.#deadlineMs} ms`) : why)
-      if (!work && !timedOut && !this.#closed) return this.#failPending(why)
-      this.#dispatch()
-    })
-  }
-
-  #assign(thread: ScorerThread, work: PendingAnswer): void {
-    thread.current = work
-    thread.timer = setTimeout(() => {
-      thread.timedOut = true
-      void thread.worker.terminate()
-    }, this.#deadlineMs)
-    thread.worker.postMessage({ parts: work.spec, answer: work.answer })
-  }
-
-  #handleMessage(thread: ScorerThread, said: 'ready' | ScorerResult): void {
-    clearTimeout(thread.timer)
-    if (said !== 'ready') thread.current?.resolve(said)
-    thread.current = undefined
-    if (thread.timedOut) return // its result came while it was being ended: it takes no more
-    this.#idle.push(thread)
-    this.#dispatch()
-  }
-
-  /** One that ended without work would end again: what waits is not to wait for ever. */
-  #failPending(why: ScorerResult): void {
-    if (this.#threads.size === 0) for (const { resolve: settle } of this.#pending.splice(0)) settle(why)
+    try {
+      return await this.#pool.run({ id, spec, answer }, { signal: abort.signal })
+    } finally {
+      clearTimeout(timer)
+      this.#running.delete(id)
+    }
   }
 }
 
-function failedResult(code: UnscoredCode, detail: string): ScorerResult {
+class DeadlineError extends Error {}
+
+function toFailure(error: unknown): ScorerResult {
+  const { message, code, cause } = error as NodeJS.ErrnoException // what piscina rejects with
+  if (cause instanceof DeadlineError) return createFailure('scorer_timeout', cause.message)
+  if (code === 'ERR_WORKER_OUT_OF_MEMORY') return createFailure('scorer_out_of_memory', message)
+  return createFailure('scorer_crashed', message)
+}
+
+function createFailure(code: UnscoredCode, detail: string): ScorerResult {
   return { kind: 'failed', code, detail }
 }

@@ -1,19 +1,16 @@
-/** A thread that scores one answer after another: the long ones, which would hold up everybody on the event loop. */
-import { readlinkSync } from 'node:fs'
-import { setPriority } from 'node:os'
+/** Scores one long answer on a thread of the pool. */
 import { parentPort } from 'node:worker_threads'
 import { applyRule, bindRule, type RuleSpec } from './scoring-rule.ts'
+import type { ScorerResult } from './verdict.ts'
 
-/** Who serves requests goes first; Python hosts, which may be kept busy for seconds by one answer, go last. */
-const THREAD_NICENESS = 6
-
-try {
-  setPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)), THREAD_NICENESS)
-} catch {
-  // not Linux: threads are equal there
+export interface ScorerTask {
+  id: number
+  spec: RuleSpec
+  answer: string
 }
 
-parentPort?.on('message', ({ parts, answer }: { parts: RuleSpec; answer: string }) => {
-  parentPort?.postMessage(applyRule(bindRule(parts), answer))
-})
-parentPort?.postMessage('ready')
+/** Throws for a task without a rule. */
+export default function scoreAnswer({ id, spec, answer }: ScorerTask): ScorerResult {
+  parentPort?.postMessage(id) // its deadline begins now
+  return applyRule(bindRule(spec), answer)
+}
