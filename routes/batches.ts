@@ -75,6 +75,7 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
     '/runs/:run/batches/:step',
     {
       serializerCompiler: uncheckedSerializer,
+      compress: false,
       schema: {
         operationId: 'getBatch',
         tags: ['batches'],

@@ -50,7 +50,7 @@ export function addDumpRoutes(app: App, { dumps }: DumpsFeature): void {
     async (request, reply) => {
       const { path, run } = await dumps.requireFile(request.params.name)
       if (!canAccessRun(request.caller, run)) throw new ServiceError('forbidden', 'This key is bound to other runs')
-      return sendJsonLinesFile(path, request, reply)
+      return sendJsonLinesFile(path, request.raw, reply)
     },
   )
 

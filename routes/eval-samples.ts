@@ -81,7 +81,7 @@ export function addEvalSampleRoutes(app: App, feature: EvalsFeature): void {
     },
     async (request, reply) => {
       const found = await requireEvalForCaller(feature, request.params.id, request.caller)
-      return sendJsonLines(formatSampleLines(streamEvalSamples(samples, found)), request, reply)
+      return sendJsonLines(formatSampleLines(streamEvalSamples(samples, found)), reply)
     },
   )
 

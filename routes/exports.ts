@@ -38,7 +38,7 @@ export function addExportRoutes(app: App, { exports }: DumpsFeature): void {
       if (manifest) return exports.buildManifest(run, ask)
       const lines = await exports.openLines(run, ask)
       reply.header('link', `<?${new URLSearchParams(buildManifestQuery(ask)).toString()}>; rel="describedby"`)
-      return sendJsonLines(lines, request, reply)
+      return sendJsonLines(lines, reply)
     },
   )
 }

@@ -1,7 +1,7 @@
 /** Why each direct dependency is there. docs/design/dependencies.md is made of it; a test holds it to package.json and requirements.in. */
 
 export const DEPENDENCY_REASONS: Record<string, string> = {
-  '@fastify/accept-negotiator': 'which encoding a caller takes',
+  '@fastify/compress': 'compressed requests and responses',
   '@fastify/cors': 'pages of other sites, where configured',
   '@fastify/send': 'dump files with ranges',
   '@fastify/static': 'the dashboard’s files',

@@ -1,57 +1,27 @@
-/** Files and lines on the wire: streamed, in ranges where they stand still, compressed for those who take it. */
-import { createReadStream } from 'node:fs'
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+/** JSON lines as responses: files, in ranges too, and lines that are sent as they are made. */
+import type { IncomingMessage } from 'node:http'
 import { basename, dirname } from 'node:path'
-import { pipeline, Readable } from 'node:stream'
-import { createGzip } from 'node:zlib'
-import { negotiate } from '@fastify/accept-negotiator'
+import { Readable } from 'node:stream'
 import send from '@fastify/send'
 import type { FastifyReply } from 'fastify'
 
 const JSON_LINES_CONTENT_TYPE = 'application/x-ndjson'
+/** Lines that are made ahead of a slow client. */
+const LINES_AHEAD = 16
 
 /** Our reply, whatever its schemas say. */
-type AnyReply = Pick<FastifyReply, 'header' | 'headers' | 'status' | 'send' | 'type'>
+type AnyReply = Pick<FastifyReply, 'headers' | 'status' | 'send' | 'type'>
 
-interface DownloadRequest {
-  raw: IncomingMessage
-  headers: IncomingHttpHeaders
+/** Answers `Range` and conditional requests. */
+export async function sendJsonLinesFile<Reply extends AnyReply>(path: string, request: IncomingMessage, reply: Reply) {
+  const file = await send(request, basename(path), { root: dirname(path), contentType: false })
+  reply.headers(file.headers).status(file.statusCode).type(JSON_LINES_CONTENT_TYPE)
+  return reply.send(file.statusCode === 200 || file.statusCode === 206 ? file.stream : null)
 }
 
-/** A file of JSON lines: in the range that was asked for, else compressed if the caller takes that. */
-export async function sendJsonLinesFile<Reply extends AnyReply>(
-  path: string,
-  { raw, headers }: DownloadRequest,
-  reply: Reply,
-) {
-  reply.header('vary', 'accept-encoding').type(JSON_LINES_CONTENT_TYPE)
-  if (raw.method === 'GET' && headers.range === undefined && acceptsGzip(headers)) {
-    return reply.header('content-encoding', 'gzip').send(gzipStream(createReadStream(path)))
-  }
-  const file = await send(raw, basename(path), { root: dirname(path), contentType: false })
-  reply.headers(file.headers).status(file.statusCode)
-  if (file.statusCode === 416) return reply.send(null)
-  return reply.send(file.stream)
-}
-
-/** Lines as they are made: no faster than the caller reads. */
-export function sendJsonLines<Reply extends AnyReply>(
-  lines: AsyncIterable<string>,
-  { raw, headers }: DownloadRequest,
-  reply: Reply,
-) {
-  reply.header('vary', 'accept-encoding').type(JSON_LINES_CONTENT_TYPE)
-  const stream = Readable.from(lines, { objectMode: true, highWaterMark: 16 })
-  if (raw.method !== 'GET' || !acceptsGzip(headers)) return reply.send(stream)
-  return reply.header('content-encoding', 'gzip').send(gzipStream(stream))
-}
-
-function gzipStream(stream: Readable): Readable {
-  const gzip = createGzip()
-  pipeline(stream, gzip, () => {}) // an error ends both, and Fastify hears of it
-  return gzip
-}
-
-function acceptsGzip(headers: IncomingHttpHeaders): boolean {
-  return negotiate(String(headers['accept-encoding'] ?? ''), ['gzip']) === 'gzip'
+/** Lines are made no faster than the client reads them. */
+export function sendJsonLines<Reply extends AnyReply>(lines: AsyncIterable<string>, reply: Reply) {
+  return reply
+    .type(JSON_LINES_CONTENT_TYPE)
+    .send(Readable.from(lines, { objectMode: true, highWaterMark: LINES_AHEAD }))
 }

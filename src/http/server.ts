@@ -8,6 +8,7 @@ import type { KeyRing } from './auth/key-ring.ts'
 import { bodyMemoryLimit } from './bodies/body-memory-limit.ts'
 import { jsonBodyParser } from './bodies/json-body-parser.ts'
 import { requestDecompression } from './bodies/request-decompression.ts'
+import { compression } from './compression.ts'
 import { gracefulClose } from './connections/graceful-close.ts'
 import { buildTimeoutOptions, DEFAULT_HTTP_TIMEOUTS, type HttpTimeouts } from './connections/http-timeouts.ts'
 import { requestAdmission } from './connections/request-admission.ts'
@@ -78,6 +79,7 @@ export async function createHttpServer(
   await app.register(requestLog, { isQuietRun })
   await app.register(httpMetrics, { metricsRecorder })
   await app.register(securityHeaders, { corsOrigins })
+  await app.register(compression)
   await app.register(hostAndExpect)
   await app.register(authentication, { keyRing, corsOrigins })
   await app.register(rateLimit, { rateLimiter })

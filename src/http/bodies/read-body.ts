@@ -1,41 +1,44 @@
-/** The bytes of a body. Most come in one piece, which is taken as it is: Fastify's own reading copies it. */
+/** Reads the bytes of a body. Most arrive in one chunk, which is passed on without the copy that Fastify's own reader makes. */
 import type { FastifyRequest, RequestPayload } from 'fastify'
 import { detachBuffer } from '../../codec/detach-buffer.ts'
 import { sharedScratchBuffer } from '../../codec/shared-scratch-buffer.ts'
 import { ServiceError } from '../../contract/errors.ts'
+import { getContentEncoding } from './request-decompression.ts'
 
-type ReadBodyCallback = (fault: Error | null, bytes?: Buffer) => void
+type ReadBodyCallback = (error: Error | null, bytes?: Buffer) => void
 
 /**
- * Ends with `body_too_large` as soon as it is known. `payload` is the body as the hooks before have left it. The bytes are
- * there until `done` returns.
+ * Fails with `body_too_large` as soon as the limit of the route is passed, counted after decompression. `payload` is the body
+ * as the preParsing hooks left it. The bytes are valid until `done` returns.
  */
-export function readBodyBytes(
-  { headers, routeOptions }: FastifyRequest,
-  payload: RequestPayload,
-  done: ReadBodyCallback,
-): void {
+export function readBodyBytes(request: FastifyRequest, payload: RequestPayload, done: ReadBodyCallback): void {
+  const { headers, routeOptions } = request
+  const encoding = getContentEncoding(request)
   const limit = routeOptions.bodyLimit ?? 0
   if (Number(headers['content-length'] ?? 0) > limit) {
-    done(createBodyTooLargeError())
+    done(createBodyTooLargeError(limit))
     return
   }
   const parts: Buffer[] = []
   let bytes = 0
-  const end = (fault: Error | null) => {
-    payload.off('data', take).off('end', finish).off('error', end)
+  const end = (error: Error | null) => {
+    payload.off('data', take).off('end', finish).off('error', fail)
     const [first] = parts
-    if (fault) done(fault)
+    if (error) done(error)
     else done(null, first && parts.length === 1 ? first : concatIntoSharedBuffer(parts, bytes))
     parts.forEach(detachBuffer)
   }
   const take = (chunk: Buffer) => {
     bytes += chunk.byteLength
-    if (bytes > limit) end(createBodyTooLargeError())
-    else parts.push(chunk)
+    if (bytes <= limit) parts.push(chunk)
+    else {
+      end(createBodyTooLargeError(limit))
+      if (encoding !== undefined) payload.destroy() // stops decompression; an uncompressed body is read to its end
+    }
   }
   const finish = () => end(null)
-  payload.on('data', take).once('end', finish).once('error', end)
+  const fail = (error: Error) => end(createBrokenBodyError(error, encoding))
+  payload.on('data', take).once('end', finish).once('error', fail).resume()
 }
 
 function concatIntoSharedBuffer(parts: Buffer[], bytes: number): Buffer {
@@ -45,6 +48,11 @@ function concatIntoSharedBuffer(parts: Buffer[], bytes: number): Buffer {
   return all
 }
 
-function createBodyTooLargeError(): ServiceError {
-  return new ServiceError('body_too_large', 'The body is larger than this address takes')
+function createBodyTooLargeError(limit: number): ServiceError {
+  return new ServiceError('body_too_large', `The body has more than ${limit} bytes, the limit here (decompressed)`)
+}
+
+function createBrokenBodyError(cause: Error, encoding: string | undefined): ServiceError {
+  const detail = encoding === undefined ? 'The body cannot be read' : `The body is not valid ${encoding}`
+  return new ServiceError('invalid_request', `${detail}: ${cause.message}`, { cause })
 }

@@ -1,21 +1,17 @@
-/** Bodies in gzip, zstd or deflate: unpacked as they come, and no further than the address takes. */
-import type { Transform } from 'node:stream'
-import { createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+/**
+ * Prepares compressed bodies for @fastify/compress, whose hooks run after those of the server: see ../compression.ts. The body
+ * parser enforces the limit of the route while they are decompressed.
+ */
+import { PassThrough } from 'node:stream'
 import type { FastifyRequest, RequestPayload } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { ServiceError } from '../../contract/errors.ts'
 
-const DECODERS: Record<string, () => Transform> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  zstd: createZstdDecompress,
-}
-
-/** The encoding of a request's body; undefined if it is as it is. */
+/** The encoding of a request's body; undefined if it is not compressed. */
 export function getContentEncoding({ headers }: FastifyRequest): string | undefined {
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? ''
-  return encoding === '' || encoding === 'identity' ? undefined : encoding
+  if (encoding === '' || encoding === 'identity') return undefined
+  return encoding === 'x-gzip' ? 'gzip' : encoding
 }
 
 export const requestDecompression = fastifyPlugin(
@@ -23,35 +19,25 @@ export const requestDecompression = fastifyPlugin(
     app.addHook('preParsing', (request, _reply, payload, done) => {
       const encoding = getContentEncoding(request)
       if (encoding === undefined) return done(null, payload)
-      const decoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding]?.() : undefined
-      if (decoder) return done(null, decompressBody(payload, decoder, request.routeOptions.bodyLimit ?? 0))
-      done(
-        new ServiceError(
-          'unsupported_media_type',
-          `Bodies come plain, in gzip, zstd or deflate, not in ${encoding.slice(0, 99)}`,
-        ),
-      )
+      request.headers['content-encoding'] = encoding
+      done(null, detachFromRequest(payload))
     })
   },
-  { name: 'request-decompression', dependencies: ['body-memory-limit'] },
+  { name: 'request-decompression', dependencies: ['body-memory-limit', 'compression'] },
 )
 
-/** The decoder as the body; whatever ends it, what is left of the packed bytes is thrown away as it comes. */
-function decompressBody(payload: RequestPayload, decoder: Transform, limit: number): RequestPayload {
-  payload.once('error', (error) => decoder.destroy(error))
+/**
+ * @fastify/compress destroys the stream that it reads from when a body is broken or too large. That must not be the request
+ * itself, or the client would lose its connection before it has read why. What is left of the body is discarded.
+ */
+function detachFromRequest(payload: RequestPayload): PassThrough {
+  const copy = new PassThrough()
   payload.once('close', () => {
-    if (!payload.readableEnded) decoder.destroy(new ServiceError('invalid_request', 'The body broke off'))
+    if (!payload.readableEnded) copy.destroy(new ServiceError('invalid_request', 'The body ended early'))
   })
-  let bytes = 0
-  decoder.on('data', (chunk: Buffer) => {
-    bytes += chunk.byteLength
-    if (bytes > limit)
-      decoder.destroy(new ServiceError('body_too_large', `The body is over ${limit} bytes once it is unpacked`))
-  })
-  decoder.once('close', () => {
-    payload.unpipe(decoder)
+  copy.once('close', () => {
+    payload.unpipe(copy)
     payload.resume()
   })
-  decoder.on('error', () => {}) // whoever reads the body hears of it; nobody may, once it is refused
-  return payload.pipe(decoder)
+  return payload.pipe(copy)
 }

@@ -51,11 +51,6 @@ function toServiceError(error: FastifyError): ServiceError {
   const known = translateRedisError(error)
   if (known instanceof ServiceError) return known
   if (error instanceof NestingTooDeepError) return new ServiceError('invalid_request', error.message, { cause: error })
-  if (/^(Z_|ZSTD_)/.test(error.code ?? '')) {
-    return new ServiceError('invalid_request', `The body is not in its Content-Encoding: ${error.message}`, {
-      cause: error,
-    })
-  }
   switch (error.code) {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new ServiceError('unsupported_media_type', 'Send application/json', { cause: error })
