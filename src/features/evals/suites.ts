@@ -10,7 +10,7 @@ import { decodeItemId, encodeItemId } from '../../contract/item-id.ts'
 import { EVAL_SEEDS_START, type RecipeInput, TRAINING_SEEDS_START, toRecipeOutput } from '../../contract/recipe.ts'
 import type { RunSettings } from '../../contract/run.ts'
 import { assertConfigOrDifficulty, type Items } from '../items/items.ts'
-import { buildTaskPlans } from '../runs/sequence.ts'
+import { buildTaskPlans } from '../runs/sequence/sequence.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 
 const SUITES_FOLDER = join(import.meta.dirname, '..', '..', '..', 'suites')

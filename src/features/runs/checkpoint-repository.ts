@@ -6,8 +6,8 @@ import type { CurriculumPoint } from '../../contract/run.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { type AllRunKeys, createRunKeys, type RunKeys } from './keys.ts'
-import { parseDifficulty } from './position-repository.ts'
 import { createEpoch, type RunRepository, type StoredRun } from './repository.ts'
+import { decodePositionState, encodeMadeState, encodeUnmadeState, type MadeItem } from './sequence/position-state.ts'
 
 const startEpoch = defineScript({
   folder: import.meta.dirname,
@@ -78,11 +78,10 @@ export class CheckpointRepository {
         position,
         open: open.map(Number),
         ...(run.explicitSettings.sampling === 'learnability' && { drawn: parseDrawnTasks(heads) }),
-        leases: groupInPairs(leases).map(([at, until]) => ({
-          position: Number(at),
-          until: Number(until),
-          ...parseTaskAndDifficulty(leased[at]),
-        })),
+        leases: groupInPairs(leases).flatMap(([at, until]) => {
+          const item = parseMadeItem(leased[at])
+          return item ? [{ position: Number(at), until: Number(until), ...item }] : []
+        }),
         steps: await Promise.all(steps.map((step) => this.#readStep(keys, Number(step)))),
       },
       metrics: await Promise.all(
@@ -160,21 +159,21 @@ export class CheckpointRepository {
     )
     // As if they were opened now: they are waited for, so that their items come in the order that they would have come in.
     const drawn = new Map(sequence.drawn?.map(({ position, task }) => [position, task]))
-    hash(keys.positionStates, Object.fromEntries(sequence.open.map((at) => [at, `-${now}:0:0:${drawn.get(at) ?? ''}`])))
+    hash(
+      keys.positionStates,
+      Object.fromEntries(sequence.open.map((at) => [at, encodeUnmadeState(now, drawn.get(at))])),
+    )
     scored(
       keys.leaseExpiries,
       sequence.leases.map(({ position, until }) => [until, position]),
     )
-    hash(
-      keys.leasedItems,
-      Object.fromEntries(sequence.leases.map((lease) => [lease.position, formatTaskAndDifficulty(lease)])),
-    )
+    hash(keys.leasedItems, Object.fromEntries(sequence.leases.map((lease) => [lease.position, encodeMadeState(lease)])))
     scored(
       keys.steps,
       sequence.steps.map(({ step }, k) => [now - sequence.steps.length + k, step]), // in the order they were asked for in
     )
     for (const { step, items } of sequence.steps) {
-      hash(keys.stepItems(step), Object.fromEntries(items.map((item) => [item.position, formatStepItemState(item)])))
+      hash(keys.stepItems(step), Object.fromEntries(items.map((item) => [item.position, encodeStepItem(item, now)])))
     }
     scored(
       keys.metricSteps,
@@ -188,7 +187,7 @@ export class CheckpointRepository {
     const states = Object.entries(await this.#redis.hgetall(keys.stepItems(step)))
     const items = states.map(([position, state]) => ({
       position: Number(position),
-      ...(state.startsWith('-') ? { task: null, difficulty: null } : parseTaskAndDifficulty(state)),
+      ...(parseMadeItem(state) ?? { task: null, difficulty: null }),
     }))
     return { step, items: items.toSorted((a, b) => a.position - b.position) }
   }
@@ -206,25 +205,23 @@ function parseCurriculumState(text: string): Checkpoint['curriculum'][string] {
   return { ...state, scores: Array.isArray(state.scores) ? state.scores : [] }
 }
 
-/** From the states of open positions, as parts/plan.lua says. */
-function parseDrawnTasks(heads: RedisHash): { position: number; task: string }[] {
-  return Object.entries(heads).flatMap(([position, head]) => {
-    const task = /^(?:-\d+:\d+:\d+:)?(\w+)/.exec(head)?.[1]
-    return task ? [{ position: Number(position), task }] : []
+function parseDrawnTasks(states: RedisHash): { position: number; task: string }[] {
+  return Object.entries(states).flatMap(([position, json]) => {
+    const state = decodePositionState(json)
+    const task = state.kind === 'made' ? state.item.task : state.task
+    return task === undefined ? [] : [{ position: Number(position), task }]
   })
 }
 
-function parseTaskAndDifficulty(text = ''): { task: string; difficulty: number | null } {
-  const [task = '', label = ''] = text.split('|')
-  return { task, difficulty: parseDifficulty(label) }
+/** Undefined if the item is not made yet. */
+function parseMadeItem(json: string | undefined): MadeItem | undefined {
+  if (json === undefined) return undefined
+  const state = decodePositionState(json)
+  return state.kind === 'made' ? state.item : undefined
 }
 
-function formatTaskAndDifficulty({ task, difficulty }: { task: string; difficulty: number | null }): string {
-  return `${task}|${difficulty ?? ''}`
-}
-
-function formatStepItemState({ task, difficulty }: { task: string | null; difficulty: number | null }): string {
-  return task === null ? '-0:0' : formatTaskAndDifficulty({ task, difficulty })
+function encodeStepItem({ task, difficulty }: { task: string | null; difficulty: number | null }, now: number): string {
+  return task === null ? encodeUnmadeState(now) : encodeMadeState({ task, difficulty })
 }
 
 function groupInPairs(texts: string[]): [string, string][] {

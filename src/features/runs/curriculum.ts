@@ -2,7 +2,7 @@
 
 import { type Recipe, TRAINING_SEEDS_START } from '../../contract/recipe.ts'
 import type { ResolvedRun } from './resolved-run.ts'
-import { buildTaskPlans, positionOfSeed, sequencePointAt } from './sequence.ts'
+import { buildTaskPlans, positionOfSeed, sequencePointAt } from './sequence/sequence.ts'
 
 /** What a group tells the curriculum of its task. */
 export interface CurriculumInput {

@@ -6,17 +6,15 @@ import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts
 import type { Idempotency } from '../../platform/redis/idempotency.ts'
 import type { Items, ItemWithEntry } from '../items/items.ts'
 import { DEFAULT_PROMPT_SETTINGS } from '../items/prompt.ts'
-import type { DequeuedItems, ItemQueue } from './item-queue.ts'
 import type { ResolvedRun } from './resolved-run.ts'
 import { createRunLogger, type ParentLogger } from './run-logger.ts'
 import type { Runs } from './runs.ts'
-import type { StepItems } from './step-items.ts'
+import type { DequeuedItems, ItemQueue } from './sequence/item-queue.ts'
 
 interface ItemRequestsDeps {
   items: Items
   runs: Runs
   itemQueue: ItemQueue
-  stepItems: StepItems
   recorder: MetricsRecorder
   idempotency: Idempotency
 }
@@ -76,7 +74,7 @@ export class ItemRequests {
   }
 
   async #getItems(request: ItemsRequest, { waitMs, log }: RequestContext): Promise<DequeuedItems> {
-    const { items, runs, itemQueue, stepItems } = this.#deps
+    const { items, runs, itemQueue } = this.#deps
     if ('task' in request) {
       const recipes = await Promise.all(expandRecipes(request).map((recipe) => items.resolveRecipe(recipe)))
       const generated = await items.getOrCreate(recipes)
@@ -85,7 +83,7 @@ export class ItemRequests {
     const run = await runs.getOrCreate(request.run)
     const served =
       'step' in request
-        ? { items: await stepItems.requireItems(run, request, waitMs) }
+        ? { items: await itemQueue.requireStepItems(run, request, waitMs) }
         : await itemQueue.next(run, request.count)
     logServedItems(log, run, served.items)
     return served

@@ -5,7 +5,7 @@ import { encodeItemId } from '../../contract/item-id.ts'
 import { SEEDS_END } from '../../contract/recipe.ts'
 import type { RunSettings } from '../../contract/run.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { buildTaskPlans, type TaskPlan } from './sequence.ts'
+import { buildTaskPlans, type TaskPlan } from './sequence/sequence.ts'
 
 /** Throws `invalid_config` with the place in the settings, and `engine_unavailable`. */
 export async function assertTaskConfigs(

@@ -1,4 +1,4 @@
-/** Ladders: for each task the configs from easiest to hardest, as they stand in ladders.json. */
+/** Ladders: for each task, the configs in ladders.json from easiest to hardest. The one place that maps a difficulty to a rung. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -13,9 +13,19 @@ const Ladder = z.strictObject({
 type Ladder = z.infer<typeof Ladder>
 
 export interface Rung {
+  /** The difficulty in the middle of the rung. */
   difficulty: number
   config: Config
 }
+
+/** Difficulties from `from` to below `to` mean the same rung. */
+export interface DifficultyRange {
+  from: number
+  to: number
+}
+
+/** The library's defaults: the only rung of a task without a ladder. */
+const DEFAULT_RUNG: Rung = { difficulty: 0, config: {} }
 
 export class Ladders {
   readonly #rungs = new Map<string, Rung[]>()
@@ -25,16 +35,34 @@ export class Ladders {
     for (const [task, ladder] of Object.entries(ladders)) this.#rungs.set(task, expandRungs(ladder))
   }
 
-  /** A task without a ladder has one rung: the library's defaults. */
   rungs(task: string): Rung[] {
-    return this.#rungs.get(task) ?? [{ difficulty: 0, config: {} }]
+    return this.#rungs.get(task) ?? [DEFAULT_RUNG]
   }
 
   /** The config of the rung that a difficulty in [0, 1] means. */
   configAt(task: string, difficulty: number): Config {
     const rungs = this.rungs(task)
-    return rungs[Math.floor(difficulty * (rungs.length - 1) + 0.5)]?.config ?? {}
+    return rungs[rungIndexAt(difficulty, rungs.length)]?.config ?? {}
   }
+
+  /** All difficulties that mean the same rung as this one, as far as they are in [0, 1]. */
+  rangeAt(task: string, difficulty: number): DifficultyRange {
+    const count = this.rungs(task).length
+    const index = rungIndexAt(difficulty, count)
+    return { from: rungStart(index, count), to: rungStart(index + 1, count) }
+  }
+}
+
+/** A difficulty means the nearest rung; halfway between two it means the harder one. */
+function rungIndexAt(difficulty: number, count: number): number {
+  let index = count - 1
+  while (index > 0 && difficulty < rungStart(index, count)) index--
+  return index
+}
+
+function rungStart(index: number, count: number): number {
+  if (index === 0) return 0
+  return index === count ? 2 : (index - 0.5) / (count - 1)
 }
 
 function expandRungs({ rungs, fields }: Ladder): Rung[] {

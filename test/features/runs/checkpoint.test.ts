@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Checkpoint } from '../../../src/contract/checkpoint.ts'
 import type { Item } from '../../../src/contract/item.ts'
 import { createRunKeys } from '../../../src/features/runs/keys.ts'
-import { PositionRepository } from '../../../src/features/runs/position-repository.ts'
+import { PositionRepository } from '../../../src/features/runs/sequence/position-repository.ts'
 import { openWorld, until, type World } from '../../world.ts'
 
 let world: World
@@ -107,10 +107,13 @@ describe('a run goes on elsewhere as it would have gone on here', () => {
       const run = await runs.require('ordered')
       const [, second] = await redis.zrange(createRunKeys(keys).forRun(run.name, run.epoch).openPositions, '0', '1')
       const positions = new PositionRepository(redis, keys)
-      await positions.storeItem(run, Number(second), { task: 'gcd', label: null, body: '{}' }, null)
-      const options = { last: false, ahead: 0, leaseMs: 1000, mostAhead: null }
-      expect(await positions.takeItems(run, 1, options)).toMatchObject({ items: [], preparedCount: 1 })
-      expect(await positions.takeItems(run, 1, { ...options, last: true })).toMatchObject({ items: [{ label: null }] })
+      const scope = { kind: 'open' as const, prefetchTarget: 0 }
+      await positions.store(run, scope, { position: Number(second), task: 'gcd', difficulty: null, body: '{}' })
+      const options = { isFinal: false, prefetchTarget: 0, leaseMs: 1000, maxAhead: null }
+      expect(await positions.take(run, 1, options)).toMatchObject({ items: [], preparedCount: 1 })
+      expect(await positions.take(run, 1, { ...options, isFinal: true })).toMatchObject({
+        items: [{ difficulty: null }],
+      })
     } finally {
       await node.close()
     }

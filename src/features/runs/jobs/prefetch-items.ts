@@ -1,12 +1,14 @@
 /** Makes a run's items ahead of demand, up to the number that the run keeps open. Running it twice is harmless. */
 
 import type { JobAttempt } from '../../../platform/queue/job-definition.ts'
-import type { ItemPrefetcher } from '../item-prefetcher.ts'
 import type { Runs } from '../runs.ts'
+import type { ItemPrefetcher } from '../sequence/item-prefetcher.ts'
 import type { PrefetchItemsJobData } from './definitions.ts'
 
 /** Items of one run that one job makes at once. */
-const MAX_ITEMS_IN_FLIGHT = 16
+const MAX_ITEMS_IN_FLIGHT = 20
+/** Positions are claimed so many at a time: a claim walks all open positions. */
+const CLAIM_SIZE = 4
 /** After so many failures in a row the job gives up; the next request for items schedules another one. */
 const MAX_CONSECUTIVE_FAILURES = 32
 
@@ -17,7 +19,8 @@ export function createPrefetchItemsProcessor({ runs, prefetcher }: { runs: Runs;
     while (!signal.aborted && failures < MAX_CONSECUTIVE_FAILURES) {
       const run = await runs.get(name)
       if (run?.epoch !== epoch) return
-      for (const item of await prefetcher.start(run, MAX_ITEMS_IN_FLIGHT - inFlight.size, run.counters.ahead ?? 0)) {
+      const scope = { kind: 'open' as const, prefetchTarget: run.counters.ahead ?? 0 }
+      for (const item of await prefetcher.start(run, scope, MAX_ITEMS_IN_FLIGHT - inFlight.size)) {
         const done = item.then((stored) => {
           inFlight.delete(done)
           failures = stored ? 0 : failures + 1
@@ -25,7 +28,8 @@ export function createPrefetchItemsProcessor({ runs, prefetcher }: { runs: Runs;
         inFlight.add(done)
       }
       if (inFlight.size === 0) return
-      await Promise.race(inFlight)
+      do await Promise.race(inFlight)
+      while (inFlight.size > MAX_ITEMS_IN_FLIGHT - CLAIM_SIZE)
     }
     await Promise.all(inFlight)
   }

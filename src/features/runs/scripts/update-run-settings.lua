@@ -5,6 +5,7 @@
 --       5 '1' to begin the sequence anew  6 '1' if items that are prepared are to be made anew  7 a new run's name
 --       8 epoch that the keys are of
 -- Gives the new revision, or 0 if somebody was faster.
+-- include ../sequence/scripts/parts/position-state
 local revision = tonumber(redis.call('HGET', K.run, 'revision') or '0')
 if revision ~= tonumber(ARGV[1]) or (revision > 0 and redis.call('HGET', K.run, 'epoch') ~= ARGV[8]) then
   return 0
@@ -20,7 +21,7 @@ elseif ARGV[5] == '1' then
 elseif ARGV[6] == '1' then
   redis.call('DEL', K.itemBodies)
   for _, position in ipairs(redis.call('ZRANGE', K.openPositions, 0, -1)) do
-    redis.call('HSET', K.positionStates, position, '-' .. ARGV[3] .. ':0:0:')
+    set_unmade(K.positionStates, position, ARGV[3])
   end
 end
 redis.call('HSET', K.run, 'settings', ARGV[2], 'revision', revision + 1)

@@ -1,7 +1,7 @@
 /** A run's sequence of training items: position p fixes task and seed, for whoever asks. */
 import { createHash } from 'node:crypto'
-import { type Config, SEEDS_END, TRAINING_SEEDS_START } from '../../contract/recipe.ts'
-import type { RunSettings } from '../../contract/run.ts'
+import { type Config, SEEDS_END, TRAINING_SEEDS_START } from '../../../contract/recipe.ts'
+import type { RunSettings } from '../../../contract/run.ts'
 
 /** Where the curriculum of a task begins; parts/curriculum.lua begins there too. */
 const STARTING_LEVEL = 0.3

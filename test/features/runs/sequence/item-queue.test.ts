@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Item } from '../../../src/contract/item.ts'
-import { createRunKeys } from '../../../src/features/runs/keys.ts'
-import { openWorld, until, type World } from '../../world.ts'
+import type { Item } from '../../../../src/contract/item.ts'
+import { createRunKeys } from '../../../../src/features/runs/keys.ts'
+import { openWorld, until, type World } from '../../../world.ts'
 
 let world: World
 beforeAll(async () => {

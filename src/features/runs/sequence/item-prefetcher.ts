@@ -1,0 +1,151 @@
+/** Makes the items of positions: ahead of demand in a job, or at once for a call that finds too few. */
+import type { Logger } from 'pino'
+import { ServiceError } from '../../../contract/errors.ts'
+import type { Recipe } from '../../../contract/recipe.ts'
+import type { Items, ItemWithEntry } from '../../items/items.ts'
+import type { Ladders } from '../../tasks/ladders.ts'
+import type { TaskCatalog } from '../../tasks/task-catalog.ts'
+import type { RunRepository } from '../repository.ts'
+import type { ResolvedRun } from '../resolved-run.ts'
+import type { ClaimedPosition, PositionRepository, PositionScope, SkippedPosition } from './position-repository.ts'
+import type { LadderPlacement } from './position-state.ts'
+import {
+  buildTaskPlans,
+  chooseDifficulty,
+  learnabilityWeight,
+  type SequencePoint,
+  seedAt,
+  sequencePointAt,
+} from './sequence.ts'
+
+/** Failures that say nothing about the item. */
+const INFRASTRUCTURE_ERRORS = new Set(['engine_unavailable', 'redis_unavailable', 'redis_full'])
+
+interface ItemPrefetcherDeps {
+  runs: RunRepository
+  positions: PositionRepository
+  items: Items
+  tasks: TaskCatalog
+  ladders: Ladders
+  log: Logger
+}
+
+/** What is stored of a made item, besides its label. */
+export type PreparedItemBody = Pick<ItemWithEntry, 'recipe' | 'question'>
+
+/** What a claimed position asks for. */
+interface PlannedItem {
+  position: number
+  label: Pick<Recipe, 'task' | 'seed' | 'difficulty'>
+  recipe: Promise<Recipe>
+  placement: LadderPlacement | undefined
+}
+
+type CurriculumLevels = Awaited<ReturnType<RunRepository['readCurriculumLevels']>>
+
+export class ItemPrefetcher {
+  readonly #deps: ItemPrefetcherDeps
+
+  constructor(deps: ItemPrefetcherDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Claims up to `count` unmade positions and starts to make their items. One promise for each: true once the item is
+   * made, false if that failed.
+   */
+  async start(run: ResolvedRun, scope: PositionScope, count: number): Promise<Promise<boolean>[]> {
+    const claimed = await this.#deps.positions.claim(run, scope, count)
+    if (claimed.length === 0) return []
+    const planned = await this.#planItems(run, claimed)
+    const recipes = await Promise.allSettled(planned.map(({ recipe }) => recipe))
+    const makeable = recipes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+    const making = new Map(this.#deps.items.makeEach(makeable).map((item, k) => [makeable[k], item]))
+    return planned.map(async (plan, k) => {
+      const recipe = recipes[k]
+      try {
+        if (recipe?.status === 'rejected') throw recipe.reason
+        const item = await making.get(recipe?.value)
+        if (item) await this.#storeItem(run, scope, plan, item)
+        return true
+      } catch (error) {
+        await this.#releasePosition(run, scope, plan, error).catch(() => {}) // its claim ends by itself
+        return false
+      }
+    })
+  }
+
+  /** The recipe of an item that was handed out before. */
+  rebuildRecipe(
+    { settings, origin }: ResolvedRun,
+    { position, task, difficulty }: { position: number; task: string; difficulty: number | null },
+  ): Promise<Recipe> {
+    const config = buildTaskPlans(settings, this.#deps.tasks.list()).find((plan) => plan.task === task)?.config
+    const seed = seedAt({ origin, seed: settings.seed }, position)
+    return this.#deps.items.resolveServerRecipe({ task, seed, index: 0, ...(config && { config }), difficulty })
+  }
+
+  async #planItems(run: ResolvedRun, claimed: ClaimedPosition[]): Promise<PlannedItem[]> {
+    const { settings, origin } = run
+    const plans = buildTaskPlans(settings, this.#deps.tasks.list())
+    const [levels, accuracies] = await Promise.all([
+      settings.complexity_mode === 'curriculum' ? this.#deps.runs.readCurriculumLevels(run) : ({} as CurriculumLevels), // no level
+      settings.sampling === 'learnability' ? this.#deps.runs.readRecentAccuracies(run) : undefined,
+    ])
+    const weightOf = accuracies && learnabilityWeight(accuracies)
+    return claimed.map(({ position, previousTask }) => {
+      const drawn = weightOf && plans.find(({ task }) => task === previousTask)
+      const point = sequencePointAt(
+        { origin, seed: settings.seed },
+        drawn ? [drawn] : plans,
+        position,
+        drawn ? undefined : weightOf,
+      )
+      return { position, ...this.#planItem(point, run, levels[point.plan.task]?.difficulty) }
+    })
+  }
+
+  #planItem(point: SequencePoint, { settings }: ResolvedRun, level: number | undefined): Omit<PlannedItem, 'position'> {
+    const { seed } = point
+    const { task, config, low, high } = point.plan
+    const difficulty = chooseDifficulty(point, settings, level)
+    const followsCurriculum = settings.complexity_mode === 'curriculum' && config === undefined && low < high
+    const { items, ladders } = this.#deps
+    return {
+      label: { task, seed, difficulty },
+      recipe: items.resolveServerRecipe({ task, seed, index: 0, ...(config && { config }), difficulty }),
+      placement:
+        followsCurriculum && difficulty !== null ? { low, high, ...ladders.rangeAt(task, difficulty) } : undefined,
+    }
+  }
+
+  async #storeItem(
+    run: ResolvedRun,
+    scope: PositionScope,
+    { position, placement }: PlannedItem,
+    { recipe, question }: ItemWithEntry,
+  ): Promise<void> {
+    const body: PreparedItemBody = { recipe, question }
+    const { task, difficulty } = recipe
+    await this.#deps.positions.store(run, scope, {
+      position,
+      task,
+      difficulty,
+      body: JSON.stringify(body),
+      ...(placement && { placement }),
+    })
+  }
+
+  async #releasePosition(
+    run: ResolvedRun,
+    scope: PositionScope,
+    { position, label }: PlannedItem,
+    error: unknown,
+  ): Promise<void> {
+    const isItemAtFault = !(error instanceof ServiceError && INFRASTRUCTURE_ERRORS.has(error.code))
+    const detail = error instanceof Error ? error.message : String(error)
+    const skipped: SkippedPosition = { position, ...label, detail, time: new Date().toISOString() }
+    if (await this.#deps.positions.release(run, scope, skipped, isItemAtFault))
+      this.#deps.log.warn({ run: run.name, ...skipped }, 'making an item failed twice; its position is skipped')
+  }
+}

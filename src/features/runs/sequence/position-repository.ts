@@ -1,0 +1,243 @@
+/** The positions of a run's sequence in Redis: opened, claimed, made, handed out, leased or assigned to a step. */
+import type { Redis } from 'ioredis'
+import type { RedisKeys } from '../../../platform/redis/keys.ts'
+import { defineScript } from '../../../platform/redis/scripts.ts'
+import { type AllRunKeys, createRunKeys, type RunKeys } from '../keys.ts'
+import type { StoredRun } from '../repository.ts'
+import {
+  decodePositionState,
+  encodeMadeState,
+  type LadderPlacement,
+  type MadeItem,
+  parseDifficulty,
+} from './position-state.ts'
+
+const LIMITS = {
+  /** More than anybody asks for. A checkpoint could name any number, and a script that walks for long stops everybody. */
+  open_positions: 2000,
+  /** How long a process may take to make the item of a position that it has claimed; then another may claim it. */
+  claim_ms: 30_000,
+  /** Callers wait this long for a new position; after that it goes to the next call that finds its item made. */
+  new_position_wait_ms: 1500,
+  /** A position is skipped after this many failed attempts. */
+  attempts: 2,
+  /** Of the skipped positions the last are listed. */
+  skipped_positions: 100,
+  /** Leases beyond these are dropped, those that end first before the others. */
+  leases: 1_000_000,
+  /** The items of a step are kept for this long; after that they are made again from their recipes. */
+  step_body_ms: 60 * 60 * 1000,
+}
+/** Beyond these, the steps that were used longest ago are forgotten. Step numbers do not decide: a trainer may start over. */
+const MAX_STEPS = 256
+const LISTED_SKIPPED_POSITIONS = 20
+
+const SEQUENCE_KEYS = [
+  'run',
+  'openPositions',
+  'positionStates',
+  'itemBodies',
+  'curriculum',
+  'states',
+  'bodies',
+] as const
+type SequenceKey = (typeof SEQUENCE_KEYS)[number]
+
+const defineSequenceScript = <const Key extends string = never>(name: string, keys: readonly Key[] = []) =>
+  defineScript<SequenceKey | Key>({
+    folder: import.meta.dirname,
+    name,
+    keys: [...SEQUENCE_KEYS, ...keys],
+    constants: { LIMITS },
+  })
+
+const takeItems = defineSequenceScript('take-items', [
+  'leaseExpiries',
+  'leasedItems',
+  'pendingGroups',
+  'buffer',
+  'backlog',
+])
+const assignStep = defineSequenceScript('assign-step')
+const claimPositions = defineSequenceScript('claim-positions')
+const storeItem = defineSequenceScript('store-item')
+const releasePosition = defineSequenceScript('release-position', ['skippedPositions'])
+
+/** Which positions to work on: those that are open, of which the run keeps `prefetchTarget`, or those of a step. */
+export type PositionScope = { kind: 'open'; prefetchTarget: number } | { kind: 'step'; step: number }
+
+/** A position whose item is to be made, and the task that was drawn for it before. */
+export interface ClaimedPosition {
+  position: number
+  previousTask: string | undefined
+}
+
+/** A made item: the stored one or, where that is no longer kept, what it takes to make it again. */
+export type SequenceItem =
+  | { kind: 'stored'; position: number; difficulty: number | null; body: string }
+  | { kind: 'expired'; position: number; difficulty: number | null; task: string }
+
+export interface TakenItems {
+  /** Those with an expired lease first; nothing but their recipe is kept. */
+  items: SequenceItem[]
+  /** New items that `max_groups_ahead` allowed for this call. */
+  capacity: number
+  /** Made items that are left. */
+  preparedCount: number
+}
+
+/** An item of a step, which may be still to make. */
+export type StepItem = SequenceItem | { kind: 'unmade'; position: number }
+
+/** What is listed of a position that was skipped. */
+export interface SkippedPosition {
+  position: number
+  task: string
+  seed: number
+  difficulty: number | null
+  detail: string
+  time: string
+}
+
+/**
+ * A run's sequence is endless; position p stands for its p-th item. A position is in one of these states:
+ *
+ *     not opened ──► unmade ◄──► claimed ──► made ──► leased ──► done
+ *                      ▲            │          │         │
+ *                      │            └► skipped │         └► leased again
+ *                      └───────────────────────┘
+ *
+ * - The run keeps some positions *open*, ahead of demand. An open position is unmade, claimed or made.
+ * - *Unmade*: nobody makes its item. *Claimed*: a process makes it and has 30 s for that. If the attempt fails or the time
+ *   is up the position is unmade again; after two failures that were the item's own it is *skipped* for good and listed.
+ * - *Made*: its item is stored. If the settings change, or the curriculum leaves the rung that the item was made for, the
+ *   position is unmade again. It keeps its place, and its task where the sampling follows the model.
+ * - *Leased*: the item was handed out, in the order of the positions, and is not open any more. When a group for it is
+ *   accepted it is *done*, and nothing is stored of it. When the lease ends first, the item is handed out and leased again.
+ * - A training step takes the next open positions for itself instead, made or not, and keeps them. Within the step they
+ *   go from unmade to claimed to made as before, but a made item is final: everybody who asks gets the same. A skipped
+ *   position is replaced by the next open one. The step's positions are not leased.
+ *
+ * Each arrow is one script, so that any number of processes may work on one run. An epoch that is over, or settings that
+ * have changed, make a script refuse what its caller was about to store.
+ */
+export class PositionRepository {
+  readonly #redis: Redis
+  readonly #keys: AllRunKeys
+
+  constructor(redis: Redis, keys: RedisKeys) {
+    this.#redis = redis
+    this.#keys = createRunKeys(keys)
+  }
+
+  /** Leases up to `count` items; undefined if the run began a new epoch. `isFinal`: does not wait for new positions. */
+  async take(
+    run: StoredRun,
+    count: number,
+    options: { isFinal: boolean; prefetchTarget: number; leaseMs: number; maxAhead: number | null },
+  ): Promise<TakenItems | undefined> {
+    const reply = (await takeItems(this.#redis, this.#scopedKeys(run), [
+      run.epoch,
+      count,
+      Date.now(),
+      options.isFinal ? '1' : '0',
+      Math.max(options.prefetchTarget, count),
+      Math.round(options.leaseMs),
+      options.maxAhead ?? 0,
+    ])) as ['epoch_changed'] | [capacity: number, reissued: number, prepared: number, ...texts: string[]] // as the script says
+    if (reply[0] === 'epoch_changed') return undefined
+    const [capacity, reissued, preparedCount, ...texts] = reply as [number, number, number, ...string[]]
+    const items = groupInTriples(texts).map(([position, what, difficulty], k): SequenceItem => {
+      const label = { position: Number(position), difficulty: parseDifficulty(difficulty) }
+      return k < reissued ? { kind: 'expired', task: what, ...label } : { kind: 'stored', body: what, ...label }
+    })
+    return { items, capacity, preparedCount }
+  }
+
+  /** The items of a step. The first call for it decides their number. Undefined if the run has changed. */
+  async assignStep(
+    run: StoredRun,
+    step: number,
+    { count, prefetchTarget }: { count: number; prefetchTarget: number },
+  ): Promise<StepItem[] | undefined> {
+    const args = [run.epoch, run.revision, count, Date.now(), prefetchTarget]
+    const texts = (await assignStep(this.#redis, this.#scopedKeys(run, step), args)) as string[] // as the script says
+    if (texts[0] === 'run_changed') return undefined
+    await this.#recordStepUse(this.#runKeys(run), step)
+    return groupInTriples(texts).map(([position, json, body]): StepItem => {
+      const state = decodePositionState(json)
+      if (state.kind === 'unmade') return { kind: 'unmade', position: Number(position) }
+      const { task, difficulty } = state.item
+      const label = { position: Number(position), difficulty }
+      return body === '' ? { kind: 'expired', task, ...label } : { kind: 'stored', body, ...label }
+    })
+  }
+
+  /** Claims up to `count` unmade positions. */
+  async claim(run: StoredRun, scope: PositionScope, count: number): Promise<ClaimedPosition[]> {
+    const toOpen = scope.kind === 'open' ? Math.max(scope.prefetchTarget, count) : 0
+    const args = [run.epoch, count, Date.now(), scope.kind, toOpen]
+    const claimed = (await claimPositions(this.#redis, this.#scopedKeys(run, stepOf(scope)), args)) as string[] // as the script says
+    return Array.from({ length: claimed.length / 2 }, (_, k) => ({
+      position: Number(claimed[2 * k]),
+      previousTask: claimed[2 * k + 1] || undefined,
+    }))
+  }
+
+  /** False if the item is not wanted: another came first, or the run has moved on. */
+  async store(
+    run: StoredRun,
+    scope: PositionScope,
+    { position, body, placement, ...made }: MadeItem & { position: number; body: string; placement?: LadderPlacement },
+  ): Promise<boolean> {
+    const state = encodeMadeState(made, scope.kind === 'open' ? placement : undefined)
+    const args = [run.epoch, run.revision, position, state, body, Date.now(), scope.kind]
+    return (await storeItem(this.#redis, this.#scopedKeys(run, stepOf(scope)), args)) === 1
+  }
+
+  /** Gives up a claim; true if the position is skipped now. `countsAsAttempt`: the item itself is at fault. */
+  async release(
+    run: StoredRun,
+    scope: PositionScope,
+    skipped: SkippedPosition,
+    countsAsAttempt: boolean,
+  ): Promise<boolean> {
+    const listed = JSON.stringify(skipped)
+    const args = [run.epoch, skipped.position, countsAsAttempt ? '1' : '0', listed, Date.now(), scope.kind]
+    return (await releasePosition(this.#redis, this.#scopedKeys(run, stepOf(scope)), args)) === 1
+  }
+
+  /** The positions that were skipped last, newest first. */
+  async listSkipped(run: StoredRun): Promise<SkippedPosition[]> {
+    const texts = await this.#redis.lrange(this.#runKeys(run).skippedPositions, 0, LISTED_SKIPPED_POSITIONS - 1)
+    return texts.map((text) => JSON.parse(text) as SkippedPosition) // written by release
+  }
+
+  async #recordStepUse(keys: RunKeys, step: number): Promise<void> {
+    await this.#redis.zadd(keys.steps, Date.now(), String(step))
+    const excess = (await this.#redis.zcard(keys.steps)) - MAX_STEPS
+    if (excess <= 0) return
+    const evicted = (await this.#redis.zpopmin(keys.steps, excess)).filter((_, k) => k % 2 === 0).map(Number)
+    await this.#redis.unlink(...evicted.flatMap((old) => [keys.stepItems(old), keys.stepItemBodies(old)]))
+  }
+
+  /** The run's keys, with `states` and `bodies` of its open positions or of a step. */
+  #scopedKeys(run: StoredRun, step?: number): RunKeys & { states: string; bodies: string } {
+    const keys = this.#runKeys(run)
+    return step === undefined
+      ? { ...keys, states: keys.positionStates, bodies: keys.itemBodies }
+      : { ...keys, states: keys.stepItems(step), bodies: keys.stepItemBodies(step) }
+  }
+
+  #runKeys({ name, epoch }: StoredRun): RunKeys {
+    return this.#keys.forRun(name, epoch)
+  }
+}
+
+function stepOf(scope: PositionScope): number | undefined {
+  return scope.kind === 'step' ? scope.step : undefined
+}
+
+function groupInTriples(texts: string[]): [string, string, string][] {
+  return Array.from({ length: texts.length / 3 }, (_, k) => texts.slice(3 * k, 3 * k + 3) as [string, string, string])
+}

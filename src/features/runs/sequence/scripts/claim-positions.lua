@@ -1,0 +1,39 @@
+-- Claims unmade positions, lowest first: open ones, or those of a step. The claim ends when the item is stored, the position
+-- is released, or its time is up.
+-- KEYS  as parts/sequence.lua says
+-- ARGV  1 epoch  2 limit of positions to claim  3 now, ms  4 'open' or 'step'  5 positions to keep open
+-- Returns the claimed positions, each followed by the task that was drawn for it before ('' for none).
+-- include parts/sequence
+-- include parts/step-positions
+if redis.call('HGET', K.run, 'epoch') ~= ARGV[1] then
+  return {}
+end
+local limit, now = tonumber(ARGV[2]), tonumber(ARGV[3])
+local positions
+if ARGV[4] == 'step' then
+  positions = step_positions(K.states)
+else
+  open_positions(tonumber(ARGV[5]), now)
+  positions = redis.call('ZRANGE', K.openPositions, 0, -1)
+end
+local claimed = {}
+for _, position in ipairs(positions) do
+  if #claimed == 2 * limit then
+    break
+  end
+  local state = get_state(K.states, position)
+  if not current_difficulty(state) then
+    if is_made(state) then -- the curriculum has left its rung
+      set_unmade(K.states, position, now, state.task)
+      redis.call('HDEL', K.bodies, position)
+      state = get_state(K.states, position)
+    end
+    if state.claimed_until <= now then
+      state.claimed_until = now + LIMITS.claim_ms
+      set_state(K.states, position, state)
+      table.insert(claimed, position)
+      table.insert(claimed, state.task or '')
+    end
+  end
+end
+return claimed

@@ -1,0 +1,26 @@
+-- What is stored of a position, in hashes of position to JSON. position-state.ts is the same codec in TypeScript:
+--   unmade  { opened, claimed_until, attempts, task? }  times in ms; task: the one that was drawn for it before
+--   made    { task, difficulty?, ladder? }              difficulty: as text; none for the library's defaults or own config
+--           ladder { low, high, from, to }: bounds of the curriculum's level, and the levels that mean this very item
+-- cjson writes 14 digits. Whole numbers pass; a difficulty is text, so that it stays the same double; a ladder is only read.
+local function get_state(states, position)
+  local json = redis.call('HGET', states, position)
+  return json and cjson.decode(json) or nil
+end
+
+local function set_state(states, position, state)
+  redis.call('HSET', states, position, cjson.encode(state))
+end
+
+local function is_made(state)
+  return state.opened == nil
+end
+
+-- The item is to be made, for the first time or again. Where the sampling follows the model the position keeps its task.
+local function set_unmade(states, position, now, task)
+  set_state(states, position, { opened = tonumber(now), claimed_until = 0, attempts = 0, task = task })
+end
+
+local function set_made(states, position, task, difficulty)
+  set_state(states, position, { task = task, difficulty = difficulty ~= '' and difficulty or nil })
+end

@@ -1,0 +1,24 @@
+-- Stores the item that was made for a position, unless the run has moved on; the first that fits counts.
+-- KEYS  as parts/sequence.lua says
+-- ARGV  1 epoch  2 revision of the settings it was made with  3 position  4 its made state, as JSON  5 body  6 now, ms
+--       7 'open' or 'step'
+-- Returns 1; 0 if the item is not wanted: another came first, the position is gone, or the settings or the level of its
+-- task are others, and then it is to be made again.
+-- include parts/sequence
+local run = redis.call('HMGET', K.run, 'epoch', 'revision')
+local stored = get_state(K.states, ARGV[3])
+if run[1] ~= ARGV[1] or not stored or current_difficulty(stored) then
+  return 0
+end
+local item, same_settings = cjson.decode(ARGV[4]), run[2] == ARGV[2]
+if not same_settings or not current_difficulty(item) then
+  set_unmade(K.states, ARGV[3], ARGV[6], same_settings and item.task or nil)
+  redis.call('HDEL', K.bodies, ARGV[3])
+  return 0
+end
+redis.call('HSET', K.states, ARGV[3], ARGV[4])
+redis.call('HSET', K.bodies, ARGV[3], ARGV[5])
+if ARGV[7] == 'step' then
+  redis.call('PEXPIRE', K.bodies, LIMITS.step_body_ms)
+end
+return 1

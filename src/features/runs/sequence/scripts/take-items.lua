@@ -1,0 +1,79 @@
+-- Hands out a run's items: first those whose lease has expired, then made ones in the order of their positions.
+-- KEYS  as parts/sequence.lua says, and
+--       leaseExpiries (sorted set: position by the end of its lease, ms), leasedItems (hash: position to its made state)
+--       pendingGroups, buffer, backlog
+-- ARGV  1 epoch  2 items wanted  3 now, ms  4 '1': take what is there, do not wait for new positions
+--       5 positions to keep open  6 duration of a lease, ms  7 limit of groups ahead, 0: none
+-- Returns { 'epoch_changed' }, or { capacity, reissued, prepared, position, what, difficulty … }: how many new items the
+-- limit allows, how many of the items are issued again ('what' is then the task, else the body), and how many made items
+-- are left. New items are handed out all or none, while a position that was opened a moment ago is still unmade before the
+-- last item wanted.
+-- include parts/sequence
+if redis.call('HGET', K.run, 'epoch') ~= ARGV[1] then
+  return { 'epoch_changed' }
+end
+local wanted, now, wait_no_longer = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == '1'
+local lease_end = now + tonumber(ARGV[6])
+local reply = {}
+
+local expired = redis.call('ZRANGEBYSCORE', K.leaseExpiries, '-inf', now, 'LIMIT', 0, wanted)
+for _, position in ipairs(expired) do
+  local item = get_state(K.leasedItems, position)
+  redis.call('ZADD', K.leaseExpiries, lease_end, position)
+  table.insert(reply, position)
+  table.insert(reply, item.task)
+  table.insert(reply, item.difficulty or '')
+end
+
+local capacity = wanted - #expired
+local max_ahead = tonumber(ARGV[7])
+if max_ahead > 0 then
+  local ahead = redis.call('ZCARD', K.leaseExpiries) + redis.call('ZCARD', K.pendingGroups)
+    + redis.call('ZCARD', K.buffer) + tonumber(redis.call('HGET', K.backlog, 'open_groups') or 0)
+  capacity = math.max(0, math.min(capacity, max_ahead - ahead))
+end
+open_positions(tonumber(ARGV[5]), now)
+
+local ready = {}
+local candidates = capacity > 0 and redis.call('ZRANGE', K.openPositions, 0, capacity + 255) or {}
+for _, position in ipairs(candidates) do
+  if #ready == capacity then
+    break
+  end
+  local state = get_state(K.positionStates, position)
+  local difficulty = current_difficulty(state)
+  if difficulty then
+    table.insert(ready, { position, state.task, difficulty })
+  else
+    local opened = state.opened
+    if is_made(state) then -- the curriculum has left its rung
+      opened = now
+      set_unmade(K.positionStates, position, now, state.task)
+      redis.call('HDEL', K.itemBodies, position)
+    end
+    if not wait_no_longer and opened + LIMITS.new_position_wait_ms > now then
+      ready = {}
+      break
+    end
+  end
+end
+if #ready < capacity and not wait_no_longer then
+  ready = {}
+end
+for _, item in ipairs(ready) do
+  local position, task, difficulty = unpack(item)
+  table.insert(reply, position)
+  table.insert(reply, redis.call('HGET', K.itemBodies, position))
+  table.insert(reply, difficulty)
+  close_position(position)
+  redis.call('ZADD', K.leaseExpiries, lease_end, position)
+  set_made(K.leasedItems, position, task, difficulty)
+end
+redis.call('HINCRBY', K.run, 'items', #ready)
+
+local excess = redis.call('ZCARD', K.leaseExpiries) - LIMITS.leases
+if excess > 0 then
+  redis.call('HDEL', K.leasedItems, unpack(redis.call('ZPOPMIN', K.leaseExpiries, math.min(excess, 1000))))
+end
+open_positions(tonumber(ARGV[5]), now)
+return { capacity, #expired, redis.call('HLEN', K.itemBodies), unpack(reply) }

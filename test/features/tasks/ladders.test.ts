@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest'
+import { Ladders } from '../../../src/features/tasks/ladders.ts'
+import { TASK_NAMES } from '../../../src/features/tasks/task-catalog.ts'
+
+const ladders = new Ladders()
+/** Thousandths, and the doubles beside them. */
+const DIFFICULTIES = Array.from({ length: 1001 }, (_, k) => k / 1000)
+
+it('a difficulty means the nearest rung, and of two equally near ones the harder', () => {
+  for (const task of TASK_NAMES) {
+    const rungs = ladders.rungs(task)
+    for (const difficulty of DIFFICULTIES) {
+      const nearest = rungs[Math.floor(difficulty * (rungs.length - 1) + 0.5)]
+      expect([task, difficulty, ladders.configAt(task, difficulty)]).toEqual([task, difficulty, nearest?.config])
+    }
+  }
+})
+
+it('the range of a difficulty holds exactly the difficulties of its rung', () => {
+  for (const task of ['ab', 'chain_sum', 'gcd', 'acre', 'no_such_task']) {
+    for (const difficulty of DIFFICULTIES) {
+      const { from, to } = ladders.rangeAt(task, difficulty)
+      const same = DIFFICULTIES.filter((d) => ladders.configAt(task, d) === ladders.configAt(task, difficulty))
+      expect(DIFFICULTIES.filter((d) => from <= d && d < to)).toEqual(same)
+    }
+  }
+})
+
+it('every rung is reached by its own difficulty', () => {
+  for (const task of TASK_NAMES)
+    for (const { difficulty, config } of ladders.rungs(task)) expect(ladders.configAt(task, difficulty)).toBe(config)
+})
