@@ -1,10 +1,9 @@
-/** /runs/{run}/collect: a run's items answered by a model, and scored like posted groups. */
+/** /runs/{run}/collect: a model completes a run's items, and the groups are scored like submitted ones. */
 import { z } from 'zod'
 import { CollectionId, CollectionInput, CollectionView } from '../src/contract/collection.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import { textResponse } from '../src/contract/text-response.ts'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
-import { streamJobEvents } from '../src/features/evals/job-event-stream.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { createShutdownSignal, IdempotencyHeaders, ModelKeyBody, sendEventStream } from './eval-responses.ts'
@@ -12,10 +11,7 @@ import { createShutdownSignal, IdempotencyHeaders, ModelKeyBody, sendEventStream
 const RunParams = z.strictObject({ run: RunName })
 const CollectionParams = z.strictObject({ run: RunName, id: CollectionId })
 
-export function addCollectionRoutes(
-  app: App,
-  { collections, idempotency, generationJobs, concurrencyQuota }: EvalsFeature,
-): void {
+export function addCollectionRoutes(app: App, { collections }: EvalsFeature): void {
   const closing = createShutdownSignal(app)
 
   app.post(
@@ -24,7 +20,8 @@ export function addCollectionRoutes(
       schema: {
         operationId: 'startCollection',
         tags: ['collection'],
-        summary: 'Asks a model for group_size completions of each of the run’s next items, and posts them as groups',
+        summary:
+          'Request group_size completions of each of the run’s next items from a model and submit them as groups',
         params: RunParams,
         headers: IdempotencyHeaders,
         body: CollectionInput,
@@ -41,13 +38,8 @@ export function addCollectionRoutes(
       },
     },
     async ({ params: { run }, body, headers, caller }, reply) => {
-      const ask = { scope: `collect ${run} ${caller.id}`, key: headers['idempotency-key'], body }
-      const answer = await idempotency.runOnce(ask, async (token) => {
-        const id = `collect-${token}`
-        const made = await concurrencyQuota.runWithinQuota(caller.id, id, () => collections.start(id, run, body))
-        return { status: 202, body: await collections.buildView(made) }
-      })
-      return reply.status(202).header('location', `/runs/${run}/collect/${answer.body.id}`).send(answer.body)
+      const view = await collections.create(run, body, { caller, idempotencyKey: headers['idempotency-key'] })
+      return reply.status(202).header('location', `/runs/${run}/collect/${view.id}`).send(view)
     },
   )
 
@@ -57,7 +49,7 @@ export function addCollectionRoutes(
       schema: {
         operationId: 'listCollections',
         tags: ['collection'],
-        summary: 'The run’s collections, newest first',
+        summary: 'List the collections of a run, newest first',
         params: RunParams,
         response: {
           200: z.strictObject({ collections: z.array(CollectionView) }),
@@ -74,12 +66,12 @@ export function addCollectionRoutes(
       schema: {
         operationId: 'getCollection',
         tags: ['collection'],
-        summary: 'A collection as it stands',
+        summary: 'Get a collection',
         params: CollectionParams,
         response: { 200: CollectionView, ...problemResponses('unknown_collection', 'redis_unavailable') },
       },
     },
-    async ({ params: { run, id } }) => collections.buildView(await collections.require(run, id)),
+    ({ params: { run, id } }) => collections.require(run, id),
   )
 
   app.get(
@@ -88,7 +80,7 @@ export function addCollectionRoutes(
       schema: {
         operationId: 'streamCollectionEvents',
         tags: ['collection'],
-        summary: 'Server-sent events: progress, then the result; Last-Event-ID resumes',
+        summary: 'Stream server-sent events: progress, then the result. Last-Event-ID resumes the stream',
         params: CollectionParams,
         headers: z.looseObject({ 'last-event-id': z.string().max(64).optional() }),
         response: {
@@ -98,8 +90,7 @@ export function addCollectionRoutes(
       },
     },
     async ({ params: { run, id }, headers }, reply) => {
-      await collections.require(run, id)
-      const events = streamJobEvents(generationJobs, id, headers['last-event-id'] ?? '', closing)
+      const events = await collections.streamEvents(run, id, headers['last-event-id'] ?? '', closing)
       return sendEventStream(events, reply)
     },
   )
@@ -110,12 +101,12 @@ export function addCollectionRoutes(
       schema: {
         operationId: 'cancelCollection',
         tags: ['collection'],
-        summary: 'Cancels a collection; groups that were posted stay posted',
+        summary: 'Cancel a collection. Groups that were submitted stay',
         params: CollectionParams,
         response: { 200: CollectionView, ...problemResponses('unknown_collection', 'redis_unavailable') },
       },
     },
-    async ({ params: { run, id } }) => collections.buildView(await collections.cancel(run, id)),
+    ({ params: { run, id } }) => collections.cancel(run, id),
   )
 
   app.post(
@@ -124,7 +115,7 @@ export function addCollectionRoutes(
       schema: {
         operationId: 'resumeCollection',
         tags: ['collection'],
-        summary: 'Goes on with a collection that was cancelled or has failed',
+        summary: 'Resume a collection that was cancelled or has failed',
         params: CollectionParams,
         body: ModelKeyBody,
         response: {
@@ -133,11 +124,7 @@ export function addCollectionRoutes(
         },
       },
     },
-    async ({ params: { run, id }, body, caller }, reply) => {
-      const resume = () => collections.resume(run, id, body.api_key)
-      return reply
-        .status(202)
-        .send(await collections.buildView(await concurrencyQuota.runWithinQuota(caller.id, id, resume)))
-    },
+    async ({ params: { run, id }, body, caller }, reply) =>
+      reply.status(202).send(await collections.resume(run, id, caller, body.api_key)),
   )
 }

@@ -1,43 +1,39 @@
-/** /eval/{id}/…: what happens in an eval, its samples and its report; and completions that the caller brings. */
+/** /eval/{id}/…: the events, samples and report of an eval, and completions that the caller supplies. */
 import { z } from 'zod'
 import { formatJsonLine } from '../src/codec/json-lines.ts'
-import { ServiceError } from '../src/contract/errors.ts'
 import { CompletionInput, EvalSample, EvalView, SampleId } from '../src/contract/eval.ts'
 import { PromptMessage } from '../src/contract/item.ts'
 import { ItemId } from '../src/contract/item-id.ts'
 import { textResponse } from '../src/contract/text-response.ts'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
-import { streamJobEvents } from '../src/features/evals/job-event-stream.ts'
 import { renderHtmlReport } from '../src/features/evals/report/html.ts'
 import { renderMarkdownReport } from '../src/features/evals/report/markdown.ts'
-import { streamEvalSamples } from '../src/features/evals/sample-stream.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { sendJsonLines } from '../src/http/json-lines-responses.ts'
-import { createShutdownSignal, EvalParams, requireEvalForCaller, sendEventStream } from './eval-responses.ts'
+import { createShutdownSignal, EvalParams, sendEventStream } from './eval-responses.ts'
 
 const COMPLETIONS_BODY_BYTES = 64 * 1024 * 1024
 const MAX_COMPLETIONS = 4096
 const MAX_ITEMS = 200_000
 
-/** The page brings its own styles and asks for nothing. */
+/** The page has its own styles and loads nothing. */
 const REPORT_CSP = "default-src 'none'; style-src 'unsafe-inline'"
 
 const EvalItemsQuery = z
   .strictObject({
     rank: z.coerce.number().int().min(0).optional(),
     ranks: z.coerce.number().int().min(1).max(65_536).optional(),
-    from: z.coerce.number().int().min(0).default(0).describe('The first of the share to give'),
+    from: z.coerce.number().int().min(0).default(0).describe('Position in the share of the first item to return'),
     count: z.coerce.number().int().min(1).max(MAX_ITEMS).default(MAX_ITEMS),
   })
   .refine(({ rank, ranks }) => (rank === undefined) === (ranks === undefined), {
     path: ['rank'],
-    message: 'rank and ranks come together',
+    message: 'give both rank and ranks, or neither',
   })
   .refine(({ rank = 0, ranks = 1 }) => rank < ranks, { path: ['rank'], message: 'must be below ranks' })
 
-export function addEvalSampleRoutes(app: App, feature: EvalsFeature): void {
-  const { evals, generationJobs, samples, externalCompletions } = feature
+export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
   const closing = createShutdownSignal(app)
 
   app.get(
@@ -46,7 +42,7 @@ export function addEvalSampleRoutes(app: App, feature: EvalsFeature): void {
       schema: {
         operationId: 'streamEvalEvents',
         tags: ['evals'],
-        summary: 'Server-sent events: progress, then the result; Last-Event-ID resumes',
+        summary: 'Stream server-sent events: progress, then the result. Last-Event-ID resumes the stream',
         params: EvalParams,
         headers: z.looseObject({ 'last-event-id': z.string().max(64).optional() }),
         response: {
@@ -56,8 +52,7 @@ export function addEvalSampleRoutes(app: App, feature: EvalsFeature): void {
       },
     },
     async ({ params, headers, caller }, reply) => {
-      await requireEvalForCaller(feature, params.id, caller)
-      const events = streamJobEvents(generationJobs, params.id, headers['last-event-id'] ?? '', closing)
+      const events = await evals.streamEvents(params.id, caller, headers['last-event-id'] ?? '', closing)
       return sendEventStream(events, reply)
     },
   )
@@ -68,20 +63,20 @@ export function addEvalSampleRoutes(app: App, feature: EvalsFeature): void {
       schema: {
         operationId: 'listEvalSamples',
         tags: ['evals'],
-        summary: 'All samples, one JSON object a line',
+        summary: 'Stream all samples, one JSON object per line',
         params: EvalParams,
         response: {
           200: {
-            description: 'The schema is of one line',
+            description: 'The schema of one line',
             content: { 'application/x-ndjson': { schema: EvalSample } },
           },
           ...problemResponses('unknown_eval', 'redis_unavailable'),
         },
       },
     },
-    async (request, reply) => {
-      const found = await requireEvalForCaller(feature, request.params.id, request.caller)
-      return sendJsonLines(formatSampleLines(streamEvalSamples(samples, found)), reply)
+    async ({ params, caller }, reply) => {
+      const samples = await evals.streamSamples(params.id, caller)
+      return sendJsonLines(formatSampleLines(samples), reply)
     },
   )
 
@@ -91,7 +86,7 @@ export function addEvalSampleRoutes(app: App, feature: EvalsFeature): void {
       schema: {
         operationId: 'getEvalReport',
         tags: ['evals'],
-        summary: 'The result as a page of its own, or as Markdown',
+        summary: 'Get the result as a self-contained HTML page, as Markdown or as JSON',
         params: EvalParams,
         querystring: z.strictObject({ format: z.enum(['html', 'markdown', 'json']).default('html') }),
         response: {
@@ -108,7 +103,7 @@ export function addEvalSampleRoutes(app: App, feature: EvalsFeature): void {
       },
     },
     async ({ params, query, caller }, reply) => {
-      const view = evals.buildView(await requireEvalForCaller(feature, params.id, caller))
+      const view = await evals.requireView(params.id, caller)
       switch (query.format) {
         case 'json':
           return reply.send(view)
@@ -129,7 +124,7 @@ export function addEvalSampleRoutes(app: App, feature: EvalsFeature): void {
       schema: {
         operationId: 'listEvalItems',
         tags: ['evals'],
-        summary: 'The samples to bring completions for: all, or one rank’s share',
+        summary: 'List the samples that need completions: all, or one rank’s share',
         params: EvalParams,
         querystring: EvalItemsQuery,
         response: {
@@ -148,10 +143,9 @@ export function addEvalSampleRoutes(app: App, feature: EvalsFeature): void {
         },
       },
     },
-    async ({ params, query: { rank = 0, ranks = 1, from, count }, caller }) => {
-      const found = await requireEvalForCaller(feature, params.id, caller)
-      return { items: await externalCompletions.listSamplePrompts(found, { rank, ranks, from, count }) }
-    },
+    async ({ params, query: { rank = 0, ranks = 1, from, count }, caller }) => ({
+      items: await evals.listSamplePrompts(params.id, caller, { rank, ranks, from, count }),
+    }),
   )
 
   app.post(
@@ -161,7 +155,7 @@ export function addEvalSampleRoutes(app: App, feature: EvalsFeature): void {
       schema: {
         operationId: 'submitEvalCompletions',
         tags: ['evals'],
-        summary: 'Completions of one’s own; the same sample counts once, as it came first',
+        summary: 'Submit completions. Only the first completion of a sample counts',
         params: EvalParams,
         body: z.strictObject({ completions: z.array(CompletionInput).min(1).max(MAX_COMPLETIONS) }),
         response: {
@@ -178,14 +172,7 @@ export function addEvalSampleRoutes(app: App, feature: EvalsFeature): void {
         },
       },
     },
-    async ({ params, body, caller }) => {
-      const found = await requireEvalForCaller(feature, params.id, caller)
-      const over = found.status !== 'queued' && found.status !== 'running'
-      if (over && found.status !== 'done') throw new ServiceError('invalid_request', `This eval was ${found.status}`)
-      const count = over ? 0 : await externalCompletions.submit(found, body.completions)
-      const { id, status, progress } = evals.buildView(await evals.require(params.id))
-      return { new: count, id, status, progress }
-    },
+    ({ params, body, caller }) => evals.submitCompletions(params.id, caller, body.completions),
   )
 
   app.post(
@@ -194,16 +181,13 @@ export function addEvalSampleRoutes(app: App, feature: EvalsFeature): void {
       schema: {
         operationId: 'finishEval',
         tags: ['evals'],
-        summary: 'Ends an eval of one’s own completions: what has not come is missing, never wrong',
+        summary: 'End an eval of external completions. Samples without one count as missing, never as wrong',
         params: EvalParams,
         body: z.strictObject({}).optional(),
         response: { 200: EvalView, ...problemResponses('invalid_request', 'unknown_eval', 'redis_unavailable') },
       },
     },
-    async ({ params, caller }) => {
-      await requireEvalForCaller(feature, params.id, caller)
-      return evals.buildView(await evals.finish(params.id))
-    },
+    ({ params, caller }) => evals.finish(params.id, caller),
   )
 }
 

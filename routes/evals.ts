@@ -1,23 +1,22 @@
-/** /eval: models measured on suites. */
+/** /eval: measures a model on a suite. */
 import { z } from 'zod'
 import { EvalId, EvalInput, EvalSummary, EvalView, Suite, SuiteName, SuiteSummary } from '../src/contract/eval.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import { ENGINE_VERSION } from '../src/engine/version.ts'
-import { Comparison, computeComparison } from '../src/features/evals/comparison.ts'
+import { Comparison } from '../src/features/evals/comparison.ts'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
-import { EvalParams, IdempotencyHeaders, ModelKeyBody, requireEvalForCaller } from './eval-responses.ts'
+import { EvalParams, IdempotencyHeaders, ModelKeyBody } from './eval-responses.ts'
 
-export function addEvalRoutes(app: App, feature: EvalsFeature): void {
-  const { evals, suites, idempotency, concurrencyQuota } = feature
+export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
   app.post(
     '/eval',
     {
       schema: {
         operationId: 'startEval',
         tags: ['evals'],
-        summary: 'Measures a model on a suite; the completions come from the model’s server or from the caller',
+        summary: 'Measure a model on a suite. The completions come from the model’s server or from the caller',
         headers: IdempotencyHeaders,
         body: EvalInput,
         response: {
@@ -36,15 +35,8 @@ export function addEvalRoutes(app: App, feature: EvalsFeature): void {
       },
     },
     async ({ body, headers, caller }, reply) => {
-      const ask = { scope: `eval ${caller.id}`, key: headers['idempotency-key'], body }
-      const answer = await idempotency.runOnce(ask, async (token) => {
-        const id = `eval-${token}`
-        return {
-          status: 202,
-          body: evals.buildView(await concurrencyQuota.runWithinQuota(caller.id, id, () => evals.start(id, body))),
-        }
-      })
-      return reply.status(202).header('location', `/eval/${answer.body.id}`).send(answer.body)
+      const view = await evals.create(body, { caller, idempotencyKey: headers['idempotency-key'] })
+      return reply.status(202).header('location', `/eval/${view.id}`).send(view)
     },
   )
 
@@ -54,11 +46,14 @@ export function addEvalRoutes(app: App, feature: EvalsFeature): void {
       schema: {
         operationId: 'listEvals',
         tags: ['evals'],
-        summary: 'Evals, newest first: with a run, its curve',
+        summary: 'List evals, newest first. With `run`, the learning curve of a run',
         querystring: z.strictObject({
           run: RunName.optional(),
           suite: z.string().optional(),
-          label: z.string().optional().describe('A label; of labels with values the name, the value or `name=value`'),
+          label: z
+            .string()
+            .optional()
+            .describe('Evals with this label. For labels with values: the name, the value or `name=value`'),
           limit: z.coerce.number().int().min(1).max(1000).default(100),
         }),
         response: { 200: z.strictObject({ evals: z.array(EvalSummary) }), ...problemResponses('redis_unavailable') },
@@ -73,7 +68,7 @@ export function addEvalRoutes(app: App, feature: EvalsFeature): void {
       schema: {
         operationId: 'listSuites',
         tags: ['evals'],
-        summary: 'The frozen suites',
+        summary: 'List the frozen suites',
         response: { 200: z.strictObject({ suites: z.array(SuiteSummary) }) },
       },
     },
@@ -86,7 +81,7 @@ export function addEvalRoutes(app: App, feature: EvalsFeature): void {
       schema: {
         operationId: 'getSuite',
         tags: ['evals'],
-        summary: 'A suite with all its recipes',
+        summary: 'Get a suite with all its recipes',
         params: z.strictObject({ suite: SuiteName }),
         response: { 200: Suite, ...problemResponses('unknown_suite') },
       },
@@ -104,12 +99,12 @@ export function addEvalRoutes(app: App, feature: EvalsFeature): void {
       schema: {
         operationId: 'getEval',
         tags: ['evals'],
-        summary: 'An eval as it stands',
+        summary: 'Get an eval',
         params: EvalParams,
         response: { 200: EvalView, ...problemResponses('unknown_eval', 'redis_unavailable') },
       },
     },
-    async ({ params, caller }) => evals.buildView(await requireEvalForCaller(feature, params.id, caller)),
+    ({ params, caller }) => evals.requireView(params.id, caller),
   )
 
   app.delete(
@@ -118,15 +113,12 @@ export function addEvalRoutes(app: App, feature: EvalsFeature): void {
       schema: {
         operationId: 'cancelEval',
         tags: ['evals'],
-        summary: 'Cancels an eval; the result is of what was there. One that is over stays as it is',
+        summary: 'Cancel an eval. Its result covers the samples that are done. An eval that has ended stays as it is',
         params: EvalParams,
         response: { 200: EvalView, ...problemResponses('unknown_eval', 'redis_unavailable') },
       },
     },
-    async ({ params, caller }) => {
-      await requireEvalForCaller(feature, params.id, caller)
-      return evals.buildView(await evals.cancel(params.id))
-    },
+    ({ params, caller }) => evals.cancel(params.id, caller),
   )
 
   app.post(
@@ -135,7 +127,7 @@ export function addEvalRoutes(app: App, feature: EvalsFeature): void {
       schema: {
         operationId: 'resumeEval',
         tags: ['evals'],
-        summary: 'Goes on with an eval that was cancelled or has failures: finished samples are not asked for again',
+        summary: 'Resume an eval that was cancelled or has failed samples. Samples with a score are kept',
         params: EvalParams,
         body: ModelKeyBody,
         response: {
@@ -144,13 +136,8 @@ export function addEvalRoutes(app: App, feature: EvalsFeature): void {
         },
       },
     },
-    async ({ params, body, caller }, reply) => {
-      await requireEvalForCaller(feature, params.id, caller)
-      const resume = () => evals.resume(params.id, body.api_key)
-      return reply
-        .status(202)
-        .send(evals.buildView(await concurrencyQuota.runWithinQuota(caller.id, params.id, resume)))
-    },
+    async ({ params, body, caller }, reply) =>
+      reply.status(202).send(await evals.resume(params.id, caller, body.api_key)),
   )
 
   app.get(
@@ -159,15 +146,11 @@ export function addEvalRoutes(app: App, feature: EvalsFeature): void {
       schema: {
         operationId: 'compareEvals',
         tags: ['evals'],
-        summary: 'Two evals on one suite: paired differences with their intervals, in all and per task',
+        summary: 'Compare two evals on one suite: paired differences with confidence intervals, in total and per task',
         querystring: z.strictObject({ a: EvalId, b: EvalId }),
         response: { 200: Comparison, ...problemResponses('invalid_request', 'unknown_eval', 'redis_unavailable') },
       },
     },
-    async ({ query, caller }) => {
-      const [a, b] = await Promise.all([query.a, query.b].map((id) => requireEvalForCaller(feature, id, caller)))
-      if (!a || !b) throw new RangeError('two ids are two evals')
-      return computeComparison(a, b, feature)
-    },
+    ({ query, caller }) => evals.compare(query.a, query.b, caller),
   )
 }

@@ -20,6 +20,7 @@ export const DEPENDENCY_REASONS: Record<string, string> = {
   'ipaddr.js': 'addresses and networks: loopback, private ranges, proxies',
   'lru-cache': 'bounded caches',
   openai: 'models behind the OpenAI API',
+  'p-map': 'work on many values, a limited number at a time',
   pino: 'the log',
   'pino-pretty': 'the log in a terminal',
   piscina: 'threads that score long answers',

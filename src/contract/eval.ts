@@ -159,6 +159,12 @@ export type EvalResult = z.infer<typeof EvalResult>
 export const GenerationJobStatus = z
   .enum(['queued', 'running', 'done', 'failed', 'cancelled'])
   .meta({ id: 'GenerationJobStatus' })
+export type GenerationJobStatus = z.infer<typeof GenerationJobStatus>
+
+/** Whether an eval or collection is not over yet. */
+export function isActive(status: GenerationJobStatus | undefined): boolean {
+  return status === 'queued' || status === 'running'
+}
 
 export const GenerationProgress = z
   .strictObject({

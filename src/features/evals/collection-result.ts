@@ -1,15 +1,17 @@
-/** From the groups of a collection to its result. */
+/** Aggregates the groups of a collection into its result. */
+import { z } from 'zod'
 import type { CollectionView } from '../../contract/collection.ts'
-import type { Group } from '../../contract/rollout.ts'
+import { Group } from '../../contract/rollout.ts'
 import { mean } from './statistics.ts'
 
-/** What became of a group of a collection. */
-export interface CollectedGroup {
-  group_id: string
-  status: Group['status']
-  destination: Group['destination']
-  mean_score: number | null
-}
+/** The stored record of one group of a collection. */
+export const CollectedGroup = z.strictObject({
+  group_id: z.string(),
+  status: Group.shape.status,
+  destination: Group.shape.destination,
+  mean_score: z.number().nullable(),
+})
+export type CollectedGroup = z.infer<typeof CollectedGroup>
 
 export function aggregateCollection(groups: CollectedGroup[]): NonNullable<CollectionView['result']> {
   const count = (status: CollectedGroup['status']) => groups.filter((group) => group.status === status).length

@@ -1,6 +1,6 @@
-/** One sample of a collection: the run's next items are taken, asked for group_size times, and posted like any group. */
+/** Processes one sample of a collection: claims the run's next item, calls the model, submits the group once it is complete. */
 import { ServiceError } from '../../contract/errors.ts'
-import type { Group, Rollout } from '../../contract/rollout.ts'
+import type { Group } from '../../contract/rollout.ts'
 import type { Requeue } from '../../platform/queue/job-definition.ts'
 import { buildPromptMessages } from '../items/prompt.ts'
 import type { RolloutSubmission } from '../rollouts/rollout-submission.ts'
@@ -8,31 +8,27 @@ import { countBufferOccupancy, type RunRepository } from '../runs/repository.ts'
 import type { ResolvedRun } from '../runs/resolved-run.ts'
 import type { Runs } from '../runs/runs.ts'
 import type { ItemQueue } from '../runs/sequence/item-queue.ts'
-import type { CollectedGroup } from './collection-result.ts'
+import { CollectedGroup } from './collection-result.ts'
+import { buildRollout, listCountedScores } from './collection-rollout.ts'
 import type { EvalAggregator } from './eval-aggregator.ts'
 import type { EvalItemCache } from './eval-item-cache.ts'
-import type { GenerationJobRepository, StoredGenerationJob } from './generation-job-repository.ts'
-import type { CollectionSpec } from './generation-job-spec.ts'
-import { ModelRequestError } from './model-client/model-client.ts'
-import type { ModelResponse } from './model-client/model-response.ts'
+import { generateOutput } from './generate-output.ts'
+import type { JobOfKind } from './generation-job-record.ts'
+import type { GenerationJobRepository } from './generation-job-repository.ts'
 import type { ModelClients } from './model-clients.ts'
-import {
-  buildAssistantMessage,
-  decodeSampleOutputWithin,
-  encodeSampleOutput,
-  type SampleOutput,
-} from './sample-output.ts'
+import { decodeSampleOutputWithin, encodeSampleOutput, type SampleOutput } from './sample-output.ts'
 import type { SampleRepository } from './sample-repository.ts'
 
-/** Items that are taken at once. */
 const MAX_ITEMS_PER_CLAIM = 8
 const CLAIM_LEASE_MS = 30_000
 const CLAIM_RETRY_MS = 150
 const ITEMS_NOT_READY_RETRY_MS = 1_000
 const BUFFER_FULL_RETRY_MS = 3_000
 const SCORING_TIMEOUT_MS = 20_000
-/** Room for the answers of a group, as JSON: as much as a body of POST /rollouts may have. */
+/** Of the outputs of one group, as JSON: the body limit of POST /rollouts. */
 const MAX_GROUP_BYTES = 64 * 1024 * 1024
+
+type Collection = JobOfKind<'collection'>
 
 interface CollectionSampleProcessorDeps {
   generationJobs: GenerationJobRepository
@@ -49,54 +45,37 @@ interface CollectionSampleProcessorDeps {
 export class CollectionSampleProcessor {
   readonly #deps: CollectionSampleProcessorDeps
 
-  constructor(parts: CollectionSampleProcessorDeps) {
-    this.#deps = parts
+  constructor(deps: CollectionSampleProcessorDeps) {
+    this.#deps = deps
   }
 
-  /** What to do later if it cannot be done now; may be called again for the same sample. */
-  async process(
-    found: StoredGenerationJob,
-    spec: CollectionSpec,
-    sample: number,
-    lane: number,
-    signal: AbortSignal,
-  ): Promise<Requeue | undefined> {
-    const { samples } = this.#deps
-    const group = Math.floor(sample / spec.group_size)
-    const [posted] = await samples.listVerdicts(found.id, group, group + 1)
-    if (!posted) {
-      const run = await this.#deps.runs.getOrCreate(spec.run)
-      const item = (await samples.getItem(found.id, group)) ?? (await this.#claimItem(found.id, spec, run, group))
+  /** May run again for the same sample. Returns when to continue if it cannot be processed now. */
+  async process(job: Collection, sample: number, slot: number, signal: AbortSignal): Promise<Requeue | undefined> {
+    const { samples, runs } = this.#deps
+    const group = Math.floor(sample / job.spec.group_size)
+    const [submitted] = await samples.listVerdicts(CollectedGroup, job.id, group, group + 1)
+    if (!submitted) {
+      const run = await runs.getOrCreate(job.spec.run)
+      const item = (await samples.getItem(job.id, group)) ?? (await this.#claimItem(job, run, group))
       if (typeof item !== 'string') return item
-      const kept = await samples.getCompletion(found.id, sample)
-      if (!kept)
-        await samples.storeCompletion(
-          found.id,
-          sample,
-          encodeSampleOutput(await this.#generate(found, spec, run, item, sample, signal)),
-        )
-      const texts = await this.#getCompleteGroup(found.id, spec, group)
-      if (texts) return this.#submitGroup(found, spec, { group, item, texts }, lane)
+      await this.#ensureOutput(job, run, item, sample, signal)
+      const outputs = await this.#getCompleteGroup(job, group)
+      if (outputs) return this.#submitGroup(job, { group, item, outputs }, slot)
     }
-    await samples.releaseSlot(found.id, lane)
+    await samples.releaseSlot(job.id, slot)
     return undefined
   }
 
-  /** The run's next items go on the list; the item of this group is among them, or it is not its turn yet. */
-  async #claimItem(
-    id: string,
-    { groups, buffer }: CollectionSpec,
-    run: ResolvedRun,
-    group: number,
-  ): Promise<string | Requeue> {
-    const { generationJobs: samplings, samples, itemQueue: handout } = this.#deps
-    if (buffer && (await this.#isBufferFull(run))) return this.#pauseForTrainer(id)
-    if (!(await samples.acquireItemLock(id, CLAIM_LEASE_MS))) return { delayMs: CLAIM_RETRY_MS }
+  /** Appends the run's next items to the job's list. Returns the item of this group, or when to try again. */
+  async #claimItem({ id, spec }: Collection, run: ResolvedRun, group: number): Promise<string | Requeue> {
+    const { generationJobs, samples, itemQueue } = this.#deps
+    if (spec.buffer && (await this.#isBufferFull(run))) return this.#waitForTrainer(id)
+    if (!(await samples.acquireItemClaim(id, CLAIM_LEASE_MS))) return { delayMs: CLAIM_RETRY_MS }
     try {
-      const taken = (await samples.listItems(id)).length
-      if (taken <= group) {
-        const { items } = await handout.next(run, Math.min(MAX_ITEMS_PER_CLAIM, groups - taken))
-        if (items.length === 0) return await this.#pauseForTrainer(id)
+      const claimed = await samples.countItems(id)
+      if (claimed <= group) {
+        const { items } = await itemQueue.next(run, Math.min(MAX_ITEMS_PER_CLAIM, spec.groups - claimed))
+        if (items.length === 0) return await this.#waitForTrainer(id)
         await samples.appendItems(
           id,
           items.map((item) => item.id),
@@ -107,9 +86,9 @@ export class CollectionSampleProcessor {
         return { delayMs: ITEMS_NOT_READY_RETRY_MS }
       throw error
     } finally {
-      await samples.releaseItemLock(id)
+      await samples.releaseItemClaim(id)
     }
-    await samplings.setField(id, 'paused', '')
+    await generationJobs.setWaitingFor(id, null)
     return (await samples.getItem(id, group)) ?? { delayMs: CLAIM_RETRY_MS }
   }
 
@@ -117,130 +96,85 @@ export class CollectionSampleProcessor {
     return countBufferOccupancy(await this.#deps.storedRuns.readBacklog(run)) >= run.settings.buffer_max_groups
   }
 
-  /** The trainer is behind: nothing is asked of the model until there is room. */
-  async #pauseForTrainer(id: string): Promise<Requeue> {
-    await this.#deps.generationJobs.setField(id, 'paused', 'trainer')
+  /** The trainer is behind: the model is not called until the buffer has space. */
+  async #waitForTrainer(id: string): Promise<Requeue> {
+    await this.#deps.generationJobs.setWaitingFor(id, 'trainer')
     return { delayMs: BUFFER_FULL_RETRY_MS }
   }
 
-  async #generate(
-    found: StoredGenerationJob,
-    { model: called, group_size }: CollectionSpec,
+  /** Requests the sample's output unless it is stored already. */
+  async #ensureOutput(
+    job: Collection,
     run: ResolvedRun,
-    item: string,
+    itemId: string,
     sample: number,
     signal: AbortSignal,
-  ): Promise<SampleOutput> {
-    const { items, modelClients: models } = this.#deps
-    const { question } = await items.getOrCreate({ id: item, question: undefined })
-    const model = await models.getOrCreate(found, called)
-    const { seed, ...asking } = called.asking
-    const own = seed === undefined ? {} : { seed: seed + (sample % group_size) }
-    try {
-      const request = { ...own, ...asking.request }
-      const reply = await model.complete(buildPromptMessages(question, run.settings), { ...asking, request }, signal)
-      return { kind: 'reply', reply }
-    } catch (error) {
-      if (error instanceof ModelRequestError) return { kind: 'failed', detail: error.message }
-      throw error
-    }
+  ): Promise<void> {
+    const { samples, items, modelClients } = this.#deps
+    if (await samples.getOutput(job.id, sample)) return
+    const { question } = await items.getOrCreate({ id: itemId, questionHash: undefined })
+    const messages = buildPromptMessages(question, run.settings)
+    const { model, group_size } = job.spec
+    const output = await generateOutput(modelClients, { job, model, messages, seedOffset: sample % group_size, signal })
+    await samples.storeOutput(job.id, sample, encodeSampleOutput(output))
   }
 
-  /** Undefined while one is missing: whoever brings the last one finds them all. */
-  async #getCompleteGroup(
-    id: string,
-    { group_size }: CollectionSpec,
-    group: number,
-  ): Promise<SampleOutput[] | undefined> {
+  /** Undefined while an output is missing: the slot that stores the last one finds them all. */
+  async #getCompleteGroup({ id, spec }: Collection, group: number): Promise<SampleOutput[] | undefined> {
     const { samples } = this.#deps
-    const own = sampleIndexesOfGroup(group, group_size)
-    if (!(await samples.hasCompletions(id, own))) return undefined
-    const texts: SampleOutput[] = []
-    let left = MAX_GROUP_BYTES
-    for (const sample of own) {
-      const packed = await samples.getCompletion(id, sample) // one at a time: together they may be more than a process has room for
-      if (!packed) return undefined // posted meanwhile
-      const unpacked = decodeSampleOutputWithin(packed, left)
-      left -= unpacked?.bytes ?? 0
-      texts.push(unpacked?.text ?? { kind: 'failed', detail: `the group's answers are over ${MAX_GROUP_BYTES} bytes` })
+    const indexes = sampleIndexesOfGroup(group, spec.group_size)
+    if (!(await samples.hasAllOutputs(id, indexes))) return undefined
+    const outputs: SampleOutput[] = []
+    let bytesLeft = MAX_GROUP_BYTES
+    for (const sample of indexes) {
+      const encoded = await samples.getOutput(id, sample) // one at a time: all of them may not fit into memory
+      if (!encoded) return undefined // another slot submitted the group meanwhile
+      const decoded = decodeSampleOutputWithin(encoded, bytesLeft)
+      bytesLeft -= decoded?.bytes ?? 0
+      const tooLarge = { kind: 'failed', detail: `The group's outputs are over ${MAX_GROUP_BYTES} bytes` } as const
+      outputs.push(decoded?.output ?? tooLarge)
     }
-    return texts
+    return outputs
   }
 
   async #submitGroup(
-    found: StoredGenerationJob,
-    spec: CollectionSpec,
-    { group, item, texts }: { group: number; item: string; texts: SampleOutput[] },
-    lane: number,
+    job: Collection,
+    { group, item, outputs }: { group: number; item: string; outputs: SampleOutput[] },
+    slot: number,
   ): Promise<Requeue | undefined> {
-    const { samples, rolloutSubmission: intake, aggregator: results } = this.#deps
-    const group_id = `${found.id}.${group}`
-    const rollouts = texts.map(buildRollout)
-    let posted: Group | undefined
+    const { samples, rolloutSubmission, aggregator } = this.#deps
+    const { run, buffer, group_size } = job.spec
+    const group_id = `${job.id}.${group}`
+    const rollouts = outputs.map(buildRollout)
+    let submitted: Group | undefined
     try {
-      if (texts.some(({ kind }) => kind !== 'failed'))
-        [posted] = await intake.submitAndWait(
-          spec.run,
-          [{ group_id, item_id: item, buffer: spec.buffer, rollouts }],
+      if (outputs.some(({ kind }) => kind !== 'failed'))
+        [submitted] = await rolloutSubmission.submitAndWait(
+          run,
+          [{ group_id, item_id: item, buffer, rollouts }],
           SCORING_TIMEOUT_MS,
         )
     } catch (error) {
-      if (error instanceof ServiceError && error.code === 'buffer_full') return this.#pauseForTrainer(found.id)
+      if (error instanceof ServiceError && error.code === 'buffer_full') return this.#waitForTrainer(job.id)
       throw error
     }
-    const { status = 'failed', destination = null, mean_score = null } = posted ?? {}
+    const { status = 'failed', destination = null, mean_score = null } = submitted ?? {}
     const verdict: CollectedGroup = { group_id, status, destination, mean_score }
-    const scores = listCountedScores(posted)
-    const recorded = await samples.record(found.id, group, {
+    const scores = listCountedScores(submitted)
+    const result = await samples.record(job.id, group, {
       verdict,
       score: scores.reduce((sum, score) => sum + score, 0),
-      slot: lane,
-      sampleCount: texts.length,
-      failedCount: texts.length - scores.length,
+      slot,
+      sampleCount: outputs.length,
+      failedCount: outputs.length - scores.length,
     })
-    if (recorded.kind !== 'recorded') return undefined
-    await samples.deleteCompletions(found.id, sampleIndexesOfGroup(group, spec.group_size))
-    if (recorded.done >= recorded.total) await results.finalize(found.id, 'done')
+    if (result.kind !== 'recorded') return undefined
+    await samples.deleteOutputs(job.id, sampleIndexesOfGroup(group, group_size))
+    if (result.done >= result.total) await aggregator.finalize(job.id, 'done')
     return undefined
   }
 }
 
 function sampleIndexesOfGroup(group: number, groupSize: number): number[] {
   return Array.from({ length: groupSize }, (_, k) => group * groupSize + k)
-}
-
-/** Of the rollouts that count in the group's mean: a failure has no score, and none of a group is known before it is scored. */
-function listCountedScores(group: Group | undefined): number[] {
-  if (group?.status !== 'scored') return []
-  return (group.verdicts ?? []).flatMap(({ score, skipped }) => (score === null || skipped ? [] : [score]))
-}
-
-/** With the tokens and logprobs that the model's server told; what is not the model's own is masked. */
-function buildRollout(text: SampleOutput): Rollout {
-  if (text.kind !== 'reply')
-    return { completion: '', finish_reason: 'error', extra: { reason: text.kind === 'failed' ? text.detail : '' } }
-  const { reply } = text
-  const { content, reasoning, tool_calls, finish_reason, length_tokens } = reply
-  return {
-    ...(reasoning === undefined && !tool_calls
-      ? { completion: content }
-      : { messages: [buildAssistantMessage(reply)] }),
-    finish_reason,
-    ...(length_tokens !== undefined && { length_tokens }),
-    ...buildTokenFields(reply),
-  }
-}
-
-function buildTokenFields({
-  prompt_token_ids: prompt = [],
-  token_ids,
-  logprobs,
-}: ModelResponse): Pick<Rollout, 'tokens' | 'masks' | 'logprobs'> {
-  if (!token_ids) return logprobs ? { logprobs } : {}
-  const masked = prompt.map(() => -100)
-  return {
-    tokens: [...prompt, ...token_ids],
-    masks: [...masked, ...token_ids],
-    ...(logprobs?.length === token_ids.length && { logprobs: [...prompt.map(() => 1), ...logprobs] }),
-  }
 }

@@ -1,10 +1,10 @@
-/** How many evals and collections of one caller may be at work at once. */
+/** Limits how many generation jobs one caller may have active at once. */
 import type { Redis } from 'ioredis'
 import { ServiceError } from '../../contract/errors.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { type AllGenerationJobKeys, createGenerationJobKeys } from './keys.ts'
 
-/** Between taking a seat and being at work nothing else says that it is taken. */
+/** A reserved place counts for this long before its job is stored. */
 const START_GRACE_MS = 60_000
 const QUOTA_TTL_S = 8 * 86_400
 
@@ -13,41 +13,40 @@ export class ConcurrencyQuota {
   readonly #keys: AllGenerationJobKeys
   readonly #limit: number
 
-  constructor(redis: Redis, keys: RedisKeys, most: number) {
+  constructor(redis: Redis, keys: RedisKeys, limit: number) {
     this.#redis = redis
     this.#keys = createGenerationJobKeys(keys)
-    this.#limit = most
+    this.#limit = limit
   }
 
-  /** Begins with a seat taken, which is free again once `id` is no longer at work. Throws `too_many_active`. */
-  async runWithinQuota<T>(caller: string, id: string, begin: () => Promise<T>): Promise<T> {
-    const key = this.#keys.callerGenerationJobs(caller)
-    // In the order of the scores, which are the times: whoever came later stands up again.
-    const [taken] = (await this.#redis.multi().zadd(key, 'NX', Date.now(), id).expire(key, QUOTA_TTL_S).exec()) ?? []
+  /** Reserves a place for job `id`, then runs `start`. The place is free again when the job ends. Throws `too_many_active`. */
+  async runWithinQuota<T>(callerId: string, id: string, start: () => Promise<T>): Promise<T> {
+    const key = this.#keys.callerGenerationJobs(callerId)
+    // Places are ordered by time: of two callers that reserve the last place at once, the later one gives way.
+    const [added] = (await this.#redis.multi().zadd(key, 'NX', Date.now(), id).expire(key, QUOTA_TTL_S).exec()) ?? []
     try {
-      if ((await this.#listActive(key, id)).indexOf(id) >= this.#limit) {
-        throw new ServiceError(
-          'too_many_active',
-          `${this.#limit} evals and collections of this key are active; retry when one has ended`,
-        )
+      if ((await this.#listOccupied(key, id)).indexOf(id) >= this.#limit) {
+        const detail = `This key has ${this.#limit} active evals and collections; wait for one to end`
+        throw new ServiceError('too_many_active', detail)
       }
-      return await begin()
+      return await start()
     } catch (error) {
-      if (taken?.[1] === 1) await this.#redis.zrem(key, id) // who sat there before is still at work
+      if (added?.[1] === 1) await this.#redis.zrem(key, id) // a place that was there before belongs to an active job
       throw error
     }
   }
 
-  async #listActive(key: string, own: string): Promise<string[]> {
+  /** Oldest first. Frees the places of jobs that have ended. */
+  async #listOccupied(key: string, ownId: string): Promise<string[]> {
     const pairs = await this.#redis.zrange(key, '0', '-1', 'WITHSCORES')
     const ids = pairs.filter((_, k) => k % 2 === 0)
     const active = ids.length > 0 ? await this.#redis.zmscore(this.#keys.activeGenerationJobs, ...ids) : []
-    const sitting: string[] = []
+    const occupied: string[] = []
     for (const [k, id] of ids.entries()) {
-      if (active[k] != null || id === own || (await this.#isStarting(id, Number(pairs[2 * k + 1])))) sitting.push(id)
+      if (active[k] != null || id === ownId || (await this.#isStarting(id, Number(pairs[2 * k + 1])))) occupied.push(id)
       else await this.#redis.zrem(key, id)
     }
-    return sitting
+    return occupied
   }
 
   async #isStarting(id: string, since: number): Promise<boolean> {

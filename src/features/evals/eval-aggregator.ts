@@ -1,22 +1,24 @@
-/** Makes the result of an eval from its samples and ends it; any process may, and a second time changes nothing. */
-
-import type { EvalResult } from '../../contract/eval.ts'
+/** Ends generation jobs with the result of their samples. Any process may; a second time changes nothing. */
+import pMap from 'p-map'
+import { type EvalResult, type GenerationJobStatus, isActive } from '../../contract/eval.ts'
 import { decodeItemId } from '../../contract/item-id.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
-import { aggregateCollection, type CollectedGroup } from './collection-result.ts'
+import { aggregateCollection, CollectedGroup } from './collection-result.ts'
 import type { EvalItemCache } from './eval-item-cache.ts'
 import { buildEvalResult, type SampledItem } from './eval-result.ts'
 import { buildEvalView, buildProgress } from './eval-view.ts'
-import type { GenerationJobRepository, StoredGenerationJobStatus } from './generation-job-repository.ts'
-import type { EvalSpec, GenerationJobSpec } from './generation-job-spec.ts'
-import { mapConcurrently } from './map-concurrently.ts'
-import type { SampleVerdict } from './sample-output.ts'
+import { type GenerationJob, isOfKind, type JobOfKind } from './generation-job-record.ts'
+import type { GenerationJobRepository } from './generation-job-repository.ts'
+import { type EvalSpec, itemIndexOfSample } from './generation-job-spec.ts'
+import { SampleVerdict } from './sample-output.ts'
 import type { SampleRepository } from './sample-repository.ts'
 import { computeSuiteHash, hashQuestion, parseSuiteItem, type SuiteItem } from './suites.ts'
 
 const VERDICTS_PER_PAGE = 1000
-/** What finds the items of a made-up suite once more: whoever asked for the result waits for it. */
+/** The request that ends an eval waits while the items of its custom suite are created again for the hash. */
 const SUITE_HASH_TIMEOUT_MS = 4000
+/** As many items at once as keep the engine busy. */
+export const ITEM_CONCURRENCY = 32
 
 interface EvalAggregatorDeps {
   generationJobs: GenerationJobRepository
@@ -28,98 +30,103 @@ interface EvalAggregatorDeps {
 export class EvalAggregator {
   readonly #deps: EvalAggregatorDeps
 
-  constructor(parts: EvalAggregatorDeps) {
-    this.#deps = parts
+  constructor(deps: EvalAggregatorDeps) {
+    this.#deps = deps
   }
 
-  async finalize(id: string, status: StoredGenerationJobStatus, detail = ''): Promise<void> {
-    const { generationJobs: samplings } = this.#deps
-    const found = await samplings.get(id)
-    if (!found || (found.status !== 'queued' && found.status !== 'running')) return
-    const spec = found.spec as GenerationJobSpec // as its maker wrote it
-    if (spec.kind === 'collection') {
-      const result = aggregateCollection(await this.#listCollectedGroups(id, spec.groups))
-      const progress = buildProgress(found)
-      await samplings.end(id, {
-        status,
-        result,
-        detail,
-        news: { id, status, progress, result, detail: detail || null },
-      })
-      return
+  /** Does nothing unless the job is active. */
+  async finalize(id: string, status: GenerationJobStatus, detail = ''): Promise<void> {
+    const { generationJobs } = this.#deps
+    const job = await generationJobs.get(id)
+    if (!job || !isActive(job.status)) return
+    if (isOfKind(job, 'collection')) {
+      const result = aggregateCollection(await this.#listCollectedGroups(job))
+      const event = { id, status, progress: buildProgress(job), result, detail: detail || null }
+      await generationJobs.end(id, { status, result, detail, event })
+    } else if (isOfKind(job, 'eval')) {
+      const result = await this.#aggregateEval(job, status === 'done')
+      const event = buildEvalView({ ...job, status, result, detail: detail || null, ended_at: Date.now() })
+      await generationJobs.end(id, { status, result, detail, event })
     }
-    const result = await this.#aggregate(id, spec, found.total, status === 'done')
-    const news = buildEvalView({ ...found, spec, status, result, detail: detail || null, ended: Date.now() })
-    await samplings.end(id, { status, result, detail, news })
   }
 
-  /** Samples that have no score. */
-  async listFailedSamples(id: string, total: number): Promise<number[]> {
+  /** Samples of an eval without a score. None of a collection: its groups are recorded once. */
+  async listFailedSamples(job: GenerationJob): Promise<number[]> {
     const failed: number[] = []
-    for await (const [sample, verdict] of this.streamVerdicts(id, total))
-      if (verdict?.score === null) failed.push(sample)
+    if (!isOfKind(job, 'eval')) return failed
+    for await (const [sample, verdict] of this.streamVerdicts(job)) if (verdict?.score === null) failed.push(sample)
     return failed
   }
 
-  async #listCollectedGroups(id: string, groups: number): Promise<CollectedGroup[]> {
-    const verdicts: unknown[] = []
-    for (let from = 0; from < groups; from += VERDICTS_PER_PAGE)
-      verdicts.push(...(await this.#deps.samples.listVerdicts(id, from, Math.min(from + VERDICTS_PER_PAGE, groups))))
-    return verdicts.filter((verdict) => verdict !== null) as CollectedGroup[] // as GroupSampler records them
-  }
-
-  async *streamVerdicts(id: string, total: number): AsyncGenerator<[sample: number, verdict: SampleVerdict | null]> {
+  async *streamVerdicts({
+    id,
+    total,
+  }: JobOfKind<'eval'>): AsyncGenerator<[sample: number, verdict: SampleVerdict | null]> {
     for (let from = 0; from < total; from += VERDICTS_PER_PAGE) {
-      const page = await this.#deps.samples.listVerdicts(id, from, Math.min(from + VERDICTS_PER_PAGE, total))
-      for (const [k, verdict] of page.entries()) yield [from + k, verdict as SampleVerdict | null] // as they are recorded
+      const to = Math.min(from + VERDICTS_PER_PAGE, total)
+      const page = await this.#deps.samples.listVerdicts(SampleVerdict, id, from, to)
+      for (const [k, verdict] of page.entries()) yield [from + k, verdict]
     }
   }
 
-  async #aggregate(id: string, spec: EvalSpec, total: number, whole: boolean): Promise<EvalResult> {
-    const items = (await this.#deps.samples.listItems(id)).map(parseSuiteItem)
+  async #listCollectedGroups({ id, spec }: JobOfKind<'collection'>): Promise<CollectedGroup[]> {
+    const groups: CollectedGroup[] = []
+    for (let from = 0; from < spec.groups; from += VERDICTS_PER_PAGE) {
+      const to = Math.min(from + VERDICTS_PER_PAGE, spec.groups)
+      const page = await this.#deps.samples.listVerdicts(CollectedGroup, id, from, to)
+      groups.push(...page.filter((group) => group !== null))
+    }
+    return groups
+  }
+
+  async #aggregateEval(job: JobOfKind<'eval'>, isComplete: boolean): Promise<EvalResult> {
+    const { spec } = job
+    const items = (await this.#deps.samples.listItems(job.id)).map(parseSuiteItem)
     const sampled: SampledItem[] = items.map((item) => {
       const { task, difficulty } = decodeItemId(item.id)
       return { task, difficulty, category: this.#deps.tasks.require(task).category, verdicts: [] }
     })
-    for await (const [sample, verdict] of this.streamVerdicts(id, total)) {
-      const at = Math.floor(sample / spec.samples_per_item)
-      sampled[at]?.verdicts.push(verdict)
-      const item = items[at]
-      if (item && verdict?.question) item.question = verdict.question
+    for await (const [sample, verdict] of this.streamVerdicts(job)) {
+      const index = itemIndexOfSample(spec, sample)
+      sampled[index]?.verdicts.push(verdict)
+      const item = items[index]
+      if (item && verdict?.question_hash) item.questionHash = verdict.question_hash
     }
-    const sha256 = spec.suite.sha256 ?? (whole ? await this.#computeSuiteHash(items) : null)
-    const { model, rules, prompt } = spec
-    const repeat = {
-      suite: { ...spec.suite, sha256 },
-      engine: { library: 'reasoning-gym', version: spec.engine },
-      server: spec.server,
-      model: model && { name: model.name, base_url: model.base_url },
-      sampling: model
-        ? { ...model.asking, samples_per_item: spec.samples_per_item }
-        : { samples_per_item: spec.samples_per_item },
-      ...rules,
-      ...prompt,
-    }
-    const { temperature, samples_per_item } = spec
-    return buildEvalResult(sampled, { temperature: model && temperature, samplesPerItem: samples_per_item, repeat })
+    const sha256 = spec.suite.sha256 ?? (isComplete ? await this.#computeSuiteHash(items) : null)
+    return buildEvalResult(sampled, {
+      temperature: spec.model && spec.temperature,
+      samplesPerItem: spec.samples_per_item,
+      repeat: buildRepeat(spec, sha256),
+    })
   }
 
-  /** The hash of a suite that was made up; null if not all of its items can be had within the deadline. */
+  /** Null if not all items can be created within the timeout. */
   async #computeSuiteHash(items: SuiteItem[]): Promise<string | null> {
-    const over = new AbortController()
-    const { promise: late, reject } = Promise.withResolvers<never>()
-    const timer = setTimeout(() => reject(new Error('the items take too long')), SUITE_HASH_TIMEOUT_MS)
-    const known = async ({ id, question }: SuiteItem) => ({
+    const hashItem = async ({ id, questionHash }: SuiteItem) => ({
       id,
-      question: question ?? hashQuestion((await this.#deps.items.getOrCreate({ id, question })).question),
+      questionHash: questionHash ?? hashQuestion((await this.#deps.items.getOrCreate({ id, questionHash })).question),
     })
+    const signal = AbortSignal.timeout(SUITE_HASH_TIMEOUT_MS)
     try {
-      return computeSuiteHash(await Promise.race([mapConcurrently(items, known, over.signal), late]))
+      return computeSuiteHash(await pMap(items, hashItem, { concurrency: ITEM_CONCURRENCY, signal }))
     } catch {
       return null
-    } finally {
-      clearTimeout(timer)
-      over.abort()
     }
+  }
+}
+
+/** All that is needed to repeat the eval, as its result shows it. */
+function buildRepeat(
+  { suite, engine, server, model, samples_per_item, grading_rules, prompt }: EvalSpec,
+  sha256: string | null,
+) {
+  return {
+    suite: { ...suite, sha256 },
+    engine: { library: 'reasoning-gym', version: engine },
+    server,
+    model: model && { name: model.name, base_url: model.base_url },
+    sampling: { ...model?.params, samples_per_item },
+    ...grading_rules,
+    ...prompt,
   }
 }

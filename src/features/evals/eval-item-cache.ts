@@ -1,12 +1,12 @@
-/** Items of suites made real, each once in a while: its samples ask for it one after another. */
+/** Caches the items of suites: the samples of an item need it one after another. */
 import { LRUCache } from 'lru-cache'
 import type { Items, ItemWithEntry } from '../items/items.ts'
 import { hashQuestion, type SuiteItem } from './suites.ts'
 
-/** Room for questions, in characters. */
+/** Of questions and entries. */
 const MAX_CACHED_CHARS = 32 * 1024 * 1024
 
-/** An item that is not what the suite froze: the eval has no meaning. */
+/** The item differs from the one that the suite was frozen with, so scores on it would be meaningless. */
 export class ItemChangedError extends Error {}
 
 export class EvalItemCache {
@@ -21,26 +21,26 @@ export class EvalItemCache {
     this.#items = items
   }
 
-  /** Throws `ItemChanged`, or the fault that the item cannot be made for. */
-  async getOrCreate({ id, question }: SuiteItem): Promise<ItemWithEntry> {
-    const made = this.#cache.get(id) ?? (await this.#getOrStartCreation(id))
-    if (question !== undefined && hashQuestion(made.question) !== question)
-      throw new ItemChangedError(`The item ${id} has another question than the suite was frozen with`)
-    return made
+  /** Throws an `ItemChangedError`, or the error for which the item cannot be created. */
+  async getOrCreate({ id, questionHash }: SuiteItem): Promise<ItemWithEntry> {
+    const item = this.#cache.get(id) ?? (await this.#getOrStartCreation(id))
+    if (questionHash !== undefined && hashQuestion(item.question) !== questionHash)
+      throw new ItemChangedError(`The question of item ${id} differs from the one that the suite was frozen with`)
+    return item
   }
 
   #getOrStartCreation(id: string): Promise<ItemWithEntry> {
-    let making = this.#inFlight.get(id)
-    if (!making) {
-      making = this.#create(id).finally(() => this.#inFlight.delete(id))
-      this.#inFlight.set(id, making)
+    let creation = this.#inFlight.get(id)
+    if (!creation) {
+      creation = this.#create(id).finally(() => this.#inFlight.delete(id))
+      this.#inFlight.set(id, creation)
     }
-    return making
+    return creation
   }
 
   async #create(id: string): Promise<ItemWithEntry> {
-    const made = await this.#items.getOrCreateOne(await this.#items.resolveItemId(id))
-    this.#cache.set(id, made)
-    return made
+    const item = await this.#items.getOrCreateOne(await this.#items.resolveItemId(id))
+    this.#cache.set(id, item)
+    return item
   }
 }

@@ -1,46 +1,52 @@
-/** Evals as they are shown. */
-
-import { EvalResult, EvalStatistics, type EvalView } from '../../contract/eval.ts'
-import type { StoredGenerationJob } from './generation-job-repository.ts'
-import type { EvalSpec } from './generation-job-spec.ts'
-
-/** An eval with its spec. */
-export interface StoredEval extends StoredGenerationJob {
-  spec: EvalSpec
-}
+/** Evals as the API shows them. */
+import { EvalResult, EvalStatistics, type EvalSummary, type EvalView } from '../../contract/eval.ts'
+import type { GenerationJob, JobOfKind } from './generation-job-record.ts'
 
 export function buildProgress({
   done,
   total,
   failed,
-  score,
-}: Pick<StoredGenerationJob, 'done' | 'total' | 'failed' | 'score'>): EvalView['progress'] {
-  return { done, total, failed, mean_score: done > failed ? score / (done - failed) : null }
+  score_sum,
+}: Pick<GenerationJob, 'done' | 'total' | 'failed' | 'score_sum'>): EvalView['progress'] {
+  return { done, total, failed, mean_score: done > failed ? score_sum / (done - failed) : null }
 }
 
-export function buildEvalView(found: StoredEval): EvalView {
-  const { spec, result, id, status, detail } = found
-  const { model, suite, samples_per_item, run, step, labels } = spec
-  const finished = result === null ? null : EvalResult.parse(result)
-  const sha256 = suite.sha256 ?? (finished?.repeat.suite as { sha256?: string } | undefined)?.sha256 ?? null // as result-maker writes it
+/** When a job was created, started and ended, as ISO 8601. */
+export function buildTimes({ created_at, started_at, ended_at }: GenerationJob) {
+  const format = (ms: number) => new Date(ms).toISOString()
   return {
-    id,
-    status,
+    created_at: format(created_at),
+    started_at: started_at === null ? null : format(started_at),
+    ended_at: ended_at === null ? null : format(ended_at),
+  }
+}
+
+export function buildEvalView(job: JobOfKind<'eval'>): EvalView {
+  const { model, suite, samples_per_item, run, step, labels } = job.spec
+  const result = job.result === null ? null : EvalResult.parse(job.result)
+  const sha256 = suite.sha256 ?? (result?.repeat.suite as { sha256?: string } | undefined)?.sha256 ?? null // see buildRepeat
+  return {
+    id: job.id,
+    status: job.status,
     model: model && { name: model.name, base_url: model.base_url },
     suite: { name: suite.name, sha256, items: suite.items },
     samples_per_item,
     run,
     step,
     labels,
-    created_at: new Date(found.created).toISOString(),
-    started_at: found.started === null ? null : new Date(found.started).toISOString(),
-    ended_at: found.ended === null ? null : new Date(found.ended).toISOString(),
-    progress: buildProgress(found),
-    detail,
-    result: finished,
+    ...buildTimes(job),
+    progress: buildProgress(job),
+    detail: job.detail,
+    result,
   }
 }
 
+export function buildEvalSummary(job: JobOfKind<'eval'>): EvalSummary {
+  const view = buildEvalView(job)
+  return { ...view, result: view.result && pickStatistics(view.result) }
+}
+
+/** A label without a value, or the name, the value or `name=value` of one with a value. */
 export function hasLabel(labels: EvalView['labels'], label: string): boolean {
   if (Array.isArray(labels)) return labels.includes(label)
   return Object.entries(labels).some(([key, value]) =>
@@ -48,7 +54,7 @@ export function hasLabel(labels: EvalView['labels'], label: string): boolean {
   )
 }
 
-export function pickStatistics(result: EvalResult): EvalStatistics {
-  const names = Object.keys(EvalStatistics.shape) as (keyof EvalStatistics)[] // the shape is Figures
-  return Object.fromEntries(names.map((name) => [name, result[name]])) as unknown as EvalStatistics // with each of its fields
+function pickStatistics(result: EvalResult): EvalStatistics {
+  const names = Object.keys(EvalStatistics.shape) as (keyof EvalStatistics)[] // the keys of its own shape
+  return Object.fromEntries(names.map((name) => [name, result[name]])) as unknown as EvalStatistics // all of them
 }

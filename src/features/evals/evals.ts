@@ -1,22 +1,25 @@
-/** Evals as their users see them: begun, looked at, ended, resumed. */
+/** Evals: what the API does with them. GenerationJobs has what they share with collections. */
+import type { Caller } from '../../contract/caller.ts'
+import { canAccessRun } from '../../contract/caller.ts'
 import { ServiceError } from '../../contract/errors.ts'
-import type { EvalInput, EvalSummary, EvalView, ModelInput } from '../../contract/eval.ts'
-import type { Producer } from '../../platform/queue/producer.ts'
-import { VERSION } from '../../platform/version.ts'
-import { DEFAULT_PROMPT_SETTINGS } from '../items/prompt.ts'
-import type { Runs } from '../runs/runs.ts'
+import {
+  type CompletionInput,
+  type EvalInput,
+  type EvalSample,
+  type EvalSummary,
+  type EvalView,
+  isActive,
+} from '../../contract/eval.ts'
+import { type Comparison, computeComparison } from './comparison.ts'
 import type { EvalAggregator } from './eval-aggregator.ts'
-import { buildEvalView, hasLabel, pickStatistics, type StoredEval } from './eval-view.ts'
-import type { GenerationJobRepository } from './generation-job-repository.ts'
-import type { EvalSpec, ModelSpec } from './generation-job-spec.ts'
-import { enqueueSlotJobs } from './job-slots.ts'
-import type { EgressPolicy } from './model-client/egress-policy.ts'
-import { assertModelUrlAllowed } from './model-client/guarded-fetch.ts'
-import { encodeSuiteItem, type SuiteItem, type Suites } from './suites.ts'
-
-const MAX_SAMPLES = 200_000
-const SINGLE_SAMPLE_TEMPERATURE = 0.1
-const MULTI_SAMPLE_TEMPERATURE = 1
+import { buildEvalSpec, type EvalSpecBuilderDeps } from './eval-spec-builder.ts'
+import { buildEvalSummary, buildEvalView, hasLabel } from './eval-view.ts'
+import type { ExternalCompletions, SamplePrompt, SampleShare } from './external-completions.ts'
+import type { JobOfKind } from './generation-job-record.ts'
+import type { CreateRequest, GenerationJobs } from './generation-jobs.ts'
+import type { SampleRepository } from './sample-repository.ts'
+import { streamEvalSamples } from './sample-stream.ts'
+import { encodeSuiteItem } from './suites.ts'
 
 export interface EvalFilter {
   run?: string | undefined
@@ -25,159 +28,116 @@ export interface EvalFilter {
   limit: number
 }
 
-interface EvalsDeps {
-  generationJobs: GenerationJobRepository
-  suites: Suites
-  runs: Runs
-  producer: Producer
+interface EvalsDeps extends EvalSpecBuilderDeps {
+  jobs: GenerationJobs
+  samples: SampleRepository
   aggregator: EvalAggregator
-  egressPolicy: EgressPolicy
-  engineVersion: string
+  externalCompletions: ExternalCompletions
 }
 
 export class Evals {
   readonly #deps: EvalsDeps
 
-  constructor(parts: EvalsDeps) {
-    this.#deps = parts
+  constructor(deps: EvalsDeps) {
+    this.#deps = deps
   }
 
-  /** Begins an eval under an id of the caller's; the same id again is the same eval. */
-  async start(id: string, input: EvalInput): Promise<StoredEval> {
-    const { generationJobs: samplings, producer } = this.#deps
-    const { spec, items } = await this.#buildSpec(input)
-    const total = items.length * spec.samples_per_item
-    if (total > MAX_SAMPLES)
-      throw new ServiceError('invalid_request', `An eval may have ${MAX_SAMPLES} samples, this one would have ${total}`)
-    const secret = input.model?.api_key
-    await samplings.create('eval', { id, spec, total, items: items.map(encodeSuiteItem), modelApiKey: secret })
-    const made = await this.require(id)
-    if (made.spec.model) await enqueueSlotJobs(producer, id, made.spec.model.concurrency, made.total)
-    return made
+  /** Throws `too_many_active`, `invalid_request`, `unknown_suite` and what the items of a custom suite are rejected for. */
+  create(input: EvalInput, request: CreateRequest): Promise<EvalView> {
+    return this.#deps.jobs.create(request, {
+      kind: 'eval',
+      input,
+      scope: '',
+      describe: async () => {
+        const { spec, items } = await buildEvalSpec(input, this.#deps)
+        return { spec, samples: items.length * spec.samples_per_item, items: items.map(encodeSuiteItem) }
+      },
+      buildView: buildEvalView,
+    })
   }
 
-  /** Throws `unknown_eval`. */
-  async require(id: string): Promise<StoredEval> {
-    const found = await this.#deps.generationJobs.get(id)
-    const spec = found?.spec as EvalSpec | undefined // written by begin
-    if (!found || spec?.kind !== 'eval')
-      throw new ServiceError('unknown_eval', `There is no eval ${JSON.stringify(id)}, or it is no longer kept`)
-    return { ...found, spec }
+  /** Throws `unknown_eval`, or `forbidden` if the caller's key is bound to other runs. */
+  async require(id: string, caller: Caller): Promise<JobOfKind<'eval'>> {
+    const job = await this.#deps.jobs.require('eval', id)
+    const { run } = job.spec
+    if (run !== null && !canAccessRun(caller, run))
+      throw new ServiceError('forbidden', `This key is bound to other runs than ${run}, to which the eval belongs`)
+    return job
+  }
+
+  async requireView(id: string, caller: Caller): Promise<EvalView> {
+    return buildEvalView(await this.require(id, caller))
   }
 
   /** Newest first. */
   async list({ run, suite, label, limit }: EvalFilter): Promise<EvalSummary[]> {
-    const found: EvalSummary[] = []
-    for (const id of await this.#deps.generationJobs.listIds('eval')) {
-      if (found.length >= limit) break
-      const one = await this.#deps.generationJobs.get(id)
-      if (!one) continue
-      const view = buildEvalView({ ...one, spec: one.spec as EvalSpec }) // of this kind
-      if ((run ?? view.run) !== view.run || (suite ?? view.suite.name) !== view.suite.name) continue
-      if (label !== undefined && !hasLabel(view.labels, label)) continue
-      found.push({ ...view, result: view.result && pickStatistics(view.result) })
-    }
-    return found
+    const jobs = await this.#deps.jobs.list('eval', {
+      run,
+      limit,
+      accept: ({ spec }) =>
+        (suite === undefined || suite === spec.suite.name) && (label === undefined || hasLabel(spec.labels, label)),
+    })
+    return jobs.map(buildEvalSummary)
   }
 
-  /** Cancels what is not over; the result is of what was there. */
-  async cancel(id: string): Promise<StoredEval> {
-    const { status } = await this.require(id)
-    if (status === 'queued' || status === 'running') await this.#deps.aggregator.finalize(id, 'cancelled')
-    return this.require(id)
+  async cancel(id: string, caller: Caller): Promise<EvalView> {
+    await this.require(id, caller)
+    return buildEvalView(await this.#deps.jobs.cancel('eval', id))
   }
 
-  /** Goes on with an eval that was cancelled or has failures; finished samples are not asked for again. */
-  async resume(id: string, apiKey: string | undefined): Promise<StoredEval> {
-    const { generationJobs: samplings, producer, aggregator: results } = this.#deps
-    const { spec, status, total } = await this.require(id)
-    if (!spec.model) throw new ServiceError('invalid_request', 'Only evals whose model the server calls can be resumed')
-    if (status === 'queued' || status === 'running') return this.require(id)
-    const failed = await results.listFailedSamples(id, total)
-    if (!(await samplings.reopen(id, failed, apiKey)))
-      throw new ServiceError('unknown_eval', `Eval ${id} is no longer kept`)
-    await enqueueSlotJobs(producer, id, spec.model.concurrency, total)
-    return this.require(id)
+  async resume(id: string, caller: Caller, apiKey: string | undefined): Promise<EvalView> {
+    const { spec } = await this.require(id, caller)
+    if (!spec.model)
+      throw new ServiceError('invalid_request', 'Only an eval whose model the server calls can be resumed')
+    return buildEvalView(await this.#deps.jobs.resume('eval', id, { caller, apiKey }))
   }
 
-  /** Ends an eval whose completions the caller brings: what has not come is missing. */
-  async finish(id: string): Promise<StoredEval> {
-    const { spec } = await this.require(id)
-    if (spec.model) throw new ServiceError('invalid_request', 'This eval ends by itself; DELETE cancels it')
+  /** Ends an eval of external completions. Samples without a completion count as missing. */
+  async finish(id: string, caller: Caller): Promise<EvalView> {
+    const { spec } = await this.require(id, caller)
+    if (spec.model)
+      throw new ServiceError(
+        'invalid_request',
+        'An eval whose model the server calls ends by itself; DELETE cancels it',
+      )
     await this.#deps.aggregator.finalize(id, 'done')
-    return this.require(id)
+    return this.requireView(id, caller)
   }
 
-  buildView(found: StoredEval): EvalView {
-    return buildEvalView(found)
+  async compare(idA: string, idB: string, caller: Caller): Promise<Comparison> {
+    const [a, b] = await Promise.all([this.require(idA, caller), this.require(idB, caller)])
+    return computeComparison(a, b, this.#deps)
   }
 
-  async #buildSpec(input: EvalInput): Promise<{ spec: EvalSpec; items: SuiteItem[] }> {
-    const run = input.run === undefined ? undefined : await this.#deps.runs.getOrCreate(input.run)
-    const from = run?.settings ?? DEFAULT_PROMPT_SETTINGS
-    const { suite, items } = await this.#resolveSuite(input, run?.settings)
-    const temperature =
-      input.temperature === undefined
-        ? input.samples_per_item > 1
-          ? MULTI_SAMPLE_TEMPERATURE
-          : SINGLE_SAMPLE_TEMPERATURE
-        : input.temperature
-    const spec: EvalSpec = {
-      kind: 'eval',
-      model: input.model && (await buildModelSpec(input.model, { ...input, temperature }, this.#deps.egressPolicy)),
-      suite,
-      samples_per_item: input.samples_per_item,
-      temperature,
-      rules: {
-        extraction: input.extraction ?? run?.settings.extraction ?? 'strict',
-        dual_format: input.dual_format ?? run?.settings.dual_format ?? true,
-        scoring: input.scoring ?? run?.settings.scoring ?? 'upstream',
-      },
-      prompt: {
-        system_prompt: input.system_prompt === undefined ? from.system_prompt : input.system_prompt,
-        system_prompt_role: input.system_prompt_role ?? from.system_prompt_role,
-      },
-      run: input.run ?? null,
-      step: input.step ?? null,
-      labels: input.labels ?? [],
-      engine: this.#deps.engineVersion,
-      server: VERSION,
-    }
-    return { spec, items }
+  async streamEvents(
+    id: string,
+    caller: Caller,
+    lastEventId: string,
+    signal: AbortSignal,
+  ): Promise<AsyncGenerator<string>> {
+    await this.require(id, caller)
+    return this.#deps.jobs.streamEvents(id, lastEventId, signal)
   }
 
-  async #resolveSuite(
-    { suite }: EvalInput,
-    settings: Parameters<Suites['buildForRun']>[0] | undefined,
-  ): Promise<{ suite: EvalSpec['suite']; items: SuiteItem[] }> {
-    const { suites } = this.#deps
-    if (typeof suite !== 'string' || suite === 'run') {
-      const items =
-        typeof suite !== 'string' ? await suites.buildCustom(suite) : settings ? await suites.buildForRun(settings) : []
-      const name = typeof suite === 'string' ? suite : 'custom'
-      return { suite: { name, version: null, sha256: null, items: items.length }, items }
-    }
-    const { version, sha256 } = suites.require(suite)
-    const items = suites.listItems(suite)
-    return { suite: { name: suite, version, sha256, items: items.length }, items }
+  async streamSamples(id: string, caller: Caller): Promise<AsyncGenerator<EvalSample>> {
+    return streamEvalSamples(this.#deps.samples, await this.require(id, caller))
   }
-}
 
-/** What of a request says how a model is called. Throws `invalid_request` if its address may not be called. */
-export async function buildModelSpec(
-  { name, base_url }: ModelInput,
-  input: Pick<EvalInput, 'max_tokens' | 'top_p' | 'request' | 'seed' | 'timeout_s' | 'retries' | 'concurrency'> & {
-    temperature: number | null
-  },
-  reach: EgressPolicy,
-): Promise<ModelSpec> {
-  await assertModelUrlAllowed(base_url, reach)
-  const { concurrency, temperature, max_tokens, top_p, request, seed, timeout_s, retries } = input
-  return {
-    name,
-    base_url,
-    reach,
-    concurrency,
-    asking: { temperature, max_tokens, top_p, request, seed, timeout_s, retries },
+  async listSamplePrompts(id: string, caller: Caller, share: SampleShare): Promise<SamplePrompt[]> {
+    return this.#deps.externalCompletions.listSamplePrompts(await this.require(id, caller), share)
+  }
+
+  /** `new` counts the completions of samples that had none. */
+  async submitCompletions(
+    id: string,
+    caller: Caller,
+    completions: CompletionInput[],
+  ): Promise<Pick<EvalView, 'id' | 'status' | 'progress'> & { new: number }> {
+    const job = await this.require(id, caller)
+    if (!isActive(job.status) && job.status !== 'done')
+      throw new ServiceError('invalid_request', `This eval is ${job.status} and takes no completions`)
+    const added = isActive(job.status) ? await this.#deps.externalCompletions.submit(job, completions) : 0
+    const { status, progress } = await this.requireView(id, caller)
+    return { new: added, id, status, progress }
   }
 }

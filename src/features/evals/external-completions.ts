@@ -1,23 +1,32 @@
-/** Evals whose completions the caller brings: which items are wanted, and what became of what came. */
+/** Evals whose completions the caller supplies: lists the prompts of samples, grades and records what is submitted. */
+import pMap from 'p-map'
 import { ServiceError } from '../../contract/errors.ts'
 import type { CompletionInput } from '../../contract/eval.ts'
 import type { PromptMessage } from '../../contract/item.ts'
 import type { Grader } from '../../grading/grader.ts'
 import type { ItemWithEntry } from '../items/items.ts'
 import { buildPromptMessages } from '../items/prompt.ts'
-import type { EvalAggregator } from './eval-aggregator.ts'
+import { type EvalAggregator, ITEM_CONCURRENCY } from './eval-aggregator.ts'
 import { type EvalItemCache, ItemChangedError } from './eval-item-cache.ts'
-import type { StoredEval } from './eval-view.ts'
+import type { JobOfKind } from './generation-job-record.ts'
 import { itemIndexOfSample } from './generation-job-spec.ts'
-import { mapConcurrently } from './map-concurrently.ts'
-import { buildSampleVerdict, encodeSampleOutput, type SampleOutput, toSampleSubmission } from './sample-output.ts'
-import type { SampleRepository } from './sample-repository.ts'
-import { hashQuestion, parseSuiteItem, type SuiteItem } from './suites.ts'
+import { gradeSample } from './grade-sample.ts'
+import { encodeSampleOutput, type SampleOutput, SampleVerdict } from './sample-output.ts'
+import type { RecordSampleResult, SampleRepository } from './sample-repository.ts'
+import { parseSuiteItem, type SuiteItem } from './suites.ts'
 
 export interface SamplePrompt {
   sample_id: string
   item_id: string
   messages: PromptMessage[]
+}
+
+/** `count` samples of one rank's share, starting at position `from` of the share. */
+export interface SampleShare {
+  rank: number
+  ranks: number
+  from: number
+  count: number
 }
 
 interface ExternalCompletionsDeps {
@@ -30,83 +39,92 @@ interface ExternalCompletionsDeps {
 export class ExternalCompletions {
   readonly #deps: ExternalCompletionsDeps
 
-  constructor(parts: ExternalCompletionsDeps) {
-    this.#deps = parts
+  constructor(deps: ExternalCompletionsDeps) {
+    this.#deps = deps
   }
 
-  /** One rank's share, from the `from`th of it: the shares are disjoint and cover the eval. */
+  /** The shares of all ranks are disjoint and cover the eval. */
   async listSamplePrompts(
-    { id, spec, total }: StoredEval,
-    { rank, ranks, from, count }: { rank: number; ranks: number; from: number; count: number },
+    { id, spec, total }: JobOfKind<'eval'>,
+    { rank, ranks, from, count }: SampleShare,
   ): Promise<SamplePrompt[]> {
     const lines = await this.#deps.samples.listItems(id)
     const share: number[] = []
     for (let k = rank + from * ranks; k < total && share.length < count; k += ranks) share.push(k)
-    return mapConcurrently(share, async (sample) => {
-      const { id: item_id, question } = parseSuiteItem(lines[itemIndexOfSample(spec, sample)] ?? '')
-      const made = await this.#makeItem(id, { id: item_id, question })
-      return { sample_id: `s${sample}`, item_id, messages: buildPromptMessages(made.question, spec.prompt) }
-    })
+    const buildPrompt = async (sample: number): Promise<SamplePrompt> => {
+      const suiteItem = parseSuiteItem(lines[itemIndexOfSample(spec, sample)] ?? '')
+      const { question } = await this.#getOrCreateItem(id, suiteItem)
+      return { sample_id: `s${sample}`, item_id: suiteItem.id, messages: buildPromptMessages(question, spec.prompt) }
+    }
+    return pMap(share, buildPrompt, { concurrency: ITEM_CONCURRENCY })
   }
 
-  /** How many were new; the same sample counts once, as it came first. Done when the last one is in. */
-  async submit(found: StoredEval, completions: CompletionInput[]): Promise<number> {
-    if (found.spec.model)
-      throw new ServiceError('invalid_request', 'This eval asks its model itself and takes no completions')
+  /** Returns how many were new: only the first completion of a sample counts. The last sample ends the eval. */
+  async submit(job: JobOfKind<'eval'>, completions: CompletionInput[]): Promise<number> {
+    if (job.spec.model)
+      throw new ServiceError(
+        'invalid_request',
+        'The server calls the model of this eval itself; it takes no completions',
+      )
     const numbers = completions.map(({ sample_id }) => Number(sample_id.slice(1)))
     numbers.forEach((sample, k) => {
-      if (sample >= found.total) throw unknownSampleError(`completions.${k}.sample_id`, found)
+      if (sample >= job.total) throw unknownSampleError(`completions.${k}.sample_id`, job)
     })
-    const lines = await this.#deps.samples.listItems(found.id)
-    const recorded = await mapConcurrently(completions, (completion, k) => {
+    const lines = await this.#deps.samples.listItems(job.id)
+    const submitOne = (completion: CompletionInput, k: number) => {
       const sample = numbers[k] ?? 0
-      return this.#submitOne(found, sample, completion, lines[itemIndexOfSample(found.spec, sample)] ?? '')
-    })
-    if (recorded.some((one) => one.kind === 'recorded' && one.done >= one.total)) {
-      await this.#deps.aggregator.finalize(found.id, 'done')
+      const suiteItem = parseSuiteItem(lines[itemIndexOfSample(job.spec, sample)] ?? '')
+      return this.#submitOne(job, sample, suiteItem, completion)
     }
-    return recorded.filter((one) => one.kind === 'recorded' && one.isNew).length
+    const results = await pMap(completions, submitOne, { concurrency: ITEM_CONCURRENCY })
+    if (results.some((result) => result.kind === 'recorded' && result.done >= result.total))
+      await this.#deps.aggregator.finalize(job.id, 'done')
+    return results.filter((result) => result.kind === 'recorded' && result.isNew).length
   }
 
-  /** An item that is not what was frozen ends the eval: its scores would mean something else. */
-  async #makeItem(id: string, item: SuiteItem): Promise<ItemWithEntry> {
+  /** An item that differs from the frozen one ends the eval: its scores would mean something else. */
+  async #getOrCreateItem(jobId: string, suiteItem: SuiteItem): Promise<ItemWithEntry> {
     try {
-      return await this.#deps.items.getOrCreate(item)
+      return await this.#deps.items.getOrCreate(suiteItem)
     } catch (error) {
       if (!(error instanceof ItemChangedError)) throw error
-      await this.#deps.aggregator.finalize(id, 'failed', error.message)
+      await this.#deps.aggregator.finalize(jobId, 'failed', error.message)
       throw new ServiceError('engine_version_mismatch', error.message, { cause: error })
     }
   }
 
-  async #submitOne(found: StoredEval, sample: number, given: CompletionInput, line: string) {
-    const { samples, grader: judge } = this.#deps
-    const [known] = await samples.listVerdicts(found.id, sample, sample + 1)
-    if (known) return { kind: 'recorded', isNew: false, done: found.done, total: found.total } as const
-    const item = parseSuiteItem(line)
-    const made = await this.#makeItem(found.id, item)
-    const { finish_reason = null, completion, messages, length_tokens } = given
-    const text: SampleOutput = {
-      kind: 'brought',
-      finish_reason,
-      ...(completion !== undefined && { completion }),
-      ...(messages && { messages }),
-      ...(length_tokens !== undefined && { length_tokens }),
+  async #submitOne(
+    { id, spec, done, total }: JobOfKind<'eval'>,
+    sample: number,
+    suiteItem: SuiteItem,
+    completion: CompletionInput,
+  ): Promise<RecordSampleResult> {
+    const { samples, grader } = this.#deps
+    const [recorded] = await samples.listVerdicts(SampleVerdict, id, sample, sample + 1)
+    if (recorded) return { kind: 'recorded', isNew: false, done, total }
+    const item = await this.#getOrCreateItem(id, suiteItem)
+    const output = toSampleOutput(completion)
+    const verdict = await gradeSample(grader, { output, item, suiteItem, rules: spec.grading_rules })
+    const result = await samples.record(id, sample, { verdict, score: verdict.score })
+    if (result.kind === 'recorded' && result.isNew) {
+      const isStored = await samples.storeOutput(id, sample, encodeSampleOutput(output))
+      if (!isStored) await samples.deleteOutputs(id, [sample])
     }
-    const [judged] = await judge.grade(made.recipe, [toSampleSubmission(text)], found.spec.rules, true)
-    if (!judged) throw new RangeError('one completion has one verdict')
-    const verdict = buildSampleVerdict(text, judged)
-    if (item.question === undefined) verdict.question = hashQuestion(made.question)
-    const recorded = await samples.record(found.id, sample, { verdict, score: verdict.score })
-    if (recorded.kind === 'recorded' && recorded.isNew) {
-      const hasRoom = await samples.storeCompletion(found.id, sample, encodeSampleOutput(text))
-      if (!hasRoom) await samples.deleteCompletions(found.id, [sample])
-    }
-    return recorded
+    return result
   }
 }
 
-function unknownSampleError(path: string, { id, total }: StoredEval): ServiceError {
+function toSampleOutput({ completion, messages, finish_reason, length_tokens }: CompletionInput): SampleOutput {
+  return {
+    kind: 'external',
+    finish_reason: finish_reason ?? null,
+    ...(completion !== undefined && { completion }),
+    ...(messages && { messages }),
+    ...(length_tokens !== undefined && { length_tokens }),
+  }
+}
+
+function unknownSampleError(path: string, { id, total }: JobOfKind<'eval'>): ServiceError {
   const message = `eval ${id} has the samples s0 to s${total - 1}`
   return new ServiceError('invalid_request', `${path}: ${message}`, { errors: [{ path, message }] })
 }

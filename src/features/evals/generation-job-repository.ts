@@ -1,60 +1,70 @@
 /**
- * Samplings in Redis: an eval or a collection is so many samples wanted of a model; samples.ts has those.
- *   queued → running → done | failed | cancelled,   cancelled | failed | done → running when it is resumed
+ * Generation jobs in Redis. A job is an eval or a collection: a number of samples wanted of a model; sample-repository.ts holds
+ * the samples.
+ *
+ * A job's own keys share a slot, and so do the lists that find jobs; the two slots differ. Creating lists a job before it
+ * stores it, and deleting does the reverse, so that a crash in between leaves an entry without a job and never the opposite.
  */
 import type { Redis } from 'ioredis'
 import { ServiceError } from '../../contract/errors.ts'
+import { GenerationJobStatus, isActive } from '../../contract/eval.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
+import { type GenerationJob, GenerationJobFields } from './generation-job-record.ts'
+import type { GenerationJobKind, GenerationJobSpec } from './generation-job-spec.ts'
 import { type AllGenerationJobKeys, createGenerationJobKeys } from './keys.ts'
 
-const endGenerationJob = defineScript({
-  folder: import.meta.dirname,
-  name: 'end-generation-job',
-  keys: ['job', 'modelApiKey', 'items', 'completions', 'verdicts', 'claims', 'retries', 'events'],
-})
-const reopenGenerationJob = defineScript({
-  folder: import.meta.dirname,
-  name: 'reopen-generation-job',
-  keys: ['job', 'modelApiKey', 'items', 'completions', 'verdicts', 'claims', 'retries', 'events'],
-})
+const folder = import.meta.dirname
+const expiringKeys = ['job', 'modelApiKey', 'items', 'outputs', 'verdicts', 'claims', 'retries', 'events'] as const
+const endGenerationJob = defineScript({ folder, name: 'end-generation-job', keys: expiringKeys })
+const reopenGenerationJob = defineScript({ folder, name: 'reopen-generation-job', keys: expiringKeys })
 const deleteGenerationJob = defineScript({
-  folder: import.meta.dirname,
+  folder,
   name: 'delete-generation-job',
-  keys: ['job', 'modelApiKey', 'items', 'completions', 'verdicts', 'claims', 'retries', 'events', 'itemLock'],
+  keys: [...expiringKeys, 'itemClaimLock'],
+})
+const indexGenerationJob = defineScript({
+  folder,
+  name: 'index-generation-job',
+  keys: ['ofKind', 'ofRun', 'active', 'runs'],
+})
+const unindexGenerationJob = defineScript({
+  folder,
+  name: 'unindex-generation-job',
+  keys: ['ofKind', 'active', 'runs'],
 })
 
 const DAY_MS = 24 * 60 * 60 * 1000
-/** A sampling that does not come to an end is ended by the sweeper after this time; its key lives no longer. */
+/** The sweeper ends a job that is active for longer; the model's API key expires after the same time. */
 export const MAX_ACTIVE_MS = 7 * DAY_MS
-/** After its end; the result is kept for longer. */
+/** Counted from the end of the job. */
 export const SAMPLE_RETENTION_MS = 7 * DAY_MS
 const RESULT_RETENTION_MS = 90 * DAY_MS
-/** Samplings of each kind that are remembered; those at work are kept beyond it. */
+/** Jobs of each kind; active ones are never deleted. */
 const MAX_RETAINED_JOBS = 2000
 const MAX_ACTIVE_JOBS = 200
-const PAGE_SIZE = 500
+/** An entry of a list may be this much older than its job: `create` writes them one after the other. */
+const CREATION_GRACE_MS = 60 * 60 * 1000
+const ITEMS_PER_COMMAND = 500
+const EVENTS_PER_READ = 500
+const JOBS_PER_READ = 100
 
-export type StoredGenerationJobStatus = 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
-export type GenerationJobKind = 'eval' | 'collection'
-
-export interface StoredGenerationJob {
+export interface NewGenerationJob {
   id: string
-  status: StoredGenerationJobStatus
-  /** As its maker wrote it. */
-  spec: unknown
+  spec: GenerationJobSpec
+  /** Samples wanted. */
   total: number
-  done: number
-  failed: number
-  /** Sum of the scores so far. */
-  score: number
-  created: number
-  started: number | null
-  ended: number | null
-  /** When it was made or last resumed. */
-  lastStartedAt: number
+  /** Item IDs in order; empty if the job claims items as it needs them. */
+  items: string[]
+  modelApiKey: string | undefined
+}
+
+interface JobEnd {
+  status: GenerationJobStatus
   result: unknown
-  detail: string | null
+  detail?: string
+  /** Data of the last event. */
+  event: unknown
 }
 
 export interface GenerationJobEvent {
@@ -68,55 +78,35 @@ export class GenerationJobRepository {
   readonly #keys: AllGenerationJobKeys
   readonly #maxRetained: number
 
-  constructor(redis: Redis, keys: RedisKeys, kept = MAX_RETAINED_JOBS) {
+  constructor(redis: Redis, keys: RedisKeys, maxRetained = MAX_RETAINED_JOBS) {
     this.#redis = redis
     this.#keys = createGenerationJobKeys(keys)
-    this.#maxRetained = kept
+    this.#maxRetained = maxRetained
   }
 
-  /** Made once: a second call with the same id changes nothing. Throws `too_many_active` if too many are active. */
-  async create(
-    kind: GenerationJobKind,
-    { id, spec, total, items, modelApiKey: secret }: NewGenerationJob,
-  ): Promise<void> {
+  /** A second call with the same ID changes nothing. Throws `too_many_active`. */
+  async create({ id, spec, total, items, modelApiKey }: NewGenerationJob): Promise<void> {
     const keys = this.#keys.forGenerationJob(id)
     if (await this.#redis.exists(keys.job)) return
     await this.#assertBelowActiveLimit()
     const now = Date.now()
-    // The hash comes last: it is what says that the sampling is there.
-    await this.#redis.zadd(this.#keys.generationJobs(kind), String(now), id)
-    await this.#redis.zadd(this.#keys.activeGenerationJobs, String(now), id)
-    if (secret !== undefined) await this.#redis.set(keys.modelApiKey, secret, 'PX', MAX_ACTIVE_MS)
-    const making = this.#redis.multi().del(keys.items)
-    for (let k = 0; k < items.length; k += PAGE_SIZE) making.rpush(keys.items, ...items.slice(k, k + PAGE_SIZE))
-    await making.hset(keys.job, { spec: JSON.stringify(spec), status: 'queued', total, created: now }).exec()
-    await this.#deleteOldest(kind)
+    await this.#index(id, spec, now)
+    if (modelApiKey !== undefined) await this.#redis.set(keys.modelApiKey, modelApiKey, 'PX', MAX_ACTIVE_MS)
+    const transaction = this.#redis.multi().del(keys.items)
+    for (let k = 0; k < items.length; k += ITEMS_PER_COMMAND)
+      transaction.rpush(keys.items, ...items.slice(k, k + ITEMS_PER_COMMAND))
+    await transaction.hset(keys.job, { spec: JSON.stringify(spec), status: 'queued', total, created_at: now }).exec()
+    await this.#deleteOldest(spec.kind)
   }
 
-  async get(id: string): Promise<StoredGenerationJob | undefined> {
+  async get(id: string): Promise<GenerationJob | undefined> {
     const fields = await this.#redis.hgetall(this.#keys.forGenerationJob(id).job)
-    if (fields.status === undefined) return undefined
-    const number = (name: string) => Number(fields[name] ?? 0)
-    return {
-      id,
-      status: fields.status as StoredGenerationJobStatus, // written by create and the scripts
-      spec: JSON.parse(fields.spec ?? 'null') as unknown,
-      total: number('total'),
-      done: number('done'),
-      failed: number('failed'),
-      score: number('score'),
-      created: number('created'),
-      started: fields.started === undefined ? null : Number(fields.started),
-      ended: fields.ended === undefined ? null : Number(fields.ended),
-      lastStartedAt: number(fields.resumed === undefined ? 'created' : 'resumed'),
-      result: fields.result ? (JSON.parse(fields.result) as unknown) : null,
-      detail: fields.detail || null,
-    }
+    return fields.status === undefined ? undefined : { id, ...GenerationJobFields.parse(fields) }
   }
 
-  async getStatus(id: string): Promise<StoredGenerationJobStatus | undefined> {
+  async getStatus(id: string): Promise<GenerationJobStatus | undefined> {
     const status = await this.#redis.hget(this.#keys.forGenerationJob(id).job, 'status')
-    return (status ?? undefined) as StoredGenerationJobStatus | undefined // as in find
+    return status === null ? undefined : GenerationJobStatus.parse(status)
   }
 
   /** Newest first. */
@@ -124,73 +114,88 @@ export class GenerationJobRepository {
     return this.#redis.zrevrange(this.#keys.generationJobs(kind), 0, -1)
   }
 
-  async listActive(): Promise<{ id: string; since: number }[]> {
-    const found = await this.#redis.zrange(this.#keys.activeGenerationJobs, '0', '-1', 'WITHSCORES')
-    return Array.from({ length: found.length / 2 }, (_, k) => ({
-      id: found[2 * k] ?? '',
-      since: Number(found[2 * k + 1]),
-    }))
+  /**
+   * Newest first, of one run or of all. Takes one round trip for the list and one for each page of jobs: the reads of a page
+   * are sent together (not as one pipeline, since the nodes of a cluster hold different jobs).
+   */
+  async *list(kind: GenerationJobKind, run?: string): AsyncGenerator<GenerationJob> {
+    const index = run === undefined ? this.#keys.generationJobs(kind) : this.#keys.generationJobsOfRun(kind, run)
+    const entries = await this.#listEntries(index)
+    for (let k = 0; k < entries.length; k += JOBS_PER_READ) {
+      const page = entries.slice(k, k + JOBS_PER_READ)
+      const jobs = await Promise.all(page.map(({ id }) => this.get(id)))
+      const expired = page.filter(({ since }, at) => !jobs[at] && Date.now() - since > CREATION_GRACE_MS)
+      await Promise.all(expired.map(({ id }) => this.#unindex(kind, id)))
+      yield* jobs.filter((job) => job !== undefined)
+    }
   }
 
-  /** Takes what has ended off the list of those at work. */
+  /** Oldest first; `since`: when it was created or last resumed, ms. */
+  async listActive(): Promise<{ id: string; since: number }[]> {
+    return (await this.#listEntries(this.#keys.activeGenerationJobs)).toReversed()
+  }
+
+  /** Removes an ended job from the active ones. */
   async markInactive(id: string): Promise<void> {
     await this.#redis.zrem(this.#keys.activeGenerationJobs, id)
-    const status = await this.getStatus(id)
-    if (status === 'queued' || status === 'running') await this.#markActive(id) // resumed at the same time
+    if (isActive(await this.getStatus(id))) await this.#markActive(id) // it was resumed meanwhile
   }
 
   async getModelApiKey(id: string): Promise<string | undefined> {
     return (await this.#redis.get(this.#keys.forGenerationJob(id).modelApiKey)) ?? undefined
   }
 
-  async setField(id: string, field: 'paused', value: string): Promise<void> {
-    await this.#redis.hset(this.#keys.forGenerationJob(id).job, field, value)
-  }
-
-  async getField(id: string, field: 'paused'): Promise<string | undefined> {
-    return (await this.#redis.hget(this.#keys.forGenerationJob(id).job, field)) || undefined
+  async setWaitingFor(id: string, value: 'trainer' | null): Promise<void> {
+    await this.#redis.hset(this.#keys.forGenerationJob(id).job, 'waiting_for', value ?? '')
   }
 
   /** False if it had ended before. */
-  async end(
-    id: string,
-    {
-      status,
-      result,
-      detail = '',
-      news,
-    }: { status: StoredGenerationJobStatus; result: unknown; detail?: string; news: unknown },
-  ): Promise<boolean> {
+  async end(id: string, { status, result, detail = '', event }: JobEnd): Promise<boolean> {
     const keys = this.#keys.forGenerationJob(id)
-    const args = [status, JSON.stringify(result), detail, Date.now(), JSON.stringify(news)]
+    const args = [status, JSON.stringify(result), detail, Date.now(), JSON.stringify(event)]
     const ended = await endGenerationJob(this.#redis, keys, [...args, RESULT_RETENTION_MS, SAMPLE_RETENTION_MS])
     await this.markInactive(id)
     return ended === 1
   }
 
-  /** False unless it had ended and its samples are kept. Throws `too_many_active` if too many are active. */
-  async reopen(id: string, samples: number[], secret: string | undefined): Promise<boolean> {
+  /** False unless it had ended and its samples are still kept. Throws `too_many_active`. */
+  async reopen(id: string, retrySamples: number[], modelApiKey: string | undefined): Promise<boolean> {
     await this.#assertBelowActiveLimit()
     const keys = this.#keys.forGenerationJob(id)
-    // First, as in create: what runs and is not listed would never be looked after. If it stays ended, the sweeper takes it off.
+    // First, as in create: the sweeper only sees listed jobs. If this one stays ended, the sweeper removes it from the list.
     await this.#markActive(id)
-    const outlives = RESULT_RETENTION_MS - SAMPLE_RETENTION_MS
-    const args = [secret ?? '', MAX_ACTIVE_MS, Date.now(), outlives, ...samples]
-    if ((await reopenGenerationJob(this.#redis, keys, args)) !== 1) return false
-    await this.#markActive(id) // who ended it may have taken it off meanwhile
+    const args = [modelApiKey ?? '', MAX_ACTIVE_MS, Date.now(), RESULT_RETENTION_MS - SAMPLE_RETENTION_MS]
+    if ((await reopenGenerationJob(this.#redis, keys, [...args, ...retrySamples])) !== 1) return false
+    await this.#markActive(id) // the process that ended it may have removed it meanwhile
     return true
   }
 
-  /** Events after `last` (an id of one, or ''), oldest first. */
-  async listEvents(id: string, last: string): Promise<GenerationJobEvent[]> {
-    const from = /^\d+-\d+$/.test(last) ? `(${last}` : '-'
-    const found = await this.#redis.xrange(this.#keys.forGenerationJob(id).events, from, '+', 'COUNT', PAGE_SIZE)
-    return found.map(([at, [, event = '', , data = '']]) => ({ id: at, event, data }))
+  /** Events after `lastEventId` (or all if that is ''), oldest first. */
+  async listEvents(id: string, lastEventId: string): Promise<GenerationJobEvent[]> {
+    const from = /^\d+-\d+$/.test(lastEventId) ? `(${lastEventId}` : '-'
+    const entries = await this.#redis.xrange(
+      this.#keys.forGenerationJob(id).events,
+      from,
+      '+',
+      'COUNT',
+      EVENTS_PER_READ,
+    )
+    return entries.map(([eventId, [, event = '', , data = '']]) => ({ id: eventId, event, data }))
   }
 
   async #assertBelowActiveLimit(): Promise<void> {
     if ((await this.#redis.zcard(this.#keys.activeGenerationJobs)) < MAX_ACTIVE_JOBS) return
-    throw new ServiceError('too_many_active', 'Too many evals and collections are active; retry when one has ended')
+    const detail = `${MAX_ACTIVE_JOBS} evals and collections are active on this server; wait for one to end`
+    throw new ServiceError('too_many_active', detail)
+  }
+
+  /** Newest first. */
+  async #listEntries(index: string): Promise<{ id: string; since: number }[]> {
+    const pairs = await this.#redis.zrevrange(index, 0, -1, 'WITHSCORES')
+    return Array.from({ length: pairs.length / 2 }, (_, k) => ({
+      id: pairs[2 * k] ?? '',
+      since: Number(pairs[2 * k + 1]),
+    }))
   }
 
   async #markActive(id: string): Promise<void> {
@@ -200,21 +205,22 @@ export class GenerationJobRepository {
   async #deleteOldest(kind: GenerationJobKind): Promise<void> {
     const index = this.#keys.generationJobs(kind)
     for (const id of await this.#redis.zrange(index, '0', String(-this.#maxRetained - 1))) {
-      const keys = this.#keys.forGenerationJob(id)
-      if ((await deleteGenerationJob(this.#redis, keys, [])) !== 1) continue
-      await this.#redis.zrem(this.#keys.activeGenerationJobs, id) // of another slot than the index, which goes last
-      await this.#redis.zrem(index, id)
+      const deleted = await deleteGenerationJob(this.#redis, this.#keys.forGenerationJob(id), [])
+      if (deleted === 1) await this.#unindex(kind, id)
     }
   }
-}
 
-export interface NewGenerationJob {
-  id: string
-  spec: unknown
-  /** Samples wanted. */
-  total: number
-  /** Ids of the items, in order; empty where they are taken as they are needed. */
-  items: string[]
-  /** Key of the model. */
-  modelApiKey: string | undefined
+  async #index(id: string, { kind, run }: GenerationJobSpec, now: number): Promise<void> {
+    const keys = { ...this.#listKeys(kind), ofRun: this.#keys.generationJobsOfRun(kind, run ?? '') }
+    await indexGenerationJob(this.#redis, keys, [id, now, run ?? ''])
+  }
+
+  async #unindex(kind: GenerationJobKind, id: string): Promise<void> {
+    await unindexGenerationJob(this.#redis, this.#listKeys(kind), [id, this.#keys.generationJobsOfRun(kind, '')])
+  }
+
+  #listKeys(kind: GenerationJobKind) {
+    const { generationJobs, activeGenerationJobs, generationJobRuns } = this.#keys
+    return { ofKind: generationJobs(kind), active: activeGenerationJobs, runs: generationJobRuns }
+  }
 }

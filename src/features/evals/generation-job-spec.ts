@@ -1,46 +1,47 @@
-/** What an eval is, as it is stored: everything that its workers go by, and that a repetition needs. But never the key. */
-import type { GradingRules } from '../../grading/grader.ts'
-import type { PromptSettings } from '../items/prompt.ts'
-import type { EgressPolicy } from './model-client/egress-policy.ts'
-import type { GenerationParams } from './model-client/model-client.ts'
+/** What a generation job does, as Redis stores it: all that its workers and a repetition need, except the model's API key. */
+import { z } from 'zod'
+import { Extraction, ScoringMode } from '../../contract/verdict.ts'
+import { ModelSpec } from './model-spec.ts'
 
-/** A model that the server calls. */
-export interface ModelSpec {
-  name: string
-  base_url: string
-  reach: EgressPolicy
-  asking: GenerationParams
-  concurrency: number
-}
+export const EvalSpec = z.strictObject({
+  kind: z.literal('eval'),
+  /** null: the caller supplies the completions. */
+  model: ModelSpec.nullable(),
+  suite: z.strictObject({
+    name: z.string(),
+    version: z.int().nullable(),
+    sha256: z.string().nullable(),
+    items: z.int(),
+  }),
+  samples_per_item: z.int(),
+  temperature: z.number().nullable(),
+  grading_rules: z.strictObject({ extraction: Extraction, dual_format: z.boolean(), scoring: ScoringMode }),
+  prompt: z.strictObject({ system_prompt: z.string().nullable(), system_prompt_role: z.enum(['system', 'user']) }),
+  run: z.string().nullable(),
+  step: z.int().nullable(),
+  labels: z.union([z.array(z.string()), z.record(z.string(), z.string())]),
+  engine: z.string(),
+  server: z.string(),
+})
+export type EvalSpec = z.infer<typeof EvalSpec>
 
-export interface EvalSpec {
-  kind: 'eval'
-  /** null: the caller brings the completions. */
-  model: ModelSpec | null
-  suite: { name: string; version: number | null; sha256: string | null; items: number }
-  samples_per_item: number
-  temperature: number | null
-  rules: GradingRules
-  prompt: PromptSettings
-  run: string | null
-  step: number | null
-  labels: string[] | Record<string, string>
-  engine: string
-  server: string
-}
+export const CollectionSpec = z.strictObject({
+  kind: z.literal('collection'),
+  model: ModelSpec,
+  run: z.string(),
+  groups: z.int(),
+  group_size: z.int(),
+  buffer: z.boolean(),
+})
+export type CollectionSpec = z.infer<typeof CollectionSpec>
 
-export interface CollectionSpec {
-  kind: 'collection'
-  model: ModelSpec
-  run: string
-  groups: number
-  group_size: number
-  buffer: boolean
-}
+export const GenerationJobSpec = z.discriminatedUnion('kind', [EvalSpec, CollectionSpec])
+export type GenerationJobSpec = z.infer<typeof GenerationJobSpec>
 
-export type GenerationJobSpec = EvalSpec | CollectionSpec
+export type GenerationJobKind = GenerationJobSpec['kind']
+export type SpecOfKind<Kind extends GenerationJobKind> = Extract<GenerationJobSpec, { kind: Kind }>
 
-/** Samples come item by item: sample 7 of 4 an item is the fourth of item 1. */
+/** Samples are numbered item by item: with 4 samples per item, sample 7 is the last one of item 1. */
 export function itemIndexOfSample({ samples_per_item }: EvalSpec, sample: number): number {
   return Math.floor(sample / samples_per_item)
 }

@@ -5,7 +5,6 @@ import type { Grader } from '../../grading/grader.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { BackgroundWork } from '../../platform/queue/background-work.ts'
 import { consumeJob } from '../../platform/queue/job-definition.ts'
-import type { Idempotency } from '../../platform/redis/idempotency.ts'
 import type { ItemsFeature } from '../items/index.ts'
 import type { RolloutsFeature } from '../rollouts/index.ts'
 import type { RunsFeature } from '../runs/index.ts'
@@ -19,6 +18,7 @@ import { EvalSampleProcessor } from './eval-sample-processor.ts'
 import { Evals } from './evals.ts'
 import { ExternalCompletions } from './external-completions.ts'
 import { GenerationJobRepository } from './generation-job-repository.ts'
+import { GenerationJobs } from './generation-jobs.ts'
 import { startClosingIdleModels } from './jobs/close-idle-models.ts'
 import { generateSamplesJob, sweepGenerationJobsSchedule } from './jobs/definitions.ts'
 import { createGenerateSamplesProcessor } from './jobs/generate-samples.ts'
@@ -40,13 +40,8 @@ interface EvalsFeatureDeps {
 export interface EvalsFeature {
   evals: Evals
   collections: Collections
-  externalCompletions: ExternalCompletions
   suites: Suites
   generationJobs: GenerationJobRepository
-  samples: SampleRepository
-  evalAggregator: EvalAggregator
-  concurrencyQuota: ConcurrencyQuota
-  idempotency: Idempotency
   createWork(): BackgroundWork
 }
 
@@ -60,29 +55,28 @@ export function createEvals(platform: Platform, deps: EvalsFeatureDeps): EvalsFe
   const items = new EvalItemCache(deps.items.items)
   const aggregator = new EvalAggregator({ generationJobs, samples, items, tasks: deps.tasks.tasks })
   const egressPolicy = buildEgressPolicy(config)
-  return {
-    evals: new Evals({
-      generationJobs,
-      suites,
-      runs,
-      producer,
-      aggregator,
-      egressPolicy,
-      engineVersion: engine.version,
-    }),
-    collections: new Collections({ generationJobs, runs, producer, aggregator, egressPolicy }),
+  const quota = new ConcurrencyQuota(redis, keys, config.MAX_ACTIVE_EVALS)
+  const jobs = new GenerationJobs({ repository: generationJobs, aggregator, producer, idempotency, quota })
+  const evals = new Evals({
+    jobs,
+    samples,
+    aggregator,
     externalCompletions: new ExternalCompletions({ samples, items, grader, aggregator }),
     suites,
+    runs,
+    egressPolicy,
+    engineVersion: engine.version,
+  })
+  return {
+    evals,
+    collections: new Collections({ jobs, runs, egressPolicy }),
+    suites,
     generationJobs,
-    samples,
-    evalAggregator: aggregator,
-    concurrencyQuota: new ConcurrencyQuota(redis, keys, config.MAX_ACTIVE_EVALS),
-    idempotency,
     createWork() {
       const modelClients = new ModelClients(generationJobs)
       const shared = { generationJobs, samples, items, modelClients, aggregator }
       const rolloutSubmission = deps.rollouts.submission
-      const groupSampler = new CollectionSampleProcessor({ ...shared, runs, storedRuns, itemQueue, rolloutSubmission })
+      const collections = new CollectionSampleProcessor({ ...shared, runs, storedRuns, itemQueue, rolloutSubmission })
       return {
         consumers: [
           consumeJob(
@@ -91,8 +85,8 @@ export function createEvals(platform: Platform, deps: EvalsFeatureDeps): EvalsFe
             createGenerateSamplesProcessor({
               generationJobs,
               samples,
-              evalSampler: new EvalSampleProcessor({ ...shared, grader }),
-              groupSampler,
+              evalSampleProcessor: new EvalSampleProcessor({ ...shared, grader }),
+              collectionSampleProcessor: collections,
               aggregator,
             }),
           ),

@@ -1,18 +1,18 @@
 /**
- * Slots: an eval or collection with `concurrency` requests in flight has as many slots. Each slot is a job that generates a
- * few samples in a row and then goes to the end of the queue, so that the workers serve all active evals in turn.
+ * Slots: a job that wants c requests in flight has c slots. Each slot is a queue job that generates a few samples in a row and
+ * then goes to the end of the queue, so that all active jobs take turns on the workers.
  */
 import type { Producer } from '../../platform/queue/producer.ts'
+import type { GenerationJob } from './generation-job-record.ts'
 import { generateSamplesJob } from './jobs/definitions.ts'
 
-/** Adds the slots' jobs that are not in the queue. */
+/** Adds the slots that are not in the queue; the others stay as they are. A job without a model has no slots. */
 export async function enqueueSlotJobs(
   producer: Producer,
-  id: string,
-  concurrency: number,
-  total: number,
+  { id, spec, total }: Pick<GenerationJob, 'id' | 'spec' | 'total'>,
 ): Promise<void> {
-  const slots = Array.from({ length: Math.min(concurrency, total) }, (_, slot) => slot)
+  if (!spec.model) return
+  const slots = Array.from({ length: Math.min(spec.model.concurrency, total) }, (_, slot) => slot)
   await producer.add(
     generateSamplesJob,
     slots.map((slot) => ({ id: `${id}/${slot}`, data: { job: id, slot } })),

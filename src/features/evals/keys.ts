@@ -1,46 +1,54 @@
 /** Keys of evals and collections. */
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import type { GenerationJobKind } from './generation-job-spec.ts'
 
 /** Keys of one eval or collection, in one slot. */
 export interface GenerationJobKeys {
   job: string
   modelApiKey: string
   items: string
-  completions: string
+  outputs: string
   verdicts: string
   claims: string
   retries: string
   events: string
-  itemLock: string
+  itemClaimLock: string
 }
 
 export interface AllGenerationJobKeys {
-  /** IDs of evals or collections by the time they were created. */
-  generationJobs(kind: string): string
-  /** IDs of evals and collections that have not ended, by the time they were created. */
+  /** Sorted set: IDs of evals or collections by creation time. All lists of jobs share a slot. */
+  generationJobs(kind: GenerationJobKind): string
+  /** Sorted set: those of one run. */
+  generationJobsOfRun(kind: GenerationJobKind, run: string): string
+  /** Hash: job to its run, for the jobs that belong to one. */
+  generationJobRuns: string
+  /** Sorted set: IDs of the jobs that have not ended, by the time they were created or last resumed. */
   activeGenerationJobs: string
-  /** Evals and collections that a caller has started. */
-  callerGenerationJobs(caller: string): string
+  /** Sorted set: IDs of the jobs that a caller has started, by time. */
+  callerGenerationJobs(callerId: string): string
   forGenerationJob(id: string): GenerationJobKeys
 }
 
 export function createGenerationJobKeys(keys: RedisKeys): AllGenerationJobKeys {
+  const lists = keys.slot('generation-jobs')
   return {
-    generationJobs: (kind) => keys.key(`generation-jobs:${kind}`),
-    activeGenerationJobs: keys.key('generation-jobs:active'),
-    callerGenerationJobs: (caller) => keys.key(`caller-generation-jobs:${caller}`),
+    generationJobs: (kind) => `${lists}:${kind}`,
+    generationJobsOfRun: (kind, run) => `${lists}:${kind}:run:${run}`,
+    generationJobRuns: `${lists}:runs`,
+    activeGenerationJobs: `${lists}:active`,
+    callerGenerationJobs: (callerId) => keys.key(`caller-generation-jobs:${callerId}`),
     forGenerationJob(id) {
       const slot = keys.slot(`generation-job:${id}`)
       return {
         job: `${slot}:job`,
         modelApiKey: `${slot}:model-api-key`,
         items: `${slot}:items`,
-        completions: `${slot}:completions`,
+        outputs: `${slot}:outputs`,
         verdicts: `${slot}:verdicts`,
         claims: `${slot}:claims`,
         retries: `${slot}:retries`,
         events: `${slot}:events`,
-        itemLock: `${slot}:item-lock`,
+        itemClaimLock: `${slot}:item-claim-lock`,
       }
     },
   }

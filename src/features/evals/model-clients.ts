@@ -1,48 +1,49 @@
-/** The models that this process asks now, each with its key and connections. */
+/** The model clients of this process, one per running job, each with its API key and connections. */
 import { LRUCache } from 'lru-cache'
-import type { GenerationJobRepository, StoredGenerationJob } from './generation-job-repository.ts'
-import type { ModelSpec } from './generation-job-spec.ts'
+import type { GenerationJob } from './generation-job-record.ts'
+import type { GenerationJobRepository } from './generation-job-repository.ts'
 import { createGuardedFetch, type GuardedFetch } from './model-client/guarded-fetch.ts'
 import { ModelClient } from './model-client/model-client.ts'
+import type { ModelSpec } from './model-spec.ts'
 
 const MAX_OPEN_CLIENTS = 256
 
 export class ModelClients {
-  readonly #generationJobs: GenerationJobRepository
-  readonly #clients = new LRUCache<string, { model: Promise<ModelClient>; fetch: GuardedFetch }>({
+  readonly #generationJobs: Pick<GenerationJobRepository, 'getModelApiKey'>
+  readonly #clients = new LRUCache<string, { client: Promise<ModelClient>; fetch: GuardedFetch }>({
     max: MAX_OPEN_CLIENTS,
     dispose: ({ fetch }) => void fetch.close(),
   })
 
-  constructor(samplings: GenerationJobRepository) {
-    this.#generationJobs = samplings
+  constructor(generationJobs: Pick<GenerationJobRepository, 'getModelApiKey'>) {
+    this.#generationJobs = generationJobs
   }
 
-  /** A resumed eval may have another key. */
+  /** A resumed job gets a new client: it may have another API key. */
   getOrCreate(
-    { id, lastStartedAt: opened }: Pick<StoredGenerationJob, 'id' | 'lastStartedAt'>,
-    { name, base_url, reach }: ModelSpec,
+    { id, created_at, resumed_at }: Pick<GenerationJob, 'id' | 'created_at' | 'resumed_at'>,
+    { name, base_url, egress_policy }: ModelSpec,
   ): Promise<ModelClient> {
-    const key = `${id}/${opened}`
+    const key = `${id}/${resumed_at ?? created_at}`
     let open = this.#clients.get(key)
     if (!open) {
-      const fetch = createGuardedFetch(reach)
-      const model = this.#generationJobs
+      const fetch = createGuardedFetch(egress_policy)
+      const client = this.#generationJobs
         .getModelApiKey(id)
         .then((api_key) => new ModelClient({ name, base_url, api_key }, fetch))
-      model.catch(() => this.#clients.delete(key)) // met by whoever waits for it
-      open = { model, fetch }
+      client.catch(() => this.#clients.delete(key)) // the callers that wait for it handle the error
+      open = { client, fetch }
       this.#clients.set(key, open)
     }
-    return open.model
+    return open.client
   }
 
-  /** Ids of the evals and collections whose models are open. */
+  /** IDs of the jobs that have a client. */
   listJobIds(): Set<string> {
     return new Set([...this.#clients.keys()].map(parseJobId))
   }
 
-  /** Nobody asks for this eval or collection any more: its key is forgotten here too. */
+  /** Drops the client of an ended job, and its API key with it. */
   close(id: string): void {
     for (const key of [...this.#clients.keys()]) if (parseJobId(key) === id) this.#clients.delete(key)
   }

@@ -1,71 +1,92 @@
-/** A sample of an eval: what came from the model, as it is kept, and what became of it. */
+/** What a sample came to: its output (from the model or the caller) as it is stored, and the verdict on it. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import type { Message } from '../../contract/rollout.ts'
-import type { FormatErrorCode, UnscoredCode, Verdict } from '../../contract/verdict.ts'
+import { z } from 'zod'
+import { Message } from '../../contract/rollout.ts'
+import { FormatErrorCode, UnscoredCode, type Verdict } from '../../contract/verdict.ts'
 import type { Submission } from '../../grading/grader.ts'
-import type { ModelResponse } from './model-client/model-response.ts'
+import { ModelResponse } from './model-client/model-response.ts'
 
 const MAX_ANSWER_CHARS = 1000
+/** First byte of an encoded output; deflated JSON follows. */
+const FORMAT_VERSION = 1
 
-/** A model's reply, a caller's completion, or the reason why there is none. */
-export type SampleOutput =
-  | { kind: 'reply'; reply: ModelResponse }
-  | { kind: 'brought'; completion?: string; messages?: Message[]; finish_reason: string | null; length_tokens?: number }
-  | { kind: 'failed'; detail: string }
+export const SampleOutput = z.discriminatedUnion('kind', [
+  /** The model answered. */
+  z.strictObject({ kind: z.literal('response'), response: ModelResponse }),
+  /** The caller supplied the completion. */
+  z.strictObject({
+    kind: z.literal('external'),
+    completion: z.string().optional(),
+    messages: z.array(Message).optional(),
+    finish_reason: z.string().nullable(),
+    length_tokens: z.int().optional(),
+  }),
+  /** There is no completion. */
+  z.strictObject({ kind: z.literal('failed'), detail: z.string() }),
+])
+export type SampleOutput = z.infer<typeof SampleOutput>
 
-/** What is kept of a verdict: small, so that results are made from many. */
-export interface SampleVerdict {
-  score: number | null
-  answer: string | null
-  fault: FormatErrorCode | null
-  code?: UnscoredCode
-  detail?: string
-  finish_reason: string | null
-  length_tokens: number | null
-  /** Hash of the question, where the suite does not have it. */
-  question?: string
+/** The stored verdict: small, because a result is aggregated from many. */
+export const SampleVerdict = z.strictObject({
+  score: z.number().nullable(),
+  answer: z.string().nullable(),
+  fault: FormatErrorCode.nullable(),
+  code: UnscoredCode.optional(),
+  detail: z.string().optional(),
+  finish_reason: z.string().nullable(),
+  length_tokens: z.int().nullable(),
+  /** Set if the suite does not contain the hash itself. */
+  question_hash: z.string().optional(),
+})
+export type SampleVerdict = z.infer<typeof SampleVerdict>
+
+export function encodeSampleOutput(output: SampleOutput): Buffer {
+  return Buffer.concat([Buffer.of(FORMAT_VERSION), deflateRawSync(JSON.stringify(output))])
 }
 
-export function encodeSampleOutput(text: SampleOutput): Buffer {
-  return deflateRawSync(JSON.stringify(text))
+/** Throws if another version of the server encoded it. */
+export function decodeSampleOutput(encoded: Buffer): SampleOutput {
+  return SampleOutput.parse(JSON.parse(inflateRawSync(deflatedPart(encoded)).toString()))
 }
 
-export function decodeSampleOutput(packed: Buffer): SampleOutput {
-  return JSON.parse(inflateRawSync(packed).toString()) as SampleOutput // packed above
-}
-
-/** With the bytes of its JSON; undefined if these are over `most`, and then no more than that is unpacked. */
+/** With the size of its JSON. Undefined if that is over `maxBytes`; then no more than that is inflated. */
 export function decodeSampleOutputWithin(
-  packed: Buffer,
-  most: number,
-): { text: SampleOutput; bytes: number } | undefined {
+  encoded: Buffer,
+  maxBytes: number,
+): { output: SampleOutput; bytes: number } | undefined {
   try {
-    const json = inflateRawSync(packed, { maxOutputLength: Math.max(1, most) }) // 0 is refused as no length
-    return { text: JSON.parse(json.toString()) as SampleOutput, bytes: json.byteLength } // packed above
+    const json = inflateRawSync(deflatedPart(encoded), { maxOutputLength: Math.max(1, maxBytes) }) // zlib rejects 0
+    return { output: SampleOutput.parse(JSON.parse(json.toString())), bytes: json.byteLength }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return undefined
     throw error
   }
 }
 
+function deflatedPart(encoded: Buffer): Buffer {
+  if (encoded[0] !== FORMAT_VERSION)
+    throw new TypeError(`A stored sample output has format ${encoded[0]}; this server reads ${FORMAT_VERSION}`)
+  return encoded.subarray(1)
+}
+
 const NO_COMPLETION_REASONS = new Set(['abort', 'error'])
 
-/** What is to be judged. */
-export function toSampleSubmission(text: SampleOutput): Submission {
-  switch (text.kind) {
+/** What the grader gets. */
+export function toSampleSubmission(output: SampleOutput): Submission {
+  switch (output.kind) {
     case 'failed':
-      return { kind: 'nothing', detail: text.detail }
-    case 'brought':
-      if (text.finish_reason !== null && NO_COMPLETION_REASONS.has(text.finish_reason))
-        return { kind: 'nothing', detail: `finish_reason ${text.finish_reason}` }
-      return text.completion === undefined
-        ? { kind: 'messages', messages: text.messages ?? [] }
-        : { kind: 'completion', completion: text.completion }
-    case 'reply': {
-      const { finish_reason } = text.reply
+      return { kind: 'nothing', detail: output.detail }
+    case 'external':
+      if (output.finish_reason !== null && NO_COMPLETION_REASONS.has(output.finish_reason))
+        return { kind: 'nothing', detail: `finish_reason ${output.finish_reason}` }
+      return output.completion === undefined
+        ? { kind: 'messages', messages: output.messages ?? [] }
+        : { kind: 'completion', completion: output.completion }
+    case 'response': {
+      const { finish_reason } = output.response
       if (finish_reason !== null && NO_COMPLETION_REASONS.has(finish_reason))
         return { kind: 'nothing', detail: `finish_reason ${finish_reason}` }
-      return { kind: 'messages', messages: [buildAssistantMessage(text.reply)] }
+      return { kind: 'messages', messages: [buildAssistantMessage(output.response)] }
     }
   }
 }
@@ -79,10 +100,10 @@ export function buildAssistantMessage({ content, reasoning, tool_calls }: ModelR
   }
 }
 
-export function buildSampleVerdict(text: SampleOutput, verdict: Verdict): SampleVerdict {
-  const told = text.kind === 'reply' ? text.reply : text
-  const finish_reason = 'finish_reason' in told ? told.finish_reason : null
-  const length_tokens = 'length_tokens' in told ? (told.length_tokens ?? null) : null
+export function buildSampleVerdict(output: SampleOutput, verdict: Verdict): SampleVerdict {
+  const source = output.kind === 'response' ? output.response : output
+  const finish_reason = 'finish_reason' in source ? source.finish_reason : null
+  const length_tokens = 'length_tokens' in source ? (source.length_tokens ?? null) : null
   if (verdict.status === 'unscored') {
     const { code, detail } = verdict
     return { score: null, answer: null, fault: null, code, detail, finish_reason, length_tokens }

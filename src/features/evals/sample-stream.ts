@@ -1,10 +1,9 @@
-/** The samples of an eval, one after another: what was asked, what came, what it was worth. */
-
+/** Streams the samples of an eval in order: item, output, verdict. */
 import type { EvalSample } from '../../contract/eval.ts'
 import { decodeItemId } from '../../contract/item-id.ts'
-import type { StoredEval } from './eval-view.ts'
+import type { JobOfKind } from './generation-job-record.ts'
 import { itemIndexOfSample } from './generation-job-spec.ts'
-import { buildAssistantMessage, decodeSampleOutput, type SampleOutput, type SampleVerdict } from './sample-output.ts'
+import { buildAssistantMessage, decodeSampleOutput, type SampleOutput, SampleVerdict } from './sample-output.ts'
 import type { SampleRepository } from './sample-repository.ts'
 import { parseSuiteItem } from './suites.ts'
 
@@ -12,25 +11,20 @@ const SAMPLES_PER_PAGE = 100
 
 export async function* streamEvalSamples(
   samples: SampleRepository,
-  { id, spec, total }: StoredEval,
+  { id, spec, total }: JobOfKind<'eval'>,
 ): AsyncGenerator<EvalSample> {
   const items = (await samples.listItems(id)).map((line) => parseSuiteItem(line).id)
   for (let from = 0; from < total; from += SAMPLES_PER_PAGE) {
     const page = Array.from({ length: Math.min(SAMPLES_PER_PAGE, total - from) }, (_, k) => from + k)
-    const [verdicts, texts] = await Promise.all([
-      samples.listVerdicts(id, from, from + page.length),
-      samples.getCompletions(id, page),
+    const [verdicts, outputs] = await Promise.all([
+      samples.listVerdicts(SampleVerdict, id, from, from + page.length),
+      samples.getOutputs(id, page),
     ])
     for (const [k, sample] of page.entries()) {
       const item = items[itemIndexOfSample(spec, sample)]
-      const packed = texts[k]
-      if (item === undefined) return // no longer kept
-      yield buildEvalSample(
-        sample,
-        item,
-        verdicts[k] as SampleVerdict | null,
-        packed ? decodeSampleOutput(packed) : undefined,
-      ) // as recorded
+      const encoded = outputs[k]
+      if (item === undefined) return // the samples have expired
+      yield buildEvalSample(sample, item, verdicts[k] ?? null, encoded ? decodeSampleOutput(encoded) : undefined)
     }
   }
 }
@@ -39,31 +33,33 @@ function buildEvalSample(
   sample: number,
   item_id: string,
   verdict: SampleVerdict | null,
-  text: SampleOutput | undefined,
+  output: SampleOutput | undefined,
 ): EvalSample {
   const { task, difficulty } = decodeItemId(item_id)
   const identity = { sample_id: `s${sample}`, item_id, task, difficulty }
-  const said = buildOutputFields(text)
+  const completion = buildOutputFields(output)
   if (!verdict) {
-    const nothing = { score: null, answer: null, fault: null, finish_reason: null, length_tokens: null }
-    return { ...identity, status: 'missing', ...nothing, ...said }
+    const noVerdict = { score: null, answer: null, fault: null, finish_reason: null, length_tokens: null }
+    return { ...identity, status: 'missing', ...noVerdict, ...completion }
   }
-  const { question: _question, ...rest } = verdict
-  return { ...identity, status: verdict.score === null ? 'unscored' : 'scored', ...rest, ...said }
+  const { question_hash: _hash, ...rest } = verdict
+  return { ...identity, status: verdict.score === null ? 'unscored' : 'scored', ...rest, ...completion }
 }
 
-function buildOutputFields(text: SampleOutput | undefined): Pick<EvalSample, 'completion' | 'reasoning' | 'messages'> {
-  switch (text?.kind) {
-    case 'reply': {
-      const { content, reasoning, tool_calls } = text.reply
+function buildOutputFields(
+  output: SampleOutput | undefined,
+): Pick<EvalSample, 'completion' | 'reasoning' | 'messages'> {
+  switch (output?.kind) {
+    case 'response': {
+      const { content, reasoning, tool_calls } = output.response
       return {
         completion: content,
         ...(reasoning !== undefined && { reasoning }),
-        ...(tool_calls && { messages: [buildAssistantMessage(text.reply)] }),
+        ...(tool_calls && { messages: [buildAssistantMessage(output.response)] }),
       }
     }
-    case 'brought':
-      return { completion: text.completion ?? null, ...(text.messages && { messages: text.messages }) }
+    case 'external':
+      return { completion: output.completion ?? null, ...(output.messages && { messages: output.messages }) }
     default:
       return { completion: null }
   }

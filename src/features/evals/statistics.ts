@@ -1,12 +1,12 @@
 /**
- * The statistics of evals, as pure functions. Standard errors, paired differences and the smallest difference that can be
- * shown follow Miller, "Adding Error Bars to Evals" (arXiv 2411.00640); pass@k is the unbiased estimator of Chen et al.
- * (arXiv 2107.03374); many comparisons are corrected by Holm (1979).
+ * The statistics of evals, as pure functions. Standard errors, paired differences and the smallest detectable difference
+ * follow Miller, "Adding Error Bars to Evals" (arXiv 2411.00640); pass@k is the unbiased estimator of Chen et al.
+ * (arXiv 2107.03374); multiple comparisons are corrected by Holm's method (1979).
  */
 
 /** The normal distribution's 97.5 % point: the half width of a 95 % interval in standard errors. */
 const Z_95 = 1.959963984540054
-/** Its 80 % point: the power with which a smallest difference is named. */
+/** Its 80 % point: the power for which the smallest detectable difference is stated. */
 const Z_POWER = 0.8416212335729143
 
 export interface Estimate {
@@ -20,26 +20,26 @@ export function mean(values: number[]): number | null {
 }
 
 /**
- * The mean of all scores, and its standard error clustered by item: samples of one item are not independent.
+ * The mean of all scores, with its standard error clustered by item: the samples of one item are not independent.
  * With G items and n scores: sqrt(G / (G − 1) · Σ_g (Σ_i (s_gi − mean))²) / n, which for one sample an item is the usual
- * s / √n. Null for nothing; no error for a single item.
+ * s / √n. Null if there are no scores; without an error for a single item.
  */
 export function clusteredMean(items: number[][]): Estimate | null {
   const scores = items.flat()
-  const centre = mean(scores)
-  if (centre === null) return null
+  const center = mean(scores)
+  if (center === null) return null
   const clusters = items.filter((samples) => samples.length > 0)
   const G = clusters.length
-  if (G < 2) return { mean: centre, stderr: null, confidence_95: null }
-  const squares = clusters.reduce((sum, samples) => sum + samples.reduce((part, s) => part + s - centre, 0) ** 2, 0)
-  return buildEstimate(centre, Math.sqrt((G / (G - 1)) * squares) / scores.length)
+  if (G < 2) return { mean: center, stderr: null, confidence_95: null }
+  const squares = clusters.reduce((sum, samples) => sum + samples.reduce((part, s) => part + s - center, 0) ** 2, 0)
+  return buildEstimate(center, Math.sqrt((G / (G - 1)) * squares) / scores.length)
 }
 
-function buildEstimate(centre: number, stderr: number): Estimate {
-  return { mean: centre, stderr, confidence_95: [centre - Z_95 * stderr, centre + Z_95 * stderr] }
+function buildEstimate(center: number, stderr: number): Estimate {
+  return { mean: center, stderr, confidence_95: [center - Z_95 * stderr, center + Z_95 * stderr] }
 }
 
-/** The chance that at least one of k samples is right, from c right ones of n: 1 − C(n − c, k) / C(n, k). Needs k ≤ n. */
+/** The probability that at least one of k samples is correct, from c correct ones of n: 1 − C(n − c, k) / C(n, k). Needs k ≤ n. */
 export function passAtK(n: number, c: number, k: number): number {
   if (n - c < k) return 1
   let allWrong = 1
@@ -52,24 +52,24 @@ export interface PairedDifference {
   difference: number
   stderr: number | null
   confidence_95: [number, number] | null
-  /** Two-sided, of the difference being 0. */
+  /** Two-sided, of the hypothesis that the difference is 0. */
   p: number | null
-  /** The smallest true difference that would have shown at 95 % confidence with 80 % power. */
+  /** At 95 % confidence with 80 % power. */
   smallest_detectable: number | null
 }
 
-/** From the two means of each item. Null for no pair. */
+/** From the two mean scores of each item. Null if there are no pairs. */
 export function pairedDifference(pairs: [a: number, b: number][]): PairedDifference | null {
   const differences = pairs.map(([a, b]) => [a - b])
-  const found = clusteredMean(differences)
-  if (!found) return null
-  const { stderr } = found
+  const estimate = clusteredMean(differences)
+  if (!estimate) return null
+  const { stderr } = estimate
   return {
     n: pairs.length,
-    difference: found.mean,
+    difference: estimate.mean,
     stderr,
-    confidence_95: found.confidence_95,
-    p: stderr === null ? null : twoSidedPValue(found.mean, stderr),
+    confidence_95: estimate.confidence_95,
+    p: stderr === null ? null : twoSidedPValue(estimate.mean, stderr),
     smallest_detectable: stderr === null ? null : (Z_95 + Z_POWER) * stderr,
   }
 }
@@ -79,14 +79,14 @@ function twoSidedPValue(difference: number, stderr: number): number {
   return erfc(Math.abs(difference / stderr) / Math.SQRT2)
 }
 
-/** Holm's step-down correction: what each p is worth when all of them were looked at. In the order given. */
+/** Holm's step-down correction for multiple comparisons, in the order of `ps`. */
 export function holmCorrection(ps: number[]): number[] {
   const order = ps.map((_, k) => k).toSorted((a, b) => (ps[a] ?? 1) - (ps[b] ?? 1))
   const corrected: number[] = []
-  let least = 0
+  let runningMax = 0
   order.forEach((k, rank) => {
-    least = Math.max(least, Math.min(1, (ps.length - rank) * (ps[k] ?? 1)))
-    corrected[k] = least
+    runningMax = Math.max(runningMax, Math.min(1, (ps.length - rank) * (ps[k] ?? 1)))
+    corrected[k] = runningMax
   })
   return corrected
 }

@@ -1,4 +1,4 @@
-/** Suites: frozen lists of recipes in files of the project, and lists that a request or a run makes up. */
+/** Suites: frozen lists of recipes in the project's files, and lists that a request or a run defines. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,10 +16,10 @@ import type { TaskCatalog } from '../tasks/task-catalog.ts'
 const SUITES_FOLDER = join(import.meta.dirname, '..', '..', '..', 'suites')
 const MAX_ITEMS = 20_000
 
-/** An item of a suite; `question` is the hash of its text, undefined where nobody has made it yet. */
 export interface SuiteItem {
   id: string
-  question: string | undefined
+  /** Undefined if the item has not been created yet. */
+  questionHash: string | undefined
 }
 
 export class Suites {
@@ -39,10 +39,10 @@ export class Suites {
 
   /** Throws `unknown_suite`. */
   require(name: string): SuiteSummary {
-    const suite = this.#manifest.find((known) => known.name === name)
+    const suite = this.#manifest.find((one) => one.name === name)
     if (suite) return suite
-    const names = this.#manifest.map((known) => known.name).join(', ')
-    throw new ServiceError('unknown_suite', `There is no suite named ${JSON.stringify(name)}; there are ${names}`)
+    const names = this.#manifest.map((one) => one.name).join(', ')
+    throw new ServiceError('unknown_suite', `There is no suite ${JSON.stringify(name)}. The suites are: ${names}`)
   }
 
   /** The items of a frozen suite. Throws `unknown_suite`. */
@@ -52,7 +52,7 @@ export class Suites {
     if (!items) {
       const text = readFileSync(join(SUITES_FOLDER, `${name}.tsv`), 'utf8')
       if (createHash('sha256').update(text).digest('hex') !== sha256)
-        throw new ServiceError('internal', `suites/${name}.tsv is not the file that suites.json names`)
+        throw new ServiceError('internal', `The hash of suites/${name}.tsv differs from the one in suites.json`)
       items = text.trimEnd().split('\n').map(parseSuiteItem)
       this.#cache.set(name, items)
     }
@@ -63,7 +63,7 @@ export class Suites {
     return this.listItems(name).map(({ id }) => ({ ...toRecipeOutput(decodeItemId(id)), id }))
   }
 
-  /** The items that a request makes up. Throws `unknown_task` and whatever a recipe can be refused for. */
+  /** The items that a request defines. Throws `unknown_task` and what a recipe is rejected for. */
   async buildCustom({ tasks, categories = [], n, difficulty, config, seed }: CustomSuite): Promise<SuiteItem[]> {
     assertConfigOrDifficulty({ config, difficulty }, 'suite.')
     for (const choice of [...(tasks ?? []), ...categories.map((name) => `category:${name}`)])
@@ -78,42 +78,46 @@ export class Suites {
     )
   }
 
-  /** A run's own suite: its tasks as they are when nobody has trained yet, the same for the whole run. */
+  /** The suite of a run: its tasks at the difficulty at which training starts, the same for the whole run. */
   buildForRun(settings: RunSettings): Promise<SuiteItem[]> {
     const { num_eval_samples_per_task: n, eval_seed: seed, complexity_mode, difficulty: fixed } = settings
     const recipes = buildTaskPlans(settings, this.#tasks.list())
       .filter(({ weight }) => weight > 0)
       .flatMap(({ task, config, low, high }) => {
         const narrowed = low > 0 || high < 1
-        const within = complexity_mode === 'fixed' ? Math.min(Math.max(fixed, low), high) : (low + high) / 2
-        const difficulty = config === undefined && (narrowed || complexity_mode === 'fixed') ? within : null
+        const startDifficulty = complexity_mode === 'fixed' ? Math.min(Math.max(fixed, low), high) : (low + high) / 2
+        const difficulty = config === undefined && (narrowed || complexity_mode === 'fixed') ? startDifficulty : null
         return range(n).map((index) => ({ task, seed, index, ...(config && { config }), difficulty }))
       })
     return this.#buildItems(recipes)
   }
 
-  /** Seeds of eval items begin where those of clients end. */
+  /** The seeds of eval items start where those of clients end. */
   async #buildItems(recipes: (Omit<RecipeInput, 'engine'> & { seed: number; index: number })[]): Promise<SuiteItem[]> {
     if (recipes.length > MAX_ITEMS)
       throw new ServiceError(
         'invalid_request',
-        `A suite may have ${MAX_ITEMS} items, this one would have ${recipes.length}`,
+        `This suite would have ${recipes.length} items; the limit is ${MAX_ITEMS}`,
       )
-    const made: SuiteItem[] = []
+    const items: SuiteItem[] = []
     for (const recipe of recipes) {
       const seed = EVAL_SEEDS_START + recipe.seed
       if (seed + recipe.index >= TRAINING_SEEDS_START)
-        throw new ServiceError('seed_reserved', 'The seed of the suite reaches into the range of training items')
-      made.push({ id: encodeItemId(await this.#items.resolveServerRecipe({ ...recipe, seed })), question: undefined })
+        throw new ServiceError(
+          'seed_reserved',
+          'suite.seed + n reaches into the seeds that are reserved for training items',
+        )
+      const id = encodeItemId(await this.#items.resolveServerRecipe({ ...recipe, seed }))
+      items.push({ id, questionHash: undefined })
     }
-    return made
+    return items
   }
 }
 
-/** The hash that stands for a suite: over the lines `id TAB sha256(question)`. */
-export function computeSuiteHash(items: { id: string; question: string }[]): string {
+/** The SHA-256 of a suite's lines, `id TAB sha256(question)`. */
+export function computeSuiteHash(items: { id: string; questionHash: string }[]): string {
   const hash = createHash('sha256')
-  for (const { id, question } of items) hash.update(`${id}\t${question}\n`)
+  for (const { id, questionHash } of items) hash.update(`${id}\t${questionHash}\n`)
   return hash.digest('hex')
 }
 
@@ -121,14 +125,14 @@ export function hashQuestion(question: string): string {
   return createHash('sha256').update(question).digest('hex')
 }
 
-/** As a line of a suite's file; the hash is left out where it is not known. */
-export function encodeSuiteItem({ id, question }: SuiteItem): string {
-  return question === undefined ? id : `${id}\t${question}`
+/** As a line of a suite's file. */
+export function encodeSuiteItem({ id, questionHash }: SuiteItem): string {
+  return questionHash === undefined ? id : `${id}\t${questionHash}`
 }
 
 export function parseSuiteItem(line: string): SuiteItem {
-  const [id = '', question] = line.split('\t')
-  return { id, question }
+  const [id = '', questionHash] = line.split('\t')
+  return { id, questionHash }
 }
 
 function range(n: number): number[] {

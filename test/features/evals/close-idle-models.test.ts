@@ -3,7 +3,7 @@ import type { GenerationJobRepository } from '../../../src/features/evals/genera
 import { closeIdleModels } from '../../../src/features/evals/jobs/close-idle-models.ts'
 import { ModelClients } from '../../../src/features/evals/model-clients.ts'
 
-it('the key of a model is forgotten once its eval has ended, and not before', async () => {
+it('the API key of a model is dropped once its eval has ended, and not before', async () => {
   const active = new Set(['eval-a', 'eval-b'])
   const requestedKeys: string[] = []
   const generationJobs = {
@@ -11,11 +11,16 @@ it('the key of a model is forgotten once its eval has ended, and not before', as
     listActive: async () => [...active].map((id) => ({ id, since: Date.now() })),
   } as unknown as GenerationJobRepository
   const modelClients = new ModelClients(generationJobs)
-  const model = { name: 'm', base_url: 'http://127.0.0.1:9/v1', reach: { loopback: true, hosts: [] } }
-  const options = { asking: { temperature: null, timeout_s: 1, retries: 0 }, concurrency: 1 }
+  const model = {
+    name: 'm',
+    base_url: 'http://127.0.0.1:9/v1',
+    egress_policy: { allow_loopback: true, allowed_hosts: [] },
+    params: { temperature: null, timeout_s: 1, retries: 0 },
+    concurrency: 1,
+  }
   const openAll = async () => {
     for (const id of ['eval-a', 'eval-b'])
-      await modelClients.getOrCreate({ id, lastStartedAt: 1 }, { ...model, ...options })
+      await modelClients.getOrCreate({ id, created_at: 1, resumed_at: null }, model)
   }
   const close = () => closeIdleModels({ generationJobs, modelClients })
   await openAll()

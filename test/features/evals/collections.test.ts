@@ -135,7 +135,7 @@ it('an answer that brings its group above 64 MiB fails with the reason, and the 
   expect(group.rollouts.map(({ extra }: { extra?: unknown }) => extra)).toEqual([
     undefined,
     undefined,
-    { reason: `the group's answers are over ${64 * 2 ** 20} bytes` },
+    { reason: `The group's outputs are over ${64 * 2 ** 20} bytes` },
   ])
   model.close()
 }, 60_000)
@@ -193,7 +193,7 @@ it('is cancelled and resumed; no group comes twice', async () => {
   expect(model.counts.right + model.counts.wrong).toBeLessThanOrEqual(60 + 6)
   const { collections } = (await world.call('GET', '/runs/stopped/collect')).body
   expect(collections.map(({ id }: CollectionView) => id)).toEqual([body.id])
-  expect((await world.call('GET', `/runs/other/collect/${body.id}`)).body.code).toBe('unknown_eval')
+  expect((await world.call('GET', `/runs/other/collect/${body.id}`)).body.code).toBe('unknown_collection')
   const never = await world.call('GET', '/runs/never-was/collect')
   expect([never.status, never.body.code]).toEqual([404, 'unknown_run'])
   await model.close()

@@ -16,8 +16,8 @@ function openSlot(total: number, failures: (sample: number) => ErrorCode[]) {
   const samples = {
     claim: async () => (at < total ? { kind: 'sample', sample: at } : { kind: 'none' }),
   }
-  const evalSampler = {
-    async process(_job: unknown, _spec: unknown, sample: number) {
+  const evalSampleProcessor = {
+    async process(_job: unknown, sample: number) {
       const code = left[sample]?.shift()
       if (code) throw new ServiceError(code, 'not now')
       at++
@@ -27,7 +27,7 @@ function openSlot(total: number, failures: (sample: number) => ErrorCode[]) {
   const process = createGenerateSamplesProcessor({
     generationJobs,
     samples,
-    evalSampler,
+    evalSampleProcessor,
     aggregator,
   } as unknown as Parameters<typeof createGenerateSamplesProcessor>[0])
   const turn = () => process({ job: ID, slot: 0 }, { signal: new AbortController().signal })
@@ -39,7 +39,7 @@ async function untilEnded({ ends, turn }: ReturnType<typeof openSlot>): Promise<
   return ends
 }
 
-it('items that are slow now and then do not fail an eval; one that is never made does', async () => {
+it('items that are slow now and then do not fail an eval; one that is never created does', async () => {
   expect(await untilEnded(openSlot(20, () => ['make_timeout', 'make_timeout', 'make_timeout']))).toEqual(['done'])
   expect(await untilEnded(openSlot(20, (k) => (k === 7 ? Array(4).fill('make_timeout') : [])))).toEqual(['failed'])
 })

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { afterAll, expect, inject, it } from 'vitest'
 import { GenerationJobRepository } from '../../../src/features/evals/generation-job-repository.ts'
+import type { CollectionSpec, EvalSpec } from '../../../src/features/evals/generation-job-spec.ts'
 import { createGenerationJobKeys } from '../../../src/features/evals/keys.ts'
+import type { ModelSpec } from '../../../src/features/evals/model-spec.ts'
 import { SampleRepository } from '../../../src/features/evals/sample-repository.ts'
 import { scanKeys } from '../../../src/platform/redis/cluster.ts'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
@@ -10,8 +12,9 @@ import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
 
 const prefix = `t${randomUUID().slice(0, 8)}`
 const keys = createRedisKeys(prefix)
+const jobKeys = createGenerationJobKeys(keys)
 const redis = connectForWorkers({ url: inject('redisUrl'), prefix: '' })
-const samplings = new GenerationJobRepository(redis, keys)
+const jobs = new GenerationJobRepository(redis, keys)
 const samples = new SampleRepository(redis, keys)
 afterAll(async () => {
   for await (const { node, keys: some } of scanKeys(redis, `*${prefix}*`)) await node.unlink(...some)
@@ -19,108 +22,205 @@ afterAll(async () => {
 })
 
 const DAY_MS = 24 * 60 * 60 * 1000
-const idOf = () => `eval-${randomUUID().slice(-12)}`
-async function begun(book = samplings): Promise<string> {
-  const id = idOf()
-  await book.create('eval', { id, spec: {}, total: 2, items: ['item', 'other'], modelApiKey: undefined })
+const SPEC: EvalSpec = {
+  kind: 'eval',
+  model: null,
+  suite: { name: 'custom', version: null, sha256: null, items: 2 },
+  samples_per_item: 1,
+  temperature: null,
+  grading_rules: { extraction: 'strict', dual_format: true, scoring: 'upstream' },
+  prompt: { system_prompt: null, system_prompt_role: 'system' },
+  run: null,
+  step: null,
+  labels: [],
+  engine: '0.1.25',
+  server: 'test',
+}
+const MODEL: ModelSpec = {
+  name: 'm',
+  base_url: 'http://127.0.0.1:9/v1',
+  egress_policy: { allow_loopback: true, allowed_hosts: [] },
+  params: { temperature: 1, timeout_s: 1, retries: 0 },
+  concurrency: 1,
+}
+const newId = () => `eval-${randomUUID().slice(-12)}`
+async function createEval(repository = jobs, spec: Partial<EvalSpec> = {}): Promise<string> {
+  const id = newId()
+  const items = ['item', 'other']
+  await repository.create({ id, spec: { ...SPEC, ...spec }, total: 2, items, modelApiKey: undefined })
   return id
 }
-const cancel = (id: string, book = samplings) => book.end(id, { status: 'cancelled', result: null, news: null })
+async function createCollection(run: string): Promise<string> {
+  const id = newId()
+  const spec: CollectionSpec = { kind: 'collection', model: MODEL, run, groups: 1, group_size: 1, buffer: true }
+  await jobs.create({ id, spec, total: 1, items: [], modelApiKey: undefined })
+  return id
+}
+const cancel = (id: string, repository = jobs) => repository.end(id, { status: 'cancelled', result: null, event: null })
 
-/** How long what there is of a sampling is still kept, in days; -1: for ever. */
-async function lifetimes(id: string): Promise<Record<string, number>> {
-  const found: [string, number][] = []
-  for (const [name, key] of Object.entries(createGenerationJobKeys(keys).forGenerationJob(id))) {
+/** In how many days each key of a job expires; -1: never. */
+async function getLifetimes(id: string): Promise<Record<string, number>> {
+  const lifetimes: [string, number][] = []
+  for (const [name, key] of Object.entries(jobKeys.forGenerationJob(id))) {
     const ms = await redis.pttl(key)
-    if (ms !== -2) found.push([name, ms < 0 ? -1 : Math.ceil(ms / DAY_MS)])
+    if (ms !== -2) lifetimes.push([name, ms < 0 ? -1 : Math.ceil(ms / DAY_MS)])
   }
-  return Object.fromEntries(found)
+  return Object.fromEntries(lifetimes)
 }
 
-/** Redis goes away once it has done the next script. */
-function awayAfterScript(): Redis {
-  let away = false
+/** A Redis that goes away after the next script. */
+function failAfterScript(): Redis {
+  let isAway = false
   return new Proxy(redis, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name)
       if (typeof value !== 'function') return value
       return async (...args: unknown[]) => {
-        if (away) throw new Error('Connection is closed.')
+        if (isAway) throw new Error('Connection is closed.')
         const answer: unknown = await value.apply(target, args)
-        if (!String(name).endsWith('.lua')) return answer // scripts are commands that are named by their path
-        away = true
+        if (!String(name).endsWith('.lua')) return answer // a script is a command named by its path
+        isAway = true
         throw new Error('Connection is closed.')
       }
     },
   })
 }
 
-it('a sampling that runs again is looked after and kept, also where Redis goes away while it is opened', async () => {
-  const id = await begun()
-  await samples.storeCompletion(id, 0, Buffer.from('text'))
+it('a resumed job is active and does not expire, even if Redis goes away while it is resumed', async () => {
+  const id = await createEval()
+  await samples.storeOutput(id, 0, Buffer.from('text'))
   expect(await cancel(id)).toBe(true)
-  expect(await samplings.listActive()).toEqual([])
-  await expect(new GenerationJobRepository(awayAfterScript(), keys).reopen(id, [], undefined)).rejects.toThrow('closed')
-  expect(await samplings.getStatus(id)).toBe('running')
-  expect(await samplings.listActive()).toMatchObject([{ id }])
-  expect(await lifetimes(id)).toEqual({ job: -1, items: -1, completions: -1, events: -1 })
+  expect(await jobs.listActive()).toEqual([])
+  await expect(new GenerationJobRepository(failAfterScript(), keys).reopen(id, [], undefined)).rejects.toThrow('closed')
+  expect(await jobs.getStatus(id)).toBe('running')
+  expect(await jobs.listActive()).toMatchObject([{ id }])
+  expect(await getLifetimes(id)).toEqual({ job: -1, items: -1, outputs: -1, events: -1 })
   await cancel(id)
 })
 
-it('what has ended is kept for its time, also where Redis goes away as it ends', async () => {
-  const id = await begun()
-  await expect(cancel(id, new GenerationJobRepository(awayAfterScript(), keys))).rejects.toThrow('closed')
-  expect(await lifetimes(id)).toEqual({ job: 90, items: 7, events: 7 })
-  await samplings.markInactive(id)
+it('an ended job expires, even if Redis goes away while it ends', async () => {
+  const id = await createEval()
+  await expect(cancel(id, new GenerationJobRepository(failAfterScript(), keys))).rejects.toThrow('closed')
+  expect(await getLifetimes(id)).toEqual({ job: 90, items: 7, events: 7 })
+  await jobs.markInactive(id)
 })
 
-it('what a lane that was at work then still brings is kept no longer', async () => {
-  const id = await begun()
-  const none = idOf()
-  await samplings.create('collection', { id: none, spec: {}, total: 1, items: [], modelApiKey: undefined })
+it('what a slot stores after its job has ended expires with the job', async () => {
+  const id = await createEval()
+  const none = await createCollection('r')
   await Promise.all([cancel(id), cancel(none)])
-  expect(await samples.storeCompletion(id, 0, Buffer.from('text'))).toBe(true)
+  expect(await samples.storeOutput(id, 0, Buffer.from('text'))).toBe(true)
   await samples.appendItems(none, ['item'])
-  expect(await lifetimes(id)).toMatchObject({ completions: 7 })
-  expect(await lifetimes(none)).toMatchObject({ items: 7 })
-  const gone = idOf()
-  expect(await samples.storeCompletion(gone, 0, Buffer.from('text'))).toBe(false)
+  expect(await getLifetimes(id)).toMatchObject({ outputs: 7 })
+  expect(await getLifetimes(none)).toMatchObject({ items: 7 })
+  const gone = newId()
+  expect(await samples.storeOutput(gone, 0, Buffer.from('text'))).toBe(false)
   await samples.appendItems(gone, ['item'])
-  expect(await lifetimes(gone)).toEqual({})
+  expect(await getLifetimes(gone)).toEqual({})
 })
 
-it('a sampling whose samples are no longer kept is not opened again', async () => {
-  const id = await begun()
+it('a job whose samples have expired is not resumed', async () => {
+  const id = await createEval()
   await cancel(id)
-  const { job: sampling, items, events } = createGenerationJobKeys(keys).forGenerationJob(id)
-  await redis.pexpire(sampling, 83 * DAY_MS)
+  const { job, items, events } = jobKeys.forGenerationJob(id)
+  await redis.pexpire(job, 83 * DAY_MS)
   await redis.unlink(items, events)
-  expect(await samplings.reopen(id, [], undefined)).toBe(false)
-  expect(await samplings.getStatus(id)).toBe('cancelled')
+  expect(await jobs.reopen(id, [], undefined)).toBe(false)
+  expect(await jobs.getStatus(id)).toBe('cancelled')
 })
 
-it('the oldest are forgotten, but none that is at work', async () => {
+it('the oldest jobs are deleted, but never an active one', async () => {
   const few = new GenerationJobRepository(redis, createRedisKeys(`${prefix}few`), 2)
-  const [working, resumed, ended, last] = [await begun(few), await begun(few), await begun(few), await begun(few)]
+  const [working, resumed, ended, last] = [
+    await createEval(few),
+    await createEval(few),
+    await createEval(few),
+    await createEval(few),
+  ]
   await cancel(resumed, few)
   await cancel(ended, few)
   await few.reopen(resumed, [], undefined)
-  const newest = await begun(few)
+  const newest = await createEval(few)
   expect((await few.listIds('eval')).toSorted()).toEqual([newest, last, resumed, working].toSorted())
   expect(await few.get(ended)).toBeUndefined()
   expect((await few.listActive()).map(({ id }) => id).toSorted()).toEqual([working, resumed, last, newest].toSorted())
 })
 
-it('texts that are forgotten, asked for again or replaced make room for others', async () => {
-  const id = await begun()
-  const bytes = async () => Number(await redis.hget(createGenerationJobKeys(keys).forGenerationJob(id).job, 'bytes'))
-  for (const text of ['long text', 'text']) await samples.storeCompletion(id, 0, Buffer.from(text))
-  await samples.storeCompletion(id, 1, Buffer.from('another'))
+it('outputs that are deleted, generated again or replaced no longer count', async () => {
+  const id = await createEval()
+  const bytes = async () => Number(await redis.hget(jobKeys.forGenerationJob(id).job, 'output_bytes'))
+  for (const text of ['long text', 'text']) await samples.storeOutput(id, 0, Buffer.from(text))
+  await samples.storeOutput(id, 1, Buffer.from('another'))
   expect(await bytes()).toBe(11)
-  await samples.deleteCompletions(id, [1, 7])
+  await samples.deleteOutputs(id, [1, 7])
   expect(await bytes()).toBe(4)
   await cancel(id)
-  await samplings.reopen(id, [0], undefined)
-  expect([await bytes(), await samples.getCompletion(id, 0)]).toEqual([0, undefined])
+  await jobs.reopen(id, [0], undefined)
+  expect([await bytes(), await samples.getOutput(id, 0)]).toEqual([0, undefined])
   await cancel(id)
+})
+
+/** Counts how often a command is sent while none is in flight: the round trips that follow one another. */
+function countRoundTrips(): { redis: Redis; count: () => number } {
+  let inFlight = 0
+  let roundTrips = 0
+  const counting = new Proxy(redis, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name)
+      if (typeof value !== 'function') return value
+      return (...args: unknown[]) => {
+        if (inFlight++ === 0) roundTrips++
+        return Promise.resolve(value.apply(target, args)).finally(() => {
+          inFlight--
+        })
+      }
+    },
+  })
+  return { redis: counting, count: () => roundTrips }
+}
+
+async function listIds(repository: GenerationJobRepository, ...args: Parameters<GenerationJobRepository['list']>) {
+  const ids: string[] = []
+  for await (const { id } of repository.list(...args)) ids.push(id)
+  return ids
+}
+
+it('a list of many jobs takes a few round trips, and of a run with few jobs two', async () => {
+  const manyKeys = createRedisKeys(`${prefix}many`)
+  const filling = new GenerationJobRepository(redis, manyKeys)
+  const ids: string[] = []
+  for (let k = 0; k < 199; k++) ids.push(await createEval(filling, { run: k % 50 === 0 ? 'rare' : 'common' }))
+
+  const all = countRoundTrips()
+  expect((await listIds(new GenerationJobRepository(all.redis, manyKeys), 'eval')).toSorted()).toEqual(ids.toSorted())
+  expect(all.count()).toBe(3) // the index and two pages
+  const rare = countRoundTrips()
+  expect(await listIds(new GenerationJobRepository(rare.redis, manyKeys), 'eval', 'rare')).toHaveLength(4)
+  expect(rare.count()).toBe(2)
+})
+
+it('a job is listed under its kind and its run, until it is deleted', async () => {
+  const few = new GenerationJobRepository(redis, createRedisKeys(`${prefix}lists`), 2)
+  const [a, b, none] = [await createEval(few, { run: 'a' }), await createEval(few, { run: 'b' }), await createEval(few)]
+  expect([await listIds(few, 'eval', 'a'), await listIds(few, 'eval', 'b')]).toEqual([[a], [b]])
+  expect([await listIds(few, 'eval', 'none'), await listIds(few, 'collection', 'a')]).toEqual([[], []])
+  await cancel(a, few)
+  const newest = await createEval(few, { run: 'a' })
+  expect(await listIds(few, 'eval', 'a')).toEqual([newest])
+  expect((await listIds(few, 'eval')).toSorted()).toEqual([b, none, newest].toSorted())
+  for await (const { keys: some } of scanKeys(redis, `*${prefix}lists*`))
+    for (const key of some) expect([key, key.includes(a)]).toEqual([key, false])
+})
+
+it('a list drops the entries of jobs that have expired', async () => {
+  const expiredKeys = createRedisKeys(`${prefix}expired`)
+  const expiring = createGenerationJobKeys(expiredKeys)
+  const repository = new GenerationJobRepository(redis, expiredKeys)
+  const [expired, starting] = [await createEval(repository, { run: 'r' }), await createEval(repository, { run: 'r' })]
+  for (const id of [expired, starting]) await redis.del(expiring.forGenerationJob(id).job)
+  for (const index of [expiring.generationJobs('eval'), expiring.generationJobsOfRun('eval', 'r')])
+    await redis.zadd(index, String(Date.now() - 90 * DAY_MS), expired)
+  expect(await listIds(repository, 'eval', 'r')).toEqual([])
+  expect(await repository.listIds('eval')).toEqual([starting]) // its creation may still be in progress
+  expect(await redis.zrange(expiring.generationJobsOfRun('eval', 'r'), '0', '-1')).toEqual([starting])
 })

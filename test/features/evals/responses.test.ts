@@ -6,7 +6,8 @@ import { expect, it } from 'vitest'
 import { encodeItemId } from '../../../src/contract/item-id.ts'
 import type { EvalSpec } from '../../../src/features/evals/generation-job-spec.ts'
 import { enqueueSlotJobs } from '../../../src/features/evals/job-slots.ts'
-import type { SampleVerdict } from '../../../src/features/evals/sample-output.ts'
+import { SampleVerdict } from '../../../src/features/evals/sample-output.ts'
+import { SampleRepository } from '../../../src/features/evals/sample-repository.ts'
 import { hashQuestion } from '../../../src/features/evals/suites.ts'
 import { extractAnswer } from '../../../src/grading/answer-extraction.ts'
 import { openWorld, SHARED, until } from '../../world.ts'
@@ -30,13 +31,14 @@ it.skipIf(!existsSync(FILE))(
     const lines = gunzipSync(readFileSync(FILE)).toString().trimEnd().split('\n')
     const recorded = lines.map((line) => JSON.parse(line) as Recorded) // the format of the file
     const { items } = world.features.items
-    const { generationJobs, samples } = world.features.evals
+    const { generationJobs } = world.features.evals
+    const samples = new SampleRepository(world.platform.redis, world.platform.keys)
     const ids = await Promise.all(
       recorded.map(async ({ task, seed, index, config }) =>
         encodeItemId(await items.resolveRecipe({ task, config: withoutSize(task, config), seed, index })),
       ),
     )
-    // One lane asks for one sample after the other, so the responses are given in the order of the file.
+    // One slot generates one sample after the other, so the model returns the responses in the order of the file.
     let next = 0
     const server = createServer((request, response) => {
       request.resume()
@@ -45,23 +47,24 @@ it.skipIf(!existsSync(FILE))(
       response.end(JSON.stringify({ choices: [{ message: { role: 'assistant', content }, finish_reason: 'stop' }] }))
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const asking = { temperature: null, timeout_s: 30, retries: 0 }
+    const params = { temperature: null, timeout_s: 30, retries: 0 }
+    const egress_policy = { allow_loopback: true, allowed_hosts: [] }
     const base_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
     const spec: EvalSpec = {
       kind: 'eval',
-      model: { name: 'recorded', base_url, reach: { loopback: true, hosts: [] }, asking, concurrency: 1 },
+      model: { name: 'recorded', base_url, egress_policy, params, concurrency: 1 },
       suite: { name: 'recorded', version: null, sha256: null, items: ids.length },
       ...{ samples_per_item: 1, temperature: null, run: null, step: null, labels: [] },
-      rules: { extraction: 'last_tag', dual_format: false, scoring: 'upstream' },
+      grading_rules: { extraction: 'last_tag', dual_format: false, scoring: 'upstream' },
       prompt: { system_prompt: null, system_prompt_role: 'system' },
       ...{ engine: world.engine.version, server: 'test' },
     }
     const id = 'eval-0123456789ab'
-    await generationJobs.create('eval', { id, spec, total: ids.length, items: ids, modelApiKey: undefined })
-    await enqueueSlotJobs(world.platform.producer, id, 1, ids.length)
+    await generationJobs.create({ id, spec, total: ids.length, items: ids, modelApiKey: undefined })
+    await enqueueSlotJobs(world.platform.producer, { id, spec, total: ids.length })
     const status = () => generationJobs.getStatus(id)
     await until(status, (word) => word === 'done' || word === 'failed', 150_000)
-    const verdicts = (await samples.listVerdicts(id, 0, ids.length)) as SampleVerdict[] // as recorded
+    const verdicts = await samples.listVerdicts(SampleVerdict, id, 0, ids.length)
     // Our rules read a few otherwise than the library: tags in any letter case, thinking taken out first, the nearest opening
     // tag. For those the recorded score is of another answer. Where the library raises, ours is 0 with the fault's name.
     const alike = [...recorded.keys()].filter((k) => {
@@ -77,7 +80,7 @@ it.skipIf(!existsSync(FILE))(
       return good ? [] : [{ task, wanted, verdict: verdicts[k] }]
     })
     expect(wrong).toEqual([])
-    expect(verdicts[0]?.question).toBe(
+    expect(verdicts[0]?.question_hash).toBe(
       hashQuestion((await items.make([await items.resolveItemId(ids[0] ?? '')]))[0]?.question ?? ''),
     )
     server.close()

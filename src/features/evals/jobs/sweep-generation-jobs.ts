@@ -1,13 +1,13 @@
 /** Adds lost slot jobs of active evals and collections again, and ends those that take too long. */
-
+import { isActive } from '../../../contract/eval.ts'
 import type { Producer } from '../../../platform/queue/producer.ts'
 import type { EvalAggregator } from '../eval-aggregator.ts'
 import { type GenerationJobRepository, MAX_ACTIVE_MS } from '../generation-job-repository.ts'
-import type { GenerationJobSpec } from '../generation-job-spec.ts'
 import { enqueueSlotJobs } from '../job-slots.ts'
 
-/** One that was just created may be listed as active before it is stored. */
+/** A job that was just created may be listed as active before it is stored. */
 const MIN_AGE_MS = 10_000
+const HOUR_MS = 60 * 60 * 1000
 
 interface SweepGenerationJobsDeps {
   generationJobs: GenerationJobRepository
@@ -15,7 +15,7 @@ interface SweepGenerationJobsDeps {
   aggregator: EvalAggregator
 }
 
-/** A slot that a worker is at keeps its job: adding it again changes nothing. */
+/** A slot that is in the queue stays as it is. */
 export async function sweepGenerationJobs({
   generationJobs,
   producer,
@@ -24,13 +24,12 @@ export async function sweepGenerationJobs({
   for (const { id, since } of await generationJobs.listActive()) {
     const job = await generationJobs.get(id)
     const ageMs = Date.now() - since
-    if (!job || (job.status !== 'queued' && job.status !== 'running')) {
+    if (!job || !isActive(job.status)) {
       if (ageMs > MIN_AGE_MS) await generationJobs.markInactive(id)
     } else if (ageMs > MAX_ACTIVE_MS) {
-      await aggregator.finalize(id, 'failed', 'It did not finish in time')
+      await aggregator.finalize(id, 'failed', `It was not done after ${MAX_ACTIVE_MS / HOUR_MS} hours`)
     } else {
-      const { model } = job.spec as GenerationJobSpec // as its maker wrote it
-      if (model) await enqueueSlotJobs(producer, id, model.concurrency, job.total)
+      await enqueueSlotJobs(producer, job)
     }
   }
 }

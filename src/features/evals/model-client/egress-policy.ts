@@ -1,42 +1,43 @@
 /**
- * Where the server may call a model. Public addresses; loopback while the server itself listens on loopback only; what
- * MODEL_HOSTS names. Link-local and metadata addresses never, whatever names them: the server is no way into a network.
+ * Which addresses the server may call a model at: public ones, loopback if the server itself listens on loopback only, and
+ * whatever MODEL_HOSTS allows. Link-local and metadata addresses are always denied: the server must not be a way into a network.
  */
 import ipaddr from 'ipaddr.js'
+import { z } from 'zod'
 import { isLoopback } from '../../../http/auth/loopback.ts'
 
-/** What one process may reach; kept with each eval, so that every node goes by the rules of the one that took it. */
-export interface EgressPolicy {
-  loopback: boolean
+export const EgressPolicy = z.strictObject({
+  allow_loopback: z.boolean(),
   /** Host names, addresses and ranges that may be loopback or private. */
-  hosts: string[]
-}
+  allowed_hosts: z.array(z.string()),
+})
+export type EgressPolicy = z.infer<typeof EgressPolicy>
 
-/** Cloud metadata services that lie outside the link-local range. */
+/** Cloud metadata services outside the link-local range. */
 const METADATA_ADDRESSES = new Set(['168.63.129.16', '100.100.100.200', '192.0.0.192', 'fd00:ec2::254', 'fd20:ce::254'])
 const PRIVATE_RANGES = new Set(['private', 'uniqueLocal', 'carrierGradeNat'])
 
 type IpAddress = ipaddr.IPv4 | ipaddr.IPv6
 
 export function buildEgressPolicy({ HOST, MODEL_HOSTS }: { HOST: string; MODEL_HOSTS: string[] }): EgressPolicy {
-  return { loopback: isLoopback(HOST), hosts: MODEL_HOSTS }
+  return { allow_loopback: isLoopback(HOST), allowed_hosts: MODEL_HOSTS }
 }
 
-/** Why an address may not be called; undefined if it may. `host` is the name that led to it. */
-export function getDenialReason(address: string, host: string, reach: EgressPolicy): string | undefined {
-  if (!ipaddr.isValid(address)) return `${address} is not an address`
+/** Why the policy denies an address; undefined if it allows it. `host` is the name that resolved to the address. */
+export function getDenialReason(address: string, host: string, policy: EgressPolicy): string | undefined {
+  if (!ipaddr.isValid(address)) return `${address} is not an IP address`
   const parsed = ipaddr.process(address) // ::ffff:127.0.0.1 is 127.0.0.1
   const range = parsed.range()
-  if (METADATA_ADDRESSES.has(parsed.toString())) return `${address} is a metadata address, which is never called`
+  if (METADATA_ADDRESSES.has(parsed.toString())) return `${address} is a metadata address, which the server never calls`
   if (range === 'unicast') return undefined
-  const named = isAllowlisted(parsed, host, reach.hosts)
+  const isAllowed = isAllowlisted(parsed, host, policy.allowed_hosts)
   if (range === 'loopback') {
-    if (named || reach.loopback) return undefined
+    if (isAllowed || policy.allow_loopback) return undefined
     return `${address} is a loopback address: set MODEL_HOSTS to allow it, or bind the server to loopback`
   }
   if (PRIVATE_RANGES.has(range))
-    return named ? undefined : `${address} is a private address: set MODEL_HOSTS to allow it`
-  return `${address} is a ${range} address, which is never called`
+    return isAllowed ? undefined : `${address} is a private address: set MODEL_HOSTS to allow it`
+  return `${address} is a ${range} address, which the server never calls`
 }
 
 function isAllowlisted(address: IpAddress, host: string, hosts: string[]): boolean {
@@ -45,6 +46,6 @@ function isAllowlisted(address: IpAddress, host: string, hosts: string[]): boole
     if (ipaddr.isValid(entry)) return ipaddr.process(entry).toString() === address.toString()
     if (!ipaddr.isValidCIDR(entry)) return false
     const [network, bits] = ipaddr.parseCIDR(entry)
-    return network.kind() === address.kind() && address.match([network, bits] as [ipaddr.IPv4, number]) // of one kind
+    return network.kind() === address.kind() && address.match([network, bits] as [ipaddr.IPv4, number]) // the line above proves that both are of one kind
   })
 }

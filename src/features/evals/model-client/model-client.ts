@@ -1,13 +1,14 @@
-/** A model behind an OpenAI-compatible server: asked until it answers or the tries are used up. */
+/** A client of one model on an OpenAI-compatible server. Requests that fail in a way that may pass are retried. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { APIConnectionError, APIConnectionTimeoutError, APIError, OpenAI } from 'openai'
+import { z } from 'zod'
 import type { PromptMessage } from '../../../contract/item.ts'
 import { BlockedRequestError, type GuardedFetch } from './guarded-fetch.ts'
 import { type ModelResponse, parseModelResponse } from './model-response.ts'
 
 const BACKOFF_BASE_MS = 500
 const BACKOFF_MAX_MS = 30_000
-/** A longer Retry-After is cut to this: the sampler shows progress, and can be cancelled meanwhile. */
+/** Upper limit for Retry-After, so that a job never sleeps for hours. */
 const RETRY_AFTER_MAX_MS = 10 * 60_000
 const RETRYABLE_STATUSES = new Set([408, 409, 425, 429])
 const DECIMAL_PATTERN = /^\d+(\.\d+)?$/
@@ -19,26 +20,28 @@ export interface ModelEndpoint {
   api_key?: string | undefined
 }
 
-/** How a model is asked, beside the messages. */
-export interface GenerationParams {
-  temperature: number | null
-  max_tokens?: number | undefined
-  top_p?: number | undefined
+/** What a request to a model contains besides its messages. */
+export const GenerationParams = z.strictObject({
+  /** null: not sent. */
+  temperature: z.number().nullable(),
+  max_tokens: z.int().optional(),
+  top_p: z.number().optional(),
   /** Merged into the body of each request. */
-  request?: Record<string, unknown> | undefined
-  /** Sample k of an item is asked for with seed + k. */
-  seed?: number | undefined
-  timeout_s: number
-  retries: number
-}
+  request: z.record(z.string(), z.unknown()).optional(),
+  /** Sample k of an item is requested with seed + k. */
+  seed: z.int().optional(),
+  timeout_s: z.number(),
+  retries: z.int(),
+})
+export type GenerationParams = z.infer<typeof GenerationParams>
 
-/** Why no completion came, after all tries; `detail` never holds the key. */
+/** No completion came after all attempts. The message says why and never contains the API key. */
 export class ModelRequestError extends Error {}
 
 interface RequestFailure {
   detail: string
   retryable: boolean
-  afterMs?: number
+  retryAfterMs?: number
 }
 
 export class ModelClient {
@@ -55,29 +58,30 @@ export class ModelClient {
       adminAPIKey: null,
       organization: null,
       project: null,
-      maxRetries: 0, // retried below, where a wait can be cut short
+      maxRetries: 0, // `complete` retries, so that a signal can interrupt the wait
       logLevel: 'off',
       fetch,
       defaultHeaders: { 'accept-encoding': 'identity', ...(api_key === undefined && { authorization: null }) },
     })
   }
 
-  /** Throws `NoReply`, or the signal's reason once it is aborted. */
-  async complete(messages: PromptMessage[], asking: GenerationParams, signal: AbortSignal): Promise<ModelResponse> {
-    for (let tries = 0; ; tries++) {
-      const outcome = await this.#completeOnce(messages, asking, signal)
+  /** Throws a `ModelRequestError`, or the signal's reason once it is aborted. */
+  async complete(messages: PromptMessage[], params: GenerationParams, signal: AbortSignal): Promise<ModelResponse> {
+    for (let attempt = 0; ; attempt++) {
+      const outcome = await this.#completeOnce(messages, params, signal)
       if ('content' in outcome) return outcome
-      if (!outcome.retryable || tries >= asking.retries) throw new ModelRequestError(this.#redactApiKey(outcome.detail))
-      await sleep(outcome.afterMs ?? backoffDelayMs(tries), undefined, { signal })
+      if (!outcome.retryable || attempt >= params.retries)
+        throw new ModelRequestError(this.#redactApiKey(outcome.detail))
+      await sleep(outcome.retryAfterMs ?? backoffDelayMs(attempt), undefined, { signal })
     }
   }
 
   async #completeOnce(
     messages: PromptMessage[],
-    asking: GenerationParams,
+    params: GenerationParams,
     signal: AbortSignal,
   ): Promise<ModelResponse | RequestFailure> {
-    const { temperature, max_tokens, top_p, request, timeout_s } = asking
+    const { temperature, max_tokens, top_p, request, timeout_s } = params
     const body = {
       model: this.#modelName,
       messages,
@@ -91,10 +95,10 @@ export class ModelClient {
         signal,
         timeout: timeout_s * 1000,
       })
-      const told = typeof answer === 'string' ? parseJsonOrText(answer) : answer
+      const content = typeof answer === 'string' ? parseJsonOrText(answer) : answer
       return (
-        parseModelResponse(told) ?? {
-          detail: `the answer is no chat completion: ${responseToText(told)}`,
+        parseModelResponse(content) ?? {
+          detail: `the response is not a chat completion: ${responseToText(content)}`,
           retryable: true,
         }
       )
@@ -104,7 +108,7 @@ export class ModelClient {
     }
   }
 
-  /** Servers repeat a wrong key in their messages. */
+  /** Some servers repeat a wrong key in their error messages. */
   #redactApiKey(detail: string): string {
     const clean = this.#apiKey ? detail.replaceAll(this.#apiKey, '[key]') : detail
     return clean.slice(0, MAX_DETAIL_CHARS)
@@ -112,9 +116,9 @@ export class ModelClient {
 }
 
 function toRequestFailure(error: unknown): RequestFailure {
-  const refused = listCauses(error).find((cause) => cause instanceof BlockedRequestError)
-  if (refused) return { detail: refused.message, retryable: false }
-  if (error instanceof APIConnectionTimeoutError) return { detail: 'no answer within the timeout', retryable: true }
+  const blocked = listCauses(error).find((cause) => cause instanceof BlockedRequestError)
+  if (blocked) return { detail: blocked.message, retryable: false }
+  if (error instanceof APIConnectionTimeoutError) return { detail: 'no response within the timeout', retryable: true }
   if (error instanceof APIConnectionError) return { detail: formatConnectionError(error), retryable: true }
   if (error instanceof APIError && typeof error.status === 'number') {
     const { status, headers } = error as APIError<number, Headers>
@@ -124,11 +128,11 @@ function toRequestFailure(error: unknown): RequestFailure {
       ...parseRetryAfter(headers),
     }
   }
-  if (error instanceof SyntaxError) return { detail: 'the answer is not JSON', retryable: true }
+  if (error instanceof SyntaxError) return { detail: 'the response is not JSON', retryable: true }
   return { detail: error instanceof Error ? formatConnectionError(error) : String(error), retryable: true }
 }
 
-/** The client leaves a body as text where the server does not call it JSON, as simple servers forget to do. */
+/** The client returns text if the content type is not JSON; simple servers forget to set it. */
 function parseJsonOrText(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -137,10 +141,10 @@ function parseJsonOrText(text: string): unknown {
   }
 }
 
-/** The server's own words, which may be an error that it sent with status 200. */
+/** The response itself, which may be an error that the server sent with status 200. */
 function responseToText(answer: unknown): string {
   const text = typeof answer === 'string' ? answer : (JSON.stringify(answer) ?? '')
-  return text.trim() || 'nothing'
+  return text.trim() || '(empty)'
 }
 
 function formatConnectionError(error: Error): string {
@@ -154,8 +158,8 @@ function listCauses(error: unknown): Error[] {
   return found
 }
 
-/** Milliseconds, as OpenAI and Azure tell them beside; else seconds or a date, as HTTP has it. */
-function parseRetryAfter(headers: Headers | undefined): { afterMs: number } | undefined {
+/** `retry-after-ms`, which OpenAI and Azure send, else the HTTP header with seconds or a date. */
+function parseRetryAfter(headers: Headers | undefined): { retryAfterMs: number } | undefined {
   const exact = headers?.get('retry-after-ms') ?? ''
   const text = headers?.get('retry-after') ?? ''
   const ms = DECIMAL_PATTERN.test(exact)
@@ -163,10 +167,10 @@ function parseRetryAfter(headers: Headers | undefined): { afterMs: number } | un
     : DECIMAL_PATTERN.test(text)
       ? Number(text) * 1000
       : Date.parse(text) - Date.now()
-  return Number.isFinite(ms) ? { afterMs: Math.min(Math.max(ms, 0), RETRY_AFTER_MAX_MS) } : undefined
+  return Number.isFinite(ms) ? { retryAfterMs: Math.min(Math.max(ms, 0), RETRY_AFTER_MAX_MS) } : undefined
 }
 
-/** Doubles with each try; at random in its upper half, so that many callers do not come back at once. */
-function backoffDelayMs(tries: number): number {
-  return Math.min(BACKOFF_BASE_MS * 2 ** tries, BACKOFF_MAX_MS) * (0.5 + Math.random() / 2)
+/** Doubles with each attempt, with jitter over the upper half so that many callers do not retry at the same time. */
+function backoffDelayMs(attempt: number): number {
+  return Math.min(BACKOFF_BASE_MS * 2 ** attempt, BACKOFF_MAX_MS) * (0.5 + Math.random() / 2)
 }

@@ -1,7 +1,7 @@
-/** What a model said: one choice of an OpenAI-compatible answer, with whatever the server of the model tells beside. */
+/** One choice of an OpenAI-compatible response, with the tokens and logprobs that some servers add. */
 import { z } from 'zod'
 
-/** What is told beside the completion: told wrongly, it is no reason to lose the completion. */
+/** For fields beside the completion: a malformed one must not lose the completion. */
 function ignoreIfInvalid<T extends z.ZodType>(shape: T) {
   return shape.nullish().catch(undefined)
 }
@@ -27,23 +27,24 @@ const ChatCompletion = z.looseObject({
   prompt_token_ids: TokenIds,
 })
 
-/** A completion as it is kept. */
-export interface ModelResponse {
-  content: string
-  /** Thinking that came apart from the content. */
-  reasoning?: string
-  /** Some: then the content is said on the way, and is no answer. */
-  tool_calls?: unknown[]
-  finish_reason: string | null
-  length_tokens?: number
-  prompt_token_ids?: number[]
-  token_ids?: number[]
-  logprobs?: number[]
-}
+/** A completion as it is stored. */
+export const ModelResponse = z.strictObject({
+  content: z.string(),
+  /** Reasoning that the server returned apart from the content. */
+  reasoning: z.string().optional(),
+  /** If there are any, the content is an intermediate message and not an answer. */
+  tool_calls: z.array(z.unknown()).optional(),
+  finish_reason: z.string().nullable(),
+  length_tokens: z.int().optional(),
+  prompt_token_ids: z.array(z.int()).optional(),
+  token_ids: z.array(z.int()).optional(),
+  logprobs: z.array(z.number()).optional(),
+})
+export type ModelResponse = z.infer<typeof ModelResponse>
 
-/** Undefined if this is no chat completion. */
-export function parseModelResponse(answer: unknown): ModelResponse | undefined {
-  const parsed = ChatCompletion.safeParse(answer)
+/** Undefined if `body` is not a chat completion. */
+export function parseModelResponse(body: unknown): ModelResponse | undefined {
+  const parsed = ChatCompletion.safeParse(body)
   const choice = parsed.data?.choices[0]
   if (!parsed.data || !choice) return undefined
   const { message, finish_reason, token_ids, logprobs } = choice

@@ -1,7 +1,7 @@
 /** The report of an eval: one page that needs nothing else, to read, keep or send on. */
 import type { EvalResult, EvalStatistics, EvalView } from '../../../contract/eval.ts'
 import { type Bar, escapeHtml, renderBarChart } from './chart.ts'
-import { formatMeanScore, formatMeanWithError, formatPercent, formatWholeNumber, REPORT_COLUMNS } from './numbers.ts'
+import { formatMeanScore, formatMeanWithError, formatPercent, formatWholeNumber, REPORT_COLUMNS } from './format.ts'
 
 const STYLESHEET = `
 :root{color-scheme:light dark;--ink:#1c2128;--soft:#57606a;--line:#d0d7de;--bar:#4c78a8;--error:#1c2128;--back:#fff}

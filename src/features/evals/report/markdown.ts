@@ -1,6 +1,6 @@
 /** The report of an eval for a pull request, an issue or a model card. */
 import type { EvalStatistics, EvalView } from '../../../contract/eval.ts'
-import { formatMeanScore, formatMeanWithError, formatPercent, REPORT_COLUMNS } from './numbers.ts'
+import { formatMeanScore, formatMeanWithError, formatPercent, REPORT_COLUMNS } from './format.ts'
 
 export function renderMarkdownReport({ model, suite, status, progress, detail, result, id }: EvalView): string {
   const lines = [`# ${escapeMarkdown(model?.name ?? 'A model')} on ${escapeMarkdown(suite.name)}`, '']

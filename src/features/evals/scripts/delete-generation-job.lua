@@ -1,8 +1,8 @@
--- Forgets a sampling, unless it is at work.
--- KEYS  job (hash)  modelApiKey, items, completions, verdicts, claims, retries, events, itemLock
--- Gives 1, or 0 if it is at work.
-local status = redis.call('HGET', K.job, 'status')
-if status == 'queued' or status == 'running' then
+-- Deletes a job unless it is active.
+-- KEYS  job (hash), modelApiKey, items, outputs, verdicts, claims, retries, events, itemClaimLock
+-- Returns 1, or 0 if it is active.
+-- include parts/status
+if is_active(redis.call('HGET', K.job, 'status')) then
   return 0
 end
 redis.call('UNLINK', unpack(KEYS))

@@ -1,20 +1,21 @@
--- Opens an ended sampling again: finished samples stay, those named are asked a second time; nothing of it expires any more.
--- KEYS  job (hash)  modelApiKey (string)  items (list)  completions (hash)  verdicts (hash)  claims (hash)  retries (list)
+-- Makes an ended job active again. Finished samples stay, the given ones are generated again, and nothing expires any more.
+-- KEYS  job (hash)  modelApiKey (string)  items (list)  outputs (hash)  verdicts (hash)  claims (hash)  retries (list)
 --       events (stream)
--- ARGV  1 key of the model, or ''  2 milliseconds that it lives  3 now, ms
---       4 milliseconds that a result outlives its samples  5… samples to ask again
--- Gives 1, or 0 if it is not cancelled or failed, and was not done with failures, or if its samples are no longer kept.
--- include parts/completions
+-- ARGV  1 the model's API key, or ''  2 ms after which the key expires  3 now, ms
+--       4 ms by which a result outlives its samples  5… samples to generate again
+-- Returns 1, or 0 if the job is active, does not exist, or its samples have expired.
+-- include parts/status
+-- include parts/sample-outputs
 local status = redis.call('HGET', K.job, 'status')
-if status ~= 'cancelled' and status ~= 'failed' and status ~= 'done' then
+if not status or is_active(status) then
   return 0
 end
 local left = redis.call('PTTL', K.job)
 if left >= 0 and left <= tonumber(ARGV[4]) then
   return 0
 end
-redis.call('HSET', K.job, 'status', 'running', 'resumed', ARGV[3])
-redis.call('HDEL', K.job, 'result', 'detail', 'ended')
+redis.call('HSET', K.job, 'status', 'running', 'resumed_at', ARGV[3])
+redis.call('HDEL', K.job, 'result', 'detail', 'ended_at')
 if ARGV[1] ~= '' then
   redis.call('SET', K.modelApiKey, ARGV[1], 'PX', ARGV[2])
 end
@@ -23,7 +24,7 @@ for at = 5, #ARGV do
     redis.call('HINCRBY', K.job, 'done', -1)
     redis.call('HINCRBY', K.job, 'failed', -1)
   end
-  forget_text(K.job, K.completions, ARGV[at])
+  delete_output(K.job, K.outputs, ARGV[at])
   redis.call('RPUSH', K.retries, ARGV[at])
 end
 redis.call('PERSIST', K.job)

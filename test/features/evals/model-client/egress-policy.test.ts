@@ -13,8 +13,8 @@ import {
 } from '../../../../src/features/evals/model-client/guarded-fetch.ts'
 import { ModelClient, ModelRequestError } from '../../../../src/features/evals/model-client/model-client.ts'
 
-const nowhere: EgressPolicy = { loopback: false, hosts: [] }
-const here: EgressPolicy = { loopback: true, hosts: [] }
+const nowhere: EgressPolicy = { allow_loopback: false, allowed_hosts: [] }
+const here: EgressPolicy = { allow_loopback: true, allowed_hosts: [] }
 const allowed = (address: string, reach: EgressPolicy, host = address) =>
   getDenialReason(address, host, reach) === undefined
 
@@ -48,25 +48,29 @@ it('public addresses may be called, loopback only from a server bound to it, pri
   for (const address of ['10.1.2.3', '192.168.0.9', '172.16.0.1', 'fc00::1', '100.64.0.1', '::ffff:10.0.0.1']) {
     expect([address, allowed(address, here)]).toEqual([address, false])
   }
-  expect(allowed('10.1.2.3', { loopback: false, hosts: ['10.0.0.0/8'] })).toBe(true)
-  expect(allowed('11.1.2.3', { loopback: false, hosts: ['10.0.0.0/8'] })).toBe(true)
-  expect(allowed('192.168.0.9', { loopback: false, hosts: ['10.0.0.0/8'] })).toBe(false)
-  expect(allowed('192.168.0.9', { loopback: false, hosts: ['VLLM.internal'] }, 'vllm.internal')).toBe(true)
-  expect(allowed('192.168.0.9', { loopback: false, hosts: ['vllm.internal'] }, 'other.internal')).toBe(false)
-  expect(allowed('127.0.0.1', { loopback: false, hosts: ['127.0.0.1'] })).toBe(true)
+  expect(allowed('10.1.2.3', { allow_loopback: false, allowed_hosts: ['10.0.0.0/8'] })).toBe(true)
+  expect(allowed('11.1.2.3', { allow_loopback: false, allowed_hosts: ['10.0.0.0/8'] })).toBe(true)
+  expect(allowed('192.168.0.9', { allow_loopback: false, allowed_hosts: ['10.0.0.0/8'] })).toBe(false)
+  expect(allowed('192.168.0.9', { allow_loopback: false, allowed_hosts: ['VLLM.internal'] }, 'vllm.internal')).toBe(
+    true,
+  )
+  expect(allowed('192.168.0.9', { allow_loopback: false, allowed_hosts: ['vllm.internal'] }, 'other.internal')).toBe(
+    false,
+  )
+  expect(allowed('127.0.0.1', { allow_loopback: false, allowed_hosts: ['127.0.0.1'] })).toBe(true)
 })
 
 it('link-local, metadata and other special addresses are never called, whatever names them', () => {
-  const all: EgressPolicy = { loopback: true, hosts: ['0.0.0.0/0', '::/0', 'named'] }
+  const all: EgressPolicy = { allow_loopback: true, allowed_hosts: ['0.0.0.0/0', '::/0', 'named'] }
   const never = ['169.254.169.254', '169.254.1.1', 'fe80::1', 'fd00:ec2::254', '100.100.100.200', '168.63.129.16']
   for (const address of [...never, '0.0.0.0', '::', '224.0.0.1', '255.255.255.255', '64:ff9b::7f00:1', '2002:7f00:1::'])
     expect([address, allowed(address, all, 'named')]).toEqual([address, false])
 })
 
 it('a server on every address is not bound to loopback', () => {
-  expect(buildEgressPolicy({ HOST: '127.0.0.1', MODEL_HOSTS: [] }).loopback).toBe(true)
-  expect(buildEgressPolicy({ HOST: '::1', MODEL_HOSTS: [] }).loopback).toBe(true)
-  expect(buildEgressPolicy({ HOST: '0.0.0.0', MODEL_HOSTS: [] }).loopback).toBe(false)
+  expect(buildEgressPolicy({ HOST: '127.0.0.1', MODEL_HOSTS: [] }).allow_loopback).toBe(true)
+  expect(buildEgressPolicy({ HOST: '::1', MODEL_HOSTS: [] }).allow_loopback).toBe(true)
+  expect(buildEgressPolicy({ HOST: '0.0.0.0', MODEL_HOSTS: [] }).allow_loopback).toBe(false)
 })
 
 it('spellings of an address are seen through, and names looked up', async () => {
@@ -157,11 +161,11 @@ it('a completion is taken from a server that does not call it JSON', async () =>
   }
 })
 
-it('what is no completion is told in the server’s own words, without the key', async () => {
+it('a response that is not a completion is quoted without the API key', async () => {
   const bodies = {
     '{"error":{"message":"out of credit: k-secret"}}': 'out of credit: [key]',
     '<h1>Hi</h1>': 'Hi',
-    '': 'nothing',
+    '': '(empty)',
   }
   for (const [body, words] of Object.entries(bodies)) {
     const { url } = await serve(() => ({ status: 200, headers: { 'content-type': 'text/html' }, body }))
@@ -169,7 +173,7 @@ it('what is no completion is told in the server’s own words, without the key',
     const model = new ModelClient({ name: 'm', base_url: url, api_key: 'k-secret' }, guarded)
     const asked = model.complete(messages, { ...asking, retries: 0 }, new AbortController().signal)
     await expect(asked).rejects.toMatchObject({
-      message: expect.stringMatching(/^the answer is no chat completion: /),
+      message: expect.stringMatching(/^the response is not a chat completion: /),
     })
     await expect(asked).rejects.toThrow(words)
     await guarded.close()

@@ -1,0 +1,40 @@
+/** Sample outputs of a collection as the rollouts that are submitted, and the scores that come back. */
+import type { Group, Rollout } from '../../contract/rollout.ts'
+import type { ModelResponse } from './model-client/model-response.ts'
+import { buildAssistantMessage, type SampleOutput } from './sample-output.ts'
+
+/** Includes the tokens and logprobs that the model's server returned; prompt tokens are masked. */
+export function buildRollout(output: SampleOutput): Rollout {
+  if (output.kind !== 'response')
+    return { completion: '', finish_reason: 'error', extra: { reason: output.kind === 'failed' ? output.detail : '' } }
+  const { response } = output
+  const { content, reasoning, tool_calls, finish_reason, length_tokens } = response
+  return {
+    ...(reasoning === undefined && !tool_calls
+      ? { completion: content }
+      : { messages: [buildAssistantMessage(response)] }),
+    finish_reason,
+    ...(length_tokens !== undefined && { length_tokens }),
+    ...buildTokenFields(response),
+  }
+}
+
+function buildTokenFields({
+  prompt_token_ids: prompt = [],
+  token_ids,
+  logprobs,
+}: ModelResponse): Pick<Rollout, 'tokens' | 'masks' | 'logprobs'> {
+  if (!token_ids) return logprobs ? { logprobs } : {}
+  const masked = prompt.map(() => -100)
+  return {
+    tokens: [...prompt, ...token_ids],
+    masks: [...masked, ...token_ids],
+    ...(logprobs?.length === token_ids.length && { logprobs: [...prompt.map(() => 1), ...logprobs] }),
+  }
+}
+
+/** Scores of the rollouts that count in the group's mean. None unless the group is scored. */
+export function listCountedScores(group: Group | undefined): number[] {
+  if (group?.status !== 'scored') return []
+  return (group.verdicts ?? []).flatMap(({ score, skipped }) => (score === null || skipped ? [] : [score]))
+}

@@ -1,0 +1,73 @@
+/** Resolves the input of a new eval: the items of its suite, and every setting that the input leaves to its run or the default. */
+import type { EvalInput } from '../../contract/eval.ts'
+import type { RunSettings } from '../../contract/run.ts'
+import { VERSION } from '../../platform/version.ts'
+import { DEFAULT_PROMPT_SETTINGS } from '../items/prompt.ts'
+import type { Runs } from '../runs/runs.ts'
+import type { EvalSpec } from './generation-job-spec.ts'
+import type { EgressPolicy } from './model-client/egress-policy.ts'
+import { buildModelSpec } from './model-spec.ts'
+import type { SuiteItem, Suites } from './suites.ts'
+
+const SINGLE_SAMPLE_TEMPERATURE = 0.1
+const MULTI_SAMPLE_TEMPERATURE = 1
+
+export interface EvalSpecBuilderDeps {
+  suites: Suites
+  runs: Runs
+  egressPolicy: EgressPolicy
+  engineVersion: string
+}
+
+/** Throws `invalid_request`, `unknown_suite` and what the items of a custom suite are rejected for. */
+export async function buildEvalSpec(
+  input: EvalInput,
+  { suites, runs, egressPolicy, engineVersion }: EvalSpecBuilderDeps,
+): Promise<{ spec: EvalSpec; items: SuiteItem[] }> {
+  const settings = input.run === undefined ? undefined : (await runs.getOrCreate(input.run)).settings
+  const prompt = settings ?? DEFAULT_PROMPT_SETTINGS
+  const { suite, items } = await resolveSuite(input.suite, settings, suites)
+  const temperature = input.temperature === undefined ? defaultTemperature(input) : input.temperature
+  const spec: EvalSpec = {
+    kind: 'eval',
+    model: input.model && (await buildModelSpec(input.model, { ...input, temperature }, egressPolicy)),
+    suite,
+    samples_per_item: input.samples_per_item,
+    temperature,
+    grading_rules: {
+      extraction: input.extraction ?? settings?.extraction ?? 'strict',
+      dual_format: input.dual_format ?? settings?.dual_format ?? true,
+      scoring: input.scoring ?? settings?.scoring ?? 'upstream',
+    },
+    prompt: {
+      system_prompt: input.system_prompt === undefined ? prompt.system_prompt : input.system_prompt,
+      system_prompt_role: input.system_prompt_role ?? prompt.system_prompt_role,
+    },
+    run: input.run ?? null,
+    step: input.step ?? null,
+    labels: input.labels ?? [],
+    engine: engineVersion,
+    server: VERSION,
+  }
+  return { spec, items }
+}
+
+function defaultTemperature({ samples_per_item }: EvalInput): number {
+  return samples_per_item > 1 ? MULTI_SAMPLE_TEMPERATURE : SINGLE_SAMPLE_TEMPERATURE
+}
+
+async function resolveSuite(
+  suite: EvalInput['suite'],
+  settings: RunSettings | undefined,
+  suites: Suites,
+): Promise<{ suite: EvalSpec['suite']; items: SuiteItem[] }> {
+  if (typeof suite === 'string' && suite !== 'run') {
+    const { version, sha256 } = suites.require(suite)
+    const items = suites.listItems(suite)
+    return { suite: { name: suite, version, sha256, items: items.length }, items }
+  }
+  const items =
+    typeof suite !== 'string' ? await suites.buildCustom(suite) : settings ? await suites.buildForRun(settings) : []
+  const name = typeof suite === 'string' ? suite : 'custom'
+  return { suite: { name, version: null, sha256: null, items: items.length }, items }
+}

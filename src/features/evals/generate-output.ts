@@ -1,0 +1,32 @@
+/** Requests one completion from the model of a job. */
+import type { PromptMessage } from '../../contract/item.ts'
+import type { GenerationJob } from './generation-job-record.ts'
+import { ModelRequestError } from './model-client/model-client.ts'
+import type { ModelClients } from './model-clients.ts'
+import type { ModelSpec } from './model-spec.ts'
+import type { SampleOutput } from './sample-output.ts'
+
+interface OutputRequest {
+  job: GenerationJob
+  model: ModelSpec
+  messages: PromptMessage[]
+  /** Position of the sample among those of its item: added to the seed. */
+  seedOffset: number
+  signal: AbortSignal
+}
+
+/** A request that fails after all attempts is an output too. Throws the signal's reason once it is aborted. */
+export async function generateOutput(
+  clients: ModelClients,
+  { job, model, messages, seedOffset, signal }: OutputRequest,
+): Promise<SampleOutput> {
+  const client = await clients.getOrCreate(job, model)
+  const { seed, ...params } = model.params
+  const request = { ...(seed !== undefined && { seed: seed + seedOffset }), ...params.request }
+  try {
+    return { kind: 'response', response: await client.complete(messages, { ...params, request }, signal) }
+  } catch (error) {
+    if (error instanceof ModelRequestError) return { kind: 'failed', detail: error.message }
+    throw error
+  }
+}

@@ -1,0 +1,25 @@
+/** Grades the output of one sample of an eval. */
+import type { Grader, GradingRules } from '../../grading/grader.ts'
+import type { ItemWithEntry } from '../items/items.ts'
+import { buildSampleVerdict, type SampleOutput, type SampleVerdict, toSampleSubmission } from './sample-output.ts'
+import { hashQuestion, type SuiteItem } from './suites.ts'
+
+interface SampleToGrade {
+  output: SampleOutput
+  item: ItemWithEntry
+  suiteItem: SuiteItem
+  rules: GradingRules
+}
+
+/** The verdict carries the hash of the question if the suite does not. */
+export async function gradeSample(
+  grader: Grader,
+  { output, item, suiteItem, rules }: SampleToGrade,
+): Promise<SampleVerdict> {
+  const [verdict] = await grader.grade(item.recipe, [toSampleSubmission(output)], rules, true)
+  if (!verdict) throw new RangeError('the grader returned no verdict for a submission')
+  return {
+    ...buildSampleVerdict(output, verdict),
+    ...(suiteItem.questionHash === undefined && { question_hash: hashQuestion(item.question) }),
+  }
+}

@@ -1,0 +1,12 @@
+-- Stores the output of a sample and adds its size to the job's total.
+-- KEYS  job (hash)  outputs (hash: sample to output)
+-- ARGV  1 sample  2 output  3 ms for which the samples of an ended job are kept
+-- Returns the bytes of all outputs, or -1 if the job does not exist; then nothing is stored.
+-- include parts/expiry
+if redis.call('EXISTS', K.job) == 0 then
+  return -1
+end
+local before = redis.call('HSTRLEN', K.outputs, ARGV[1])
+redis.call('HSET', K.outputs, ARGV[1], ARGV[2])
+expire_if_ended(K.job, K.outputs, ARGV[3])
+return redis.call('HINCRBY', K.job, 'output_bytes', #ARGV[2] - before)
