@@ -1,10 +1,11 @@
 /**
  * main: measures the server side by side with what people would use instead. docs/design/performance.md says what and how.
- *   npm run bench [-- --only score,rollouts] [--rounds 3] [--seconds 5]
+ *   npm run bench [-- --only score,rollouts] [--rounds 3] [--seconds 5] [--without WORKAROUND]
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { WORKAROUNDS } from './ablation/workarounds.ts'
 import type { Bench, Benchmark, BenchRow } from './bench-row.ts'
 import { BENCH_ARTIFACTS_DIR, describeMachine, getBusyCpuSeconds } from './machine.ts'
 import { benchmarkConnections } from './parts/connections.ts'
@@ -32,14 +33,23 @@ const { values } = parseArgs({
     only: { type: 'string' },
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '5' },
+    without: { type: 'string' },
     help: { type: 'boolean' },
   },
 })
 const names = values.only?.split(',') ?? Object.keys(BENCHMARKS).filter((name) => !BENCHMARKS[name]?.apart)
 const unknown = names.filter((name) => !BENCHMARKS[name])
-if (values.help || unknown.length > 0) {
-  console.log(`npm run bench -- [--only ${Object.keys(BENCHMARKS).join(',')}] [--rounds 3] [--seconds 5]`)
-  process.exit(unknown.length > 0 ? 2 : 0)
+const isUnknownWorkaround = values.without !== undefined && !WORKAROUNDS[values.without]
+if (values.help || unknown.length > 0 || isUnknownWorkaround) {
+  console.log(
+    `npm run bench -- [--only ${Object.keys(BENCHMARKS).join(',')}] [--rounds 3] [--seconds 5] [--without ${Object.keys(WORKAROUNDS).join('|')}]`,
+  )
+  process.exit(values.help ? 0 : 2)
+}
+if (values.without !== undefined) {
+  const preload = join(import.meta.dirname, 'ablation', 'preload.ts')
+  process.env.BENCH_WITHOUT = values.without
+  process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --import=${preload}`.trim()
 }
 
 const startedAt = new Date()
@@ -81,7 +91,8 @@ process.exit(Object.keys(failures).length > 0 ? 1 : 0)
 
 function writeResults(): void {
   mkdirSync(BENCH_ARTIFACTS_DIR, { recursive: true })
-  const name = values.only === undefined ? 'bench' : `bench-${names.join('-')}`
+  const parts = values.only === undefined ? 'bench' : `bench-${names.join('-')}`
+  const name = values.without === undefined ? parts : `${parts}-without-${values.without}`
   writeFileSync(
     join(BENCH_ARTIFACTS_DIR, `${name}.json`),
     `${JSON.stringify({ machine: about, rows, failures, measurements }, null, 1)}\n`,

@@ -1,5 +1,5 @@
 /** main: HTTP only. Workers elsewhere score what is posted here. */
-import './v8-flags.ts'
+import '../http/connections/v8-flags.ts'
 import { loadKeyRing, watchKeyFile } from '../http/auth/key-ring.ts'
 import { assertKeysOrLoopback } from '../http/auth/loopback.ts'
 import { listen } from '../http/connections/listen.ts'

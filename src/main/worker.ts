@@ -1,5 +1,5 @@
 /** main: jobs only, with probes and metrics on WORKER_PORT. */
-import './v8-flags.ts'
+import '../http/connections/v8-flags.ts'
 import { readConfig, requireRedisConfig } from '../platform/config.ts'
 import { createLogger } from '../platform/log.ts'
 import { joinProcessGroup } from '../platform/metrics/process-group.ts'
