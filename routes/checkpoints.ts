@@ -10,7 +10,7 @@ import { problemResponses } from '../src/http/errors/problem-responses.ts'
 const CHECKPOINT_BODY_BYTES = 64 * 1024 * 1024
 const Params = z.strictObject({ run: RunName })
 
-export function addCheckpointRoutes(app: App, { checkpoints, runs, itemQueue }: RunsFeature): void {
+export function addCheckpointRoutes(app: App, { checkpoints, runRequests }: RunsFeature): void {
   app.get(
     '/runs/:run/checkpoint',
     {
@@ -22,7 +22,7 @@ export function addCheckpointRoutes(app: App, { checkpoints, runs, itemQueue }: 
         response: { 200: Checkpoint, ...problemResponses('unknown_run', 'redis_unavailable') },
       },
     },
-    async ({ params }) => checkpoints.create(params.run),
+    ({ params }) => checkpoints.create(params.run),
   )
 
   app.put(
@@ -52,10 +52,6 @@ export function addCheckpointRoutes(app: App, { checkpoints, runs, itemQueue }: 
         },
       },
     },
-    async ({ params, body }) => {
-      const { run, forgotten } = await checkpoints.restore(params.run, body)
-      void itemQueue.schedulePrefetch(run)
-      return { ...(await runs.buildView(run)), epoch: run.epoch, forgotten }
-    },
+    ({ params, body }) => runRequests.restore(params.run, body),
   )
 }

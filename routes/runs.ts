@@ -9,7 +9,6 @@ import { textResponse } from '../src/contract/text-response.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
-import { coalesceReads } from '../src/platform/coalesce-reads.ts'
 
 const StepBound = z.coerce.number().int().min(0)
 
@@ -19,9 +18,7 @@ async function* formatJsonLines(objects: AsyncIterable<object>): AsyncGenerator<
 
 const Params = z.strictObject({ run: RunName })
 
-export function addRunRoutes(app: App, { runs, itemQueue }: RunsFeature): void {
-  const look = coalesceReads(async (name: string) => runs.buildView(await runs.require(name))) // a run's workers look by the hundred
-
+export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
   app.get(
     '/runs',
     {
@@ -32,10 +29,7 @@ export function addRunRoutes(app: App, { runs, itemQueue }: RunsFeature): void {
         response: { 200: z.strictObject({ runs: z.array(Run) }), ...problemResponses('redis_unavailable') },
       },
     },
-    async ({ caller }) => {
-      const opened = await runs.list((name) => canAccessRun(caller, name))
-      return { runs: await Promise.all(opened.map((run) => runs.buildView(run))) }
-    },
+    async ({ caller }) => ({ runs: await runRequests.list((name) => canAccessRun(caller, name)) }),
   )
 
   app.get(
@@ -53,10 +47,7 @@ export function addRunRoutes(app: App, { runs, itemQueue }: RunsFeature): void {
         },
       },
     },
-    async ({ params, query }) => {
-      const points = await runs.listCurriculumPoints(await runs.require(params.run))
-      return { points: query.task === undefined ? points : points.filter(({ task }) => task === query.task) }
-    },
+    async ({ params, query }) => ({ points: await runRequests.listCurriculumPoints(params.run, query.task) }),
   )
 
   app.get(
@@ -81,8 +72,7 @@ export function addRunRoutes(app: App, { runs, itemQueue }: RunsFeature): void {
       },
     },
     async ({ params, query }, reply) => {
-      const run = await runs.require(params.run)
-      const lines = formatJsonLines(runs.streamStepMetrics(run, query.from, query.to ?? Number.MAX_SAFE_INTEGER))
+      const lines = formatJsonLines(await runRequests.openStepMetrics(params.run, query.from, query.to))
       return reply.type('application/x-ndjson').send(Readable.from(lines) as unknown as string) // a stream of it
     },
   )
@@ -99,7 +89,7 @@ export function addRunRoutes(app: App, { runs, itemQueue }: RunsFeature): void {
       },
     },
     async ({ params }, reply) => {
-      await runs.delete(params.run)
+      await runRequests.delete(params.run)
       return reply.status(204).send(null)
     },
   )
@@ -115,7 +105,7 @@ export function addRunRoutes(app: App, { runs, itemQueue }: RunsFeature): void {
         response: { 200: Run, ...problemResponses('unknown_run', 'redis_unavailable') },
       },
     },
-    ({ params }) => look(params.run),
+    ({ params }) => runRequests.get(params.run),
   )
 
   app.put(
@@ -147,9 +137,8 @@ export function addRunRoutes(app: App, { runs, itemQueue }: RunsFeature): void {
       },
     },
     async ({ params, body, query }, reply) => {
-      const { run, created, changed, restarts } = await runs.update(params.run, body, query.restart)
-      void itemQueue.schedulePrefetch(run)
-      return reply.status(created ? 201 : 200).send({ ...(await runs.buildView(run)), changed, restarts })
+      const { run, created, changed, restarts } = await runRequests.update(params.run, body, query.restart)
+      return reply.status(created ? 201 : 200).send({ ...run, changed, restarts })
     },
   )
 }

@@ -12,6 +12,7 @@ import { prefetchItemsJob } from './jobs/definitions.ts'
 import { createPrefetchItemsProcessor } from './jobs/prefetch-items.ts'
 import { RunRepository } from './repository.ts'
 import type { RunDumps } from './run-dumps.ts'
+import { RunRequests } from './run-requests.ts'
 import { Runs } from './runs.ts'
 import { ItemPrefetcher } from './sequence/item-prefetcher.ts'
 import { ItemQueue } from './sequence/item-queue.ts'
@@ -33,6 +34,7 @@ export interface RunsFeature {
   itemQueue: ItemQueue
   checkpoints: Checkpoints
   itemRequests: ItemRequests
+  runRequests: RunRequests
   createWork(): BackgroundWork
 }
 
@@ -45,12 +47,14 @@ export function createRuns(
   const runs = new Runs({ repository, positions, tasks, dumps, engine })
   const prefetcher = new ItemPrefetcher({ runs: repository, positions, items, tasks, ladders, log })
   const itemQueue = new ItemQueue({ engine, runs: repository, items, positions, prefetcher, producer })
+  const checkpoints = new Checkpoints(runs, new CheckpointRepository(redis, keys, repository), engine.version)
   return {
     runs,
     repository,
     itemQueue,
     itemRequests: new ItemRequests({ items, runs, itemQueue, recorder, idempotency }),
-    checkpoints: new Checkpoints(runs, new CheckpointRepository(redis, keys, repository), engine.version),
+    runRequests: new RunRequests({ runs, checkpoints, itemQueue }),
+    checkpoints,
     createWork: () => ({
       consumers: [
         consumeJob(prefetchItemsJob, PREFETCH_CONCURRENCY, createPrefetchItemsProcessor({ runs, prefetcher })),

@@ -1,0 +1,73 @@
+/** `/runs`: runs as clients see them and change them. */
+import type { Checkpoint, DiscardedCounts } from '../../contract/checkpoint.ts'
+import type { CurriculumPoint, Run, SettingsChange } from '../../contract/run.ts'
+import { coalesceReads } from '../../platform/coalesce-reads.ts'
+import type { Checkpoints } from './checkpoints.ts'
+import type { Runs, RunUpdate } from './runs.ts'
+import type { ItemQueue } from './sequence/item-queue.ts'
+
+interface RunRequestsDeps {
+  runs: Runs
+  checkpoints: Checkpoints
+  itemQueue: Pick<ItemQueue, 'schedulePrefetch'>
+}
+
+export interface UpdatedRun extends Pick<RunUpdate, 'created' | 'changed' | 'restarts'> {
+  run: Run
+}
+
+export interface RestoredRun extends Run {
+  epoch: number
+  forgotten: DiscardedCounts
+}
+
+export class RunRequests {
+  readonly #deps: RunRequestsDeps
+  /** Throws `unknown_run`. Hundreds of workers poll one run: calls of the same moment share one read. */
+  readonly get: (name: string) => Promise<Run>
+
+  constructor(deps: RunRequestsDeps) {
+    this.#deps = deps
+    this.get = coalesceReads(async (name) => deps.runs.buildView(await deps.runs.require(name)))
+  }
+
+  /** The runs whose names `isVisible` allows. */
+  async list(isVisible: (name: string) => boolean): Promise<Run[]> {
+    const { runs } = this.#deps
+    return Promise.all((await runs.list(isVisible)).map((run) => runs.buildView(run)))
+  }
+
+  /** Creates the run if there is none. Throws `would_restart` unless `restart`. */
+  async update(name: string, change: SettingsChange, restart: boolean): Promise<UpdatedRun> {
+    const { runs, itemQueue } = this.#deps
+    const { run, created, changed, restarts } = await runs.update(name, change, restart)
+    void itemQueue.schedulePrefetch(run)
+    return { run: await runs.buildView(run), created, changed, restarts }
+  }
+
+  /** Restores a run from its checkpoint under this name; a new epoch begins. */
+  async restore(name: string, checkpoint: Checkpoint): Promise<RestoredRun> {
+    const { runs, checkpoints, itemQueue } = this.#deps
+    const { run, forgotten } = await checkpoints.restore(name, checkpoint)
+    void itemQueue.schedulePrefetch(run)
+    return { ...(await runs.buildView(run)), epoch: run.epoch, forgotten }
+  }
+
+  /** What moved the curriculum, oldest first; of one task if it is named. Throws `unknown_run`. */
+  async listCurriculumPoints(name: string, task: string | undefined): Promise<CurriculumPoint[]> {
+    const { runs } = this.#deps
+    const points = await runs.listCurriculumPoints(await runs.require(name))
+    return task === undefined ? points : points.filter((point) => point.task === task)
+  }
+
+  /** Metrics of the steps from `from` to `to`. Throws `unknown_run`, before the first step. */
+  async openStepMetrics(name: string, from: number, to = Number.MAX_SAFE_INTEGER) {
+    const { runs } = this.#deps
+    return runs.streamStepMetrics(await runs.require(name), from, to)
+  }
+
+  /** Throws `unknown_run`. */
+  async delete(name: string): Promise<void> {
+    await this.#deps.runs.delete(name)
+  }
+}
