@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
-import { startChildServer } from '../verification/with-server.ts'
+import { startChildServer } from '../verification/support/with-server.ts'
 
 const GROUP_COUNT = 96
 const ROLLOUTS_PER_GROUP = 16

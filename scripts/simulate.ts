@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { Presets, SingleBar } from 'cli-progress'
 import type { CurriculumPoint } from '../src/contract/run.ts'
-import { withScriptServer } from '../verification/with-server.ts'
+import { withScriptServer } from '../verification/support/with-server.ts'
 import { renderCurriculumSvg } from './simulate/curriculum-svg.ts'
 import { getDifficultyFor, getSkill, runLearnerStep, type ServerCall } from './simulate/learner.ts'
 

@@ -1,7 +1,7 @@
 /** Before the cluster's tests: as setup.ts, but Redis is a cluster of three masters. */
 import type { TestProject } from 'vitest/node'
 import { ensurePythonEnvironment } from '../src/main/bootstrap/python-environment.ts'
-import { startRedisCluster } from '../verification/redis/redis-cluster.ts'
+import { startRedisCluster } from '../verification/support/redis-cluster.ts'
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   project.provide('python', await ensurePythonEnvironment(console.log))

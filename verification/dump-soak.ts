@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Argument, Command, InvalidArgumentError } from 'commander'
-import { type ChildServer, startChildServer } from './with-server.ts'
+import { type ChildServer, startChildServer } from './support/with-server.ts'
 
 const parsePositiveInteger = (text: string) => {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('a whole number from 1')

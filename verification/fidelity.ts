@@ -9,7 +9,7 @@ import { createReadStream } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { createGunzip } from 'node:zlib'
 import { readLines } from '../src/codec/json-lines.ts'
-import { withScriptServer } from './with-server.ts'
+import { withScriptServer } from './support/with-server.ts'
 
 interface RecordedLine {
   task: string

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util'
 import { type AnswersReport, fuzzAnswers } from './fuzz/answers.ts'
 import { fuzzHttp, type HttpReport } from './fuzz/http.ts'
 import { MUTATIONS } from './fuzz/mutations.ts'
-import { withScriptServer } from './with-server.ts'
+import { withScriptServer } from './support/with-server.ts'
 
 const ADMIN_KEY = 'fuzz'
 const DOCUMENT = join(import.meta.dirname, '..', 'docs', 'design', 'fuzz.md')

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { type ChildServer, startChildServer } from '../../verification/with-server.ts'
+import { type ChildServer, startChildServer } from '../../verification/support/with-server.ts'
 
 const run = promisify(execFile)
 const FOLDER = import.meta.dirname

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRunKeys } from '../../src/features/runs/keys.ts'
 import { listMasters } from '../../src/platform/redis/cluster.ts'
-import { type RedisCluster, startRedisCluster } from '../../verification/redis/redis-cluster.ts'
+import { type RedisCluster, startRedisCluster } from '../../verification/support/redis-cluster.ts'
 import { keysOf, openWorld, until, type World } from '../world.ts'
 
 let cluster: RedisCluster

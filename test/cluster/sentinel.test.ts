@@ -1,6 +1,6 @@
 /** The server under Sentinel: a replica takes over, and the runs go on. Run by `npm run test:cluster`. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type SentinelSetup, startSentinel } from '../../verification/redis/redis-sentinel.ts'
+import { type SentinelSetup, startSentinel } from '../../verification/support/redis-sentinel.ts'
 import { openWorld, until, type World } from '../world.ts'
 
 let setup: SentinelSetup

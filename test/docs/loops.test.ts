@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { type MockModel, startMockModel } from '../../src/mock-model/mock-model.ts'
 import { buildChildEnvironment } from '../../src/platform/config.ts'
-import { type ChildServer, startChildServer } from '../../verification/with-server.ts'
+import { type ChildServer, startChildServer } from '../../verification/support/with-server.ts'
 
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '..', '..')

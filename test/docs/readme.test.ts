@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { RunSettings } from '../../src/contract/run.ts'
 import { EnvironmentSchema } from '../../src/platform/config.ts'
-import { type ChildServer, startChildServer } from '../../verification/with-server.ts'
+import { type ChildServer, startChildServer } from '../../verification/support/with-server.ts'
 
 const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
 

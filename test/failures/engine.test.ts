@@ -7,7 +7,7 @@ import { expect, inject, it } from 'vitest'
 import { claimEngineVersion } from '../../src/features/operations/engine-claim.ts'
 import { connectForRequests } from '../../src/platform/redis/connect.ts'
 import { createRedisKeys } from '../../src/platform/redis/keys.ts'
-import { startChildServer } from '../../verification/with-server.ts'
+import { startChildServer } from '../../verification/support/with-server.ts'
 import { openWorld, until } from '../world.ts'
 import { clientOf } from './server.ts'
 

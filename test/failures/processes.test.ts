@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { startChildServer } from '../../verification/with-server.ts'
+import { startChildServer } from '../../verification/support/with-server.ts'
 import { until } from '../world.ts'
 import { clientOf } from './server.ts'
 

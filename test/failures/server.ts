@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { resolveRedisBinary } from '../../src/main/bootstrap/private-redis.ts'
-import { findFreePortPairs, LoopbackRedis } from '../../verification/redis/loopback-redis.ts'
-import { type ChildServer, startChildServer } from '../../verification/with-server.ts'
+import { findFreePortPairs, LoopbackRedis } from '../../verification/support/loopback-redis.ts'
+import { type ChildServer, startChildServer } from '../../verification/support/with-server.ts'
 import { type Answer, until } from '../world.ts'
 
 export interface Client {

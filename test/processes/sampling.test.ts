@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { CollectionView } from '../../src/contract/collection.ts'
 import type { EvalView } from '../../src/contract/eval.ts'
 import { type MockModel, startMockModel } from '../../src/mock-model/mock-model.ts'
-import { type ChildServer, startChildServer } from '../../verification/with-server.ts'
+import { type ChildServer, startChildServer } from '../../verification/support/with-server.ts'
 import { until } from '../world.ts'
 
 let server: ChildServer

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { createServer } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ChildServer, startChildServer } from '../../verification/with-server.ts'
+import { type ChildServer, startChildServer } from '../../verification/support/with-server.ts'
 import { type Reading, readMetrics } from '../features/operations/reading.ts'
 import { HANGING, until } from '../world.ts'
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { getFreePort } from '../../verification/with-server.ts'
+import { getFreePort } from '../../verification/support/with-server.ts'
 import { type Reading, readMetrics } from '../features/operations/reading.ts'
 import { openWorld, until, type World } from '../world.ts'
 

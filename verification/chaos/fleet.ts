@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isProcessAlive, resolveRedisBinary } from '../../src/main/bootstrap/private-redis.ts'
 import { ensurePythonEnvironment } from '../../src/main/bootstrap/python-environment.ts'
-import { endProcess, findFreePortPairs, LoopbackRedis } from '../redis/loopback-redis.ts'
+import { endProcess, findFreePortPairs, LoopbackRedis } from '../support/loopback-redis.ts'
 import type { SeededRandom } from './seeded-random.ts'
 
 const SOURCE_DIR = join(import.meta.dirname, '..', '..', 'src', 'main')

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { acquireDataDirLock } from '../../../src/main/bootstrap/data-dir-lock.ts'
 import { createFolder, createPrivateFolder } from '../../../src/main/bootstrap/private-folder.ts'
 import { StartupError } from '../../../src/main/bootstrap/startup-error.ts'
-import { startChildServer } from '../../../verification/with-server.ts'
+import { startChildServer } from '../../../verification/support/with-server.ts'
 
 const ADVICE = 'set DATA_DIR to a folder that this user can write to'
 

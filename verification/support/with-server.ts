@@ -1,5 +1,5 @@
 /** A server for a script: the one at `url`, or one of its own that is started as a user would and stopped again. */
-import { startChildServer } from '../src/main/bootstrap/child-server.ts'
+import { startChildServer } from '../../src/main/bootstrap/child-server.ts'
 
 export async function withScriptServer<T>(
   url: string | undefined,
@@ -15,4 +15,4 @@ export async function withScriptServer<T>(
   }
 }
 
-export { type ChildServer, getFreePort, startChildServer } from '../src/main/bootstrap/child-server.ts'
+export { type ChildServer, getFreePort, startChildServer } from '../../src/main/bootstrap/child-server.ts'
