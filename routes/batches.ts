@@ -62,7 +62,7 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
       reply.raw.once('close', () => gone.abort())
       if (raw.destroyed) gone.abort()
       const delivered = await delivery.waitForBatch(params.run, body, parsePreferWaitMs(headers.prefer), gone.signal)
-      if (delivered.kind === 'missing') {
+      if (delivered.kind === 'insufficient') {
         reply.headers({ 'x-batch-missing': String(delivered.missing), 'x-batch-queued': String(delivered.queued) })
         return reply.status(204).send(null)
       }

@@ -1,8 +1,9 @@
 /** GET and PUT /runs/{run}/checkpoint. */
 import { z } from 'zod'
-import { Checkpoint, DiscardedCounts } from '../src/contract/checkpoint.ts'
+import { ServiceError } from '../src/contract/errors.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import { Run } from '../src/contract/run.ts'
+import { Checkpoint, DiscardedCounts } from '../src/features/runs/checkpoint-document.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
@@ -29,6 +30,7 @@ export function addCheckpointRoutes(app: App, { checkpoints, runRequests }: Runs
     '/runs/:run/checkpoint',
     {
       bodyLimit: CHECKPOINT_BODY_BYTES,
+      preValidation: refuseFirstVersion,
       schema: {
         operationId: 'restoreCheckpoint',
         tags: ['runs'],
@@ -54,4 +56,12 @@ export function addCheckpointRoutes(app: App, { checkpoints, runRequests }: Runs
     },
     ({ params, body }) => runRequests.restore(params.run, body),
   )
+}
+
+/** Version 1 had no field `version`. Its numbers had the names of fields in Redis, which have changed. */
+async function refuseFirstVersion({ body }: { body: unknown }): Promise<void> {
+  if (!z.looseObject({ format: z.literal(1) }).safeParse(body).success) return
+  const message =
+    'This checkpoint has version 1, which this server no longer reads: take one of the run with this server'
+  throw new ServiceError('invalid_request', message, { errors: [{ path: 'body.version', message: 'must be 2' }] })
 }

@@ -118,7 +118,7 @@ export const OPERATION_EXAMPLES: Record<string, OperationExample> = {
     path: { run: 'demo-restored' },
     bodies: {
       'A run that had just begun': {
-        format: 1,
+        version: 2,
         engine: ENGINE_VERSION,
         run: 'demo',
         origin: 'demo',
@@ -126,11 +126,11 @@ export const OPERATION_EXAMPLES: Record<string, OperationExample> = {
         settings: { seed: 7 },
         counters: {},
         curriculum: {},
-        outcomes: {},
+        recent_accuracies: {},
         tasks: {},
-        history: [],
+        curriculum_history: [],
         sequence: { position: 0, open: [], leases: [], steps: [] },
-        metrics: [],
+        step_sums: [],
       },
     },
   },

@@ -1,12 +1,14 @@
-/** Bytes as they lie in Redis: a frame of zstd, or behind a zero, with which no frame begins, as they are. */
+/**
+ * Bytes as they are stored. The first byte is the format: 0x28, with which every zstd frame starts, or 0, after which the
+ * bytes follow as they are.
+ */
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { detachBuffer } from './detach-buffer.ts'
 
 /** Shorter ones do not pay. */
 const MIN_COMPRESSED_INPUT_BYTES = 256
 const UNCOMPRESSED_MARKER = Buffer.of(0)
-/** What stood before a frame in earlier versions. */
-const LEGACY_FRAME_MARKER = 1
+const ZSTD_FRAME_MARKER = 0x28
 /** Measured on groups of 1 MB of JSON: level 1 takes 0.4 ms, level 3 half as much again for 0.1 % less. */
 const ZSTD_PARAMS = { [constants.ZSTD_c_compressionLevel]: 1 }
 /** Of what is compressed, what is left. */
@@ -27,8 +29,8 @@ export function encodeBlob(bytes: Uint8Array): Buffer {
 
 export function decodeBlob(blob: Buffer): Buffer {
   if (blob[0] === UNCOMPRESSED_MARKER[0]) return blob.subarray(1)
-  const frame = blob[0] === LEGACY_FRAME_MARKER ? blob.subarray(1) : blob
-  return zstdDecompressSync(frame, { chunkSize: chunkSizeFor(parseFrameContentSize(frame)) })
+  if (blob[0] !== ZSTD_FRAME_MARKER) throw new Error(`A stored blob starts with ${blob[0]}, which is no known format`)
+  return zstdDecompressSync(blob, { chunkSize: chunkSizeFor(parseFrameContentSize(blob)) })
 }
 
 /** In memory of their own size: what they were written into is given back, unless it is of the pool. */

@@ -21,7 +21,7 @@ interface BatchDeliveryDeps {
 
 export type DeliveryResult =
   | { kind: 'batch'; run: ResolvedRun; batch: StoredBatch }
-  | { kind: 'missing'; missing: number; queued: number }
+  | { kind: 'insufficient'; missing: number; queued: number }
 
 export class BatchDelivery {
   readonly #deps: BatchDeliveryDeps
@@ -42,7 +42,7 @@ export class BatchDelivery {
       try {
         const composed = await this.#compose(run, ask)
         if (composed.kind === 'batch') return { ...composed, run }
-        if (composed.kind === 'missing' && (!news || signal.aborted || completions.closed)) return composed
+        if (composed.kind === 'insufficient' && (!news || signal.aborted || completions.closed)) return composed
         await news?.promise
       } finally {
         signal.removeEventListener('abort', gone)
@@ -75,7 +75,7 @@ export class BatchDelivery {
         return false
       case 'unknown':
         throw new ServiceError('unknown_batch', `Run ${runName} has no batch for step ${step}`)
-      case 'epoch':
+      case 'epoch_changed':
         throw runRestoredError(runName)
     }
   }
@@ -83,7 +83,7 @@ export class BatchDelivery {
   async #compose(
     run: ResolvedRun,
     ask: BatchRequest,
-  ): Promise<Extract<ComposeBatchResult, { kind: 'batch' | 'missing' }>> {
+  ): Promise<Extract<ComposeBatchResult, { kind: 'batch' | 'insufficient' }>> {
     const { settings, name } = run
     const composed = await this.#deps.batches.compose(run, {
       step: ask.step,
@@ -96,29 +96,29 @@ export class BatchDelivery {
     })
     switch (composed.kind) {
       case 'batch':
-      case 'missing':
+      case 'insufficient':
         return composed
       case 'acknowledged':
         throw new ServiceError(
           'batch_acknowledged',
           `Step ${ask.step} of run ${name} is acknowledged; ask for a later step`,
         )
-      case 'too_many':
+      case 'too_many_open':
         throw new ServiceError(
           'too_many_open_batches',
           `${MAX_OPEN_BATCHES} steps of run ${name} wait: POST …/batches/{step}/ack`,
         )
-      case 'epoch':
+      case 'epoch_changed':
         throw runRestoredError(name)
     }
   }
 }
 
-/** How many rollouts a batch wants, and with how many it is composed all the same. */
+/** How many rollouts a batch is to have, and how few it may be composed with. */
 function resolveThresholds(
   { min_sequences, final }: BatchRequest,
   batchSize: number,
-): { wanted: number; least: number } {
-  const least = final ? 1 : (min_sequences ?? batchSize)
-  return { wanted: Math.max(batchSize, least), least }
+): { targetRollouts: number; minRollouts: number } {
+  const minRollouts = final ? 1 : (min_sequences ?? batchSize)
+  return { targetRollouts: Math.max(batchSize, minRollouts), minRollouts }
 }

@@ -3,18 +3,31 @@ import type { Redis } from 'ioredis'
 import type { Balance, RankSlice, StoredBatch } from '../../contract/batch.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
+import { groupRecord } from '../rollouts/group-record.ts'
 import { buildRetirementArgs } from '../rollouts/repository.ts'
+import { backlogRecord, runRecord } from '../runs/run-record.ts'
+import { BATCH_FORMAT, batchRecord } from './batch-record.ts'
 import { type BatchKeys, createBatchKeys } from './keys.ts'
+
+/** Tables of field names for the scripts. */
+const CONSTANTS = {
+  RUN: runRecord.constants,
+  GROUP: groupRecord.constants,
+  BATCH: batchRecord.constants,
+  BACKLOG: backlogRecord.constants,
+}
 
 const composeBatch = defineScript({
   folder: import.meta.dirname,
   name: 'compose-batch',
   keys: ['run', 'buffer', 'groupSummaries', 'backlog', 'retainedTexts', 'batch', 'openBatches', 'acknowledgedSteps'],
+  constants: CONSTANTS,
 })
 const acknowledgeBatch = defineScript({
   folder: import.meta.dirname,
   name: 'acknowledge-batch',
   keys: ['run', 'backlog', 'retainedTexts', 'batch', 'openBatches', 'acknowledgedSteps'],
+  constants: CONSTANTS,
 })
 
 /** Steps that may wait for their acknowledgement. */
@@ -30,9 +43,9 @@ export interface RunRef {
 
 export interface ComposeBatchParams {
   step: number
-  /** Rollouts that a batch has at least, and with how many it is composed all the same. */
-  wanted: number
-  least: number
+  /** Rollouts that a batch has at least, and how few it may be composed with. */
+  targetRollouts: number
+  minRollouts: number
   policyVersion: number
   maxLag: number | null
   balance: Balance
@@ -42,13 +55,13 @@ export interface ComposeBatchParams {
 
 export type ComposeBatchResult =
   | { kind: 'batch'; batch: StoredBatch }
-  /** Rollouts that lack, and those that are queued. */
-  | { kind: 'missing'; missing: number; queued: number }
+  /** Rollouts that are missing, and those that are queued. */
+  | { kind: 'insufficient'; missing: number; queued: number }
   | { kind: 'acknowledged' }
-  | { kind: 'too_many' }
-  | { kind: 'epoch' }
+  | { kind: 'too_many_open' }
+  | { kind: 'epoch_changed' }
 
-export type AcknowledgeBatchResult = 'acknowledged' | 'waiting' | 'unknown' | 'epoch'
+export type AcknowledgeBatchResult = 'acknowledged' | 'waiting' | 'unknown' | 'epoch_changed'
 
 /** A group of a batch, as it lies in Redis. */
 export interface PackedBatchGroup {
@@ -69,56 +82,57 @@ export class BatchRepository {
 
   async compose({ name, epoch }: RunRef, composition: ComposeBatchParams): Promise<ComposeBatchResult> {
     const keys = this.#keys.forRun(name, epoch)
-    const { step, wanted, least, balance, unscored, maxRetainedGroups: keep } = composition
-    const ask = {
+    const { step, targetRollouts, minRollouts, balance, unscored, maxRetainedGroups } = composition
+    const params = {
       epoch,
       step,
       now: Date.now(),
-      wanted,
-      least,
-      count: unscored === 'omit' ? 'scored_rollouts' : 'rollouts',
+      target_rollouts: targetRollouts,
+      min_rollouts: minRollouts,
+      only_scored: unscored === 'omit',
       policy_version: composition.policyVersion,
       max_lag: composition.maxLag ?? undefined,
       balance,
       unscored,
-      open_max: MAX_OPEN_BATCHES,
-      ...buildRetirementArgs(keys, keep),
+      max_open_batches: MAX_OPEN_BATCHES,
+      format: BATCH_FORMAT,
+      ...buildRetirementArgs(keys, maxRetainedGroups),
     }
     const [kind, ...rest] = (await composeBatch(this.#redis, { ...keys, batch: keys.batch(step) }, [
-      JSON.stringify(ask),
+      JSON.stringify(params),
     ])) as [string, ...(string | number)[]] // as its contract says
     switch (kind) {
       case 'composed':
-      case 'known':
-        return { kind: 'batch', batch: JSON.parse(String(rest[0])) as StoredBatch } // written by the script
-      case 'missing':
-        return { kind: 'missing', missing: Number(rest[0]), queued: Number(rest[1]) }
+      case 'existing':
+        return { kind: 'batch', batch: parseBatch(String(rest[0])) }
+      case 'insufficient':
+        return { kind: 'insufficient', missing: Number(rest[0]), queued: Number(rest[1]) }
       default:
-        return { kind: kind as 'acknowledged' | 'too_many' | 'epoch' }
+        return { kind: kind as 'acknowledged' | 'too_many_open' | 'epoch_changed' }
     }
   }
 
   async get({ name, epoch }: RunRef, step: number): Promise<StoredBatch | undefined> {
     const text = await this.#redis.hget(this.#keys.forRun(name, epoch).batch(step), 'batch')
-    return text === null ? undefined : (JSON.parse(text) as StoredBatch) // written by compose
+    return text === null ? undefined : parseBatch(text)
   }
 
   async acknowledge(
     { name, epoch }: RunRef,
     step: number,
-    share: RankSlice | undefined,
-    keep: number,
+    rankSlice: RankSlice | undefined,
+    maxRetainedGroups: number,
   ): Promise<AcknowledgeBatchResult> {
     const keys = this.#keys.forRun(name, epoch)
-    const ask = {
+    const params = {
       epoch,
       step,
-      ...share,
-      steps_max: MAX_ACKNOWLEDGED_STEPS,
-      ...buildRetirementArgs(keys, keep),
+      ...rankSlice,
+      max_acknowledged_steps: MAX_ACKNOWLEDGED_STEPS,
+      ...buildRetirementArgs(keys, maxRetainedGroups),
     }
     const acknowledged = await acknowledgeBatch(this.#redis, { ...keys, batch: keys.batch(step) }, [
-      JSON.stringify(ask),
+      JSON.stringify(params),
     ])
     return acknowledged as AcknowledgeBatchResult // the script gives one of these words
   }
@@ -126,8 +140,22 @@ export class BatchRepository {
   /** A group of an open batch; undefined if the batch was acknowledged meanwhile. */
   async getGroup({ name, epoch }: RunRef, id: string): Promise<PackedBatchGroup | undefined> {
     const key = this.#keys.forRun(name, epoch).group(id)
-    const [about, texts, arrays, result] = await this.#redis.hmgetBuffer(key, 'about', 'texts', 'arrays', 'result')
-    if (!about || !texts || !result) return undefined
-    return { metadata: about, texts, arrays: arrays ?? null, result }
+    const {
+      metadata: metadataField,
+      texts: textsField,
+      arrays: arraysField,
+      result: resultField,
+    } = groupRecord.constants
+    const fields = [metadataField, textsField, arraysField, resultField] as const
+    const [metadata, texts, arrays, result] = await this.#redis.hmgetBuffer(key, ...fields)
+    if (!metadata || !texts || !result) return undefined
+    return { metadata, texts, arrays: arrays ?? null, result }
   }
+}
+
+/** A batch is read once for each rank: its format is checked, not every number in it. */
+function parseBatch(json: string): StoredBatch {
+  const batch = JSON.parse(json) as StoredBatch & { format: number } // written by compose-batch
+  if (batch.format !== BATCH_FORMAT) throw new Error(`A stored batch has format ${batch.format}, not ${BATCH_FORMAT}`)
+  return batch
 }

@@ -45,8 +45,8 @@ interface DumpsDeps {
   idleFlushMs: number
 }
 
-/** What the completion script did with the record of each kind: how many wait now, or that it was refused. */
-export type DumpAppendResult = number | 'refused'
+/** What the completion script did with the record of each kind: how many wait now, or that it was rejected. */
+export type DumpAppendResult = number | 'rejected'
 
 export class Dumps {
   readonly folder: DumpFolder
@@ -90,7 +90,7 @@ export class Dumps {
     for (const [k, kind] of kinds.entries()) {
       const waiting = kept?.[k]
       if (typeof waiting !== 'number') await this.repository.releaseBytes(bytes)
-      if (waiting === 'refused') this.#rejectionLogger.report(dumped.run, 'too many of its files could not be written')
+      if (waiting === 'rejected') this.#rejectionLogger.report(dumped.run, 'too many of its files could not be written')
       if (typeof waiting !== 'number') continue
       const of = GROUPS_PER_FILE[kind]
       if (waiting % GROUPS_PER_PROGRESS_LOG === 0) {

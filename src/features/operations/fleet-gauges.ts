@@ -66,7 +66,7 @@ async function collectGaugesOfRuns(
 }
 
 function lastActiveAt({ created, counters }: StoredRun): number {
-  return Math.max(created, counters.last_accepted_at ?? 0, counters.last_asked_at ?? 0)
+  return Math.max(created, counters.last_accepted_at ?? 0, counters.last_batch_request_at ?? 0)
 }
 
 async function collectEvalGauges(generationJobs: GenerationJobRepository): Promise<FleetGaugeValue[]> {

@@ -4,9 +4,7 @@ import { type FleetGaugeValue, fleetGauge } from '../../platform/metrics/metric-
 import type { DumpRepository } from '../dumps/repository.ts'
 import type { GroupRepository } from '../rollouts/repository.ts'
 import type { RunRepository, StoredRun } from '../runs/repository.ts'
-
-/** Timestamps among the fields of a run are not exported. */
-const NON_COUNTER_FIELD = /_at$|^at_|^last_/
+import { runRecord } from '../runs/run-record.ts'
 
 interface RunGaugesDeps {
   runs: RunRepository
@@ -45,8 +43,8 @@ export async function collectRunGauges(
     fleetGauge('rgs_run_bytes', labels, backlog.bytes),
     fleetGauge('rgs_run_oldest_queued_seconds', labels, oldestQueuedS),
     ...(run.counters.step === undefined ? [] : [fleetGauge('rgs_run_step', labels, run.counters.step)]),
-    ...Object.entries(run.counters)
-      .filter(([counter]) => counter !== 'step' && !NON_COUNTER_FIELD.test(counter))
+    ...runRecord
+      .listMetrics(run.counters)
       .map(([counter, count]) => fleetGauge('rgs_run_counts', { ...labels, counter }, count)),
     ...Object.entries(dumpProgress).flatMap(([kind, { waiting, written, refused: rejected, unwritten }]) => [
       ...Object.entries({ waiting, written, rejected }).map(([state, count]) =>

@@ -5,6 +5,7 @@
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { type AllRunKeys, createRunKeys } from '../runs/keys.ts'
+import { backlogRecord, runRecord } from '../runs/run-record.ts'
 
 const USAGE_CACHE_TTL_MS = 1000
 
@@ -60,10 +61,12 @@ export class BufferCapacity {
     const names = await this.#redis.smembers(this.#keys.runs)
     const bytes = await Promise.all(
       names.map(async (name) => {
-        const epoch = await this.#redis.hget(this.#keys.run(name), 'epoch')
+        const epoch = await this.#redis.hget(this.#keys.run(name), runRecord.constants.epoch)
         return epoch === null
           ? 0
-          : Number(await this.#redis.hget(this.#keys.forRun(name, Number(epoch)).backlog, 'bytes'))
+          : Number(
+              await this.#redis.hget(this.#keys.forRun(name, Number(epoch)).backlog, backlogRecord.constants.bytes),
+            )
       }),
     )
     return bytes.reduce((sum, of) => sum + of, 0)

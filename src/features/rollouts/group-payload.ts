@@ -1,10 +1,10 @@
 /**
- * A group in parts, as it lies in Redis: a small record, its texts, its arrays. What scores or looks does not read tokens,
- * and what delivers them does not read them as JSON.
+ * A group as it is stored, in three parts: metadata, texts, arrays. Scoring and reading a group does not read its tokens;
+ * delivering it does not parse them as JSON.
  *
- *   about   JSON: item, policy version, lengths
- *   texts   a blob of JSON: the rollouts as they were sent, without their columns, keys in order
- *   arrays  a blob: the length of the index (uint32), the index as JSON, the columns, each at a multiple of 8
+ *   metadata  JSON: version of this format, item, policy version, lengths
+ *   texts     a blob of JSON: the rollouts as they were sent, without their columns, keys in order
+ *   arrays    a blob: the version of this format and the length of the index (uint32), the index as JSON, the columns, each at a multiple of 8
  */
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -25,13 +25,16 @@ import { alignTo8Bytes } from '../../codec/typed-arrays.ts'
 import type { GroupSubmission, Rollout } from '../../contract/rollout.ts'
 import { measureRollout, type RolloutMeasures } from '../../grading/length-penalty.ts'
 
-/** The small record. */
+/** Version of the three parts. */
+const PAYLOAD_FORMAT = 1
+
 export interface GroupMetadata {
+  format: typeof PAYLOAD_FORMAT
   item_id: string
   /** Oldest version of the policy that wrote a rollout; null if none is known. */
   policy_version: number | null
-  /** Of the texts as they are unpacked: a packed text says nothing of it. Groups of earlier versions do not tell. */
-  text_bytes?: number
+  /** Of the unpacked texts. */
+  text_bytes: number
   rollouts: RolloutMeasures[]
 }
 
@@ -63,6 +66,8 @@ type ColumnIndexEntry = [rollout: number, name: string, carried: 0 | 1, form: Co
 
 const TOKEN_COLUMNS = ['tokens', 'masks', 'logprobs'] as const
 const COLUMN_ALIGNMENT = 8
+/** Two uint32: format and length of the index. */
+const HEADER_BYTES = 8
 /** By words of 64 bits: in half the time of SHA-256 where the processor has no instructions for that. */
 const CONTENT_HASH_ALGORITHM = 'sha512-256'
 
@@ -72,7 +77,7 @@ export function detachPayloadBuffers({ texts, arrays }: GroupPayload): void {
   detachBuffer(arrays)
 }
 
-/** `delivered` says that a trainer may get the group: nobody else has use for its arrays. */
+/** `delivered`: a trainer may get the group. Nothing else uses its arrays. */
 export function packGroup(group: GroupSubmission, delivered: boolean): GroupPayload {
   const { item_id, policy_version, buffer, extra, rollouts } = group
   const versions = rollouts.map((rollout) => rollout.policy_version ?? policy_version).filter((v) => v !== undefined)
@@ -80,35 +85,38 @@ export function packGroup(group: GroupSubmission, delivered: boolean): GroupPayl
   const columns: Uint8Array[] = []
   const withoutColumns = rollouts.map((rollout, k) => extractColumns(rollout, k, index, columns))
   const texts: GroupTexts = { extra, rollouts: withoutColumns }
-  const spelt = Buffer.from(canonicalJson(texts)) // what is hashed is what is kept: spelling long texts takes time
-  const about: GroupMetadata = {
+  const textJson = Buffer.from(canonicalJson(texts)) // hashed and stored: canonical JSON of long texts takes time
+  const metadata: GroupMetadata = {
+    format: PAYLOAD_FORMAT,
     item_id,
     policy_version: versions.length === 0 ? null : Math.min(...versions),
-    text_bytes: spelt.byteLength,
+    text_bytes: textJson.byteLength,
     rollouts: rollouts.map(measureRollout),
   }
   const hash = createHash(CONTENT_HASH_ALGORITHM).update(canonicalJson({ item_id, policy_version, buffer }))
-  hash.update(spelt).update(JSON.stringify([index, columns.map((column) => crc32(column))]))
+  hash.update(textJson).update(JSON.stringify([index, columns.map((column) => crc32(column))]))
   const packed = {
-    metadata: JSON.stringify(about),
-    textBytes: spelt.byteLength,
-    texts: encodeBlob(spelt),
+    metadata: JSON.stringify(metadata),
+    textBytes: textJson.byteLength,
+    texts: encodeBlob(textJson),
     arrays: delivered && index.length > 0 ? encodeBlob(encodeArrays(index, columns)) : Buffer.alloc(0),
     contentHash: hash.digest('hex'),
   }
-  detachBuffer(spelt)
+  detachBuffer(textJson)
   return packed
 }
 
-export function unpackMetadata(about: string | Buffer): GroupMetadata {
-  return JSON.parse(about.toString()) as GroupMetadata // written by pack
+export function unpackMetadata(packed: string | Buffer): GroupMetadata {
+  const metadata = JSON.parse(packed.toString()) as GroupMetadata // written by packGroup
+  assertFormat(metadata.format)
+  return metadata
 }
 
 export function unpackTexts(texts: Buffer): GroupTexts {
   const bytes = decodeBlob(texts)
-  const spelt = bytes.toString()
+  const json = bytes.toString()
   detachBuffer(bytes)
-  return JSON.parse(spelt) as GroupTexts // written by pack
+  return JSON.parse(json) as GroupTexts // written by packGroup
 }
 
 /** Chosen rollouts as JSON documents, in order, as they were sent. */
@@ -162,11 +170,12 @@ function extractColumns(rollout: Rollout, k: number, index: ColumnIndexEntry[], 
 /** In the bytes that all share. */
 function encodeArrays(index: ColumnIndexEntry[], columns: Uint8Array[]): Uint8Array {
   const head = Buffer.from(JSON.stringify(index))
-  const start = alignUp(4 + head.byteLength)
+  const start = alignUp(HEADER_BYTES + head.byteLength)
   const bytes = sharedScratchBuffer(columns.reduce((sum, { byteLength }) => sum + alignUp(byteLength), start))
-  bytes.writeUInt32LE(head.byteLength)
-  bytes.set(head, 4)
-  bytes.fill(0, 4 + head.byteLength, start)
+  bytes.writeUInt32LE(PAYLOAD_FORMAT)
+  bytes.writeUInt32LE(head.byteLength, 4)
+  bytes.set(head, HEADER_BYTES)
+  bytes.fill(0, HEADER_BYTES + head.byteLength, start)
   let at = start
   for (const column of columns) {
     const end = at + column.byteLength
@@ -184,16 +193,23 @@ interface RolloutColumn extends Column {
 
 /** The columns of each rollout. */
 function decodeArrays(bytes: Uint8Array): Map<number, RolloutColumn[]> {
-  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true)
-  const index = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset + 4, length).toString()) as ColumnIndexEntry[] // written by joined
+  const header = new DataView(bytes.buffer, bytes.byteOffset)
+  assertFormat(header.getUint32(0, true))
+  const length = header.getUint32(4, true)
+  const json = Buffer.from(bytes.buffer, bytes.byteOffset + HEADER_BYTES, length).toString()
+  const index = JSON.parse(json) as ColumnIndexEntry[] // written by encodeArrays
   const columns = new Map<number, RolloutColumn[]>()
-  let at = alignUp(4 + length)
+  let at = alignUp(HEADER_BYTES + length)
   for (const [k, name, carried, form, size] of index) {
     const column = { name, inArrays: carried === 1, encoding: form, bytes: bytes.subarray(at, at + size) }
     columns.set(k, [...(columns.get(k) ?? []), column])
     at += alignUp(size)
   }
   return columns
+}
+
+function assertFormat(format: number): void {
+  if (format !== PAYLOAD_FORMAT) throw new Error(`A stored group has format ${format}, not ${PAYLOAD_FORMAT}`)
 }
 
 function alignUp(bytes: number): number {

@@ -16,7 +16,7 @@ export function buildRunCounters(result: GroupResult): Record<string, number> {
   if (destination === 'skipped') add('skipped_groups')
   for (const verdict of verdicts) {
     if (verdict.status === 'unscored') add('unscored')
-    else if (verdict.fault) add(`fault:${verdict.fault}`)
+    else if (verdict.fault) add(`format_error:${verdict.fault}`)
   }
   return counters
 }
@@ -62,16 +62,16 @@ export function buildStepSums(facts: GroupSummary, result: GroupResult): Record<
     rollouts: each.length,
     scored: scored.length,
     reward: sum(0),
-    squares: scored.reduce((total, [reward]) => total + (reward ?? 0) ** 2, 0),
+    reward_squares: scored.reduce((total, [reward]) => total + (reward ?? 0) ** 2, 0),
     score: sum(1),
     correct: scored.filter(([, score]) => (score ?? 0) >= TRAINING_CORRECT_THRESHOLD).length,
     signal: signal ? 1 : 0,
-    easy: dull === 'easy' ? 1 : 0,
-    hard: dull === 'hard' ? 1 : 0,
+    all_correct: dull === 'easy' ? 1 : 0,
+    all_wrong: dull === 'hard' ? 1 : 0,
     unscored: each.length - scored.length,
     ...sumLengthsAndMarks(facts),
-    [`task:${task}:scored`]: scored.length,
-    [`task:${task}:reward`]: sum(0),
+    [`task_scored:${task}`]: scored.length,
+    [`task_reward:${task}`]: sum(0),
   })
 }
 
@@ -82,10 +82,10 @@ function sumLengthsAndMarks({ each }: GroupSummary): Record<string, number> {
     sums[field] = (sums[field] ?? 0) + amount
   }
   for (const [, , length, , marks] of each) {
-    for (const mark of marks) add(MARK_FIELDS[mark] ?? `fault:${mark}`)
+    for (const mark of marks) add(MARK_FIELDS[mark] ?? `format_error:${mark}`)
     if (length === null) continue
-    add('lengths')
-    add('length', length)
+    add('length_count')
+    add('length_sum', length)
     add(formatLengthBucketField(length))
   }
   return sums

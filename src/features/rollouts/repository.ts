@@ -1,25 +1,39 @@
 /** Groups in Redis: accepted by one script, completed by another, so that what is accepted is scored once. */
 import type { Redis } from 'ioredis'
+import { z } from 'zod'
 import type { GroupSummary } from '../../contract/batch.ts'
 import type { DumpKind } from '../../contract/dump.ts'
-import type { Destination } from '../../contract/rollout.ts'
+import { Destination } from '../../contract/rollout.ts'
 import type { GroupResult } from '../../grading/group.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import type { CurriculumInput } from '../runs/curriculum.ts'
+import { backlogRecord, runRecord, stepSumsRecord, taskSumsRecord } from '../runs/run-record.ts'
 import { type GroupMetadata, type GroupPayload, type GroupTexts, unpackMetadata, unpackTexts } from './group-payload.ts'
+import { groupRecord } from './group-record.ts'
 import { buildRunCounters, buildStepSums, buildTaskSums } from './group-statistics.ts'
 import { createGroupKeys, type GroupKeys, type RunGroupKeys } from './keys.ts'
+
+/** Tables of field names for the scripts. */
+const CONSTANTS = {
+  RUN: runRecord.constants,
+  GROUP: groupRecord.constants,
+  BACKLOG: backlogRecord.constants,
+  TASK: taskSumsRecord.constants,
+  STEP: stepSumsRecord.constants,
+}
 
 const acceptGroup = defineScript({
   folder: import.meta.dirname,
   name: 'accept-group',
   keys: ['run', 'group', 'pendingGroups', 'buffer', 'backlog', 'leaseExpiries', 'leasedItems'],
+  constants: CONSTANTS,
 })
 const reopenGroup = defineScript({
   folder: import.meta.dirname,
   name: 'reopen-group',
   keys: ['run', 'group', 'pendingGroups', 'backlog', 'failedGroups', 'recentGroups'],
+  constants: CONSTANTS,
 })
 const completeGroup = defineScript({
   folder: import.meta.dirname,
@@ -43,6 +57,7 @@ const completeGroup = defineScript({
     'recentAccuracies',
     'metricSteps',
   ],
+  constants: CONSTANTS,
 })
 
 const DUPLICATE_DETECTION_MS = 24 * 60 * 60 * 1000
@@ -75,16 +90,19 @@ export interface DumpRecordInput {
 /** What a completion did. */
 export interface CompleteGroupResult {
   /** For each kind of dump that was offered: how many records wait now, or that there is no room. */
-  dumpQueueLengths: (number | 'refused')[]
+  dumpQueueLengths: (number | 'rejected')[]
   /** The level of the task, if the group fed the curriculum. */
   levelChange: { before: number; after: number } | undefined
 }
 
-export type AcceptGroupResult = 'new' | 'known' | 'conflict' | 'full' | 'changed'
+export type AcceptGroupResult = 'new' | 'duplicate' | 'conflict' | 'buffer_full' | 'run_changed'
 
-/** A stored group; `about` and `result` are gone once it is no longer kept. */
+const GroupStatus = z.enum(['queued', 'scored', 'failed'])
+type GroupStatus = z.infer<typeof GroupStatus>
+
+/** A stored group; `metadata` and `result` are gone once it is no longer kept. */
 export interface StoredGroup {
-  status: 'queued' | 'scored' | 'failed'
+  status: GroupStatus
   destination: Destination | null
   /** Whether it wants to wait for a trainer. */
   forBuffer: boolean
@@ -119,13 +137,13 @@ export interface AcceptGroupParams {
   /** Of the run's settings that they come from. */
   revision: number
   rollouts: number
-  /** Whether it wants to wait for a trainer. */
-  wants: boolean
-  /** Groups queued, buffered and in open batches; binds those that want to wait. */
-  most: number
-  /** There is no room for any that is not known. */
-  full: boolean
-  /** Where its item stands in the run's sequence, if that has it. */
+  /** Whether it is to wait for a trainer. */
+  forBuffer: boolean
+  /** Groups queued, buffered and in open batches; a limit for those that are to wait. */
+  maxGroups: number
+  /** Only duplicates are accepted. */
+  serverFull: boolean
+  /** Position of its item in the run's sequence, if it has one. */
   lease: { position: number; task: string } | undefined
 }
 
@@ -139,44 +157,44 @@ export class GroupRepository {
   }
 
   async accept(
-    place: GroupRef,
-    { metadata: about, texts, arrays, contentHash: hash }: GroupPayload,
-    bounds: AcceptGroupParams,
+    ref: GroupRef,
+    { metadata, texts, arrays, contentHash }: GroupPayload,
+    { revision, rollouts, forBuffer, maxGroups, serverFull, lease }: AcceptGroupParams,
   ): Promise<AcceptGroupResult> {
-    const keys = this.#keys.forRun(place.run, place.epoch)
-    const ask = { epoch: place.epoch, now: Date.now(), ...bounds }
-    const accepted = await acceptGroup(this.#redis, { ...keys, group: keys.group(place.group) }, [
-      place.group,
-      hash,
-      about,
+    const keys = this.#keys.forRun(ref.run, ref.epoch)
+    const params = {
+      epoch: ref.epoch,
+      revision,
+      now: Date.now(),
+      rollouts,
+      for_buffer: forBuffer,
+      max_groups: maxGroups,
+      server_full: serverFull,
+      lease,
+    }
+    const accepted = await acceptGroup(this.#redis, { ...keys, group: keys.group(ref.group) }, [
+      ref.group,
+      contentHash,
+      metadata,
       texts,
       arrays,
-      JSON.stringify(ask),
+      JSON.stringify(params),
     ])
     return accepted as AcceptGroupResult // the script gives one of these words
   }
 
-  /** Undefined if it was completed before; `changed`, and nothing done, if the settings are no longer of that revision. */
+  /** Undefined if it was completed before; `run_changed`, and nothing done, if the settings are no longer of that revision. */
   async complete(
-    place: GroupRef,
+    ref: GroupRef,
     completion: CompleteGroupParams,
-  ): Promise<CompleteGroupResult | 'changed' | undefined> {
-    const {
-      revision,
-      task,
-      result,
-      summary: facts,
-      retriable,
-      maxRetainedGroups: keep,
-      curriculumInput: feed,
-      dump,
-    } = completion
-    const dumps = this.#keys.forDumpQueue(place.run, dump?.uuid ?? '')
-    const keys = this.#keys.forRun(place.run, place.epoch)
+  ): Promise<CompleteGroupResult | 'run_changed' | undefined> {
+    const { revision, task, result, summary, retriable, maxRetainedGroups, curriculumInput, dump } = completion
+    const dumps = this.#keys.forDumpQueue(ref.run, dump?.uuid ?? '')
+    const keys = this.#keys.forRun(ref.run, ref.epoch)
     const { status, destination } = result
     const now = new Date()
-    const ask = {
-      epoch: place.epoch,
+    const params = {
+      epoch: ref.epoch,
       revision,
       status,
       signal: result.signal ?? false,
@@ -186,38 +204,38 @@ export class GroupRepository {
       now: now.getTime(),
       time: now.toISOString(),
       counters: buildRunCounters(result),
-      sums: buildTaskSums(task, result, facts),
-      step_sums: buildStepSums(facts, result),
-      version: facts.version ?? undefined,
-      share: result.percent_correct ?? undefined,
-      rollouts: facts.rollouts,
-      scored: facts.scored,
-      metrics_prefix: keys.metricSums(''),
-      feed,
-      dump: dump && { kinds: dump.kinds, bytes: dump.bytes, now: now.getTime(), most: MAX_PENDING_DUMP_BYTES },
-      history_max: MAX_HISTORY_POINTS,
-      failed_max: MAX_RETRIABLE_GROUPS,
-      ...buildRetirementArgs(keys, keep),
+      task_sums: buildTaskSums(task, result, summary),
+      step_sums: buildStepSums(summary, result),
+      policy_version: summary.version ?? undefined,
+      percent_correct: result.percent_correct ?? undefined,
+      rollouts: summary.rollouts,
+      scored: summary.scored,
+      metric_sums_prefix: keys.metricSums(''),
+      curriculum_input: curriculumInput,
+      dump: dump && { kinds: dump.kinds, bytes: dump.bytes, now: now.getTime(), max_bytes: MAX_PENDING_DUMP_BYTES },
+      max_history: MAX_HISTORY_POINTS,
+      max_retriable: MAX_RETRIABLE_GROUPS,
+      ...buildRetirementArgs(keys, maxRetainedGroups),
     }
-    const done = await completeGroup(
+    const reply = await completeGroup(
       this.#redis,
       {
         ...keys,
-        group: keys.group(place.group),
+        group: keys.group(ref.group),
         dumpState: dumps.state,
         pendingRolloutRecords: dumps.pendingRecords('rollouts'),
         pendingFailedRecords: dumps.pendingRecords('failed'),
       },
       [
-        ...[place.group, JSON.stringify(result), JSON.stringify(facts), JSON.stringify(ask)],
-        ...[this.#keys.groupCompletionChannel, formatGroupPath(place), dump?.record ?? ''],
+        ...[ref.group, JSON.stringify(result), JSON.stringify(summary), JSON.stringify(params)],
+        ...[this.#keys.groupCompletionChannel, formatGroupPath(ref), dump?.record ?? ''],
       ],
     )
-    if (done === null) return undefined
-    if (done === 'changed') return done
-    const [kept, before, after] = done as [CompleteGroupResult['dumpQueueLengths'], string, string] // as the script gives it
+    if (reply === null) return undefined
+    if (reply === 'run_changed') return reply
+    const [dumpQueueLengths, before, after] = reply as [CompleteGroupResult['dumpQueueLengths'], string, string] // as the script gives it
     return {
-      dumpQueueLengths: kept,
+      dumpQueueLengths,
       levelChange: before === '' ? undefined : { before: Number(before), after: Number(after) },
     }
   }
@@ -229,17 +247,17 @@ export class GroupRepository {
     return reopened === 1
   }
 
-  async get(place: GroupRef): Promise<StoredGroup | undefined> {
-    const key = this.#keys.forRun(place.run, place.epoch).group(place.group)
-    const fields = ['status', 'wants', 'about', 'result', 'destination'] as const
-    const [status, wants, about, result, whither] = await this.#redis.hmget(key, ...fields)
+  async get({ run, epoch, group }: GroupRef): Promise<StoredGroup | undefined> {
+    const key = this.#keys.forRun(run, epoch).group(group)
+    const { status: a, for_buffer: b, metadata: c, result: d, destination: e } = groupRecord.constants
+    const [status, forBuffer, metadata, result, storedDestination] = await this.#redis.hmget(key, a, b, c, d, e)
     if (!status) return undefined
-    const destination = (whither || null) as Destination | null // written by the scripts, as is all else
+    const destination = Destination.nullable().parse(storedDestination || null)
     return {
-      status: status as StoredGroup['status'],
-      forBuffer: wants === '1',
+      status: GroupStatus.parse(status),
+      forBuffer: forBuffer === '1',
       destination,
-      metadata: about ? unpackMetadata(about) : undefined,
+      metadata: metadata ? unpackMetadata(metadata) : undefined,
       result: result ? { ...(JSON.parse(result) as GroupResult), destination } : undefined,
     }
   }
@@ -247,21 +265,22 @@ export class GroupRepository {
   /** Undefined if it is done, or no longer kept. */
   async getQueued({ run, epoch, group }: GroupRef): Promise<QueuedGroup | undefined> {
     const key = this.#keys.forRun(run, epoch).group(group)
-    const [status, wants, about, texts] = await this.#redis.hmgetBuffer(key, 'status', 'wants', 'about', 'texts')
-    if (status?.toString() !== 'queued' || !about || !texts) return undefined
-    return { forBuffer: wants?.toString() === '1', metadata: unpackMetadata(about), texts: unpackTexts(texts) }
+    const { status: a, for_buffer: b, metadata: c, texts: d } = groupRecord.constants
+    const [status, forBuffer, metadata, texts] = await this.#redis.hmgetBuffer(key, a, b, c, d)
+    if (status?.toString() !== 'queued' || !metadata || !texts) return undefined
+    return { forBuffer: forBuffer?.toString() === '1', metadata: unpackMetadata(metadata), texts: unpackTexts(texts) }
   }
 
-  /** The groups that are still kept, newest first, completed before `place` in the run's order. */
+  /** The groups that are still kept, newest first, completed before number `before` of the run. */
   async listRecent(
     run: string,
     epoch: number,
     before: number,
-    most: number,
+    limit: number,
   ): Promise<{ group: string; place: number }[]> {
     const key = this.#keys.forRun(run, epoch).recentGroups
     const below = before === Number.POSITIVE_INFINITY ? '+inf' : `(${before}`
-    const flat = await this.#redis.zrange(key, below, '-inf', 'BYSCORE', 'REV', 'LIMIT', 0, most, 'WITHSCORES')
+    const flat = await this.#redis.zrange(key, below, '-inf', 'BYSCORE', 'REV', 'LIMIT', 0, limit, 'WITHSCORES')
     return Array.from({ length: flat.length / 2 }, (_, k) => ({
       group: flat[2 * k] ?? '',
       place: Number(flat[2 * k + 1]),
@@ -275,14 +294,14 @@ export class GroupRepository {
   }
 
   /** Completions and conversations of a group, without its arrays; undefined once they are no longer kept. */
-  async getTexts(place: GroupRef): Promise<GroupTexts | undefined> {
-    const texts = await this.#redis.hgetBuffer(this.#keys.forRun(place.run, place.epoch).group(place.group), 'texts')
+  async getTexts({ run, epoch, group }: GroupRef): Promise<GroupTexts | undefined> {
+    const texts = await this.#redis.hgetBuffer(this.#keys.forRun(run, epoch).group(group), groupRecord.constants.texts)
     return texts ? unpackTexts(texts) : undefined
   }
 
   /** Groups of a run that were accepted before `time` and are not done, oldest first. */
-  listPendingAcceptedBefore(run: string, epoch: number, time: number, most: number): Promise<string[]> {
-    return this.#redis.zrangebyscore(this.#keys.forRun(run, epoch).pendingGroups, 0, time, 'LIMIT', 0, most)
+  listPendingAcceptedBefore(run: string, epoch: number, time: number, limit: number): Promise<string[]> {
+    return this.#redis.zrangebyscore(this.#keys.forRun(run, epoch).pendingGroups, 0, time, 'LIMIT', 0, limit)
   }
 }
 
@@ -295,12 +314,12 @@ export function formatScoreJobId({ run, epoch, group }: GroupRef): string {
   return `${run}~${epoch}~${group}`
 }
 
-/** What `parts/settle.lua` is told. */
-export function buildRetirementArgs(keys: RunGroupKeys, keep: number) {
+/** The limits of parts/retire-group.lua. */
+export function buildRetirementArgs(keys: RunGroupKeys, maxRetainedGroups: number) {
   return {
-    keep,
-    keep_bytes: MAX_RETAINED_TEXT_BYTES,
-    remembered: DUPLICATE_DETECTION_MS,
-    group_prefix: keys.group(''),
+    max_retained_groups: maxRetainedGroups,
+    max_retained_bytes: MAX_RETAINED_TEXT_BYTES,
+    duplicate_detection_ms: DUPLICATE_DETECTION_MS,
+    group_key_prefix: keys.group(''),
   }
 }

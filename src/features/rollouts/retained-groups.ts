@@ -109,8 +109,7 @@ function matchesFilter({ task, stored: { result } }: LoadedGroup, filter: GroupF
 }
 
 function parseFormatErrorCounts({ counters }: ResolvedRun): Record<string, number> {
-  const faults = Object.entries(counters).filter(([key]) => key.startsWith('fault:'))
-  return Object.fromEntries(faults.map(([key, count]) => [key.slice('fault:'.length), count]))
+  return counters.format_errors
 }
 
 /** One of each group, so that samples differ. */

@@ -139,13 +139,13 @@ export class RolloutSubmission {
         case 'new':
           room.addStoredBytes(bytes)
           return { place, itemId: input.item_id, isNew: true, textBytes }
-        case 'known':
+        case 'duplicate':
           return { place, itemId: input.item_id, isNew: false, textBytes }
         case 'conflict':
           throw groupConflictError(name, place.group)
-        case 'full':
+        case 'buffer_full':
           throw full ? serverBufferFullError(room.maxBytes) : bufferFullError(name)
-        case 'changed': // read anew and offered again: what it is packed and bounded by may be different
+        case 'run_changed': // retried with the new settings: the payload and the limits may be different
           continue
       }
     }
@@ -154,13 +154,14 @@ export class RolloutSubmission {
 
   async #tryAccept(run: ResolvedRun, input: GroupSubmission, full: boolean) {
     const { name, epoch, revision, settings } = run
-    const wants = input.buffer ?? settings.buffer
-    const packed = packGroup(input, wants)
+    const forBuffer = input.buffer ?? settings.buffer
+    const packed = packGroup(input, forBuffer)
     const place = { run: name, epoch, group: input.group_id ?? packed.contentHash.slice(0, 32) }
     const lease = getLease(run, decodeItemId(input.item_id))
     const { rollouts } = input
-    const bounds = { revision, rollouts: rollouts.length, wants, most: settings.buffer_max_groups, full, lease }
-    return { place, packed, acceptance: await this.#deps.groups.accept(place, packed, bounds) }
+    const maxGroups = settings.buffer_max_groups
+    const params = { revision, rollouts: rollouts.length, forBuffer, maxGroups, serverFull: full, lease }
+    return { place, packed, acceptance: await this.#deps.groups.accept(place, packed, params) }
   }
 
   async #loadGroup(place: GroupRef, itemId: string | undefined): Promise<Group> {

@@ -1,24 +1,26 @@
 /** Checkpoints out of and into Redis. Restoring writes the keys of the next epoch first, then begins it in one step. */
 import { randomUUID } from 'node:crypto'
 import type { ChainableCommander, Redis } from 'ioredis'
-import type { Checkpoint, DiscardedCounts } from '../../contract/checkpoint.ts'
-import type { CurriculumPoint } from '../../contract/run.ts'
+import { CurriculumPoint } from '../../contract/run.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
+import type { Checkpoint, DiscardedCounts } from './checkpoint-document.ts'
 import { type AllRunKeys, createRunKeys, type RunKeys } from './keys.ts'
-import { createEpoch, type RunRepository, type StoredRun } from './repository.ts'
+import { createEpoch, groupFieldsByTask, type RunRepository, type StoredRun } from './repository.ts'
+import { CurriculumState, formatCurriculumState, runRecord, stepSumsRecord, taskSumsRecord } from './run-record.ts'
 import { decodePositionState, encodeMadeState, encodeUnmadeState, type MadeItem } from './sequence/position-state.ts'
 
 const startEpoch = defineScript({
   folder: import.meta.dirname,
   name: 'start-epoch',
   keys: ['run'],
+  constants: { RUN: runRecord.constants },
 })
 
-/** What of Redis a checkpoint holds; who takes it adds what it knows itself. */
-export type StoredCheckpoint = Omit<Checkpoint, 'format' | 'engine' | 'created_at' | 'settings' | 'run' | 'origin'>
+/** The part of a checkpoint that is read from Redis. */
+export type StoredCheckpoint = Omit<Checkpoint, 'version' | 'engine' | 'created_at' | 'settings' | 'run' | 'origin'>
 
-/** Steps whose items a checkpoint holds: a trainer asks again for those it was at. */
+/** Steps whose items a checkpoint holds: a trainer requests those of its last steps again. */
 const MAX_CHECKPOINT_STEPS = 16
 const CHUNK_SIZE = 1000
 
@@ -49,7 +51,7 @@ export class CheckpointRepository {
       .zrange(keys.steps, String(-MAX_CHECKPOINT_STEPS), '-1')
       .zrange(keys.metricSteps, '0', '-1')
       .exec()
-    const [fields, curriculum, outcomes, tasks, history, open, heads, leases, leased, steps, metrics] = (
+    const [fields, curriculum, accuracies, taskSums, history, open, states, leases, leased, steps, metricSteps] = (
       replies ?? []
     ).map(([, value]) => value) as [
       RedisHash,
@@ -63,37 +65,36 @@ export class CheckpointRepository {
       RedisHash,
       string[],
       string[],
-    ] // as asked, in this order
-    const counters = this.#runs.parseCounters(fields)
-    const { position = 0, ...others } = counters
+    ] // in the order of the commands
+    const values = runRecord.parse(fields)
     return {
-      counters: others,
-      curriculum: Object.fromEntries(
-        Object.entries(curriculum).map(([task, text]) => [task, parseCurriculumState(text)]),
+      counters: runRecord.pickForCheckpoint(values),
+      curriculum: mapValues(curriculum, (json) => CurriculumState.parse(JSON.parse(json))),
+      recent_accuracies: mapValues(accuracies, (text) => text.split(',').map(Number)),
+      tasks: mapValues(groupFieldsByTask(taskSums), (sums) =>
+        taskSumsRecord.pickForCheckpoint(taskSumsRecord.parse(sums)),
       ),
-      outcomes,
-      tasks: parseNumericFields(tasks),
-      history: history.toReversed().map((text) => JSON.parse(text) as CurriculumPoint), // written by complete-group
+      curriculum_history: history.toReversed().map((json) => CurriculumPoint.parse(JSON.parse(json))),
       sequence: {
-        position,
+        position: values.position ?? 0,
         open: open.map(Number),
-        ...(run.explicitSettings.sampling === 'learnability' && { drawn: parseDrawnTasks(heads) }),
+        ...(run.explicitSettings.sampling === 'learnability' && { drawn: parseDrawnTasks(states) }),
         leases: groupInPairs(leases).flatMap(([at, until]) => {
           const item = parseMadeItem(leased[at])
           return item ? [{ position: Number(at), until: Number(until), ...item }] : []
         }),
         steps: await Promise.all(steps.map((step) => this.#readStep(keys, Number(step)))),
       },
-      metrics: await Promise.all(
-        metrics.map(async (step) => ({
-          step: Number(step),
-          sums: parseNumericFields(await this.#redis.hgetall(keys.metricSums(Number(step)))),
-        })),
+      step_sums: await Promise.all(
+        metricSteps.map(async (step) => {
+          const sums = stepSumsRecord.parse(await this.#redis.hgetall(keys.metricSums(Number(step))))
+          return { step: Number(step), sums: stepSumsRecord.pickForCheckpoint(sums) }
+        }),
       ),
     }
   }
 
-  /** What the run holds that a new epoch forgets. */
+  /** What the run holds that a new epoch discards. */
   async countDiscardedState(run: StoredRun | undefined): Promise<DiscardedCounts> {
     if (!run) return { queued_groups: 0, buffered_groups: 0, open_batches: 0, prepared_items: 0, remembered_groups: 0 }
     const keys = this.#keys.forRun(run.name, run.epoch)
@@ -113,22 +114,22 @@ export class CheckpointRepository {
     }
   }
 
-  /** Begins the epoch after `before`; false if somebody else began one meanwhile. */
+  /** Starts the epoch after that of `before`; false if another call started one meanwhile. */
   async restore(
     name: string,
     before: StoredRun | undefined,
     { settings, origin, ...checkpoint }: Checkpoint,
   ): Promise<boolean> {
     const epoch = before ? before.epoch + 1 : createEpoch()
-    await this.#runs.deleteEpoch(name, epoch) // what an interrupted try has left
+    await this.#runs.deleteEpoch(name, epoch) // remains of an interrupted attempt
     const keys = this.#keys.forRun(name, epoch)
     await this.#write(keys, checkpoint, Date.now())
-    const fields = {
+    const fields = runRecord.format({
       ...checkpoint.counters,
       position: checkpoint.sequence.position,
-      settings: JSON.stringify(settings),
+      settings,
       origin,
-    }
+    })
     const args = [before?.epoch ?? 0, epoch, Date.now(), randomUUID(), ...Object.entries(fields).flat()]
     if ((await startEpoch(this.#redis, keys, args)) !== 1) return false
     await this.#runs.register(name)
@@ -137,7 +138,7 @@ export class CheckpointRepository {
   }
 
   async #write(keys: RunKeys, checkpoint: Omit<Checkpoint, 'settings' | 'origin'>, now: number): Promise<void> {
-    const { curriculum, outcomes, tasks, history, sequence, metrics } = checkpoint
+    const { curriculum, recent_accuracies, tasks, curriculum_history, sequence, step_sums } = checkpoint
     const pipeline = this.#redis.pipeline()
     const hash = (key: string, fields: Record<string, string | number>) => {
       for (const part of splitIntoChunks(Object.entries(fields))) pipeline.hset(key, Object.fromEntries(part))
@@ -145,19 +146,22 @@ export class CheckpointRepository {
     const scored = (key: string, members: [score: number, member: number][]) => {
       for (const part of splitIntoChunks(members)) pipeline.zadd(key, ...part.flat())
     }
+    hash(keys.curriculum, mapValues(curriculum, formatCurriculumState))
     hash(
-      keys.curriculum,
-      Object.fromEntries(Object.entries(curriculum).map(([task, state]) => [task, JSON.stringify(state)])),
+      keys.recentAccuracies,
+      mapValues(recent_accuracies, (shares) => shares.join(',')),
     )
-    hash(keys.recentAccuracies, outcomes)
-    hash(keys.taskSums, tasks)
-    for (const part of splitIntoChunks(history))
+    for (const [task, sums] of Object.entries(tasks)) {
+      const fields = Object.entries(taskSumsRecord.format(sums))
+      hash(keys.taskSums, Object.fromEntries(fields.map(([field, sum]) => [`${task}:${field}`, sum])))
+    }
+    for (const part of splitIntoChunks(curriculum_history))
       pipeline.lpush(keys.curriculumHistory, ...part.map((point) => JSON.stringify(point)))
     scored(
       keys.openPositions,
       sequence.open.map((position) => [position, position]),
     )
-    // As if they were opened now: they are waited for, so that their items come in the order that they would have come in.
+    // As if they were opened now: requests wait for them, so that their items are issued in the order of the sequence.
     const drawn = new Map(sequence.drawn?.map(({ position, task }) => [position, task]))
     hash(
       keys.positionStates,
@@ -170,16 +174,16 @@ export class CheckpointRepository {
     hash(keys.leasedItems, Object.fromEntries(sequence.leases.map((lease) => [lease.position, encodeMadeState(lease)])))
     scored(
       keys.steps,
-      sequence.steps.map(({ step }, k) => [now - sequence.steps.length + k, step]), // in the order they were asked for in
+      sequence.steps.map(({ step }, k) => [now - sequence.steps.length + k, step]), // in the order of their requests
     )
     for (const { step, items } of sequence.steps) {
       hash(keys.stepItems(step), Object.fromEntries(items.map((item) => [item.position, encodeStepItem(item, now)])))
     }
     scored(
       keys.metricSteps,
-      metrics.map(({ step }) => [step, step]),
+      step_sums.map(({ step }) => [step, step]),
     )
-    for (const { step, sums } of metrics) hash(keys.metricSums(step), sums)
+    for (const { step, sums } of step_sums) hash(keys.metricSums(step), stepSumsRecord.format(sums))
     await executePipeline(pipeline)
   }
 
@@ -195,14 +199,8 @@ export class CheckpointRepository {
 
 type RedisHash = Record<string, string>
 
-function parseNumericFields(fields: RedisHash): Record<string, number> {
-  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, Number(value)]))
-}
-
-/** Lua writes an empty list as an object. */
-function parseCurriculumState(text: string): Checkpoint['curriculum'][string] {
-  const state = JSON.parse(text) as Checkpoint['curriculum'][string] // written by complete-group
-  return { ...state, scores: Array.isArray(state.scores) ? state.scores : [] }
+function mapValues<A, B>(record: Record<string, A>, convert: (value: A) => B): Record<string, B> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, convert(value)]))
 }
 
 function parseDrawnTasks(states: RedisHash): { position: number; task: string }[] {

@@ -1,7 +1,7 @@
 /** A run's checkpoint taken and restored: here or on another server, under the same name or another. */
 
-import type { Checkpoint, DiscardedCounts } from '../../contract/checkpoint.ts'
 import { ServiceError } from '../../contract/errors.ts'
+import { CHECKPOINT_VERSION, type Checkpoint, type DiscardedCounts } from './checkpoint-document.ts'
 import type { CheckpointRepository } from './checkpoint-repository.ts'
 import type { ResolvedRun } from './resolved-run.ts'
 import { runContendedError } from './run-errors.ts'
@@ -23,13 +23,18 @@ export class Checkpoints {
   /** Throws `unknown_run`. */
   async create(name: string): Promise<Checkpoint> {
     const run = await this.#runs.require(name)
-    const { explicitSettings: named, origin } = run
-    const identity = { format: 1 as const, engine: this.#engineVersion, run: name, origin }
+    const { explicitSettings: settings, origin } = run
+    const identity = {
+      version: CHECKPOINT_VERSION as typeof CHECKPOINT_VERSION,
+      engine: this.#engineVersion,
+      run: name,
+      origin,
+    }
     const stored = await this.#repository.read(run)
-    return { ...identity, created_at: new Date().toISOString(), settings: named, ...stored }
+    return { ...identity, created_at: new Date().toISOString(), settings, ...stored }
   }
 
-  /** Begins a new epoch of the run, which need not be there. Throws `engine_version_mismatch`. */
+  /** Starts a new epoch of the run, which need not exist. Throws `engine_version_mismatch`. */
   async restore(name: string, checkpoint: Checkpoint): Promise<{ run: ResolvedRun; forgotten: DiscardedCounts }> {
     if (checkpoint.engine !== this.#engineVersion) {
       throw new ServiceError(

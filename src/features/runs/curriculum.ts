@@ -13,7 +13,7 @@ export interface CurriculumInput {
   /** Difficulty that the item was asked for at. */
   difficulty: number
   /** Accuracy that the curriculum aims at. */
-  target: number
+  target_accuracy: number
   /** Bounds of the level. */
   low: number
   high: number
@@ -35,5 +35,5 @@ export function getCurriculumInput(
   const fixed = settings.sampling === 'weights' ? sequencePointAt(from, plans, position).plan : undefined
   const plan = fixed ?? plans.find((choice) => choice.task === task)
   if (plan?.task !== task || plan.low === plan.high) return undefined
-  return { position, score, difficulty, target: plan.targetAccuracy, low: plan.low, high: plan.high }
+  return { position, score, difficulty, target_accuracy: plan.targetAccuracy, low: plan.low, high: plan.high }
 }

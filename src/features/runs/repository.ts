@@ -1,11 +1,12 @@
 /** Runs in Redis: settings, counters, and the positions that were handed out. */
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import type { CurriculumPoint, SettingsChange } from '../../contract/run.ts'
+import { CurriculumPoint, type SettingsChange } from '../../contract/run.ts'
 import { scanKeys } from '../../platform/redis/cluster.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { type AllRunKeys, createRunKeys } from './keys.ts'
+import { backlogRecord, CurriculumState, type RunValues, runRecord } from './run-record.ts'
 
 const changeSettings = defineScript({
   folder: import.meta.dirname,
@@ -20,7 +21,11 @@ const changeSettings = defineScript({
     'steps',
     'stepItemsPrefix',
   ],
+  constants: { RUN: runRecord.constants },
 })
+
+/** The numbers of a run, by field. */
+export type RunCounters = Omit<RunValues, 'uuid' | 'origin' | 'epoch' | 'revision' | 'created_at' | 'settings'>
 
 /** A run as it is stored. */
 export interface StoredRun {
@@ -31,10 +36,10 @@ export interface StoredRun {
   revision: number
   /** Tells it from other runs that had or will have its name. */
   uuid: string
-  /** When it came into being, ms. */
+  /** When it was created, ms. */
   created: number
   explicitSettings: SettingsChange
-  counters: Record<string, number>
+  counters: RunCounters
 }
 
 /** What waits in a run. */
@@ -63,8 +68,6 @@ export function countBufferOccupancy({
   return forBuffer + buffered + open
 }
 
-const NON_COUNTER_FIELDS = new Set(['settings', 'uuid', 'origin', 'epoch', 'revision', 'created'])
-
 export class RunRepository {
   readonly #redis: Redis
   readonly #keys: AllRunKeys
@@ -76,23 +79,17 @@ export class RunRepository {
 
   async get(name: string): Promise<StoredRun | undefined> {
     const fields = await this.#redis.hgetall(this.#keys.run(name))
-    if (fields.revision === undefined) return undefined
-    return {
-      name,
-      origin: fields.origin ?? name,
-      epoch: Number(fields.epoch),
-      revision: Number(fields.revision),
-      uuid: fields.uuid ?? '',
-      created: Number(fields.created),
-      explicitSettings: JSON.parse(fields.settings ?? '{}') as SettingsChange, // written by change
-      counters: this.parseCounters(fields),
-    }
-  }
-
-  /** The numbers among the fields of a run. */
-  parseCounters(fields: Record<string, string>): Record<string, number> {
-    const numbers = Object.entries(fields).filter(([key]) => !NON_COUNTER_FIELDS.has(key))
-    return Object.fromEntries(numbers.map(([key, value]) => [key, Number(value)]))
+    if (fields[runRecord.constants.revision] === undefined) return undefined
+    const {
+      uuid = '',
+      origin = name,
+      epoch = 0,
+      revision = 0,
+      created_at = 0,
+      settings = {},
+      ...counters
+    } = runRecord.parse(fields)
+    return { name, origin, epoch, revision, uuid, created: created_at, explicitSettings: settings, counters }
   }
 
   /**
@@ -135,28 +132,27 @@ export class RunRepository {
   /** Groups that wait: for a worker, for a trainer, for an acknowledgement; and the rollouts of those. */
   async readBacklog({ name, epoch }: StoredRun): Promise<RunBacklog> {
     const keys = this.#keys.forRun(name, epoch)
-    const fields = ['open_groups', 'queued_groups', 'queued_rollouts', 'rollouts', 'scored_rollouts', 'bytes'] as const
-    const [queued, buffered, stock] = await Promise.all([
+    const [queuedGroups, bufferedGroups, hash] = await Promise.all([
       this.#redis.zcard(keys.pendingGroups),
       this.#redis.zcard(keys.buffer),
-      this.#redis.hmget(keys.backlog, ...fields),
+      this.#redis.hgetall(keys.backlog),
     ])
-    const [open = 0, forBuffer = 0, queuedRollouts = 0, rollouts = 0, scored = 0, bytes = 0] = stock.map(Number)
+    const backlog = backlogRecord.parse(hash)
     return {
-      queuedGroups: queued,
-      bufferedGroups: buffered,
-      openBatchGroups: open,
-      queuedForBuffer: forBuffer,
-      queuedRollouts,
-      bufferedRollouts: rollouts,
-      bufferedScoredRollouts: scored,
-      bytes,
+      queuedGroups,
+      bufferedGroups,
+      openBatchGroups: backlog.open_batch_groups ?? 0,
+      queuedForBuffer: backlog.queued_groups ?? 0,
+      queuedRollouts: backlog.queued_rollouts ?? 0,
+      bufferedRollouts: backlog.buffered_rollouts ?? 0,
+      bufferedScoredRollouts: backlog.buffered_scored_rollouts ?? 0,
+      bytes: backlog.bytes ?? 0,
     }
   }
 
   /** How many positions the run keeps open. */
-  async setPrefetchTarget({ name }: StoredRun, ahead: number): Promise<void> {
-    await this.#redis.hset(this.#keys.run(name), 'ahead', ahead)
+  async setPrefetchTarget({ name }: StoredRun, positions: number): Promise<void> {
+    await this.#redis.hset(this.#keys.run(name), runRecord.constants.prefetch_target, positions)
   }
 
   /** Share of right rollouts in the last groups of each task. */
@@ -174,8 +170,8 @@ export class RunRepository {
     const states = await this.#redis.hgetall(this.#keys.forRun(name, epoch).curriculum)
     return Object.fromEntries(
       Object.entries(states).map(([task, text]) => {
-        const { level, accuracy } = JSON.parse(text) as { level: string; accuracy: string } // written by complete-group
-        return [task, { difficulty: Number(level), accuracy: Number(accuracy) }]
+        const { level, accuracy } = CurriculumState.parse(JSON.parse(text))
+        return [task, { difficulty: level, accuracy: accuracy ?? 0 }]
       }),
     )
   }
@@ -183,7 +179,7 @@ export class RunRepository {
   /** What fed the curriculum, oldest first. */
   async readCurriculumHistory({ name, epoch }: StoredRun): Promise<CurriculumPoint[]> {
     const points = await this.#redis.lrange(this.#keys.forRun(name, epoch).curriculumHistory, 0, -1)
-    return points.toReversed().map((text) => JSON.parse(text) as CurriculumPoint) // written by complete-group
+    return points.toReversed().map((json) => CurriculumPoint.parse(JSON.parse(json)))
   }
 
   /** Steps that have figures, in order. */
@@ -193,7 +189,7 @@ export class RunRepository {
 
   async readMetricSums({ name, epoch }: StoredRun, step: number): Promise<Record<string, number>> {
     const sums = await this.#redis.hgetall(this.#keys.forRun(name, epoch).metricSums(step))
-    return Object.fromEntries(Object.entries(sums).map(([field, sum]) => [field, Number(sum)]))
+    return mapToNumbers(sums)
   }
 
   /** Forgets a run and whatever it holds. */
@@ -215,17 +211,28 @@ export class RunRepository {
 
   /** Sums per task: `{ leg_counting: { groups: 3, score: 1.5, … } }`. */
   async readTaskSums({ name, epoch }: StoredRun): Promise<Record<string, Record<string, number>>> {
-    const sums: Record<string, Record<string, number>> = {}
-    for (const [field, value] of Object.entries(await this.#redis.hgetall(this.#keys.forRun(name, epoch).taskSums))) {
-      const at = field.indexOf(':')
-      const task = field.slice(0, at)
-      sums[task] = { ...sums[task], [field.slice(at + 1)]: Number(value) }
-    }
-    return sums
+    const hash = await this.#redis.hgetall(this.#keys.forRun(name, epoch).taskSums)
+    const sums = Object.entries(groupFieldsByTask(hash))
+    return Object.fromEntries(sums.map(([task, fields]) => [task, mapToNumbers(fields)]))
   }
 }
 
-/** Of a new run. Counted from the time, so that it shares nothing with one of the same name that was deleted. */
+/** The fields of each task from a hash of `TASK:FIELD`. */
+export function groupFieldsByTask(hash: Record<string, string>): Record<string, Record<string, string>> {
+  const tasks: Record<string, Record<string, string>> = {}
+  for (const [field, value] of Object.entries(hash)) {
+    const colon = field.indexOf(':')
+    const task = field.slice(0, colon)
+    tasks[task] = { ...tasks[task], [field.slice(colon + 1)]: value }
+  }
+  return tasks
+}
+
+function mapToNumbers(fields: Record<string, string>): Record<string, number> {
+  return Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, Number(value)]))
+}
+
+/** For a new run. Taken from the clock, so that it shares nothing with one of the same name that was deleted. */
 export function createEpoch(): number {
   return Date.now()
 }

@@ -1,7 +1,8 @@
 /** `/runs`: runs as clients see them and change them. */
-import type { Checkpoint, DiscardedCounts } from '../../contract/checkpoint.ts'
+
 import type { CurriculumPoint, Run, SettingsChange } from '../../contract/run.ts'
 import { coalesceReads } from '../../platform/coalesce-reads.ts'
+import type { Checkpoint, DiscardedCounts } from './checkpoint-document.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import type { Runs, RunUpdate } from './runs.ts'
 import type { ItemQueue } from './sequence/item-queue.ts'

@@ -10,6 +10,8 @@ const INACTIVITY_MS = 60_000
 /** So many groups in a row without signal are no accident. */
 const NO_SIGNAL_THRESHOLD = 8
 
+type TimeField = Extract<keyof ResolvedRun['counters'], `last_${string}_at`>
+
 /** The first that applies, from what stops everything to what stops one side. */
 export function computeRunState(
   run: ResolvedRun,
@@ -18,7 +20,7 @@ export function computeRunState(
   now = Date.now(),
 ): RunState {
   const { settings, counters, created } = run
-  const at = (name: string) => counters[name] ?? created
+  const at = (name: TimeField) => counters[name] ?? created
   const state = (is: RunState['is'], since: number, why: string): RunState => ({
     is,
     since: new Date(since).toISOString(),
@@ -26,7 +28,7 @@ export function computeRunState(
   })
   const held = countBufferOccupancy(waiting)
   const full = settings.unscored_rollouts === 'omit' ? waiting.bufferedScoredRollouts : waiting.bufferedRollouts
-  const lastAsked = Math.max(at('last_asked_at'), at('last_batch_at'))
+  const lastAsked = Math.max(at('last_batch_request_at'), at('last_batch_at'))
   if (!engine.ok) return state('engine_down', now, `The engine is down: ${engine.detail ?? 'it does not answer'}.`)
   if (held >= settings.buffer_max_groups) {
     const stuck = full < settings.batch_size && waiting.queuedForBuffer === 0 && waiting.openBatchGroups === 0
@@ -43,12 +45,12 @@ export function computeRunState(
       `${full} rollouts are ready, but no trainer has asked for a batch of late.`,
     )
   }
-  if ((counters.last_ask_stale ?? 0) > 0 && full < settings.batch_size) {
+  if ((counters.last_request_stale_groups ?? 0) > 0 && full < settings.batch_size) {
     const lag = `older than max_policy_lag (${settings.max_policy_lag})`
     return state(
       'all_stale',
-      at('last_asked_at'),
-      `At the last call ${counters.last_ask_stale} groups were ${lag} and dropped; too few were left for a batch.`,
+      at('last_batch_request_at'),
+      `At the last call ${counters.last_request_stale_groups} groups were ${lag} and dropped; too few were left for a batch.`,
     )
   }
   const failed = counters.groups_since_scored ?? 0

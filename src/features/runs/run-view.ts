@@ -6,7 +6,10 @@ import type { EngineHealth } from '../../engine/engine.ts'
 import { lengthPercentile } from '../../grading/length-buckets.ts'
 import type { RunBacklog } from './repository.ts'
 import type { ResolvedRun } from './resolved-run.ts'
+import { taskSumsRecord } from './run-record.ts'
 import { computeRunState } from './run-state.ts'
+
+const FORMAT_ERROR_PREFIX = taskSumsRecord.constants.format_errors
 
 /** What is read of a run besides the run itself; by task, where it is a record. */
 interface RunViewInputs {
@@ -21,12 +24,14 @@ interface RunViewInputs {
   engine: EngineHealth
 }
 
+type CountField = Exclude<keyof ResolvedRun['counters'], 'format_errors'>
+
 export function buildRunView(
   run: ResolvedRun,
   { waiting, sums, levels, accuracies, skipped, dumps, engine }: RunViewInputs,
 ): Run {
   const { name, settings, counters } = run
-  const count = (key: string) => counters[key] ?? 0
+  const count = (field: CountField) => counters[field] ?? 0
   return {
     run: name,
     state: computeRunState(run, waiting, engine),
@@ -42,7 +47,7 @@ export function buildRunView(
       step: counters.step ?? null,
       stale_groups: count('stale_groups'),
       no_signal: { easy: count('no_signal_easy'), hard: count('no_signal_hard') },
-      faults: parseFormatErrorCounts(counters),
+      faults: counters.format_errors,
       unscored: count('unscored'),
       dumps,
       skipped_positions: count('skipped_positions'),
@@ -69,7 +74,7 @@ function buildBatchProgress(
 }
 
 function buildTaskView(sums: Record<string, number>): Omit<Run['tasks'][string], 'difficulty' | 'accuracy'> {
-  const { groups = 0, rollouts = 0, score = 0, reward = 0, signal = 0, truncated = 0, last_at } = sums
+  const { groups = 0, rollouts = 0, score = 0, reward = 0, signal = 0, truncated = 0, last_completed_at } = sums
   const mean = (sum: number) => (rollouts === 0 ? null : sum / rollouts)
   return {
     groups,
@@ -80,11 +85,11 @@ function buildTaskView(sums: Record<string, number>): Omit<Run['tasks'][string],
     faults: parseFormatErrorCounts(sums),
     truncated,
     length_p95: lengthPercentile(sums, 0.95),
-    last_at: last_at === undefined ? null : new Date(last_at).toISOString(),
+    last_at: last_completed_at === undefined ? null : new Date(last_completed_at).toISOString(),
   }
 }
 
 function parseFormatErrorCounts(counts: Record<string, number>): Record<string, number> {
-  const faults = Object.entries(counts).filter(([key]) => key.startsWith('fault:'))
-  return Object.fromEntries(faults.map(([key, value]) => [key.slice('fault:'.length), value]))
+  const faults = Object.entries(counts).filter(([key]) => key.startsWith(FORMAT_ERROR_PREFIX))
+  return Object.fromEntries(faults.map(([key, value]) => [key.slice(FORMAT_ERROR_PREFIX.length), value]))
 }

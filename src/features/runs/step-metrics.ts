@@ -12,21 +12,22 @@ export function computeStepMetrics(step: number, sums: Record<string, number>): 
     groups: of('groups'),
     rollouts: of('rollouts'),
     'reward/mean': reward,
-    'reward/std': reward === undefined ? undefined : Math.sqrt(Math.max(0, of('squares') / of('scored') - reward ** 2)),
+    'reward/std':
+      reward === undefined ? undefined : Math.sqrt(Math.max(0, of('reward_squares') / of('scored') - reward ** 2)),
     'score/mean': mean('score', 'scored'),
     'score/frac_correct': mean('correct', 'scored'),
     'signal/frac': mean('signal', 'groups'),
-    'signal/frac_easy': mean('easy', 'groups'),
-    'signal/frac_hard': mean('hard', 'groups'),
-    'length/mean': mean('length', 'lengths'),
+    'signal/frac_easy': mean('all_correct', 'groups'),
+    'signal/frac_hard': mean('all_wrong', 'groups'),
+    'length/mean': mean('length_sum', 'length_count'),
     'length/p95': lengthPercentile(sums, 0.95),
     'truncated/frac': mean('truncated', 'rollouts'),
     'skipped/frac': mean('skipped', 'rollouts'),
     'masked/frac': mean('masked', 'rollouts'),
     'unscored/frac': mean('unscored', 'rollouts'),
-    'lag/mean': mean('lag:sum', 'lag:n'),
+    'lag/mean': mean('lag_sum', 'lag_count'),
     ...Object.fromEntries(
-      FormatErrorCode.options.map((fault) => [`fault/${fault}`, mean(`fault:${fault}`, 'rollouts')]),
+      FormatErrorCode.options.map((fault) => [`fault/${fault}`, mean(`format_error:${fault}`, 'rollouts')]),
     ),
     ...computeTaskRewards(sums),
   }
@@ -37,8 +38,8 @@ export function computeStepMetrics(step: number, sums: Record<string, number>): 
 function computeTaskRewards(sums: Record<string, number>): Record<string, number> {
   return Object.fromEntries(
     Object.entries(sums).flatMap(([field, scored]) => {
-      const task = /^task:(\w+):scored$/.exec(field)?.[1]
-      return task && scored > 0 ? [[`task/${task}/reward`, (sums[`task:${task}:reward`] ?? 0) / scored]] : []
+      const task = /^task_scored:(\w+)$/.exec(field)?.[1]
+      return task && scored > 0 ? [[`task/${task}/reward`, (sums[`task_reward:${task}`] ?? 0) / scored]] : []
     }),
   )
 }

@@ -63,6 +63,9 @@ function buildPrelude(path: string, body: string, { keys, constants }: ScriptDec
   for (const [table, values] of Object.entries(constants ?? {})) {
     tables[table] = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, JSON.stringify(value)]))
   }
+  for (const table of listTables(body)) {
+    if (!tables[table]) throw new TypeError(`${path} names ${table}, which is not declared`)
+  }
   const locals = Object.entries(tables).map(([table, values]) => {
     const members = listMembers(body, table).map((name) => {
       if (values[name] === undefined) throw new TypeError(`${path} names ${table}.${name}, which is not declared`)
@@ -71,6 +74,12 @@ function buildPrelude(path: string, body: string, { keys, constants }: ScriptDec
     return `local ${table} = { ${members.join(', ')} }`
   })
   return locals.join(' ')
+}
+
+/** Tables of constants have names in capitals. */
+function listTables(body: string): Set<string> {
+  const code = body.replace(/--.*$/gm, '')
+  return new Set([...code.matchAll(/\b([A-Z]+)\.\w/g)].map(([, table = '']) => table))
 }
 
 /** Every NAME of `TABLE.NAME` in a script, once. */

@@ -58,7 +58,7 @@ async function frozenFile(count: number): Promise<FrozenFile> {
   await redis.hset(createRunKeys(keys).run(run.run), { epoch: 1, revision: 1 })
   for (const group of ids(count)) {
     const place = { run: run.run, epoch: 1, group }
-    const bounds = { revision: 1, rollouts: 1, wants: false, most: 10, full: false, lease: undefined }
+    const bounds = { revision: 1, rollouts: 1, forBuffer: false, maxGroups: 10, serverFull: false, lease: undefined }
     await groups.accept(
       place,
       packGroup({ item_id: 'x', group_id: group, rollouts: [{ completion: 'x' }] }, false),

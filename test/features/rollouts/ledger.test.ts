@@ -103,8 +103,8 @@ class Ledger {
   }
 
   post(id: string, one: LedgerGroup): string {
-    if (this.groups.has(id)) return 'known'
-    if (one.wants && this.waitingForTrainer() >= MOST_GROUPS) return 'full'
+    if (this.groups.has(id)) return 'duplicate'
+    if (one.wants && this.waitingForTrainer() >= MOST_GROUPS) return 'buffer_full'
     this.groups.set(id, one)
     return 'new'
   }
@@ -121,7 +121,7 @@ class Ledger {
     const known = this.batches.get(step)
     if (known) return known.groups
     if (this.acknowledged.has(step)) return 'acknowledged'
-    if (this.batches.size >= 8) return 'too_many'
+    if (this.batches.size >= 8) return 'too_many_open'
     const chosen: string[] = []
     let scored = 0
     for (const id of [...this.buffer]) {
@@ -135,7 +135,7 @@ class Ledger {
         scored += one.scored
       }
     }
-    if (scored < least) return 'missing'
+    if (scored < least) return 'insufficient'
     this.buffer = this.buffer.filter((id) => !chosen.includes(id))
     for (const id of chosen) this.move(id, 'open')
     this.batches.set(step, { groups: chosen, ranks: new Set() })
@@ -219,7 +219,7 @@ async function play(history: { cut: boolean; step: Step }[]): Promise<void> {
     real.epoch = (await runs.get('run'))?.epoch ?? 0
     for (const { cut, step } of history) {
       const [said, should] = await one(real, ledger, cut, step)
-      const repeated = cut && should === 'new' && said === 'known'
+      const repeated = cut && should === 'new' && said === 'duplicate'
       if (!repeated && JSON.stringify(said) !== JSON.stringify(should))
         throw new Error(`${JSON.stringify(step)} gave ${JSON.stringify(said)}, the ledger ${JSON.stringify(should)}`)
       if (step.kind === 'restore') ledger = new Ledger()
@@ -245,9 +245,9 @@ async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promis
       const bounds = {
         revision: 1,
         rollouts: posted.rollouts,
-        wants: posted.wants,
-        most: MOST_GROUPS,
-        full: false,
+        forBuffer: posted.wants,
+        maxGroups: MOST_GROUPS,
+        serverFull: false,
         lease: undefined,
       }
       const said = await real.ask(cut, () => groups().accept(real.place(id), packed(posted, id), bounds))
@@ -287,8 +287,8 @@ async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promis
     case 'compose': {
       const composition = {
         step: step.step,
-        wanted: WANTED,
-        least: step.least,
+        targetRollouts: WANTED,
+        minRollouts: step.least,
         policyVersion: step.version,
         maxLag: MAX_LAG,
         balance: 'tokens',
@@ -307,7 +307,7 @@ async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promis
     case 'restore': {
       real.epoch = await real.redis.hincrby(createRunKeys(real.keys).run('run'), 'epoch', 1)
       const late = await batches().acknowledge(run, 0, undefined, 1000)
-      return [late, 'epoch']
+      return [late, 'epoch_changed']
     }
   }
 }

@@ -27,7 +27,7 @@ async function waiting(run: string): Promise<{ place: GroupRef; completion: Comp
   const { epoch = 0, revision = 0 } = (await runs.get(run)) ?? {}
   const place = { run, epoch, group: 'g' }
   const packed = packGroup({ item_id: 'x', rollouts: [{ completion: 'x' }] }, true)
-  const bounds = { revision, rollouts: 1, wants: true, most: 10, full: false, lease: undefined }
+  const bounds = { revision, rollouts: 1, forBuffer: true, maxGroups: 10, serverFull: false, lease: undefined }
   expect(await groups.accept(place, packed, bounds)).toBe('new')
   const verdict = { reward: 1, score: 1, answer: '', fault: null, penalty: 0, advantage: 0 } as const
   const verdicts = [{ status: 'scored', ...verdict } as const]
@@ -48,7 +48,7 @@ describe('a completion', () => {
     const { place, completion } = await waiting('changed')
     const before = await runs.get('changed')
     await runs.updateSettings('changed', before, { extraction: 'last_tag' }, { restart: false, remake: false })
-    expect(await groups.complete(place, completion)).toBe('changed')
+    expect(await groups.complete(place, completion)).toBe('run_changed')
     expect(await groups.get(place)).toMatchObject({ status: 'queued' })
     expect((await runs.get('changed'))?.counters).not.toHaveProperty('completed')
     expect(await groups.complete(place, { ...completion, revision: completion.revision + 1 })).toMatchObject({})
@@ -56,7 +56,7 @@ describe('a completion', () => {
   })
 
   it('teaches the curriculum only what comes of items that were handed out', async () => {
-    const feed = { score: 1, difficulty: 0.3, target: 0.7, low: 0, high: 1 }
+    const feed = { score: 1, difficulty: 0.3, target_accuracy: 0.7, low: 0, high: 1 }
     for (const [run, position, teaches] of [
       ['handed-out', 4, true],
       ['not-yet', 5, false],

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Checkpoint } from '../../../src/contract/checkpoint.ts'
 import type { Item } from '../../../src/contract/item.ts'
+import type { Checkpoint } from '../../../src/features/runs/checkpoint-document.ts'
 import { createRunKeys } from '../../../src/features/runs/keys.ts'
 import { PositionRepository } from '../../../src/features/runs/sequence/position-repository.ts'
 import { openWorld, until, type World } from '../../world.ts'
@@ -137,7 +137,7 @@ describe('a run goes on elsewhere as it would have gone on here', () => {
     )
     await feed(world, 'back', first, 0.5)
     expect((await view(world, 'back')).progress.buffered_groups).toBe(4)
-    expect((await take(world, 'back')).history).toHaveLength(checkpoint.history.length + 4)
+    expect((await take(world, 'back')).curriculum_history).toHaveLength(checkpoint.curriculum_history.length + 4)
   })
 
   it('one whose versions are times in microseconds: its figures are kept, and it can be restored', async () => {
@@ -170,22 +170,22 @@ describe('what cannot be restored', () => {
     const checkpoint = await take(world, 'refused')
     const put = (body: object) => world.call('PUT', '/runs/other/checkpoint', body)
     expect(await put({ ...checkpoint, engine: '0.0.1' })).toMatchObject({ body: { code: 'engine_version_mismatch' } })
-    expect(await put({ ...checkpoint, format: 2 })).toMatchObject({ body: { code: 'invalid_request' } })
+    expect(await put({ ...checkpoint, version: 3 })).toMatchObject({ body: { code: 'invalid_request' } })
     expect(await put({ ...checkpoint, settings: { tasks: ['nothing'] } })).toMatchObject({
       body: { code: 'unknown_task' },
     })
     // Fields that the run itself has, and what no script could count with, would break the run for good.
-    for (const counters of [{ epoch: 7 }, { settings: 1 }, { groups: 0.5 }, { '\udb17': 1 }]) {
+    for (const counters of [{ epoch: 7 }, { settings: 1 }, { groups: 0.5 }, { format_errors: { '\udb17': 1 } }]) {
       expect(await put({ ...checkpoint, counters })).toMatchObject({ body: { code: 'invalid_request' } })
     }
     // No Unicode text: it could be shown to nobody.
-    expect(await put({ ...checkpoint, tasks: { '\udb17:groups': 1 } })).toMatchObject({
+    expect(await put({ ...checkpoint, tasks: { '\udb17': { groups: 1 } } })).toMatchObject({
       body: { code: 'invalid_request' },
     })
-    for (const level of ['..', '--1', '1e', 'NaN']) {
+    for (const level of ['0.3', null, Number.NaN]) {
       const curriculum = { leg_counting: { level, scores: [] } }
       expect(await put({ ...checkpoint, curriculum })).toMatchObject({ body: { code: 'invalid_request' } })
-      expect(await put({ ...checkpoint, outcomes: { gcd: level } })).toMatchObject({
+      expect(await put({ ...checkpoint, recent_accuracies: { gcd: [level] } })).toMatchObject({
         body: { code: 'invalid_request' },
       })
     }
@@ -193,14 +193,33 @@ describe('what cannot be restored', () => {
     expect(await world.call('GET', '/runs/never/checkpoint')).toMatchObject({ body: { code: 'unknown_run' } })
   })
 
+  it('a checkpoint of version 1 is refused with a message that says so', async () => {
+    const old = { format: 1, engine: '0.1.25', run: 'old', origin: 'old', counters: { groups: 1 }, outcomes: {} }
+    const { status, body } = await world.call('PUT', '/runs/old/checkpoint', old)
+    expect(status).toBe(400)
+    expect(body.detail).toContain('version 1')
+  })
+
+  it('a document has names of its own, and no field of Redis', async () => {
+    await begin('named')
+    const { counters, tasks, step_sums, curriculum } = await take(world, 'named')
+    expect(counters).toMatchObject({ groups: 14, scored_groups: 14, completed: 14 })
+    const [sums] = Object.values(tasks)
+    expect(sums).toMatchObject({ groups: expect.any(Number), length_buckets: expect.any(Object) })
+    expect(step_sums[0]?.sums.task_scored).toMatchObject({ gcd: expect.any(Number) })
+    for (const { level } of Object.values(curriculum)) expect(level).toBeTypeOf('number')
+    const names = JSON.stringify([counters, tasks, step_sums]).match(/"[^"]+":/g)
+    expect(names?.filter((name) => !/^"\w+":$/.test(name))).toEqual([])
+  })
+
   it('one that asks for positions without end holds up nobody', async () => {
     await world.call('PUT', '/runs/far', { ...SETTINGS, complexity_mode: 'none' })
     await items(world, 'far', 1)
     const { sequence, ...rest } = await take(world, 'far')
-    const far = (position: number, ahead: number) =>
+    const far = (position: number, prefetch_target: number) =>
       empty.call('PUT', '/runs/far/checkpoint', {
         ...rest,
-        counters: { ...rest.counters, ahead },
+        counters: { ...rest.counters, prefetch_target },
         sequence: { ...sequence, position, open: [] },
       })
     expect(await far(Number.MAX_SAFE_INTEGER - 1, 0)).toMatchObject({ status: 400, body: { code: 'invalid_request' } })

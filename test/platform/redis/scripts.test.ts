@@ -38,6 +38,8 @@ it('a script that names what is not declared does not load', () => {
   expect(() => defineScript({ folder, name: key, keys: ['run'] })).toThrow('K.other, which is not declared')
   const field = write('unknown-field', 'return RUN.other')
   expect(() => defineScript({ folder, name: field, keys: [], constants: { RUN: { epoch: 'e' } } })).toThrow('RUN.other')
+  const table = write('unknown-table', 'return GROUP.id')
+  expect(() => defineScript({ folder, name: table, keys: [] })).toThrow('GROUP, which is not declared')
 })
 
 it('a script runs again after Redis has forgotten it', async () => {

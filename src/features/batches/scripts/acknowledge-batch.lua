@@ -1,43 +1,43 @@
--- Acknowledges a batch: at once, or when each rank has said so. Its groups are done then, and the step is remembered.
+-- Acknowledges a batch: at once, or when every rank has done so. Then its groups are retired and the step is remembered.
 -- KEYS  run (hash)  backlog (hash)  retainedTexts (list)  batch (hash: batch, and which ranks have acknowledged)
 --       openBatches (sorted set: step by time)  acknowledgedSteps (sorted set: step by step)
--- ARGV  1 JSON: { epoch, step, rank?, ranks?, steps_max: steps that are remembered one by one,
---                 keep, keep_bytes, remembered, group_prefix }
--- Gives 'acknowledged' (now or before), 'waiting' (other ranks have not said so), 'unknown' or 'epoch'.
+-- ARGV  1 JSON: { epoch, step, rank?, ranks?, max_acknowledged_steps: that are remembered one by one,
+--                 the limits of parts/retire-group }
+-- Returns 'acknowledged' (now or before), 'waiting' (for other ranks), 'unknown' or 'epoch_changed'.
 -- include ../../rollouts/scripts/parts/retire-group
-local ask = cjson.decode(ARGV[1])
-if tonumber(redis.call('HGET', K.run, 'epoch')) ~= ask.epoch then
-  return 'epoch'
+local params = cjson.decode(ARGV[1])
+if tonumber(redis.call('HGET', K.run, RUN.epoch)) ~= params.epoch then
+  return 'epoch_changed'
 end
-local batch = redis.call('HGET', K.batch, 'batch')
+local batch = redis.call('HGET', K.batch, BATCH.batch)
 if not batch then
-  local floor = tonumber(redis.call('HGET', K.backlog, 'acknowledged_below') or -1)
-  local before = ask.step < floor or redis.call('ZSCORE', K.acknowledgedSteps, ask.step)
+  local acknowledged_below = tonumber(redis.call('HGET', K.backlog, BACKLOG.acknowledged_below) or -1)
+  local before = params.step < acknowledged_below or redis.call('ZSCORE', K.acknowledgedSteps, params.step)
   return before and 'acknowledged' or 'unknown'
 end
--- A Redis that is full lets a script go on once it has written something that takes no memory; this is how it gets empty.
+-- A full Redis lets a script go on once it has written something that takes no memory. This script is how it gets empty.
 redis.call('HDEL', K.batch, '')
-if ask.ranks then
-  -- Counted for each number of ranks by itself: a trainer may come back with fewer nodes than it had.
-  local count = 'ranks:' .. ask.ranks
-  if redis.call('HSETNX', K.batch, 'rank:' .. ask.rank .. '/' .. ask.ranks, 1) == 1 then
+if params.ranks then
+  -- Counted for each number of ranks by itself: a trainer may return with fewer nodes than it had.
+  local count = BATCH.rank_counts .. params.ranks
+  if redis.call('HSETNX', K.batch, BATCH.acknowledged_ranks .. params.rank .. '/' .. params.ranks, 1) == 1 then
     redis.call('HINCRBY', K.batch, count, 1)
   end
-  if tonumber(redis.call('HGET', K.batch, count)) < ask.ranks then
+  if tonumber(redis.call('HGET', K.batch, count)) < params.ranks then
     return 'waiting'
   end
 end
 
 local groups = cjson.decode(batch).groups
-for _, facts in ipairs(groups) do
-  settle({ run = K.run, stock = K.backlog, texts = K.retainedTexts }, ask, facts.id)
+for _, summary in ipairs(groups) do
+  retire_group({ run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts }, params, summary.id)
 end
-redis.call('HINCRBY', K.backlog, 'open_groups', -#groups)
+redis.call('HINCRBY', K.backlog, BACKLOG.open_batch_groups, -#groups)
 redis.call('DEL', K.batch)
-redis.call('ZREM', K.openBatches, ask.step)
-redis.call('ZADD', K.acknowledgedSteps, ask.step, ask.step)
-if redis.call('ZCARD', K.acknowledgedSteps) > ask.steps_max then
+redis.call('ZREM', K.openBatches, params.step)
+redis.call('ZADD', K.acknowledgedSteps, params.step, params.step)
+if redis.call('ZCARD', K.acknowledgedSteps) > params.max_acknowledged_steps then
   local lowest = redis.call('ZPOPMIN', K.acknowledgedSteps)[1]
-  redis.call('HSET', K.backlog, 'acknowledged_below', tonumber(lowest) + 1)
+  redis.call('HSET', K.backlog, BACKLOG.acknowledged_below, tonumber(lowest) + 1)
 end
 return 'acknowledged'

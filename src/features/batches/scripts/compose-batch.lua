@@ -1,100 +1,105 @@
 -- Composes the batch of a step from the buffer, oldest groups first, or finds the one that was composed before.
--- KEYS  run (hash)  buffer (sorted set: group id by order of completion)  groupSummaries (hash: group id to its JSON)
+-- KEYS  run (hash)  buffer (sorted set: group ID by order of completion)  groupSummaries (hash: group ID to its JSON)
 --       backlog (hash)  retainedTexts (list)  batch (hash)  openBatches (sorted set: step by time)
 --       acknowledgedSteps (sorted set: step by step)
--- ARGV  1 JSON: { epoch, step, now (ms), wanted: rollouts, least: fewest rollouts to compose with,
---                 count: 'rollouts' or 'scored_rollouts', policy_version, max_lag?, balance, unscored, open_max,
---                 keep, keep_bytes, remembered, group_prefix }
--- Gives { 'composed' or 'known', the batch as JSON }, { 'missing', rollouts that lack, rollouts queued, stale groups },
--- { 'acknowledged' }, { 'too_many' } or { 'epoch' }.
+-- ARGV  1 JSON: { epoch, step, now (ms), target_rollouts, min_rollouts: to compose with,
+--                 only_scored: whether only scored rollouts count, policy_version, max_lag?, balance, unscored,
+--                 max_open_batches, format: version of the stored batch, the limits of parts/retire-group }
+-- Returns { 'composed' or 'existing', the batch as JSON }, { 'insufficient', missing rollouts, queued rollouts },
+-- { 'acknowledged' }, { 'too_many_open' } or { 'epoch_changed' }.
 -- include ../../rollouts/scripts/parts/retire-group
-local ask = cjson.decode(ARGV[1])
-if tonumber(redis.call('HGET', K.run, 'epoch')) ~= ask.epoch then
-  return { 'epoch' }
+local params = cjson.decode(ARGV[1])
+if tonumber(redis.call('HGET', K.run, RUN.epoch)) ~= params.epoch then
+  return { 'epoch_changed' }
 end
-local known = redis.call('HGET', K.batch, 'batch')
-if known then
-  return { 'known', known }
+local existing = redis.call('HGET', K.batch, BATCH.batch)
+if existing then
+  return { 'existing', existing }
 end
 -- Steps below the lowest that is remembered were acknowledged long ago.
-local floor = tonumber(redis.call('HGET', K.backlog, 'acknowledged_below') or -1)
-if ask.step < floor or redis.call('ZSCORE', K.acknowledgedSteps, ask.step) then
+local acknowledged_below = tonumber(redis.call('HGET', K.backlog, BACKLOG.acknowledged_below) or -1)
+if params.step < acknowledged_below or redis.call('ZSCORE', K.acknowledgedSteps, params.step) then
   return { 'acknowledged' }
 end
-if redis.call('ZCARD', K.openBatches) >= ask.open_max then
-  return { 'too_many' }
+if redis.call('ZCARD', K.openBatches) >= params.max_open_batches then
+  return { 'too_many_open' }
 end
 
-local function missing(rollouts, stale)
-  local queued = tonumber(redis.call('HGET', K.backlog, 'queued_rollouts') or 0)
-  return { 'missing', ask.least - rollouts, queued, stale }
+local function insufficient_reply(rollouts)
+  local queued = tonumber(redis.call('HGET', K.backlog, BACKLOG.queued_rollouts) or 0)
+  return { 'insufficient', params.min_rollouts - rollouts, queued }
 end
-local stock = tonumber(redis.call('HGET', K.backlog, ask.count) or 0)
-if stock < ask.least and not ask.max_lag then
-  redis.call('HSET', K.run, 'last_asked_at', ask.now)
-  return missing(stock, 0)
+local counted_field = params.only_scored and BACKLOG.buffered_scored_rollouts or BACKLOG.buffered_rollouts
+local available = tonumber(redis.call('HGET', K.backlog, counted_field) or 0)
+if available < params.min_rollouts and not params.max_lag then
+  redis.call('HSET', K.run, RUN.last_batch_request_at, params.now)
+  return insufficient_reply(available)
 end
 
-local chosen, texts, stale, rollouts, scored, counted = {}, {}, {}, 0, 0, 0
-local at = 0
-while counted < ask.wanted do
-  local ids = redis.call('ZRANGE', K.buffer, at, at + 99)
+local chosen, chosen_json, stale, rollouts, scored, counted = {}, {}, {}, 0, 0, 0
+local offset = 0
+while counted < params.target_rollouts do
+  local ids = redis.call('ZRANGE', K.buffer, offset, offset + 99)
   if #ids == 0 then
     break
   end
-  at = at + #ids
-  for k, text in ipairs(redis.call('HMGET', K.groupSummaries, unpack(ids))) do
-    if counted >= ask.wanted then
+  offset = offset + #ids
+  for k, json in ipairs(redis.call('HMGET', K.groupSummaries, unpack(ids))) do
+    if counted >= params.target_rollouts then
       break
     end
-    local facts = cjson.decode(text)
-    if ask.max_lag and facts.version ~= cjson.null and ask.policy_version - facts.version > ask.max_lag then
-      table.insert(stale, facts)
+    local summary = cjson.decode(json)
+    local version = summary.version
+    if params.max_lag and version ~= cjson.null and params.policy_version - version > params.max_lag then
+      table.insert(stale, summary)
     else
       table.insert(chosen, ids[k])
-      table.insert(texts, text)
-      rollouts, scored = rollouts + facts.rollouts, scored + facts.scored
-      counted = ask.count == 'rollouts' and rollouts or scored
+      table.insert(chosen_json, json)
+      rollouts, scored = rollouts + summary.rollouts, scored + summary.scored
+      counted = params.only_scored and scored or rollouts
     end
   end
 end
 
-local function leave_buffer(id)
+local function remove_from_buffer(id)
   redis.call('ZREM', K.buffer, id)
   redis.call('HDEL', K.groupSummaries, id)
 end
--- A group that is too old for this step is too old for any later one; left where it is, it could fill the buffer for ever.
-for _, facts in ipairs(stale) do
-  leave_buffer(facts.id)
-  redis.call('HINCRBY', K.backlog, 'rollouts', -facts.rollouts)
-  redis.call('HINCRBY', K.backlog, 'scored_rollouts', -facts.scored)
-  redis.call('HSET', ask.group_prefix .. facts.id, 'destination', 'stale')
-  settle({ run = K.run, stock = K.backlog, texts = K.retainedTexts }, ask, facts.id)
+local retire_keys = { run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts }
+-- A group that is too old for this step is too old for every later one; left in place, it could fill the buffer for good.
+for _, summary in ipairs(stale) do
+  remove_from_buffer(summary.id)
+  redis.call('HINCRBY', K.backlog, BACKLOG.buffered_rollouts, -summary.rollouts)
+  redis.call('HINCRBY', K.backlog, BACKLOG.buffered_scored_rollouts, -summary.scored)
+  redis.call('HSET', params.group_key_prefix .. summary.id, GROUP.destination, 'stale')
+  retire_group(retire_keys, params, summary.id)
 end
 if #stale > 0 then
-  redis.call('HINCRBY', K.run, 'stale_groups', #stale)
+  redis.call('HINCRBY', K.run, RUN.stale_groups, #stale)
 end
-if counted < ask.least then
-  redis.call('HSET', K.run, 'last_asked_at', ask.now, 'last_ask_stale', #stale)
-  return missing(counted, #stale)
+if counted < params.min_rollouts then
+  redis.call('HSET', K.run, RUN.last_batch_request_at, params.now, RUN.last_request_stale_groups, #stale)
+  return insufficient_reply(counted)
 end
 
 for _, id in ipairs(chosen) do
-  leave_buffer(id)
+  remove_from_buffer(id)
 end
-redis.call('HINCRBY', K.backlog, 'rollouts', -rollouts)
-redis.call('HINCRBY', K.backlog, 'scored_rollouts', -scored)
-redis.call('HINCRBY', K.backlog, 'open_groups', #chosen)
+redis.call('HINCRBY', K.backlog, BACKLOG.buffered_rollouts, -rollouts)
+redis.call('HINCRBY', K.backlog, BACKLOG.buffered_scored_rollouts, -scored)
+redis.call('HINCRBY', K.backlog, BACKLOG.open_batch_groups, #chosen)
 local batch = string.format(
-  '{"step":%d,"policy_version":%d,"balance":"%s","unscored":"%s","composed_at":%d,"groups":[%s]}',
-  ask.step, ask.policy_version, ask.balance, ask.unscored, ask.now, table.concat(texts, ',')
+  '{"format":%d,"step":%d,"policy_version":%d,"balance":"%s","unscored":"%s","composed_at":%d,"groups":[%s]}',
+  params.format, params.step, params.policy_version, params.balance, params.unscored, params.now,
+  table.concat(chosen_json, ',')
 )
-redis.call('HSET', K.batch, 'batch', batch)
-redis.call('ZADD', K.openBatches, ask.now, ask.step)
-redis.call('HINCRBY', K.run, 'batches', 1)
-redis.call('HSET', K.run, 'last_batch_at', ask.now, 'last_asked_at', ask.now, 'last_ask_stale', 0)
-local last = tonumber(redis.call('HGET', K.run, 'step') or -1)
-if ask.step > last then
-  redis.call('HSET', K.run, 'step', ask.step)
+redis.call('HSET', K.batch, BATCH.batch, batch)
+redis.call('ZADD', K.openBatches, params.now, params.step)
+redis.call('HINCRBY', K.run, RUN.batches, 1)
+redis.call('HSET', K.run, RUN.last_batch_at, params.now, RUN.last_batch_request_at, params.now,
+  RUN.last_request_stale_groups, 0)
+local last = tonumber(redis.call('HGET', K.run, RUN.step) or -1)
+if params.step > last then
+  redis.call('HSET', K.run, RUN.step, params.step)
 end
 return { 'composed', batch }

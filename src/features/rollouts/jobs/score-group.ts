@@ -141,7 +141,7 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
       curriculumInput: getCurriculumInput(run, recipe, result.mean_score ?? null, tasks.list()),
       dump,
     })
-    const isUnchanged = completed !== 'changed'
+    const isUnchanged = completed !== 'run_changed'
     if (dump) await dumps.handleAppendResults(run, dump, isUnchanged ? completed?.dumpQueueLengths : undefined)
     if (!isUnchanged) return false
     if (completed) {

@@ -1,113 +1,118 @@
--- Completes a group: verdicts, buffer, counters, curriculum and notice in one step, once; a second delivery finds it done.
--- KEYS  run (hash)  group (hash)  pendingGroups (sorted set)  buffer (sorted set: group id by order of completion)
---       recentGroups (sorted set: group id by order of completion)  taskSums (hash of sums per task)
+-- Completes a group once: result, buffer, counters, curriculum and notification in one step.
+-- KEYS  run (hash)  group (hash)  pendingGroups (sorted set)  buffer (sorted set: group ID by order of completion)
+--       recentGroups (sorted set: group ID by order of completion)  taskSums (hash of sums per task)
 --       curriculum (hash: task to its JSON)  curriculumHistory (list of JSON points, newest first)  backlog (hash)
---       groupSummaries (hash: id of a buffered group to its JSON)  retainedTexts (list)
---       failedGroups (sorted set: id of a group that can be tried again, by time in ms)  dumpState (hash)
---       pendingRolloutRecords (list)  pendingFailedRecords (list)
--- ARGV  1 group id  2 result as JSON  3 facts as JSON, for the buffer
---       4 JSON: { epoch, revision: of the settings it was judged by, status, destination?, retriable, signal, task, now (ms), time (ISO 8601),
---                 counters: { name: amount } of the run, sums: { field: amount } of the task,
---                 step_sums: { field: amount } of the step, version?: its oldest policy version,
---                 share?: of its counted rollouts that are right, history_max,
---                 feed?: what the curriculum learns, and the position in the run's sequence that it learns it from,
---                 rollouts, scored: how many it has, and how many of them have a score,
---                 dump?: what parts/dump.lua is asked,
---                 failed_max, keep, keep_bytes, remembered, group_prefix, metrics_prefix }
+--       groupSummaries (hash: ID of a buffered group to its JSON)  retainedTexts (list)
+--       failedGroups (sorted set: ID of a group that can be retried, by time in ms)  dumpState (hash)
+--       pendingRolloutRecords (records that wait for a file of rollouts (list))
+--       pendingFailedRecords (records that wait for a file of failed groups (list))  recentAccuracies (hash)
+--       metricSteps (sorted set of steps)
+-- ARGV  1 group ID  2 result as JSON  3 summary as JSON, for the buffer
+--       4 JSON: { epoch, revision: of the settings that the group was graded by, status, destination?, retriable, signal,
+--                 task, now (ms), time (ISO 8601), counters: { field: amount } of the run,
+--                 task_sums: { field: amount }, step_sums: { field: amount }, policy_version?: the oldest,
+--                 percent_correct?: of its counted rollouts, max_history,
+--                 curriculum_input?: what the curriculum learns, with the item's position in the run's sequence,
+--                 rollouts, scored: how many of them have a score, dump?: the request of parts/queue-dump-record,
+--                 max_retriable, the limits of parts/retire-group, metric_sums_prefix }
 --       5 channel  6 message  7 the group's record for the dumps
--- Gives nil if the group was done already, is gone, or belongs to an epoch that is over; 'changed' if the settings are not
--- those any more; else what became of its record, and the level of its task before and after if it moved the curriculum.
+-- Returns nil if the group was completed before, is gone, or belongs to an earlier epoch; 'run_changed' if the revision is
+-- another; else the lengths of the dump queues, and the level of its task before and after if it moved the curriculum.
 -- include ../../runs/scripts/parts/curriculum
 -- include parts/queue-dump-record
 -- include parts/statistics
 -- include parts/retire-group
-local ask = cjson.decode(ARGV[4])
+local params = cjson.decode(ARGV[4])
 local keys = {
-  run = K.run, stock = K.backlog, texts = K.retainedTexts, curriculum = K.curriculum, history = K.curriculumHistory,
-  outcomes = K.recentAccuracies, metrics = K.metricSteps, metrics_prefix = ask.metrics_prefix,
+  run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts, curriculum = K.curriculum,
+  history = K.curriculumHistory, recent_accuracies = K.recentAccuracies, metric_steps = K.metricSteps,
+  metric_sums_prefix = params.metric_sums_prefix,
 }
 local id = ARGV[1]
-local run = redis.call('HMGET', K.run, 'epoch', 'step', 'revision', 'position')
-if tonumber(run[1]) ~= ask.epoch then
+local run = redis.call('HMGET', K.run, RUN.epoch, RUN.step, RUN.revision, RUN.position)
+if tonumber(run[1]) ~= params.epoch then
   return nil
 end
-local group = redis.call('HMGET', K.group, 'status', 'wants', 'rollouts')
+local group = redis.call('HMGET', K.group, GROUP.status, GROUP.for_buffer, GROUP.rollouts)
 if group[1] ~= 'queued' then
   return nil
 end
-if tonumber(run[3]) ~= ask.revision then
-  return 'changed'
+if tonumber(run[3]) ~= params.revision then
+  return 'run_changed'
 end
-local seq = redis.call('HINCRBY', K.run, 'completed', 1)
-redis.call('HSET', K.group, 'status', ask.status, 'result', ARGV[2], 'destination', ask.destination or '', 'seq', seq)
+local number = redis.call('HINCRBY', K.run, RUN.completed, 1)
+redis.call('HSET', K.group, GROUP.status, params.status, GROUP.result, ARGV[2],
+  GROUP.destination, params.destination or '', GROUP.completion_number, number)
 redis.call('ZREM', K.pendingGroups, id)
 if group[2] == '1' then
-  redis.call('HINCRBY', K.backlog, 'queued_groups', -1)
-  redis.call('HINCRBY', K.backlog, 'queued_rollouts', -tonumber(group[3]))
+  redis.call('HINCRBY', K.backlog, BACKLOG.queued_groups, -1)
+  redis.call('HINCRBY', K.backlog, BACKLOG.queued_rollouts, -tonumber(group[3]))
 end
-redis.call('ZADD', K.recentGroups, seq, id)
+redis.call('ZADD', K.recentGroups, number, id)
 
--- Where the group goes: to the trainer, to those who may try again, or out of the way.
-if ask.destination == 'buffered' then
-  redis.call('ZADD', K.buffer, seq, id)
+-- The group goes to the trainer, waits to be retried, or is retired.
+if params.destination == 'buffered' then
+  redis.call('ZADD', K.buffer, number, id)
   redis.call('HSET', K.groupSummaries, id, ARGV[3])
-  redis.call('HINCRBY', K.backlog, 'rollouts', ask.rollouts)
-  redis.call('HINCRBY', K.backlog, 'scored_rollouts', ask.scored)
-elseif ask.retriable then
-  redis.call('ZADD', K.failedGroups, ask.now, id)
-  local over = redis.call('ZCARD', K.failedGroups) - ask.failed_max
-  local given_up = over > 0 and redis.call('ZRANGE', K.failedGroups, 0, over - 1)
-    or redis.call('ZRANGEBYSCORE', K.failedGroups, 0, ask.now - ask.remembered, 'LIMIT', 0, 100)
-  for _, old in ipairs(given_up) do
-    redis.call('ZREM', K.failedGroups, old)
-    settle(keys, ask, old)
+  redis.call('HINCRBY', K.backlog, BACKLOG.buffered_rollouts, params.rollouts)
+  redis.call('HINCRBY', K.backlog, BACKLOG.buffered_scored_rollouts, params.scored)
+elseif params.retriable then
+  redis.call('ZADD', K.failedGroups, params.now, id)
+  local excess = redis.call('ZCARD', K.failedGroups) - params.max_retriable
+  local expired = excess > 0 and redis.call('ZRANGE', K.failedGroups, 0, excess - 1)
+    or redis.call('ZRANGEBYSCORE', K.failedGroups, 0, params.now - params.duplicate_detection_ms, 'LIMIT', 0, 100)
+  for _, old_id in ipairs(expired) do
+    redis.call('ZREM', K.failedGroups, old_id)
+    retire_group(keys, params, old_id)
   end
 else
-  settle(keys, ask, id)
+  retire_group(keys, params, id)
 end
 
-for name, amount in pairs(ask.counters) do
-  redis.call('HINCRBY', K.run, name, amount)
+for field, amount in pairs(params.counters) do
+  redis.call('HINCRBY', K.run, field, amount)
 end
-for field, amount in pairs(ask.sums) do
+for field, amount in pairs(params.task_sums) do
   redis.call('HINCRBYFLOAT', K.taskSums, field, amount)
 end
-local step = step_after(run[2], ask.version)
-if ask.status == 'scored' then
-  redis.call('HSET', K.taskSums, ask.task .. ':last_at', ask.now)
-  if ask.signal then
-    redis.call('HSET', K.run, 'last_scored_at', ask.now, 'last_signal_at', ask.now, 'groups_since_signal', 0)
+local step = next_step(run[2], params.policy_version)
+if params.status == 'scored' then
+  redis.call('HSET', K.taskSums, params.task .. ':' .. TASK.last_completed_at, params.now)
+  if params.signal then
+    redis.call('HSET', K.run, RUN.last_scored_at, params.now, RUN.last_signal_at, params.now, RUN.groups_since_signal, 0)
   else
-    redis.call('HSET', K.run, 'last_scored_at', ask.now)
-    redis.call('HINCRBY', K.run, 'groups_since_signal', 1)
+    redis.call('HSET', K.run, RUN.last_scored_at, params.now)
+    redis.call('HINCRBY', K.run, RUN.groups_since_signal, 1)
   end
-  redis.call('HSET', K.run, 'groups_since_scored', 0)
-  add_to_step(keys, step, ask.version, ask.step_sums)
+  redis.call('HSET', K.run, RUN.groups_since_scored, 0)
+  add_step_sums(keys, step, params.policy_version, params.step_sums)
 else
-  redis.call('HINCRBY', K.run, 'groups_since_scored', 1)
+  redis.call('HINCRBY', K.run, RUN.groups_since_scored, 1)
 end
-if ask.share then
-  add_outcome(keys, ask.task, ask.share)
+if params.percent_correct then
+  add_recent_accuracy(keys, params.task, params.percent_correct)
 end
 
--- What is no longer kept is forgotten but for its content's hash, which tells a repeated post from a new one.
-local over = math.min(redis.call('ZCARD', K.recentGroups) - ask.keep, 100)
-if over > 0 then
-  for _, old in ipairs(redis.call('ZRANGE', K.recentGroups, 0, over - 1)) do
-    redis.call('ZREM', K.recentGroups, old)
-    if not redis.call('HGET', ask.group_prefix .. old, 'waits') then
-      redis.call('HDEL', ask.group_prefix .. old, unpack(KEPT))
+-- Of groups that are no longer kept only the hash of the content remains, to tell a repeated post from a new one.
+local excess = math.min(redis.call('ZCARD', K.recentGroups) - params.max_retained_groups, 100)
+if excess > 0 then
+  for _, old_id in ipairs(redis.call('ZRANGE', K.recentGroups, 0, excess - 1)) do
+    redis.call('ZREM', K.recentGroups, old_id)
+    if not redis.call('HGET', params.group_key_prefix .. old_id, GROUP.awaiting_delivery) then
+      redis.call('HDEL', params.group_key_prefix .. old_id, unpack(RETAINED_FIELDS))
     end
   end
 end
 
 local before, after
-if ask.feed and ask.feed.position < tonumber(run[4] or 0) then -- an item that was handed out
-  before, after = feed(keys, ask.task, ask.feed, step, ask.time, ask.history_max)
+local input = params.curriculum_input
+if input and input.position < tonumber(run[4] or 0) then -- an item that was issued
+  before, after = update_curriculum(keys, params.task, input, step, params.time, params.max_history)
 end
-local kept = {}
-if ask.dump then
-  kept = dump({ dumps = K.dumpState, waiting = { rollouts = K.pendingRolloutRecords, failed = K.pendingFailedRecords } }, ask.dump, ARGV[7])
+local queue_lengths = {}
+if params.dump then
+  local pending = { rollouts = K.pendingRolloutRecords, failed = K.pendingFailedRecords }
+  queue_lengths = queue_dump_record({ dumps = K.dumpState, pending = pending }, params.dump, ARGV[7])
 end
 redis.call('PUBLISH', ARGV[5], ARGV[6])
-return { kept, before or '', after or '' }
+return { queue_lengths, before or '', after or '' }

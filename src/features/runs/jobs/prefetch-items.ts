@@ -19,7 +19,7 @@ export function createPrefetchItemsProcessor({ runs, prefetcher }: { runs: Runs;
     while (!signal.aborted && failures < MAX_CONSECUTIVE_FAILURES) {
       const run = await runs.get(name)
       if (run?.epoch !== epoch) return
-      const scope = { kind: 'open' as const, prefetchTarget: run.counters.ahead ?? 0 }
+      const scope = { kind: 'open' as const, prefetchTarget: run.counters.prefetch_target ?? 0 }
       for (const item of await prefetcher.start(run, scope, MAX_ITEMS_IN_FLIGHT - inFlight.size)) {
         const done = item.then((stored) => {
           inFlight.delete(done)

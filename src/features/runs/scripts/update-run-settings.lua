@@ -1,19 +1,19 @@
--- Sets a run's named settings, if nobody changed them meanwhile. A run that is not there comes into being.
+-- Sets a run's explicit settings, unless they were changed meanwhile. A run that does not exist is created.
 -- KEYS  run (hash)  openPositions (sorted set)  positionStates (hash)  itemBodies (hash)  leaseExpiries (sorted set)
 --       leasedItems (hash)  steps (sorted set)  stepItemsPrefix (not a key itself)
--- ARGV  1 revision the change was made from, 0: a new run  2 named settings as JSON  3 now, ms  4 a new run's uuid
---       5 '1' to begin the sequence anew  6 '1' if items that are prepared are to be made anew  7 a new run's name
---       8 epoch that the keys are of
--- Gives the new revision, or 0 if somebody was faster.
+-- ARGV  1 revision that the change is based on, 0: a new run  2 explicit settings as JSON  3 now, ms  4 UUID for a new run
+--       5 '1' to restart the sequence  6 '1' to rebuild prepared items  7 name of a new run  8 epoch of the keys
+-- Returns the new revision, or 0 if another change was faster.
 -- include ../sequence/scripts/parts/position-state
-local revision = tonumber(redis.call('HGET', K.run, 'revision') or '0')
-if revision ~= tonumber(ARGV[1]) or (revision > 0 and redis.call('HGET', K.run, 'epoch') ~= ARGV[8]) then
+local revision = tonumber(redis.call('HGET', K.run, RUN.revision) or '0')
+if revision ~= tonumber(ARGV[1]) or (revision > 0 and redis.call('HGET', K.run, RUN.epoch) ~= ARGV[8]) then
   return 0
 end
 if revision == 0 then
-  redis.call('HSET', K.run, 'epoch', ARGV[8], 'position', 0, 'created', ARGV[3], 'uuid', ARGV[4], 'origin', ARGV[7])
+  redis.call('HSET', K.run, RUN.epoch, ARGV[8], RUN.position, 0, RUN.created_at, ARGV[3], RUN.uuid, ARGV[4],
+    RUN.origin, ARGV[7])
 elseif ARGV[5] == '1' then
-  redis.call('HSET', K.run, 'position', 0)
+  redis.call('HSET', K.run, RUN.position, 0)
   for _, step in ipairs(redis.call('ZRANGE', K.steps, 0, -1)) do
     redis.call('DEL', K.stepItemsPrefix .. step)
   end
@@ -24,5 +24,5 @@ elseif ARGV[6] == '1' then
     set_unmade(K.positionStates, position, ARGV[3])
   end
 end
-redis.call('HSET', K.run, 'settings', ARGV[2], 'revision', revision + 1)
+redis.call('HSET', K.run, RUN.settings, ARGV[2], RUN.revision, revision + 1)
 return revision + 1

@@ -147,7 +147,7 @@ export class ItemQueue {
     count: number,
   ): Promise<{ run: ResolvedRun; assigned: StepItem[] }> {
     for (let run = initialRun; ; ) {
-      const prefetchTarget = run.counters.ahead ?? 0
+      const prefetchTarget = run.counters.prefetch_target ?? 0
       const assigned = await this.#deps.positions.assignStep(run, step, { count, prefetchTarget })
       if (assigned) return { run, assigned }
       const stored = await this.#deps.runs.get(run.name)
@@ -172,7 +172,7 @@ export class ItemQueue {
   /** Grows with the largest call, so that the next one finds its items made. */
   async #growPrefetchTarget(run: ResolvedRun, count: number): Promise<number> {
     const wanted = Math.min(MAX_PREFETCH_TARGET, Math.max(MIN_PREFETCH_TARGET, count * PREFETCH_CALLS))
-    const current = run.counters.ahead ?? 0
+    const current = run.counters.prefetch_target ?? 0
     if (wanted > current) await this.#deps.runs.setPrefetchTarget(run, wanted)
     return Math.max(wanted, current)
   }

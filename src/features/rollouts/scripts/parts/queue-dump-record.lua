@@ -1,19 +1,19 @@
--- Keeps a group's record for the next dump file of each kind that it goes to.
--- keys    dumps (hash), waiting: { KIND = list of records }
--- asked   { kinds: [KIND, …], bytes: of the line, now: ms, most: bytes that may wait in this run }
--- record  the line, compressed
--- Gives for each kind how many records wait now, or 'refused'.
-local function dump(keys, asked, record)
-  local kept = {}
-  for k, kind in ipairs(asked.kinds) do
-    if tonumber(redis.call('HGET', keys.dumps, 'bytes') or 0) + asked.bytes > asked.most then
+-- Adds a group's record to the next dump file of each kind that it goes to.
+-- keys     dumps (hash), pending: { KIND = list of records }
+-- request  { kinds: [KIND, …], bytes: of the line, now: ms, max_bytes: that may wait in this run }
+-- record   the line, compressed
+-- Returns for each kind how many records wait now, or 'rejected'.
+local function queue_dump_record(keys, request, record)
+  local queue_lengths = {}
+  for k, kind in ipairs(request.kinds) do
+    if tonumber(redis.call('HGET', keys.dumps, 'bytes') or 0) + request.bytes > request.max_bytes then
       redis.call('HINCRBY', keys.dumps, kind .. ':refused', 1)
-      kept[k] = 'refused'
+      queue_lengths[k] = 'rejected'
     else
-      kept[k] = redis.call('RPUSH', keys.waiting[kind], record)
-      redis.call('HSET', keys.dumps, kind .. ':grown', asked.now)
-      redis.call('HINCRBY', keys.dumps, 'bytes', asked.bytes)
+      queue_lengths[k] = redis.call('RPUSH', keys.pending[kind], record)
+      redis.call('HSET', keys.dumps, kind .. ':grown', request.now)
+      redis.call('HINCRBY', keys.dumps, 'bytes', request.bytes)
     end
   end
-  return kept
+  return queue_lengths
 end

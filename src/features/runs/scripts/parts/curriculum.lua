@@ -2,12 +2,12 @@
 -- 3 on; the step is 0.05 times the stability, 0.1 times where a steady model is far off. Numbers are kept as text of 17
 -- digits, so that a level is the same double after its way through JSON.
 -- keys   curriculum (hash: task to its JSON), history (list of JSON points, newest first)
--- group  { score, difficulty, target, low, high }: its mean score, the difficulty of its item, the accuracy aimed at, and
---        the bounds of the level;  step: the trainer's;  now: ISO 8601;  most: points that are kept
+-- group  { score, difficulty, target_accuracy, low, high }: its mean score, the difficulty of its item, and
+--        the bounds of the level;  step: the trainer's;  now: ISO 8601;  max_points: that are kept
 -- Gives the level before and after, or nothing if the group was too far from it.
-local function feed(keys, task, group, step, now, most)
-  local text = redis.call('HGET', keys.curriculum, task)
-  local state = text and cjson.decode(text) or { level = '0.3', scores = {} }
+local function update_curriculum(keys, task, group, step, now, max_points)
+  local json = redis.call('HGET', keys.curriculum, task)
+  local state = json and cjson.decode(json) or { level = '0.3', scores = {} }
   local level = math.min(math.max(tonumber(state.level), group.low), group.high)
   if math.abs(group.difficulty - level) > 0.05 + 1e-9 then
     return -- a late group of another difficulty would mislead it
@@ -29,18 +29,18 @@ local function feed(keys, task, group, step, now, most)
   end
   if #scores >= 3 then
     local stability = math.max(0.5, 1 - math.sqrt(squares / n))
-    local move = 0
-    if accuracy > group.target + 0.05 then
-      move = 0.05 * stability
-    elseif accuracy < group.target - 0.05 then
-      move = -0.05 * stability
+    local adjustment = 0
+    if accuracy > group.target_accuracy + 0.05 then
+      adjustment = 0.05 * stability
+    elseif accuracy < group.target_accuracy - 0.05 then
+      adjustment = -0.05 * stability
     end
     if stability > 0.8 and accuracy > 0.9 and level < 0.5 then
-      move = 0.1 * stability
+      adjustment = 0.1 * stability
     elseif stability > 0.8 and accuracy < 0.3 and level > 0.5 then
-      move = -0.1 * stability
+      adjustment = -0.1 * stability
     end
-    level = math.min(math.max(level + move, group.low), group.high)
+    level = math.min(math.max(level + adjustment, group.low), group.high)
   end
   state.level = string.format('%.17g', level)
   state.accuracy = string.format('%.17g', accuracy)
@@ -50,6 +50,6 @@ local function feed(keys, task, group, step, now, most)
     now, step, task, group.score, level, accuracy
   )
   redis.call('LPUSH', keys.history, point)
-  redis.call('LTRIM', keys.history, 0, most - 1)
+  redis.call('LTRIM', keys.history, 0, max_points - 1)
   return before, state.level
 end

@@ -29,7 +29,7 @@ local capacity = wanted - #expired
 local max_ahead = tonumber(ARGV[7])
 if max_ahead > 0 then
   local ahead = redis.call('ZCARD', K.leaseExpiries) + redis.call('ZCARD', K.pendingGroups)
-    + redis.call('ZCARD', K.buffer) + tonumber(redis.call('HGET', K.backlog, 'open_groups') or 0)
+    + redis.call('ZCARD', K.buffer) + tonumber(redis.call('HGET', K.backlog, 'open_batch_groups') or 0)
   capacity = math.max(0, math.min(capacity, max_ahead - ahead))
 end
 open_positions(tonumber(ARGV[5]), now)

@@ -1,0 +1,14 @@
+/** The stored fields of an open batch. */
+import { RecordDeclaration } from '../../platform/redis/record.ts'
+
+/** Version of the JSON that a composed batch is stored as. */
+export const BATCH_FORMAT = 1
+
+export const batchRecord = new RecordDeclaration({
+  /** The composed batch as JSON. */
+  batch: { kind: 'text' },
+  /** `RANK/RANKS`: that rank of so many has acknowledged. */
+  acknowledged_ranks: { kind: 'counters', prefix: 'acknowledged_rank:', names: /^\d+\/\d+$/ },
+  /** How many of so many ranks have acknowledged. */
+  rank_counts: { kind: 'counters', prefix: 'rank_count:', names: /^\d+$/ },
+})

@@ -1,0 +1,24 @@
+/** The stored fields of a group: accepted with its payload, completed with its result, then reduced to its hash. */
+import { RecordDeclaration } from '../../platform/redis/record.ts'
+
+export const groupRecord = new RecordDeclaration({
+  status: { kind: 'text' },
+  /** Hash of what was posted; kept the longest, to tell a repeated post from a new one. */
+  content_hash: { kind: 'text' },
+  accepted_at: { kind: 'timestamp' },
+  rollouts: { kind: 'counter' },
+  /** 1 if the group is to wait for a trainer. */
+  for_buffer: { kind: 'counter' },
+  /** Packed parts (group-payload.ts). */
+  metadata: { kind: 'text' },
+  texts: { kind: 'text' },
+  arrays: { kind: 'text' },
+  /** Of texts and arrays. */
+  bytes: { kind: 'counter' },
+  /** Present until the group is delivered or dropped. */
+  awaiting_delivery: { kind: 'counter' },
+  result: { kind: 'text' },
+  destination: { kind: 'text' },
+  /** Its place in the order of completion. */
+  completion_number: { kind: 'cursor' },
+})

@@ -1,0 +1,84 @@
+/** A run's checkpoint: all that a trainer's own checkpoint cannot hold. Restored anywhere, the run continues as it was. */
+import { z } from 'zod'
+import { Difficulty, TaskName } from '../../contract/recipe.ts'
+import { RunName } from '../../contract/rollout.ts'
+import { CurriculumPoint, SettingsChange } from '../../contract/run.ts'
+import { runRecord, stepSumsRecord, taskSumsRecord } from './run-record.ts'
+
+export const CHECKPOINT_VERSION = 2
+
+/** Farther than any run gets; above 2^53 a script of Redis would count without progress. */
+const MAX_POSITION = 2 ** 48
+const Position = z.int().min(0).max(MAX_POSITION)
+const DifficultyLabel = Difficulty.nullable()
+const Accuracy = z.number().min(0).max(1)
+
+const Counters = runRecord.checkpointSchema.refine(
+  ({ prefetch_target = 0 }) => Math.abs(prefetch_target) <= MAX_POSITION,
+  { path: ['prefetch_target'], error: `must be at most ${MAX_POSITION}` },
+)
+
+export const Checkpoint = z
+  .strictObject({
+    version: z.literal(CHECKPOINT_VERSION).describe('Of this format'),
+    engine: z.string().describe('Version of the library; another version makes other items'),
+    run: RunName.describe('The run that the checkpoint was taken of'),
+    origin: RunName.describe('Name that the sequence of items is drawn from'),
+    created_at: z.string(),
+    settings: SettingsChange.describe('Explicit settings; all others have their defaults'),
+    counters: Counters.describe('Numbers of the run; fields ending in `_at` are times in ms'),
+    curriculum: z
+      .record(
+        TaskName,
+        z.strictObject({ level: z.number(), accuracy: z.number().optional(), scores: z.array(z.number()).max(10) }),
+      )
+      .describe('Level of each task, accuracy of its last five scores, and its last ten scores'),
+    recent_accuracies: z
+      .record(TaskName, z.array(Accuracy).max(50))
+      .describe('Shares of correct rollouts in the last groups of each task, oldest first'),
+    tasks: z.record(TaskName, taskSumsRecord.checkpointSchema).describe('Sums of each task'),
+    curriculum_history: z.array(CurriculumPoint).describe('Oldest first'),
+    sequence: z
+      .strictObject({
+        position: Position.describe('Next position that was never opened'),
+        open: z.array(Position).max(5000).describe('Opened positions whose items are not issued'),
+        drawn: z
+          .array(z.strictObject({ position: Position, task: TaskName }))
+          .max(5000)
+          .optional()
+          .describe('Tasks of open positions, where the position alone does not determine them: under `learnability`'),
+        leases: z.array(
+          z.strictObject({ position: Position, until: z.number(), task: TaskName, difficulty: DifficultyLabel }),
+        ),
+        steps: z.array(
+          z.strictObject({
+            step: z.int().min(0),
+            items: z.array(
+              z.strictObject({
+                position: Position,
+                task: TaskName.nullable().describe('null: not made yet'),
+                difficulty: DifficultyLabel,
+              }),
+            ),
+          }),
+        ),
+      })
+      .describe('Items that were issued, and those that come next'),
+    step_sums: z
+      .array(z.strictObject({ step: z.int().min(0), sums: stepSumsRecord.checkpointSchema }))
+      .describe('Sums of each training step, oldest first'),
+  })
+  .meta({ id: 'Checkpoint' })
+export type Checkpoint = z.infer<typeof Checkpoint>
+
+/** What a restored run has lost. */
+export const DiscardedCounts = z
+  .strictObject({
+    queued_groups: z.int(),
+    buffered_groups: z.int(),
+    open_batches: z.int(),
+    prepared_items: z.int(),
+    remembered_groups: z.int(),
+  })
+  .meta({ id: 'DiscardedCounts' })
+export type DiscardedCounts = z.infer<typeof DiscardedCounts>

@@ -1,0 +1,134 @@
+/**
+ * Stored records: the fields of a hash in Redis, declared once. The names that Lua scripts use, the parsed form of a read,
+ * the fields that are metrics and the part of a checkpoint that holds the record are derived from the declaration.
+ */
+import { z } from 'zod'
+
+interface FieldUse {
+  /** Exported as a metric of the record's owner. */
+  metric?: true
+  /** Part of a checkpoint. */
+  checkpoint?: true
+}
+
+/** A number of its own kind each: a count, a sum of decimals, a time in ms, a place in an order. */
+type NumberField = FieldUse & { kind: 'counter' | 'sum' | 'timestamp' | 'cursor' }
+/** One number for each name: the field is the prefix followed by the name. */
+type FamilyField = FieldUse & { kind: 'counters' | 'sums'; prefix: string; names: RegExp }
+type TextField = FieldUse & { kind: 'text' }
+type JsonField<T> = FieldUse & { kind: 'json'; schema: z.ZodType<T> }
+
+type Field = NumberField | FamilyField | TextField | JsonField<unknown>
+type Fields = Readonly<Record<string, Field>>
+
+type FieldValue<F extends Field> = F extends FamilyField
+  ? Record<string, number>
+  : F extends JsonField<infer T>
+    ? T
+    : F extends TextField
+      ? string
+      : number
+
+/** A field that is not stored is undefined; a family is always there. */
+export type RecordValues<F extends Fields> = {
+  [N in keyof F as F[N] extends FamilyField ? N : never]: FieldValue<F[N]>
+} & {
+  [N in keyof F as F[N] extends FamilyField ? never : N]?: FieldValue<F[N]>
+}
+/** Any part of a record. */
+export type RecordInput<F extends Fields> = { [N in keyof F]?: FieldValue<F[N]> | undefined }
+type CheckpointNames<F extends Fields> = { [N in keyof F]: F[N] extends { checkpoint: true } ? N : never }[keyof F]
+/** What a checkpoint holds of a record. */
+export type CheckpointValues<F extends Fields> = { [N in CheckpointNames<F>]?: FieldValue<F[N]> | undefined }
+
+export class RecordDeclaration<const F extends Fields> {
+  readonly #fields: [keyof F & string, Field][]
+  /** Constants for a script: each field, and the prefix of each family, by its name. */
+  readonly constants: { readonly [N in keyof F]: string }
+  readonly checkpointSchema: z.ZodType<CheckpointValues<F>>
+
+  constructor(fields: F) {
+    this.#fields = Object.entries(fields)
+    const constants = this.#fields.map(([name, field]) => [name, isFamily(field) ? field.prefix : name])
+    this.constants = Object.fromEntries(constants) as { [N in keyof F]: string } // one for each field
+    const shape = this.#fields
+      .filter(([, { checkpoint }]) => checkpoint)
+      .map(([name, field]) => [name, schemaOf(field).optional()])
+    this.checkpointSchema = z.strictObject(Object.fromEntries(shape)) as unknown as z.ZodType<CheckpointValues<F>> // of the same fields
+  }
+
+  /** Throws if a field is not what the declaration says. Fields that it does not name are left out. */
+  parse(hash: Readonly<Record<string, string>>): RecordValues<F> {
+    const values = this.#fields.map(([name, field]) => [name, parseField(name, field, hash)] as const)
+    return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as RecordValues<F> // each by its declaration
+  }
+
+  /** The stored form of values. */
+  format(values: RecordInput<F>): Record<string, string | number> {
+    return Object.fromEntries(
+      this.#fields.flatMap(([name, field]): [string, string | number][] => {
+        const value: unknown = values[name]
+        if (value === undefined) return []
+        if (isFamily(field)) {
+          return Object.entries(value as Record<string, number>).map(([key, n]) => [field.prefix + key, n]) // as its kind says
+        }
+        return [[name, field.kind === 'json' ? JSON.stringify(value) : (value as string | number)]] // as its kind says
+      }),
+    )
+  }
+
+  /** What a checkpoint holds of parsed values. */
+  pickForCheckpoint(values: RecordValues<F>): CheckpointValues<F> {
+    const picked = this.#fields
+      .filter(([name, { checkpoint }]) => checkpoint && name in values)
+      .map(([name]) => [name, values[name as keyof typeof values]])
+    return Object.fromEntries(picked) as CheckpointValues<F> // the fields that it filters by
+  }
+
+  /** The stored numbers that are metrics, by field. */
+  listMetrics(values: RecordInput<F>): [field: string, value: number][] {
+    const metrics = Object.fromEntries(
+      this.#fields.filter(([, { metric }]) => metric).map(([name]) => [name, values[name]]),
+    ) as RecordInput<F> // a part of them
+    return Object.entries(this.format(metrics)).map(([field, value]) => [field, Number(value)])
+  }
+}
+
+function isFamily(field: Field): field is FamilyField {
+  return field.kind === 'counters' || field.kind === 'sums'
+}
+
+function parseField(name: string, field: Field, hash: Readonly<Record<string, string>>): unknown {
+  if (isFamily(field)) {
+    const members = Object.entries(hash).filter(([key]) => key.startsWith(field.prefix))
+    return Object.fromEntries(members.map(([key, text]) => [key.slice(field.prefix.length), parseNumber(key, text)]))
+  }
+  const text = hash[name]
+  if (text === undefined || field.kind === 'text') return text
+  return field.kind === 'json' ? field.schema.parse(JSON.parse(text)) : parseNumber(name, text)
+}
+
+function parseNumber(field: string, text: string): number {
+  const value = Number(text)
+  if (Number.isNaN(value)) throw new TypeError(`The stored field ${field} is not a number: ${text}`)
+  return value
+}
+
+function schemaOf(field: Field): z.ZodType {
+  switch (field.kind) {
+    case 'counter':
+    case 'timestamp':
+    case 'cursor':
+      return z.int()
+    case 'sum':
+      return z.number()
+    case 'counters':
+      return z.record(z.string().regex(field.names), z.int())
+    case 'sums':
+      return z.record(z.string().regex(field.names), z.number())
+    case 'text':
+      return z.string()
+    case 'json':
+      return field.schema
+  }
+}
