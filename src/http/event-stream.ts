@@ -1,14 +1,17 @@
-/** Server-sent events: what is said to one listener. A slow one misses what it has no room for, and no memory grows. */
+/**
+ * Server-sent events for one listener. A slow listener misses events instead of growing a buffer: the rule that
+ * @fastify/sse does not have, since it waits for the listener or buffers.
+ */
 import { PassThrough } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 
 const MAX_BUFFERED_BYTES = 256 * 1024
 
-/** Of every answer that is a stream of events. */
+/** Headers of every event stream. */
 export const EVENT_STREAM_HEADERS = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-store',
-  'x-accel-buffering': 'no', // proxies would hold it back
+  'x-accel-buffering': 'no', // tells proxies not to buffer it
 }
 
 export class EventStream {
@@ -27,7 +30,7 @@ export class EventStream {
       this.#body.write(`event: ${event}\ndata: ${JSON.stringify(value)}\n\n`)
   }
 
-  /** Answers with this stream; it ends when the listener goes or `end` is called. */
+  /** Sends this stream as the response; it ends when the listener leaves or `end` is called. */
   sendAsReply(reply: FastifyReply): FastifyReply {
     return reply.headers(EVENT_STREAM_HEADERS).send(this.#body)
   }

@@ -1,4 +1,4 @@
-/** At the door: whether the table of access lets the caller in. Refusals come before a body is read. */
+/** Checks each request against the access rule of its route. It rejects before a body is read. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { type Caller, canAccessRun } from '../../contract/caller.ts'
@@ -7,36 +7,37 @@ import { type AccessRule, getAccessRule, isRoleAllowed } from './permissions.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** What every route asks of its callers, by method and url. */
+    /** The access rule of every route, by method and URL. */
     accessRules: ReadonlyMap<string, AccessRule>
   }
 }
 
 const ADMINS_ONLY: AccessRule = { roles: ['admin'] }
 
-/** Each route gets hooks that know its row: they stand before its own, so that it does nothing for whom it refuses. */
+/** Gives each route hooks with its rule. They run before the route's own, so that a rejected request has no effect. */
 export const authorization = fastifyPlugin(
   async (app) => {
     const accessRules = new Map<string, AccessRule>()
     app.decorate('accessRules', accessRules)
     app.addHook('onRoute', (route) => {
       const methods = [route.method].flat()
-      const found = methods.map((method) => getAccessRule(method, route.url) ?? ADMINS_ONLY)
+      const rules = methods.map((method) => getAccessRule(method, route.url) ?? ADMINS_ONLY)
       methods.forEach((method, k) => {
-        accessRules.set(`${method} ${route.url}`, found[k] ?? ADMINS_ONLY)
+        accessRules.set(`${method} ${route.url}`, rules[k] ?? ADMINS_ONLY)
       })
-      const [row = ADMINS_ONLY, ...others] = found
-      if (others.some((other) => other !== row)) throw new Error(`${route.url}: one row for all methods of a route`)
+      const [rule = ADMINS_ONLY, ...others] = rules
+      if (others.some((other) => other !== rule))
+        throw new Error(`${route.url}: all methods of a route need the same access rule`)
       route.onRequest = [
         (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
-          assertRoleAllowed(request, reply, row)
+          assertRoleAllowed(request, reply, rule)
           done()
         },
         ...[route.onRequest ?? []].flat(),
       ]
       route.preHandler = [
         (request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
-          assertRunsAllowed(request, row)
+          assertRunsAllowed(request, rule)
           done()
         },
         ...[route.preHandler ?? []].flat(),
@@ -46,29 +47,29 @@ export const authorization = fastifyPlugin(
   { name: 'authorization', dependencies: ['authentication', 'rate-limit', 'request-admission'] },
 )
 
-function assertRoleAllowed({ caller, params, query }: FastifyRequest, reply: FastifyReply, row: AccessRule): void {
-  if (row.roles === 'anyone') return
+function assertRoleAllowed({ caller, params, query }: FastifyRequest, reply: FastifyReply, rule: AccessRule): void {
+  if (rule.roles === 'anyone') return
   if (caller.role === null) {
     reply.header('www-authenticate', 'Bearer')
     throw new ServiceError('unauthorized', 'Send a key: Authorization: Bearer KEY, or X-API-Key: KEY')
   }
-  if (!isRoleAllowed(caller.role, row)) {
+  if (!isRoleAllowed(caller.role, rule)) {
     throw new ServiceError(
       'forbidden',
-      `A key of a ${caller.role} may not do that; it takes one of: ${row.roles.join(', ')}`,
+      `A key of a ${caller.role} may not do that; it takes one of: ${rule.roles.join(', ')}`,
     )
   }
   assertRunAllowed(caller, getField(params, 'run'))
   assertRunAllowed(caller, getField(query, 'run'))
 }
 
-/** Once params, query and body are read. */
-function assertRunsAllowed({ caller, params, query, body }: FastifyRequest, row: AccessRule): void {
+/** Runs once params, query and body are parsed. */
+function assertRunsAllowed({ caller, params, query, body }: FastifyRequest, rule: AccessRule): void {
   if (caller.runs) {
-    const parts = row.ignoresBodyRun ? [params, query] : [params, query, body]
-    const named = parts.map((part) => getField(part, 'run')).filter((run) => run !== undefined)
-    for (const run of named) assertRunAllowed(caller, run)
-    if (row.requiresRunForBoundKey && named.length === 0) {
+    const parts = rule.ignoresBodyRun ? [params, query] : [params, query, body]
+    const namedRuns = parts.map((part) => getField(part, 'run')).filter((run) => run !== undefined)
+    for (const run of namedRuns) assertRunAllowed(caller, run)
+    if (rule.requiresRunForBoundKey && namedRuns.length === 0) {
       throw new ServiceError(
         'forbidden',
         `This key is bound to runs: name one of them as run: ${[...caller.runs].join(', ')}`,

@@ -8,22 +8,22 @@ import { type ApiKey, hashApiKey, parseKeys } from './parse-keys.ts'
 const POLL_INTERVAL_MS = 2000
 
 export class KeyRing {
-  private keys: ApiKey[]
+  #keys: ApiKey[]
 
   constructor(keys: ApiKey[]) {
-    this.keys = keys
+    this.#keys = keys
   }
 
   /** Compares with every key, so that the time it takes tells nothing. */
   authenticate(key: string): Caller | undefined {
     const given = hashApiKey(key)
     let caller: Caller | undefined
-    for (const known of this.keys) if (timingSafeEqual(known.hash, given)) caller = known
+    for (const known of this.#keys) if (timingSafeEqual(known.hash, given)) caller = known
     return caller
   }
 
   replace(keys: ApiKey[]): void {
-    this.keys = keys
+    this.#keys = keys
   }
 }
 

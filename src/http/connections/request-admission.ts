@@ -13,14 +13,14 @@ import { PROBE_PATHS } from '../observability/probe-paths.ts'
 /** Some ten milliseconds of small requests. */
 const MAX_REQUESTS_PER_TURN = 32
 
-/** To be added before the guard, whose hooks then stand before these: who is refused does not wait for it. */
+/** Comes before authorization, whose hooks then run first: a rejected request does not wait. */
 export const requestAdmission = fastifyPlugin(
   async (app) => {
-    const line = new AdmissionQueue()
+    const queue = new AdmissionQueue()
     app.addHook('onRoute', (route) => {
-      if (PROBE_PATHS.has(route.url)) return // they ask whether the process answers, not how long the line is
-      const stand = (_request: FastifyRequest, _reply: FastifyReply, done: () => void) => line.admit(done)
-      route.onRequest = [stand, ...[route.onRequest ?? []].flat()]
+      if (PROBE_PATHS.has(route.url)) return // they ask whether the process answers, not how long the queue is
+      const admit = (_request: FastifyRequest, _reply: FastifyReply, done: () => void) => queue.admit(done)
+      route.onRequest = [admit, ...[route.onRequest ?? []].flat()]
     })
   },
   { name: 'request-admission' },
@@ -32,22 +32,22 @@ class AdmissionQueue {
   #admittedThisTurn = 0
   #isTurnScheduled = false
 
-  admit(begin: () => void): void {
+  admit(start: () => void): void {
     if (!this.#isTurnScheduled) {
       this.#isTurnScheduled = true
       setImmediate(this.#startNextTurn)
     }
     if (this.#admittedThisTurn < MAX_REQUESTS_PER_TURN) {
       this.#admittedThisTurn++
-      begin()
-    } else this.#waiting.push(begin)
+      start()
+    } else this.#waiting.push(start)
   }
 
   readonly #startNextTurn = (): void => {
-    const now = this.#waiting.splice(0, MAX_REQUESTS_PER_TURN)
-    this.#admittedThisTurn = now.length
-    this.#isTurnScheduled = now.length > 0
+    const admitted = this.#waiting.splice(0, MAX_REQUESTS_PER_TURN)
+    this.#admittedThisTurn = admitted.length
+    this.#isTurnScheduled = admitted.length > 0
     if (this.#isTurnScheduled) setImmediate(this.#startNextTurn)
-    for (const begin of now) begin()
+    for (const start of admitted) start()
   }
 }

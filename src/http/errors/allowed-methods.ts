@@ -1,15 +1,19 @@
-/** Which addresses there are, for calls to those that there are not. */
+/**
+ * The paths and methods of all routes, for the 404 or 405 of a request that matches none. Not one 405 route per path and
+ * method: those would pass the onRoute hooks of authorization, metrics, admission and the API document like real routes, so
+ * that a reader who sends DELETE /tasks would get a 403, and each pattern would need its own labels.
+ */
 import { ServiceError } from '../../contract/errors.ts'
 
 interface RoutePattern {
   pattern: RegExp
-  /** How much of it is fixed: `/eval/compare` comes before `/eval/:id`. */
+  /** Literal characters: `/eval/compare` ranks before `/eval/:id`. */
   literalLength: number
   methods: Set<string>
 }
 
 export class RouteTable {
-  private readonly patterns = new Map<string, RoutePattern>()
+  readonly #patterns = new Map<string, RoutePattern>()
 
   add(methods: string[], url: string): void {
     const plain = url.length > 1 ? url.replace(/\/$/, '') : url
@@ -17,34 +21,34 @@ export class RouteTable {
       .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
       .replace(/:\w+/g, '[^/]+')
       .replaceAll('*', '.*')
-    const known = this.patterns.get(plain)
-    const address = known ?? {
+    const known = this.#patterns.get(plain)
+    const route = known ?? {
       pattern: new RegExp(`^${pattern}/?$`),
       literalLength: countLiteralChars(plain),
       methods: new Set(),
     }
-    for (const method of methods) address.methods.add(method)
-    if (url !== '*') this.patterns.set(plain, address) // that is the answer to what browsers ask first, not an address
+    for (const method of methods) route.methods.add(method)
+    if (url !== '*') this.#patterns.set(plain, route) // `*` answers CORS preflights
   }
 
-  /** Whether the path, as it is, is an address that does not take this method, though a wider pattern would. */
+  /** Whether the path is a literal route without this method, although a wider pattern has it. */
   isMethodMismatch(url: string, method: string): boolean {
-    const known = this.patterns.get(url.split('?')[0] ?? '')
+    const known = this.#patterns.get(url.split('?')[0] ?? '')
     return known !== undefined && !known.methods.has(method)
   }
 
   listMethods(url: string): string[] {
     const [path = ''] = url.split('?')
-    const found = [...this.patterns.values()].filter(({ pattern }) => pattern.test(path))
+    const found = [...this.#patterns.values()].filter(({ pattern }) => pattern.test(path))
     return [...(found.toSorted((a, b) => b.literalLength - a.literalLength)[0]?.methods ?? [])]
   }
 
-  /** What a call gets for which there is no answer: nothing is here, or, where another method is taken, that it is. */
+  /** 404, or 405 where the path takes other methods. */
   createRoutingError(url: string, method: string): ServiceError {
     const [path = ''] = url.split('?')
     const methods = this.listMethods(url)
     const shown = path.slice(0, 200)
-    // A folder takes the method for all that could be in it, and yet has no such file.
+    // A folder route takes the method for every file it could have, but not this one.
     return methods.length === 0 || methods.includes(method)
       ? new ServiceError('not_found', `There is nothing at ${shown}; GET /docs lists what there is`)
       : new ServiceError('method_not_allowed', `${shown} takes ${methods.join(', ')}`)

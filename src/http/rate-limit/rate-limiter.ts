@@ -1,7 +1,7 @@
 /**
- * What each caller has used in the running minute. Counted in the process, so that no call waits for Redis and the limits
- * hold without it; every half second the processes tell each other. So a limit may be passed by what one half second
- * brings, times the processes.
+ * Counts what each caller uses in the current minute. Each process counts by itself, so that no request waits for Redis and the
+ * limits hold without it; the processes exchange their counts every half second. A limit can therefore be exceeded by the
+ * traffic of half a second per process.
  */
 
 import type { Caller } from '../../contract/caller.ts'
@@ -9,7 +9,7 @@ import type { ServerConfig } from '../../platform/config.ts'
 
 const MINUTE_MS = 60_000
 const SYNC_INTERVAL_MS = 500
-/** Addresses counted one by one in a minute; those after them share one count. */
+/** Callers counted separately in a minute; further ones share one count. */
 const MAX_TRACKED_CALLERS = 50_000
 
 export interface RateUsage {
@@ -17,17 +17,17 @@ export interface RateUsage {
   bytes: number
 }
 
-/** A minute's allowance; null: as much as they like. */
+/** Allowance per minute; null: unlimited. */
 export interface RateLimits {
   requests: number | null
   bytes: number | null
-  /** Requests of an address without a key, where there are keys. */
+  /** Requests of an address without a key, where keys are configured. */
   anonymousRequests: number | null
 }
 
 type RateLimitConfig = Pick<ServerConfig, 'RATE_LIMIT' | 'BYTE_RATE_LIMIT' | 'ANONYMOUS_RATE_LIMIT'>
 
-/** With keys the limits are there to stop what has run wild: 10,000 calls a second, and what a fast network carries. */
+/** With keys, the default limits only stop runaway clients: 10,000 requests a second, and what a fast network carries. */
 export function resolveRateLimits(
   { RATE_LIMIT, BYTE_RATE_LIMIT, ANONYMOUS_RATE_LIMIT }: RateLimitConfig,
   hasKeys: boolean,
@@ -39,7 +39,7 @@ export function resolveRateLimits(
   }
 }
 
-/** Adds to what all processes know of a caller in a minute, perhaps nothing, and answers with the sum. */
+/** Adds usage, possibly none, to the shared count of a caller in a minute, and returns the sum of all processes. */
 export type ReportUsage = (minute: number, caller: string, more: RateUsage) => Promise<RateUsage>
 
 interface UsageCount {
@@ -50,73 +50,73 @@ interface UsageCount {
 }
 
 export class RateLimiter {
-  private readonly limits: RateLimits
-  private readonly reportUsage: ReportUsage
-  private readonly clock: () => number
-  private readonly timer: NodeJS.Timeout
-  private currentMinute = 0
-  private usageByCaller = new Map<string, UsageCount>()
+  readonly #limits: RateLimits
+  readonly #reportUsage: ReportUsage
+  readonly #clock: () => number
+  readonly #timer: NodeJS.Timeout
+  #currentMinute = 0
+  #usageByCaller = new Map<string, UsageCount>()
 
-  constructor(limits: RateLimits, tell: ReportUsage, clock = Date.now) {
-    this.limits = limits
-    this.reportUsage = tell
-    this.clock = clock
-    this.timer = setInterval(() => void this.sync(), SYNC_INTERVAL_MS).unref()
+  constructor(limits: RateLimits, reportUsage: ReportUsage, clock = Date.now) {
+    this.#limits = limits
+    this.#reportUsage = reportUsage
+    this.#clock = clock
+    this.#timer = setInterval(() => void this.sync(), SYNC_INTERVAL_MS).unref()
   }
 
-  /** Counts the use, or says in how many seconds there is an allowance again; what is refused is not counted. */
+  /** Counts the usage, or returns the seconds until the next allowance; a rejected request is not counted. */
   consume(caller: Caller, { requests, bytes }: RateUsage): number | undefined {
-    const { local: here, remote: elsewhere } = this.getOrCreateCount(caller)
-    const most = caller.role === null ? this.limits.anonymousRequests : this.limits.requests
-    const over =
-      (most !== null && here.requests + elsewhere.requests + requests > most) ||
-      (this.limits.bytes !== null && here.bytes + elsewhere.bytes >= this.limits.bytes)
-    if (over) return Math.max(1, Math.ceil(((this.currentMinute + 1) * MINUTE_MS - this.clock()) / 1000))
-    here.requests += requests
-    here.bytes += bytes
+    const { local, remote } = this.#getOrCreateCount(caller)
+    const limit = caller.role === null ? this.#limits.anonymousRequests : this.#limits.requests
+    const isOverLimit =
+      (limit !== null && local.requests + remote.requests + requests > limit) ||
+      (this.#limits.bytes !== null && local.bytes + remote.bytes >= this.#limits.bytes)
+    if (isOverLimit) return Math.max(1, Math.ceil(((this.#currentMinute + 1) * MINUTE_MS - this.#clock()) / 1000))
+    local.requests += requests
+    local.bytes += bytes
     return undefined
   }
 
-  /** Counts what has come without having been announced. */
+  /** Counts bytes of a body whose length was not declared. */
   addBytes(caller: Caller, bytes: number): void {
-    this.getOrCreateCount(caller).local.bytes += bytes
+    this.#getOrCreateCount(caller).local.bytes += bytes
   }
 
-  /** Tells the other processes, and learns from them. */
+  /** Exchanges counts with the other processes. */
   async sync(): Promise<void> {
-    const { currentMinute: minute } = this
-    if (this.limits.requests === null && this.limits.bytes === null) return
-    const known = [...this.usageByCaller].filter(([, { isSynced: shared }]) => shared)
-    const telling = known.map(async ([caller, count]) => {
-      const { local: here, reported: told } = count
-      const now = { ...here }
-      const all = await this.reportUsage(minute, caller, {
-        requests: now.requests - told.requests,
-        bytes: now.bytes - told.bytes,
+    const minute = this.#currentMinute
+    if (this.#limits.requests === null && this.#limits.bytes === null) return
+    const syncedCounts = [...this.#usageByCaller].filter(([, { isSynced }]) => isSynced)
+    const reports = syncedCounts.map(async ([caller, count]) => {
+      const { reported } = count
+      const local = { ...count.local }
+      const total = await this.#reportUsage(minute, caller, {
+        requests: local.requests - reported.requests,
+        bytes: local.bytes - reported.bytes,
       })
-      count.reported = now
-      count.remote = { requests: all.requests - now.requests, bytes: all.bytes - now.bytes }
+      count.reported = local
+      count.remote = { requests: total.requests - local.requests, bytes: total.bytes - local.bytes }
     })
-    await Promise.allSettled(telling) // without Redis each process counts by itself
+    await Promise.allSettled(reports) // without Redis each process counts by itself
   }
 
   close(): void {
-    clearInterval(this.timer)
+    clearInterval(this.#timer)
   }
 
-  private getOrCreateCount({ id, role }: Caller): UsageCount {
-    const minute = Math.floor(this.clock() / MINUTE_MS)
-    if (minute !== this.currentMinute) {
-      this.currentMinute = minute
-      this.usageByCaller = new Map()
+  #getOrCreateCount({ id, role }: Caller): UsageCount {
+    const minute = Math.floor(this.#clock() / MINUTE_MS)
+    if (minute !== this.#currentMinute) {
+      this.#currentMinute = minute
+      this.#usageByCaller = new Map()
     }
-    const name = this.usageByCaller.has(id) || this.usageByCaller.size < MAX_TRACKED_CALLERS ? id : 'all others'
-    const known = this.usageByCaller.get(name)
-    if (known) return known
+    const name = this.#usageByCaller.has(id) || this.#usageByCaller.size < MAX_TRACKED_CALLERS ? id : 'overflow'
+    const existing = this.#usageByCaller.get(name)
+    if (existing) return existing
     const zero = () => ({ requests: 0, bytes: 0 })
-    // Strangers are counted here only: a flood of them is not passed on to Redis.
+    // Anonymous callers are counted in this process only: a flood of them must not reach Redis.
     const count = { local: zero(), reported: zero(), remote: zero(), isSynced: role !== null }
-    this.usageByCaller.set(name, count)
+    this.#usageByCaller.set(name, count)
     return count
   }
 }
