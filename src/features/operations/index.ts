@@ -38,7 +38,7 @@ interface OperationsDeps {
 export interface OperationsFeature {
   metrics: MetricsExporter
   overview: ServerOverview
-  checkReadiness(): Promise<Readiness>
+  checkReadiness: () => Promise<Readiness>
   listFailedJobs(limit: number): ReturnType<FailedJobs['list']>
   /** Throws `not_found`. */
   retryFailedJob(id: string): Promise<void>

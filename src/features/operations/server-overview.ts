@@ -16,7 +16,7 @@ interface ServerOverviewDeps {
   reports: ProcessReports
   hourlySeries: HourlySeries
   runs: Runs
-  checkReadiness(): Promise<Readiness>
+  checkReadiness: () => Promise<Readiness>
 }
 
 export class ServerOverview {

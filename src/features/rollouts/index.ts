@@ -33,7 +33,7 @@ export interface RolloutsFeature {
   submission: RolloutSubmission
   scoring: RolloutScoring
   /** The last groups of a run, newest first. Throws `unknown_run`. */
-  listRetained(runName: string, query: RetainedGroupsQuery): Promise<RetainedGroupPage>
+  listRetained: (runName: string, query: RetainedGroupsQuery) => Promise<RetainedGroupPage>
   groups: GroupRepository
   completions: GroupCompletionListener
   createWork(dumps: GroupDumps): BackgroundWork

@@ -10,7 +10,7 @@ import { TaskStatisticsRecorder } from './task-statistics.ts'
 interface TasksDeps {
   engine: Engine
   /** An item of a task to show; null if it cannot be made in time. */
-  getExample(task: string): Promise<Item | null>
+  getExample: (task: string) => Promise<Item | null>
 }
 
 export interface TasksFeature {

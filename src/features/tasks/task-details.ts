@@ -11,7 +11,7 @@ interface TaskDetailsDeps {
   tasks: TaskCatalog
   ladders: Ladders
   statistics: TaskStatisticsRecorder
-  getExample(task: string): Promise<Item | null>
+  getExample: (task: string) => Promise<Item | null>
 }
 
 export class TaskDetails {
