@@ -33,7 +33,7 @@ await runMain(async () => {
   assertKeysOrLoopback(config, loadKeyRing(config))
   await assertPortAvailable(config)
   createFolder(config.DATA_DIR)
-  const claim = await acquireDataDirLock(config.DATA_DIR)
+  const dataDirLock = acquireDataDirLock(config.DATA_DIR)
   const python = await ensurePythonEnvironment(say, config.PYTHON, (line) => log.warn(line))
   const redis = config.REDIS_URL ? undefined : await startPrivateRedis(config.DATA_DIR, say, config.PYTHON)
   const env = {
@@ -89,7 +89,7 @@ await runMain(async () => {
     closing = true
     await Promise.all([...children].map(stopChildProcess))
     await redis?.stop()
-    claim.release()
+    dataDirLock.release()
   })
   // As many at once as there are cores: more would hold up each other. Those who answer come first, for what is asked at once.
   const scripts = [

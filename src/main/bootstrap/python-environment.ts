@@ -1,17 +1,19 @@
 /** The Python environment of the engine: made once in `.venv`, from pinned packages with hashes, and reused. */
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { type FileLock, tryLockFile } from './file-lock.ts'
 import { StartupError } from './startup-error.ts'
 
 const execFileAsync = promisify(execFile)
 
 const PROJECT_ROOT = join(import.meta.dirname, '..', '..', '..')
 const VENV_DIR = join(PROJECT_ROOT, '.venv')
-const STALE_VENV_LOCK_MS = 10 * 60 * 1000
+const VENV_LOCK_FILE = join(PROJECT_ROOT, '.venv-lock')
+const VENV_LOCK_POLL_MS = 200
 const PYTHON_CANDIDATES = ['python3.11', 'python3.12', 'python3.13', 'python3']
 
 export type ReportProgress = (line: string) => void
@@ -73,7 +75,7 @@ async function installRequirements(
   const stamp = join(VENV_DIR, `.installed-${file}`)
   const done = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === hash && existsSync(venvPythonPath())
   if (done()) return
-  const unlock = await acquireVenvLock()
+  const lock = await acquireVenvLock()
   try {
     if (done()) return // another process was faster
     say(announcement)
@@ -81,7 +83,7 @@ async function installRequirements(
     await pipInstall(file)
     writeFileSync(stamp, hash)
   } finally {
-    unlock()
+    lock.release()
   }
 }
 
@@ -136,17 +138,11 @@ async function pipInstall(file: string): Promise<void> {
   throw new StartupError(`pip could not install ${file}: ${errors.trim().split('\n').slice(-3).join(' / ')}`)
 }
 
-/** One process prepares, others wait; a lock that its owner left behind is taken over. */
-async function acquireVenvLock(): Promise<() => void> {
-  const path = join(PROJECT_ROOT, '.venv.lock')
+/** One process makes the environment, the others wait for it. */
+async function acquireVenvLock(): Promise<FileLock> {
   for (;;) {
-    try {
-      mkdirSync(path)
-      return () => rmSync(path, { recursive: true, force: true })
-    } catch {
-      const age = existsSync(path) ? Date.now() - statSync(path).mtimeMs : 0
-      if (age > STALE_VENV_LOCK_MS) rmSync(path, { recursive: true, force: true })
-      else await sleep(200)
-    }
+    const lock = tryLockFile(VENV_LOCK_FILE)
+    if (lock) return lock
+    await sleep(VENV_LOCK_POLL_MS)
   }
 }

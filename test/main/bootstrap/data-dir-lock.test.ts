@@ -1,90 +1,82 @@
-/** Who has a data folder: told by the process itself, not by its number alone. */
-import { execFileSync, spawn } from 'node:child_process'
+/** One server per data folder, held by a lock that ends with its process. */
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { acquireDataDirLock, getLockHolderPid } from '../../../src/main/bootstrap/data-dir-lock.ts'
-import { getProcessIdentity, type ProcessIdentity } from '../../../src/main/bootstrap/process-identity.ts'
+import { until } from '../../world.ts'
+
+const LOCK_MODULE = join(import.meta.dirname, '../../../src/main/bootstrap/data-dir-lock.ts')
+const IN_USE = /^Another server \(process \d+\) uses .*: stop it, or set DATA_DIR to another folder$/
 
 let folder: string
+let children: ChildProcess[]
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rgs-claim-'))
+  folder = mkdtempSync(join(tmpdir(), 'rgs-lock-'))
+  children = []
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
+afterEach(() => {
+  for (const child of children) child.kill('SIGKILL')
+  rmSync(folder, { recursive: true, force: true })
+})
 
-const here = (pid: number) => getProcessIdentity(pid)
-const elsewhere = (pid: number) => ({ ...getProcessIdentity(pid), world: 'another boot pid:[1]' })
-/** What a killed server leaves: its claim, without who would touch it. */
-function leave(of: ProcessIdentity, ageMs = 0): void {
-  writeFileSync(join(folder, 'server.pid'), String(of.pid))
-  writeFileSync(join(folder, 'server.claim'), JSON.stringify(of))
-  const at = new Date(Date.now() - ageMs)
-  utimesSync(join(folder, 'server.claim'), at, at)
+/** The command of a process that takes the folder and keeps it. */
+const serverCommand = () => [
+  process.execPath,
+  '-e',
+  `import(${JSON.stringify(LOCK_MODULE)}).then(({ acquireDataDirLock }) => {
+    acquireDataDirLock(${JSON.stringify(folder)})
+    setInterval(() => {}, 1000)
+  })`,
+]
+
+/** Resolves to the process ID of the server once it has the folder. */
+async function startServer([command = '', ...args]: string[]): Promise<number> {
+  children.push(spawn(command, args, { stdio: 'inherit' }))
+  return (await until(async () => getLockHolderPid(folder) ?? Number.NaN, Number.isInteger)) as number
 }
-const REFUSED = /^Another server \(process \d+\) uses .*: stop it, or set DATA_DIR to another folder$/
 
-it('is one server; its number alone is in server.pid, and nothing is left when it ends', async () => {
-  const claim = await acquireDataDirLock(folder, here(process.ppid))
-  expect(readFileSync(join(folder, 'server.pid'), 'utf8')).toBe(String(process.ppid))
-  expect(getLockHolderPid(folder)).toBe(process.ppid)
-  await expect(acquireDataDirLock(folder)).rejects.toThrow(REFUSED)
-  claim.release()
-  for (const name of ['server.pid', 'server.claim']) expect(existsSync(join(folder, name))).toBe(false)
-  ;(await acquireDataDirLock(folder)).release()
-})
-
-it('is not another program that has the number of a killed server by now', async () => {
-  leave({ ...here(process.ppid), started: '1' })
+it('only one server has a folder; its process ID is in server.pid until it ends', async () => {
+  const lock = acquireDataDirLock(folder)
+  expect(readFileSync(join(folder, 'server.pid'), 'utf8')).toBe(String(process.pid))
+  expect(getLockHolderPid(folder)).toBe(process.pid)
+  expect(() => acquireDataDirLock(folder)).toThrow(IN_USE)
+  lock.release()
+  expect(existsSync(join(folder, 'server.pid'))).toBe(false)
   expect(getLockHolderPid(folder)).toBeUndefined()
-  ;(await acquireDataDirLock(folder)).release()
+  acquireDataDirLock(folder).release()
 })
 
-it('is nobody where the process has ended', async () => {
-  const ended = Number(execFileSync('sh', ['-c', 'echo $$']).toString())
-  leave(here(ended))
-  ;(await acquireDataDirLock(folder)).release()
+it('a second server is told at once which process has the folder', async () => {
+  const pid = await startServer(serverCommand())
+  const startedAt = performance.now()
+  expect(() => acquireDataDirLock(folder)).toThrow(`(process ${pid})`)
+  expect(performance.now() - startedAt).toBeLessThan(1000)
 })
 
-it.each([
-  [['src/main/serve.ts'], true],
-  [['--flag', '/srv/gym/src/serve.ts'], true],
-  [['/usr/bin/reasoning-gym-server', 'serve', '--port', '9000'], true],
-  [['/usr/bin/reasoning-gym-server', 'worker'], false],
-  [['/srv/observe.ts'], false],
-])('without a claim is who has the number and was started like a server: %j is, %j', async (words, ours) => {
-  const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', '--', ...words])
-  try {
-    await once(other, 'spawn')
-    writeFileSync(join(folder, 'server.pid'), String(other.pid))
-    expect(getLockHolderPid(folder)).toBe(ours ? other.pid : undefined)
-    if (ours) await expect(acquireDataDirLock(folder)).rejects.toThrow(REFUSED)
-    else (await acquireDataDirLock(folder)).release()
-  } finally {
-    other.kill()
-  }
+it('a server that was killed leaves the folder free', async () => {
+  const pid = await startServer(serverCommand())
+  process.kill(pid, 'SIGKILL')
+  await once(children[0] as ChildProcess, 'exit')
+  expect(readFileSync(join(folder, 'server.pid'), 'utf8')).toBe(String(pid))
+  acquireDataDirLock(folder).release()
 })
 
-it('is a server of another container as long as it touches its claim, though it has the same number', async () => {
-  const other = await acquireDataDirLock(folder, elsewhere(process.pid), 500)
-  await expect(acquireDataDirLock(folder, here(process.pid), 2_000)).rejects.toThrow(REFUSED)
-  expect(getLockHolderPid(folder)).toBe(process.pid)
-  other.release()
+it('so does a killed server whose parent never collects it', async () => {
+  const command = serverCommand().map((word) => `'${word.replaceAll("'", `'\\''`)}'`)
+  const pid = await startServer(['sh', '-c', `${command.join(' ')} & exec sleep 1000`])
+  process.kill(pid, 'SIGKILL')
+  await until(
+    async () => readFileSync(`/proc/${pid}/stat`, 'utf8'),
+    (stat) => / Z /.test(stat),
+  )
+  acquireDataDirLock(folder).release()
 })
 
-it('is who took it over, also when the one before wakes up and ends', async () => {
-  const late = await acquireDataDirLock(folder, here(process.ppid))
-  leave(elsewhere(process.pid))
-  late.release()
-  expect(getLockHolderPid(folder)).toBe(process.pid)
-})
-
-it('is nobody where a container was killed: its claim is waited out once, and an old one not at all', async () => {
-  leave(elsewhere(process.ppid))
-  ;(await acquireDataDirLock(folder, here(process.pid), 300)).release()
-  leave(elsewhere(process.ppid), 60_000)
-  const started = performance.now()
-  ;(await acquireDataDirLock(folder)).release()
-  expect(performance.now() - started).toBeLessThan(5_000)
+it('a process ID that a killed server left says nothing, whoever has it now', () => {
+  writeFileSync(join(folder, 'server.pid'), String(process.ppid))
+  expect(getLockHolderPid(folder)).toBeUndefined()
+  acquireDataDirLock(folder).release()
 })
