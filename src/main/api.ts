@@ -16,6 +16,7 @@ import { composeApi } from './compose.ts'
 import { requireEngineVersionClaim } from './engine-version-claim.ts'
 import { closeOnShutdown } from './graceful-shutdown.ts'
 import { runMain } from './run-main.ts'
+import { requireStorageFormat } from './storage-format.ts'
 
 await runMain(async () => {
   const config = readConfig()
@@ -36,6 +37,7 @@ await runMain(async () => {
   })
   const { platform } = service
   if (process.connected) joinProcessGroup(platform.recorder.registry)
+  await requireStorageFormat(service)
   const claim = await requireEngineVersionClaim(service)
   const rateLimiter = new RateLimiter(resolveRateLimits(config, keyRing !== undefined), (minute, caller, more) =>
     addUsage(platform.redis, platform.keys, minute, caller, more),

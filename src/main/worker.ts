@@ -11,6 +11,7 @@ import { closeOnShutdown } from './graceful-shutdown.ts'
 import { startProbeServer } from './probe-server.ts'
 import { runMain } from './run-main.ts'
 import { startWorker } from './start-worker.ts'
+import { requireStorageFormat } from './storage-format.ts'
 
 await runMain(async () => {
   const config = readConfig()
@@ -20,6 +21,7 @@ await runMain(async () => {
   const redis = requireRedisConfig(config)
   if (!process.connected) void warnIfRedisUnreachable(redis.url, log) // `npm start` says it for all of its processes
   const service = composeWorker({ config, redis, python, log })
+  await requireStorageFormat(service)
   const claim = await requireEngineVersionClaim(service)
   const worker = startWorker(service)
   // Started by `npm start` it is one of several on this machine, and its metrics are on the API's port.

@@ -1,0 +1,19 @@
+/** The version of everything that is stored under a prefix. Data of another version is refused, never misread. */
+import type { Redis } from 'ioredis'
+import type { RedisKeys } from './keys.ts'
+
+export const STORAGE_FORMAT = 2
+
+/** Keys that every server with data had before versions were noted. */
+const UNVERSIONED_KEYS = ['runs', 'samplings:eval', 'samplings:collection']
+
+/** Notes the version where nothing is stored. Returns the version of stored data that this server cannot read. */
+export async function claimStorageFormat(redis: Redis, keys: RedisKeys): Promise<number | undefined> {
+  // In this order: a server of this version notes it before it stores anything else.
+  const found = await Promise.all(UNVERSIONED_KEYS.map((name) => redis.exists(keys.key(name))))
+  const key = keys.key('storage-format')
+  const stored = await redis.get(key)
+  if (stored === null && found.includes(1)) return 1
+  if (stored === null) await redis.set(key, STORAGE_FORMAT, 'NX')
+  return stored === null || Number(stored) === STORAGE_FORMAT ? undefined : Number(stored)
+}
