@@ -7,8 +7,9 @@
 import type { Destination, Group } from '../contract/rollout.ts'
 import type { RunSettings } from '../contract/run.ts'
 import type { GroupVerdict, Verdict } from '../contract/verdict.ts'
-import { computeAdvantages, computeMean, computePopulationStd } from './advantages.ts'
+import { computeAdvantages } from './advantages.ts'
 import { dapoLengthPenalty, originalLengthPenalty, type RolloutMeasures } from './length-penalty.ts'
+import { mean, populationStd } from './statistics.ts'
 
 export type GroupScoringRules = Pick<
   RunSettings,
@@ -59,9 +60,9 @@ export function gradeGroup(
   return {
     status: failed ? 'failed' : 'scored',
     verdicts: entries.map(({ verdict }) => verdict),
-    mean_score: computeOrNull(scores, computeMean),
-    mean_reward: computeOrNull(rewards, computeMean),
-    std_reward: computeOrNull(rewards, computePopulationStd),
+    mean_score: computeOrNull(scores, mean),
+    mean_reward: computeOrNull(rewards, mean),
+    std_reward: computeOrNull(rewards, populationStd),
     percent_correct: computeOrNull(
       scores,
       (all) => all.filter((score) => score >= TRAINING_CORRECT_THRESHOLD).length / all.length,

@@ -1,16 +1,16 @@
-/** Sums of a whole batch: totals for normalising a loss, lag, and flat figures for a logger. */
+/** Numbers about a whole batch: totals to normalize a loss by, policy lag, and metrics for a logger. */
 
-import type { BatchTotals, GroupSummary, PolicyLag, RolloutSummary, StoredBatch } from '../../contract/batch.ts'
-import { FormatErrorCode } from '../../contract/verdict.ts'
-import { TRAINING_CORRECT_THRESHOLD } from '../../grading/group.ts'
+import type { BatchTotals, PolicyLag, RolloutSummary, StoredBatch } from '../../contract/batch.ts'
+import { computeGroupMetrics, omitUnknown, sumGroups } from '../../grading/group-statistics.ts'
+import { mean, percentile, populationStd } from '../../grading/statistics.ts'
 import { countSequences, type GroupSlice, listGroupSlices } from './rank-slices.ts'
 
 export function computeBatchTotals(batch: StoredBatch): BatchTotals {
-  const portions = listGroupSlices(batch)
-  const trained = listDeliveredRollouts(portions).filter(isTrained)
+  const slices = listGroupSlices(batch)
+  const trained = listDeliveredRollouts(slices).filter(isTrained)
   return {
-    groups: portions.length,
-    sequences: countSequences(portions),
+    groups: slices.length,
+    sequences: countSequences(slices),
     trained_sequences: trained.length,
     trained_tokens: trained.reduce((sum, [, , length, tokens]) => sum + (tokens ?? length ?? 0), 0),
   }
@@ -25,53 +25,25 @@ export function computePolicyLag({
   return { min: minimum(lags), mean: mean(lags), max: maximum(lags) }
 }
 
-/** Flat and numbers only; a figure that nothing is known for is left out. */
+/** Flat metrics for a logger; one that nothing is known about is left out. Exact, since a batch has all its values. */
 export function computeBatchMetrics(batch: StoredBatch): Record<string, number> {
-  const { groups } = batch
-  const all = groups.flatMap(({ each }) => each)
-  const scored = all.filter(([reward]) => reward !== null)
-  const rewards = scored.map(([reward]) => reward ?? 0)
-  const lengths = all.flatMap(([, , length]) => (length === null ? [] : [length])).toSorted((a, b) => a - b)
-  const frac = (of: RolloutSummary[], is: (rollout: RolloutSummary) => boolean) => of.filter(is).length / of.length
+  const rollouts = batch.groups.flatMap(({ each }) => each)
+  const rewards = rollouts.flatMap(([reward]) => reward ?? [])
+  const lengths = rollouts.flatMap(([, , length]) => length ?? [])
   const totals = computeBatchTotals(batch)
   const lag = computePolicyLag(batch)
-  const figures: Record<string, number | null> = {
+  return omitUnknown({
     'batch/groups': totals.groups,
     'batch/sequences': totals.sequences,
     'batch/trained_sequences': totals.trained_sequences,
     'batch/trained_tokens': totals.trained_tokens,
-    'reward/mean': rewards.length > 0 ? mean(rewards) : null,
-    'reward/std': rewards.length > 0 ? std(rewards) : null,
-    'score/mean': scored.length > 0 ? mean(scored.map(([, score]) => score ?? 0)) : null,
-    'score/frac_correct':
-      scored.length > 0 ? frac(scored, ([, score]) => (score ?? 0) >= TRAINING_CORRECT_THRESHOLD) : null,
-    'signal/frac': groups.filter(({ signal }) => signal).length / groups.length,
-    'length/mean': lengths.length > 0 ? mean(lengths) : null,
-    'length/p95': lengths[Math.ceil(lengths.length * 0.95) - 1] ?? null,
-    'truncated/frac': frac(all, ([, , , , marks]) => marks.includes('t')),
-    'skipped/frac': frac(all, ([, , , , marks]) => marks.includes('s')),
-    'masked/frac': frac(all, ([, , , , marks]) => marks.includes('m')),
-    'unscored/frac': frac(all, ([reward]) => reward === null),
+    ...computeGroupMetrics(sumGroups(batch.groups)),
+    'reward/std': rewards.length > 0 ? populationStd(rewards) : null,
+    'length/p95': percentile(lengths, 0.95),
     'lag/min': lag.min,
     'lag/mean': lag.mean,
     'lag/max': lag.max,
-    ...Object.fromEntries(
-      FormatErrorCode.options.map((fault) => [`fault/${fault}`, frac(all, ([, , , , marks]) => marks.includes(fault))]),
-    ),
-    ...computeTaskRewards(groups),
-  }
-  const known = Object.entries(figures).filter((entry): entry is [string, number] => entry[1] !== null)
-  return Object.fromEntries(known)
-}
-
-function computeTaskRewards(groups: GroupSummary[]): Record<string, number> {
-  const byTask = Map.groupBy(groups, ({ task }) => task)
-  return Object.fromEntries(
-    [...byTask].flatMap(([task, some]) => {
-      const rewards = some.flatMap(({ each }) => each.flatMap(([reward]) => (reward === null ? [] : [reward])))
-      return rewards.length === 0 ? [] : [[`task/${task}/reward`, mean(rewards)]]
-    }),
-  )
+  })
 }
 
 /** Voters: scored, not skipped, not masked. */
@@ -79,8 +51,8 @@ function isTrained([reward, , , , marks]: RolloutSummary): boolean {
   return reward !== null && !marks.includes('s') && !marks.includes('m')
 }
 
-function listDeliveredRollouts(portions: GroupSlice[]): RolloutSummary[] {
-  return portions.flatMap(({ group, indices }) =>
+function listDeliveredRollouts(slices: GroupSlice[]): RolloutSummary[] {
+  return slices.flatMap(({ group, indices }) =>
     indices.flatMap((k) => {
       const rollout = group.each[k]
       return rollout ? [rollout] : []
@@ -90,9 +62,3 @@ function listDeliveredRollouts(portions: GroupSlice[]): RolloutSummary[] {
 
 const minimum = (values: number[]) => values.reduce((a, b) => Math.min(a, b))
 const maximum = (values: number[]) => values.reduce((a, b) => Math.max(a, b))
-const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
-
-function std(values: number[]): number {
-  const middle = mean(values)
-  return Math.sqrt(mean(values.map((value) => (value - middle) ** 2)))
-}

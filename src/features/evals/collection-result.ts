@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { CollectionView } from '../../contract/collection.ts'
 import { Group } from '../../contract/rollout.ts'
-import { mean } from './statistics.ts'
+import { meanOrNull } from '../../grading/statistics.ts'
 
 /** The stored record of one group of a collection. */
 export const CollectedGroup = z.strictObject({
@@ -25,6 +25,6 @@ export function aggregateCollection(groups: CollectedGroup[]): NonNullable<Colle
     failed: count('failed'),
     queued: count('queued'),
     destinations: Object.fromEntries([...destinations].map(([name, some]) => [name, some.length])),
-    mean_score: mean(groups.flatMap(({ mean_score }) => mean_score ?? [])),
+    mean_score: meanOrNull(groups.flatMap(({ mean_score }) => mean_score ?? [])),
   }
 }

@@ -2,12 +2,13 @@
 import { z } from 'zod'
 import { ServiceError } from '../../contract/errors.ts'
 import { decodeItemId } from '../../contract/item-id.ts'
+import { meanOrNull } from '../../grading/statistics.ts'
 import type { EvalAggregator } from './eval-aggregator.ts'
 import { buildEvalView } from './eval-view.ts'
 import type { JobOfKind } from './generation-job-record.ts'
 import { itemIndexOfSample } from './generation-job-spec.ts'
 import type { SampleRepository } from './sample-repository.ts'
-import { holmCorrection, mean, pairedDifference } from './statistics.ts'
+import { holmCorrection, pairedDifference } from './statistics.ts'
 import { parseSuiteItem } from './suites.ts'
 
 const NullableNumber = z.number().nullable()
@@ -75,8 +76,8 @@ export async function computeComparison(
   )
   const { suite } = buildEvalView(a)
   return {
-    a: { id: a.id, mean_score: mean(pairs.map(({ pair }) => pair[0])) },
-    b: { id: b.id, mean_score: mean(pairs.map(({ pair }) => pair[1])) },
+    a: { id: a.id, mean_score: meanOrNull(pairs.map(({ pair }) => pair[0])) },
+    b: { id: b.id, mean_score: meanOrNull(pairs.map(({ pair }) => pair[1])) },
     suite,
     ...(pairedDifference(pairs.map(({ pair }) => pair)) ?? NO_DIFFERENCE),
     tasks: Object.fromEntries(
@@ -98,5 +99,5 @@ async function meanScoresByItem(
   for await (const [sample, verdict] of aggregator.streamVerdicts(job)) {
     if (verdict !== null && verdict.score !== null) scores[itemIndexOfSample(job.spec, sample)]?.push(verdict.score)
   }
-  return scores.map(mean)
+  return scores.map(meanOrNull)
 }

@@ -1,7 +1,8 @@
 /** Aggregates the samples of an eval into its result: statistics in total and by task, category and difficulty. */
 import type { EvalResult, EvalStatistics } from '../../contract/eval.ts'
+import { meanOrNull } from '../../grading/statistics.ts'
 import type { SampleVerdict } from './sample-output.ts'
-import { clusteredMean, mean, passAtK } from './statistics.ts'
+import { clusteredMean, passAtK } from './statistics.ts'
 
 /** From this score on an answer counts as correct: some tasks give almost full marks for another spelling. */
 export const CORRECT_MIN_SCORE = 0.99
@@ -41,7 +42,7 @@ function computeStatistics(items: SampledItem[]): EvalStatistics {
     unscored: received.length - scored.length,
     missing: verdicts.length - received.length,
     truncated: received.filter(({ finish_reason }) => finish_reason === 'length').length,
-    mean_tokens: mean(received.flatMap(({ length_tokens }) => length_tokens ?? [])),
+    mean_tokens: meanOrNull(received.flatMap(({ length_tokens }) => length_tokens ?? [])),
   }
 }
 
@@ -57,7 +58,7 @@ function computePassAtKs(items: number[][]): Record<string, number> {
       const probabilities = some.map((scores) =>
         passAtK(scores.length, scores.filter((score) => score >= CORRECT_MIN_SCORE).length, k),
       )
-      return [String(k), mean(probabilities) ?? 0]
+      return [String(k), meanOrNull(probabilities) ?? 0]
     }),
   )
 }

@@ -3,6 +3,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { z } from 'zod'
 import { Message } from '../../contract/rollout.ts'
 import { FormatErrorCode, UnscoredCode, type Verdict } from '../../contract/verdict.ts'
+import { hasNoCompletion } from '../../grading/finish-reason.ts'
 import type { Submission } from '../../grading/grader.ts'
 import { ModelResponse } from './model-client/model-response.ts'
 
@@ -69,23 +70,20 @@ function deflatedPart(encoded: Buffer): Buffer {
   return encoded.subarray(1)
 }
 
-const NO_COMPLETION_REASONS = new Set(['abort', 'error'])
-
 /** What the grader gets. */
 export function toSampleSubmission(output: SampleOutput): Submission {
   switch (output.kind) {
     case 'failed':
       return { kind: 'nothing', detail: output.detail }
     case 'external':
-      if (output.finish_reason !== null && NO_COMPLETION_REASONS.has(output.finish_reason))
+      if (hasNoCompletion(output.finish_reason))
         return { kind: 'nothing', detail: `finish_reason ${output.finish_reason}` }
       return output.completion === undefined
         ? { kind: 'messages', messages: output.messages ?? [] }
         : { kind: 'completion', completion: output.completion }
     case 'response': {
       const { finish_reason } = output.response
-      if (finish_reason !== null && NO_COMPLETION_REASONS.has(finish_reason))
-        return { kind: 'nothing', detail: `finish_reason ${finish_reason}` }
+      if (hasNoCompletion(finish_reason)) return { kind: 'nothing', detail: `finish_reason ${finish_reason}` }
       return { kind: 'messages', messages: [buildAssistantMessage(output.response)] }
     }
   }

@@ -4,6 +4,8 @@
  * (arXiv 2107.03374); multiple comparisons are corrected by Holm's method (1979).
  */
 
+import { meanOrNull } from '../../grading/statistics.ts'
+
 /** The normal distribution's 97.5 % point: the half width of a 95 % interval in standard errors. */
 const Z_95 = 1.959963984540054
 /** Its 80 % point: the power for which the smallest detectable difference is stated. */
@@ -15,10 +17,6 @@ export interface Estimate {
   confidence_95: [number, number] | null
 }
 
-export function mean(values: number[]): number | null {
-  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length
-}
-
 /**
  * The mean of all scores, with its standard error clustered by item: the samples of one item are not independent.
  * With G items and n scores: sqrt(G / (G − 1) · Σ_g (Σ_i (s_gi − mean))²) / n, which for one sample an item is the usual
@@ -26,7 +24,7 @@ export function mean(values: number[]): number | null {
  */
 export function clusteredMean(items: number[][]): Estimate | null {
   const scores = items.flat()
-  const center = mean(scores)
+  const center = meanOrNull(scores)
   if (center === null) return null
   const clusters = items.filter((samples) => samples.length > 0)
   const G = clusters.length

@@ -3,7 +3,7 @@ import { resolveSettings } from '../../contract/run.ts'
 import { type FleetGaugeValue, fleetGauge } from '../../platform/metrics/metric-definitions.ts'
 import type { DumpRepository } from '../dumps/repository.ts'
 import type { GroupRepository } from '../rollouts/repository.ts'
-import type { RunRepository, StoredRun } from '../runs/repository.ts'
+import { countBatchableRollouts, type RunRepository, type StoredRun } from '../runs/repository.ts'
 import { runRecord } from '../runs/run-record.ts'
 
 interface RunGaugesDeps {
@@ -22,7 +22,7 @@ export async function collectRunGauges(
     groups.getOldestPendingTime(run.name, run.epoch),
     dumps.readProgress({ run: run.name, uuid: run.uuid }),
   ])
-  const { batch_size, unscored_rollouts } = resolveSettings(run.explicitSettings)
+  const settings = resolveSettings(run.explicitSettings)
   const labels = { run: run.name }
   const groupCounts = {
     queued: backlog.queuedGroups,
@@ -30,8 +30,8 @@ export async function collectRunGauges(
     in_open_batches: backlog.openBatchGroups,
   }
   const batchRollouts = {
-    wanted: batch_size,
-    buffered: unscored_rollouts === 'omit' ? backlog.bufferedScoredRollouts : backlog.bufferedRollouts,
+    wanted: settings.batch_size,
+    buffered: countBatchableRollouts(backlog, settings),
     queued: backlog.queuedRollouts,
   }
   const oldestQueuedS = oldestPendingAt === undefined ? 0 : (Date.now() - oldestPendingAt) / 1000

@@ -9,9 +9,9 @@ import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import type { CurriculumInput } from '../runs/curriculum.ts'
 import { backlogRecord, runRecord, stepSumsRecord, taskSumsRecord } from '../runs/run-record.ts'
+import { buildRunCounters, buildStepSums, buildTaskSums } from './group-counters.ts'
 import { type GroupMetadata, type GroupPayload, type GroupTexts, unpackMetadata, unpackTexts } from './group-payload.ts'
 import { groupRecord } from './group-record.ts'
-import { buildRunCounters, buildStepSums, buildTaskSums } from './group-statistics.ts'
 import { createGroupKeys, type GroupKeys, type RunGroupKeys } from './keys.ts'
 
 /** Tables of field names for the scripts. */

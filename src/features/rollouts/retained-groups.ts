@@ -39,7 +39,7 @@ export async function listRetainedGroups(
   { filter, cursor, limit, full }: RetainedGroupsQuery,
 ): Promise<RetainedGroupPage> {
   const page: LoadedGroup[] = []
-  const counts = parseFormatErrorCounts(run)
+  const counts = run.counters.format_errors
   const wanted = new Map(Object.keys(counts).map((fault) => [fault, [] as { found: LoadedGroup; rollout: number }[]]))
   let before = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor)
   let next: number | null = null
@@ -106,10 +106,6 @@ function matchesFilter({ task, stored: { result } }: LoadedGroup, filter: GroupF
     (filter.min_reward === undefined ||
       verdicts.some(({ reward }) => reward !== null && reward >= (filter.min_reward ?? 0)))
   )
-}
-
-function parseFormatErrorCounts({ counters }: ResolvedRun): Record<string, number> {
-  return counters.format_errors
 }
 
 /** One of each group, so that samples differ. */

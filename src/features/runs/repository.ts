@@ -1,7 +1,8 @@
 /** Runs in Redis: settings, counters, and the positions that were handed out. */
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import { CurriculumPoint, type SettingsChange } from '../../contract/run.ts'
+import { CurriculumPoint, type RunSettings, type SettingsChange } from '../../contract/run.ts'
+import { mean } from '../../grading/statistics.ts'
 import { scanKeys } from '../../platform/redis/cluster.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
@@ -57,6 +58,14 @@ export interface RunBacklog {
   bufferedScoredRollouts: number
   /** Of the payload of all these. */
   bytes: number
+}
+
+/** Buffered rollouts that count toward `batch_size`: all, or only the scored ones if a batch leaves the others out. */
+export function countBatchableRollouts(
+  { bufferedRollouts, bufferedScoredRollouts }: Pick<RunBacklog, 'bufferedRollouts' | 'bufferedScoredRollouts'>,
+  { unscored_rollouts }: Pick<RunSettings, 'unscored_rollouts'>,
+): number {
+  return unscored_rollouts === 'omit' ? bufferedScoredRollouts : bufferedRollouts
 }
 
 /** Groups that `buffer_max_groups` counts: queued for the buffer, buffered, and in open batches. */
@@ -158,7 +167,6 @@ export class RunRepository {
   /** Share of right rollouts in the last groups of each task. */
   async readRecentAccuracies({ name, epoch }: StoredRun): Promise<Record<string, number>> {
     const texts = await this.#redis.hgetall(this.#keys.forRun(name, epoch).recentAccuracies)
-    const mean = (shares: number[]) => shares.reduce((sum, share) => sum + share, 0) / shares.length
     return Object.fromEntries(Object.entries(texts).map(([task, text]) => [task, mean(text.split(',').map(Number))]))
   }
 

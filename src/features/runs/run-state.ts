@@ -2,7 +2,7 @@
 
 import type { RunState } from '../../contract/run.ts'
 import type { EngineHealth } from '../../engine/engine.ts'
-import { countBufferOccupancy, type RunBacklog } from './repository.ts'
+import { countBatchableRollouts, countBufferOccupancy, type RunBacklog } from './repository.ts'
 import type { ResolvedRun } from './resolved-run.ts'
 
 /** After this long without rollouts, or without a trainer that asks, somebody should look. */
@@ -27,7 +27,7 @@ export function computeRunState(
     why,
   })
   const held = countBufferOccupancy(waiting)
-  const full = settings.unscored_rollouts === 'omit' ? waiting.bufferedScoredRollouts : waiting.bufferedRollouts
+  const full = countBatchableRollouts(waiting, settings)
   const lastAsked = Math.max(at('last_batch_request_at'), at('last_batch_at'))
   if (!engine.ok) return state('engine_down', now, `The engine is down: ${engine.detail ?? 'it does not answer'}.`)
   if (held >= settings.buffer_max_groups) {

@@ -191,7 +191,7 @@ export class Runs {
 
   /** As `GET /runs/{run}` shows it. */
   async buildView(run: ResolvedRun): Promise<Run> {
-    const [waiting, sums, levels, skipped, accuracies, dumps] = await Promise.all([
+    const [backlog, sums, levels, skipped, accuracies, dumps] = await Promise.all([
       this.#repository.readBacklog(run),
       this.#repository.readTaskSums(run),
       this.#repository.readCurriculumLevels(run),
@@ -199,7 +199,7 @@ export class Runs {
       this.#repository.readRecentAccuracies(run),
       this.#dumps.getProgress(run),
     ])
-    return buildRunView(run, { waiting, sums, levels, skipped, accuracies, dumps, engine: this.#engine.health() })
+    return buildRunView(run, { backlog, sums, levels, skipped, accuracies, dumps, engine: this.#engine.health() })
   }
 }
 

@@ -1,6 +1,7 @@
 /** Figures per task over all runs. */
 import type { Redis } from 'ioredis'
 import type { TaskStatistics } from '../../contract/task.ts'
+import { meanOfSum } from '../../grading/statistics.ts'
 import { type SharedCounter, SharedCounters } from '../../platform/metrics/shared-counters.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 
@@ -38,13 +39,12 @@ export class TaskStatisticsRecorder {
       STATISTIC_NAMES.map((name) => formatStatisticField(task, name)),
     )
     const [items = 0, makeMs = 0, rollouts = 0, score = 0, answers = 0, scoreMs = 0] = values
-    const mean = (sum: number, n: number) => (n === 0 ? null : sum / n)
     return {
       items,
       rollouts,
-      mean_score: mean(score, rollouts),
-      make_ms: mean(makeMs, items),
-      score_ms: mean(scoreMs, answers),
+      mean_score: meanOfSum(score, rollouts),
+      make_ms: meanOfSum(makeMs, items),
+      score_ms: meanOfSum(scoreMs, answers),
     }
   }
 

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { ServiceError } from '../../../contract/errors.ts'
 import { decodeItemId } from '../../../contract/item-id.ts'
 import type { Engine } from '../../../engine/engine.ts'
+import { hasNoCompletion } from '../../../grading/finish-reason.ts'
 import type { Grader, GradingTrace, Submission } from '../../../grading/grader.ts'
 import { type GroupResult, gradeGroup } from '../../../grading/group.ts'
 import type { MetricsRecorder } from '../../../platform/metrics/metrics-recorder.ts'
@@ -60,8 +61,6 @@ const MAX_TEXT_BYTES_IN_FLIGHT = 256 * 1024 * 1024
 
 /** The run's settings may change while a group is scored. */
 const MAX_SETTINGS_CHANGE_RETRIES = 5
-
-const UNANSWERED_FINISH_REASONS = new Set(['abort', 'error'])
 
 export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
   const { engine, groups, items, grader, runs, tasks, recorder, dumps, itemQueue, formatErrors, log } = deps
@@ -176,8 +175,7 @@ export function toRolloutSubmission({
   messages,
   finish_reason,
 }: GroupTexts['rollouts'][number]): Submission {
-  if (finish_reason && UNANSWERED_FINISH_REASONS.has(finish_reason))
-    return { kind: 'nothing', detail: `finish_reason ${finish_reason}` }
+  if (hasNoCompletion(finish_reason)) return { kind: 'nothing', detail: `finish_reason ${finish_reason}` }
   return completion === undefined ? { kind: 'messages', messages: messages ?? [] } : { kind: 'completion', completion }
 }
 

@@ -1,0 +1,59 @@
+/** What a completed group adds to the counters of its run, and to the sums of its task and its step. */
+import type { GroupSummary } from '../../contract/batch.ts'
+import { type GroupResult, TRAINING_CORRECT_THRESHOLD } from '../../grading/group.ts'
+import { formatErrorField, type StatisticSums, sumGroups } from '../../grading/group-statistics.ts'
+
+/** Whole numbers of the run, by name. */
+export function buildRunCounters(result: GroupResult): Record<string, number> {
+  const { status, verdicts, destination } = result
+  const counters: Record<string, number> = { [`${status}_groups`]: 1 }
+  const add = (name: string) => {
+    counters[name] = (counters[name] ?? 0) + 1
+  }
+  const reason = classifyMissingSignal(result)
+  if (destination === 'no_signal' && reason) add(reason === 'masked' ? 'masked_groups' : `no_signal_${reason}`)
+  if (destination === 'skipped') add('skipped_groups')
+  for (const verdict of verdicts) {
+    if (verdict.status === 'unscored') add('unscored')
+    else if (verdict.fault) add(formatErrorField(verdict.fault))
+  }
+  return counters
+}
+
+/** Why a group has no signal. `masked`: no rollout votes, so the group is neither easy nor hard. */
+function classifyMissingSignal({
+  signal,
+  voters = 0,
+  mean_score,
+}: GroupResult): 'easy' | 'hard' | 'masked' | undefined {
+  if (signal) return undefined
+  if (voters === 0) return 'masked'
+  return (mean_score ?? 0) >= TRAINING_CORRECT_THRESHOLD ? 'easy' : 'hard'
+}
+
+/** Fields of a step that a task does not have. */
+const STEP_ONLY_FIELD = /^(?:scored|unscored|reward_squares|correct|task_.*)$/
+
+/** Sums of the task, by field; `rollouts` are those with a score. A failed group is left out: it may still be scored. */
+export function buildTaskSums(task: string, { status }: GroupResult, summary: GroupSummary): StatisticSums {
+  if (status === 'failed') return {}
+  const sums = sumGroups([summary])
+  const taskSums = { ...sums, rollouts: sums.scored ?? 0 }
+  const kept = Object.entries(omitZeros(taskSums)).filter(([field]) => !STEP_ONLY_FIELD.test(field))
+  return Object.fromEntries(kept.map(([field, amount]) => [`${task}:${field}`, amount]))
+}
+
+/** Sums of the step in which the group was completed, by field. */
+export function buildStepSums(summary: GroupSummary, result: GroupResult): StatisticSums {
+  const reason = classifyMissingSignal(result)
+  return omitZeros({
+    ...sumGroups([summary]),
+    all_correct: reason === 'easy' ? 1 : 0,
+    all_wrong: reason === 'hard' ? 1 : 0,
+  })
+}
+
+/** A missing field counts as 0, and every field that is sent costs Redis one command. */
+function omitZeros(sums: StatisticSums): StatisticSums {
+  return Object.fromEntries(Object.entries(sums).filter(([, amount]) => amount !== 0))
+}
