@@ -2,7 +2,7 @@
 
 import { type Recipe, TRAINING_SEEDS_START } from '../../contract/recipe.ts'
 import type { ResolvedRun } from './resolved-run.ts'
-import { buildTaskPlans, positionOfSeed, sequencePointAt } from './sequence/sequence.ts'
+import { buildTaskPlans, positionOfSeed, STARTING_LEVEL, sequencePointAt } from './sequence/sequence.ts'
 
 /** What a group tells the curriculum of its task. */
 export interface CurriculumInput {
@@ -12,6 +12,8 @@ export interface CurriculumInput {
   score: number
   /** Difficulty that the item was asked for at. */
   difficulty: number
+  /** Level of a task that no group has moved yet. */
+  starting_level: number
   /** Accuracy that the curriculum aims at. */
   target_accuracy: number
   /** Bounds of the level. */
@@ -35,5 +37,6 @@ export function getCurriculumInput(
   const fixed = settings.sampling === 'weights' ? sequencePointAt(from, plans, position).plan : undefined
   const plan = fixed ?? plans.find((choice) => choice.task === task)
   if (plan?.task !== task || plan.low === plan.high) return undefined
-  return { position, score, difficulty, target_accuracy: plan.targetAccuracy, low: plan.low, high: plan.high }
+  const { targetAccuracy: target_accuracy, low, high } = plan
+  return { position, score, difficulty, starting_level: STARTING_LEVEL, target_accuracy, low, high }
 }

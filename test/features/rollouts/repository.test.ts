@@ -56,7 +56,7 @@ describe('a completion', () => {
   })
 
   it('teaches the curriculum only what comes of items that were handed out', async () => {
-    const feed = { score: 1, difficulty: 0.3, target_accuracy: 0.7, low: 0, high: 1 }
+    const feed = { score: 1, difficulty: 0.3, starting_level: 0.3, target_accuracy: 0.7, low: 0, high: 1 }
     for (const [run, position, teaches] of [
       ['handed-out', 4, true],
       ['not-yet', 5, false],

@@ -118,8 +118,8 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
       debug &&
       ((trace: GradingTrace) => debug({ ...logFields, ...buildGradingTraceFields(trace) }, 'completion graded'))
     try {
-      await items.resolveItemId(metadata.item_id)
-      const verdicts = await grader.grade(recipe, texts.rollouts.map(toRolloutSubmission), settings, true, onTrace)
+      const resolved = await items.resolveItemId(metadata.item_id)
+      const verdicts = await grader.grade(resolved, texts.rollouts.map(toRolloutSubmission), settings, true, onTrace)
       result = gradeGroup(metadata.rollouts, verdicts, settings, forBuffer)
     } catch (error) {
       if (!isLastAttempt || isEngineUnavailable(error)) throw error

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import { type Config, SEEDS_END, TRAINING_SEEDS_START } from '../../../contract/recipe.ts'
 import type { RunSettings } from '../../../contract/run.ts'
 
-/** Where the curriculum of a task begins; parts/curriculum.lua begins there too. */
-const STARTING_LEVEL = 0.3
+/** The difficulty at which the curriculum of a task starts. */
+export const STARTING_LEVEL = 0.3
 
 const TRAINING_SEED_COUNT = SEEDS_END - TRAINING_SEEDS_START
 

@@ -2,12 +2,13 @@
 -- 3 on; the step is 0.05 times the stability, 0.1 times where a steady model is far off. Numbers are kept as text of 17
 -- digits, so that a level is the same double after its way through JSON.
 -- keys   curriculum (hash: task to its JSON), history (list of JSON points, newest first)
--- group  { score, difficulty, target_accuracy, low, high }: its mean score, the difficulty of its item, and
---        the bounds of the level;  step: the trainer's;  now: ISO 8601;  max_points: that are kept
+-- group  { score, difficulty, starting_level, target_accuracy, low, high }: its mean score, the difficulty of its item, the
+--        level of a task that never moved, the accuracy aimed at, and the bounds of the level;  step: the trainer's;
+--        now: ISO 8601;  max_points: that are kept
 -- Gives the level before and after, or nothing if the group was too far from it.
 local function update_curriculum(keys, task, group, step, now, max_points)
   local json = redis.call('HGET', keys.curriculum, task)
-  local state = json and cjson.decode(json) or { level = '0.3', scores = {} }
+  local state = json and cjson.decode(json) or { level = group.starting_level, scores = {} }
   local level = math.min(math.max(tonumber(state.level), group.low), group.high)
   if math.abs(group.difficulty - level) > 0.05 + 1e-9 then
     return -- a late group of another difficulty would mislead it

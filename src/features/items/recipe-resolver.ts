@@ -1,0 +1,110 @@
+/** Checks recipes, of clients and of the server, and completes them: canonical config, engine version. */
+import { LRUCache } from 'lru-cache'
+import { ServiceError } from '../../contract/errors.ts'
+import { decodeItemId, encodeItemId } from '../../contract/item-id.ts'
+import { CLIENT_SEEDS_END, type Recipe, type RecipeInput, SEEDS_END } from '../../contract/recipe.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { Ladders } from '../tasks/ladders.ts'
+import type { TaskCatalog } from '../tasks/task-catalog.ts'
+
+const RECIPE_CACHE_SIZE = 4000
+
+interface RecipeResolverDeps {
+  engine: Pick<Engine, 'version' | 'canonicalizeConfig'>
+  ladders: Ladders
+  tasks: TaskCatalog
+}
+
+/**
+ * Equal recipes resolve to the same frozen object, however they were written, for as long as they are cached. Caches
+ * further on (the grader's rules) rely on that identity: they look up a recipe without encoding it. An equal copy would
+ * be correct and slow, so a test holds this promise.
+ */
+export class RecipeResolver {
+  readonly #deps: RecipeResolverDeps
+  /** The one object of each recipe, by item ID. */
+  readonly #recipes = new LRUCache<string, Recipe>({ max: RECIPE_CACHE_SIZE })
+  /** Item IDs by the JSON of what was written, so that it is not checked twice. */
+  readonly #idsByInput = new LRUCache<string, string>({ max: RECIPE_CACHE_SIZE })
+
+  constructor(deps: RecipeResolverDeps) {
+    this.#deps = deps
+  }
+
+  /** The recipe of an input that a client wrote or the server returned. */
+  async resolve(input: RecipeInput): Promise<Recipe> {
+    const key = JSON.stringify(input)
+    const cachedId = this.#idsByInput.get(key)
+    const cached = cachedId === undefined ? undefined : this.#recipes.get(cachedId)
+    if (cached) return cached
+    const recipe = await this.#check(input)
+    const id = encodeItemId(recipe)
+    this.#idsByInput.set(key, id)
+    return this.#intern(id, recipe)
+  }
+
+  /** The recipe of an item that the server itself chooses: its seed may be of any range. */
+  resolveOwn(input: RecipeInput): Promise<Recipe> {
+    return this.resolve({ ...input, engine: this.#deps.engine.version })
+  }
+
+  /** The recipe that an item ID encodes. An ID may be forged, so it is checked like any recipe. */
+  async resolveItemId(id: string): Promise<Recipe> {
+    const cached = this.#recipes.get(id)
+    if (cached) return cached
+    const decoded = decodeItemId(id)
+    if (decoded.engine !== this.#deps.engine.version) throw this.#engineMismatchError(decoded.engine)
+    const recipe = await this.resolve(decoded)
+    if (encodeItemId(recipe) !== id)
+      throw new ServiceError('invalid_item_id', 'The item ID does not encode a canonical recipe')
+    return recipe
+  }
+
+  #intern(id: string, recipe: Recipe): Recipe {
+    const cached = this.#recipes.get(id)
+    if (cached) return cached
+    const frozen = Object.freeze({ ...recipe, config: Object.freeze(recipe.config) })
+    this.#recipes.set(id, frozen)
+    return frozen
+  }
+
+  async #check(input: RecipeInput): Promise<Recipe> {
+    const { engine, ladders, tasks } = this.#deps
+    const { task, seed, index, difficulty = null } = input
+    tasks.require(task)
+    const isFromServer = input.engine !== undefined
+    if (isFromServer && input.engine !== engine.version) throw this.#engineMismatchError(input.engine)
+    if (!isFromServer) assertConfigOrDifficulty(input)
+    assertSeedBelow(seed + index, isFromServer ? SEEDS_END : CLIENT_SEEDS_END)
+    const fields = input.config ?? (difficulty === null ? {} : ladders.configAt(task, difficulty))
+    const config = Object.keys(fields).length === 0 ? {} : await engine.canonicalizeConfig(task, fields)
+    return { task, config, difficulty, seed, index, engine: engine.version }
+  }
+
+  #engineMismatchError(version: string | undefined): ServiceError {
+    return new ServiceError(
+      'engine_version_mismatch',
+      `The item was made with reasoning-gym ${version}, but this server runs ${this.#deps.engine.version}: take a new item`,
+    )
+  }
+}
+
+/** Throws `invalid_request` if both are given: only one of them could hold. `path` is where they stand in the body. */
+export function assertConfigOrDifficulty(
+  { config, difficulty }: { config?: unknown; difficulty?: number | null | undefined },
+  path = '',
+): void {
+  if (config === undefined || difficulty === undefined || difficulty === null) return
+  throw new ServiceError('invalid_request', 'Give either config or difficulty', {
+    errors: [{ path: `${path}difficulty`, message: 'excludes config' }],
+  })
+}
+
+function assertSeedBelow(seedPlusIndex: number, end: number): void {
+  if (seedPlusIndex < end) return
+  throw new ServiceError(
+    'seed_reserved',
+    `seed + index must be below ${end}: larger ones are reserved for eval and training items`,
+    { errors: [{ path: 'seed', message: `seed + index must be below ${end}` }] },
+  )
+}
