@@ -1,4 +1,4 @@
-/** Made items, kept by id: what took seconds to make is not made again to be scored or dumped. Bounded and expiring. */
+/** Items in Redis by ID, so that scoring and dumps do not make again what took seconds. Bounded and expiring. */
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
@@ -14,7 +14,7 @@ const storeEntry = defineScript({
   keys: ['bucket', 'entry'],
 })
 
-/** What an item was made of; the entry never leaves the server. */
+/** What is stored of an item. The entry never leaves the server. */
 export interface CachedItem {
   question: string
   entry: DatasetEntry
@@ -46,7 +46,7 @@ export class ItemEntryCache {
   async get(itemId: string): Promise<CachedItem | undefined> {
     const text = await this.#redis.get(this.#entryKey(bucketIndexOf(itemId), itemId))
     if (text === null) return undefined
-    const { question, ...entry } = JSON.parse(text) as DatasetEntry & { question?: string } // written by keep
+    const { question, ...entry } = JSON.parse(text) as DatasetEntry & { question?: string } // written by store
     return question === undefined ? undefined : { question, entry }
   }
 
@@ -59,7 +59,7 @@ export class ItemEntryCache {
   }
 }
 
-/** FNV-1a: spreads ids over the slots of a cluster. */
+/** FNV-1a: spreads IDs over the slots of a cluster. */
 function bucketIndexOf(itemId: string): number {
   let hash = 0x811c9dc5
   for (let k = 0; k < itemId.length; k++) hash = Math.imul(hash ^ itemId.charCodeAt(k), 0x01000193)

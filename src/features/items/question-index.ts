@@ -1,4 +1,4 @@
-/** Which item a question belongs to, for admins who have the text alone. Kept for items made lately: bounded, expiring. */
+/** Finds recently made items by their question, for admins who have only the text. Bounded and expiring. */
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
@@ -7,7 +7,7 @@ import { defineScript } from '../../platform/redis/scripts.ts'
 const BUCKET_COUNT = 64
 const MAX_QUESTIONS_PER_BUCKET = 1000
 const QUESTION_TTL_MS = 2 * 60 * 60 * 1000
-/** Endings of a text that are looked up; a system prompt has few blank lines. */
+/** Suffixes of a text to look up; a system prompt has few blank lines. */
 const MAX_SUFFIXES = 256
 
 const storeEntry = defineScript({

@@ -1,4 +1,4 @@
-/** The configs that a run's settings name for its tasks, judged before the run begins: nobody could make its items else. */
+/** Checks the configs that a run's settings give for its tasks, before the run starts to make items with them. */
 
 import { ServiceError } from '../../contract/errors.ts'
 import { encodeItemId } from '../../contract/item-id.ts'

@@ -1,4 +1,4 @@
-/** A run's sequence of training items: position p fixes task and seed, for whoever asks. */
+/** A run's sequence of training items: a position determines task and seed, on every node. */
 import { createHash } from 'node:crypto'
 import { type Config, SEEDS_END, TRAINING_SEEDS_START } from '../../../contract/recipe.ts'
 import type { RunSettings } from '../../../contract/run.ts'
@@ -8,7 +8,7 @@ export const STARTING_LEVEL = 0.3
 
 const TRAINING_SEED_COUNT = SEEDS_END - TRAINING_SEEDS_START
 
-/** A task of a run, with what is special about it. */
+/** A task of a run, with its weight, config and difficulty bounds. */
 export interface TaskPlan {
   task: string
   weight: number
