@@ -21,15 +21,20 @@ import { formatInterval, STATUS_TONES, suiteName } from './evals.js'
 /** Its line is kept open by a word every fifteen seconds. */
 const IDLE_TIMEOUT_MS = 40_000
 
+/** Whether an eval is not over yet: the rule of contract/eval.ts. */
+function isActive(status) {
+  return status === 'queued' || status === 'running'
+}
+
 export function EvalPage({ name: id }) {
   const path = `eval/${encodeURIComponent(id)}`
   const { value, problem, reload } = useResource(path)
   const [heard, setHeard] = useState(undefined)
   const [trouble, setTrouble] = useState(undefined)
-  const over = value && !['queued', 'running'].includes(value.status)
+  const over = value && !isActive(value.status)
   const hear = (_event, data) => {
     setHeard(data.progress ?? data)
-    if (data.status !== undefined && !['queued', 'running'].includes(data.status)) {
+    if (data.status !== undefined && !isActive(data.status)) {
       reload()
       return 'enough'
     }

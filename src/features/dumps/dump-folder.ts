@@ -1,15 +1,22 @@
-/** The folder of dump files on this machine. A file appears under its name whole, or not at all. */
+/** The folder of dump files on this machine. A file appears under its name completely or not at all. */
 import { randomUUID } from 'node:crypto'
 import { link, mkdir, open, readdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { parseDumpFileName } from './file-name.ts'
 
-/** The steps of a write, in order; a test stops it at each of them. */
-export type WriteStep = 'opened' | 'half written' | 'written' | 'synced' | 'claimed' | 'renamed' | 'folder synced'
+/** The steps of a write in order; a test stops the process at each of them. */
+export type WriteStep =
+  | 'opened'
+  | 'partially_written'
+  | 'written'
+  | 'synced'
+  | 'claimed'
+  | 'renamed'
+  | 'directory_synced'
 export type OnWriteStep = (step: WriteStep) => Promise<void> | void
 
-/** A leftover of a process that we cannot ask: another machine's. */
+/** After this time a partial file of another machine counts as abandoned. */
 const STALE_PART_MS = 60 * 60 * 1000
 const ID_FILE = '.folder-id'
 const PART_FILE_PATTERN = /\.([^.]*)\.(\d+)\.([0-9a-f]{8})-\d+\.part$/
@@ -17,7 +24,7 @@ const PART_FILE_PATTERN = /\.([^.]*)\.(\d+)\.([0-9a-f]{8})-\d+\.part$/
 export class DumpFolder {
   readonly path: string
   readonly node = hostname()
-  /** Part of the names of what is being written: a process of an earlier life may have had the same id. */
+  /** Part of the names of partial files: an earlier process may have had the same PID. */
   readonly #instanceId = randomUUID().slice(0, 8)
   #id: string | undefined
   #attempts = 0
@@ -43,7 +50,7 @@ export class DumpFolder {
   }
 
   /**
-   * Writes beside, syncs, and renames if `mayAppear` says so; false if it does not. Bytes that were written before are
+   * Writes a partial file, syncs it, and renames it if `mayAppear` allows it; false if it does not. Bytes that were written before are
    * replaced by the same. Gives up on the first error and leaves nothing behind.
    */
   async writeFile(
@@ -54,16 +61,16 @@ export class DumpFolder {
   ): Promise<boolean> {
     await this.getOrCreateId()
     this.#attempts += 1
-    const beside = join(this.path, `.${name}.${this.#writerTag()}-${this.#attempts}.part`)
+    const partPath = join(this.path, `.${name}.${this.#writerTag()}-${this.#attempts}.part`)
     try {
-      const file = await open(beside, 'wx')
+      const file = await open(partPath, 'wx')
       try {
         await onStep('opened')
-        let half = false
+        let isPartial = false
         for await (const chunk of chunks) {
           await file.appendFile(chunk)
-          if (!half) await onStep('half written')
-          half = true
+          if (!isPartial) await onStep('partially_written')
+          isPartial = true
         }
         await onStep('written')
         await file.sync()
@@ -72,28 +79,27 @@ export class DumpFolder {
         await file.close()
       }
       if (!(await mayAppear())) {
-        await unlink(beside)
+        await unlink(partPath)
         return false
       }
       await onStep('claimed')
-      await rename(beside, join(this.path, name))
+      await rename(partPath, join(this.path, name))
     } catch (error) {
-      await rm(beside, { force: true }).catch(() => {}) // a full disk lets go of it later
+      await rm(partPath, { force: true }).catch(() => {}) // deleted later if the disk is full
       throw error
     }
     await onStep('renamed')
     await this.#syncDirectory()
-    await onStep('folder synced')
+    await onStep('directory_synced')
     return true
   }
 
-  /** Names of the dump files that are here. */
   async listFileNames(): Promise<string[]> {
     const names = await readdir(this.path).catch(() => [])
     return names.filter((name) => parseDumpFileName(name))
   }
 
-  /** Where a file is, if it is here. `name` is a checked name: it holds no path. */
+  /** Undefined if the file is not in this folder. A valid name contains no path. */
   async getFile(name: string): Promise<{ path: string; bytes: number; createdAt: Date } | undefined> {
     if (!parseDumpFileName(name)) return undefined
     const path = join(this.path, name)
@@ -105,13 +111,13 @@ export class DumpFolder {
     if (parseDumpFileName(name)) await rm(join(this.path, name), { force: true })
   }
 
-  /** Deletes what writes that were killed left beside the files. */
+  /** Deletes the partial files of writers that were killed. */
   async deleteLeftoverParts(): Promise<void> {
     for (const name of await readdir(this.path).catch(() => [])) {
-      const [, node, pid, life] = PART_FILE_PATTERN.exec(name) ?? []
+      const [, node, pid, instanceId] = PART_FILE_PATTERN.exec(name) ?? []
       if (pid === undefined) continue
       const path = join(this.path, name)
-      const alive = Number(pid) === process.pid ? life === this.#instanceId : isProcessAlive(Number(pid))
+      const alive = Number(pid) === process.pid ? instanceId === this.#instanceId : isProcessAlive(Number(pid))
       const found = await stat(path).catch(() => undefined)
       const stale = node !== sanitizeNodeName(this.node) && Date.now() - (found?.mtimeMs ?? Date.now()) > STALE_PART_MS
       if ((node === sanitizeNodeName(this.node) && !alive) || stale) await rm(path, { force: true }).catch(() => {})
@@ -122,18 +128,18 @@ export class DumpFolder {
     return `${sanitizeNodeName(this.node)}.${process.pid}.${this.#instanceId}`
   }
 
-  /** `id` for a folder that has none yet; gives the one that it has then. */
+  /** Gives the folder the ID unless it has one. Returns the ID that it has then. */
   async #createId(id: string): Promise<string> {
     await mkdir(this.path, { recursive: true })
     const file = join(this.path, ID_FILE)
-    const mine = `${file}.${randomUUID()}`
+    const tempFile = `${file}.${randomUUID()}`
     try {
-      await writeFile(mine, id)
-      await link(mine, file).catch((error: NodeJS.ErrnoException) => {
+      await writeFile(tempFile, id)
+      await link(tempFile, file).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'EEXIST') throw error
       })
     } finally {
-      await rm(mine, { force: true }).catch(() => {}) // a full disk would have one more after each attempt
+      await rm(tempFile, { force: true }).catch(() => {}) // a full disk would have one more after each attempt
     }
     return readFile(file, 'utf8')
   }

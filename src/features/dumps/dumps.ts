@@ -1,12 +1,12 @@
 /**
  * A run's dumps, from the scored group to the file.
  *
- *   offered   the worker that scored a group makes its line and takes room for it
- *   waiting   the completion script adds it to the records of its run, or counts a refusal
- *   frozen    100 (50) groups, or fewer after a quiet time, are fixed under the file's number
- *   written   any attempt writes the same bytes under the same name; the first to say so lets the records go
+ *   prepared  the worker that scored a group builds its line and reserves bytes for it
+ *   waiting   the completion script appends it to the run's records, or counts a rejection
+ *   frozen    100 (50) groups, or fewer after an idle time, are fixed under the file's number
+ *   written   every attempt writes the same bytes under the same name; the first to report it deletes the records
  *
- * Each arrow is one script in the run's slot; a process that dies between two of them leaves work for the sweeper.
+ * Each step is one script in the run's slot. A process that dies between two of them leaves work for the sweeper.
  */
 import { promisify } from 'node:util'
 import { zstdCompress, zstdDecompress } from 'node:zlib'
@@ -29,9 +29,9 @@ const decompress = promisify(zstdDecompress)
 
 /** Groups between two lines of progress in the log. */
 const GROUPS_PER_PROGRESS_LOG = 10
-/** A frozen file whose job may be lost. */
+/** After this time the job of a frozen file counts as lost. */
 const LOST_JOB_TIMEOUT_MS = 15_000
-/** A run that has not grown for so long is looked at no more until it grows again. */
+/** The sweeper skips a run that got no record for this long, until it gets one. */
 const INACTIVE_RUN_MS = 60 * 60 * 1000
 const NO_TIME_LIMIT = Number.MAX_SAFE_INTEGER
 const FULL_FILES_ONLY = 0
@@ -54,14 +54,14 @@ export class Dumps {
   readonly #deps: DumpsDeps
   readonly #rejectionLogger: DumpRejectionLogger
 
-  constructor(parts: DumpsDeps) {
-    this.#deps = parts
-    this.folder = parts.folder
-    this.repository = parts.repository
-    this.#rejectionLogger = new DumpRejectionLogger(parts.log)
+  constructor(deps: DumpsDeps) {
+    this.#deps = deps
+    this.folder = deps.folder
+    this.repository = deps.repository
+    this.#rejectionLogger = new DumpRejectionLogger(deps.log)
   }
 
-  /** The record of a group for its completion; undefined if it goes to no file, or if there is no room. */
+  /** The record of a group for the completion script. Undefined if it belongs to no file or the dumps are full. */
   async prepareRecord(
     dumped: DumpedRunRef,
     rules: DumpRules,
@@ -81,81 +81,86 @@ export class Dumps {
     return { uuid: dumped.uuid, kinds, bytes: line.length, record }
   }
 
-  /** After the completion of a group with an offer. `kept`: one for each kind, or undefined if it was done before. */
+  /** Called after the completion of a group with a record. `results`: one per kind; undefined if it was completed before. */
   async handleAppendResults(
     dumped: DumpedRunRef,
     { kinds, bytes }: DumpRecordInput,
-    kept: DumpAppendResult[] | undefined,
+    results: DumpAppendResult[] | undefined,
   ): Promise<void> {
     for (const [k, kind] of kinds.entries()) {
-      const waiting = kept?.[k]
+      const waiting = results?.[k]
       if (typeof waiting !== 'number') await this.repository.releaseBytes(bytes)
       if (waiting === 'rejected') this.#rejectionLogger.report(dumped.run, 'too many of its files could not be written')
       if (typeof waiting !== 'number') continue
-      const of = GROUPS_PER_FILE[kind]
+      const fileSize = GROUPS_PER_FILE[kind]
       if (waiting % GROUPS_PER_PROGRESS_LOG === 0) {
-        this.#deps.log.info({ run: dumped.run, dump: kind }, `${waiting}/${of} groups to the next file`)
+        this.#deps.log.info(
+          { run: dumped.run, dumpKind: kind },
+          `${waiting} of ${fileSize} groups for the next dump file`,
+        )
       }
-      if (waiting >= of) await this.#freeze(dumped, kind, FULL_FILES_ONLY)
+      if (waiting >= fileSize) await this.#freeze(dumped, kind, FULL_FILES_ONLY)
     }
   }
 
-  /** What waits for a full file goes to one now; the writing is left to the workers. */
+  /** Fixes the waiting groups in a file now; the workers write it. */
   async flush(dumped: DumpedRunRef): Promise<void> {
     for (const kind of DumpKind.options) await this.#freeze(dumped, kind, NO_TIME_LIMIT)
   }
 
-  /** Writes a frozen file, unless that is done or is up to another machine. */
+  /** Writes a frozen file, unless it is written or another machine claims it. */
   async writeFile(file: FrozenFile, onStep: OnWriteStep = () => {}): Promise<void> {
-    const { repository: book, folder, log } = this.#deps
+    const { repository, folder, log } = this.#deps
     const id = await folder.getOrCreateId()
-    if ((await book.claimFile(file, id)) !== 'ours') return
+    if ((await repository.claimFile(file, id)) !== 'ours') return
     const name = formatDumpFileName(file)
     const size = { groups: 0, bytes: 0 }
-    const stillOurs = async () => (await book.claimFile(file, id)) === 'ours'
+    const stillOurs = async () => (await repository.claimFile(file, id)) === 'ours'
     try {
-      if (!(await folder.writeFile(name, decompressLines(book.readRecords(file), size), stillOurs, onStep))) return
+      if (!(await folder.writeFile(name, decompressLines(repository.readRecords(file), size), stillOurs, onStep)))
+        return
     } catch (err) {
-      log.warn({ err, run: file.run, file: name }, 'a dump file could not be written; it is tried again')
+      log.warn({ err, run: file.run, file: name }, 'writing a dump file failed; will retry')
       throw err
     }
     const created_at = new Date().toISOString()
     const { run, kind } = file
     const written: WrittenFile = { name, run, kind, ...size, created_at, node: folder.node, folder: id }
-    if (await book.markFileWritten(file, written)) log.info({ run, file: name, ...size }, 'a dump file is written')
-    else if ((await book.getFile(file, name))?.folder !== id) await folder.deleteFile(name)
+    if (await repository.markFileWritten(file, written)) log.info({ run, file: name, ...size }, 'dump file written')
+    else if ((await repository.getFile(file, name))?.folder !== id) await folder.deleteFile(name)
   }
 
-  /** What is quiet, full or forgotten is brought on its way; for a run that is gone nothing waits any longer. */
+  /** Freezes full and idle files, adds lost jobs again, and freezes all that waits for a run that was deleted. */
   async sweep(uuidOf: (run: string) => Promise<string | undefined>, now = Date.now()): Promise<void> {
-    const { repository: book, producer, idleFlushMs: quietMs } = this.#deps
-    const round = Math.floor(now / LOST_JOB_TIMEOUT_MS)
-    for (const dumped of await book.listRuns('open')) {
-      const gone = (await uuidOf(dumped.run)) !== dumped.uuid
-      for (const kind of DumpKind.options) await this.#freeze(dumped, kind, gone ? NO_TIME_LIMIT : now - quietMs)
-      const forgotten = await book.listUnwrittenBefore(dumped, now - LOST_JOB_TIMEOUT_MS)
+    const { repository, producer, idleFlushMs } = this.#deps
+    const retryRound = Math.floor(now / LOST_JOB_TIMEOUT_MS)
+    for (const dumped of await repository.listRuns('open')) {
+      const isDeleted = (await uuidOf(dumped.run)) !== dumped.uuid
+      for (const kind of DumpKind.options)
+        await this.#freeze(dumped, kind, isDeleted ? NO_TIME_LIMIT : now - idleFlushMs)
+      const lostFiles = await repository.listUnwrittenBefore(dumped, now - LOST_JOB_TIMEOUT_MS)
       await producer.add(
         writeDumpJob,
-        forgotten.map((file) => ({ id: `${buildJobId(file)}/${round}`, data: file })),
+        lostFiles.map((file) => ({ id: `${buildJobId(file)}/${retryRound}`, data: file })),
       )
-      const { rollouts, failed } = await book.readProgress(dumped)
+      const { rollouts, failed } = await repository.readProgress(dumped)
       const idle = [rollouts, failed].every(({ waiting, unwritten }) => waiting + unwritten === 0)
-      if (idle) await book.closeIfIdle(dumped, now - INACTIVE_RUN_MS)
+      if (idle) await repository.closeIfIdle(dumped, now - INACTIVE_RUN_MS)
     }
   }
 
-  /** At the end of a worker: whatever waits is written, without the queue, as far as `signal` lets it. */
+  /** Writes all that waits without the queue until `signal` aborts: for the shutdown of a worker. */
   async writeAllPending(signal: AbortSignal): Promise<void> {
     for (const dumped of await this.repository.listRuns('open')) {
       for (const kind of DumpKind.options) await this.repository.freezeFiles(dumped, kind, NO_TIME_LIMIT)
       for (const file of await this.repository.listUnwrittenBefore(dumped, NO_TIME_LIMIT)) {
         if (signal.aborted) return
-        await this.writeFile(file).catch(() => {}) // logged; it stays in Redis for the next worker
+        await this.writeFile(file).catch(() => {}) // writeFile logs it; the records stay in Redis for the next worker
       }
     }
   }
 
-  /** All files, oldest first; those that somebody deleted here by hand are forgotten. */
+  /** All files, oldest first. Records of files that were deleted from this folder by hand are deleted too. */
   async listFiles(run?: string): Promise<DumpFile[]> {
     const runs = (await this.repository.listRuns('all')).filter((dumped) => run === undefined || dumped.run === run)
     const noted = await Promise.all(
@@ -188,30 +193,33 @@ export class Dumps {
     const { file, dumped } = await this.#requireWrittenFile(name)
     await this.folder.deleteFile(name)
     await this.repository.deleteFile(dumped, file)
-    this.#deps.log.info({ run: file.run, file: name }, 'a dump file is deleted')
+    this.#deps.log.info({ run: file.run, file: name }, 'dump file deleted')
   }
 
   async #requireWrittenFile(name: string): Promise<{ file: WrittenFile; dumped: DumpedRunRef }> {
     const uuid = parseDumpFileName(name)?.uuid
     const dumped = (await this.repository.listRuns('all')).find((one) => one.uuid === uuid)
     const file = dumped && (await this.repository.getFile(dumped, name))
-    if (!file) throw new ServiceError('unknown_dump', `There is no dump named ${name}; GET /dumps lists them`)
+    if (!file) throw new ServiceError('unknown_dump', `There is no dump ${name}; GET /dumps lists the dumps`)
     if (file.folder !== (await this.folder.getId())) {
-      throw new ServiceError('dump_elsewhere', `${name} is on node ${file.node}, in its folder data_dumps: ask there`)
+      throw new ServiceError(
+        'dump_elsewhere',
+        `${name} is on node ${file.node}, in its folder data_dumps; request it there`,
+      )
     }
     return { file, dumped }
   }
 
-  async #freeze(dumped: DumpedRunRef, kind: DumpKind, quietSince: number): Promise<void> {
-    const frozen = await this.repository.freezeFiles(dumped, kind, quietSince)
+  async #freeze(dumped: DumpedRunRef, kind: DumpKind, idleSince: number): Promise<void> {
+    const frozen = await this.repository.freezeFiles(dumped, kind, idleSince)
     if (frozen.length === 0) return
-    // Frozen is frozen: if the queue cannot be told now, the sweeper tells it.
+    // If the job cannot be added now, the sweeper adds it.
     await this.#deps.producer
       .add(
         writeDumpJob,
         frozen.map((file) => ({ id: buildJobId(file), data: file })),
       )
-      .catch((err: unknown) => this.#deps.log.warn({ err }, 'a job could not be added; the sweeper will add it'))
+      .catch((err: unknown) => this.#deps.log.warn({ err }, 'enqueueing a job failed; the sweeper will retry'))
   }
 }
 

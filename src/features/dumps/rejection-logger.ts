@@ -1,4 +1,4 @@
-/** Says in the log that groups are not dumped: at once, then once a minute for each run and reason, with how many. */
+/** Logs that scored groups were not dumped: at once, then once a minute per run and reason, with their number. */
 import type { Logger } from 'pino'
 
 const WARNING_INTERVAL_MS = 60_000
@@ -13,13 +13,13 @@ export class DumpRejectionLogger {
 
   report(run: string, reason: string): void {
     const key = `${run} ${reason}`
-    const before = this.#lastWarnings.get(key) ?? { at: Number.NEGATIVE_INFINITY, since: 0 }
-    const groups = before.since + 1
-    if (performance.now() - before.at < WARNING_INTERVAL_MS) {
-      this.#lastWarnings.set(key, { ...before, since: groups })
+    const last = this.#lastWarnings.get(key) ?? { at: Number.NEGATIVE_INFINITY, since: 0 }
+    const groups = last.since + 1
+    if (performance.now() - last.at < WARNING_INTERVAL_MS) {
+      this.#lastWarnings.set(key, { ...last, since: groups })
       return
     }
     this.#lastWarnings.set(key, { at: performance.now(), since: 0 })
-    this.#log.warn({ run, groups }, `groups are scored but not dumped: ${reason}`)
+    this.#log.warn({ run, rejectedGroups: groups }, `scored groups were not written to a dump: ${reason}`)
   }
 }

@@ -1,5 +1,6 @@
-/** Dumps in Redis: records that wait, files whose groups are fixed, files on disk. One script for each step between them. */
+/** Dumps in Redis: waiting records, files whose groups are fixed, files on disk. One script takes each step between them. */
 import type { Redis } from 'ioredis'
+import { z } from 'zod'
 import { type DumpKind, type DumpProgress, GROUPS_PER_FILE, DumpKind as Kinds } from '../../contract/dump.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
@@ -21,11 +22,11 @@ const markDumpFileWritten = defineScript({
   keys: ['state', 'unwrittenFiles', 'fileRecords', 'writtenFiles'],
 })
 
-/** A folder that says nothing for so long has lost its claim on a file. */
+/** A folder that does not renew its claim on a file for this long loses it. */
 const FILE_CLAIM_TTL_MS = 10 * 60 * 1000
 const RECORDS_PER_READ = 8
 
-/** The dumps of one run: a run of the same name that comes later has another uuid. */
+/** The dumps of one run. A later run of the same name has another UUID. */
 export interface DumpedRunRef {
   run: string
   uuid: string
@@ -37,17 +38,27 @@ export interface FrozenFile extends DumpedRunRef {
   number: number
 }
 
-/** A file on disk, as it is noted. */
-export interface WrittenFile {
-  name: string
-  run: string
-  kind: DumpKind
-  groups: number
-  bytes: number
-  created_at: string
-  node: string
-  folder: string
-}
+/** The stored record of a file on disk. */
+export const WrittenFile = z.strictObject({
+  name: z.string(),
+  run: z.string(),
+  kind: Kinds,
+  groups: z.int(),
+  bytes: z.int(),
+  created_at: z.string(),
+  /** Host name of the machine that wrote it, and ID of the folder that has it. */
+  node: z.string(),
+  folder: z.string(),
+})
+export type WrittenFile = z.infer<typeof WrittenFile>
+
+/** The stored record of a file whose groups are fixed: when that was, and which folder claims it since when, ms. */
+const UnwrittenFile = z.strictObject({
+  groups: z.int(),
+  at: z.number(),
+  folder: z.string().optional(),
+  claimed: z.number().optional(),
+})
 
 export class DumpRepository {
   readonly #redis: Redis
@@ -58,7 +69,7 @@ export class DumpRepository {
     this.#keys = createDumpKeys(keys)
   }
 
-  /** Before records are added: so that whatever waits can be found, even if the run is gone by then. */
+  /** Called before records are added, so that the sweeper finds them even if the run is deleted meanwhile. */
   async markOpen({ run, uuid }: DumpedRunRef): Promise<void> {
     const member = `${run}/${uuid}`
     await Promise.all([
@@ -67,9 +78,9 @@ export class DumpRepository {
     ])
   }
 
-  /** Takes room for `bytes`, if that leaves the sum within `most`. */
-  async reserveBytes(bytes: number, most: number): Promise<boolean> {
-    if ((await this.#redis.incrby(this.#keys.dumpBytes, bytes)) <= most) return true
+  /** False if the sum of all dumps would exceed `maxBytes`. */
+  async reserveBytes(bytes: number, maxBytes: number): Promise<boolean> {
+    if ((await this.#redis.incrby(this.#keys.dumpBytes, bytes)) <= maxBytes) return true
     await this.releaseBytes(bytes)
     return false
   }
@@ -78,24 +89,23 @@ export class DumpRepository {
     await this.#redis.decrby(this.#keys.dumpBytes, bytes)
   }
 
-  /** What is taken now. */
   async readReservedBytes(): Promise<number> {
     return Number((await this.#redis.get(this.#keys.dumpBytes)) ?? 0)
   }
 
   async countRejection({ run, uuid }: DumpedRunRef, kind: DumpKind): Promise<void> {
-    await this.#redis.hincrby(this.#keys.forDumps(run, uuid).state, `${kind}:refused`, 1)
+    await this.#redis.hincrby(this.#keys.forDumps(run, uuid).state, `${kind}:rejected`, 1)
   }
 
-  /** Fixes the groups of every file that is full, and of a partial one that has not grown since `quietSince`. */
-  async freezeFiles({ run, uuid }: DumpedRunRef, kind: DumpKind, quietSince: number): Promise<FrozenFile[]> {
+  /** Fixes the groups of every file that is full, and of a partial one that has not grown since `idleSince`. */
+  async freezeFiles({ run, uuid }: DumpedRunRef, kind: DumpKind, idleSince: number): Promise<FrozenFile[]> {
     const keys = this.#keys.forDumps(run, uuid)
     const frozen: FrozenFile[] = []
     for (;;) {
       const number = await freezeDumpFile(this.#redis, { ...keys, pendingRecords: keys.pendingRecords(kind) }, [
         kind,
         GROUPS_PER_FILE[kind],
-        quietSince,
+        idleSince,
         Date.now(),
         keys.fileRecords(kind, ''),
       ])
@@ -108,7 +118,7 @@ export class DumpRepository {
     const keys = this.#keys.forDumps(file.run, file.uuid)
     const args = [formatFileField(file), folder, Date.now(), FILE_CLAIM_TTL_MS]
     const answer = await claimDumpFile(this.#redis, keys, args)
-    return answer as 'ours' | 'theirs' | 'gone' // the script gives one of these words
+    return answer as 'ours' | 'theirs' | 'gone' // the script's contract
   }
 
   /** The records of a file in order, some at a time. */
@@ -132,18 +142,18 @@ export class DumpRepository {
     return done === 1
   }
 
-  /** Files that were fixed before `time` and are not on disk. */
+  /** Files whose groups were fixed before `time` and that are not on disk. */
   async listUnwrittenBefore({ run, uuid }: DumpedRunRef, time: number): Promise<FrozenFile[]> {
     const fields = await this.#redis.hgetall(this.#keys.forDumps(run, uuid).unwrittenFiles)
     return Object.entries(fields)
-      .filter(([, text]) => (JSON.parse(text) as { at: number }).at <= time) // written by freeze-dump
+      .filter(([, text]) => UnwrittenFile.parse(JSON.parse(text)).at <= time)
       .map(([field]) => {
         const [kind, number] = field.split('/')
         return { run, uuid, kind: Kinds.parse(kind), number: Number(number) }
       })
   }
 
-  /** All runs that have dumps, or those in which something may still wait. */
+  /** All runs that have dumps, or those in which records may still wait. */
   async listRuns(which: 'all' | 'open'): Promise<DumpedRunRef[]> {
     const members = await (which === 'all'
       ? this.#redis.smembers(this.#keys.dumpedRuns)
@@ -154,7 +164,7 @@ export class DumpRepository {
     })
   }
 
-  /** Takes a run off the open ones if nobody opened it since `time`. */
+  /** Removes a run from the open ones unless it was marked open since `time`. */
   async closeIfIdle({ run, uuid }: DumpedRunRef, time: number): Promise<void> {
     const opened = await this.#redis.zscore(this.#keys.openDumpedRuns, `${run}/${uuid}`)
     if (opened !== null && Number(opened) < time) await this.#redis.zrem(this.#keys.openDumpedRuns, `${run}/${uuid}`)
@@ -162,15 +172,15 @@ export class DumpRepository {
 
   async listFiles({ run, uuid }: DumpedRunRef): Promise<WrittenFile[]> {
     const texts = await this.#redis.hvals(this.#keys.forDumps(run, uuid).writtenFiles)
-    return texts.map((text) => JSON.parse(text) as WrittenFile) // written by acknowledge and adopt
+    return texts.map((text) => WrittenFile.parse(JSON.parse(text)))
   }
 
   async getFile({ run, uuid }: DumpedRunRef, name: string): Promise<WrittenFile | undefined> {
     const text = await this.#redis.hget(this.#keys.forDumps(run, uuid).writtenFiles, name)
-    return text === null ? undefined : (JSON.parse(text) as WrittenFile) // as above
+    return text === null ? undefined : WrittenFile.parse(JSON.parse(text))
   }
 
-  /** Notes a file that was found on disk and that nobody knows. */
+  /** Adds the record of a file that was found on disk without one. */
   async registerFile({ run, uuid }: DumpedRunRef, written: WrittenFile): Promise<void> {
     await this.#redis.sadd(this.#keys.dumpedRuns, `${run}/${uuid}`)
     const keys = this.#keys.forDumps(run, uuid)
@@ -179,8 +189,8 @@ export class DumpRepository {
   }
 
   async deleteFile({ run, uuid }: DumpedRunRef, { name, bytes }: WrittenFile): Promise<void> {
-    const gone = await this.#redis.hdel(this.#keys.forDumps(run, uuid).writtenFiles, name)
-    if (gone) await this.releaseBytes(bytes)
+    const deleted = await this.#redis.hdel(this.#keys.forDumps(run, uuid).writtenFiles, name)
+    if (deleted) await this.releaseBytes(bytes)
   }
 
   async readProgress({ run, uuid }: DumpedRunRef): Promise<DumpProgress> {
@@ -195,12 +205,12 @@ export class DumpRepository {
       of: GROUPS_PER_FILE[kind],
       unwritten: unwritten.filter((field) => field.startsWith(`${kind}/`)).length,
       written: Number(state[`${kind}:written`] ?? 0),
-      refused: Number(state[`${kind}:refused`] ?? 0),
+      refused: Number(state[`${kind}:rejected`] ?? 0),
     })
     return { rollouts: of('rollouts', 0), failed: of('failed', 1) }
   }
 
-  /** Counts the bytes anew: a process that died between taking room and using it leaves the sum too high. */
+  /** Corrects the sum: a process that dies between reserving bytes and using them leaves it too high. */
   async recountBytes(): Promise<number> {
     let bytes = 0
     for (const dumped of await this.listRuns('all')) {

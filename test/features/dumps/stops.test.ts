@@ -21,7 +21,15 @@ import { createRedisKeys, type RedisKeys } from '../../../src/platform/redis/key
 import { keysOf } from '../../world.ts'
 import { filesIn, ids, linesOf } from './dumping.ts'
 
-const STEPS: WriteStep[] = ['opened', 'half written', 'written', 'synced', 'claimed', 'renamed', 'folder synced']
+const STEPS: WriteStep[] = [
+  'opened',
+  'partially_written',
+  'written',
+  'synced',
+  'claimed',
+  'renamed',
+  'directory_synced',
+]
 
 const run = { run: 'stops', uuid: randomUUID() }
 let data: string

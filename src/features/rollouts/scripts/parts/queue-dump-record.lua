@@ -7,7 +7,7 @@ local function queue_dump_record(keys, request, record)
   local queue_lengths = {}
   for k, kind in ipairs(request.kinds) do
     if tonumber(redis.call('HGET', keys.dumps, 'bytes') or 0) + request.bytes > request.max_bytes then
-      redis.call('HINCRBY', keys.dumps, kind .. ':refused', 1)
+      redis.call('HINCRBY', keys.dumps, kind .. ':rejected', 1)
       queue_lengths[k] = 'rejected'
     else
       queue_lengths[k] = redis.call('RPUSH', keys.pending[kind], record)
