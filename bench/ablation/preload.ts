@@ -12,6 +12,8 @@ const target = pathToFileURL(join(import.meta.dirname, '..', '..', file)).href
 registerHooks({
   load(url, context, nextLoad) {
     const loaded = nextLoad(url, context)
-    return url === target ? { ...loaded, source: disableWorkaround(String(loaded.source), name) } : loaded
+    if (url !== target) return loaded
+    const source = typeof loaded.source === 'string' ? loaded.source : new TextDecoder().decode(loaded.source)
+    return { ...loaded, source: disableWorkaround(source, name) }
   },
 })

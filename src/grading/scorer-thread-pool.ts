@@ -49,7 +49,7 @@ export class ScorerThreadPool {
     this.#pool.on('message', (id: number) => this.#running.get(id)?.started())
     // A thread that could not start: its task would wait for another one.
     this.#pool.on('error', (error) => {
-      for (const { fail } of this.#running.values()) fail(error)
+      for (const running of this.#running.values()) running.fail(error)
     })
   }
 

@@ -17,9 +17,9 @@ export interface GenerationJobKeys {
 
 export interface AllGenerationJobKeys {
   /** Sorted set: IDs of evals or collections by creation time. All lists of jobs share a slot. */
-  generationJobs(kind: GenerationJobKind): string
+  generationJobs: (kind: GenerationJobKind) => string
   /** Sorted set: those of one run. */
-  generationJobsOfRun(kind: GenerationJobKind, run: string): string
+  generationJobsOfRun: (kind: GenerationJobKind, run: string) => string
   /** Hash: job to its run, for the jobs that belong to one. */
   generationJobRuns: string
   /** Sorted set: IDs of the jobs that have not ended, by the time they were created or last resumed. */
