@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SingleBar } from 'cli-progress'
 import { z } from 'zod'
+import { GenerationJobStatus, isActive } from '../contract/eval.ts'
 import type { ApiClient } from './api-client.ts'
 import { CliError } from './cli-error.ts'
 import { getInterruptSignal, wasInterrupted } from './interrupt-signal.ts'
@@ -9,7 +10,7 @@ import { printStatus } from './output.ts'
 
 const GenerationJobResponse = z.looseObject({
   id: z.string(),
-  status: z.enum(['queued', 'running', 'done', 'failed', 'cancelled']),
+  status: GenerationJobStatus,
   waiting_for: z.string().nullish(),
   progress: z.looseObject({
     done: z.number(),
@@ -55,7 +56,7 @@ export async function watchGenerationJob(
   try {
     for (let now = first; ; now = await pollGenerationJob(server, path)) {
       bar.update(now.progress.done, formatProgress(first, now, performance.now() - began))
-      if (now.status !== 'queued' && now.status !== 'running') return now
+      if (!isActive(now.status)) return now
       await sleep(POLL_INTERVAL_MS, undefined, { signal: getInterruptSignal() })
     }
   } catch (error) {

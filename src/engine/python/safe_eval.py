@@ -9,7 +9,9 @@ computed; what is slow without growing (sympy's `simplify`) is left to the deadl
 import ast
 import builtins
 import importlib
+import json
 import operator
+import os
 import re
 import types
 from functools import partial
@@ -19,22 +21,25 @@ import sympy
 from sympy import Add, E, Expr, Float, Function, Integer, Number, Pow, Rational, Symbol, exp, log
 from sympy.parsing.sympy_parser import convert_xor, standard_transformations, stringify_expr
 
+# The scorers written in TypeScript read the same file: an answer must score the same in both.
+with open(os.path.join(os.path.dirname(__file__), "safe_eval_limits.json")) as limits_file:
+    _LIMITS = json.load(limits_file)
 # A matrix of 100 by 100, one element a line, takes 80,000.
-MAX_LITERAL_CHARS = 131_072
+MAX_LITERAL_CHARS = _LIMITS["literal_chars"]
 # The longest answer on polynomial_multiplication's ladder takes about 10,000.
-MAX_EXPRESSION_CHARS = 16_384
-MAX_DEPTH = 50
+MAX_EXPRESSION_CHARS = _LIMITS["expression_chars"]
+MAX_DEPTH = _LIMITS["depth"]
 # sympy takes time quadratic in the terms of a sum and more for a product; a call may take a millisecond.
-MAX_TERMS = 1000
-MAX_FACTORS = 100
-MAX_CALLS = 200
+MAX_TERMS = _LIMITS["terms"]
+MAX_FACTORS = _LIMITS["factors"]
+MAX_CALLS = _LIMITS["calls"]
 # In a literal: the number of `+` and `*`, and the largest number or the most leaves that one of them may produce.
-MAX_OPERATORS = 200
-MAX_LEAVES = 10_000
+MAX_OPERATORS = _LIMITS["operators"]
+MAX_LEAVES = _LIMITS["leaves"]
 # A double's range. The ladder's longest coefficient has 306 bits; a root of a number of 2,000 bits takes 30 ms.
-MAX_BITS = 1024
-MAX_FACTORIAL_ARGUMENT = 170
-MAX_FLOAT_CHARS = 400
+MAX_BITS = _LIMITS["bits"]
+MAX_FACTORIAL_ARGUMENT = _LIMITS["factorial_argument"]
+MAX_FLOAT_CHARS = _LIMITS["float_chars"]
 
 
 class UnsafeExpressionError(ValueError):

@@ -6,8 +6,8 @@
 
 import type { Caller } from '../../contract/caller.ts'
 import type { ServerConfig } from '../../platform/config.ts'
+import { getMinute, MINUTE_MS } from './minute-window.ts'
 
-const MINUTE_MS = 60_000
 const SYNC_INTERVAL_MS = 500
 /** Callers counted separately in a minute; further ones share one count. */
 const MAX_TRACKED_CALLERS = 50_000
@@ -105,7 +105,7 @@ export class RateLimiter {
   }
 
   #getOrCreateCount({ id, role }: Caller): UsageCount {
-    const minute = Math.floor(this.#clock() / MINUTE_MS)
+    const minute = getMinute(this.#clock())
     if (minute !== this.#currentMinute) {
       this.#currentMinute = minute
       this.#usageByCaller = new Map()

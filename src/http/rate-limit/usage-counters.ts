@@ -1,8 +1,9 @@
 /** What callers have used in a minute, summed over all processes; forgotten two minutes later. */
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { MINUTE_MS } from './minute-window.ts'
 
-const USAGE_TTL_S = 120
+const USAGE_TTL_MS = 2 * MINUTE_MS
 
 interface UsageCounts {
   requests: number
@@ -25,7 +26,7 @@ export async function addUsage(
     .multi()
     .hincrby(key, 'requests', more.requests)
     .hincrby(key, 'bytes', more.bytes)
-    .expire(key, USAGE_TTL_S)
+    .pexpire(key, USAGE_TTL_MS)
     .exec()
   const [requests, bytes] = (answers ?? []).map(([, value]) => Number(value))
   return { requests: requests ?? 0, bytes: bytes ?? 0 }

@@ -1,5 +1,7 @@
 /** Binary floats of any precision, rounded as sympy's are: to the nearest, ties to even. */
+
 import { bitLength, divideHalfEven } from '../python/numbers.ts'
+import { SAFE_EVAL_LIMITS } from '../safe-eval-limits.ts'
 import { UnsupportedExpressionError } from './unsupported_expression.ts'
 
 /** mantissa · 2 ** exponent; the mantissa is odd, or 0, and has at most `precision` bits. */
@@ -10,7 +12,6 @@ export interface BigFloat {
   precision: number
 }
 
-const MAX_CHARS = 400
 const DOUBLE_PRECISION = { digits: 15, bits: 53 }
 /** Beyond this no power of a float is within a double's range. */
 const MAX_POWER_BITS = 2048
@@ -19,7 +20,7 @@ const MAX_POWER_BITS = 2048
 export function parseBigFloat(text: string): BigFloat {
   const [mantissa = '', power = '0'] = text.toLowerCase().replaceAll('_', '').split('e')
   const [whole = '', fraction = ''] = mantissa.split('.')
-  if (text.length > MAX_CHARS || Math.abs(Number(power)) > MAX_CHARS)
+  if (text.length > SAFE_EVAL_LIMITS.float_chars || Math.abs(Number(power)) > SAFE_EVAL_LIMITS.float_chars)
     throw new UnsupportedExpressionError('too long a number')
   const coefficient = BigInt(`${whole}${fraction}` || '0')
   const exponent = BigInt(power) - BigInt(fraction.length)

@@ -1,4 +1,5 @@
 /** The functions and constants that mean something in an expression; any other name stands for itself. */
+import { SAFE_EVAL_LIMITS } from '../safe-eval-limits.ts'
 import { negateExpr } from './algebra.ts'
 import { approximateExpr, REAL_FUNCTIONS } from './approximate.ts'
 import { createCall, createSymbol, type Expr, I, isNum } from './expr.ts'
@@ -8,7 +9,6 @@ import * as num from './numbers.ts'
 import { divideExprs, raiseExpr } from './powers.ts'
 import { UnsupportedExpressionError } from './unsupported_expression.ts'
 
-const MAX_FACTORIAL_OF = 170
 /** Names that `parse_expr` takes for something that is no value. */
 const NOT_VALUES = new Set(['N', 'O', 'Q', 'beta', 'gamma', 'zeta', 'sum', 'print'])
 
@@ -147,7 +147,8 @@ function logExpr([x, base, third]: readonly Expr[]): Expr {
 function factorialExpr(x: Expr, step: bigint): Expr {
   const n = isNum(x) ? num.toIntegerOrUndefined(x) : undefined
   if (n === undefined) return createCall(step === 1n ? 'factorial' : 'factorial2', [x])
-  if (n > MAX_FACTORIAL_OF || n < -MAX_FACTORIAL_OF) throw new UnsupportedExpressionError('too big a factorial')
+  if (n > SAFE_EVAL_LIMITS.factorial_argument || n < -SAFE_EVAL_LIMITS.factorial_argument)
+    throw new UnsupportedExpressionError('too big a factorial')
   if (n < 0n) return step === 1n ? num.ZOO : createCall('factorial2', [x])
   let product = 1n
   for (let factor = n; factor > 1n; factor -= step) product *= factor

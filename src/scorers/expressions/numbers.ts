@@ -1,8 +1,10 @@
 /** Numbers as sympy has them: exact fractions, binary floats of a given precision, and infinities. */
+
 import { bitLength, ratioToFloat } from '../python/numbers.ts'
+import { SAFE_EVAL_LIMITS } from '../safe-eval-limits.ts'
 import * as floats from './floats.ts'
 import { absBigInt, type BigFloat } from './floats.ts'
-import { MAX_BITS, UnsupportedExpressionError } from './unsupported_expression.ts'
+import { UnsupportedExpressionError } from './unsupported_expression.ts'
 
 /** In lowest terms, q > 0. */
 export interface Rational {
@@ -92,7 +94,7 @@ export function countNumBits(x: Num): number {
 }
 
 export function requireBoundedBits<T extends Num>(x: T): T {
-  if (countNumBits(x) > MAX_BITS) throw new UnsupportedExpressionError('too big a number')
+  if (countNumBits(x) > SAFE_EVAL_LIMITS.bits) throw new UnsupportedExpressionError('too big a number')
   return x
 }
 
@@ -132,7 +134,7 @@ export function raiseNum(x: Num, n: bigint): Num {
   if (isZero(x)) return n > 0n ? x : ZOO
   if (x.kind === 'float') return normalizeZero(floats.raiseBigFloat(x, n))
   const [p, q] = n < 0n ? [x.q, x.p] : [x.p, x.q]
-  if (countNumBits(x) > 0 && countNumBits(x) * Number(absBigInt(n)) > MAX_BITS)
+  if (countNumBits(x) > 0 && countNumBits(x) * Number(absBigInt(n)) > SAFE_EVAL_LIMITS.bits)
     throw new UnsupportedExpressionError('too big a power')
   const size = countNumBits(x) === 0 ? n % 2n : n
   return createRatio(p ** absBigInt(size), q ** absBigInt(size))

@@ -1,4 +1,5 @@
 /** What the operators of an expression do, within bounds. */
+import { SAFE_EVAL_LIMITS } from '../safe-eval-limits.ts'
 import { multiplyExprs } from './algebra.ts'
 import { estimateExprBits, getExponentReach } from './bounds.ts'
 import { type Expr, I, isNum } from './expr.ts'
@@ -7,7 +8,7 @@ import { evaluateToNum, floorNum } from './functions.ts'
 import type { Num } from './numbers.ts'
 import * as num from './numbers.ts'
 import { divideExprs, raiseExpr } from './powers.ts'
-import { MAX_BITS, UnsupportedExpressionError } from './unsupported_expression.ts'
+import { UnsupportedExpressionError } from './unsupported_expression.ts'
 
 export const MULTIPLICATIVE_OPERATORS: ReadonlyMap<string, (a: Expr, b: Expr) => Expr> = new Map<
   string,
@@ -29,7 +30,8 @@ export const BITWISE_OPERATORS: readonly { sign: string; rule: (a: bigint, b: bi
 /** base ** exponent; throws Refused where that may grow too large. */
 export function raiseBounded(base: Expr, exponent: Expr): Expr {
   const bits = estimateExprBits(base)
-  if (bits > 0 && bits * getExponentReach(exponent) > MAX_BITS) throw new UnsupportedExpressionError('too big a power')
+  if (bits > 0 && bits * getExponentReach(exponent) > SAFE_EVAL_LIMITS.bits)
+    throw new UnsupportedExpressionError('too big a power')
   rejectTruthValues([base, exponent])
   return raiseExpr(base, exponent)
 }

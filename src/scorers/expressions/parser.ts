@@ -1,9 +1,11 @@
 /**
  * Reads an answer's expression as sympy's `parse_expr` would, but as data: numbers, names, brackets, functions and
- * operators give a value by the rules of `algebra.ts`, anything else is refused. The bounds are those of
- * `src/engine/python/safe_eval.py`; text nests at most 50 brackets deep, so the recursion does too.
+ * operators give a value by the rules of `algebra.ts`, anything else is rejected. Brackets nest at most
+ * `SAFE_EVAL_LIMITS.depth` deep, so the recursion does too.
  */
+
 import { codePointLength } from '../python/text.ts'
+import { SAFE_EVAL_LIMITS } from '../safe-eval-limits.ts'
 import { addExprs, negateExpr } from './algebra.ts'
 import { type Expr, getExprKey, isNum } from './expr.ts'
 import { applyFunction, resolveName } from './functions.ts'
@@ -21,11 +23,6 @@ import {
 import { type ExpressionToken, tokenizeExpression } from './tokens.ts'
 import { UnsupportedExpressionError } from './unsupported_expression.ts'
 
-const MAX_CHARS = 16_384
-const MAX_CALLS = 200
-const MAX_DEPTH = 50
-const MAX_FACTORS = 100
-const MAX_TERMS = 1000
 /** Terms and factors of all sums and products on the way: about 15 ms. The ladder's longest answer comes to some 3,000. */
 const MAX_WORK = 20_000
 const KEYWORDS =
@@ -33,8 +30,9 @@ const KEYWORDS =
 
 /** The value of the text; throws Refused where it has none, or none that is bounded. */
 export function parseExpression(text: string): Expr {
-  if (codePointLength(text) > MAX_CHARS) throw new UnsupportedExpressionError('too long')
-  if ((text.match(/[(!]/g)?.length ?? 0) > MAX_CALLS) throw new UnsupportedExpressionError('too many calls')
+  if (codePointLength(text) > SAFE_EVAL_LIMITS.expression_chars) throw new UnsupportedExpressionError('too long')
+  if ((text.match(/[(!]/g)?.length ?? 0) > SAFE_EVAL_LIMITS.calls)
+    throw new UnsupportedExpressionError('too many calls')
   checkDepth(text)
   const reader = new ExpressionParser(tokenizeExpression(text))
   const value = reader.parseDisjunction()
@@ -46,7 +44,7 @@ function checkDepth(text: string): void {
   let depth = 0
   for (const bracket of text.match(/[()[\]{}]/g) ?? []) {
     depth += '([{'.includes(bracket) ? 1 : -1
-    if (depth > MAX_DEPTH) throw new UnsupportedExpressionError('too deep')
+    if (depth > SAFE_EVAL_LIMITS.depth) throw new UnsupportedExpressionError('too deep')
   }
 }
 
@@ -104,7 +102,7 @@ class ExpressionParser {
     if (bitwise === undefined) return this.#parseSum()
     let value = this.#parseBitwise(rank + 1)
     for (let count = 1; this.#take(bitwise.sign); count++) {
-      if (count > MAX_TERMS) throw new UnsupportedExpressionError('too many terms')
+      if (count > SAFE_EVAL_LIMITS.terms) throw new UnsupportedExpressionError('too many terms')
       value = bitwise.rule(requireInteger(value), requireInteger(this.#parseBitwise(rank + 1)))
     }
     return value
@@ -115,7 +113,7 @@ class ExpressionParser {
     const terms = [first]
     const operands = [first]
     for (let sign = this.#take('+', '-'); sign !== undefined; sign = this.#take('+', '-')) {
-      if (terms.length === MAX_TERMS) throw new UnsupportedExpressionError('too many terms')
+      if (terms.length === SAFE_EVAL_LIMITS.terms) throw new UnsupportedExpressionError('too many terms')
       const term = this.#parseProduct()
       operands.push(term)
       terms.push(sign === '-' ? negateExpr(term) : term)
@@ -131,7 +129,7 @@ class ExpressionParser {
       const sign = this.#take('*', '/', '%', '//')
       const rule = MULTIPLICATIVE_OPERATORS.get(sign ?? '')
       if (rule === undefined) return value
-      if (factors === MAX_FACTORS) throw new UnsupportedExpressionError('too many factors')
+      if (factors === SAFE_EVAL_LIMITS.factors) throw new UnsupportedExpressionError('too many factors')
       const factor = this.#parseSigned()
       const check = sign === '*' ? checkOperands : rejectTruthValues
       check([value, factor])
@@ -156,7 +154,7 @@ class ExpressionParser {
     const bases: { value: Expr; isNegative: boolean }[] = []
     let last = { isNegative: false, value: this.#parseFactorial() }
     while (this.#take('**')) {
-      if (bases.push(last) > MAX_DEPTH) throw new UnsupportedExpressionError('too many powers')
+      if (bases.push(last) > SAFE_EVAL_LIMITS.depth) throw new UnsupportedExpressionError('too many powers')
       last = { isNegative: this.#parseSigns(), value: this.#parseFactorial() }
     }
     const { value, isNegative } = bases.reduceRight((exponent, base) => {

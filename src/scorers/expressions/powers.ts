@@ -1,10 +1,11 @@
 /** Powers and roots of expressions. */
+import { SAFE_EVAL_LIMITS } from '../safe-eval-limits.ts'
 import { buildProduct, multiplyExprs, negateExpr, raiseTermToInteger } from './algebra.ts'
 import { createFactor, createTerm, type Expr, type Factor, isNum, isUnit, type Term } from './expr.ts'
 import { toExactRatio } from './floats.ts'
 import type { Num } from './numbers.ts'
 import * as num from './numbers.ts'
-import { MAX_BITS, UnsupportedExpressionError } from './unsupported_expression.ts'
+import { UnsupportedExpressionError } from './unsupported_expression.ts'
 
 /** As far as sympy looks for a factor under a root. */
 const MAX_SMALL_PRIME = 32_768
@@ -93,7 +94,9 @@ function matchFloatPrecision(base: Num, exponent: Num): Num {
 }
 
 function toIntegerExponent(x: Num): bigint | undefined {
-  return x.kind === 'float' && x.exponent >= 0 && num.countNumBits(x) <= MAX_BITS ? toExactRatio(x).p : undefined
+  return x.kind === 'float' && x.exponent >= 0 && num.countNumBits(x) <= SAFE_EVAL_LIMITS.bits
+    ? toExactRatio(x).p
+    : undefined
 }
 
 /** The root of a positive fraction as roots of its primes. */

@@ -1,15 +1,12 @@
 /** Splits a Python literal into tokens, as CPython 3.11's tokenizer does for `eval`. */
 
+import { SAFE_EVAL_LIMITS } from '../safe-eval-limits.ts'
 import { MAX_DIGITS, PyValueError } from './numbers.ts'
 import { codePointLength } from './text.ts'
 import { PyFloat, type PyValue } from './values.ts'
 
 /** A constant's value (texts side by side stay apart, for the parser to join), or a bracket, comma, colon or operator. */
 export type LiteralToken = { kind: 'constant'; value: PyValue } | { kind: 'sign'; text: string }
-
-const MAX_CHARS = 131_072
-const MAX_BRACKETS = 50
-const MAX_OPERATORS = 200
 
 const HEAD_PATTERN = /^(?:[ \t\f]*(?:#[^\n]*)?\n)*(?:\\\n)*(?:[ \t]*\f)?/
 const BLANK_PATTERN = /(?:[ \t\f]|\\\n(?!$)|#[^\n]*)+/y
@@ -44,14 +41,14 @@ export function tokenizeLiteral(text: string): LiteralToken[] {
 }
 
 function checkShape(text: string): void {
-  if (codePointLength(text) > MAX_CHARS) throw new PyValueError('too long')
+  if (codePointLength(text) > SAFE_EVAL_LIMITS.literal_chars) throw new PyValueError('too long')
   if (!text.isWellFormed() || text.includes('\0')) throw new PyValueError('no text')
   let [depth, operators] = [0, 0]
   for (const ch of text) {
     if (ch === '[' || ch === '(' || ch === '{') depth++
     else if (ch === ']' || ch === ')' || ch === '}') depth--
     else if (ch === '+' || ch === '*') operators++
-    if (depth > MAX_BRACKETS || operators > MAX_OPERATORS) throw new PyValueError('too much')
+    if (depth > SAFE_EVAL_LIMITS.depth || operators > SAFE_EVAL_LIMITS.operators) throw new PyValueError('too much')
   }
 }
 

@@ -1,4 +1,5 @@
 /** Reads a Python literal as `parse_literal` in `src/engine/python/safe_eval.py` does: data, small sums and products, no names. */
+import { SAFE_EVAL_LIMITS } from '../safe-eval-limits.ts'
 import { type LiteralToken, tokenizeLiteral } from './literal-tokens.ts'
 import { PyValueError } from './numbers.ts'
 import { codePointLength } from './text.ts'
@@ -6,7 +7,6 @@ import { PyDict, PyFloat, PySet, PyTuple, PyTypeError, type PyValue } from './va
 
 const SURROGATE_PATTERN = /[\ud800-\udfff]/
 
-const MAX_LEAVES = 10_000
 /** Python's frames end a chain of signs or terms at about this many. */
 const MAX_DEPTH = 900
 
@@ -150,7 +150,7 @@ class LiteralParser {
 }
 
 function checkLeaves(count: number): void {
-  if (!(count <= MAX_LEAVES)) throw new PyValueError('too big')
+  if (!(count <= SAFE_EVAL_LIMITS.leaves)) throw new PyValueError('too big')
 }
 
 function countLeaves(value: PyValue): number {
