@@ -4,6 +4,7 @@ import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
 import { type AllRunKeys, createRunKeys, type RunKeys } from '../keys.ts'
 import type { StoredRun } from '../repository.ts'
+import { backlogRecord, runRecord } from '../run-record.ts'
 import {
   decodePositionState,
   encodeMadeState,
@@ -48,7 +49,7 @@ const defineSequenceScript = <const Key extends string = never>(name: string, ke
     folder: import.meta.dirname,
     name,
     keys: [...SEQUENCE_KEYS, ...keys],
-    constants: { LIMITS },
+    constants: { LIMITS, RUN: runRecord.constants, BACKLOG: backlogRecord.constants },
   })
 
 const takeItems = defineSequenceScript('take-items', [

@@ -6,7 +6,7 @@
 -- item, in order.
 -- include parts/sequence
 -- include parts/step-positions
-local run = redis.call('HMGET', K.run, 'epoch', 'revision')
+local run = redis.call('HMGET', K.run, RUN.epoch, RUN.revision)
 if run[1] ~= ARGV[1] or run[2] ~= ARGV[2] then
   return { 'run_changed' }
 end
@@ -16,7 +16,7 @@ if redis.call('EXISTS', K.states) == 0 then
   for _, position in ipairs(redis.call('ZRANGE', K.openPositions, 0, wanted - 1)) do
     assign_to_step(position, now)
   end
-  redis.call('HINCRBY', K.run, 'items', wanted)
+  redis.call('HINCRBY', K.run, RUN.items, wanted)
   open_positions(target, now)
 end
 local reply = {}

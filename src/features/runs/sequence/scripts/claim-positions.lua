@@ -5,7 +5,7 @@
 -- Returns the claimed positions, each followed by the task that was drawn for it before ('' for none).
 -- include parts/sequence
 -- include parts/step-positions
-if redis.call('HGET', K.run, 'epoch') ~= ARGV[1] then
+if redis.call('HGET', K.run, RUN.epoch) ~= ARGV[1] then
   return {}
 end
 local limit, now = tonumber(ARGV[2]), tonumber(ARGV[3])

@@ -6,7 +6,7 @@
 -- Returns 1 if the position is skipped now, else 0.
 -- include parts/sequence
 local state = get_state(K.states, ARGV[2])
-if redis.call('HGET', K.run, 'epoch') ~= ARGV[1] or not state or is_made(state) then
+if redis.call('HGET', K.run, RUN.epoch) ~= ARGV[1] or not state or is_made(state) then
   return 0 -- the sequence was restarted, or another caller made the item
 end
 state.attempts = state.attempts + (ARGV[3] == '1' and 1 or 0)
@@ -22,7 +22,7 @@ if ARGV[6] == 'step' then
 else
   close_position(ARGV[2])
 end
-redis.call('HINCRBY', K.run, 'skipped_positions', 1)
+redis.call('HINCRBY', K.run, RUN.skipped_positions, 1)
 redis.call('LPUSH', K.skippedPositions, ARGV[4])
 redis.call('LTRIM', K.skippedPositions, 0, LIMITS.skipped_positions - 1)
 return 1

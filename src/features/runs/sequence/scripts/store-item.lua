@@ -5,7 +5,7 @@
 -- Returns 1; 0 if the item is not wanted: another came first, the position is gone, or the settings or the level of its
 -- task are others, and then it is to be made again.
 -- include parts/sequence
-local run = redis.call('HMGET', K.run, 'epoch', 'revision')
+local run = redis.call('HMGET', K.run, RUN.epoch, RUN.revision)
 local stored = get_state(K.states, ARGV[3])
 if run[1] ~= ARGV[1] or not stored or current_difficulty(stored) then
   return 0

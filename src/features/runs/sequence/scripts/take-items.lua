@@ -9,7 +9,7 @@
 -- are left. New items are handed out all or none, while a position that was opened a moment ago is still unmade before the
 -- last item wanted.
 -- include parts/sequence
-if redis.call('HGET', K.run, 'epoch') ~= ARGV[1] then
+if redis.call('HGET', K.run, RUN.epoch) ~= ARGV[1] then
   return { 'epoch_changed' }
 end
 local wanted, now, wait_no_longer = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == '1'
@@ -29,7 +29,7 @@ local capacity = wanted - #expired
 local max_ahead = tonumber(ARGV[7])
 if max_ahead > 0 then
   local ahead = redis.call('ZCARD', K.leaseExpiries) + redis.call('ZCARD', K.pendingGroups)
-    + redis.call('ZCARD', K.buffer) + tonumber(redis.call('HGET', K.backlog, 'open_batch_groups') or 0)
+    + redis.call('ZCARD', K.buffer) + tonumber(redis.call('HGET', K.backlog, BACKLOG.open_batch_groups) or 0)
   capacity = math.max(0, math.min(capacity, max_ahead - ahead))
 end
 open_positions(tonumber(ARGV[5]), now)
@@ -69,7 +69,7 @@ for _, item in ipairs(ready) do
   redis.call('ZADD', K.leaseExpiries, lease_end, position)
   set_made(K.leasedItems, position, task, difficulty)
 end
-redis.call('HINCRBY', K.run, 'items', #ready)
+redis.call('HINCRBY', K.run, RUN.items, #ready)
 
 local excess = redis.call('ZCARD', K.leaseExpiries) - LIMITS.leases
 if excess > 0 then

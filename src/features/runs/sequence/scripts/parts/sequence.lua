@@ -10,7 +10,7 @@ local function open_positions(count, now)
   if missing <= 0 then
     return
   end
-  local first = redis.call('HINCRBY', K.run, 'position', missing) - missing
+  local first = redis.call('HINCRBY', K.run, RUN.position, missing) - missing
   for position = first, first + missing - 1 do
     redis.call('ZADD', K.openPositions, position, position)
     set_unmade(K.positionStates, position, now)
