@@ -1,15 +1,15 @@
-/** From a completion to the answer in it. Every reading is one pass: repeated tags cost no more than text. */
+/** Extracts the answer from a completion. Each method is a single pass, so repeated tags cost no more than plain text. */
 
 import type { Extraction, FormatErrorCode } from '../contract/verdict.ts'
 import { strip } from '../scorers/python/text.ts'
 
-/** The answer, or the model's fault that there is none. */
+/** The answer, or the format error that explains why the completion has none. */
 export type ExtractionResult = { kind: 'answer'; answer: string } | { kind: 'fault'; fault: FormatErrorCode }
 
-/** What is left of a completion once its thinking is gone. */
+/** A completion without its reasoning. */
 interface VisibleText {
   text: string
-  /** A `<think>` that nothing closed was cut. */
+  /** The completion ended inside a `<think>` block, which was removed. */
   hasUnclosedThink: boolean
 }
 
@@ -17,7 +17,7 @@ const THINK_TAG = 'think'
 const ANSWER_TAG = 'answer'
 const SLASH = '/'.charCodeAt(0)
 const GREATER_THAN = '>'.charCodeAt(0)
-/** Tells small letters of ASCII from capitals. */
+/** The bit that distinguishes lowercase from uppercase ASCII letters. */
 const ASCII_CASE_BIT = 0x20
 
 export function extractAnswer(completion: string, extraction: Extraction): ExtractionResult {
@@ -25,45 +25,47 @@ export function extractAnswer(completion: string, extraction: Extraction): Extra
   return extractFromVisible(stripThinking(completion), extraction)
 }
 
-/** The same for text whose thinking came apart. */
+/** Extracts the answer from text that no longer contains reasoning. */
 export function extractFromVisible(
-  { text, hasUnclosedThink: cut }: VisibleText,
+  { text, hasUnclosedThink }: VisibleText,
   extraction: Exclude<Extraction, 'bare'>,
 ): ExtractionResult {
   switch (extraction) {
     case 'strict':
-      return extractStrict(text, cut)
+      return extractStrict(text, hasUnclosedThink)
     case 'last_tag':
-      return extractLastTag(text, cut)
+      return extractLastTag(text, hasUnclosedThink)
     case 'tag_or_boxed': {
-      const reading = extractLastTag(text, cut)
-      const boxed = reading.kind === 'fault' ? getLastBoxed(text) : undefined
-      return boxed === undefined ? reading : { kind: 'answer', answer: strip(boxed) }
+      const tagged = extractLastTag(text, hasUnclosedThink)
+      const boxed = tagged.kind === 'fault' ? getLastBoxed(text) : undefined
+      return boxed === undefined ? tagged : { kind: 'answer', answer: strip(boxed) }
     }
   }
 }
 
-/** Drops `<think>…</think>` from the left, what stands before a `</think>` that nothing opened, and an open end. */
+/**
+ * Removes every `<think>…</think>` block, the text before an unmatched `</think>`, and the text after an unclosed `<think>`.
+ */
 export function stripThinking(completion: string): VisibleText {
   let text = ''
-  let kept = 0 // where the text that is not yet taken begins
+  let visibleFrom = 0 // start of the text that is not copied yet
   let open = false
   let opened = false
   forEachTag(completion, THINK_TAG, (start, end, closes) => {
     if (open && closes) {
       open = false
-      kept = end
+      visibleFrom = end
     } else if (!open && !closes) {
-      text += completion.slice(kept, start)
+      text += completion.slice(visibleFrom, start)
       open = opened = true
     } else if (closes && !opened) {
-      kept = end // the opening tag was in the prompt
+      visibleFrom = end // the opening tag was in the prompt
     }
   })
-  return { text: open ? text : text + completion.slice(kept), hasUnclosedThink: open }
+  return { text: open ? text : text + completion.slice(visibleFrom), hasUnclosedThink: open }
 }
 
-function extractStrict(text: string, cut: boolean): ExtractionResult {
+function extractStrict(text: string, hasUnclosedThink: boolean): ExtractionResult {
   let openings = 0
   let closings = 0
   let from = 0
@@ -77,15 +79,15 @@ function extractStrict(text: string, cut: boolean): ExtractionResult {
       from = end
     }
   })
-  if (openings === 0) return formatErrorResult(cut ? 'unclosed_think' : 'no_answer')
+  if (openings === 0) return formatErrorResult(hasUnclosedThink ? 'unclosed_think' : 'no_answer')
   if (openings > closings) return formatErrorResult('unclosed_answer')
   return openings === 1 && closings === 1 && from <= to
     ? answerResult(text.slice(from, to))
     : formatErrorResult('many_answers')
 }
 
-function extractLastTag(text: string, cut: boolean): ExtractionResult {
-  let opening = -1 // where the nearest answer begins
+function extractLastTag(text: string, hasUnclosedThink: boolean): ExtractionResult {
+  let opening = -1 // start of the content after the last opening tag
   let from = -1
   let to = -1
   forEachTag(text, ANSWER_TAG, (start, end, closes) => {
@@ -94,12 +96,12 @@ function extractLastTag(text: string, cut: boolean): ExtractionResult {
   })
   if (from >= 0) return answerResult(text.slice(from, to))
   if (opening >= 0) return formatErrorResult('unclosed_answer')
-  return formatErrorResult(cut ? 'unclosed_think' : 'no_answer')
+  return formatErrorResult(hasUnclosedThink ? 'unclosed_think' : 'no_answer')
 }
 
 /**
- * Calls back for each tag in turn, without making an object of it: a megabyte may hold 125,000. A search for `<` passes
- * over text ten times as fast as a pattern does.
+ * Calls `onTag` for each tag in order and allocates no objects: one megabyte can hold 125,000 tags. Searching for `<` is
+ * ten times as fast as matching a regular expression.
  */
 function forEachTag(text: string, name: string, onTag: (start: number, end: number, closes: boolean) => void): void {
   for (let start = text.indexOf('<'); start >= 0; start = text.indexOf('<', start + 1)) {
@@ -109,7 +111,7 @@ function forEachTag(text: string, name: string, onTag: (start: number, end: numb
   }
 }
 
-/** Whether a tag's name, in any letter case, and its end stand at a place. */
+/** Whether the tag name, in any letter case, and the closing `>` are at position `from`. */
 function isTagNamed(text: string, from: number, name: string): boolean {
   if (text.charCodeAt(from + name.length) !== GREATER_THAN) return false
   for (let k = 0; k < name.length; k++)
@@ -117,25 +119,25 @@ function isTagNamed(text: string, from: number, name: string): boolean {
   return true
 }
 
-/** The content of the `\boxed{…}` that begins last of those whose braces close. */
+/** The content of the last `\boxed{…}` whose braces are balanced, by its start position. */
 function getLastBoxed(text: string): string | undefined {
-  const open: { start: number; boxed: boolean }[] = []
-  let best: { start: number; end: number } | undefined
+  const openBraces: { start: number; boxed: boolean }[] = []
+  let last: { start: number; end: number } | undefined
   for (const { index, 0: token } of text.matchAll(/\\boxed\{|\\[{}\\]|[{}]/g)) {
     if (token === '\\boxed{' || token === '{') {
-      open.push({ start: index + token.length, boxed: token !== '{' })
+      openBraces.push({ start: index + token.length, boxed: token !== '{' })
     } else if (token === '}') {
-      const group = open.pop()
-      if (group?.boxed && group.start > (best?.start ?? -1)) best = { start: group.start, end: index }
+      const group = openBraces.pop()
+      if (group?.boxed && group.start > (last?.start ?? -1)) last = { start: group.start, end: index }
     }
   }
-  return best && text.slice(best.start, best.end)
+  return last && text.slice(last.start, last.end)
 }
 
 function answerResult(text: string): ExtractionResult {
   return { kind: 'answer', answer: strip(text) }
 }
 
-function formatErrorResult(kind: FormatErrorCode): ExtractionResult {
-  return { kind: 'fault', fault: kind }
+function formatErrorResult(code: FormatErrorCode): ExtractionResult {
+  return { kind: 'fault', fault: code }
 }

@@ -1,20 +1,23 @@
-/** From a conversation to the text that is read: the last assistant message without tool calls. */
+/** Finds the text to grade in a conversation: the last assistant message without tool calls. */
 import type { Message } from '../contract/rollout.ts'
 
 const TEXT_PART_TYPES = new Set(['text', 'output_text', 'input_text'])
 const REASONING_PART_TYPES = new Set(['reasoning', 'reasoning_text', 'thinking'])
 
-/** Its text, and whether its thinking came apart (then the text is free of it already); undefined if there is none. */
-export function getFinalText(messages: Message[]): { text: string; thinkingApart: boolean } | undefined {
+/**
+ * The text of the final message, and whether the message carries its reasoning separately (then the text contains none).
+ * Undefined if the conversation has no such message.
+ */
+export function getFinalText(messages: Message[]): { text: string; hasSeparateReasoning: boolean } | undefined {
   const last = messages.findLast((message) => message.role === 'assistant' && !hasToolCalls(message))
-  return last && { text: joinTextParts(last.content), thinkingApart: hasSeparateReasoning(last) }
+  return last && { text: joinTextParts(last.content), hasSeparateReasoning: carriesReasoning(last) }
 }
 
 function hasToolCalls(message: Message): boolean {
   return Array.isArray(message.tool_calls) && message.tool_calls.length > 0
 }
 
-function hasSeparateReasoning({ reasoning, reasoning_content, content }: Message): boolean {
+function carriesReasoning({ reasoning, reasoning_content, content }: Message): boolean {
   if ([reasoning, reasoning_content].some((field) => typeof field === 'string' && field !== '')) return true
   return Array.isArray(content) && content.some(({ type }) => REASONING_PART_TYPES.has(type))
 }

@@ -1,6 +1,6 @@
-/** Finish reasons of a rollout. */
+/** Interprets the finish reason of a rollout. */
 
-/** With these the model's server gave up: whatever text came is not a completion, and no score would be fair. */
+/** With these reasons the inference server gave up. The partial text is not a completion, so it is not scored. */
 const NO_COMPLETION_REASONS: ReadonlySet<string> = new Set(['abort', 'error'])
 
 export function hasNoCompletion(finishReason: string | null | undefined): boolean {

@@ -1,4 +1,4 @@
-/** From completions to verdicts: reads them, asks a scorer once for each text that differs, puts the verdicts together. */
+/** Grades submissions: extracts the answers, scores each distinct text once and builds the verdicts. */
 
 import { isTemporaryFailure } from '../contract/errors.ts'
 import type { Recipe } from '../contract/recipe.ts'
@@ -21,7 +21,7 @@ import {
   unscoredVerdict,
 } from './verdict.ts'
 
-/** What a model gave: text, a conversation, the bare answer, or nothing (the client says that generation failed). */
+/** The output of a model: text, a conversation, the bare answer, or nothing (the client reports a failed generation). */
 export type Submission =
   | { kind: 'completion'; completion: string }
   | { kind: 'messages'; messages: Message[] }
@@ -34,7 +34,7 @@ export interface GradingRules {
   scoring: ScoringMode
 }
 
-/** How one verdict came about. `readings`: bare, then in tags; none where there was no answer. */
+/** How one verdict was reached. `scorerResults` holds the bare answer, then the tagged one; it is empty without an answer. */
 export interface GradingTrace {
   rollout: number
   text: string | undefined
@@ -43,13 +43,13 @@ export interface GradingTrace {
   verdict: Verdict
 }
 
-/** The entry that an item is scored against. */
+/** Loads the dataset entry that the answers to an item are scored against. */
 export type LoadEntry = (recipe: Recipe) => Promise<DatasetEntry>
 
-/** What grading counts, by task. */
+/** Counters of grading, by task. */
 export interface GradingStatistics {
   recordScoredRollouts(task: string, rollouts: number, score: number): void
-  /** Answers that a scorer was asked for; equal ones count once. */
+  /** Distinct answers passed to a scorer, and the time it took. */
   recordScorerCalls(task: string, answers: number, ms: number): void
 }
 
@@ -66,63 +66,63 @@ export class Grader {
   readonly #native: NativeScorer
   readonly #library: LibraryScorer
 
-  constructor(parts: GraderDeps) {
-    const { engine, loadEntry, threadPool } = parts
-    const facts = async (recipe: Recipe) => {
-      const [entry, known] = await Promise.all([loadEntry(recipe), engine.tasks()])
-      return { entry, config: { ...getConfigDefaults(known[recipe.task]), ...recipe.config } }
+  constructor(deps: GraderDeps) {
+    const { engine, loadEntry, threadPool } = deps
+    const loadRuleInputs = async (recipe: Recipe) => {
+      const [entry, tasks] = await Promise.all([loadEntry(recipe), engine.tasks()])
+      return { entry, config: { ...getConfigDefaults(tasks[recipe.task]), ...recipe.config } }
     }
-    this.#deps = parts
-    this.#native = new NativeScorer(facts, threadPool)
-    this.#library = new LibraryScorer(facts, engine)
+    this.#deps = deps
+    this.#native = new NativeScorer(loadRuleInputs, threadPool)
+    this.#library = new LibraryScorer(loadRuleInputs, engine)
   }
 
   /**
-   * One verdict for each, in order. Throws `engine_unavailable` only if `orThrow`: then a queued job is tried again.
-   * `onTrace` hears how each came about.
+   * Returns one verdict for each submission, in order. With `orThrow` it throws `engine_unavailable`, so that the queue
+   * retries the job. `onTrace` receives how each verdict was reached.
    */
   async grade(
     recipe: Recipe,
-    given: Submission[],
+    submissions: Submission[],
     rules: GradingRules,
     orThrow = false,
     onTrace?: (trace: GradingTrace) => void,
   ): Promise<Verdict[]> {
-    const read = given.map((one) => this.#extract(one, rules))
+    const extractions = submissions.map((submission) => this.#extract(submission, rules))
     const texts = new Set<string>()
-    for (const { answerVariants: readings } of read) for (const text of readings) texts.add(text)
-    const scorings = await this.#scoreTexts(recipe, [...texts], rules.scoring, orThrow)
-    let [scored, sum] = [0, 0]
-    const verdicts = read.map(({ answer, answerVariants: readings, verdict }, rollout) => {
-      const found = readings.map((text) => scorings.get(text) ?? MISSING_RESULT)
-      const made = verdict ?? buildVerdict(answer, found)
+    for (const { answerVariants } of extractions) for (const text of answerVariants) texts.add(text)
+    const scorerResults = await this.#scoreTexts(recipe, [...texts], rules.scoring, orThrow)
+    let [scored, scoreSum] = [0, 0]
+    const verdicts = extractions.map(({ answer, answerVariants, verdict: knownVerdict }, rollout) => {
+      const variantResults = answerVariants.map((text) => scorerResults.get(text) ?? MISSING_RESULT)
+      const verdict = knownVerdict ?? buildVerdict(answer, variantResults)
       if (onTrace) {
-        const one = given[rollout]
+        const submission = submissions[rollout]
         onTrace({
           rollout,
-          text: one && submissionText(one),
+          text: submission && submissionText(submission),
           extraction: rules.extraction,
-          scorerResults: found,
-          verdict: made,
+          scorerResults: variantResults,
+          verdict,
         })
       }
-      if (made.status === 'scored') {
+      if (verdict.status === 'scored') {
         scored++
-        sum += made.score
+        scoreSum += verdict.score
       }
-      return made
+      return verdict
     })
-    this.#deps.statistics.recordScoredRollouts(recipe.task, scored, sum)
+    this.#deps.statistics.recordScoredRollouts(recipe.task, scored, scoreSum)
     return verdicts
   }
 
-  #extract(given: Submission, { extraction, dual_format }: GradingRules): ExtractedAnswer {
-    if (given.kind === 'nothing') return verdictOnly(unscoredVerdict('generation_failed', given.detail))
-    const reading = extractSubmission(given, extraction)
-    if (reading.kind === 'fault') return verdictOnly(formatErrorVerdict(reading.fault))
-    const { answer } = reading
-    const most = this.#deps.maxAnswerChars
-    if (answer.length > most && codePointLength(answer) > most)
+  #extract(submission: Submission, { extraction, dual_format }: GradingRules): ExtractedAnswer {
+    if (submission.kind === 'nothing') return verdictOnly(unscoredVerdict('generation_failed', submission.detail))
+    const extracted = extractSubmission(submission, extraction)
+    if (extracted.kind === 'fault') return verdictOnly(formatErrorVerdict(extracted.fault))
+    const { answer } = extracted
+    const { maxAnswerChars } = this.#deps
+    if (answer.length > maxAnswerChars && codePointLength(answer) > maxAnswerChars)
       return verdictOnly(formatErrorVerdict('answer_too_long'))
     return { answer, answerVariants: listDualFormatVariants(answer, dual_format) }
   }
@@ -135,12 +135,12 @@ export class Grader {
   ): Promise<Map<string, ScorerResult>> {
     if (texts.length === 0) return new Map()
     try {
-      const started = performance.now()
-      const scorings = NATIVE_SCORERS[recipe.task]
+      const startedAt = performance.now()
+      const results = NATIVE_SCORERS[recipe.task]
         ? await this.#native.score(recipe, texts, scoring)
         : await this.#library.score(recipe, texts, scoring, orThrow)
-      this.#deps.statistics.recordScorerCalls(recipe.task, texts.length, performance.now() - started)
-      return new Map(texts.map((text, k) => [text, scorings[k] ?? MISSING_RESULT]))
+      this.#deps.statistics.recordScorerCalls(recipe.task, texts.length, performance.now() - startedAt)
+      return new Map(texts.map((text, k) => [text, results[k] ?? MISSING_RESULT]))
     } catch (error) {
       if (orThrow || !isTemporaryFailure(error)) throw error
       return new Map(texts.map((text) => [text, { kind: 'failed', code: 'engine_unavailable', detail: error.message }]))
@@ -148,7 +148,7 @@ export class Grader {
   }
 }
 
-/** An answer and the texts that are scored for it, or the verdict where there is nothing to score. */
+/** An answer and the texts to score for it, or the verdict if there is nothing to score. */
 interface ExtractedAnswer {
   answer: string
   answerVariants: string[]
@@ -159,31 +159,38 @@ function verdictOnly(verdict: Verdict): ExtractedAnswer {
   return { answer: '', answerVariants: [], verdict }
 }
 
-const MISSING_RESULT: ScorerResult = { kind: 'failed', code: 'engine_unavailable', detail: 'no result came' }
+const MISSING_RESULT: ScorerResult = {
+  kind: 'failed',
+  code: 'engine_unavailable',
+  detail: 'the scorer returned no result',
+}
 
-function submissionText(given: Submission): string | undefined {
-  switch (given.kind) {
+function submissionText(submission: Submission): string | undefined {
+  switch (submission.kind) {
     case 'completion':
-      return given.completion
+      return submission.completion
     case 'answer':
-      return given.answer
+      return submission.answer
     case 'messages':
-      return getFinalText(given.messages)?.text
+      return getFinalText(submission.messages)?.text
     case 'nothing':
       return undefined
   }
 }
 
-function extractSubmission(given: Exclude<Submission, { kind: 'nothing' }>, extraction: Extraction): ExtractionResult {
-  switch (given.kind) {
+function extractSubmission(
+  submission: Exclude<Submission, { kind: 'nothing' }>,
+  extraction: Extraction,
+): ExtractionResult {
+  switch (submission.kind) {
     case 'answer':
-      return given
+      return submission
     case 'completion':
-      return extractAnswer(given.completion, extraction)
+      return extractAnswer(submission.completion, extraction)
     case 'messages': {
-      const final = getFinalText(given.messages)
+      const final = getFinalText(submission.messages)
       if (!final) return { kind: 'fault', fault: 'no_answer' }
-      if (extraction === 'bare' || !final.thinkingApart) return extractAnswer(final.text, extraction)
+      if (extraction === 'bare' || !final.hasSeparateReasoning) return extractAnswer(final.text, extraction)
       return extractFromVisible({ text: final.text, hasUnclosedThink: false }, extraction)
     }
   }

@@ -1,6 +1,6 @@
 /**
- * The one reducer of group statistics: groups become sums, sums become metrics. A batch reduces its groups at once; a step
- * and a task add the sums of one group after another in Redis, field by field, and read the metrics from the totals.
+ * Reduces groups to sums, and sums to metrics. A batch reduces its groups at once. A step and a task add up the sums of
+ * their groups in Redis, field by field, and compute the metrics from the totals.
  */
 import type { GroupSummary } from '../contract/batch.ts'
 import { FormatErrorCode } from '../contract/verdict.ts'
@@ -8,7 +8,7 @@ import { TRAINING_CORRECT_THRESHOLD } from './group.ts'
 import { formatLengthBucketField, lengthPercentile } from './length-buckets.ts'
 import { meanOfSum, populationStdOfSums } from './statistics.ts'
 
-/** By field; a field that is missing is 0. The fields are stored in Redis. */
+/** Sums by field; a missing field is 0. The field names are stored in Redis. */
 export type StatisticSums = Record<string, number>
 
 const MARK_FIELDS: Record<string, string> = { s: 'skipped', m: 'masked', t: 'truncated' }
@@ -18,7 +18,7 @@ export function formatErrorField(code: string): string {
   return FORMAT_ERROR_PREFIX + code
 }
 
-/** How often each format error occurred, by its code. */
+/** The number of rollouts with each format error, by error code. */
 export function parseFormatErrorCounts(sums: StatisticSums): Record<string, number> {
   const counts = Object.entries(sums).filter(([field]) => field.startsWith(FORMAT_ERROR_PREFIX))
   return Object.fromEntries(counts.map(([field, count]) => [field.slice(FORMAT_ERROR_PREFIX.length), count]))
@@ -56,26 +56,26 @@ export function sumGroups(groups: Pick<GroupSummary, 'task' | 'signal' | 'each'>
 }
 
 /**
- * Flat metrics for a logger; null where the sums say nothing. `reward/std` comes from a sum of squares and `length/p95` is
- * known within 5 %: who has the values themselves can do better.
+ * Flat metrics for a logger; a metric without data is null. `reward/std` is computed from a sum of squares, and
+ * `length/p95` is accurate to 5 %.
  */
 export function computeGroupMetrics(sums: StatisticSums): Record<string, number | null> {
   const sumOf = (field: string) => sums[field] ?? 0
-  const per = (field: string, countField: string) => meanOfSum(sumOf(field), sumOf(countField))
+  const meanOf = (field: string, countField: string) => meanOfSum(sumOf(field), sumOf(countField))
   return {
-    'reward/mean': per('reward', 'scored'),
+    'reward/mean': meanOf('reward', 'scored'),
     'reward/std': populationStdOfSums(sumOf('reward'), sumOf('reward_squares'), sumOf('scored')),
-    'score/mean': per('score', 'scored'),
-    'score/frac_correct': per('correct', 'scored'),
-    'signal/frac': per('signal', 'groups'),
-    'length/mean': per('length_sum', 'length_count'),
+    'score/mean': meanOf('score', 'scored'),
+    'score/frac_correct': meanOf('correct', 'scored'),
+    'signal/frac': meanOf('signal', 'groups'),
+    'length/mean': meanOf('length_sum', 'length_count'),
     'length/p95': lengthPercentile(sums, 0.95),
-    'truncated/frac': per('truncated', 'rollouts'),
-    'skipped/frac': per('skipped', 'rollouts'),
-    'masked/frac': per('masked', 'rollouts'),
-    'unscored/frac': per('unscored', 'rollouts'),
+    'truncated/frac': meanOf('truncated', 'rollouts'),
+    'skipped/frac': meanOf('skipped', 'rollouts'),
+    'masked/frac': meanOf('masked', 'rollouts'),
+    'unscored/frac': meanOf('unscored', 'rollouts'),
     ...Object.fromEntries(
-      FormatErrorCode.options.map((code) => [`fault/${code}`, per(formatErrorField(code), 'rollouts')]),
+      FormatErrorCode.options.map((code) => [`fault/${code}`, meanOf(formatErrorField(code), 'rollouts')]),
     ),
     ...computeTaskRewards(sums),
   }
@@ -90,7 +90,7 @@ function computeTaskRewards(sums: StatisticSums): Record<string, number | null> 
   )
 }
 
-/** The metrics that are known. */
+/** Drops the metrics without a value. */
 export function omitUnknown(metrics: Record<string, number | null | undefined>): Record<string, number> {
   const known = Object.entries(metrics).filter((entry): entry is [string, number] => typeof entry[1] === 'number')
   return Object.fromEntries(known)

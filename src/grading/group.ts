@@ -1,8 +1,8 @@
 /**
- * From the verdicts of a group's rollouts to the group: who counts, who votes, penalties, signal, advantages.
+ * Grades a group from the verdicts of its rollouts: counted rollouts, voters, penalties, signal and advantages.
  *
- *   counted = scored, not skipped for being short      → mean_score, percent_correct, curriculum
- *   voters  = counted, not masked for being cut off    → mean_reward, std_reward, signal, advantages
+ *   counted = scored and not skipped as too short      → mean_score, percent_correct, curriculum
+ *   voters  = counted and not masked as truncated      → mean_reward, std_reward, signal, advantages
  */
 import type { Destination, Group } from '../contract/rollout.ts'
 import type { RunSettings } from '../contract/run.ts'
@@ -28,10 +28,10 @@ export type GroupResult = Omit<Group, 'group_id' | 'run' | 'item_id' | 'task' | 
 
 type ScoredGroupVerdict = Extract<GroupVerdict, { status: 'scored' }>
 
-/** The least score, of a completion or as a group's mean, that counts as right. */
+/** The minimum score of a completion, or mean score of a group, that counts as correct. */
 export const TRAINING_CORRECT_THRESHOLD = 0.5
 
-/** `verdicts` in the order of `rollouts`, before any penalty; `buffer` says whether the group wants to wait for a trainer. */
+/** `verdicts` are in the order of `rollouts`, before penalties. With `buffer`, the group waits for a trainer. */
 export function gradeGroup(
   rollouts: RolloutMeasures[],
   verdicts: Verdict[],
@@ -43,7 +43,7 @@ export function gradeGroup(
   const counted = entries.filter(
     (entry): entry is CountedRollout => entry.verdict.status === 'scored' && !entry.verdict.skipped,
   )
-  const penalised = applyLengthPenalty(entries, counted, rules, unscored === undefined)
+  const penalized = applyLengthPenalty(entries, counted, rules, unscored === undefined)
   const voters = counted.map(({ verdict }) => verdict).filter((verdict) => !verdict.masked)
   const signal = hasSignal(voters.map((voter) => (rules.signal_on === 'score' ? voter.score : voter.reward)))
   const advantages = computeAdvantages(
@@ -55,7 +55,7 @@ export function gradeGroup(
   })
   const rewards = voters.map(({ reward }) => reward)
   const scores = counted.map(({ verdict }) => verdict.score)
-  const known = entries.filter(({ length }) => length !== undefined).length
+  const withLength = entries.filter(({ length }) => length !== undefined).length
   const failed = unscored?.status === 'unscored' && entries.every(({ verdict }) => verdict.status === 'unscored')
   return {
     status: failed ? 'failed' : 'scored',
@@ -68,8 +68,8 @@ export function gradeGroup(
       (all) => all.filter((score) => score >= TRAINING_CORRECT_THRESHOLD).length / all.length,
     ),
     voters: voters.length,
-    lengths: known === entries.length ? 'all' : known > 0 ? 'some' : 'none',
-    length_penalty: penalised,
+    lengths: withLength === entries.length ? 'all' : withLength > 0 ? 'some' : 'none',
+    length_penalty: penalized,
     signal,
     destination: failed ? null : chooseDestination(counted.length, signal, rules, buffer),
     ...(failed && { code: unscored.code, detail: unscored.detail }),
@@ -96,7 +96,10 @@ function applyMarks(
     : { verdict: { ...verdict, ...marks, advantage: null }, length }
 }
 
-/** Lowers rewards for length; says whether any was. The original's rule wants a whole group of right answers. */
+/**
+ * Lowers rewards for length and returns whether it lowered any. The original rule applies only if every rollout is scored
+ * and every counted one is correct.
+ */
 function applyLengthPenalty(
   entries: { verdict: GroupVerdict; length: number | undefined }[],
   counted: CountedRollout[],
@@ -106,10 +109,10 @@ function applyLengthPenalty(
   const kind = rules.length_penalty
   if (kind === false) return false
   if (kind === true) {
-    const due =
+    const applies =
       allScored &&
       counted.every(({ verdict, length }) => verdict.score >= TRAINING_CORRECT_THRESHOLD && length !== undefined)
-    if (!due) return false
+    if (!applies) return false
     return counted
       .map(({ verdict, length }) =>
         deductPenalty(verdict, originalLengthPenalty(verdict.score, length ?? 0, rules.max_token_length)),
@@ -130,7 +133,7 @@ function deductPenalty(verdict: ScoredGroupVerdict, penalty: number): boolean {
   return penalty > 0
 }
 
-/** Equal values throughout teach nothing; a single voter does. */
+/** Equal values carry no signal; a single voter does. */
 function hasSignal(values: number[]): boolean {
   return values.length === 1 || values.some((value) => value !== values[0])
 }
@@ -141,6 +144,6 @@ function chooseDestination(counted: number, signal: boolean, rules: GroupScoring
   return buffer ? 'buffered' : 'not_buffered'
 }
 
-function computeOrNull(values: number[], figure: (values: number[]) => number): number | null {
-  return values.length === 0 ? null : figure(values)
+function computeOrNull(values: number[], statistic: (values: number[]) => number): number | null {
+  return values.length === 0 ? null : statistic(values)
 }

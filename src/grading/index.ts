@@ -1,4 +1,4 @@
-/** Grading of one process: the grader and the threads that run scorers beside the event loop. */
+/** Creates the grader of one process and its pool of scorer threads. */
 import type { Engine } from '../engine/engine.ts'
 import type { Platform } from '../platform/platform.ts'
 import { Grader, type GradingStatistics, type LoadEntry } from './grader.ts'
@@ -6,7 +6,7 @@ import { ScorerThreadPool } from './scorer-thread-pool.ts'
 
 interface GradingDeps {
   engine: Engine
-  /** The secret part of an item. */
+  /** Loads the part of an item that the client never sees. */
   loadEntry: LoadEntry
   statistics: GradingStatistics
 }

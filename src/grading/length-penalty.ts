@@ -1,11 +1,11 @@
-/** What a completion's length in tokens costs. Lengths are counted, never guessed from characters. */
+/** Penalties for the length of a completion in tokens. Lengths are counted, never estimated from characters. */
 
 import { countNumbers } from '../codec/typed-arrays.ts'
 import { countTrainedTokens, type Rollout } from '../contract/rollout.ts'
 
-/** What the rules of a group want to know of a rollout, besides its verdict. */
+/** What the group rules need to know about a rollout besides its verdict. */
 export interface RolloutMeasures {
-  /** Tokens. */
+  /** In tokens. */
   length?: number | undefined
   trained?: number | undefined
   finish_reason?: string | null | undefined
@@ -23,23 +23,23 @@ function getTrainedTokens(rollout: Rollout): number | undefined {
 }
 
 /**
- * The original environment's penalty: with T = 0.75 · M, a score beyond T tokens shrinks linearly, to 0 at M.
- * @returns what is taken off the score.
+ * The penalty of the original environment: beyond T = 0.75 · M tokens, the score shrinks linearly and reaches 0 at M.
+ * @returns the amount to subtract from the score.
  */
 export function originalLengthPenalty(score: number, length: number, maxTokenLength: number): number {
-  const free = 0.75 * maxTokenLength
-  return length <= free ? 0 : score * Math.min((length - free) / (maxTokenLength - free), 1)
+  const penaltyFree = 0.75 * maxTokenLength
+  return length <= penaltyFree ? 0 : score * Math.min((length - penaltyFree) / (maxTokenLength - penaltyFree), 1)
 }
 
 /**
- * Soft over-long punishment of DAPO (arXiv 2503.14476, equation 13), bounded at `factor` for whatever is over M.
- * @returns what is taken off the score.
+ * Soft overlong punishment of DAPO (arXiv 2503.14476, equation 13), at most `factor` for lengths over M.
+ * @returns the amount to subtract from the score.
  */
 export function dapoLengthPenalty(
   length: number,
   maxTokenLength: number,
   { buffer, factor }: { buffer: number; factor: number },
 ): number {
-  const over = length - (maxTokenLength - buffer)
-  return over <= 0 ? 0 : Math.min(over / buffer, 1) * factor
+  const excess = length - (maxTokenLength - buffer)
+  return excess <= 0 ? 0 : Math.min(excess / buffer, 1) * factor
 }

@@ -1,4 +1,4 @@
-/** Scores answers by the library itself, in the Python hosts: for the tasks whose rule is not to be had here. */
+/** Scores answers with the library itself, in the Python workers, for tasks without a native scorer. */
 import { LRUCache } from 'lru-cache'
 import { ServiceError } from '../contract/errors.ts'
 import { encodeItemId } from '../contract/item-id.ts'
@@ -23,34 +23,34 @@ const MAX_CACHED_CHARS = 16 * 2 ** 20
 export class LibraryScorer {
   readonly #loadRuleInputs: LoadRuleInputs
   readonly #engine: Engine
-  /** What the library said of an answer to an item: the same answers come again, and sympy takes up to seconds over one. */
+  /** Results by item and answer: the same answers recur, and sympy may need seconds for one of them. */
   readonly #cache = new LRUCache<string, ScorerResult>({
     maxSize: MAX_CACHED_CHARS,
     sizeCalculation: (_, key) => key.length,
   })
 
-  constructor(facts: LoadRuleInputs, engine: Engine) {
-    this.#loadRuleInputs = facts
+  constructor(loadRuleInputs: LoadRuleInputs, engine: Engine) {
+    this.#loadRuleInputs = loadRuleInputs
     this.#engine = engine
   }
 
-  /** One for each text, in order. Throws `engine_unavailable` only if `orThrow`. */
+  /** Returns one result for each text, in order. Throws `engine_unavailable` only with `orThrow`. */
   async score(recipe: Recipe, texts: string[], mode: ScoringMode, orThrow: boolean): Promise<ScorerResult[]> {
     const { entry, config } = await this.#loadRuleInputs(recipe)
     if (mode === 'upstream') return this.#scoreWithCache(recipe, entry, texts, orThrow)
-    const readings = [...new Set(texts.flatMap(listAnswerVariants))]
-    const asked = await this.#scoreWithCache(recipe, entry, readings, orThrow)
-    const scorings = new Map(readings.map((reading, k) => [reading, asked[k]]))
+    const variants = [...new Set(texts.flatMap(listAnswerVariants))]
+    const variantResults = await this.#scoreWithCache(recipe, entry, variants, orThrow)
+    const results = new Map(variants.map((variant, k) => [variant, variantResults[k]]))
     const rule = createHardenedRule(recipe.task, {
       entry,
       config,
-      upstream: (reading) => requireScore(scorings.get(reading)),
+      upstream: (variant) => requireScore(results.get(variant)),
     })
     return texts.map((text) => {
-      const lost = listAnswerVariants(text)
-        .map((reading) => scorings.get(reading))
-        .find((scoring) => scoring?.kind === 'failed')
-      return lost ?? applyRule(rule, text)
+      const failure = listAnswerVariants(text)
+        .map((variant) => results.get(variant))
+        .find((result) => result?.kind === 'failed')
+      return failure ?? applyRule(rule, text)
     })
   }
 
@@ -60,25 +60,25 @@ export class LibraryScorer {
     texts: string[],
     orThrow: boolean,
   ): Promise<ScorerResult[]> {
-    const item = encodeItemId({ ...recipe, difficulty: null }) // which is a label
+    const item = encodeItemId({ ...recipe, difficulty: null }) // the difficulty is only a label
     const keyOf = (text: string) => `${item}\n${text}`
-    const scorings = new Map(texts.map((text) => [text, this.#cache.get(keyOf(text))]))
-    const open = [...scorings].filter(([, scoring]) => !scoring).map(([text]) => text)
-    if (open.length === 0) return texts.map((text) => scorings.get(text) ?? toScorerResult(undefined))
-    const outcomes = await this.#engine.score(recipe.task, recipe.config, recipe.seed, entry, open)
+    const results = new Map(texts.map((text) => [text, this.#cache.get(keyOf(text))]))
+    const uncached = [...results].filter(([, result]) => !result).map(([text]) => text)
+    if (uncached.length === 0) return texts.map((text) => results.get(text) ?? toScorerResult(undefined))
+    const outcomes = await this.#engine.score(recipe.task, recipe.config, recipe.seed, entry, uncached)
     if (orThrow) for (const outcome of outcomes) throwIfUnavailable(outcome)
-    for (const [k, text] of open.entries()) {
-      const scoring = toScorerResult(outcomes[k])
-      scorings.set(text, scoring)
-      if (scoring.kind !== 'failed') this.#cache.set(keyOf(text), scoring) // what failed may go well the next time
+    for (const [k, text] of uncached.entries()) {
+      const result = toScorerResult(outcomes[k])
+      results.set(text, result)
+      if (result.kind !== 'failed') this.#cache.set(keyOf(text), result) // a failure may not recur
     }
-    return texts.map((text) => scorings.get(text) ?? toScorerResult(undefined))
+    return texts.map((text) => results.get(text) ?? toScorerResult(undefined))
   }
 }
 
-function requireScore(scoring: ScorerResult | undefined): number {
-  if (scoring?.kind === 'score') return scoring.score
-  throw new InvalidAnswerError('the library raises')
+function requireScore(result: ScorerResult | undefined): number {
+  if (result?.kind === 'score') return result.score
+  throw new InvalidAnswerError('the library raised an exception')
 }
 
 function toScorerResult(outcome: EngineOutcome | undefined): ScorerResult {
@@ -90,7 +90,7 @@ function toScorerResult(outcome: EngineOutcome | undefined): ScorerResult {
     case 'lost':
       return { kind: 'failed', code: UNSCORED_CODES[outcome.reason], detail: outcome.detail }
     default:
-      return { kind: 'failed', code: 'scorer_crashed', detail: outcome?.detail ?? 'no result came' }
+      return { kind: 'failed', code: 'scorer_crashed', detail: outcome?.detail ?? 'the scorer returned no result' }
   }
 }
 

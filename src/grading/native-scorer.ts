@@ -1,4 +1,4 @@
-/** Scores answers by the rules in TypeScript: short ones on the event loop, long ones on threads beside it. */
+/** Scores answers with the rules in TypeScript: short answers on the event loop, long ones on scorer threads. */
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { encodeItemId } from '../contract/item-id.ts'
@@ -8,14 +8,14 @@ import type { ScorerThreadPool } from './scorer-thread-pool.ts'
 import { applyRule, bindRule, type LoadRuleInputs, type RuleSpec, type ScoringRule } from './scoring-rule.ts'
 import type { ScorerResult } from './verdict.ts'
 
-/** Items whose rule this process remembers. */
+/** The number of items whose rule is cached. */
 const RULE_CACHE_SIZE = 4000
-/** Up to here every rule takes less than a millisecond (`npm run verify -- scoring-cost --size 1024`). */
+/** Up to this length every rule takes less than a millisecond (`npm run verify -- scoring-cost --size 1024`). */
 const MAX_INLINE_CHARS = 1024
-/** Short answers are scored for so long before others have their turn. */
+/** How long short answers may occupy the event loop before other work gets its turn. */
 const YIELD_INTERVAL_MS = 5
 
-/** A rule, and what another thread makes the same rule from. */
+/** A rule, and the specification from which another thread creates the same rule. */
 interface BoundRule {
   spec: RuleSpec
   rule: ScoringRule
@@ -25,38 +25,38 @@ export class NativeScorer {
   readonly #loadRuleInputs: LoadRuleInputs
   readonly #threadPool: ScorerThreadPool
   readonly #rules = new LRUCache<string, BoundRule>({ max: RULE_CACHE_SIZE })
-  /** The same for recipes that are the same object, as they are for an item that comes again and again. */
+  /** The same rules by recipe object: repeated requests for an item share one object. */
   readonly #rulesByRecipe = { upstream: new WeakMap<Recipe, BoundRule>(), hardened: new WeakMap<Recipe, BoundRule>() }
 
-  constructor(facts: LoadRuleInputs, threads: ScorerThreadPool) {
-    this.#loadRuleInputs = facts
-    this.#threadPool = threads
+  constructor(loadRuleInputs: LoadRuleInputs, threadPool: ScorerThreadPool) {
+    this.#loadRuleInputs = loadRuleInputs
+    this.#threadPool = threadPool
   }
 
-  /** One for each text, in order. */
+  /** Returns one result for each text, in order. */
   async score(recipe: Recipe, texts: string[], mode: ScoringMode): Promise<ScorerResult[]> {
-    const { spec: parts, rule } = this.#rulesByRecipe[mode].get(recipe) ?? (await this.#getOrCreateRule(recipe, mode))
-    const elsewhere = texts.map((text) =>
-      text.length > MAX_INLINE_CHARS ? this.#threadPool.score(parts, text) : undefined,
+    const { spec, rule } = this.#rulesByRecipe[mode].get(recipe) ?? (await this.#getOrCreateRule(recipe, mode))
+    const threadResults = texts.map((text) =>
+      text.length > MAX_INLINE_CHARS ? this.#threadPool.score(spec, text) : undefined,
     )
-    const scorings: ScorerResult[] = []
-    let turn = performance.now()
+    const results: ScorerResult[] = []
+    let lastYieldAt = performance.now()
     for (const [k, text] of texts.entries()) {
-      const coming = elsewhere[k]
-      scorings.push(coming ? await coming : applyRule(rule, text))
-      if (performance.now() - turn < YIELD_INTERVAL_MS) continue
+      const threadResult = threadResults[k]
+      results.push(threadResult ? await threadResult : applyRule(rule, text))
+      if (performance.now() - lastYieldAt < YIELD_INTERVAL_MS) continue
       await setImmediate()
-      turn = performance.now()
+      lastYieldAt = performance.now()
     }
-    return scorings
+    return results
   }
 
   async #getOrCreateRule(recipe: Recipe, mode: ScoringMode): Promise<BoundRule> {
     const key = `${mode} ${encodeItemId(recipe)}`
     let bound = this.#rules.get(key)
     if (!bound) {
-      const parts = { task: recipe.task, ...(await this.#loadRuleInputs(recipe)), mode }
-      bound = { spec: parts, rule: bindRule(parts) }
+      const spec = { task: recipe.task, ...(await this.#loadRuleInputs(recipe)), mode }
+      bound = { spec, rule: bindRule(spec) }
       this.#rules.set(key, bound)
     }
     this.#rulesByRecipe[mode].set(recipe, bound)

@@ -1,7 +1,7 @@
 /**
- * Threads that score long answers beside the event loop: Piscina, with a queue in front of it. In Piscina's own queue, waiting
- * would count toward the deadline, `maxQueue` does not apply to tasks that can be aborted, and after an abort no new thread
- * is started for the tasks that wait. So a task is passed on only when a thread is free for it.
+ * Scores long answers on threads: Piscina, with a queue in front of it. Piscina's own queue has three problems: waiting
+ * would count toward the deadline, `maxQueue` does not apply to abortable tasks, and after an abort Piscina starts no new
+ * thread for the waiting tasks. So the pool passes a task to Piscina only when a thread is free.
  */
 import { join } from 'node:path'
 import { setImmediate as afterPendingMessages } from 'node:timers/promises'
@@ -13,10 +13,10 @@ import type { RuleSpec } from './scoring-rule.ts'
 import type { ScorerResult } from './verdict.ts'
 
 const THREAD_SCRIPT = join(import.meta.dirname, 'scorer-thread.ts')
-/** Each has at most 64 Ki code points, so the bodies of requests in flight limit the memory. */
+/** An answer has at most 64 Ki code points, so the limit on request bodies in flight also limits this memory. */
 const MAX_PENDING_ANSWERS = 20_000
 const THREAD_MEMORY_LIMIT_MB = 256
-/** After the event loop, before the Python workers, which one answer may keep busy for seconds. */
+/** Lower priority than the event loop, higher than the Python workers, where one answer may take seconds. */
 const THREAD_NICENESS = 6
 
 interface RunningTask {
@@ -24,7 +24,7 @@ interface RunningTask {
   fail(error: unknown): void
 }
 
-/** Threads start when there is work, up to `maxThreads`, and stay. */
+/** Starts threads on demand, up to `maxThreads`, and keeps them. */
 export class ScorerThreadPool {
   readonly #deadlineMs: number
   readonly #freeThreads: WeightedSemaphore
@@ -47,7 +47,7 @@ export class ScorerThreadPool {
       niceIncrement: THREAD_NICENESS,
     })
     this.#pool.on('message', (id: number) => this.#running.get(id)?.started())
-    // A thread that could not start: its task would wait for another one.
+    // A thread failed to start. Fail the running tasks, which would otherwise wait for another thread.
     this.#pool.on('error', (error) => {
       for (const running of this.#running.values()) running.fail(error)
     })
@@ -73,13 +73,13 @@ export class ScorerThreadPool {
     const id = this.#nextId++
     const abort = new AbortController()
     let timer: NodeJS.Timeout | undefined
-    const end = async () => {
-      await afterPendingMessages() // the result may be there, and the event loop was busy
+    const abortAtDeadline = async () => {
+      await afterPendingMessages() // the result may already be there if the event loop was busy
       abort.abort(new DeadlineError(`no result within ${this.#deadlineMs} ms`))
     }
     this.#running.set(id, {
       started: () => {
-        timer = setTimeout(() => void end(), this.#deadlineMs)
+        timer = setTimeout(() => void abortAtDeadline(), this.#deadlineMs)
       },
       fail: (error) => abort.abort(error),
     })
@@ -95,7 +95,7 @@ export class ScorerThreadPool {
 class DeadlineError extends Error {}
 
 function toFailure(error: unknown): ScorerResult {
-  const { message, code, cause } = error as NodeJS.ErrnoException // what piscina rejects with
+  const { message, code, cause } = error as NodeJS.ErrnoException // Piscina rejects with this shape
   if (cause instanceof DeadlineError) return createFailure('scorer_timeout', cause.message)
   if (code === 'ERR_WORKER_OUT_OF_MEMORY') return createFailure('scorer_out_of_memory', message)
   return createFailure('scorer_crashed', message)

@@ -9,8 +9,8 @@ export interface ScorerTask {
   answer: string
 }
 
-/** Throws for a task without a rule. */
+/** Throws for a task without a native scorer. */
 export default function scoreAnswer({ id, spec, answer }: ScorerTask): ScorerResult {
-  parentPort?.postMessage(id) // its deadline begins now
+  parentPort?.postMessage(id) // starts the deadline
   return applyRule(bindRule(spec), answer)
 }

@@ -1,4 +1,4 @@
-/** A task's rule bound to one item: what it is made from can be sent to another thread, what it says is a scoring. */
+/** The scoring rule of a task bound to one item. Its specification is plain JSON, so it can be sent to another thread. */
 
 import type { Recipe } from '../contract/recipe.ts'
 import type { ScoringMode } from '../contract/verdict.ts'
@@ -7,10 +7,10 @@ import { NATIVE_SCORERS } from '../scorers/native-scorers.ts'
 import { type DatasetEntry, InvalidAnswerError, type ResolvedConfig } from '../scorers/scorer.ts'
 import type { ScorerResult } from './verdict.ts'
 
-/** What is known of an item besides its recipe. */
+/** Loads what a rule needs besides the recipe of the item. */
 export type LoadRuleInputs = (recipe: Recipe) => Promise<{ entry: DatasetEntry; config: ResolvedConfig }>
 
-/** All that a rule is made from, in plain JSON. */
+/** Everything needed to create a rule, in plain JSON. */
 export interface RuleSpec {
   task: string
   entry: DatasetEntry
@@ -18,10 +18,10 @@ export interface RuleSpec {
   mode: ScoringMode
 }
 
-/** The score of an answer before clamping; throws InvalidAnswer where the library raises. */
+/** The score of an answer before clamping; throws InvalidAnswerError where the library raises an exception. */
 export type ScoringRule = (answer: string) => number
 
-/** Throws for a task that has no rule here. */
+/** Throws for a task without a native scorer. */
 export function bindRule({ task, entry, config, mode }: RuleSpec): ScoringRule {
   const rule = NATIVE_SCORERS[task]?.(entry)
   if (!rule) throw new Error(`${task} has no native scorer`)

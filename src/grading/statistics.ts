@@ -1,6 +1,6 @@
-/** Mean, standard deviation and percentile: of values, and of sums of values. */
+/** Mean, standard deviation and percentile, from values or from their sums. */
 
-/** Of at least one value. */
+/** The mean of at least one value. */
 export function mean(values: number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length
 }
@@ -14,24 +14,24 @@ export function meanOfSum(sum: number, count: number): number | null {
   return count === 0 ? null : sum / count
 }
 
-/** The population's standard deviation, of at least one value. */
+/** The population standard deviation of at least one value. */
 export function populationStd(values: number[]): number {
   return Math.sqrt(sumOfSquaredDeviations(values) / values.length)
 }
 
-/** The sample's standard deviation, of at least two values. */
+/** The sample standard deviation of at least two values. */
 export function sampleStd(values: number[]): number {
   return Math.sqrt(sumOfSquaredDeviations(values) / (values.length - 1))
 }
 
-/** The population's standard deviation of `count` values, from their sum and the sum of their squares. */
+/** The population standard deviation of `count` values, from their sum and the sum of their squares. */
 export function populationStdOfSums(sum: number, squares: number, count: number): number | null {
   return count === 0 ? null : Math.sqrt(Math.max(0, squares / count - (sum / count) ** 2))
 }
 
-/** The smallest value that a share of the values does not exceed (nearest rank); null for no values. */
-export function percentile(values: number[], share: number): number | null {
-  return values.toSorted((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? null
+/** The percentile at `fraction` by the nearest-rank method; null without values. */
+export function percentile(values: number[], fraction: number): number | null {
+  return values.toSorted((a, b) => a - b)[Math.ceil(values.length * fraction) - 1] ?? null
 }
 
 function sumOfSquaredDeviations(values: number[]): number {

@@ -1,10 +1,10 @@
-/** From what a scorer said of the readings of an answer to the verdict. */
+/** Builds the verdict on an answer from the results of its variants. */
 import type { FormatErrorCode, UnscoredCode, Verdict } from '../contract/verdict.ts'
 
-/** What a scorer says of one reading of an answer. */
+/** The result of scoring one variant of an answer. */
 export type ScorerResult =
   | { kind: 'score'; score: number }
-  /** The scorer raised on the text. */
+  /** The scorer raised an exception for this text. */
   | { kind: 'raised' }
   | { kind: 'failed'; code: UnscoredCode; detail: string }
 
@@ -16,27 +16,27 @@ export function unscoredVerdict(code: UnscoredCode, detail: string): Verdict {
   return { status: 'unscored', reward: null, score: null, code, detail }
 }
 
-/** The texts that are scored for an answer: bare, and under dual format in tags too. */
+/** The texts to score for an answer: the bare answer and, with `dualFormat`, the tagged answer. */
 export function listDualFormatVariants(answer: string, dualFormat: boolean): string[] {
   return dualFormat ? [answer, `<answer>${answer}</answer>`] : [answer]
 }
 
-/** The best reading counts; one that failed leaves the verdict open unless another gave full marks. */
-export function buildVerdict(answer: string, readings: ScorerResult[]): Verdict {
+/** The best variant counts. If one failed, the verdict is unscored unless another variant has the full score. */
+export function buildVerdict(answer: string, variantResults: ScorerResult[]): Verdict {
   let score = 0
   let raised = 0
   let failed: Extract<ScorerResult, { kind: 'failed' }> | undefined
-  for (const reading of readings) {
-    if (reading.kind === 'score') score = Math.max(score, clampScore(reading.score))
-    else if (reading.kind === 'raised') raised++
-    else failed ??= reading
+  for (const result of variantResults) {
+    if (result.kind === 'score') score = Math.max(score, clampScore(result.score))
+    else if (result.kind === 'raised') raised++
+    else failed ??= result
   }
   if (failed && score < 1) return unscoredVerdict(failed.code, failed.detail)
-  if (raised === readings.length) return formatErrorVerdict('invalid_answer', answer)
+  if (raised === variantResults.length) return formatErrorVerdict('invalid_answer', answer)
   return { status: 'scored', reward: score, score, answer, fault: null, penalty: 0 }
 }
 
-/** The library's score in [0, 1]; what is no finite number counts 0. */
+/** The library's score, limited to [0, 1]; a score that is not finite counts as 0. */
 function clampScore(score: number): number {
   return Number.isFinite(score) ? Math.min(1, Math.max(0, score)) : 0
 }

@@ -9,14 +9,14 @@ it.each(['text', 'output_text', 'input_text'])('parts of type %s are joined', (t
       { type, text: '<answer>10' },
       { type, text: '0</answer>' },
     ]),
-  ).toEqual({ text: '<answer>100</answer>', thinkingApart: false })
+  ).toEqual({ text: '<answer>100</answer>', hasSeparateReasoning: false })
 })
 
 it.each(['reasoning', 'reasoning_text', 'thinking'])('a part of type %s is thinking that came apart', (type) => {
   const thinking = { type, text: '<answer>7</answer>', thinking: '<answer>7</answer>' }
   expect(read([thinking, { type: 'text', text: '<answer>100</answer>' }])).toEqual({
     text: '<answer>100</answer>',
-    thinkingApart: true,
+    hasSeparateReasoning: true,
   })
 })
 
@@ -26,5 +26,5 @@ it('parts of any other type are no text', () => {
     { type: 'text', text: 5 },
     { type: 'image_url', image_url: {} },
   ]
-  expect(read(parts)).toEqual({ text: '', thinkingApart: false })
+  expect(read(parts)).toEqual({ text: '', hasSeparateReasoning: false })
 })
