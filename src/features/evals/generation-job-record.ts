@@ -4,43 +4,66 @@
  */
 import { z } from 'zod'
 import { GenerationJobStatus } from '../../contract/eval.ts'
+import { RecordDeclaration } from '../../platform/redis/record.ts'
 import { type GenerationJobKind, GenerationJobSpec, type SpecOfKind } from './generation-job-spec.ts'
 
-const Milliseconds = z.coerce.number()
-const Count = z.coerce.number().default(0)
-const Json = z.string().transform((text): unknown => JSON.parse(text))
+const COUNT = { kind: 'counter' } as const
+const TIMESTAMP = { kind: 'timestamp' } as const
 
-/** The hash of a job. Fields that only scripts use: `next_sample`, `output_bytes`, `progress_event_at`. */
-export const GenerationJobFields = z.object({
-  spec: Json.pipe(GenerationJobSpec),
-  status: GenerationJobStatus,
+export const generationJobRecord = new RecordDeclaration({
+  spec: { kind: 'json', schema: GenerationJobSpec },
+  status: { kind: 'text', schema: GenerationJobStatus },
   /** Samples wanted. */
-  total: Count,
-  done: Count,
-  failed: Count,
+  total: COUNT,
+  done: COUNT,
+  failed: COUNT,
   /** Sum of the scores so far. */
-  score_sum: Count,
-  created_at: Milliseconds,
-  started_at: Milliseconds.nullable().default(null),
-  ended_at: Milliseconds.nullable().default(null),
-  resumed_at: Milliseconds.nullable().default(null),
+  score_sum: { kind: 'sum' },
+  created_at: TIMESTAMP,
+  started_at: TIMESTAMP,
+  ended_at: TIMESTAMP,
+  resumed_at: TIMESTAMP,
   /** As EvalAggregator builds it for the kind. */
-  result: Json.default(null),
-  /** Why it failed. */
-  detail: z
-    .string()
-    .default('')
-    .transform((text) => text || null),
-  waiting_for: z
-    .enum(['trainer', ''])
-    .default('')
-    .transform((value) => value || null),
+  result: { kind: 'json', schema: z.unknown() },
+  /** Why it failed, or empty. */
+  detail: { kind: 'text' },
+  waiting_for: { kind: 'text', schema: z.enum(['trainer', '']) },
+  /** Lowest sample that was never claimed. */
+  next_sample: { kind: 'cursor' },
+  output_bytes: COUNT,
+  progress_event_at: TIMESTAMP,
 })
+type StoredValues = Required<ReturnType<typeof generationJobRecord.parse>>
+type Count = 'total' | 'done' | 'failed' | 'score_sum'
+type OptionalField = 'started_at' | 'ended_at' | 'resumed_at' | 'detail'
 
-export type GenerationJob<Spec extends GenerationJobSpec = GenerationJobSpec> = Omit<
-  z.infer<typeof GenerationJobFields>,
-  'spec'
-> & { id: string; spec: Spec }
+export type GenerationJob<Spec extends GenerationJobSpec = GenerationJobSpec> = Pick<
+  StoredValues,
+  'status' | 'created_at' | 'result' | Count
+> & { [Field in OptionalField]: StoredValues[Field] | null } & { id: string; spec: Spec; waiting_for: 'trainer' | null }
+
+/** Undefined if there is no job. Throws if a field is not what the declaration says. */
+export function parseGenerationJob(id: string, hash: Readonly<Record<string, string>>): GenerationJob | undefined {
+  const { spec, status, created_at, ...values } = generationJobRecord.parse(hash)
+  if (status === undefined) return undefined
+  if (!spec || created_at === undefined) throw new TypeError(`The stored job ${id} is incomplete`)
+  return {
+    id,
+    spec,
+    status,
+    total: values.total ?? 0,
+    done: values.done ?? 0,
+    failed: values.failed ?? 0,
+    score_sum: values.score_sum ?? 0,
+    created_at,
+    started_at: values.started_at ?? null,
+    ended_at: values.ended_at ?? null,
+    resumed_at: values.resumed_at ?? null,
+    result: values.result ?? null,
+    detail: values.detail || null,
+    waiting_for: values.waiting_for || null,
+  }
+}
 
 export type JobOfKind<Kind extends GenerationJobKind> = GenerationJob<SpecOfKind<Kind>>
 

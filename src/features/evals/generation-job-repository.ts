@@ -10,18 +10,21 @@ import { ServiceError } from '../../contract/errors.ts'
 import { GenerationJobStatus, isActive } from '../../contract/eval.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
-import { type GenerationJob, GenerationJobFields } from './generation-job-record.ts'
+import { type GenerationJob, generationJobRecord, parseGenerationJob } from './generation-job-record.ts'
 import type { GenerationJobKind, GenerationJobSpec } from './generation-job-spec.ts'
 import { type AllGenerationJobKeys, createGenerationJobKeys } from './keys.ts'
 
 const folder = import.meta.dirname
+const FIELDS = generationJobRecord.constants
+const constants = { JOB: FIELDS }
 const expiringKeys = ['job', 'modelApiKey', 'items', 'outputs', 'verdicts', 'claims', 'retries', 'events'] as const
-const endGenerationJob = defineScript({ folder, name: 'end-generation-job', keys: expiringKeys })
-const reopenGenerationJob = defineScript({ folder, name: 'reopen-generation-job', keys: expiringKeys })
+const endGenerationJob = defineScript({ folder, name: 'end-generation-job', keys: expiringKeys, constants })
+const reopenGenerationJob = defineScript({ folder, name: 'reopen-generation-job', keys: expiringKeys, constants })
 const deleteGenerationJob = defineScript({
   folder,
   name: 'delete-generation-job',
   keys: [...expiringKeys, 'itemClaimLock'],
+  constants,
 })
 const indexGenerationJob = defineScript({
   folder,
@@ -95,17 +98,17 @@ export class GenerationJobRepository {
     const transaction = this.#redis.multi().del(keys.items)
     for (let k = 0; k < items.length; k += ITEMS_PER_COMMAND)
       transaction.rpush(keys.items, ...items.slice(k, k + ITEMS_PER_COMMAND))
-    await transaction.hset(keys.job, { spec: JSON.stringify(spec), status: 'queued', total, created_at: now }).exec()
+    const job = generationJobRecord.format({ spec, status: 'queued', total, created_at: now })
+    await transaction.hset(keys.job, job).exec()
     await this.#deleteOldest(spec.kind)
   }
 
   async get(id: string): Promise<GenerationJob | undefined> {
-    const fields = await this.#redis.hgetall(this.#keys.forGenerationJob(id).job)
-    return fields.status === undefined ? undefined : { id, ...GenerationJobFields.parse(fields) }
+    return parseGenerationJob(id, await this.#redis.hgetall(this.#keys.forGenerationJob(id).job))
   }
 
   async getStatus(id: string): Promise<GenerationJobStatus | undefined> {
-    const status = await this.#redis.hget(this.#keys.forGenerationJob(id).job, 'status')
+    const status = await this.#redis.hget(this.#keys.forGenerationJob(id).job, FIELDS.status)
     return status === null ? undefined : GenerationJobStatus.parse(status)
   }
 
@@ -146,7 +149,7 @@ export class GenerationJobRepository {
   }
 
   async setWaitingFor(id: string, value: 'trainer' | null): Promise<void> {
-    await this.#redis.hset(this.#keys.forGenerationJob(id).job, 'waiting_for', value ?? '')
+    await this.#redis.hset(this.#keys.forGenerationJob(id).job, FIELDS.waiting_for, value ?? '')
   }
 
   /** False if it had ended before. */

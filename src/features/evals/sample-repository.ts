@@ -7,15 +7,22 @@ import type { Redis } from 'ioredis'
 import type { z } from 'zod'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
+import { generationJobRecord } from './generation-job-record.ts'
 import { SAMPLE_RETENTION_MS } from './generation-job-repository.ts'
 import { type AllGenerationJobKeys, createGenerationJobKeys } from './keys.ts'
 
 const folder = import.meta.dirname
-const appendItems = defineScript({ folder, name: 'append-job-items', keys: ['job', 'items'] })
-const claimSample = defineScript({ folder, name: 'claim-sample', keys: ['job', 'claims', 'retries'] })
-const storeSampleOutput = defineScript({ folder, name: 'store-sample-output', keys: ['job', 'outputs'] })
-const deleteSampleOutputs = defineScript({ folder, name: 'delete-sample-outputs', keys: ['job', 'outputs'] })
-const recordSample = defineScript({ folder, name: 'record-sample', keys: ['job', 'verdicts', 'claims', 'events'] })
+const constants = { JOB: generationJobRecord.constants }
+const appendItems = defineScript({ folder, name: 'append-job-items', keys: ['job', 'items'], constants })
+const claimSample = defineScript({ folder, name: 'claim-sample', keys: ['job', 'claims', 'retries'], constants })
+const storeSampleOutput = defineScript({ folder, name: 'store-sample-output', keys: ['job', 'outputs'], constants })
+const deleteSampleOutputs = defineScript({ folder, name: 'delete-sample-outputs', keys: ['job', 'outputs'], constants })
+const recordSample = defineScript({
+  folder,
+  name: 'record-sample',
+  keys: ['job', 'verdicts', 'claims', 'events'],
+  constants,
+})
 
 const PROGRESS_EVENT_INTERVAL_MS = 250
 const MAX_PROGRESS_EVENTS = 2000

@@ -15,19 +15,22 @@ interface FieldUse {
 type NumberField = FieldUse & { kind: 'counter' | 'sum' | 'timestamp' | 'cursor' }
 /** One number for each name: the field is the prefix followed by the name. */
 type FamilyField = FieldUse & { kind: 'counters' | 'sums'; prefix: string; names: RegExp }
-type TextField = FieldUse & { kind: 'text' }
+/** Any text, or what the schema allows. */
+type TextField<T extends string> = FieldUse & { kind: 'text'; schema?: z.ZodType<T> }
 type JsonField<T> = FieldUse & { kind: 'json'; schema: z.ZodType<T> }
 
-type Field = NumberField | FamilyField | TextField | JsonField<unknown>
+type Field = NumberField | FamilyField | TextField<string> | JsonField<unknown>
 type Fields = Readonly<Record<string, Field>>
 
 type FieldValue<F extends Field> = F extends FamilyField
   ? Record<string, number>
   : F extends JsonField<infer T>
     ? T
-    : F extends TextField
-      ? string
-      : number
+    : F extends { kind: 'text'; schema: z.ZodType<infer T> }
+      ? T
+      : F extends TextField<string>
+        ? string
+        : number
 
 /** A field that is not stored is undefined; a family is always there. */
 export type RecordValues<F extends Fields> = {
@@ -104,7 +107,8 @@ function parseField(name: string, field: Field, hash: Readonly<Record<string, st
     return Object.fromEntries(members.map(([key, text]) => [key.slice(field.prefix.length), parseNumber(key, text)]))
   }
   const text = hash[name]
-  if (text === undefined || field.kind === 'text') return text
+  if (text === undefined) return undefined
+  if (field.kind === 'text') return field.schema ? field.schema.parse(text) : text
   return field.kind === 'json' ? field.schema.parse(JSON.parse(text)) : parseNumber(name, text)
 }
 
@@ -127,7 +131,7 @@ function schemaOf(field: Field): z.ZodType {
     case 'sums':
       return z.record(z.string().regex(field.names), z.number())
     case 'text':
-      return z.string()
+      return field.schema ?? z.string()
     case 'json':
       return field.schema
   }

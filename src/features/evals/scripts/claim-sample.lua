@@ -2,9 +2,9 @@
 -- KEYS  job (hash)  claims (hash: slot to sample)  retries (list: samples to generate again)
 -- ARGV  1 slot  2 now, ms
 -- Returns the sample's number, -1 if none is left, -2 if the job has ended or does not exist.
-local status, total = unpack(redis.call('HMGET', K.job, 'status', 'total'))
+local status, total = unpack(redis.call('HMGET', K.job, JOB.status, JOB.total))
 if status == 'queued' then
-  redis.call('HSET', K.job, 'status', 'running', 'started_at', ARGV[2])
+  redis.call('HSET', K.job, JOB.status, 'running', JOB.started_at, ARGV[2])
 elseif status ~= 'running' then
   return -2
 end
@@ -14,11 +14,11 @@ if claimed then
 end
 local sample = redis.call('LPOP', K.retries)
 if not sample then
-  sample = tonumber(redis.call('HGET', K.job, 'next_sample') or '0')
+  sample = tonumber(redis.call('HGET', K.job, JOB.next_sample) or '0')
   if sample >= tonumber(total) then
     return -1
   end
-  redis.call('HSET', K.job, 'next_sample', sample + 1)
+  redis.call('HSET', K.job, JOB.next_sample, sample + 1)
 end
 redis.call('HSET', K.claims, ARGV[1], sample)
 return tonumber(sample)

@@ -2,7 +2,7 @@
 -- KEYS  job (hash), modelApiKey, items, outputs, verdicts, claims, retries, events, itemClaimLock
 -- Returns 1, or 0 if it is active.
 -- include parts/status
-if is_active(redis.call('HGET', K.job, 'status')) then
+if is_active(redis.call('HGET', K.job, JOB.status)) then
   return 0
 end
 redis.call('UNLINK', unpack(KEYS))

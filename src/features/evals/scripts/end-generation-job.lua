@@ -5,10 +5,10 @@
 --       6 ms for which the result is kept  7 ms for which the samples are kept
 -- Returns 1, or 0 if it had ended already or does not exist.
 -- include parts/status
-if not is_active(redis.call('HGET', K.job, 'status')) then
+if not is_active(redis.call('HGET', K.job, JOB.status)) then
   return 0
 end
-redis.call('HSET', K.job, 'status', ARGV[1], 'result', ARGV[2], 'detail', ARGV[3], 'ended_at', ARGV[4])
+redis.call('HSET', K.job, JOB.status, ARGV[1], JOB.result, ARGV[2], JOB.detail, ARGV[3], JOB.ended_at, ARGV[4])
 redis.call('DEL', K.modelApiKey)
 if ARGV[1] == 'done' then
   redis.call('DEL', K.claims)

@@ -4,9 +4,9 @@
 --       6 ms between two progress events  7 events to keep, at most  8 number of samples that this record stands for
 --       9 how many of them failed
 -- Returns { 1 if it was new, samples done, total }, or { -1 } if the job is not active.
-local status, total, last_event_at = unpack(redis.call('HMGET', K.job, 'status', 'total', 'progress_event_at'))
+local status, total, last_event_at = unpack(redis.call('HMGET', K.job, JOB.status, JOB.total, JOB.progress_event_at))
 if status == 'queued' then
-  redis.call('HSET', K.job, 'status', 'running', 'started_at', ARGV[5])
+  redis.call('HSET', K.job, JOB.status, 'running', JOB.started_at, ARGV[5])
 elseif status ~= 'running' then
   return { -1 }
 end
@@ -15,19 +15,19 @@ if ARGV[3] ~= '' then
   redis.call('HDEL', K.claims, ARGV[3])
 end
 if new == 0 then
-  return { 0, tonumber(redis.call('HGET', K.job, 'done') or '0'), tonumber(total) }
+  return { 0, tonumber(redis.call('HGET', K.job, JOB.done) or '0'), tonumber(total) }
 end
-local done = redis.call('HINCRBY', K.job, 'done', ARGV[8])
-redis.call('HINCRBY', K.job, 'failed', ARGV[9])
+local done = redis.call('HINCRBY', K.job, JOB.done, ARGV[8])
+redis.call('HINCRBY', K.job, JOB.failed, ARGV[9])
 if ARGV[4] ~= '' then
-  redis.call('HINCRBYFLOAT', K.job, 'score_sum', ARGV[4])
+  redis.call('HINCRBYFLOAT', K.job, JOB.score_sum, ARGV[4])
 end
 if done >= tonumber(total) or tonumber(ARGV[5]) - tonumber(last_event_at or '0') >= tonumber(ARGV[6]) then
-  local failed = tonumber(redis.call('HGET', K.job, 'failed') or '0')
-  local sum = redis.call('HGET', K.job, 'score_sum') or '0'
+  local failed = tonumber(redis.call('HGET', K.job, JOB.failed) or '0')
+  local sum = redis.call('HGET', K.job, JOB.score_sum) or '0'
   local mean = done > failed and string.format('%.6f', tonumber(sum) / (done - failed)) or 'null'
   local progress = string.format('{"done":%d,"total":%d,"failed":%d,"mean_score":%s}', done, tonumber(total), failed, mean)
-  redis.call('HSET', K.job, 'progress_event_at', ARGV[5])
+  redis.call('HSET', K.job, JOB.progress_event_at, ARGV[5])
   redis.call('XADD', K.events, 'MAXLEN', '~', ARGV[7], '*', 'event', 'progress', 'data', progress)
 end
 return { 1, done, tonumber(total) }

@@ -6,7 +6,7 @@
 -- Returns 1, or 0 if the job is active, does not exist, or its samples have expired.
 -- include parts/status
 -- include parts/sample-outputs
-local status = redis.call('HGET', K.job, 'status')
+local status = redis.call('HGET', K.job, JOB.status)
 if not status or is_active(status) then
   return 0
 end
@@ -14,15 +14,15 @@ local left = redis.call('PTTL', K.job)
 if left >= 0 and left <= tonumber(ARGV[4]) then
   return 0
 end
-redis.call('HSET', K.job, 'status', 'running', 'resumed_at', ARGV[3])
-redis.call('HDEL', K.job, 'result', 'detail', 'ended_at')
+redis.call('HSET', K.job, JOB.status, 'running', JOB.resumed_at, ARGV[3])
+redis.call('HDEL', K.job, JOB.result, JOB.detail, JOB.ended_at)
 if ARGV[1] ~= '' then
   redis.call('SET', K.modelApiKey, ARGV[1], 'PX', ARGV[2])
 end
 for at = 5, #ARGV do
   if redis.call('HDEL', K.verdicts, ARGV[at]) == 1 then
-    redis.call('HINCRBY', K.job, 'done', -1)
-    redis.call('HINCRBY', K.job, 'failed', -1)
+    redis.call('HINCRBY', K.job, JOB.done, -1)
+    redis.call('HINCRBY', K.job, JOB.failed, -1)
   end
   delete_output(K.job, K.outputs, ARGV[at])
   redis.call('RPUSH', K.retries, ARGV[at])

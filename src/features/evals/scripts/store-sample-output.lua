@@ -9,4 +9,4 @@ end
 local before = redis.call('HSTRLEN', K.outputs, ARGV[1])
 redis.call('HSET', K.outputs, ARGV[1], ARGV[2])
 expire_if_ended(K.job, K.outputs, ARGV[3])
-return redis.call('HINCRBY', K.job, 'output_bytes', #ARGV[2] - before)
+return redis.call('HINCRBY', K.job, JOB.output_bytes, #ARGV[2] - before)
