@@ -1,4 +1,4 @@
-/** A run as its parts are given it: what is stored of it, with the settings in force. */
+/** A stored run together with its effective settings. */
 
 import { type RunSettings, resolveSettings } from '../../contract/run.ts'
 import type { StoredRun } from './repository.ts'

@@ -1,97 +1,99 @@
-/** Why a run stalls, or that it does not: one sentence for whoever looks. */
+/** Computes the state of a run and explains in one sentence why it stalls. */
 
 import type { RunState } from '../../contract/run.ts'
 import type { EngineHealth } from '../../engine/engine.ts'
 import { countBatchableRollouts, countBufferOccupancy, type RunBacklog } from './repository.ts'
 import type { ResolvedRun } from './resolved-run.ts'
 
-/** After this long without rollouts, or without a trainer that asks, somebody should look. */
+/** Report a run as inactive after this long without rollouts or without a request from a trainer. */
 const INACTIVITY_MS = 60_000
-/** So many groups in a row without signal are no accident. */
+/** Report missing signal after this many groups in a row. */
 const NO_SIGNAL_THRESHOLD = 8
 
 type TimeField = Extract<keyof ResolvedRun['counters'], `last_${string}_at`>
 
-/** The first that applies, from what stops everything to what stops one side. */
+/** Returns the first state that applies, from problems of the whole server to problems of one side. */
 export function computeRunState(
   run: ResolvedRun,
-  waiting: RunBacklog,
+  backlog: RunBacklog,
   engine: EngineHealth,
   now = Date.now(),
 ): RunState {
   const { settings, counters, created } = run
-  const at = (name: TimeField) => counters[name] ?? created
+  const timeOf = (name: TimeField) => counters[name] ?? created
   const state = (is: RunState['is'], since: number, why: string): RunState => ({
     is,
     since: new Date(since).toISOString(),
     why,
   })
-  const held = countBufferOccupancy(waiting)
-  const full = countBatchableRollouts(waiting, settings)
-  const lastAsked = Math.max(at('last_batch_request_at'), at('last_batch_at'))
-  if (!engine.ok) return state('engine_down', now, `The engine is down: ${engine.detail ?? 'it does not answer'}.`)
-  if (held >= settings.buffer_max_groups) {
-    const stuck = full < settings.batch_size && waiting.queuedForBuffer === 0 && waiting.openBatchGroups === 0
+  const bufferedGroups = countBufferOccupancy(backlog)
+  const readyRollouts = countBatchableRollouts(backlog, settings)
+  const lastRequestAt = Math.max(timeOf('last_batch_request_at'), timeOf('last_batch_at'))
+  if (!engine.ok) return state('engine_down', now, `The engine is down: ${engine.detail ?? 'it is not responding'}.`)
+  if (bufferedGroups >= settings.buffer_max_groups) {
+    const isStuck =
+      readyRollouts < settings.batch_size && backlog.queuedForBuffer === 0 && backlog.openBatchGroups === 0
     return state(
       'buffer_full',
-      at('last_accepted_at'),
-      `${held} groups wait for a trainer, as many as buffer_max_groups allows${stuck ? explainStuckBuffer(full, settings.batch_size) : ''}.`,
+      timeOf('last_accepted_at'),
+      `${bufferedGroups} groups wait for a trainer, as many as buffer_max_groups allows${isStuck ? explainStuckBuffer(readyRollouts, settings.batch_size) : ''}.`,
     )
   }
-  if (full >= settings.batch_size && now - lastAsked > INACTIVITY_MS) {
+  if (readyRollouts >= settings.batch_size && now - lastRequestAt > INACTIVITY_MS) {
     return state(
       'trainer_silent',
-      lastAsked,
-      `${full} rollouts are ready, but no trainer has asked for a batch of late.`,
+      lastRequestAt,
+      `${readyRollouts} rollouts are ready, but no trainer has requested a batch recently.`,
     )
   }
-  if ((counters.last_request_stale_groups ?? 0) > 0 && full < settings.batch_size) {
+  if ((counters.last_request_stale_groups ?? 0) > 0 && readyRollouts < settings.batch_size) {
     const lag = `older than max_policy_lag (${settings.max_policy_lag})`
     return state(
       'all_stale',
-      at('last_batch_request_at'),
-      `At the last call ${counters.last_request_stale_groups} groups were ${lag} and dropped; too few were left for a batch.`,
+      timeOf('last_batch_request_at'),
+      `The last batch request dropped ${counters.last_request_stale_groups} groups that were ${lag}; the rest were too few for a batch.`,
     )
   }
   const failed = counters.groups_since_scored ?? 0
   if (failed >= NO_SIGNAL_THRESHOLD || (failed > 0 && counters.scored_groups === undefined)) {
     return state(
       'no_signal',
-      at('last_scored_at'),
-      `The last ${failed} groups failed: nothing in them could be scored; GET /runs/{run}/groups shows why.`,
+      timeOf('last_scored_at'),
+      `The last ${failed} groups failed: none of their rollouts could be scored; GET /runs/{run}/groups shows why.`,
     )
   }
-  const dull = counters.groups_since_signal ?? 0
-  if (dull >= NO_SIGNAL_THRESHOLD) {
+  const groupsWithoutSignal = counters.groups_since_signal ?? 0
+  if (groupsWithoutSignal >= NO_SIGNAL_THRESHOLD) {
     return state(
       'no_signal',
-      at('last_signal_at'),
-      `The last ${dull} groups carry no signal: ${explainMissingSignal(counters)}.`,
+      timeOf('last_signal_at'),
+      `The last ${groupsWithoutSignal} groups carry no signal: ${explainMissingSignal(counters)}.`,
     )
   }
   if (
-    waiting.queuedGroups === 0 &&
+    backlog.queuedGroups === 0 &&
     (counters.last_accepted_at === undefined || now - counters.last_accepted_at > INACTIVITY_MS)
   ) {
     const why =
-      counters.last_accepted_at === undefined ? 'No rollouts have come yet.' : 'No rollouts have come of late.'
-    return state('starved_of_rollouts', at('last_accepted_at'), why)
+      counters.last_accepted_at === undefined ? 'No rollouts have arrived yet.' : 'No rollouts have arrived recently.'
+    return state('starved_of_rollouts', timeOf('last_accepted_at'), why)
   }
-  return state('flowing', at('last_batch_at'), 'Rollouts come in and are scored.')
+  return state('flowing', timeOf('last_batch_at'), 'Rollouts come in and are scored.')
 }
 
-/** The buffer is as full as it may be, and yet no trainer would be given a batch. */
+/** The buffer is full, but its rollouts are too few for a batch. */
 function explainStuckBuffer(rollouts: number, batchSize: number): string {
-  return `, but their ${rollouts} rollouts are fewer than batch_size (${batchSize}): lower it, ask with min_sequences, or raise buffer_max_groups`
+  return `, but their ${rollouts} rollouts are fewer than batch_size (${batchSize}): lower batch_size, request with min_sequences, or raise buffer_max_groups`
 }
 
-/** What most of a run's groups without signal are. */
+/** The most common reason that groups of the run carry no signal. */
 function explainMissingSignal(counters: ResolvedRun['counters']): string {
   const { no_signal_easy = 0, no_signal_hard = 0, skipped_groups = 0, masked_groups = 0 } = counters
-  const most = Math.max(no_signal_easy, no_signal_hard, skipped_groups, masked_groups)
-  if (most === 0) return 'their rewards are equal throughout' // they are kept (drop_equal_scores), and not counted by kind
-  if (most === skipped_groups) return 'mostly every rollout is shorter than min_trained_tokens, and skipped'
-  if (most === masked_groups) return 'mostly every rollout is cut off at its length, and masked'
-  if (most === no_signal_easy) return 'mostly all right: too easy'
-  return 'mostly all wrong: too hard, or the format is missed'
+  const maxCount = Math.max(no_signal_easy, no_signal_hard, skipped_groups, masked_groups)
+  if (maxCount === 0) return 'all rewards in a group are equal' // without drop_equal_scores these groups are kept and not counted by reason
+  if (maxCount === skipped_groups)
+    return 'in most of them, every rollout has fewer than min_trained_tokens and is skipped'
+  if (maxCount === masked_groups) return 'in most of them, every rollout is truncated and masked'
+  if (maxCount === no_signal_easy) return 'in most of them, every rollout is correct: the tasks are too easy'
+  return 'in most of them, every rollout is wrong: the tasks are too hard, or the answers miss the format'
 }

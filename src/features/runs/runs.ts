@@ -1,4 +1,4 @@
-/** Runs as their users see them: settings that can be changed, and a run that comes into being with its first use. */
+/** Runs and their settings. The first use of a run creates it. */
 import { LRUCache } from 'lru-cache'
 import { canonicalJson } from '../../codec/content-hash.ts'
 import { ServiceError } from '../../contract/errors.ts'
@@ -16,14 +16,14 @@ import { buildTaskPlans } from './sequence/sequence.ts'
 import { computeStepMetrics } from './step-metrics.ts'
 import { assertTaskConfigs } from './task-configs.ts'
 
-/** Settings whose null means something of its own. */
+/** Settings for which null is a value; for all others null restores the default. */
 const NULLABLE_SETTINGS = new Set(['system_prompt'])
-/** A change of these begins the sequence of items anew. */
+/** Changing these settings restarts the item sequence. */
 const RESTART_SETTINGS = ['seed', 'tasks'] as const
-/** A change of these leaves the sequence, but not the items that were prepared. */
+/** Changing these settings keeps the sequence but discards the prefetched items. */
 const REMAKE_SETTINGS = ['complexity_mode', 'difficulty', 'sampling']
 const UPDATE_RETRY_LIMIT = 20
-/** Runs as they were when they were last read here. */
+/** The number of runs cached as this process last read them. */
 const RUN_CACHE_SIZE = 1000
 
 export interface RunUpdate {
@@ -63,7 +63,7 @@ export class Runs {
     if (!run)
       throw new ServiceError(
         'unknown_run',
-        `There is no run named ${JSON.stringify(name)}; its first use or a PUT makes it`,
+        `There is no run named ${JSON.stringify(name)}; its first use or a PUT creates it`,
       )
     return run
   }
@@ -77,8 +77,8 @@ export class Runs {
   }
 
   /**
-   * As it was when it was last read here, in the epoch if one is named: for those whose script refuses it if it has changed
-   * since. Its counters are of then.
+   * The run as this process last read it, in `epoch` if given. Only for callers whose Redis script rejects a run that has
+   * changed since. Its counters may be stale.
    */
   async getCached(name: string, epoch?: number): Promise<ResolvedRun> {
     const run = this.#cache.get(name)
@@ -89,18 +89,18 @@ export class Runs {
     return (await this.get(name)) ?? (await this.update(name, {}, false)).run
   }
 
-  /** Sets what the change names. Throws `would_restart` unless `restart`. Several at once all take effect. */
+  /** Applies a change of settings. Throws `would_restart` unless `restart`. Concurrent updates all take effect. */
   async update(name: string, change: SettingsChange, restart: boolean): Promise<RunUpdate> {
     for (let k = 0; k < UPDATE_RETRY_LIMIT; k++) {
       const before = await this.#repository.get(name)
-      const named = mergeSettings(before?.explicitSettings ?? {}, change)
-      // Many make a run at once with their first use of it: for who came second there is nothing to change.
-      if (before && isDeepEqual(before.explicitSettings, named))
+      const explicitSettings = mergeSettings(before?.explicitSettings ?? {}, change)
+      // Concurrent first uses create a run together: the second one finds nothing to change.
+      if (before && isDeepEqual(before.explicitSettings, explicitSettings))
         return { run: resolveRun(before), created: false, changed: [], restarts: [] }
-      const [old, settings] = [resolveSettings(before?.explicitSettings ?? {}), this.validateSettings(named)]
+      const [old, settings] = [resolveSettings(before?.explicitSettings ?? {}), this.validateSettings(explicitSettings)]
       const changed = Object.keys(settings).filter(
         (key) => !isDeepEqual(old[key as keyof RunSettings], settings[key as keyof RunSettings]),
-      ) // keys of settings
+      ) // the keys are those of RunSettings
       if (changed.includes('tasks')) await this.validateTaskConfigs(settings)
       const restarts = before
         ? RESTART_SETTINGS.filter((key) => changed.includes(key) && this.#hasChanged(key, old, settings))
@@ -108,20 +108,25 @@ export class Runs {
       if (restarts.length > 0 && !restart) {
         throw new ServiceError(
           'would_restart',
-          `A change of ${restarts.join(' and ')} restarts the run's item sequence; add ?restart=true`,
+          `Changing ${restarts.join(' and ')} restarts the run's item sequence; add ?restart=true`,
         )
       }
-      const remake = REMAKE_SETTINGS.some((key) => changed.includes(key))
-      if (await this.#repository.updateSettings(name, before, named, { restart: restarts.length > 0, remake })) {
+      const rebuildItems = REMAKE_SETTINGS.some((key) => changed.includes(key))
+      if (
+        await this.#repository.updateSettings(name, before, explicitSettings, {
+          restart: restarts.length > 0,
+          remake: rebuildItems,
+        })
+      ) {
         return { run: await this.require(name), created: !before, changed, restarts }
       }
     }
     throw runContendedError(name)
   }
 
-  /** The settings in force. Throws `invalid_request` and `unknown_task`. */
-  validateSettings(named: SettingsChange): RunSettings {
-    const settings = resolveSettings(named)
+  /** Returns the effective settings. Throws `invalid_request` and `unknown_task`. */
+  validateSettings(explicitSettings: SettingsChange): RunSettings {
+    const settings = resolveSettings(explicitSettings)
     const { buffer_max_groups, group_size, batch_size } = settings
     if (buffer_max_groups * group_size < batch_size) {
       throw new ServiceError(
@@ -142,26 +147,26 @@ export class Runs {
     return settings
   }
 
-  /** Throws `invalid_config` if the library refuses the config of a task, and `engine_unavailable`. */
+  /** Throws `invalid_config` if the library rejects the config of a task, and `engine_unavailable`. */
   validateTaskConfigs(settings: RunSettings): Promise<void> {
     return assertTaskConfigs(settings, this.#tasks.list(), this.#engine)
   }
 
-  /** Whether a setting means something else: a task with weight 1 is the task alone. */
+  /** Whether the effective value changed: a task with weight 1 equals the task name alone. */
   #hasChanged(key: (typeof RESTART_SETTINGS)[number], old: RunSettings, { tasks, seed }: RunSettings): boolean {
     if (key === 'seed') return old.seed !== seed
-    const all = this.#tasks.list()
-    return !isDeepEqual(buildTaskPlans(old, all), buildTaskPlans({ ...old, tasks }, all))
+    const catalog = this.#tasks.list()
+    return !isDeepEqual(buildTaskPlans(old, catalog), buildTaskPlans({ ...old, tasks }, catalog))
   }
 
-  /** The runs there are, by name; of those only that `may` allows. */
-  async list(may: (name: string) => boolean = () => true): Promise<ResolvedRun[]> {
-    const names = (await this.#repository.listNames()).filter(may).toSorted()
-    const found = await Promise.all(names.map((name) => this.get(name)))
-    return found.filter((run) => run !== undefined) // a name may outlive its run, that was removed at the same time
+  /** Lists the runs whose names pass `isVisible`, sorted by name. */
+  async list(isVisible: (name: string) => boolean = () => true): Promise<ResolvedRun[]> {
+    const names = (await this.#repository.listNames()).filter(isVisible).toSorted()
+    const runs = await Promise.all(names.map((name) => this.get(name)))
+    return runs.filter((run) => run !== undefined) // the run may have been deleted after its name was read
   }
 
-  /** Whether the run has no place for one more group that wants to wait for a trainer. */
+  /** Whether the run's buffer cannot take another group. */
   async isBufferFull(name: string): Promise<boolean> {
     const stored = await this.#repository.get(name)
     if (!stored) return false
@@ -175,21 +180,21 @@ export class Runs {
     return this.#repository.readCurriculumHistory(run)
   }
 
-  /** Flat figures of the steps from `from` to `to`, oldest first; a step at a time. */
+  /** Yields the flat metrics of the steps from `from` to `to`, oldest first. */
   async *streamStepMetrics(run: ResolvedRun, from: number, to: number): AsyncGenerator<Record<string, number>> {
     for (const step of await this.#repository.listMetricSteps(run, from, to)) {
       yield computeStepMetrics(step, await this.#repository.readMetricSums(run, step))
     }
   }
 
-  /** Deletes a run; its groups that are to be dumped are still written. Throws `unknown_run`. */
+  /** Deletes a run. Groups queued for a dump are still written. Throws `unknown_run`. */
   async delete(name: string): Promise<void> {
     const run = await this.require(name)
     await this.#repository.delete(name)
     await this.#dumps.flush(run)
   }
 
-  /** As `GET /runs/{run}` shows it. */
+  /** Builds the response of `GET /runs/{run}`. */
   async buildView(run: ResolvedRun): Promise<Run> {
     const [backlog, sums, levels, skipped, accuracies, dumps] = await Promise.all([
       this.#repository.readBacklog(run),
@@ -203,15 +208,15 @@ export class Runs {
   }
 }
 
-/** The settings that are named after the change: null takes one back. */
-export function mergeSettings(named: SettingsChange, change: SettingsChange): SettingsChange {
-  const entries = Object.entries({ ...named, ...change })
+/** The explicit settings after a change: null removes a setting. */
+export function mergeSettings(explicitSettings: SettingsChange, change: SettingsChange): SettingsChange {
+  const entries = Object.entries({ ...explicitSettings, ...change })
   return Object.fromEntries(
     entries.filter(([key, value]) => value !== undefined && (value !== null || NULLABLE_SETTINGS.has(key))),
   )
 }
 
-/** Whatever the order of their keys. */
+/** Compares as JSON, regardless of the order of keys. */
 function isDeepEqual(a: unknown, b: unknown): boolean {
   return canonicalJson(a) === canonicalJson(b)
 }

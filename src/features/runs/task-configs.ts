@@ -1,4 +1,4 @@
-/** Checks the configs that a run's settings give for its tasks, before the run starts to make items with them. */
+/** Validates the task configs in a run's settings before the run creates items with them. */
 
 import { ServiceError } from '../../contract/errors.ts'
 import { encodeItemId } from '../../contract/item-id.ts'
@@ -7,18 +7,18 @@ import type { RunSettings } from '../../contract/run.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { buildTaskPlans, type TaskPlan } from './sequence/sequence.ts'
 
-/** Throws `invalid_config` with the place in the settings, and `engine_unavailable`. */
+/** Throws `invalid_config` with the path in the settings, and `engine_unavailable`. */
 export async function assertTaskConfigs(
   settings: RunSettings,
-  all: { name: string; category: string }[],
+  catalog: { name: string; category: string }[],
   engine: Pick<Engine, 'canonicalizeConfig' | 'version'>,
 ): Promise<void> {
-  for (const { task, config } of buildTaskPlans(settings, all)) {
+  for (const { task, config } of buildTaskPlans(settings, catalog)) {
     if (config === undefined) continue
     try {
       const canonical = await engine.canonicalizeConfig(task, config)
-      const place = { task, seed: SEEDS_END - 1, index: 0, difficulty: null }
-      encodeItemId({ ...place, config: canonical, engine: engine.version })
+      const longestRecipe = { task, seed: SEEDS_END - 1, index: 0, difficulty: null }
+      encodeItemId({ ...longestRecipe, config: canonical, engine: engine.version })
     } catch (error) {
       throw error instanceof ServiceError && error.code === 'invalid_config'
         ? withSettingsPath(error, settings, task, config)
@@ -28,14 +28,15 @@ export async function assertTaskConfigs(
 }
 
 function withSettingsPath(
-  fault: ServiceError,
+  error: ServiceError,
   { tasks }: RunSettings,
   task: string,
   config: TaskPlan['config'],
 ): ServiceError {
-  const at = tasks === 'all' ? -1 : tasks.findIndex((choice) => typeof choice !== 'string' && choice.config === config)
-  const errors = fault.errors.length > 0 ? fault.errors : [{ path: 'config', message: fault.message }]
-  return new ServiceError('invalid_config', `${task}: ${fault.message}`, {
-    errors: errors.map(({ path, message }) => ({ path: `tasks.${at}.${path}`, message })),
+  const index =
+    tasks === 'all' ? -1 : tasks.findIndex((choice) => typeof choice !== 'string' && choice.config === config)
+  const errors = error.errors.length > 0 ? error.errors : [{ path: 'config', message: error.message }]
+  return new ServiceError('invalid_config', `${task}: ${error.message}`, {
+    errors: errors.map(({ path, message }) => ({ path: `tasks.${index}.${path}`, message })),
   })
 }
