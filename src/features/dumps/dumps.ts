@@ -16,13 +16,14 @@ import { ServiceError } from '../../contract/errors.ts'
 import type { GroupResult } from '../../grading/group.ts'
 import type { Producer } from '../../platform/queue/producer.ts'
 import type { DumpRecordInput } from '../rollouts/repository.ts'
+import type { WrittenFile } from './dump-file-records.ts'
 import type { DumpFolder, OnWriteStep } from './dump-folder.ts'
 import { type DumpedGroup, encodeDumpLine } from './dump-record.ts'
 import { type DumpRules, selectDumpKinds } from './dump-rules.ts'
 import { formatDumpFileName, parseDumpFileName } from './file-name.ts'
 import { writeDumpJob } from './jobs/definitions.ts'
 import { DumpRejectionLogger } from './rejection-logger.ts'
-import type { DumpedRunRef, DumpRepository, FrozenFile, WrittenFile } from './repository.ts'
+import type { DumpedRunRef, DumpRepository, FrozenFile } from './repository.ts'
 
 const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)

@@ -1,25 +1,34 @@
 /** Dumps in Redis: waiting records, files whose groups are fixed, files on disk. One script takes each step between them. */
 import type { Redis } from 'ioredis'
-import { z } from 'zod'
 import { type DumpKind, type DumpProgress, GROUPS_PER_FILE, DumpKind as Kinds } from '../../contract/dump.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { listJsonFields } from '../../platform/redis/record.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
+import { dumpStateRecord } from '../rollouts/dump-state-record.ts'
+import { UnwrittenFile, WrittenFile } from './dump-file-records.ts'
 import { createDumpKeys, type DumpKeys } from './keys.ts'
+
+/** Tables of field names for the scripts. */
+const constants = { DUMPS: dumpStateRecord.constants, FILE: listJsonFields(UnwrittenFile) }
+const STATE = dumpStateRecord.constants
 
 const freezeDumpFile = defineScript({
   folder: import.meta.dirname,
   name: 'freeze-dump-file',
   keys: ['state', 'unwrittenFiles', 'pendingRecords'],
+  constants,
 })
 const claimDumpFile = defineScript({
   folder: import.meta.dirname,
   name: 'claim-dump-file',
   keys: ['unwrittenFiles'],
+  constants,
 })
 const markDumpFileWritten = defineScript({
   folder: import.meta.dirname,
   name: 'mark-dump-file-written',
   keys: ['state', 'unwrittenFiles', 'fileRecords', 'writtenFiles'],
+  constants,
 })
 
 /** A folder that does not renew its claim on a file for this long loses it. */
@@ -37,28 +46,6 @@ export interface FrozenFile extends DumpedRunRef {
   kind: DumpKind
   number: number
 }
-
-/** The stored record of a file on disk. */
-export const WrittenFile = z.strictObject({
-  name: z.string(),
-  run: z.string(),
-  kind: Kinds,
-  groups: z.int(),
-  bytes: z.int(),
-  created_at: z.string(),
-  /** Host name of the machine that wrote it, and ID of the folder that has it. */
-  node: z.string(),
-  folder: z.string(),
-})
-export type WrittenFile = z.infer<typeof WrittenFile>
-
-/** The stored record of a file whose groups are fixed: when that was, and which folder claims it since when, ms. */
-const UnwrittenFile = z.strictObject({
-  groups: z.int(),
-  at: z.number(),
-  folder: z.string().optional(),
-  claimed: z.number().optional(),
-})
 
 export class DumpRepository {
   readonly #redis: Redis
@@ -94,7 +81,7 @@ export class DumpRepository {
   }
 
   async countRejection({ run, uuid }: DumpedRunRef, kind: DumpKind): Promise<void> {
-    await this.#redis.hincrby(this.#keys.forDumps(run, uuid).state, `${kind}:rejected`, 1)
+    await this.#redis.hincrby(this.#keys.forDumps(run, uuid).state, STATE.rejected_groups + kind, 1)
   }
 
   /** Fixes the groups of every file that is full, and of a partial one that has not grown since `idleSince`. */
@@ -146,7 +133,7 @@ export class DumpRepository {
   async listUnwrittenBefore({ run, uuid }: DumpedRunRef, time: number): Promise<FrozenFile[]> {
     const fields = await this.#redis.hgetall(this.#keys.forDumps(run, uuid).unwrittenFiles)
     return Object.entries(fields)
-      .filter(([, text]) => UnwrittenFile.parse(JSON.parse(text)).at <= time)
+      .filter(([, text]) => UnwrittenFile.parse(JSON.parse(text)).frozen_at <= time)
       .map(([field]) => {
         const [kind, number] = field.split('/')
         return { run, uuid, kind: Kinds.parse(kind), number: Number(number) }
@@ -200,12 +187,13 @@ export class DumpRepository {
       this.#redis.hkeys(keys.unwrittenFiles),
       ...Kinds.options.map((kind) => this.#redis.llen(keys.pendingRecords(kind))),
     ])
+    const { written_groups, rejected_groups } = dumpStateRecord.parse(state)
     const of = (kind: DumpKind, k: number) => ({
       waiting: waiting[k] ?? 0,
       of: GROUPS_PER_FILE[kind],
       unwritten: unwritten.filter((field) => field.startsWith(`${kind}/`)).length,
-      written: Number(state[`${kind}:written`] ?? 0),
-      refused: Number(state[`${kind}:rejected`] ?? 0),
+      written: written_groups[kind] ?? 0,
+      refused: rejected_groups[kind] ?? 0,
     })
     return { rollouts: of('rollouts', 0), failed: of('failed', 1) }
   }
@@ -214,7 +202,8 @@ export class DumpRepository {
   async recountBytes(): Promise<number> {
     let bytes = 0
     for (const dumped of await this.listRuns('all')) {
-      const waiting = Number((await this.#redis.hget(this.#keys.forDumps(dumped.run, dumped.uuid).state, 'bytes')) ?? 0)
+      const { state } = this.#keys.forDumps(dumped.run, dumped.uuid)
+      const waiting = Number((await this.#redis.hget(state, STATE.bytes)) ?? 0)
       bytes += waiting + (await this.listFiles(dumped)).reduce((sum, file) => sum + file.bytes, 0)
     }
     await this.#redis.set(this.#keys.dumpBytes, bytes)

@@ -15,7 +15,7 @@ export interface RunGroupKeys extends RunKeys {
 
 /** Records for the dump files of a run. They are in its slot, but survive the deletion of the run. */
 export interface DumpQueueKeys {
-  /** Hash: next number, groups, bytes and rejections of each kind. */
+  /** Hash (dump-state-record.ts). */
   state: string
   /** List of records that wait for the next file of a kind. */
   pendingRecords(kind: DumpKind): string

@@ -9,6 +9,7 @@ import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import type { CurriculumInput } from '../runs/curriculum.ts'
 import { backlogRecord, runRecord, stepSumsRecord, taskSumsRecord } from '../runs/run-record.ts'
+import { dumpStateRecord } from './dump-state-record.ts'
 import { buildRunCounters, buildStepSums, buildTaskSums } from './group-counters.ts'
 import { type GroupMetadata, type GroupPayload, type GroupTexts, unpackMetadata, unpackTexts } from './group-payload.ts'
 import { groupRecord } from './group-record.ts'
@@ -21,6 +22,7 @@ const CONSTANTS = {
   BACKLOG: backlogRecord.constants,
   TASK: taskSumsRecord.constants,
   STEP: stepSumsRecord.constants,
+  DUMPS: dumpStateRecord.constants,
 }
 
 const acceptGroup = defineScript({

@@ -14,7 +14,7 @@ interface FieldUse {
 /** A number of its own kind each: a count, a sum of decimals, a time in ms, a place in an order. */
 type NumberField = FieldUse & { kind: 'counter' | 'sum' | 'timestamp' | 'cursor' }
 /** One number for each name: the field is the prefix followed by the name. */
-type FamilyField = FieldUse & { kind: 'counters' | 'sums'; prefix: string; names: RegExp }
+type FamilyField = FieldUse & { kind: 'counters' | 'sums' | 'timestamps'; prefix: string; names: RegExp }
 /** Any text, or what the schema allows. */
 type TextField<T extends string> = FieldUse & { kind: 'text'; schema?: z.ZodType<T> }
 type JsonField<T> = FieldUse & { kind: 'json'; schema: z.ZodType<T> }
@@ -43,6 +43,14 @@ export type RecordInput<F extends Fields> = { [N in keyof F]?: FieldValue<F[N]> 
 type CheckpointNames<F extends Fields> = { [N in keyof F]: F[N] extends { checkpoint: true } ? N : never }[keyof F]
 /** What a checkpoint holds of a record. */
 export type CheckpointValues<F extends Fields> = { [N in CheckpointNames<F>]?: FieldValue<F[N]> | undefined }
+
+/** Constants for a script that reads or writes JSON of a schema: each field by its name. */
+export function listJsonFields<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+): { [N in keyof Shape]: string } {
+  const names = Object.keys(schema.shape).map((name) => [name, name])
+  return Object.fromEntries(names) as { [N in keyof Shape]: string } // one for each field
+}
 
 export class RecordDeclaration<const F extends Fields> {
   readonly #fields: [keyof F & string, Field][]
@@ -98,7 +106,7 @@ export class RecordDeclaration<const F extends Fields> {
 }
 
 function isFamily(field: Field): field is FamilyField {
-  return field.kind === 'counters' || field.kind === 'sums'
+  return field.kind === 'counters' || field.kind === 'sums' || field.kind === 'timestamps'
 }
 
 function parseField(name: string, field: Field, hash: Readonly<Record<string, string>>): unknown {
@@ -127,6 +135,7 @@ function schemaOf(field: Field): z.ZodType {
     case 'sum':
       return z.number()
     case 'counters':
+    case 'timestamps':
       return z.record(z.string().regex(field.names), z.int())
     case 'sums':
       return z.record(z.string().regex(field.names), z.number())

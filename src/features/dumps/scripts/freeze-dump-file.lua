@@ -2,16 +2,16 @@
 -- KEYS  state (hash)  unwrittenFiles (hash: kind/number to JSON)  pendingRecords (list of records)
 -- ARGV  1 kind  2 groups of a full file  3 a partial file too if nothing grew since this time, ms  4 now, ms
 --       5 prefix of the lists of files
--- Gives the file's number, or nil if no file is due.
+-- Returns the file's number, or nil if no file is due.
 local count = redis.call('LLEN', K.pendingRecords)
 local size = tonumber(ARGV[2])
 if count == 0 then
   return nil
 end
-if count < size and tonumber(redis.call('HGET', K.state, ARGV[1] .. ':grown')) > tonumber(ARGV[3]) then
+if count < size and tonumber(redis.call('HGET', K.state, DUMPS.grown_at .. ARGV[1])) > tonumber(ARGV[3]) then
   return nil
 end
-local number = redis.call('HINCRBY', K.state, ARGV[1] .. ':files', 1) - 1
+local number = redis.call('HINCRBY', K.state, DUMPS.files .. ARGV[1], 1) - 1
 local file = ARGV[5] .. number
 if count <= size then
   redis.call('RENAME', K.pendingRecords, file)
@@ -21,5 +21,6 @@ else
     redis.call('LMOVE', K.pendingRecords, file, 'LEFT', 'RIGHT')
   end
 end
-redis.call('HSET', K.unwrittenFiles, ARGV[1] .. '/' .. number, cjson.encode({ groups = count, at = tonumber(ARGV[4]) }))
+local json = cjson.encode({ [FILE.groups] = count, [FILE.frozen_at] = tonumber(ARGV[4]) })
+redis.call('HSET', K.unwrittenFiles, ARGV[1] .. '/' .. number, json)
 return number

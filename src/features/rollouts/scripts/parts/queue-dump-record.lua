@@ -6,13 +6,13 @@
 local function queue_dump_record(keys, request, record)
   local queue_lengths = {}
   for k, kind in ipairs(request.kinds) do
-    if tonumber(redis.call('HGET', keys.dumps, 'bytes') or 0) + request.bytes > request.max_bytes then
-      redis.call('HINCRBY', keys.dumps, kind .. ':rejected', 1)
+    if tonumber(redis.call('HGET', keys.dumps, DUMPS.bytes) or 0) + request.bytes > request.max_bytes then
+      redis.call('HINCRBY', keys.dumps, DUMPS.rejected_groups .. kind, 1)
       queue_lengths[k] = 'rejected'
     else
       queue_lengths[k] = redis.call('RPUSH', keys.pending[kind], record)
-      redis.call('HSET', keys.dumps, kind .. ':grown', request.now)
-      redis.call('HINCRBY', keys.dumps, 'bytes', request.bytes)
+      redis.call('HSET', keys.dumps, DUMPS.grown_at .. kind, request.now)
+      redis.call('HINCRBY', keys.dumps, DUMPS.bytes, request.bytes)
     end
   end
   return queue_lengths
