@@ -1,4 +1,9 @@
-/** The hash of parsed JSON: equal content has equal hashes, whatever the order of its keys. */
+/**
+ * The hash of parsed JSON: equal content has equal hashes, whatever the order of its keys.
+ *
+ * safe-stable-stringify takes the same time, but beyond its maximum depth it writes "[Object]" instead of throwing: different
+ * contents would get one hash, and what is stored would lose its inner levels.
+ */
 import { createHash } from 'node:crypto'
 
 const MAX_DEPTH = 100
@@ -14,7 +19,7 @@ export function canonicalJson(value: unknown): string {
   return JSON.stringify(sortKeys(value, 0)) ?? 'null'
 }
 
-/** The value with its keys sorted; the same object if they already are, as usual: then one call serializes it. */
+/** The value with its keys sorted. Returns the same object if they already are, which is usual. */
 function sortKeys(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (depth > MAX_DEPTH) throw new NestingTooDeepError(`The JSON is nested deeper than ${MAX_DEPTH} levels`)

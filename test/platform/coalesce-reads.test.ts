@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { coalesceReads } from '../../src/platform/coalesce-reads.ts'
 
-it('who asks in the same turn shares a reading; it begins after all of them have asked', async () => {
+it('calls of the same turn share a read, which starts after all of them', async () => {
   let now = 0
   const begun: string[] = []
   const read = coalesceReads(async (key: string) => {
@@ -16,7 +16,7 @@ it('who asks in the same turn shares a reading; it begins after all of them have
   expect(begun).toEqual(['a', 'b'])
 })
 
-it('a reading that is under way is not shared: what it tells may be older than the question', async () => {
+it('a read in progress is not shared: its value may be older than the call', async () => {
   const { promise: answer, resolve } = Promise.withResolvers<void>()
   let begun = 0
   const read = coalesceReads(async () => {
@@ -33,7 +33,7 @@ it('a reading that is under way is not shared: what it tells may be older than t
   expect(await Promise.all([first, second])).toEqual([1, 2])
 })
 
-it('a failure is told to all who shared it, and not kept', async () => {
+it('a failure rejects all calls that shared the read, and is not kept', async () => {
   let fails = true
   const read = coalesceReads(async () => {
     if (fails) throw new Error('away')

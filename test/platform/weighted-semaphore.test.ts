@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { WeightedSemaphore } from '../../src/platform/weighted-semaphore.ts'
 
-it('lets in what fits, and the others in their order as others leave', () => {
+it('admits what fits, and the rest in order as others release', () => {
   const [room, inside] = [new WeightedSemaphore(10), [] as string[]]
   for (const [name, bytes] of [
     ['a', 6],
@@ -17,7 +17,7 @@ it('lets in what fits, and the others in their order as others leave', () => {
   expect(room.waitingCount).toBe(0)
 })
 
-it('lets in alone what is larger than all of it', () => {
+it('runs a request larger than its capacity alone', () => {
   const [room, inside] = [new WeightedSemaphore(10), [] as string[]]
   room.acquire(1, () => void inside.push('small'))
   room.acquire(50, () => void inside.push('large'))
@@ -29,7 +29,7 @@ it('lets in alone what is larger than all of it', () => {
   expect(inside).toEqual(['small', 'large', 'next'])
 })
 
-it('forgets who no longer waits, and lets in those behind', () => {
+it('drops a canceled waiter and admits those behind it', () => {
   const [room, inside] = [new WeightedSemaphore(10), [] as string[]]
   const first = room.acquire(5, () => void inside.push('first'))
   const large = room.acquire(10, () => void inside.push('large'))
@@ -38,7 +38,7 @@ it('forgets who no longer waits, and lets in those behind', () => {
   expect(inside).toEqual(['first', 'behind'])
 })
 
-it('is left when the work ends, also when it fails', async () => {
+it('is released when the work ends, even if it fails', async () => {
   const [room, done] = [new WeightedSemaphore(10), [] as number[]]
   const works = [1, 2, 3].map((k) =>
     room.withPermits(10, async () => {

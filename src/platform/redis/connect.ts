@@ -16,7 +16,7 @@ export const PROBE_TIMEOUT_MS = 2000
 /** What a request cannot wait for fails at once, so that the client hears of it. */
 const FAIL_FAST_OPTIONS: OfflineOptions = { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 10_000 }
 
-/** For requests, with lanes for scripts. */
+/** For requests; scripts have their own connections. */
 export function connectForRequests({ url }: RedisConfig): Redis {
   return connect(url, ScriptPoolRedis, FAIL_FAST_OPTIONS)
 }

@@ -1,4 +1,7 @@
-/** Python's `Decimal`: read exactly, compared exactly, subtracted in a context of so many digits. */
+/**
+ * Python's `Decimal`: parsed exactly, compared exactly, subtracted in a context of a given precision. decimal.js has no
+ * digits of other scripts, no signaling NaNs and no exponents of 18 digits.
+ */
 import { divideHalfEven, toAscii } from './numbers.ts'
 import { strip } from './text.ts'
 

@@ -1,4 +1,7 @@
-/** Python's `Fraction(text)`, as an exact numerator and denominator. */
+/**
+ * Python's `Fraction(text)`, as an exact numerator and denominator. Only the syntax takes work, and that of fraction.js differs: it
+ * accepts `1 1/2` and `0.(3)`, and rejects `1e3`.
+ */
 import { PyValueError, parseInteger } from './numbers.ts'
 import { PY_D, strip } from './text.ts'
 

@@ -5,7 +5,7 @@ import { Producer } from '../../../src/platform/queue/producer.ts'
 import { connectForWorkers, waitUntilReady } from '../../../src/platform/redis/connect.ts'
 import { ScriptPoolRedis } from '../../../src/platform/redis/script-connections.ts'
 
-const connectionName = `lanes-${randomUUID()}`
+const connectionName = `scripts-${randomUUID()}`
 const url = inject('redisUrl')
 const onlooker = connectForWorkers({ url, prefix: '' })
 const redis = new ScriptPoolRedis(url, { connectionName, enableOfflineQueue: false })
@@ -24,7 +24,7 @@ async function connections(): Promise<Connection[]> {
   return all.filter(({ name }) => name === connectionName)
 }
 
-async function lanesThatRanScripts(): Promise<number> {
+async function countConnectionsThatRanScripts(): Promise<number> {
   return (await connections()).filter(({ cmd }) => cmd === 'evalsha').length
 }
 
@@ -34,16 +34,16 @@ beforeAll(async () => {
 })
 afterAll(() => onlooker.disconnect())
 
-it('scripts take the lanes in turn, all else does not stand behind them', async () => {
+it('scripts take their connections in turn, and other commands do not queue behind them', async () => {
   await expect.poll(connections).toHaveLength(5)
   await expect
     .poll(async () => {
       await Promise.all(Array.from({ length: 8 }, script))
-      return lanesThatRanScripts()
+      return countConnectionsThatRanScripts()
     })
     .toBe(4)
   await redis.ping()
-  expect(await lanesThatRanScripts()).toBe(4)
+  expect(await countConnectionsThatRanScripts()).toBe(4)
 })
 
 it('what goes together stays on one connection, scripts too', async () => {
@@ -56,28 +56,28 @@ it('what goes together stays on one connection, scripts too', async () => {
   ])
 })
 
-it('lanes that are lost are left out, and come back', async () => {
+it('lost connections are skipped and come back', async () => {
   const own = String(await redis.client('ID'))
-  const lanes = (await connections()).filter(({ id }) => id !== own)
-  expect(lanes).toHaveLength(4)
-  for (const { id } of lanes) await onlooker.client('KILL', 'ID', id)
+  const scriptConnections = (await connections()).filter(({ id }) => id !== own)
+  expect(scriptConnections).toHaveLength(4)
+  for (const { id } of scriptConnections) await onlooker.client('KILL', 'ID', id)
   expect(await script()).toBe(7)
   await expect.poll(connections).toHaveLength(5)
-  await expect.poll(async () => (await script()) === 7 && (await lanesThatRanScripts()) > 0).toBe(true)
+  await expect.poll(async () => (await script()) === 7 && (await countConnectionsThatRanScripts()) > 0).toBe(true)
 })
 
-it('a lane that has ended, and does not know it is closed, is left out', async () => {
-  const answers = await redis.withScriptConnection((lane) => {
-    lane.disconnect(true)
-    expect(lane.status).toBe('ready')
+it('a connection that has ended but is not closed yet is skipped', async () => {
+  const answers = await redis.withScriptConnection((connection) => {
+    connection.disconnect(true)
+    expect(connection.status).toBe('ready')
     return Promise.all(Array.from({ length: 16 }, script))
   })
   expect(new Set(answers)).toEqual(new Set([7]))
   await expect.poll(connections).toHaveLength(5)
 })
 
-it('a lane that does not answer is passed by', async () => {
-  const key = `lanes-${randomUUID()}`
+it('a connection that does not answer is skipped', async () => {
+  const key = `scripts-${randomUUID()}`
   let answered = false
   const stuck = redis
     .withScriptConnection((connection) => connection.blpop(key, 60))
@@ -92,7 +92,7 @@ it('a lane that does not answer is passed by', async () => {
 })
 
 it('jobs are added though Redis has forgotten its scripts', async () => {
-  const prefix = `{lanes-${randomUUID()}}`
+  const prefix = `{scripts-${randomUUID()}}`
   const producer = new Producer(redis, prefix)
   const add = (id: string) => producer.add(prefetchItemsJob, [{ id, data: { run: id, epoch: 1 } }])
   for (let k = 0; k < 8; k++) await add(`before-${k}`)
