@@ -1,4 +1,4 @@
-/** Counts format faults, and says once a minute how many each run has met: one line, however many there are. */
+/** Counts format errors and logs one line per run and minute. */
 import type { Logger } from 'pino'
 import type { GroupVerdict } from '../../contract/verdict.ts'
 
@@ -20,19 +20,19 @@ export class FormatErrorLogger {
   }
 
   add(run: string, verdicts: GroupVerdict[]): void {
-    const tally = this.#countsByRun.get(run) ?? { rollouts: 0, faults: {} }
-    this.#countsByRun.set(run, tally)
+    const counts = this.#countsByRun.get(run) ?? { rollouts: 0, faults: {} }
+    this.#countsByRun.set(run, counts)
     for (const verdict of verdicts) {
       if (verdict.status !== 'scored') continue
-      tally.rollouts += 1
-      if (verdict.fault) tally.faults[verdict.fault] = (tally.faults[verdict.fault] ?? 0) + 1
+      counts.rollouts += 1
+      if (verdict.fault) counts.faults[verdict.fault] = (counts.faults[verdict.fault] ?? 0) + 1
     }
   }
 
   flush(): void {
     for (const [run, { rollouts, faults }] of this.#countsByRun) {
       const count = Object.values(faults).reduce((sum, n) => sum + n, 0)
-      if (count > 0) this.#log.info({ run, rollouts, faults }, `${count} of ${rollouts} completions have format faults`)
+      if (count > 0) this.#log.info({ run, rollouts, faults }, `${count} of ${rollouts} completions have format errors`)
     }
     this.#countsByRun = new Map()
   }

@@ -1,15 +1,9 @@
-/** How a completion became a verdict, as one debug line: the extraction, each reading with its score, what came of it. */
+/** Fields of the debug line that explains a verdict: the extraction, the score of each answer variant and the outcome. */
 import type { GradingTrace } from '../../grading/grader.ts'
 import type { ScorerResult } from '../../grading/verdict.ts'
 import { truncateForLog } from '../runs/run-logger.ts'
 
-export function buildGradingTraceFields({
-  rollout,
-  text,
-  extraction,
-  scorerResults: readings,
-  verdict,
-}: GradingTrace): object {
+export function buildGradingTraceFields({ rollout, text, extraction, scorerResults, verdict }: GradingTrace): object {
   const scored = verdict.status === 'scored' ? verdict : undefined
   return {
     rollout,
@@ -17,19 +11,21 @@ export function buildGradingTraceFields({
     completion: text === undefined ? null : truncateForLog(text),
     answer: scored?.answer == null ? null : truncateForLog(scored.answer),
     fault: scored?.fault ?? null,
-    readings: Object.fromEntries(readings.map((scoring, k) => [k === 0 ? 'bare' : 'in_tags', formatScoring(scoring)])),
+    readings: Object.fromEntries(
+      scorerResults.map((result, k) => [k === 0 ? 'bare' : 'in_tags', formatResult(result)]),
+    ),
     score: verdict.score,
     ...(verdict.status === 'unscored' && { code: verdict.code }),
   }
 }
 
-function formatScoring(scoring: ScorerResult): number | string {
-  switch (scoring.kind) {
+function formatResult(result: ScorerResult): number | string {
+  switch (result.kind) {
     case 'score':
-      return scoring.score
+      return result.score
     case 'raised':
       return 'raised'
     case 'failed':
-      return scoring.code
+      return result.code
   }
 }

@@ -1,10 +1,10 @@
 /**
- * A group as it is stored, in three parts: metadata, texts, arrays. Scoring and reading a group does not read its tokens;
- * delivering it does not parse them as JSON.
+ * The stored form of a group, in three parts: metadata, texts and arrays. Scoring or reading a group never reads its
+ * tokens; delivering a group never parses them as JSON.
  *
  *   metadata  JSON: version of this format, item, policy version, lengths
- *   texts     a blob of JSON: the rollouts as they were sent, without their columns, keys in order
- *   arrays    a blob: the version of this format and the length of the index (uint32), the index as JSON, the columns, each at a multiple of 8
+ *   texts     a blob of JSON: the rollouts as received, without their columns, keys sorted
+ *   arrays    a blob: format version and index length (uint32 each), the index as JSON, then the columns, each aligned to 8 bytes
  */
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -25,15 +25,15 @@ import { alignTo8Bytes } from '../../codec/typed-arrays.ts'
 import type { GroupSubmission, Rollout } from '../../contract/rollout.ts'
 import { measureRollout, type RolloutMeasures } from '../../grading/length-penalty.ts'
 
-/** Version of the three parts. */
+/** Format version of the three parts. */
 const PAYLOAD_FORMAT = 1
 
 export interface GroupMetadata {
   format: typeof PAYLOAD_FORMAT
   item_id: string
-  /** Oldest version of the policy that wrote a rollout; null if none is known. */
+  /** The oldest policy version that generated a rollout; null if unknown. */
   policy_version: number | null
-  /** Of the unpacked texts. */
+  /** Size of the decompressed texts. */
   text_bytes: number
   rollouts: RolloutMeasures[]
 }
@@ -42,16 +42,17 @@ export interface GroupPayload {
   metadata: string
   textBytes: number
   texts: Buffer
-  /** Empty if there are none. */
+  /** Empty if the group has no arrays or they are not stored. */
   arrays: Buffer
   /**
-   * Equal content has equal hashes, whatever the order of its keys. Columns are in it by their CRC-32, in a fifth of the time:
-   * one number that is another always shows, and what it guards against is a client that takes an id twice, no attack.
+   * Equal content has equal hashes, regardless of the order of keys. The hash includes the CRC-32 of each column, which takes
+   * a fifth of the time. CRC-32 detects every single changed number. The hash detects a client that reuses an ID by mistake;
+   * it is no defense against an attack.
    */
   contentHash: string
 }
 
-/** How arrays leave: as JSON numbers, or typed in base64. */
+/** The encoding of arrays in responses: JSON numbers, or typed arrays in base64. */
 export const ArrayEncoding = z.enum(['numbers', 'base64'])
 export type ArrayEncoding = z.infer<typeof ArrayEncoding>
 
@@ -61,31 +62,31 @@ export interface GroupTexts {
   rollouts: RolloutTexts[]
 }
 
-/** Where a column belongs, its form and its bytes: `carried` ones stand in `arrays`. */
-type ColumnIndexEntry = [rollout: number, name: string, carried: 0 | 1, form: ColumnEncoding, bytes: number]
+/** The rollout, name, encoding and size of a column. `inArrays` is 1 for columns of the rollout's `arrays` field. */
+type ColumnIndexEntry = [rollout: number, name: string, inArrays: 0 | 1, encoding: ColumnEncoding, bytes: number]
 
 const TOKEN_COLUMNS = ['tokens', 'masks', 'logprobs'] as const
 const COLUMN_ALIGNMENT = 8
-/** Two uint32: format and length of the index. */
+/** Two uint32: format version and index length. */
 const HEADER_BYTES = 8
-/** By words of 64 bits: in half the time of SHA-256 where the processor has no instructions for that. */
+/** Works on 64-bit words: twice as fast as SHA-256 on processors without SHA instructions. */
 const CONTENT_HASH_ALGORITHM = 'sha512-256'
 
-/** Gives the memory of its blobs back once Redis has them. */
+/** Frees the memory of the blobs once Redis has stored them. */
 export function detachPayloadBuffers({ texts, arrays }: GroupPayload): void {
   detachBuffer(texts)
   detachBuffer(arrays)
 }
 
-/** `delivered`: a trainer may get the group. Nothing else uses its arrays. */
-export function packGroup(group: GroupSubmission, delivered: boolean): GroupPayload {
+/** `storeArrays`: a trainer may receive the group. Nothing else reads its arrays. */
+export function packGroup(group: GroupSubmission, storeArrays: boolean): GroupPayload {
   const { item_id, policy_version, buffer, extra, rollouts } = group
   const versions = rollouts.map((rollout) => rollout.policy_version ?? policy_version).filter((v) => v !== undefined)
   const index: ColumnIndexEntry[] = []
   const columns: Uint8Array[] = []
-  const withoutColumns = rollouts.map((rollout, k) => extractColumns(rollout, k, index, columns))
-  const texts: GroupTexts = { extra, rollouts: withoutColumns }
-  const textJson = Buffer.from(canonicalJson(texts)) // hashed and stored: canonical JSON of long texts takes time
+  const rolloutTexts = rollouts.map((rollout, k) => extractColumns(rollout, k, index, columns))
+  const texts: GroupTexts = { extra, rollouts: rolloutTexts }
+  const textJson = Buffer.from(canonicalJson(texts)) // used for the hash and the blob, because canonical JSON of long texts is slow
   const metadata: GroupMetadata = {
     format: PAYLOAD_FORMAT,
     item_id,
@@ -99,7 +100,7 @@ export function packGroup(group: GroupSubmission, delivered: boolean): GroupPayl
     metadata: JSON.stringify(metadata),
     textBytes: textJson.byteLength,
     texts: encodeBlob(textJson),
-    arrays: delivered && index.length > 0 ? encodeBlob(encodeArrays(index, columns)) : Buffer.alloc(0),
+    arrays: storeArrays && index.length > 0 ? encodeBlob(encodeArrays(index, columns)) : Buffer.alloc(0),
     contentHash: hash.digest('hex'),
   }
   detachBuffer(textJson)
@@ -119,23 +120,23 @@ export function unpackTexts(texts: Buffer): GroupTexts {
   return JSON.parse(json) as GroupTexts // written by packGroup
 }
 
-/** Chosen rollouts as JSON documents, in order, as they were sent. */
+/** Yields the rollouts at `indices` as JSON documents, in that order, as received. */
 export function* formatRollouts(
   { rollouts }: GroupTexts,
   arrays: Buffer | null,
   indices: number[],
-  style: ArrayEncoding,
+  arrayEncoding: ArrayEncoding,
 ): Generator<string> {
-  const write = style === 'numbers' ? formatColumnAsNumbers : formatColumnAsTyped
+  const formatColumn = arrayEncoding === 'numbers' ? formatColumnAsNumbers : formatColumnAsTyped
   const bytes = arrays && alignTo8Bytes(decodeBlob(arrays))
   const columns = bytes ? decodeArrays(bytes) : new Map<number, RolloutColumn[]>()
   for (const k of indices) {
     const { arrays: rest, ...texts } = rollouts[k] ?? {}
     const fields: string[] = []
-    const carried = Object.entries(rest ?? {}).map(([name, value]) => formatField(name, JSON.stringify(value)))
-    for (const placed of columns.get(k) ?? [])
-      (placed.inArrays ? carried : fields).push(formatField(placed.name, write(placed)))
-    if (rest) fields.push(formatField('arrays', `{${carried.join()}}`))
+    const arrayFields = Object.entries(rest ?? {}).map(([name, value]) => formatField(name, JSON.stringify(value)))
+    for (const column of columns.get(k) ?? [])
+      (column.inArrays ? arrayFields : fields).push(formatField(column.name, formatColumn(column)))
+    if (rest) fields.push(formatField('arrays', `{${arrayFields.join()}}`))
     const head = JSON.stringify(texts).slice(1, -1)
     yield `{${[...(head === '' ? [] : [head]), ...fields].join()}}`
   }
@@ -146,16 +147,21 @@ function formatField(name: string, json: string): string {
   return `${JSON.stringify(name)}:${json}`
 }
 
-/** Takes the columns out of a rollout. */
-function extractColumns(rollout: Rollout, k: number, index: ColumnIndexEntry[], columns: Uint8Array[]): RolloutTexts {
-  const add = (name: string, carried: 0 | 1, { encoding: form, bytes }: Column) => {
-    index.push([k, name, carried, form, bytes.byteLength])
+/** Appends the columns of a rollout to `index` and `columns`, and returns the rest. */
+function extractColumns(
+  rollout: Rollout,
+  rolloutIndex: number,
+  index: ColumnIndexEntry[],
+  columns: Uint8Array[],
+): RolloutTexts {
+  const add = (name: string, inArrays: 0 | 1, { encoding, bytes }: Column) => {
+    index.push([rolloutIndex, name, inArrays, encoding, bytes.byteLength])
     columns.push(bytes)
   }
   const { tokens, masks, logprobs, ...texts } = rollout
-  const own = { tokens, masks, logprobs }
+  const tokenColumns = { tokens, masks, logprobs }
   for (const name of TOKEN_COLUMNS) {
-    const values = own[name]
+    const values = tokenColumns[name]
     if (values !== undefined) add(name, 0, encodeColumn(values, name === 'logprobs'))
   }
   if (texts.arrays === undefined) return texts
@@ -167,7 +173,7 @@ function extractColumns(rollout: Rollout, k: number, index: ColumnIndexEntry[], 
   return { ...texts, arrays: rest }
 }
 
-/** In the bytes that all share. */
+/** Encodes into the shared scratch buffer. */
 function encodeArrays(index: ColumnIndexEntry[], columns: Uint8Array[]): Uint8Array {
   const head = Buffer.from(JSON.stringify(index))
   const start = alignUp(HEADER_BYTES + head.byteLength)
@@ -176,12 +182,12 @@ function encodeArrays(index: ColumnIndexEntry[], columns: Uint8Array[]): Uint8Ar
   bytes.writeUInt32LE(head.byteLength, 4)
   bytes.set(head, HEADER_BYTES)
   bytes.fill(0, HEADER_BYTES + head.byteLength, start)
-  let at = start
+  let offset = start
   for (const column of columns) {
-    const end = at + column.byteLength
-    bytes.set(column, at)
-    at += alignUp(column.byteLength)
-    bytes.fill(0, end, at)
+    const end = offset + column.byteLength
+    bytes.set(column, offset)
+    offset += alignUp(column.byteLength)
+    bytes.fill(0, end, offset)
   }
   return bytes
 }
@@ -191,7 +197,7 @@ interface RolloutColumn extends Column {
   inArrays: boolean
 }
 
-/** The columns of each rollout. */
+/** The columns by rollout index. */
 function decodeArrays(bytes: Uint8Array): Map<number, RolloutColumn[]> {
   const header = new DataView(bytes.buffer, bytes.byteOffset)
   assertFormat(header.getUint32(0, true))
@@ -199,11 +205,11 @@ function decodeArrays(bytes: Uint8Array): Map<number, RolloutColumn[]> {
   const json = Buffer.from(bytes.buffer, bytes.byteOffset + HEADER_BYTES, length).toString()
   const index = JSON.parse(json) as ColumnIndexEntry[] // written by encodeArrays
   const columns = new Map<number, RolloutColumn[]>()
-  let at = alignUp(HEADER_BYTES + length)
-  for (const [k, name, carried, form, size] of index) {
-    const column = { name, inArrays: carried === 1, encoding: form, bytes: bytes.subarray(at, at + size) }
-    columns.set(k, [...(columns.get(k) ?? []), column])
-    at += alignUp(size)
+  let offset = alignUp(HEADER_BYTES + length)
+  for (const [rolloutIndex, name, inArrays, encoding, size] of index) {
+    const column = { name, inArrays: inArrays === 1, encoding, bytes: bytes.subarray(offset, offset + size) }
+    columns.set(rolloutIndex, [...(columns.get(rolloutIndex) ?? []), column])
+    offset += alignUp(size)
   }
   return columns
 }

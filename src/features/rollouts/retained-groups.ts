@@ -1,4 +1,4 @@
-/** A run's last groups, newest first: filtered, paged, with samples of what was wrong with the format of answers. */
+/** Lists the retained groups of a run, newest first, with filters, paging and examples of format errors. */
 
 import { decodeItemId } from '../../contract/item-id.ts'
 import type {
@@ -14,9 +14,9 @@ import type { GroupRef, GroupRepository, StoredGroup } from './repository.ts'
 
 const EXCERPT_CHARS = 300
 const READ_CHUNK_SIZE = 50
-/** Groups that one call looks through; a filter that finds few gives a cursor to go on from. */
+/** The number of groups that one call scans. A filter that matches few of them returns a cursor to continue from. */
 const MAX_SCANNED_GROUPS = 1000
-/** Groups that are looked through for samples of faults. */
+/** The number of groups scanned for examples of format errors. */
 const MAX_SCANNED_FOR_EXAMPLES = 300
 const EXAMPLES_PER_FORMAT_ERROR = 3
 
@@ -28,9 +28,15 @@ export interface RetainedGroupsQuery {
 }
 
 interface LoadedGroup {
-  place: GroupRef
+  ref: GroupRef
   task: string
   stored: StoredGroup
+}
+
+/** A rollout that shows a format error. */
+interface ExampleRef {
+  group: LoadedGroup
+  rollout: number
 }
 
 export async function listRetainedGroups(
@@ -40,58 +46,60 @@ export async function listRetainedGroups(
 ): Promise<RetainedGroupPage> {
   const page: LoadedGroup[] = []
   const counts = run.counters.format_errors
-  const wanted = new Map(Object.keys(counts).map((fault) => [fault, [] as { found: LoadedGroup; rollout: number }[]]))
+  const examplesByError = new Map(Object.keys(counts).map((code) => [code, [] as ExampleRef[]]))
   let before = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor)
   let next: number | null = null
-  let lookedAt = 0
-  for await (const { found, place } of iterateNewestFirst(groups, run, before)) {
-    if (page.length === limit || lookedAt === MAX_SCANNED_GROUPS) {
+  let scanned = 0
+  for await (const { group, position } of iterateNewestFirst(groups, run, before)) {
+    if (page.length === limit || scanned === MAX_SCANNED_GROUPS) {
       next ??= before
       if (
-        lookedAt >= MAX_SCANNED_FOR_EXAMPLES ||
-        [...wanted.values()].every((samples) => samples.length >= EXAMPLES_PER_FORMAT_ERROR)
+        scanned >= MAX_SCANNED_FOR_EXAMPLES ||
+        [...examplesByError.values()].every((examples) => examples.length >= EXAMPLES_PER_FORMAT_ERROR)
       )
         break
     }
-    lookedAt += 1
-    before = place
-    if (!found) continue
-    collectExamples(found, wanted)
-    if (next === null && matchesFilter(found, filter)) page.push(found)
+    scanned += 1
+    before = position
+    if (!group) continue
+    collectExamples(group, examplesByError)
+    if (next === null && matchesFilter(group, filter)) page.push(group)
   }
-  const samples = await Promise.all(
-    [...wanted].map(
-      async ([fault, some]) => [fault, await Promise.all(some.map((one) => loadExample(groups, one, full)))] as const,
+  const examples = await Promise.all(
+    [...examplesByError].map(
+      async ([code, refs]) => [code, await Promise.all(refs.map((ref) => loadExample(groups, ref, full)))] as const,
     ),
   )
   return {
-    groups: await Promise.all(page.map((found) => buildRetainedGroup(groups, found, full))),
+    groups: await Promise.all(page.map((group) => buildRetainedGroup(groups, group, full))),
     next_cursor: next === null ? null : String(next),
     faults: Object.fromEntries(
-      samples.map(([fault, some]) => [
-        fault,
-        { count: counts[fault] ?? 0, samples: some.filter((one) => one !== undefined) },
+      examples.map(([code, loaded]) => [
+        code,
+        { count: counts[code] ?? 0, samples: loaded.filter((example) => example !== undefined) },
       ]),
     ),
   }
 }
 
-/** Groups that have vanished since they were listed have a place, but are not found. */
+/** A group deleted after it was listed has a position, but `group` is undefined. */
 async function* iterateNewestFirst(
   groups: GroupRepository,
   { name: run, epoch }: ResolvedRun,
   start: number,
-): AsyncGenerator<{ found: LoadedGroup | undefined; place: number }> {
+): AsyncGenerator<{ group: LoadedGroup | undefined; position: number }> {
   for (let before = start; ; ) {
     const listed = await groups.listRecent(run, epoch, before, READ_CHUNK_SIZE)
     const stored = await Promise.all(listed.map(({ group }) => groups.get({ run, epoch, group })))
-    for (const [k, { group, place }] of listed.entries()) {
-      const one = stored[k]
-      const id = one?.metadata?.item_id
-      const found =
-        one && id !== undefined ? { place: { run, epoch, group }, task: decodeItemId(id).task, stored: one } : undefined
-      yield { found, place }
-      before = place
+    for (const [k, { group: groupId, place: position }] of listed.entries()) {
+      const storedGroup = stored[k]
+      const itemId = storedGroup?.metadata?.item_id
+      const group =
+        storedGroup && itemId !== undefined
+          ? { ref: { run, epoch, group: groupId }, task: decodeItemId(itemId).task, stored: storedGroup }
+          : undefined
+      yield { group, position }
+      before = position
     }
     if (listed.length < READ_CHUNK_SIZE) return
   }
@@ -108,57 +116,57 @@ function matchesFilter({ task, stored: { result } }: LoadedGroup, filter: GroupF
   )
 }
 
-/** One of each group, so that samples differ. */
-function collectExamples(found: LoadedGroup, wanted: Map<string, { found: LoadedGroup; rollout: number }[]>): void {
+/** Takes at most one example of each format error from a group, so that the examples differ. */
+function collectExamples(group: LoadedGroup, examplesByError: Map<string, ExampleRef[]>): void {
   const seen = new Set<string>()
-  for (const [rollout, verdict] of (found.stored.result?.verdicts ?? []).entries()) {
+  for (const [rollout, verdict] of (group.stored.result?.verdicts ?? []).entries()) {
     const fault = verdict.status === 'scored' ? verdict.fault : null
-    const samples = fault === null || seen.has(fault) ? undefined : wanted.get(fault)
-    if (fault === null || !samples || samples.length >= EXAMPLES_PER_FORMAT_ERROR) continue
+    const examples = fault === null || seen.has(fault) ? undefined : examplesByError.get(fault)
+    if (fault === null || !examples || examples.length >= EXAMPLES_PER_FORMAT_ERROR) continue
     seen.add(fault)
-    samples.push({ found, rollout })
+    examples.push({ group, rollout })
   }
 }
 
 async function loadExample(
   groups: GroupRepository,
-  { found: { place, task }, rollout }: { found: LoadedGroup; rollout: number },
+  { group: { ref, task }, rollout }: ExampleRef,
   full: boolean,
 ): Promise<FormatErrorExample | undefined> {
-  const texts = (await groups.getTexts(place))?.rollouts[rollout]
-  return texts && { group_id: place.group, task, rollout, ...excerptOf(completionText(texts), full) }
+  const texts = (await groups.getTexts(ref))?.rollouts[rollout]
+  return texts && { group_id: ref.group, task, rollout, ...createExcerpt(completionText(texts), full) }
 }
 
 async function buildRetainedGroup(
   groups: GroupRepository,
-  { place, stored }: LoadedGroup,
+  { ref, stored }: LoadedGroup,
   full: boolean,
 ): Promise<RetainedGroup> {
-  const { metadata: about, result, status } = stored
-  const itemId = about?.item_id ?? ''
+  const { metadata, result, status } = stored
+  const itemId = metadata?.item_id ?? ''
   const { task, difficulty } = decodeItemId(itemId)
-  const texts = await groups.getTexts(place)
+  const texts = await groups.getTexts(ref)
   return {
-    group_id: place.group,
-    run: place.run,
+    group_id: ref.group,
+    run: ref.run,
     item_id: itemId,
     task,
     difficulty,
     ...(result
       ? { ...result, verdicts: full ? result.verdicts : result.verdicts.map(shortenVerdict) }
       : { status, destination: null }),
-    policy_version: about?.policy_version ?? null,
+    policy_version: metadata?.policy_version ?? null,
     completions:
       texts?.rollouts.map((rollout, k) => ({
-        ...excerptOf(completionText(rollout), full),
-        length_tokens: about?.rollouts[k]?.length ?? null,
+        ...createExcerpt(completionText(rollout), full),
+        length_tokens: metadata?.rollouts[k]?.length ?? null,
         finish_reason: rollout.finish_reason ?? null,
       })) ?? null,
   }
 }
 
-/** The end of a long completion has the answer, so that its beginning and its end are shown. */
-function excerptOf(text: string, full: boolean): { text: string; cut: boolean } {
+/** Keeps the start and the end of a long text, because the answer is at the end. */
+function createExcerpt(text: string, full: boolean): { text: string; cut: boolean } {
   if (full || text.length <= EXCERPT_CHARS) return { text, cut: false }
   const half = EXCERPT_CHARS / 2
   return { text: `${text.slice(0, half)} … ${text.slice(-half)}`.toWellFormed(), cut: true }
@@ -172,5 +180,5 @@ type RetainedVerdict = NonNullable<RetainedGroup['verdicts']>[number]
 
 function shortenVerdict(verdict: RetainedVerdict): RetainedVerdict {
   if (verdict.status !== 'scored' || verdict.answer === null) return verdict
-  return { ...verdict, answer: excerptOf(verdict.answer, false).text }
+  return { ...verdict, answer: createExcerpt(verdict.answer, false).text }
 }

@@ -1,4 +1,4 @@
-/** Groups come in: checked, accepted by one script, put on the queue; and can be waited for. */
+/** Submits groups for scoring: validates them, accepts each with one Redis script, enqueues them and waits for results. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ServiceError } from '../../contract/errors.ts'
 import { decodeItemId } from '../../contract/item-id.ts'
@@ -32,119 +32,119 @@ interface RolloutSubmissionDeps {
   onEnqueueError: (error: unknown) => void
 }
 
-/** A group that was accepted, now or before. */
+/** A group accepted by this call or by an earlier one. */
 export interface AcceptedGroup {
-  place: GroupRef
+  ref: GroupRef
   itemId: string
   isNew: boolean
   textBytes: number
 }
 
-/** A run may be changed while a group comes. */
+/** The run's settings may change while a group is accepted. */
 const ACCEPT_RETRY_LIMIT = 5
-/** Groups that are packed before others have their turn: some milliseconds. */
+/** The number of groups packed before yielding to the event loop: a few milliseconds. */
 const PACK_CHUNK_SIZE = 4
 
 export class RolloutSubmission {
   readonly #deps: RolloutSubmissionDeps
 
-  constructor(parts: RolloutSubmissionDeps) {
-    this.#deps = parts
+  constructor(deps: RolloutSubmissionDeps) {
+    this.#deps = deps
   }
 
-  /** Accepts groups, and answers them as they stand after the wait. */
+  /** Accepts groups and returns their state after at most `waitMs`. */
   async submitAndWait(runName: string, inputs: GroupSubmission[], waitMs: number): Promise<Group[]> {
     return this.waitForGroups(await this.submit(runName, inputs), waitMs)
   }
 
   /**
-   * Accepts groups; all are checked before the first is accepted. Where one is refused the others are accepted all the
-   * same: sent again, they are known. Throws the first refusal. `request` is its id, for the log. Their tokens, masks and
-   * log-probabilities are empty afterwards.
+   * Accepts groups, after validating all of them. If one is rejected, the others are still accepted; sent again, they count
+   * as duplicates. Throws the first rejection. `request` is the request ID for the log. Afterwards the tokens, masks and
+   * log-probabilities of `inputs` are empty.
    */
   async submit(runName: string, inputs: GroupSubmission[], request?: string): Promise<AcceptedGroup[]> {
-    const { items, runs, capacity: room, producer } = this.#deps
+    const { items, runs, capacity, producer } = this.#deps
     for (const { item_id } of inputs) await items.resolveItemId(item_id)
     const run = await runs.getCached(runName)
-    const full = await room.isFull()
-    const accepting: Promise<PromiseSettledResult<AcceptedGroup>>[] = []
+    const serverFull = await capacity.isFull()
+    const submissions: Promise<PromiseSettledResult<AcceptedGroup>>[] = []
     for (const input of inputs) {
-      accepting.push(settle(this.#submitOne(run, input, full)))
-      if (accepting.length % PACK_CHUNK_SIZE === 0) await nextTurn()
+      submissions.push(settle(this.#submitOne(run, input, serverFull)))
+      if (submissions.length % PACK_CHUNK_SIZE === 0) await nextTurn()
     }
-    const settledAll = await Promise.all(accepting)
+    const outcomes = await Promise.all(submissions)
     for (const { rollouts } of inputs) rollouts.forEach(detachTokenLists)
-    const accepted = settledAll.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
-    const hints = accepted.map(({ place, textBytes }) => ({
-      id: formatScoreJobId(place),
-      data: { ...place, request, text_bytes: textBytes },
+    const accepted = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+    const jobs = accepted.map(({ ref, textBytes }) => ({
+      id: formatScoreJobId(ref),
+      data: { ...ref, request, text_bytes: textBytes },
     }))
-    // Accepted is accepted: nobody waits until the queue is told, and if it cannot be told now, the sweeper tells it.
-    producer.add(scoreGroupJob, hints).catch(this.#deps.onEnqueueError)
-    const refused = settledAll.find((one) => one.status === 'rejected')
-    if (refused) throw refused.reason
+    // The groups are accepted already, so the caller does not wait for the queue. If enqueueing fails, the sweeper retries.
+    producer.add(scoreGroupJob, jobs).catch(this.#deps.onEnqueueError)
+    const rejection = outcomes.find((outcome) => outcome.status === 'rejected')
+    if (rejection) throw rejection.reason
     return accepted
   }
 
-  /** Accepted groups as they stand after the wait. */
+  /** Returns the state of accepted groups after at most `waitMs`. */
   waitForGroups(accepted: AcceptedGroup[], waitMs: number): Promise<Group[]> {
-    const until = performance.now() + waitMs
+    const deadline = performance.now() + waitMs
     return Promise.all(
-      accepted.map(({ place, itemId, isNew }) =>
+      accepted.map(({ ref, itemId, isNew }) =>
         isNew && waitMs <= 0
-          ? Promise.resolve(buildQueuedGroup(place, itemId))
-          : this.requireGroup(place, until - performance.now(), itemId),
+          ? Promise.resolve(buildQueuedGroup(ref, itemId))
+          : this.requireGroup(ref, deadline - performance.now(), itemId),
       ),
     )
   }
 
-  /** Throws `buffer_full` if the run has no place for one more group: to be asked before a large body is read. */
+  /** Throws `buffer_full` if the run cannot take another group. Call it before reading a large body. */
   async assertCapacity(runName: string): Promise<void> {
-    const { runs, capacity: room } = this.#deps
-    if (await room.isFull()) throw serverBufferFullError(room.maxBytes)
+    const { runs, capacity } = this.#deps
+    if (await capacity.isFull()) throw serverBufferFullError(capacity.maxBytes)
     if (await runs.isBufferFull(runName)) throw bufferFullBeforeBodyError(runName)
   }
 
-  /** The same for a group of a run in its current epoch. Throws `unknown_run` as well. */
+  /** Like `requireGroup`, for a group in the run's current epoch. Also throws `unknown_run`. */
   async requireGroupOfRun(runName: string, group: string, waitMs: number): Promise<Group> {
     const { name, epoch } = await this.#deps.runs.require(runName)
     return this.requireGroup({ run: name, epoch, group }, waitMs)
   }
 
   /**
-   * A group as it stands, or as it is once done, if that is within `waitMs`. Throws `unknown_group`, also for one that is no
-   * longer kept, unless the caller knows its item: then it comes without its verdicts.
+   * Returns a group, waiting up to `waitMs` for its completion. Throws `unknown_group` for an unknown group, and for one
+   * that is no longer retained; with `itemId`, the latter is returned without its verdicts.
    */
-  async requireGroup(place: GroupRef, waitMs = 0, itemId?: string): Promise<Group> {
-    const expected = waitMs > 0 ? this.#deps.completions.waitForGroup(place, waitMs) : undefined
+  async requireGroup(ref: GroupRef, waitMs = 0, itemId?: string): Promise<Group> {
+    const completion = waitMs > 0 ? this.#deps.completions.waitForGroup(ref, waitMs) : undefined
     try {
-      const group = await this.#loadGroup(place, itemId)
-      if (group.status !== 'queued' || !expected) return group
-      await expected.promise
-      return await this.#loadGroup(place, itemId)
+      const group = await this.#loadGroup(ref, itemId)
+      if (group.status !== 'queued' || !completion) return group
+      await completion.promise
+      return await this.#loadGroup(ref, itemId)
     } finally {
-      expected?.cancel()
+      completion?.cancel()
     }
   }
 
-  async #submitOne(lately: ResolvedRun, input: GroupSubmission, full: boolean): Promise<AcceptedGroup> {
-    const { runs, capacity: room } = this.#deps
-    const { name } = lately
-    for (let run = lately, k = 0; k < ACCEPT_RETRY_LIMIT; run = await runs.getOrCreate(name), k++) {
-      const { place, packed, acceptance } = await this.#tryAccept(run, input, full)
+  async #submitOne(cachedRun: ResolvedRun, input: GroupSubmission, serverFull: boolean): Promise<AcceptedGroup> {
+    const { runs, capacity } = this.#deps
+    const { name } = cachedRun
+    for (let run = cachedRun, k = 0; k < ACCEPT_RETRY_LIMIT; run = await runs.getOrCreate(name), k++) {
+      const { ref, packed, acceptance } = await this.#tryAccept(run, input, serverFull)
       const { textBytes } = packed
       const bytes = packed.texts.byteLength + packed.arrays.byteLength
-      detachPayloadBuffers(packed) // Redis has answered: they are not sent again
+      detachPayloadBuffers(packed) // Redis has replied, so the buffers are no longer needed
       switch (acceptance) {
         case 'new':
-          room.addStoredBytes(bytes)
-          return { place, itemId: input.item_id, isNew: true, textBytes }
+          capacity.addStoredBytes(bytes)
+          return { ref, itemId: input.item_id, isNew: true, textBytes }
         case 'duplicate':
-          return { place, itemId: input.item_id, isNew: false, textBytes }
+          return { ref, itemId: input.item_id, isNew: false, textBytes }
         case 'conflict':
-          throw groupConflictError(name, place.group)
+          throw groupConflictError(name, ref.group)
         case 'buffer_full':
-          throw full ? serverBufferFullError(room.maxBytes) : bufferFullError(name)
+          throw serverFull ? serverBufferFullError(capacity.maxBytes) : bufferFullError(name)
         case 'run_changed': // retried with the new settings: the payload and the limits may be different
           continue
       }
@@ -152,31 +152,34 @@ export class RolloutSubmission {
     throw runContendedError(name)
   }
 
-  async #tryAccept(run: ResolvedRun, input: GroupSubmission, full: boolean) {
+  async #tryAccept(run: ResolvedRun, input: GroupSubmission, serverFull: boolean) {
     const { name, epoch, revision, settings } = run
     const forBuffer = input.buffer ?? settings.buffer
     const packed = packGroup(input, forBuffer)
-    const place = { run: name, epoch, group: input.group_id ?? packed.contentHash.slice(0, 32) }
+    const ref = { run: name, epoch, group: input.group_id ?? packed.contentHash.slice(0, 32) }
     const lease = getLease(run, decodeItemId(input.item_id))
     const { rollouts } = input
     const maxGroups = settings.buffer_max_groups
-    const params = { revision, rollouts: rollouts.length, forBuffer, maxGroups, serverFull: full, lease }
-    return { place, packed, acceptance: await this.#deps.groups.accept(place, packed, params) }
+    const params = { revision, rollouts: rollouts.length, forBuffer, maxGroups, serverFull, lease }
+    return { ref, packed, acceptance: await this.#deps.groups.accept(ref, packed, params) }
   }
 
-  async #loadGroup(place: GroupRef, itemId: string | undefined): Promise<Group> {
-    const stored = await this.#deps.groups.get(place)
+  async #loadGroup(ref: GroupRef, itemId: string | undefined): Promise<Group> {
+    const stored = await this.#deps.groups.get(ref)
     if (!stored)
-      throw new ServiceError('unknown_group', `Run ${place.run} has no group ${place.group}, or it is no longer kept`)
-    const { status, destination, metadata: about, result } = stored
-    const item_id = about?.item_id ?? itemId
+      throw new ServiceError(
+        'unknown_group',
+        `Run ${ref.run} has no group ${ref.group}, or the group is no longer retained`,
+      )
+    const { status, destination, metadata, result } = stored
+    const item_id = metadata?.item_id ?? itemId
     if (item_id === undefined)
-      throw new ServiceError('unknown_group', `Group ${place.group} was seen, but is no longer kept`)
-    return { ...buildGroupIdentity(place, item_id), ...result, status, destination }
+      throw new ServiceError('unknown_group', `Group ${ref.group} was accepted earlier, but is no longer retained`)
+    return { ...buildGroupIdentity(ref, item_id), ...result, status, destination }
   }
 }
 
-/** Where an item would stand in the run's sequence; undefined if it is of none. */
+/** The position of an item in the run's sequence; undefined if the item is not from a sequence. */
 function getLease({ origin, settings }: ResolvedRun, { task, seed }: Recipe): AcceptGroupParams['lease'] {
   return seed < TRAINING_SEEDS_START
     ? undefined
@@ -188,11 +191,11 @@ function buildGroupIdentity({ run, group }: GroupRef, itemId: string) {
   return { group_id: group, run, item_id: itemId, task, difficulty }
 }
 
-function buildQueuedGroup(place: GroupRef, itemId: string): Group {
-  return { ...buildGroupIdentity(place, itemId), status: 'queued', destination: null }
+function buildQueuedGroup(ref: GroupRef, itemId: string): Group {
+  return { ...buildGroupIdentity(ref, itemId), status: 'queued', destination: null }
 }
 
 async function settle<T>(promise: Promise<T>): Promise<PromiseSettledResult<T>> {
-  const [one] = await Promise.allSettled([promise])
-  return one
+  const [outcome] = await Promise.allSettled([promise])
+  return outcome
 }

@@ -1,4 +1,4 @@
-/** Errors of groups that are not accepted; each says what to do. */
+/** Errors for rejected groups. Each message names the remedy. */
 import { ServiceError } from '../../contract/errors.ts'
 
 export function bufferFullError(run: string): ServiceError {

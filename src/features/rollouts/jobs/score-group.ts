@@ -1,4 +1,4 @@
-/** Scores a posted group: reads its completions, applies the run's settings, completes it. Running it twice is harmless. */
+/** Scores a submitted group with the run's settings and completes it. Running the job twice is harmless. */
 
 import type { Logger } from 'pino'
 import { ServiceError } from '../../../contract/errors.ts'
@@ -56,7 +56,7 @@ interface ScoreAttempt {
 
 const INTERNAL_ERROR = new ServiceError('internal', 'The server failed; GET /jobs/failed has the reason')
 
-/** Texts that a worker has in memory at once: many small groups, or a few large ones. */
+/** The size of the texts that a worker holds in memory at once: many small groups or a few large ones. */
 const MAX_TEXT_BYTES_IN_FLIGHT = 256 * 1024 * 1024
 
 /** The run's settings may change while a group is scored. */
@@ -65,7 +65,7 @@ const MAX_SETTINGS_CHANGE_RETRIES = 5
 export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
   const { engine, groups, items, grader, runs, tasks, recorder, dumps, itemQueue, formatErrors, log } = deps
   const textMemory = new WeightedSemaphore(MAX_TEXT_BYTES_IN_FLIGHT)
-  const blockedOnEngine = new Set<string>() // so that these groups are not read again before the engine is back
+  const blockedOnEngine = new Set<string>() // not read again until the engine is available
   return async (
     { text_bytes, request, ...ref }: ScoreGroupJobData,
     { isLastAttempt }: Pick<JobAttempt, 'isLastAttempt'>,
@@ -98,7 +98,7 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
     throw runContendedError(ref.run)
   }
 
-  /** False if the run's settings have changed meanwhile. */
+  /** Returns false if the run's settings changed in the meantime. */
   async function scoreWithSettings(
     run: ResolvedRun,
     { ref, request, isLastAttempt }: ScoreAttempt,
@@ -150,8 +150,8 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
       logVerbose({ ...logFields, ms: Math.round(performance.now() - startedAt) }, 'job finished')
     }
     const level = completed?.levelChange
-    if (level && level.before !== level.after) await itemQueue.schedulePrefetch(run) // it may have left a rung
-    if (failure !== undefined) throw failure // into the failed set, with its reason
+    if (level && level.before !== level.after) await itemQueue.schedulePrefetch(run) // the change may start a new rung
+    if (failure !== undefined) throw failure // fails the job with its reason
     return true
   }
 }
