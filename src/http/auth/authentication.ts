@@ -1,4 +1,4 @@
-/** Who calls: by the key that was sent, or without keys, whoever is on this machine. */
+/** Identifies the caller of each request by its key. Without configured keys, every local caller is an admin. */
 import type { FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import ipaddr from 'ipaddr.js'
@@ -43,31 +43,31 @@ function authenticateByKey({ headers, ip }: FastifyRequest, keyRing: KeyRing): C
 }
 
 /**
- * Without keys a page in a browser on this machine could call too: under a name of its own that points here, or by a
- * form. So the host must be loopback by name, and what changes something must not come from another site.
+ * Without keys, a web page in a local browser could call the server too, through a domain that resolves to this machine or
+ * through a form. So the host name must be loopback, and requests that change something must not come from another site.
  */
 function authenticateLocalCaller({ hostname, headers, method, ip }: FastifyRequest, corsOrigins: string[]): Caller {
   if (hostname !== '' && !LOOPBACK_HOST_CACHE.memo(hostname).loopback) {
     throw new ServiceError(
       'forbidden',
-      `Without API_KEYS the server answers to localhost, not to ${hostname.slice(0, 100)}`,
+      `Without API_KEYS the server only accepts requests to localhost, not to ${hostname.slice(0, 100)}`,
     )
   }
-  const elsewhere = headers['sec-fetch-site'] === 'cross-site' && !corsOrigins.includes(headers.origin ?? '')
-  if (method !== 'GET' && method !== 'HEAD' && elsewhere) {
+  const isCrossSite = headers['sec-fetch-site'] === 'cross-site' && !corsOrigins.includes(headers.origin ?? '')
+  if (method !== 'GET' && method !== 'HEAD' && isCrossSite) {
     throw new ServiceError(
       'forbidden',
-      'Without API_KEYS pages of other sites may change nothing; CORS_ORIGINS lets some in',
+      'Without API_KEYS, pages of other sites cannot change anything; add their origins to CORS_ORIGINS',
     )
   }
   return { id: CLIENT_NETWORK_CACHE.memo(ip), role: 'admin', runs: null }
 }
 
-/** Names and addresses come again and again, and reading one takes longer than all else that is done here. */
+/** Cached because names and addresses recur, and parsing one takes longer than the rest of authentication. */
 const LOOPBACK_HOST_CACHE = new LRUCache({ max: 1000, memoMethod: (name: string) => ({ loopback: isLoopback(name) }) })
 const CLIENT_NETWORK_CACHE = new LRUCache({ max: 10_000, memoMethod: clientNetwork })
 
-/** The address; of IPv6 the network of 64 bits, since a host has all its addresses to choose from. */
+/** The IPv4 address, or the /64 network of an IPv6 address, because one host can use any address of its network. */
 function clientNetwork(ip: string): string {
   if (!ipaddr.IPv6.isValid(ip)) return ip
   return ipaddr.process(ip).kind() === 'ipv4' ? ip : ipaddr.IPv6.networkAddressFromCIDR(`${ip}/64`).toString()

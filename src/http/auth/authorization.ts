@@ -56,7 +56,7 @@ function assertRoleAllowed({ caller, params, query }: FastifyRequest, reply: Fas
   if (!isRoleAllowed(caller.role, rule)) {
     throw new ServiceError(
       'forbidden',
-      `A key of a ${caller.role} may not do that; it takes one of: ${rule.roles.join(', ')}`,
+      `A ${caller.role} key is not allowed to do this; required role: ${rule.roles.join(', ')}`,
     )
   }
   assertRunAllowed(caller, getField(params, 'run'))
@@ -83,7 +83,7 @@ function assertRunsAllowed({ caller, params, query, body }: FastifyRequest, rule
 
 function assertRunAllowed(caller: Caller, run: unknown): void {
   if (typeof run === 'string' && !canAccessRun(caller, run)) {
-    throw new ServiceError('forbidden', `This key is bound to other runs than ${run.slice(0, 100)}`)
+    throw new ServiceError('forbidden', `This key is not bound to run ${run.slice(0, 100)}`)
   }
 }
 

@@ -1,4 +1,4 @@
-/** The keys in force. A file of keys is read again when it changes; one that cannot be read leaves the old keys in force. */
+/** Holds the API keys. Reloads the key file when it changes; if the file is invalid, the previous keys stay active. */
 import { timingSafeEqual } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Caller } from '../../contract/caller.ts'
@@ -14,11 +14,11 @@ export class KeyRing {
     this.#keys = keys
   }
 
-  /** Compares with every key, so that the time it takes tells nothing. */
+  /** Compares with every key, so that the duration reveals nothing. */
   authenticate(key: string): Caller | undefined {
-    const given = hashApiKey(key)
+    const hash = hashApiKey(key)
     let caller: Caller | undefined
-    for (const known of this.#keys) if (timingSafeEqual(known.hash, given)) caller = known
+    for (const known of this.#keys) if (timingSafeEqual(known.hash, hash)) caller = known
     return caller
   }
 
@@ -29,39 +29,41 @@ export class KeyRing {
 
 type KeySources = Pick<ServerConfig, 'API_KEYS' | 'API_KEYS_FILE'>
 
-/** The keys that the settings name; undefined where they name none. Throws a ConfigError. */
-export function loadKeyRing(places: KeySources): KeyRing | undefined {
-  return places.API_KEYS === undefined && places.API_KEYS_FILE === undefined ? undefined : new KeyRing(loadKeys(places))
+/** Loads the configured keys; undefined if none are configured. Throws a ConfigError. */
+export function loadKeyRing(sources: KeySources): KeyRing | undefined {
+  return sources.API_KEYS === undefined && sources.API_KEYS_FILE === undefined
+    ? undefined
+    : new KeyRing(loadKeys(sources))
 }
 
 interface KeyFileLog {
-  info(line: string): void
-  error(line: string): void
+  info(message: string): void
+  error(message: string): void
 }
 
 /**
- * Follows the file until the returned function is called. By reading it: mounted secrets change behind a symbolic link,
- * of which a watcher hears nothing.
+ * Reloads the file when it changes, until the returned function is called. It polls the content, because mounted secrets
+ * change behind a symbolic link, which a file watcher does not notice.
  */
-export function watchKeyFile(ring: KeyRing, places: KeySources, log: KeyFileLog): () => void {
-  const { API_KEYS_FILE: file } = places
+export function watchKeyFile(keyRing: KeyRing, sources: KeySources, log: KeyFileLog): () => void {
+  const { API_KEYS_FILE: file } = sources
   if (file === undefined) return () => {}
-  let last: unknown
-  const look = () => {
+  let lastState: string | undefined
+  const reload = () => {
     try {
-      const keys = loadKeys(places)
-      const now = keys.map(({ id, role, runs }) => [id, role, ...(runs ?? [])].join()).join(' ')
-      if (last !== undefined && last !== now) log.info(`${file} was read again`)
-      if (last !== now) ring.replace(keys)
-      last = now
+      const keys = loadKeys(sources)
+      const state = keys.map(({ id, role, runs }) => [id, role, ...(runs ?? [])].join()).join(' ')
+      if (lastState !== undefined && lastState !== state) log.info(`Reloaded API keys from ${file}`)
+      if (lastState !== state) keyRing.replace(keys)
+      lastState = state
     } catch (error) {
-      const now = error instanceof Error ? error.message : String(error)
-      if (last !== now) log.error(`The keys stay as they were: ${now}`)
-      last = now
+      const state = error instanceof Error ? error.message : String(error)
+      if (lastState !== state) log.error(`Failed to reload API keys; keeping the previous ones: ${state}`)
+      lastState = state
     }
   }
-  look()
-  const timer = setInterval(look, POLL_INTERVAL_MS).unref()
+  reload()
+  const timer = setInterval(reload, POLL_INTERVAL_MS).unref()
   return () => clearInterval(timer)
 }
 
@@ -69,7 +71,7 @@ function loadKeys({ API_KEYS, API_KEYS_FILE }: KeySources): ApiKey[] {
   const keys = API_KEYS === undefined ? [] : parseKeys(API_KEYS, 'API_KEYS')
   if (API_KEYS_FILE !== undefined) keys.push(...parseKeys(readKeyFile(API_KEYS_FILE), API_KEYS_FILE))
   if (new Set(keys.map(({ id }) => id)).size < keys.length) {
-    throw new ConfigError(`A key stands both in API_KEYS and in ${API_KEYS_FILE}`)
+    throw new ConfigError(`The same key is in API_KEYS and in ${API_KEYS_FILE}`)
   }
   return keys
 }

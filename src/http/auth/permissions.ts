@@ -1,15 +1,15 @@
 /**
- * Who may make which call: one row a route. A route without a row is for admins alone, and a test fails until it has one.
- * Keys that are bound to runs are held to them wherever params, query or body name a run; see guard.ts.
+ * The access rule of each route. A route without a rule is for admins only, and a test fails until it has one. A key bound to
+ * runs can only access those runs, wherever params, query or body name a run; see authorization.ts.
  */
 import type { ApiKeyRole } from '../../contract/caller.ts'
 
 export interface AccessRule {
-  /** `anyone`: no key is asked for. */
+  /** `anyone`: no key is required. */
   roles: readonly ApiKeyRole[] | 'anyone'
-  /** What goes over all runs: a bound key must name one of its own, with `?run=` or in the body. */
+  /** The route spans all runs: a bound key must name one of its runs, with `?run=` or in the body. */
   requiresRunForBoundKey?: true
-  /** The run in the body says where it comes from, not what is done to it. */
+  /** The run in the body names the origin of the data, not the target of the call. */
   ignoresBodyRun?: true
 }
 
@@ -21,9 +21,9 @@ const trainers: AccessRule = { roles: ['trainer', 'admin'] }
 const evaluators: AccessRule = { roles: ['evaluator', 'admin'] }
 const admins: AccessRule = { roles: ['admin'] }
 
-/** By method and url as Fastify spells it; `/*` at the end stands for whatever follows. HEAD is as GET. */
+/** By method and URL as Fastify writes them; `/*` at the end matches any rest. HEAD has the rule of GET. */
 export const ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
-  // Probes, and pages that ask for a key themselves. The API's document is in the repository: no secret.
+  // Probes, and pages that ask for a key themselves. The OpenAPI document is public.
   'GET /livez': anyone,
   'GET /readyz': anyone,
   'GET /': anyone,
@@ -39,7 +39,7 @@ export const ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
   'GET /tasks/:task': readers,
 
   'POST /items': trainers,
-  'POST /items/find': admins, // it tells the answer
+  'POST /items/find': admins, // the response contains the answer
   'GET /items/:id': readers,
   'POST /score': scorers,
   'POST /rollouts': trainers,
@@ -89,7 +89,7 @@ export const ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
 }
 
 export function getAccessRule(method: string, url: string): AccessRule | undefined {
-  if (method === 'OPTIONS') return anyone // what browsers ask first, without a key; see pages.ts
+  if (method === 'OPTIONS') return anyone // browsers send preflight requests without a key; see cors-and-security-headers.ts
   const verb = method === 'HEAD' ? 'GET' : method
   const exact = ACCESS_RULES[`${verb} ${url === '/' ? url : url.replace(/\/$/, '')}`]
   if (exact) return exact

@@ -1,6 +1,6 @@
 /**
- * How much of large bodies a process holds at once. Who comes over it waits with the body unread, so that many large posts
- * take turns instead of memory. A route gives the room back once it has no more use for the body.
+ * Limits how many bytes of large bodies a process holds at once. Requests over the limit wait with their body unread. A route
+ * releases the memory once it no longer needs the body.
  */
 import type { FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
@@ -8,17 +8,17 @@ import { ServiceError } from '../../contract/errors.ts'
 import { WeightedSemaphore } from '../../platform/weighted-semaphore.ts'
 import { getContentEncoding } from './request-decompression.ts'
 
-/** Smaller bodies do not count. */
+/** Smaller bodies are not counted. */
 const LARGE_BODY_BYTES = 256 * 1024
 const BODY_MEMORY_BYTES = 24 * 1024 * 1024
 const MAX_WAIT_MS = 20_000
 const MAX_WAITING_BODIES = 1000
-/** What a packed body may come to. */
+/** The assumed size of a decompressed body, relative to its compressed size. */
 const ASSUMED_COMPRESSION_RATIO = 4
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The body is used and may be forgotten: the next large one can be read. */
+    /** Drops the body and releases its memory, so that the next large body can be read. */
     releaseBody(): void
     reservedBodyBytes: number
   }
@@ -26,9 +26,9 @@ declare module 'fastify' {
 
 export const bodyMemoryLimit = fastifyPlugin(
   async (app) => {
-    const room = new WeightedSemaphore(BODY_MEMORY_BYTES)
+    const bodyMemory = new WeightedSemaphore(BODY_MEMORY_BYTES)
     const release = (request: FastifyRequest) => {
-      room.release(request.reservedBodyBytes)
+      bodyMemory.release(request.reservedBodyBytes)
       request.reservedBodyBytes = 0
     }
 
@@ -40,19 +40,19 @@ export const bodyMemoryLimit = fastifyPlugin(
     app.addHook('preParsing', (request, reply, payload, done) => {
       const bytes = estimateBodyBytes(request)
       if (bytes <= LARGE_BODY_BYTES) return done(null, payload)
-      if (room.waitingCount >= MAX_WAITING_BODIES) return done(createTooManyBodiesError())
-      const refuse = (fault: ServiceError) => {
+      if (bodyMemory.waitingCount >= MAX_WAITING_BODIES) return done(createTooManyBodiesError())
+      const reject = (error: ServiceError) => {
         clearTimeout(timer)
-        if (place.cancel()) done(fault)
+        if (reservation.cancel()) done(error)
       }
-      const gone = () => refuse(new ServiceError('invalid_request', 'The body broke off'))
-      const timer = setTimeout(() => refuse(createTooManyBodiesError()), MAX_WAIT_MS)
-      payload.once('close', gone)
-      const place = room.acquire(bytes, () => {
+      const onAborted = () => reject(new ServiceError('invalid_request', 'The body ended early'))
+      const timer = setTimeout(() => reject(createTooManyBodiesError()), MAX_WAIT_MS)
+      payload.once('close', onAborted)
+      const reservation = bodyMemory.acquire(bytes, () => {
         clearTimeout(timer)
-        payload.off('close', gone)
+        payload.off('close', onAborted)
         request.reservedBodyBytes = bytes
-        reply.raw.once('close', () => release(request)) // answered, or the client is gone
+        reply.raw.once('close', () => release(request)) // responded, or the client disconnected
         done(null, payload)
       })
     })
@@ -60,15 +60,16 @@ export const bodyMemoryLimit = fastifyPlugin(
   { name: 'body-memory-limit', dependencies: ['rate-limit'] },
 )
 
-/** At most all the room there is: then the body is read alone. Who does not say how long it is counts as large. */
+/** At most the whole limit: such a body is read alone. A body of undeclared length counts as large. */
 function estimateBodyBytes(request: FastifyRequest): number {
   const { headers } = request
   if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return 0
-  const said = Number(headers['content-length'] ?? BODY_MEMORY_BYTES)
-  const unpacked = getContentEncoding(request) === undefined ? said : said * ASSUMED_COMPRESSION_RATIO
-  return unpacked <= LARGE_BODY_BYTES
-    ? unpacked
-    : Math.min(unpacked, request.routeOptions.bodyLimit ?? 0, BODY_MEMORY_BYTES)
+  const declaredBytes = Number(headers['content-length'] ?? BODY_MEMORY_BYTES)
+  const estimatedBytes =
+    getContentEncoding(request) === undefined ? declaredBytes : declaredBytes * ASSUMED_COMPRESSION_RATIO
+  return estimatedBytes <= LARGE_BODY_BYTES
+    ? estimatedBytes
+    : Math.min(estimatedBytes, request.routeOptions.bodyLimit ?? 0, BODY_MEMORY_BYTES)
 }
 
 function createTooManyBodiesError(): ServiceError {

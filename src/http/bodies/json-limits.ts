@@ -1,6 +1,6 @@
 /**
- * A look at large JSON before it is parsed: nothing honest is nested deeper than 64 or has a million fields, and what is
- * could exhaust the stack or the memory of whoever walks it later. One pass over the bytes; strings are skipped as a whole.
+ * Checks large JSON before it is parsed. No legitimate body is nested deeper than 64 levels or has a million fields, and one
+ * that is could exhaust the stack or the memory of later code. One pass over the bytes; it skips strings as a whole.
  */
 import { ServiceError } from '../../contract/errors.ts'
 
@@ -14,19 +14,19 @@ const MINUS = 0x2d
 const ZERO = 0x30
 const NINE = 0x39
 
-/** What a byte is, in a table: a chain of comparisons takes four times as long. */
+/** The kind of each byte, as a table: a chain of comparisons takes four times as long. */
 const [ANY, STRING, NEXT, OPEN, CLOSE] = [0, 1, 2, 3, 4]
 const BYTE_KINDS = new Uint8Array(256)
-for (const [signs, kind] of [
+for (const [characters, kind] of [
   ['"', STRING],
   [',', NEXT],
   ['[{', OPEN],
   [']}', CLOSE],
 ] as const) {
-  for (const sign of signs) BYTE_KINDS[sign.charCodeAt(0)] = kind
+  for (const character of characters) BYTE_KINDS[character.charCodeAt(0)] = kind
 }
 
-/** Throws `invalid_json`. What is no JSON at all is left to the parser. */
+/** Throws `invalid_json`. The parser reports malformed JSON. */
 export function assertJsonLimits(bytes: Uint8Array): void {
   const endOfNumbers = createNumberListScanner(bytes)
   const outer: number[] = []
@@ -51,7 +51,7 @@ export function createTooDeepError(): ServiceError {
   return new ServiceError('invalid_json', `The body is nested deeper than ${MAX_JSON_DEPTH}`)
 }
 
-/** The place of the closing quote, or the end of the bytes. */
+/** The position of the closing quote, or the end of the bytes. */
 function findStringEnd(bytes: Uint8Array, opening: number): number {
   for (let at = opening; ; ) {
     at = bytes.indexOf(QUOTE, at + 1)
@@ -63,17 +63,17 @@ function findStringEnd(bytes: Uint8Array, opening: number): number {
 }
 
 /**
- * Finds the end of a list that holds numbers only, at the speed of a search for a byte: lists of tokens are most of what
- * large bodies hold. undefined for anything else, and where the list could be too long: then its entries are counted.
+ * Finds the end of a list of numbers at the speed of a byte search, because large bodies consist mostly of token lists.
+ * Returns undefined for anything else and for a list that could be too long, so that the caller counts its entries.
  */
 function createNumberListScanner(bytes: Uint8Array): (opening: number) => number | undefined {
-  const seek = (sign: string) => {
-    const code = sign.charCodeAt(0)
-    let place = -1
+  const seek = (character: string) => {
+    const code = character.charCodeAt(0)
+    let position = -1
     return (from: number) => {
-      if (place < from) place = bytes.indexOf(code, from)
-      if (place < 0) place = Number.POSITIVE_INFINITY // there is none any more
-      return place
+      if (position < from) position = bytes.indexOf(code, from)
+      if (position < 0) position = Number.POSITIVE_INFINITY // no further occurrence
+      return position
     }
   }
   const close = seek(']')

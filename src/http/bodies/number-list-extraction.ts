@@ -1,6 +1,6 @@
 /**
- * Large bodies of groups: nearly all of their bytes are lists of tokens, masks and log-probabilities. These are read apart,
- * the rest as any JSON: where a list stood, the rest has a mark, which becomes the list again in what was read.
+ * Parses the number lists of large group bodies separately, because tokens, masks and log-probabilities are nearly all of
+ * their bytes. A placeholder replaces each list in the rest of the JSON; after parsing, the list replaces the placeholder.
  */
 import { randomUUID } from 'node:crypto'
 import { isNumberArray, type NumberArray } from '../../codec/number-lists/number-array.ts'
@@ -9,9 +9,9 @@ import { MAX_JSON_ENTRIES } from './json-limits.ts'
 
 const LIST_FIELDS = ['tokens', 'masks', 'logprobs'] as const
 const LIST_FIELD_KEYS = LIST_FIELDS.map((name) => Buffer.from(`"${name}"`))
-/** Shorter ones do not pay. */
+/** Extracting shorter lists does not pay off. */
 const MIN_LIST_BYTES = 256
-/** What no client can send: it is made anew by every process. */
+/** A random value per process, so that no client can send it. */
 const PLACEHOLDER_PREFIX = `list-${randomUUID()}-`
 const QUOTED_PLACEHOLDER_PREFIX = Buffer.from(`"${PLACEHOLDER_PREFIX}`)
 const QUOTE = Buffer.from('"')
@@ -19,20 +19,20 @@ const QUOTE = Buffer.from('"')
 const [COLON, OPEN, CLOSE] = [0x3a, 0x5b, 0x5d]
 const JSON_WHITESPACE = new Set([0x20, 0x09, 0x0a, 0x0d])
 
-/** A body without its lists, and these in order. A null in a list is NaN. */
+/** A body without its lists, and the lists in order. A null in a list is NaN. */
 export interface ExtractedLists {
   remainder: Buffer
   lists: NumberArray[]
 }
 
 /**
- * Takes the lists out of a body. A key's closing quote, a colon and a bracket one upon another are never within a string, so
- * that the rest is JSON if and only if the body is. A list that is not purely one of numbers stays.
+ * Extracts the lists from a body. The sequence of closing quote, colon and bracket never occurs within a string, so the
+ * remainder is valid JSON if and only if the body is. A list with anything but numbers and nulls stays in the body.
  */
 export function extractNumberLists(body: Buffer): ExtractedLists {
   const lists: NumberArray[] = []
   const pieces: Buffer[] = []
-  let kept = 0
+  let copiedUntil = 0
   const nextKey = createKeyFinder(body)
   for (let key = nextKey(0); key; ) {
     const opening = findArrayStart(body, key.end)
@@ -44,16 +44,21 @@ export function extractNumberLists(body: Buffer): ExtractedLists {
     if (closing < 0) break
     const list = closing - opening < MIN_LIST_BYTES ? undefined : parseNumberList(body, opening + 1, closing)
     if (list && list.length <= MAX_JSON_ENTRIES) {
-      pieces.push(body.subarray(kept, opening), QUOTED_PLACEHOLDER_PREFIX, Buffer.from(String(lists.length)), QUOTE)
+      pieces.push(
+        body.subarray(copiedUntil, opening),
+        QUOTED_PLACEHOLDER_PREFIX,
+        Buffer.from(String(lists.length)),
+        QUOTE,
+      )
       lists.push(list)
-      kept = closing + 1
+      copiedUntil = closing + 1
     }
-    key = nextKey(closing) // also of a list that stays: whoever nests thousands is not looked through a thousand times
+    key = nextKey(closing) // also after a list that stays, so that nested lists are not scanned repeatedly
   }
-  return { remainder: lists.length === 0 ? body : Buffer.concat([...pieces, body.subarray(kept)]), lists }
+  return { remainder: lists.length === 0 ? body : Buffer.concat([...pieces, body.subarray(copiedUntil)]), lists }
 }
 
-/** Puts the lists where their marks are: as they are into rollouts, which know them, and as plain arrays elsewhere. */
+/** Replaces the placeholders: with typed arrays in rollouts, and with plain arrays elsewhere. */
 export function restoreNumberLists(value: unknown, lists: NumberArray[]): unknown {
   for (const rollout of collectRollouts(value)) {
     for (const name of LIST_FIELDS) {
@@ -64,23 +69,23 @@ export function restoreNumberLists(value: unknown, lists: NumberArray[]): unknow
   return restorePlainLists(value, lists)
 }
 
-/** Finds the first of the keys at or behind a place; no byte is looked at twice for the same key. */
+/** Finds the first of the keys at or after a position. It scans no byte twice for the same key. */
 function createKeyFinder(body: Buffer): (from: number) => { end: number } | undefined {
-  const places = LIST_FIELD_KEYS.map(() => -1)
+  const positions = LIST_FIELD_KEYS.map(() => -1)
   return (from) => {
     let first: { at: number; end: number } | undefined
     LIST_FIELD_KEYS.forEach((key, k) => {
-      let at = places[k] ?? -1
+      let at = positions[k] ?? -1
       if (at < from) at = body.indexOf(key, from)
-      if (at < 0) at = Number.POSITIVE_INFINITY // there is none any more
-      places[k] = at
+      if (at < 0) at = Number.POSITIVE_INFINITY // no further occurrence
+      positions[k] = at
       if (at < (first?.at ?? Number.POSITIVE_INFINITY)) first = { at, end: at + key.length }
     })
     return first
   }
 }
 
-/** The bracket of the list that a key has for its value; undefined if it has another one. */
+/** The opening bracket if the key's value is a list; otherwise undefined. */
 function findArrayStart(body: Buffer, key: number): number | undefined {
   const colon = skipWhitespace(body, key)
   if (body[colon] !== COLON) return undefined
@@ -94,7 +99,7 @@ function skipWhitespace(body: Buffer, from: number): number {
   return at
 }
 
-/** The rollouts of one group, or of several, as far as the value looks like such. */
+/** The rollouts in a body of one group or several groups; empty for any other value. */
 function collectRollouts(value: unknown): Record<string, unknown>[] {
   if (!isJsonObject(value)) return []
   const groups = Array.isArray(value.groups) ? value.groups.filter(isJsonObject) : [value]
@@ -118,7 +123,7 @@ function getListByPlaceholder(value: unknown, lists: NumberArray[]): NumberArray
     : undefined
 }
 
-/** What JSON calls an object. */
+/** Whether the value is a JSON object. */
 function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isNumberArray(value)
 }

@@ -1,4 +1,4 @@
-/** What callers have used in a minute, summed over all processes; forgotten two minutes later. */
+/** The usage of each caller per minute, summed over all processes. It expires after two minutes. */
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { MINUTE_MS } from './minute-window.ts'
@@ -15,19 +15,19 @@ export async function addUsage(
   keys: RedisKeys,
   minute: number,
   caller: string,
-  more: UsageCounts,
+  increment: UsageCounts,
 ): Promise<UsageCounts> {
   const key = keys.key(`usage:${minute}:${caller}`)
-  if (more.requests === 0 && more.bytes === 0) {
+  if (increment.requests === 0 && increment.bytes === 0) {
     const [requests, bytes] = await redis.hmget(key, 'requests', 'bytes')
     return { requests: Number(requests), bytes: Number(bytes) }
   }
-  const answers = await redis
+  const replies = await redis
     .multi()
-    .hincrby(key, 'requests', more.requests)
-    .hincrby(key, 'bytes', more.bytes)
+    .hincrby(key, 'requests', increment.requests)
+    .hincrby(key, 'bytes', increment.bytes)
     .pexpire(key, USAGE_TTL_MS)
     .exec()
-  const [requests, bytes] = (answers ?? []).map(([, value]) => Number(value))
+  const [requests, bytes] = (replies ?? []).map(([, value]) => Number(value))
   return { requests: requests ?? 0, bytes: bytes ?? 0 }
 }

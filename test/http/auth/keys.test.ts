@@ -40,17 +40,17 @@ describe('keys as they are written', () => {
   })
 
   it.each([
-    ['', 'API_KEYS holds no key'],
-    [' , ', 'API_KEYS holds no key'],
+    ['', 'API_KEYS contains no key'],
+    [' , ', 'API_KEYS contains no key'],
     ['secret-word', 'API_KEYS, key 1: write role:key'],
-    ['reader:a,boss:secret-word', 'API_KEYS, key 2: there is no role “boss”'],
-    ['trainer@Not A Run:secret-word', 'is no name of a run'],
-    ['trainer@:secret-word', 'is no name of a run'],
-    ['admin@run-a:secret-word', 'an admin is not bound to runs'],
+    ['reader:a,boss:secret-word', 'API_KEYS, key 2: unknown role “boss”'],
+    ['trainer@Not A Run:secret-word', 'is not a run name'],
+    ['trainer@:secret-word', 'is not a run name'],
+    ['admin@run-a:secret-word', 'an admin key cannot be bound to runs'],
     ['reader:', 'visible ASCII'],
     ['reader:secret word', 'visible ASCII'],
     ['reader:sha256:secret-word', '64 hexadecimal digits'],
-    ['reader:secret-word,admin:secret-word', 'key 2: the same key stands there twice'],
+    ['reader:secret-word,admin:secret-word', 'key 2: duplicate key'],
   ])('%j stops the start, and the line does not tell the key', (text, why) => {
     const start = () => ringOf(text)
     expect(start).toThrow(why)
@@ -63,7 +63,7 @@ describe('keys as they are written', () => {
     )
   })
 
-  it('a file that changes is read again, and one that cannot be read leaves the old keys in force', async () => {
+  it('reloads a changed key file, and keeps the previous keys if the file is invalid', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'rgs-keys-'))
     const places = { API_KEYS: 'admin:always', API_KEYS_FILE: join(folder, 'keys') }
     writeFileSync(places.API_KEYS_FILE, 'reader:old')
@@ -82,7 +82,7 @@ describe('keys as they are written', () => {
       writeFileSync(places.API_KEYS_FILE, 'nonsense, and more of it')
       await until(
         async () => lines,
-        (all) => all.some((line) => line.startsWith('The keys stay as they were')),
+        (all) => all.some((line) => line.startsWith('Failed to reload API keys')),
       )
       expect(ring.authenticate('newer')?.role).toBe('trainer')
     } finally {
