@@ -9,14 +9,14 @@ import type { HttpOptions } from '../http/server.ts'
 import { readConfig, requireRedisConfig } from '../platform/config.ts'
 import { createLogger } from '../platform/log.ts'
 import { joinProcessGroup, scrapeProcessGroup } from '../platform/metrics/process-group.ts'
-import { createApp } from './app.ts'
 import { ensurePythonEnvironment } from './bootstrap/python-environment.ts'
 import { warnIfRedisUnreachable } from './bootstrap/redis-check.ts'
 import { composeApi } from './compose.ts'
-import { requireEngineVersionClaim } from './engine-version-claim.ts'
+import { createApp } from './create-app.ts'
 import { closeOnShutdown } from './graceful-shutdown.ts'
+import { requireEngineVersionClaim } from './require-engine-version.ts'
+import { requireStorageFormat } from './require-storage-format.ts'
 import { runMain } from './run-main.ts'
-import { requireStorageFormat } from './storage-format.ts'
 
 await runMain(async () => {
   const config = readConfig()

@@ -6,12 +6,12 @@ import { joinProcessGroup } from '../platform/metrics/process-group.ts'
 import { ensurePythonEnvironment } from './bootstrap/python-environment.ts'
 import { warnIfRedisUnreachable } from './bootstrap/redis-check.ts'
 import { composeWorker } from './compose.ts'
-import { requireEngineVersionClaim } from './engine-version-claim.ts'
 import { closeOnShutdown } from './graceful-shutdown.ts'
 import { startProbeServer } from './probe-server.ts'
+import { requireEngineVersionClaim } from './require-engine-version.ts'
+import { requireStorageFormat } from './require-storage-format.ts'
 import { runMain } from './run-main.ts'
 import { startWorker } from './start-worker.ts'
-import { requireStorageFormat } from './storage-format.ts'
 
 await runMain(async () => {
   const config = readConfig()

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { parseOutcome, unwrapOutcome } from '../../src/engine/outcome.ts'
 
 it('an item that takes more memory than a worker has is the server’s failure, not the client’s', () => {
-  expect(() => unwrapOutcome(parseOutcome({ memory: true }))).toThrow(
+  expect(() => unwrapOutcome(parseOutcome({ out_of_memory: true }))).toThrow(
     expect.objectContaining({ code: 'make_out_of_memory' }),
   )
 })
@@ -15,7 +15,7 @@ it('an item that takes too long, or a worker that dies of it, is make_timeout', 
 })
 
 it('a config that the library rejects names the field at fault', () => {
-  const outcome = parseOutcome({ fault: 'invalid_config', detail: 'too small', path: 'config.size' })
+  const outcome = parseOutcome({ error: 'invalid_config', detail: 'too small', path: 'config.size' })
   expect(() => unwrapOutcome(outcome)).toThrow(
     expect.objectContaining({ code: 'invalid_config', errors: [{ path: 'config.size', message: 'too small' }] }),
   )

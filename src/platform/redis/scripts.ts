@@ -78,7 +78,10 @@ function buildPrelude(path: string, body: string, { keys, constants }: ScriptDec
 
 /** Tables of constants have names in capitals. */
 function listTables(body: string): Set<string> {
-  const code = body.replace(/--.*$/gm, '')
+  const code = body
+    .split('\n')
+    .map((line) => line.split('--', 1)[0] ?? '')
+    .join('\n')
   return new Set([...code.matchAll(/\b([A-Z]+)\.\w/g)].map(([, table = '']) => table))
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, expect, inject, it, vi } from 'vitest'
-import { claimEngineVersion } from '../../../src/features/operations/engine-claim.ts'
+import { claimEngineVersion } from '../../../src/features/operations/engine-version-claim.ts'
 import { connectForWorkers, waitUntilReady } from '../../../src/platform/redis/connect.ts'
 import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
 import { ScriptPoolRedis } from '../../../src/platform/redis/script-connections.ts'

@@ -1,6 +1,6 @@
 /** For the mains: a server does not share its Redis with one of another engine version. */
 import { hostname } from 'node:os'
-import type { EngineVersionClaim } from '../features/operations/engine-claim.ts'
+import type { EngineVersionClaim } from '../features/operations/engine-version-claim.ts'
 import { StartupError } from './bootstrap/startup-error.ts'
 import type { WorkerService } from './compose.ts'
 
