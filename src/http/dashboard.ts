@@ -1,4 +1,7 @@
-/** The dashboard: files of ours as they are, and the libraries they use, all from this server; pages.ts has its policy. */
+/**
+ * Serves the dashboard: its own files unchanged, and the libraries that it uses. cors-and-security-headers.ts has its content
+ * security policy.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
@@ -24,10 +27,11 @@ export const dashboard = fastifyPlugin(
       index: false,
       decorateReply: false,
       cacheControl: false,
-      setHeaders: (reply) => void reply.header('cache-control', 'no-cache'), // asked for again, by its ETag
+      setHeaders: (reply) => void reply.header('cache-control', 'no-cache'), // revalidated by its ETag
     })
     for (const [name, path] of Object.entries(VENDORED_LIBRARIES)) {
-      // The one import among them is by name, which browsers do not look up.
+      // hooks.js imports "preact" by name, which browsers resolve only with an import map: that must be inline, and would need its
+      // hash in the content security policy. htm/preact/standalone needs neither, but bundles an older major version of preact.
       const text = readFileSync(join(NODE_MODULES_DIR, path), 'utf8').replaceAll('from"preact"', 'from"./preact.js"')
       app.get(`/dashboard/vendor/${name}`, { schema: { hide: true } }, (_request, reply) =>
         reply
