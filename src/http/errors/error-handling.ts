@@ -5,8 +5,8 @@ import { NestingTooDeepError } from '../../codec/content-hash.ts'
 import { ServiceError } from '../../contract/errors.ts'
 import { translateRedisError } from '../../platform/redis/redis-errors.ts'
 import { enableLingeringClose } from '../connections/lingering-close.ts'
-import { RouteTable } from './allowed-methods.ts'
 import { buildProblemReply } from './problem-document.ts'
+import { RouteTable } from './route-table.ts'
 
 export const errorHandling = fastifyPlugin(
   async (app) => {

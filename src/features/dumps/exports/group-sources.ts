@@ -1,4 +1,4 @@
-/** The groups of a run, one by one: those in dump files here, then those kept in Redis that are in no file. */
+/** Streams the groups of a run: first from the dump files of this server, then those in Redis that are in no file. */
 import { createReadStream } from 'node:fs'
 import { readLines } from '../../../codec/json-lines.ts'
 import type { DumpFile } from '../../../contract/dump.ts'
@@ -20,13 +20,13 @@ export interface ExportsDeps {
   items: Items
 }
 
-/** A group with a mark of where it was found, by which a second reading knows it again. */
+/** A group with its source, which identifies it in a second pass. */
 export interface SourcedGroup {
   sourceKey: string
   group: DumpedGroup
 }
 
-/** The run's files of rollouts; failed groups have nothing to learn from. */
+/** The rollout files of the run, without those of failed groups. */
 export async function listRolloutFiles(
   dumps: Dumps,
   run: ResolvedRun,
@@ -38,7 +38,7 @@ export async function listRolloutFiles(
 }
 
 export async function* streamSourcedGroups(
-  parts: ExportsDeps,
+  deps: ExportsDeps,
   run: ResolvedRun,
   source: ExportParams['source'],
   files: DumpFile[],
@@ -46,14 +46,14 @@ export async function* streamSourcedGroups(
   const seen = new Set<string>()
   if (source !== 'kept') {
     for (const { name } of files) {
-      for await (const group of streamGroupsFromFile(parts.dumps, name)) {
+      for await (const group of streamGroupsFromFile(deps.dumps, name)) {
         if (source === 'all') seen.add(group.group_id)
         yield { sourceKey: `${name} ${group.group_id}`, group }
       }
     }
   }
   if (source === 'dumps') return
-  for await (const group of streamRetainedGroups(parts, run, seen)) yield { sourceKey: `kept ${group.group_id}`, group }
+  for await (const group of streamRetainedGroups(deps, run, seen)) yield { sourceKey: `kept ${group.group_id}`, group }
 }
 
 async function* streamGroupsFromFile(dumps: Dumps, name: string): AsyncGenerator<DumpedGroup> {
