@@ -8,8 +8,12 @@ export default defineConfig({
     // Pure rules know no Redis; process tests bring a Redis of their own.
     exclude: [
       'test/scorers/**',
-      'test/scoring/**',
-      'test/words/**',
+      'test/grading/**',
+      'test/contract/**',
+      'test/codec/**',
+      'test/docs/**',
+      'test/verification/**',
+      'test/main/**',
       'test/engine/**',
       'test/processes/**',
       'test/clients/**',
