@@ -5,32 +5,32 @@
 import type { GroupSummary } from '../contract/batch.ts'
 import { FormatErrorCode } from '../contract/verdict.ts'
 import { TRAINING_CORRECT_THRESHOLD } from './group.ts'
+import { formatSumField, listSums, type SumField } from './group-sums.ts'
 import { formatLengthBucketField, lengthPercentile } from './length-buckets.ts'
 import { meanOfSum, populationStdOfSums } from './statistics.ts'
 
-/** Sums by field; a missing field is 0. The field names are stored in Redis. */
+/** Sums by field (group-sums.ts); a missing field is 0. */
 export type StatisticSums = Record<string, number>
 
-const MARK_FIELDS: Record<string, string> = { s: 'skipped', m: 'masked', t: 'truncated' }
-const FORMAT_ERROR_PREFIX = 'format_error:'
+const MARK_FIELDS: Record<string, SumField> = { s: 'skipped', m: 'masked', t: 'truncated' }
 
 export function formatErrorField(code: string): string {
-  return FORMAT_ERROR_PREFIX + code
+  return formatSumField('format_errors', code)
 }
 
 /** The number of rollouts with each format error, by error code. */
 export function parseFormatErrorCounts(sums: StatisticSums): Record<string, number> {
-  const counts = Object.entries(sums).filter(([field]) => field.startsWith(FORMAT_ERROR_PREFIX))
-  return Object.fromEntries(counts.map(([field, count]) => [field.slice(FORMAT_ERROR_PREFIX.length), count]))
+  return Object.fromEntries(listSums('format_errors', sums))
 }
 
 export function sumGroups(groups: Pick<GroupSummary, 'task' | 'signal' | 'each'>[]): StatisticSums {
   const sums: StatisticSums = {}
-  const add = (field: string, amount = 1) => {
+  const addTo = (field: string, amount = 1) => {
     sums[field] = (sums[field] ?? 0) + amount
   }
+  const add: (field: SumField, amount?: number) => void = addTo
   for (const { task, signal, each } of groups) {
-    const taskFields = { scored: `task_scored:${task}`, reward: `task_reward:${task}` }
+    const taskFields = { scored: formatSumField('task_scored', task), reward: formatSumField('task_reward', task) }
     add('groups')
     if (signal) add('signal')
     for (const [reward, score, length, , marks] of each) {
@@ -42,14 +42,14 @@ export function sumGroups(groups: Pick<GroupSummary, 'task' | 'signal' | 'each'>
         add('reward_squares', reward ** 2)
         add('score', score ?? 0)
         if ((score ?? 0) >= TRAINING_CORRECT_THRESHOLD) add('correct')
-        add(taskFields.scored)
-        add(taskFields.reward, reward)
+        addTo(taskFields.scored)
+        addTo(taskFields.reward, reward)
       }
-      for (const mark of marks) add(MARK_FIELDS[mark] ?? formatErrorField(mark))
+      for (const mark of marks) addTo(MARK_FIELDS[mark] ?? formatErrorField(mark))
       if (length === null) continue
       add('length_count')
       add('length_sum', length)
-      add(formatLengthBucketField(length))
+      addTo(formatLengthBucketField(length))
     }
   }
   return sums
@@ -60,8 +60,9 @@ export function sumGroups(groups: Pick<GroupSummary, 'task' | 'signal' | 'each'>
  * `length/p95` is accurate to 5 %.
  */
 export function computeGroupMetrics(sums: StatisticSums): Record<string, number | null> {
-  const sumOf = (field: string) => sums[field] ?? 0
-  const meanOf = (field: string, countField: string) => meanOfSum(sumOf(field), sumOf(countField))
+  const sumOf = (field: SumField) => sums[field] ?? 0
+  const meanOf = (field: SumField, countField: SumField) => meanOfSum(sumOf(field), sumOf(countField))
+  const formatErrors = parseFormatErrorCounts(sums)
   return {
     'reward/mean': meanOf('reward', 'scored'),
     'reward/std': populationStdOfSums(sumOf('reward'), sumOf('reward_squares'), sumOf('scored')),
@@ -75,7 +76,7 @@ export function computeGroupMetrics(sums: StatisticSums): Record<string, number 
     'masked/frac': meanOf('masked', 'rollouts'),
     'unscored/frac': meanOf('unscored', 'rollouts'),
     ...Object.fromEntries(
-      FormatErrorCode.options.map((code) => [`fault/${code}`, meanOf(formatErrorField(code), 'rollouts')]),
+      FormatErrorCode.options.map((code) => [`fault/${code}`, meanOfSum(formatErrors[code] ?? 0, sumOf('rollouts'))]),
     ),
     ...computeTaskRewards(sums),
   }
@@ -83,10 +84,10 @@ export function computeGroupMetrics(sums: StatisticSums): Record<string, number 
 
 function computeTaskRewards(sums: StatisticSums): Record<string, number | null> {
   return Object.fromEntries(
-    Object.entries(sums).flatMap(([field, scored]) => {
-      const task = /^task_scored:(\w+)$/.exec(field)?.[1]
-      return task ? [[`task/${task}/reward`, meanOfSum(sums[`task_reward:${task}`] ?? 0, scored)]] : []
-    }),
+    listSums('task_scored', sums).map(([task, scored]) => [
+      `task/${task}/reward`,
+      meanOfSum(sums[formatSumField('task_reward', task)] ?? 0, scored),
+    ]),
   )
 }
 

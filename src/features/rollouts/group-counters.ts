@@ -2,6 +2,7 @@
 import type { GroupSummary } from '../../contract/batch.ts'
 import { type GroupResult, TRAINING_CORRECT_THRESHOLD } from '../../grading/group.ts'
 import { formatErrorField, type StatisticSums, sumGroups } from '../../grading/group-statistics.ts'
+import { taskSumsRecord } from '../runs/run-record.ts'
 
 /** Whole numbers of the run, by name. */
 export function buildRunCounters(result: GroupResult): Record<string, number> {
@@ -31,15 +32,12 @@ function classifyMissingSignal({
   return (mean_score ?? 0) >= TRAINING_CORRECT_THRESHOLD ? 'easy' : 'hard'
 }
 
-/** Fields of a step that a task does not have. */
-const STEP_ONLY_FIELD = /^(?:scored|unscored|reward_squares|correct|task_.*)$/
-
 /** Sums of the task, by field; `rollouts` are those with a score. A failed group is left out: it may still be scored. */
 export function buildTaskSums(task: string, { status }: GroupResult, summary: GroupSummary): StatisticSums {
   if (status === 'failed') return {}
   const sums = sumGroups([summary])
   const taskSums = { ...sums, rollouts: sums.scored ?? 0 }
-  const kept = Object.entries(omitZeros(taskSums)).filter(([field]) => !STEP_ONLY_FIELD.test(field))
+  const kept = Object.entries(omitZeros(taskSums)).filter(([field]) => taskSumsRecord.hasField(field))
   return Object.fromEntries(kept.map(([field, amount]) => [`${task}:${field}`, amount]))
 }
 

@@ -1,17 +1,11 @@
 /** The stored fields of a run, of the sums of its tasks and steps, and of its backlog. */
 import { z } from 'zod'
 import { SettingsChange } from '../../contract/run.ts'
-import { LENGTH_BUCKET_PREFIX } from '../../grading/length-buckets.ts'
+import { GROUP_SUMS } from '../../grading/group-sums.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
-
-const TASK_NAME = /^\w{1,100}$/
-const FORMAT_ERROR = /^\w{1,100}$/
-const LENGTH_BUCKET = /^\d{1,4}$/
 
 const COUNTER = { kind: 'counter', metric: true, checkpoint: true } as const
 const TIMESTAMP = { kind: 'timestamp', checkpoint: true } as const
-const FORMAT_ERRORS = { kind: 'counters', prefix: 'format_error:', names: FORMAT_ERROR, checkpoint: true } as const
-const SUM = { kind: 'sum', checkpoint: true } as const
 
 export const runRecord = new RecordDeclaration({
   uuid: { kind: 'text' },
@@ -41,7 +35,7 @@ export const runRecord = new RecordDeclaration({
   batches: COUNTER,
   groups_since_scored: COUNTER,
   groups_since_signal: COUNTER,
-  format_errors: { ...FORMAT_ERRORS, metric: true },
+  format_errors: { ...GROUP_SUMS.format_errors, metric: true, checkpoint: true },
   last_accepted_at: TIMESTAMP,
   last_scored_at: TIMESTAMP,
   last_signal_at: TIMESTAMP,
@@ -53,47 +47,22 @@ export const runRecord = new RecordDeclaration({
 export type RunValues = ReturnType<typeof runRecord.parse>
 
 const COUNT = { kind: 'counter', checkpoint: true } as const
-const MARKS_AND_LENGTHS = {
-  length_count: COUNT,
-  length_sum: SUM,
-  /** Lengths by the number of their bucket (grading/length-buckets.ts). */
-  length_buckets: { kind: 'counters', prefix: LENGTH_BUCKET_PREFIX, names: LENGTH_BUCKET, checkpoint: true },
-  skipped: COUNT,
-  masked: COUNT,
-  truncated: COUNT,
-  format_errors: FORMAT_ERRORS,
-} as const
+const { scored, unscored, reward_squares, correct, task_scored, task_reward, ...taskSums } = GROUP_SUMS
 
-/** Sums of one task of a run; stored as `TASK:FIELD` in one hash. */
+/** Sums of one task of a run; stored as `TASK:FIELD` in one hash. Its `rollouts` are those with a score. */
 export const taskSumsRecord = new RecordDeclaration({
-  groups: COUNT,
-  /** Scored rollouts. */
-  rollouts: COUNT,
-  score: SUM,
-  reward: SUM,
-  signal: COUNT,
-  ...MARKS_AND_LENGTHS,
+  ...addToCheckpoint(taskSums),
   last_completed_at: TIMESTAMP,
 })
 
 /** Sums of the groups that were completed for one training step. */
 export const stepSumsRecord = new RecordDeclaration({
-  groups: COUNT,
-  rollouts: COUNT,
-  scored: COUNT,
-  unscored: COUNT,
-  score: SUM,
-  reward: SUM,
-  reward_squares: SUM,
-  correct: COUNT,
-  signal: COUNT,
+  ...addToCheckpoint(taskSums),
+  ...addToCheckpoint({ scored, unscored, reward_squares, correct, task_scored, task_reward }),
   all_correct: COUNT,
   all_wrong: COUNT,
   lag_count: COUNT,
   lag_sum: COUNT,
-  ...MARKS_AND_LENGTHS,
-  task_scored: { kind: 'counters', prefix: 'task_scored:', names: TASK_NAME, checkpoint: true },
-  task_reward: { kind: 'sums', prefix: 'task_reward:', names: TASK_NAME, checkpoint: true },
 })
 
 /** What is queued, buffered and in open batches. */
@@ -124,4 +93,9 @@ export type CurriculumState = z.infer<typeof CurriculumState>
 /** As the scripts write it. */
 export function formatCurriculumState({ level, accuracy, scores }: CurriculumState): string {
   return JSON.stringify({ level: String(level), accuracy: accuracy?.toString(), scores: scores.map(String) })
+}
+
+function addToCheckpoint<const F extends Record<string, object>>(fields: F) {
+  const entries = Object.entries(fields).map(([name, field]) => [name, { ...field, checkpoint: true }])
+  return Object.fromEntries(entries) as { [N in keyof F]: F[N] & { checkpoint: true } } // each as it was
 }

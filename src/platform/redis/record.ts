@@ -74,6 +74,13 @@ export class RecordDeclaration<const F extends Fields> {
     return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as RecordValues<F> // each by its declaration
   }
 
+  /** Whether the record has this stored field. */
+  hasField(field: string): boolean {
+    return this.#fields.some(([name, declared]) =>
+      isFamily(declared) ? field.startsWith(declared.prefix) : field === name,
+    )
+  }
+
   /** The stored form of values. */
   format(values: RecordInput<F>): Record<string, string | number> {
     return Object.fromEntries(
