@@ -4,11 +4,11 @@ import { parseLiteral } from '../python/literal.ts'
 import { parseFloat64 } from '../python/numbers.ts'
 import { strip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
-import { findIntegers } from './find_integers.ts'
+import { findIntegers } from './find-integers.ts'
 import { evaluateToNum } from './functions.ts'
 import { getNumKey, numToDouble } from './numbers.ts'
 import { parseExpression } from './parser.ts'
-import { UnsupportedExpressionError } from './unsupported_expression.ts'
+import { UnsupportedExpressionError } from './unsupported-expression.ts'
 
 export const countdown = defineScorer({
   metadata: z.looseObject({ numbers: z.array(z.int()), target: z.int() }),

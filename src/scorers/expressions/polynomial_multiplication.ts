@@ -4,7 +4,7 @@ import { requireOracleAnswer } from '../oracle-answer.ts'
 import { defineScorer } from '../scorer.ts'
 import { getExprKey } from './expr.ts'
 import { parseExpression } from './parser.ts'
-import { UnsupportedExpressionError } from './unsupported_expression.ts'
+import { UnsupportedExpressionError } from './unsupported-expression.ts'
 
 export const polynomialMultiplication = defineScorer({
   metadata: z.unknown(),

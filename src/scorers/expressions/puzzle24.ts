@@ -1,10 +1,10 @@
 /** An expression of four numbers, each in the config's range, that comes to 24; else 0.01. Rule of `reasoning_gym/games/puzzle24.py`. */
 import { z } from 'zod'
 import { defineScorer } from '../scorer.ts'
-import { findIntegers } from './find_integers.ts'
+import { findIntegers } from './find-integers.ts'
 import { evaluateToNum, truncateNum } from './functions.ts'
 import { parseExpression } from './parser.ts'
-import { UnsupportedExpressionError } from './unsupported_expression.ts'
+import { UnsupportedExpressionError } from './unsupported-expression.ts'
 
 const NUMBER_COUNT = 4
 const NumberRangeConfig = z.looseObject({ min_value: z.int(), max_value: z.int() })

@@ -1,6 +1,6 @@
 /** The words of an expression, as Python's tokenizer cuts them, and nothing that an expression has no use for. */
 import { PY_W, strip } from '../python/text.ts'
-import { UnsupportedExpressionError } from './unsupported_expression.ts'
+import { UnsupportedExpressionError } from './unsupported-expression.ts'
 
 export type ExpressionToken =
   | { kind: 'number'; text: string }

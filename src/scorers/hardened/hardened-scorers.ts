@@ -1,6 +1,6 @@
 /** The table of contents: which holes are closed how, by task. All other tasks have the library's rule, near-misses forgiven. */
 import type { DatasetEntry, ResolvedConfig } from '../scorer.ts'
-import { aboveFloor, allOrNothing, caseInsensitiveTextOnly, exactTextOnly, sameTruthWord } from './all_or_nothing.ts'
+import { aboveFloor, allOrNothing, caseInsensitiveTextOnly, exactTextOnly, sameTruthWord } from './all-or-nothing.ts'
 import { hardenedDigitGrid, hardenedGameOfLife } from './boards.ts'
 import { hardenedRubiksCube } from './cube.ts'
 import { countdown, hardenedPolynomialMultiplication, puzzle24 } from './expressions.ts'

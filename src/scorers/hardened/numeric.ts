@@ -1,6 +1,6 @@
 /** Numbers: near is right only as far as rounding goes, and nan is no number. */
 import { z } from 'zod'
-import { TypedFloat, typedPair } from '../numbers/typed_schemas.ts'
+import { TypedFloat, typedPair } from '../numbers/typed-schemas.ts'
 import { requireOracleAnswer } from '../oracle-answer.ts'
 import { catchPythonError } from '../python/errors.ts'
 import { parseFraction } from '../python/fraction.ts'
@@ -8,7 +8,7 @@ import { loads } from '../python/json.ts'
 import { PyValueError, parseFloat64, ratioToFloat } from '../python/numbers.ts'
 import { lower, strip, title } from '../python/text.ts'
 import { PyFloat, type PyValue } from '../python/values.ts'
-import { allOrNothing, parsePlainDecimal } from './all_or_nothing.ts'
+import { allOrNothing, parsePlainDecimal } from './all-or-nothing.ts'
 import { getBestScore, listAnswerVariants } from './answer-variants.ts'
 import { type HardenedScorer, isFullScore } from './hardened-scorer.ts'
 

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { defineScorer, InvalidAnswerError } from '../scorer.ts'
 import { type FormulaStep, FormulaTooDeepError, parseFormula } from './formula.ts'
-import { isTautology, TruthTableTooLargeError } from './truth_table.ts'
+import { isTautology, TruthTableTooLargeError } from './truth-table.ts'
 
 export const propositionalLogic = defineScorer({
   metadata: z.looseObject({ premises: z.array(z.string()), variables: z.array(z.string()) }),

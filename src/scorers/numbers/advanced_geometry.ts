@@ -4,7 +4,7 @@ import { requireOracleAnswer } from '../oracle-answer.ts'
 import { PyValueError, parseFloat64, parseInteger, ratioToFloat } from '../python/numbers.ts'
 import { strip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
-import { typedPair } from './typed_schemas.ts'
+import { typedPair } from './typed-schemas.ts'
 
 const GeometryMetadata = z.discriminatedUnion('task_type', [
   z.looseObject({ task_type: z.literal('angle_measure') }),

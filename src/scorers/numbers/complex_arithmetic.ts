@@ -4,7 +4,7 @@ import { parseComplex } from '../python/complex.ts'
 import { PyValueError, parseFloat64 } from '../python/numbers.ts'
 import { lower } from '../python/text.ts'
 import { defineScorer, InvalidAnswerError } from '../scorer.ts'
-import { TypedFloat, typedPair } from './typed_schemas.ts'
+import { TypedFloat, typedPair } from './typed-schemas.ts'
 
 type ComplexPair = [real: number, imaginary: number]
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { PyValueError, parseInteger } from '../python/numbers.ts'
 import { PY_D, PY_S, strip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
-import { TypedInteger } from './typed_schemas.ts'
+import { TypedInteger } from './typed-schemas.ts'
 
 const BRACED_NUMBER = `${PY_S}*\\{${PY_S}*(${PY_D}+)${PY_S}*\\}`
 const LATEX_FRACTION_PATTERN = new RegExp(`^\\\\d?frac${BRACED_NUMBER}${BRACED_NUMBER}`, 'iv')

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { PyValueError, parseFloat64 } from '../python/numbers.ts'
 import { strip } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
-import { TypedFloat } from './typed_schemas.ts'
+import { TypedFloat } from './typed-schemas.ts'
 
 export const numberFormat = defineScorer({
   metadata: z.looseObject({ solution: TypedFloat }),

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { codePointLength, codePoints, strip, upper } from '../python/text.ts'
 import { defineScorer } from '../scorer.ts'
-import { getLadderWords } from './ladder_words.ts'
+import { getLadderWords } from './ladder-words.ts'
 
 export const wordLadder = defineScorer({
   metadata: z.looseObject({ start_word: z.string(), end_word: z.string() }),

@@ -5,7 +5,7 @@ import { catchPythonError } from '../python/errors.ts'
 import { parseLiteral } from '../python/literal.ts'
 import { str } from '../python/values.ts'
 import { defineScorer } from '../scorer.ts'
-import { formatMatrix } from './matrix_text.ts'
+import { formatMatrix } from './matrix-text.ts'
 
 export const binaryMatrix = defineScorer({
   metadata: z.unknown(),

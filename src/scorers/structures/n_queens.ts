@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { catchPythonError } from '../python/errors.ts'
 import { parseLiteral } from '../python/literal.ts'
 import { defineScorer } from '../scorer.ts'
-import { formatMatrix, requireText } from './matrix_text.ts'
+import { formatMatrix, requireText } from './matrix-text.ts'
 
 export const nQueens = defineScorer({
   metadata: z.looseObject({ valid_answers: z.array(z.string()) }),

@@ -5,7 +5,7 @@ import { catchPythonError } from '../python/errors.ts'
 import { parseLiteral } from '../python/literal.ts'
 import { iterate } from '../python/values.ts'
 import { defineScorer } from '../scorer.ts'
-import { requireText } from './matrix_text.ts'
+import { requireText } from './matrix-text.ts'
 
 export const stringInsertion = defineScorer({
   metadata: z.unknown(),
