@@ -114,13 +114,12 @@ export type Batch = z.infer<typeof Batch>
 export interface GroupSummary {
   id: string
   task: string
-  rollouts: number
   scored: number
   /** Oldest policy version. */
-  version: number | null
+  policy_version: number | null
   signal: boolean
-  /** One for each rollout, in order. */
-  each: RolloutSummary[]
+  /** In order. */
+  rollouts: RolloutSummary[]
 }
 
 /** `[reward, score, length, trained tokens, marks]`; short, since thousands of them wait. */

@@ -23,17 +23,17 @@ export function parseFormatErrorCounts(sums: StatisticSums): Record<string, numb
   return Object.fromEntries(listSums('format_errors', sums))
 }
 
-export function sumGroups(groups: Pick<GroupSummary, 'task' | 'signal' | 'each'>[]): StatisticSums {
+export function sumGroups(groups: Pick<GroupSummary, 'task' | 'signal' | 'rollouts'>[]): StatisticSums {
   const sums: StatisticSums = {}
   const addTo = (field: string, amount = 1) => {
     sums[field] = (sums[field] ?? 0) + amount
   }
   const add: (field: SumField, amount?: number) => void = addTo
-  for (const { task, signal, each } of groups) {
+  for (const { task, signal, rollouts } of groups) {
     const taskFields = { scored: formatSumField('task_scored', task), reward: formatSumField('task_reward', task) }
     add('groups')
     if (signal) add('signal')
-    for (const [reward, score, length, , marks] of each) {
+    for (const [reward, score, length, , marks] of rollouts) {
       add('rollouts')
       if (reward === null) add('unscored')
       else {

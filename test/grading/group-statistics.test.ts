@@ -30,18 +30,17 @@ function makeRollout(): RolloutSummary {
 }
 
 const GROUPS: GroupSummary[] = Array.from({ length: 40 }, (_, k) => {
-  const each = Array.from({ length: 8 }, makeRollout)
+  const rollouts = Array.from({ length: 8 }, makeRollout)
   return {
     id: `g${k}`,
     task: pick(['gcd', 'leg_counting', 'sudoku']),
-    rollouts: each.length,
-    scored: each.filter(([reward]) => reward !== null).length,
-    version: pick([null, 3, 4, 5]),
+    scored: rollouts.filter(([reward]) => reward !== null).length,
+    policy_version: pick([null, 3, 4, 5]),
     signal: random() < 0.7,
-    each,
+    rollouts,
   }
 })
-const ROLLOUTS = GROUPS.flatMap(({ each }) => each)
+const ROLLOUTS = GROUPS.flatMap(({ rollouts }) => rollouts)
 const SCORED = ROLLOUTS.filter(([reward]) => reward !== null)
 
 const total = (values: number[]) => values.reduce((sum, value) => sum + value, 0)
@@ -70,7 +69,7 @@ function computeDirectly(): Record<string, number> {
     ...Object.fromEntries(FormatErrorCode.options.map((code) => [`fault/${code}`, shareWith(code)])),
     ...Object.fromEntries(
       tasks.map((task) => {
-        const ofTask = GROUPS.filter((group) => group.task === task).flatMap(({ each }) => each)
+        const ofTask = GROUPS.filter((group) => group.task === task).flatMap(({ rollouts }) => rollouts)
         return [`task/${task}/reward`, average(rewardsOf(ofTask))]
       }),
     ),
@@ -115,7 +114,7 @@ describe('the same groups give the same statistics', () => {
   it('as a task: rollouts are those with a score', () => {
     const groups = GROUPS.filter(({ task }) => task === 'gcd')
     const sums = addUp(groups.map((group) => buildTaskSums('gcd', RESULT, group)))
-    const scored = groups.flatMap(({ each }) => each).filter(([reward]) => reward !== null)
+    const scored = groups.flatMap(({ rollouts }) => rollouts).filter(([reward]) => reward !== null)
     expect(sums['gcd:groups']).toBe(groups.length)
     expect(sums['gcd:rollouts']).toBe(scored.length)
     expect(sums['gcd:score']).toBeCloseTo(total(scored.map(([, score]) => score ?? 0)), 9)

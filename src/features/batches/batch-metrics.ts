@@ -20,14 +20,14 @@ export function computePolicyLag({
   groups,
   policy_version,
 }: Pick<StoredBatch, 'groups' | 'policy_version'>): PolicyLag {
-  const lags = groups.flatMap(({ version }) => (version === null ? [] : [policy_version - version]))
+  const lags = groups.flatMap((group) => (group.policy_version === null ? [] : [policy_version - group.policy_version]))
   if (lags.length === 0) return { min: null, mean: null, max: null }
   return { min: minimum(lags), mean: mean(lags), max: maximum(lags) }
 }
 
 /** Flat metrics for a logger; one that nothing is known about is left out. Exact, since a batch has all its values. */
 export function computeBatchMetrics(batch: StoredBatch): Record<string, number> {
-  const rollouts = batch.groups.flatMap(({ each }) => each)
+  const rollouts = batch.groups.flatMap((group) => group.rollouts)
   const rewards = rollouts.flatMap(([reward]) => reward ?? [])
   const lengths = rollouts.flatMap(([, , length]) => length ?? [])
   const totals = computeBatchTotals(batch)
@@ -54,7 +54,7 @@ function isTrained([reward, , , , marks]: RolloutSummary): boolean {
 function listDeliveredRollouts(slices: GroupSlice[]): RolloutSummary[] {
   return slices.flatMap(({ group, indices }) =>
     indices.flatMap((k) => {
-      const rollout = group.each[k]
+      const rollout = group.rollouts[k]
       return rollout ? [rollout] : []
     }),
   )

@@ -2,7 +2,7 @@
 import { RecordDeclaration } from '../../platform/redis/record.ts'
 
 /** Version of the JSON that a composed batch is stored as. */
-export const BATCH_FORMAT = 1
+export const BATCH_FORMAT = 2
 
 export const batchRecord = new RecordDeclaration({
   /** The composed batch as JSON. */

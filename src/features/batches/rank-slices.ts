@@ -11,7 +11,7 @@ export interface GroupSlice {
 export function listGroupSlices({ groups, unscored }: StoredBatch): GroupSlice[] {
   return groups.map((group) => ({
     group,
-    indices: [...group.each.keys()].filter((k) => unscored === 'mask' || group.each[k]?.[0] !== null),
+    indices: [...group.rollouts.keys()].filter((k) => unscored === 'mask' || group.rollouts[k]?.[0] !== null),
   }))
 }
 
@@ -41,7 +41,7 @@ function assignWholeGroups(portions: GroupSlice[], rank: number, ranks: number):
 
 /** Lengths in tokens; where one is missing in the batch, rollouts: the two do not add up. */
 function computeGroupWeights(portions: GroupSlice[]): number[] {
-  const lengths = portions.map(({ group, indices }) => indices.map((k) => group.each[k]?.[2] ?? null))
+  const lengths = portions.map(({ group, indices }) => indices.map((k) => group.rollouts[k]?.[2] ?? null))
   const known = lengths.every((of) => of.every((length) => length !== null))
   return lengths.map((of) => (known ? of.reduce<number>((sum, length) => sum + (length ?? 0), 0) : of.length))
 }

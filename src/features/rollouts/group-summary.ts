@@ -14,11 +14,10 @@ export function buildGroupSummary(
   return {
     id,
     task,
-    rollouts: verdicts.length,
     scored: verdicts.filter(({ status }) => status === 'scored').length,
-    version: policy_version,
+    policy_version,
     signal: signal ?? false,
-    each: verdicts.map((verdict, k) => {
+    rollouts: verdicts.map((verdict, k) => {
       const { length, trained, finish_reason } = rollouts[k] ?? {}
       return buildRolloutSummary(verdict, length, trained, finish_reason === 'length')
     }),

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import type { GroupSummary } from '../../../src/contract/batch.ts'
 import { resolveSettings } from '../../../src/contract/run.ts'
 import { DumpFolder, type WriteStep } from '../../../src/features/dumps/dump-folder.ts'
 import { Dumps } from '../../../src/features/dumps/dumps.ts'
@@ -96,7 +97,14 @@ async function frozenFile(count: number): Promise<FrozenFile> {
       ...dumped,
       recipe,
     }))
-    const summary = { id: group, task: 'leg_counting', rollouts: 1, scored: 1, version: null, signal: true, each: [] }
+    const summary: GroupSummary = {
+      id: group,
+      task: 'leg_counting',
+      scored: 1,
+      policy_version: null,
+      signal: true,
+      rollouts: [[1, 1, null, null, []]],
+    }
     const completion = {
       revision: 1,
       task: 'leg_counting',

@@ -49,13 +49,13 @@ while counted < params.target_rollouts do
       break
     end
     local summary = cjson.decode(json)
-    local version = summary.version
+    local version = summary.policy_version
     if params.max_lag and version ~= cjson.null and params.policy_version - version > params.max_lag then
       table.insert(stale, summary)
     else
       table.insert(chosen, ids[k])
       table.insert(chosen_json, json)
-      rollouts, scored = rollouts + summary.rollouts, scored + summary.scored
+      rollouts, scored = rollouts + #summary.rollouts, scored + summary.scored
       counted = params.only_scored and scored or rollouts
     end
   end
@@ -69,7 +69,7 @@ local retire_keys = { run = K.run, backlog = K.backlog, retained_texts = K.retai
 -- A group that is too old for this step is too old for every later one; left in place, it could fill the buffer for good.
 for _, summary in ipairs(stale) do
   remove_from_buffer(summary.id)
-  redis.call('HINCRBY', K.backlog, BACKLOG.buffered_rollouts, -summary.rollouts)
+  redis.call('HINCRBY', K.backlog, BACKLOG.buffered_rollouts, -#summary.rollouts)
   redis.call('HINCRBY', K.backlog, BACKLOG.buffered_scored_rollouts, -summary.scored)
   redis.call('HSET', params.group_key_prefix .. summary.id, GROUP.destination, 'stale')
   retire_group(retire_keys, params, summary.id)
