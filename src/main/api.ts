@@ -1,4 +1,4 @@
-/** main: HTTP only. Workers elsewhere score what is posted here. */
+/** Entry point of an API process: HTTP only. Workers score what clients post here. */
 import '../http/connections/v8-flags.ts'
 import { loadKeyRing, watchKeyFile } from '../http/auth/key-ring.ts'
 import { assertKeysOrLoopback } from '../http/auth/loopback.ts'
@@ -23,11 +23,11 @@ await runMain(async () => {
   const log = createLogger(config.LOG_LEVEL, 'api')
   const keyRing = loadKeyRing(config)
   assertKeysOrLoopback(config, keyRing)
-  const say = (line: string) => log.info(line)
-  const python = await ensurePythonEnvironment(say, config.PYTHON, (line) => log.warn(line))
+  const report = (message: string) => log.info(message)
+  const python = await ensurePythonEnvironment(report, config.PYTHON, (line) => log.warn(line))
   const redis = requireRedisConfig(config)
-  if (!process.connected) void warnIfRedisUnreachable(redis.url, log) // `npm start` says it for all of its processes
-  // Started by `npm start` it shares the port with others, and answers scrapes for all of them.
+  if (!process.connected) void warnIfRedisUnreachable(redis.url, log) // `npm start` logs this for all of its processes
+  // Under `npm start` it shares the port with other processes and serves the metrics of all of them.
   const service = composeApi({
     config,
     redis,

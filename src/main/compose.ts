@@ -42,7 +42,7 @@ export interface ApiService extends WorkerService {
 export interface ServiceOptions {
   config: PlatformConfig
   redis: RedisConfig
-  /** The interpreter that has the library. */
+  /** The path of the Python interpreter that has the library. */
   python: string
   log: Logger
   /** If several processes share a port: Prometheus text of all of them. */
@@ -63,7 +63,7 @@ function composeShared(options: ServiceOptions, role: ProcessRole): WorkerServic
   const { config, redis, python, log, scrapeProcessGroup } = options
   const closers = new Closers()
   const platform = closers.add(createPlatform(config, redis, log, role))
-  // What a part needs of a later one is a function that is called once all parts are there.
+  // A part that needs a later part receives a function, which runs once all parts exist.
   const engine: Engine = closers.add(createEngine(platform, python, () => void tasks.loadRegistry()))
   const tasks: TasksFeature = closers.add(
     createTasks(platform, { engine, getExample: (task) => items.items.getExample(task) }),

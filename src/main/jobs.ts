@@ -1,4 +1,4 @@
-/** Every kind of job that workers do, over all features. */
+/** All job definitions of all features. */
 import { writeDumpJob } from '../features/dumps/jobs/definitions.ts'
 import { generateSamplesJob } from '../features/evals/jobs/definitions.ts'
 import { scoreGroupJob } from '../features/rollouts/jobs/definitions.ts'

@@ -1,4 +1,4 @@
-/** What a worker-only process answers on WORKER_PORT: whether it lives, whether it can work, and its metrics. */
+/** Serves liveness, readiness and metrics of a worker-only process on WORKER_PORT. */
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { addMetricsRoutes } from '../../routes/metrics.ts'
@@ -19,7 +19,7 @@ import { rateLimit } from '../http/rate-limit/rate-limit.ts'
 import { validation } from '../http/validation.ts'
 import type { ServerConfig } from '../platform/config.ts'
 
-/** A worker that cannot listen works all the same: on one machine several may find the port taken. */
+/** A worker that cannot listen still runs, because several workers on one machine may compete for the port. */
 export async function startProbeServer(
   operations: OperationsFeature,
   config: Pick<ServerConfig, 'HOST' | 'WORKER_PORT' | 'API_KEYS' | 'API_KEYS_FILE'>,
@@ -49,11 +49,15 @@ export async function startProbeServer(
   addOperationRoutes(app, operations)
   addMetricsRoutes(app, operations)
   const host = keyRing || isLoopback(config.HOST) ? config.HOST : '127.0.0.1'
-  if (host !== config.HOST) log.warn(`probes are on ${host} alone: without API_KEYS nothing listens on ${config.HOST}`)
+  if (host !== config.HOST)
+    log.warn(`probes listen on ${host} only: without API_KEYS nothing listens on ${config.HOST}`)
   try {
     await app.listen({ host, port: config.WORKER_PORT })
   } catch (err) {
-    log.warn({ err }, `no probes: cannot listen on ${host}:${config.WORKER_PORT}; set WORKER_PORT to a free port`)
+    log.warn(
+      { err },
+      `probe server disabled: cannot listen on ${host}:${config.WORKER_PORT}; set WORKER_PORT to a free port`,
+    )
   }
   return app
 }

@@ -1,28 +1,27 @@
-/** For the mains: a server does not share its Redis with one of another engine version. */
-import { hostname } from 'node:os'
+/** Prevents servers with different engine versions from sharing a Redis. */
 import type { EngineVersionClaim } from '../features/operations/engine-version-claim.ts'
 import { StartupError } from './bootstrap/startup-error.ts'
 import type { WorkerService } from './compose.ts'
 
 export async function requireEngineVersionClaim({
-  platform: { log },
+  platform: { log, identity },
   engine: { version },
   features: { operations },
 }: WorkerService): Promise<EngineVersionClaim> {
-  const refusal = (other: string) =>
-    `This Redis serves reasoning-gym ${other}, and this server has ${version}: stop the other servers, or set REDIS_PREFIX to another name`
-  let seen = ''
+  const conflictMessage = (otherVersion: string) =>
+    `This Redis serves reasoning-gym ${otherVersion}, and this server has ${version}: stop the other servers, or set REDIS_PREFIX to another name`
+  let lastVersionSeen = ''
   const claim = await operations.claimEngineVersion({
-    processName: `${hostname()}/${process.pid}`,
-    onConflict(other) {
-      if (seen !== other) log.warn(`waiting for servers with reasoning-gym ${other} to end`)
-      seen = other
+    processName: identity.process,
+    onConflict(otherVersion) {
+      if (lastVersionSeen !== otherVersion) log.warn(`waiting for servers with reasoning-gym ${otherVersion} to end`)
+      lastVersionSeen = otherVersion
     },
-    onClaimLost(other) {
-      log.fatal(refusal(other))
+    onClaimLost(otherVersion) {
+      log.fatal(conflictMessage(otherVersion))
       process.kill(process.pid, 'SIGTERM')
     },
   })
-  if (!claim) throw new StartupError(refusal(seen))
+  if (!claim) throw new StartupError(conflictMessage(lastVersionSeen))
   return claim
 }

@@ -1,4 +1,4 @@
-/** For the mains: a server does not open data of another storage format. */
+/** Prevents a server from opening data of another storage format. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { waitUntilReady } from '../platform/redis/connect.ts'
 import { claimStorageFormat, STORAGE_FORMAT } from '../platform/redis/storage-format.ts'
@@ -8,12 +8,12 @@ import type { WorkerService } from './compose.ts'
 const REDIS_READY_TIMEOUT_MS = 5000
 const RETRY_INTERVAL_MS = 500
 
-/** Throws a StartupError for data of another format. While Redis is away the check waits in the background. */
+/** Throws a StartupError for data of another format. While Redis is unavailable, the check waits in the background. */
 export async function requireStorageFormat({ platform: { redis, keys, log } }: WorkerService): Promise<void> {
   await waitUntilReady(redis, REDIS_READY_TIMEOUT_MS).catch(() => {})
   try {
     const other = await claimStorageFormat(redis, keys)
-    if (other !== undefined) throw new StartupError(refusal(other))
+    if (other !== undefined) throw new StartupError(mismatchMessage(other))
   } catch (error) {
     if (error instanceof StartupError) throw error
     void checkOnceRedisIsBack()
@@ -25,14 +25,14 @@ export async function requireStorageFormat({ platform: { redis, keys, log } }: W
       try {
         const other = await claimStorageFormat(redis, keys)
         if (other === undefined) return
-        log.fatal(refusal(other))
+        log.fatal(mismatchMessage(other))
         process.kill(process.pid, 'SIGTERM')
         return
-      } catch {} // still away
+      } catch {} // still unavailable
     }
   }
 }
 
-function refusal(other: number): string {
+function mismatchMessage(other: number): string {
   return `The stored data has format ${other}, and this server reads format ${STORAGE_FORMAT}: start with an empty DATA_DIR or another REDIS_PREFIX, or open the data with the version that wrote it`
 }

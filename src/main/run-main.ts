@@ -1,4 +1,4 @@
-/** What every main shares: a failure to start is one line, not a stack. */
+/** Runs an entry point and prints a startup error as one line, without a stack trace. */
 import { ConfigError } from '../platform/config.ts'
 import { StartupError } from './bootstrap/startup-error.ts'
 

@@ -1,4 +1,4 @@
-/** main: the whole service in one command: a private Redis unless there is one, API processes, workers and their hosts. */
+/** Entry point of `npm start`: a private Redis unless REDIS_URL is set, API processes and workers. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -21,21 +21,21 @@ import { runMain } from './run-main.ts'
 const API_SCRIPT = 'api.ts'
 const WORKER_SCRIPT = 'worker.ts'
 const RESTART_DELAY_MS = 1000
-/** Bodies live as long as their request: with room for those in hand few are copied about before they are forgotten. */
+/** Bodies live as long as their request: with space for those in flight, V8 copies few of them before they are freed. */
 const SEMI_SPACE_FLAG = '--max-semi-space-size=32'
-/** What V8 made of the sources: with it the processes are up with three quarters of the work. */
+/** V8's compile cache, which saves a quarter of the startup work. */
 const COMPILE_CACHE_DIR = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'reasoning-gym-server')
 
 await runMain(async () => {
   const config = readConfig()
   const log = createLogger(config.LOG_LEVEL, 'serve')
-  const say = (line: string) => log.info(line)
+  const report = (message: string) => log.info(message)
   assertKeysOrLoopback(config, loadKeyRing(config))
   await assertPortAvailable(config)
   createFolder(config.DATA_DIR)
   const dataDirLock = acquireDataDirLock(config.DATA_DIR)
-  const python = await ensurePythonEnvironment(say, config.PYTHON, (line) => log.warn(line))
-  const redis = config.REDIS_URL ? undefined : await startPrivateRedis(config.DATA_DIR, say, config.PYTHON)
+  const python = await ensurePythonEnvironment(report, config.PYTHON, (line) => log.warn(line))
+  const redis = config.REDIS_URL ? undefined : await startPrivateRedis(config.DATA_DIR, report, config.PYTHON)
   const env = {
     ...createCompileCacheEnv(),
     ...process.env,
@@ -47,7 +47,7 @@ await runMain(async () => {
   const groupMetrics = new ProcessGroupMetrics()
   let closing = false
 
-  /** Resolves when the process says that it is up; one that ends later is started again. */
+  /** Resolves when the process reports that it is ready. A process that exits later is restarted. */
   const start = (script: string): Promise<void> => {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const child = fork(join(import.meta.dirname, script), {
@@ -63,15 +63,15 @@ await runMain(async () => {
       resolve()
     })
     child.on('error', (error) => {
-      if (child.pid !== undefined) return // what ends is told below
-      children.delete(child) // it could not be begun: too many processes, no memory
+      if (child.pid !== undefined) return // the 'exit' handler reports it
+      children.delete(child) // spawning failed: too many processes, or out of memory
       reject(new StartupError(`${script} cannot be started: ${error.message}`))
     })
     child.once('exit', (code, signal) => {
       children.delete(child)
       if (closing) return
-      if (!up) return reject(new StartupError(`${script} ended while it started (${signal ?? code})`))
-      log.warn({ script, code, signal }, 'a process ended and is started again')
+      if (!up) return reject(new StartupError(`${script} exited during startup (${signal ?? code})`))
+      log.warn({ script, code, signal }, 'child process exited; restarting')
       setTimeout(() => restart(script), RESTART_DELAY_MS)
     })
     return promise
@@ -80,7 +80,7 @@ await runMain(async () => {
   const restart = (script: string) => {
     if (closing) return
     start(script).catch((err: unknown) => {
-      log.error({ err }, 'it does not start and is tried again')
+      log.error({ err }, 'child process failed to start; retrying')
       setTimeout(() => restart(script), RESTART_DELAY_MS)
     })
   }
@@ -91,7 +91,7 @@ await runMain(async () => {
     await redis?.stop()
     dataDirLock.release()
   })
-  // As many at once as there are cores: more would hold up each other. Those who answer come first, for what is asked at once.
+  // Start as many at once as there are cores. API processes come first, so that early requests get a response.
   const scripts = [
     ...Array<string>(config.API_PROCESSES).fill(API_SCRIPT),
     ...Array<string>(config.WORKERS).fill(WORKER_SCRIPT),
@@ -99,11 +99,11 @@ await runMain(async () => {
   const later = scripts.splice(availableParallelism())
   await Promise.all(scripts.map(start))
   const address = `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST}:${config.PORT}`
-  log.info(`reasoning-gym-server is at ${address}, try it at ${address}/docs; data in ${config.DATA_DIR}`)
+  log.info(`reasoning-gym-server is at ${address}; Swagger UI: ${address}/docs; data directory: ${config.DATA_DIR}`)
   for (const script of later) restart(script)
 })
 
-/** Where the folder cannot be written, as in the image, there is none. */
+/** Undefined if the folder is not writable, as in the image. */
 function createCompileCacheEnv(): { NODE_COMPILE_CACHE?: string } {
   try {
     mkdirSync(COMPILE_CACHE_DIR, { recursive: true })
@@ -121,10 +121,10 @@ function stopChildProcess(child: ChildProcess): Promise<void> {
   return promise
 }
 
-/** With several API processes the kernel would let a second server share the port in silence. */
+/** With several API processes, the kernel would silently let a second server share the port. */
 async function assertPortAvailable({ HOST, PORT }: ServerConfig): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const probe = createServer((socket) => socket.destroy()) // a client that knocks too early must not wait
+  const probe = createServer((socket) => socket.destroy()) // an early client must not wait
   probe.once('error', (error: NodeJS.ErrnoException) => {
     const taken = error.code === 'EADDRINUSE'
     reject(

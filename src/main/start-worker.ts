@@ -1,4 +1,4 @@
-/** Consumes the jobs and runs the recurring work of all features until it is closed. */
+/** Processes jobs and runs the recurring work of all features until it is closed. */
 import type { Closable } from '../platform/closers.ts'
 import { startConsumers } from '../platform/queue/consumer.ts'
 import { startSchedules } from '../platform/queue/schedules.ts'
@@ -11,7 +11,7 @@ export function startWorker({ platform, features }: WorkerService): Closable {
   const { keys, log, recorder } = platform
   const { runs, rollouts, evals, dumps, operations } = features
   const onError = throttledLog((err, untold) => {
-    const isUnavailable = translateRedisError(err) !== err // then its stack says nothing
+    const isUnavailable = translateRedisError(err) !== err // the stack is of no use then
     log.warn(
       { ...(isUnavailable ? { reason: errorMessage(err) } : { err }), ...(untold && { untold }) },
       'worker error',

@@ -1,4 +1,4 @@
-/** main: jobs only, with probes and metrics on WORKER_PORT. */
+/** Entry point of a worker process: jobs only, with probes and metrics on WORKER_PORT. */
 import '../http/connections/v8-flags.ts'
 import { readConfig, requireRedisConfig } from '../platform/config.ts'
 import { createLogger } from '../platform/log.ts'
@@ -16,15 +16,15 @@ import { startWorker } from './start-worker.ts'
 await runMain(async () => {
   const config = readConfig()
   const log = createLogger(config.LOG_LEVEL, 'worker')
-  const say = (line: string) => log.info(line)
-  const python = await ensurePythonEnvironment(say, config.PYTHON, (line) => log.warn(line))
+  const report = (message: string) => log.info(message)
+  const python = await ensurePythonEnvironment(report, config.PYTHON, (line) => log.warn(line))
   const redis = requireRedisConfig(config)
-  if (!process.connected) void warnIfRedisUnreachable(redis.url, log) // `npm start` says it for all of its processes
+  if (!process.connected) void warnIfRedisUnreachable(redis.url, log) // `npm start` logs this for all of its processes
   const service = composeWorker({ config, redis, python, log })
   await requireStorageFormat(service)
   const claim = await requireEngineVersionClaim(service)
   const worker = startWorker(service)
-  // Started by `npm start` it is one of several on this machine, and its metrics are on the API's port.
+  // Under `npm start` its metrics are available on the API's port.
   if (process.connected) joinProcessGroup(service.platform.recorder.registry)
   const probes = process.connected ? undefined : await startProbeServer(service.features.operations, config, log)
   closeOnShutdown(log, async () => {

@@ -24,9 +24,9 @@ export class WeightedSemaphore {
     this.#waiters.push(waiter)
     this.#grantWaiters()
     const cancel = () => {
-      const at = this.#waiters.indexOf(waiter)
-      if (at < 0) return false
-      this.#waiters.splice(at, 1)
+      const index = this.#waiters.indexOf(waiter)
+      if (index < 0) return false
+      this.#waiters.splice(index, 1)
       this.#grantWaiters() // smaller requests may have waited behind it
       return true
     }

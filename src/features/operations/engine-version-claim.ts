@@ -1,4 +1,4 @@
-/** One engine version on one Redis: items of two would not be the same bytes, and each would refuse the other's ids. */
+/** Allows one engine version per Redis: items of two versions differ, and each version would reject the item IDs of the other. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { waitUntilReady } from '../../platform/redis/connect.ts'
@@ -22,44 +22,45 @@ export interface EngineVersionClaim {
 
 export interface ClaimEngineVersionOptions {
   version: string
-  /** Of this process. */
+  /** The name of this process. */
   processName: string
-  /** Another version is alive; it is waited for, for as long as a dead process may seem to live. */
+  /** Called while another version is alive. The claim waits until a dead process would have expired. */
   onConflict: (other: string) => void
-  /** Another version has come while this process was cut off from Redis. */
+  /** Called if another version claimed Redis while this process was disconnected. */
   onClaimLost: (other: string) => void
 }
 
-/** Undefined if processes with another version live there. While Redis is away the claim is made as soon as it is back. */
+/** Undefined if processes with another version are alive. While Redis is unavailable, the claim is retried in the background. */
 export async function claimEngineVersion(
   redis: Redis,
   keys: RedisKeys,
   options: ClaimEngineVersionOptions,
 ): Promise<EngineVersionClaim | undefined> {
   const engineProcesses = keys.key('engine-processes')
-  const { version, processName: name, onConflict: onWait, onClaimLost: onLost } = options
-  const ask = async () => String(await claimEngineScript(redis, { engineProcesses }, [version, name, CLAIM_TTL_MS]))
+  const { version, processName, onConflict, onClaimLost } = options
+  const refreshClaim = async () =>
+    String(await claimEngineScript(redis, { engineProcesses }, [version, processName, CLAIM_TTL_MS]))
   await waitUntilReady(redis, REDIS_READY_TIMEOUT_MS).catch(() => {})
-  for (const until = Date.now() + CLAIM_TTL_MS + CLAIM_REFRESH_INTERVAL_MS; ; await sleep(CLAIM_RETRY_INTERVAL_MS)) {
-    const other = await ask().catch(() => '')
-    if (other === '') break
-    if (Date.now() > until) return undefined
-    onWait(other)
+  for (const deadline = Date.now() + CLAIM_TTL_MS + CLAIM_REFRESH_INTERVAL_MS; ; await sleep(CLAIM_RETRY_INTERVAL_MS)) {
+    const conflictingVersion = await refreshClaim().catch(() => '')
+    if (conflictingVersion === '') break
+    if (Date.now() > deadline) return undefined
+    onConflict(conflictingVersion)
   }
-  let said: Promise<void> | undefined
+  let lastRefresh: Promise<void> | undefined
   const timer = setInterval(() => {
-    said = ask().then(
-      (other) => {
-        if (other !== '') onLost(other)
+    lastRefresh = refreshClaim().then(
+      (conflictingVersion) => {
+        if (conflictingVersion !== '') onClaimLost(conflictingVersion)
       },
-      () => {}, // Redis is away: said again soon
+      () => {}, // Redis is unavailable; the next refresh follows soon
     )
   }, CLAIM_REFRESH_INTERVAL_MS)
   return {
     async close() {
       clearInterval(timer)
-      await said // after what is taken back here, it would hold
-      await redis.zrem(engineProcesses, `${version} ${name}`).catch(() => {})
+      await lastRefresh // a refresh after the removal would restore the claim
+      await redis.zrem(engineProcesses, `${version} ${processName}`).catch(() => {})
     },
   }
 }

@@ -1,4 +1,4 @@
-/** Which workers live: each says so every few seconds. */
+/** Tracks the live workers by their heartbeats. */
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 
@@ -10,17 +10,17 @@ export async function countLiveWorkers(redis: Redis, keys: RedisKeys): Promise<n
 }
 
 export function startHeartbeat(redis: Redis, keys: RedisKeys, name: string): { close(): Promise<void> } {
-  const say = () => {
+  const sendHeartbeat = () => {
     const now = Date.now()
     redis
       .multi()
       .zadd(keys.key('workers'), now, name)
       .zremrangebyscore(keys.key('workers'), 0, now - HEARTBEAT_TTL_MS)
       .exec()
-      .catch(() => {}) // said again soon
+      .catch(() => {}) // the next heartbeat follows soon
   }
-  say()
-  const timer = setInterval(say, HEARTBEAT_INTERVAL_MS)
+  sendHeartbeat()
+  const timer = setInterval(sendHeartbeat, HEARTBEAT_INTERVAL_MS)
   return {
     async close() {
       clearInterval(timer)

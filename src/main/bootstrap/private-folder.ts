@@ -1,8 +1,8 @@
-/** Folders that the server makes for itself: one that cannot be had ends the start with a line. */
+/** Creates the folders of the server. A failure is a StartupError with a one-line message. */
 import { accessSync, chmodSync, constants, lstatSync, mkdirSync } from 'node:fs'
 import { StartupError } from './startup-error.ts'
 
-/** Makes the folder where there is none. Throws a line that names DATA_DIR if it is none, or cannot be written. */
+/** Creates the folder if it is missing. Throws a StartupError that names DATA_DIR if it is not a writable folder. */
 export function createFolder(path: string): void {
   try {
     mkdirSync(path, { recursive: true })
@@ -12,7 +12,7 @@ export function createFolder(path: string): void {
   }
 }
 
-/** A folder that only this user can look into. One of another user, or a link to elsewhere, is not taken. */
+/** Creates a folder that only this user can read. Throws for a folder of another user or a link. */
 export function createPrivateFolder(path: string): void {
   createFolder(path)
   const found = lstatSync(path)
@@ -23,7 +23,7 @@ export function createPrivateFolder(path: string): void {
   chmodSync(path, 0o700)
 }
 
-/** What is said of a folder that the server cannot work in. */
+/** The error for a folder that the server cannot use. */
 export function createUnusableFolderError(path: string, cause: unknown): StartupError {
   const { code = '' } = cause instanceof Error ? (cause as NodeJS.ErrnoException) : {}
   const why = code === 'EEXIST' || code === 'ENOTDIR' ? 'is not a folder' : `cannot be written (${code})`

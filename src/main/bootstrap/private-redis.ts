@@ -1,4 +1,4 @@
-/** A Redis of our own, under the data folder, for this user alone: every write is on disk before it is answered; no port. */
+/** Runs a private Redis on a socket under the data folder. Redis writes every change to disk before it replies. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,24 +13,28 @@ import { StartupError } from './startup-error.ts'
 const execFileAsync = promisify(execFile)
 
 const START_TIMEOUT_MS = 60_000 // an append-only file of some gigabytes takes a while to load
-/** After a write to a full disk it ends itself: that need not be over at once. */
+/** Redis exits after a write to a full disk, which may stay full for a while. */
 const RESTART_DELAY_MS = 500
 
 export interface PrivateRedis {
-  /** The path of its socket. */
+  /** The path of the socket. */
   url: string
   stop(): Promise<void>
 }
 
-/** Starts it, after one that a killed server left running has ended; one that ends by itself is started again. */
-export async function startPrivateRedis(dataDir: string, say: ReportProgress, python?: string): Promise<PrivateRedis> {
+/** Stops a Redis that a killed server left running, starts a new one and restarts it if it exits. */
+export async function startPrivateRedis(
+  dataDir: string,
+  report: ReportProgress,
+  python?: string,
+): Promise<PrivateRedis> {
   const folder = join(dataDir, 'redis')
-  createPrivateFolder(folder) // its file has what nobody else may read: keys of models, answers
+  createPrivateFolder(folder) // the data includes model API keys and answers, which other users must not read
   const socket = createRedisSocket(folder)
   const url = socket.path
   const left = await getOrphanedRedisPid(folder, url)
   if (left !== undefined) await stopRedisByPid(url, left)
-  const binary = await resolveRedisBinary(say, python)
+  const binary = await resolveRedisBinary(report, python)
   const settings = {
     port: '0',
     unixsocket: url,
@@ -40,7 +44,7 @@ export async function startPrivateRedis(dataDir: string, say: ReportProgress, py
     logfile: join(folder, 'redis.log'),
     appendonly: 'yes',
     appendfsync: 'always',
-    'auto-aof-rewrite-min-size': '256mb', // of 64 MB it would begin anew every second or two while large groups come
+    'auto-aof-rewrite-min-size': '256mb', // at 64 MB, large groups would trigger a rewrite every second or two
     'maxmemory-policy': 'noeviction',
     save: '',
     daemonize: 'no',
@@ -48,21 +52,21 @@ export async function startPrivateRedis(dataDir: string, say: ReportProgress, py
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])
   let closing = false
   const start = () => {
-    const child = spawn(binary, args, { stdio: 'ignore', detached: true }) // Ctrl-C is for the server, which stops it last
+    const child = spawn(binary, args, { stdio: 'ignore', detached: true }) // detached from Ctrl-C: the server stops it last
     child.once('exit', (code, signal) => {
       if (closing || !up) return
-      say(`the private Redis has ended (${signal ?? code}) and is started again; ${join(folder, 'redis.log')} says why`)
+      report(`the private Redis exited (${signal ?? code}); restarting; ${join(folder, 'redis.log')} says why`)
       timer = setTimeout(() => {
         current = start()
       }, RESTART_DELAY_MS)
     })
-    child.on('error', () => {}) // the first start tells it; later ones are tried again
+    child.on('error', () => {}) // the first start reports it; later ones are retried
     return child
   }
   let up = false
   let timer: NodeJS.Timeout | undefined
   let current = start()
-  process.once('exit', () => current.kill('SIGTERM')) // also when the server ends in a hurry; it writes what it has
+  process.once('exit', () => current.kill('SIGTERM')) // also if the server exits abruptly; Redis then flushes its data
   await waitUntilResponding(current, url, folder)
   up = true
   return {
@@ -76,9 +80,9 @@ export async function startPrivateRedis(dataDir: string, say: ReportProgress, py
   }
 }
 
-/** The redis-server of this machine if it is new enough, else the one beside the library. */
-export async function resolveRedisBinary(say: ReportProgress, python?: string): Promise<string> {
-  return (await getRedisBinaryOnPath()) ?? installRedisBinary(say, python)
+/** The redis-server of this machine if it is new enough; otherwise the one installed with the library. */
+export async function resolveRedisBinary(report: ReportProgress, python?: string): Promise<string> {
+  return (await getRedisBinaryOnPath()) ?? installRedisBinary(report, python)
 }
 
 /** A redis-server from the PATH, if it is new enough for BullMQ. */
@@ -114,13 +118,13 @@ async function waitUntilResponding(child: ChildProcess, url: string, folder: str
     failure = error.message
   })
   child.once('exit', (code) => {
-    failure = `it ended with ${code}; ${join(folder, 'redis.log')} says why`
+    failure = `it exited with ${code}; ${join(folder, 'redis.log')} says why`
   })
   for (const until = Date.now() + START_TIMEOUT_MS; Date.now() < until && failure === undefined; await sleep(25)) {
     if (await isResponding(url)) return
   }
   throw new StartupError(
-    `The private Redis does not start: ${failure ?? `no answer within ${START_TIMEOUT_MS / 1000} s`}. Or set REDIS_URL to one of yours`,
+    `The private Redis does not start: ${failure ?? `no answer within ${START_TIMEOUT_MS / 1000} s`}. Or set REDIS_URL to your own Redis`,
   )
 }
 
@@ -141,7 +145,7 @@ async function shutdownRedis(url: string): Promise<void> {
   const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 })
   redis.on('error', () => {})
   await redis.connect().catch(() => {})
-  await redis.shutdown('NOSAVE').catch(() => {}) // the connection ends with it; the append-only file is complete
+  await redis.shutdown('NOSAVE').catch(() => {}) // the connection closes with Redis; the append-only file is complete
   redis.disconnect()
 }
 
@@ -150,6 +154,6 @@ export function isProcessAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM' // it is another user's
+    return (error as NodeJS.ErrnoException).code === 'EPERM' // the process belongs to another user
   }
 }

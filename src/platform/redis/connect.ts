@@ -4,16 +4,16 @@ import { ServiceError } from '../../contract/errors.ts'
 import { parseRedisAddress, type RedisAddress } from './redis-url.ts'
 import { ScriptPoolRedis, WriteBatchingRedis } from './script-connections.ts'
 
-/** Where Redis is, as `readAddress` reads it, and what every key begins with. */
+/** The address of Redis, as `parseRedisAddress` reads it, and the prefix of every key. */
 export interface RedisConfig {
   url: string
   prefix: string
 }
 
-/** A Redis that is stuck is as good as away to probes and scrapes, which themselves are waited for no longer than 10 s. */
+/** Probes and scrapes treat a Redis that hangs as unavailable; their own callers wait 10 s at most. */
 export const PROBE_TIMEOUT_MS = 2000
 
-/** What a request cannot wait for fails at once, so that the client hears of it. */
+/** Requests fail fast, so that the client gets an error instead of waiting. */
 const FAIL_FAST_OPTIONS: OfflineOptions = { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 10_000 }
 
 /** For requests; scripts have their own connections. */
@@ -21,25 +21,25 @@ export function connectForRequests({ url }: RedisConfig): Redis {
   return connect(url, ScriptPoolRedis, FAIL_FAST_OPTIONS)
 }
 
-/** To look whether Redis is there. */
+/** For checks whether Redis is available. */
 export function connectForProbe(url: string): Redis {
   return connect(url, WriteBatchingRedis, FAIL_FAST_OPTIONS)
 }
 
-/** For workers and subscriptions: waits until Redis is back. */
+/** For workers and subscriptions: waits until Redis is available again. */
 export function connectForWorkers({ url }: RedisConfig): Redis {
   return connect(url, WriteBatchingRedis, { maxRetriesPerRequest: null })
 }
 
 type OfflineOptions = Pick<RedisOptions, 'enableOfflineQueue' | 'maxRetriesPerRequest' | 'commandTimeout'>
 
-function connect(url: string, Connection: typeof WriteBatchingRedis, waiting: OfflineOptions): Redis {
-  const redis = createClient(parseRedisAddress(url), Connection, waiting)
-  redis.on('error', () => {}) // a lost connection is met by the command that needs it, and by /readyz
+function connect(url: string, Connection: typeof WriteBatchingRedis, offlineOptions: OfflineOptions): Redis {
+  const redis = createClient(parseRedisAddress(url), Connection, offlineOptions)
+  redis.on('error', () => {}) // commands and /readyz report a lost connection
   return redis
 }
 
-const retryStrategy = (tries: number) => Math.min(50 * tries, 1000)
+const retryStrategy = (attempt: number) => Math.min(50 * attempt, 1000)
 
 function createClient(
   address: RedisAddress,
@@ -70,26 +70,26 @@ function createClient(
     clusterRetryStrategy: retryStrategy,
     clusterNodeRetryStrategy: retryStrategy,
     // Over TLS the certificate is checked against the node's name, which must then not be resolved first.
-    ...(tls && { dnsLookup: (host, found) => found(null, host) }),
+    ...(tls && { dnsLookup: (host, callback) => callback(null, host) }),
   })
-  return cluster as unknown as Redis // it takes the same commands as one Redis; what it does not is in nodes.ts
+  return cluster as unknown as Redis // it takes the same commands as a single Redis; cluster.ts has the exceptions
 }
 
-/** The answer of Redis, or `redis_unavailable` where it does not come within `timeoutMs`. */
-export async function withRedisTimeout<T>(timeoutMs: number, answer: Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
+/** Returns the reply of Redis, or throws `redis_unavailable` if none arrives within `timeoutMs`. */
+export async function withRedisTimeout<T>(timeoutMs: number, reply: Promise<T>): Promise<T> {
+  const { promise: timeout, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(
     () => reject(new ServiceError('redis_unavailable', `Redis did not answer within ${timeoutMs} ms`)),
     timeoutMs,
   )
   try {
-    return await Promise.race([answer, late])
+    return await Promise.race([reply, timeout])
   } finally {
     clearTimeout(timer)
   }
 }
 
-/** Resolves when the connection can be used; rejects after `timeoutMs`. */
+/** Resolves when the connection is ready; rejects after `timeoutMs`. */
 export async function waitUntilReady(redis: Redis, timeoutMs: number): Promise<void> {
   if (redis.status === 'ready') return
   const { promise, resolve } = Promise.withResolvers<void>()

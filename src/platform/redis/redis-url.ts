@@ -1,4 +1,4 @@
-/** How REDIS_URL names one Redis, a cluster of them, or a master that Sentinel knows. */
+/** Parses REDIS_URL: a single Redis, a cluster, or a master behind Sentinel. */
 import { resolve } from 'node:path'
 
 interface RedisNode {
@@ -23,7 +23,7 @@ const MULTI_NODE_URL =
 /**
  * Reads `redis://…`, `rediss://…` or the path of a socket; `redis+cluster://[user:password@]host:port,host:port`, or the
  * same as several `redis://` addresses with commas between them; `redis+sentinel://[user:password@]host:port,…/master[/db]`
- * with `?sentinel_password=`. With `rediss+` in front, over TLS. Throws a TypeError that says what cannot be read.
+ * with `?sentinel_password=`. A `rediss+` scheme uses TLS. Throws a TypeError that names the invalid part.
  */
 export function parseRedisAddress(text: string): RedisAddress {
   const listed = text.split(',').map((part) => part.trim())
@@ -48,7 +48,7 @@ export function parseRedisAddress(text: string): RedisAddress {
   }
 }
 
-/** ioredis takes whatever else it is given for the name of a host. */
+/** Rejects everything else, because ioredis would treat it as a host name. */
 function parseSingleAddress(text: string): string {
   if (/^rediss?:\/\//.test(text) && URL.canParse(text)) return text
   const isPath = !text.includes('://') && (text.includes('/') || text.endsWith('.sock'))
@@ -56,7 +56,7 @@ function parseSingleAddress(text: string): string {
   return resolve(text)
 }
 
-/** Where Redis is, to be shown: without names and passwords. */
+/** The address of Redis for display, without credentials. */
 export function formatRedisAddress(text: string): string {
   const address = parseRedisAddress(text)
   if (address.kind !== 'one') return address.nodes.map(({ host, port }) => `${host}:${port}`).join(', ')
