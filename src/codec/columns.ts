@@ -1,7 +1,7 @@
 /**
- * A list of numbers as a column of bytes, and back. What was typed keeps its bytes. JSON numbers go into the smallest
- * form that gives every one of them back: whole ones as int32, those of a float32 as float32, those with few decimals as
- * int32 over a power of ten, all others as float64.
+ * Encodes lists of numbers as columns of bytes, and decodes them. Typed data keeps its bytes. JSON numbers use the smallest
+ * lossless encoding: integers as int32, float32 values as float32, numbers with few decimals as int32 divided by a power of
+ * ten, all others as float64.
  */
 
 import { formatFloat32List, formatFloat64List } from './float-text.ts'
@@ -26,31 +26,31 @@ export interface Column {
   bytes: Uint8Array
 }
 
-/** In a decimal column: null. In float columns NaN is, which JSON does not have. */
+/** Null in a decimal column. Float columns use NaN, which JSON does not have. */
 const INT32_NULL = -(2 ** 31)
 const DECIMAL_SCALES = [4, 6, 8, 2]
 
-/** `real` says that the numbers mean reals, so that whole ones come back as floats to those who ask for typed data. */
-export function encodeColumn(values: NumberList | Base64Array, real = false): Column {
+/** With `asFloat`, integers are encoded as floats too, so that typed responses have a float dtype. */
+export function encodeColumn(values: NumberList | Base64Array, asFloat = false): Column {
   if (!isNumberList(values)) return { encoding: `typed/${values.dtype}`, bytes: getOrDecodeBytes(values) }
   const column =
-    encodeUnchanged(values, real) ??
-    (real ? undefined : encodeInt32(values)) ??
+    encodeUnchanged(values, asFloat) ??
+    (asFloat ? undefined : encodeInt32(values)) ??
     encodeFloats('float32', new Float32Array(values.length), values) ??
     encodeDecimals(values) ??
     encodeFloats('float64', new Float64Array(values.length), values)
-  if (!column) throw new TypeError('a number that is no float64') // there is none
+  if (!column) throw new TypeError('a number that is no float64') // cannot happen
   return column
 }
 
-/** Whether a value can be a column: what is neither a list of numbers nor typed data stays JSON. */
+/** Whether a value can be a column: a list of numbers or typed data. */
 export function isColumnEncodable(value: unknown): value is NumberList | Base64Array {
   return looksLikeBase64Array(value) || isFiniteNumberList(value)
 }
 
-function encodeUnchanged(values: NumberList, real: boolean): Column | undefined {
-  if (real && values instanceof Float32Array) return { encoding: 'float32', bytes: viewBytes(values) }
-  return !real && values instanceof Int32Array ? { encoding: 'int32', bytes: viewBytes(values) } : undefined
+function encodeUnchanged(values: NumberList, asFloat: boolean): Column | undefined {
+  if (asFloat && values instanceof Float32Array) return { encoding: 'float32', bytes: viewBytes(values) }
+  return !asFloat && values instanceof Int32Array ? { encoding: 'int32', bytes: viewBytes(values) } : undefined
 }
 
 function encodeInt32(values: NumberList): Column | undefined {
@@ -76,7 +76,7 @@ function encodeFloats(
   return { encoding: form, bytes: new Uint8Array(floats.buffer, 0, floats.byteLength) }
 }
 
-/** A quotient of two exact numbers is rounded once, as the reading of a decimal is: so they are the same double. */
+/** Lossless: a quotient of two exact numbers is rounded once, just as parsing a decimal is, so both give the same double. */
 function encodeDecimals(values: NumberList): Column | undefined {
   const ints = new Int32Array(values.length)
   for (const scale of DECIMAL_SCALES) {
@@ -94,7 +94,7 @@ function encodeDecimals(values: NumberList): Column | undefined {
   return undefined
 }
 
-/** As JSON numbers; what is not finite in typed data has no number in JSON and becomes null. */
+/** Formats a column as JSON numbers; non-finite values become null. */
 export function formatColumnAsNumbers({ encoding: form, bytes }: Column): string {
   const scale = parseDecimalScale(form)
   if (scale === undefined) {
@@ -108,14 +108,14 @@ export function formatColumnAsNumbers({ encoding: form, bytes }: Column): string
   return JSON.stringify(list)
 }
 
-/** By hand: Array.from walks an iterator, which takes five times as long. */
+/** A loop, because Array.from uses an iterator, which takes five times as long. */
 function toNumberArray(values: TypedNumbers): number[] {
   const list = Array<number>(values.length)
   for (let k = 0; k < values.length; k++) list[k] = values[k] ?? 0
   return list
 }
 
-/** As typed data; null becomes NaN. */
+/** Formats a column as typed data; null becomes NaN. */
 export function formatColumnAsTyped({ encoding: form, bytes }: Column): string {
   const scale = parseDecimalScale(form)
   const dtype = scale === undefined ? parseDtype(form) : 'float64'
@@ -137,5 +137,5 @@ function parseDecimalScale(form: ColumnEncoding): number | undefined {
 }
 
 function parseDtype(form: ColumnEncoding): Dtype {
-  return form.slice(form.indexOf('/') + 1) as Dtype // no decimal, so one of the others
+  return form.slice(form.indexOf('/') + 1) as Dtype // not a decimal encoding, so the rest is a dtype
 }

@@ -14,7 +14,7 @@ export function contentHash(value: unknown): string {
   return createHash('sha256').update(canonicalJson(value)).digest('hex')
 }
 
-/** The same text for equal content. Throws `NestingTooDeepError`. */
+/** Serializes equal content to equal text. Throws `NestingTooDeepError`. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(sortKeys(value, 0)) ?? 'null'
 }

@@ -1,6 +1,6 @@
 /**
- * Numbers of a float32 as a JSON list that gives back each of them, also as a double: in 17 digits, which is enough for
- * every double. JSON.stringify looks for the fewest digits, which takes twice as long; log-probabilities are most of a batch.
+ * Formats float32 values as a lossless JSON list: with 17 digits, which are enough for every double. JSON.stringify searches
+ * for the shortest digits, which takes twice as long, and log-probabilities are most of a batch.
  */
 
 import { sharedScratchBuffer } from './shared-scratch-buffer.ts'
@@ -9,13 +9,13 @@ import { sharedScratchBuffer } from './shared-scratch-buffer.ts'
 const MAX_CHARS_PER_FLOAT = 32
 const [COMMA, MINUS, ZERO, POINT, OPEN, CLOSE] = [0x2c, 0x2d, 0x30, 0x2e, 0x5b, 0x5d]
 
-/** Sizes written by hand: ten to the power of -6 up to ten, so that all digits are an integer after one product. */
+/** Values in this range are formatted here: one product turns all of their digits into an integer. */
 const FIXED_NOTATION_MIN = 1e-6
 const FIXED_NOTATION_LIMIT = 10
 /** Splits a double in two halves (Dekker 1971). */
 const DEKKER_SPLITTER = 2 ** 27 + 1
 const SIGNIFICANT_DIGITS = 17
-/** Whole numbers below it are written with all of their digits. */
+/** Integers below this limit are written with all of their digits. */
 const EXACT_INTEGER_LIMIT = 2 ** 53
 const TEN_TO_THE_8 = 1e8
 const TEN_TO_THE_4 = 10_000
@@ -31,7 +31,7 @@ const FOUR_DIGITS = Buffer.from(
   'latin1',
 )
 
-/** What is not finite becomes null. */
+/** Formats a list; non-finite values become null. */
 export function formatFloat32List(values: Float32Array): string {
   const text = sharedScratchBuffer(values.length * MAX_CHARS_PER_FLOAT + 2)
   text[0] = OPEN
@@ -45,12 +45,12 @@ export function formatFloat32List(values: Float32Array): string {
     } else at += text.write(formatNumber(x), at, 'latin1')
     text[at++] = COMMA
   }
-  if (values.length > 0) at-- // the last comma gives way
+  if (values.length > 0) at-- // overwrites the last comma
   text[at] = CLOSE
   return text.toString('latin1', 0, at + 1)
 }
 
-/** The same for any doubles. */
+/** Formats a list of any doubles; non-finite values become null. */
 export function formatFloat64List(values: number[]): string {
   return values.some((x) => Math.abs(x) >= EXACT_INTEGER_LIMIT)
     ? `[${values.map(formatNumber).join()}]`
@@ -58,15 +58,15 @@ export function formatFloat64List(values: number[]): string {
 }
 
 /**
- * From 2^53 on with an exponent: String writes 2^60 as 1152921504606847000, which is read as 2^60 where all numbers are
- * doubles, but as another number by who knows large integers, as Python does.
+ * Uses an exponent from 2^53 on: String writes 2^60 as 1152921504606847000. A parser of doubles reads that as 2^60, but one
+ * with large integers, such as Python's, reads another number.
  */
 function formatNumber(x: number): string {
   if (!Number.isFinite(x)) return 'null'
   return Math.abs(x) < EXACT_INTEGER_LIMIT ? String(x) : x.toExponential()
 }
 
-/** Gives the place behind the last digit. */
+/** Returns the position after the last digit. */
 function writeDigits(text: Buffer, from: number, size: number): number {
   let at = from
   const zeros = countLeadingZeros(size)
@@ -101,7 +101,7 @@ function writeDigits(text: Buffer, from: number, size: number): number {
   return text[at - 1] === POINT ? at - 1 : at
 }
 
-/** Zeros before the first digit, that before the point among them. */
+/** The zeros before the first significant digit, including the one before the point. */
 function countLeadingZeros(size: number): number {
   if (size >= 0.01) return size >= 1 ? 0 : size >= 0.1 ? 1 : 2
   return size >= 1e-3 ? 3 : size >= 1e-4 ? 4 : size >= 1e-5 ? 5 : 6

@@ -1,4 +1,4 @@
-/** Whole numbers as a JSON list: a third of the time that JSON.stringify takes, and token ids are most of a batch. */
+/** Formats integers as a JSON list in a third of the time of JSON.stringify, because token IDs are most of a batch. */
 
 import { sharedScratchBuffer } from './shared-scratch-buffer.ts'
 
@@ -16,17 +16,17 @@ export function formatIntegerList(values: Int32Array | Int16Array | Uint8Array):
       text[at++] = MINUS
       x = -x
     }
-    x >>>= 0 // also the least of all, which has no int32 of the other sign: in 32 bits a division is a multiplication
+    x >>>= 0 // also handles -2^31, which has no positive int32; unsigned 32-bit division compiles to a multiplication
     const end = at + countDigits(x)
-    for (let place = end - 1; place >= at; place--) {
+    for (let digit = end - 1; digit >= at; digit--) {
       const rest = (x / 10) >>> 0
-      text[place] = ZERO + x - rest * 10
+      text[digit] = ZERO + x - rest * 10
       x = rest
     }
     text[end] = COMMA
     at = end + 1
   }
-  if (values.length > 0) at-- // the last comma gives way
+  if (values.length > 0) at-- // overwrites the last comma
   text[at] = CLOSE
   return text.toString('latin1', 0, at + 1)
 }

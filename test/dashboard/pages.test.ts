@@ -144,7 +144,7 @@ describe('Runs', () => {
     await page.getByText('live', { exact: true }).waitFor()
     await page
       .getByText('Rollouts come in and are scored.')
-      .or(page.getByText('no trainer has asked'))
+      .or(page.getByText('no trainer has requested'))
       .first()
       .waitFor()
     await page.getByRole('img', { name: /^Reward: reward [0-9.]+, score/ }).waitFor()
