@@ -11,7 +11,7 @@ import { clientOf } from './server.ts'
 const SLOW = { timeout: 240_000 }
 const SMALL = { API_PROCESSES: '1', WORKERS: '1', PYTHON_WORKERS: '1' }
 
-it('the private Redis killed: it is started again, and nothing accepted is lost', SLOW, async () => {
+it('the private Redis killed: it is restarted, and nothing accepted is lost', SLOW, async () => {
   const server = await startChildServer(SMALL)
   const client = clientOf(server.url)
   try {
@@ -20,7 +20,7 @@ it('the private Redis killed: it is started again, and nothing accepted is lost'
     process.kill(Number(readFileSync(join(server.dataDir, 'redis', 'redis.pid'), 'utf8')), 'SIGKILL')
     await client.postUntilScored('killed', 'after')
     await client.expectKept('killed', ['before', 'queued', 'after'])
-    expect(server.output()).toContain('is started again')
+    expect(server.output()).toContain('the private Redis exited')
   } finally {
     await server.stop()
   }

@@ -158,7 +158,7 @@ describe('a missing piece is one clear line', () => {
   })
 
   it('an address that others can reach, and no keys', async () => {
-    expect(await fails({ HOST: '0.0.0.0' })).toContain('it has no keys: set API_KEYS=admin:KEY')
+    expect(await fails({ HOST: '0.0.0.0' })).toContain('no keys are configured: set API_KEYS=admin:KEY')
     expect(await fails({ HOST: '0.0.0.0', API_KEYS: 'secret-word' })).toContain('API_KEYS, key 1: write role:key')
   })
 })
