@@ -50,11 +50,11 @@ describe('a JSON body', () => {
     '{"\\u005f_proto__":1}',
     '{"constructor":{"prototype":{"admin":true}}}',
     '{"extra":{"constructor":{"prototype":1}}}',
-  ])('%s could reach a prototype and is refused', (text) => {
+  ])('%s could reach a prototype and is rejected', (text) => {
     expect(faultOf(text)).toBe('invalid_json')
     expect(faultOf(`[${text},"${' '.repeat(100_000)}"]`)).toBe('invalid_json')
     expect(faultOf(`\ufeff${text}`)).toBe('invalid_json')
-    expect(() => read(text)).toThrow('`__proto__` is refused anywhere, and `prototype` in `constructor`')
+    expect(() => read(text)).toThrow('`__proto__` is rejected anywhere, and `prototype` in `constructor`')
     expect('admin' in {}).toBe(false)
   })
 
