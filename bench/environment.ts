@@ -10,7 +10,7 @@ const execFileAsync = promisify(execFile)
 const ROOT = join(import.meta.dirname, '..')
 export const BASELINES_DIR = join(import.meta.dirname, 'baselines')
 /** Stands in for a package that has no wheel. */
-const SHIMS_DIR = join(ROOT, 'src', 'engine', 'host', 'shims')
+const SHIMS_DIR = join(ROOT, 'src', 'engine', 'python', 'shims')
 
 /** For a Python that imports the library. Strings hash alike in every run. */
 export const PYTHON_ENV = { ...process.env, PYTHONPATH: SHIMS_DIR, PYTHONHASHSEED: '1' }
