@@ -2,7 +2,7 @@
  * Limits how many requests start in one turn of the event loop; the rest wait in a queue.
  *
  * Symptom: a thousand requests that start in one turn are all ahead of every reply of Redis that they wait for.
- * Gain: 1.35 to 1.55 times the requests of W1, and a shorter p99 of W7 (docs/design/performance.md).
+ * Gain: p99 of W7 908 ms, without it 1,795 ms; 1.35 to 1.55 times the requests of W1 (docs/design/performance.md).
  * Measure: npm run bench -- --only score,connections [--without request-admission]
  * Delete when: both W1 and the p99 of W7 change by less than a tenth.
  */

@@ -2,7 +2,7 @@
  * Connections to one Redis: all commands of one turn leave in one write, and scripts have their own connections.
  *
  * Symptom: Redis reads 16 KB of a connection per turn of its loop, so small queries wait behind megabytes of script arguments.
- * Gain: p99 of W7 1,720 to 690 ms, W5 a twentieth; one write per turn saves a tenth of the time of W5.
+ * Gain: p99 of W7 690 ms, without it 1,720 ms in an earlier run; W5 changes by less than a tenth.
  * Measure: npm run bench -- --only rollouts,connections [--without script-connections or write-batching]
  * Delete when: the p99 of W7 and W5 change by less than a tenth.
  */
