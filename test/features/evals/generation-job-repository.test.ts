@@ -17,7 +17,8 @@ const redis = connectForWorkers({ url: inject('redisUrl'), prefix: '' })
 const jobs = new GenerationJobRepository(redis, keys)
 const samples = new SampleRepository(redis, keys)
 afterAll(async () => {
-  for await (const { node, keys: some } of scanKeys(redis, `*${prefix}*`)) await node.unlink(...some)
+  for await (const { node, keys: some } of scanKeys(redis, `*${prefix}*`))
+    await Promise.all(some.map((key) => node.unlink(key)))
   redis.disconnect()
 })
 

@@ -18,7 +18,8 @@ const redis = connectForWorkers({ url: inject('redisUrl'), prefix: '' })
 const runs = new RunRepository(redis, redisKeys)
 const positions = new PositionRepository(redis, redisKeys)
 afterAll(async () => {
-  for await (const { node, keys: some } of scanKeys(redis, `*${prefix}*`)) await node.unlink(...some)
+  for await (const { node, keys: some } of scanKeys(redis, `*${prefix}*`))
+    await Promise.all(some.map((key) => node.unlink(key)))
   redis.disconnect()
 })
 
