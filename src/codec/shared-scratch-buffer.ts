@@ -10,7 +10,7 @@
 const SHARED_BUFFER_BYTES = 16 * 1024 * 1024
 const sharedBuffer = Buffer.allocUnsafeSlow(SHARED_BUFFER_BYTES) // takes memory only as far as it was ever written
 
-/** So many, at a multiple of 8; what was written before may stand in them. Whoever asks next gets the same. */
+/** Returns `bytes` bytes, aligned to 8. They may hold earlier contents, and the next call returns the same memory. */
 export function sharedScratchBuffer(bytes: number): Buffer {
   return bytes <= SHARED_BUFFER_BYTES ? sharedBuffer.subarray(0, bytes) : Buffer.allocUnsafeSlow(bytes)
 }

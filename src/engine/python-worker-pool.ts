@@ -76,7 +76,7 @@ export class PythonWorkerPool {
     this.#handleIdle(worker)
   }
 
-  /** A fork came to nothing: another takes its place after a pause. Where there is no worker, nobody waits that long. */
+  /** A fork failed: retries after a pause. Without any worker, pending requests fail sooner. */
   handleForkFailure(reason: string): void {
     if (this.#workers.size === 0) this.failQueued(reason)
     setTimeout(() => {

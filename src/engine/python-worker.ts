@@ -9,7 +9,7 @@ const PREPARE_DEADLINE_MS = 10_000
 
 const SLOW_UNIT_THRESHOLD_MS = 50
 
-/** On a machine with too much to do a unit may take so many times its deadline before it is given up. */
+/** On an overloaded machine a unit may take this many times its deadline before its worker is killed. */
 const MAX_DEADLINE_EXTENSION_FACTOR = 8
 
 /** Units of one request that a worker works through in order. */
@@ -28,7 +28,7 @@ interface PythonWorkerEvents {
   onIdle(worker: PythonWorker): void
   /** The unit in hand is past its deadline: kill this worker. */
   onDeadlineExceeded(worker: PythonWorker): void
-  /** The worker has ended; `rest` is what it had not begun. */
+  /** The worker exited; `rest` holds the units that it had not started. */
   onExit(worker: PythonWorker, rest: PythonWorkerRequest | undefined): void
 }
 

@@ -1,4 +1,4 @@
-"""The user that a worker runs as. If root started the server, each worker gets a user ID of its own; whoever started it, a worker
+"""The user that a worker runs as. If root started the server, each worker gets a user ID of its own; in any case, a worker
 keeps no capability except the one to read the library's files where they are not world-readable."""
 
 import os
