@@ -1,7 +1,11 @@
 /** The server under Sentinel: a replica takes over, and the runs go on. Run by `npm run test:cluster`. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { connectForRequests, connectForWorkers, waitUntilReady } from '../../src/platform/redis/connect.ts'
 import { type SentinelSetup, startSentinel } from '../../verification/support/redis-sentinel.ts'
 import { openWorld, until, type World } from '../world.ts'
+
+const CONNECTION_COUNT = 20
 
 let setup: SentinelSetup
 let world: World
@@ -20,6 +24,35 @@ async function post(group: string) {
   const given = { run: 'sentinel', item_id: body.items[0].id, group_id: group, rollouts }
   return (await world.call('POST', '/rollouts', given, { prefer: 'wait=10' })).body
 }
+
+describe('a failover', () => {
+  let connections: Redis[]
+  beforeAll(async () => {
+    connections = Array.from({ length: CONNECTION_COUNT }, (_, k) =>
+      (k % 2 === 0 ? connectForRequests : connectForWorkers)({ url: setup.url, prefix: 'sentinel' }),
+    )
+    await Promise.all(connections.map((redis) => waitUntilReady(redis, 10_000)))
+  })
+  afterAll(() => {
+    for (const redis of connections) redis.disconnect()
+  })
+
+  it.each(['failOver', 'hangMaster'] as const)(
+    'takes every connection along to the new master: %s',
+    async (how) => {
+      await setup[how]()
+      const writes = connections.map((redis, k) =>
+        until(
+          () => redis.set(`sentinel:${how}:${k}`, k).catch((error: Error) => `${redis.status}: ${error.message}`),
+          (reply) => reply === 'OK',
+        ),
+      )
+      expect(await Promise.all(writes)).toEqual(connections.map(() => 'OK'))
+      await setup.recover()
+    },
+    60_000,
+  )
+})
 
 it('goes on with the replica when the master dies', async () => {
   const before = await post('before')

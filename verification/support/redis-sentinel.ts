@@ -14,16 +14,21 @@ export interface SentinelSetup {
   url: string
   /** Kills the master with -9 once its replica has everything; resolves when the replica is the master. */
   failOver(): Promise<void>
+  /** Stops the master as a machine that hangs does: its connections stay open. Resolves when the replica is the master. */
+  hangMaster(): Promise<void>
+  /** Brings the one that failed back, and resolves when it is the other's replica. */
+  recover(): Promise<void>
   stop(): Promise<void>
 }
 
+/** Of two servers, the first is the master to begin with. */
 export async function startSentinel(): Promise<SentinelSetup> {
   const folder = mkdtempSync(join(tmpdir(), 'rgs-sentinel-'))
   const binary = await resolveRedisBinary(console.log)
   const [first = 0, second = 0, third = 0] = await findFreePortPairs(3)
-  const master = new LoopbackRedis(binary, folder, first, {})
+  let master = new LoopbackRedis(binary, folder, first, {})
   await master.client.ping()
-  const replica = new LoopbackRedis(binary, folder, second, { replicaof: `127.0.0.1 ${first}` })
+  let replica = new LoopbackRedis(binary, folder, second, { replicaof: `127.0.0.1 ${first}` })
   const config = join(folder, 'sentinel.conf')
   writeFileSync(
     config,
@@ -33,25 +38,43 @@ export async function startSentinel(): Promise<SentinelSetup> {
       `dir ${folder}`,
       `sentinel monitor mymaster 127.0.0.1 ${first} 1`,
       'sentinel down-after-milliseconds mymaster 1000',
-      'sentinel failover-timeout mymaster 5000',
+      'sentinel failover-timeout mymaster 1000',
       '',
     ].join('\n'),
   )
-  await waitUntil(async () => /master_link_status:up/.test(await replica.client.info('replication')))
+  const replicates = async () => /master_link_status:up/.test(await replica.client.info('replication'))
+  await waitUntil(replicates)
   const child = spawn(binary, [config, '--sentinel'], { stdio: 'ignore' })
   process.once('exit', () => child.kill('SIGKILL'))
   const sentinel = connectToPort(third)
   await waitUntil(async () => /slaves=1/.test(await sentinel.info('sentinel')))
+  const replaceMaster = async (fail: () => Promise<void> | void) => {
+    await master.client.wait(1, 5000)
+    await fail()
+    await waitUntil(async () => /role:master/.test(await replica.client.info('replication')))
+    const [next, failed] = [replica, master]
+    master = next
+    replica = failed
+  }
+  let bringBack = () => {}
   return {
     url: `redis+sentinel://127.0.0.1:${third}/mymaster`,
     async failOver() {
-      await master.client.wait(1, 5000)
-      await master.kill()
-      await waitUntil(async () => /role:master/.test(await replica.client.info('replication')))
+      await replaceMaster(() => master.kill())
+      bringBack = () => replica.restart()
+    },
+    async hangMaster() {
+      await replaceMaster(() => master.pause())
+      bringBack = () => replica.resume()
+    },
+    async recover() {
+      bringBack()
+      await waitUntil(replicates)
     },
     async stop() {
       sentinel.disconnect()
       await endProcess(child, 'SIGKILL')
+      for (const server of [master, replica]) server.resume()
       await Promise.all([master.stop(), replica.stop()])
       rmSync(folder, { recursive: true, force: true })
     },

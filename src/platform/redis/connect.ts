@@ -3,6 +3,7 @@ import { Cluster, type Redis, type RedisOptions } from 'ioredis'
 import { ServiceError } from '../../contract/errors.ts'
 import { parseRedisAddress, type RedisAddress } from './redis-url.ts'
 import { ScriptPoolRedis, WriteBatchingRedis } from './script-connections.ts'
+import { FailoverSentinelConnector } from './sentinel-connector.ts'
 
 /** The address of Redis, as `parseRedisAddress` reads it, and the prefix of every key. */
 export interface RedisConfig {
@@ -39,6 +40,9 @@ function connect(url: string, Connection: typeof WriteBatchingRedis, offlineOpti
   return redis
 }
 
+/** A Sentinel often dies with the master, on the same machine: the next one is asked after this time. */
+const SENTINEL_CONNECT_TIMEOUT_MS = 3000
+
 const retryStrategy = (attempt: number) => Math.min(50 * attempt, 1000)
 
 function createClient(
@@ -58,8 +62,12 @@ function createClient(
       db: address.db,
       ...(address.sentinelPassword && { sentinelPassword: address.sentinelPassword }),
       enableTLSForSentinelMode: tls,
+      Connector: FailoverSentinelConnector,
       failoverDetector: true,
+      connectTimeout: SENTINEL_CONNECT_TIMEOUT_MS,
+      sentinelCommandTimeout: PROBE_TIMEOUT_MS,
       sentinelRetryStrategy: retryStrategy,
+      sentinelReconnectStrategy: retryStrategy,
       enableOfflineQueue,
       retryStrategy,
     })
