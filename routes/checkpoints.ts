@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { ServiceError } from '../src/contract/errors.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import { Run } from '../src/contract/run.ts'
-import { Checkpoint, DiscardedCounts } from '../src/features/runs/checkpoint-document.ts'
+import { CHECKPOINT_VERSION, Checkpoint, DiscardedCounts } from '../src/features/runs/checkpoint-document.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
@@ -30,7 +30,7 @@ export function addCheckpointRoutes(app: App, { checkpoints, runRequests }: Runs
     '/runs/:run/checkpoint',
     {
       bodyLimit: CHECKPOINT_BODY_BYTES,
-      preValidation: refuseFirstVersion,
+      preValidation: refuseEarlierVersion,
       schema: {
         operationId: 'restoreCheckpoint',
         tags: ['runs'],
@@ -58,10 +58,19 @@ export function addCheckpointRoutes(app: App, { checkpoints, runRequests }: Runs
   )
 }
 
-/** Version 1 had no field `version`. Its numbers had the names of fields in Redis, which have changed. */
-async function refuseFirstVersion({ body }: { body: unknown }): Promise<void> {
-  if (!z.looseObject({ format: z.literal(1) }).safeParse(body).success) return
-  const message =
-    'This checkpoint has version 1, which this server no longer reads: take one of the run with this server'
-  throw new ServiceError('invalid_request', message, { errors: [{ path: 'body.version', message: 'must be 2' }] })
+/**
+ * Version 1 had `format` in place of `version`, and the names of Redis fields. Version 2 drew the items from the run's name
+ * as well, so that its positions stand for other items.
+ */
+const EarlierCheckpoint = z.xor([z.looseObject({ format: z.literal(1) }), z.looseObject({ version: z.literal(2) })])
+
+async function refuseEarlierVersion({ body }: { body: unknown }): Promise<void> {
+  const earlier = EarlierCheckpoint.safeParse(body)
+  if (!earlier.success) return
+  const version = 'version' in earlier.data ? earlier.data.version : 1
+  throw new ServiceError(
+    'invalid_request',
+    `This checkpoint has version ${version}, which this server no longer reads: take a checkpoint with this server`,
+    { errors: [{ path: 'body.version', message: `must be ${CHECKPOINT_VERSION}` }] },
+  )
 }

@@ -118,10 +118,9 @@ export const OPERATION_EXAMPLES: Record<string, OperationExample> = {
     path: { run: 'demo-restored' },
     bodies: {
       'A run that had just begun': {
-        version: 2,
+        version: 3,
         engine: ENGINE_VERSION,
         run: 'demo',
-        origin: 'demo',
         created_at: '2026-01-01T00:00:00.000Z',
         settings: { seed: 7 },
         counters: {},

@@ -67,7 +67,9 @@ export const RunSettings = z
       .min(0)
       .max(2 ** 32 - 1)
       .default(42)
-      .describe('Items differ per run and seed'),
+      .describe(
+        'Decides the items: runs of equal settings and seed get equal items in equal order, whatever their names',
+      ),
     tasks: TaskSelection.default('all').describe('`all`, or names, `category:games` and `{ task, weight, config, … }`'),
     sampling: z
       .enum(['weights', 'learnability'])

@@ -180,10 +180,8 @@ export class RolloutSubmission {
 }
 
 /** The position of an item in the run's sequence; undefined if the item is not from a sequence. */
-function getLease({ origin, settings }: ResolvedRun, { task, seed }: Recipe): AcceptGroupParams['lease'] {
-  return seed < TRAINING_SEEDS_START
-    ? undefined
-    : { position: positionOfSeed({ origin, seed: settings.seed }, seed), task }
+function getLease({ settings }: ResolvedRun, { task, seed }: Recipe): AcceptGroupParams['lease'] {
+  return seed < TRAINING_SEEDS_START ? undefined : { position: positionOfSeed(settings.seed, seed), task }
 }
 
 function buildGroupIdentity({ run, group }: GroupRef, itemId: string) {

@@ -5,7 +5,7 @@ import { RunName } from '../../contract/rollout.ts'
 import { CurriculumPoint, SettingsChange } from '../../contract/run.ts'
 import { runRecord, stepSumsRecord, taskSumsRecord } from './run-record.ts'
 
-export const CHECKPOINT_VERSION = 2
+export const CHECKPOINT_VERSION = 3
 
 /** Farther than any run gets; above 2^53 a script of Redis would count without progress. */
 const MAX_POSITION = 2 ** 48
@@ -23,7 +23,6 @@ export const Checkpoint = z
     version: z.literal(CHECKPOINT_VERSION).describe('Of this format'),
     engine: z.string().describe('Version of the library; another version makes other items'),
     run: RunName.describe('The run that the checkpoint was taken of'),
-    origin: RunName.describe('Name that the sequence of items is drawn from'),
     created_at: z.string(),
     settings: SettingsChange.describe('Explicit settings; all others have their defaults'),
     counters: Counters.describe('Numbers of the run; fields ending in `_at` are times in ms'),

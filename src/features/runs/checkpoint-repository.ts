@@ -18,7 +18,7 @@ const startEpoch = defineScript({
 })
 
 /** The part of a checkpoint that is read from Redis. */
-export type StoredCheckpoint = Omit<Checkpoint, 'version' | 'engine' | 'created_at' | 'settings' | 'run' | 'origin'>
+export type StoredCheckpoint = Omit<Checkpoint, 'version' | 'engine' | 'created_at' | 'settings' | 'run'>
 
 /** Steps whose items a checkpoint holds: a trainer requests those of its last steps again. */
 const MAX_CHECKPOINT_STEPS = 16
@@ -118,7 +118,7 @@ export class CheckpointRepository {
   async restore(
     name: string,
     before: StoredRun | undefined,
-    { settings, origin, ...checkpoint }: Checkpoint,
+    { settings, ...checkpoint }: Checkpoint,
   ): Promise<boolean> {
     const epoch = before ? before.epoch + 1 : createEpoch()
     await this.#runs.deleteEpoch(name, epoch) // remains of an interrupted attempt
@@ -128,7 +128,6 @@ export class CheckpointRepository {
       ...checkpoint.counters,
       position: checkpoint.sequence.position,
       settings,
-      origin,
     })
     const args = [before?.epoch ?? 0, epoch, Date.now(), randomUUID(), ...Object.entries(fields).flat()]
     if ((await startEpoch(this.#redis, keys, args)) !== 1) return false
@@ -137,7 +136,7 @@ export class CheckpointRepository {
     return true
   }
 
-  async #write(keys: RunKeys, checkpoint: Omit<Checkpoint, 'settings' | 'origin'>, now: number): Promise<void> {
+  async #write(keys: RunKeys, checkpoint: Omit<Checkpoint, 'settings'>, now: number): Promise<void> {
     const { curriculum, recent_accuracies, tasks, curriculum_history, sequence, step_sums } = checkpoint
     const pipeline = this.#redis.pipeline()
     const hash = (key: string, fields: Record<string, string | number>) => {

@@ -23,12 +23,11 @@ export class Checkpoints {
   /** Throws `unknown_run`. */
   async create(name: string): Promise<Checkpoint> {
     const run = await this.#runs.require(name)
-    const { explicitSettings: settings, origin } = run
+    const { explicitSettings: settings } = run
     const identity = {
       version: CHECKPOINT_VERSION as typeof CHECKPOINT_VERSION,
       engine: this.#engineVersion,
       run: name,
-      origin,
     }
     const stored = await this.#repository.read(run)
     return { ...identity, created_at: new Date().toISOString(), settings, ...stored }

@@ -23,18 +23,17 @@ export interface CurriculumInput {
 
 /** What a group tells the curriculum; undefined unless its item can be one that this run handed out on the ladder. */
 export function getCurriculumInput(
-  { origin, settings }: ResolvedRun,
+  { settings }: ResolvedRun,
   { task, seed, difficulty }: Recipe,
   score: number | null,
   all: { name: string; category: string }[],
 ): CurriculumInput | undefined {
   if (settings.complexity_mode !== 'curriculum' || score === null || difficulty === null || seed < TRAINING_SEEDS_START)
     return undefined
-  const from = { origin, seed: settings.seed }
-  const position = positionOfSeed(from, seed)
+  const position = positionOfSeed(settings.seed, seed)
   const plans = buildTaskPlans(settings, all)
   // Where the sampling follows the model, the position alone does not tell the task.
-  const fixed = settings.sampling === 'weights' ? sequencePointAt(from, plans, position).plan : undefined
+  const fixed = settings.sampling === 'weights' ? sequencePointAt(settings.seed, plans, position).plan : undefined
   const plan = fixed ?? plans.find((choice) => choice.task === task)
   if (plan?.task !== task || plan.low === plan.high) return undefined
   const { targetAccuracy: target_accuracy, low, high } = plan

@@ -26,13 +26,11 @@ const changeSettings = defineScript({
 })
 
 /** The numbers of a run, by field. */
-export type RunCounters = Omit<RunValues, 'uuid' | 'origin' | 'epoch' | 'revision' | 'created_at' | 'settings'>
+export type RunCounters = Omit<RunValues, 'uuid' | 'epoch' | 'revision' | 'created_at' | 'settings'>
 
 /** A run as it is stored. */
 export interface StoredRun {
   name: string
-  /** The name under which the run began: what its sequence of items is drawn from. */
-  origin: string
   epoch: number
   revision: number
   /** Tells it from other runs that had or will have its name. */
@@ -89,16 +87,8 @@ export class RunRepository {
   async get(name: string): Promise<StoredRun | undefined> {
     const fields = await this.#redis.hgetall(this.#keys.run(name))
     if (fields[runRecord.constants.revision] === undefined) return undefined
-    const {
-      uuid = '',
-      origin = name,
-      epoch = 0,
-      revision = 0,
-      created_at = 0,
-      settings = {},
-      ...counters
-    } = runRecord.parse(fields)
-    return { name, origin, epoch, revision, uuid, created: created_at, explicitSettings: settings, counters }
+    const { uuid = '', epoch = 0, revision = 0, created_at = 0, settings = {}, ...counters } = runRecord.parse(fields)
+    return { name, epoch, revision, uuid, created: created_at, explicitSettings: settings, counters }
   }
 
   /**
@@ -121,7 +111,6 @@ export class RunRepository {
         randomUUID(),
         restart ? '1' : '0',
         remake ? '1' : '0',
-        name,
         epoch,
       ]),
     )

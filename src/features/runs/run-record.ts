@@ -9,7 +9,6 @@ const TIMESTAMP = { kind: 'timestamp', checkpoint: true } as const
 
 export const runRecord = new RecordDeclaration({
   uuid: { kind: 'text' },
-  origin: { kind: 'text' },
   epoch: { kind: 'cursor' },
   revision: { kind: 'cursor' },
   created_at: { kind: 'timestamp' },

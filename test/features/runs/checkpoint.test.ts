@@ -170,7 +170,9 @@ describe('what cannot be restored', () => {
     const checkpoint = await take(world, 'refused')
     const put = (body: object) => world.call('PUT', '/runs/other/checkpoint', body)
     expect(await put({ ...checkpoint, engine: '0.0.1' })).toMatchObject({ body: { code: 'engine_version_mismatch' } })
-    expect(await put({ ...checkpoint, version: 3 })).toMatchObject({ body: { code: 'invalid_request' } })
+    expect(await put({ ...checkpoint, version: checkpoint.version + 1 })).toMatchObject({
+      body: { code: 'invalid_request' },
+    })
     expect(await put({ ...checkpoint, settings: { tasks: ['nothing'] } })).toMatchObject({
       body: { code: 'unknown_task' },
     })
@@ -193,11 +195,13 @@ describe('what cannot be restored', () => {
     expect(await world.call('GET', '/runs/never/checkpoint')).toMatchObject({ body: { code: 'unknown_run' } })
   })
 
-  it('a checkpoint of version 1 is refused with a message that says so', async () => {
-    const old = { format: 1, engine: '0.1.25', run: 'old', origin: 'old', counters: { groups: 1 }, outcomes: {} }
-    const { status, body } = await world.call('PUT', '/runs/old/checkpoint', old)
-    expect(status).toBe(400)
-    expect(body.detail).toContain('version 1')
+  it('a checkpoint of an earlier version is refused with a message that says so', async () => {
+    const old = { engine: '0.1.25', run: 'old', origin: 'old', counters: { groups: 1 } }
+    for (const [version, document] of Object.entries({ 1: { ...old, format: 1 }, 2: { ...old, version: 2 } })) {
+      const { status, body } = await world.call('PUT', '/runs/old/checkpoint', document)
+      expect(status).toBe(400)
+      expect(body.detail).toContain(`version ${version}`)
+    }
   })
 
   it('a document has names of its own, and no field of Redis', async () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { connectForRequests, waitUntilReady } from '../../../src/platform/redis/connect.ts'
 import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
-import { claimStorageFormat } from '../../../src/platform/redis/storage-format.ts'
+import { claimStorageFormat, STORAGE_FORMAT } from '../../../src/platform/redis/storage-format.ts'
 
 const redis = connectForRequests({ url: inject('redisUrl'), prefix: '' })
 const createKeys = () => createRedisKeys(`t${randomUUID().slice(0, 8)}`)
@@ -25,6 +25,6 @@ it('runs without a noted format are of format 1', async () => {
 
 it('a later format is refused as well', async () => {
   const keys = createKeys()
-  await redis.set(keys.key('storage-format'), 3)
-  expect(await claimStorageFormat(redis, keys)).toBe(3)
+  await redis.set(keys.key('storage-format'), STORAGE_FORMAT + 1)
+  expect(await claimStorageFormat(redis, keys)).toBe(STORAGE_FORMAT + 1)
 })

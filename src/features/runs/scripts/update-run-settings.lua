@@ -2,16 +2,15 @@
 -- KEYS  run (hash)  openPositions (sorted set)  positionStates (hash)  itemBodies (hash)  leaseExpiries (sorted set)
 --       leasedItems (hash)  steps (sorted set)  stepItemsPrefix (not a key itself)
 -- ARGV  1 revision that the change is based on, 0: a new run  2 explicit settings as JSON  3 now, ms  4 UUID for a new run
---       5 '1' to restart the sequence  6 '1' to rebuild prepared items  7 name of a new run  8 epoch of the keys
+--       5 '1' to restart the sequence  6 '1' to rebuild prepared items  7 epoch of the keys
 -- Returns the new revision, or 0 if another change was faster.
 -- include ../sequence/scripts/parts/position-state
 local revision = tonumber(redis.call('HGET', K.run, RUN.revision) or '0')
-if revision ~= tonumber(ARGV[1]) or (revision > 0 and redis.call('HGET', K.run, RUN.epoch) ~= ARGV[8]) then
+if revision ~= tonumber(ARGV[1]) or (revision > 0 and redis.call('HGET', K.run, RUN.epoch) ~= ARGV[7]) then
   return 0
 end
 if revision == 0 then
-  redis.call('HSET', K.run, RUN.epoch, ARGV[8], RUN.position, 0, RUN.created_at, ARGV[3], RUN.uuid, ARGV[4],
-    RUN.origin, ARGV[7])
+  redis.call('HSET', K.run, RUN.epoch, ARGV[7], RUN.position, 0, RUN.created_at, ARGV[3], RUN.uuid, ARGV[4])
 elseif ARGV[5] == '1' then
   redis.call('HSET', K.run, RUN.position, 0)
   for _, step in ipairs(redis.call('ZRANGE', K.steps, 0, -1)) do

@@ -77,16 +77,16 @@ export class ItemPrefetcher {
 
   /** The recipe of an item that was handed out before. */
   rebuildRecipe(
-    { settings, origin }: ResolvedRun,
+    { settings }: ResolvedRun,
     { position, task, difficulty }: { position: number; task: string; difficulty: number | null },
   ): Promise<Recipe> {
     const config = buildTaskPlans(settings, this.#deps.tasks.list()).find((plan) => plan.task === task)?.config
-    const seed = seedAt({ origin, seed: settings.seed }, position)
+    const seed = seedAt(settings.seed, position)
     return this.#deps.items.resolveServerRecipe({ task, seed, index: 0, ...(config && { config }), difficulty })
   }
 
   async #planItems(run: ResolvedRun, claimed: ClaimedPosition[]): Promise<PlannedItem[]> {
-    const { settings, origin } = run
+    const { settings } = run
     const plans = buildTaskPlans(settings, this.#deps.tasks.list())
     const [levels, accuracies] = await Promise.all([
       settings.complexity_mode === 'curriculum' ? this.#deps.runs.readCurriculumLevels(run) : ({} as CurriculumLevels), // no level
@@ -95,12 +95,7 @@ export class ItemPrefetcher {
     const weightOf = accuracies && learnabilityWeight(accuracies)
     return claimed.map(({ position, previousTask }) => {
       const drawn = weightOf && plans.find(({ task }) => task === previousTask)
-      const point = sequencePointAt(
-        { origin, seed: settings.seed },
-        drawn ? [drawn] : plans,
-        position,
-        drawn ? undefined : weightOf,
-      )
+      const point = sequencePointAt(settings.seed, drawn ? [drawn] : plans, position, drawn ? undefined : weightOf)
       return { position, ...this.#planItem(point, run, levels[point.plan.task]?.difficulty) }
     })
   }

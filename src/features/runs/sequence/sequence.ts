@@ -29,40 +29,35 @@ export interface SequencePoint {
   uniform: number
 }
 
-/** What a sequence is drawn from: the name under which the run began, and its seed. */
-export interface SequenceOrigin {
-  origin: string
-  seed: number
-}
-
 /**
- * Task and seed of a position. Items differ per run and seed; neighbours in the sequence have neighbouring seeds.
- * `weightOf` is the weight that a plan has now: its own, or one that follows the model.
+ * Task and seed of a position. The run's seed and tasks alone decide them, so that runs of any name with equal settings
+ * get equal items; neighbors in the sequence have neighboring seeds. `weightOf` is the weight that a plan has now: its
+ * own, or one that follows the model.
  */
 export function sequencePointAt(
-  { origin, seed }: SequenceOrigin,
+  runSeed: number,
   plans: TaskPlan[],
   position: number,
   weightOf: (plan: TaskPlan) => number = ({ weight }) => weight,
 ): SequencePoint {
   const weights = plans.map(weightOf)
   const total = weights.reduce((sum, weight) => sum + weight, 0)
-  const plan = pickWeighted(plans, weights, hashToUnitInterval(`${origin}/${seed}/${position}`) * total)
+  const plan = pickWeighted(plans, weights, hashToUnitInterval(`${runSeed}/${position}`) * total)
   if (!plan) throw new RangeError('a run needs a task')
   return {
     plan,
-    seed: seedAt({ origin, seed }, position),
-    uniform: hashToUnitInterval(`${origin}/${seed}/${position}/difficulty`),
+    seed: seedAt(runSeed, position),
+    uniform: hashToUnitInterval(`${runSeed}/${position}/difficulty`),
   }
 }
 
 /** The seed of the item at a position. */
-export function seedAt({ origin, seed }: SequenceOrigin, position: number): number {
-  return TRAINING_SEEDS_START + ((sequenceStart({ origin, seed }) + position) % TRAINING_SEED_COUNT)
+export function seedAt(runSeed: number, position: number): number {
+  return TRAINING_SEEDS_START + ((sequenceStart(runSeed) + position) % TRAINING_SEED_COUNT)
 }
 
-function sequenceStart({ origin, seed }: SequenceOrigin): number {
-  return Math.floor(hashToUnitInterval(`${origin}/${seed}`) * TRAINING_SEED_COUNT)
+function sequenceStart(runSeed: number): number {
+  return Math.floor(hashToUnitInterval(String(runSeed)) * TRAINING_SEED_COUNT)
 }
 
 /** The least that learnability leaves of a task's weight. */
@@ -89,8 +84,8 @@ function pickWeighted(plans: TaskPlan[], weights: number[], point: number): Task
 }
 
 /** The position that gave an item its seed. */
-export function positionOfSeed(origin: SequenceOrigin, itemSeed: number): number {
-  return (itemSeed - TRAINING_SEEDS_START - sequenceStart(origin) + TRAINING_SEED_COUNT) % TRAINING_SEED_COUNT
+export function positionOfSeed(runSeed: number, itemSeed: number): number {
+  return (itemSeed - TRAINING_SEEDS_START - sequenceStart(runSeed) + TRAINING_SEED_COUNT) % TRAINING_SEED_COUNT
 }
 
 /** A number in [0, 1) that is the same everywhere. */

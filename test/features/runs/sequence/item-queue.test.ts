@@ -202,7 +202,7 @@ describe('the items of a step', () => {
 })
 
 describe('a position whose item cannot be made', () => {
-  it('is skipped after two tries, counted and listed; the others go on', async () => {
+  it('is skipped after two tries, counted and listed; the others go on', { timeout: 90_000 }, async () => {
     const slow = await openWorld({ MAKE_DEADLINE_MS: 60 })
     try {
       await slow.call('PUT', '/runs/slow', { tasks: ['knight_swap', 'gcd'], complexity_mode: 'fixed', difficulty: 1 })
@@ -213,6 +213,7 @@ describe('a position whose item cannot be made', () => {
           return slow.call('GET', '/runs/slow')
         },
         (answer) => answer.body.progress.skipped_positions > 0,
+        60_000, // each failed try restarts a Python process
       )
       expect(body.skipped[0]).toMatchObject({ difficulty: 1, detail: expect.stringContaining('60 ms') })
       expect(seen).toContain('gcd')
