@@ -33,9 +33,10 @@ await runMain(async () => {
   assertKeysOrLoopback(config, loadKeyRing(config))
   await assertPortAvailable(config)
   createFolder(config.DATA_DIR)
-  const dataDirLock = acquireDataDirLock(config.DATA_DIR)
-  const python = await ensurePythonEnvironment(report, config.PYTHON, (line) => log.warn(line))
-  const redis = config.REDIS_URL ? undefined : await startPrivateRedis(config.DATA_DIR, report, config.PYTHON)
+  const dataDirLock = await acquireDataDirLock(config.DATA_DIR, report)
+  const warn = (message: string) => log.warn(message)
+  const python = await ensurePythonEnvironment(report, config.PYTHON, warn)
+  const redis = config.REDIS_URL ? undefined : await startPrivateRedis(config.DATA_DIR, report, config.PYTHON, warn)
   const env = {
     ...createCompileCacheEnv(),
     ...process.env,
@@ -98,6 +99,7 @@ await runMain(async () => {
   ]
   const later = scripts.splice(availableParallelism())
   await Promise.all(scripts.map(start))
+  redis?.noteUse()
   const address = `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST}:${config.PORT}`
   log.info(`reasoning-gym-server is at ${address}; Swagger UI: ${address}/docs; data directory: ${config.DATA_DIR}`)
   for (const script of later) restart(script)

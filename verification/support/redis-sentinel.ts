@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { resolveRedisBinary } from '../../src/main/bootstrap/private-redis.ts'
+import { resolveRedisBinary } from '../../src/main/bootstrap/redis-binary.ts'
 import { connectToPort, endProcess, findFreePortPairs, LoopbackRedis } from './loopback-redis.ts'
 
 const START_TIMEOUT_MS = 30_000

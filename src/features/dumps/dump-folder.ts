@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { link, mkdir, open, readdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { isProcessAlive } from '../../platform/process-state.ts'
 import { parseDumpFileName } from './file-name.ts'
 
 /** The steps of a write in order; a test stops the process at each of them. */
@@ -156,13 +157,4 @@ export class DumpFolder {
 
 function sanitizeNodeName(node: string): string {
   return node.replaceAll('.', '-')
-}
-
-function isProcessAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -1,24 +1,31 @@
 /** Runs a private Redis on a socket under the data folder. Redis writes every change to disk before it replies. */
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
-import { Redis } from 'ioredis'
+import { assertRedisCanReadData, describeDamage } from './append-only-file.ts'
+import { noteFolderUse, warnIfDataIsGone } from './data-loss-warning.ts'
+import { getRedisPidFile, stopOrphanedRedis } from './orphaned-redis.ts'
 import { createPrivateFolder } from './private-folder.ts'
-import { installRedisBinary, type ReportProgress } from './python-environment.ts'
+import type { ReportProgress } from './python-environment.ts'
+import { resolveRedisBinary } from './redis-binary.ts'
+import { askRedis, requestRedisShutdown } from './redis-socket-client.ts'
 import { createRedisSocket } from './redis-socket-path.ts'
 import { StartupError } from './startup-error.ts'
+import { withWaitNotice } from './wait-notice.ts'
 
-const execFileAsync = promisify(execFile)
-
-const START_TIMEOUT_MS = 60_000 // an append-only file of some gigabytes takes a while to load
+/** Without progress: an append-only file of some gigabytes takes a while to load. */
+const START_TIMEOUT_MS = 60_000
+/** Within the grace period of a shutdown, after the other processes have ended. */
+const STOP_TIMEOUT_MS = 5000
 /** Redis exits after a write to a full disk, which may stay full for a while. */
 const RESTART_DELAY_MS = 500
 
 export interface PrivateRedis {
   /** The path of the socket. */
   url: string
+  /** To be called once something is stored: an empty Redis at a later start is then worth a warning. */
+  noteUse(): void
   stop(): Promise<void>
 }
 
@@ -27,35 +34,24 @@ export async function startPrivateRedis(
   dataDir: string,
   report: ReportProgress,
   python?: string,
+  warn = report,
 ): Promise<PrivateRedis> {
-  const folder = join(dataDir, 'redis')
+  const folder = resolve(dataDir, 'redis')
   createPrivateFolder(folder) // the data includes model API keys and answers, which other users must not read
   const socket = createRedisSocket(folder)
   const url = socket.path
-  const left = await getOrphanedRedisPid(folder, url)
-  if (left !== undefined) await stopRedisByPid(url, left)
+  await stopOrphanedRedis(folder, url, report, START_TIMEOUT_MS)
   const binary = await resolveRedisBinary(report, python)
-  const settings = {
-    port: '0',
-    unixsocket: url,
-    unixsocketperm: '700',
-    dir: folder,
-    pidfile: join(folder, 'redis.pid'),
-    logfile: join(folder, 'redis.log'),
-    appendonly: 'yes',
-    appendfsync: 'always',
-    'auto-aof-rewrite-min-size': '256mb', // at 64 MB, large groups would trigger a rewrite every second or two
-    'maxmemory-policy': 'noeviction',
-    save: '',
-    daemonize: 'no',
-  }
-  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])
+  await assertRedisCanReadData(binary, folder)
+  const args = Object.entries(buildSettings(folder, url)).flatMap(([name, value]) => [`--${name}`, value])
   let closing = false
   const start = () => {
-    const child = spawn(binary, args, { stdio: 'ignore', detached: true }) // detached from Ctrl-C: the server stops it last
+    // Detached from Ctrl-C: the server stops it last. By its working directory and process ID the next server finds it.
+    const child = spawn(binary, args, { cwd: folder, stdio: 'ignore', detached: true })
+    if (child.pid !== undefined) writeFileSync(getRedisPidFile(folder), String(child.pid))
     child.once('exit', (code, signal) => {
       if (closing || !up) return
-      report(`the private Redis exited (${signal ?? code}); restarting; ${join(folder, 'redis.log')} says why`)
+      report(`the private Redis exited (${signal ?? code}); restarting; ${getLogFile(folder)} says why`)
       timer = setTimeout(() => {
         current = start()
       }, RESTART_DELAY_MS)
@@ -67,93 +63,93 @@ export async function startPrivateRedis(
   let timer: NodeJS.Timeout | undefined
   let current = start()
   process.once('exit', () => current.kill('SIGTERM')) // also if the server exits abruptly; Redis then flushes its data
-  await waitUntilResponding(current, url, folder)
+  const failure = await waitUntilResponding(current, url, report)
+  if (failure !== undefined) throw await explainFailedStart(failure, binary, folder)
   up = true
+  await warnIfDataIsGone(folder, url, warn)
   return {
     url,
+    noteUse: () => noteFolderUse(folder),
     async stop() {
       closing = true
       clearTimeout(timer)
-      await stopRedisChild(current, url)
+      await stopRedisChild(current, url, report)
       socket.remove()
     },
   }
 }
 
-/** The redis-server of this machine if it is new enough; otherwise the one installed with the library. */
-export async function resolveRedisBinary(report: ReportProgress, python?: string): Promise<string> {
-  return (await getRedisBinaryOnPath()) ?? installRedisBinary(report, python)
-}
+const getLogFile = (folder: string) => join(folder, 'redis.log')
 
-/** A redis-server from the PATH, if it is new enough for BullMQ. */
-export async function getRedisBinaryOnPath(): Promise<string | undefined> {
-  const { stdout } = await execFileAsync('redis-server', ['--version']).catch(() => ({ stdout: '' }))
-  const [major = 0, minor = 0] = (/v=(\d+)\.(\d+)/.exec(stdout)?.slice(1) ?? []).map(Number)
-  return major > 6 || (major === 6 && minor >= 2) ? 'redis-server' : undefined
-}
-
-async function getOrphanedRedisPid(folder: string, url: string): Promise<number | undefined> {
-  const pidFile = join(folder, 'redis.pid')
-  if (!existsSync(pidFile)) return undefined
-  const pid = Number(readFileSync(pidFile, 'utf8'))
-  return Number.isInteger(pid) && (await isResponding(url)) ? pid : undefined
-}
-
-async function isResponding(url: string): Promise<boolean> {
-  const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 })
-  redis.on('error', () => {})
-  try {
-    await redis.connect()
-    return (await redis.ping()) === 'PONG'
-  } catch {
-    return false
-  } finally {
-    redis.disconnect()
+function buildSettings(folder: string, socket: string): Record<string, string> {
+  return {
+    port: '0',
+    unixsocket: socket,
+    unixsocketperm: '700',
+    dir: folder,
+    pidfile: getRedisPidFile(folder),
+    logfile: getLogFile(folder),
+    appendonly: 'yes',
+    appendfsync: 'always',
+    'auto-aof-rewrite-min-size': '256mb', // at 64 MB, large groups would trigger a rewrite every second or two
+    'maxmemory-policy': 'noeviction',
+    save: '',
+    daemonize: 'no',
   }
 }
 
-async function waitUntilResponding(child: ChildProcess, url: string, folder: string): Promise<void> {
+/** Why it does not respond; undefined once it does. A Redis that still loads its data has as long as it makes progress. */
+async function waitUntilResponding(
+  child: ChildProcess,
+  url: string,
+  report: ReportProgress,
+): Promise<string | undefined> {
   let failure: string | undefined
   child.once('error', (error) => {
     failure = error.message
   })
-  child.once('exit', (code) => {
-    failure = `it exited with ${code}; ${join(folder, 'redis.log')} says why`
+  child.once('exit', (code, signal) => {
+    failure = `it exited with ${signal ?? code}`
   })
-  for (const until = Date.now() + START_TIMEOUT_MS; Date.now() < until && failure === undefined; await sleep(25)) {
-    if (await isResponding(url)) return
+  let progress = 'it does not answer yet'
+  const wait = async () => {
+    let loadedBytes = 0
+    for (
+      let deadline = Date.now() + START_TIMEOUT_MS;
+      Date.now() < deadline && failure === undefined;
+      await sleep(25)
+    ) {
+      const answer = await askRedis(url)
+      if (answer.kind === 'ready') return undefined
+      if (answer.kind === 'silent' || answer.loadedBytes <= loadedBytes) continue
+      loadedBytes = answer.loadedBytes
+      deadline = Date.now() + START_TIMEOUT_MS
+      progress = `it has loaded ${toMebibytes(loadedBytes)} of ${toMebibytes(answer.totalBytes)} MiB of its data`
+    }
+    return failure ?? `process ${child.pid} made no progress for ${START_TIMEOUT_MS / 1000} s`
   }
-  throw new StartupError(
-    `The private Redis does not start: ${failure ?? `no answer within ${START_TIMEOUT_MS / 1000} s`}. Or set REDIS_URL to your own Redis`,
+  const line = () => `waiting for the private Redis (process ${child.pid}): ${progress}; Ctrl-C ends the start`
+  return withWaitNotice(report, line, wait())
+}
+
+const toMebibytes = (bytes: number) => Math.round(bytes / 2 ** 20)
+
+async function explainFailedStart(failure: string, binary: string, folder: string): Promise<StartupError> {
+  const damage = await describeDamage(binary, folder)
+  if (damage !== undefined) return new StartupError(damage)
+  return new StartupError(
+    `The private Redis does not start: ${failure}; ${getLogFile(folder)} says why. Or set REDIS_URL to your own Redis`,
   )
 }
 
-async function stopRedisChild(child: ChildProcess, url: string): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
+/** After the deadline it is killed, which loses nothing: what it has answered is on disk. */
+async function stopRedisChild(child: ChildProcess, url: string, report: ReportProgress): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
   const { promise, resolve } = Promise.withResolvers<void>()
   child.once('exit', () => resolve())
-  await shutdownRedis(url)
-  await promise
-}
-
-async function stopRedisByPid(url: string, pid: number): Promise<void> {
-  await shutdownRedis(url)
-  for (let k = 0; k < 400 && isProcessAlive(pid); k++) await sleep(25)
-}
-
-async function shutdownRedis(url: string): Promise<void> {
-  const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 })
-  redis.on('error', () => {})
-  await redis.connect().catch(() => {})
-  await redis.shutdown('NOSAVE').catch(() => {}) // the connection closes with Redis; the append-only file is complete
-  redis.disconnect()
-}
-
-export function isProcessAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM' // the process belongs to another user
-  }
+  const killTimer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS)
+  const line = () => `waiting up to ${STOP_TIMEOUT_MS / 1000} s for the private Redis (process ${child.pid}) to end`
+  await requestRedisShutdown(url)
+  await withWaitNotice(report, line, promise)
+  clearTimeout(killTimer)
 }

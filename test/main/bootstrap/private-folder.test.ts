@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { acquireDataDirLock } from '../../../src/main/bootstrap/data-dir-lock.ts'
+import { tryAcquireDataDirLock } from '../../../src/main/bootstrap/data-dir-lock.ts'
 import { createFolder, createPrivateFolder } from '../../../src/main/bootstrap/private-folder.ts'
 import { StartupError } from '../../../src/main/bootstrap/startup-error.ts'
 import { startChildServer } from '../../../verification/support/with-server.ts'
@@ -19,7 +19,7 @@ it('a folder that cannot be used is reported in one line that names DATA_DIR', (
       expect(() => createPrivateFolder(path)).toThrow(StartupError)
     }
     expect(() => createFolder('/sys/rgs')).toThrow(/^\/sys\/rgs cannot be written \(\w+\): set DATA_DIR/)
-    expect(() => acquireDataDirLock('/proc')).toThrow(/^\/proc cannot be written \(\w+\): set DATA_DIR/)
+    expect(() => tryAcquireDataDirLock('/proc')).toThrow(/^\/proc cannot be written \(\w+\): set DATA_DIR/)
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -1,0 +1,66 @@
+/** Ends the private Redis that a killed server left running: two would write the same append-only file. */
+import { execFileSync } from 'node:child_process'
+import { readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describeProcess, HAS_PROC, isProcessAlive } from '../../platform/process-state.ts'
+import type { ReportProgress } from './python-environment.ts'
+import { requestRedisShutdown } from './redis-socket-client.ts'
+import { StartupError } from './startup-error.ts'
+import { withWaitNotice } from './wait-notice.ts'
+
+const POLL_INTERVAL_MS = 50
+
+export const getRedisPidFile = (folder: string) => join(folder, 'redis.pid')
+
+/** The process ID of the Redis that has the folder; undefined if it has ended, even if another process has its ID now. */
+export function findRedisProcess(folder: string): number | undefined {
+  try {
+    const pid = Number(readFileSync(getRedisPidFile(folder), 'utf8'))
+    return Number.isInteger(pid) && pid > 0 && isRedisOf(folder, pid) ? pid : undefined
+  } catch {
+    return undefined // it never ran, or ended by itself
+  }
+}
+
+/** Throws a StartupError that names the process if it has not ended after `timeoutMs`. */
+export async function stopOrphanedRedis(
+  folder: string,
+  socket: string,
+  report: ReportProgress,
+  timeoutMs: number,
+): Promise<void> {
+  const pid = findRedisProcess(folder)
+  if (pid === undefined) return
+  const holder = () => `a redis-server, ${describeProcess(pid)}, which an earlier server left on ${folder}`
+  const advice = `if it is stuck, end it with \`kill -9 ${pid}\` (every write that it has answered is on disk); if it is suspended, \`kill -CONT ${pid}\` is enough`
+  const isGone = await withWaitNotice(
+    report,
+    () => `waiting up to ${timeoutMs / 1000} s for ${holder()}, to end; ${advice}`,
+    waitForEnd(() => findRedisProcess(folder) === undefined, socket, timeoutMs),
+  )
+  if (isGone) return
+  throw new StartupError(
+    `The folder is still in use by ${holder()}. It did not end within ${timeoutMs / 1000} s: ${advice}`,
+  )
+}
+
+/** Asks again and again: it may be stuck, or its socket may not listen yet. */
+async function waitForEnd(isGone: () => boolean, socket: string, timeoutMs: number): Promise<boolean> {
+  for (const deadline = Date.now() + timeoutMs; Date.now() < deadline; await sleep(POLL_INTERVAL_MS)) {
+    if (isGone()) return true
+    await requestRedisShutdown(socket)
+  }
+  return isGone()
+}
+
+/** Whether the process is a living Redis of this folder, and not another one that got a reused process ID. */
+function isRedisOf(folder: string, pid: number): boolean {
+  if (!isProcessAlive(pid)) return false
+  try {
+    if (HAS_PROC) return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(folder)
+    return /redis|valkey/.test(execFileSync('ps', ['-o', 'comm=', '-p', String(pid)], { encoding: 'utf8' }))
+  } catch {
+    return false // a process of another user, or it has just ended
+  }
+}

@@ -1,0 +1,56 @@
+/** Asks the private Redis over its socket. Each question has a deadline, because a Redis that is stuck accepts connections. */
+import { Redis } from 'ioredis'
+import { withRedisTimeout } from '../../platform/redis/connect.ts'
+
+const ANSWER_TIMEOUT_MS = 2000
+
+export type RedisAnswer =
+  | { kind: 'ready' }
+  | { kind: 'loading'; loadedBytes: number; totalBytes: number }
+  | { kind: 'silent' }
+
+export async function askRedis(socket: string): Promise<RedisAnswer> {
+  try {
+    return await withConnection(socket, async (redis) => {
+      const error = await redis.ping().then(
+        () => undefined,
+        (error: Error) => error,
+      )
+      if (error === undefined) return { kind: 'ready' }
+      if (!error.message.startsWith('LOADING')) return { kind: 'silent' }
+      const info = await redis.info('persistence')
+      const read = (field: string) => Number(new RegExp(`^${field}:(\\d+)`, 'm').exec(info)?.[1] ?? 0)
+      return { kind: 'loading', loadedBytes: read('loading_loaded_bytes'), totalBytes: read('loading_total_bytes') }
+    })
+  } catch {
+    return { kind: 'silent' }
+  }
+}
+
+/** Asks it to end. The append-only file is complete: nothing has to be saved. */
+export async function requestRedisShutdown(socket: string): Promise<void> {
+  await withConnection(socket, (redis) => redis.shutdown('NOSAVE')).catch(() => {}) // the connection closes with Redis
+}
+
+/** 0 if it does not answer. */
+export async function countRedisKeys(socket: string): Promise<number> {
+  return withConnection(socket, (redis) => redis.dbsize()).catch(() => 0)
+}
+
+async function withConnection<T>(socket: string, use: (redis: Redis) => Promise<T>): Promise<T> {
+  const redis = new Redis(socket, {
+    lazyConnect: true,
+    enableReadyCheck: false, // it would wait for a Redis that loads its data
+    retryStrategy: () => null,
+    maxRetriesPerRequest: 0,
+  })
+  redis.on('error', () => {})
+  try {
+    return await withRedisTimeout(
+      ANSWER_TIMEOUT_MS,
+      redis.connect().then(() => use(redis)),
+    )
+  } finally {
+    redis.disconnect()
+  }
+}

@@ -1,0 +1,20 @@
+/** Says what the start waits for, so that no wait of more than a second is silent. */
+import type { ReportProgress } from './python-environment.ts'
+
+const FIRST_NOTICE_MS = 800
+const REPEAT_NOTICE_MS = 10_000
+
+/** Runs the wait and reports `line` after less than a second, then every ten, until it is over. */
+export async function withWaitNotice<T>(report: ReportProgress, line: () => string, wait: Promise<T>): Promise<T> {
+  let repeat: NodeJS.Timeout | undefined
+  const first = setTimeout(() => {
+    report(line())
+    repeat = setInterval(() => report(line()), REPEAT_NOTICE_MS)
+  }, FIRST_NOTICE_MS)
+  try {
+    return await wait
+  } finally {
+    clearTimeout(first)
+    clearInterval(repeat)
+  }
+}
