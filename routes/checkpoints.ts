@@ -62,15 +62,17 @@ export function addCheckpointRoutes(app: App, { checkpoints, runRequests }: Runs
  * Version 1 had `format` in place of `version`, and the names of Redis fields. Version 2 drew the items from the run's name
  * as well, so that its positions stand for other items.
  */
-const EarlierCheckpoint = z.xor([z.looseObject({ format: z.literal(1) }), z.looseObject({ version: z.literal(2) })])
+const EarlierCheckpoint = z.union([
+  z.object({ format: z.literal(1) }).transform(() => 1),
+  z.object({ version: z.literal(2) }).transform(() => 2),
+])
 
 async function refuseEarlierVersion({ body }: { body: unknown }): Promise<void> {
   const earlier = EarlierCheckpoint.safeParse(body)
   if (!earlier.success) return
-  const version = 'version' in earlier.data ? earlier.data.version : 1
   throw new ServiceError(
     'invalid_request',
-    `This checkpoint has version ${version}, which this server no longer reads: take a checkpoint with this server`,
+    `This checkpoint has version ${earlier.data}, which this server no longer reads: take a checkpoint with this server`,
     { errors: [{ path: 'body.version', message: `must be ${CHECKPOINT_VERSION}` }] },
   )
 }
