@@ -22,7 +22,7 @@ export const IdempotencyHeaders = z.looseObject({
     .max(255)
     .optional()
     .describe(
-      'Repeating a request with the same key and body within an hour returns the first response and changes nothing',
+      'Repeating a request with the same key and body within an hour returns the first response and changes nothing. A key with another body is 400 `invalid_request`',
     ),
 })
 

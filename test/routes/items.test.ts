@@ -1,6 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { contentHash } from '../../src/codec/content-hash.ts'
 import { Item } from '../../src/contract/item.ts'
-import { keysOf, openWorld, type World } from '../world.ts'
+import { ItemsRequest } from '../../src/contract/items-request.ts'
+import { IDEMPOTENCY_LIMITS, IdempotencyRepository } from '../../src/platform/redis/idempotency-repository.ts'
+import { keysOf, openWorld, until, type World } from '../world.ts'
 
 let world: World
 beforeAll(async () => {
@@ -139,6 +143,101 @@ it('an Idempotency-Key gives the same items again, and no position twice', async
   const other = await ask('b')
   const ids = [...first.body.items, ...other.body.items].map(({ id }: Item) => id)
   expect(new Set(ids).size).toBe(ids.length)
+})
+
+describe('a call that is repeated under its Idempotency-Key', () => {
+  const ask = (body: object, key: string, from = world) =>
+    from.call('POST', '/items', body, { 'idempotency-key': key, prefer: 'wait=30' })
+  const stored = () => keysOf(world.platform.redis, `{${world.prefix}:idempotency}*`)
+  const keptIn = (from: World, pattern: string) => keysOf(from.platform.redis, `{${from.prefix}:${pattern}`)
+  /** Forgets what has been made: the next call for an item makes it. */
+  const emptyCaches = async (from: World) => {
+    for (const key of await keptIn(from, 'item-entries:*')) await from.platform.redis.unlink(key)
+  }
+
+  it('keeps a small part of its answer in Redis', async () => {
+    const { redis } = world.platform
+    const memory = async () => {
+      const sizes = (await stored()).map((key) => redis.call('MEMORY', 'USAGE', key, 'SAMPLES', '0') as Promise<number>)
+      return (await Promise.all(sizes)).reduce((sum, bytes) => sum + bytes, 0)
+    }
+    const before = await memory()
+    let answered = 0
+    for (let k = 0; k < 30; k++) {
+      const { status, body } = await ask({ task: 'leg_counting', seed: 9, index: 0, count: 1024 }, `growth-${k}`)
+      expect(status).toBe(200)
+      answered += JSON.stringify(body).length
+    }
+    expect(answered).toBeGreaterThan(30_000_000)
+    expect((await memory()) - before).toBeLessThan(answered / 30)
+  })
+
+  it.each([
+    ['the next items of a run', { run: 'repeats', count: 4 }],
+    ['the items of a step', { run: 'repeats', step: 3, count: 4, rank: 1, ranks: 2 }],
+    ['the items of a recipe', { task: 'gcd', difficulty: 0.5, seed: 3, count: 3 }],
+    ['the items of several seeds', { task: 'gcd', seeds: [5, 4, 5] }],
+  ])('is answered as before once nothing else is kept: %s', async (_form, body) => {
+    await world.call('PUT', '/runs/repeats', {
+      tasks: ['gcd'],
+      system_prompt: 'Before.\n\nTwice.',
+      system_prompt_role: 'user',
+    })
+    const [first, key] = [await ask(body, JSON.stringify(body)), JSON.stringify(body)]
+    expect(first.body.items.length).toBeGreaterThan(1)
+    await world.call('PUT', '/runs/repeats?restart=true', { tasks: ['chain_sum'], system_prompt: null })
+    await world.call('DELETE', '/runs/repeats')
+    await emptyCaches(world)
+    const node = await openWorld({ prefix: world.prefix })
+    try {
+      for (const from of [node, world]) {
+        const again = await ask(body, key, from)
+        expect(JSON.stringify(again.body)).toBe(JSON.stringify(first.body))
+      }
+      expect(await ask({ run: 'other' }, key)).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
+    } finally {
+      await node.close()
+    }
+  })
+
+  it('says again that an item is handed out a second time, and that it waits for the trainer', async () => {
+    await world.call('PUT', '/runs/leases', { tasks: ['gcd'], max_groups_ahead: 2, item_lease_s: 1 })
+    const [taken] = await post({ run: 'leases' })
+    const expired = await until(
+      () => ask({ run: 'leases', count: 3 }, randomUUID()),
+      ({ body }) => body.items.some(({ id, again }: Item) => id === taken.id && again),
+    )
+    expect(expired.body.waiting_for).toBe('trainer')
+    const key = 'twice'
+    const first = await ask({ run: 'leases', count: 3 }, key)
+    expect(await ask({ run: 'leases', count: 3 }, key)).toMatchObject({ status: 200, body: first.body })
+  })
+
+  it('finds what was handed to it when the process ended before it answered', async () => {
+    const run = await world.features.runs.runs.getOrCreate('broken-off')
+    const [body, key] = [{ run: 'broken-off', count: 5 }, 'broken-off']
+    const callerId = '127.0.0.1'
+    const calls = new IdempotencyRepository(world.platform.redis, world.platform.keys, IDEMPOTENCY_LIMITS)
+    const call = {
+      callerId,
+      keyHash: contentHash([callerId, 'items', key]),
+      bodyHash: contentHash(ItemsRequest.parse(body)),
+    }
+    await calls.start(call, 'token')
+    const { items } = await world.features.runs.itemQueue.next(run, 3, 'token') // broken off after three
+    await calls.release(call, 'token') // its lease ends
+    const again = await ask(body, key)
+    expect(again.body.items.slice(0, 3)).toEqual(items)
+    const next = await ask(body, 'next')
+    const ids = [...again.body.items, ...next.body.items].map(({ id }: Item) => id)
+    expect(new Set(ids).size).toBe(10)
+    expect(await keptIn(world, 'run:broken-off}*taken-items*')).toEqual([])
+  })
+
+  it('leaves nothing in Redis that does not expire', async () => {
+    await ask({ run: 'repeats' }, 'expires')
+    for (const key of await stored()) expect(await world.platform.redis.pttl(key), key).toBeGreaterThan(0)
+  })
 })
 
 it('an item that was made lately is not made again, neither here nor on another node', async () => {

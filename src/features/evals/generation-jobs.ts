@@ -1,9 +1,10 @@
 /** The life of a generation job, whether an eval or a collection: created, listed, cancelled, resumed, within its caller's quota. */
+import { z } from 'zod'
 import type { Caller } from '../../contract/caller.ts'
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts'
 import type { GenerationJobStatus } from '../../contract/eval.ts'
 import type { Producer } from '../../platform/queue/producer.ts'
-import type { Idempotency } from '../../platform/redis/idempotency.ts'
+import { createCallToken, type Idempotency } from '../../platform/redis/idempotency.ts'
 import type { ConcurrencyQuota } from './concurrency-quota.ts'
 import type { EvalAggregator } from './eval-aggregator.ts'
 import { isOfKind, type JobOfKind } from './generation-job-record.ts'
@@ -80,8 +81,8 @@ export class GenerationJobs {
   ): Promise<View> {
     const { repository, idempotency, quota, producer } = this.#deps
     const { idPrefix, maxSamples } = KIND_RULES[kind]
-    const request = { scope: `${kind} ${scope} ${caller.id}`, key: idempotencyKey, body: input }
-    const response = await idempotency.runOnce(request, async (token) => {
+    const request = { callerId: caller.id, scope: `${kind} ${scope}`, key: idempotencyKey, body: input }
+    const perform = async (token = createCallToken()) => {
       const id = `${idPrefix}-${token}`
       const job = await quota.runWithinQuota(caller.id, id, async () => {
         const { spec, samples, items } = await describe()
@@ -91,9 +92,11 @@ export class GenerationJobs {
         await enqueueSlotJobs(producer, created)
         return created
       })
-      return { status: 202, body: buildView(job) }
-    })
-    return response.body
+      const view = buildView(job)
+      return { decision: view, answer: view }
+    }
+    const decision = z.custom<View>() // it is JSON of this function
+    return idempotency.runOnce(request, { decision, perform, answerAgain: (view) => Promise.resolve(view) })
   }
 
   /** Undefined also if the job is of another kind. */

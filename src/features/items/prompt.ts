@@ -1,11 +1,16 @@
 /** What the model is shown: the run's system prompt and the question. */
-import type { PromptMessage } from '../../contract/item.ts'
+import { z } from 'zod'
+import type { Item, PromptMessage } from '../../contract/item.ts'
 import { RunSettings } from '../../contract/run.ts'
 
-export type PromptSettings = Pick<RunSettings, 'system_prompt' | 'system_prompt_role'>
+export const PromptSettings = z.strictObject({
+  system_prompt: z.string().nullable(),
+  system_prompt_role: z.enum(['system', 'user']),
+}) satisfies z.ZodType<Pick<RunSettings, 'system_prompt' | 'system_prompt_role'>>
+export type PromptSettings = z.infer<typeof PromptSettings>
 
 /** The prompt of items that belong to no run. */
-export const DEFAULT_PROMPT_SETTINGS: PromptSettings = RunSettings.parse({})
+export const DEFAULT_PROMPT_SETTINGS: PromptSettings = PromptSettings.strip().parse(RunSettings.parse({}))
 
 export function buildPromptMessages(
   question: string,
@@ -17,4 +22,13 @@ export function buildPromptMessages(
     { role: 'system', content: system_prompt },
     { role: 'user', content: question },
   ]
+}
+
+/** The settings that an item is shown with: the reverse of buildPromptMessages. */
+export function promptSettingsOf({ messages, question }: Pick<Item, 'messages' | 'question'>): PromptSettings {
+  const [first] = messages
+  if (first?.role === 'system') return { system_prompt: first.content, system_prompt_role: 'system' }
+  const before = first?.content.slice(0, -`\n\n${question}`.length) ?? ''
+  const system_prompt = first === undefined || first.content === question ? null : before
+  return { system_prompt, system_prompt_role: 'user' }
 }

@@ -1,11 +1,12 @@
 /** `/items`: the next items of a run, those of one of its steps, the items of a recipe, and items shown again. */
+import { z } from 'zod'
 import type { Item } from '../../contract/item.ts'
 import type { ItemsRequest } from '../../contract/items-request.ts'
 import type { RecipeInput } from '../../contract/recipe.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import type { Idempotency } from '../../platform/redis/idempotency.ts'
 import type { Items, ItemWithEntry } from '../items/items.ts'
-import { DEFAULT_PROMPT_SETTINGS } from '../items/prompt.ts'
+import { DEFAULT_PROMPT_SETTINGS, PromptSettings, promptSettingsOf } from '../items/prompt.ts'
 import type { ResolvedRun } from './resolved-run.ts'
 import { createRunLogger, type ParentLogger } from './run-logger.ts'
 import type { Runs } from './runs.ts'
@@ -27,6 +28,22 @@ interface RequestContext {
   log: ParentLogger
 }
 
+/** What a call for items came to: enough to make its answer again, whatever becomes of the run. */
+const ItemsDecision = z.strictObject({
+  ids: z.array(z.string()),
+  /** Places of the items that had been handed out before. */
+  again: z.array(z.int()),
+  waiting_for: z.literal('trainer').optional(),
+  prompt: PromptSettings,
+})
+type ItemsDecision = z.infer<typeof ItemsDecision>
+
+/** `handedOver`: the caller's answer cannot be lost any more. */
+interface ServedItems {
+  served: DequeuedItems
+  handedOver?: () => Promise<void>
+}
+
 export type RevealedItem = Item & Pick<ItemWithEntry['entry'], 'answer' | 'metadata'>
 
 export class ItemRequests {
@@ -39,13 +56,19 @@ export class ItemRequests {
   /** The items that a request asks for; the same items if it is repeated under its idempotency key. */
   async serve(body: ItemsRequest, context: RequestContext): Promise<DequeuedItems> {
     const { idempotency, recorder } = this.#deps
-    const request = { scope: `items ${context.callerId}`, key: context.idempotencyKey, body }
-    const response = await idempotency.runOnce(request, async () => {
-      const served = await this.#getItems(body, context)
-      recorder.recordServedItems(served.items)
-      return { status: 200, body: served }
-    })
-    return response.body
+    const { callerId, idempotencyKey: key } = context
+    return idempotency.runOnce<ItemsDecision, DequeuedItems>(
+      { callerId, scope: 'items', key, body },
+      {
+        decision: ItemsDecision,
+        perform: async (token) => {
+          const { served, handedOver } = await this.#getItems(body, context, token)
+          recorder.recordServedItems(served.items)
+          return { decision: decisionOf(served), answer: served, ...(handedOver && { onKept: handedOver }) }
+        },
+        answerAgain: (decision) => this.#getAgain(decision),
+      },
+    )
   }
 
   /** An item as it is shown to clients of the run, or by default. */
@@ -73,20 +96,48 @@ export class ItemRequests {
     return { item: items.formatItem(found, prompt), entry: found.entry }
   }
 
-  async #getItems(request: ItemsRequest, { waitMs, log }: RequestContext): Promise<DequeuedItems> {
+  /** The items that were served before, made again from their IDs. */
+  async #getAgain({ ids, again, waiting_for, prompt }: ItemsDecision): Promise<DequeuedItems> {
+    const { items } = this.#deps
+    const made = await items.getOrCreate(await Promise.all(ids.map((id) => items.resolveItemId(id))))
+    const reissued = new Set(again)
+    return {
+      items: made.map((item, k) => ({
+        ...items.formatItem(item, prompt),
+        ...(reissued.has(k) && { again: true as const }),
+      })),
+      ...(waiting_for && { waiting_for }),
+    }
+  }
+
+  async #getItems(
+    request: ItemsRequest,
+    { waitMs, log }: RequestContext,
+    token: string | undefined,
+  ): Promise<ServedItems> {
     const { items, runs, itemQueue } = this.#deps
     if ('task' in request) {
       const recipes = await Promise.all(expandRecipes(request).map((recipe) => items.resolveRecipe(recipe)))
       const generated = await items.getOrCreate(recipes)
-      return { items: generated.map((item) => items.formatItem(item, DEFAULT_PROMPT_SETTINGS)) }
+      return { served: { items: generated.map((item) => items.formatItem(item, DEFAULT_PROMPT_SETTINGS)) } }
     }
     const run = await runs.getOrCreate(request.run)
     const served =
       'step' in request
         ? { items: await itemQueue.requireStepItems(run, request, waitMs) }
-        : await itemQueue.next(run, request.count)
+        : await itemQueue.next(run, request.count, token)
     logServedItems(log, run, served.items)
-    return served
+    return { served, ...(token !== undefined && { handedOver: () => itemQueue.forgetTaken(run, token) }) }
+  }
+}
+
+function decisionOf({ items, waiting_for }: DequeuedItems): ItemsDecision {
+  const [first] = items
+  return {
+    ids: items.map(({ id }) => id),
+    again: items.flatMap((item, k) => (item.again ? [k] : [])),
+    ...(waiting_for && { waiting_for }),
+    prompt: first ? promptSettingsOf(first) : DEFAULT_PROMPT_SETTINGS,
   }
 }
 

@@ -19,6 +19,8 @@ export interface RunKeys {
   /** Positions whose items are issued and whose groups have not arrived: by the end of the lease; and what was issued. */
   leaseExpiries: string
   leasedItems: string
+  /** List: what one call with an `Idempotency-Key` was handed, until its answer is kept. It expires. */
+  takenItems(token: string): string
   skippedPositions: string
   /** Steps that have metrics, and the sums of one of them. */
   metricSteps: string
@@ -69,6 +71,7 @@ export function createRunKeys(keys: RedisKeys): AllRunKeys {
         itemBodies: `${prefix}:item-bodies`,
         leaseExpiries: `${prefix}:lease-expiries`,
         leasedItems: `${prefix}:leased-items`,
+        takenItems: (token) => `${prefix}:taken-items:${token}`,
         skippedPositions: `${prefix}:skipped-positions`,
         metricSteps: `${prefix}:metric-steps`,
         metricSums: (step) => `${prefix}:metric-sums:${step}`,

@@ -1,71 +1,78 @@
 /**
  * `Idempotency-Key`: the same key and body within an hour give the same answer, and nothing is done twice. The first call
  * is given a token that stays with the key: what is done under it is named by it, so that a second try after a crash
- * finds what the first one did.
+ * finds what the first one did. Kept is what was decided, not the answer: the answer is made from it again.
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
+import type { z } from 'zod'
 import { contentHash } from '../../codec/content-hash.ts'
 import { ServiceError } from '../../contract/errors.ts'
+import {
+  type CallIdentity,
+  IDEMPOTENCY_LIMITS,
+  type IdempotencyLimits,
+  IdempotencyRepository,
+} from './idempotency-repository.ts'
 import type { RedisKeys } from './keys.ts'
-import { defineScript } from './scripts.ts'
 
-const startIdempotentCall = defineScript({
-  folder: import.meta.dirname,
-  name: 'start-idempotent-call',
-  keys: ['idempotencyKey'],
-})
-
-const IDEMPOTENCY_KEY_TTL_MS = 60 * 60 * 1000
-/** For so long nobody else does what the first call is doing; then its process counts as dead. */
-const CALL_ABANDONED_AFTER_MS = 60_000
 const MAX_WAIT_FOR_FIRST_CALL_MS = 30_000
 const IDEMPOTENCY_POLL_INTERVAL_MS = 100
-
-export interface IdempotentResponse {
-  status: number
-  headers?: Record<string, string>
-  body: unknown
-}
+/** A third of a lease. */
+const RENEW_INTERVAL_MS = 5000
 
 export interface IdempotentRequest {
-  /** What the key was sent with: equal keys of other callers, routes or parameters are other keys. */
+  callerId: string
+  /** Equal keys of other callers, or in other scopes, are other keys. */
   scope: string
   key: string | undefined
   body: unknown
 }
 
-export class Idempotency {
-  readonly #redis: Redis
-  readonly #keys: RedisKeys
+interface Performed<Decision, Answer> {
+  decision: Decision
+  answer: Answer
+  /** Called once the decision is kept: what was noted under the token is of no more use. */
+  onKept?: () => Promise<void>
+}
 
-  constructor(redis: Redis, keys: RedisKeys) {
-    this.#redis = redis
-    this.#keys = keys
+export interface IdempotentDeed<Decision, Answer> {
+  /** What is kept: little, and enough to answer again. */
+  decision: z.ZodType<Decision>
+  /** Does it. A second try under the same token finds what the first one did. Undefined: the call has no key. */
+  perform(token: string | undefined): Promise<Performed<Decision, Answer>>
+  /** The answer to a call that is repeated. */
+  answerAgain(decision: Decision): Promise<Answer>
+}
+
+export class Idempotency {
+  readonly #calls: IdempotencyRepository
+
+  constructor(redis: Redis, keys: RedisKeys, limits: IdempotencyLimits = IDEMPOTENCY_LIMITS) {
+    this.#calls = new IdempotencyRepository(redis, keys, limits)
   }
 
-  /** Without a key the deed is just done. Throws `invalid_request` for a key that came with another body. */
-  async runOnce<T extends IdempotentResponse>(
-    { scope, key, body }: IdempotentRequest,
-    deed: (token: string) => Promise<T>,
-  ): Promise<T> {
-    if (key === undefined) return deed(createToken())
-    const place = this.#keys.key(`idempotency:${contentHash([scope, key])}`)
-    const hash = contentHash(body ?? null)
+  /**
+   * Without a key the deed is just done. Throws `invalid_request` for a key that came with another body, `rate_limited` if
+   * there is no room for another key.
+   */
+  async runOnce<Decision, Answer>(
+    { callerId, scope, key, body }: IdempotentRequest,
+    deed: IdempotentDeed<Decision, Answer>,
+  ): Promise<Answer> {
+    if (key === undefined) return (await deed.perform(undefined)).answer
+    const call = { callerId, keyHash: contentHash([callerId, scope, key]), bodyHash: contentHash(body ?? null) }
     for (
       const until = performance.now() + MAX_WAIT_FOR_FIRST_CALL_MS;
       performance.now() < until;
       await sleep(IDEMPOTENCY_POLL_INTERVAL_MS)
     ) {
-      const args = [hash, createToken(), Date.now(), CALL_ABANDONED_AFTER_MS, IDEMPOTENCY_KEY_TTL_MS]
-      const [state, text] = (await startIdempotentCall(this.#redis, { idempotencyKey: place }, args)) as [
-        string,
-        string,
-      ] // as the script says
-      if (state === 'other') throw bodyMismatchError()
-      if (state === 'answer') return JSON.parse(text) as T // written below
-      if (state === 'do') return this.#runAndStoreResponse(place, () => deed(text))
+      const state = await this.#calls.start(call, createCallToken())
+      if (state.kind === 'other_body') throw bodyMismatchError()
+      if (state.kind === 'full') throw noRoomError(state.retryAfterMs)
+      if (state.kind === 'done') return deed.answerAgain(deed.decision.parse(state.decision))
+      if (state.kind === 'do') return this.#perform(call, state.token, deed)
     }
     throw new ServiceError(
       'idempotency_in_progress',
@@ -73,19 +80,28 @@ export class Idempotency {
     )
   }
 
-  async #runAndStoreResponse<T extends IdempotentResponse>(place: string, deed: () => Promise<T>): Promise<T> {
+  async #perform<Decision, Answer>(
+    call: CallIdentity,
+    token: string,
+    deed: IdempotentDeed<Decision, Answer>,
+  ): Promise<Answer> {
+    const renewal = setInterval(() => void this.#calls.renew(call, token).catch(() => {}), RENEW_INTERVAL_MS)
     try {
-      const answer = await deed()
-      await this.#redis.hset(place, 'answer', JSON.stringify(answer))
-      return answer
+      const { decision, answer, onKept } = await deed.perform(token)
+      const counts = await this.#calls.finish(call, token, decision)
+      await onKept?.().catch(() => {}) // it expires
+      return counts === decision ? answer : await deed.answerAgain(deed.decision.parse(counts))
     } catch (error) {
-      await this.#redis.hdel(place, 'working').catch(() => {}) // a failure is not kept: the next call tries again
+      await this.#calls.release(call, token).catch(() => {}) // a failure is not kept: the next call tries again
       throw error
+    } finally {
+      clearInterval(renewal)
     }
   }
 }
 
-function createToken(): string {
+/** Names what one call does. */
+export function createCallToken(): string {
   return randomBytes(10).toString('hex')
 }
 
@@ -93,4 +109,12 @@ function bodyMismatchError(): ServiceError {
   return new ServiceError('invalid_request', 'This Idempotency-Key came with another body less than an hour ago', {
     errors: [{ path: 'headers.idempotency-key', message: 'stands for another body' }],
   })
+}
+
+function noRoomError(retryAfterMs: number): ServiceError {
+  return new ServiceError(
+    'rate_limited',
+    'Too many answers are kept for calls with an Idempotency-Key; send fewer of them, or retry later',
+    { retryAfter: Math.min(60, Math.max(1, Math.ceil(retryAfterMs / 1000))) },
+  )
 }

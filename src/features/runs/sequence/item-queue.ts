@@ -59,17 +59,25 @@ export class ItemQueue {
     this.#deps = deps
   }
 
-  /** Up to `count` items, each handed out once unless its lease expires. Throws `items_not_ready`. */
-  async next(run: ResolvedRun, count: number): Promise<DequeuedItems> {
+  /**
+   * Up to `count` items, each handed out once unless its lease expires. A second call with the same token is handed what the
+   * first one was. Throws `items_not_ready`.
+   */
+  async next(run: ResolvedRun, count: number, token?: string): Promise<DequeuedItems> {
     const items: Item[] = []
     const prefetchTarget = await this.#growPrefetchTarget(run, count)
     const dequeued = await this.#makeUntilDone<DequeuedItems>(ITEMS_WAIT_MS, async (isFinal) => {
-      const taken = await this.#take(run, count - items.length, { prefetchTarget, isFinal })
+      const taken = await this.#take(run, count - items.length, {
+        prefetchTarget,
+        isFinal,
+        token,
+        received: items.length,
+      })
       const formatted = await this.#formatItems(run, taken.items)
       items.push(
         ...formatted.map((item, k) => ({
           ...item,
-          ...(taken.items[k]?.kind === 'expired' && { again: true as const }),
+          ...(taken.items[k]?.again && { again: true as const }),
         })),
       )
       if (taken.preparedCount < PREFETCH_REFILL_BELOW * prefetchTarget) void this.schedulePrefetch(run)
@@ -79,6 +87,11 @@ export class ItemQueue {
       return { kind: 'missing', run, scope: { kind: 'open', prefetchTarget }, count: taken.capacity }
     })
     return dequeued ?? this.#throwNotReady('No item was ready in time; those in the making go to the next call')
+  }
+
+  /** The caller that took items under the token has its answer. */
+  forgetTaken(run: ResolvedRun, token: string): Promise<void> {
+    return this.#deps.positions.forgetTaken(run, token)
   }
 
   /** All items of a step, or those of one rank: the same for every caller. Throws `items_not_ready`. */
@@ -127,12 +140,11 @@ export class ItemQueue {
   async #take(
     run: ResolvedRun,
     count: number,
-    { prefetchTarget, isFinal }: { prefetchTarget: number; isFinal: boolean },
+    options: { prefetchTarget: number; isFinal: boolean; token: string | undefined; received: number },
   ): Promise<TakenItems> {
     const { max_groups_ahead, item_lease_s } = run.settings
     const taken = await this.#deps.positions.take(run, count, {
-      isFinal,
-      prefetchTarget,
+      ...options,
       maxAhead: max_groups_ahead,
       leaseMs: item_lease_s * 1000,
     })

@@ -26,6 +26,8 @@ const LIMITS = {
   skipped_positions: 100,
   /** Leases beyond these are dropped, those that end first before the others. */
   leases: 1_000_000,
+  /** For so long a call may find what it was handed before it was broken off. Later the items go to others, with their leases. */
+  taken_items_ms: 10 * 60 * 1000,
   /** The items of a step are kept for this long; after that they are made again from their recipes. */
   step_body_ms: 60 * 60 * 1000,
 }
@@ -55,6 +57,7 @@ const defineSequenceScript = <const Key extends string = never>(name: string, ke
 const takeItems = defineSequenceScript('take-items', [
   'leaseExpiries',
   'leasedItems',
+  'takenItems',
   'pendingGroups',
   'buffer',
   'backlog',
@@ -78,9 +81,12 @@ export type SequenceItem =
   | { kind: 'stored'; position: number; difficulty: number | null; body: string }
   | { kind: 'expired'; position: number; difficulty: number | null; task: string }
 
+/** `again`: it was handed out before, and its lease has expired. */
+export type TakenItem = SequenceItem & { again: boolean }
+
 export interface TakenItems {
-  /** Those with an expired lease first; nothing but their recipe is kept. */
-  items: SequenceItem[]
+  /** Those that the token was handed before, then those with an expired lease; nothing but their recipe is kept. */
+  items: TakenItem[]
   /** New items that `max_groups_ahead` allowed for this call. */
   capacity: number
   /** Made items that are left. */
@@ -131,13 +137,25 @@ export class PositionRepository {
     this.#keys = createRunKeys(keys)
   }
 
-  /** Leases up to `count` items; undefined if the run began a new epoch. `isFinal`: does not wait for new positions. */
+  /**
+   * Leases up to `count` items; undefined if the run began a new epoch. `isFinal`: does not wait for new positions. What is
+   * taken under a token is noted under it; those beyond the first `received` come first.
+   */
   async take(
     run: StoredRun,
     count: number,
-    options: { isFinal: boolean; prefetchTarget: number; leaseMs: number; maxAhead: number | null },
+    options: {
+      isFinal: boolean
+      prefetchTarget: number
+      leaseMs: number
+      maxAhead: number | null
+      token?: string | undefined
+      received?: number
+    },
   ): Promise<TakenItems | undefined> {
-    const reply = (await takeItems(this.#redis, this.#scopedKeys(run), [
+    const { token = '', received = 0 } = options
+    const keys = { ...this.#scopedKeys(run), takenItems: this.#runKeys(run).takenItems(token) }
+    const reply = (await takeItems(this.#redis, keys, [
       run.epoch,
       count,
       Date.now(),
@@ -145,14 +163,23 @@ export class PositionRepository {
       Math.max(options.prefetchTarget, count),
       Math.round(options.leaseMs),
       options.maxAhead ?? 0,
-    ])) as ['epoch_changed'] | [capacity: number, reissued: number, prepared: number, ...texts: string[]] // as the script says
+      token === '' ? '0' : '1',
+      received,
+    ])) as ['epoch_changed'] | [capacity: number, noted: number, reissued: number, prepared: number, ...texts: string[]] // as the script says
     if (reply[0] === 'epoch_changed') return undefined
-    const [capacity, reissued, preparedCount, ...texts] = reply as [number, number, number, ...string[]]
-    const items = groupInTriples(texts).map(([position, what, difficulty], k): SequenceItem => {
-      const label = { position: Number(position), difficulty: parseDifficulty(difficulty) }
-      return k < reissued ? { kind: 'expired', task: what, ...label } : { kind: 'stored', body: what, ...label }
+    const [capacity, noted, reissued, preparedCount, ...texts] = reply as [number, number, number, number, ...string[]]
+    const items = groupInTriples(texts).map(([position, what, text], k): TakenItem => {
+      const { again, difficulty } =
+        k < noted ? parseNotedDifficulty(text) : { again: k < noted + reissued, difficulty: text }
+      const label = { position: Number(position), difficulty: parseDifficulty(difficulty), again }
+      return k < noted + reissued ? { kind: 'expired', task: what, ...label } : { kind: 'stored', body: what, ...label }
     })
     return { items, capacity, preparedCount }
+  }
+
+  /** What was taken under the token has been handed over. */
+  async forgetTaken(run: StoredRun, token: string): Promise<void> {
+    await this.#redis.unlink(this.#runKeys(run).takenItems(token))
   }
 
   /** The items of a step. The first call for it decides their number. Undefined if the run has changed. */
@@ -233,6 +260,11 @@ export class PositionRepository {
   #runKeys({ name, epoch }: StoredRun): RunKeys {
     return this.#keys.forRun(name, epoch)
   }
+}
+
+/** The note of an item that is issued again begins with a sign. */
+function parseNotedDifficulty(text: string): { again: boolean; difficulty: string } {
+  return text.startsWith('~') ? { again: true, difficulty: text.slice(1) } : { again: false, difficulty: text }
 }
 
 function stepOf(scope: PositionScope): number | undefined {

@@ -1,22 +1,31 @@
 -- Begins what an Idempotency-Key stands for, unless it is done or somebody is at it.
--- KEYS  idempotencyKey (hash)
--- ARGV  1 hash of the body  2 token for a new key  3 now, ms  4 milliseconds until a call that is at it counts as dead
---       5 milliseconds that the key is kept
--- Gives { 'do', token }, { 'wait', '' }, { 'answer', JSON } or { 'other', '' } for another body.
-local hash, token, working, answer = unpack(redis.call('HMGET', K.idempotencyKey, 'hash', 'token', 'working', 'answer'))
-if not hash then
-  redis.call('HSET', K.idempotencyKey, 'hash', ARGV[1], 'token', ARGV[2], 'working', ARGV[3])
-  redis.call('PEXPIRE', K.idempotencyKey, ARGV[5])
-  return { 'do', ARGV[2] }
+-- KEYS  as parts/idempotency-room.lua says
+-- ARGV  1 to 8 as parts/idempotency-room.lua says  9 hash of the body  10 token for a new key  11 end of the lease, ms
+-- Returns { 'do', token }, { 'wait', '' }, { 'done', decision }, { 'other_body', '' }, or { 'full', milliseconds until a
+-- record may be dropped } if the key is new and there is no room for it.
+-- include parts/idempotency-room
+local stored = redis.call('HMGET', K.record, RECORD.body, RECORD.token, RECORD.working_until, RECORD.decision)
+local body, token, working_until, decision = unpack(stored)
+if not body then
+  local crowded_by = make_room(LIMITS.record_bytes)
+  if crowded_by then
+    local oldest = redis.call('ZRANGE', ARGV[4] .. crowded_by, 0, 0, 'WITHSCORES')[2] or now
+    return { 'full', tostring(math.max(0, tonumber(oldest) + tonumber(ARGV[8]) - now)) }
+  end
+  redis.call('HSET', K.record, RECORD.body, ARGV[9], RECORD.token, ARGV[10], RECORD.working_until, ARGV[11])
+  redis.call('PEXPIRE', K.record, LIMITS.record_ttl_ms)
+  redis.call('ZADD', K.callerRecords, now, LIMITS.record_bytes .. ':' .. ARGV[1])
+  add_bytes(LIMITS.record_bytes)
+  return { 'do', ARGV[10] }
 end
-if hash ~= ARGV[1] then
-  return { 'other', '' }
+if body ~= ARGV[9] then
+  return { 'other_body', '' }
 end
-if answer then
-  return { 'answer', answer }
+if decision then
+  return { 'done', decision }
 end
-if working and tonumber(ARGV[3]) - tonumber(working) < tonumber(ARGV[4]) then
+if working_until and tonumber(working_until) > now then
   return { 'wait', '' }
 end
-redis.call('HSET', K.idempotencyKey, 'working', ARGV[3])
+redis.call('HSET', K.record, RECORD.working_until, ARGV[11])
 return { 'do', token }

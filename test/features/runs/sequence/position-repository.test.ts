@@ -119,12 +119,18 @@ describe('an open position', () => {
     await claim(run, OPEN)
     for (const position of [1, 0]) await positions.store(run, OPEN, made(position, 0.1))
     expect(await positions.take(run, 2, { ...TAKE, leaseMs: 0 })).toEqual({
-      items: [0, 1].map((position) => ({ kind: 'stored', position, difficulty: 0.1, body: made(position).body })),
+      items: [0, 1].map((position) => ({
+        kind: 'stored',
+        position,
+        difficulty: 0.1,
+        body: made(position).body,
+        again: false,
+      })),
       capacity: 2,
       preparedCount: 0,
     })
     expect((await positions.take(run, 2, TAKE))?.items).toEqual(
-      [0, 1].map((position) => ({ kind: 'expired', position, difficulty: 0.1, task: 'gcd' })),
+      [0, 1].map((position) => ({ kind: 'expired', position, difficulty: 0.1, task: 'gcd', again: true })),
     )
     expect((await positions.take(run, 2, TAKE))?.items).toEqual([])
   })

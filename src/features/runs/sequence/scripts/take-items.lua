@@ -1,20 +1,37 @@
 -- Hands out a run's items: first those whose lease has expired, then made ones in the order of their positions.
 -- KEYS  as parts/sequence.lua says, and
 --       leaseExpiries (sorted set: position by the end of its lease, ms), leasedItems (hash: position to its made state)
---       pendingGroups, buffer, backlog
+--       takenItems (list of position, task and difficulty: what the call was handed), pendingGroups, buffer, backlog
 -- ARGV  1 epoch  2 items wanted  3 now, ms  4 '1': take what is there, do not wait for new positions
 --       5 positions to keep open  6 duration of a lease, ms  7 limit of groups ahead, 0: none
--- Returns { 'epoch_changed' }, or { capacity, reissued, prepared, position, what, difficulty … }: how many new items the
--- limit allows, how many of the items are issued again ('what' is then the task, else the body), and how many made items
--- are left. New items are handed out all or none, while a position that was opened a moment ago is still unmade before the
--- last item wanted.
+--       8 '1': note what is taken, so that the call can be repeated  9 items that the caller has received of those noted
+-- Returns { 'epoch_changed' }, or { capacity, noted, reissued, prepared, position, what, difficulty … }: how many new items
+-- the limit allows, how many of the items come first because the call was handed them before, how many after those are
+-- issued again ('what' is for both the task, else the body), and how many made items are left. The difficulty of a noted
+-- item that was issued again begins with '~'. New items are handed out all or none, while a position that was opened a
+-- moment ago is still unmade before the last item wanted.
 -- include parts/sequence
 if redis.call('HGET', K.run, RUN.epoch) ~= ARGV[1] then
   return { 'epoch_changed' }
 end
 local wanted, now, wait_no_longer = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == '1'
 local lease_end = now + tonumber(ARGV[6])
-local reply = {}
+local reply, notes = {}, {}
+
+local function note(position, task, difficulty)
+  table.insert(notes, position)
+  table.insert(notes, task)
+  table.insert(notes, difficulty)
+end
+
+local noted = {}
+if ARGV[8] == '1' then
+  noted = redis.call('LRANGE', K.takenItems, 3 * tonumber(ARGV[9]), 3 * (tonumber(ARGV[9]) + wanted) - 1)
+  wanted = wanted - #noted / 3
+end
+for _, text in ipairs(noted) do
+  table.insert(reply, text)
+end
 
 local expired = redis.call('ZRANGEBYSCORE', K.leaseExpiries, '-inf', now, 'LIMIT', 0, wanted)
 for _, position in ipairs(expired) do
@@ -23,6 +40,7 @@ for _, position in ipairs(expired) do
   table.insert(reply, position)
   table.insert(reply, item.task)
   table.insert(reply, item.difficulty or '')
+  note(position, item.task, '~' .. (item.difficulty or ''))
 end
 
 local capacity = wanted - #expired
@@ -68,6 +86,11 @@ for _, item in ipairs(ready) do
   close_position(position)
   redis.call('ZADD', K.leaseExpiries, lease_end, position)
   set_made(K.leasedItems, position, task, difficulty)
+  note(position, task, difficulty)
+end
+if ARGV[8] == '1' and #notes > 0 then
+  redis.call('RPUSH', K.takenItems, unpack(notes))
+  redis.call('PEXPIRE', K.takenItems, LIMITS.taken_items_ms)
 end
 redis.call('HINCRBY', K.run, RUN.items, #ready)
 
@@ -76,4 +99,4 @@ if excess > 0 then
   redis.call('HDEL', K.leasedItems, unpack(redis.call('ZPOPMIN', K.leaseExpiries, math.min(excess, 1000))))
 end
 open_positions(tonumber(ARGV[5]), now)
-return { capacity, #expired, redis.call('HLEN', K.itemBodies), unpack(reply) }
+return { capacity, #noted / 3, #expired, redis.call('HLEN', K.itemBodies), unpack(reply) }

@@ -1,0 +1,132 @@
+/** Calls with an `Idempotency-Key` in Redis: what each decided, small and compressed, within limits for each caller and in all. */
+import type { Redis } from 'ioredis'
+import { decodeBlob, encodeBlob } from '../../codec/compressed-blob.ts'
+import type { RedisKeys } from './keys.ts'
+import { RecordDeclaration } from './record.ts'
+import { defineScript } from './scripts.ts'
+
+const idempotencyRecord = new RecordDeclaration({
+  /** Hash of the body that the key came with. */
+  body: { kind: 'text' },
+  /** Names what is done under the key. */
+  token: { kind: 'text' },
+  /** Until then nobody else does what a call is doing; the process at work renews it. */
+  working_until: { kind: 'timestamp' },
+  /** What was decided: a compressed blob of JSON in base64. */
+  decision: { kind: 'text' },
+})
+
+/** Memory that records may take. */
+export interface IdempotencyLimits {
+  bytesPerCaller: number
+  bytes: number
+  /** Records that are younger are never dropped to make room. */
+  protectedMs: number
+}
+
+export const IDEMPOTENCY_LIMITS: IdempotencyLimits = {
+  bytesPerCaller: 64 * 1024 ** 2,
+  bytes: 256 * 1024 ** 2,
+  protectedMs: 5 * 60_000, // as long as the Python client retries
+}
+
+const RECORD_TTL_MS = 60 * 60 * 1000
+/** A process that has not renewed its lease for so long counts as dead. */
+const WORK_LEASE_MS = 15_000
+
+const LIMITS = {
+  record_ttl_ms: RECORD_TTL_MS,
+  /** What a record and its entry in the caller's list take in Redis besides the decision, rounded up. */
+  record_bytes: 800,
+  /** Records that one script drops at most, so that none takes long. */
+  dropped_at_once: 500,
+}
+
+const KEYS = ['record', 'callerRecords', 'bytes'] as const
+const defineRecordScript = (name: string) =>
+  defineScript({
+    folder: import.meta.dirname,
+    name,
+    keys: KEYS,
+    constants: { RECORD: idempotencyRecord.constants, LIMITS },
+  })
+const startIdempotentCall = defineRecordScript('start-idempotent-call')
+const finishIdempotentCall = defineRecordScript('finish-idempotent-call')
+const renewIdempotentCall = defineRecordScript('renew-idempotent-call')
+
+/** A key of a caller, and the body that it came with; both as hashes. */
+export interface CallIdentity {
+  callerId: string
+  keyHash: string
+  bodyHash: string
+}
+
+export type CallState =
+  /** The call is to be done, under this token. */
+  | { kind: 'do'; token: string }
+  /** Another call is doing it. */
+  | { kind: 'wait' }
+  | { kind: 'done'; decision: unknown }
+  | { kind: 'other_body' }
+  /** All records of the caller, or of all, are too young to be dropped. */
+  | { kind: 'full'; retryAfterMs: number }
+
+export class IdempotencyRepository {
+  readonly #redis: Redis
+  readonly #keys: RedisKeys
+  readonly #limits: IdempotencyLimits
+
+  constructor(redis: Redis, keys: RedisKeys, limits: IdempotencyLimits) {
+    this.#redis = redis
+    this.#keys = keys
+    this.#limits = limits
+  }
+
+  /** `token` is for a key that is new. */
+  async start(call: CallIdentity, token: string): Promise<CallState> {
+    const args = [call.bodyHash, token, Date.now() + WORK_LEASE_MS]
+    const [kind, value] = (await startIdempotentCall(...this.#script(call, args))) as [CallState['kind'], string] // as the script says
+    switch (kind) {
+      case 'do':
+        return { kind, token: value }
+      case 'done':
+        return { kind, decision: parseDecision(value) }
+      case 'full':
+        return { kind, retryAfterMs: Number(value) }
+      default:
+        return { kind }
+    }
+  }
+
+  /** Returns the decision that counts: this one, or that of another call under the same token which finished before. */
+  async finish(call: CallIdentity, token: string, decision: unknown): Promise<unknown> {
+    const text = encodeBlob(Buffer.from(JSON.stringify(decision))).toString('base64')
+    const earlier = (await finishIdempotentCall(...this.#script(call, [token, text]))) as string // as the script says
+    return earlier === '' ? decision : parseDecision(earlier)
+  }
+
+  /** Prolongs the lease of the call at work. */
+  async renew(call: CallIdentity, token: string): Promise<void> {
+    await renewIdempotentCall(...this.#script(call, [token, Date.now() + WORK_LEASE_MS]))
+  }
+
+  /** The call failed: the next one with its key tries again, under the same token. */
+  async release(call: CallIdentity, token: string): Promise<void> {
+    await renewIdempotentCall(...this.#script(call, [token, 0]))
+  }
+
+  /** All keys share a slot, because a caller that takes too much must make room for the others. */
+  #script(call: CallIdentity, args: (string | number)[]): Parameters<typeof startIdempotentCall> {
+    const slot = this.#keys.slot('idempotency')
+    const records = `${slot}:record:`
+    const lists = `${slot}:of:`
+    const keys = { record: records + call.keyHash, callerRecords: lists + call.callerId, bytes: `${slot}:bytes` }
+    const { bytesPerCaller, bytes, protectedMs } = this.#limits
+    const common = [call.keyHash, call.callerId, records, lists, Date.now(), bytesPerCaller, bytes, protectedMs]
+    return [this.#redis, keys, [...common, ...args]]
+  }
+}
+
+function parseDecision(text: string): unknown {
+  return JSON.parse(decodeBlob(Buffer.from(text, 'base64')).toString())
+}

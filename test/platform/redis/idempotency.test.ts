@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, expect, inject, it } from 'vitest'
+import { z } from 'zod'
+import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
+import { Idempotency } from '../../../src/platform/redis/idempotency.ts'
+import { IDEMPOTENCY_LIMITS, type IdempotencyLimits } from '../../../src/platform/redis/idempotency-repository.ts'
+import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
+import { keysOf } from '../../world.ts'
+
+const redis = connectForWorkers({ url: inject('redisUrl'), prefix: '' })
+afterAll(() => redis.disconnect())
+
+/** What the deed of a key came to; each deed is done `times` times. */
+function open(limits: Partial<IdempotencyLimits> = {}) {
+  const keys = createRedisKeys(`t${randomUUID().slice(0, 8)}`)
+  const calls = new Idempotency(redis, keys, { ...IDEMPOTENCY_LIMITS, ...limits })
+  const done: string[] = []
+  const call = (key: string, { callerId = 'a', body = {} as unknown, size = 0, fails = false } = {}) =>
+    calls.runOnce(
+      { callerId, scope: 's', key, body },
+      {
+        decision: z.string(),
+        perform: async (token) => {
+          done.push(`${key} ${token}`)
+          if (fails) throw new Error('fails')
+          const decision = `${key} ${randomUUID()}`
+          return { decision: decision + randomUUID().repeat(size), answer: decision }
+        },
+        answerAgain: (decision) => Promise.resolve(decision.slice(0, key.length + 37)),
+      },
+    )
+  return { call, done, keys }
+}
+
+it('a key stands for one deed, one body and one caller', async () => {
+  const { call, done } = open()
+  const first = await call('k')
+  expect(await call('k')).toBe(first)
+  await expect(call('k', { body: { other: 1 } })).rejects.toMatchObject({ code: 'invalid_request' })
+  expect(await call('k', { callerId: 'b' })).not.toBe(first)
+  expect(done).toHaveLength(2)
+})
+
+it('calls at the same time share one deed', async () => {
+  const { call, done } = open()
+  expect(new Set(await Promise.all(Array.from({ length: 20 }, () => call('k')))).size).toBe(1)
+  expect(done).toHaveLength(1)
+})
+
+it('a failed deed is tried again under the same token', async () => {
+  const { call, done } = open()
+  await expect(call('k', { fails: true })).rejects.toThrow('fails')
+  await call('k')
+  expect(done).toHaveLength(2)
+  expect(new Set(done).size).toBe(1)
+})
+
+it('the oldest keys of a caller make room for new ones, and others keep theirs', async () => {
+  const { call, done, keys } = open({ bytesPerCaller: 10_000, protectedMs: 0 })
+  const other = await call('other', { callerId: 'b' })
+  const answers: string[] = []
+  for (let k = 0; k < 40; k++) {
+    answers.push(await call(`k${k}`, { size: k % 7 }))
+    await sleep(1) // the next one is younger
+  }
+  expect(await call('k39')).toBe(answers[39])
+  expect(await call('k38')).toBe(answers[38])
+  expect(await call('k0')).not.toBe(answers[0])
+  expect(await call('other', { callerId: 'b' })).toBe(other)
+  expect(done).toHaveLength(42)
+  const kept = await keysOf(redis, `${keys.slot('idempotency')}:record:*`)
+  expect(kept.length).toBeLessThan(18)
+  expect(await redis.zcard(`${keys.slot('idempotency')}:of:a`)).toBe(kept.length - 1)
+  const sums = await redis.hgetall(`${keys.slot('idempotency')}:bytes`)
+  const members = await redis.zrange(`${keys.slot('idempotency')}:of:a`, '0', '-1')
+  expect(Number(sums.a)).toBe(members.reduce((sum, member) => sum + Number.parseInt(member, 10), 0))
+})
+
+it('a young key is never dropped: above the limit new ones are refused, and those that are there still answer', async () => {
+  const { call } = open({ bytesPerCaller: 10_000 })
+  const answers: string[] = []
+  const refused = async () => {
+    for (;;) answers.push(await call(`k${answers.length}`))
+  }
+  await expect(refused()).rejects.toMatchObject({ code: 'rate_limited', retryAfter: 60 })
+  expect(answers.length).toBeGreaterThan(10)
+  for (const [k, answer] of answers.entries()) expect(await call(`k${k}`)).toBe(answer)
+  await call('k', { callerId: 'b' })
+})
+
+it('where all callers together have too much, the one with most makes room', async () => {
+  const { call } = open({ bytes: 20_000, protectedMs: 0 })
+  const small = await call('small', { callerId: 'small' })
+  for (let k = 0; k < 60; k++) await call(`k${k}`, { callerId: 'large' })
+  expect(await call('small', { callerId: 'small' })).toBe(small)
+})
+
+it('what has expired counts no more', async () => {
+  const { call, keys } = open({ bytesPerCaller: 3000 })
+  const slot = keys.slot('idempotency')
+  for (let k = 0; k < 3; k++) await call(`k${k}`)
+  await expect(call('k3')).rejects.toMatchObject({ code: 'rate_limited' })
+  for (const key of await keysOf(redis, `${slot}:*`)) if (!key.endsWith(':bytes')) await redis.unlink(key) // as after an hour
+  await call('k3')
+  expect(Number(await redis.hget(`${slot}:bytes`, 'a'))).toBeLessThan(1000)
+})
+
+it('a record takes no more memory than is counted for it', async () => {
+  const { call, keys } = open()
+  const slot = keys.slot('idempotency')
+  const memory = async () => {
+    const names = await keysOf(redis, `${slot}:*`)
+    const sizes = await Promise.all(names.map((name) => redis.call('MEMORY', 'USAGE', name, 'SAMPLES', '0')))
+    return sizes.reduce((sum: number, bytes) => sum + Number(bytes), 0)
+  }
+  for (let k = 0; k < 300; k++) await call(`k${k}`, { size: k % 20 })
+  const counted = Number(await redis.hget(`${slot}:bytes`, 'a'))
+  expect(await memory()).toBeLessThan(counted)
+})
