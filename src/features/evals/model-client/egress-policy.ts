@@ -14,7 +14,16 @@ export const EgressPolicy = z.strictObject({
 export type EgressPolicy = z.infer<typeof EgressPolicy>
 
 /** Cloud metadata services outside the link-local range. */
-const METADATA_ADDRESSES = new Set(['168.63.129.16', '100.100.100.200', '192.0.0.192', 'fd00:ec2::254', 'fd20:ce::254'])
+const METADATA_ADDRESSES = new Set([
+  '168.63.129.16',
+  '100.100.100.200',
+  '192.0.0.192',
+  'fd00:ec2::254',
+  'fd00:ec2::23',
+  'fd20:ce::254',
+])
+/** All IPv6 addresses that networks have been given. The rest has uses such as `::a.b.c.d`, or none yet. */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 const PRIVATE_RANGES = new Set(['private', 'uniqueLocal', 'carrierGradeNat'])
 
 type IpAddress = ipaddr.IPv4 | ipaddr.IPv6
@@ -25,9 +34,9 @@ export function buildEgressPolicy({ HOST, MODEL_HOSTS }: { HOST: string; MODEL_H
 
 /** Why the policy denies an address; undefined if it allows it. `host` is the name that resolved to the address. */
 export function getDenialReason(address: string, host: string, policy: EgressPolicy): string | undefined {
-  if (!ipaddr.isValid(address)) return `${address} is not an IP address`
-  const parsed = ipaddr.process(address) // ::ffff:127.0.0.1 is 127.0.0.1
-  const range = parsed.range()
+  const parsed = parseAddress(address)
+  if (!parsed) return `${address} is not an IP address`
+  const range = classifyAddress(parsed)
   if (METADATA_ADDRESSES.has(parsed.toString())) return `${address} is a metadata address, which the server never calls`
   if (range === 'unicast') return undefined
   const isAllowed = isAllowlisted(parsed, host, policy.allowed_hosts)
@@ -38,6 +47,19 @@ export function getDenialReason(address: string, host: string, policy: EgressPol
   if (PRIVATE_RANGES.has(range))
     return isAllowed ? undefined : `${address} is a private address: set MODEL_HOSTS to allow it`
   return `${address} is a ${range} address, which the server never calls`
+}
+
+/** `::ffff:127.0.0.1` is 127.0.0.1. */
+function parseAddress(address: string): IpAddress | undefined {
+  const url = `http://[${address}]/`
+  const text = URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : address // ipaddr.js reads ::1.2.3.4 as ::ffff:1.2.3.4
+  return ipaddr.isValid(text) ? ipaddr.process(text) : undefined
+}
+
+function classifyAddress(address: IpAddress): string {
+  const range = address.range()
+  const isUnassigned = range === 'unicast' && address instanceof ipaddr.IPv6 && !address.match(GLOBAL_UNICAST)
+  return isUnassigned ? 'reserved' : range
 }
 
 function isAllowlisted(address: IpAddress, host: string, hosts: string[]): boolean {

@@ -35,6 +35,19 @@ async function serve(answer: (attempt: number) => { status: number; headers?: Re
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, times }
 }
 
+const IPV4_SPELLINGS = [
+  '0177.0.0.1',
+  '0x7f000001',
+  '127.1',
+  '127.0.1',
+  '017700000001',
+  '１２７.0.0.1',
+  '127。0。0。1',
+  '127.0.0.1.',
+]
+  .concat(['[::127.0.0.1]', '[::ffff:0:127.0.0.1]', '[64:ff9b::127.0.0.1]', '0', '0x0'])
+  .map((host) => `http://${host}/v1`)
+
 const asking = { temperature: 0, timeout_s: 5, retries: 3 }
 const messages = [{ role: 'user' as const, content: '?' }]
 const good = JSON.stringify({ choices: [{ message: { content: 'yes' }, finish_reason: 'stop' }] })
@@ -67,6 +80,20 @@ it('link-local, metadata and other special addresses are never called, whatever 
     expect([address, allowed(address, all, 'named')]).toEqual([address, false])
 })
 
+it.each([
+  ['IPv4-compatible', '::7f00:1', '::a9fe:a9fe', '::127.0.0.1', '::10.0.0.1', '::8.8.8.8'],
+  ['translated', '::ffff:0:7f00:1', '64:ff9b::a9fe:a9fe', '64:ff9b:1::7f00:1', '64:ff9b:1:ffff::1'],
+  ['tunnels', '2002:a9fe:a9fe::', '2001::1', '2001:0:4136:e378:8000:63bf:3fff:fdd2', '192.88.99.1'],
+  ['site-local, link-local', 'fec0::1', 'feff::1', 'fe80::1', 'febf::1', 'fe80::1%eth0'],
+  ['discarded, for segments, for documents', '100::1', '100:0:0:1::1', '5f00::1', '2001:db8::1', '3fff::1'],
+  ['multicast, broadcast', 'ff02::1', '224.0.0.251', '239.1.2.3', '255.255.255.255', '::ffff:224.0.0.1'],
+  ['for protocols, tests and later', '192.0.0.8', '198.18.0.1', '198.51.100.1', '240.0.0.1', '0.1.2.3', '4000::1'],
+  ['metadata', '::ffff:169.254.169.254', '::ffff:168.63.129.16', 'fd00:ec2::23', 'fd00:ec2:0::254'],
+])('%s addresses are never called', (_kind, ...addresses) => {
+  const all: EgressPolicy = { allow_loopback: true, allowed_hosts: ['0.0.0.0/0', '::/0', 'named'] }
+  for (const address of addresses) expect([address, allowed(address, all, 'named')]).toEqual([address, false])
+})
+
 it('a server on every address is not bound to loopback', () => {
   expect(buildEgressPolicy({ HOST: '127.0.0.1', MODEL_HOSTS: [] }).allow_loopback).toBe(true)
   expect(buildEgressPolicy({ HOST: '::1', MODEL_HOSTS: [] }).allow_loopback).toBe(true)
@@ -74,7 +101,13 @@ it('a server on every address is not bound to loopback', () => {
 })
 
 it('spellings of an address are seen through, and names looked up', async () => {
-  for (const url of ['http://2130706433/v1', 'http://0x7f.1/v1', 'http://[::ffff:7f00:1]/v1', 'http://localhost/v1'])
+  for (const url of [
+    'http://2130706433/v1',
+    'http://0x7f.1/v1',
+    'http://[::ffff:7f00:1]/v1',
+    'http://localhost/v1',
+    ...IPV4_SPELLINGS,
+  ])
     await expect(assertModelUrlAllowed(url, nowhere)).rejects.toMatchObject({ code: 'invalid_request' })
   await expect(assertModelUrlAllowed('http://localhost:9/v1', here)).resolves.toBeUndefined()
   await expect(assertModelUrlAllowed('http://no-such-name.invalid/v1', here)).rejects.toMatchObject({
