@@ -9,6 +9,7 @@ import { createReadStream } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { createGunzip } from 'node:zlib'
 import { readLines } from '../src/codec/json-lines.ts'
+import { areScoresEqual } from './support/score-equality.ts'
 import { withScriptServer } from './support/with-server.ts'
 
 interface RecordedLine {
@@ -35,7 +36,6 @@ interface FidelityCounts {
 }
 
 const CONCURRENCY = 4
-const SCORE_TOLERANCE = 1e-9
 /** Tasks whose items depend on `size`, or are bounded by it. */
 const SIZE_DEPENDENT_TASKS = new Set(['acre', 'word_ladder', 'gsm_symbolic', 'list_functions'])
 
@@ -156,7 +156,7 @@ async function compareScores(
     const byOurRule = line.completion !== undefined && (line.model_answer === null || line.score === null)
     if (
       verdict?.status === 'scored' &&
-      (Math.abs(verdict.score - wanted) <= SCORE_TOLERANCE || (byOurRule && verdict.score === 0))
+      (areScoresEqual(line.task, verdict.score, wanted) || (byOurRule && verdict.score === 0))
     )
       tally.scoresEqual++
     else

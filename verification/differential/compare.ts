@@ -4,9 +4,9 @@ import type { EngineOutcome } from '../../src/engine/outcome.ts'
 import type { Ladders } from '../../src/features/tasks/ladders.ts'
 import { NATIVE_SCORERS } from '../../src/scorers/native-scorers.ts'
 import { InvalidAnswerError } from '../../src/scorers/scorer.ts'
+import { areScoresEqual } from '../support/score-equality.ts'
 import { generateMutants, seededRandom } from './mutants.ts'
 
-const SCORE_TOLERANCE = 1e-9
 const DIFFICULTIES = [null, 0, 0.25, 0.5, 0.75, 1]
 
 export interface ScoreDifference {
@@ -52,7 +52,7 @@ export async function compareTask(
     texts.forEach((answer, n) => {
       const [library, native] = [describeOutcome(scores[n]), describeRule(() => rule(answer, full))]
       result.answers++
-      if (!areScoresEqual(library, native))
+      if (!areOutcomesEqual(task, library, native))
         result.differences.push({
           task,
           recipe: JSON.stringify({ config, place }),
@@ -83,7 +83,7 @@ function describeRule(rule: () => number): ScoreOrFailure {
 }
 
 /** What hangs the library has no score to be equal to. */
-function areScoresEqual(library: ScoreOrFailure, native: ScoreOrFailure): boolean {
-  if (typeof library === 'number' && typeof native === 'number') return Math.abs(library - native) <= SCORE_TOLERANCE
+function areOutcomesEqual(task: string, library: ScoreOrFailure, native: ScoreOrFailure): boolean {
+  if (typeof library === 'number' && typeof native === 'number') return areScoresEqual(task, library, native)
   return library === native || String(library).startsWith('lost')
 }

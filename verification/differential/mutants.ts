@@ -119,6 +119,67 @@ const CONFUSABLE_CHARACTERS = [
   ...['\u202e', '\u202f', '\u205f', '\u2060', '\u3000', '\u3164', '\ufeff', '\u0301', '\ufe0f', '\\\n', '\\\r'],
   ...['٣', '३', '７', '𝟕', '²', '⅐', '߁', '＋', '−', '×', '÷', '＊', '（', '）', '，', '：', 'ſ', 'ı', 'K', 'ﬁ'],
 ]
+/** What counts, cuts, turns and folds differently in code points and in UTF-16 units, or in one Unicode version and another. */
+const CODE_POINT_TRAPS = [
+  ...[
+    '😀',
+    '𝐀',
+    '𝐱',
+    '𐐀',
+    '𐐨',
+    '𠮷',
+    '👨‍👩‍👧',
+    '🇩🇪',
+    '\u{10ffff}',
+    '\ud83d',
+    '\ude00',
+    '\ude00\ud83d',
+    '\ud800a',
+    '\udfff',
+  ],
+  ...[
+    'é',
+    'e\u0301',
+    'ß',
+    'ẞ',
+    'İ',
+    'ı',
+    'ŉ',
+    'ǆ',
+    'ǅ',
+    'Σ',
+    'ς',
+    'ΑΣ',
+    'ﬃ',
+    'ΐ',
+    'ᾳ',
+    'ₐ',
+    'ª',
+    'Ⅷ',
+    'ⓐ',
+    'ꭰ',
+    'Ა',
+    'ა',
+    '𞤀',
+  ],
+  ...['𝟎', '𝟙', '٤', '᧚', '①', '⑴', '²', '¾', '万', '〇', '𐄇', '𑁒', '🯰', '𞥐', '༳', 'Ⅻ', '᠀'],
+  ...[
+    '\u00a0',
+    '\u2007',
+    '\u200b',
+    '\ufeff',
+    '\u180e',
+    '\u3000',
+    '\x1c',
+    '\x1d',
+    '\x1e',
+    '\x1f',
+    '\x85',
+    '\u2028',
+    '\u2060',
+    '\u00ad',
+  ],
+]
 const NON_ASCII_ZEROS = [...'０٠०𝟎𝟘߀']
 const WIDENABLE_PATTERN = /[!-/:-@[-`{-~]/g
 
@@ -152,6 +213,35 @@ function insertConfusables(text: string, pick: <T>(list: readonly T[]) => T, ran
   return pick(shapes)()
 }
 
+/** An answer with such characters within it, around it, in place of its own, or turned around them. */
+function insertCodePointTraps(text: string, pick: <T>(list: readonly T[]) => T, random: () => number): string {
+  const [trap, other] = [pick(CODE_POINT_TRAPS), pick(CODE_POINT_TRAPS)]
+  const chars = [...text]
+  const at = Math.floor(random() * (chars.length + 1))
+  const around = (middle: string) => chars.slice(0, at).join('') + middle + chars.slice(at).join('')
+  const shapes: (() => string)[] = [
+    () => around(trap),
+    () => around(trap + other),
+    () => chars.with(Math.min(at, chars.length - 1), trap).join(''),
+    () => trap + text + trap,
+    () => trap + chars.toReversed().join('') + trap,
+    () => text + trap.repeat(1 + Math.floor(random() * 4)),
+    () => text.replaceAll(pick(chars), trap),
+    () => text.replaceAll(/\d/g, trap),
+    () => text.replaceAll(/\s/g, trap),
+    () => text.replaceAll(/[a-z]/gi, (letter) => (random() < 0.3 ? trap : letter)),
+    () =>
+      chars
+        .map((ch) => String.fromCodePoint((ch.codePointAt(0) ?? 0) + (/[a-z]/i.test(ch) ? 0x1d400 - 0x41 : 0)))
+        .join(''),
+    () => trap,
+    () => trap + other + trap,
+    () => `${trap} ${other}`,
+    () => [trap, other, trap].join(', '),
+  ]
+  return chars.length === 0 ? trap : pick(shapes)()
+}
+
 const ALPHABET = [...'0123456789abcXYZ .,-+*/()[]{}\n\'"']
 
 /** `count` answers: the right one, then edits of it, then garbage. `other` is the right answer of another item. */
@@ -170,8 +260,10 @@ export function generateMutants(right: string, other: string, count: number, ran
     const kind = random()
     if (kind < 0.25) answers.push(pick(EDITS)(right, other))
     else if (kind < 0.5) answers.push(insertConfusables(right, pick, random))
-    else if (kind < 0.55) answers.push(insertConfusables(insertConfusables(right, pick, random), pick, random))
-    else if (kind < 0.7) answers.push(tweak(right))
+    else if (kind < 0.53) answers.push(insertConfusables(insertConfusables(right, pick, random), pick, random))
+    else if (kind < 0.65) answers.push(insertCodePointTraps(right, pick, random))
+    else if (kind < 0.68) answers.push(insertCodePointTraps(insertCodePointTraps(right, pick, random), pick, random))
+    else if (kind < 0.76) answers.push(tweak(right))
     else if (kind < 0.85) answers.push(tweak(tweak(pick(EDITS)(right, other))))
     else answers.push(pick(GARBAGE_ANSWERS))
   }

@@ -10,7 +10,8 @@ export const letterJumble = defineScorer({
     const [wanted, given] = [lower(strip(requireOracleAnswer(entry))), lower(strip(answer))]
     if (given === wanted) return 1
     const [words, others] = [splitWhitespace(wanted), splitWhitespace(given)]
-    const right = words.filter((word, i) => word === others[i]).length
-    return words.length > 0 ? right / words.length : 0
+    let sum = 0 // adding up equal parts rounds otherwise than a quotient does
+    for (const [i, word] of words.entries()) if (word === others[i]) sum += 1 / words.length
+    return Math.min(1, sum)
   },
 })
