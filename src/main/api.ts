@@ -26,7 +26,7 @@ await runMain(async () => {
   const report = (message: string) => log.info(message)
   const python = await ensurePythonEnvironment(report, config.PYTHON, (line) => log.warn(line))
   const redis = requireRedisConfig(config)
-  if (!process.connected) void warnIfRedisUnreachable(redis.url, log) // `npm start` logs this for all of its processes
+  if (!process.connected) void warnIfRedisUnreachable(redis, log) // `npm start` logs this for all of its processes
   // Under `npm start` it shares the port with other processes and serves the metrics of all of them.
   const service = composeApi({
     config,

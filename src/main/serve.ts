@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { loadKeyRing } from '../http/auth/key-ring.ts'
 import { assertKeysOrLoopback } from '../http/auth/loopback.ts'
-import { readConfig, type ServerConfig } from '../platform/config.ts'
+import { readConfig, requireRedisTls, type ServerConfig } from '../platform/config.ts'
 import { createLogger } from '../platform/log.ts'
 import { ProcessGroupMetrics } from '../platform/metrics/process-group.ts'
 import { acquireDataDirLock } from './bootstrap/data-dir-lock.ts'
@@ -31,6 +31,7 @@ await runMain(async () => {
   const log = createLogger(config.LOG_LEVEL, 'serve')
   const report = (message: string) => log.info(message)
   assertKeysOrLoopback(config, loadKeyRing(config))
+  const tls = requireRedisTls(config)
   await assertPortAvailable(config)
   createFolder(config.DATA_DIR)
   const dataDirLock = await acquireDataDirLock(config.DATA_DIR, report)
@@ -43,7 +44,7 @@ await runMain(async () => {
     REDIS_URL: config.REDIS_URL ?? redis?.url,
     PYTHON: python,
   }
-  if (config.REDIS_URL) void warnIfRedisUnreachable(config.REDIS_URL, log)
+  if (config.REDIS_URL) void warnIfRedisUnreachable({ url: config.REDIS_URL, tls }, log)
   const children = new Set<ChildProcess>()
   const groupMetrics = new ProcessGroupMetrics()
   let closing = false

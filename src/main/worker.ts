@@ -19,7 +19,7 @@ await runMain(async () => {
   const report = (message: string) => log.info(message)
   const python = await ensurePythonEnvironment(report, config.PYTHON, (line) => log.warn(line))
   const redis = requireRedisConfig(config)
-  if (!process.connected) void warnIfRedisUnreachable(redis.url, log) // `npm start` logs this for all of its processes
+  if (!process.connected) void warnIfRedisUnreachable(redis, log) // `npm start` logs this for all of its processes
   const service = composeWorker({ config, redis, python, log })
   await requireStorageFormat(service)
   const claim = await requireEngineVersionClaim(service)

@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import { loadEnvFile } from 'node:process'
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
+import { type RedisTls, readRedisTls } from './redis/redis-tls.ts'
 import { parseRedisAddress } from './redis/redis-url.ts'
 
 const CPU_COUNT = availableParallelism()
@@ -47,6 +48,19 @@ export const EnvironmentSchema = z.object({
     .describe(
       'redis://…, rediss://…, redis+cluster://…, redis+sentinel://… or the path of a socket; none: a private one',
     ),
+  REDIS_TLS_CA_FILE: z
+    .string()
+    .optional()
+    .describe('For rediss: the certificate of the CA that signed the one of Redis, PEM; none: the CAs of Node'),
+  REDIS_TLS_CERT_FILE: z
+    .string()
+    .optional()
+    .describe('For rediss: the certificate that this server shows to Redis, PEM'),
+  REDIS_TLS_KEY_FILE: z.string().optional().describe('Its private key, PEM'),
+  REDIS_TLS_SERVERNAME: z
+    .string()
+    .optional()
+    .describe('For rediss: the name to look for in the certificate of Redis; none: the host of the address'),
   REDIS_PREFIX: z
     .string()
     .regex(/^[\w-]{1,40}$/)
@@ -139,9 +153,19 @@ export function overrideEnvironment(changes: Record<string, string | number | un
 }
 
 /** Where Redis is, for a process that does not start one. */
-export function requireRedisConfig({ REDIS_URL, REDIS_PREFIX }: ServerConfig): { url: string; prefix: string } {
-  if (!REDIS_URL) throw new ConfigError('Set REDIS_URL: only `npm start` brings a Redis of its own')
-  return { url: REDIS_URL, prefix: REDIS_PREFIX }
+export function requireRedisConfig(config: ServerConfig): { url: string; prefix: string; tls: RedisTls | undefined } {
+  const { REDIS_URL: url, REDIS_PREFIX: prefix } = config
+  if (!url) throw new ConfigError('Set REDIS_URL: only `npm start` brings a Redis of its own')
+  return { url, prefix, tls: requireRedisTls(config) }
+}
+
+/** Undefined if nothing is set beyond the address. */
+export function requireRedisTls(config: ServerConfig): RedisTls | undefined {
+  try {
+    return readRedisTls(config.REDIS_URL, config)
+  } catch (error) {
+    throw error instanceof TypeError ? new ConfigError(error.message) : error
+  }
 }
 
 export class ConfigError extends Error {}

@@ -28,7 +28,7 @@ it('a Redis that is away at the start is named in one line, without its password
   const lines: string[] = []
   const url = `redis://:secret@127.0.0.1:${await getFreePort()}`
   await warnIfRedisUnreachable(
-    url,
+    { url },
     createLogger('info', 'test', { write: (line: string) => void lines.push(line) }),
     100,
   )

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { getLockHolderPid } from '../../main/bootstrap/data-dir-lock.ts'
 import { venvPythonPath } from '../../main/bootstrap/python-environment.ts'
 import { getRedisBinaryOnPath } from '../../main/bootstrap/redis-binary.ts'
-import type { ServerConfig } from '../../platform/config.ts'
+import { requireRedisConfig, type ServerConfig } from '../../platform/config.ts'
 import { connectForProbe, waitUntilReady } from '../../platform/redis/connect.ts'
 import { listDurabilityIssues } from '../../platform/redis/durability.ts'
 import { getLocalUrl, isServerRunning } from '../api-client.ts'
@@ -19,7 +19,7 @@ const PROBE_TIMEOUT_MS = 5000
 const MIN_FREE_BYTES = 2 * 2 ** 30
 
 export function checkRedis(config: ServerConfig): Promise<Finding> {
-  return config.REDIS_URL === undefined ? checkPrivateRedis() : checkConfiguredRedis(config.REDIS_URL)
+  return config.REDIS_URL === undefined ? checkPrivateRedis() : checkConfiguredRedis(config)
 }
 
 async function checkPrivateRedis(): Promise<Finding> {
@@ -35,9 +35,10 @@ async function checkPrivateRedis(): Promise<Finding> {
   return ok('Redis', `private; redis-server ${/v=([\d.]+)/.exec(stdout)?.[1] ?? ''} of the PATH`)
 }
 
-async function checkConfiguredRedis(url: string): Promise<Finding> {
+async function checkConfiguredRedis(config: ServerConfig): Promise<Finding> {
+  const { url, tls } = requireRedisConfig(config)
   const shown = url.replace(/\/\/[^@/]*@/, '//…@') // no passwords on screens
-  const redis = connectForProbe(url)
+  const redis = connectForProbe({ url, tls })
   try {
     await waitUntilReady(redis, PROBE_TIMEOUT_MS)
     const version = /redis_version:([\d.]+)/.exec(await redis.info('server'))?.[1] ?? '0'
@@ -46,10 +47,10 @@ async function checkConfiguredRedis(url: string): Promise<Finding> {
     const gaps = await listDurabilityIssues(redis)
     if (gaps.length > 0) return warn('Redis', `${version} at ${shown}`, gaps.join('; '))
     return ok('Redis', `${version} at ${shown}`)
-  } catch {
+  } catch (error) {
     return fail(
       'Redis',
-      `no answer at ${shown}`,
+      `no answer at ${shown}: ${error instanceof Error ? error.message : String(error)}`,
       'start it, or correct REDIS_URL; without REDIS_URL the server brings its own',
     )
   } finally {

@@ -4,7 +4,7 @@ import type { Readiness } from '../../contract/overview.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { formatSandboxLayers } from '../../engine/sandbox-layers.ts'
 import { assertRedisHealthy } from '../../platform/redis/cluster.ts'
-import { PROBE_TIMEOUT_MS, withRedisTimeout } from '../../platform/redis/connect.ts'
+import { getConnectionIssue, PROBE_TIMEOUT_MS, withRedisTimeout } from '../../platform/redis/connect.ts'
 import { listDurabilityIssues } from '../../platform/redis/durability.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { countLiveWorkers } from './worker-heartbeats.ts'
@@ -19,7 +19,7 @@ export async function checkReadiness({ engine, redis, keys }: ReadinessDeps): Pr
   const checks = Promise.all([countLiveWorkers(redis, keys), listDurabilityIssues(redis), assertRedisHealthy(redis)])
   const { redis: redisStatus, workers } = await withRedisTimeout(PROBE_TIMEOUT_MS, checks).then(
     ([workers, issues]) => ({ redis: buildRedisStatus(issues), workers }),
-    (error: Error) => ({ redis: { ok: false, detail: error.message }, workers: 0 }),
+    (error: Error) => ({ redis: { ok: false, detail: getConnectionIssue(redis) ?? error.message }, workers: 0 }),
   )
   return {
     status: redisStatus.ok && engine.health().ok ? 'ready' : 'not_ready',

@@ -1,6 +1,7 @@
 /** Connections to Redis. */
 import { Cluster, type Redis, type RedisOptions } from 'ioredis'
 import { ServiceError } from '../../contract/errors.ts'
+import { CLOSED_BY_REDIS, explainConnectionError, NO_HANDSHAKE, type RedisTls, usesTls } from './redis-tls.ts'
 import { parseRedisAddress, type RedisAddress } from './redis-url.ts'
 import { ScriptPoolRedis, WriteBatchingRedis } from './script-connections.ts'
 import { FailoverSentinelConnector } from './sentinel-connector.ts'
@@ -9,7 +10,10 @@ import { FailoverSentinelConnector } from './sentinel-connector.ts'
 export interface RedisConfig {
   url: string
   prefix: string
+  tls?: RedisTls | undefined
 }
+
+type RedisEndpoint = Omit<RedisConfig, 'prefix'>
 
 /** Probes and scrapes treat a Redis that hangs as unavailable; their own callers wait 10 s at most. */
 export const PROBE_TIMEOUT_MS = 2000
@@ -18,26 +22,45 @@ export const PROBE_TIMEOUT_MS = 2000
 const FAIL_FAST_OPTIONS: OfflineOptions = { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 10_000 }
 
 /** For requests; scripts have their own connections. */
-export function connectForRequests({ url }: RedisConfig): Redis {
-  return connect(url, ScriptPoolRedis, FAIL_FAST_OPTIONS)
+export function connectForRequests(endpoint: RedisConfig): Redis {
+  return connect(endpoint, ScriptPoolRedis, FAIL_FAST_OPTIONS)
 }
 
 /** For checks whether Redis is available. */
-export function connectForProbe(url: string): Redis {
-  return connect(url, WriteBatchingRedis, FAIL_FAST_OPTIONS)
+export function connectForProbe(endpoint: RedisEndpoint): Redis {
+  return connect(endpoint, WriteBatchingRedis, FAIL_FAST_OPTIONS)
 }
 
 /** For workers and subscriptions: waits until Redis is available again. */
-export function connectForWorkers({ url }: RedisConfig): Redis {
-  return connect(url, WriteBatchingRedis, { maxRetriesPerRequest: null })
+export function connectForWorkers(endpoint: RedisConfig): Redis {
+  return connect(endpoint, WriteBatchingRedis, { maxRetriesPerRequest: null })
 }
 
 type OfflineOptions = Pick<RedisOptions, 'enableOfflineQueue' | 'maxRetriesPerRequest' | 'commandTimeout'>
 
-function connect(url: string, Connection: typeof WriteBatchingRedis, offlineOptions: OfflineOptions): Redis {
-  const redis = createClient(parseRedisAddress(url), Connection, offlineOptions)
-  redis.on('error', () => {}) // commands and /readyz report a lost connection
+/** Why a connection is not ready, for as long as it is not. */
+const connectionErrors = new WeakMap<Redis, Error>()
+
+function connect(
+  { url, tls }: RedisEndpoint,
+  Connection: typeof WriteBatchingRedis,
+  offlineOptions: OfflineOptions,
+): Redis {
+  const redis = createClient(parseRedisAddress(url), tls, Connection, offlineOptions)
+  if (usesTls(url)) connectionErrors.set(redis, new Error(NO_HANDSHAKE))
+  redis.on('error', (error) => connectionErrors.set(redis, error)) // commands and /readyz report a lost connection
+  redis.on('ready', () => connectionErrors.delete(redis))
+  redis.on('close', () => {
+    const { message = NO_HANDSHAKE } = connectionErrors.get(redis) ?? {}
+    if (message === NO_HANDSHAKE) connectionErrors.set(redis, new Error(CLOSED_BY_REDIS))
+  })
   return redis
+}
+
+/** Why there is no connection, in one line; undefined if there is one. */
+export function getConnectionIssue(redis: Redis): string | undefined {
+  const error = connectionErrors.get(redis)
+  return error && explainConnectionError(error)
 }
 
 /** A Sentinel often dies with the master, on the same machine: the next one is asked after this time. */
@@ -47,12 +70,15 @@ const retryStrategy = (attempt: number) => Math.min(50 * attempt, 1000)
 
 function createClient(
   address: RedisAddress,
+  tlsOptions: RedisTls | undefined,
   Connection: typeof WriteBatchingRedis,
   { enableOfflineQueue = true, ...options }: OfflineOptions,
 ): Redis {
-  if (address.kind === 'one') return new Connection(address.url, { ...options, enableOfflineQueue, retryStrategy })
+  const secured = tlsOptions && { tls: tlsOptions }
+  if (address.kind === 'one')
+    return new Connection(address.url, { ...options, ...secured, enableOfflineQueue, retryStrategy })
   const { nodes, tls, username, password } = address
-  const access = { ...(username && { username }), ...(password && { password }), ...(tls && { tls: {} }) }
+  const access = { ...(username && { username }), ...(password && { password }), ...(tls && { tls: {}, ...secured }) }
   if (address.kind === 'sentinel') {
     return new Connection({
       ...options,
@@ -62,6 +88,7 @@ function createClient(
       db: address.db,
       ...(address.sentinelPassword && { sentinelPassword: address.sentinelPassword }),
       enableTLSForSentinelMode: tls,
+      ...(tls && { sentinelTLS: tlsOptions ?? {} }),
       Connector: FailoverSentinelConnector,
       failoverDetector: true,
       connectTimeout: SENTINEL_CONNECT_TIMEOUT_MS,
@@ -104,6 +131,9 @@ export async function waitUntilReady(redis: Redis, timeoutMs: number): Promise<v
   redis.once('ready', resolve)
   try {
     await withRedisTimeout(timeoutMs, promise)
+  } catch (error) {
+    const issue = getConnectionIssue(redis)
+    throw issue === undefined ? error : new ServiceError('redis_unavailable', issue, { cause: error })
   } finally {
     redis.off('ready', resolve)
   }

@@ -3,8 +3,8 @@ import { ServiceError } from '../../contract/errors.ts'
 
 type RedisErrorCode = 'redis_full' | 'redis_unavailable'
 
-/** The errors have no common code, so a part of their message identifies them; case does not matter. */
-const ERROR_MESSAGES: { code: RedisErrorCode; source: string; messages: string[] }[] = [
+/** The errors have no common code, so a part of their message identifies them; case does not matter in a text. */
+const ERROR_MESSAGES: { code: RedisErrorCode; source: string; messages: (string | RegExp)[] }[] = [
   {
     code: 'redis_full',
     source: 'Redis at maxmemory: for a command, and for a script',
@@ -18,7 +18,7 @@ const ERROR_MESSAGES: { code: RedisErrorCode; source: string; messages: string[]
   {
     code: 'redis_unavailable',
     source: 'a Redis Cluster that is failing over or moving slots',
-    messages: ['CLUSTERDOWN', 'TRYAGAIN', 'cluster redirections', 'slots cache', 'startup nodes'],
+    messages: ['CLUSTERDOWN', 'TRYAGAIN', /^(MOVED|ASK) \d/, 'EXECABORT', 'cluster redirections', 'slots cache', 'startup nodes'],
   },
   { code: 'redis_unavailable', source: 'ioredis without a sentinel that answers', messages: ['All sentinels'] },
   {
@@ -31,6 +31,11 @@ const ERROR_MESSAGES: { code: RedisErrorCode; source: string; messages: string[]
       'max retries per request',
       'Command timed out',
     ],
+  },
+  {
+    code: 'redis_unavailable',
+    source: 'TLS that cannot be agreed on, or is spoken on one side only',
+    messages: ['certificate', 'SSL routines', 'Protocol error, got'],
   },
   {
     code: 'redis_unavailable',
@@ -52,5 +57,7 @@ export function translateRedisError(error: unknown): unknown {
 
 function classifyRedisError(message: string): RedisErrorCode | undefined {
   const lowerCase = message.toLowerCase()
-  return ERROR_MESSAGES.find(({ messages }) => messages.some((text) => lowerCase.includes(text.toLowerCase())))?.code
+  const matches = (part: string | RegExp) =>
+    typeof part === 'string' ? lowerCase.includes(part.toLowerCase()) : part.test(message)
+  return ERROR_MESSAGES.find(({ messages }) => messages.some(matches))?.code
 }

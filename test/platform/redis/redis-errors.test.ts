@@ -29,6 +29,13 @@ it.each([
   'Failed to refresh slots cache.',
   'None of startup nodes is available',
   'All sentinels are unreachable. Retrying from scratch after 10ms.',
+  'TRYAGAIN Multiple keys request during rehashing of slot',
+  'MOVED 3999 127.0.0.1:6381',
+  'ASK 3999 127.0.0.1:6381',
+  'EXECABORT Transaction discarded because of previous errors.',
+  'self-signed certificate in certificate chain',
+  'Protocol error, got "\\u0015" as reply type byte',
+  'error:0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert certificate required',
 ])('%s is redis_unavailable', (message) => {
   expect(codeOf(message)).toBe('redis_unavailable')
 })
@@ -36,5 +43,6 @@ it.each([
 it('an error of any other cause stays as it is', () => {
   const error = new Error('WRONGTYPE Operation against a key holding the wrong kind of value')
   expect(translateRedisError(error)).toBe(error)
+  expect(codeOf('a key that was removed, for TASK 1')).toBeUndefined()
   expect(translateRedisError('OOM command not allowed')).toBe('OOM command not allowed')
 })

@@ -1,0 +1,110 @@
+/** How a `rediss` connection is secured, and what the operator can do if it cannot be. */
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { type ConnectionOptions, createSecureContext } from 'node:tls'
+import { parseRedisAddress } from './redis-url.ts'
+
+/** Beyond Node's own list of CAs and the name of the host. */
+export type RedisTls = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'servername'>
+
+export interface RedisTlsSettings {
+  REDIS_TLS_CA_FILE?: string | undefined
+  REDIS_TLS_CERT_FILE?: string | undefined
+  REDIS_TLS_KEY_FILE?: string | undefined
+  REDIS_TLS_SERVERNAME?: string | undefined
+}
+
+/** Reads the files; undefined without settings. Throws a TypeError that names the setting which cannot be used. */
+export function readRedisTls(url: string | undefined, settings: RedisTlsSettings): RedisTls | undefined {
+  const {
+    REDIS_TLS_CA_FILE: caFile,
+    REDIS_TLS_CERT_FILE: certFile,
+    REDIS_TLS_KEY_FILE: keyFile,
+    REDIS_TLS_SERVERNAME: servername,
+  } = settings
+  if (!(caFile || certFile || keyFile || servername)) return undefined
+  if (url === undefined || !usesTls(url))
+    throw new TypeError('REDIS_TLS_… needs a REDIS_URL that begins with rediss: the address given is not encrypted')
+  if (Boolean(certFile) !== Boolean(keyFile))
+    throw new TypeError('REDIS_TLS_CERT_FILE and REDIS_TLS_KEY_FILE belong together: set both')
+  const tls = {
+    ...(caFile && { ca: readCertificate('REDIS_TLS_CA_FILE', caFile) }),
+    ...(certFile && { cert: readCertificate('REDIS_TLS_CERT_FILE', certFile) }),
+    ...(keyFile && { key: readSettingFile('REDIS_TLS_KEY_FILE', keyFile) }),
+    ...(servername && { servername }),
+  }
+  assertKeyFits(tls)
+  return tls
+}
+
+export function usesTls(url: string): boolean {
+  const address = parseRedisAddress(url)
+  return address.kind === 'one' ? address.url.startsWith('rediss:') : address.tls
+}
+
+function readCertificate(setting: string, file: string): string {
+  const pem = readSettingFile(setting, file)
+  try {
+    new X509Certificate(pem) // Node would ignore a file without a certificate
+  } catch (cause) {
+    throw new TypeError(`${setting}: ${file} holds no certificate in PEM format`, { cause })
+  }
+  return pem
+}
+
+function readSettingFile(setting: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new TypeError(`${setting} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    })
+  }
+}
+
+function assertKeyFits({ cert, key }: RedisTls): void {
+  try {
+    createSecureContext({ cert, key })
+  } catch (cause) {
+    throw new TypeError('REDIS_TLS_KEY_FILE is not the private key of REDIS_TLS_CERT_FILE', { cause })
+  }
+}
+
+/** A port without TLS waits for the end of a line that never comes. */
+export const NO_HANDSHAKE = 'there was no TLS handshake (if Redis speaks no TLS there, write redis://)'
+export const CLOSED_BY_REDIS =
+  'Redis closed the connection (if it speaks TLS, write rediss://; if it asks for a client certificate, see REDIS_TLS_CERT_FILE)'
+
+/** Errors of Node, OpenSSL and ioredis, by a part of their code or message. */
+const ADVICE: { parts: string[]; advice: string }[] = [
+  {
+    parts: ['SELF_SIGNED', 'UNABLE_TO_VERIFY', 'UNABLE_TO_GET_ISSUER'],
+    advice: 'set REDIS_TLS_CA_FILE to the certificate of the CA that signed the one of Redis',
+  },
+  { parts: ['CERT_HAS_EXPIRED'], advice: 'renew the certificate of Redis' },
+  { parts: ['CERT_NOT_YET_VALID'], advice: 'compare the clocks of this machine and of Redis' },
+  {
+    parts: ['ALTNAME_INVALID'],
+    advice: 'set REDIS_TLS_SERVERNAME to a name in the certificate of Redis',
+  },
+  { parts: ['WRONG_VERSION_NUMBER', 'PACKET_LENGTH_TOO_LONG'], advice: 'this port speaks no TLS: write redis://' },
+  { parts: ['Protocol error, got "\\u0015"'], advice: 'this port speaks TLS: write rediss://' },
+  { parts: ['ECONNRESET'], advice: 'if Redis speaks TLS there, write rediss://' },
+  { parts: ['ETIMEDOUT'], advice: 'nothing answers there; with rediss://, the port may speak no TLS' },
+  {
+    parts: ['CERTIFICATE_REQUIRED', 'ALERT_HANDSHAKE_FAILURE'],
+    advice: 'Redis asks for a client certificate: set REDIS_TLS_CERT_FILE and REDIS_TLS_KEY_FILE',
+  },
+  {
+    parts: ['ALERT_UNKNOWN_CA', 'ALERT_BAD_CERTIFICATE', 'ALERT_CERTIFICATE_EXPIRED', 'ALERT_CERTIFICATE_UNKNOWN'],
+    advice: 'Redis refuses the client certificate: see REDIS_TLS_CERT_FILE',
+  },
+]
+
+/** What a connection failed of, in one line, with the setting that mends it if it is a matter of TLS. */
+export function explainConnectionError(error: Error & { code?: string }): string {
+  const text = `${error.code} ${error.message}`
+  const advice = ADVICE.find(({ parts }) => parts.some((part) => text.includes(part)))?.advice
+  const [, message = error.message] = /:SSL routines:[^:]*:([^:]+):/.exec(error.message) ?? []
+  return advice === undefined ? message : `${message} (${advice})`
+}
