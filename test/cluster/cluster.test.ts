@@ -1,5 +1,5 @@
 /** What only a cluster can get wrong: keys of many slots, and a master that dies. Run by `npm run test:cluster`. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createRunKeys } from '../../src/features/runs/keys.ts'
 import { listMasters } from '../../src/platform/redis/cluster.ts'
 import { type RedisCluster, startRedisCluster } from '../../verification/support/redis-cluster.ts'
@@ -8,7 +8,7 @@ import { keysOf, openWorld, until, type World } from '../world.ts'
 let cluster: RedisCluster
 let world: World
 beforeAll(async () => {
-  cluster = await startRedisCluster()
+  cluster = await startRedisCluster(inject('redisBinary'))
   world = await openWorld({ worker: true, redisUrl: cluster.url })
 }, 60_000)
 afterAll(async () => {

@@ -1,6 +1,6 @@
 /** The server under Sentinel: a replica takes over, and the runs go on. Run by `npm run test:cluster`. */
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { connectForRequests, connectForWorkers, waitUntilReady } from '../../src/platform/redis/connect.ts'
 import { type SentinelSetup, startSentinel } from '../../verification/support/redis-sentinel.ts'
 import { openWorld, until, type World } from '../world.ts'
@@ -10,7 +10,7 @@ const CONNECTION_COUNT = 20
 let setup: SentinelSetup
 let world: World
 beforeAll(async () => {
-  setup = await startSentinel()
+  setup = await startSentinel(inject('redisBinary'))
   world = await openWorld({ worker: true, redisUrl: setup.url })
 }, 90_000)
 afterAll(async () => {

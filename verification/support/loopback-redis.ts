@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 
 const CLUSTER_BUS_OFFSET = 10_000 // a cluster node's second port lies this far above its first
@@ -61,6 +62,17 @@ export class LoopbackRedis {
   async stop(): Promise<void> {
     this.client.disconnect()
     await endProcess(this.#child, 'SIGTERM')
+  }
+}
+
+/** Lets no more writes in and waits until the replica has them all: a master that dies now loses nothing. */
+export async function quiesceMaster(master: LoopbackRedis, replica: LoopbackRedis): Promise<void> {
+  await master.client.client('PAUSE', 10_000, 'WRITE')
+  const end = Number(/master_repl_offset:(\d+)/.exec(await master.client.info('replication'))?.[1])
+  for (;;) {
+    const reached = Number(/slave_repl_offset:(\d+)/.exec(await replica.client.info('replication'))?.[1] ?? -1)
+    if (reached >= end) return
+    await sleep(10)
   }
 }
 

@@ -1,4 +1,4 @@
-/** A Redis Cluster of three masters on loopback, for tests: real servers with append-only files, gone with their folder. */
+/** A Redis Cluster on loopback, for tests: real servers with append-only files, gone with their folder. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,16 +23,8 @@ export interface RedisCluster {
   stop(): Promise<void>
 }
 
-export async function startRedisCluster(): Promise<RedisCluster> {
-  const folder = mkdtempSync(join(tmpdir(), 'rgs-cluster-'))
-  const binary = await resolveRedisBinary(console.log)
-  const nodes = (await findFreePortPairs(MASTER_COUNT)).map(
-    (port) => new LoopbackRedis(binary, folder, port, CLUSTER_SETTINGS),
-  )
-  const stop = async () => {
-    await Promise.all(nodes.map((node) => node.stop()))
-    rmSync(folder, { recursive: true, force: true })
-  }
+export async function startRedisCluster(serverBinary?: string): Promise<RedisCluster> {
+  const { nodes, url, stop } = await startClusterNodes(MASTER_COUNT, serverBinary)
   try {
     await formCluster(nodes)
   } catch (error) {
@@ -40,7 +32,7 @@ export async function startRedisCluster(): Promise<RedisCluster> {
     throw error
   }
   return {
-    url: `redis+cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
+    url,
     async crashMaster(master) {
       const node = nodes[master]
       if (!node) throw new RangeError(`there is no master ${master}`)
@@ -52,23 +44,53 @@ export async function startRedisCluster(): Promise<RedisCluster> {
   }
 }
 
-/** Deals out the slots, makes the nodes known to each other, and waits until all agree. */
-async function formCluster(nodes: LoopbackRedis[]): Promise<void> {
-  const share = Math.ceil(SLOT_COUNT / nodes.length)
+interface ClusterNodes {
+  nodes: LoopbackRedis[]
+  /** Names all nodes. */
+  url: string
+  stop(): Promise<void>
+}
+
+/** Servers that do not know each other yet. */
+export async function startClusterNodes(count: number, serverBinary?: string): Promise<ClusterNodes> {
+  const folder = mkdtempSync(join(tmpdir(), 'rgs-cluster-'))
+  const binary = serverBinary ?? (await resolveRedisBinary(console.log))
+  const nodes = (await findFreePortPairs(count)).map(
+    (port) => new LoopbackRedis(binary, folder, port, CLUSTER_SETTINGS),
+  )
+  return {
+    nodes,
+    url: `redis+cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
+    async stop() {
+      await Promise.all(nodes.map((node) => node.stop()))
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Deals out the slots to the first nodes, makes all nodes known to each other, and waits until all agree. */
+export async function formCluster(nodes: LoopbackRedis[], masterCount = nodes.length): Promise<void> {
+  const share = Math.ceil(SLOT_COUNT / masterCount)
   for (const [k, { client }] of nodes.entries()) {
-    const slots = Array.from({ length: Math.min(share, SLOT_COUNT - k * share) }, (_, n) => k * share + n)
-    await client.cluster('ADDSLOTS', slots)
+    const count = Math.max(0, Math.min(share, SLOT_COUNT - k * share))
+    if (count > 0)
+      await client.cluster(
+        'ADDSLOTS',
+        Array.from({ length: count }, (_, n) => k * share + n),
+      )
     await client.call('CLUSTER', 'SET-CONFIG-EPOCH', k + 1)
   }
   for (const { port } of nodes.slice(1)) await nodes[0]?.client.cluster('MEET', '127.0.0.1', port)
   await waitUntilClusterReady(nodes)
 }
 
-async function waitUntilClusterReady(nodes: LoopbackRedis[]): Promise<void> {
+/** Resolves when every node sees all others, and a master of every slot. */
+export async function waitUntilClusterReady(nodes: LoopbackRedis[]): Promise<void> {
   for (const until = Date.now() + START_TIMEOUT_MS; Date.now() < until; await sleep(50)) {
     const told = await Promise.all(nodes.map(async ({ client }) => String(await client.cluster('INFO'))))
-    if (told.every((info) => info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${MASTER_COUNT}`)))
-      return
+    const isWhole = (info: string) =>
+      info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${nodes.length}\r`)
+    if (told.every(isWhole)) return
   }
   throw new Error(`the cluster was not whole within ${START_TIMEOUT_MS / 1000} s`)
 }

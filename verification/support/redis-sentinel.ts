@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { resolveRedisBinary } from '../../src/main/bootstrap/redis-binary.ts'
-import { connectToPort, endProcess, findFreePortPairs, LoopbackRedis } from './loopback-redis.ts'
+import { connectToPort, endProcess, findFreePortPairs, LoopbackRedis, quiesceMaster } from './loopback-redis.ts'
 
 const START_TIMEOUT_MS = 30_000
 
@@ -22,9 +22,9 @@ export interface SentinelSetup {
 }
 
 /** Of two servers, the first is the master to begin with. */
-export async function startSentinel(): Promise<SentinelSetup> {
+export async function startSentinel(serverBinary?: string): Promise<SentinelSetup> {
   const folder = mkdtempSync(join(tmpdir(), 'rgs-sentinel-'))
-  const binary = await resolveRedisBinary(console.log)
+  const binary = serverBinary ?? (await resolveRedisBinary(console.log))
   const [first = 0, second = 0, third = 0] = await findFreePortPairs(3)
   let master = new LoopbackRedis(binary, folder, first, {})
   await master.client.ping()
@@ -49,7 +49,7 @@ export async function startSentinel(): Promise<SentinelSetup> {
   const sentinel = connectToPort(third)
   await waitUntil(async () => /slaves=1/.test(await sentinel.info('sentinel')))
   const replaceMaster = async (fail: () => Promise<void> | void) => {
-    await master.client.wait(1, 5000)
+    await quiesceMaster(master, replica)
     await fail()
     await waitUntil(async () => /role:master/.test(await replica.client.info('replication')))
     const [next, failed] = [replica, master]
