@@ -1,6 +1,9 @@
 /** What a feature declares about a kind of job, and how a processor is bound to it. A job is a group or a batch of work. */
 import type { z } from 'zod'
 
+/** Thrown by a processor whose job would fail again at every attempt. */
+export { UnrecoverableError } from 'bullmq'
+
 export interface JobDefinition<Data = unknown> {
   /** Also the name of its queue. */
   readonly name: string

@@ -8,7 +8,12 @@ import { hasNoCompletion } from '../../../grading/finish-reason.ts'
 import type { Grader, GradingTrace, Submission } from '../../../grading/grader.ts'
 import { type GroupResult, gradeGroup } from '../../../grading/group.ts'
 import type { MetricsRecorder } from '../../../platform/metrics/metrics-recorder.ts'
-import { type JobAttempt, REQUEUE_ON_OTHER_WORKER, type Requeue } from '../../../platform/queue/job-definition.ts'
+import {
+  type JobAttempt,
+  REQUEUE_ON_OTHER_WORKER,
+  type Requeue,
+  UnrecoverableError,
+} from '../../../platform/queue/job-definition.ts'
 import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
 import { WeightedSemaphore } from '../../../platform/weighted-semaphore.ts'
 import type { Items } from '../../items/items.ts'
@@ -122,7 +127,7 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
       const verdicts = await grader.grade(resolved, texts.rollouts.map(toRolloutSubmission), settings, true, onTrace)
       result = gradeGroup(metadata.rollouts, verdicts, settings, forBuffer)
     } catch (error) {
-      if (!isLastAttempt || isEngineUnavailable(error)) throw error
+      if (!isEngineMismatch(error) && (!isLastAttempt || isEngineUnavailable(error))) throw error
       failure = translateRedisError(error)
       result = createFailedResult(failure)
     }
@@ -151,6 +156,7 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
     }
     const level = completed?.levelChange
     if (level && level.before !== level.after) await itemQueue.schedulePrefetch(run) // the change may start a new rung
+    if (isEngineMismatch(failure)) throw new UnrecoverableError(failure.message)
     if (failure !== undefined) throw failure // fails the job with its reason
     return true
   }
@@ -181,6 +187,11 @@ export function toRolloutSubmission({
 
 function isEngineUnavailable(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'engine_unavailable'
+}
+
+/** The group was accepted before an upgrade of the library: no number of attempts changes that. */
+function isEngineMismatch(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && error.code === 'engine_version_mismatch'
 }
 
 function createFailedResult(error: unknown): GroupResult {

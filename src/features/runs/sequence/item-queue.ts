@@ -168,17 +168,27 @@ export class ItemQueue {
     }
   }
 
-  /** Items whose text is no longer stored are made again from their recipes. */
+  /** Items whose text is no longer stored, or is of another engine version, are made again from their recipes. */
   async #formatItems(run: ResolvedRun, list: SequenceItem[]): Promise<Item[]> {
     const { items, prefetcher } = this.#deps
-    const expired = list.filter((item) => item.kind === 'expired')
-    const recipes = await Promise.all(expired.map((item) => prefetcher.rebuildRecipe(run, item)))
-    const remade = new Map((await items.getOrCreate(recipes)).map((item, k) => [expired[k]?.position, item]))
-    return list.map((item) => {
-      const made = item.kind === 'stored' ? parseBody(item) : remade.get(item.position)
-      if (!made) throw new ServiceError('internal', `position ${item.position} has no item`)
+    const stored = new Map(list.flatMap((item) => this.#readStored(item)).map((item) => [item.position, item]))
+    const missing = list.filter(({ position }) => !stored.has(position))
+    const recipes = await Promise.all(
+      missing.map((item) => prefetcher.rebuildRecipe(run, { ...item, task: taskOf(item) })),
+    )
+    const remade = new Map((await items.getOrCreate(recipes)).map((item, k) => [missing[k]?.position, item]))
+    return list.map(({ position }) => {
+      const made = stored.get(position) ?? remade.get(position)
+      if (!made) throw new ServiceError('internal', `position ${position} has no item`)
       return items.formatItem(made, run.settings)
     })
+  }
+
+  /** None if the item was stored before the engine was upgraded: the server would refuse its ID. */
+  #readStored(item: SequenceItem) {
+    if (item.kind === 'expired') return []
+    const made = parseBody(item)
+    return made.recipe.engine === this.#deps.engine.version ? [{ position: item.position, ...made }] : []
   }
 
   /** Grows with the largest call, so that the next one finds its items made. */
@@ -200,4 +210,8 @@ function parseBody({ body, difficulty }: Extract<SequenceItem, { kind: 'stored' 
   const { recipe, question } = JSON.parse(body) as PreparedItemBody // written by ItemPrefetcher
   const labeled = { ...recipe, difficulty }
   return { id: encodeItemId(labeled), recipe: labeled, question }
+}
+
+function taskOf(item: SequenceItem): string {
+  return item.kind === 'expired' ? item.task : parseBody(item).recipe.task
 }
