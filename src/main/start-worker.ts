@@ -1,6 +1,7 @@
 /** Processes jobs and runs the recurring work of all features until it is closed. */
 import type { Closable } from '../platform/closers.ts'
 import { startConsumers } from '../platform/queue/consumer.ts'
+import { startMisdatedJobPromotion } from '../platform/queue/misdated-jobs.ts'
 import { startSchedules } from '../platform/queue/schedules.ts'
 import { translateRedisError } from '../platform/redis/redis-errors.ts'
 import { errorMessage, throttledLog } from '../platform/throttled-log.ts'
@@ -39,12 +40,13 @@ export function startWorker({ platform, features }: WorkerService): Closable {
     works.flatMap((work) => work.scheduledTasks ?? []),
     { connection, prefix: keys.queuePrefix, onError },
   )
+  const misdatedJobs = startMisdatedJobPromotion(ALL_JOBS, { connection, prefix: keys.queuePrefix, onError })
   const localTimers = works.flatMap((work) => work.startLocalTimer?.(onError) ?? [])
   const heartbeat = operations.startHeartbeat()
   return {
     async close() {
       for (const timer of localTimers) await timer.close()
-      await Promise.all([schedules.close(), consumers.close()])
+      await Promise.all([schedules.close(), consumers.close(), misdatedJobs.close()])
       for (const work of works.toReversed()) await Promise.resolve(work.close?.()).catch(onError)
       await heartbeat.close()
       connection.disconnect()

@@ -8,6 +8,7 @@ import { createProcessIdentity, type ProcessIdentity, type ProcessRole } from '.
 import { Producer } from './queue/producer.ts'
 import { connectForRequests, connectForWorkers, type RedisConfig } from './redis/connect.ts'
 import { listDurabilityIssues } from './redis/durability.ts'
+import { startFleetClock } from './redis/fleet-clock.ts'
 import { Idempotency } from './redis/idempotency.ts'
 import { createRedisKeys, type RedisKeys } from './redis/keys.ts'
 
@@ -54,6 +55,7 @@ export function createPlatform(
   const keys = createRedisKeys(redisConfig.prefix)
   const redis = connectForRequests(redisConfig)
   closers.add({ close: () => redis.disconnect() })
+  closers.add(startFleetClock(redis))
   redis.once('ready', () => {
     void listDurabilityIssues(redis).then((issues) => {
       for (const issue of issues) log.warn(issue)

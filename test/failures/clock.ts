@@ -1,12 +1,18 @@
-/** Loaded into every Node process of a server under test: its clock is off by what a file says, which may change at any time. */
+/**
+ * Loaded into every Node process of a server under test: its clock is off by what a file says, which may change at any time:
+ * `{ "api": ms, "worker": ms }`.
+ */
 import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 
 const file = process.env.CLOCK_OFFSET_FILE ?? ''
+const role = basename(process.argv[1] ?? '', '.ts')
 const RealDate = Date
 
 function offsetMs(): number {
   try {
-    return Number(readFileSync(file, 'utf8')) || 0
+    const offsets = JSON.parse(readFileSync(file, 'utf8')) as Record<string, number>
+    return offsets[role] ?? 0
   } catch {
     return 0
   }

@@ -1,4 +1,4 @@
-/** Rows of docs/operations/failures.md: the private Redis is killed, the server is ended under load, its disk is full, its clock jumps. */
+/** Rows of docs/operations/failures.md: the private Redis is killed, the server is ended under load, its disk is full. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -122,39 +122,6 @@ function fill(path: string): void {
     // full
   }
 }
-
-it('the clock jumps by a day, forth and back: nothing stops and nothing is lost', SLOW, async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rgs-clock-'))
-  const offset = join(folder, 'offset')
-  writeFileSync(offset, '0')
-  const clock = join(import.meta.dirname, 'clock.ts')
-  const server = await startChildServer({ ...SMALL, NODE_OPTIONS: `--import=${clock}`, CLOCK_OFFSET_FILE: offset })
-  const client = clientOf(server.url)
-  const groups: string[] = []
-  try {
-    for (const hours of [0, 24, 0, -24, 0]) {
-      writeFileSync(offset, String(hours * 3_600_000))
-      const group = `at${groups.length}`
-      await client.postUntilScored('clock', group)
-      groups.push(group)
-      if (hours === 24) {
-        const { tasks } = (await client.call('GET', '/runs/clock')).body
-        const ahead = new Date(tasks.leg_counting.last_at).getTime() - Date.now()
-        expect(ahead).toBeGreaterThan(23 * 3_600_000) // it did jump
-      }
-      expect((await client.call('POST', '/items', { run: 'clock' })).status).toBe(200)
-    }
-    await client.expectKept('clock', groups)
-    const ready = await until(
-      () => client.call('GET', '/readyz'),
-      ({ body }) => body.workers.count > 0,
-    )
-    expect(ready.status).toBe(200)
-  } finally {
-    await server.stop()
-    rmSync(folder, { recursive: true, force: true })
-  }
-})
 
 function isAlive(pid: number): boolean {
   try {

@@ -1,6 +1,7 @@
 /** Batches in Redis: composed by one script, acknowledged by another. */
 import type { Redis } from 'ioredis'
 import type { Balance, RankSlice, StoredBatch } from '../../contract/batch.ts'
+import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { groupRecord } from '../rollouts/group-record.ts'
@@ -86,7 +87,7 @@ export class BatchRepository {
     const params = {
       epoch,
       step,
-      now: Date.now(),
+      now: fleetNow(),
       target_rollouts: targetRollouts,
       min_rollouts: minRollouts,
       only_scored: unscored === 'omit',

@@ -15,6 +15,7 @@ import { type DumpFile, DumpKind, GROUPS_PER_FILE } from '../../contract/dump.ts
 import { ServiceError } from '../../contract/errors.ts'
 import type { GroupResult } from '../../grading/group.ts'
 import type { Producer } from '../../platform/queue/producer.ts'
+import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { DumpRecordInput } from '../rollouts/repository.ts'
 import type { WrittenFile } from './dump-file-records.ts'
 import type { DumpFolder, OnWriteStep } from './dump-folder.ts'
@@ -124,7 +125,7 @@ export class Dumps {
       log.warn({ err, run: file.run, file: name }, 'writing a dump file failed; will retry')
       throw err
     }
-    const created_at = new Date().toISOString()
+    const created_at = new Date(fleetNow()).toISOString()
     const { run, kind } = file
     const written: WrittenFile = { name, run, kind, ...size, created_at, node: folder.node, folder: id }
     if (await repository.markFileWritten(file, written)) log.info({ run, file: name, ...size }, 'dump file written')
@@ -132,7 +133,7 @@ export class Dumps {
   }
 
   /** Freezes full and idle files, adds lost jobs again, and freezes all that waits for a run that was deleted. */
-  async sweep(uuidOf: (run: string) => Promise<string | undefined>, now = Date.now()): Promise<void> {
+  async sweep(uuidOf: (run: string) => Promise<string | undefined>, now = fleetNow()): Promise<void> {
     const { repository, producer, idleFlushMs } = this.#deps
     const retryRound = Math.floor(now / LOST_JOB_TIMEOUT_MS)
     for (const dumped of await repository.listRuns('open')) {

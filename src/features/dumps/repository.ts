@@ -1,6 +1,7 @@
 /** Dumps in Redis: waiting records, files whose groups are fixed, files on disk. One script takes each step between them. */
 import type { Redis } from 'ioredis'
 import { type DumpKind, type DumpProgress, GROUPS_PER_FILE, DumpKind as Kinds } from '../../contract/dump.ts'
+import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { listJsonFields } from '../../platform/redis/record.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
@@ -61,7 +62,7 @@ export class DumpRepository {
     const member = `${run}/${uuid}`
     await Promise.all([
       this.#redis.sadd(this.#keys.dumpedRuns, member),
-      this.#redis.zadd(this.#keys.openDumpedRuns, Date.now(), member),
+      this.#redis.zadd(this.#keys.openDumpedRuns, fleetNow(), member),
     ])
   }
 
@@ -93,7 +94,7 @@ export class DumpRepository {
         kind,
         GROUPS_PER_FILE[kind],
         idleSince,
-        Date.now(),
+        fleetNow(),
         keys.fileRecords(kind, ''),
       ])
       if (number === null) return frozen
@@ -103,7 +104,7 @@ export class DumpRepository {
 
   async claimFile(file: FrozenFile, folder: string): Promise<'ours' | 'theirs' | 'gone'> {
     const keys = this.#keys.forDumps(file.run, file.uuid)
-    const args = [formatFileField(file), folder, Date.now(), FILE_CLAIM_TTL_MS]
+    const args = [formatFileField(file), folder, fleetNow(), FILE_CLAIM_TTL_MS]
     const answer = await claimDumpFile(this.#redis, keys, args)
     return answer as 'ours' | 'theirs' | 'gone' // the script's contract
   }

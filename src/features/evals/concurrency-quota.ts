@@ -1,6 +1,7 @@
 /** Limits how many generation jobs one caller may have active at once. */
 import type { Redis } from 'ioredis'
 import { ServiceError } from '../../contract/errors.ts'
+import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { type AllGenerationJobKeys, createGenerationJobKeys } from './keys.ts'
 
@@ -23,7 +24,7 @@ export class ConcurrencyQuota {
   async runWithinQuota<T>(callerId: string, id: string, start: () => Promise<T>): Promise<T> {
     const key = this.#keys.callerGenerationJobs(callerId)
     // Places are ordered by time: of two callers that reserve the last place at once, the later one gives way.
-    const [added] = (await this.#redis.multi().zadd(key, 'NX', Date.now(), id).expire(key, QUOTA_TTL_S).exec()) ?? []
+    const [added] = (await this.#redis.multi().zadd(key, 'NX', fleetNow(), id).expire(key, QUOTA_TTL_S).exec()) ?? []
     try {
       if ((await this.#listOccupied(key, id)).indexOf(id) >= this.#limit) {
         const detail = `This key has ${this.#limit} active evals and collections; wait for one to end`
@@ -50,6 +51,6 @@ export class ConcurrencyQuota {
   }
 
   async #isStarting(id: string, since: number): Promise<boolean> {
-    return Date.now() - since < START_GRACE_MS && (await this.#redis.exists(this.#keys.forGenerationJob(id).job)) === 0
+    return fleetNow() - since < START_GRACE_MS && (await this.#redis.exists(this.#keys.forGenerationJob(id).job)) === 0
   }
 }

@@ -2,6 +2,7 @@
 import pMap from 'p-map'
 import { type EvalResult, type GenerationJobStatus, isActive } from '../../contract/eval.ts'
 import { decodeItemId } from '../../contract/item-id.ts'
+import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 import { aggregateCollection, CollectedGroup } from './collection-result.ts'
 import type { EvalItemCache } from './eval-item-cache.ts'
@@ -45,7 +46,7 @@ export class EvalAggregator {
       await generationJobs.end(id, { status, result, detail, event })
     } else if (isOfKind(job, 'eval')) {
       const result = await this.#aggregateEval(job, status === 'done')
-      const event = buildEvalView({ ...job, status, result, detail: detail || null, ended_at: Date.now() })
+      const event = buildEvalView({ ...job, status, result, detail: detail || null, ended_at: fleetNow() })
       await generationJobs.end(id, { status, result, detail, event })
     }
   }

@@ -5,6 +5,7 @@
  */
 import type { Redis } from 'ioredis'
 import type { z } from 'zod'
+import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { generationJobRecord } from './generation-job-record.ts'
@@ -80,7 +81,7 @@ export class SampleRepository {
   }
 
   async claim(id: string, slot: number): Promise<SampleClaim> {
-    const sample = Number(await claimSample(this.#redis, this.#keys.forGenerationJob(id), [slot, Date.now()]))
+    const sample = Number(await claimSample(this.#redis, this.#keys.forGenerationJob(id), [slot, fleetNow()]))
     if (sample === -2) return { kind: 'ended' }
     return sample === -1 ? { kind: 'none' } : { kind: 'sample', sample }
   }
@@ -121,7 +122,7 @@ export class SampleRepository {
       JSON.stringify(verdict),
       slot ?? '',
       score ?? '',
-      Date.now(),
+      fleetNow(),
       PROGRESS_EVENT_INTERVAL_MS,
       MAX_PROGRESS_EVENTS,
       sampleCount,

@@ -1,5 +1,6 @@
 /** Items in Redis by ID, so that scoring and dumps do not make again what took seconds. Bounded and expiring. */
 import type { Redis } from 'ioredis'
+import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import type { DatasetEntry } from '../../scorers/scorer.ts'
@@ -36,7 +37,7 @@ export class ItemEntryCache {
     await storeEntry(this.#redis, keys, [
       itemId,
       JSON.stringify({ ...entry, question }),
-      Date.now(),
+      fleetNow(),
       ENTRY_TTL_MS,
       MAX_ENTRIES_PER_BUCKET,
       prefix,

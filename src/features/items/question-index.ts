@@ -1,6 +1,7 @@
 /** Finds recently made items by their question, for admins who have only the text. Bounded and expiring. */
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
+import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 
@@ -29,7 +30,7 @@ export class QuestionIndex {
     const { bucket, hash } = hashQuestion(question)
     const keys = { bucket: this.#bucketKey(bucket), entry: this.#entryKey(bucket, hash) }
     const prefix = this.#entryKey(bucket, '')
-    await storeEntry(this.#redis, keys, [hash, itemId, Date.now(), QUESTION_TTL_MS, MAX_QUESTIONS_PER_BUCKET, prefix])
+    await storeEntry(this.#redis, keys, [hash, itemId, fleetNow(), QUESTION_TTL_MS, MAX_QUESTIONS_PER_BUCKET, prefix])
   }
 
   /** The item whose question is the text, or stands in it after a blank line: a prompt may come before it. */

@@ -41,10 +41,14 @@ export async function claimEngineVersion(
   const refreshClaim = async () =>
     String(await claimEngineScript(redis, { engineProcesses }, [version, processName, CLAIM_TTL_MS]))
   await waitUntilReady(redis, REDIS_READY_TIMEOUT_MS).catch(() => {})
-  for (const deadline = Date.now() + CLAIM_TTL_MS + CLAIM_REFRESH_INTERVAL_MS; ; await sleep(CLAIM_RETRY_INTERVAL_MS)) {
+  for (
+    const deadline = performance.now() + CLAIM_TTL_MS + CLAIM_REFRESH_INTERVAL_MS;
+    ;
+    await sleep(CLAIM_RETRY_INTERVAL_MS)
+  ) {
     const conflictingVersion = await refreshClaim().catch(() => '')
     if (conflictingVersion === '') break
-    if (Date.now() > deadline) return undefined
+    if (performance.now() > deadline) return undefined
     onConflict(conflictingVersion)
   }
   let lastRefresh: Promise<void> | undefined

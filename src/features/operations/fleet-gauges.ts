@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis'
 import { type FleetGaugeValue, fleetGauge } from '../../platform/metrics/metric-definitions.ts'
 import type { QueueBacklog, QueueBacklogReader } from '../../platform/queue/backlog.ts'
+import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import type { DumpRepository } from '../dumps/repository.ts'
 import type { GenerationJobRepository } from '../evals/generation-job-repository.ts'
@@ -37,7 +38,7 @@ export async function collectFleetGauges(
   ])
   return [
     fleetGauge('rgs_workers', {}, workers),
-    ...queues.flatMap((queue) => buildQueueGauges(queue, Date.now())),
+    ...queues.flatMap((queue) => buildQueueGauges(queue, fleetNow())),
     fleetGauge('rgs_dump_bytes', {}, dumpBytes),
     ...runGauges,
     ...evalGauges,
@@ -47,7 +48,11 @@ export async function collectFleetGauges(
 function buildQueueGauges({ queue, jobs, oldestAt }: QueueBacklog, now: number): FleetGaugeValue[] {
   return [
     ...Object.entries(jobs).map(([state, count]) => fleetGauge('rgs_queue_jobs', { queue, state }, count)),
-    fleetGauge('rgs_queue_oldest_job_seconds', { queue }, oldestAt === undefined ? 0 : (now - oldestAt) / 1000),
+    fleetGauge(
+      'rgs_queue_oldest_job_seconds',
+      { queue },
+      oldestAt === undefined ? 0 : Math.max(0, now - oldestAt) / 1000,
+    ),
   ]
 }
 

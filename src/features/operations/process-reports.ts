@@ -6,6 +6,7 @@ import { ProcessStatus } from '../../contract/overview.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import type { ProcessIdentity } from '../../platform/process-identity.ts'
+import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 
 const REPORT_INTERVAL_MS = 2000
@@ -57,7 +58,7 @@ export class ProcessReports {
 
   async #report(): Promise<void> {
     const { redis, keys, recorder, identity } = this.#deps
-    const report: z.infer<typeof StoredReport> = { reported_at: Date.now(), status: this.#describe() }
+    const report: z.infer<typeof StoredReport> = { reported_at: fleetNow(), status: this.#describe() }
     this.#loopDelay.reset()
     try {
       const startedAt = performance.now()
@@ -85,5 +86,5 @@ export class ProcessReports {
 /** Undefined if the process has not reported for a while, or does so in the format of another version. */
 function parseReport(text: string): ProcessStatus | undefined {
   const { success, data } = StoredReport.safeParse(JSON.parse(text))
-  return success && Date.now() - data.reported_at < REPORT_TTL_MS ? data.status : undefined
+  return success && fleetNow() - data.reported_at < REPORT_TTL_MS ? data.status : undefined
 }

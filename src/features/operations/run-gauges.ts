@@ -1,6 +1,7 @@
 /** The gauges of one run. */
 import { resolveSettings } from '../../contract/run.ts'
 import { type FleetGaugeValue, fleetGauge } from '../../platform/metrics/metric-definitions.ts'
+import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { DumpRepository } from '../dumps/repository.ts'
 import type { GroupRepository } from '../rollouts/repository.ts'
 import { countBatchableRollouts, type RunRepository, type StoredRun } from '../runs/repository.ts'
@@ -34,7 +35,7 @@ export async function collectRunGauges(
     buffered: countBatchableRollouts(backlog, settings),
     queued: backlog.queuedRollouts,
   }
-  const oldestQueuedS = oldestPendingAt === undefined ? 0 : (Date.now() - oldestPendingAt) / 1000
+  const oldestQueuedS = oldestPendingAt === undefined ? 0 : (fleetNow() - oldestPendingAt) / 1000
   return [
     ...Object.entries(groupCounts).map(([state, count]) => fleetGauge('rgs_run_groups', { ...labels, state }, count)),
     ...Object.entries(batchRollouts).map(([state, count]) =>

@@ -5,6 +5,7 @@ import type { GroupSummary } from '../../contract/batch.ts'
 import type { DumpKind } from '../../contract/dump.ts'
 import { Destination } from '../../contract/rollout.ts'
 import type { GroupResult } from '../../grading/group.ts'
+import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import type { CurriculumInput } from '../runs/curriculum.ts'
@@ -167,7 +168,7 @@ export class GroupRepository {
     const params = {
       epoch: ref.epoch,
       revision,
-      now: Date.now(),
+      now: fleetNow(),
       rollouts,
       for_buffer: forBuffer,
       max_groups: maxGroups,
@@ -194,7 +195,7 @@ export class GroupRepository {
     const dumps = this.#keys.forDumpQueue(ref.run, dump?.uuid ?? '')
     const keys = this.#keys.forRun(ref.run, ref.epoch)
     const { status, destination } = result
-    const now = new Date()
+    const now = new Date(fleetNow())
     const params = {
       epoch: ref.epoch,
       revision,
@@ -245,7 +246,7 @@ export class GroupRepository {
   /** Makes a failed group pending again. False if it has not failed, or its rollouts are no longer kept. */
   async reopen({ run, epoch, group }: GroupRef): Promise<boolean> {
     const keys = this.#keys.forRun(run, epoch)
-    const reopened = await reopenGroup(this.#redis, { ...keys, group: keys.group(group) }, [group, Date.now()])
+    const reopened = await reopenGroup(this.#redis, { ...keys, group: keys.group(group) }, [group, fleetNow()])
     return reopened === 1
   }
 

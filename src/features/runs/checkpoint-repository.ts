@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ChainableCommander, Redis } from 'ioredis'
 import { CurriculumPoint } from '../../contract/run.ts'
+import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import type { Checkpoint, DiscardedCounts } from './checkpoint-document.ts'
@@ -123,13 +124,13 @@ export class CheckpointRepository {
     const epoch = before ? before.epoch + 1 : createEpoch()
     await this.#runs.deleteEpoch(name, epoch) // remains of an interrupted attempt
     const keys = this.#keys.forRun(name, epoch)
-    await this.#write(keys, checkpoint, Date.now())
+    await this.#write(keys, checkpoint, fleetNow())
     const fields = runRecord.format({
       ...checkpoint.counters,
       position: checkpoint.sequence.position,
       settings,
     })
-    const args = [before?.epoch ?? 0, epoch, Date.now(), randomUUID(), ...Object.entries(fields).flat()]
+    const args = [before?.epoch ?? 0, epoch, fleetNow(), randomUUID(), ...Object.entries(fields).flat()]
     if ((await startEpoch(this.#redis, keys, args)) !== 1) return false
     await this.#runs.register(name)
     if (before) await this.#runs.deleteEpoch(name, before.epoch)

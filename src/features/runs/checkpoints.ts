@@ -1,6 +1,7 @@
 /** A run's checkpoint taken and restored: here or on another server, under the same name or another. */
 
 import { ServiceError } from '../../contract/errors.ts'
+import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import { CHECKPOINT_VERSION, type Checkpoint, type DiscardedCounts } from './checkpoint-document.ts'
 import type { CheckpointRepository } from './checkpoint-repository.ts'
 import type { ResolvedRun } from './resolved-run.ts'
@@ -30,7 +31,7 @@ export class Checkpoints {
       run: name,
     }
     const stored = await this.#repository.read(run)
-    return { ...identity, created_at: new Date().toISOString(), settings, ...stored }
+    return { ...identity, created_at: new Date(fleetNow()).toISOString(), settings, ...stored }
   }
 
   /** Starts a new epoch of the run, which need not exist. Throws `engine_version_mismatch`. */

@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis'
 import { CurriculumPoint, type RunSettings, type SettingsChange } from '../../contract/run.ts'
 import { mean } from '../../grading/statistics.ts'
 import { scanKeys } from '../../platform/redis/cluster.ts'
+import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { type AllRunKeys, createRunKeys } from './keys.ts'
@@ -107,7 +108,7 @@ export class RunRepository {
       await changeSettings(this.#redis, { ...keys, stepItemsPrefix: keys.stepItems('') }, [
         before?.revision ?? 0,
         JSON.stringify(named),
-        Date.now(),
+        fleetNow(),
         randomUUID(),
         restart ? '1' : '0',
         remake ? '1' : '0',
@@ -231,5 +232,5 @@ function mapToNumbers(fields: Record<string, string>): Record<string, number> {
 
 /** For a new run. Taken from the clock, so that it shares nothing with one of the same name that was deleted. */
 export function createEpoch(): number {
-  return Date.now()
+  return fleetNow()
 }

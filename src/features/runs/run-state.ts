@@ -2,6 +2,7 @@
 
 import type { RunState } from '../../contract/run.ts'
 import type { EngineHealth } from '../../engine/engine.ts'
+import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import { countBatchableRollouts, countBufferOccupancy, type RunBacklog } from './repository.ts'
 import type { ResolvedRun } from './resolved-run.ts'
 
@@ -17,7 +18,7 @@ export function computeRunState(
   run: ResolvedRun,
   backlog: RunBacklog,
   engine: EngineHealth,
-  now = Date.now(),
+  now = fleetNow(),
 ): RunState {
   const { settings, counters, created } = run
   const timeOf = (name: TimeField) => counters[name] ?? created

@@ -6,6 +6,7 @@
 
 import type { Caller } from '../../contract/caller.ts'
 import type { ServerConfig } from '../../platform/config.ts'
+import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import { getMinute, MINUTE_MS } from './minute-window.ts'
 
 const SYNC_INTERVAL_MS = 500
@@ -57,7 +58,7 @@ export class RateLimiter {
   #currentMinute = 0
   #usageByCaller = new Map<string, UsageCount>()
 
-  constructor(limits: RateLimits, reportUsage: ReportUsage, clock = Date.now) {
+  constructor(limits: RateLimits, reportUsage: ReportUsage, clock = fleetNow) {
     this.#limits = limits
     this.#reportUsage = reportUsage
     this.#clock = clock

@@ -1,6 +1,7 @@
 /** Calls with an `Idempotency-Key` in Redis: what each decided, small and compressed, within limits for each caller and in all. */
 import type { Redis } from 'ioredis'
 import { decodeBlob, encodeBlob } from '../../codec/compressed-blob.ts'
+import { fleetNow } from './fleet-clock.ts'
 import type { RedisKeys } from './keys.ts'
 import { RecordDeclaration } from './record.ts'
 import { defineScript } from './scripts.ts'
@@ -84,7 +85,7 @@ export class IdempotencyRepository {
 
   /** `token` is for a key that is new. */
   async start(call: CallIdentity, token: string): Promise<CallState> {
-    const args = [call.bodyHash, token, Date.now() + WORK_LEASE_MS]
+    const args = [call.bodyHash, token, fleetNow() + WORK_LEASE_MS]
     const [kind, value] = (await startIdempotentCall(...this.#script(call, args))) as [CallState['kind'], string] // as the script says
     switch (kind) {
       case 'do':
@@ -107,7 +108,7 @@ export class IdempotencyRepository {
 
   /** Prolongs the lease of the call at work. */
   async renew(call: CallIdentity, token: string): Promise<void> {
-    await renewIdempotentCall(...this.#script(call, [token, Date.now() + WORK_LEASE_MS]))
+    await renewIdempotentCall(...this.#script(call, [token, fleetNow() + WORK_LEASE_MS]))
   }
 
   /** The call failed: the next one with its key tries again, under the same token. */
@@ -122,7 +123,7 @@ export class IdempotencyRepository {
     const lists = `${slot}:of:`
     const keys = { record: records + call.keyHash, callerRecords: lists + call.callerId, bytes: `${slot}:bytes` }
     const { bytesPerCaller, bytes, protectedMs } = this.#limits
-    const common = [call.keyHash, call.callerId, records, lists, Date.now(), bytesPerCaller, bytes, protectedMs]
+    const common = [call.keyHash, call.callerId, records, lists, fleetNow(), bytesPerCaller, bytes, protectedMs]
     return [this.#redis, keys, [...common, ...args]]
   }
 }

@@ -2,6 +2,7 @@
 
 import type { ExportManifest, ExportParams } from '../../../contract/export.ts'
 import { ENGINE_VERSION } from '../../../engine/version.ts'
+import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import { VERSION } from '../../../platform/version.ts'
 import type { ResolvedRun } from '../../runs/resolved-run.ts'
 import { type ExportsDeps, listRolloutFiles, streamSourcedGroups } from './group-sources.ts'
@@ -44,7 +45,7 @@ export class Exports {
     return {
       run: run.name,
       run_uuid: run.uuid,
-      created_at: new Date().toISOString(),
+      created_at: new Date(fleetNow()).toISOString(),
       server: VERSION,
       engine: { library: 'reasoning-gym', version: ENGINE_VERSION },
       ask: params,

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino'
 import { ServiceError } from '../../../contract/errors.ts'
 import type { Recipe } from '../../../contract/recipe.ts'
+import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { Items, ItemWithEntry } from '../../items/items.ts'
 import type { Ladders } from '../../tasks/ladders.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
@@ -139,7 +140,7 @@ export class ItemPrefetcher {
   ): Promise<void> {
     const isItemAtFault = !(error instanceof ServiceError && INFRASTRUCTURE_ERRORS.has(error.code))
     const detail = error instanceof Error ? error.message : String(error)
-    const skipped: SkippedPosition = { position, ...label, detail, time: new Date().toISOString() }
+    const skipped: SkippedPosition = { position, ...label, detail, time: new Date(fleetNow()).toISOString() }
     if (await this.#deps.positions.release(run, scope, skipped, isItemAtFault))
       this.#deps.log.warn({ run: run.name, ...skipped }, 'making an item failed twice; its position is skipped')
   }

@@ -1,5 +1,6 @@
 /** The positions of a run's sequence in Redis: opened, claimed, made, handed out, leased or assigned to a step. */
 import type { Redis } from 'ioredis'
+import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
 import { type AllRunKeys, createRunKeys, type RunKeys } from '../keys.ts'
@@ -158,7 +159,7 @@ export class PositionRepository {
     const reply = (await takeItems(this.#redis, keys, [
       run.epoch,
       count,
-      Date.now(),
+      fleetNow(),
       options.isFinal ? '1' : '0',
       Math.max(options.prefetchTarget, count),
       Math.round(options.leaseMs),
@@ -188,7 +189,7 @@ export class PositionRepository {
     step: number,
     { count, prefetchTarget }: { count: number; prefetchTarget: number },
   ): Promise<StepItem[] | undefined> {
-    const args = [run.epoch, run.revision, count, Date.now(), prefetchTarget]
+    const args = [run.epoch, run.revision, count, fleetNow(), prefetchTarget]
     const texts = (await assignStep(this.#redis, this.#scopedKeys(run, step), args)) as string[] // as the script says
     if (texts[0] === 'run_changed') return undefined
     await this.#recordStepUse(this.#runKeys(run), step)
@@ -204,7 +205,7 @@ export class PositionRepository {
   /** Claims up to `count` unmade positions. */
   async claim(run: StoredRun, scope: PositionScope, count: number): Promise<ClaimedPosition[]> {
     const toOpen = scope.kind === 'open' ? Math.max(scope.prefetchTarget, count) : 0
-    const args = [run.epoch, count, Date.now(), scope.kind, toOpen]
+    const args = [run.epoch, count, fleetNow(), scope.kind, toOpen]
     const claimed = (await claimPositions(this.#redis, this.#scopedKeys(run, stepOf(scope)), args)) as string[] // as the script says
     return Array.from({ length: claimed.length / 2 }, (_, k) => ({
       position: Number(claimed[2 * k]),
@@ -219,7 +220,7 @@ export class PositionRepository {
     { position, body, placement, ...made }: MadeItem & { position: number; body: string; placement?: LadderPlacement },
   ): Promise<boolean> {
     const state = encodeMadeState(made, scope.kind === 'open' ? placement : undefined)
-    const args = [run.epoch, run.revision, position, state, body, Date.now(), scope.kind]
+    const args = [run.epoch, run.revision, position, state, body, fleetNow(), scope.kind]
     return (await storeItem(this.#redis, this.#scopedKeys(run, stepOf(scope)), args)) === 1
   }
 
@@ -231,7 +232,7 @@ export class PositionRepository {
     countsAsAttempt: boolean,
   ): Promise<boolean> {
     const listed = JSON.stringify(skipped)
-    const args = [run.epoch, skipped.position, countsAsAttempt ? '1' : '0', listed, Date.now(), scope.kind]
+    const args = [run.epoch, skipped.position, countsAsAttempt ? '1' : '0', listed, fleetNow(), scope.kind]
     return (await releasePosition(this.#redis, this.#scopedKeys(run, stepOf(scope)), args)) === 1
   }
 
@@ -242,7 +243,7 @@ export class PositionRepository {
   }
 
   async #recordStepUse(keys: RunKeys, step: number): Promise<void> {
-    await this.#redis.zadd(keys.steps, Date.now(), String(step))
+    await this.#redis.zadd(keys.steps, fleetNow(), String(step))
     const excess = (await this.#redis.zcard(keys.steps)) - MAX_STEPS
     if (excess <= 0) return
     const evicted = (await this.#redis.zpopmin(keys.steps, excess)).filter((_, k) => k % 2 === 0).map(Number)

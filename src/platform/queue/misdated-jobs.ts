@@ -1,0 +1,51 @@
+/**
+ * Jobs that are delayed for longer than any delay of ours: the clock of the machine that delayed them was ahead, or this one's
+ * was set back. BullMQ goes by the clock of each worker and would let them wait until it has caught up.
+ */
+import type { Redis } from 'ioredis'
+import type { JobDefinition } from './job-definition.ts'
+import { Queues } from './queues.ts'
+
+const CHECK_INTERVAL_MS = 10_000
+/** Longer than the pause before any last attempt, and than any `Requeue`. */
+const MAX_DELAY_MS = 600_000
+const MAX_JOBS_PER_CHECK = 1000
+/** The score of a delayed job is the time at which it is due, and twelve bits that keep the order of equal times. */
+const SCORE_PER_MS = 0x1000
+
+interface MisdatedJobsOptions {
+  connection: Redis
+  prefix: string
+  onError: (error: unknown) => void
+}
+
+/** Has a worker look for such jobs now and again. */
+export function startMisdatedJobPromotion(
+  definitions: readonly JobDefinition[],
+  { connection, prefix, onError }: MisdatedJobsOptions,
+): { close(): Promise<void> } {
+  const queues = new Queues(connection, prefix)
+  let isChecking = false
+  const check = async () => {
+    if (isChecking) return // it waits for Redis
+    isChecking = true
+    for (const { name } of definitions) await promoteMisdatedJobs(queues, connection, name).catch(onError)
+    isChecking = false
+  }
+  const timer = setInterval(() => void check(), CHECK_INTERVAL_MS)
+  return {
+    async close() {
+      clearInterval(timer)
+      await queues.close()
+    },
+  }
+}
+
+/** Makes them due now; returns how many there were. */
+export async function promoteMisdatedJobs(queues: Queues, redis: Redis, name: string): Promise<number> {
+  const queue = queues.getOrCreate(name)
+  const latest = (Date.now() + MAX_DELAY_MS) * SCORE_PER_MS
+  const ids = await redis.zrangebyscore(queue.toKey('delayed'), latest, '+inf', 'LIMIT', 0, MAX_JOBS_PER_CHECK)
+  for (const id of ids) await (await queue.getJob(id))?.promote().catch(() => {}) // it may have been promoted by another
+  return ids.length
+}

@@ -1,0 +1,26 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { fleetNow, syncFleetClock } from '../../../src/platform/redis/fleet-clock.ts'
+
+const SRC = join(import.meta.dirname, '..', '..', '..', 'src')
+const HOUR_MS = 3_600_000
+
+/** Why these may ask the machine's own clock. */
+const OWN_CLOCK = new Map([
+  ['platform/redis/fleet-clock.ts', 'until Redis has been heard'],
+  ['features/dumps/dump-folder.ts', 'compared with the times of files'],
+  ['features/evals/model-client/model-client.ts', 'compared with a date in a header'],
+])
+
+it('is the time of Redis, whatever the clock of this machine says', async () => {
+  const redisNow = Date.now() + HOUR_MS
+  await syncFleetClock({ time: async () => [Math.floor(redisNow / 1000), (redisNow % 1000) * 1000] })
+  expect(Math.abs(fleetNow() - redisNow)).toBeLessThan(5000)
+})
+
+it('nothing that processes share is dated by the clock of one of them', () => {
+  const files = globSync(['features/**/*.ts', 'platform/redis/*.ts'], { cwd: SRC })
+  const own = files.filter((file) => /Date\.now|new Date\(\)/.test(readFileSync(join(SRC, file), 'utf8')))
+  expect(own.toSorted()).toEqual([...OWN_CLOCK.keys()].toSorted())
+})
