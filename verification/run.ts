@@ -8,6 +8,7 @@ const PROOFS = {
   'reward-hacks': 'searches for constant answers that earn a reward under hardened scoring',
   'scoring-cost': 'the worst-case time of each native scoring rule',
   fuzz: '10,000 calls checked against the OpenAPI document, and mutated answers for every task',
+  soak: 'an hour of steady mixed traffic; fails if memory, files, keys or latencies grow',
   'dump-soak': '20,000 groups dumped by workers that are killed, with a size limit and a full disk',
   'hardened-report': 'what hardened scoring changes in recorded verdicts',
   image: 'the steps of the Dockerfile and every role of the image, in Debian root folders (needs root and debootstrap)',

@@ -1,0 +1,64 @@
+/** Calls the server under soak: each has a kind, a deadline, and the statuses that it may be answered with. */
+import type { CallLog } from './call-log.ts'
+
+const REQUEST_TIMEOUT_MS = 60_000
+const RETRYABLE_CODES = ['items_not_ready', 'make_timeout', 'buffer_full']
+
+export interface SoakCall {
+  body?: unknown
+  headers?: Record<string, string>
+  /** Besides 2xx: what the soak itself provokes. */
+  expect?: readonly number[]
+}
+
+export interface SoakResponse {
+  status: number
+  headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: the answers of many routes; what is missing fails where it is read
+  body: any
+}
+
+export class SoakClient {
+  readonly url: string
+  readonly log: CallLog
+  /** Aborted at the end of the soak: an actor that waits between calls ends at once. */
+  readonly signal: AbortSignal
+
+  constructor(url: string, log: CallLog, signal: AbortSignal) {
+    this.url = url
+    this.log = log
+    this.signal = signal
+  }
+
+  /** Never throws for an answer: one that is unexpected is logged, and its body given as it came. */
+  async call(kind: string, method: string, path: string, call: SoakCall = {}): Promise<SoakResponse> {
+    const started = performance.now()
+    const response = await fetch(this.url + path, {
+      method,
+      headers: { ...(call.body !== undefined && { 'content-type': 'application/json' }), ...call.headers },
+      ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+    })
+    const text = await response.text()
+    this.log.addCall(kind, performance.now() - started)
+    const { status, headers } = response
+    if (!response.ok && !call.expect?.includes(status)) {
+      if (asksForRetry(status, headers, text)) this.log.retryCount++
+      else this.log.addUnexpected(kind, String(status), text)
+    }
+    return { status, headers, body: parseBody(text, headers) }
+  }
+}
+
+/** The contract asks a client to come again, and says when. Redis or the engine being unavailable is a fault here. */
+function asksForRetry(status: number, headers: Headers, text: string): boolean {
+  const isRefused = (status === 429 || status === 503) && headers.has('retry-after')
+  return isRefused && RETRYABLE_CODES.some((code) => text.includes(`"${code}"`))
+}
+
+/** Lines and pages stay text. */
+function parseBody(text: string, headers: Headers): unknown {
+  return /^application\/(problem\+)?json/.test(headers.get('content-type') ?? '') && text !== ''
+    ? JSON.parse(text)
+    : text
+}
