@@ -18,7 +18,15 @@ const ERROR_MESSAGES: { code: RedisErrorCode; source: string; messages: (string 
   {
     code: 'redis_unavailable',
     source: 'a Redis Cluster that is failing over or moving slots',
-    messages: ['CLUSTERDOWN', 'TRYAGAIN', /^(MOVED|ASK) \d/, 'EXECABORT', 'cluster redirections', 'slots cache', 'startup nodes'],
+    messages: [
+      'CLUSTERDOWN',
+      'TRYAGAIN',
+      /^(MOVED|ASK) \d/,
+      'EXECABORT',
+      'cluster redirections',
+      'slots cache',
+      'startup nodes',
+    ],
   },
   { code: 'redis_unavailable', source: 'ioredis without a sentinel that answers', messages: ['All sentinels'] },
   {
