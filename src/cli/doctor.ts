@@ -1,5 +1,6 @@
 /** `doctor`: whether everything is there that the server needs, and what to do where it is not. */
 import { Command } from 'commander'
+import { overrideEnvironment } from '../platform/config.ts'
 import type { Finding } from './doctor/finding.ts'
 import { formatExamples } from './option-parsers.ts'
 import { printJson, printLine } from './output.ts'
@@ -7,6 +8,8 @@ import { printJson, printLine } from './output.ts'
 interface DoctorOptions {
   url?: string
   start?: true
+  repair?: true
+  dataDir?: string
   json?: true
 }
 
@@ -20,14 +23,27 @@ export function buildDoctorCommand(): Command {
     )
     .option('--url <url>', 'a server to look at too (SERVER_URL); else the one at HOST:PORT, if it runs')
     .option('--start', 'also start a server of its own for a moment, and score an item on it')
+    .option(
+      '--repair',
+      'only repair the data of the private Redis: keep a copy of a damaged file, and cut the damaged end off. Refuses while a server runs',
+    )
+    .option('--data-dir <folder>', 'where the private Redis and the dumps live (DATA_DIR)')
     .option('--json', 'print the findings as JSON')
-    .addHelpText('after', formatExamples('reasoning-gym-server doctor', 'reasoning-gym-server doctor --start'))
+    .addHelpText(
+      'after',
+      formatExamples(
+        'reasoning-gym-server doctor',
+        'reasoning-gym-server doctor --start',
+        'reasoning-gym-server doctor --repair',
+      ),
+    )
     .action(runDoctor)
 }
 
 async function runDoctor(options: DoctorOptions): Promise<void> {
-  const { runDoctorChecks } = await import('./doctor/run-checks.ts') // with the client of Redis, which other commands need not load
-  const findings = await runDoctorChecks(options)
+  overrideEnvironment({ DATA_DIR: options.dataDir })
+  const { runDoctorChecks, runRepair } = await import('./doctor/run-checks.ts') // with the client of Redis, which other commands need not load
+  const findings = options.repair ? await runRepair() : await runDoctorChecks(options)
   if (options.json) await printJson({ ok: findings.every(({ is }) => is !== 'fail'), findings })
   else for (const finding of findings) await printLine(formatFinding(finding))
   if (findings.some(({ is }) => is === 'fail')) process.exitCode = 1

@@ -1,6 +1,7 @@
 /** All that the doctor looks at, in the order in which it matters. */
 import { ConfigError, readConfig, type ServerConfig } from '../../platform/config.ts'
 import { getLocalUrl, isServerRunning } from '../api-client.ts'
+import { checkDataFile, repairData } from './data-file.ts'
 import { checkDataDirOwner, checkDisk, checkPort, checkRedis } from './environment-checks.ts'
 import { type Finding, fail, ok } from './finding.ts'
 import { checkLibrary, checkMachine, checkNode, checkPackages, checkPython } from './runtime-checks.ts'
@@ -30,6 +31,7 @@ export async function runDoctorChecks({ url, start }: DoctorCheckOptions): Promi
     await checkPort(config),
     await checkDisk(config),
     await checkDataDirOwner(config),
+    await checkDataFile(config),
   ]
   const looked =
     url ?? config.SERVER_URL ?? ((await isServerRunning(getLocalUrl(config))) ? getLocalUrl(config) : undefined)
@@ -39,6 +41,12 @@ export async function runDoctorChecks({ url, start }: DoctorCheckOptions): Promi
     ...(looked === undefined ? [] : [await checkReadiness(looked.replace(/\/$/, ''))]),
     ...(start ? [await checkTrialServer()] : []),
   ]
+}
+
+/** Only repairs; for a server that does not start. */
+export async function runRepair(): Promise<Finding[]> {
+  const settings = loadConfig()
+  return ['config' in settings ? await repairData(settings.config) : settings.finding]
 }
 
 function loadConfig(): { config: ServerConfig } | { finding: Finding } {

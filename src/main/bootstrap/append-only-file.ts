@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants, existsSync } from 'node:fs'
-import { copyFile, open } from 'node:fs/promises'
+import { copyFile, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { getRedisVersion } from './redis-binary.ts'
 import { StartupError } from './startup-error.ts'
@@ -11,7 +11,7 @@ const MULTI_PART_FOLDER = 'appendonlydir'
 
 export type DataFileState =
   | { kind: 'missing' }
-  | { kind: 'intact' }
+  | { kind: 'intact'; path: string }
   /** Redis can read the bytes before `offset`. */
   | { kind: 'damaged'; path: string; offset: number; bytes: number }
   /** The damage is where nothing can be cut off, such as in the snapshot that the file begins with. */
@@ -24,7 +24,7 @@ function findDataFile(folder: string): string | undefined {
 }
 
 /** An older Redis would not see what Redis 7 has written, and start empty. */
-export async function assertRedisCanReadData(binary: string, folder: string): Promise<void> {
+export async function requireNewEnoughRedis(binary: string, folder: string): Promise<void> {
   if (!existsSync(join(folder, MULTI_PART_FOLDER))) return
   const [major, minor] = await getRedisVersion(binary)
   if (major >= 7) return
@@ -38,8 +38,8 @@ export async function inspectDataFile(binary: string, folder: string): Promise<D
   const path = findDataFile(folder)
   if (path === undefined) return { kind: 'missing' }
   const { isValid, output } = await runCheck(binary, [path])
-  if (isValid) return { kind: 'intact' }
-  if (/^Empty file:/m.test(output)) return { kind: 'intact' } // as Redis 6 creates it
+  if (isValid) return { kind: 'intact', path }
+  if (/^Empty file:/m.test(output)) return { kind: 'intact', path } // as Redis 6 creates it
   for (const [, name, bytes, offset, rest] of output.matchAll(ANALYSIS)) {
     if (Number(rest) === 0) continue
     return {
@@ -76,10 +76,10 @@ const quoteForShell = (text: string) => (/^[\w./-]+$/.test(text) ? text : `'${te
 
 export interface Repair {
   copy: string
-  lost: Loss
+  loss: Loss
 }
 
-interface Loss {
+export interface Loss {
   bytes: number
   /** Roughly how many entries can still be read in what was cut off. */
   entries: number
@@ -93,13 +93,12 @@ export async function repairDataFile(
   damage: { path: string; offset: number },
 ): Promise<Repair> {
   const copy = `${damage.path}.damaged-${new Date().toISOString().replaceAll(':', '-')}`
-  await copyFile(damage.path, copy, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
-  await syncToDisk(copy)
-  const lost = await measureLoss(copy, damage.offset)
+  await keepCopy(damage.path, copy)
+  const loss = await measureLoss(copy, damage.offset)
   const { isValid, output } = await runCheck(binary, ['--fix', findDataFile(folder) ?? damage.path])
   if (!isValid) throw new Error(`redis-check-aof: ${lastLine(output)}; a copy of the file is ${copy}`)
   await syncToDisk(damage.path)
-  return { copy, lost }
+  return { copy, loss }
 }
 
 /** A redis-server is also redis-check-aof if it is called by that name. That asks before it repairs. */
@@ -114,6 +113,16 @@ async function runCheck(binary: string, args: string[]): Promise<{ isValid: bool
 }
 
 const lastLine = (output: string) => output.trim().split('\n').at(-1) ?? ''
+
+async function keepCopy(path: string, copy: string): Promise<void> {
+  try {
+    await copyFile(path, copy, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
+    await syncToDisk(copy)
+  } catch (error) {
+    await rm(copy, { force: true })
+    throw new Error(`No copy can be kept, so nothing has been changed: ${String(error)}`, { cause: error })
+  }
+}
 
 async function syncToDisk(path: string): Promise<void> {
   await using file = await open(path, 'r+')

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { assertRedisCanReadData, describeDamage } from './append-only-file.ts'
+import { describeDamage, requireNewEnoughRedis } from './append-only-file.ts'
 import { noteFolderUse, warnIfDataIsGone } from './data-loss-warning.ts'
 import { getRedisPidFile, stopOrphanedRedis } from './orphaned-redis.ts'
 import { createPrivateFolder } from './private-folder.ts'
@@ -42,7 +42,7 @@ export async function startPrivateRedis(
   const url = socket.path
   await stopOrphanedRedis(folder, url, report, START_TIMEOUT_MS)
   const binary = await resolveRedisBinary(report, python)
-  await assertRedisCanReadData(binary, folder)
+  await requireNewEnoughRedis(binary, folder)
   const args = Object.entries(buildSettings(folder, url)).flatMap(([name, value]) => [`--${name}`, value])
   let closing = false
   const start = () => {
@@ -62,9 +62,14 @@ export async function startPrivateRedis(
   let up = false
   let timer: NodeJS.Timeout | undefined
   let current = start()
-  process.once('exit', () => current.kill('SIGTERM')) // also if the server exits abruptly; Redis then flushes its data
+  const stopAbruptly = () => void current.kill('SIGTERM')
+  process.once('exit', stopAbruptly) // Redis then flushes its data
   const failure = await waitUntilResponding(current, url, report)
-  if (failure !== undefined) throw await explainFailedStart(failure, binary, folder)
+  if (failure !== undefined) {
+    process.off('exit', stopAbruptly)
+    current.kill('SIGTERM')
+    throw await explainFailedStart(failure, binary, folder)
+  }
   up = true
   await warnIfDataIsGone(folder, url, warn)
   return {
@@ -74,6 +79,7 @@ export async function startPrivateRedis(
       closing = true
       clearTimeout(timer)
       await stopRedisChild(current, url, report)
+      process.off('exit', stopAbruptly)
       socket.remove()
     },
   }
