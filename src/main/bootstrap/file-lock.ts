@@ -3,6 +3,8 @@
  * part of Node, locks the file as it would an (empty) database. So nothing gets stale, there is no heartbeat, and process IDs
  * of other containers do not matter. Lock libraries of npm only touch a file now and then and wait for it to get old.
  */
+import { accessSync, constants, existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 const SQLITE_BUSY = 5
@@ -17,6 +19,7 @@ export interface FileLock {
 
 /** Undefined if another process has the lock. Throws if the file cannot be locked. The file itself stays. */
 export function tryLockFile(path: string): FileLock | undefined {
+  assertWritable(path)
   const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
   try {
     database.exec('BEGIN EXCLUSIVE')
@@ -32,6 +35,14 @@ export function tryLockFile(path: string): FileLock | undefined {
       database.close()
     },
   }
+}
+
+/**
+ * SQLite opens a file that it cannot write for reading, and two readers both get an "exclusive" lock. Throws what the system
+ * says, such as EACCES. The file must not be opened for this: closing it would end a lock that this process has on it.
+ */
+function assertWritable(path: string): void {
+  accessSync(existsSync(path) ? path : `${dirname(path)}/`, constants.W_OK)
 }
 
 /** False if there is no such file. Needs only the right to read it. */
