@@ -1,0 +1,137 @@
+/** Makes a Python environment under another name and gives it its own name when it is complete. */
+import { randomUUID } from 'node:crypto'
+import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ReportProgress, remindWhile } from './report-waiting.ts'
+import { StartupError } from './startup-error.ts'
+import { PythonModuleError, runTetheredPython } from './tethered-python.ts'
+import type { RequirementsFile, VenvFiles } from './venv-files.ts'
+
+/** Folders with this prefix belong to the process that has the lock. */
+const WORK_PREFIX = '.venv-work-'
+const FULL_DISK_BYTES = 2 ** 20
+
+/** Replaces what is there. The caller has the lock; a start that is killed in here leaves nothing that the next one would use. */
+export async function buildVenv(files: VenvFiles, python: string, report: ReportProgress): Promise<void> {
+  removeWorkFolders(files)
+  const made = join(files.root, WORK_PREFIX + randomUUID())
+  try {
+    mkdirSync(made)
+    await createBareVenv(python, made, report)
+    await installPackages(files, made, 'requirements.txt', report)
+    setHome(made, files.venv)
+    replaceFolder(files, made)
+  } catch (error) {
+    throw explainFullDisk(files, error) // before the room is given back
+  } finally {
+    removeWorkFolders(files)
+  }
+}
+
+/** What processes left that were killed in the middle. */
+export function hasWorkFolders({ root }: VenvFiles): boolean {
+  return readdirSync(root).some((name) => name.startsWith(WORK_PREFIX))
+}
+
+/** The caller has the lock. What another user made may have to stay. */
+export function removeWorkFolders({ root }: VenvFiles): void {
+  for (const name of readdirSync(root)) {
+    if (!name.startsWith(WORK_PREFIX)) continue
+    try {
+      rmSync(join(root, name), { recursive: true, force: true })
+    } catch {}
+  }
+}
+
+/** Into an environment, named `venv`. What an interrupted pip left half-written is written again. */
+export async function installPackages(
+  files: VenvFiles,
+  venv: string,
+  file: RequirementsFile,
+  report: ReportProgress,
+): Promise<void> {
+  const options = [
+    '--disable-pip-version-check',
+    '--no-input',
+    '--progress-bar=off',
+    '--require-hashes',
+    '--no-deps',
+    '--ignore-installed', // pip takes a package for installed if its metadata is there
+  ]
+  let lastLine = 'starting'
+  const install = runTetheredPython(
+    join(venv, 'bin', 'python'),
+    'pip',
+    ['install', ...options, '-r', join(files.root, file)],
+    (line) => {
+      lastLine = line
+    },
+  )
+  try {
+    await remindWhile(report, () => `pip installs ${file}: ${lastLine.slice(0, 100)}`, install)
+  } catch (error) {
+    if (!(error instanceof PythonModuleError)) throw error
+    throw new StartupError(`pip could not install ${file}: ${error.summary}`, { cause: error })
+  }
+  files.writeStamp(venv, file)
+}
+
+async function createBareVenv(python: string, folder: string, report: ReportProgress): Promise<void> {
+  try {
+    await remindWhile(
+      report,
+      () => `${python} makes a virtual environment`,
+      runTetheredPython(python, 'venv', [folder]),
+    )
+  } catch (error) {
+    if (!(error instanceof PythonModuleError)) throw error
+    const advice = /ensurepip|No module named '?venv/.test(error.output)
+      ? 'install its venv module (Debian: apt install python3-venv) and start again'
+      : 'name another Python in PYTHON'
+    throw new StartupError(`${python} cannot make a virtual environment: ${advice}. Its last words: ${error.summary}`, {
+      cause: error,
+    })
+  }
+}
+
+/** Scripts such as `activate` hold the path of their environment. The server uses none of them, but people may. */
+function setHome(made: string, home: string): void {
+  const scripts = readdirSync(join(made, 'bin')).map((name) => join(made, 'bin', name))
+  for (const path of [join(made, 'pyvenv.cfg'), ...scripts]) {
+    if (!lstatSync(path).isFile()) continue
+    const content = readFileSync(path)
+    if (content.includes(made)) writeFileSync(path, content.toString('utf8').replaceAll(made, home))
+  }
+}
+
+function replaceFolder({ root, venv }: VenvFiles, made: string): void {
+  if (lstatSync(venv, { throwIfNoEntry: false })) {
+    try {
+      renameSync(venv, join(root, WORK_PREFIX + randomUUID()))
+    } catch (error) {
+      // An overlay file system cannot rename a folder of a lower layer.
+      if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
+      for (const name of readdirSync(venv)) if (name.startsWith('.installed-')) rmSync(join(venv, name))
+      rmSync(venv, { recursive: true })
+    }
+  }
+  renameSync(made, venv)
+}
+
+function explainFullDisk({ root }: VenvFiles, cause: unknown): unknown {
+  const { code } = cause as NodeJS.ErrnoException
+  const full = [root, tmpdir()].find(isFull) ?? (code === 'ENOSPC' || code === 'EDQUOT' ? root : undefined)
+  if (full === undefined) return cause
+  return new StartupError(
+    `The disk of ${full} is full: the Python environment takes 300 MB. Make room and start again`,
+    {
+      cause,
+    },
+  )
+}
+
+function isFull(folder: string): boolean {
+  const { bavail, bsize } = statfsSync(folder)
+  return bavail * bsize < FULL_DISK_BYTES
+}
