@@ -24,7 +24,8 @@ await runMain(async () => {
   const keyRing = loadKeyRing(config)
   assertKeysOrLoopback(config, keyRing)
   const report = (message: string) => log.info(message)
-  const python = await ensurePythonEnvironment(report, config.PYTHON, (line) => log.warn(line))
+  const warn = process.connected ? () => {} : (line: string) => log.warn(line) // `npm start` has warned
+  const python = await ensurePythonEnvironment(report, config.PYTHON, warn)
   const redis = requireRedisConfig(config)
   if (!process.connected) void warnIfRedisUnreachable(redis, log) // `npm start` logs this for all of its processes
   // Under `npm start` it shares the port with other processes and serves the metrics of all of them.

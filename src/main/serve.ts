@@ -14,6 +14,7 @@ import { createFolder } from './bootstrap/private-folder.ts'
 import { startPrivateRedis } from './bootstrap/private-redis.ts'
 import { ensurePythonEnvironment } from './bootstrap/python-environment.ts'
 import { warnIfRedisUnreachable } from './bootstrap/redis-check.ts'
+import { remindWhile } from './bootstrap/report-waiting.ts'
 import { StartupError } from './bootstrap/startup-error.ts'
 import { closeOnShutdown } from './graceful-shutdown.ts'
 import { runMain } from './run-main.ts'
@@ -36,16 +37,17 @@ await runMain(async () => {
   createFolder(config.DATA_DIR)
   const dataDirLock = await acquireDataDirLock(config.DATA_DIR, report)
   const warn = (message: string) => log.warn(message)
-  const python = await ensurePythonEnvironment(report, config.PYTHON, warn)
+  await ensurePythonEnvironment(report, config.PYTHON, warn)
   const redis = config.REDIS_URL ? undefined : await startPrivateRedis(config.DATA_DIR, report, config.PYTHON, warn)
   const env = {
     ...createCompileCacheEnv(),
     ...process.env,
     REDIS_URL: config.REDIS_URL ?? redis?.url,
-    PYTHON: python,
   }
   if (config.REDIS_URL) void warnIfRedisUnreachable({ url: config.REDIS_URL, tls }, log)
   const children = new Set<ChildProcess>()
+  /** Those that have not reported yet. */
+  const starting = new Map<ChildProcess, string>()
   const groupMetrics = new ProcessGroupMetrics()
   let closing = false
 
@@ -58,18 +60,22 @@ await runMain(async () => {
       serialization: 'advanced', // metrics may be NaN, which JSON does not know
     })
     children.add(child)
+    starting.set(child, `${script} (process ${child.pid})`)
     let up = false
     child.once('message', () => {
       up = true
+      starting.delete(child)
       groupMetrics.add(child)
       resolve()
     })
     child.on('error', (error) => {
       if (child.pid !== undefined) return // the 'exit' handler reports it
+      starting.delete(child)
       children.delete(child) // spawning failed: too many processes, or out of memory
       reject(new StartupError(`${script} cannot be started: ${error.message}`))
     })
     child.once('exit', (code, signal) => {
+      starting.delete(child)
       children.delete(child)
       if (closing) return
       if (!up) return reject(new StartupError(`${script} exited during startup (${signal ?? code})`))
@@ -99,7 +105,11 @@ await runMain(async () => {
     ...Array<string>(config.WORKERS).fill(WORKER_SCRIPT),
   ]
   const later = scripts.splice(availableParallelism())
-  await Promise.all(scripts.map(start))
+  report(
+    `starting ${config.API_PROCESSES} API processes and ${config.WORKERS} workers, which load the library: some seconds …`,
+  )
+  const describeStarting = () => `waiting for ${[...starting.values()].join(', ')} to start`
+  await remindWhile(report, describeStarting, Promise.all(scripts.map(start)))
   redis?.noteUse()
   const address = `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST}:${config.PORT}`
   log.info(`reasoning-gym-server is at ${address}; Swagger UI: ${address}/docs; data directory: ${config.DATA_DIR}`)

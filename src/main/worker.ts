@@ -17,7 +17,8 @@ await runMain(async () => {
   const config = readConfig()
   const log = createLogger(config.LOG_LEVEL, 'worker')
   const report = (message: string) => log.info(message)
-  const python = await ensurePythonEnvironment(report, config.PYTHON, (line) => log.warn(line))
+  const warn = process.connected ? () => {} : (line: string) => log.warn(line) // `npm start` has warned
+  const python = await ensurePythonEnvironment(report, config.PYTHON, warn)
   const redis = requireRedisConfig(config)
   if (!process.connected) void warnIfRedisUnreachable(redis, log) // `npm start` logs this for all of its processes
   const service = composeWorker({ config, redis, python, log })

@@ -31,6 +31,7 @@ it('a Redis that is away at the start is named in one line, without its password
     { url },
     createLogger('info', 'test', { write: (line: string) => void lines.push(line) }),
     100,
+    100,
   )
   expect(lines).toHaveLength(1)
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({
