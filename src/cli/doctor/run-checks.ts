@@ -4,7 +4,7 @@ import { getLocalUrl, isServerRunning } from '../api-client.ts'
 import { checkDataFile, repairData } from './data-file.ts'
 import { checkDataDirOwner, checkDisk, checkPort, checkRedis } from './environment-checks.ts'
 import { type Finding, fail, ok } from './finding.ts'
-import { checkLibrary, checkMachine, checkNode, checkPackages, checkPython } from './runtime-checks.ts'
+import { checkCheckout, checkLibrary, checkMachine, checkNode, checkPackages, checkPython } from './runtime-checks.ts'
 import { checkReadiness, checkTrialServer } from './server-checks.ts'
 
 interface DoctorCheckOptions {
@@ -21,6 +21,7 @@ export async function runDoctorChecks({ url, start }: DoctorCheckOptions): Promi
     checkPackages(),
     await checkPython('config' in settings ? settings.config.PYTHON : undefined),
     await checkLibrary(),
+    checkCheckout(),
     checkMachine(),
   ]
   if (!('config' in settings)) return [...programs, settings.finding]

@@ -1,17 +1,22 @@
 /** The programs that the server is made of: Node with its packages, Python, the library. */
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { availableParallelism, totalmem } from 'node:os'
+import { availableParallelism, totalmem, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { requirePython, venvPythonPath } from '../../main/bootstrap/python-environment.ts'
+import { findRunProblem, requirePython } from '../../main/bootstrap/python-command.ts'
+import { getVenvState, venvPythonPath } from '../../main/bootstrap/python-environment.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
+import { findWriteProblem } from './write-problem.ts'
 
 const execFileAsync = promisify(execFile)
 const ROOT = join(import.meta.dirname, '..', '..', '..')
 const MIN_NODE_VERSION = 24
 const LIBRARY_NAME = 'reasoning-gym'
 const PROCESS_TIMEOUT_MS = 20_000
+const REBUILD_ADVICE = 'delete .venv and start again: it is made anew'
+const UNUSABLE_ADVICE =
+  'its owner must let you reach it: delete .venv and make it with a Python that every user may run (PYTHON). In a checkout that you can write to, the next start does so'
 
 export function checkNode(): Finding {
   const { node: version } = process.versions
@@ -28,10 +33,15 @@ export function checkPackages(): Finding {
 }
 
 export async function checkPython(wanted: string | undefined): Promise<Finding> {
-  if (existsSync(venvPythonPath())) return ok('Python', `${await getPythonVersion(venvPythonPath())} in .venv`)
+  const python = venvPythonPath()
+  const state = getVenvState()
+  if (state === 'unusable') return fail('Python', `${python} is there, but you cannot run it`, UNUSABLE_ADVICE)
+  const problem = state === 'ready' ? await findRunProblem(python) : undefined
+  if (problem !== undefined) return fail('Python', `${python} ${problem}`, REBUILD_ADVICE)
+  if (state === 'ready') return ok('Python', `${await getPythonVersion(python)} in .venv`)
   try {
     const found = await requirePython(wanted)
-    return ok('Python', `${await getPythonVersion(found)}; the first start makes .venv with it`)
+    return ok('Python', `${await getPythonVersion(found)}; the next start makes .venv with it`)
   } catch (error) {
     return fail('Python', wanted ?? 'none from 3.11 on', error instanceof Error ? error.message : String(error))
   }
@@ -39,17 +49,38 @@ export async function checkPython(wanted: string | undefined): Promise<Finding> 
 
 export async function checkLibrary(): Promise<Finding> {
   const pinned = /^reasoning-gym==([\w.]+)/m.exec(readFileSync(join(ROOT, 'requirements.txt'), 'utf8'))?.[1] ?? ''
-  if (!existsSync(venvPythonPath()))
+  const state = getVenvState()
+  if (state === 'unusable') return warn('Library', 'unknown, since its Python cannot be run', 'see to Python first')
+  if (state === 'missing')
     return warn('Library', 'not installed yet', 'the first start installs it: about half a minute')
+  if (state === 'incomplete')
+    return warn(
+      'Library',
+      '.venv is incomplete: a start was interrupted, the pins have changed or its Python is gone',
+      'the next start makes it anew: about half a minute',
+    )
   const script = `import importlib.metadata as m; print(m.version('${LIBRARY_NAME}'))`
   const found = await execFileAsync(venvPythonPath(), ['-c', script], { timeout: PROCESS_TIMEOUT_MS }).catch(
     () => undefined,
   )
   const version = found?.stdout.trim()
   if (version === pinned) return ok('Library', `${LIBRARY_NAME} ${version}`)
-  const advice = 'delete .venv and start again: it is made anew'
-  if (version === undefined) return fail('Library', `.venv does not have ${LIBRARY_NAME}`, advice)
-  return fail('Library', `${LIBRARY_NAME} ${version}, pinned is ${pinned}`, advice)
+  if (version === undefined) return fail('Library', `.venv does not have ${LIBRARY_NAME}`, REBUILD_ADVICE)
+  return fail('Library', `${LIBRARY_NAME} ${version}, pinned is ${pinned}`, REBUILD_ADVICE)
+}
+
+/** The next start writes to it unless .venv is complete. */
+export function checkCheckout(): Finding {
+  const problem = findWriteProblem(ROOT)
+  if (problem === undefined) return ok('Checkout', `${ROOT} can be written`)
+  if (getVenvState() === 'ready') return ok('Checkout', `${ROOT} cannot be written (${problem}): .venv is complete`)
+  return fail(
+    'Checkout',
+    `${ROOT} cannot be written (${problem}), and the next start has to make .venv there`,
+    problem === 'ENOSPC' || problem === 'EDQUOT'
+      ? 'make room: .venv takes 300 MB'
+      : `make it writable for you (${userInfo().username}), or run the first start as its owner`,
+  )
 }
 
 export function checkMachine(): Finding {
