@@ -11,6 +11,7 @@ const PROOFS = {
   soak: 'an hour of steady mixed traffic; fails if memory, files, keys or latencies grow',
   'dump-soak': '20,000 groups dumped by workers that are killed, with a size limit and a full disk',
   'hardened-report': 'what hardened scoring changes in recorded verdicts',
+  'first-start': 'interrupts the first start of a new checkout at twelve moments; the next must succeed without help',
   image: 'the steps of the Dockerfile and every role of the image, in Debian root folders (needs root and debootstrap)',
 } as const
 
