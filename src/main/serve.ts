@@ -14,8 +14,8 @@ import { createFolder } from './bootstrap/private-folder.ts'
 import { startPrivateRedis } from './bootstrap/private-redis.ts'
 import { ensurePythonEnvironment } from './bootstrap/python-environment.ts'
 import { warnIfRedisUnreachable } from './bootstrap/redis-check.ts'
-import { remindWhile } from './bootstrap/report-waiting.ts'
 import { StartupError } from './bootstrap/startup-error.ts'
+import { withWaitNotice } from './bootstrap/wait-notice.ts'
 import { closeOnShutdown } from './graceful-shutdown.ts'
 import { runMain } from './run-main.ts'
 
@@ -105,11 +105,8 @@ await runMain(async () => {
     ...Array<string>(config.WORKERS).fill(WORKER_SCRIPT),
   ]
   const later = scripts.splice(availableParallelism())
-  report(
-    `starting ${config.API_PROCESSES} API processes and ${config.WORKERS} workers, which load the library: some seconds …`,
-  )
-  const describeStarting = () => `waiting for ${[...starting.values()].join(', ')} to start`
-  await remindWhile(report, describeStarting, Promise.all(scripts.map(start)))
+  const describeStarting = () => `waiting for ${[...starting.values()].join(', ')}, which load the library`
+  await withWaitNotice(report, describeStarting, Promise.all(scripts.map(start)))
   redis?.noteUse()
   const address = `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST}:${config.PORT}`
   log.info(`reasoning-gym-server is at ${address}; Swagger UI: ${address}/docs; data directory: ${config.DATA_DIR}`)

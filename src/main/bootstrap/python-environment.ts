@@ -4,13 +4,13 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { findRunProblem, requirePython } from './python-command.ts'
-import type { ReportProgress } from './report-waiting.ts'
 import { StartupError } from './startup-error.ts'
 import { buildVenv, hasWorkFolders, installPackages, removeWorkFolders } from './venv-builder.ts'
 import { type RequirementsFile, VenvFiles, type VenvState } from './venv-files.ts'
 import { acquireVenvLock, tryAcquireVenvLock } from './venv-lock.ts'
+import type { ReportProgress } from './wait-notice.ts'
 
-export type { ReportProgress } from './report-waiting.ts'
+export type { ReportProgress } from './wait-notice.ts'
 
 const execFileAsync = promisify(execFile)
 

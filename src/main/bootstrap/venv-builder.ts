@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type ReportProgress, remindWhile } from './report-waiting.ts'
 import { StartupError } from './startup-error.ts'
 import { PythonModuleError, runTetheredPython } from './tethered-python.ts'
 import type { RequirementsFile, VenvFiles } from './venv-files.ts'
+import { type ReportProgress, withWaitNotice } from './wait-notice.ts'
 
 /** Folders with this prefix belong to the process that has the lock. */
 const WORK_PREFIX = '.venv-work-'
@@ -69,7 +69,7 @@ export async function installPackages(
     },
   )
   try {
-    await remindWhile(report, () => `pip installs ${file}: ${lastLine.slice(0, 100)}`, install)
+    await withWaitNotice(report, () => `pip installs ${file}: ${lastLine.slice(0, 100)}`, install)
   } catch (error) {
     if (!(error instanceof PythonModuleError)) throw error
     throw new StartupError(`pip could not install ${file}: ${error.summary}`, { cause: error })
@@ -79,7 +79,7 @@ export async function installPackages(
 
 async function createBareVenv(python: string, folder: string, report: ReportProgress): Promise<void> {
   try {
-    await remindWhile(
+    await withWaitNotice(
       report,
       () => `${python} makes a virtual environment`,
       runTetheredPython(python, 'venv', [folder]),

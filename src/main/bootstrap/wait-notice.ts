@@ -1,5 +1,6 @@
 /** Says what the start waits for, so that no wait of more than a second is silent. */
-import type { ReportProgress } from './python-environment.ts'
+
+export type ReportProgress = (line: string) => void
 
 const FIRST_NOTICE_MS = 800
 const REPEAT_NOTICE_MS = 10_000

@@ -102,10 +102,10 @@ it(
     execFileSync(await requirePython(undefined), ['-m', 'venv', '--without-pip', files.venv])
     const both = [start(), start()]
     const [first, second] = await until(
-      async () => both.toSorted((a, b) => a.output().indexOf('Waiting for') - b.output().indexOf('Waiting for')),
-      ([, waiting]) => waiting?.output().includes('Waiting for') === true,
+      async () => both.toSorted((a, b) => a.output().indexOf('waiting for') - b.output().indexOf('waiting for')),
+      ([, waiting]) => waiting?.output().includes('waiting for') === true,
     )
-    expect(second?.output()).toContain(`Waiting for process ${first?.pid}, which prepares the Python environment`)
+    expect(second?.output()).toContain(`waiting for process ${first?.pid}, which prepares the Python environment`)
     expect(await Promise.all(both.map(({ ended }) => ended))).toEqual([0, 0])
     expect(second?.output()).not.toContain('Preparing')
     expect(files.getState('requirements.txt')).toBe('ready')
@@ -156,7 +156,7 @@ it('a waiting start names the process that it waits for, and goes on once the lo
   const waiting = start()
   await until(
     async () => waiting.output(),
-    (output) => output.includes(`Waiting for process ${process.pid}`),
+    (output) => output.includes(`waiting for process ${process.pid}`),
   )
   expect(waiting.output()).not.toContain('Preparing')
   lock?.release()
