@@ -93,7 +93,7 @@ export class RolloutSubmission {
       accepted.map(({ ref, itemId, isNew }) =>
         isNew && waitMs <= 0
           ? Promise.resolve(buildQueuedGroup(ref, itemId))
-          : this.requireGroup(ref, deadline - performance.now(), itemId),
+          : this.#requireAccepted(ref, deadline - performance.now(), itemId),
       ),
     )
   }
@@ -124,6 +124,19 @@ export class RolloutSubmission {
       return await this.#loadGroup(ref, itemId)
     } finally {
       completion?.cancel()
+    }
+  }
+
+  /** A group that is gone although its run is not was lost by Redis: the client is told to post it again. */
+  async #requireAccepted(ref: GroupRef, waitMs: number, itemId: string): Promise<Group> {
+    try {
+      return await this.requireGroup(ref, waitMs, itemId)
+    } catch (cause) {
+      const run = await this.#deps.runs.get(ref.run)
+      const isLost = cause instanceof ServiceError && cause.code === 'unknown_group' && run?.epoch === ref.epoch
+      if (!isLost) throw cause
+      const detail = `Redis has lost group ${ref.group}, as a failover may do; post it again`
+      throw new ServiceError('redis_unavailable', detail, { cause })
     }
   }
 

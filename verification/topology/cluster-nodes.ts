@@ -1,0 +1,100 @@
+/** What an operator does to a Redis Cluster while it is in use: moves slots, adds and removes masters, fails over. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { LoopbackRedis } from '../support/loopback-redis.ts'
+
+const MIGRATE_TIMEOUT_MS = 5000
+const WAIT_TIMEOUT_MS = 60_000
+/** A slot stays half moved for a while, so that requests meet it. */
+const KEYS_PER_TURN = 5
+const TURN_PAUSE_MS = 20
+
+/** The slot of the keys with this hash tag. */
+export async function getSlot(node: LoopbackRedis, tag: string): Promise<number> {
+  return Number(await node.client.cluster('KEYSLOT', `{${tag}}`))
+}
+
+/** Moves a slot with its keys while both masters serve it: `-ASK` and `-TRYAGAIN` until it is over, then `-MOVED`. */
+export async function moveSlot(
+  masters: LoopbackRedis[],
+  slot: number,
+  source: LoopbackRedis,
+  target: LoopbackRedis,
+): Promise<void> {
+  const [sourceId, targetId] = [await getNodeId(source), await getNodeId(target)]
+  await target.client.cluster('SETSLOT', slot, 'IMPORTING', sourceId)
+  await source.client.cluster('SETSLOT', slot, 'MIGRATING', targetId)
+  for (;;) {
+    const keys = await source.client.cluster('GETKEYSINSLOT', slot, KEYS_PER_TURN)
+    if (keys.length === 0) break
+    await source.client.migrate('127.0.0.1', target.port, '', 0, MIGRATE_TIMEOUT_MS, 'KEYS', ...keys)
+    await sleep(TURN_PAUSE_MS)
+  }
+  await assignSlots(masters, [slot], target, source)
+}
+
+/** Moves all slots of a master, those with keys one by one; gives how many had keys. */
+export async function evacuate(
+  masters: LoopbackRedis[],
+  source: LoopbackRedis,
+  pickTarget: () => LoopbackRedis,
+): Promise<number> {
+  let withKeys = 0
+  const empty = new Map<LoopbackRedis, number[]>()
+  for (const slot of await listSlots(source)) {
+    const target = pickTarget()
+    if (Number(await source.client.cluster('COUNTKEYSINSLOT', slot)) > 0) {
+      await moveSlot(masters, slot, source, target)
+      withKeys++
+    } else empty.set(target, [...(empty.get(target) ?? []), slot])
+  }
+  for (const [target, slots] of empty) {
+    // A key may have come meanwhile.
+    for (const slot of slots)
+      if (Number(await source.client.cluster('COUNTKEYSINSLOT', slot)) > 0)
+        await moveSlot(masters, slot, source, target)
+      else await assignSlots(masters, [slot], target, source)
+  }
+  return withKeys
+}
+
+/** Of the slots that a master serves. */
+export async function listSlots(node: LoopbackRedis): Promise<number[]> {
+  const id = await getNodeId(node)
+  const line = String(await node.client.cluster('NODES'))
+    .split('\n')
+    .find((text) => text.startsWith(id))
+  const ranges = (line ?? '')
+    .split(' ')
+    .slice(8)
+    .filter((range) => /^\d/.test(range)) // the others are slots on the move
+  return ranges.flatMap((range) => {
+    const [first = 0, last = first] = range.split('-').map(Number)
+    return Array.from({ length: last - first + 1 }, (_, k) => first + k)
+  })
+}
+
+export async function getNodeId(node: LoopbackRedis): Promise<string> {
+  return String(await node.client.call('CLUSTER', 'MYID'))
+}
+
+export async function isMaster(node: LoopbackRedis): Promise<boolean> {
+  return /role:master/.test(await node.client.info('replication'))
+}
+
+export async function waitFor(fact: () => Promise<boolean>, what: string): Promise<void> {
+  for (const end = Date.now() + WAIT_TIMEOUT_MS; Date.now() < end; await sleep(50)) if (await fact()) return
+  throw new Error(`never came: ${what}`)
+}
+
+/** The new owner first, so that no request is sent in a circle. */
+async function assignSlots(
+  masters: LoopbackRedis[],
+  slots: number[],
+  target: LoopbackRedis,
+  source: LoopbackRedis,
+): Promise<void> {
+  const targetId = await getNodeId(target)
+  const others = masters.filter((node) => node !== target && node !== source)
+  for (const slot of slots)
+    for (const node of [target, source, ...others]) await node.client.cluster('SETSLOT', slot, 'NODE', targetId)
+}
