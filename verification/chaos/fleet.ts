@@ -57,17 +57,45 @@ class ManagedProcess {
 
 export type ProcessKind = 'api' | 'worker' | 'host' | 'redis'
 
+/** The Redis under a fleet. */
+export interface FleetRedis {
+  /** What REDIS_URL is set to. */
+  url: string
+  stop(): Promise<void>
+}
+
+/** One Redis, which a chaos run kills and starts again. */
+class SingleRedis implements FleetRedis {
+  readonly url: string
+  readonly #server: LoopbackRedis
+
+  constructor(server: LoopbackRedis) {
+    this.#server = server
+    this.url = `redis://127.0.0.1:${server.port}`
+  }
+
+  async crash(awayMs: number): Promise<void> {
+    await this.#server.kill()
+    await sleep(awayMs)
+    this.#server.restart()
+  }
+
+  stop(): Promise<void> {
+    return this.#server.stop()
+  }
+}
+
 export class Fleet {
   readonly urls: string[]
   readonly kills: Record<ProcessKind, number> = { api: 0, worker: 0, host: 0, redis: 0 }
-  readonly #redis: LoopbackRedis
+  readonly #redis: FleetRedis
   readonly #apis: ManagedProcess[]
   readonly #workers: ManagedProcess[]
   readonly #folder: string
   readonly #seenPids = new Set<number>()
 
   private constructor(
-    redis: LoopbackRedis,
+    redis: FleetRedis,
     apis: ManagedProcess[],
     workers: ManagedProcess[],
     urls: string[],
@@ -80,18 +108,19 @@ export class Fleet {
     this.#folder = folder
   }
 
-  static async start(): Promise<Fleet> {
+  /** On a Redis of its own unless one is given; either is stopped with the fleet. */
+  static async start(givenRedis?: FleetRedis): Promise<Fleet> {
     const python = await ensurePythonEnvironment(console.error)
-    const binary = await resolveRedisBinary(console.error)
     const folder = mkdtempSync(join(tmpdir(), 'rgs-chaos-'))
     const [redisPort = 0, ...ports] = await findFreePortPairs(3)
-    const redis = new LoopbackRedis(binary, folder, redisPort, {})
+    const binary = await resolveRedisBinary(console.error)
+    const redis = givenRedis ?? new SingleRedis(new LoopbackRedis(binary, folder, redisPort, {}))
     const log = openSync(join(folder, 'fleet.log'), 'a')
     const member = (script: string, settings: Record<string, string>) =>
       new ManagedProcess(() => {
         const env = {
           ...process.env,
-          REDIS_URL: `redis://127.0.0.1:${redisPort}`,
+          REDIS_URL: redis.url,
           DATA_DIR: folder,
           PYTHON: python,
           LOG_LEVEL: 'warn',
@@ -135,9 +164,8 @@ export class Fleet {
   /** Kills one of a kind with -9; false if none of that kind is up now. */
   async kill(kind: ProcessKind, dice: SeededRandom): Promise<boolean> {
     if (kind === 'redis') {
-      await this.#redis.kill()
-      await sleep(dice.between(0, 500))
-      this.#redis.restart()
+      if (!(this.#redis instanceof SingleRedis)) return false
+      await this.#redis.crash(dice.between(0, 500))
     } else if (kind === 'host') {
       const hosts = this.#listPythonProcesses()
       if (hosts.length === 0 || !killPid(dice.pick(hosts))) return false

@@ -18,6 +18,8 @@ export class RetryingClient {
   readonly #random: SeededRandom
   /** Tries that got no answer, or were told to come again. */
   retryCount = 0
+  /** Answers of 500 and more that are not 503: no failure of a part is one. */
+  readonly serverErrors: string[] = []
   #closed = false
 
   constructor(urls: string[], dice: SeededRandom) {
@@ -25,7 +27,7 @@ export class RetryingClient {
     this.#random = dice
   }
 
-  /** The first response that is not lost and does not ask for a retry (429, 503, and a 409 with Retry-After). */
+  /** The first response that is not lost and does not ask for a retry (429, 5xx, and a 409 with Retry-After). */
   async request(
     method: string,
     path: string,
@@ -62,10 +64,12 @@ export class RetryingClient {
       signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
     })
     const text = await response.text()
+    if (response.status >= 500 && response.status !== 503)
+      this.serverErrors.push(`${method} ${path}: ${response.status} ${text.slice(0, 500)}`)
     return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
   }
 }
 
 function asksForRetry({ status, headers }: TrainerResponse): boolean {
-  return status === 429 || status === 503 || (status === 409 && headers.has('retry-after'))
+  return status === 429 || status >= 500 || (status === 409 && headers.has('retry-after'))
 }

@@ -26,13 +26,20 @@ const BURST_CHANCE = 0.2 // chance that a kill follows another at once
 
 /** Kills so many processes; Redis, twice, is among them. */
 export async function runChaos({ kills, seed, onKill }: ChaosOptions): Promise<ChaosReport> {
+  return runStorm(await Fleet.start(), seed, (fleet) => killRandomly(fleet, kills, new SeededRandom(seed), onKill))
+}
+
+/** What happens to the fleet while the trainers train; they finish when it resolves. */
+type Storm = (fleet: Fleet) => Promise<void>
+
+/** Stops the fleet in the end. */
+export async function runStorm(fleet: Fleet, seed: number, storm: Storm): Promise<ChaosReport> {
   const started = Date.now()
-  const fleet = await Fleet.start()
   const asker = new RetryingClient(fleet.urls, new SeededRandom(seed + 1))
   let left: number[] = []
   let told: Omit<ChaosReport, 'seconds'> | undefined
   try {
-    told = await runChaosOn(fleet, asker, { kills, seed, ...(onKill && { onKill }) })
+    told = await trainThrough(fleet, asker, seed, storm)
   } finally {
     asker.close()
     left = await fleet.stop(told?.violations.length === 0)
@@ -41,10 +48,11 @@ export async function runChaos({ kills, seed, onKill }: ChaosOptions): Promise<C
   return { ...told, seconds: Math.round((Date.now() - started) / 1000) }
 }
 
-async function runChaosOn(
+async function trainThrough(
   fleet: Fleet,
   asker: RetryingClient,
-  { kills, seed, onKill }: ChaosOptions,
+  seed: number,
+  storm: Storm,
 ): Promise<Omit<ChaosReport, 'seconds'>> {
   const ledger = new Ledger()
   await asker.request('PUT', `/runs/${CHAOS_RUN}`, CHAOS_RUN_SETTINGS)
@@ -61,10 +69,10 @@ async function runChaosOn(
       await trainer.runStep(step)
     }
   })
-  const killing = killRandomly(fleet, kills, new SeededRandom(seed), onKill).finally(() => {
+  const raging = storm(fleet).finally(() => {
     over = true
   })
-  await Promise.all([killing, ...training])
+  await Promise.all([raging, ...training])
   await fleet.waitUntilAllReady()
   const rerun = await drainRun(asker, trainers[0], latest + 1)
   const settled: SettledGroup[] = []
@@ -74,6 +82,7 @@ async function runChaosOn(
     else ledger.addViolation(`group ${id}: ${status} ${body.code ?? body.status}`)
   }
   const run = await asker.request('GET', `/runs/${CHAOS_RUN}`)
+  for (const failure of asker.serverErrors) ledger.addViolation(failure)
   const checked = ledger.check(settled, run.body as RunProgress) // as the contract says
   const entries: ChaosReport['entries'] = [
     ...checked.entries,

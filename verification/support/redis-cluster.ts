@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { resolveRedisBinary } from '../../src/main/bootstrap/redis-binary.ts'
+import { buildTlsSettings, type TestCertificates } from './certificates.ts'
 import { findFreePortPairs, LoopbackRedis } from './loopback-redis.ts'
 
 const MASTER_COUNT = 3
@@ -23,8 +24,8 @@ export interface RedisCluster {
   stop(): Promise<void>
 }
 
-export async function startRedisCluster(serverBinary?: string): Promise<RedisCluster> {
-  const { nodes, url, stop } = await startClusterNodes(MASTER_COUNT, serverBinary)
+export async function startRedisCluster(serverBinary?: string, certificates?: TestCertificates): Promise<RedisCluster> {
+  const { nodes, url, stop } = await startClusterNodes(MASTER_COUNT, serverBinary, certificates)
   try {
     await formCluster(nodes)
   } catch (error) {
@@ -52,15 +53,23 @@ interface ClusterNodes {
 }
 
 /** Servers that do not know each other yet. */
-export async function startClusterNodes(count: number, serverBinary?: string): Promise<ClusterNodes> {
+export async function startClusterNodes(
+  count: number,
+  serverBinary?: string,
+  certificates?: TestCertificates,
+): Promise<ClusterNodes> {
   const folder = mkdtempSync(join(tmpdir(), 'rgs-cluster-'))
   const binary = serverBinary ?? (await resolveRedisBinary(console.log))
-  const nodes = (await findFreePortPairs(count)).map(
-    (port) => new LoopbackRedis(binary, folder, port, CLUSTER_SETTINGS),
-  )
+  const ports = await findFreePortPairs(certificates ? 2 * count : count)
+  const nodes = ports.slice(0, count).map((port, k) => {
+    const tlsPort = ports[count + k]
+    const tls = certificates && tlsPort && { ...buildTlsSettings(certificates, tlsPort), 'tls-cluster': 'yes' }
+    return new LoopbackRedis(binary, folder, port, { ...CLUSTER_SETTINGS, ...tls })
+  })
+  const hosts = nodes.map((node) => `127.0.0.1:${node.publicPort}`)
   return {
     nodes,
-    url: `redis+cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
+    url: `${certificates ? 'rediss' : 'redis'}+cluster://${hosts.join(',')}`,
     async stop() {
       await Promise.all(nodes.map((node) => node.stop()))
       rmSync(folder, { recursive: true, force: true })
@@ -80,7 +89,7 @@ export async function formCluster(nodes: LoopbackRedis[], masterCount = nodes.le
       )
     await client.call('CLUSTER', 'SET-CONFIG-EPOCH', k + 1)
   }
-  for (const { port } of nodes.slice(1)) await nodes[0]?.client.cluster('MEET', '127.0.0.1', port)
+  for (const { publicPort } of nodes.slice(1)) await nodes[0]?.client.cluster('MEET', '127.0.0.1', publicPort)
   await waitUntilClusterReady(nodes)
 }
 

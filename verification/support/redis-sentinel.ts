@@ -5,9 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { resolveRedisBinary } from '../../src/main/bootstrap/redis-binary.ts'
+import { buildTlsSettings, type TestCertificates } from './certificates.ts'
 import { connectToPort, endProcess, findFreePortPairs, LoopbackRedis, quiesceMaster } from './loopback-redis.ts'
 
 const START_TIMEOUT_MS = 30_000
+/** Clients give a master that hangs up 2 s after its failover; until then one that wakes up would answer what it then loses. */
+const CLIENTS_GONE_MS = 4000
 
 export interface SentinelSetup {
   /** What REDIS_URL is set to. */
@@ -22,13 +25,17 @@ export interface SentinelSetup {
 }
 
 /** Of two servers, the first is the master to begin with. */
-export async function startSentinel(serverBinary?: string): Promise<SentinelSetup> {
+export async function startSentinel(serverBinary?: string, certificates?: TestCertificates): Promise<SentinelSetup> {
   const folder = mkdtempSync(join(tmpdir(), 'rgs-sentinel-'))
   const binary = serverBinary ?? (await resolveRedisBinary(console.log))
-  const [first = 0, second = 0, third = 0] = await findFreePortPairs(3)
-  let master = new LoopbackRedis(binary, folder, first, {})
+  const [first = 0, second = 0, third = 0, ...tlsPorts] = await findFreePortPairs(6)
+  const tlsSettings = tlsPorts.map((port) => (certificates ? buildTlsSettings(certificates, port) : {}))
+  let master = new LoopbackRedis(binary, folder, first, { ...tlsSettings[0] })
   await master.client.ping()
-  let replica = new LoopbackRedis(binary, folder, second, { replicaof: `127.0.0.1 ${first}` })
+  let replica = new LoopbackRedis(binary, folder, second, {
+    ...tlsSettings[1],
+    replicaof: `127.0.0.1 ${master.publicPort}`,
+  })
   const config = join(folder, 'sentinel.conf')
   writeFileSync(
     config,
@@ -36,7 +43,8 @@ export async function startSentinel(serverBinary?: string): Promise<SentinelSetu
       `port ${third}`,
       'bind 127.0.0.1',
       `dir ${folder}`,
-      `sentinel monitor mymaster 127.0.0.1 ${first} 1`,
+      ...Object.entries(tlsSettings[2] ?? {}).map(([name, value]) => `${name} ${value}`),
+      `sentinel monitor mymaster 127.0.0.1 ${master.publicPort} 1`,
       'sentinel down-after-milliseconds mymaster 1000',
       'sentinel failover-timeout mymaster 1000',
       '',
@@ -48,27 +56,35 @@ export async function startSentinel(serverBinary?: string): Promise<SentinelSetu
   process.once('exit', () => child.kill('SIGKILL'))
   const sentinel = connectToPort(third)
   await waitUntil(async () => /slaves=1/.test(await sentinel.info('sentinel')))
+  const getMasterPort = async () => {
+    const address = await sentinel.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'mymaster')
+    return Array.isArray(address) ? Number(address[1]) : undefined
+  }
   const replaceMaster = async (fail: () => Promise<void> | void) => {
     await quiesceMaster(master, replica)
     await fail()
-    await waitUntil(async () => /role:master/.test(await replica.client.info('replication')))
+    // Until Sentinel says so, a master that comes back would be taken for the one, and lose what it accepts.
+    await waitUntil(async () => (await getMasterPort()) === replica.publicPort)
     const [next, failed] = [replica, master]
     master = next
     replica = failed
   }
-  let bringBack = () => {}
+  let bringBack = async () => {}
   return {
-    url: `redis+sentinel://127.0.0.1:${third}/mymaster`,
+    url: `${certificates ? 'rediss' : 'redis'}+sentinel://127.0.0.1:${(certificates && tlsPorts[2]) ?? third}/mymaster`,
     async failOver() {
       await replaceMaster(() => master.kill())
-      bringBack = () => replica.restart()
+      bringBack = async () => replica.restart()
     },
     async hangMaster() {
       await replaceMaster(() => master.pause())
-      bringBack = () => replica.resume()
+      bringBack = async () => {
+        await sleep(CLIENTS_GONE_MS)
+        replica.resume()
+      }
     },
     async recover() {
-      bringBack()
+      await bringBack()
       await waitUntil(replicates)
     },
     async stop() {
