@@ -24,8 +24,8 @@ const ArraysParam = ArrayEncoding.default('numbers').describe(
 const StepParams = z.strictObject({ run: RunName, step: z.coerce.number().pipe(Step) })
 
 export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
-  const stream = (...args: Parameters<typeof delivery.stream>) =>
-    Readable.from(delivery.stream(...args), { objectMode: false })
+  const stream = (reading: Parameters<typeof delivery.stream>[0]) =>
+    Readable.from(delivery.stream(reading), { objectMode: false })
 
   app.post(
     '/runs/:run/batches',
@@ -67,7 +67,9 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
         return reply.status(204).send(null)
       }
       reply.type('application/json')
-      return reply.send(stream(delivered.run, delivered.batch, getShare(body), query.arrays) as never) // Batch, in pieces
+      const { run, batch } = delivered
+      const reading = { run, batch, rankSlice: getShare(body), encoding: query.arrays, reader: reply.reader }
+      return reply.send(stream(reading) as never) // Batch, in pieces
     },
   )
 
@@ -91,7 +93,8 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
     async ({ params, query }, reply) => {
       const { run, batch } = await delivery.requireBatch(params.run, params.step)
       reply.type('application/json')
-      return reply.send(stream(run, batch, getShare(query), query.arrays) as never) // Batch, in pieces
+      const reading = { run, batch, rankSlice: getShare(query), encoding: query.arrays, reader: reply.reader }
+      return reply.send(stream(reading) as never) // Batch, in pieces
     },
   )
 

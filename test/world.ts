@@ -63,6 +63,9 @@ const DEFAULTS: Omit<PlatformConfig, 'DATA_DIR'> = {
   MODEL_HOSTS: [],
   MODEL_CONCURRENCY: 16,
   BUFFER_MAX_BYTES: 1024 ** 3,
+  BODIES_MAX_BYTES: 24 * 1024 ** 2,
+  REPLIES_MAX_BYTES: 128 * 1024 ** 2,
+  SLOW_CLIENT_S: 10,
 }
 
 interface Options extends Partial<PlatformConfig>, HttpOptions {

@@ -6,7 +6,13 @@ import { EnvironmentSchema } from '../../src/platform/config.ts'
 import { describeSchema, escapeTableCell, type JsonSchema } from './schema.ts'
 
 /** Their defaults depend on the machine. */
-const CPU_DEPENDENT_SETTINGS = new Set(['API_PROCESSES', 'WORKERS', 'PYTHON_WORKERS'])
+const MACHINE_DEPENDENT_SETTINGS = new Set([
+  'API_PROCESSES',
+  'WORKERS',
+  'PYTHON_WORKERS',
+  'BODIES_MAX_BYTES',
+  'REPLIES_MAX_BYTES',
+])
 const MAX_SHOWN_CHARS = 60
 
 const PAGE_HEAD = [
@@ -21,7 +27,7 @@ export function buildSettingsPage(): string {
     formatSettingRow(name, schema, formatCleanPresetValue(name)),
   )
   const environment = listSchemaFields(EnvironmentSchema).map(([name, schema]) =>
-    formatSettingRow(name, CPU_DEPENDENT_SETTINGS.has(name) ? { ...schema, default: undefined } : schema).toSpliced(
+    formatSettingRow(name, MACHINE_DEPENDENT_SETTINGS.has(name) ? { ...schema, default: undefined } : schema).toSpliced(
       3,
       1,
     ),
@@ -35,7 +41,7 @@ export function buildSettingsPage(): string {
     '## Of the process',
     'Read from the environment, or from a `.env` file where the server is started. Lists are comma-separated. An empty value counts as\nnone. What cannot be read stops the start with a line that names it.',
     formatTable(['variable', 'may be', 'default', ''], environment),
-    'Where no default stands: `API_PROCESSES` the cores, 16 at most; `WORKERS` half of that; `PYTHON_WORKERS` two, or one on a single core; the others are off.\n',
+    'Where no default stands: `API_PROCESSES` the cores, 16 at most; `WORKERS` half of that; `PYTHON_WORKERS` two, or one on a single core; `BODIES_MAX_BYTES` and `REPLIES_MAX_BYTES` a 64th and a 32nd of the memory, divided by the API processes, within 16 to 64 and 32 to 256 MiB; the others are off.\n',
   ].join('\n\n')
 }
 

@@ -1,12 +1,14 @@
 /** Builds the HTTP application from named plugins. It reads no environment and opens no port. */
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { ClientMemory } from '../platform/client-memory.ts'
 import type { App } from './app.ts'
 import { authentication } from './auth/authentication.ts'
 import { authorization } from './auth/authorization.ts'
 import type { KeyRing } from './auth/key-ring.ts'
 import { bodyMemoryLimit } from './bodies/body-memory-limit.ts'
 import { jsonBodyParser } from './bodies/json-body-parser.ts'
+import { replyMemoryLimit } from './bodies/reply-memory-limit.ts'
 import { requestDecompression } from './bodies/request-decompression.ts'
 import { compression } from './compression.ts'
 import { gracefulClose } from './connections/graceful-close.ts'
@@ -35,6 +37,7 @@ const MAX_PARAM_CHARS = 16_384
 export interface HttpServerDeps {
   log: FastifyBaseLogger
   metricsRecorder: HttpMetricsRecorder
+  clientMemory: Pick<ClientMemory, 'bodies' | 'replies'>
   /** Whether a run suppresses the log lines of its requests. */
   isQuietRun: (run: string) => Promise<boolean>
   /** By method and path, as the OpenAPI document spells them. */
@@ -57,7 +60,7 @@ export interface HttpOptions {
 
 /** Each plugin names the plugins that must come before it; Fastify throws at boot where the order is wrong. */
 export async function createHttpServer(
-  { log, metricsRecorder, isQuietRun, operationExamples, addRoutes }: HttpServerDeps,
+  { log, metricsRecorder, clientMemory, isQuietRun, operationExamples, addRoutes }: HttpServerDeps,
   { keyRing, rateLimiter, corsOrigins = [], trustProxy = [], timeouts = DEFAULT_HTTP_TIMEOUTS }: HttpOptions = {},
 ): Promise<App> {
   const timeoutOptions = buildTimeoutOptions(timeouts)
@@ -79,6 +82,7 @@ export async function createHttpServer(
   await app.register(requestLog, { isQuietRun })
   await app.register(httpMetrics, { metricsRecorder })
   await app.register(securityHeaders, { corsOrigins })
+  await app.register(replyMemoryLimit, { replyMemory: clientMemory.replies })
   await app.register(compression)
   await app.register(hostAndExpect)
   await app.register(authentication, { keyRing, corsOrigins })
@@ -86,7 +90,7 @@ export async function createHttpServer(
   await app.register(malformedPaths)
   await app.register(requestAdmission)
   await app.register(authorization)
-  await app.register(bodyMemoryLimit)
+  await app.register(bodyMemoryLimit, { bodyMemory: clientMemory.bodies })
   await app.register(requestDecompression)
   await app.register(jsonBodyParser)
   await app.register(validation)

@@ -11,6 +11,7 @@ export function createApp({ platform, features }: ApiService, options: HttpOptio
     {
       log: platform.log,
       metricsRecorder: platform.recorder,
+      clientMemory: platform.clientMemory,
       isQuietRun: async (run) => (await runs.require(run)).settings.suppress_base_env_logs,
       operationExamples: OPERATION_EXAMPLES,
       addRoutes: (app) => addRoutes(app, features),

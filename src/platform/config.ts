@@ -1,6 +1,6 @@
 /** The environment, read once. Nothing else in the project reads `process.env`. */
 import { existsSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { availableParallelism, totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import { loadEnvFile } from 'node:process'
 import ipaddr from 'ipaddr.js'
@@ -14,6 +14,12 @@ const MAX_PROCESSES = 16
 /** HTTP is what most of the time goes to: as many as there are cores, and half as many workers beside them. */
 const DEFAULT_API_PROCESSES = Math.min(MAX_PROCESSES, CPU_COUNT)
 const DEFAULT_WORKERS = Math.max(1, Math.floor(DEFAULT_API_PROCESSES / 2))
+/** What this process may use: of a container its limit. */
+const MEMORY_BYTES = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
+const MIB = 1024 ** 2
+/** A share of the memory for each API process, in whole MiB. */
+const shareOfMemory = (parts: number, leastMib: number, mostMib: number) =>
+  MIB * Math.round(Math.min(mostMib, Math.max(leastMib, MEMORY_BYTES / parts / DEFAULT_API_PROCESSES / MIB)))
 const optionalLimit = (what: string) => z.coerce.number().int().min(1).optional().describe(what)
 /** Words, comma-separated, each of which must pass. */
 const commaSeparatedList = (passes: (word: string) => boolean, what: string) =>
@@ -114,6 +120,17 @@ export const EnvironmentSchema = z.object({
   BUFFER_MAX_BYTES: countWithDefault(1, 4 * 1024 ** 3).describe(
     'Groups that wait in Redis, all runs together: bytes of their payload',
   ),
+  BODIES_MAX_BYTES: countWithDefault(MIB, shareOfMemory(64, 16, 64)).describe(
+    'Large request bodies that one API process holds at once: bytes of what has arrived, decompressed',
+  ),
+  REPLIES_MAX_BYTES: countWithDefault(MIB, shareOfMemory(32, 32, 256)).describe(
+    'Large replies that one API process holds at once: bytes of what clients have yet to take',
+  ),
+  SLOW_CLIENT_S: z.coerce
+    .number()
+    .min(0.1)
+    .default(10)
+    .describe('Seconds after which a client that sends or takes next to nothing of a large body may be dropped'),
   PYTHON: z
     .string()
     .min(1)

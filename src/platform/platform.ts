@@ -1,6 +1,7 @@
 /** What every feature builds on: the settings, the log, Redis, the queues and the metrics of this process. */
 import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
+import { type ClientMemory, createClientMemory } from './client-memory.ts'
 import { Closers } from './closers.ts'
 import type { ServerConfig } from './config.ts'
 import { MetricsRecorder } from './metrics/metrics-recorder.ts'
@@ -28,6 +29,9 @@ export type PlatformConfig = Pick<
   | 'MODEL_CONCURRENCY'
   | 'BUFFER_MAX_BYTES'
   | 'MAX_ACTIVE_EVALS'
+  | 'BODIES_MAX_BYTES'
+  | 'REPLIES_MAX_BYTES'
+  | 'SLOW_CLIENT_S'
 >
 
 export interface Platform {
@@ -40,6 +44,7 @@ export interface Platform {
   idempotency: Idempotency
   identity: ProcessIdentity
   recorder: MetricsRecorder
+  clientMemory: ClientMemory
   /** Opens another connection, for a subscription or a worker: it waits until Redis is back. The caller closes it. */
   connectForWorkers(): Redis
   close(): Promise<void>
@@ -63,6 +68,7 @@ export function createPlatform(
   })
   const producer = closers.add(new Producer(redis, keys.queuePrefix))
   const identity = createProcessIdentity(role)
+  const recorder = new MetricsRecorder(identity)
   return {
     config,
     log,
@@ -71,7 +77,8 @@ export function createPlatform(
     producer,
     idempotency: new Idempotency(redis, keys),
     identity,
-    recorder: new MetricsRecorder(identity),
+    recorder,
+    clientMemory: closers.add(createClientMemory(config, log, recorder)),
     connectForWorkers: () => connectForWorkers(redisConfig),
     close: () => closers.close(),
   }

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { App } from '../../src/http/app.ts'
 import { createHttpServer } from '../../src/http/server.ts'
+import { BodyMemory } from '../../src/platform/body-memory.ts'
+import { ReplyMemory } from '../../src/platform/reply-memory.ts'
 
 const Reply = z.strictObject({ name: z.string(), inner: z.strictObject({ count: z.int() }).optional() })
 const replies: Record<string, object> = {
@@ -18,6 +20,10 @@ beforeAll(async () => {
   app = await createHttpServer({
     log: pino({}, { write: (line: string) => void lines.push(line) }),
     metricsRecorder: { recordResponse: () => {} },
+    clientMemory: {
+      bodies: new BodyMemory({ limitBytes: 1e6, waitMs: 1000, slowMs: 1000 }),
+      replies: new ReplyMemory({ limitBytes: 1e6, waitMs: 1000, stallMs: 1000, maxHoldMs: 1000 }),
+    },
     isQuietRun: async () => true,
     operationExamples: {},
     addRoutes: (server) => {

@@ -3,11 +3,10 @@
 import type { BatchRequest, RankSlice, StoredBatch } from '../../contract/batch.ts'
 import { ServiceError } from '../../contract/errors.ts'
 import type { GroupCompletionListener } from '../rollouts/group-completion-listener.ts'
-import type { ArrayEncoding } from '../rollouts/group-payload.ts'
 import type { ResolvedRun } from '../runs/resolved-run.ts'
 import { runRestoredError } from '../runs/run-errors.ts'
 import type { Runs } from '../runs/runs.ts'
-import { streamBatch } from './batch-stream.ts'
+import type { BatchReading, BatchStreams } from './batch-stream.ts'
 import { type BatchRepository, type ComposeBatchResult, MAX_OPEN_BATCHES } from './repository.ts'
 
 /** News can be lost while Redis is away: a waiting call looks by itself as often. */
@@ -16,6 +15,7 @@ const POLL_INTERVAL_MS = 2000
 interface BatchDeliveryDeps {
   runs: Runs
   batches: BatchRepository
+  streams: BatchStreams
   completions: GroupCompletionListener
 }
 
@@ -59,9 +59,9 @@ export class BatchDelivery {
     return { run, batch }
   }
 
-  /** A composed batch or a rank's slice of it as JSON. Breaks off if the batch is acknowledged while it is read. */
-  stream(run: ResolvedRun, batch: StoredBatch, slice: RankSlice | undefined, encoding: ArrayEncoding) {
-    return streamBatch(this.#deps.batches, run, batch, slice, encoding)
+  /** A composed batch or a rank's slice of it as JSON: see `BatchStreams.stream`. */
+  stream(reading: BatchReading): AsyncGenerator<Buffer> {
+    return this.#deps.streams.stream(reading)
   }
 
   /** Whether all have acknowledged now. Throws `unknown_batch`. */

@@ -1,24 +1,109 @@
-/** A batch on its way out: JSON in pieces, a group at a time, so that no string holds all of it. */
+/**
+ * A batch on its way out: JSON in slices. A reader holds a slice and the group that it comes from, whose memory is reserved
+ * and shared with the other readers of that group; a slice is a copy, so that a group can be freed once its last one is made.
+ */
 
 import type { RankSlice, StoredBatch } from '../../contract/batch.ts'
 import { ServiceError } from '../../contract/errors.ts'
-import { decodeItemId } from '../../contract/item-id.ts'
-import type { GroupVerdict } from '../../contract/verdict.ts'
-import type { GroupResult } from '../../grading/group.ts'
-import { type ArrayEncoding, formatRollouts, unpackMetadata, unpackTexts } from '../rollouts/group-payload.ts'
+import type { ReplyMemory, ReplyReader } from '../../platform/reply-memory.ts'
+import { TimeSlices } from '../../platform/time-slices.ts'
+import type { ArrayEncoding } from '../rollouts/group-payload.ts'
 import { computeBatchMetrics, computeBatchTotals, computePolicyLag } from './batch-metrics.ts'
+import type { OpenGroup } from './open-group.ts'
+import { type OpenGroupHandle, OpenGroups } from './open-groups.ts'
 import { computeRankSlice, countSequences, type GroupSlice, listGroupSlices } from './rank-slices.ts'
-import type { BatchRepository, PackedBatchGroup, RunRef } from './repository.ts'
+import { ReplySlices } from './reply-slices.ts'
+import type { BatchRepository, RunRef } from './repository.ts'
 
-/** Throws `batch_acknowledged` midway if the batch is acknowledged while it is read; the reply then breaks off. */
-export async function* streamBatch(
-  batches: BatchRepository,
-  run: RunRef,
-  batch: StoredBatch,
-  share: RankSlice | undefined,
-  style: ArrayEncoding,
-): AsyncGenerator<string | Buffer> {
-  const portions = share ? computeRankSlice(batch, share) : listGroupSlices(batch)
+/** Who reads, what, and how. */
+export interface BatchReading {
+  run: RunRef
+  batch: StoredBatch
+  rankSlice: RankSlice | undefined
+  encoding: ArrayEncoding
+  reader: ReplyReader
+}
+
+export class BatchStreams {
+  readonly #memory: ReplyMemory
+  readonly #groups: OpenGroups
+  readonly #steps = new TimeSlices()
+
+  constructor(batches: BatchRepository, memory: ReplyMemory) {
+    this.#memory = memory
+    this.#groups = new OpenGroups(batches, memory, this.#steps)
+  }
+
+  /**
+   * The JSON of a batch or a rank's slice of it. Throws `server_busy` where there is no memory for a group in time, and
+   * `batch_acknowledged` if the batch is acknowledged while it is read; midway the reply then breaks off.
+   */
+  async *stream({ run, batch, rankSlice, encoding, reader }: BatchReading): AsyncGenerator<Buffer> {
+    const portions = rankSlice ? computeRankSlice(batch, rankSlice) : listGroupSlices(batch)
+    const out = new ReplySlices(this.#steps)
+    const begin = (k: number) => {
+      const portion = portions[k]
+      return portion && this.#groups.open(run, portion.group.id, encoding)
+    }
+    let next: OpenGroupHandle | undefined
+    let current = begin(0)
+    try {
+      yield* out.add(buildHead(run, batch, portions))
+      for (const [k, { indices }] of portions.entries()) {
+        if (!current) break // there is one for each portion
+        next = begin(k + 1) // on its way while this one is sent
+        const group = await this.#memory.waitFor(reader, current.group)
+        if (!group) throw createAcknowledgedError(batch.step)
+        const letGo = this.#memory.hold(reader)
+        try {
+          if (k > 0) yield* out.add(',')
+          yield* this.#formatGroup(out, group, indices)
+        } finally {
+          letGo()
+          current.close()
+        }
+        current = next
+        next = undefined
+      }
+      yield* out.add(']}')
+      yield* out.end()
+    } finally {
+      current?.close()
+      next?.close()
+    }
+  }
+
+  async *#formatGroup(out: ReplySlices, group: OpenGroup, indices: number[]): AsyncGenerator<Buffer> {
+    yield* out.add(openObject(group.describe(indices)))
+    const extra = await this.#steps.run(() => group.formatExtra())
+    if (extra) {
+      yield* out.add(',"extra":')
+      yield* out.add(extra)
+    }
+    yield* out.add(',"verdicts":[')
+    yield* this.#formatList(out, indices, (k) => group.formatVerdict(k))
+    yield* out.add('],"rollouts":[')
+    yield* this.#formatList(out, indices, (k) => group.formatRollout(k))
+    yield* out.add(']}')
+  }
+
+  async *#formatList(
+    out: ReplySlices,
+    indices: number[],
+    format: (index: number) => Buffer | undefined,
+  ): AsyncGenerator<Buffer> {
+    let separator = ''
+    for (const index of indices) {
+      const piece = await this.#steps.run(() => format(index))
+      if (!piece) continue
+      yield* out.add(separator)
+      yield* out.add(piece)
+      separator = ','
+    }
+  }
+}
+
+function buildHead(run: RunRef, batch: StoredBatch, portions: GroupSlice[]): string {
   const head = {
     run: run.name,
     step: batch.step,
@@ -27,59 +112,14 @@ export async function* streamBatch(
     lag: computePolicyLag(batch),
     metrics: computeBatchMetrics(batch),
   }
-  yield `${JSON.stringify(head).slice(0, -1)},"groups":[`
-  let before = ''
-  const groupOf = async (portion: GroupSlice) => ({ portion, packed: await batches.getGroup(run, portion.group.id) })
-  for await (const { portion, packed } of prefetchOne(portions, groupOf)) {
-    if (!packed)
-      throw new ServiceError('batch_acknowledged', `The batch of step ${batch.step} was acknowledged meanwhile`)
-    yield before
-    yield* streamGroup(portion, packed, style)
-    before = ','
-  }
-  yield ']}'
+  return `${openObject(head)},"groups":[`
 }
 
-/** What is read of each, in order: the next is on its way while one is in use. */
-async function* prefetchOne<Of, Read>(all: Of[], read: (one: Of) => Promise<Read>): AsyncGenerator<Read> {
-  const begin = (k: number) => {
-    const coming = k < all.length ? read(all[k] as Of) : undefined // k is a place in it
-    coming?.catch(() => {}) // met when its turn comes, which it may not
-    return coming
-  }
-  for (let k = 0, coming = begin(0); coming; k++) {
-    const one = await coming
-    coming = begin(k + 1)
-    yield one
-  }
+/** JSON without the closing brace. */
+function openObject(value: object): string {
+  return JSON.stringify(value).slice(0, -1)
 }
 
-function* streamGroup(
-  { group, indices }: GroupSlice,
-  { metadata: about, texts, arrays, result }: PackedBatchGroup,
-  style: ArrayEncoding,
-): Generator<string | Buffer> {
-  const { item_id, policy_version } = unpackMetadata(about)
-  const { task, difficulty } = decodeItemId(item_id) // of whatever engine version: it is scored
-  const sent = unpackTexts(texts)
-  const scored = JSON.parse(result.toString()) as GroupResult // written by the script that completes groups
-  const { mean_score, mean_reward, std_reward, percent_correct, voters, lengths, length_penalty, signal } = scored
-  const head = {
-    ...{ group_id: group.id, item_id, task, difficulty, policy_version, extra: sent.extra },
-    ...{ mean_score, mean_reward, std_reward, percent_correct, voters, lengths, length_penalty, signal, indices },
-    verdicts: indices.flatMap((k) => scored.verdicts[k] ?? []).map(toDeliveredVerdict),
-  }
-  yield `${JSON.stringify(head).slice(0, -1)},"rollouts":[`
-  let before = ''
-  for (const piece of formatRollouts(sent, arrays, indices, style)) {
-    yield before
-    yield piece
-    before = ','
-  }
-  yield ']}'
-}
-
-/** An unscored rollout that is there all the same must not pull anywhere. */
-function toDeliveredVerdict(verdict: GroupVerdict): GroupVerdict {
-  return verdict.status === 'unscored' ? { ...verdict, advantage: 0 } : verdict
+function createAcknowledgedError(step: number): ServiceError {
+  return new ServiceError('batch_acknowledged', `The batch of step ${step} was acknowledged meanwhile`)
 }

@@ -3,6 +3,7 @@ import type { Platform } from '../../platform/platform.ts'
 import type { RolloutsFeature } from '../rollouts/index.ts'
 import type { RunsFeature } from '../runs/index.ts'
 import { BatchDelivery } from './batch-delivery.ts'
+import { BatchStreams } from './batch-stream.ts'
 import { BatchRepository } from './repository.ts'
 
 interface BatchesDeps {
@@ -14,7 +15,11 @@ export interface BatchesFeature {
   delivery: BatchDelivery
 }
 
-export function createBatches({ redis, keys }: Platform, { runs, rollouts }: BatchesDeps): BatchesFeature {
+export function createBatches(
+  { redis, keys, clientMemory }: Platform,
+  { runs, rollouts }: BatchesDeps,
+): BatchesFeature {
   const batches = new BatchRepository(redis, keys)
-  return { delivery: new BatchDelivery({ runs: runs.runs, batches, completions: rollouts.completions }) }
+  const streams = new BatchStreams(batches, clientMemory.replies)
+  return { delivery: new BatchDelivery({ runs: runs.runs, batches, streams, completions: rollouts.completions }) }
 }

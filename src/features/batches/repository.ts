@@ -4,6 +4,7 @@ import type { Balance, RankSlice, StoredBatch } from '../../contract/batch.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
+import { unpackMetadata } from '../rollouts/group-payload.ts'
 import { groupRecord } from '../rollouts/group-record.ts'
 import { buildRetirementArgs } from '../rollouts/repository.ts'
 import { backlogRecord, runRecord } from '../runs/run-record.ts'
@@ -72,6 +73,14 @@ export interface PackedBatchGroup {
   result: Buffer
 }
 
+/** Bytes of its parts. */
+export interface PackedGroupSizes {
+  decodedTexts: number
+  texts: number
+  arrays: number
+  result: number
+}
+
 export class BatchRepository {
   readonly #redis: Redis
   readonly #keys: BatchKeys
@@ -136,6 +145,19 @@ export class BatchRepository {
       JSON.stringify(params),
     ])
     return acknowledged as AcknowledgeBatchResult // the script gives one of these words
+  }
+
+  /** What a group of an open batch takes; undefined if the batch was acknowledged meanwhile. */
+  async getGroupSizes({ name, epoch }: RunRef, id: string): Promise<PackedGroupSizes | undefined> {
+    const key = this.#keys.forRun(name, epoch).group(id)
+    const { metadata: metadataField, ...fields } = groupRecord.constants
+    const [metadata, texts, arrays, result] = await Promise.all([
+      this.#redis.hgetBuffer(key, metadataField),
+      this.#redis.hstrlen(key, fields.texts),
+      this.#redis.hstrlen(key, fields.arrays),
+      this.#redis.hstrlen(key, fields.result),
+    ])
+    return metadata ? { decodedTexts: unpackMetadata(metadata).text_bytes, texts, arrays, result } : undefined
   }
 
   /** A group of an open batch; undefined if the batch was acknowledged meanwhile. */

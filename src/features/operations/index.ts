@@ -51,7 +51,7 @@ export interface OperationsFeature {
 }
 
 export function createOperations(platform: Platform, deps: OperationsDeps): OperationsFeature {
-  const { redis, keys, identity, recorder } = platform
+  const { redis, keys, identity, recorder, clientMemory } = platform
   const { engine, runs, rollouts, evals, dumps, jobDefinitions, scrapeProcessGroup } = deps
   const closers = new Closers()
   const failedJobs = closers.add(new FailedJobs(redis, keys.queuePrefix, jobDefinitions))
@@ -59,7 +59,7 @@ export function createOperations(platform: Platform, deps: OperationsDeps): Oper
   const totals = closers.add(new FleetTotals(redis, keys, recorder))
   const reports = closers.add(new ProcessReports({ redis, keys, engine, recorder, identity }))
   const hourlySeries = new HourlySeries({ redis, keys, totals, backlog })
-  addProcessGauges({ recorder, redis, engine, identity })
+  addProcessGauges({ recorder, redis, engine, identity, clientMemory })
   const fleet = {
     redis,
     keys,

@@ -120,27 +120,35 @@ export function unpackTexts(texts: Buffer): GroupTexts {
   return JSON.parse(json) as GroupTexts // written by packGroup
 }
 
-/** Yields the rollouts at `indices` as JSON documents, in that order, as received. */
-export function* formatRollouts(
-  { rollouts }: GroupTexts,
-  arrays: Buffer | null,
-  indices: number[],
-  arrayEncoding: ArrayEncoding,
-): Generator<string> {
-  const formatColumn = arrayEncoding === 'numbers' ? formatColumnAsNumbers : formatColumnAsTyped
-  const bytes = arrays && alignTo8Bytes(decodeBlob(arrays))
-  const columns = bytes ? decodeArrays(bytes) : new Map<number, RolloutColumn[]>()
-  for (const k of indices) {
-    const { arrays: rest, ...texts } = rollouts[k] ?? {}
+/** Formats the rollouts of a group as JSON documents, as received. */
+export class RolloutFormatter {
+  readonly #rollouts: RolloutTexts[]
+  readonly #formatColumn: (column: Column) => string
+  readonly #bytes: Uint8Array | null
+  readonly #columns: Map<number, RolloutColumn[]>
+
+  constructor({ rollouts }: GroupTexts, arrays: Buffer | null, arrayEncoding: ArrayEncoding) {
+    this.#rollouts = rollouts
+    this.#formatColumn = arrayEncoding === 'numbers' ? formatColumnAsNumbers : formatColumnAsTyped
+    this.#bytes = arrays && arrays.length > 0 ? alignTo8Bytes(decodeBlob(arrays)) : null
+    this.#columns = this.#bytes ? decodeArrays(this.#bytes) : new Map<number, RolloutColumn[]>()
+  }
+
+  format(index: number): string {
+    const { arrays: rest, ...texts } = this.#rollouts[index] ?? {}
     const fields: string[] = []
     const arrayFields = Object.entries(rest ?? {}).map(([name, value]) => formatField(name, JSON.stringify(value)))
-    for (const column of columns.get(k) ?? [])
-      (column.inArrays ? arrayFields : fields).push(formatField(column.name, formatColumn(column)))
+    for (const column of this.#columns.get(index) ?? [])
+      (column.inArrays ? arrayFields : fields).push(formatField(column.name, this.#formatColumn(column)))
     if (rest) fields.push(formatField('arrays', `{${arrayFields.join()}}`))
     const head = JSON.stringify(texts).slice(1, -1)
-    yield `{${[...(head === '' ? [] : [head]), ...fields].join()}}`
+    return `{${[...(head === '' ? [] : [head]), ...fields].join()}}`
   }
-  if (bytes) detachBuffer(bytes)
+
+  /** Frees the arrays. */
+  close(): void {
+    if (this.#bytes) detachBuffer(this.#bytes)
+  }
 }
 
 function formatField(name: string, json: string): string {

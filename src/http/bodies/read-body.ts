@@ -8,14 +8,16 @@ import { getContentEncoding } from './request-decompression.ts'
 type ReadBodyCallback = (error: Error | null, bytes?: Buffer) => void
 
 /**
- * Fails with `body_too_large` as soon as the limit of the route is passed, counted after decompression. `payload` is the body
- * as the preParsing hooks left it. The bytes are valid until `done` returns.
+ * Fails with `body_too_large` as soon as the limit of the route is passed, counted after decompression; with `server_busy` or
+ * `request_timeout` as the memory limit says (platform/body-memory.ts). `payload` is the body as the preParsing hooks left
+ * it. The bytes are valid until `done` returns.
  */
 export function readBodyBytes(request: FastifyRequest, payload: RequestPayload, done: ReadBodyCallback): void {
-  const { headers, routeOptions } = request
+  const { headers, routeOptions, arrivingBody } = request
   const encoding = getContentEncoding(request)
   const limit = routeOptions.bodyLimit ?? 0
   if (Number(headers['content-length'] ?? 0) > limit) {
+    arrivingBody?.release()
     done(createBodyTooLargeError(limit))
     return
   }
@@ -23,21 +25,33 @@ export function readBodyBytes(request: FastifyRequest, payload: RequestPayload, 
   let bytes = 0
   const end = (error: Error | null) => {
     payload.off('data', take).off('end', finish).off('error', fail)
+    request.onBodyRefused = undefined
     const [first] = parts
     if (error) done(error)
     else done(null, first && parts.length === 1 ? first : concatIntoSharedBuffer(parts, bytes))
     parts.forEach(detachBuffer)
   }
+  /** The rest is not kept. */
+  const refuse = (error: Error) => {
+    end(error)
+    arrivingBody?.release()
+    if (encoding === undefined)
+      payload.resume() // an uncompressed body is read to its end
+    else payload.destroy() // stops decompression
+  }
   const take = (chunk: Buffer) => {
     bytes += chunk.byteLength
-    if (bytes <= limit) parts.push(chunk)
-    else {
-      end(createBodyTooLargeError(limit))
-      if (encoding !== undefined) payload.destroy() // stops decompression; an uncompressed body is read to its end
-    }
+    if (bytes > limit) return refuse(createBodyTooLargeError(limit))
+    parts.push(chunk)
+    if (arrivingBody?.take(chunk.byteLength, resume) === false) payload.pause()
   }
-  const finish = () => end(null)
+  const resume = () => payload.resume()
+  const finish = () => {
+    arrivingBody?.complete()
+    end(null)
+  }
   const fail = (error: Error) => end(createBrokenBodyError(error, encoding))
+  request.onBodyRefused = refuse
   payload.on('data', take).once('end', finish).once('error', fail).resume()
 }
 

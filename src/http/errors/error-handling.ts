@@ -25,8 +25,11 @@ export const errorHandling = fastifyPlugin(
       }
       if (serviceError.code === 'method_not_allowed')
         reply.header('allow', addresses.listMethods(request.url).join(', '))
-      keepConnectionAlive(reply)
-      enableLingeringClose(request.raw)
+      if (serviceError.code === 'request_timeout') endConnection(reply)
+      else {
+        keepConnectionAlive(reply)
+        enableLingeringClose(request.raw)
+      }
       return reply.status(status).headers(headers).send(JSON.stringify(document))
     })
     app.setNotFoundHandler(({ url, method }) => {
@@ -45,6 +48,12 @@ function keepConnectionAlive(reply: FastifyReply): void {
   const closing = reply.raw.getHeader('connection')
   reply.removeHeader('connection')
   if (closing !== undefined) reply.raw.setHeader('connection', closing)
+}
+
+/** A client that is too slow would take as long over the rest of its body. */
+function endConnection(reply: FastifyReply): void {
+  reply.removeHeader('connection')
+  reply.raw.setHeader('connection', 'close')
 }
 
 function toServiceError(error: FastifyError): ServiceError {

@@ -7,8 +7,14 @@ import { Problem } from '../../contract/problem.ts'
 import { getAccessRule } from '../auth/permissions.ts'
 import { ERROR_TABLE } from '../errors/error-table.ts'
 
-const ACCESS_ERROR_CODES: ErrorCode[] = ['unauthorized', 'forbidden', 'rate_limited']
-const BODY_ERROR_CODES: ErrorCode[] = ['invalid_request', 'invalid_json', 'body_too_large', 'unsupported_media_type']
+const ACCESS_ERROR_CODES: ErrorCode[] = ['unauthorized', 'forbidden', 'rate_limited', 'server_busy']
+const BODY_ERROR_CODES: ErrorCode[] = [
+  'invalid_request',
+  'invalid_json',
+  'request_timeout',
+  'body_too_large',
+  'unsupported_media_type',
+]
 
 type RouteSchema = NonNullable<RouteOptions['schema']>
 

@@ -11,6 +11,7 @@ type CompletedGroup = Pick<Group, 'status' | 'destination'> & { verdicts: Verdic
 export class MetricsRecorder {
   readonly registry = new Registry()
   readonly httpRequests = createCounter(this.registry, 'rgs_http_requests_total')
+  readonly slowClients = createCounter(this.registry, 'rgs_http_slow_clients_total')
   readonly itemsServed = createCounter(this.registry, 'rgs_items_handed_out_total')
   readonly itemsMade = createCounter(this.registry, 'rgs_items_made_total')
   readonly rollouts = createCounter(this.registry, 'rgs_rollouts_total')

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { encodeColumn, formatColumnAsNumbers, formatColumnAsTyped } from '../../../src/codec/columns.ts'
 import { type Base64Array, type Dtype, getOrDecodeBytes, viewAsNumbers } from '../../../src/codec/typed-arrays.ts'
 import { GroupSubmission, type Rollout } from '../../../src/contract/rollout.ts'
-import { formatRollouts, packGroup, unpackTexts } from '../../../src/features/rollouts/group-payload.ts'
+import { packGroup, RolloutFormatter, unpackTexts } from '../../../src/features/rollouts/group-payload.ts'
 
 const typed = (dtype: Dtype, values: { buffer: ArrayBufferLike }): Base64Array => ({
   dtype,
@@ -17,9 +17,8 @@ const group = (rollouts: Rollout[], more: Partial<GroupSubmission> = {}): GroupS
 const through = (input: GroupSubmission, style: 'numbers' | 'base64' = 'numbers') => {
   const { texts, arrays } = packGroup(input, true)
   const all = [...input.rollouts.keys()]
-  return [...formatRollouts(unpackTexts(texts), arrays.length === 0 ? null : arrays, all, style)].map(
-    (text) => JSON.parse(text) as Rollout,
-  )
+  const formatter = new RolloutFormatter(unpackTexts(texts), arrays, style)
+  return all.map((k) => JSON.parse(formatter.format(k)) as Rollout)
 }
 const decoded = (text: string) => {
   const { dtype, data } = JSON.parse(text) as Base64Array
@@ -123,8 +122,8 @@ describe('a group', () => {
   it('comes back as it was sent, whole or in part', () => {
     expect(through(group(rollouts, { extra: { a: 1 } }))).toEqual(rollouts)
     const { texts, arrays } = packGroup(group(rollouts), true)
-    const [only] = formatRollouts(unpackTexts(texts), arrays, [1], 'numbers')
-    expect(JSON.parse(only ?? '')).toEqual(rollouts[1])
+    const formatter = new RolloutFormatter(unpackTexts(texts), arrays, 'numbers')
+    expect(JSON.parse(formatter.format(1))).toEqual(rollouts[1])
   })
 
   it('has one hash for equal content in any order of keys, and another for any other content', () => {

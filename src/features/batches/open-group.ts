@@ -1,0 +1,112 @@
+/** An unpacked group of a batch, and its parts as JSON: each is made when the first reader wants it and kept for the others. */
+import { decodedBlobBytes } from '../../codec/compressed-blob.ts'
+import { detachBuffer } from '../../codec/detach-buffer.ts'
+import { decodeItemId } from '../../contract/item-id.ts'
+import type { GroupVerdict } from '../../contract/verdict.ts'
+import type { GroupResult } from '../../grading/group.ts'
+import {
+  type ArrayEncoding,
+  type GroupTexts,
+  RolloutFormatter,
+  unpackMetadata,
+  unpackTexts,
+} from '../rollouts/group-payload.ts'
+import type { PackedBatchGroup, PackedGroupSizes } from './repository.ts'
+
+/** Bytes of text in memory for each byte of JSON: parsed, with up to two bytes for a character, and as JSON again. */
+const TEXT_FACTOR = 3
+/** Bytes in memory for each byte of an array: itself, and as JSON. */
+const ARRAY_FACTORS: Record<ArrayEncoding, number> = { numbers: 4, base64: 3 }
+/** Token columns shrink to about half; typed data may shrink much more, and are then measured once they are read. */
+const ASSUMED_ARRAY_RATIO = 2
+
+export class OpenGroup {
+  readonly #id: string
+  readonly #itemId: string
+  readonly #policyVersion: number | null
+  readonly #texts: GroupTexts
+  readonly #result: GroupResult
+  readonly #rollouts: RolloutFormatter
+  readonly #pieces = new Map<string, Buffer>()
+
+  constructor(id: string, { metadata, texts, arrays, result }: PackedBatchGroup, encoding: ArrayEncoding) {
+    const { item_id, policy_version } = unpackMetadata(metadata)
+    this.#id = id
+    this.#itemId = item_id
+    this.#policyVersion = policy_version
+    this.#texts = unpackTexts(texts)
+    this.#result = JSON.parse(result.toString()) as GroupResult // written by the script that completes groups
+    this.#rollouts = new RolloutFormatter(this.#texts, arrays, encoding)
+  }
+
+  /** Fields of the group, for a reader of these rollouts. */
+  describe(indices: number[]): object {
+    const { task, difficulty } = decodeItemId(this.#itemId) // of whatever engine version: it is scored
+    const { mean_score, mean_reward, std_reward, percent_correct, voters, lengths, length_penalty, signal } =
+      this.#result
+    return {
+      ...{ group_id: this.#id, item_id: this.#itemId, task, difficulty, policy_version: this.#policyVersion },
+      ...{ mean_score, mean_reward, std_reward, percent_correct, voters, lengths, length_penalty, signal, indices },
+    }
+  }
+
+  /** What the client sent with the group; undefined if it sent nothing. */
+  formatExtra(): Buffer | undefined {
+    const { extra } = this.#texts
+    return extra === undefined ? undefined : this.#getOrCreatePiece('extra', () => JSON.stringify(extra))
+  }
+
+  formatVerdict(rollout: number): Buffer | undefined {
+    const verdict = this.#result.verdicts[rollout]
+    return verdict && this.#getOrCreatePiece(`verdict ${rollout}`, () => JSON.stringify(toDeliveredVerdict(verdict)))
+  }
+
+  formatRollout(rollout: number): Buffer {
+    return this.#getOrCreatePiece(`rollout ${rollout}`, () => this.#rollouts.format(rollout))
+  }
+
+  /** Frees its memory. Nothing of it may be used afterwards. */
+  close(): void {
+    this.#rollouts.close()
+    for (const piece of this.#pieces.values()) detachBuffer(piece)
+    this.#pieces.clear()
+  }
+
+  #getOrCreatePiece(name: string, format: () => string): Buffer {
+    let piece = this.#pieces.get(name)
+    if (!piece) {
+      piece = Buffer.from(format())
+      this.#pieces.set(name, piece)
+    }
+    return piece
+  }
+}
+
+/** What an open group will take, as far as its packed parts show. */
+export function estimateUnpackedBytes(sizes: PackedGroupSizes, encoding: ArrayEncoding): number {
+  return sumBytes(sizes, sizes.arrays * ASSUMED_ARRAY_RATIO, encoding)
+}
+
+export function measureUnpackedBytes(packed: PackedBatchGroup, encoding: ArrayEncoding): number {
+  const { metadata, texts, arrays, result } = packed
+  const sizes = {
+    decodedTexts: unpackMetadata(metadata).text_bytes,
+    texts: texts.byteLength,
+    arrays: arrays?.byteLength ?? 0,
+    result: result.byteLength,
+  }
+  return sumBytes(sizes, arrays ? decodedBlobBytes(arrays) : 0, encoding)
+}
+
+function sumBytes(
+  { decodedTexts, texts, arrays, result }: PackedGroupSizes,
+  decodedArrays: number,
+  encoding: ArrayEncoding,
+): number {
+  return texts + arrays + TEXT_FACTOR * (decodedTexts + result) + ARRAY_FACTORS[encoding] * decodedArrays
+}
+
+/** An unscored rollout that is there all the same must not pull anywhere. */
+function toDeliveredVerdict(verdict: GroupVerdict): GroupVerdict {
+  return verdict.status === 'unscored' ? { ...verdict, advantage: 0 } : verdict
+}

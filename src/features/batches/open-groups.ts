@@ -1,0 +1,88 @@
+/**
+ * The groups that replies are sending: unpacked once for all readers that want them at the same time, within the memory for
+ * replies. A group is read from Redis only when its memory is reserved, and dropped when its last reader is done.
+ */
+import type { ReplyMemory, ReplyReservation } from '../../platform/reply-memory.ts'
+import type { TimeSlices } from '../../platform/time-slices.ts'
+import type { ArrayEncoding } from '../rollouts/group-payload.ts'
+import { estimateUnpackedBytes, measureUnpackedBytes, OpenGroup } from './open-group.ts'
+import type { BatchRepository, RunRef } from './repository.ts'
+
+/** A reader's use of a group. Every handle must be closed. */
+export interface OpenGroupHandle {
+  /** undefined if the batch was acknowledged meanwhile. */
+  group: Promise<OpenGroup | undefined>
+  close(): void
+}
+
+interface SharedGroup {
+  readers: number
+  isClosed: boolean
+  reservation: ReplyReservation | undefined
+  group: Promise<OpenGroup | undefined>
+}
+
+export class OpenGroups {
+  readonly #batches: BatchRepository
+  readonly #memory: ReplyMemory
+  readonly #slices: TimeSlices
+  readonly #shared = new Map<string, SharedGroup>()
+
+  constructor(batches: BatchRepository, memory: ReplyMemory, slices: TimeSlices) {
+    this.#batches = batches
+    this.#memory = memory
+    this.#slices = slices
+  }
+
+  /** Begins to open a group, or joins those who read it. */
+  open(run: RunRef, id: string, encoding: ArrayEncoding): OpenGroupHandle {
+    const key = JSON.stringify([run.name, run.epoch, id, encoding])
+    const shared = this.#shared.get(key) ?? this.#create(key, run, id, encoding)
+    shared.readers++
+    let isClosed = false
+    const close = () => {
+      if (isClosed) return
+      isClosed = true
+      if (--shared.readers > 0) return
+      if (this.#shared.get(key) === shared) this.#shared.delete(key)
+      shared.isClosed = true
+      void shared.group.then((group) => group?.close()).catch(() => {}) // its readers have met the error
+      shared.reservation?.release()
+    }
+    return { group: shared.group, close }
+  }
+
+  #create(key: string, run: RunRef, id: string, encoding: ArrayEncoding): SharedGroup {
+    const shared: SharedGroup = {
+      readers: 0,
+      isClosed: false,
+      reservation: undefined,
+      group: Promise.resolve(undefined),
+    }
+    this.#shared.set(key, shared)
+    shared.group = this.#load(shared, run, id, encoding)
+    shared.group.catch(() => this.#shared.get(key) === shared && this.#shared.delete(key)) // the next reader tries again
+    return shared
+  }
+
+  /** How far arrays unpack is known only once they are read: if that is more than reserved, they are read again. */
+  async #load(shared: SharedGroup, run: RunRef, id: string, encoding: ArrayEncoding): Promise<OpenGroup | undefined> {
+    const sizes = await this.#batches.getGroupSizes(run, id)
+    if (!sizes) return undefined
+    for (let bytes = estimateUnpackedBytes(sizes, encoding); !shared.isClosed; ) {
+      const reservation = this.#memory.reserve(bytes)
+      shared.reservation = reservation
+      await reservation.granted
+      const packed = shared.isClosed ? undefined : await this.#batches.getGroup(run, id)
+      if (!packed || shared.isClosed) return undefined
+      const needed = measureUnpackedBytes(packed, encoding)
+      if (needed <= bytes) {
+        reservation.shrinkTo(needed)
+        return this.#slices.run(() => new OpenGroup(id, packed, encoding))
+      }
+      reservation.release()
+      bytes = needed
+    }
+    return undefined
+  }
+}

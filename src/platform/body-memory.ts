@@ -1,0 +1,234 @@
+/**
+ * Limits how many bytes of large request bodies a process holds: those that have arrived, not those that were announced.
+ * A body asks for each chunk that it has read; while it waits, the connection is not read.
+ *
+ * Bodies that each hold a part of the memory could wait for each other forever. So:
+ * - Memory goes to the oldest body first. Of all bodies that wait, one is favored when everything that is in its way waits,
+ *   too: it alone may exceed the limit, by its own size, until it is released. Then there is a next one.
+ * - A body that does not wait either arrives, is handled, or is slow. A slow one is dropped: one that arrives with less than
+ *   `MIN_BYTES_PER_S` for `slowMs`, or for a third of that while others wait.
+ * - A body that gets nothing for `waitMs` is refused with `server_busy` and gives up what it holds.
+ * - A caller gets three quarters of the memory at most, so that one who sends slowly leaves room for the others.
+ */
+import { ServiceError } from '../contract/errors.ts'
+
+export interface BodyMemoryOptions {
+  limitBytes: number
+  waitMs: number
+  slowMs: number
+  /** Called for each body that is dropped for being slow. */
+  onSlow?: () => void
+  clock?: () => number
+}
+
+const MIN_BYTES_PER_S = 8 * 1024
+const CALLER_SHARE = 0.75
+const CONTESTED_SLOW_FACTOR = 1 / 3
+
+type OnRefused = (error: ServiceError) => void
+
+export interface ArrivingBody {
+  /** Asks for memory for bytes that have arrived. False: read no further until `onGranted` is called. */
+  take(bytes: number, onGranted: () => void): boolean
+  /** It has arrived, and is handled now. */
+  complete(): void
+  release(): void
+}
+
+interface Body {
+  caller: string
+  state: 'arriving' | 'waiting' | 'complete' | 'released'
+  heldBytes: number
+  wantedBytes: number
+  onGranted: (() => void) | undefined
+  onRefused: OnRefused
+  waitsSince: number
+  /** What has arrived since when, without the time that it waited. */
+  arrivesSince: number
+  arrivedBytes: number
+}
+
+export class BodyMemory {
+  readonly #options: BodyMemoryOptions
+  readonly #clock: () => number
+  readonly #checkMs: number
+  readonly #timer: NodeJS.Timeout
+  /** Oldest first. */
+  readonly #bodies = new Set<Body>()
+  #heldBytes = 0
+  #waitingCount = 0
+  #favored: Body | undefined
+  #checkedAt: number
+
+  constructor(options: BodyMemoryOptions) {
+    this.#options = options
+    this.#clock = options.clock ?? (() => performance.now())
+    this.#checkedAt = this.#clock()
+    this.#checkMs = Math.min(1000, options.slowMs / 4)
+    this.#timer = setInterval(() => this.check(), this.#checkMs).unref()
+  }
+
+  get heldBytes(): number {
+    return this.#heldBytes
+  }
+
+  get limitBytes(): number {
+    return this.#options.limitBytes
+  }
+
+  /** `onRefused` is called at most once, while the body arrives or waits; its memory is released then. */
+  open(caller: string, onRefused: OnRefused): ArrivingBody {
+    const body: Body = {
+      caller,
+      state: 'arriving',
+      heldBytes: 0,
+      wantedBytes: 0,
+      onGranted: undefined,
+      onRefused,
+      waitsSince: 0,
+      arrivesSince: this.#clock(),
+      arrivedBytes: 0,
+    }
+    this.#bodies.add(body)
+    return {
+      take: (bytes, onGranted) => this.#take(body, bytes, onGranted),
+      complete: () => this.#complete(body),
+      release: () => this.#release(body),
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  /** Refuses bodies that are slow or have waited too long. */
+  check(): void {
+    const now = this.#clock()
+    const late = Math.max(0, now - this.#checkedAt - 2 * this.#checkMs) // this process was busy, so its clients are not slow
+    this.#checkedAt = now
+    const { waitMs, slowMs } = this.#options
+    const windowMs = this.#waitingCount > 0 ? slowMs * CONTESTED_SLOW_FACTOR : slowMs
+    for (const body of [...this.#bodies]) {
+      body.arrivesSince += late
+      if (body.state === 'waiting' && now - body.waitsSince >= waitMs) this.#refuse(body, createBusyError())
+      const elapsed = now - body.arrivesSince
+      if (body.state !== 'arriving' || elapsed < windowMs) continue
+      if (body.arrivedBytes < (MIN_BYTES_PER_S * elapsed) / 1000) {
+        this.#options.onSlow?.()
+        this.#refuse(body, createSlowError())
+      } else this.#startWindow(body, now)
+    }
+  }
+
+  #take(body: Body, bytes: number, onGranted: () => void): boolean {
+    if (body.state === 'released') return true // its refusal is on its way
+    body.arrivedBytes += bytes
+    body.wantedBytes = bytes
+    body.state = 'waiting'
+    body.waitsSince = this.#clock()
+    this.#waitingCount++
+    this.#grant()
+    if (this.#isWaiting(body)) {
+      body.onGranted = onGranted
+      return false
+    }
+    return true
+  }
+
+  #isWaiting({ state }: Body): boolean {
+    return state === 'waiting'
+  }
+
+  #complete(body: Body): void {
+    if (body.state !== 'arriving') return
+    body.state = 'complete'
+  }
+
+  #release(body: Body): void {
+    if (body.state === 'released') return
+    if (body.state === 'waiting') this.#waitingCount--
+    body.state = 'released'
+    this.#heldBytes -= body.heldBytes
+    this.#bodies.delete(body)
+    if (this.#favored === body) this.#favored = undefined
+    this.#grant()
+  }
+
+  #refuse(body: Body, error: ServiceError): void {
+    this.#release(body)
+    body.onRefused(error)
+  }
+
+  #grant(): void {
+    if (this.#favored?.state === 'waiting') this.#grantTo(this.#favored)
+    if (this.#waitingCount === 0) return
+    for (const body of this.#bodies) {
+      if (body.state !== 'waiting') continue
+      if (this.#fits(body)) this.#grantTo(body)
+      else if (!this.#fitsInAll(body)) break // what becomes free is for the oldest
+    }
+    if (this.#waitingCount === 0 || this.#favored) return
+    this.#favored = this.#findFavored()
+    if (this.#favored) this.#grantTo(this.#favored)
+  }
+
+  #grantTo(body: Body): void {
+    const { onGranted, wantedBytes } = body
+    this.#waitingCount--
+    this.#heldBytes += wantedBytes
+    body.heldBytes += wantedBytes
+    body.state = 'arriving'
+    body.onGranted = undefined
+    if (!onGranted) return // granted at once: its time runs on
+    this.#startWindow(body, this.#clock())
+    onGranted()
+  }
+
+  #startWindow(body: Body, now: number): void {
+    body.arrivesSince = now
+    body.arrivedBytes = 0
+  }
+
+  #fits(body: Body): boolean {
+    return this.#fitsInAll(body) && this.#sumHeldBy(body.caller) + body.wantedBytes <= this.#callerLimit
+  }
+
+  #fitsInAll({ wantedBytes }: Body): boolean {
+    return this.#heldBytes + wantedBytes <= this.#options.limitBytes
+  }
+
+  get #callerLimit(): number {
+    return this.#options.limitBytes * CALLER_SHARE
+  }
+
+  #sumHeldBy(caller: string): number {
+    let sum = 0
+    for (const body of this.#bodies) if (body.caller === caller) sum += body.heldBytes
+    return sum
+  }
+
+  /** The oldest waiting body in whose way are only bodies that wait. */
+  #findFavored(): Body | undefined {
+    const busy = [...this.#bodies].filter(({ state, heldBytes }) => state !== 'waiting' && heldBytes > 0)
+    const busyCallers = new Set(busy.map(({ caller }) => caller))
+    for (const body of this.#bodies) {
+      if (body.state !== 'waiting' || this.#fits(body)) continue // what fits waits for its turn
+      if (this.#fitsInAll(body) ? !busyCallers.has(body.caller) : busy.length === 0) return body
+    }
+    return undefined
+  }
+}
+
+function createBusyError(): ServiceError {
+  return new ServiceError(
+    'server_busy',
+    'Other large bodies take all memory that the server has for them; send this one again',
+  )
+}
+
+function createSlowError(): ServiceError {
+  return new ServiceError(
+    'request_timeout',
+    `The body arrived with less than ${MIN_BYTES_PER_S / 1024} KiB a second; send it faster, or in smaller requests`,
+  )
+}

@@ -1,0 +1,51 @@
+/** The memory that clients can make this process hold: for the bodies that they send, and for the replies that they take. */
+import type { Logger } from 'pino'
+import { BodyMemory } from './body-memory.ts'
+import type { ServerConfig } from './config.ts'
+import type { MetricsRecorder } from './metrics/metrics-recorder.ts'
+import { ReplyMemory } from './reply-memory.ts'
+import { throttledLog } from './throttled-log.ts'
+
+/** How long others wait for memory, and how long a reply may hold it while they do, to the time that a slow client is given. */
+const WAIT_FACTOR = 3
+const MAX_HOLD_FACTOR = 6
+
+export interface ClientMemory {
+  bodies: BodyMemory
+  replies: ReplyMemory
+  close(): void
+}
+
+export type ClientMemoryConfig = Pick<ServerConfig, 'BODIES_MAX_BYTES' | 'REPLIES_MAX_BYTES' | 'SLOW_CLIENT_S'>
+
+export function createClientMemory(
+  { BODIES_MAX_BYTES, REPLIES_MAX_BYTES, SLOW_CLIENT_S }: ClientMemoryConfig,
+  log: Logger,
+  { slowClients }: Pick<MetricsRecorder, 'slowClients'>,
+): ClientMemory {
+  const slowMs = SLOW_CLIENT_S * 1000
+  const waitMs = WAIT_FACTOR * slowMs
+  const warn = throttledLog((what, suppressed) => log.warn({ suppressed }, String(what)))
+  const onSlow = (direction: 'in' | 'out', what: string) => () => {
+    slowClients.inc({ direction })
+    warn(what)
+  }
+  const bodies = new BodyMemory({
+    limitBytes: BODIES_MAX_BYTES,
+    waitMs,
+    slowMs,
+    onSlow: onSlow('in', 'Dropped a client that sent its body too slowly'),
+  })
+  const replies = new ReplyMemory({
+    limitBytes: REPLIES_MAX_BYTES,
+    waitMs,
+    stallMs: slowMs,
+    maxHoldMs: MAX_HOLD_FACTOR * slowMs,
+    onSlow: onSlow('out', 'Dropped a client that took its reply too slowly, while others waited for the memory'),
+  })
+  const close = () => {
+    bodies.close()
+    replies.close()
+  }
+  return { bodies, replies, close }
+}
