@@ -10,6 +10,8 @@ const PROOFS = {
   'scoring-cost': 'the worst-case time of each native scoring rule',
   fuzz: '10,000 calls checked against the OpenAPI document, and mutated answers for every task',
   soak: 'an hour of steady mixed traffic; fails if memory, files, keys or latencies grow',
+  'slow-clients':
+    'clients that do not read, read all at once, or send half a body; memory, /livez and posts beside them',
   'dump-soak': '20,000 groups dumped by workers that are killed, with a size limit and a full disk',
   'hardened-report': 'what hardened scoring changes in recorded verdicts',
   'first-start': 'interrupts the first start of a new checkout at twelve moments; the next must succeed without help',
