@@ -44,6 +44,7 @@ const { runs } = createRuns(platform, {
   tasks,
   items,
   dumps: { getProgress: async () => ({ rollouts: noProgress, failed: noProgress }), flush: noop },
+  laterKeys: [],
 })
 const scoredVerdict: Verdict = { status: 'scored', reward: 1, score: 1, answer: '1', fault: null, penalty: 0 }
 let waitCount = 0

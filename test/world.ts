@@ -15,7 +15,7 @@ import { startWorker } from '../src/main/start-worker.ts'
 import type { Closable } from '../src/platform/closers.ts'
 import { createLogger } from '../src/platform/log.ts'
 import type { PlatformConfig } from '../src/platform/platform.ts'
-import { scanKeys } from '../src/platform/redis/cluster.ts'
+import { listMasters } from '../src/platform/redis/cluster.ts'
 import { waitUntilReady } from '../src/platform/redis/connect.ts'
 
 export const SHARED = new URL('../../shared/', import.meta.url).pathname
@@ -155,6 +155,18 @@ export async function until<T>(ask: () => Promise<T>, right: (value: T) => boole
 /** The names of all keys that match, on whichever node they lie. */
 export async function keysOf(redis: Redis, pattern: string): Promise<string[]> {
   const found: string[] = []
-  for await (const { keys } of scanKeys(redis, pattern)) found.push(...keys)
+  for (const node of listMasters(redis)) {
+    let cursor = '0'
+    do {
+      const [next, keys] = await node.scan(cursor, 'MATCH', pattern, 'COUNT', 1000)
+      found.push(...keys)
+      cursor = next
+    } while (cursor !== '0')
+  }
   return found
+}
+
+/** Deletes what a test without a world has stored under its prefix. */
+export async function deleteKeys(redis: Redis, prefix: string): Promise<void> {
+  for (const key of await keysOf(redis, `*${prefix}*`)) await redis.unlink(key)
 }

@@ -3,11 +3,13 @@ import type { Logger } from 'pino'
 import { createEngine } from '../engine/create-engine.ts'
 import type { Engine } from '../engine/engine.ts'
 import { type BatchesFeature, createBatches } from '../features/batches/index.ts'
+import { createBatchKeys } from '../features/batches/keys.ts'
 import { createDumps, type DumpsFeature } from '../features/dumps/index.ts'
 import { createEvals, type EvalsFeature } from '../features/evals/index.ts'
 import { createItems, type ItemsFeature } from '../features/items/index.ts'
 import { createOperations, type OperationsFeature } from '../features/operations/index.ts'
 import { createRollouts, type RolloutsFeature } from '../features/rollouts/index.ts'
+import { createGroupKeys } from '../features/rollouts/keys.ts'
 import { createRuns, type RunsFeature } from '../features/runs/index.ts'
 import { createTasks, type TasksFeature } from '../features/tasks/index.ts'
 import { createGrading } from '../grading/index.ts'
@@ -77,6 +79,7 @@ function composeShared(options: ServiceOptions, role: ProcessRole): WorkerServic
       getProgress: (run) => dumps.runDumps.getProgress(run),
       flush: (run) => dumps.runDumps.flush(run),
     },
+    laterKeys: [createGroupKeys(platform.keys).listEpochKeys, createBatchKeys(platform.keys).listEpochKeys],
   })
   const { grader } = closers.add(
     createGrading(platform, {

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { runSlot } from '../../src/features/runs/keys.ts'
 import { type PrivateRedis, startPrivateRedis } from '../../src/main/bootstrap/private-redis.ts'
-import { openWorld, until, type World } from '../world.ts'
+import { keysOf, openWorld, until, type World } from '../world.ts'
 
 /** Together more than what the connections hold of what was sent last, which counts as used. */
 const KEPT = Array.from({ length: 12 }, (_, k) => `g${k}`)
@@ -58,6 +59,26 @@ it('a Redis at its memory limit is 503 redis_full; batches still go out, and wit
   expect(accepted.body).toMatchObject({ status: 'scored', destination: 'buffered' })
   const { progress } = (await call('GET', '/runs/full')).body
   expect(progress).toMatchObject({ groups: 13, scored_groups: 13, buffered_groups: 2, queued_groups: 0 })
+})
+
+it('a run can be deleted from a full Redis, which has space again', async () => {
+  const { call, platform } = world
+  const { redis } = platform
+  await redis.config('SET', 'maxmemory', '0')
+  const made = await call('POST', '/items', { task: 'leg_counting', seed: 43 })
+  const rollouts = [{ completion: 'x'.repeat(2 ** 20) }, { completion: '<answer>100</answer>' }]
+  const fill = (group_id: string) =>
+    call('POST', '/rollouts', { run: 'filled', item_id: made.body.items[0].id, group_id, rollouts })
+  for (let k = 0; k < 8; k++) expect((await fill(`f${k}`)).status).toBe(202)
+  await redis.config('SET', 'maxmemory', '1mb')
+  expect((await fill('late')).body.code).toBe('redis_full')
+  expect((await call('DELETE', '/runs/filled')).status).toBe(204)
+  expect((await call('GET', '/runs/filled')).status).toBe(404)
+  await until(
+    () => keysOf(redis, `${runSlot(platform.keys, 'filled')}:*`),
+    (keys) => keys.length === 0,
+  )
+  await redis.config('SET', 'maxmemory', '0')
 })
 
 /** Bytes that Redis keeps for what one connection sends: given back some seconds after it was large. */

@@ -1,27 +1,36 @@
 /** Keys of batches, in the slot of their run. */
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { createGroupKeys, type RunGroupKeys } from '../rollouts/keys.ts'
-import { epochPrefix } from '../runs/keys.ts'
+import { epochPrefix, type ListEpochKeys } from '../runs/keys.ts'
 
 export interface RunBatchKeys extends RunGroupKeys {
   /** Sorted set of steps. */
   acknowledgedSteps: string
-  batch(step: number): string
+  batch(step: number | string): string
 }
 
 export interface BatchKeys {
   forRun(name: string, epoch: number): RunBatchKeys
+  listEpochKeys: ListEpochKeys
 }
 
 export function createBatchKeys(keys: RedisKeys): BatchKeys {
   const groups = createGroupKeys(keys)
+  const forRun = (name: string, epoch: number): RunBatchKeys => {
+    const prefix = epochPrefix(keys, name, epoch)
+    return {
+      ...groups.forRun(name, epoch),
+      acknowledgedSteps: `${prefix}:acknowledged-steps`,
+      batch: (step) => `${prefix}:batch:${step}`,
+    }
+  }
   return {
-    forRun(name, epoch) {
-      const prefix = epochPrefix(keys, name, epoch)
+    forRun,
+    listEpochKeys(name, epoch) {
+      const run = forRun(name, epoch)
       return {
-        ...groups.forRun(name, epoch),
-        acknowledgedSteps: `${prefix}:acknowledged-steps`,
-        batch: (step) => `${prefix}:batch:${step}`,
+        keys: [run.acknowledgedSteps],
+        indexes: [{ index: run.openBatches, listKeys: (step) => [run.batch(step)] }],
       }
     },
   }

@@ -22,13 +22,23 @@ const CONSTANTS = {
 const composeBatch = defineScript({
   folder: import.meta.dirname,
   name: 'compose-batch',
-  keys: ['run', 'buffer', 'groupSummaries', 'backlog', 'retainedTexts', 'batch', 'openBatches', 'acknowledgedSteps'],
+  keys: [
+    'run',
+    'buffer',
+    'groupSummaries',
+    'backlog',
+    'retainedTexts',
+    'batch',
+    'openBatches',
+    'acknowledgedSteps',
+    'allGroups',
+  ],
   constants: CONSTANTS,
 })
 const acknowledgeBatch = defineScript({
   folder: import.meta.dirname,
   name: 'acknowledge-batch',
-  keys: ['run', 'backlog', 'retainedTexts', 'batch', 'openBatches', 'acknowledgedSteps'],
+  keys: ['run', 'backlog', 'retainedTexts', 'batch', 'openBatches', 'acknowledgedSteps', 'allGroups'],
   constants: CONSTANTS,
 })
 

@@ -1,7 +1,7 @@
 /** Keys of groups, in the slot of their run. */
 import type { DumpKind } from '../../contract/dump.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
-import { createRunKeys, epochPrefix, type RunKeys, runSlot } from '../runs/keys.ts'
+import { createRunKeys, epochPrefix, type ListEpochKeys, type RunKeys, runSlot } from '../runs/keys.ts'
 
 export interface RunGroupKeys extends RunKeys {
   /** Hash: ID of a buffered group to its summary, JSON. */
@@ -10,6 +10,8 @@ export interface RunGroupKeys extends RunKeys {
   retainedTexts: string
   /** Failed groups that can be retried, by the time of the failure. */
   failedGroups: string
+  /** Sorted set: every group that has a key, by when the key expires, ms of Redis' clock; +inf while something waits for it. */
+  allGroups: string
   group(id: string): string
 }
 
@@ -25,6 +27,7 @@ export interface GroupKeys {
   /** Channel on which completed groups are announced: `RUN/EPOCH/GROUP`. */
   groupCompletionChannel: string
   forRun(name: string, epoch: number): RunGroupKeys
+  listEpochKeys: ListEpochKeys
   forDumpQueue(name: string, uuid: string): DumpQueueKeys
 }
 
@@ -36,10 +39,16 @@ export function createGroupKeys(keys: RedisKeys): GroupKeys {
       const prefix = epochPrefix(keys, name, epoch)
       return {
         ...runs.forRun(name, epoch),
-        groupSummaries: `${prefix}:group-summaries`,
-        retainedTexts: `${prefix}:retained-texts`,
-        failedGroups: `${prefix}:failed-groups`,
+        ...listSingleKeys(prefix),
         group: (id) => `${prefix}:group:${id}`,
+      }
+    },
+    listEpochKeys(name, epoch) {
+      const prefix = epochPrefix(keys, name, epoch)
+      const single = listSingleKeys(prefix)
+      return {
+        keys: Object.values(single),
+        indexes: [{ index: single.allGroups, listKeys: (id) => [`${prefix}:group:${id}`] }],
       }
     },
     forDumpQueue(name, uuid) {
@@ -49,7 +58,17 @@ export function createGroupKeys(keys: RedisKeys): GroupKeys {
   }
 }
 
-/** The start of all keys of a run's dumps. No colon after the slot: the pattern of the run's keys does not match. */
+/** The keys that a run has once in each epoch. */
+function listSingleKeys(prefix: string) {
+  return {
+    groupSummaries: `${prefix}:group-summaries`,
+    retainedTexts: `${prefix}:retained-texts`,
+    failedGroups: `${prefix}:failed-groups`,
+    allGroups: `${prefix}:all-groups`,
+  }
+}
+
+/** The start of all keys of a run's dumps: of no epoch, because the files outlive the run. */
 export function dumpPrefix(keys: RedisKeys, name: string, uuid: string): string {
   return `${runSlot(keys, name)}dumps:${uuid}`
 }

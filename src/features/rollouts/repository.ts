@@ -29,7 +29,7 @@ const CONSTANTS = {
 const acceptGroup = defineScript({
   folder: import.meta.dirname,
   name: 'accept-group',
-  keys: ['run', 'group', 'pendingGroups', 'buffer', 'backlog', 'leaseExpiries', 'leasedItems'],
+  keys: ['run', 'group', 'pendingGroups', 'buffer', 'backlog', 'leaseExpiries', 'leasedItems', 'allGroups'],
   constants: CONSTANTS,
 })
 const reopenGroup = defineScript({
@@ -59,6 +59,7 @@ const completeGroup = defineScript({
     'pendingFailedRecords',
     'recentAccuracies',
     'metricSteps',
+    'allGroups',
   ],
   constants: CONSTANTS,
 })
@@ -243,10 +244,10 @@ export class GroupRepository {
     }
   }
 
-  /** Makes a failed group pending again. False if it has not failed, or its rollouts are no longer kept. */
+  /** Makes a failed group pending again. False if it has not failed, or its rollouts or its epoch are gone. */
   async reopen({ run, epoch, group }: GroupRef): Promise<boolean> {
     const keys = this.#keys.forRun(run, epoch)
-    const reopened = await reopenGroup(this.#redis, { ...keys, group: keys.group(group) }, [group, fleetNow()])
+    const reopened = await reopenGroup(this.#redis, { ...keys, group: keys.group(group) }, [group, fleetNow(), epoch])
     return reopened === 1
   }
 

@@ -65,7 +65,7 @@ export class RolloutSubmission {
   async submit(runName: string, inputs: GroupSubmission[], request?: string): Promise<AcceptedGroup[]> {
     const { items, runs, capacity, producer } = this.#deps
     for (const { item_id } of inputs) await items.resolveItemId(item_id)
-    const run = await runs.getCached(runName)
+    const run = await runs.getOrCreateCached(runName)
     const serverFull = await capacity.isFull()
     const submissions: Promise<PromiseSettledResult<AcceptedGroup>>[] = []
     for (const input of inputs) {

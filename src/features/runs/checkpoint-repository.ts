@@ -6,15 +6,16 @@ import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import type { Checkpoint, DiscardedCounts } from './checkpoint-document.ts'
+import type { EpochRepository } from './epoch-repository.ts'
 import { type AllRunKeys, createRunKeys, type RunKeys } from './keys.ts'
-import { createEpoch, groupFieldsByTask, type RunRepository, type StoredRun } from './repository.ts'
+import { groupFieldsByTask, type RunRepository, type StoredRun } from './repository.ts'
 import { CurriculumState, formatCurriculumState, runRecord, stepSumsRecord, taskSumsRecord } from './run-record.ts'
 import { decodePositionState, encodeMadeState, encodeUnmadeState, type MadeItem } from './sequence/position-state.ts'
 
 const startEpoch = defineScript({
   folder: import.meta.dirname,
   name: 'start-epoch',
-  keys: ['run'],
+  keys: ['run', 'discardedEpochs'],
   constants: { RUN: runRecord.constants },
 })
 
@@ -29,11 +30,13 @@ export class CheckpointRepository {
   readonly #redis: Redis
   readonly #keys: AllRunKeys
   readonly #runs: RunRepository
+  readonly #epochs: EpochRepository
 
-  constructor(redis: Redis, keys: RedisKeys, runs: RunRepository) {
+  constructor(redis: Redis, keys: RedisKeys, { runs, epochs }: { runs: RunRepository; epochs: EpochRepository }) {
     this.#redis = redis
     this.#keys = createRunKeys(keys)
     this.#runs = runs
+    this.#epochs = epochs
   }
 
   async read(run: StoredRun): Promise<StoredCheckpoint> {
@@ -115,14 +118,14 @@ export class CheckpointRepository {
     }
   }
 
-  /** Starts the epoch after that of `before`; false if another call started one meanwhile. */
+  /** Ends the epoch of `before` and starts another; false if another call was faster. */
   async restore(
     name: string,
     before: StoredRun | undefined,
     { settings, ...checkpoint }: Checkpoint,
   ): Promise<boolean> {
-    const epoch = before ? before.epoch + 1 : createEpoch()
-    await this.#runs.deleteEpoch(name, epoch) // remains of an interrupted attempt
+    await this.#runs.register(name) // the sweep finds an attempt that breaks off by the name
+    const epoch = await this.#epochs.reserve(name)
     const keys = this.#keys.forRun(name, epoch)
     await this.#write(keys, checkpoint, fleetNow())
     const fields = runRecord.format({
@@ -131,9 +134,9 @@ export class CheckpointRepository {
       settings,
     })
     const args = [before?.epoch ?? 0, epoch, fleetNow(), randomUUID(), ...Object.entries(fields).flat()]
-    if ((await startEpoch(this.#redis, keys, args)) !== 1) return false
-    await this.#runs.register(name)
-    if (before) await this.#runs.deleteEpoch(name, before.epoch)
+    const discardedEpochs = this.#keys.discardedEpochs(name)
+    if ((await startEpoch(this.#redis, { ...keys, discardedEpochs }, args)) !== 1) return false
+    await this.#runs.register(name) // again: a sweep may have found the name unused
     return true
   }
 

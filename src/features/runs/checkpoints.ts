@@ -4,20 +4,30 @@ import { ServiceError } from '../../contract/errors.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import { CHECKPOINT_VERSION, type Checkpoint, type DiscardedCounts } from './checkpoint-document.ts'
 import type { CheckpointRepository } from './checkpoint-repository.ts'
+import type { EpochRemoval } from './epoch-removal.ts'
 import type { ResolvedRun } from './resolved-run.ts'
 import { runContendedError } from './run-errors.ts'
 import { mergeSettings, type Runs } from './runs.ts'
 
 const RESTORE_RETRY_LIMIT = 5
 
+interface CheckpointsDeps {
+  runs: Runs
+  repository: CheckpointRepository
+  removal: EpochRemoval
+  engineVersion: string
+}
+
 export class Checkpoints {
   readonly #runs: Runs
   readonly #repository: CheckpointRepository
+  readonly #removal: EpochRemoval
   readonly #engineVersion: string
 
-  constructor(runs: Runs, checkpoints: CheckpointRepository, engineVersion: string) {
+  constructor({ runs, repository, removal, engineVersion }: CheckpointsDeps) {
     this.#runs = runs
-    this.#repository = checkpoints
+    this.#repository = repository
+    this.#removal = removal
     this.#engineVersion = engineVersion
   }
 
@@ -47,8 +57,9 @@ export class Checkpoints {
     for (let k = 0; k < RESTORE_RETRY_LIMIT; k++) {
       const before = await this.#runs.get(name)
       const forgotten = await this.#repository.countDiscardedState(before)
-      if (await this.#repository.restore(name, before, { ...checkpoint, settings }))
-        return { run: await this.#runs.require(name), forgotten }
+      if (!(await this.#repository.restore(name, before, { ...checkpoint, settings }))) continue
+      if (before) await this.#removal.schedule(before)
+      return { run: await this.#runs.require(name), forgotten }
     }
     throw runContendedError(name)
   }

@@ -7,9 +7,13 @@ import type { ItemsFeature } from '../items/index.ts'
 import type { TasksFeature } from '../tasks/index.ts'
 import { CheckpointRepository } from './checkpoint-repository.ts'
 import { Checkpoints } from './checkpoints.ts'
+import { EpochRemoval } from './epoch-removal.ts'
+import { EpochRepository } from './epoch-repository.ts'
 import { ItemRequests } from './item-requests.ts'
-import { prefetchItemsJob } from './jobs/definitions.ts'
+import { prefetchItemsJob, removeEpochJob, sweepEpochsSchedule } from './jobs/definitions.ts'
 import { createPrefetchItemsProcessor } from './jobs/prefetch-items.ts'
+import { createRemoveEpochProcessor } from './jobs/remove-epoch.ts'
+import type { ListEpochKeys } from './keys.ts'
 import { RunRepository } from './repository.ts'
 import type { RunDumps } from './run-dumps.ts'
 import { RunRequests } from './run-requests.ts'
@@ -20,12 +24,16 @@ import { PositionRepository } from './sequence/position-repository.ts'
 
 /** Runs whose items one worker generates at once. */
 const PREFETCH_CONCURRENCY = 16
+/** Epochs whose keys one worker removes at once. */
+const REMOVAL_CONCURRENCY = 2
 
 interface RunsFeatureDeps {
   engine: Engine
   tasks: TasksFeature
   items: ItemsFeature
   dumps: RunDumps
+  /** What later features keep of a run, to be removed with it. */
+  laterKeys: readonly ListEpochKeys[]
 }
 
 export interface RunsFeature {
@@ -40,14 +48,21 @@ export interface RunsFeature {
 
 export function createRuns(
   { redis, keys, producer, recorder, idempotency, log }: Platform,
-  { engine, tasks: { tasks, ladders }, items: { items }, dumps }: RunsFeatureDeps,
+  { engine, tasks: { tasks, ladders }, items: { items }, dumps, laterKeys }: RunsFeatureDeps,
 ): RunsFeature {
   const repository = new RunRepository(redis, keys)
   const positions = new PositionRepository(redis, keys)
-  const runs = new Runs({ repository, positions, tasks, dumps, engine })
+  const epochs = new EpochRepository(redis, keys, laterKeys)
+  const removal = new EpochRemoval({ epochs, runs: repository, producer, log })
+  const runs = new Runs({ repository, epochs, removal, positions, tasks, dumps, engine })
   const prefetcher = new ItemPrefetcher({ runs: repository, positions, items, tasks, ladders, log })
   const itemQueue = new ItemQueue({ engine, runs: repository, items, positions, prefetcher, producer })
-  const checkpoints = new Checkpoints(runs, new CheckpointRepository(redis, keys, repository), engine.version)
+  const checkpoints = new Checkpoints({
+    runs,
+    repository: new CheckpointRepository(redis, keys, { runs: repository, epochs }),
+    removal,
+    engineVersion: engine.version,
+  })
   return {
     runs,
     repository,
@@ -58,7 +73,9 @@ export function createRuns(
     createWork: () => ({
       consumers: [
         consumeJob(prefetchItemsJob, PREFETCH_CONCURRENCY, createPrefetchItemsProcessor({ runs, prefetcher })),
+        consumeJob(removeEpochJob, REMOVAL_CONCURRENCY, createRemoveEpochProcessor({ epochs })),
       ],
+      scheduledTasks: [{ ...sweepEpochsSchedule, run: () => removal.sweep() }],
     }),
   }
 }

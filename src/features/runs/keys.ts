@@ -24,11 +24,11 @@ export interface RunKeys {
   skippedPositions: string
   /** Steps that have metrics, and the sums of one of them. */
   metricSteps: string
-  metricSums(step: number | ''): string
+  metricSums(step: number | string): string
   /** Training steps that have items of their own, by the time of the last request. */
   steps: string
-  stepItems(step: number | ''): string
-  stepItemBodies(step: number): string
+  stepItems(step: number | string): string
+  stepItemBodies(step: number | string): string
   /** Groups that are not completed, by the time they were accepted. */
   pendingGroups: string
   /** Groups that wait for a trainer, in order of completion. */
@@ -41,50 +41,76 @@ export interface RunKeys {
   openBatches: string
 }
 
+/** What a feature keeps of a run in one epoch, for its removal: what it does not list expires within minutes. */
+export interface EpochKeys {
+  /** Keys that each epoch has once. */
+  keys: string[]
+  /** Sorted sets, and the keys that one of their members stands for. */
+  indexes: { index: string; listKeys(member: string): string[] }[]
+}
+export type ListEpochKeys = (name: string, epoch: number) => EpochKeys
+
 export interface AllRunKeys {
-  /** Set of the names of all runs. */
+  /** Set of the names of all runs, and of deleted ones until their keys are removed. */
   runs: string
   run(name: string): string
-  /** Pattern that matches every key of a run. */
-  runKeyPattern(name: string): string
-  epochKeyPattern(name: string, epoch: number): string
+  /** Sorted set: epochs whose keys are to be removed, by the time from which that is allowed, ms of Redis' clock. */
+  discardedEpochs(name: string): string
   forRun(name: string, epoch: number): RunKeys
+  listEpochKeys: ListEpochKeys
 }
 
 export function createRunKeys(keys: RedisKeys): AllRunKeys {
   const run = (name: string) => `${runSlot(keys, name)}:run`
+  const forRun = (name: string, epoch: number): RunKeys => {
+    const prefix = epochPrefix(keys, name, epoch)
+    return {
+      run: run(name),
+      ...listSingleKeys(prefix),
+      metricSums: (step) => `${prefix}:metric-sums:${step}`,
+      stepItems: (step) => `${prefix}:step-items:${step}`,
+      stepItemBodies: (step) => `${prefix}:step-item-bodies:${step}`,
+      takenItems: (token) => `${prefix}:taken-items:${token}`,
+    }
+  }
   return {
     runs: keys.key('runs'),
     run,
-    runKeyPattern: (name) => `${runSlot(keys, name)}:*`,
-    epochKeyPattern: (name, epoch) => `${epochPrefix(keys, name, epoch)}:*`,
-    forRun(name, epoch) {
-      const prefix = epochPrefix(keys, name, epoch)
+    discardedEpochs: (name) => `${runSlot(keys, name)}:discarded-epochs`,
+    forRun,
+    listEpochKeys(name, epoch) {
+      const run = forRun(name, epoch)
       return {
-        run: run(name),
-        taskSums: `${prefix}:task-sums`,
-        curriculum: `${prefix}:curriculum`,
-        recentAccuracies: `${prefix}:recent-accuracies`,
-        curriculumHistory: `${prefix}:curriculum-history`,
-        openPositions: `${prefix}:open-positions`,
-        positionStates: `${prefix}:position-states`,
-        itemBodies: `${prefix}:item-bodies`,
-        leaseExpiries: `${prefix}:lease-expiries`,
-        leasedItems: `${prefix}:leased-items`,
-        takenItems: (token) => `${prefix}:taken-items:${token}`,
-        skippedPositions: `${prefix}:skipped-positions`,
-        metricSteps: `${prefix}:metric-steps`,
-        metricSums: (step) => `${prefix}:metric-sums:${step}`,
-        steps: `${prefix}:steps`,
-        stepItems: (step) => `${prefix}:step-items:${step}`,
-        stepItemBodies: (step) => `${prefix}:step-item-bodies:${step}`,
-        pendingGroups: `${prefix}:pending-groups`,
-        buffer: `${prefix}:buffer`,
-        recentGroups: `${prefix}:recent-groups`,
-        backlog: `${prefix}:backlog`,
-        openBatches: `${prefix}:open-batches`,
+        keys: Object.values(listSingleKeys(epochPrefix(keys, name, epoch))),
+        indexes: [
+          { index: run.metricSteps, listKeys: (step) => [run.metricSums(step)] },
+          { index: run.steps, listKeys: (step) => [run.stepItems(step), run.stepItemBodies(step)] },
+        ],
       }
     },
+  }
+}
+
+/** The keys that a run has once in each epoch. */
+function listSingleKeys(prefix: string) {
+  return {
+    taskSums: `${prefix}:task-sums`,
+    curriculum: `${prefix}:curriculum`,
+    recentAccuracies: `${prefix}:recent-accuracies`,
+    curriculumHistory: `${prefix}:curriculum-history`,
+    openPositions: `${prefix}:open-positions`,
+    positionStates: `${prefix}:position-states`,
+    itemBodies: `${prefix}:item-bodies`,
+    leaseExpiries: `${prefix}:lease-expiries`,
+    leasedItems: `${prefix}:leased-items`,
+    skippedPositions: `${prefix}:skipped-positions`,
+    metricSteps: `${prefix}:metric-steps`,
+    steps: `${prefix}:steps`,
+    pendingGroups: `${prefix}:pending-groups`,
+    buffer: `${prefix}:buffer`,
+    recentGroups: `${prefix}:recent-groups`,
+    backlog: `${prefix}:backlog`,
+    openBatches: `${prefix}:open-batches`,
   }
 }
 

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { CurriculumPoint, type RunSettings, type SettingsChange } from '../../contract/run.ts'
 import { mean } from '../../grading/statistics.ts'
-import { scanKeys } from '../../platform/redis/cluster.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
+import { createEpoch } from './epoch-repository.ts'
 import { type AllRunKeys, createRunKeys } from './keys.ts'
 import { backlogRecord, CurriculumState, type RunValues, runRecord } from './run-record.ts'
 
@@ -22,6 +22,8 @@ const changeSettings = defineScript({
     'leasedItems',
     'steps',
     'stepItemsPrefix',
+    'stepItemBodiesPrefix',
+    'discardedEpochs',
   ],
   constants: { RUN: runRecord.constants },
 })
@@ -103,9 +105,15 @@ export class RunRepository {
     { restart, remake }: { restart: boolean; remake: boolean },
   ): Promise<boolean> {
     const epoch = before?.epoch ?? createEpoch()
+    if (!before) await this.register(name) // first: a run that nobody lists would never be swept
     const keys = this.#keys.forRun(name, epoch)
+    const more = {
+      stepItemsPrefix: keys.stepItems(''),
+      stepItemBodiesPrefix: keys.stepItemBodies(''),
+      discardedEpochs: this.#keys.discardedEpochs(name),
+    }
     const done = Number(
-      await changeSettings(this.#redis, { ...keys, stepItemsPrefix: keys.stepItems('') }, [
+      await changeSettings(this.#redis, { ...keys, ...more }, [
         before?.revision ?? 0,
         JSON.stringify(named),
         fleetNow(),
@@ -115,15 +123,16 @@ export class RunRepository {
         epoch,
       ]),
     )
-    if (done > 0 && !before) await this.register(name)
+    if (done > 0 && !before) await this.register(name) // again: a sweep may have found the name unused
     return done > 0
   }
 
-  /** Puts a run on the list of those there are. */
+  /** Puts a name on the list of those that runs may have. */
   async register(name: string): Promise<void> {
     await this.#redis.sadd(this.#keys.runs, name)
   }
 
+  /** Names of runs; and of some that are gone. */
   listNames(): Promise<string[]> {
     return this.#redis.smembers(this.#keys.runs)
   }
@@ -147,11 +156,6 @@ export class RunRepository {
       bufferedScoredRollouts: backlog.buffered_scored_rollouts ?? 0,
       bytes: backlog.bytes ?? 0,
     }
-  }
-
-  /** How many positions the run keeps open. */
-  async setPrefetchTarget({ name }: StoredRun, positions: number): Promise<void> {
-    await this.#redis.hset(this.#keys.run(name), runRecord.constants.prefetch_target, positions)
   }
 
   /** Share of right rollouts in the last groups of each task. */
@@ -190,23 +194,6 @@ export class RunRepository {
     return mapToNumbers(sums)
   }
 
-  /** Forgets a run and whatever it holds. */
-  async delete(name: string): Promise<void> {
-    await this.#redis.srem(this.#keys.runs, name)
-    await this.#redis.unlink(this.#keys.run(name)) // no script touches what has no run
-    await this.#deleteMatching(this.#keys.runKeyPattern(name))
-  }
-
-  /** Forgets what a run holds in one of its epochs. */
-  async deleteEpoch(name: string, epoch: number): Promise<void> {
-    await this.#deleteMatching(this.#keys.epochKeyPattern(name, epoch))
-  }
-
-  async #deleteMatching(keyPattern: string): Promise<void> {
-    const pattern = keyPattern.replace(/[[\]*?\\]/g, (mark) => (mark === '*' ? mark : `\\${mark}`))
-    for await (const { node, keys } of scanKeys(this.#redis, pattern)) await node.unlink(...keys)
-  }
-
   /** Sums per task: `{ leg_counting: { groups: 3, score: 1.5, … } }`. */
   async readTaskSums({ name, epoch }: StoredRun): Promise<Record<string, Record<string, number>>> {
     const hash = await this.#redis.hgetall(this.#keys.forRun(name, epoch).taskSums)
@@ -228,9 +215,4 @@ export function groupFieldsByTask(hash: Record<string, string>): Record<string, 
 
 function mapToNumbers(fields: Record<string, string>): Record<string, number> {
   return Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, Number(value)]))
-}
-
-/** For a new run. Taken from the clock, so that it shares nothing with one of the same name that was deleted. */
-export function createEpoch(): number {
-  return fleetNow()
 }

@@ -6,6 +6,8 @@ import type { CurriculumPoint, Run, RunSettings, SettingsChange } from '../../co
 import { resolveSettings } from '../../contract/run.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
+import type { EpochRemoval } from './epoch-removal.ts'
+import type { EpochRepository } from './epoch-repository.ts'
 import { countBufferOccupancy, type RunRepository } from './repository.ts'
 import { type ResolvedRun, resolveRun } from './resolved-run.ts'
 import type { RunDumps } from './run-dumps.ts'
@@ -35,6 +37,8 @@ export interface RunUpdate {
 
 interface RunsDeps {
   repository: RunRepository
+  epochs: EpochRepository
+  removal: EpochRemoval
   positions: PositionRepository
   tasks: TaskCatalog
   dumps: RunDumps
@@ -43,14 +47,18 @@ interface RunsDeps {
 
 export class Runs {
   readonly #repository: RunRepository
+  readonly #epochs: EpochRepository
+  readonly #removal: EpochRemoval
   readonly #positions: PositionRepository
   readonly #tasks: TaskCatalog
   readonly #dumps: RunDumps
   readonly #engine: RunsDeps['engine']
   readonly #cache = new LRUCache<string, ResolvedRun>({ max: RUN_CACHE_SIZE })
 
-  constructor({ repository, positions, tasks, dumps, engine }: RunsDeps) {
+  constructor({ repository, epochs, removal, positions, tasks, dumps, engine }: RunsDeps) {
     this.#repository = repository
+    this.#epochs = epochs
+    this.#removal = removal
     this.#positions = positions
     this.#tasks = tasks
     this.#dumps = dumps
@@ -77,12 +85,23 @@ export class Runs {
   }
 
   /**
-   * The run as this process last read it, in `epoch` if given. Only for callers whose Redis script rejects a run that has
-   * changed since. Its counters may be stale.
+   * The run as this process last read it. Only for callers whose Redis script rejects a run that has changed since. Its
+   * counters may be stale.
    */
-  async getCached(name: string, epoch?: number): Promise<ResolvedRun> {
+  async getOrCreateCached(name: string): Promise<ResolvedRun> {
+    return this.#cache.get(name) ?? this.getOrCreate(name)
+  }
+
+  /** The same for one epoch: undefined if it has ended. */
+  async getCachedInEpoch(name: string, epoch: number): Promise<ResolvedRun | undefined> {
     const run = this.#cache.get(name)
-    return run && (epoch ?? run.epoch) === run.epoch ? run : this.getOrCreate(name)
+    return run?.epoch === epoch ? run : this.getInEpoch(name, epoch)
+  }
+
+  /** Undefined if the epoch has ended: the run was restored or deleted. */
+  async getInEpoch(name: string, epoch: number): Promise<ResolvedRun | undefined> {
+    const run = await this.get(name)
+    return run?.epoch === epoch ? run : undefined
   }
 
   async getOrCreate(name: string): Promise<ResolvedRun> {
@@ -187,10 +206,15 @@ export class Runs {
     }
   }
 
-  /** Deletes a run. Groups queued for a dump are still written. Throws `unknown_run`. */
+  /**
+   * Deletes the run that has the name now; its keys are removed later. A run that was created meanwhile stays. Groups queued
+   * for a dump are still written. Throws `unknown_run`.
+   */
   async delete(name: string): Promise<void> {
     const run = await this.require(name)
-    await this.#repository.delete(name)
+    const discarded = await this.#epochs.discardRun(run)
+    if (!discarded) return // deleted by another call
+    await this.#removal.schedule(discarded)
     await this.#dumps.flush(run)
   }
 

@@ -21,18 +21,6 @@ export async function assertRedisHealthy(redis: Redis): Promise<void> {
   if (state !== 'ok') throw new Error(`the Redis cluster's state is ${state}: a master is missing`)
 }
 
-/** Yields the matching keys of all masters, in chunks. */
-export async function* scanKeys(redis: Redis, pattern: string): AsyncGenerator<{ node: Redis; keys: string[] }> {
-  for (const node of listMasters(redis)) {
-    let cursor = '0'
-    do {
-      const [next, keys] = await node.scan(cursor, 'MATCH', pattern, 'COUNT', 1000)
-      if (keys.length > 0) yield { node, keys }
-      cursor = next
-    } while (cursor !== '0')
-  }
-}
-
 function asCluster(redis: unknown): Cluster | undefined {
   return redis instanceof Cluster ? redis : undefined
 }

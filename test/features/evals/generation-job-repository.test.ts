@@ -6,9 +6,9 @@ import type { CollectionSpec, EvalSpec } from '../../../src/features/evals/gener
 import { createGenerationJobKeys } from '../../../src/features/evals/keys.ts'
 import type { ModelSpec } from '../../../src/features/evals/model-spec.ts'
 import { SampleRepository } from '../../../src/features/evals/sample-repository.ts'
-import { scanKeys } from '../../../src/platform/redis/cluster.ts'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
 import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
+import { deleteKeys, keysOf } from '../../world.ts'
 
 const prefix = `t${randomUUID().slice(0, 8)}`
 const keys = createRedisKeys(prefix)
@@ -17,8 +17,7 @@ const redis = connectForWorkers({ url: inject('redisUrl'), prefix: '' })
 const jobs = new GenerationJobRepository(redis, keys)
 const samples = new SampleRepository(redis, keys)
 afterAll(async () => {
-  for await (const { node, keys: some } of scanKeys(redis, `*${prefix}*`))
-    await Promise.all(some.map((key) => node.unlink(key)))
+  await deleteKeys(redis, prefix)
   redis.disconnect()
 })
 
@@ -209,8 +208,7 @@ it('a job is listed under its kind and its run, until it is deleted', async () =
   const newest = await createEval(few, { run: 'a' })
   expect(await listIds(few, 'eval', 'a')).toEqual([newest])
   expect((await listIds(few, 'eval')).toSorted()).toEqual([b, none, newest].toSorted())
-  for await (const { keys: some } of scanKeys(redis, `*${prefix}lists*`))
-    for (const key of some) expect([key, key.includes(a)]).toEqual([key, false])
+  for (const key of await keysOf(redis, `*${prefix}lists*`)) expect([key, key.includes(a)]).toEqual([key, false])
 })
 
 it('a list drops the entries of jobs that have expired', async () => {

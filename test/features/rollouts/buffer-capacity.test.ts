@@ -5,12 +5,14 @@ import { createRunKeys } from '../../../src/features/runs/keys.ts'
 import { RunRepository } from '../../../src/features/runs/repository.ts'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
 import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
+import { deleteKeys } from '../../world.ts'
 
-const keys = createRedisKeys(`t${randomUUID().slice(0, 8)}`)
+const prefix = `t${randomUUID().slice(0, 8)}`
+const keys = createRedisKeys(prefix)
 const redis = connectForWorkers({ url: inject('redisUrl'), prefix: '' })
 const runs = new RunRepository(redis, keys)
 afterAll(async () => {
-  for (const name of ['one', 'two']) await runs.delete(name)
+  await deleteKeys(redis, prefix)
   redis.disconnect()
 })
 

@@ -11,6 +11,7 @@ import { createRunKeys } from '../../../src/features/runs/keys.ts'
 import { RunRepository } from '../../../src/features/runs/repository.ts'
 import type { GroupResult } from '../../../src/grading/group.ts'
 import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
+import { deleteKeys } from '../../world.ts'
 
 /**
  * Random histories of a run, step by step beside a plain ledger. A step may be cut off: the connection is dropped with the
@@ -160,7 +161,8 @@ class Ledger {
 
 /** The same in Redis. */
 class Real {
-  readonly keys = createRedisKeys(`t${randomUUID().slice(0, 8)}`)
+  readonly prefix = `t${randomUUID().slice(0, 8)}`
+  readonly keys = createRedisKeys(this.prefix)
   redis = this.connect()
   epoch = 1
 
@@ -226,7 +228,7 @@ async function play(history: { cut: boolean; step: Step }[]): Promise<void> {
       await compare(real, ledger)
     }
   } finally {
-    await new RunRepository(real.redis, real.keys).delete('run')
+    await deleteKeys(real.redis, real.prefix)
     real.redis.disconnect()
   }
 }

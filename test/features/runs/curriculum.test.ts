@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Item } from '../../../src/contract/item.ts'
 import type { CurriculumPoint } from '../../../src/contract/run.ts'
-import { keysOf, openWorld, type World } from '../../world.ts'
+import { keysOf, openWorld, until, type World } from '../../world.ts'
 
 let world: World
 beforeAll(async () => {
@@ -105,7 +105,9 @@ describe('the curriculum', () => {
     expect((await world.call('DELETE', '/runs/gone')).status).toBe(204)
     expect((await world.call('GET', '/runs/gone')).body.code).toBe('unknown_run')
     expect(await history('moves')).toHaveLength(4)
-    const keys = await keysOf(world.platform.redis, `{${world.prefix}:run:gone}*`)
-    expect(keys).toEqual([])
+    await until(
+      () => keysOf(world.platform.redis, `{${world.prefix}:run:gone}*`),
+      (keys) => keys.length === 0,
+    )
   })
 })

@@ -1,6 +1,7 @@
 -- Acknowledges a batch: at once, or when every rank has done so. Then its groups are retired and the step is remembered.
 -- KEYS  run (hash)  backlog (hash)  retainedTexts (list)  batch (hash: batch, and which ranks have acknowledged)
 --       openBatches (sorted set: step by time)  acknowledgedSteps (sorted set: step by step)
+--       allGroups (sorted set: group ID by when its key expires)
 -- ARGV  1 JSON: { epoch, step, rank?, ranks?, max_acknowledged_steps: that are remembered one by one,
 --                 the limits of parts/retire-group }
 -- Returns 'acknowledged' (now or before), 'waiting' (for other ranks), 'unknown' or 'epoch_changed'.
@@ -29,8 +30,9 @@ if params.ranks then
 end
 
 local groups = cjson.decode(batch).groups
+local keys = { run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts, all_groups = K.allGroups }
 for _, summary in ipairs(groups) do
-  retire_group({ run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts }, params, summary.id)
+  retire_group(keys, params, summary.id)
 end
 redis.call('HINCRBY', K.backlog, BACKLOG.open_batch_groups, -#groups)
 redis.call('DEL', K.batch)

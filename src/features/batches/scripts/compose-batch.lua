@@ -1,7 +1,7 @@
 -- Composes the batch of a step from the buffer, oldest groups first, or finds the one that was composed before.
 -- KEYS  run (hash)  buffer (sorted set: group ID by order of completion)  groupSummaries (hash: group ID to its JSON)
 --       backlog (hash)  retainedTexts (list)  batch (hash)  openBatches (sorted set: step by time)
---       acknowledgedSteps (sorted set: step by step)
+--       acknowledgedSteps (sorted set: step by step)  allGroups (sorted set: group ID by when its key expires)
 -- ARGV  1 JSON: { epoch, step, now (ms), target_rollouts, min_rollouts: to compose with,
 --                 only_scored: whether only scored rollouts count, policy_version, max_lag?, balance, unscored,
 --                 max_open_batches, format: version of the stored batch, the limits of parts/retire-group }
@@ -65,7 +65,7 @@ local function remove_from_buffer(id)
   redis.call('ZREM', K.buffer, id)
   redis.call('HDEL', K.groupSummaries, id)
 end
-local retire_keys = { run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts }
+local retire_keys = { run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts, all_groups = K.allGroups }
 -- A group that is too old for this step is too old for every later one; left in place, it could fill the buffer for good.
 for _, summary in ipairs(stale) do
   remove_from_buffer(summary.id)

@@ -94,10 +94,11 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
     const queued = await groups.getQueued(ref)
     if (!queued) return // completed by another delivery of the job, or its run was deleted
     for (
-      let run = await runs.getCached(ref.run, ref.epoch), k = 0;
+      let run = await runs.getCachedInEpoch(ref.run, ref.epoch), k = 0;
       k < MAX_SETTINGS_CHANGE_RETRIES;
-      run = await runs.getOrCreate(ref.run), k++
+      run = await runs.getInEpoch(ref.run, ref.epoch), k++
     ) {
+      if (!run) return // restored or deleted: nothing waits for the group
       if (await scoreWithSettings(run, attempt, queued)) return
     }
     throw runContendedError(ref.run)

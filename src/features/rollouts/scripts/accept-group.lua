@@ -1,6 +1,7 @@
 -- Accepts a group: stores it and adds it to the pending ones, both or neither. A group that is sent twice is accepted once.
 -- KEYS  run (hash)  group (hash)  pendingGroups (sorted set: group ID by time)  buffer (sorted set)  backlog (hash)
 --       leaseExpiries (sorted set: position by end)  leasedItems (hash: position to its state)
+--       allGroups (sorted set: group ID by when its key expires)
 -- ARGV  1 group ID  2 hash of the content  3 metadata  4 texts  5 arrays
 --       6 JSON: { epoch, revision, now (ms), rollouts, for_buffer: whether the group is to wait for a trainer,
 --                 max_groups: queued, buffered and in open batches, server_full: no new group is accepted,
@@ -38,6 +39,7 @@ if ARGV[5] ~= '' then
 end
 redis.call('HINCRBY', K.backlog, BACKLOG.bytes, bytes)
 redis.call('ZADD', K.pendingGroups, params.now, ARGV[1])
+redis.call('ZADD', K.allGroups, '+inf', ARGV[1])
 redis.call('HSET', K.run, RUN.last_accepted_at, params.now)
 if params.lease then -- the group's item has returned
   local leased = get_state(K.leasedItems, params.lease.position)

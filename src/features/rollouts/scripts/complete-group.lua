@@ -6,7 +6,7 @@
 --       failedGroups (sorted set: ID of a group that can be retried, by time in ms)  dumpState (hash)
 --       pendingRolloutRecords (records that wait for a file of rollouts (list))
 --       pendingFailedRecords (records that wait for a file of failed groups (list))  recentAccuracies (hash)
---       metricSteps (sorted set of steps)
+--       metricSteps (sorted set of steps)  allGroups (sorted set: group ID by when its key expires)
 -- ARGV  1 group ID  2 result as JSON  3 summary as JSON, for the buffer
 --       4 JSON: { epoch, revision: of the settings that the group was graded by, status, destination?, retriable, signal,
 --                 task, now (ms), time (ISO 8601), counters: { field: amount } of the run,
@@ -24,7 +24,8 @@
 -- include parts/retire-group
 local params = cjson.decode(ARGV[4])
 local keys = {
-  run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts, curriculum = K.curriculum,
+  run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts, all_groups = K.allGroups,
+  curriculum = K.curriculum,
   history = K.curriculumHistory, recent_accuracies = K.recentAccuracies, metric_steps = K.metricSteps,
   metric_sums_prefix = params.metric_sums_prefix,
 }

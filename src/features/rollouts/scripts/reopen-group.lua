@@ -1,9 +1,12 @@
 -- Makes a failed group pending again, to be scored once more, and takes back what its failure counted.
 -- KEYS  run (hash)  group (hash)  pendingGroups (sorted set)  backlog (hash)  failedGroups (sorted set)
 --       recentGroups (sorted set)
--- ARGV  1 group ID  2 now, ms
--- Returns 1, or 0 if the group has not failed, or its rollouts are no longer kept.
+-- ARGV  1 group ID  2 now, ms  3 epoch
+-- Returns 1, or 0 if the group has not failed, its rollouts are no longer kept, or its run was restored or deleted.
 local id = ARGV[1]
+if redis.call('HGET', K.run, RUN.epoch) ~= ARGV[3] then
+  return 0
+end
 local group = redis.call('HMGET', K.group, GROUP.status, GROUP.for_buffer, GROUP.rollouts)
 if group[1] ~= 'failed' or redis.call('ZREM', K.failedGroups, id) == 0 then
   return 0

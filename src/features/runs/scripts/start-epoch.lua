@@ -1,18 +1,29 @@
--- Starts a run's next epoch, whose other keys are written already. From now on the keys of the previous epoch are unused.
--- KEYS  run (hash)
+-- Starts a reserved epoch of a run, whose other keys are written already. The keys of the epoch that ends are unused from now
+-- on, and to be removed; so are those of the reserved one, if it does not start.
+-- KEYS  run (hash)  discardedEpochs (sorted set: epoch by the time from which its keys may be removed, ms)
 -- ARGV  1 epoch that ends, 0: the run does not exist  2 epoch that starts  3 now, ms  4 UUID for a new run
 --       5 … fields of the run and their values
--- Returns 1, or 0 if another call was faster.
+-- Returns 1, or 0 if another call was faster, or the reservation is over.
+-- include parts/clock
 local epoch = redis.call('HGET', K.run, RUN.epoch) or '0'
+local reserved_until = redis.call('ZSCORE', K.discardedEpochs, ARGV[2])
+if not reserved_until or tonumber(reserved_until) <= clock_ms() then
+  return 0
+end
 if epoch ~= ARGV[1] then
+  redis.call('ZADD', K.discardedEpochs, clock_ms(), ARGV[2])
   return 0
 end
 local revision = tonumber(redis.call('HGET', K.run, RUN.revision) or '0')
 local uuid = redis.call('HGET', K.run, RUN.uuid) or ARGV[4]
 local created_at = redis.call('HGET', K.run, RUN.created_at) or ARGV[3]
-redis.call('DEL', K.run)
+redis.call('ZREM', K.discardedEpochs, ARGV[2])
+redis.call('UNLINK', K.run)
 redis.call('HSET', K.run, RUN.epoch, ARGV[2], RUN.revision, revision + 1, RUN.uuid, uuid, RUN.created_at, created_at)
 for k = 5, #ARGV, 2 do
   redis.call('HSET', K.run, ARGV[k], ARGV[k + 1])
+end
+if epoch ~= '0' then
+  redis.call('ZADD', K.discardedEpochs, clock_ms(), epoch)
 end
 return 1

@@ -1,24 +1,27 @@
 -- Sets a run's explicit settings, unless they were changed meanwhile. A run that does not exist is created.
 -- KEYS  run (hash)  openPositions (sorted set)  positionStates (hash)  itemBodies (hash)  leaseExpiries (sorted set)
---       leasedItems (hash)  steps (sorted set)  stepItemsPrefix (not a key itself)
+--       leasedItems (hash)  steps (sorted set)  stepItemsPrefix, stepItemBodiesPrefix (not keys themselves)
+--       discardedEpochs (sorted set: epoch by time)
 -- ARGV  1 revision that the change is based on, 0: a new run  2 explicit settings as JSON  3 now, ms  4 UUID for a new run
---       5 '1' to restart the sequence  6 '1' to rebuild prepared items  7 epoch of the keys
+--       5 '1' to restart the sequence  6 '1' to rebuild prepared items  7 epoch of the keys, the least one for a new run
 -- Returns the new revision, or 0 if another change was faster.
 -- include ../sequence/scripts/parts/position-state
+-- include parts/next-epoch
 local revision = tonumber(redis.call('HGET', K.run, RUN.revision) or '0')
 if revision ~= tonumber(ARGV[1]) or (revision > 0 and redis.call('HGET', K.run, RUN.epoch) ~= ARGV[7]) then
   return 0
 end
 if revision == 0 then
-  redis.call('HSET', K.run, RUN.epoch, ARGV[7], RUN.position, 0, RUN.created_at, ARGV[3], RUN.uuid, ARGV[4])
+  local epoch = next_epoch(ARGV[7], K.discardedEpochs)
+  redis.call('HSET', K.run, RUN.epoch, epoch, RUN.position, 0, RUN.created_at, ARGV[3], RUN.uuid, ARGV[4])
 elseif ARGV[5] == '1' then
   redis.call('HSET', K.run, RUN.position, 0)
   for _, step in ipairs(redis.call('ZRANGE', K.steps, 0, -1)) do
-    redis.call('DEL', K.stepItemsPrefix .. step)
+    redis.call('UNLINK', K.stepItemsPrefix .. step, K.stepItemBodiesPrefix .. step)
   end
-  redis.call('DEL', K.openPositions, K.positionStates, K.itemBodies, K.leaseExpiries, K.leasedItems, K.steps)
+  redis.call('UNLINK', K.openPositions, K.positionStates, K.itemBodies, K.leaseExpiries, K.leasedItems, K.steps)
 elseif ARGV[6] == '1' then
-  redis.call('DEL', K.itemBodies)
+  redis.call('UNLINK', K.itemBodies)
   for _, position in ipairs(redis.call('ZRANGE', K.openPositions, 0, -1)) do
     set_unmade(K.positionStates, position, ARGV[3])
   end

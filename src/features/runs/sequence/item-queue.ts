@@ -65,7 +65,7 @@ export class ItemQueue {
    */
   async next(run: ResolvedRun, count: number, token?: string): Promise<DequeuedItems> {
     const items: Item[] = []
-    const prefetchTarget = await this.#growPrefetchTarget(run, count)
+    const prefetchTarget = growPrefetchTarget(run, count)
     const dequeued = await this.#makeUntilDone<DequeuedItems>(ITEMS_WAIT_MS, async (isFinal) => {
       const taken = await this.#take(run, count - items.length, {
         prefetchTarget,
@@ -191,18 +191,16 @@ export class ItemQueue {
     return made.recipe.engine === this.#deps.engine.version ? [{ position: item.position, ...made }] : []
   }
 
-  /** Grows with the largest call, so that the next one finds its items made. */
-  async #growPrefetchTarget(run: ResolvedRun, count: number): Promise<number> {
-    const wanted = Math.min(MAX_PREFETCH_TARGET, Math.max(MIN_PREFETCH_TARGET, count * PREFETCH_CALLS))
-    const current = run.counters.prefetch_target ?? 0
-    if (wanted > current) await this.#deps.runs.setPrefetchTarget(run, wanted)
-    return Math.max(wanted, current)
-  }
-
   #throwNotReady(message: string): never {
     this.#deps.engine.assertReady()
     throw new ServiceError('items_not_ready', message)
   }
+}
+
+/** Grows with the largest call, so that the next one finds its items made. */
+function growPrefetchTarget({ counters }: ResolvedRun, count: number): number {
+  const wanted = Math.min(MAX_PREFETCH_TARGET, Math.max(MIN_PREFETCH_TARGET, count * PREFETCH_CALLS))
+  return Math.max(wanted, counters.prefetch_target ?? 0)
 }
 
 /** The label is of now: the stored recipe has the difficulty that the item was made at. */

@@ -31,9 +31,9 @@ const LIMITS = {
   taken_items_ms: 10 * 60 * 1000,
   /** The items of a step are kept for this long; after that they are made again from their recipes. */
   step_body_ms: 60 * 60 * 1000,
+  /** Beyond these, the steps that were used longest ago are forgotten. Step numbers do not decide: a trainer may start over. */
+  steps: 256,
 }
-/** Beyond these, the steps that were used longest ago are forgotten. Step numbers do not decide: a trainer may start over. */
-const MAX_STEPS = 256
 const LISTED_SKIPPED_POSITIONS = 20
 
 const SEQUENCE_KEYS = [
@@ -63,7 +63,7 @@ const takeItems = defineSequenceScript('take-items', [
   'buffer',
   'backlog',
 ])
-const assignStep = defineSequenceScript('assign-step')
+const assignStep = defineSequenceScript('assign-step', ['steps'])
 const claimPositions = defineSequenceScript('claim-positions')
 const storeItem = defineSequenceScript('store-item')
 const releasePosition = defineSequenceScript('release-position', ['skippedPositions'])
@@ -139,8 +139,9 @@ export class PositionRepository {
   }
 
   /**
-   * Leases up to `count` items; undefined if the run began a new epoch. `isFinal`: does not wait for new positions. What is
-   * taken under a token is noted under it; those beyond the first `received` come first.
+   * Leases up to `count` items, and has the run keep `prefetchTarget` positions open from now on. Undefined if the run began a
+   * new epoch. `isFinal`: does not wait for new positions. What is taken under a token is noted under it; those beyond the
+   * first `received` come first.
    */
   async take(
     run: StoredRun,
@@ -166,6 +167,7 @@ export class PositionRepository {
       options.maxAhead ?? 0,
       token === '' ? '0' : '1',
       received,
+      options.prefetchTarget,
     ])) as ['epoch_changed'] | [capacity: number, noted: number, reissued: number, prepared: number, ...texts: string[]] // as the script says
     if (reply[0] === 'epoch_changed') return undefined
     const [capacity, noted, reissued, preparedCount, ...texts] = reply as [number, number, number, number, ...string[]]
@@ -189,10 +191,11 @@ export class PositionRepository {
     step: number,
     { count, prefetchTarget }: { count: number; prefetchTarget: number },
   ): Promise<StepItem[] | undefined> {
-    const args = [run.epoch, run.revision, count, fleetNow(), prefetchTarget]
+    const keys = this.#runKeys(run)
+    const prefixes = [keys.stepItems(''), keys.stepItemBodies('')]
+    const args = [run.epoch, run.revision, count, fleetNow(), prefetchTarget, step, ...prefixes]
     const texts = (await assignStep(this.#redis, this.#scopedKeys(run, step), args)) as string[] // as the script says
     if (texts[0] === 'run_changed') return undefined
-    await this.#recordStepUse(this.#runKeys(run), step)
     return groupInTriples(texts).map(([position, json, body]): StepItem => {
       const state = decodePositionState(json)
       if (state.kind === 'unmade') return { kind: 'unmade', position: Number(position) }
@@ -240,14 +243,6 @@ export class PositionRepository {
   async listSkipped(run: StoredRun): Promise<SkippedPosition[]> {
     const texts = await this.#redis.lrange(this.#runKeys(run).skippedPositions, 0, LISTED_SKIPPED_POSITIONS - 1)
     return texts.map((text) => JSON.parse(text) as SkippedPosition) // written by release
-  }
-
-  async #recordStepUse(keys: RunKeys, step: number): Promise<void> {
-    await this.#redis.zadd(keys.steps, fleetNow(), String(step))
-    const excess = (await this.#redis.zcard(keys.steps)) - MAX_STEPS
-    if (excess <= 0) return
-    const evicted = (await this.#redis.zpopmin(keys.steps, excess)).filter((_, k) => k % 2 === 0).map(Number)
-    await this.#redis.unlink(...evicted.flatMap((old) => [keys.stepItems(old), keys.stepItemBodies(old)]))
   }
 
   /** The run's keys, with `states` and `bodies` of its open positions or of a step. */

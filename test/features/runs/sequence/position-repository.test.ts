@@ -7,9 +7,9 @@ import {
   type PositionScope,
   type SkippedPosition,
 } from '../../../../src/features/runs/sequence/position-repository.ts'
-import { scanKeys } from '../../../../src/platform/redis/cluster.ts'
 import { connectForWorkers } from '../../../../src/platform/redis/connect.ts'
 import { createRedisKeys } from '../../../../src/platform/redis/keys.ts'
+import { deleteKeys } from '../../../world.ts'
 
 const prefix = `t${randomUUID().slice(0, 8)}`
 const redisKeys = createRedisKeys(prefix)
@@ -18,8 +18,7 @@ const redis = connectForWorkers({ url: inject('redisUrl'), prefix: '' })
 const runs = new RunRepository(redis, redisKeys)
 const positions = new PositionRepository(redis, redisKeys)
 afterAll(async () => {
-  for await (const { node, keys: some } of scanKeys(redis, `*${prefix}*`))
-    await Promise.all(some.map((key) => node.unlink(key)))
+  await deleteKeys(redis, prefix)
   redis.disconnect()
 })
 

@@ -1,9 +1,22 @@
 -- Retires a group that nothing waits for any more: its arrays are deleted; its texts are kept for readers while it is among
 -- the run's newest; its content hash is kept for a while, to detect duplicates.
--- keys    run, backlog, retained_texts (list of `BYTES ID`, oldest first)
+-- keys    run, backlog, retained_texts (list of `BYTES ID`, oldest first), all_groups (sorted set)
 -- limits  max_retained_groups, max_retained_bytes: of their texts, duplicate_detection_ms,
 --         group_key_prefix: what group keys begin with
+-- include ../../../runs/scripts/parts/clock
 local RETAINED_FIELDS = { GROUP.metadata, GROUP.texts, GROUP.result }
+-- Of groups whose keys have expired, forgotten at once. More than the one group that is retired, so that they grow fewer.
+local MAX_FORGOTTEN = 100
+
+-- Lists a group until its key expires, and forgets some whose keys have.
+local function list_until_expiry(all_groups, id, ms)
+  local now = clock_ms()
+  redis.call('ZADD', all_groups, now + ms, id)
+  local expired = redis.call('ZRANGEBYSCORE', all_groups, '-inf', now, 'LIMIT', 0, MAX_FORGOTTEN)
+  if #expired > 0 then
+    redis.call('ZREM', all_groups, unpack(expired))
+  end
+end
 
 local function retire_group(keys, limits, id)
   local key = limits.group_key_prefix .. id
@@ -11,6 +24,7 @@ local function retire_group(keys, limits, id)
   redis.call('HDEL', key, GROUP.arrays, GROUP.awaiting_delivery)
   redis.call('HINCRBY', keys.backlog, BACKLOG.bytes, -tonumber(group[1] or 0))
   redis.call('PEXPIRE', key, limits.duplicate_detection_ms)
+  list_until_expiry(keys.all_groups, id, limits.duplicate_detection_ms)
   local newest = tonumber(redis.call('HGET', keys.run, RUN.completed) or 0)
   if tonumber(group[2] or 0) <= newest - limits.max_retained_groups then
     redis.call('HDEL', key, unpack(RETAINED_FIELDS))

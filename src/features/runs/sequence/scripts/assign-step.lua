@@ -1,7 +1,7 @@
 -- Assigns the next items of a run to a training step, once; every later call returns the same.
--- KEYS  as parts/sequence.lua says; states and bodies are the step's
+-- KEYS  as parts/sequence.lua says; states and bodies are the step's; steps (sorted set: step by its last request)
 -- ARGV  1 epoch  2 revision of the settings that the caller makes items with  3 items wanted  4 now, ms
---       5 positions to keep open
+--       5 positions to keep open  6 step  7 what the keys of states, 8 of bodies, of a step begin with
 -- Returns { 'run_changed' } if epoch or revision are others, or position, state and body ('' if it has expired) of each
 -- item, in order.
 -- include parts/sequence
@@ -18,6 +18,15 @@ if redis.call('EXISTS', K.states) == 0 then
   end
   redis.call('HINCRBY', K.run, RUN.items, wanted)
   open_positions(target, now)
+end
+-- Listed with its keys in one script: what is not listed would stay when the run is deleted.
+redis.call('ZADD', K.steps, ARGV[4], ARGV[6])
+local excess = redis.call('ZCARD', K.steps) - LIMITS.steps
+if excess > 0 then
+  local evicted = redis.call('ZPOPMIN', K.steps, excess)
+  for k = 1, #evicted, 2 do
+    redis.call('UNLINK', ARGV[7] .. evicted[k], ARGV[8] .. evicted[k])
+  end
 end
 local reply = {}
 for _, position in ipairs(step_positions(K.states)) do

@@ -5,14 +5,19 @@
 -- ARGV  1 epoch  2 items wanted  3 now, ms  4 '1': take what is there, do not wait for new positions
 --       5 positions to keep open  6 duration of a lease, ms  7 limit of groups ahead, 0: none
 --       8 '1': note what is taken, so that the call can be repeated  9 items that the caller has received of those noted
+--       10 positions that the run is to keep open from now on, if it keeps fewer
 -- Returns { 'epoch_changed' }, or { capacity, noted, reissued, prepared, position, what, difficulty … }: how many new items
 -- the limit allows, how many of the items come first because the call was handed them before, how many after those are
 -- issued again ('what' is for both the task, else the body), and how many made items are left. The difficulty of a noted
 -- item that was issued again begins with '~'. New items are handed out all or none, while a position that was opened a
 -- moment ago is still unmade before the last item wanted.
 -- include parts/sequence
-if redis.call('HGET', K.run, RUN.epoch) ~= ARGV[1] then
+local run = redis.call('HMGET', K.run, RUN.epoch, RUN.prefetch_target)
+if run[1] ~= ARGV[1] then
   return { 'epoch_changed' }
+end
+if tonumber(run[2] or 0) < tonumber(ARGV[10]) then
+  redis.call('HSET', K.run, RUN.prefetch_target, ARGV[10])
 end
 local wanted, now, wait_no_longer = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == '1'
 local lease_end = now + tonumber(ARGV[6])

@@ -1,0 +1,48 @@
+/** Has the keys of ended epochs removed: by a job, and by a sweep that finds what was lost. */
+import type { Logger } from 'pino'
+import type { Producer } from '../../platform/queue/producer.ts'
+import type { EpochRef, EpochRepository } from './epoch-repository.ts'
+import { removeEpochJob } from './jobs/definitions.ts'
+import type { RunRepository } from './repository.ts'
+
+interface EpochRemovalDeps {
+  epochs: EpochRepository
+  runs: RunRepository
+  producer: Producer
+  log: Logger
+}
+
+export class EpochRemoval {
+  readonly #deps: EpochRemovalDeps
+
+  constructor(deps: EpochRemovalDeps) {
+    this.#deps = deps
+  }
+
+  /** Has a worker remove the keys. If Redis takes no job, as when it is full, this process removes them. */
+  async schedule(ref: EpochRef): Promise<void> {
+    const { epochs, producer, log } = this.#deps
+    try {
+      await producer.add(removeEpochJob, [buildJob(ref)])
+    } catch {
+      void epochs
+        .remove(ref)
+        .catch((err: unknown) => log.warn({ err, run: ref.name }, 'the sweep will remove its keys'))
+    }
+  }
+
+  /** Adds lost jobs again, and takes names off the list that no run has. */
+  async sweep(): Promise<void> {
+    const { epochs, runs, producer } = this.#deps
+    const sweepRun = async (name: string) => {
+      const discarded = await epochs.listDiscarded(name)
+      if (discarded.length > 0) await producer.add(removeEpochJob, discarded.map(buildJob))
+      else await epochs.unlistUnused(name)
+    }
+    await Promise.all((await runs.listNames()).map(sweepRun))
+  }
+}
+
+function buildJob({ name, epoch }: EpochRef): { id: string; data: EpochRef } {
+  return { id: `${name}/${epoch}`, data: { name, epoch } }
+}

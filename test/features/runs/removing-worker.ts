@@ -1,0 +1,21 @@
+/** A worker that does nothing but remove the keys of deleted runs: `REDIS_URL PREFIX`. Made to be killed. */
+import { createBatchKeys } from '../../../src/features/batches/keys.ts'
+import { createGroupKeys } from '../../../src/features/rollouts/keys.ts'
+import { EpochRepository } from '../../../src/features/runs/epoch-repository.ts'
+import { removeEpochJob } from '../../../src/features/runs/jobs/definitions.ts'
+import { createRemoveEpochProcessor } from '../../../src/features/runs/jobs/remove-epoch.ts'
+import { startConsumers } from '../../../src/platform/queue/consumer.ts'
+import { consumeJob } from '../../../src/platform/queue/job-definition.ts'
+import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
+import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
+
+const [, , url = '', prefix = ''] = process.argv
+const keys = createRedisKeys(prefix)
+const connection = connectForWorkers({ url, prefix })
+const laterKeys = [createGroupKeys(keys).listEpochKeys, createBatchKeys(keys).listEpochKeys]
+const epochs = new EpochRepository(connectForWorkers({ url, prefix }), keys, laterKeys)
+startConsumers([removeEpochJob], [consumeJob(removeEpochJob, 1, createRemoveEpochProcessor({ epochs }))], {
+  connection,
+  prefix: keys.queuePrefix,
+  onError: (error) => console.error(error),
+})
