@@ -29,7 +29,7 @@ export function addOperationRoutes(app: App, { checkReadiness }: OperationsFeatu
       schema: {
         operationId: 'checkReadiness',
         tags: ['operations'],
-        summary: 'Whether Redis and the engine can be used; missing workers do not count',
+        summary: 'Whether Redis takes writes and the engine can be used; missing workers do not count',
         querystring: AnyQuery,
         response: { 200: Readiness, 503: Readiness },
       },

@@ -51,6 +51,22 @@ describe('a Redis Cluster of three masters', () => {
     }
   })
 
+  it('is not ready while one master takes no writes', async () => {
+    for (const master of listMasters(world.platform.redis)) {
+      await master.config('SET', 'maxmemory', '1')
+      const refused = await until(
+        () => world.call('GET', '/readyz'),
+        ({ status }) => status === 503,
+      )
+      expect(refused.body.redis.detail).toMatch(/takes no writes: OOM/)
+      await master.config('SET', 'maxmemory', '0')
+      await until(
+        () => world.call('GET', '/readyz'),
+        ({ status }) => status === 200,
+      )
+    }
+  })
+
   it('keeps what was accepted over the crash of each master, says meanwhile that it is away, and goes on', async () => {
     const before = await Promise.all(RUNS.slice(0, 6).map((run) => world.call('GET', `/rollouts/g?run=${run}`)))
     for (let master = 0; master < 3; master++) {

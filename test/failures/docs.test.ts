@@ -10,6 +10,7 @@ it('every row of docs/operations/failures.md names a test that is there', () => 
     .filter((line) => line.startsWith('|') && line.includes('.ts`'))
   expect(rows.length).toBeGreaterThan(10)
   for (const row of rows) {
+    expect(row.split('|')[2], `the status of /readyz: ${row}`).toMatch(/^ (200|503|none)\b/)
     const cell = row.split('|').at(-2) ?? ''
     const named = [...cell.matchAll(/`([\w./-]+\.ts)`(?:: ([^;]+))?/g)]
     expect(named.length, row).toBeGreaterThan(0)

@@ -104,6 +104,11 @@ it.skipIf(!isRoot)('disk full: posts get 503, and with space all goes on by itse
     )
     expect(['redis_unavailable', 'redis_full']).toContain(refused?.body.code)
     expect((await client.call('GET', '/livez')).status).toBe(200)
+    const ready = await until(
+      () => client.call('GET', '/readyz'),
+      ({ status }) => status === 503,
+    )
+    expect(ready.body.redis).toMatchObject({ ok: false, detail: expect.any(String) })
     rmSync(filler)
     await client.postUntilScored('disk', 'after')
     await client.expectKept('disk', [...accepted, 'after'])

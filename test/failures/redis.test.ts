@@ -1,5 +1,6 @@
-/** Rows of docs/operations/failures.md: Redis is gone, slow, empty, read-only, full. */
-import { rmSync } from 'node:fs'
+/** Rows of docs/operations/failures.md: Redis is gone, slow, empty, read-only, full, without replicas, without snapshots. */
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { until } from '../world.ts'
 import { type Besieged, serverOnRedis } from './server.ts'
@@ -33,6 +34,15 @@ async function refuses(run: string, code: string): Promise<void> {
   )
   expect(refused.body.code).toBe(code)
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+}
+
+/** As long as posts are refused, /readyz is 503 and says why. */
+async function isNotReady(why: RegExp): Promise<void> {
+  const { body } = await until(
+    () => part.call('GET', '/readyz'),
+    ({ status }) => status === 503,
+  )
+  expect(body).toMatchObject({ status: 'not_ready', redis: { ok: false, detail: expect.stringMatching(why) } })
 }
 
 it('gone: posts get 503 and a time to ask again, the rest lives on; afterwards all is there', SLOW, async () => {
@@ -92,6 +102,7 @@ it('read-only: posts get 503, what is there can be read; afterwards all goes on'
   await part.redis.client.config('SET', 'replica-serve-stale-data', 'yes')
   await part.redis.client.replicaof('127.0.0.1', '1') // a master that is not there
   await refuses('readonly', 'redis_unavailable')
+  await isNotReady(/takes no writes: READONLY/)
   expect((await part.call('GET', '/rollouts/before?run=readonly')).body.status).toBe('scored')
   await part.redis.client.replicaof('NO', 'ONE')
   await part.postUntilScored('readonly', 'refused')
@@ -103,9 +114,46 @@ it('full: posts get 503 redis_full, what was accepted stays; with room all goes 
   expect((await part.post('full', 'before', 'wait=30')).body.status).toBe('scored')
   await part.redis.client.config('SET', 'maxmemory', '1mb')
   await refuses('full', 'redis_full')
+  await isNotReady(/takes no writes: OOM/)
   expect((await part.call('GET', '/rollouts/before?run=full')).body.status).toBe('scored')
   await part.redis.client.config('SET', 'maxmemory', '0')
   await part.postUntilScored('full', 'refused')
   await part.expectKept('full', ['before', 'refused'])
   await counted('full', 2)
+})
+
+it('too few replicas: posts get 503, what is there can be read; with enough of them all goes on', SLOW, async () => {
+  expect((await part.post('alone', 'before', 'wait=30')).body.status).toBe('scored')
+  await part.redis.client.config('SET', 'min-replicas-to-write', '1')
+  await refuses('alone', 'redis_unavailable')
+  await isNotReady(/takes no writes: NOREPLICAS/)
+  expect((await part.call('GET', '/rollouts/before?run=alone')).body.status).toBe('scored')
+  await part.redis.client.config('SET', 'min-replicas-to-write', '0')
+  await part.postUntilScored('alone', 'refused')
+  await part.expectKept('alone', ['before', 'refused'])
+  await counted('alone', 2)
+})
+
+it('a snapshot that fails: posts get 503, what is there can be read; once one succeeds all goes on', SLOW, async () => {
+  expect((await part.post('snapshot', 'before', 'wait=30')).body.status).toBe('scored')
+  const { client, folder } = part.redis
+  mkdirSync(join(folder, 'taken.rdb')) // the snapshot cannot take this name
+  await client.config('SET', 'dbfilename', 'taken.rdb')
+  await client.config('SET', 'save', '3600 1')
+  try {
+    await client.bgsave()
+    await until(
+      () => client.info('persistence'),
+      (info) => info.includes('rdb_last_bgsave_status:err'),
+    )
+    await refuses('snapshot', 'redis_unavailable')
+    await isNotReady(/MISCONF/) // PING is refused too
+    expect((await part.call('GET', '/rollouts/before?run=snapshot')).body.status).toBe('scored')
+    await client.config('SET', 'dbfilename', 'dump.rdb')
+    await client.bgsave()
+    await part.postUntilScored('snapshot', 'refused')
+    await part.expectKept('snapshot', ['before', 'refused'])
+  } finally {
+    await client.config('SET', 'save', '') // with snapshots it would not end without one
+  }
 })

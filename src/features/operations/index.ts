@@ -7,6 +7,7 @@ import type { BackgroundWork } from '../../platform/queue/background-work.ts'
 import { QueueBacklogReader } from '../../platform/queue/backlog.ts'
 import { FailedJobs } from '../../platform/queue/failed-jobs.ts'
 import type { JobDefinition } from '../../platform/queue/job-definition.ts'
+import { WriteProbe } from '../../platform/redis/write-probe.ts'
 import type { DumpsFeature } from '../dumps/index.ts'
 import type { EvalsFeature } from '../evals/index.ts'
 import type { RolloutsFeature } from '../rollouts/index.ts'
@@ -69,7 +70,8 @@ export function createOperations(platform: Platform, deps: OperationsDeps): Oper
     dumps: dumps.repository,
     generationJobs: evals.generationJobs,
   }
-  const readiness = () => checkReadiness({ engine, redis, keys })
+  const writeProbe = new WriteProbe(redis, keys)
+  const readiness = () => checkReadiness({ engine, redis, keys, writeProbe })
   return {
     metrics: new MetricsExporter({
       scrapeProcesses: scrapeProcessGroup ?? (() => recorder.registry.metrics()),

@@ -1,4 +1,4 @@
-/** Whether this process can do its work: Redis and the engine can be used; missing workers do not count. */
+/** Whether this process can do its work: Redis takes writes and the engine can be used; missing workers do not count. */
 import type { Redis } from 'ioredis'
 import type { Readiness } from '../../contract/overview.ts'
 import type { Engine } from '../../engine/engine.ts'
@@ -7,16 +7,22 @@ import { assertRedisHealthy } from '../../platform/redis/cluster.ts'
 import { getConnectionIssue, PROBE_TIMEOUT_MS, withRedisTimeout } from '../../platform/redis/connect.ts'
 import { listDurabilityIssues } from '../../platform/redis/durability.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import type { WriteProbe } from '../../platform/redis/write-probe.ts'
 import { countLiveWorkers } from './worker-heartbeats.ts'
 
 interface ReadinessDeps {
   engine: Engine
   redis: Redis
   keys: RedisKeys
+  writeProbe: WriteProbe
 }
 
-export async function checkReadiness({ engine, redis, keys }: ReadinessDeps): Promise<Readiness> {
-  const checks = Promise.all([countLiveWorkers(redis, keys), listDurabilityIssues(redis), assertRedisHealthy(redis)])
+export async function checkReadiness({ engine, redis, keys, writeProbe }: ReadinessDeps): Promise<Readiness> {
+  const checks = Promise.all([
+    countLiveWorkers(redis, keys),
+    listDurabilityIssues(redis),
+    assertRedisHealthy(redis).then(() => writeProbe.check()),
+  ])
   const { redis: redisStatus, workers } = await withRedisTimeout(PROBE_TIMEOUT_MS, checks).then(
     ([workers, issues]) => ({ redis: buildRedisStatus(issues), workers }),
     (error: Error) => ({ redis: { ok: false, detail: getConnectionIssue(redis) ?? error.message }, workers: 0 }),

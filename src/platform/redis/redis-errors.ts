@@ -12,8 +12,8 @@ const ERROR_MESSAGES: { code: RedisErrorCode; source: string; messages: (string 
   },
   {
     code: 'redis_unavailable',
-    source: 'Redis that is loading its data, or is a replica',
-    messages: ['LOADING', 'MASTERDOWN', 'READONLY'],
+    source: 'Redis that is loading its data, is a replica, has too few replicas, or cannot write to its disk',
+    messages: ['LOADING', 'MASTERDOWN', 'READONLY', 'NOREPLICAS', 'MISCONF'],
   },
   {
     code: 'redis_unavailable',
