@@ -14,6 +14,7 @@ import { RunName } from '../src/contract/rollout.ts'
 import type { BatchesFeature } from '../src/features/batches/index.ts'
 import { ArrayEncoding } from '../src/features/rollouts/group-payload.ts'
 import type { App } from '../src/http/app.ts'
+import { ifMatchHeader } from '../src/http/conditional-headers.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { parsePreferWaitMs } from '../src/http/prefer-header.ts'
 import { uncheckedSerializer } from '../src/http/response-serializer.ts'
@@ -21,6 +22,7 @@ import { uncheckedSerializer } from '../src/http/response-serializer.ts'
 const ArraysParam = ArrayEncoding.default('numbers').describe(
   '`base64`: tokens, masks, logprobs and arrays as typed data',
 )
+const IfMatchHeaders = z.looseObject(ifMatchHeader)
 const StepParams = z.strictObject({ run: RunName, step: z.coerce.number().pipe(Step) })
 
 export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
@@ -36,6 +38,7 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
         tags: ['batches'],
         summary: 'The batch of a step: composed by the first call, the same for every later one',
         headers: z.looseObject({
+          ...ifMatchHeader,
           prefer: z.string().optional().describe('`wait=N`: hold the answer, N seconds at most'),
         }),
         params: z.strictObject({ run: RunName }),
@@ -51,6 +54,7 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
             'batch_acknowledged',
             'too_many_open_batches',
             'run_changed',
+            'run_recreated',
             'redis_unavailable',
             'redis_full',
           ),
@@ -61,7 +65,11 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
       const gone = new AbortController()
       reply.raw.once('close', () => gone.abort())
       if (raw.destroyed) gone.abort()
-      const delivered = await delivery.waitForBatch(params.run, body, parsePreferWaitMs(headers.prefer), gone.signal)
+      const delivered = await delivery.waitForBatch(params.run, body, {
+        waitMs: parsePreferWaitMs(headers.prefer),
+        signal: gone.signal,
+        condition: headers['if-match'],
+      })
       if (delivered.kind === 'insufficient') {
         reply.headers({ 'x-batch-missing': String(delivered.missing), 'x-batch-queued': String(delivered.queued) })
         return reply.status(204).send(null)
@@ -83,15 +91,16 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
         tags: ['batches'],
         summary: 'A composed batch that is not acknowledged',
         params: StepParams,
+        headers: IfMatchHeaders,
         querystring: z.strictObject({ ...RankSliceQueryFields, arrays: ArraysParam }).superRefine(validateRankSlice),
         response: {
           200: Batch,
-          ...problemResponses('invalid_request', 'unknown_run', 'unknown_batch', 'redis_unavailable'),
+          ...problemResponses('invalid_request', 'unknown_run', 'unknown_batch', 'run_recreated', 'redis_unavailable'),
         },
       },
     },
-    async ({ params, query }, reply) => {
-      const { run, batch } = await delivery.requireBatch(params.run, params.step)
+    async ({ params, query, headers }, reply) => {
+      const { run, batch } = await delivery.requireBatch(params.run, params.step, headers['if-match'])
       reply.type('application/json')
       const reading = { run, batch, rankSlice: getShare(query), encoding: query.arrays, reader: reply.reader }
       return reply.send(stream(reading) as never) // Batch, in pieces
@@ -106,19 +115,27 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
         tags: ['batches'],
         summary: 'The trainer has used a batch: at once, or when each rank has said so',
         params: StepParams,
+        headers: IfMatchHeaders,
         body: z.strictObject(RankSliceFields).superRefine(validateRankSlice).optional(),
         response: {
           200: z.strictObject({
             step: Step,
             acknowledged: z.boolean().describe('false: other ranks have not said so'),
           }),
-          ...problemResponses('invalid_request', 'invalid_json', 'unknown_run', 'unknown_batch', 'redis_unavailable'),
+          ...problemResponses(
+            'invalid_request',
+            'invalid_json',
+            'unknown_run',
+            'unknown_batch',
+            'run_recreated',
+            'redis_unavailable',
+          ),
         },
       },
     },
-    async ({ params, body }) => ({
+    async ({ params, body, headers }) => ({
       step: params.step,
-      acknowledged: await delivery.acknowledge(params.run, params.step, getShare(body ?? {})),
+      acknowledged: await delivery.acknowledge(params.run, params.step, getShare(body ?? {}), headers['if-match']),
     }),
   )
 }

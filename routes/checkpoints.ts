@@ -6,10 +6,12 @@ import { Run } from '../src/contract/run.ts'
 import { CHECKPOINT_VERSION, Checkpoint, DiscardedCounts } from '../src/features/runs/checkpoint-document.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
+import { formatEntityTag, ifMatchHeader } from '../src/http/conditional-headers.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 
 const CHECKPOINT_BODY_BYTES = 64 * 1024 * 1024
 const Params = z.strictObject({ run: RunName })
+const IfMatchHeaders = z.looseObject(ifMatchHeader)
 
 export function addCheckpointRoutes(app: App, { checkpoints, runRequests }: RunsFeature): void {
   app.get(
@@ -20,10 +22,11 @@ export function addCheckpointRoutes(app: App, { checkpoints, runRequests }: Runs
         tags: ['runs'],
         summary: 'All that restoring a run takes, in one document',
         params: Params,
-        response: { 200: Checkpoint, ...problemResponses('unknown_run', 'redis_unavailable') },
+        headers: IfMatchHeaders,
+        response: { 200: Checkpoint, ...problemResponses('unknown_run', 'run_recreated', 'redis_unavailable') },
       },
     },
-    ({ params }) => checkpoints.create(params.run),
+    ({ params, headers }) => checkpoints.create(params.run, headers['if-match']),
   )
 
   app.put(
@@ -36,6 +39,7 @@ export function addCheckpointRoutes(app: App, { checkpoints, runRequests }: Runs
         tags: ['runs'],
         summary: 'Restores a run from its checkpoint, here or under another name: a new epoch begins',
         params: Params,
+        headers: IfMatchHeaders,
         body: Checkpoint,
         response: {
           200: z.strictObject({ ...Run.shape, epoch: z.int(), forgotten: DiscardedCounts }),
@@ -46,6 +50,7 @@ export function addCheckpointRoutes(app: App, { checkpoints, runRequests }: Runs
             'invalid_config',
             'engine_version_mismatch',
             'run_changed',
+            'run_recreated',
             'body_too_large',
             'engine_unavailable',
             'redis_unavailable',
@@ -54,7 +59,10 @@ export function addCheckpointRoutes(app: App, { checkpoints, runRequests }: Runs
         },
       },
     },
-    ({ params, body }) => runRequests.restore(params.run, body),
+    async ({ params, body, headers }, reply) => {
+      const run = await runRequests.restore(params.run, body, headers['if-match'])
+      return reply.header('etag', formatEntityTag(run.incarnation)).send(run)
+    },
   )
 }
 

@@ -5,6 +5,7 @@ import { RunName } from '../src/contract/rollout.ts'
 import { textResponse } from '../src/contract/text-response.ts'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import type { App } from '../src/http/app.ts'
+import { ifMatchHeader } from '../src/http/conditional-headers.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { createShutdownSignal, IdempotencyHeaders, ModelKeyBody, sendEventStream } from './eval-responses.ts'
 
@@ -23,13 +24,14 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
         summary:
           'Request group_size completions of each of the run’s next items from a model and submit them as groups',
         params: RunParams,
-        headers: IdempotencyHeaders,
+        headers: IdempotencyHeaders.extend(ifMatchHeader),
         body: CollectionInput,
         response: {
           202: CollectionView,
           ...problemResponses(
             'invalid_request',
             'run_changed',
+            'run_recreated',
             'idempotency_in_progress',
             'too_many_active',
             'redis_unavailable',
@@ -38,7 +40,11 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
       },
     },
     async ({ params: { run }, body, headers, caller }, reply) => {
-      const view = await collections.create(run, body, { caller, idempotencyKey: headers['idempotency-key'] })
+      const view = await collections.create(run, body, {
+        caller,
+        idempotencyKey: headers['idempotency-key'],
+        condition: headers['if-match'],
+      })
       return reply.status(202).header('location', `/runs/${run}/collect/${view.id}`).send(view)
     },
   )

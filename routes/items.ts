@@ -6,6 +6,7 @@ import { ItemsRequest } from '../src/contract/items-request.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
+import { ifMatchHeader } from '../src/http/conditional-headers.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { parsePreferWaitMs } from '../src/http/prefer-header.ts'
 import { IdempotencyHeaders } from './eval-responses.ts'
@@ -14,6 +15,7 @@ import { IdempotencyHeaders } from './eval-responses.ts'
 const TRAINER_RETRY_AFTER_S = 2
 
 const ItemsHeaders = IdempotencyHeaders.extend({
+  ...ifMatchHeader,
   prefer: z.string().optional().describe('`wait=N`: hold the items of a step until all are made, N seconds at most'),
 })
 
@@ -43,6 +45,7 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
             'unknown_task',
             'engine_version_mismatch',
             'run_changed',
+            'run_recreated',
             'idempotency_in_progress',
             'engine_unavailable',
             'redis_unavailable',
@@ -58,6 +61,7 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
         callerId: caller.id,
         idempotencyKey: headers['idempotency-key'],
         waitMs: parsePreferWaitMs(headers.prefer),
+        condition: headers['if-match'],
         log,
       })
       if (served.waiting_for) reply.header('retry-after', TRAINER_RETRY_AFTER_S)

@@ -5,6 +5,7 @@ import { ServiceError } from '../src/contract/errors.ts'
 import { Group, GroupId, GroupSubmission, RunName } from '../src/contract/rollout.ts'
 import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { App } from '../src/http/app.ts'
+import { ifMatchHeader } from '../src/http/conditional-headers.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { parsePreferWaitMs } from '../src/http/prefer-header.ts'
 import { uncheckedSerializer } from '../src/http/response-serializer.ts'
@@ -21,11 +22,13 @@ const MultipleGroupsBody = z.strictObject({ ...RunField, groups: z.array(GroupSu
 interface RolloutsRequest {
   body: z.infer<typeof SingleGroupBody> | z.infer<typeof MultipleGroupsBody>
   query: { run?: string | undefined }
+  headers: z.infer<typeof RolloutsHeaders>
   id: string
   caller: Caller
 }
 
 const RolloutsHeaders = z.looseObject({
+  ...ifMatchHeader,
   prefer: z.string().optional().describe('`wait=N`: hold the answer until it is ready, N seconds at most'),
 })
 export const RolloutsResponse = z.union([Group, z.strictObject({ groups: z.array(Group) })])
@@ -66,6 +69,7 @@ export function addRolloutRoutes(app: App, { submission, completions }: Rollouts
             'engine_version_mismatch',
             'group_conflict',
             'run_changed',
+            'run_recreated',
             'unknown_group',
             'body_too_large',
             'buffer_full',
@@ -88,7 +92,7 @@ export function addRolloutRoutes(app: App, { submission, completions }: Rollouts
   )
 
   /** Apart from the wait that follows, so that nothing holds the body then. */
-  async function accept({ body, query, id, caller }: RolloutsRequest) {
+  async function accept({ body, query, headers, id, caller }: RolloutsRequest) {
     if (query.run !== undefined && body.run !== undefined && query.run !== body.run) {
       throw new ServiceError('invalid_request', `The query names run ${query.run}, the body ${body.run}`)
     }
@@ -96,7 +100,8 @@ export function addRolloutRoutes(app: App, { submission, completions }: Rollouts
     // The guard holds a bound key to the runs that a call names; this one may name none.
     if (!canAccessRun(caller, run)) throw new ServiceError('forbidden', `This key is bound to other runs than ${run}`)
     const several = 'groups' in body
-    return { several, run, accepted: await submission.submit(run, several ? body.groups : [body], id) }
+    const options = { request: id, condition: headers['if-match'] }
+    return { several, run, accepted: await submission.submit(run, several ? body.groups : [body], options) }
   }
 
   app.get(
@@ -112,12 +117,13 @@ export function addRolloutRoutes(app: App, { submission, completions }: Rollouts
         response: {
           200: Group,
           202: Group.describe('Still queued'),
-          ...problemResponses('invalid_request', 'unknown_run', 'unknown_group', 'redis_unavailable'),
+          ...problemResponses('invalid_request', 'unknown_run', 'unknown_group', 'run_recreated', 'redis_unavailable'),
         },
       },
     },
     async ({ params, query, headers }, reply) => {
-      const group = await submission.requireGroupOfRun(query.run, params.group, parsePreferWaitMs(headers.prefer))
+      const waitMs = parsePreferWaitMs(headers.prefer)
+      const group = await submission.requireGroupOfRun(query.run, params.group, waitMs, headers['if-match'])
       return reply.status(group.status === 'queued' ? 202 : 200).send(group)
     },
   )

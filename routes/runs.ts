@@ -8,6 +8,7 @@ import { CurriculumPoint, Run, SettingsChange } from '../src/contract/run.ts'
 import { textResponse } from '../src/contract/text-response.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
+import { formatEntityTag, ifMatchHeader, ifNoneMatchHeader } from '../src/http/conditional-headers.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 
 const StepBound = z.coerce.number().int().min(0)
@@ -17,6 +18,7 @@ async function* formatJsonLines(objects: AsyncIterable<object>): AsyncGenerator<
 }
 
 const Params = z.strictObject({ run: RunName })
+const IfMatchHeaders = z.looseObject(ifMatchHeader)
 
 export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
   app.get(
@@ -85,11 +87,15 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
         tags: ['runs'],
         summary: 'Forgets a run and what it holds',
         params: Params,
-        response: { 204: z.null().describe('Forgotten'), ...problemResponses('unknown_run', 'redis_unavailable') },
+        headers: IfMatchHeaders,
+        response: {
+          204: z.null().describe('Forgotten'),
+          ...problemResponses('unknown_run', 'run_recreated', 'redis_unavailable'),
+        },
       },
     },
-    async ({ params }, reply) => {
-      await runRequests.delete(params.run)
+    async ({ params, headers }, reply) => {
+      await runRequests.delete(params.run, headers['if-match'])
       return reply.status(204).send(null)
     },
   )
@@ -102,10 +108,14 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
         tags: ['runs'],
         summary: 'A run: its settings and how far it is',
         params: Params,
-        response: { 200: Run, ...problemResponses('unknown_run', 'redis_unavailable') },
+        headers: IfMatchHeaders,
+        response: { 200: Run, ...problemResponses('unknown_run', 'run_recreated', 'redis_unavailable') },
       },
     },
-    ({ params }) => runRequests.get(params.run),
+    async ({ params, headers }, reply) => {
+      const run = await runRequests.get(params.run, headers['if-match'])
+      return reply.header('etag', formatEntityTag(run.incarnation)).send(run)
+    },
   )
 
   app.put(
@@ -116,6 +126,7 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
         tags: ['runs'],
         summary: 'Changes settings: omitted ones keep their value, null restores the default',
         params: Params,
+        headers: z.looseObject({ ...ifMatchHeader, ...ifNoneMatchHeader }),
         querystring: z.strictObject({
           restart: z.stringbool().default(false).describe('Allows a change that begins the items anew'),
         }),
@@ -130,14 +141,21 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
             'invalid_config',
             'would_restart',
             'run_changed',
+            'run_recreated',
+            'run_exists',
             'engine_unavailable',
             'redis_unavailable',
           ),
         },
       },
     },
-    async ({ params, body, query }, reply) => {
-      const { run, created, changed, restarts } = await runRequests.update(params.run, body, query.restart)
+    async ({ params, body, query, headers }, reply) => {
+      const { run, created, changed, restarts } = await runRequests.update(params.run, body, {
+        restart: query.restart,
+        condition: headers['if-match'],
+        createOnly: headers['if-none-match'] === '*',
+      })
+      reply.header('etag', formatEntityTag(run.incarnation))
       return reply.status(created ? 201 : 200).send({ ...run, changed, restarts })
     },
   )

@@ -30,6 +30,8 @@ export const ERROR_CODES = [
   'would_restart',
   'run_changed',
   'idempotency_in_progress',
+  'run_recreated',
+  'run_exists',
   'headers_too_large',
   'rate_limited',
   'too_many_active',

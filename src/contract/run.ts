@@ -198,6 +198,7 @@ export const RunState = z
       'buffer_full',
       'trainer_silent',
       'engine_down',
+      'recreated',
     ]),
     since: z.string().describe('ISO 8601'),
     why: z.string().describe('One sentence'),
@@ -208,6 +209,11 @@ export type RunState = z.infer<typeof RunState>
 export const Run = z
   .strictObject({
     run: RunName,
+    incarnation: z
+      .string()
+      .describe(
+        'Tells this run from others that had or will have its name; the `ETag` too. Settings, restarts and restored checkpoints keep it',
+      ),
     state: RunState,
     settings: z.looseObject({}).describe('Every setting, with its default where none was named'),
     progress: z.strictObject({

@@ -26,7 +26,15 @@ const NON_HTML_SECURITY_HEADERS = {
 }
 
 /** What a page needs to read of our own, beside the body. */
-const CORS_EXPOSED_HEADERS = ['Allow', 'Location', 'Retry-After', 'X-Batch-Missing', 'X-Batch-Queued', 'X-Request-Id']
+const CORS_EXPOSED_HEADERS = [
+  'Allow',
+  'ETag',
+  'Location',
+  'Retry-After',
+  'X-Batch-Missing',
+  'X-Batch-Queued',
+  'X-Request-Id',
+]
 
 export const securityHeaders = fastifyPlugin<{ corsOrigins: string[] }>(
   async (app, { corsOrigins }) => {

@@ -12,6 +12,7 @@ const STATE_TONES = {
   all_stale: 'bad',
   buffer_full: 'bad',
   engine_down: 'bad',
+  recreated: 'bad',
 }
 
 export function getTone(state) {

@@ -2,6 +2,7 @@
 
 import type { BatchRequest, RankSlice, StoredBatch } from '../../contract/batch.ts'
 import { ServiceError } from '../../contract/errors.ts'
+import type { RunCondition } from '../../contract/run-condition.ts'
 import type { GroupCompletionListener } from '../rollouts/group-completion-listener.ts'
 import type { ResolvedRun } from '../runs/resolved-run.ts'
 import { runRestoredError } from '../runs/run-errors.ts'
@@ -31,10 +32,14 @@ export class BatchDelivery {
   }
 
   /** The batch of a step, or what is missing after `waitMs`. Throws `batch_acknowledged`, `too_many_open_batches`. */
-  async waitForBatch(runName: string, ask: BatchRequest, waitMs: number, signal: AbortSignal): Promise<DeliveryResult> {
+  async waitForBatch(
+    runName: string,
+    ask: BatchRequest,
+    { waitMs, signal, condition }: { waitMs: number; signal: AbortSignal; condition?: RunCondition | undefined },
+  ): Promise<DeliveryResult> {
     const { runs, completions } = this.#deps
     for (const until = performance.now() + waitMs; ; ) {
-      const run = await runs.require(runName)
+      const run = await runs.require(runName, condition)
       const left = until - performance.now()
       const news = left > 0 ? completions.waitForAnyGroup(run, Math.min(left, POLL_INTERVAL_MS)) : undefined
       const gone = () => news?.cancel()
@@ -52,8 +57,12 @@ export class BatchDelivery {
   }
 
   /** A composed batch. Throws `unknown_batch`. */
-  async requireBatch(runName: string, step: number): Promise<{ run: ResolvedRun; batch: StoredBatch }> {
-    const run = await this.#deps.runs.require(runName)
+  async requireBatch(
+    runName: string,
+    step: number,
+    condition?: RunCondition,
+  ): Promise<{ run: ResolvedRun; batch: StoredBatch }> {
+    const run = await this.#deps.runs.require(runName, condition)
     const batch = await this.#deps.batches.get(run, step)
     if (!batch) throw new ServiceError('unknown_batch', `Run ${runName} has no open batch for step ${step}`)
     return { run, batch }
@@ -65,8 +74,13 @@ export class BatchDelivery {
   }
 
   /** Whether all have acknowledged now. Throws `unknown_batch`. */
-  async acknowledge(runName: string, step: number, share: RankSlice | undefined): Promise<boolean> {
-    const run = await this.#deps.runs.require(runName)
+  async acknowledge(
+    runName: string,
+    step: number,
+    share: RankSlice | undefined,
+    condition?: RunCondition,
+  ): Promise<boolean> {
+    const run = await this.#deps.runs.require(runName, condition)
     const acknowledged = await this.#deps.batches.acknowledge(run, step, share, run.settings.keep_groups)
     switch (acknowledged) {
       case 'acknowledged':

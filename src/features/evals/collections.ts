@@ -3,6 +3,7 @@ import type { Caller } from '../../contract/caller.ts'
 import { type CollectionInput, CollectionView } from '../../contract/collection.ts'
 import { ServiceError } from '../../contract/errors.ts'
 import { isActive } from '../../contract/eval.ts'
+import type { RunCondition } from '../../contract/run-condition.ts'
 import type { Runs } from '../runs/runs.ts'
 import { buildProgress, buildTimes } from './eval-view.ts'
 import type { JobOfKind } from './generation-job-record.ts'
@@ -26,13 +27,17 @@ export class Collections {
     this.#deps = deps
   }
 
-  /** Throws `too_many_active` and `invalid_request`. */
-  create(run: string, input: CollectionInput, request: CreateRequest): Promise<CollectionView> {
+  /** Throws `too_many_active`, `invalid_request`, and `run_recreated` if the run does not meet the condition. */
+  create(
+    run: string,
+    input: CollectionInput,
+    { condition, ...request }: CreateRequest & { condition?: RunCondition | undefined },
+  ): Promise<CollectionView> {
     return this.#deps.jobs.create(request, {
       kind: 'collection',
       input,
       scope: run,
-      describe: () => this.#describe(run, input),
+      describe: () => this.#describe(run, input, condition),
       buildView: buildCollectionView,
     })
   }
@@ -76,9 +81,13 @@ export class Collections {
     return job
   }
 
-  async #describe(run: string, input: CollectionInput): Promise<JobDescription<'collection'>> {
+  async #describe(
+    run: string,
+    input: CollectionInput,
+    condition: RunCondition | undefined,
+  ): Promise<JobDescription<'collection'>> {
     const { runs, egressPolicy } = this.#deps
-    const { group_size, buffer } = (await runs.getOrCreate(run)).settings
+    const { group_size, buffer } = (await runs.getOrCreate(run, condition)).settings
     const temperature = input.temperature === undefined ? DEFAULT_TEMPERATURE : input.temperature
     return {
       spec: {

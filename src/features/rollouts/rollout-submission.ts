@@ -4,6 +4,7 @@ import { ServiceError } from '../../contract/errors.ts'
 import { decodeItemId } from '../../contract/item-id.ts'
 import { type Recipe, TRAINING_SEEDS_START } from '../../contract/recipe.ts'
 import { detachTokenLists, type Group, type GroupSubmission } from '../../contract/rollout.ts'
+import type { RunCondition } from '../../contract/run-condition.ts'
 import type { Producer } from '../../platform/queue/producer.ts'
 import type { Items } from '../items/items.ts'
 import type { ResolvedRun } from '../runs/resolved-run.ts'
@@ -40,6 +41,12 @@ export interface AcceptedGroup {
   textBytes: number
 }
 
+interface SubmitOptions {
+  /** Request ID for the log. */
+  request?: string
+  condition?: RunCondition | undefined
+}
+
 /** The run's settings may change while a group is accepted. */
 const ACCEPT_RETRY_LIMIT = 5
 /** The number of groups packed before yielding to the event loop: a few milliseconds. */
@@ -59,17 +66,21 @@ export class RolloutSubmission {
 
   /**
    * Accepts groups, after validating all of them. If one is rejected, the others are still accepted; sent again, they count
-   * as duplicates. Throws the first rejection. `request` is the request ID for the log. Afterwards the tokens, masks and
+   * as duplicates. Throws the first rejection. Afterwards the tokens, masks and
    * log-probabilities of `inputs` are empty.
    */
-  async submit(runName: string, inputs: GroupSubmission[], request?: string): Promise<AcceptedGroup[]> {
+  async submit(
+    runName: string,
+    inputs: GroupSubmission[],
+    { request, condition }: SubmitOptions = {},
+  ): Promise<AcceptedGroup[]> {
     const { items, runs, capacity, producer } = this.#deps
     for (const { item_id } of inputs) await items.resolveItemId(item_id)
-    const run = await runs.getOrCreateCached(runName)
+    const run = await runs.getOrCreateCached(runName, condition)
     const serverFull = await capacity.isFull()
     const submissions: Promise<PromiseSettledResult<AcceptedGroup>>[] = []
     for (const input of inputs) {
-      submissions.push(settle(this.#submitOne(run, input, serverFull)))
+      submissions.push(settle(this.#submitOne(run, input, { serverFull, condition })))
       if (submissions.length % PACK_CHUNK_SIZE === 0) await nextTurn()
     }
     const outcomes = await Promise.all(submissions)
@@ -106,8 +117,8 @@ export class RolloutSubmission {
   }
 
   /** Like `requireGroup`, for a group in the run's current epoch. Also throws `unknown_run`. */
-  async requireGroupOfRun(runName: string, group: string, waitMs: number): Promise<Group> {
-    const { name, epoch } = await this.#deps.runs.require(runName)
+  async requireGroupOfRun(runName: string, group: string, waitMs: number, condition?: RunCondition): Promise<Group> {
+    const { name, epoch } = await this.#deps.runs.require(runName, condition)
     return this.requireGroup({ run: name, epoch, group }, waitMs)
   }
 
@@ -140,10 +151,14 @@ export class RolloutSubmission {
     }
   }
 
-  async #submitOne(cachedRun: ResolvedRun, input: GroupSubmission, serverFull: boolean): Promise<AcceptedGroup> {
+  async #submitOne(
+    cachedRun: ResolvedRun,
+    input: GroupSubmission,
+    { serverFull, condition }: { serverFull: boolean; condition: RunCondition | undefined },
+  ): Promise<AcceptedGroup> {
     const { runs, capacity } = this.#deps
     const { name } = cachedRun
-    for (let run = cachedRun, k = 0; k < ACCEPT_RETRY_LIMIT; run = await runs.getOrCreate(name), k++) {
+    for (let run = cachedRun, k = 0; k < ACCEPT_RETRY_LIMIT; run = await runs.getOrCreate(name, condition), k++) {
       const { ref, packed, acceptance } = await this.#tryAccept(run, input, serverFull)
       const { textBytes } = packed
       const bytes = packed.texts.byteLength + packed.arrays.byteLength

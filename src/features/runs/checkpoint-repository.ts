@@ -132,6 +132,7 @@ export class CheckpointRepository {
       ...checkpoint.counters,
       position: checkpoint.sequence.position,
       settings,
+      configured_at: fleetNow(),
     })
     const args = [before?.epoch ?? 0, epoch, fleetNow(), randomUUID(), ...Object.entries(fields).flat()]
     const discardedEpochs = this.#keys.discardedEpochs(name)

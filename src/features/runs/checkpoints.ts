@@ -1,11 +1,13 @@
 /** A run's checkpoint taken and restored: here or on another server, under the same name or another. */
 
 import { ServiceError } from '../../contract/errors.ts'
+import type { RunCondition } from '../../contract/run-condition.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import { CHECKPOINT_VERSION, type Checkpoint, type DiscardedCounts } from './checkpoint-document.ts'
 import type { CheckpointRepository } from './checkpoint-repository.ts'
 import type { EpochRemoval } from './epoch-removal.ts'
 import type { ResolvedRun } from './resolved-run.ts'
+import { assertRunCondition } from './run-condition.ts'
 import { runContendedError } from './run-errors.ts'
 import { mergeSettings, type Runs } from './runs.ts'
 
@@ -32,8 +34,8 @@ export class Checkpoints {
   }
 
   /** Throws `unknown_run`. */
-  async create(name: string): Promise<Checkpoint> {
-    const run = await this.#runs.require(name)
+  async create(name: string, condition?: RunCondition): Promise<Checkpoint> {
+    const run = await this.#runs.require(name, condition)
     const { explicitSettings: settings } = run
     const identity = {
       version: CHECKPOINT_VERSION as typeof CHECKPOINT_VERSION,
@@ -45,7 +47,11 @@ export class Checkpoints {
   }
 
   /** Starts a new epoch of the run, which need not exist. Throws `engine_version_mismatch`. */
-  async restore(name: string, checkpoint: Checkpoint): Promise<{ run: ResolvedRun; forgotten: DiscardedCounts }> {
+  async restore(
+    name: string,
+    checkpoint: Checkpoint,
+    condition?: RunCondition,
+  ): Promise<{ run: ResolvedRun; forgotten: DiscardedCounts }> {
     if (checkpoint.engine !== this.#engineVersion) {
       throw new ServiceError(
         'engine_version_mismatch',
@@ -56,6 +62,7 @@ export class Checkpoints {
     await this.#runs.validateTaskConfigs(this.#runs.validateSettings(settings))
     for (let k = 0; k < RESTORE_RETRY_LIMIT; k++) {
       const before = await this.#runs.get(name)
+      assertRunCondition(name, before, condition)
       const forgotten = await this.#repository.countDiscardedState(before)
       if (!(await this.#repository.restore(name, before, { ...checkpoint, settings }))) continue
       if (before) await this.#removal.schedule(before)

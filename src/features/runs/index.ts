@@ -14,6 +14,7 @@ import { prefetchItemsJob, removeEpochJob, sweepEpochsSchedule } from './jobs/de
 import { createPrefetchItemsProcessor } from './jobs/prefetch-items.ts'
 import { createRemoveEpochProcessor } from './jobs/remove-epoch.ts'
 import type { ListEpochKeys } from './keys.ts'
+import { RecreatedRuns } from './recreated-runs.ts'
 import { RunRepository } from './repository.ts'
 import type { RunDumps } from './run-dumps.ts'
 import { RunRequests } from './run-requests.ts'
@@ -54,7 +55,8 @@ export function createRuns(
   const positions = new PositionRepository(redis, keys)
   const epochs = new EpochRepository(redis, keys, laterKeys)
   const removal = new EpochRemoval({ epochs, runs: repository, producer, log })
-  const runs = new Runs({ repository, epochs, removal, positions, tasks, dumps, engine })
+  const recreated = new RecreatedRuns({ repository, log })
+  const runs = new Runs({ repository, recreated, epochs, removal, positions, tasks, dumps, engine })
   const prefetcher = new ItemPrefetcher({ runs: repository, positions, items, tasks, ladders, log })
   const itemQueue = new ItemQueue({ engine, runs: repository, items, positions, prefetcher, producer })
   const checkpoints = new Checkpoints({

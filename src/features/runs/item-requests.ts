@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Item } from '../../contract/item.ts'
 import type { ItemsRequest } from '../../contract/items-request.ts'
 import type { RecipeInput } from '../../contract/recipe.ts'
+import type { RunCondition } from '../../contract/run-condition.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import type { Idempotency } from '../../platform/redis/idempotency.ts'
 import type { Items, ItemWithEntry } from '../items/items.ts'
@@ -25,6 +26,8 @@ interface RequestContext {
   idempotencyKey: string | undefined
   /** How long to wait for the items of a step. */
   waitMs: number
+  /** Of the run that the request names. */
+  condition?: RunCondition | undefined
   log: ParentLogger
 }
 
@@ -112,7 +115,7 @@ export class ItemRequests {
 
   async #getItems(
     request: ItemsRequest,
-    { waitMs, log }: RequestContext,
+    { waitMs, condition, log }: RequestContext,
     token: string | undefined,
   ): Promise<ServedItems> {
     const { items, runs, itemQueue } = this.#deps
@@ -121,7 +124,7 @@ export class ItemRequests {
       const generated = await items.getOrCreate(recipes)
       return { served: { items: generated.map((item) => items.formatItem(item, DEFAULT_PROMPT_SETTINGS)) } }
     }
-    const run = await runs.getOrCreate(request.run)
+    const run = await runs.getOrCreate(request.run, condition)
     const served =
       'step' in request
         ? { items: await itemQueue.requireStepItems(run, request, waitMs) }

@@ -53,6 +53,8 @@ export type ListEpochKeys = (name: string, epoch: number) => EpochKeys
 export interface AllRunKeys {
   /** Set of the names of all runs, and of deleted ones until their keys are removed. */
   runs: string
+  /** Sorted set: UUIDs of runs that were deleted, by time. */
+  deletedRuns: string
   run(name: string): string
   /** Sorted set: epochs whose keys are to be removed, by the time from which that is allowed, ms of Redis' clock. */
   discardedEpochs(name: string): string
@@ -75,6 +77,7 @@ export function createRunKeys(keys: RedisKeys): AllRunKeys {
   }
   return {
     runs: keys.key('runs'),
+    deletedRuns: keys.key('deleted-runs'),
     run,
     discardedEpochs: (name) => `${runSlot(keys, name)}:discarded-epochs`,
     forRun,

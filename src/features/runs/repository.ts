@@ -28,18 +28,35 @@ const changeSettings = defineScript({
   constants: { RUN: runRecord.constants },
 })
 
+const markRecreated = defineScript({
+  folder: import.meta.dirname,
+  name: 'mark-run-recreated',
+  keys: ['run'],
+  constants: { RUN: runRecord.constants },
+})
+
+/** How long Redis remembers that a run was deleted. */
+export const DELETED_RUN_TTL_MS = 2 * 24 * 60 * 60 * 1000
+
 /** The numbers of a run, by field. */
-export type RunCounters = Omit<RunValues, 'uuid' | 'epoch' | 'revision' | 'created_at' | 'settings'>
+export type RunCounters = Omit<
+  RunValues,
+  'uuid' | 'epoch' | 'revision' | 'created_at' | 'configured_at' | 'recreated_at' | 'settings'
+>
 
 /** A run as it is stored. */
 export interface StoredRun {
   name: string
   epoch: number
   revision: number
-  /** Tells it from other runs that had or will have its name. */
+  /** Its incarnation: tells it from other runs that had or will have its name. */
   uuid: string
   /** When it was created, ms. */
   created: number
+  /** Whether somebody put its settings or restored it; if not, its first use created it. */
+  isConfigured: boolean
+  /** When it was noticed, ms, that Redis had lost the run and that it had begun anew. */
+  recreatedAt: number | undefined
   explicitSettings: SettingsChange
   counters: RunCounters
 }
@@ -90,19 +107,29 @@ export class RunRepository {
   async get(name: string): Promise<StoredRun | undefined> {
     const fields = await this.#redis.hgetall(this.#keys.run(name))
     if (fields[runRecord.constants.revision] === undefined) return undefined
-    const { uuid = '', epoch = 0, revision = 0, created_at = 0, settings = {}, ...counters } = runRecord.parse(fields)
-    return { name, epoch, revision, uuid, created: created_at, explicitSettings: settings, counters }
+    const {
+      uuid = '',
+      epoch = 0,
+      revision = 0,
+      created_at: created = 0,
+      configured_at,
+      recreated_at: recreatedAt,
+      settings: explicitSettings = {},
+      ...counters
+    } = runRecord.parse(fields)
+    const isConfigured = configured_at !== undefined
+    return { name, epoch, revision, uuid, created, isConfigured, recreatedAt, explicitSettings, counters }
   }
 
   /**
    * False if somebody changed the run since `before` (undefined: since it was not there). `restart` begins the sequence
-   * anew, `remake` makes the prepared items anew.
+   * anew, `remake` makes the prepared items anew, `configures` notes that somebody put the settings.
    */
   async updateSettings(
     name: string,
     before: StoredRun | undefined,
     named: SettingsChange,
-    { restart, remake }: { restart: boolean; remake: boolean },
+    { restart, remake, configures }: { restart: boolean; remake: boolean; configures?: boolean },
   ): Promise<boolean> {
     const epoch = before?.epoch ?? createEpoch()
     if (!before) await this.register(name) // first: a run that nobody lists would never be swept
@@ -121,6 +148,7 @@ export class RunRepository {
         restart ? '1' : '0',
         remake ? '1' : '0',
         epoch,
+        configures ? '1' : '0',
       ]),
     )
     if (done > 0 && !before) await this.register(name) // again: a sweep may have found the name unused
@@ -192,6 +220,28 @@ export class RunRepository {
   async readMetricSums({ name, epoch }: StoredRun, step: number): Promise<Record<string, number>> {
     const sums = await this.#redis.hgetall(this.#keys.forRun(name, epoch).metricSums(step))
     return mapToNumbers(sums)
+  }
+
+  /** `isNew`: nobody had noticed before. No time where the run is another one, or was configured meanwhile. */
+  async markRecreated(
+    { name, uuid }: StoredRun,
+    now: number,
+  ): Promise<{ isNew: boolean; recreatedAt: number | undefined }> {
+    const reply = await markRecreated(this.#redis, { run: this.#keys.run(name) }, [uuid, now])
+    const [isNew, time] = reply as [number, string] // as the script says
+    return { isNew: isNew === 1, recreatedAt: time === '' ? undefined : Number(time) }
+  }
+
+  /** Remembers that a run was deleted, and not lost. */
+  async recordDeletion({ uuid }: StoredRun, now = fleetNow()): Promise<void> {
+    const { deletedRuns } = this.#keys
+    await this.#redis.zadd(deletedRuns, now, uuid)
+    await this.#redis.zremrangebyscore(deletedRuns, '-inf', now - DELETED_RUN_TTL_MS)
+    await this.#redis.pexpire(deletedRuns, DELETED_RUN_TTL_MS)
+  }
+
+  async wasDeleted(uuid: string): Promise<boolean> {
+    return (await this.#redis.zscore(this.#keys.deletedRuns, uuid)) !== null
   }
 
   /** Sums per task: `{ leg_counting: { groups: 3, score: 1.5, … } }`. */

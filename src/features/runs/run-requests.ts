@@ -1,10 +1,11 @@
 /** `/runs`: runs as clients see them and change them. */
 
 import type { CurriculumPoint, Run, SettingsChange } from '../../contract/run.ts'
+import type { RunCondition } from '../../contract/run-condition.ts'
 import { coalesceReads } from '../../platform/coalesce-reads.ts'
 import type { Checkpoint, DiscardedCounts } from './checkpoint-document.ts'
 import type { Checkpoints } from './checkpoints.ts'
-import type { Runs, RunUpdate } from './runs.ts'
+import type { Runs, RunUpdate, UpdateOptions } from './runs.ts'
 import type { ItemQueue } from './sequence/item-queue.ts'
 
 interface RunRequestsDeps {
@@ -24,12 +25,18 @@ export interface RestoredRun extends Run {
 
 export class RunRequests {
   readonly #deps: RunRequestsDeps
-  /** Throws `unknown_run`. Hundreds of workers poll one run: calls of the same moment share one read. */
-  readonly get: (name: string) => Promise<Run>
+  /** Hundreds of workers poll one run: calls of the same moment share one read. */
+  readonly #buildView: (name: string) => Promise<Run>
 
   constructor(deps: RunRequestsDeps) {
     this.#deps = deps
-    this.get = coalesceReads(async (name) => deps.runs.buildView(await deps.runs.require(name)))
+    this.#buildView = coalesceReads(async (name) => deps.runs.buildView(await deps.runs.require(name)))
+  }
+
+  /** Throws `unknown_run`, and `run_recreated` if the run does not meet the condition. */
+  async get(name: string, condition?: RunCondition): Promise<Run> {
+    if (condition !== undefined) await this.#deps.runs.require(name, condition)
+    return this.#buildView(name)
   }
 
   /** The runs whose names `isVisible` allows. */
@@ -38,18 +45,18 @@ export class RunRequests {
     return Promise.all((await runs.list(isVisible)).map((run) => runs.buildView(run)))
   }
 
-  /** Creates the run if there is none. Throws `would_restart` unless `restart`. */
-  async update(name: string, change: SettingsChange, restart: boolean): Promise<UpdatedRun> {
+  /** Creates the run if there is none. Throws `would_restart`, `run_recreated` and `run_exists` as the options say. */
+  async update(name: string, change: SettingsChange, options: UpdateOptions): Promise<UpdatedRun> {
     const { runs, itemQueue } = this.#deps
-    const { run, created, changed, restarts } = await runs.update(name, change, restart)
+    const { run, created, changed, restarts } = await runs.update(name, change, options)
     void itemQueue.schedulePrefetch(run)
     return { run: await runs.buildView(run), created, changed, restarts }
   }
 
   /** Restores a run from its checkpoint under this name; a new epoch begins. */
-  async restore(name: string, checkpoint: Checkpoint): Promise<RestoredRun> {
+  async restore(name: string, checkpoint: Checkpoint, condition?: RunCondition): Promise<RestoredRun> {
     const { runs, checkpoints, itemQueue } = this.#deps
-    const { run, forgotten } = await checkpoints.restore(name, checkpoint)
+    const { run, forgotten } = await checkpoints.restore(name, checkpoint, condition)
     void itemQueue.schedulePrefetch(run)
     return { ...(await runs.buildView(run)), epoch: run.epoch, forgotten }
   }
@@ -68,7 +75,7 @@ export class RunRequests {
   }
 
   /** Throws `unknown_run`. */
-  async delete(name: string): Promise<void> {
-    await this.#deps.runs.delete(name)
+  async delete(name: string, condition?: RunCondition): Promise<void> {
+    await this.#deps.runs.delete(name, condition)
   }
 }

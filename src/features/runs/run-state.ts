@@ -10,6 +10,8 @@ import type { ResolvedRun } from './resolved-run.ts'
 const INACTIVITY_MS = 60_000
 /** Report missing signal after this many groups in a row. */
 const NO_SIGNAL_THRESHOLD = 8
+/** Report a run that Redis lost and that began anew for this long, unless somebody configures it before. */
+const RECREATED_MS = 24 * 60 * 60 * 1000
 
 type TimeField = Extract<keyof ResolvedRun['counters'], `last_${string}_at`>
 
@@ -20,7 +22,7 @@ export function computeRunState(
   engine: EngineHealth,
   now = fleetNow(),
 ): RunState {
-  const { settings, counters, created } = run
+  const { settings, counters, created, recreatedAt } = run
   const timeOf = (name: TimeField) => counters[name] ?? created
   const state = (is: RunState['is'], since: number, why: string): RunState => ({
     is,
@@ -31,6 +33,13 @@ export function computeRunState(
   const readyRollouts = countBatchableRollouts(backlog, settings)
   const lastRequestAt = Math.max(timeOf('last_batch_request_at'), timeOf('last_batch_at'))
   if (!engine.ok) return state('engine_down', now, `The engine is down: ${engine.detail ?? 'it is not responding'}.`)
+  if (recreatedAt !== undefined && now - recreatedAt < RECREATED_MS) {
+    return state(
+      'recreated',
+      recreatedAt,
+      'Redis lost this run, and a call that used it began it anew with the default settings: restore a checkpoint, or PUT its settings with ?restart=true.',
+    )
+  }
   if (bufferedGroups >= settings.buffer_max_groups) {
     const isStuck =
       readyRollouts < settings.batch_size && backlog.queuedForBuffer === 0 && backlog.openBatchGroups === 0

@@ -29,10 +29,11 @@ export function buildRunView(
   run: ResolvedRun,
   { backlog, sums, levels, accuracies, skipped, dumps, engine }: RunViewInputs,
 ): Run {
-  const { name, settings, counters } = run
+  const { name, uuid, settings, counters } = run
   const count = (field: CountField) => counters[field] ?? 0
   return {
     run: name,
+    incarnation: uuid,
     state: computeRunState(run, backlog, engine),
     settings,
     progress: {

@@ -4,14 +4,17 @@ import { canonicalJson } from '../../codec/content-hash.ts'
 import { ServiceError } from '../../contract/errors.ts'
 import type { CurriculumPoint, Run, RunSettings, SettingsChange } from '../../contract/run.ts'
 import { resolveSettings } from '../../contract/run.ts'
+import type { RunCondition } from '../../contract/run-condition.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 import type { EpochRemoval } from './epoch-removal.ts'
 import type { EpochRepository } from './epoch-repository.ts'
+import type { RecreatedRuns } from './recreated-runs.ts'
 import { countBufferOccupancy, type RunRepository } from './repository.ts'
 import { type ResolvedRun, resolveRun } from './resolved-run.ts'
+import { assertRunCondition, meetsRunCondition } from './run-condition.ts'
 import type { RunDumps } from './run-dumps.ts'
-import { runContendedError } from './run-errors.ts'
+import { runContendedError, runExistsError } from './run-errors.ts'
 import { buildRunView } from './run-view.ts'
 import type { PositionRepository } from './sequence/position-repository.ts'
 import { buildTaskPlans } from './sequence/sequence.ts'
@@ -35,10 +38,19 @@ export interface RunUpdate {
   restarts: string[]
 }
 
+export interface UpdateOptions {
+  /** Allows a change that begins the items anew. */
+  restart: boolean
+  condition?: RunCondition | undefined
+  /** Refuses a run that exists. */
+  createOnly?: boolean
+}
+
 interface RunsDeps {
   repository: RunRepository
   epochs: EpochRepository
   removal: EpochRemoval
+  recreated: RecreatedRuns
   positions: PositionRepository
   tasks: TaskCatalog
   dumps: RunDumps
@@ -49,14 +61,16 @@ export class Runs {
   readonly #repository: RunRepository
   readonly #epochs: EpochRepository
   readonly #removal: EpochRemoval
+  readonly #recreated: RecreatedRuns
   readonly #positions: PositionRepository
   readonly #tasks: TaskCatalog
   readonly #dumps: RunDumps
   readonly #engine: RunsDeps['engine']
   readonly #cache = new LRUCache<string, ResolvedRun>({ max: RUN_CACHE_SIZE })
 
-  constructor({ repository, epochs, removal, positions, tasks, dumps, engine }: RunsDeps) {
+  constructor({ repository, recreated, epochs, removal, positions, tasks, dumps, engine }: RunsDeps) {
     this.#repository = repository
+    this.#recreated = recreated
     this.#epochs = epochs
     this.#removal = removal
     this.#positions = positions
@@ -65,9 +79,10 @@ export class Runs {
     this.#engine = engine
   }
 
-  /** Throws `unknown_run`. */
-  async require(name: string): Promise<ResolvedRun> {
+  /** Throws `unknown_run`, and `run_recreated` if the run does not meet the condition. */
+  async require(name: string, condition?: RunCondition): Promise<ResolvedRun> {
     const run = await this.get(name)
+    assertRunCondition(name, run, condition)
     if (!run)
       throw new ServiceError(
         'unknown_run',
@@ -79,7 +94,7 @@ export class Runs {
   /** Undefined if there is no such run. */
   async get(name: string): Promise<ResolvedRun | undefined> {
     const stored = await this.#repository.get(name)
-    const run = stored && resolveRun(stored)
+    const run = stored && resolveRun(await this.#recreated.observe(stored))
     this.#cache.set(name, run)
     return run
   }
@@ -88,8 +103,9 @@ export class Runs {
    * The run as this process last read it. Only for callers whose Redis script rejects a run that has changed since. Its
    * counters may be stale.
    */
-  async getOrCreateCached(name: string): Promise<ResolvedRun> {
-    return this.#cache.get(name) ?? this.getOrCreate(name)
+  async getOrCreateCached(name: string, condition?: RunCondition): Promise<ResolvedRun> {
+    const run = this.#cache.get(name)
+    return run && meetsRunCondition(run, condition) ? run : this.getOrCreate(name, condition)
   }
 
   /** The same for one epoch: undefined if it has ended. */
@@ -104,17 +120,33 @@ export class Runs {
     return run?.epoch === epoch ? run : undefined
   }
 
-  async getOrCreate(name: string): Promise<ResolvedRun> {
-    return (await this.get(name)) ?? (await this.update(name, {}, false)).run
+  /** With a condition, creates nothing. Throws `run_recreated`. */
+  async getOrCreate(name: string, condition?: RunCondition): Promise<ResolvedRun> {
+    const run = await this.get(name)
+    assertRunCondition(name, run, condition)
+    return run ?? (await this.#update(name, {}, { restart: false, configures: false })).run
   }
 
-  /** Applies a change of settings. Throws `would_restart` unless `restart`. Concurrent updates all take effect. */
-  async update(name: string, change: SettingsChange, restart: boolean): Promise<RunUpdate> {
+  /**
+   * Applies a change of settings. Concurrent updates all take effect. Throws `would_restart`, `run_recreated` and
+   * `run_exists` as the options say.
+   */
+  update(name: string, change: SettingsChange, options: UpdateOptions): Promise<RunUpdate> {
+    return this.#update(name, change, { ...options, configures: true })
+  }
+
+  async #update(
+    name: string,
+    change: SettingsChange,
+    { restart, condition, createOnly, configures }: UpdateOptions & { configures: boolean },
+  ): Promise<RunUpdate> {
     for (let k = 0; k < UPDATE_RETRY_LIMIT; k++) {
       const before = await this.#repository.get(name)
+      assertRunCondition(name, before, condition)
+      if (before && createOnly) throw runExistsError(name)
       const explicitSettings = mergeSettings(before?.explicitSettings ?? {}, change)
       // Concurrent first uses create a run together: the second one finds nothing to change.
-      if (before && isDeepEqual(before.explicitSettings, explicitSettings))
+      if (before && (before.isConfigured || !configures) && isDeepEqual(before.explicitSettings, explicitSettings))
         return { run: resolveRun(before), created: false, changed: [], restarts: [] }
       const [old, settings] = [resolveSettings(before?.explicitSettings ?? {}), this.validateSettings(explicitSettings)]
       const changed = Object.keys(settings).filter(
@@ -135,6 +167,7 @@ export class Runs {
         await this.#repository.updateSettings(name, before, explicitSettings, {
           restart: restarts.length > 0,
           remake: rebuildItems,
+          configures,
         })
       ) {
         return { run: await this.require(name), created: !before, changed, restarts }
@@ -208,10 +241,12 @@ export class Runs {
 
   /**
    * Deletes the run that has the name now; its keys are removed later. A run that was created meanwhile stays. Groups queued
-   * for a dump are still written. Throws `unknown_run`.
+   * for a dump are still written. Throws `unknown_run` and `run_recreated`.
    */
-  async delete(name: string): Promise<void> {
-    const run = await this.require(name)
+  async delete(name: string, condition?: RunCondition): Promise<void> {
+    const run = await this.require(name, condition)
+    // First: whoever meets the next run of the name knows. A full Redis refuses this, and the run is deleted all the same.
+    await this.#repository.recordDeletion(run).catch(() => {})
     const discarded = await this.#epochs.discardRun(run)
     if (!discarded) return // deleted by another call
     await this.#removal.schedule(discarded)

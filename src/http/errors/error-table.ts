@@ -40,6 +40,8 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorTableRow>> = {
     title: 'The first call with this Idempotency-Key is still in progress',
     retryAfter: 1,
   },
+  run_recreated: { status: 412, title: 'The run is not the one that the caller used, or is gone' },
+  run_exists: { status: 412, title: 'There is a run of this name already' },
   body_too_large: { status: 413, title: 'The body is larger than the limit' },
   unsupported_media_type: { status: 415, title: 'The server does not read bodies of this type' },
   rate_limited: { status: 429, title: 'The caller has reached its rate limit', retryAfter: 1 },

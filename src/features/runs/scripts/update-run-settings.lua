@@ -4,6 +4,7 @@
 --       discardedEpochs (sorted set: epoch by time)
 -- ARGV  1 revision that the change is based on, 0: a new run  2 explicit settings as JSON  3 now, ms  4 UUID for a new run
 --       5 '1' to restart the sequence  6 '1' to rebuild prepared items  7 epoch of the keys, the least one for a new run
+--       8 '1': somebody puts the settings; else the first use of a run creates it
 -- Returns the new revision, or 0 if another change was faster.
 -- include ../sequence/scripts/parts/position-state
 -- include parts/next-epoch
@@ -27,4 +28,8 @@ elseif ARGV[6] == '1' then
   end
 end
 redis.call('HSET', K.run, RUN.settings, ARGV[2], RUN.revision, revision + 1)
+if ARGV[8] == '1' then
+  redis.call('HSET', K.run, RUN.configured_at, ARGV[3])
+  redis.call('HDEL', K.run, RUN.recreated_at)
+end
 return revision + 1

@@ -1,0 +1,17 @@
+/** Checks what a call requires of its run. */
+import type { RunCondition } from '../../contract/run-condition.ts'
+import { runRecreatedError } from './run-errors.ts'
+
+export function meetsRunCondition(run: { uuid: string } | undefined, condition: RunCondition | undefined): boolean {
+  if (condition === undefined) return true
+  return run !== undefined && (condition === 'exists' || condition.includes(run.uuid))
+}
+
+/** Throws `run_recreated`. */
+export function assertRunCondition(
+  name: string,
+  run: { uuid: string } | undefined,
+  condition: RunCondition | undefined,
+): void {
+  if (!meetsRunCondition(run, condition)) throw runRecreatedError(name, run)
+}
