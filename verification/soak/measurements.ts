@@ -6,6 +6,7 @@ import type { OpenDashboards } from './traffic/open-dashboards.ts'
 
 /** Their processes come and go. */
 export const PYTHON_WORKERS = 'python workers'
+export const LARGEST_PYTHON_WORKER = 'the largest Python worker'
 const CHANGING_ROLES = new Set([PYTHON_WORKERS, 'zombies'])
 
 export class Series {
@@ -46,7 +47,7 @@ export class Measurements {
     for (const { name, pids, memoryMb, largestMb, fileDescriptors } of readProcesses(this.#serverPid)) {
       this.memoryMb.add(name, at, memoryMb)
       this.fileDescriptors.add(name, at, fileDescriptors)
-      if (name === PYTHON_WORKERS) this.memoryMb.add('the largest Python worker', at, largestMb)
+      if (name === PYTHON_WORKERS) this.memoryMb.add(LARGEST_PYTHON_WORKER, at, largestMb)
       this.processes.add(name, at, pids.length)
       if (CHANGING_ROLES.has(name)) continue
       const [pid = 0] = pids

@@ -77,7 +77,7 @@ export function patternOf(key: string): string {
     .replace(/\b(eval|collect)-[0-9a-f]+/g, '$1-ID')
     .split(':')
     .map((part) =>
-      /^[{}a-z-]+$/i.test(part) || /NAME|-ID/.test(part) ? part : part.replace(/[^{}]*[^{}a-zA-Z-][^{}]*/, 'N'),
+      /^[{}a-z-]{1,32}$/i.test(part) || /NAME|(eval|collect)-ID/.test(part) ? part : part.replace(/[^{}]+/, 'N'),
     )
     .join(':')
 }

@@ -1,7 +1,7 @@
 /** Calls the server under soak: each has a kind, a deadline, and the statuses that it may be answered with. */
 import type { CallLog } from './call-log.ts'
 
-const REQUEST_TIMEOUT_MS = 60_000
+const REQUEST_TIMEOUT_MS = 120_000
 const RETRYABLE_CODES = ['items_not_ready', 'make_timeout', 'buffer_full']
 
 export interface SoakCall {
@@ -33,13 +33,9 @@ export class SoakClient {
   /** Never throws for an answer: one that is unexpected is logged, and its body given as it came. */
   async call(kind: string, method: string, path: string, call: SoakCall = {}): Promise<SoakResponse> {
     const started = performance.now()
-    const response = await fetch(this.url + path, {
-      method,
-      headers: { ...(call.body !== undefined && { 'content-type': 'application/json' }), ...call.headers },
-      ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+    const { response, text } = await this.#send(method, path, call).catch((cause: Error) => {
+      throw new Error(`${kind}: ${cause.message}; ${JSON.stringify(call.body ?? '').slice(0, 200)}`, { cause })
     })
-    const text = await response.text()
     this.log.addCall(kind, performance.now() - started)
     const { status, headers } = response
     if (!response.ok && !call.expect?.includes(status)) {
@@ -47,6 +43,20 @@ export class SoakClient {
       else this.log.addUnexpected(kind, String(status), text)
     }
     return { status, headers, body: parseBody(text, headers) }
+  }
+
+  async #send(
+    method: string,
+    path: string,
+    { body, headers }: SoakCall,
+  ): Promise<{ response: Response; text: string }> {
+    const response = await fetch(this.url + path, {
+      method,
+      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+    })
+    return { response, text: await response.text() }
   }
 }
 

@@ -6,7 +6,7 @@ import { buildGroups, TRAINING_TASKS } from './rollouts.ts'
 const RANKS = 2
 const GROUP_SIZE = 4
 const ITEMS_PER_STEP = 8
-const STEPS_OF_A_RUN = 25
+const STEPS_OF_A_RUN = 12
 const SETTINGS = {
   tasks: TRAINING_TASKS,
   complexity_mode: 'curriculum',
