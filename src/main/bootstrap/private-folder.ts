@@ -1,5 +1,5 @@
 /** Creates the folders of the server. A failure is a StartupError with a one-line message. */
-import { accessSync, chmodSync, constants, lstatSync, mkdirSync } from 'node:fs'
+import { accessSync, chmodSync, constants, lstatSync, mkdirSync, statfsSync } from 'node:fs'
 import { StartupError } from './startup-error.ts'
 
 /** Creates the folder if it is missing. Throws a StartupError that names DATA_DIR if it is not a writable folder. */
@@ -26,6 +26,27 @@ export function createPrivateFolder(path: string): void {
 /** The error for a folder that the server cannot use. */
 export function createUnusableFolderError(path: string, cause: unknown): StartupError {
   const { code = '' } = cause instanceof Error ? (cause as NodeJS.ErrnoException) : {}
-  const why = code === 'EEXIST' || code === 'ENOTDIR' ? 'is not a folder' : `cannot be written (${code})`
+  if (isDiskFull(path)) {
+    return new StartupError(`The disk of ${path} is full: make space, or set DATA_DIR to a folder on another disk`, {
+      cause,
+    })
+  }
+  const why = REASONS[code] ?? `cannot be written (${code})`
   return new StartupError(`${path} ${why}: set DATA_DIR to a folder that this user can write to`, { cause })
+}
+
+const REASONS: Record<string, string> = {
+  EEXIST: 'is not a folder',
+  ENOTDIR: 'is not a folder',
+  EROFS: 'is on a read-only file system',
+  ENAMETOOLONG: 'is too long a path',
+}
+
+function isDiskFull(path: string): boolean {
+  try {
+    const { blocks, bavail } = statfsSync(path)
+    return blocks > 0 && bavail === 0 // /proc and the like have no blocks
+  } catch {
+    return false // there is no such folder
+  }
 }

@@ -2,10 +2,10 @@
 
 export type ReportProgress = (line: string) => void
 
-const FIRST_NOTICE_MS = 800
+const FIRST_NOTICE_MS = 500
 const REPEAT_NOTICE_MS = 10_000
 
-/** Runs the wait and reports `line` after less than a second, then every ten, until it is over. */
+/** Runs the wait and reports `line` after half a second, then every ten seconds, until it is over. */
 export async function withWaitNotice<T>(report: ReportProgress, line: () => string, wait: Promise<T>): Promise<T> {
   let repeat: NodeJS.Timeout | undefined
   const first = setTimeout(() => {

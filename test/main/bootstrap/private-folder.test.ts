@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,6 +23,24 @@ it('a folder that cannot be used is reported in one line that names DATA_DIR', (
     expect(() => tryAcquireDataDirLock('/proc')).toThrow(/^\/proc cannot be written \(\w+\): set DATA_DIR/)
   } finally {
     rmSync(folder, { recursive: true })
+  }
+})
+
+/** Only root may mount one. */
+const isRoot = process.getuid?.() === 0
+it.skipIf(!isRoot)('a full disk, a read-only one and a path that is too long are named', () => {
+  const disk = mkdtempSync(join(tmpdir(), 'rgs-small-'))
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', disk])
+  try {
+    expect(() => createFolder(join(disk, 'x'.repeat(300)))).toThrow(/ is too long a path: set DATA_DIR/)
+    expect(() => writeFileSync(join(disk, 'filler'), Buffer.alloc(1 << 20))).toThrow('ENOSPC')
+    expect(() => tryAcquireDataDirLock(disk)).toThrow(`The disk of ${disk} is full: make space, or set DATA_DIR`)
+    rmSync(join(disk, 'filler'))
+    execFileSync('mount', ['-o', 'remount,ro', disk])
+    expect(() => createFolder(disk)).toThrow(`${disk} is on a read-only file system: set DATA_DIR`)
+  } finally {
+    execFileSync('umount', ['-l', disk])
+    rmSync(disk, { recursive: true })
   }
 })
 
