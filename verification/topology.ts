@@ -1,14 +1,15 @@
 /**
- * npm run verify -- topology [--case sentinel-failover|cluster-failover|resharding] [--changes N] [--seed N]
+ * npm run verify -- topology [--case sentinel-failover|cluster-failover|resharding|lagging-replica] [--changes N] [--seed N]
  *   [--redis-server PATH]: four trainer ranks on two API nodes and two workers, while the servers of Redis fail over or pass
  * their slots on. Prints the ledger of the chaos run; ends with 1 where it does not balance.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { Fleet } from './chaos/fleet.ts'
-import { runStorm } from './chaos/run-chaos.ts'
+import { type ChaosReport, runStorm } from './chaos/run-chaos.ts'
 import { SeededRandom } from './chaos/seeded-random.ts'
 import { startClusterFailover, startSentinelFailover } from './topology/failovers.ts'
+import { loseWithReplica } from './topology/lagging-replica.ts'
 import { startResharding } from './topology/resharding.ts'
 
 const CASES = {
@@ -16,7 +17,10 @@ const CASES = {
   'cluster-failover': startClusterFailover,
   resharding: startResharding,
 } as const
-type Case = keyof typeof CASES
+/** Loses what the replica has not got: its ledger is one of its own. */
+const LOSSY_CASE = 'lagging-replica'
+type Case = keyof typeof CASES | typeof LOSSY_CASE
+const CASE_NAMES: Case[] = [...(Object.keys(CASES) as Case[]), LOSSY_CASE] // its own keys
 
 const PAUSE_RANGE_MS = [0, 2000] as const
 
@@ -25,7 +29,7 @@ const parseCount = (text: string) => {
   return Number(text)
 }
 const options = new Command('topology')
-  .addOption(new Option('--case <name>', 'only this one; else all, one after the other').choices(Object.keys(CASES)))
+  .addOption(new Option('--case <name>', 'only this one; else all, one after the other').choices(CASE_NAMES))
   .option('--changes <n>', 'failovers, or rounds of moves', parseCount, 10)
   .option('--seed <n>', 'what is changed and what is posted', parseCount, Date.now() % 1_000_000)
   .option('--redis-server <path>', 'another Redis or Valkey than the one of the private Redis')
@@ -33,8 +37,7 @@ const options = new Command('topology')
   .opts<{ case?: Case; changes: number; seed: number; redisServer?: string }>()
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1)) // the fleet ends with us
-const cases = options.case ? [options.case] : (Object.keys(CASES) as Case[]) // its own keys
-for (const name of cases) {
+for (const name of options.case ? [options.case] : CASE_NAMES) {
   console.log(`${name}: ${options.changes} changes, seed ${options.seed}`)
   const violations = await runCase(name)
   console.log(violations === 0 ? 'The ledger balances.' : `${violations} violations (seed ${options.seed}).`)
@@ -42,6 +45,7 @@ for (const name of cases) {
 }
 
 async function runCase(name: Case): Promise<number> {
+  if (name === LOSSY_CASE) return printReport(await loseWithReplica(options))
   const { redis, change } = await CASES[name](options.redisServer)
   const random = new SeededRandom(options.seed)
   const report = await runStorm(await Fleet.start(redis), options.seed, async (fleet) => {
@@ -52,6 +56,10 @@ async function runCase(name: Case): Promise<number> {
     }
   })
   console.log(`${report.seconds} s`)
+  return printReport(report)
+}
+
+function printReport(report: Pick<ChaosReport, 'entries' | 'violations'>): number {
   for (const [entry, value] of report.entries) console.log(`${entry.padEnd(28)} ${value}`)
   for (const violation of report.violations.slice(0, 50)) console.log(`VIOLATION ${violation}`)
   return report.violations.length

@@ -71,6 +71,11 @@ export class LoopbackRedis {
 /** Lets no more writes in and waits until the replica has them all: a master that dies now loses nothing. */
 export async function quiesceMaster(master: LoopbackRedis, replica: LoopbackRedis): Promise<void> {
   await master.client.client('PAUSE', 10_000, 'WRITE')
+  await waitForReplica(master, replica)
+}
+
+/** Resolves when the replica has all that the master had when this was called. */
+export async function waitForReplica(master: LoopbackRedis, replica: LoopbackRedis): Promise<void> {
   const end = Number(/master_repl_offset:(\d+)/.exec(await master.client.info('replication'))?.[1])
   for (;;) {
     const reached = Number(/slave_repl_offset:(\d+)/.exec(await replica.client.info('replication'))?.[1] ?? -1)

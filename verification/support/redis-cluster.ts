@@ -21,7 +21,7 @@ export interface RedisCluster {
   url: string
   /** Kills one master with -9 and starts it again on its files. */
   crashMaster(master: number): Promise<void>
-  stop(): Promise<void>
+  stop: () => Promise<void>
 }
 
 export async function startRedisCluster(serverBinary?: string, certificates?: TestCertificates): Promise<RedisCluster> {
@@ -49,7 +49,7 @@ interface ClusterNodes {
   nodes: LoopbackRedis[]
   /** Names all nodes. */
   url: string
-  stop(): Promise<void>
+  stop: () => Promise<void>
 }
 
 /** Servers that do not know each other yet. */
@@ -70,7 +70,7 @@ export async function startClusterNodes(
   return {
     nodes,
     url: `${certificates ? 'rediss' : 'redis'}+cluster://${hosts.join(',')}`,
-    async stop() {
+    stop: async () => {
       await Promise.all(nodes.map((node) => node.stop()))
       rmSync(folder, { recursive: true, force: true })
     },

@@ -6,7 +6,14 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { resolveRedisBinary } from '../../src/main/bootstrap/redis-binary.ts'
 import { buildTlsSettings, type TestCertificates } from './certificates.ts'
-import { connectToPort, endProcess, findFreePortPairs, LoopbackRedis, quiesceMaster } from './loopback-redis.ts'
+import {
+  connectToPort,
+  endProcess,
+  findFreePortPairs,
+  LoopbackRedis,
+  quiesceMaster,
+  waitForReplica,
+} from './loopback-redis.ts'
 
 const START_TIMEOUT_MS = 30_000
 /** Clients give a master that hangs up 2 s after its failover; until then one that wakes up would answer what it then loses. */
@@ -17,6 +24,9 @@ export interface SentinelSetup {
   url: string
   /** Kills the master with -9 once its replica has everything; resolves when the replica is the master. */
   failOver(): Promise<void>
+  /** Kills the master after its replica has stood still for so long; gives since when it may lack
+   * something, and the time of death. */
+  failOverBehind(lagMs: number): Promise<{ since: number; diedAt: number }>
   /** Stops the master as a machine that hangs does: its connections stay open. Resolves when the replica is the master. */
   hangMaster(): Promise<void>
   /** Brings the one that failed back, and resolves when it is the other's replica. */
@@ -61,7 +71,6 @@ export async function startSentinel(serverBinary?: string, certificates?: TestCe
     return Array.isArray(address) ? Number(address[1]) : undefined
   }
   const replaceMaster = async (fail: () => Promise<void> | void) => {
-    await quiesceMaster(master, replica)
     await fail()
     // Until Sentinel says so, a master that comes back would be taken for the one, and lose what it accepts.
     await waitUntil(async () => (await getMasterPort()) === replica.publicPort)
@@ -73,11 +82,31 @@ export async function startSentinel(serverBinary?: string, certificates?: TestCe
   return {
     url: `${certificates ? 'rediss' : 'redis'}+sentinel://127.0.0.1:${(certificates && tlsPorts[2]) ?? third}/mymaster`,
     async failOver() {
-      await replaceMaster(() => master.kill())
+      await replaceMaster(async () => {
+        await quiesceMaster(master, replica)
+        await master.kill()
+      })
       bringBack = async () => replica.restart()
     },
+    async failOverBehind(lagMs) {
+      let [since, diedAt] = [0, 0]
+      await replaceMaster(async () => {
+        since = Date.now()
+        await waitForReplica(master, replica)
+        replica.pause()
+        await sleep(lagMs)
+        await master.kill()
+        diedAt = Date.now()
+        replica.resume()
+      })
+      bringBack = async () => replica.restart()
+      return { since, diedAt }
+    },
     async hangMaster() {
-      await replaceMaster(() => master.pause())
+      await replaceMaster(async () => {
+        await quiesceMaster(master, replica)
+        master.pause()
+      })
       bringBack = async () => {
         await sleep(CLIENTS_GONE_MS)
         replica.resume()

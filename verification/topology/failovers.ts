@@ -6,7 +6,7 @@ import type { SeededRandom } from '../chaos/seeded-random.ts'
 import { type LoopbackRedis, quiesceMaster } from '../support/loopback-redis.ts'
 import { formCluster, startClusterNodes, waitUntilClusterReady } from '../support/redis-cluster.ts'
 import { startSentinel } from '../support/redis-sentinel.ts'
-import { getNodeId, getSlot, isMaster, listSlots, waitFor } from './cluster-nodes.ts'
+import { findOwner, getNodeId, isMaster, waitFor } from './cluster-nodes.ts'
 import { HOT_TAGS, type TopologyCase } from './topology-case.ts'
 
 const MASTER_COUNT = 3
@@ -15,7 +15,7 @@ export async function startSentinelFailover(binary?: string): Promise<TopologyCa
   const setup = await startSentinel(binary)
   return {
     redis: setup,
-    async change(random) {
+    change: async (random) => {
       const how = random.pick(['failOver', 'hangMaster'] as const)
       await setup[how]()
       await setup.recover()
@@ -32,20 +32,17 @@ export async function startClusterFailover(binary?: string): Promise<TopologyCas
     const master = nodes[k]
     if (master) await replica.client.cluster('REPLICATE', await getNodeId(master))
   }
-  const pairs = Array.from({ length: MASTER_COUNT }, (_, k) => [nodes[k], nodes[k + MASTER_COUNT]] as const)
+  const pairs = Array.from({ length: MASTER_COUNT }, (_, k) => [nodes[k], nodes[k + MASTER_COUNT]])
   const replicates = async () => (await Promise.all(nodes.slice(MASTER_COUNT).map(isInSync))).every(Boolean)
   await waitFor(replicates, 'replicas in sync')
   return {
     redis: { url, stop },
-    async change(random) {
+    change: async (random) => {
       const tag = random.pick(HOT_TAGS)
-      for (const [a, b] of pairs) {
-        if (!a || !b) continue
-        const [master, replica] = (await isMaster(a)) ? [a, b] : [b, a]
-        if ((await listSlots(master)).includes(await getSlot(master, tag)))
-          return `${tag}: ${await takeOver(nodes, master, replica, random)}`
-      }
-      throw new Error(`nobody serves ${tag}`)
+      const master = await findOwner(nodes, tag)
+      const replica = pairs.find((pair) => pair.includes(master))?.find((node) => node !== master)
+      if (!replica) throw new Error(`${master.port} has no replica`)
+      return `${tag}: ${await takeOver(nodes, master, replica, random)}`
     },
   }
 }

@@ -10,5 +10,5 @@ export const HOT_TAGS = [`rgs:run:${CHAOS_RUN}`, 'rgs:jobs'] as const
 export interface TopologyCase {
   redis: FleetRedis
   /** Makes one change under load, and tells what it was when it is over. */
-  change(random: SeededRandom): Promise<string>
+  change: (random: SeededRandom) => Promise<string>
 }
