@@ -1,0 +1,23 @@
+import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest'
+import { listMasters } from '../../../src/platform/redis/cluster.ts'
+import { connectForRequests, waitUntilReady } from '../../../src/platform/redis/connect.ts'
+import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
+import { WriteProbe } from '../../../src/platform/redis/write-probe.ts'
+import { keysOf } from '../../world.ts'
+
+const prefix = `probe-${process.pid}`
+const redis = connectForRequests({ url: inject('redisUrl'), prefix })
+beforeAll(() => waitUntilReady(redis, 10_000))
+afterAll(() => redis.disconnect())
+
+it('however many ask, each master gets one write, of a key that expires', async () => {
+  const writes = vi.spyOn(redis, 'set')
+  const probe = new WriteProbe(redis, createRedisKeys(prefix))
+  await Promise.all(Array.from({ length: 100 }, () => probe.check()))
+  await probe.check()
+  const masters = listMasters(redis).length
+  expect(writes).toHaveBeenCalledTimes(masters)
+  const keys = await keysOf(redis, `${prefix}:*`)
+  expect(keys).toHaveLength(masters)
+  for (const key of keys) expect(await redis.pttl(key)).toBeGreaterThan(0)
+})
