@@ -12,6 +12,12 @@ const MAX_POSITION = 2 ** 48
 const Position = z.int().min(0).max(MAX_POSITION)
 const DifficultyLabel = Difficulty.nullable()
 const Accuracy = z.number().min(0).max(1)
+/** Of a group; beyond what any task gives. */
+const MAX_SCORE = 1e6
+const Score = z.number().min(-MAX_SCORE).max(MAX_SCORE)
+const LeaseEnd = z.number().min(0).max(Number.MAX_SAFE_INTEGER)
+/** More than a run keeps. */
+const MAX_STEP_SUMS = 10_000
 
 const Counters = runRecord.checkpointSchema.refine(
   ({ prefetch_target = 0 }) => Math.abs(prefetch_target) <= MAX_POSITION,
@@ -29,7 +35,7 @@ export const Checkpoint = z
     curriculum: z
       .record(
         TaskName,
-        z.strictObject({ level: z.number(), accuracy: z.number().optional(), scores: z.array(z.number()).max(10) }),
+        z.strictObject({ level: Difficulty, accuracy: Score.optional(), scores: z.array(Score).max(10) }),
       )
       .describe('Level of each task, accuracy of its last five scores, and its last ten scores'),
     recent_accuracies: z
@@ -47,7 +53,7 @@ export const Checkpoint = z
           .optional()
           .describe('Tasks of open positions, where the position alone does not determine them: under `learnability`'),
         leases: z.array(
-          z.strictObject({ position: Position, until: z.number(), task: TaskName, difficulty: DifficultyLabel }),
+          z.strictObject({ position: Position, until: LeaseEnd, task: TaskName, difficulty: DifficultyLabel }),
         ),
         steps: z.array(
           z.strictObject({
@@ -65,6 +71,7 @@ export const Checkpoint = z
       .describe('Items that were issued, and those that come next'),
     step_sums: z
       .array(z.strictObject({ step: z.int().min(0), sums: stepSumsRecord.checkpointSchema }))
+      .max(MAX_STEP_SUMS)
       .describe('Sums of each training step, oldest first'),
   })
   .meta({ id: 'Checkpoint' })

@@ -71,6 +71,9 @@ export class CheckpointRepository {
       string[],
     ] // in the order of the commands
     const values = runRecord.parse(fields)
+    const stepItems = await Promise.all(steps.map((step) => this.#readStep(keys, Number(step))))
+    // The items of a step may have been chosen since: positions that were never opened before are opened now.
+    const opened = stepItems.flatMap(({ items }) => items.map(({ position }) => position + 1))
     return {
       counters: runRecord.pickForCheckpoint(values),
       curriculum: mapValues(curriculum, (json) => CurriculumState.parse(JSON.parse(json))),
@@ -80,14 +83,14 @@ export class CheckpointRepository {
       ),
       curriculum_history: history.toReversed().map((json) => CurriculumPoint.parse(JSON.parse(json))),
       sequence: {
-        position: values.position ?? 0,
+        position: opened.reduce((max, position) => Math.max(max, position), values.position ?? 0),
         open: open.map(Number),
         ...(run.explicitSettings.sampling === 'learnability' && { drawn: parseDrawnTasks(states) }),
         leases: groupInPairs(leases).flatMap(([at, until]) => {
           const item = parseMadeItem(leased[at])
           return item ? [{ position: Number(at), until: Number(until), ...item }] : []
         }),
-        steps: await Promise.all(steps.map((step) => this.#readStep(keys, Number(step)))),
+        steps: stepItems,
       },
       step_sums: await Promise.all(
         metricSteps.map(async (step) => {

@@ -3,8 +3,10 @@
 import { ServiceError } from '../../contract/errors.ts'
 import type { RunCondition } from '../../contract/run-condition.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
+import type { TaskCatalog } from '../tasks/task-catalog.ts'
 import { CHECKPOINT_VERSION, type Checkpoint, type DiscardedCounts } from './checkpoint-document.ts'
 import type { CheckpointRepository } from './checkpoint-repository.ts'
+import { validateCheckpoint } from './checkpoint-validation.ts'
 import type { EpochRemoval } from './epoch-removal.ts'
 import type { ResolvedRun } from './resolved-run.ts'
 import { assertRunCondition } from './run-condition.ts'
@@ -17,6 +19,7 @@ interface CheckpointsDeps {
   runs: Runs
   repository: CheckpointRepository
   removal: EpochRemoval
+  tasks: TaskCatalog
   engineVersion: string
 }
 
@@ -24,12 +27,14 @@ export class Checkpoints {
   readonly #runs: Runs
   readonly #repository: CheckpointRepository
   readonly #removal: EpochRemoval
+  readonly #tasks: TaskCatalog
   readonly #engineVersion: string
 
-  constructor({ runs, repository, removal, engineVersion }: CheckpointsDeps) {
+  constructor({ runs, repository, removal, tasks, engineVersion }: CheckpointsDeps) {
     this.#runs = runs
     this.#repository = repository
     this.#removal = removal
+    this.#tasks = tasks
     this.#engineVersion = engineVersion
   }
 
@@ -46,7 +51,7 @@ export class Checkpoints {
     return { ...identity, created_at: new Date(fleetNow()).toISOString(), settings, ...stored }
   }
 
-  /** Starts a new epoch of the run, which need not exist. Throws `engine_version_mismatch`. */
+  /** Starts a new epoch of the run, which need not exist. Throws `engine_version_mismatch`, `invalid_request`. */
   async restore(
     name: string,
     checkpoint: Checkpoint,
@@ -58,6 +63,8 @@ export class Checkpoints {
         `The checkpoint is of reasoning-gym ${checkpoint.engine}, this server has ${this.#engineVersion}: its items would be others`,
       )
     }
+    const known = new Set(this.#tasks.list().map(({ name: task }) => task))
+    validateCheckpoint(checkpoint, (task) => known.has(task))
     const settings = mergeSettings({}, checkpoint.settings)
     await this.#runs.validateTaskConfigs(this.#runs.validateSettings(settings))
     for (let k = 0; k < RESTORE_RETRY_LIMIT; k++) {

@@ -21,7 +21,7 @@ const isRemovable = defineScript({ folder: import.meta.dirname, name: 'is-remova
 /** How long writing the keys of a checkpoint may take. */
 const RESERVATION_MS = 10 * 60 * 1000
 /** Members of an index whose keys one step removes. */
-const MEMBERS_PER_STEP = 200
+const MEMBERS_PER_STEP = 500
 
 /** A run in one of its epochs. */
 export interface EpochRef {

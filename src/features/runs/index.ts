@@ -63,6 +63,7 @@ export function createRuns(
     runs,
     repository: new CheckpointRepository(redis, keys, { runs: repository, epochs }),
     removal,
+    tasks,
     engineVersion: engine.version,
   })
   return {

@@ -133,19 +133,28 @@ function parseNumber(field: string, text: string): number {
   return value
 }
 
+/** So far from its limit that a counter does not reach it: Redis refuses to count beyond 2^63. */
+const Count = z.int().min(0)
+/** What a Date can be, ms. */
+const Timestamp = z.int().min(0).max(8_640_000_000_000_000)
+/** Redis refuses to add to what would become infinite. */
+const Sum = z.number().min(-Number.MAX_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER)
+
 function schemaOf(field: Field): z.ZodType {
   switch (field.kind) {
     case 'counter':
-    case 'timestamp':
     case 'cursor':
-      return z.int()
+      return Count
+    case 'timestamp':
+      return Timestamp
     case 'sum':
-      return z.number()
+      return Sum
     case 'counters':
+      return z.record(z.string().regex(field.names), Count)
     case 'timestamps':
-      return z.record(z.string().regex(field.names), z.int())
+      return z.record(z.string().regex(field.names), Timestamp)
     case 'sums':
-      return z.record(z.string().regex(field.names), z.number())
+      return z.record(z.string().regex(field.names), Sum)
     case 'text':
       return field.schema ?? z.string()
     case 'json':

@@ -1,0 +1,47 @@
+/** What the schema of a checkpoint cannot say: that its tasks exist, and that its positions fit together. */
+import { type FieldError, ServiceError } from '../../contract/errors.ts'
+import type { Checkpoint } from './checkpoint-document.ts'
+
+/** Errors that one response lists. */
+const MAX_LISTED = 20
+
+/** Throws `invalid_request` with the path of each value that no server of this engine can have written. */
+export function validateCheckpoint(checkpoint: Checkpoint, isKnownTask: (name: string) => boolean): void {
+  const errors = [...listUnknownTasks(checkpoint, isKnownTask), ...listUnopenedPositions(checkpoint)]
+  if (errors.length === 0) return
+  throw new ServiceError('invalid_request', 'The checkpoint names tasks or positions that cannot be', {
+    errors: errors.slice(0, MAX_LISTED),
+  })
+}
+
+function* listUnknownTasks(checkpoint: Checkpoint, isKnownTask: (name: string) => boolean): Generator<FieldError> {
+  for (const [path, task] of listTasks(checkpoint))
+    if (task !== null && !isKnownTask(task)) yield { path, message: `there is no task named ${JSON.stringify(task)}` }
+}
+
+function* listTasks(checkpoint: Checkpoint): Generator<[path: string, task: string | null]> {
+  const { curriculum, recent_accuracies, tasks, curriculum_history, sequence, step_sums } = checkpoint
+  for (const [field, byTask] of Object.entries({ curriculum, recent_accuracies, tasks }))
+    for (const task of Object.keys(byTask)) yield [`${field}.${task}`, task]
+  for (const [k, { task }] of curriculum_history.entries()) yield [`curriculum_history.${k}.task`, task]
+  for (const [k, { task }] of (sequence.drawn ?? []).entries()) yield [`sequence.drawn.${k}.task`, task]
+  for (const [k, { task }] of sequence.leases.entries()) yield [`sequence.leases.${k}.task`, task]
+  for (const [k, { items }] of sequence.steps.entries())
+    for (const [n, { task }] of items.entries()) yield [`sequence.steps.${k}.items.${n}.task`, task]
+  for (const [k, { sums }] of step_sums.entries())
+    for (const field of ['task_scored', 'task_reward'] as const)
+      for (const task of Object.keys(sums[field] ?? {})) yield [`step_sums.${k}.sums.${field}.${task}`, task]
+}
+
+/** The run would open these positions once more, and hand out their items twice. */
+function* listUnopenedPositions({ sequence }: Checkpoint): Generator<FieldError> {
+  const { position: end, open, drawn = [], leases, steps } = sequence
+  const check = function* (path: string, position: number): Generator<FieldError> {
+    if (position >= end) yield { path, message: `must be below sequence.position (${end})` }
+  }
+  for (const [k, position] of open.entries()) yield* check(`sequence.open.${k}`, position)
+  for (const [k, { position }] of drawn.entries()) yield* check(`sequence.drawn.${k}.position`, position)
+  for (const [k, { position }] of leases.entries()) yield* check(`sequence.leases.${k}.position`, position)
+  for (const [k, { items }] of steps.entries())
+    for (const [n, { position }] of items.entries()) yield* check(`sequence.steps.${k}.items.${n}.position`, position)
+}
