@@ -45,6 +45,8 @@ export async function withServer<T>(
   const here = getLocalUrl(config)
   if (await isServerRunning(here)) return use(new ApiClient(here, given))
   printStatus(`No server answers at ${here}: starting one for this command …`)
+  const { ensurePythonEnvironment } = await import('../main/bootstrap/python-environment.ts')
+  await ensurePythonEnvironment(printStatus, config.PYTHON) // here, where its minutes are seen and no deadline ends it
   const own = await startChildServer({ ...buildServerEnv(config, keeps), ...env }, getInterruptSignal())
   try {
     return await use(new ApiClient(own.url))

@@ -11,6 +11,7 @@ import { type ReportProgress, withWaitNotice } from './wait-notice.ts'
 /** Folders with this prefix belong to the process that has the lock. */
 const WORK_PREFIX = '.venv-work-'
 const FULL_DISK_BYTES = 2 ** 20
+const MAX_PROGRESS_CHARS = 60
 
 /** Replaces what is there. The caller has the lock; a start that is killed in here leaves nothing that the next one would use. */
 export async function buildVenv(files: VenvFiles, python: string, report: ReportProgress): Promise<void> {
@@ -60,6 +61,7 @@ export async function installPackages(
     '--ignore-installed', // pip takes a package for installed if its metadata is there
   ]
   let lastLine = 'starting'
+  const startedAt = Date.now()
   const install = runTetheredPython(
     join(venv, 'bin', 'python'),
     'pip',
@@ -69,7 +71,11 @@ export async function installPackages(
     },
   )
   try {
-    await withWaitNotice(report, () => `pip installs ${file}: ${lastLine.slice(0, 100)}`, install)
+    await withWaitNotice(
+      report,
+      () => `pip installs ${file}, for ${secondsSince(startedAt)} s now: ${lastLine.slice(0, MAX_PROGRESS_CHARS)}`,
+      install,
+    )
   } catch (error) {
     if (!(error instanceof PythonModuleError)) throw error
     throw new StartupError(`pip could not install ${file}: ${error.summary}`, { cause: error })
@@ -78,10 +84,11 @@ export async function installPackages(
 }
 
 async function createBareVenv(python: string, folder: string, report: ReportProgress): Promise<void> {
+  const startedAt = Date.now()
   try {
     await withWaitNotice(
       report,
-      () => `${python} makes a virtual environment`,
+      () => `${python} makes a virtual environment, for ${secondsSince(startedAt)} s now`,
       runTetheredPython(python, 'venv', [folder]),
     )
   } catch (error) {
@@ -134,4 +141,8 @@ function explainFullDisk({ root }: VenvFiles, cause: unknown): unknown {
 function isFull(folder: string): boolean {
   const { bavail, bsize } = statfsSync(folder)
   return bavail * bsize < FULL_DISK_BYTES
+}
+
+function secondsSince(startedAt: number): number {
+  return Math.round((Date.now() - startedAt) / 1000)
 }
