@@ -1,7 +1,8 @@
 /**
  * `npm run verify -- first-start`: interrupts `npm start` in a new checkout at twelve moments, by Ctrl-C and by kill -9 of the
  * server or of its whole process group. The next start must become ready without help each time. Then two first starts at once.
- *   npm run verify -- first-start [--all]      --all: each moment with each of the three interruptions
+ *   npm run verify -- first-start [--all] [--only TEXT]
+ * `--all`: each moment with each of the three interruptions; `--only`: moments with this text in their name.
  * Needs the package index or pip's cache, and about half a minute for each interruption.
  */
 import { readdirSync } from 'node:fs'
@@ -10,7 +11,7 @@ import { Checkout, type NpmStart } from './first-start/checkout.ts'
 
 const READY_TIMEOUT_MS = 300_000
 const PACKAGES = 'lib/python3*/site-packages'
-const { values } = parseArgs({ options: { all: { type: 'boolean' } } })
+const { values } = parseArgs({ options: { all: { type: 'boolean' }, only: { type: 'string', default: '' } } })
 
 const INTERRUPTIONS: Record<string, (start: NpmStart) => void> = {
   'Ctrl-C': (start) => start.signal('SIGINT', 'group'),
@@ -37,11 +38,13 @@ const MOMENTS: Record<string, (start: NpmStart) => boolean> = {
 
 try {
   const names = Object.keys(INTERRUPTIONS)
-  for (const [k, moment] of Object.keys(MOMENTS).entries())
+  for (const [k, moment] of Object.keys(MOMENTS).entries()) {
+    if (!moment.includes(values.only)) continue
     for (const name of values.all ? names : [names[k % names.length] ?? '']) await interruptAt(moment, name)
+  }
   await startTwoAtOnce()
 } finally {
-  checkout.remove()
+  await checkout.remove()
 }
 
 async function interruptAt(moment: string, interruption: string): Promise<void> {
@@ -66,13 +69,17 @@ async function startTwoAtOnce(): Promise<void> {
   checkout.clean()
   const both = await Promise.all([checkout.start('data-a'), checkout.start('data-b')])
   await Promise.all(both.map((each) => each.waitUntilReady(READY_TIMEOUT_MS)))
+  const pids = both.map(({ serverPid }) => serverPid)
   const makers = both.filter(({ output }) => output.includes('Preparing the Python environment'))
   const waiters = both.filter(({ output }) =>
-    output.includes(`waiting for process ${makers[0]?.serverPid}, which prepares`),
+    pids.some((pid) => output.includes(`waiting for process ${pid}, which prepares`)),
   )
   console.log(`two at once: ready after ${both.map(secondsSince).join(' and ')} s`)
-  for (const each of both) await stop(each)
-  if (makers.length !== 1 || waiters.length !== 1)
+  for (const each of both) each.signal('SIGINT', 'group')
+  for (const each of both) await each.waitUntilExited()
+  await checkout.waitUntilIdle()
+  if (makers.length !== 1 || waiters.length === 0)
+    // each may wait once: for the environment, or for the redis-server in it
     throw new Error(
       `${makers.length} prepared, ${waiters.length} waited:\n${both.map(({ output }) => output).join('\n')}`,
     )

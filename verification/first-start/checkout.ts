@@ -15,6 +15,8 @@ const POLL_INTERVAL_MS = 5
 export class Checkout {
   readonly root = mkdtempSync(join(tmpdir(), 'rgs-checkout-'))
 
+  readonly #starts: NpmStart[] = []
+
   constructor() {
     for (const part of PARTS) cpSync(join(PROJECT, part), join(this.root, part), { recursive: true })
     symlinkSync(join(PROJECT, 'node_modules'), join(this.root, 'node_modules'))
@@ -31,7 +33,9 @@ export class Checkout {
   }
 
   async start(dataDir = 'data'): Promise<NpmStart> {
-    return new NpmStart(this.root, dataDir, await getFreePort())
+    const start = new NpmStart(this.root, dataDir, await getFreePort())
+    this.#starts.push(start)
+    return start
   }
 
   /** Waits until no process of this checkout is left but, on request, the private Redis, which the next start ends. */
@@ -41,7 +45,12 @@ export class Checkout {
       if (Date.now() > deadline) throw new Error(`still running after 30 s: ${list().join(' | ')}`)
   }
 
-  remove(): void {
+  /** Ends what still runs. */
+  async remove(): Promise<void> {
+    for (const start of this.#starts.filter(({ hasExited }) => !hasExited)) {
+      start.signal('SIGINT', 'group')
+      await start.waitUntilExited()
+    }
     rmSync(this.root, { recursive: true, force: true, maxRetries: 20 })
   }
 }
@@ -86,7 +95,7 @@ export class NpmStart {
     return Number(readFileSync(join(this.#folder, 'server.pid'), 'utf8'))
   }
 
-  get #hasExited(): boolean {
+  get hasExited(): boolean {
     return this.#child.exitCode !== null || this.#child.signalCode !== null
   }
 
@@ -102,7 +111,7 @@ export class NpmStart {
   async reaches(isThere: () => boolean): Promise<boolean> {
     for (;;) {
       if (isThere()) return true
-      if (this.#hasExited || this.#output.includes('reasoning-gym-server is at')) return false
+      if (this.hasExited || this.#output.includes('reasoning-gym-server is at')) return false
       await sleep(POLL_INTERVAL_MS)
     }
   }
@@ -114,8 +123,8 @@ export class NpmStart {
         () => undefined,
       )
       if (ready?.ok) return
-      if (this.#hasExited || Date.now() > deadline)
-        throw new Error(`${this.#hasExited ? 'it ended' : 'not ready in time'}:\n${this.#output}`)
+      if (this.hasExited || Date.now() > deadline)
+        throw new Error(`${this.hasExited ? 'it ended' : 'not ready in time'}:\n${this.#output}`)
     }
   }
 }
