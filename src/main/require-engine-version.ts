@@ -9,15 +9,19 @@ export async function requireEngineVersionClaim({
   features: { operations },
 }: WorkerService): Promise<EngineVersionClaim> {
   const conflictMessage = (otherVersion: string) =>
-    `This Redis serves reasoning-gym ${otherVersion}, and this server has ${version}: stop the other servers, or set REDIS_PREFIX to another name`
+    `This Redis serves reasoning-gym ${otherVersion} in process ${lastProcessSeen}, and this server has ${version}: stop the other servers, or set REDIS_PREFIX to another name`
   let lastVersionSeen = ''
+  let lastProcessSeen = ''
   const claim = await operations.claimEngineVersion({
     processName: identity.process,
-    onConflict(otherVersion) {
-      if (lastVersionSeen !== otherVersion) log.warn(`waiting for servers with reasoning-gym ${otherVersion} to end`)
+    onConflict(otherVersion, otherProcess) {
+      if (lastVersionSeen !== otherVersion)
+        log.warn(`waiting for process ${otherProcess} with reasoning-gym ${otherVersion} to end: stop that server`)
       lastVersionSeen = otherVersion
+      lastProcessSeen = otherProcess
     },
-    onClaimLost(otherVersion) {
+    onClaimLost(otherVersion, otherProcess) {
+      lastProcessSeen = otherProcess
       log.fatal(conflictMessage(otherVersion))
       process.kill(process.pid, 'SIGTERM')
     },

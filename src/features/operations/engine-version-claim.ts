@@ -25,9 +25,9 @@ export interface ClaimEngineVersionOptions {
   /** The name of this process. */
   processName: string
   /** Called while another version is alive. The claim waits until a dead process would have expired. */
-  onConflict: (other: string) => void
+  onConflict: (otherVersion: string, otherProcess: string) => void
   /** Called if another version claimed Redis while this process was disconnected. */
-  onClaimLost: (other: string) => void
+  onClaimLost: (otherVersion: string, otherProcess: string) => void
 }
 
 /** Undefined if processes with another version are alive. While Redis is unavailable, the claim is retried in the background. */
@@ -38,24 +38,27 @@ export async function claimEngineVersion(
 ): Promise<EngineVersionClaim | undefined> {
   const engineProcesses = keys.key('engine-processes')
   const { version, processName, onConflict, onClaimLost } = options
-  const refreshClaim = async () =>
-    String(await claimEngineScript(redis, { engineProcesses }, [version, processName, CLAIM_TTL_MS]))
+  const refreshClaim = async (): Promise<[version: string, process: string] | undefined> => {
+    const member = String(await claimEngineScript(redis, { engineProcesses }, [version, processName, CLAIM_TTL_MS]))
+    const [otherVersion = '', otherProcess = ''] = member.split(' ')
+    return member === '' ? undefined : [otherVersion, otherProcess]
+  }
   await waitUntilReady(redis, REDIS_READY_TIMEOUT_MS).catch(() => {})
   for (
     const deadline = performance.now() + CLAIM_TTL_MS + CLAIM_REFRESH_INTERVAL_MS;
     ;
     await sleep(CLAIM_RETRY_INTERVAL_MS)
   ) {
-    const conflictingVersion = await refreshClaim().catch(() => '')
-    if (conflictingVersion === '') break
+    const conflict = await refreshClaim().catch(() => undefined)
+    if (conflict === undefined) break
     if (performance.now() > deadline) return undefined
-    onConflict(conflictingVersion)
+    onConflict(...conflict)
   }
   let lastRefresh: Promise<void> | undefined
   const timer = setInterval(() => {
     lastRefresh = refreshClaim().then(
-      (conflictingVersion) => {
-        if (conflictingVersion !== '') onClaimLost(conflictingVersion)
+      (conflict) => {
+        if (conflict) onClaimLost(...conflict)
       },
       () => {}, // Redis is unavailable; the next refresh follows soon
     )
