@@ -1,5 +1,6 @@
 /** Prevents a server from opening data of another storage format. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Redis } from 'ioredis'
 import { waitUntilReady } from '../platform/redis/connect.ts'
 import { claimStorageFormat, STORAGE_FORMAT } from '../platform/redis/storage-format.ts'
 import { StartupError } from './bootstrap/startup-error.ts'
@@ -12,25 +13,41 @@ const RETRY_INTERVAL_MS = 500
 export async function requireStorageFormat({ platform: { redis, keys, log } }: WorkerService): Promise<void> {
   await waitUntilReady(redis, REDIS_READY_TIMEOUT_MS).catch(() => {})
   try {
-    const other = await claimStorageFormat(redis, keys)
-    if (other !== undefined) throw new StartupError(mismatchMessage(other))
+    await check()
   } catch (error) {
     if (error instanceof StartupError) throw error
     void checkOnceRedisIsBack()
+  }
+
+  async function check(): Promise<void> {
+    await requireDatabase(redis)
+    const other = await claimStorageFormat(redis, keys)
+    if (other !== undefined) throw new StartupError(mismatchMessage(other))
   }
 
   async function checkOnceRedisIsBack(): Promise<void> {
     while (redis.status !== 'end') {
       await sleep(RETRY_INTERVAL_MS, undefined, { ref: false })
       try {
-        const other = await claimStorageFormat(redis, keys)
-        if (other === undefined) return
-        log.fatal(mismatchMessage(other))
+        return await check()
+      } catch (error) {
+        if (!(error instanceof StartupError)) continue // still unavailable
+        log.fatal(error.message)
         process.kill(process.pid, 'SIGTERM')
         return
-      } catch {} // still unavailable
+      }
     }
   }
+}
+
+/** Of a database that Redis does not have, ioredis reports an error and goes on with database 0, which may be another server's. */
+async function requireDatabase(redis: Redis): Promise<void> {
+  const db = (redis.options as Redis['options'] | undefined)?.db ?? 0 // a cluster has none
+  if (db === 0) return
+  await redis.select(db).catch((cause: Error) => {
+    if (!cause.message.includes('out of range')) throw cause
+    throw new StartupError(`REDIS_URL names database ${db}, which this Redis does not have: correct it`, { cause })
+  })
 }
 
 function mismatchMessage(other: number): string {

@@ -1,0 +1,26 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { resolveRedisBinary } from '../../src/main/bootstrap/redis-binary.ts'
+import { findFreePortPairs, LoopbackRedis } from '../../verification/support/loopback-redis.ts'
+import { startChildServer } from '../../verification/support/with-server.ts'
+
+it('a database that Redis does not have is refused, and database 0 stays untouched', { timeout: 120_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rgs-database-'))
+  const [port = 0] = await findFreePortPairs(1)
+  const redis = new LoopbackRedis(await resolveRedisBinary(console.log), folder, port, {})
+  try {
+    await redis.client.ping()
+    const env = { REDIS_URL: `redis://127.0.0.1:${port}/99`, API_PROCESSES: '1', WORKERS: '0', PYTHON_WORKERS: '1' }
+    const output = await startChildServer(env).then(
+      async (server) => `it started${String(await server.stop())}`,
+      (error: Error) => error.message,
+    )
+    expect(output).toContain('reasoning-gym-server: REDIS_URL names database 99, which this Redis does not have')
+    expect(await redis.client.exists('rgs:storage-format')).toBe(0)
+  } finally {
+    await redis.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
