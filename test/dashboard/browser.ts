@@ -11,10 +11,10 @@ const ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--fon
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** `env`: what the browser finds in its environment, if not ours. */
-export async function openBrowser(env?: Record<string, string>): Promise<Browser> {
+export async function openBrowser(env?: Record<string, string>, args: string[] = []): Promise<Browser> {
   mkdirSync(SCREENSHOTS, { recursive: true })
   const executablePath = await chromium.executablePath()
-  return playwright.launch({ args: ARGS, executablePath, headless: true, ...(env && { env }) })
+  return playwright.launch({ args: [...ARGS, ...args], executablePath, headless: true, ...(env && { env }) })
 }
 
 interface PageOptions {

@@ -1,4 +1,5 @@
 /** Identifies the caller of each request by its key. Without configured keys, every local caller is an admin. */
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import ipaddr from 'ipaddr.js'
@@ -44,7 +45,11 @@ function authenticateByKey({ headers, ip }: FastifyRequest, keyRing: KeyRing): C
 
 /**
  * Without keys, a web page in a local browser could call the server too, through a domain that resolves to this machine or
- * through a form. So the host name must be loopback, and requests that change something must not come from another site.
+ * through a form. So the host name must be loopback. A page of another origin, be it of another port of this machine, is
+ * refused where it would change something, and is a reader otherwise: a batch is composed by a GET.
+ *
+ * A key comes in a header that only the server's own pages add. Credentials that browsers add by themselves, such as those of
+ * HTTP Basic or a cookie, would need this check with keys as well.
  */
 function authenticateLocalCaller({ hostname, headers, method, ip }: FastifyRequest, corsOrigins: string[]): Caller {
   if (hostname !== '' && !LOOPBACK_HOST_CACHE.memo(hostname).loopback) {
@@ -53,14 +58,25 @@ function authenticateLocalCaller({ hostname, headers, method, ip }: FastifyReque
       `Without API_KEYS the server only accepts requests to localhost, not to ${hostname.slice(0, 100)}`,
     )
   }
-  const isCrossSite = headers['sec-fetch-site'] === 'cross-site' && !corsOrigins.includes(headers.origin ?? '')
-  if (method !== 'GET' && method !== 'HEAD' && isCrossSite) {
+  const id = CLIENT_NETWORK_CACHE.memo(ip)
+  if (!isOfOtherOrigin(headers, corsOrigins)) return { id, role: 'admin', runs: null }
+  if (method !== 'GET' && method !== 'HEAD') {
     throw new ServiceError(
       'forbidden',
       'Without API_KEYS, pages of other sites cannot change anything; add their origins to CORS_ORIGINS',
     )
   }
-  return { id: CLIENT_NETWORK_CACHE.memo(ip), role: 'admin', runs: null }
+  return { id, role: 'reader', runs: null }
+}
+
+/** Whether a browser says that a page of another origin is behind the request. Programs send neither header. */
+function isOfOtherOrigin(
+  { origin, host, 'sec-fetch-site': site }: IncomingHttpHeaders,
+  corsOrigins: string[],
+): boolean {
+  if (origin !== undefined && corsOrigins.includes(origin)) return false
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none'
+  return origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host)
 }
 
 /** Cached because names and addresses recur, and parsing one takes longer than the rest of authentication. */

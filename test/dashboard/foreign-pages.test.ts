@@ -1,0 +1,144 @@
+/** Rows of docs/operations/security.md: what a page of another origin in the user's browser can do to the server. */
+import { readFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { loadKeyRing } from '../../src/http/auth/key-ring.ts'
+import { keysOf, openWorld, type World } from '../world.ts'
+import { openBrowser } from './browser.ts'
+
+const REBOUND = 'rebound.example'
+
+let browser: Browser
+let attacker: Server
+let attackerPort: number
+beforeAll(async () => {
+  const script = readFileSync(join(import.meta.dirname, '..', 'fixtures', 'attacker-page.js'), 'utf8')
+  const page = `<!doctype html><title>attacker</title><body><script type="module">${script}</script>`
+  attacker = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(page)
+  })
+  await new Promise<void>((resolve) => attacker.listen(0, resolve))
+  attackerPort = (attacker.address() as AddressInfo).port
+  browser = await openBrowser(undefined, [`--host-resolver-rules=MAP ${REBOUND} 127.0.0.1`])
+})
+afterAll(async () => {
+  await browser?.close()
+  attacker.close()
+})
+
+describe.each([
+  ['with keys', true],
+  ['without keys, where every local caller is an admin', false],
+])('%s', (_name, hasKeys) => {
+  let world: World
+  let url: string
+  beforeAll(async () => {
+    const keyRing = hasKeys ? loadKeyRing({ API_KEYS: 'admin:an-admin', API_KEYS_FILE: undefined }) : undefined
+    world = await openWorld({ keyRing, PYTHON_WORKERS: 1 })
+    url = await world.app.listen({ host: '127.0.0.1', port: 0 })
+    await call('PUT', '/runs/victim', { tasks: ['gcd'], group_size: 1, batch_size: 1 })
+  })
+  afterAll(() => world.close())
+
+  const call = (method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown) =>
+    world.call(method, path, body, hasKeys ? { authorization: 'Bearer an-admin' } : {})
+  /** All that the server has stored of runs, evals and collections. */
+  const state = async () => {
+    const { redis } = world.platform
+    const keys = (await keysOf(redis, `*${world.prefix}:*`)).filter(
+      (key) => !/limit|usage|nodes|lease|heartbeat/.test(key),
+    )
+    const [runs, victim] = [await call('GET', '/runs'), await call('GET', '/runs/victim')]
+    return {
+      keys: keys.filter((key) => /run|eval|collect|batch/.test(key)).toSorted(),
+      runs: runs.body.runs.length,
+      victim: victim.body.progress,
+    }
+  }
+  /** A page of another port of this machine, and one of another site; the user has the dashboard open beside it. */
+  const asAttacker = async (origin: string, act: (page: Page) => Promise<void>) => {
+    const context = await browser.newContext()
+    try {
+      const dashboard = await context.newPage()
+      await dashboard.goto(`${url}/`)
+      if (hasKeys) await dashboard.evaluate("sessionStorage.setItem('rgs-key', 'an-admin')")
+      const page = await context.newPage()
+      await page.goto(origin)
+      await act(page)
+    } finally {
+      await context.close()
+    }
+  }
+  const origins = () => [`http://127.0.0.1:${attackerPort}/`, `http://attacker.localhost:${attackerPort}/`]
+
+  it('forms, requests without CORS, beacons and pictures change nothing', { timeout: 90_000 }, async () => {
+    const before = await state()
+    for (const origin of origins()) {
+      await asAttacker(origin, async (page) => {
+        const answered: [string, number][] = []
+        let requests = 0
+        page.on('request', (request) => {
+          if (request.url().startsWith(url)) requests++
+        })
+        page.on('response', (response) => {
+          if (response.url().startsWith(url))
+            answered.push([`${response.request().method()} ${response.url()}`, response.status()])
+        })
+        expect(await page.evaluate(`forge(${JSON.stringify(url)})`)).toEqual([])
+        expect(requests).toBeGreaterThan(40)
+        expect(answered.length).toBeGreaterThan(30) // the browser shows no answer that stands in no frame
+        expect(answered.filter(([name, status]) => status < 400 && !name.startsWith('OPTIONS'))).toEqual([])
+      })
+    }
+    expect(await state()).toEqual(before)
+  })
+
+  it('neither the dashboard nor the documentation is shown in a frame, or reached through a window', async () => {
+    for (const origin of origins()) {
+      await asAttacker(origin, async (page) => {
+        for (const path of ['/', '/docs', '/docs/', '/runs', '/dashboard/app.js', '/nothing-there']) {
+          await page.evaluate(`showInFrame(${JSON.stringify(url + path)})`)
+          const shown = await Promise.all(
+            page
+              .frames()
+              .slice(1)
+              .map(
+                async (frame) =>
+                  (await frame.content().catch(() => '')).length > 200 && !frame.url().startsWith('chrome-error:'),
+              ),
+          )
+          expect([path, shown]).toEqual([path, shown.map(() => false)])
+        }
+        const [opened] = await Promise.all([
+          page.context().waitForEvent('page'),
+          page.evaluate(`openWindow(${JSON.stringify(url)})`),
+        ])
+        await opened.waitForLoadState()
+        expect(await page.evaluate('opened.closed')).toBe(true) // out of reach, as the server's pages want it
+      })
+    }
+  })
+
+  it('a name of the attacker that leads to this machine does not make its page one of the server', async () => {
+    const { port } = new URL(url)
+    const context = await browser.newContext()
+    try {
+      const page = await context.newPage()
+      const before = await state()
+      for (const path of ['/runs', '/runs/victim/batches/0', '/metrics']) {
+        const response = await page.goto(`http://${REBOUND}:${port}${path}`)
+        expect([401, 403]).toContain(response?.status())
+      }
+      const status = await page.evaluate(
+        `fetch('/items', { method: 'POST' }).then(({ status }) => status, () => 'blocked by the policy of the page')`,
+      )
+      expect([401, 403, 'blocked by the policy of the page']).toContain(status)
+      expect(await state()).toEqual(before)
+    } finally {
+      await context.close()
+    }
+  })
+})
