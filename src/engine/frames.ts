@@ -10,24 +10,58 @@ export function encodeFrame(message: unknown): Buffer {
   return frame
 }
 
-/** A function that takes chunks as they come and calls `onMessage` for each whole frame. */
-export function createFrameDecoder(onMessage: (message: unknown) => void): (chunk: Buffer) => void {
+/** No item and no list of tasks comes near it. */
+const MAX_FRAME_BYTES = 64 * 1024 * 1024
+
+/**
+ * A function that takes chunks as they come and calls `onMessage` for each whole frame. The other end may run what is
+ * hostile: for a frame that is too long or no JSON object it calls `onInvalid`, and takes no more.
+ */
+export function createFrameDecoder(
+  onMessage: (message: Record<string, unknown>) => void,
+  onInvalid: () => void,
+): (chunk: Buffer) => void {
   let chunks: Buffer[] = []
   let size = 0
   let wanted = LENGTH_PREFIX_BYTES
+  let isBroken = false
+  const refuse = () => {
+    isBroken = true
+    chunks = []
+    onInvalid()
+  }
   return (chunk) => {
+    if (isBroken) return
     chunks.push(chunk)
     size += chunk.length
     if (size < wanted) return // do not join what is not yet a whole frame: large frames come in many chunks
     let rest = chunks.length === 1 ? chunk : Buffer.concat(chunks)
     while (rest.length >= LENGTH_PREFIX_BYTES) {
       const end = LENGTH_PREFIX_BYTES + rest.readUInt32BE()
+      if (end > MAX_FRAME_BYTES) {
+        refuse()
+        return
+      }
       if (rest.length < end) break
-      onMessage(JSON.parse(rest.toString('utf8', LENGTH_PREFIX_BYTES, end)))
+      const message = parseObject(rest.toString('utf8', LENGTH_PREFIX_BYTES, end))
+      if (!message) {
+        refuse()
+        return
+      }
+      onMessage(message)
       rest = rest.subarray(end)
     }
     wanted = rest.length >= LENGTH_PREFIX_BYTES ? LENGTH_PREFIX_BYTES + rest.readUInt32BE() : LENGTH_PREFIX_BYTES
     chunks = [rest]
     size = rest.length
+  }
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined // JSON has no other objects
+  } catch {
+    return undefined
   }
 }

@@ -24,6 +24,8 @@ export interface PythonEngineOptions {
 const QUERY_DEADLINE_MS = 10_000
 /** Items that one worker makes in a row before another may help. */
 const ITEM_CHUNK_SIZE = 16
+/** The library runs programs to make their items. Each runs in a worker that is ended after it. */
+const TASKS_THAT_RUN_PROGRAMS: ReadonlySet<string> = new Set(['codeio'])
 const MAX_CACHED_CONFIGS = 10_000
 
 export class PythonEngine implements Engine {
@@ -101,15 +103,25 @@ export class PythonEngine implements Engine {
   }
 
   async generateItems(task: string, config: Config, places: DatasetPosition[]): Promise<EngineOutcome[]> {
-    const batch = { request: { op: 'items', task, config }, task, deadlineMs: this.#options.makeDeadlineMs }
+    const isLast = TASKS_THAT_RUN_PROGRAMS.has(task)
+    const batch = { request: { op: 'items', task, config }, task, deadlineMs: this.#options.makeDeadlineMs, isLast }
     const chunks: DatasetPosition[][] = []
-    for (let k = 0; k < places.length; k += ITEM_CHUNK_SIZE) chunks.push(places.slice(k, k + ITEM_CHUNK_SIZE))
-    return (await Promise.all(chunks.map((chunk) => this.#itemPool.run(batch, chunk)))).flat()
+    const size = isLast ? 1 : ITEM_CHUNK_SIZE
+    for (let k = 0; k < places.length; k += size) chunks.push(places.slice(k, k + size))
+    const outcomes = await Promise.all(chunks.map((chunk) => this.#itemPool.run(batch, chunk)))
+    return outcomes.flat().map((outcome) => expectValue(outcome, isGeneratedItem))
   }
 
-  score(task: string, config: Config, seed: number, entry: DatasetEntry, answers: string[]): Promise<EngineOutcome[]> {
+  async score(
+    task: string,
+    config: Config,
+    seed: number,
+    entry: DatasetEntry,
+    answers: string[],
+  ): Promise<EngineOutcome[]> {
     const request = { op: 'score', task, config, seed, entry }
-    return this.#scorePool.run({ request, task, deadlineMs: this.#options.scoreDeadlineMs }, answers)
+    const outcomes = await this.#scorePool.run({ request, task, deadlineMs: this.#options.scoreDeadlineMs }, answers)
+    return outcomes.map((outcome) => expectValue(outcome, (value) => typeof value === 'number'))
   }
 
   async close(): Promise<void> {
@@ -146,4 +158,15 @@ export class PythonEngine implements Engine {
     this.#health = health
     this.#options.onHealth?.(health)
   }
+}
+
+/** A worker that ran a program may say anything. */
+function expectValue(outcome: EngineOutcome, isExpected: (value: unknown) => boolean): EngineOutcome {
+  if (outcome.kind !== 'value' || isExpected(outcome.value)) return outcome
+  return { kind: 'lost', reason: 'crashed', detail: 'the Python worker answered what is no result' }
+}
+
+function isGeneratedItem(value: unknown): boolean {
+  const { question, entry } = (value ?? {}) as { question?: unknown; entry?: { answer?: unknown } | null } // looked at below
+  return typeof question === 'string' && (typeof entry?.answer === 'string' || entry?.answer === null)
 }

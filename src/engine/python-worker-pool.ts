@@ -66,6 +66,7 @@ export class PythonWorkerPool {
     this.#pendingForks = Math.max(0, this.#pendingForks - 1)
     const worker = new PythonWorker(pid, socket, {
       onIdle: (free) => this.#handleIdle(free),
+      onSpent: (spent) => this.#zygote()?.kill(spent.pid),
       onDeadlineExceeded: (stuck) => {
         this.kills++
         this.#zygote()?.kill(stuck.pid)

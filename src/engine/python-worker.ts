@@ -20,12 +20,16 @@ export interface PythonWorkerRequest {
   task: string
   /** What one unit may take, counted from when the worker begins it. */
   deadlineMs: number
+  /** It runs programs that could change the process for what comes after: the worker does nothing else after it. */
+  isLast?: boolean
   units: { unit: unknown; settle: (outcome: EngineOutcome) => void }[]
 }
 
 interface PythonWorkerEvents {
   /** All units are settled; the worker is free. */
   onIdle(worker: PythonWorker): void
+  /** All units are settled, and the worker must do nothing more: kill it. */
+  onSpent(worker: PythonWorker): void
   /** The unit in hand is past its deadline: kill this worker. */
   onDeadlineExceeded(worker: PythonWorker): void
   /** The worker exited; `rest` holds the units that it had not started. */
@@ -39,6 +43,7 @@ export class PythonWorker {
   readonly #events: PythonWorkerEvents
   #currentRequest: PythonWorkerRequest | undefined
   #nextUnit = 0
+  #hasStarted = false
   #timer: NodeJS.Timeout | undefined
   #timedOut = false
   #retired = false
@@ -52,8 +57,11 @@ export class PythonWorker {
     this.#events = events
     socket.on(
       'data',
-      createFrameDecoder((message) => this.#handleMessage(message as Record<string, unknown>)),
-    ) // worker.py writes objects
+      createFrameDecoder(
+        (message) => this.#handleMessage(message),
+        () => this.#giveUp(),
+      ),
+    )
     socket.once('close', () => this.#handleClose())
   }
 
@@ -64,6 +72,7 @@ export class PythonWorker {
   assign(batch: PythonWorkerRequest): void {
     this.#currentRequest = batch
     this.#nextUnit = 0
+    this.#hasStarted = false
     this.busySince = performance.now()
     this.#cpuBaselineAt = this.busySince
     this.#cpuBaselineMs = getCpuTimeMs(this.pid)
@@ -109,6 +118,11 @@ export class PythonWorker {
     const batch = this.#currentRequest
     if (!batch || this.#timedOut) return
     if ('started' in message) {
+      if (this.#hasStarted) {
+        this.#giveUp() // a second one would prolong the deadline
+        return
+      }
+      this.#hasStarted = true
       this.#resetCpuBaselineIfSlow()
       this.#startDeadline(batch.deadlineMs)
       return
@@ -120,8 +134,17 @@ export class PythonWorker {
       return
     }
     clearTimeout(this.#timer)
-    this.#currentRequest = undefined
-    this.#events.onIdle(this)
+    this.#currentRequest = undefined // what it may still send belongs to nothing
+    if (batch.isLast) {
+      this.#retired = true
+      this.#events.onSpent(this)
+    } else this.#events.onIdle(this)
+  }
+
+  /** It does not say what worker.py says, so nothing that it says counts. */
+  #giveUp(): void {
+    this.#events.onSpent(this)
+    this.#socket.destroy()
   }
 
   /** What a slow unit took of the processor is not held against the next; for quick ones asking would cost more. */

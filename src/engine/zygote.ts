@@ -89,7 +89,10 @@ export class Zygote {
     child.once('exit', (code, signal) =>
       this.#handleExit(child, `the engine process ended (${signal ?? code}) ${this.#lastStderrLine}`),
     )
-    const read = createFrameDecoder((message) => this.#handleMessage(message))
+    const read = createFrameDecoder(
+      (message) => this.#handleMessage(message),
+      () => child.kill('SIGKILL'),
+    )
     this.#control?.on('data', read)
     this.#control?.on('error', () => {}) // its end is seen as the child's exit
   }
@@ -129,12 +132,19 @@ export class Zygote {
 
   #handleConnection(socket: Socket): void {
     socket.on('error', () => {}) // its end is seen as 'close'
-    const first = createFrameDecoder((message) => {
-      socket.off('data', first)
-      const { kind, pid, layers } = message as { kind: PythonWorkerKind; pid: number; layers: SandboxLayers } // the first words of worker.py
-      this.#connectedPids.add(pid)
-      this.#events.onWorkerConnected(kind, pid, socket, layers)
-    })
+    const first = createFrameDecoder(
+      (message) => {
+        socket.off('data', first)
+        const { kind, pid, layers } = message as unknown as {
+          kind: PythonWorkerKind
+          pid: number
+          layers: SandboxLayers
+        } // the first words of worker.py
+        this.#connectedPids.add(pid)
+        this.#events.onWorkerConnected(kind, pid, socket, layers)
+      },
+      () => socket.destroy(),
+    )
     socket.on('data', first)
   }
 }

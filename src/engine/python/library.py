@@ -35,7 +35,7 @@ for _name in ("matplotlib", "matplotlib.pyplot", "matplotlib.animation", "matplo
 import numpy  # noqa: E402
 import reasoning_gym  # noqa: E402, F401
 from reasoning_gym.code.codeio import CodeIODataset  # noqa: E402
-from reasoning_gym.factory import DATASETS  # noqa: E402
+from reasoning_gym.factory import DATASETS, ProceduralDataset  # noqa: E402
 
 import safe_eval  # noqa: E402
 
@@ -50,6 +50,7 @@ MUTATES_ENTRY = {"knight_swap"}
 MAX_CACHED_DATASETS = 160
 
 _datasets = OrderedDict()
+_codeio_programs = []
 _fields = {}
 
 
@@ -98,7 +99,7 @@ def get_dataset(task, config, seed):
         known = get_config_fields(task)
         values = {n: config_fields.coerce(known[n].hint, known[n].default, v, f"config.{n}") for n, v in config.items()}
         try:
-            dataset = reasoning_gym.create_dataset(task, seed=seed, **values)
+            dataset = _create_codeio(seed, values) if task == "codeio" else reasoning_gym.create_dataset(task, seed=seed, **values)
         except MemoryError:
             raise
         except Exception as error:
@@ -111,6 +112,21 @@ def get_dataset(task, config, seed):
     dataset.seed = dataset.config.seed = seed
     if task == "codeio":  # keeps its data on the class: otherwise the last dataset created would overwrite all others
         CodeIODataset._jsonl_data = dataset.codeio_data
+    return dataset
+
+
+def _create_codeio(seed, values):
+    """The library reads all programs for each config, in half a second. Each of its items has a new process, so they are read once."""
+    config = DATASETS["codeio"][1](seed=seed, **values)
+    config.validate()
+    if not _codeio_programs:
+        CodeIODataset(DATASETS["codeio"][1]())
+        _codeio_programs.extend(CodeIODataset._jsonl_data)
+    dataset = CodeIODataset.__new__(CodeIODataset)
+    ProceduralDataset.__init__(dataset, config=config, seed=config.seed, size=config.size)
+    wanted = config.difficulty
+    CodeIODataset._jsonl_data = [p for p in _codeio_programs if wanted is None or p.get("difficulty", -1) == wanted]
+    assert CodeIODataset._jsonl_data, "No data found for the specified difficulty level"
     return dataset
 
 

@@ -50,12 +50,10 @@ def main():
         if wakeup_read in readable:
             os.read(wakeup_read, 4096)
             for pid in _reap_children():
-                if pid not in workers:
-                    continue
-                kind = workers.pop(pid)
-                workspaces.remove(pid)
-                _kill_orphans(workers)
-                send({"exited": pid, "kind": kind})
+                _kill_orphans(workers)  # also those of an orphan
+                if pid in workers:
+                    workspaces.remove(pid)
+                    send({"exited": pid, "kind": workers.pop(pid)})
         if control in readable:
             message = read_frame(control)
             if message is None:

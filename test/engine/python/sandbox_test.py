@@ -252,6 +252,16 @@ class Layers(unittest.TestCase):
         self.assertEqual(inside(put_on, os.getcwd, leave, empty), ["/tmp", ["made", os.path.basename(mark)], []])
         self.assertFalse(os.path.exists(mark))
 
+    def test_the_folder_of_an_item_is_small(self):
+        own = PrivateWorkspace(os.path.join(self.folder, "items"))
+
+        def fill():
+            for k in range(20):
+                with open(f"/tmp/fill-{k}", "wb") as file:
+                    file.write(bytes(8 << 20))
+
+        self.assertEqual(inside(own.enter, fill), ["ENOSPC"])
+
     def test_where_nothing_may_be_mounted_an_item_still_says_tmp(self):
         own = PrivateWorkspace(os.path.join(self.folder, "items"))
         here = os.getcwd()

@@ -38,8 +38,9 @@ def unshare(flags):
     return _check_result(_libc.unshare(flags))
 
 
-def mount(source, target, flags):
-    return _check_result(_libc.mount(source.encode(), target.encode(), None, ctypes.c_ulong(flags), None))
+def mount(source, target, flags, filesystem=None, options=None):
+    kind, data = (text and text.encode() for text in (filesystem, options))
+    return _check_result(_libc.mount(source.encode(), target.encode(), kind, ctypes.c_ulong(flags), data))
 
 
 def syscall(number, *arguments):

@@ -10,6 +10,7 @@ import tempfile
 from sandbox import kernel, landlock
 
 TMP, SHM = "/tmp", "/dev/shm"
+MAX_WORKSPACE_BYTES = 64 << 20
 
 
 class SharedEmptyWorkspace:
@@ -50,6 +51,8 @@ class PrivateWorkspace:
         tempfile.tempdir = self.tmp
         kernel.unshare(kernel.CLONE_NEWNS)
         kernel.mount("none", "/", kernel.MS_REC | kernel.MS_PRIVATE)
+        for folder in self.tmp, self.shm:
+            _limit_size(folder)
         for root in map(os.path.realpath, landlock.list_readable_paths()):
             if root.startswith(TMP + "/") and os.path.isdir(root):  # a server that is installed below /tmp
                 self._remount_read_only(root)
@@ -79,6 +82,14 @@ class PrivateWorkspace:
         if self.tmp == TMP or self.tmp not in (text := json.dumps(item)):
             return item
         return json.loads(text.replace(self.tmp, TMP))
+
+
+def _limit_size(folder):
+    """Puts a small file system in its place, so that a program cannot fill the disk."""
+    try:
+        kernel.mount("none", folder, 0, "tmpfs", f"size={MAX_WORKSPACE_BYTES},mode=0700,nr_inodes=10000")
+    except OSError:
+        pass  # the limit on the size of each file stands
 
 
 def _remove(path):
