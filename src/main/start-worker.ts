@@ -4,6 +4,7 @@ import { startConsumers } from '../platform/queue/consumer.ts'
 import { startMisdatedJobPromotion } from '../platform/queue/misdated-jobs.ts'
 import { startSchedules } from '../platform/queue/schedules.ts'
 import { translateRedisError } from '../platform/redis/redis-errors.ts'
+import { restampStorageFormat } from '../platform/redis/storage-format.ts'
 import { errorMessage, throttledLog } from '../platform/throttled-log.ts'
 import type { WorkerService } from './compose.ts'
 import { ALL_JOBS } from './jobs.ts'
@@ -36,10 +37,16 @@ export function startWorker({ platform, features }: WorkerService): Closable {
       onOutcome: (queue, outcome) => recorder.recordJobAttempt(queue, outcome),
     },
   )
-  const schedules = startSchedules(
-    works.flatMap((work) => work.scheduledTasks ?? []),
-    { connection, prefix: keys.queuePrefix, onError },
-  )
+  const restampFormat = {
+    name: 'restamp-storage-format',
+    everyMs: 10_000,
+    run: () => restampStorageFormat(platform.redis, keys),
+  }
+  const schedules = startSchedules([restampFormat, ...works.flatMap((work) => work.scheduledTasks ?? [])], {
+    connection,
+    prefix: keys.queuePrefix,
+    onError,
+  })
   const misdatedJobs = startMisdatedJobPromotion(ALL_JOBS, { connection, prefix: keys.queuePrefix, onError })
   const localTimers = works.flatMap((work) => work.startLocalTimer?.(onError) ?? [])
   const heartbeat = operations.startHeartbeat()

@@ -7,6 +7,11 @@ export const STORAGE_FORMAT = 3
 /** Keys that every server with data had before versions were noted. */
 const UNVERSIONED_KEYS = ['runs', 'samplings:eval', 'samplings:collection']
 
+/** Notes the version again: a Redis that was flushed has lost it, and the next start would take the data for unversioned. */
+export async function restampStorageFormat(redis: Redis, keys: RedisKeys): Promise<void> {
+  await redis.set(keys.key('storage-format'), STORAGE_FORMAT, 'NX')
+}
+
 /** Notes the version where nothing is stored. Returns the version of stored data that this server cannot read. */
 export async function claimStorageFormat(redis: Redis, keys: RedisKeys): Promise<number | undefined> {
   // In this order: a server of this version notes it before it stores anything else.
