@@ -31,7 +31,7 @@ export function sendEventStream<Reply extends Pick<FastifyReply, 'headers' | 'se
   events: AsyncIterable<string>,
   reply: Reply,
 ) {
-  return reply.headers(EVENT_STREAM_HEADERS).send(Readable.from(events))
+  return reply.headers(EVENT_STREAM_HEADERS).send(Readable.from(events, { objectMode: true, highWaterMark: 1 }))
 }
 
 /** Aborted when the server begins to close, so that event streams end. */

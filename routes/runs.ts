@@ -1,5 +1,4 @@
 /** /runs and /runs/{run}: settings, progress and curriculum of training runs. */
-import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { formatJsonLine } from '../src/codec/json-lines.ts'
 import { canAccessRun } from '../src/contract/caller.ts'
@@ -10,6 +9,7 @@ import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
 import { formatEntityTag, ifMatchHeader, ifNoneMatchHeader } from '../src/http/conditional-headers.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
+import { sendJsonLines } from '../src/http/json-lines-responses.ts'
 
 const StepBound = z.coerce.number().int().min(0)
 
@@ -75,7 +75,7 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
     },
     async ({ params, query }, reply) => {
       const lines = formatJsonLines(await runRequests.openStepMetrics(params.run, query.from, query.to))
-      return reply.type('application/x-ndjson').send(Readable.from(lines) as unknown as string) // a stream of it
+      return sendJsonLines(lines, reply)
     },
   )
 

@@ -41,7 +41,7 @@ export function buildSettingsPage(): string {
     '## Of the process',
     'Read from the environment, or from a `.env` file where the server is started. Lists are comma-separated. An empty value counts as\nnone. What cannot be read stops the start with a line that names it.',
     formatTable(['variable', 'may be', 'default', ''], environment),
-    'Where no default stands: `API_PROCESSES` the cores, 16 at most; `WORKERS` half of that; `PYTHON_WORKERS` two, or one on a single core; `BODIES_MAX_BYTES` and `REPLIES_MAX_BYTES` a 64th and a 32nd of the memory, divided by the API processes, within 16 to 64 and 32 to 256 MiB; the others are off.\n',
+    'Where no default stands: `API_PROCESSES` the cores, 16 at most; `WORKERS` half of that; `PYTHON_WORKERS` two, or one on a single core; `BODIES_MAX_BYTES` and `REPLIES_MAX_BYTES` a 64th and a 32nd of the memory, divided by the cores (16 at most), within 16 to 64 and 32 to 256 MiB; the others are off.\n',
   ].join('\n\n')
 }
 

@@ -6,8 +6,12 @@ import send from '@fastify/send'
 import type { FastifyReply } from 'fastify'
 
 const JSON_LINES_CONTENT_TYPE = 'application/x-ndjson'
-/** Lines that are made ahead of a slow client. */
-const LINES_AHEAD = 16
+/** Lines are sent in chunks of at least so many bytes. */
+const CHUNK_BYTES = 64 * 1024
+/** What making a chunk is taken to need: what it is made of is unpacked meanwhile. */
+const CHUNK_MEMORY_BYTES = 4 * 1024 * 1024
+/** No reply of lines takes a larger part of the memory for replies. */
+const MAX_MEMORY_SHARE = 1 / 16
 
 /** Our reply, whatever its schemas say. */
 type AnyReply = Pick<FastifyReply, 'headers' | 'status' | 'send' | 'type'>
@@ -19,9 +23,48 @@ export async function sendJsonLinesFile<Reply extends AnyReply>(path: string, re
   return reply.send(file.statusCode === 200 || file.statusCode === 206 ? file.stream : null)
 }
 
-/** Lines are made no faster than the client reads them. */
-export function sendJsonLines<Reply extends AnyReply>(lines: AsyncIterable<string>, reply: Reply) {
-  return reply
-    .type(JSON_LINES_CONTENT_TYPE)
-    .send(Readable.from(lines, { objectMode: true, highWaterMark: LINES_AHEAD }))
+/**
+ * Lines are made no faster than the client reads them, and each chunk of them within the memory for replies. The first one
+ * comes before the headers, so that `server_busy` is a 503.
+ */
+export function sendJsonLines<Reply extends AnyReply & ReaderOfReply>(lines: AsyncIterable<string>, reply: Reply) {
+  return reply.type(JSON_LINES_CONTENT_TYPE).send(Readable.from(makeChunks(lines, reply), { objectMode: false }))
+}
+
+type ReaderOfReply = Pick<FastifyReply, 'reader' | 'replyMemory'>
+
+async function* makeChunks(
+  lines: AsyncIterable<string>,
+  { reader, replyMemory }: ReaderOfReply,
+): AsyncGenerator<Buffer> {
+  const iterator = lines[Symbol.asyncIterator]()
+  const bytes = Math.min(CHUNK_MEMORY_BYTES, replyMemory.limitBytes * MAX_MEMORY_SHARE)
+  try {
+    for (let isDone = false; !isDone; ) {
+      const reservation = replyMemory.reserve(bytes)
+      let letGo = () => {}
+      try {
+        await replyMemory.waitFor(reader, reservation.granted)
+        letGo = replyMemory.hold(reader)
+        const chunk = await readChunk(iterator)
+        isDone = chunk.isLast
+        if (chunk.text !== '') yield Buffer.from(chunk.text)
+      } finally {
+        letGo()
+        reservation.release()
+      }
+    }
+  } finally {
+    await iterator.return?.()
+  }
+}
+
+async function readChunk(lines: AsyncIterator<string>): Promise<{ text: string; isLast: boolean }> {
+  let text = ''
+  while (text.length < CHUNK_BYTES) {
+    const { value, done } = await lines.next()
+    if (done) return { text, isLast: true }
+    text += value
+  }
+  return { text, isLast: false }
 }

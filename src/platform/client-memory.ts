@@ -6,9 +6,8 @@ import type { MetricsRecorder } from './metrics/metrics-recorder.ts'
 import { ReplyMemory } from './reply-memory.ts'
 import { throttledLog } from './throttled-log.ts'
 
-/** How long others wait for memory, and how long a reply may hold it while they do, to the time that a slow client is given. */
+/** How long others wait for memory, to the time that a slow client is given. */
 const WAIT_FACTOR = 3
-const MAX_HOLD_FACTOR = 6
 
 export interface ClientMemory {
   bodies: BodyMemory
@@ -39,8 +38,7 @@ export function createClientMemory(
   const replies = new ReplyMemory({
     limitBytes: REPLIES_MAX_BYTES,
     waitMs,
-    stallMs: slowMs,
-    maxHoldMs: MAX_HOLD_FACTOR * slowMs,
+    slowMs,
     onSlow: onSlow('out', 'Dropped a client that took its reply too slowly, while others waited for the memory'),
   })
   const close = () => {

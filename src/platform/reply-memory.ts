@@ -3,7 +3,8 @@
  * makes its data and releases it as the client takes them.
  *
  * Clients that do not read cannot hold the memory: while a reply waits for memory, readers that hold some are dropped if
- * they take no byte for `stallMs`, or are not done after `maxHoldMs`. While none waits, they may take their time.
+ * they took less than `MIN_BYTES_PER_S` in the last `slowMs / 2`. While none waits, they may take their time; and a reader
+ * that has taken all there is for it is never slow.
  */
 import { ServiceError } from '../contract/errors.ts'
 import { WeightedSemaphore } from './weighted-semaphore.ts'
@@ -13,18 +14,22 @@ export interface ReplyMemoryOptions {
   limitBytes: number
   /** How long a reply waits for memory before it fails with `server_busy`. */
   waitMs: number
-  stallMs: number
-  maxHoldMs: number
+  slowMs: number
   /** Called for each reader that is dropped. */
   onSlow?: () => void
 }
+
+const MIN_BYTES_PER_S = 256 * 1024
+const WINDOW_FACTOR = 1 / 2
 
 /** The client of a reply. */
 export interface ReplyReader {
   /** How many bytes its connection has taken so far. */
   takenBytes(): number
-  /** Resolves when the connection ends. */
-  closed: Promise<void>
+  /** Whether it has taken all bytes that were sent so far. */
+  isIdle(): boolean
+  /** Aborted when the connection ends. */
+  closed: AbortSignal
   /** Ends the connection. */
   drop(): void
 }
@@ -39,9 +44,9 @@ export interface ReplyReservation {
 
 interface HeldReply {
   reader: ReplyReader
+  /** What the reader had taken then. */
   since: number
   takenBytes: number
-  tookAt: number
 }
 
 export class ReplyMemory {
@@ -56,7 +61,7 @@ export class ReplyMemory {
   constructor(options: ReplyMemoryOptions) {
     this.#options = options
     this.#memory = new WeightedSemaphore(options.limitBytes)
-    this.#checkMs = Math.min(1000, options.stallMs / 4)
+    this.#checkMs = Math.min(1000, options.slowMs / 8)
     this.#timer = setInterval(() => this.#dropSlowReaders(), this.#checkMs).unref()
   }
 
@@ -95,20 +100,21 @@ export class ReplyMemory {
     const { promise: end, reject } = Promise.withResolvers<never>()
     const giveUp = () => reject(createBusyError())
     const timer = setTimeout(giveUp, this.#options.waitMs)
-    void reader.closed.then(giveUp)
+    reader.closed.addEventListener('abort', giveUp)
+    if (reader.closed.aborted) giveUp()
     this.#waitingReplies++
     try {
       return await Promise.race([result, end])
     } finally {
       this.#waitingReplies--
       clearTimeout(timer)
+      reader.closed.removeEventListener('abort', giveUp)
     }
   }
 
   /** The reader depends on reserved memory until the returned function is called. */
   hold(reader: ReplyReader): () => void {
-    const now = performance.now()
-    const held = { reader, since: now, takenBytes: reader.takenBytes(), tookAt: now }
+    const held = { reader, since: performance.now(), takenBytes: reader.takenBytes() }
     this.#held.add(held)
     return () => void this.#held.delete(held)
   }
@@ -123,18 +129,23 @@ export class ReplyMemory {
     this.#checkedAt = now
     for (const held of this.#held) {
       held.since += late
-      held.tookAt += late
-      const takenBytes = held.reader.takenBytes()
-      if (takenBytes !== held.takenBytes) Object.assign(held, { takenBytes, tookAt: now })
-      if (this.#waitingReplies === 0 || !this.#isSlow(held, now)) continue
-      this.#held.delete(held)
-      this.#options.onSlow?.()
-      held.reader.drop()
+      const { reader, since } = held
+      if (!reader.isIdle()) {
+        if (now - since < this.#options.slowMs * WINDOW_FACTOR) continue
+        const minBytes = (MIN_BYTES_PER_S * (now - since)) / 1000
+        if (this.#waitingReplies > 0 && reader.takenBytes() - held.takenBytes < minBytes) {
+          this.#drop(held)
+          continue
+        }
+      }
+      Object.assign(held, { since: now, takenBytes: reader.takenBytes() })
     }
   }
 
-  #isSlow({ since, tookAt }: HeldReply, now: number): boolean {
-    return now - tookAt >= this.#options.stallMs || now - since >= this.#options.maxHoldMs
+  #drop(held: HeldReply): void {
+    this.#held.delete(held)
+    this.#options.onSlow?.()
+    held.reader.drop()
   }
 }
 

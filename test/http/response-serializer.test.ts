@@ -22,7 +22,7 @@ beforeAll(async () => {
     metricsRecorder: { recordResponse: () => {} },
     clientMemory: {
       bodies: new BodyMemory({ limitBytes: 1e6, waitMs: 1000, slowMs: 1000 }),
-      replies: new ReplyMemory({ limitBytes: 1e6, waitMs: 1000, stallMs: 1000, maxHoldMs: 1000 }),
+      replies: new ReplyMemory({ limitBytes: 1e6, waitMs: 1000, slowMs: 1000 }),
     },
     isQuietRun: async () => true,
     operationExamples: {},

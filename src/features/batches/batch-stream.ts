@@ -76,10 +76,7 @@ export class BatchStreams {
   async *#formatGroup(out: ReplySlices, group: OpenGroup, indices: number[]): AsyncGenerator<Buffer> {
     yield* out.add(openObject(group.describe(indices)))
     const extra = await this.#steps.run(() => group.formatExtra())
-    if (extra) {
-      yield* out.add(',"extra":')
-      yield* out.add(extra)
-    }
+    if (extra !== undefined) yield* out.add(`,"extra":${extra}`)
     yield* out.add(',"verdicts":[')
     yield* this.#formatList(out, indices, (k) => group.formatVerdict(k))
     yield* out.add('],"rollouts":[')
@@ -90,14 +87,14 @@ export class BatchStreams {
   async *#formatList(
     out: ReplySlices,
     indices: number[],
-    format: (index: number) => Buffer | undefined,
+    format: (index: number) => string | undefined,
   ): AsyncGenerator<Buffer> {
     let separator = ''
     for (const index of indices) {
       const piece = await this.#steps.run(() => format(index))
-      if (!piece) continue
-      yield* out.add(separator)
-      yield* out.add(piece)
+      if (piece === undefined) continue
+      if (!out.append(separator)) yield* out.add(separator)
+      if (!out.append(piece)) yield* out.add(piece)
       separator = ','
     }
   }

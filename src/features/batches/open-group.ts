@@ -1,6 +1,5 @@
 /** An unpacked group of a batch, and its parts as JSON: each is made when the first reader wants it and kept for the others. */
 import { decodedBlobBytes } from '../../codec/compressed-blob.ts'
-import { detachBuffer } from '../../codec/detach-buffer.ts'
 import { decodeItemId } from '../../contract/item-id.ts'
 import type { GroupVerdict } from '../../contract/verdict.ts'
 import type { GroupResult } from '../../grading/group.ts'
@@ -27,7 +26,7 @@ export class OpenGroup {
   readonly #texts: GroupTexts
   readonly #result: GroupResult
   readonly #rollouts: RolloutFormatter
-  readonly #pieces = new Map<string, Buffer>()
+  readonly #pieces = new Map<string, string>()
 
   constructor(id: string, { metadata, texts, arrays, result }: PackedBatchGroup, encoding: ArrayEncoding) {
     const { item_id, policy_version } = unpackMetadata(metadata)
@@ -51,31 +50,30 @@ export class OpenGroup {
   }
 
   /** What the client sent with the group; undefined if it sent nothing. */
-  formatExtra(): Buffer | undefined {
+  formatExtra(): string | undefined {
     const { extra } = this.#texts
     return extra === undefined ? undefined : this.#getOrCreatePiece('extra', () => JSON.stringify(extra))
   }
 
-  formatVerdict(rollout: number): Buffer | undefined {
+  formatVerdict(rollout: number): string | undefined {
     const verdict = this.#result.verdicts[rollout]
     return verdict && this.#getOrCreatePiece(`verdict ${rollout}`, () => JSON.stringify(toDeliveredVerdict(verdict)))
   }
 
-  formatRollout(rollout: number): Buffer {
+  formatRollout(rollout: number): string {
     return this.#getOrCreatePiece(`rollout ${rollout}`, () => this.#rollouts.format(rollout))
   }
 
   /** Frees its memory. Nothing of it may be used afterwards. */
   close(): void {
     this.#rollouts.close()
-    for (const piece of this.#pieces.values()) detachBuffer(piece)
     this.#pieces.clear()
   }
 
-  #getOrCreatePiece(name: string, format: () => string): Buffer {
+  #getOrCreatePiece(name: string, format: () => string): string {
     let piece = this.#pieces.get(name)
-    if (!piece) {
-      piece = Buffer.from(format())
+    if (piece === undefined) {
+      piece = format()
       this.#pieces.set(name, piece)
     }
     return piece

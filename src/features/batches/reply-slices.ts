@@ -1,7 +1,10 @@
-/** Cuts what is written to a reply into slices of one size: copies, so that a slow client holds a slice and not its source. */
+/** Encodes what is written to a reply into slices of one size: copies, so that a slow client holds a slice and not its source. */
 import type { TimeSlices } from '../../platform/time-slices.ts'
 
 const SLICE_BYTES = 64 * 1024
+const MAX_CHARACTER_BYTES = 4
+const MAX_UTF8_BYTES_PER_CHAR = 3
+const ENCODER = new TextEncoder()
 
 export class ReplySlices {
   readonly #steps: TimeSlices
@@ -13,12 +16,18 @@ export class ReplySlices {
   }
 
   /** Yields the slices that are full. */
-  async *add(piece: string | Buffer): AsyncGenerator<Buffer> {
-    const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece
-    for (let at = 0; at < bytes.length; ) {
-      at += await this.#steps.run(() => this.#copy(bytes, at))
-      if (this.#length === SLICE_BYTES) yield this.#take()
+  async *add(text: string): AsyncGenerator<Buffer> {
+    for (let at = 0; at < text.length; ) {
+      at += await this.#steps.run(() => this.#write(at === 0 ? text : text.slice(at)))
+      if (this.#length > SLICE_BYTES - MAX_CHARACTER_BYTES) yield this.#take()
     }
+  }
+
+  /** Adds a short text at once, without the promises of `add`. False if it may not fit into the slice. */
+  append(text: string): boolean {
+    if (text.length * MAX_UTF8_BYTES_PER_CHAR > SLICE_BYTES - MAX_CHARACTER_BYTES - this.#length) return false
+    this.#write(text)
+    return true
   }
 
   /** Yields what is left. */
@@ -26,10 +35,11 @@ export class ReplySlices {
     if (this.#length > 0) yield this.#take()
   }
 
-  #copy(bytes: Buffer, from: number): number {
-    const copied = bytes.copy(this.#slice, this.#length, from)
-    this.#length += copied
-    return copied
+  /** Returns how far it came in the text: whole characters. */
+  #write(text: string): number {
+    const { read, written } = ENCODER.encodeInto(text, this.#slice.subarray(this.#length))
+    this.#length += written
+    return read
   }
 
   #take(): Buffer {

@@ -1,5 +1,6 @@
 /** Lists the retained groups of a run, newest first, with filters, paging and examples of format errors. */
 
+import pMap from 'p-map'
 import { decodeItemId } from '../../contract/item-id.ts'
 import type {
   FormatErrorExample,
@@ -19,6 +20,12 @@ const MAX_SCANNED_GROUPS = 1000
 /** The number of groups scanned for examples of format errors. */
 const MAX_SCANNED_FOR_EXAMPLES = 300
 const EXAMPLES_PER_FORMAT_ERROR = 3
+/** A page of whole texts ends with the group that passes this. */
+const MAX_PAGE_TEXT_BYTES = 16 * 1024 * 1024
+/** Examples of larger groups are cut even where whole texts are asked for: a page has dozens of them. */
+const MAX_FULL_EXAMPLE_BYTES = 1024 * 1024
+/** Groups whose texts are unpacked at a time. */
+const GROUPS_IN_MEMORY = 2
 
 export interface RetainedGroupsQuery {
   filter: GroupFilter
@@ -50,8 +57,9 @@ export async function listRetainedGroups(
   let before = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor)
   let next: number | null = null
   let scanned = 0
+  let pageBytes = 0
   for await (const { group, position } of iterateNewestFirst(groups, run, before)) {
-    if (page.length === limit || scanned === MAX_SCANNED_GROUPS) {
+    if (page.length === limit || scanned === MAX_SCANNED_GROUPS || (full && pageBytes > MAX_PAGE_TEXT_BYTES)) {
       next ??= before
       if (
         scanned >= MAX_SCANNED_FOR_EXAMPLES ||
@@ -63,15 +71,18 @@ export async function listRetainedGroups(
     before = position
     if (!group) continue
     collectExamples(group, examplesByError)
-    if (next === null && matchesFilter(group, filter)) page.push(group)
+    if (next !== null || !matchesFilter(group, filter)) continue
+    page.push(group)
+    pageBytes += textBytes(group)
   }
-  const examples = await Promise.all(
-    [...examplesByError].map(
-      async ([code, refs]) => [code, await Promise.all(refs.map((ref) => loadExample(groups, ref, full)))] as const,
-    ),
+  const atOnce = { concurrency: GROUPS_IN_MEMORY }
+  const examples = await pMap(
+    [...examplesByError],
+    async ([code, refs]) => [code, await pMap(refs, (ref) => loadExample(groups, ref, full), atOnce)] as const,
+    { concurrency: 1 },
   )
   return {
-    groups: await Promise.all(page.map((group) => buildRetainedGroup(groups, group, full))),
+    groups: await pMap(page, (group) => buildRetainedGroup(groups, group, full), atOnce),
     next_cursor: next === null ? null : String(next),
     faults: Object.fromEntries(
       examples.map(([code, loaded]) => [
@@ -130,11 +141,13 @@ function collectExamples(group: LoadedGroup, examplesByError: Map<string, Exampl
 
 async function loadExample(
   groups: GroupRepository,
-  { group: { ref, task }, rollout }: ExampleRef,
+  { group, rollout }: ExampleRef,
   full: boolean,
 ): Promise<FormatErrorExample | undefined> {
+  const { ref, task } = group
+  const isWhole = full && textBytes(group) <= MAX_FULL_EXAMPLE_BYTES
   const texts = (await groups.getTexts(ref))?.rollouts[rollout]
-  return texts && { group_id: ref.group, task, rollout, ...createExcerpt(completionText(texts), full) }
+  return texts && { group_id: ref.group, task, rollout, ...createExcerpt(completionText(texts), isWhole) }
 }
 
 async function buildRetainedGroup(
@@ -174,6 +187,10 @@ function createExcerpt(text: string, full: boolean): { text: string; cut: boolea
 
 function completionText({ completion, messages }: GroupTexts['rollouts'][number]): string {
   return completion ?? getFinalText(messages ?? [])?.text ?? ''
+}
+
+function textBytes({ stored: { metadata } }: LoadedGroup): number {
+  return metadata?.text_bytes ?? 0
 }
 
 type RetainedVerdict = NonNullable<RetainedGroup['verdicts']>[number]

@@ -40,12 +40,15 @@ export const replyMemoryLimit = fastifyPlugin<{ replyMemory: ReplyMemory }>(
       const { reader } = reply
       replyMemory.assertQueueHasSpace(bytes.byteLength) // a reply that waits is in memory already
       const reservation = replyMemory.reserve(bytes.byteLength)
-      void reader.closed.then(() => reservation.release())
       await replyMemory.waitFor(reader, reservation.granted).catch((error: unknown) => {
         reservation.release()
         throw error
       })
-      void reader.closed.then(replyMemory.hold(reader))
+      const letGo = replyMemory.hold(reader)
+      finished(reply.raw, () => {
+        letGo()
+        reservation.release()
+      })
       reply.header('content-length', bytes.byteLength)
       return Readable.from(cutIntoSlices(bytes), { objectMode: false, highWaterMark: SLICE_BYTES })
     }
@@ -59,12 +62,12 @@ function isLarge(payload: unknown): payload is string | Buffer {
 
 function createReader({ raw, request }: FastifyReply): ReplyReader {
   const { socket } = request.raw
-  const closed = new Promise<void>((resolve) => {
-    finished(raw, () => resolve())
-  })
+  const closing = new AbortController()
+  finished(raw, () => closing.abort())
   return {
-    closed,
+    closed: closing.signal,
     takenBytes: () => (socket.bytesWritten ?? 0) - (socket.writableLength ?? 0), // an injected request has another socket
+    isIdle: () => raw.writableLength === 0,
     drop: () => raw.destroy(),
   }
 }

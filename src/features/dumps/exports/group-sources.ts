@@ -1,5 +1,6 @@
 /** Streams the groups of a run: first from the dump files of this server, then those in Redis that are in no file. */
 import { createReadStream } from 'node:fs'
+import { pMapIterable } from 'p-map'
 import { readLines } from '../../../codec/json-lines.ts'
 import type { DumpFile } from '../../../contract/dump.ts'
 import type { ExportParams } from '../../../contract/export.ts'
@@ -12,6 +13,8 @@ import type { Dumps } from '../dumps.ts'
 import { parseDumpFileName } from '../file-name.ts'
 
 const GROUPS_PER_PAGE = 50
+/** Unpacked at a time, since a group may have 64 MB of text. */
+const GROUPS_IN_MEMORY = 2
 
 export interface ExportsDeps {
   dumps: Dumps
@@ -72,9 +75,10 @@ async function* streamRetainedGroups(
   const { name, epoch, settings } = run
   for (let before = Number.POSITIVE_INFINITY; ; ) {
     const listed = await groups.listRecent(name, epoch, before, GROUPS_PER_PAGE)
-    const dumped = listed
-      .filter(({ group }) => !seen.has(group))
-      .map(async ({ group }): Promise<DumpedGroup | undefined> => {
+    const unseen = listed.filter(({ group }) => !seen.has(group))
+    const dumped = pMapIterable(
+      unseen,
+      async ({ group }): Promise<DumpedGroup | undefined> => {
         const place = { run: name, epoch, group }
         const [stored, texts] = await Promise.all([groups.get(place), groups.getTexts(place)])
         if (stored?.status !== 'scored' || !stored.metadata || !stored.result || !texts) return undefined
@@ -82,11 +86,10 @@ async function* streamRetainedGroups(
         const recipe = await items.resolveItemId(about.item_id)
         const prompt = await items.buildMessages(recipe, settings)
         return buildDumpedGroup({ run: name, group, recipe, prompt, about, texts, result })
-      })
-    for (const one of dumped) {
-      const group = await one
-      if (group) yield group
-    }
+      },
+      { concurrency: GROUPS_IN_MEMORY },
+    )
+    for await (const group of dumped) if (group) yield group
     const last = listed.at(-1)
     if (!last || listed.length < GROUPS_PER_PAGE) return
     before = last.place
