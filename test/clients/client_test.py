@@ -6,7 +6,7 @@ import unittest
 
 from world import SERVER, LossyWay, run_name
 
-from reasoning_gym_client import Client, NotReady, Problem, Unreachable
+from reasoning_gym_client import Client, NotReady, Problem, RunLost, Unreachable
 
 RIGHT, WRONG = "<answer>{}</answer>", "<answer>no idea</answer>"
 
@@ -89,6 +89,30 @@ class Runs(unittest.TestCase):
         self.assertIn(self.run_.name, [run["run"] for run in self.client.runs()])
         self.run_.delete()
         self.run_.delete()
+
+    def test_a_run_that_was_configured_and_is_gone_is_not_begun_anew(self) -> None:
+        (item,) = self.run_.items()
+        document = self.run_.checkpoint()
+        generator = self.client.run(self.run_.name, incarnation=self.run_.incarnation)
+        self.client.run(self.run_.name).delete()
+        calls = (
+            lambda run: run.items(),
+            lambda run: run.post(item["id"], self.mixed(item)),
+            lambda run: run.batch(step=0, timeout_s=0),
+            lambda run: run.ack(step=0),
+            lambda run: run.checkpoint(),
+            lambda run: run.put(batch_size=4),
+        )
+        for call in calls:
+            for run in (self.run_, generator):
+                with self.assertRaises(RunLost):
+                    call(run)
+        self.assertNotIn(self.run_.name, [run["run"] for run in self.client.runs()])
+        self.run_.restore(document)
+        self.assertEqual(len(self.run_.items()), 1)
+        self.client.run(self.run_.name).delete()
+        careless = self.client.run(self.run_.name, incarnation=self.run_.incarnation, require_run=False)
+        self.assertEqual(len(careless.items()), 1)
 
     def test_a_group_is_scored_and_found_again(self) -> None:
         (item,) = self.run_.items()

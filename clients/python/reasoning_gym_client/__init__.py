@@ -60,6 +60,7 @@ __all__ = [
     "Problem",
     "Unreachable",
     "NotReady",
+    "RunLost",
     "Item",
     "Message",
     "Rollout",
@@ -255,6 +256,13 @@ class Problem(ReasoningGymError):
         self.errors = list(errors)
         self.retry_after = retry_after
         self.request_id = request_id
+
+
+class RunLost(Problem):
+    """The run is gone, or another one has its name: it was deleted, or Redis lost it. Nothing was done.
+
+    Restore a checkpoint or put the settings with a new `Client.run(name)`.
+    """
 
 
 class Unreachable(ReasoningGymError):
@@ -558,7 +566,8 @@ def _problem(answer: _Answer) -> Problem:
         told = {"detail": f"{answer.call} redirects to {answer.headers.get('location')}: name the server's own address"}
     if not isinstance(told, dict):
         told = {"detail": " ".join(answer.body[:500].decode("utf-8", "replace").split())}
-    return Problem(
+    kind = RunLost if told.get("code") == "run_recreated" else Problem
+    return kind(
         status=answer.status,
         code=str(told.get("code", f"http_{answer.status}")),
         detail=str(told.get("detail", "")),
@@ -643,9 +652,14 @@ class Client:
         """Closes this thread's connection; the client can be used again."""
         self._wire.drop()
 
-    def run(self, name: str = "default") -> "Run":
-        """The run of that name. Nothing is sent: the server makes the run at its first use."""
-        return Run(self, name)
+    def run(self, name: str = "default", *, incarnation: Optional[str] = None, require_run: bool = True) -> "Run":
+        """The run of that name. Nothing is sent: the server makes the run at its first use.
+
+        Once `put` or `restore` have configured it, or where its `incarnation` is given (a field of `Run.get()`), calls are
+        meant for that run alone: if the server has lost it, they raise RunLost instead of beginning it anew with the default
+        settings. `require_run=False`: they do not.
+        """
+        return Run(self, name, incarnation=incarnation, require_run=require_run)
 
     def runs(self) -> List[Dict[str, Any]]:
         """All runs."""
@@ -842,17 +856,30 @@ class Client:
 class Run:
     """A training run that nodes share by its name: made with `Client.run(name)`."""
 
-    def __init__(self, client: Client, name: str) -> None:
+    def __init__(
+        self, client: Client, name: str, *, incarnation: Optional[str] = None, require_run: bool = True
+    ) -> None:
         self.client = client
         self.name = name
+        self.incarnation = incarnation
+        self.require_run = require_run
         self._wire = client._wire
+
+    def _meant(self) -> Dict[str, str]:
+        """For this incarnation alone, once it is known."""
+        return {"If-Match": f'"{self.incarnation}"'} if self.require_run and self.incarnation is not None else {}
+
+    def _configured(self, run: Dict[str, Any]) -> Dict[str, Any]:
+        self.incarnation = run.get("incarnation")
+        return run
 
     # The run itself
 
     def put(self, *, restart: bool = False, **settings: Any) -> Dict[str, Any]:
         """Sets what is named, keeps the rest; None restores a default. `restart` allows the sequence to begin anew."""
         query = {"restart": "true"} if restart else None
-        return self._wire.call("PUT", _path("runs", self.name), settings, query=query).json()
+        path = _path("runs", self.name)
+        return self._configured(self._wire.call("PUT", path, settings, query=query, headers=self._meant()).json())
 
     def get(self) -> Dict[str, Any]:
         """Settings, state, progress, and figures of each task."""
@@ -865,14 +892,15 @@ class Run:
         except Problem as problem:
             if problem.code != "unknown_run":
                 raise
+        self.incarnation = None
 
     def checkpoint(self) -> Dict[str, Any]:
         """The run as one JSON document; save it beside the weights."""
-        return self.client._get(_path("runs", self.name, "checkpoint"))
+        return self._wire.call("GET", _path("runs", self.name, "checkpoint"), headers=self._meant()).json()
 
     def restore(self, document: Mapping[str, Any]) -> Dict[str, Any]:
         """Goes back to a checkpoint, of this run or of another: what was buffered since is forgotten."""
-        return self._wire.call("PUT", _path("runs", self.name, "checkpoint"), document).json()
+        return self._configured(self._wire.call("PUT", _path("runs", self.name, "checkpoint"), document).json())
 
     def history(self, *, task: Optional[str] = None) -> List[Dict[str, Any]]:
         """What moved the curriculum, oldest first."""
@@ -903,7 +931,7 @@ class Run:
         body = _given(run=self.name, count=count, step=step, rank=rank, ranks=ranks)
         until = time.monotonic() + timeout_s
         while True:
-            answer = self._wire.call("POST", "/items", body, headers=_once_key())
+            answer = self._wire.call("POST", "/items", body, headers={**_once_key(), **self._meant()})
             items: List[Item] = answer.json()["items"]
             pause = _seconds(answer.headers.get("retry-after")) or 0.2
             left = until - time.monotonic()
@@ -952,7 +980,8 @@ class Run:
     def _posted(self, body: Dict[str, Any], wait_s: float) -> List[Group]:
         until = time.monotonic() + wait_s
         # The run stands in the address too: a full buffer then refuses before it has read a large body.
-        answer = self._wire.call("POST", "/rollouts", body, query={"run": self.name}, wait_s=wait_s).json()
+        query = {"run": self.name}
+        answer = self._wire.call("POST", "/rollouts", body, query=query, headers=self._meant(), wait_s=wait_s).json()
         groups: List[Group] = answer["groups"] if "groups" in body else [answer]
         return [
             group if group["status"] != "queued" else self.group(group["group_id"], wait_s=until - time.monotonic())
@@ -1007,6 +1036,7 @@ class Run:
                 _path("runs", self.name, "batches"),
                 body,
                 query={"arrays": "base64"},
+                headers=self._meant(),
                 wait_s=max(0, min(_HELD_S, left)),
             )
             if answer.status == 200:
@@ -1030,14 +1060,15 @@ class Run:
         May be repeated.
         """
         path = _path("runs", self.name, "batches", step, "ack")
-        return bool(self.client._post(path, _given(rank=rank, ranks=ranks))["acknowledged"])
+        return bool(self.client._post(path, _given(rank=rank, ranks=ranks), headers=self._meant())["acknowledged"])
 
     # Collection
 
     def collect(self, model: Mapping[str, Any], groups: int, **settings: Any) -> Collection:
         """Has the run's items answered by a model behind an OpenAI-like address, and scored like posted groups."""
         path = _path("runs", self.name, "collect")
-        return self.client._post(path, {"model": model, "groups": groups, **settings}, headers=_once_key())
+        headers = {**_once_key(), **self._meant()}
+        return self.client._post(path, {"model": model, "groups": groups, **settings}, headers=headers)
 
     def collection(self, collection_id: str) -> Collection:
         """A collection as it stands."""
