@@ -1,6 +1,7 @@
 /** Processes one sample of a collection: claims the run's next item, calls the model, submits the group once it is complete. */
 import { ServiceError } from '../../contract/errors.ts'
 import type { Group } from '../../contract/rollout.ts'
+import type { RunCondition } from '../../contract/run-condition.ts'
 import type { Requeue } from '../../platform/queue/job-definition.ts'
 import { buildPromptMessages } from '../items/prompt.ts'
 import type { RolloutSubmission } from '../rollouts/rollout-submission.ts'
@@ -55,7 +56,7 @@ export class CollectionSampleProcessor {
     const group = Math.floor(sample / job.spec.group_size)
     const [submitted] = await samples.listVerdicts(CollectedGroup, job.id, group, group + 1)
     if (!submitted) {
-      const run = await runs.getOrCreate(job.spec.run)
+      const run = await runs.getOrCreate(job.spec.run, requireIncarnation(job))
       const item = (await samples.getItem(job.id, group)) ?? (await this.#claimItem(job, run, group))
       if (typeof item !== 'string') return item
       await this.#ensureOutput(job, run, item, sample, signal)
@@ -153,6 +154,7 @@ export class CollectionSampleProcessor {
           run,
           [{ group_id, item_id: item, buffer, rollouts }],
           SCORING_TIMEOUT_MS,
+          requireIncarnation(job),
         )
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'buffer_full') return this.#waitForTrainer(job.id)
@@ -173,6 +175,11 @@ export class CollectionSampleProcessor {
     if (result.done >= result.total) await aggregator.finalize(job.id, 'done')
     return undefined
   }
+}
+
+/** The run that the collection was begun for: deleted, it is not created again. */
+function requireIncarnation({ spec: { incarnation } }: Collection): RunCondition | undefined {
+  return incarnation === undefined ? undefined : [incarnation]
 }
 
 function sampleIndexesOfGroup(group: number, groupSize: number): number[] {

@@ -87,13 +87,15 @@ export class Collections {
     condition: RunCondition | undefined,
   ): Promise<JobDescription<'collection'>> {
     const { runs, egressPolicy } = this.#deps
-    const { group_size, buffer } = (await runs.getOrCreate(run, condition)).settings
+    const { uuid, settings } = await runs.getOrCreate(run, condition)
+    const { group_size, buffer } = settings
     const temperature = input.temperature === undefined ? DEFAULT_TEMPERATURE : input.temperature
     return {
       spec: {
         kind: 'collection',
         model: await buildModelSpec(input.model, { ...input, temperature }, egressPolicy),
         run,
+        incarnation: uuid,
         groups: input.groups,
         group_size,
         buffer: input.buffer ?? buffer,

@@ -29,6 +29,8 @@ export const CollectionSpec = z.strictObject({
   kind: z.literal('collection'),
   model: ModelSpec,
   run: z.string(),
+  /** UUID of the run: a later one of its name gets nothing of the collection. */
+  incarnation: z.string().optional(),
   groups: z.int(),
   group_size: z.int(),
   buffer: z.boolean(),

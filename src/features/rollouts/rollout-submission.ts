@@ -60,8 +60,13 @@ export class RolloutSubmission {
   }
 
   /** Accepts groups and returns their state after at most `waitMs`. */
-  async submitAndWait(runName: string, inputs: GroupSubmission[], waitMs: number): Promise<Group[]> {
-    return this.waitForGroups(await this.submit(runName, inputs), waitMs)
+  async submitAndWait(
+    runName: string,
+    inputs: GroupSubmission[],
+    waitMs: number,
+    condition?: RunCondition,
+  ): Promise<Group[]> {
+    return this.waitForGroups(await this.submit(runName, inputs, { condition }), waitMs)
   }
 
   /**

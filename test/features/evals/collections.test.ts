@@ -173,6 +173,35 @@ it('pauses while the buffer is full, and goes on when the trainer has taken a ba
   await model.close()
 })
 
+it('ends when its run is deleted, and neither creates it again nor posts to the next of its name', async () => {
+  const model = await pretend({ accuracy: 0.5, latencyMs: 60 })
+  const settings = { group_size: 3, batch_size: 3, tasks: ['gcd'] }
+  expect((await world.call('PUT', '/runs/gone', settings)).status).toBe(201)
+  const { body } = await world.call('POST', '/runs/gone/collect', {
+    model: { name: 'm', base_url: model.url },
+    groups: 200,
+    concurrency: 4,
+    buffer: false,
+  })
+  await until(
+    () => look('gone', body.id),
+    ({ progress }) => progress.done >= 3,
+  )
+  expect((await world.call('DELETE', '/runs/gone')).status).toBe(204)
+  const failed = () =>
+    until(
+      () => look('gone', body.id),
+      ({ status }) => status === 'failed',
+    )
+  expect((await failed()).detail).toBe('The run was deleted or lost')
+  expect((await world.call('GET', '/runs/gone')).status).toBe(404)
+  expect((await world.call('PUT', '/runs/gone', settings)).status).toBe(201)
+  await world.call('POST', `/runs/gone/collect/${body.id}/resume`)
+  await failed()
+  expect((await world.call('GET', '/runs/gone')).body.progress.groups ?? 0).toBe(0)
+  await model.close()
+})
+
 it('is cancelled and resumed; no group comes twice', async () => {
   const model = await pretend({ accuracy: 0.5, latencyMs: 60 })
   await world.call('PUT', '/runs/stopped', { group_size: 3, batch_size: 3, tasks: ['gcd'] })

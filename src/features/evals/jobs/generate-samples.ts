@@ -64,6 +64,7 @@ export function createGenerateSamplesProcessor({
   const handleFailure = async (id: string, sample: number, error: unknown): Promise<Requeue | undefined> => {
     if (error instanceof ItemChangedError) return failJob(id, error.message)
     if (!(error instanceof ServiceError)) throw error
+    if (error.code === 'run_recreated') return failJob(id, 'The run was deleted or lost')
     if (error.code === 'engine_unavailable') return REQUEUE_ON_OTHER_WORKER
     if (error.code === 'make_timeout' || error.code === 'make_out_of_memory') {
       if (countSlowItemAttempt(id, sample) < SLOW_ITEM_MAX_ATTEMPTS) return { delayMs: SLOW_ITEM_RETRY_DELAY_MS }
