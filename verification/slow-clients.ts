@@ -11,6 +11,8 @@ import { type ChildServer, startChildServer } from './support/with-server.ts'
 
 const MIB = 1024 ** 2
 const LIMIT_MB = 128
+/** Less than the half-sent bodies come to. */
+const BODIES_LIMIT_MB = 24
 const SLOW_CLIENT_S = 3
 /** What garbage collection leaves behind and the kernel's buffers hold, beside what is reserved. */
 const SLACK_MB = 350
@@ -40,6 +42,7 @@ const server = await startChildServer({
   PYTHON_WORKERS: '1',
   LOG_LEVEL: 'warn',
   REPLIES_MAX_BYTES: String(LIMIT_MB * MIB),
+  BODIES_MAX_BYTES: String(BODIES_LIMIT_MB * MIB),
   SLOW_CLIENT_S: String(SLOW_CLIENT_S),
 })
 try {
@@ -107,7 +110,7 @@ async function prove({ url, pid }: ChildServer): Promise<void> {
   // Bodies that drip, just above and far below the floor.
   for (const bytesPerS of [100, 20_000]) {
     const senders = await Promise.all(
-      Array.from({ length: SENDERS }, () => openHalfSender(port, '/rollouts', 60_000_000, 500_000)),
+      Array.from({ length: SENDERS }, () => openHalfSender(port, '/rollouts', 60_000_000, 1_000_000)),
     )
     const drip = setInterval(() => {
       for (const { socket } of senders) if (socket.writable) socket.write('x'.repeat(bytesPerS / 10))

@@ -6,7 +6,7 @@
  * - Memory goes to the oldest body first. Of all bodies that wait, one is favored when everything that is in its way waits,
  *   too: it alone may exceed the limit, by its own size, until it is released. Then there is a next one.
  * - A body that does not wait either arrives, is handled, or is slow. A slow one is dropped: one that arrives with less than
- *   `MIN_BYTES_PER_S` for `slowMs`, or for a third of that while others wait.
+ *   8 KiB a second for `slowMs`, or, while others wait, with less than 64 KiB a second for a third of that.
  * - A body that gets nothing for `waitMs` is refused with `server_busy` and gives up what it holds.
  * - A caller gets three quarters of the memory at most, so that one who sends slowly leaves room for the others.
  */
@@ -22,8 +22,9 @@ export interface BodyMemoryOptions {
 }
 
 const MIN_BYTES_PER_S = 8 * 1024
-const CALLER_SHARE = 0.75
+const CONTESTED_MIN_BYTES_PER_S = 64 * 1024
 const CONTESTED_SLOW_FACTOR = 1 / 3
+const CALLER_SHARE = 0.75
 
 type OnRefused = (error: ServiceError) => void
 
@@ -107,15 +108,17 @@ export class BodyMemory {
     const late = Math.max(0, now - this.#checkedAt - 2 * this.#checkMs) // this process was busy, so its clients are not slow
     this.#checkedAt = now
     const { waitMs, slowMs } = this.#options
-    const windowMs = this.#waitingCount > 0 ? slowMs * CONTESTED_SLOW_FACTOR : slowMs
+    const isContested = this.#waitingCount > 0
+    const windowMs = isContested ? slowMs * CONTESTED_SLOW_FACTOR : slowMs
+    const minBytesPerS = isContested ? CONTESTED_MIN_BYTES_PER_S : MIN_BYTES_PER_S
     for (const body of [...this.#bodies]) {
       body.arrivesSince += late
       if (body.state === 'waiting' && now - body.waitsSince >= waitMs) this.#refuse(body, createBusyError())
       const elapsed = now - body.arrivesSince
       if (body.state !== 'arriving' || elapsed < windowMs) continue
-      if (body.arrivedBytes < (MIN_BYTES_PER_S * elapsed) / 1000) {
+      if (body.arrivedBytes < (minBytesPerS * elapsed) / 1000) {
         this.#options.onSlow?.()
-        this.#refuse(body, createSlowError())
+        this.#refuse(body, createSlowError(minBytesPerS))
       } else this.#startWindow(body, now)
     }
   }
@@ -179,9 +182,8 @@ export class BodyMemory {
     body.heldBytes += wantedBytes
     body.state = 'arriving'
     body.onGranted = undefined
-    if (!onGranted) return // granted at once: its time runs on
-    this.#startWindow(body, this.#clock())
-    onGranted()
+    body.arrivesSince += this.#clock() - body.waitsSince
+    onGranted?.()
   }
 
   #startWindow(body: Body, now: number): void {
@@ -226,9 +228,9 @@ function createBusyError(): ServiceError {
   )
 }
 
-function createSlowError(): ServiceError {
+function createSlowError(minBytesPerS: number): ServiceError {
   return new ServiceError(
     'request_timeout',
-    `The body arrived with less than ${MIN_BYTES_PER_S / 1024} KiB a second; send it faster, or in smaller requests`,
+    `The body arrived with less than ${minBytesPerS / 1024} KiB a second; send it faster, or in smaller requests`,
   )
 }

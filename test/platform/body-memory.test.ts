@@ -119,6 +119,16 @@ it('a caller whose bodies take their share leaves room for another one at once',
   expect(sent.at(-1)?.state).toBe('answered')
 })
 
+it('bodies that drip are dropped when another one of the same caller needs their memory', () => {
+  const dripping = Array.from({ length: 12 }, () => ({
+    ...sending('a', 100),
+    chunks: [100 * KIB, ...Array<number>(2000).fill(2 * KIB)],
+  }))
+  const { sent } = play([...dripping, sending('a', 8)], 600)
+  expect(sent.at(-1)?.state).toBe('answered')
+  expect(sent.filter(({ state }) => state === 'request_timeout').length).toBeGreaterThan(0)
+})
+
 it('what waits for too long is refused, and gives up what it holds', () => {
   let now = 0
   const memory = new BodyMemory({ limitBytes: LIMIT, waitMs: 1000, slowMs: 60_000, clock: () => now })

@@ -38,7 +38,7 @@ it('runs a step at once where there is time, and passes its failure on', async (
       throw new Error('now')
     }),
   ).toThrow('now')
-  slices.run(() => {
+  void slices.run(() => {
     for (let k = 0; k < 4; k++) work()
   })
   const later = slices.run(() => {
