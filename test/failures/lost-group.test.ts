@@ -24,15 +24,3 @@ it('lost while its post waits: 503, and the group that is posted again is new', 
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
   expect((await post('wait=0')).status).toBe(202)
 })
-
-it('deleted with its run while its post waits: 404', async () => {
-  const { body } = await world.call('POST', '/items', { task: 'gcd', seed: 1 })
-  const group = { run: 'deleted', item_id: body.items[0].id, group_id: 'g', rollouts: [{ completion: 'x' }] }
-  const answer = world.call('POST', '/rollouts', group, { prefer: 'wait=2' })
-  await until(
-    () => world.call('GET', '/runs/deleted'),
-    ({ body: run }) => run.progress?.groups === 1,
-  )
-  expect((await world.call('DELETE', '/runs/deleted')).status).toBe(204)
-  expect((await answer).status).toBe(404)
-})

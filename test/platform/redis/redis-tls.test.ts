@@ -99,7 +99,7 @@ describe.skipIf(!hasOpenssl())('Redis over TLS (needs openssl)', () => {
   ])('%s is told in one line, with the setting that mends it', async (_what, url, settings, line) => {
     const lines: string[] = []
     const log = createLogger('info', 'test', { write: (text: string) => void lines.push(text) })
-    await warnIfRedisUnreachable(configFor(url(), settings()), log, 1500)
+    await warnIfRedisUnreachable(configFor(url(), settings()), log, 1500, 1)
     expect(lines).toHaveLength(1)
     expect(JSON.parse(lines[0] ?? '').msg).toMatch(line)
   })
