@@ -59,7 +59,7 @@ function edit(path: Path, change: (value: unknown) => unknown): object {
 const EDITS: ((value: unknown) => unknown)[] = [
   (value) => (typeof value === 'number' ? -1 - value : 'nope'),
   (value) => (typeof value === 'number' ? value + 2 ** 45 : ''),
-  (value) => (typeof value === 'number' ? 1e300 : `${value}x`),
+  (value) => (typeof value === 'number' ? 1e300 : `${String(value)}x`),
   (value) => (typeof value === 'number' ? 0 : null),
   (value) => (typeof value === 'number' ? 0.5 : [value]),
 ]
