@@ -28,11 +28,12 @@ export class Collections {
   }
 
   /** Throws `too_many_active`, `invalid_request`, and `run_recreated` if the run does not meet the condition. */
-  create(
+  async create(
     run: string,
     input: CollectionInput,
     { condition, ...request }: CreateRequest & { condition?: RunCondition | undefined },
   ): Promise<CollectionView> {
+    if (condition !== undefined) await this.#deps.runs.require(run, condition) // a repeated call describes nothing
     return this.#deps.jobs.create(request, {
       kind: 'collection',
       input,

@@ -69,7 +69,10 @@ export class ItemRequests {
           recorder.recordServedItems(served.items)
           return { decision: decisionOf(served), answer: served, ...(handedOver && { onKept: handedOver }) }
         },
-        answerAgain: (decision) => this.#getAgain(decision),
+        answerAgain: async (decision) => {
+          await this.#assertRunCondition(body, context.condition)
+          return this.#getAgain(decision)
+        },
       },
     )
   }
@@ -99,6 +102,11 @@ export class ItemRequests {
     return { item: items.formatItem(found, prompt), entry: found.entry }
   }
 
+  /** A repeated call is for the same run as the first one: nobody can post groups for the items of another. */
+  async #assertRunCondition(request: ItemsRequest, condition: RunCondition | undefined): Promise<void> {
+    if (condition !== undefined && !('task' in request)) await this.#deps.runs.require(request.run, condition)
+  }
+
   /** The items that were served before, made again from their IDs. */
   async #getAgain({ ids, again, waiting_for, prompt }: ItemsDecision): Promise<DequeuedItems> {
     const { items } = this.#deps
@@ -125,10 +133,12 @@ export class ItemRequests {
       return { served: { items: generated.map((item) => items.formatItem(item, DEFAULT_PROMPT_SETTINGS)) } }
     }
     const run = await runs.getOrCreate(request.run, condition)
-    const served =
-      'step' in request
-        ? { items: await itemQueue.requireStepItems(run, request, waitMs) }
-        : await itemQueue.next(run, request.count, token)
+    if ('step' in request) {
+      const served = { items: await itemQueue.requireStepItems(run, request, waitMs) }
+      logServedItems(log, run, served.items)
+      return { served }
+    }
+    const served = await itemQueue.next(run, request.count, token)
     logServedItems(log, run, served.items)
     return { served, ...(token !== undefined && { handedOver: () => itemQueue.forgetTaken(run, token) }) }
   }

@@ -89,7 +89,7 @@ export class Idempotency {
     try {
       const { decision, answer, onKept } = await deed.perform(token)
       const counts = await this.#calls.finish(call, token, decision)
-      await onKept?.().catch(() => {}) // it expires
+      void onKept?.().catch(() => {}) // it expires
       return counts === decision ? answer : await deed.answerAgain(deed.decision.parse(counts))
     } catch (error) {
       await this.#calls.release(call, token).catch(() => {}) // a failure is not kept: the next call tries again

@@ -93,6 +93,27 @@ describe('a call that names the incarnation', () => {
     expect(after.body.progress).toEqual(before)
   })
 
+  it('is refused when it is repeated under its Idempotency-Key', async () => {
+    const condition = { 'if-match': `"${await put('repeated')}"` }
+    const headers = { ...condition, 'idempotency-key': 'repeated' }
+    const model = { name: 'mock', base_url: 'http://127.0.0.1:9/v1' }
+    const calls = [
+      ['/items', { run: 'repeated', count: 2 }],
+      ['/runs/repeated/collect', { model, groups: 1 }],
+    ] as const
+    for (const [path, body] of calls) {
+      const first = await world.call('POST', path, body, headers)
+      expect(first.status).toBeLessThan(300)
+      expect((await world.call('POST', path, body, headers)).body).toEqual(first.body)
+    }
+    await world.call('DELETE', '/runs/repeated')
+    await put('repeated', elsewhere)
+    for (const [path, body] of calls) {
+      const { status, body: problem } = await world.call('POST', path, body, headers)
+      expect([path, status, problem.code]).toEqual([path, 412, 'run_recreated'])
+    }
+  })
+
   it('may name any with *, and is refused for what is no entity tag', async () => {
     const any = { 'if-match': '*' }
     expect(await world.call('POST', '/items', { run: 'any' }, any)).toMatchObject({ status: 412 })
