@@ -1,5 +1,5 @@
 /** Processes one sample of a collection: claims the run's next item, calls the model, submits the group once it is complete. */
-import { ServiceError } from '../../contract/errors.ts'
+import { type ErrorCode, ServiceError } from '../../contract/errors.ts'
 import type { Group } from '../../contract/rollout.ts'
 import type { RunCondition } from '../../contract/run-condition.ts'
 import type { Requeue } from '../../platform/queue/job-definition.ts'
@@ -25,6 +25,9 @@ const CLAIM_LEASE_MS = 30_000
 const CLAIM_RETRY_MS = 150
 const ITEMS_NOT_READY_RETRY_MS = 1_000
 const BUFFER_FULL_RETRY_MS = 3_000
+const RUN_RESTORED_RETRY_MS = 1_000
+/** A checkpoint of the run was restored meanwhile, which ends a claim of items and forgets groups: the sample continues. */
+const RUN_RESTORED_CODES: readonly ErrorCode[] = ['run_changed', 'unknown_group']
 const SCORING_TIMEOUT_MS = 20_000
 /** Of the outputs of one group, as JSON: the body limit of POST /rollouts. */
 const MAX_GROUP_BYTES = 64 * 1024 * 1024
@@ -75,17 +78,16 @@ export class CollectionSampleProcessor {
     try {
       const claimed = await samples.countItems(id)
       if (claimed <= group) {
-        const { items } = await itemQueue.next(run, Math.min(MAX_ITEMS_PER_CLAIM, spec.groups - claimed))
+        const token = `${id}.${claimed}` // if this process dies before it has appended them, the next gets the same items
+        const { items } = await itemQueue.next(run, Math.min(MAX_ITEMS_PER_CLAIM, spec.groups - claimed), token)
         if (items.length === 0) return await this.#waitForTrainer(id)
-        await samples.appendItems(
-          id,
-          items.map((item) => item.id),
-        )
+        const itemIds = items.map((item) => item.id)
+        if (await samples.appendItems(id, claimed, itemIds)) void itemQueue.forgetTaken(run, token).catch(() => {}) // the note expires
       }
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'items_not_ready')
         return { delayMs: ITEMS_NOT_READY_RETRY_MS }
-      throw error
+      return requeueIfRestored(error)
     } finally {
       await samples.releaseItemClaim(id)
     }
@@ -158,7 +160,7 @@ export class CollectionSampleProcessor {
         )
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'buffer_full') return this.#waitForTrainer(job.id)
-      throw error
+      return requeueIfRestored(error)
     }
     const { status = 'failed', destination = null, mean_score = null } = submitted ?? {}
     const verdict: CollectedGroup = { group_id, status, destination, mean_score }
@@ -180,6 +182,12 @@ export class CollectionSampleProcessor {
 /** The run that the collection was begun for: deleted, it is not created again. */
 function requireIncarnation({ spec: { incarnation } }: Collection): RunCondition | undefined {
   return incarnation === undefined ? undefined : [incarnation]
+}
+
+function requeueIfRestored(error: unknown): Requeue {
+  if (error instanceof ServiceError && RUN_RESTORED_CODES.includes(error.code))
+    return { delayMs: RUN_RESTORED_RETRY_MS }
+  throw error
 }
 
 function sampleIndexesOfGroup(group: number, groupSize: number): number[] {

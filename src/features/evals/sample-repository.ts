@@ -65,10 +65,10 @@ export class SampleRepository {
     return (await this.#redis.lindex(this.#keys.forGenerationJob(id).items, index)) ?? undefined
   }
 
-  /** Only the holder of the item claim may append. */
-  async appendItems(id: string, items: string[]): Promise<void> {
+  /** Appends items after the first `claimed`. False if there are more: the item claim ended, and another process appended. */
+  async appendItems(id: string, claimed: number, items: string[]): Promise<boolean> {
     const keys = this.#keys.forGenerationJob(id)
-    await appendItems(this.#redis, keys, [SAMPLE_RETENTION_MS, ...items])
+    return (await appendItems(this.#redis, keys, [SAMPLE_RETENTION_MS, claimed, ...items])) === 1
   }
 
   /** The right to claim items for a job, for `ms` at most; false while another process has it. */

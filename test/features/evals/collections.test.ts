@@ -2,7 +2,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { CollectionView } from '../../../src/contract/collection.ts'
+import { scoreGroupJob } from '../../../src/features/rollouts/jobs/definitions.ts'
 import { type MockModelOptions, startMockModel } from '../../../src/mock-model/mock-model.ts'
+import { Queues } from '../../../src/platform/queue/queues.ts'
 import { openWorld, until, type World } from '../../world.ts'
 
 let world: World
@@ -199,6 +201,34 @@ it('ends when its run is deleted, and neither creates it again nor posts to the 
   await world.call('POST', `/runs/gone/collect/${body.id}/resume`)
   await failed()
   expect((await world.call('GET', '/runs/gone')).body.progress.groups ?? 0).toBe(0)
+  await model.close()
+})
+
+it('goes on when a checkpoint of its run is restored while a group is scored', async () => {
+  const model = await pretend({ accuracy: 0.5 })
+  await world.call('PUT', '/runs/back', { group_size: 2, batch_size: 2, tasks: ['gcd'] })
+  const { body: checkpoint } = await world.call('GET', '/runs/back/checkpoint')
+  const { redis, keys } = world.platform
+  const queues = new Queues(redis, keys.queuePrefix)
+  await queues.getOrCreate(scoreGroupJob.name).pause()
+  const { body } = await world.call('POST', '/runs/back/collect', {
+    model: { name: 'm', base_url: model.url },
+    groups: 4,
+    buffer: false,
+  })
+  await until(
+    () => world.call('GET', '/runs/back'),
+    ({ body: run }) => run.progress.queued_groups > 0,
+  )
+  expect((await world.call('PUT', '/runs/back/checkpoint', checkpoint)).body.forgotten.queued_groups).toBeGreaterThan(0)
+  await queues.getOrCreate(scoreGroupJob.name).resume()
+  const ended = await until(
+    () => look('back', body.id),
+    ({ status }) => status === 'done' || status === 'failed',
+    60_000,
+  )
+  expect(ended).toMatchObject({ status: 'done', result: { groups: 4, scored: 4 } })
+  await queues.close()
   await model.close()
 })
 

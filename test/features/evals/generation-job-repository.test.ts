@@ -110,12 +110,13 @@ it('what a slot stores after its job has ended expires with the job', async () =
   const none = await createCollection('r')
   await Promise.all([cancel(id), cancel(none)])
   expect(await samples.storeOutput(id, 0, Buffer.from('text'))).toBe(true)
-  await samples.appendItems(none, ['item'])
+  expect(await samples.appendItems(none, 0, ['item'])).toBe(true)
+  expect(await samples.appendItems(none, 0, ['other'])).toBe(false) // after the item that was appended meanwhile
   expect(await getLifetimes(id)).toMatchObject({ outputs: 7 })
   expect(await getLifetimes(none)).toMatchObject({ items: 7 })
   const gone = newId()
   expect(await samples.storeOutput(gone, 0, Buffer.from('text'))).toBe(false)
-  await samples.appendItems(gone, ['item'])
+  expect(await samples.appendItems(gone, 0, ['item'])).toBe(false)
   expect(await getLifetimes(gone)).toEqual({})
 })
 

@@ -1,11 +1,11 @@
 -- Appends items to the list of a job that claims them as it needs them.
 -- KEYS  job (hash)  items (list)
--- ARGV  1 ms for which the samples of an ended job are kept  2… item IDs
--- Returns the number of items, or 0 if the job does not exist; then nothing is stored.
+-- ARGV  1 ms for which the samples of an ended job are kept  2 number of items that the caller found  3… item IDs
+-- Returns 1, or 0 if the job does not exist or another call has appended meanwhile; then nothing is stored.
 -- include parts/expiry
-if redis.call('EXISTS', K.job) == 0 then
+if redis.call('EXISTS', K.job) == 0 or redis.call('LLEN', K.items) ~= tonumber(ARGV[2]) then
   return 0
 end
-local count = redis.call('RPUSH', K.items, unpack(ARGV, 2))
+redis.call('RPUSH', K.items, unpack(ARGV, 3))
 expire_if_ended(K.job, K.items, ARGV[1])
-return count
+return 1
