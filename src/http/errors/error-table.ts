@@ -52,7 +52,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorTableRow>> = {
   engine_unavailable: { status: 503, title: 'The engine is not available', retryAfter: 2 },
   redis_unavailable: { status: 503, title: 'Redis cannot be reached', retryAfter: 2 },
   redis_full: { status: 503, title: 'Redis has no memory left', retryAfter: 5 },
-  server_busy: { status: 503, title: 'The server has no memory left for large bodies at the moment', retryAfter: 5 },
+  server_busy: { status: 503, title: 'The server is too busy for this call at the moment', retryAfter: 5 },
   items_not_ready: { status: 503, title: 'No item is ready yet', retryAfter: 1 },
   make_timeout: { status: 503, title: 'The item took longer to make than the deadline', retryAfter: 1 },
   make_out_of_memory: { status: 503, title: 'Making the item took more memory than a worker has', retryAfter: 1 },

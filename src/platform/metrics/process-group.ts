@@ -5,6 +5,7 @@
  */
 import type { ChildProcess } from 'node:child_process'
 import { AggregatorRegistry, type Registry } from 'prom-client'
+import { ServiceError } from '../../contract/errors.ts'
 import { PROCESS_METRICS } from './metric-definitions.ts'
 
 /** A process that is busy for longer is counted with its previous values. */
@@ -91,14 +92,15 @@ export function joinProcessGroup(registry: Registry, parent: Channel = process):
 
 let scrapeCount = 0
 
-/** For a child: Prometheus text of its group. Rather no answer than one in which counters fall. */
+/** For a child: Prometheus text of its group. Throws `server_busy`: rather no answer than one in which counters fall. */
 export function scrapeProcessGroup(parent: Channel = process): Promise<string> {
   const id = ++scrapeCount
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const stopListening = onMessage(parent, (message) => {
     if (message.type === 'metrics:scraped' && message.id === id) resolve(message.text)
   })
-  const timer = setTimeout(() => reject(new Error('The parent process did not answer')), PARENT_TIMEOUT_MS)
+  const giveUp = () => reject(new ServiceError('server_busy', 'The parent process is too busy to answer; scrape again'))
+  const timer = setTimeout(giveUp, PARENT_TIMEOUT_MS)
   send(parent, { type: 'metrics:scrape', id })
   return promise.finally(() => {
     clearTimeout(timer)

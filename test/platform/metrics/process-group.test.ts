@@ -92,3 +92,9 @@ it('a process that does not answer in time counts with its previous values', asy
   one.parent.removeAllListeners('message')
   expect(valuesOf(await scrape(group), 'rgs_items_made_total')).toEqual([2])
 })
+
+it('a process whose parent is busy for too long says so, and gives no counters that fall', async () => {
+  const { child, parent } = addProcess(new ProcessGroupMetrics())
+  child.removeAllListeners('message')
+  await expect(scrapeProcessGroup(parent)).rejects.toMatchObject({ code: 'server_busy' })
+})
