@@ -103,11 +103,12 @@ class Wire(unittest.TestCase):
         return status, {name.replace("_", "-"): value for name, value in headers.items()}, {"code": code, "detail": "…"}
 
     def test_busy_and_away_are_tried_again_no_sooner_than_retry_after_says(self) -> None:
-        self.server.script = [self.problem(429, "buffer_full", retry_after="1"), self.problem(503, "redis_full"), None]
+        slow = self.problem(408, "request_timeout", connection="close")
+        self.server.script = [self.problem(429, "buffer_full", retry_after="1"), self.problem(503, "redis_full"), slow, None]
         self.assertEqual(Client(self.url).run("r").items(), [])
         times = [seen[4] for seen in self.server.seen]
         self.assertGreaterEqual(times[1] - times[0], 1)
-        self.assertEqual(len(times), 4)
+        self.assertEqual(len(times), 5)
 
     def test_a_conflict_that_names_a_retry_after_is_tried_again(self) -> None:
         self.server.script = [self.problem(409, "run_changed", retry_after="0"), (200, {}, {"items": []})]

@@ -15,8 +15,8 @@
 
 What it takes care of:
 
-* Every call may be repeated without harm, so the client retries lost connections, 429, 503, and a 409 with Retry-After
-  (another call was changing the same run). The pause grows, is jittered, and is never shorter than the server's
+* Every call may be repeated without harm, so the client retries lost connections, 408, 429, 502, 503, 504, and a 409 with
+  Retry-After (another call was changing the same run). The pause grows, is jittered, and is never shorter than the server's
   Retry-After; `retry_for_s` bounds it.
 * One connection for each thread is kept open. A client can be shared by threads, and survives a fork.
 * numpy arrays (and torch tensors on the CPU) may stand wherever the server takes numbers; they travel as typed bytes.
@@ -361,7 +361,7 @@ def _with_arrays(batch: Batch) -> Batch:
 # The wire
 # ---------------------------------------------------------------------------------------------------------------------
 
-_AGAIN = (429, 502, 503, 504)
+_AGAIN = (408, 429, 502, 503, 504)
 _PAUSE_S, _PAUSE_MOST_S = 0.2, 10.0
 _WAIT_MOST_S = 60  # the server holds an answer no longer
 _HELD_S = 30.0  # of a batch that is waited for
