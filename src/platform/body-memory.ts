@@ -57,6 +57,8 @@ export class BodyMemory {
   /** Oldest first. */
   readonly #bodies = new Set<Body>()
   #heldBytes = 0
+  /** Added up here: bodies ask with each chunk, and a thousand of one caller may wait. */
+  readonly #heldByCaller = new Map<string, number>()
   #waitingCount = 0
   #favored: Body | undefined
   #checkedAt: number
@@ -151,7 +153,7 @@ export class BodyMemory {
     if (body.state === 'released') return
     if (body.state === 'waiting') this.#waitingCount--
     body.state = 'released'
-    this.#heldBytes -= body.heldBytes
+    this.#addHeldBytes(body, -body.heldBytes)
     this.#bodies.delete(body)
     if (this.#favored === body) this.#favored = undefined
     this.#grant()
@@ -178,8 +180,7 @@ export class BodyMemory {
   #grantTo(body: Body): void {
     const { onGranted, wantedBytes } = body
     this.#waitingCount--
-    this.#heldBytes += wantedBytes
-    body.heldBytes += wantedBytes
+    this.#addHeldBytes(body, wantedBytes)
     body.state = 'arriving'
     body.onGranted = undefined
     body.arrivesSince += this.#clock() - body.waitsSince
@@ -192,7 +193,8 @@ export class BodyMemory {
   }
 
   #fits(body: Body): boolean {
-    return this.#fitsInAll(body) && this.#sumHeldBy(body.caller) + body.wantedBytes <= this.#callerLimit
+    const heldByCaller = this.#heldByCaller.get(body.caller) ?? 0
+    return this.#fitsInAll(body) && heldByCaller + body.wantedBytes <= this.#callerLimit
   }
 
   #fitsInAll({ wantedBytes }: Body): boolean {
@@ -203,10 +205,12 @@ export class BodyMemory {
     return this.#options.limitBytes * CALLER_SHARE
   }
 
-  #sumHeldBy(caller: string): number {
-    let sum = 0
-    for (const body of this.#bodies) if (body.caller === caller) sum += body.heldBytes
-    return sum
+  #addHeldBytes(body: Body, bytes: number): void {
+    body.heldBytes += bytes
+    this.#heldBytes += bytes
+    const held = (this.#heldByCaller.get(body.caller) ?? 0) + bytes
+    if (held === 0) this.#heldByCaller.delete(body.caller)
+    else this.#heldByCaller.set(body.caller, held)
   }
 
   /** The oldest waiting body in whose way are only bodies that wait. */
