@@ -6,6 +6,7 @@ import { ENGINE_VERSION } from '../src/engine/version.ts'
 import { Comparison } from '../src/features/evals/comparison.ts'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import type { App } from '../src/http/app.ts'
+import { ifMatchHeader } from '../src/http/conditional-headers.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { EvalParams, IdempotencyHeaders, ModelKeyBody } from './eval-responses.ts'
 
@@ -17,7 +18,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
         operationId: 'startEval',
         tags: ['evals'],
         summary: 'Measure a model on a suite. The completions come from the model’s server or from the caller',
-        headers: IdempotencyHeaders,
+        headers: IdempotencyHeaders.extend(ifMatchHeader),
         body: EvalInput,
         response: {
           202: EvalView,
@@ -27,6 +28,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
             'unknown_task',
             'unknown_suite',
             'run_changed',
+            'run_recreated',
             'idempotency_in_progress',
             'too_many_active',
             'redis_unavailable',
@@ -35,7 +37,11 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
       },
     },
     async ({ body, headers, caller }, reply) => {
-      const view = await evals.create(body, { caller, idempotencyKey: headers['idempotency-key'] })
+      const view = await evals.create(body, {
+        caller,
+        idempotencyKey: headers['idempotency-key'],
+        condition: headers['if-match'],
+      })
       return reply.status(202).header('location', `/eval/${view.id}`).send(view)
     },
   )

@@ -1,6 +1,7 @@
 /** Resolves the input of a new eval: the items of its suite, and every setting that the input leaves to its run or the default. */
 import type { EvalInput } from '../../contract/eval.ts'
 import type { RunSettings } from '../../contract/run.ts'
+import type { RunCondition } from '../../contract/run-condition.ts'
 import { VERSION } from '../../platform/version.ts'
 import { DEFAULT_PROMPT_SETTINGS } from '../items/prompt.ts'
 import type { Runs } from '../runs/runs.ts'
@@ -19,12 +20,16 @@ export interface EvalSpecBuilderDeps {
   engineVersion: string
 }
 
-/** Throws `invalid_request`, `unknown_suite` and what the items of a custom suite are rejected for. */
+/**
+ * Throws `invalid_request`, `unknown_suite`, what the items of a custom suite are rejected for, and `run_recreated` if its run
+ * does not meet the condition.
+ */
 export async function buildEvalSpec(
   input: EvalInput,
+  condition: RunCondition | undefined,
   { suites, runs, egressPolicy, engineVersion }: EvalSpecBuilderDeps,
 ): Promise<{ spec: EvalSpec; items: SuiteItem[] }> {
-  const settings = input.run === undefined ? undefined : (await runs.getOrCreate(input.run)).settings
+  const settings = input.run === undefined ? undefined : (await runs.getOrCreate(input.run, condition)).settings
   const prompt = settings ?? DEFAULT_PROMPT_SETTINGS
   const { suite, items } = await resolveSuite(input.suite, settings, suites)
   const temperature = input.temperature === undefined ? defaultTemperature(input) : input.temperature

@@ -10,6 +10,7 @@ import {
   type EvalView,
   isActive,
 } from '../../contract/eval.ts'
+import type { RunCondition } from '../../contract/run-condition.ts'
 import { type Comparison, computeComparison } from './comparison.ts'
 import type { EvalAggregator } from './eval-aggregator.ts'
 import { buildEvalSpec, type EvalSpecBuilderDeps } from './eval-spec-builder.ts'
@@ -42,14 +43,20 @@ export class Evals {
     this.#deps = deps
   }
 
-  /** Throws `too_many_active`, `invalid_request`, `unknown_suite` and what the items of a custom suite are rejected for. */
-  create(input: EvalInput, request: CreateRequest): Promise<EvalView> {
+  /**
+   * Throws `too_many_active`, `invalid_request`, `unknown_suite`, what the items of a custom suite are rejected for, and
+   * `run_recreated` if its run does not meet the condition.
+   */
+  create(
+    input: EvalInput,
+    { condition, ...request }: CreateRequest & { condition?: RunCondition | undefined },
+  ): Promise<EvalView> {
     return this.#deps.jobs.create(request, {
       kind: 'eval',
       input,
       scope: '',
       describe: async () => {
-        const { spec, items } = await buildEvalSpec(input, this.#deps)
+        const { spec, items } = await buildEvalSpec(input, condition, this.#deps)
         return { spec, samples: items.length * spec.samples_per_item, items: items.map(encodeSuiteItem) }
       },
       buildView: buildEvalView,

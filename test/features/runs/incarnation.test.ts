@@ -83,6 +83,7 @@ describe('a call that names the incarnation', () => {
       ['GET', `/runs/${run}/batches/0`, undefined],
       ['POST', `/runs/${run}/batches/0/ack`, {}],
       ['POST', `/runs/${run}/collect`, { model, groups: 1 }],
+      ['POST', '/eval', { model: null, suite: 'smoke', run }],
       ['DELETE', `/runs/${run}`, undefined],
     ] as const) {
       const refused = await world.call(method, path, body, { 'if-match': `"${incarnation}"` })
