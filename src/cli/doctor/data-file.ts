@@ -1,6 +1,6 @@
 /** The file of the private Redis: whether it can be read to its end, and on request its repair. */
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import {
   type DataFileState,
   inspectDataFile,
@@ -10,7 +10,7 @@ import {
 } from '../../main/bootstrap/append-only-file.ts'
 import { type DataDirLock, getLockHolderPid, tryAcquireDataDirLock } from '../../main/bootstrap/data-dir-lock.ts'
 import { findRedisProcess } from '../../main/bootstrap/orphaned-redis.ts'
-import { venvPythonPath } from '../../main/bootstrap/python-environment.ts'
+import { getVenvState } from '../../main/bootstrap/python-environment.ts'
 import { getRedisBinaryOnPath, resolveRedisBinary } from '../../main/bootstrap/redis-binary.ts'
 import type { ServerConfig } from '../../platform/config.ts'
 import { printStatus } from '../output.ts'
@@ -92,6 +92,5 @@ function describeLoss({ entries, onlyZeros }: Loss): string {
 }
 
 async function isRedisInstalled(): Promise<boolean> {
-  const stamp = join(dirname(venvPythonPath()), '..', '.installed-requirements-redis.txt')
-  return (await getRedisBinaryOnPath()) !== undefined || existsSync(stamp)
+  return (await getRedisBinaryOnPath()) !== undefined || getVenvState('requirements-redis.txt') === 'ready'
 }
