@@ -43,9 +43,8 @@ afterAll(async () => {
 it.each([
   ['api', 1],
   ['api', -1],
-  ['worker', 1],
-  ['worker', -1],
   ['api', 24],
+  ['worker', 1],
   ['worker', -24],
 ])(
   'the clock of the %s jumps by %i h and back: nothing waits for it, ends early or is lost',
@@ -53,9 +52,11 @@ it.each([
   async (role, hours) => {
     setClocks({ [role]: hours * HOUR_MS })
     await work()
+    if (role === 'worker') await waitForDumps()
     expect(loggedHours(role)).toContain(hours) // it did jump
     setClocks({})
     await work()
+    if (role === 'worker') await waitForDumps()
     await client.expectKept(RUN, groups)
   },
 )
@@ -83,11 +84,13 @@ async function work(): Promise<void> {
   )
   const { body: run } = await call('GET', `/runs/${RUN}`)
   expect(Math.abs(Date.parse(run.tasks.leg_counting.last_at) - Date.now())).toBeLessThan(HOUR_MS / 2)
-  const dumped = groups.length
+}
+
+/** A schedule of the workers, every five seconds, writes the groups that wait for a file once none has come for a second. */
+async function waitForDumps(): Promise<void> {
   await until(
-    // the groups that wait for a file are written once none has come for a second
-    async () => (await call('GET', `/dumps?run=${RUN}`)).body.files as { groups: number }[],
-    (files) => files.reduce((sum, file) => sum + file.groups, 0) === dumped,
+    async () => (await client.call('GET', `/dumps?run=${RUN}`)).body.files as { groups: number }[],
+    (files) => files.reduce((sum, file) => sum + file.groups, 0) === groups.length,
     30_000,
   )
 }
