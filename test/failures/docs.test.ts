@@ -7,8 +7,7 @@ const ROOT = join(import.meta.dirname, '..', '..')
 it('every row of docs/operations/failures.md names a test that is there', () => {
   const rows = readFileSync(join(ROOT, 'docs', 'operations', 'failures.md'), 'utf8')
     .split('\n')
-    .filter((line) => line.startsWith('|'))
-    .slice(2) // the names of the columns
+    .filter((line) => line.startsWith('|') && !/^\|(?: what fails \||---)/.test(line))
   expect(rows.length).toBeGreaterThan(10)
   for (const row of rows) {
     expect(row.split('|')[2], `the status of /readyz: ${row}`).toMatch(/^ (200|503|none)\b/)
