@@ -121,7 +121,11 @@ export class IdempotencyRepository {
     const slot = this.#keys.slot('idempotency')
     const records = `${slot}:record:`
     const lists = `${slot}:of:`
-    const keys = { record: records + call.keyHash, callerRecords: lists + call.callerId, bytes: `${slot}:bytes` }
+    const keys = {
+      record: records + call.keyHash,
+      callerRecords: lists + call.callerId,
+      bytes: `${slot}:bytes-by-caller`,
+    }
     const { bytesPerCaller, bytes, protectedMs } = this.#limits
     const common = [call.keyHash, call.callerId, records, lists, fleetNow(), bytesPerCaller, bytes, protectedMs]
     return [this.#redis, keys, [...common, ...args]]

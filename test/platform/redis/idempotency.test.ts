@@ -72,9 +72,9 @@ it('the oldest keys of a caller make room for new ones, and others keep theirs',
   const kept = await keysOf(redis, `${keys.slot('idempotency')}:record:*`)
   expect(kept.length).toBeLessThan(18)
   expect(await redis.zcard(`${keys.slot('idempotency')}:of:a`)).toBe(kept.length - 1)
-  const sums = await redis.hgetall(`${keys.slot('idempotency')}:bytes`)
+  const sum = await redis.zscore(`${keys.slot('idempotency')}:bytes-by-caller`, 'a')
   const members = await redis.zrange(`${keys.slot('idempotency')}:of:a`, '0', '-1')
-  expect(Number(sums.a)).toBe(members.reduce((sum, member) => sum + Number.parseInt(member, 10), 0))
+  expect(Number(sum)).toBe(members.reduce((sum, member) => sum + Number.parseInt(member, 10), 0))
 })
 
 it('a young key is never dropped: above the limit new ones are refused, and those that are there still answer', async () => {
@@ -101,9 +101,21 @@ it('what has expired counts no more', async () => {
   const slot = keys.slot('idempotency')
   for (let k = 0; k < 3; k++) await call(`k${k}`)
   await expect(call('k3')).rejects.toMatchObject({ code: 'rate_limited' })
-  for (const key of await keysOf(redis, `${slot}:*`)) if (!key.endsWith(':bytes')) await redis.unlink(key) // as after an hour
+  for (const key of await keysOf(redis, `${slot}:*`)) if (!key.endsWith(':bytes-by-caller')) await redis.unlink(key) // as after an hour
   await call('k3')
-  expect(Number(await redis.hget(`${slot}:bytes`, 'a'))).toBeLessThan(1000)
+  expect(Number(await redis.zscore(`${slot}:bytes-by-caller`, 'a'))).toBeLessThan(1000)
+})
+
+it('a caller whose records have expired is forgotten where there is no room, with what they took', async () => {
+  const { call, keys } = open({ bytes: 6000 })
+  const slot = keys.slot('idempotency')
+  for (const callerId of ['a', 'b', 'c']) for (const key of ['k0', 'k1']) await call(key, { callerId })
+  for (const key of await keysOf(redis, `${slot}:*`)) if (!key.endsWith(':bytes-by-caller')) await redis.unlink(key) // as after an hour
+  for (const key of ['k0', 'k1']) await call(key, { callerId: 'd' })
+  const callers = await redis.zrange(`${slot}:bytes-by-caller`, '0', '-1')
+  expect(callers.toSorted()).toEqual(['', 'a', 'b', 'd'])
+  const [all = 0, ...each] = (await redis.zmscore(`${slot}:bytes-by-caller`, ...callers.toSorted())).map(Number)
+  expect(each.reduce((sum, bytes) => sum + bytes, 0)).toBe(all)
 })
 
 it('a record takes no more memory than is counted for it', async () => {
@@ -115,6 +127,6 @@ it('a record takes no more memory than is counted for it', async () => {
     return sizes.reduce((sum: number, bytes) => sum + Number(bytes), 0)
   }
   for (let k = 0; k < 300; k++) await call(`k${k}`, { size: k % 20 })
-  const counted = Number(await redis.hget(`${slot}:bytes`, 'a'))
+  const counted = Number(await redis.zscore(`${slot}:bytes-by-caller`, 'a'))
   expect(await memory()).toBeLessThan(counted)
 })
