@@ -57,13 +57,14 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
         tags: ['collection'],
         summary: 'List the collections of a run, newest first',
         params: RunParams,
+        headers: z.looseObject(ifMatchHeader),
         response: {
           200: z.strictObject({ collections: z.array(CollectionView) }),
-          ...problemResponses('unknown_run', 'redis_unavailable'),
+          ...problemResponses('unknown_run', 'run_recreated', 'redis_unavailable'),
         },
       },
     },
-    async ({ params }) => ({ collections: await collections.list(params.run) }),
+    async ({ params, headers }) => ({ collections: await collections.list(params.run, headers['if-match']) }),
   )
 
   app.get(

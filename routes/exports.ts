@@ -4,6 +4,7 @@ import { ExportManifest, ExportParams } from '../src/contract/export.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import type { DumpsFeature } from '../src/features/dumps/index.ts'
 import type { App } from '../src/http/app.ts'
+import { ifMatchHeader } from '../src/http/conditional-headers.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { sendJsonLines } from '../src/http/json-lines-responses.ts'
 
@@ -16,6 +17,7 @@ export function addExportRoutes(app: App, { exports }: DumpsFeature): void {
         tags: ['dumps'],
         summary: 'Chat lines or preference pairs as JSONL; with `manifest=true` what they come from, as JSON',
         params: z.strictObject({ run: RunName }),
+        headers: z.looseObject(ifMatchHeader),
         querystring: z.strictObject({
           ...ExportParams.shape,
           manifest: z.stringbool().default(false).describe('The manifest in place of the lines'),
@@ -28,15 +30,16 @@ export function addExportRoutes(app: App, { exports }: DumpsFeature): void {
               'application/json': { schema: ExportManifest },
             },
           },
-          ...problemResponses('invalid_request', 'unknown_run', 'redis_unavailable'),
+          ...problemResponses('invalid_request', 'unknown_run', 'run_recreated', 'redis_unavailable'),
         },
       },
     },
     async (request, reply) => {
       const { manifest, ...ask } = request.query
       const { run } = request.params
-      if (manifest) return exports.buildManifest(run, ask)
-      const lines = await exports.openLines(run, ask)
+      const condition = request.headers['if-match']
+      if (manifest) return exports.buildManifest(run, ask, condition)
+      const lines = await exports.openLines(run, ask, condition)
       reply.header('link', `<?${new URLSearchParams(buildManifestQuery(ask)).toString()}>; rel="describedby"`)
       return sendJsonLines(lines, reply)
     },

@@ -4,6 +4,7 @@ import { GroupFilter, RetainedGroupPage } from '../src/contract/retained-group.t
 import { RunName } from '../src/contract/rollout.ts'
 import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { App } from '../src/http/app.ts'
+import { ifMatchHeader } from '../src/http/conditional-headers.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 
 const GroupsQuery = z.strictObject({
@@ -25,14 +26,15 @@ export function addGroupRoutes(app: App, { listRetained }: RolloutsFeature): voi
         tags: ['runs'],
         summary: 'The last groups kept, newest first, with samples of every format fault',
         params: z.strictObject({ run: RunName }),
+        headers: z.looseObject(ifMatchHeader),
         querystring: GroupsQuery,
         response: {
           200: RetainedGroupPage,
-          ...problemResponses('invalid_request', 'unknown_run', 'redis_unavailable'),
+          ...problemResponses('invalid_request', 'unknown_run', 'run_recreated', 'redis_unavailable'),
         },
       },
     },
-    async ({ params, query: { cursor, limit, full, ...filter } }) =>
-      listRetained(params.run, { filter, cursor, limit, full }),
+    async ({ params, query: { cursor, limit, full, ...filter }, headers }) =>
+      listRetained(params.run, { filter, cursor, limit, full }, headers['if-match']),
   )
 }

@@ -42,14 +42,17 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
         tags: ['runs'],
         summary: 'What moved the curriculum, oldest first',
         params: Params,
+        headers: IfMatchHeaders,
         querystring: z.strictObject({ task: z.string().optional().describe('The points of this task alone') }),
         response: {
           200: z.strictObject({ points: z.array(CurriculumPoint) }),
-          ...problemResponses('unknown_run', 'redis_unavailable'),
+          ...problemResponses('unknown_run', 'run_recreated', 'redis_unavailable'),
         },
       },
     },
-    async ({ params, query }) => ({ points: await runRequests.listCurriculumPoints(params.run, query.task) }),
+    async ({ params, query, headers }) => ({
+      points: await runRequests.listCurriculumPoints(params.run, query.task, headers['if-match']),
+    }),
   )
 
   app.get(
@@ -60,6 +63,7 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
         tags: ['runs'],
         summary: 'Figures of each step, ready for a logger: one flat JSON object a line',
         params: Params,
+        headers: IfMatchHeaders,
         querystring: z.strictObject({
           from: StepBound.default(0).describe('The first step'),
           to: StepBound.optional().describe('The last step, included'),
@@ -69,13 +73,13 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
             'application/x-ndjson',
             '`{"step": 7, "reward/mean": 0.4, "score/mean": 0.5, "signal/frac_easy": 0.1, "length/p95": 812, …}`',
           ),
-          ...problemResponses('invalid_request', 'unknown_run', 'redis_unavailable'),
+          ...problemResponses('invalid_request', 'unknown_run', 'run_recreated', 'redis_unavailable'),
         },
       },
     },
-    async ({ params, query }, reply) => {
-      const lines = formatJsonLines(await runRequests.openStepMetrics(params.run, query.from, query.to))
-      return sendJsonLines(lines, reply)
+    async ({ params, query, headers }, reply) => {
+      const metrics = await runRequests.openStepMetrics(params.run, query, headers['if-match'])
+      return sendJsonLines(formatJsonLines(metrics), reply)
     },
   )
 

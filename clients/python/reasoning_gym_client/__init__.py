@@ -904,12 +904,13 @@ class Run:
 
     def history(self, *, task: Optional[str] = None) -> List[Dict[str, Any]]:
         """What moved the curriculum, oldest first."""
-        return self.client._get(_path("runs", self.name, "history"), task=task)["points"]
+        path = _path("runs", self.name, "history")
+        return self._wire.call("GET", path, query={"task": task}, headers=self._meant()).json()["points"]
 
     def metrics(self, *, first: Optional[int] = None, last: Optional[int] = None) -> List[Dict[str, Any]]:
         """One flat dict a step, ready for a logger."""
         query = {"from": first, "to": last}
-        answer = self._wire.call("GET", _path("runs", self.name, "metrics"), query=query)
+        answer = self._wire.call("GET", _path("runs", self.name, "metrics"), query=query, headers=self._meant())
         return answer.lines()
 
     # Items
@@ -994,7 +995,10 @@ class Run:
         left = wait_s
         while True:
             path = _path("rollouts", group_id)
-            group: Group = self._wire.call("GET", path, query={"run": self.name}, wait_s=max(0, left)).json()
+            answer = self._wire.call(
+                "GET", path, query={"run": self.name}, headers=self._meant(), wait_s=max(0, left)
+            )
+            group: Group = answer.json()
             left = until - time.monotonic()
             if group["status"] != "queued" or left <= 0:
                 return group
@@ -1052,7 +1056,8 @@ class Run:
     def read_batch(self, step: int, *, rank: Optional[int] = None, ranks: Optional[int] = None) -> Batch:
         """A batch that is composed; Problem `unknown_batch` if it is not."""
         path = _path("runs", self.name, "batches", step)
-        return _with_arrays(self.client._get(path, rank=rank, ranks=ranks, arrays="base64"))
+        query = {"rank": rank, "ranks": ranks, "arrays": "base64"}
+        return _with_arrays(self._wire.call("GET", path, query=query, headers=self._meant()).json())
 
     def ack(self, step: int, *, rank: Optional[int] = None, ranks: Optional[int] = None) -> bool:
         """The step's batch is trained on and may be forgotten; with ranks, once each has said so. True: it is.

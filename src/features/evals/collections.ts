@@ -28,11 +28,8 @@ export class Collections {
   }
 
   /** Throws `too_many_active`, `invalid_request`, and `run_recreated` if the run does not meet the condition. */
-  async create(
-    run: string,
-    input: CollectionInput,
-    { condition, ...request }: CreateRequest & { condition?: RunCondition | undefined },
-  ): Promise<CollectionView> {
+  async create(run: string, input: CollectionInput, request: CreateRequest): Promise<CollectionView> {
+    const { condition } = request
     if (condition !== undefined) await this.#deps.runs.require(run, condition) // a repeated call describes nothing
     return this.#deps.jobs.create(request, {
       kind: 'collection',
@@ -48,9 +45,9 @@ export class Collections {
     return buildCollectionView(await this.#require(run, id))
   }
 
-  /** Newest first. Throws `unknown_run`. */
-  async list(run: string): Promise<CollectionView[]> {
-    await this.#deps.runs.require(run)
+  /** Newest first. Throws `unknown_run` and `run_recreated`. */
+  async list(run: string, condition?: RunCondition): Promise<CollectionView[]> {
+    await this.#deps.runs.require(run, condition)
     return (await this.#deps.jobs.list('collection', { run })).map(buildCollectionView)
   }
 

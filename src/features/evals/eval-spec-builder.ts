@@ -20,10 +20,7 @@ export interface EvalSpecBuilderDeps {
   engineVersion: string
 }
 
-/**
- * Throws `invalid_request`, `unknown_suite`, what the items of a custom suite are rejected for, and `run_recreated` if its run
- * does not meet the condition.
- */
+/** Throws `invalid_request`, `unknown_suite`, `run_recreated` and what the items of a custom suite are rejected for. */
 export async function buildEvalSpec(
   input: EvalInput,
   condition: RunCondition | undefined,

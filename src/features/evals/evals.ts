@@ -10,7 +10,6 @@ import {
   type EvalView,
   isActive,
 } from '../../contract/eval.ts'
-import type { RunCondition } from '../../contract/run-condition.ts'
 import { type Comparison, computeComparison } from './comparison.ts'
 import type { EvalAggregator } from './eval-aggregator.ts'
 import { buildEvalSpec, type EvalSpecBuilderDeps } from './eval-spec-builder.ts'
@@ -44,13 +43,12 @@ export class Evals {
   }
 
   /**
-   * Throws `too_many_active`, `invalid_request`, `unknown_suite`, what the items of a custom suite are rejected for, and
-   * `run_recreated` if its run does not meet the condition.
+   * Throws `too_many_active`, `invalid_request`, `unknown_suite`, `run_recreated` if the run does not meet the condition, and
+   * what the items of a custom suite are rejected for.
    */
-  create(
-    input: EvalInput,
-    { condition, ...request }: CreateRequest & { condition?: RunCondition | undefined },
-  ): Promise<EvalView> {
+  async create(input: EvalInput, request: CreateRequest): Promise<EvalView> {
+    const { condition } = request
+    if (condition !== undefined && input.run !== undefined) await this.#deps.runs.require(input.run, condition) // a repeated call describes nothing
     return this.#deps.jobs.create(request, {
       kind: 'eval',
       input,

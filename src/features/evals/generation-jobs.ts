@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Caller } from '../../contract/caller.ts'
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts'
 import type { GenerationJobStatus } from '../../contract/eval.ts'
+import type { RunCondition } from '../../contract/run-condition.ts'
 import type { Producer } from '../../platform/queue/producer.ts'
 import { createCallToken, type Idempotency } from '../../platform/redis/idempotency.ts'
 import type { ConcurrencyQuota } from './concurrency-quota.ts'
@@ -36,10 +37,12 @@ const KIND_RULES: Record<GenerationJobKind, KindRules> = {
   },
 }
 
-/** The request that creates a job, as far as idempotency and quota need it. */
+/** The request that creates a job, besides its body. */
 export interface CreateRequest {
   caller: Caller
   idempotencyKey: string | undefined
+  /** Of the run that the request names. */
+  condition?: RunCondition | undefined
 }
 
 /** What a new job is to do. */

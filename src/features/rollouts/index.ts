@@ -1,5 +1,6 @@
 /** Rollouts: groups of completions are accepted, scored by workers and kept. */
 import type { RetainedGroupPage } from '../../contract/retained-group.ts'
+import type { RunCondition } from '../../contract/run-condition.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Grader } from '../../grading/grader.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -32,8 +33,8 @@ interface RolloutsDeps {
 export interface RolloutsFeature {
   submission: RolloutSubmission
   scoring: RolloutScoring
-  /** The last groups of a run, newest first. Throws `unknown_run`. */
-  listRetained: (runName: string, query: RetainedGroupsQuery) => Promise<RetainedGroupPage>
+  /** The last groups of a run, newest first. Throws `unknown_run` and `run_recreated`. */
+  listRetained: (runName: string, query: RetainedGroupsQuery, condition?: RunCondition) => Promise<RetainedGroupPage>
   groups: GroupRepository
   completions: GroupCompletionListener
   createWork(dumps: GroupDumps): BackgroundWork
@@ -63,7 +64,8 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps): Rollouts
   return {
     submission,
     scoring: new RolloutScoring({ engine, items, grader, recorder }),
-    listRetained: async (runName, query) => listRetainedGroups(groups, await runs.require(runName), query),
+    listRetained: async (runName, query, condition) =>
+      listRetainedGroups(groups, await runs.require(runName, condition), query),
     groups,
     completions,
     createWork(dumps) {

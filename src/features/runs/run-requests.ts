@@ -61,17 +61,25 @@ export class RunRequests {
     return { ...(await runs.buildView(run)), epoch: run.epoch, forgotten }
   }
 
-  /** What moved the curriculum, oldest first; of one task if it is named. Throws `unknown_run`. */
-  async listCurriculumPoints(name: string, task: string | undefined): Promise<CurriculumPoint[]> {
+  /** What moved the curriculum, oldest first; of one task if it is named. Throws `unknown_run` and `run_recreated`. */
+  async listCurriculumPoints(
+    name: string,
+    task: string | undefined,
+    condition?: RunCondition,
+  ): Promise<CurriculumPoint[]> {
     const { runs } = this.#deps
-    const points = await runs.listCurriculumPoints(await runs.require(name))
+    const points = await runs.listCurriculumPoints(await runs.require(name, condition))
     return task === undefined ? points : points.filter((point) => point.task === task)
   }
 
-  /** Metrics of the steps from `from` to `to`. Throws `unknown_run`, before the first step. */
-  async openStepMetrics(name: string, from: number, to = Number.MAX_SAFE_INTEGER) {
+  /** Metrics of the steps from `from` to `to`. Throws `unknown_run` and `run_recreated`, before the first step. */
+  async openStepMetrics(
+    name: string,
+    { from, to = Number.MAX_SAFE_INTEGER }: { from: number; to?: number | undefined },
+    condition?: RunCondition,
+  ) {
     const { runs } = this.#deps
-    return runs.streamStepMetrics(await runs.require(name), from, to)
+    return runs.streamStepMetrics(await runs.require(name, condition), from, to)
   }
 
   /** Throws `unknown_run`. */

@@ -1,4 +1,5 @@
 /** A run's incarnation: what callers can require of it, and how a run that Redis lost is told from one that was deleted. */
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRunKeys } from '../../../src/features/runs/keys.ts'
 import { keysOf, openWorld, type World } from '../../world.ts'
@@ -83,7 +84,12 @@ describe('a call that names the incarnation', () => {
       ['GET', `/runs/${run}/batches/0`, undefined],
       ['POST', `/runs/${run}/batches/0/ack`, {}],
       ['POST', `/runs/${run}/collect`, { model, groups: 1 }],
-      ['POST', '/eval', { model: null, suite: 'smoke', run }],
+      ['GET', `/runs/${run}/collect`, undefined],
+      ['GET', `/runs/${run}/groups`, undefined],
+      ['GET', `/runs/${run}/history`, undefined],
+      ['GET', `/runs/${run}/metrics`, undefined],
+      ['GET', `/runs/${run}/export?format=sft`, undefined],
+      ['POST', '/eval', { suite: 'smoke', run, model: null }],
       ['DELETE', `/runs/${run}`, undefined],
     ] as const) {
       const refused = await world.call(method, path, body, { 'if-match': `"${incarnation}"` })
@@ -94,6 +100,15 @@ describe('a call that names the incarnation', () => {
     expect(after.body.progress).toEqual(before)
   })
 
+  it('may be any call for a run that names nothing by an ID', () => {
+    const { paths } = JSON.parse(readFileSync(new URL('../../../openapi/openapi.json', import.meta.url), 'utf8'))
+    const deaf = Object.entries<Record<string, { parameters?: { name: string }[] }>>(paths)
+      .filter(([path]) => /^\/runs\/\{run\}(?!.*\{id\})/.test(path))
+      .flatMap(([path, methods]) => Object.entries(methods).map(([method, call]) => ({ path, method, call })))
+      .filter(({ call }) => !call.parameters?.some(({ name }) => name.toLowerCase() === 'if-match'))
+    expect(deaf.map(({ path, method }) => `${method} ${path}`)).toEqual([])
+  })
+
   it('is refused when it is repeated under its Idempotency-Key', async () => {
     const condition = { 'if-match': `"${await put('repeated')}"` }
     const headers = { ...condition, 'idempotency-key': 'repeated' }
@@ -101,6 +116,7 @@ describe('a call that names the incarnation', () => {
     const calls = [
       ['/items', { run: 'repeated', count: 2 }],
       ['/runs/repeated/collect', { model, groups: 1 }],
+      ['/eval', { suite: 'smoke', run: 'repeated', model: null }],
     ] as const
     for (const [path, body] of calls) {
       const first = await world.call('POST', path, body, headers)

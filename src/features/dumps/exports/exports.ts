@@ -1,6 +1,7 @@
 /** A run's rollouts as data to train on. */
 
 import type { ExportManifest, ExportParams } from '../../../contract/export.ts'
+import type { RunCondition } from '../../../contract/run-condition.ts'
 import { ENGINE_VERSION } from '../../../engine/version.ts'
 import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import { VERSION } from '../../../platform/version.ts'
@@ -16,9 +17,9 @@ export class Exports {
     this.#deps = parts
   }
 
-  /** Throws `unknown_run`, before the first line. */
-  async openLines(runName: string, params: ExportParams): Promise<AsyncGenerator<string>> {
-    return this.#streamLines(await this.#deps.runs.require(runName), params)
+  /** Throws `unknown_run` and `run_recreated`, before the first line. */
+  async openLines(runName: string, params: ExportParams, condition?: RunCondition): Promise<AsyncGenerator<string>> {
+    return this.#streamLines(await this.#deps.runs.require(runName, condition), params)
   }
 
   async *#streamLines(run: ResolvedRun, params: ExportParams): AsyncGenerator<string> {
@@ -35,9 +36,9 @@ export class Exports {
     }
   }
 
-  /** Throws `unknown_run`. */
-  async buildManifest(runName: string, params: ExportParams): Promise<ExportManifest> {
-    const run = await this.#deps.runs.require(runName)
+  /** Throws `unknown_run` and `run_recreated`. */
+  async buildManifest(runName: string, params: ExportParams, condition?: RunCondition): Promise<ExportManifest> {
+    const run = await this.#deps.runs.require(runName, condition)
     const { here, elsewhere } = await listRolloutFiles(this.#deps.dumps, run)
     const files = params.source === 'kept' ? { here: [], elsewhere: [] } : { here, elsewhere }
     const { lines, groups } = await this.#selectRollouts(run, params, files.here)
