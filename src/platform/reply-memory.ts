@@ -127,13 +127,14 @@ export class ReplyMemory {
     const now = performance.now()
     const late = Math.max(0, now - this.#checkedAt - 2 * this.#checkMs) // this process was busy, so its clients are not slow
     this.#checkedAt = now
+    const isContested = this.#waitingReplies > 0 && this.#memory.waitingCount > 0 // a reply may also wait for Redis
     for (const held of this.#held) {
       held.since += late
       const { reader, since } = held
       if (!reader.isIdle()) {
         if (now - since < this.#options.slowMs * WINDOW_FACTOR) continue
         const minBytes = (MIN_BYTES_PER_S * (now - since)) / 1000
-        if (this.#waitingReplies > 0 && reader.takenBytes() - held.takenBytes < minBytes) {
+        if (isContested && reader.takenBytes() - held.takenBytes < minBytes) {
           this.#drop(held)
           continue
         }

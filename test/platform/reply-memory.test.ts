@@ -58,6 +58,16 @@ it('drops readers that are slow while another one waits, and no others', async (
   clearInterval(pace)
 })
 
+it('drops nobody for a reply that waits for Redis while there is memory', async () => {
+  memory.hold(reader('silent'))
+  const { promise: fromRedis, resolve } = Promise.withResolvers<void>()
+  const waiting = memory.waitFor(reader('waiting'), fromRedis)
+  await vi.advanceTimersByTimeAsync(2 * SLOW_MS)
+  expect(dropped).toEqual([])
+  resolve()
+  await waiting
+})
+
 it('gives up on memory that does not come in time, or whose reader has left', async () => {
   memory.reserve(LIMIT)
   const patient = memory.waitFor(reader('patient'), memory.reserve(1).granted)
