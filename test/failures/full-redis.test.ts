@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { runSlot } from '../../src/features/runs/keys.ts'
+import { RunRepository } from '../../src/features/runs/repository.ts'
 import { type PrivateRedis, startPrivateRedis } from '../../src/main/bootstrap/private-redis.ts'
 import { keysOf, openWorld, until, type World } from '../world.ts'
 
@@ -67,9 +68,14 @@ it('a run can be deleted from a full Redis, which has space again', async () => 
   await redis.config('SET', 'maxmemory', '0')
   const made = await call('POST', '/items', { task: 'leg_counting', seed: 43 })
   const rollouts = [{ completion: 'x'.repeat(2 ** 20) }, { completion: '<answer>100</answer>' }]
+  await call('PUT', '/runs/filled', { dump_rollouts: 'all' })
   const fill = (group_id: string) =>
     call('POST', '/rollouts', { run: 'filled', item_id: made.body.items[0].id, group_id, rollouts })
   for (let k = 0; k < 8; k++) expect((await fill(`f${k}`)).status).toBe(202)
+  await until(
+    () => call('GET', '/runs/filled'),
+    ({ body }) => body.progress.dumps.rollouts.waiting > 0,
+  )
   await redis.config('SET', 'maxmemory', '1mb')
   expect((await fill('late')).body.code).toBe('redis_full')
   expect((await call('DELETE', '/runs/filled')).status).toBe(204)
@@ -79,6 +85,19 @@ it('a run can be deleted from a full Redis, which has space again', async () => 
     (keys) => keys.length === 0,
   )
   await redis.config('SET', 'maxmemory', '0')
+})
+
+it('a run that was lost and begun anew can be read while Redis is full, and is marked once it has space', async () => {
+  const { call, platform } = world
+  const { redis, keys } = platform
+  await call('PUT', '/runs/forgotten', { tasks: ['gcd'] })
+  for (const key of await keysOf(redis, `${runSlot(keys, 'forgotten')}:*`)) await redis.unlink(key)
+  await new RunRepository(redis, keys).updateSettings('forgotten', undefined, {}, { restart: false, remake: false }) // another process
+  await redis.config('SET', 'maxmemory', '1mb')
+  const { status, body } = await call('GET', '/runs/forgotten')
+  expect([status, body.settings?.tasks]).toEqual([200, 'all'])
+  await redis.config('SET', 'maxmemory', '0')
+  expect((await call('GET', '/runs/forgotten')).body.state.is).toBe('recreated')
 })
 
 /** Bytes that Redis keeps for what one connection sends: given back some seconds after it was large. */

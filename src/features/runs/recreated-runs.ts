@@ -26,7 +26,9 @@ export class RecreatedRuns {
   /** The run as it was read, marked if it has begun anew since this process read it last. */
   async observe(run: StoredRun): Promise<StoredRun> {
     const known = this.#known.get(run.name)
-    const observed = known === undefined || known === run.uuid ? run : await this.#compare(run, known)
+    const isOther = known !== undefined && known !== run.uuid
+    const observed = isOther ? await this.#compare(run, known).catch(() => undefined) : run
+    if (!observed) return run // a full Redis takes no mark, but the run can be read; it is compared again next time
     this.#known.set(run.name, run.uuid)
     return observed
   }

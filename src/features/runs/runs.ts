@@ -250,7 +250,7 @@ export class Runs {
     const discarded = await this.#epochs.discardRun(run)
     if (!discarded) return // deleted by another call
     await this.#removal.schedule(discarded)
-    await this.#dumps.flush(run)
+    await this.#dumps.flush(run).catch(() => {}) // the run is deleted: the sweep of the dumps freezes what waits
   }
 
   /** Builds the response of `GET /runs/{run}`. */
