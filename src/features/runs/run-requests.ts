@@ -35,8 +35,8 @@ export class RunRequests {
 
   /** Throws `unknown_run`, and `run_recreated` if the run does not meet the condition. */
   async get(name: string, condition?: RunCondition): Promise<Run> {
-    if (condition !== undefined) await this.#deps.runs.require(name, condition)
-    return this.#buildView(name)
+    const { runs } = this.#deps
+    return condition === undefined ? this.#buildView(name) : runs.buildView(await runs.require(name, condition))
   }
 
   /** The runs whose names `isVisible` allows. */
