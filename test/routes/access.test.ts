@@ -7,6 +7,7 @@ import { openWorld, type World } from '../world.ts'
 
 const KEYS =
   'reader:look,trainer:train,evaluator:measure,admin:rule,trainer@mine+also-mine:bound,reader@mine:onlooker,evaluator@mine:measure-mine'
+const FRIEND = 'https://friend.example'
 const KEY_OF = { reader: 'look', trainer: 'train', evaluator: 'measure', admin: 'rule' } as const
 
 let world: World
@@ -15,7 +16,7 @@ let routes: [method: string, url: string][]
 
 beforeAll(async () => {
   const keyRing = loadKeyRing({ API_KEYS: KEYS, API_KEYS_FILE: undefined })
-  ;[world, open] = await Promise.all([openWorld({ keyRing }), openWorld()])
+  ;[world, open] = await Promise.all([openWorld({ keyRing }), openWorld({ corsOrigins: [FRIEND, '*'] })])
   routes = [...world.app.accessRules.keys()].map((route) => route.split(' ') as [string, string])
 })
 afterAll(() => Promise.all([world.close(), open.close()]))
@@ -177,5 +178,27 @@ describe('without keys', () => {
     const form = await open.call('POST', '/items', undefined, { 'sec-fetch-site': 'cross-site' })
     expect(form.body.code).toBe('forbidden')
     expect((await open.call('GET', '/runs', undefined, { 'sec-fetch-site': 'cross-site' })).status).toBe(200)
+  })
+
+  const host = 'localhost:8000'
+  it.each<[name: string, headers: Record<string, string>, isAdmin: boolean]>([
+    ['curl, the command line and the Python client', { host }, true],
+    ['the dashboard and Swagger UI', { host, origin: `http://${host}`, 'sec-fetch-site': 'same-origin' }, true],
+    ['the same in a browser without Sec-Fetch-Site', { host, origin: `http://${host}` }, true],
+    ['the same through an SSH tunnel', { host: '127.0.0.1:9999', origin: 'http://127.0.0.1:9999' }, true],
+    [
+      'the same behind a proxy with TLS that rewrites Host',
+      { host, origin: 'https://gym.example', 'sec-fetch-site': 'same-origin' },
+      true,
+    ],
+    ['an address that the user typed', { host, 'sec-fetch-site': 'none' }, true],
+    ['a page that CORS_ORIGINS names', { host, origin: FRIEND, 'sec-fetch-site': 'cross-site' }, true],
+    ['a page that only its * lets in', { host, origin: 'https://x.example', 'sec-fetch-site': 'cross-site' }, false],
+    ['another port', { host, origin: 'http://localhost:3000', 'sec-fetch-site': 'same-site' }, false],
+    ['another port, in a browser without Sec-Fetch-Site', { host, origin: 'http://localhost:3000' }, false],
+    ['a sandboxed frame, in a browser without Sec-Fetch-Site', { host, origin: 'null' }, false],
+  ])('%s: an admin or not', async (_name, headers, isAdmin) => {
+    expect((await open.call('GET', '/jobs/failed', undefined, headers)).status).toBe(isAdmin ? 200 : 403)
+    expect((await open.call('DELETE', '/runs/no-such-run', undefined, headers)).status === 403).toBe(!isAdmin)
   })
 })
