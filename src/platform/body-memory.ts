@@ -6,7 +6,7 @@
  * - Memory goes to the oldest body first. Of all bodies that wait, one is favored when everything that is in its way waits,
  *   too: it alone may exceed the limit, by its own size, until it is released. Then there is a next one.
  * - A body that does not wait either arrives, is handled, or is slow. A slow one is dropped: one that arrives with less than
- *   8 KiB a second for `slowMs`, or, while others wait, with less than 64 KiB a second for a third of that.
+ *   8 KiB a second for `slowMs`, or, while others wait for its memory, with less than 64 KiB a second for a third of that.
  * - A body that gets nothing for `waitMs` is refused with `server_busy` and gives up what it holds.
  * - A caller gets three quarters of the memory at most, so that one who sends slowly leaves room for the others.
  */
@@ -110,12 +110,13 @@ export class BodyMemory {
     const late = Math.max(0, now - this.#checkedAt - 2 * this.#checkMs) // this process was busy, so its clients are not slow
     this.#checkedAt = now
     const { waitMs, slowMs } = this.#options
-    const isContested = this.#waitingCount > 0
-    const windowMs = isContested ? slowMs * CONTESTED_SLOW_FACTOR : slowMs
-    const minBytesPerS = isContested ? CONTESTED_MIN_BYTES_PER_S : MIN_BYTES_PER_S
+    const isInTheWay = this.#findContention()
     for (const body of [...this.#bodies]) {
       body.arrivesSince += late
       if (body.state === 'waiting' && now - body.waitsSince >= waitMs) this.#refuse(body, createBusyError())
+      const isContested = isInTheWay(body)
+      const windowMs = isContested ? slowMs * CONTESTED_SLOW_FACTOR : slowMs
+      const minBytesPerS = isContested ? CONTESTED_MIN_BYTES_PER_S : MIN_BYTES_PER_S
       const elapsed = now - body.arrivesSince
       if (body.state !== 'arriving' || elapsed < windowMs) continue
       if (body.arrivedBytes < (minBytesPerS * elapsed) / 1000) {
@@ -123,6 +124,15 @@ export class BodyMemory {
         this.#refuse(body, createSlowError(minBytesPerS))
       } else this.#startWindow(body, now)
     }
+  }
+
+  /** Tells the bodies whose memory others wait for: all of them, or those of a caller who has its share. */
+  #findContention(): (body: Body) => boolean {
+    if (this.#waitingCount === 0) return () => false
+    const waiting = [...this.#bodies].filter(({ state }) => state === 'waiting')
+    if (waiting.some((body) => !this.#fitsInAll(body))) return () => true
+    const callers = new Set(waiting.map(({ caller }) => caller))
+    return ({ caller }) => callers.has(caller)
   }
 
   #take(body: Body, bytes: number, onGranted: () => void): boolean {

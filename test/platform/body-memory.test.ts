@@ -129,6 +129,30 @@ it('bodies that drip are dropped when another one of the same caller needs their
   expect(sent.filter(({ state }) => state === 'request_timeout').length).toBeGreaterThan(0)
 })
 
+it('a slow body is dropped sooner where it is in the way of another one, and only there', () => {
+  let now = 0
+  const memory = new BodyMemory({ limitBytes: LIMIT, waitMs: 60_000, slowMs: 3000, clock: () => now })
+  const dropped: string[] = []
+  const open = (caller: string) => memory.open(caller, () => dropped.push(caller))
+  const sendSlowly = (body: ArrivingBody) => {
+    for (let turn = 0; turn < 40; turn++, now += TURN_MS) {
+      memory.check()
+      expect(body.take(2 * KIB, () => {})).toBe(true) // 20 KiB a second
+    }
+  }
+  const handled = open('a')
+  expect(handled.take(0.75 * LIMIT, () => {})).toBe(true)
+  handled.complete()
+  expect(open('a').take(LIMIT / 32, () => {})).toBe(false) // beyond the share of this caller
+  const slow = open('b')
+  sendSlowly(slow)
+  expect(dropped).toEqual([])
+  expect(open('c').take(LIMIT / 4, () => {})).toBe(false) // beyond what is left
+  sendSlowly(slow)
+  expect(dropped).toEqual(['b', 'c']) // c has its memory then, and sends nothing
+  memory.close()
+})
+
 it('what waits for too long is refused, and gives up what it holds', () => {
   let now = 0
   const memory = new BodyMemory({ limitBytes: LIMIT, waitMs: 1000, slowMs: 60_000, clock: () => now })
