@@ -248,7 +248,10 @@ describe('doctor', () => {
     expect(code).toBe(1)
     expect(of('Port')).toMatchObject({ is: 'fail', advice: expect.stringContaining('PORT') })
     expect(of('Disk')).toMatchObject({ is: 'fail', advice: expect.stringContaining('DATA_DIR') })
-    expect(of('Redis')).toMatchObject({ is: 'fail', found: 'no answer at redis://…@127.0.0.1:9' })
+    expect(of('Redis')).toMatchObject({
+      is: 'fail',
+      found: 'no answer at redis://…@127.0.0.1:9: connect ECONNREFUSED 127.0.0.1:9',
+    })
     const unreadable = await run(['doctor'], { env: { PORT: 'soon' } })
     expect(unreadable).toMatchObject({ code: 1, stdout: expect.stringMatching(/✗ Settings .*PORT/) })
   })

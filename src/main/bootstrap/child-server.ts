@@ -59,7 +59,9 @@ export async function startChildServer(env: Record<string, string> = {}, signal?
 /** Ready, and with a worker. */
 async function isReady(url: string): Promise<boolean> {
   const ready = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => undefined)
-  return ready?.ok === true && ((await ready.json()) as { workers: { ok: boolean } }).workers.ok // as /readyz answers
+  if (ready?.ok !== true) return false
+  const body = (await ready.json()) as { workers?: { ok: boolean } } // as /readyz answers, or another server that took the port
+  return body.workers?.ok === true
 }
 
 export async function getFreePort(): Promise<number> {
