@@ -15,7 +15,7 @@ export const ExportParams = z.strictObject({
   max_per_item: z.coerce.number().int().min(1).max(1024).default(1).describe('Lines of one item, the best first'),
   dedupe: z.stringbool().default(true).describe('The same text for the same prompt only once'),
   source: ExportSource.default('all').describe(
-    'The run’s dump files, its groups that are still kept, or both, each group once',
+    'The run’s dump files, its groups that are still kept, or both, each group once. Kept groups whose items are of another version of the library are left out',
   ),
 })
 export type ExportParams = z.infer<typeof ExportParams>

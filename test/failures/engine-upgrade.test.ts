@@ -64,6 +64,8 @@ it('waiting groups are neither lost nor scored by the other version, and items a
     const { progress, tasks } = (await next.call('GET', '/runs/r')).body
     expect(progress).toMatchObject({ groups: 2, scored_groups: 1, failed_groups: 1 })
     expect(Object.values(tasks as Record<string, { groups: number }>).map(({ groups }) => groups)).toEqual([1])
+    const manifest = await next.call('GET', '/runs/r/export?manifest=true&source=kept&min_reward=-1')
+    expect(manifest).toMatchObject({ status: 200, body: { lines: 0 } }) // the prompt of `scored` is of the old version
     const batch = await next.call('POST', '/runs/r/batches', { step: 0 })
     expect(batch.body.groups.map((group: { group_id: string }) => group.group_id)).toEqual(['scored'])
 

@@ -4,6 +4,8 @@ import { pMapIterable } from 'p-map'
 import { readLines } from '../../../codec/json-lines.ts'
 import type { DumpFile } from '../../../contract/dump.ts'
 import type { ExportParams } from '../../../contract/export.ts'
+import { decodeItemId } from '../../../contract/item-id.ts'
+import { ENGINE_VERSION } from '../../../engine/version.ts'
 import type { Items } from '../../items/items.ts'
 import type { GroupRepository } from '../../rollouts/repository.ts'
 import type { ResolvedRun } from '../../runs/resolved-run.ts'
@@ -83,6 +85,7 @@ async function* streamRetainedGroups(
         const [stored, texts] = await Promise.all([groups.get(place), groups.getTexts(place)])
         if (stored?.status !== 'scored' || !stored.metadata || !stored.result || !texts) return undefined
         const { metadata: about, result } = stored
+        if (decodeItemId(about.item_id).engine !== ENGINE_VERSION) return undefined // nobody can make its prompt again
         const recipe = await items.resolveItemId(about.item_id)
         const prompt = await items.buildMessages(recipe, settings)
         return buildDumpedGroup({ run: name, group, recipe, prompt, about, texts, result })
