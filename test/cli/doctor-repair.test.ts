@@ -92,6 +92,11 @@ it('zeros at the end, as a power cut leaves them, are cut off: nothing is lost',
   await expectRepaired(intact.length, KEYS, /^they were only zeros/)
 })
 
+it('a file of zeros only has lost what it held, which is said', SLOW, async () => {
+  writeFileSync(dataFile, Buffer.alloc(intact.length))
+  await expectRepaired(0, [], /^the whole file was zeros: what it held is lost/)
+})
+
 it('garbage at the end is cut off', SLOW, async () => {
   appendFileSync(dataFile, Buffer.from(Array.from({ length: 300 }, (_, k) => (k * 37) % 256)))
   await expectRepaired(intact.length, KEYS, /^no entry could be read/)

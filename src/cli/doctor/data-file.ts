@@ -72,7 +72,7 @@ async function repairUnusedData(config: ServerConfig): Promise<Finding> {
     case 'damaged': {
       const { copy, loss } = await repairDataFile(binary, folder, state)
       const found = `${describeDamagedPart(state)}; they are cut off, and the file as it was is ${copy}`
-      return warn('Data', found, describeLoss(loss))
+      return warn('Data', found, describeLoss(loss, state))
     }
   }
 }
@@ -85,7 +85,9 @@ function buildUnreadableFinding({ path, reason }: DataFileState & { kind: 'unrea
   return fail('Data', `${path}: ${reason}`, 'cutting off its end would not help: put a backup of the folder back')
 }
 
-function describeLoss({ entries, onlyZeros }: Loss): string {
+function describeLoss({ entries, onlyZeros }: Loss, { offset }: { offset: number }): string {
+  if (onlyZeros && offset === 0)
+    return 'the whole file was zeros: what it held is lost. Put a backup back if there is one'
   if (onlyZeros) return 'they were only zeros, as a power cut leaves them: no data is lost'
   if (entries === 0) return 'no entry could be read in them; if one was there, it was the last change, and it is lost'
   return `about ${entries} entries could be read behind the damage: these changes, such as accepted groups and acknowledgments, are lost. Post again what you still have`

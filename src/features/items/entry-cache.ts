@@ -7,12 +7,14 @@ import type { DatasetEntry } from '../../scorers/scorer.ts'
 
 const BUCKET_COUNT = 64
 const MAX_ENTRIES_PER_BUCKET = 1000
+/** 256 MiB in all. Items that are large, as lists of 100,000 numbers, are made again. */
+export const MAX_BYTES_PER_BUCKET = 4 * 1024 * 1024
 const ENTRY_TTL_MS = 2 * 60 * 60 * 1000
 
 const storeEntry = defineScript({
   folder: import.meta.dirname,
   name: 'store-bucketed-entry',
-  keys: ['bucket', 'entry'],
+  keys: ['bucket', 'bytes', 'entry'],
 })
 
 /** What is stored of an item. The entry never leaves the server. */
@@ -32,7 +34,11 @@ export class ItemEntryCache {
 
   async store(itemId: string, { question, entry }: CachedItem): Promise<void> {
     const bucket = bucketIndexOf(itemId)
-    const keys = { bucket: this.#bucketKey(bucket), entry: this.#entryKey(bucket, itemId) }
+    const keys = {
+      bucket: this.#bucketKey(bucket),
+      bytes: this.#entryKey(bucket, 'bytes'),
+      entry: this.#entryKey(bucket, itemId),
+    }
     const prefix = this.#entryKey(bucket, '')
     await storeEntry(this.#redis, keys, [
       itemId,
@@ -40,6 +46,7 @@ export class ItemEntryCache {
       fleetNow(),
       ENTRY_TTL_MS,
       MAX_ENTRIES_PER_BUCKET,
+      MAX_BYTES_PER_BUCKET,
       prefix,
     ])
   }

@@ -18,6 +18,8 @@ import { RecipeResolver } from './recipe-resolver.ts'
 
 /** Items that this process caches, so that it asks neither Redis nor a Python worker again. */
 const ITEM_CACHE_SIZE = 4000
+/** Of their questions; entries are of about the same size. */
+const ITEM_CACHE_QUESTION_CHARS = 32 * 1024 * 1024
 /** Much shorter than the time for which Redis keeps them. */
 const ITEM_CACHE_TTL_MS = 15 * 60 * 1000
 
@@ -41,6 +43,8 @@ export class Items {
   readonly #deps: ItemsDeps
   readonly #cache = new LRUCache<string, GeneratedItem>({
     max: ITEM_CACHE_SIZE,
+    maxSize: ITEM_CACHE_QUESTION_CHARS,
+    sizeCalculation: ({ question }) => question.length + 1,
     ttl: ITEM_CACHE_TTL_MS,
     ttlResolution: 1000,
   })

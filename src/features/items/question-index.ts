@@ -7,6 +7,7 @@ import { defineScript } from '../../platform/redis/scripts.ts'
 
 const BUCKET_COUNT = 64
 const MAX_QUESTIONS_PER_BUCKET = 1000
+const MAX_BYTES_PER_BUCKET = 1024 * 1024
 const QUESTION_TTL_MS = 2 * 60 * 60 * 1000
 /** Suffixes of a text to look up; a system prompt has few blank lines. */
 const MAX_SUFFIXES = 256
@@ -14,7 +15,7 @@ const MAX_SUFFIXES = 256
 const storeEntry = defineScript({
   folder: import.meta.dirname,
   name: 'store-bucketed-entry',
-  keys: ['bucket', 'entry'],
+  keys: ['bucket', 'bytes', 'entry'],
 })
 
 export class QuestionIndex {
@@ -28,9 +29,14 @@ export class QuestionIndex {
 
   async store(question: string, itemId: string): Promise<void> {
     const { bucket, hash } = hashQuestion(question)
-    const keys = { bucket: this.#bucketKey(bucket), entry: this.#entryKey(bucket, hash) }
+    const keys = {
+      bucket: this.#bucketKey(bucket),
+      bytes: this.#entryKey(bucket, 'bytes'),
+      entry: this.#entryKey(bucket, hash),
+    }
     const prefix = this.#entryKey(bucket, '')
-    await storeEntry(this.#redis, keys, [hash, itemId, fleetNow(), QUESTION_TTL_MS, MAX_QUESTIONS_PER_BUCKET, prefix])
+    const limits = [QUESTION_TTL_MS, MAX_QUESTIONS_PER_BUCKET, MAX_BYTES_PER_BUCKET]
+    await storeEntry(this.#redis, keys, [hash, itemId, fleetNow(), ...limits, prefix])
   }
 
   /** The item whose question is the text, or stands in it after a blank line: a prompt may come before it. */
