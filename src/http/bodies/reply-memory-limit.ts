@@ -33,7 +33,8 @@ export const replyMemoryLimit = fastifyPlugin<{ replyMemory: ReplyMemory }>(
     })
     app.addHook('onSend', (request, reply, payload, done) => {
       if (!isLarge(payload) || request.method === 'HEAD') return done(null, payload)
-      sendWithinLimit(reply, Buffer.from(payload)).then((stream) => done(null, stream), done)
+      const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload
+      sendWithinLimit(reply, bytes).then((stream) => done(null, stream), done)
     })
 
     async function sendWithinLimit(reply: FastifyReply, bytes: Buffer): Promise<Readable> {

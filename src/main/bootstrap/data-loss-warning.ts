@@ -11,7 +11,7 @@ export function noteFolderUse(folder: string): void {
 }
 
 export async function warnIfDataIsGone(folder: string, socket: string, warn: (line: string) => void): Promise<void> {
-  if (!existsSync(getMarker(folder)) || (await countRedisKeys(socket)) > 0) return
+  if (!existsSync(getMarker(folder)) || (await countRedisKeys(socket)) !== 0) return
   warn(
     `${folder} has held data before, but its append-only file is empty or gone: everything that was accepted is unknown now. If you did not delete it, stop the server and put a copy of the file back`,
   )

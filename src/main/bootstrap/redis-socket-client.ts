@@ -32,9 +32,9 @@ export async function requestRedisShutdown(socket: string): Promise<void> {
   await withConnection(socket, (redis) => redis.shutdown('NOSAVE')).catch(() => {}) // the connection closes with Redis
 }
 
-/** 0 if it does not answer. */
-export async function countRedisKeys(socket: string): Promise<number> {
-  return withConnection(socket, (redis) => redis.dbsize()).catch(() => 0)
+/** Undefined if it does not answer. */
+export async function countRedisKeys(socket: string): Promise<number | undefined> {
+  return withConnection(socket, (redis) => redis.dbsize()).catch(() => undefined)
 }
 
 async function withConnection<T>(socket: string, use: (redis: Redis) => Promise<T>): Promise<T> {
