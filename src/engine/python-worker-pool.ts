@@ -9,6 +9,8 @@ import type { PythonWorkerKind, Zygote } from './zygote.ts'
 const SLOW_WORKER_THRESHOLD_MS = 30
 /** The bound of that: Python workers for each one that was asked for. Half of them is more than two hanging answers for each core. */
 const MAX_GROWTH_FACTOR = 8
+/** Likewise for a worker on its last request, for which a fork has taken its place anyway: it then lets its successors begin. */
+const SLOW_LAST_REQUEST_THRESHOLD_MS = 500
 const MAX_QUEUED_UNITS = 50_000
 const IDLE_RETIREMENT_MS = 5_000
 /** What ended a worker as it began (no memory, no room on the disk) would end the next one at once. */
@@ -23,6 +25,8 @@ export class PythonWorkerPool {
   readonly #size: number
   readonly #zygote: () => Zygote | undefined
   readonly #workers = new Set<PythonWorker>()
+  /** They have their last request, or have done it. Others were forked in their place when they got it. */
+  readonly #endingWorkers = new Set<PythonWorker>()
   readonly #idleWorkers: PythonWorker[] = []
   #queue: PythonWorkerRequest[] = []
   #queuedUnits = 0
@@ -38,7 +42,7 @@ export class PythonWorkerPool {
   }
 
   get workerCount(): number {
-    return this.#workers.size
+    return this.#workers.size + this.#endingWorkers.size
   }
 
   /** One outcome for each unit, in order; never rejects. */
@@ -66,7 +70,10 @@ export class PythonWorkerPool {
     this.#pendingForks = Math.max(0, this.#pendingForks - 1)
     const worker = new PythonWorker(pid, socket, {
       onIdle: (free) => this.#handleIdle(free),
-      onSpent: (spent) => this.#zygote()?.kill(spent.pid),
+      onSpent: (spent) => {
+        this.#zygote()?.kill(spent.pid)
+        this.#dispatch()
+      },
       onDeadlineExceeded: (stuck) => {
         this.kills++
         this.#zygote()?.kill(stuck.pid)
@@ -107,20 +114,32 @@ export class PythonWorkerPool {
 
   #dispatch(): void {
     while (this.#idleWorkers.length > 0 && this.#queue.length > 0) {
-      const at = this.#queue.findIndex((batch) => this.#isBelowTaskLimit(batch.task))
+      const at = this.#queue.findIndex((batch) => this.#isBelowTaskLimit(batch))
       const batch = at < 0 ? undefined : this.#queue.splice(at, 1)[0]
       if (!batch) break
       this.#queuedUnits -= batch.units.length
-      this.#idleWorkers.pop()?.assign(batch)
+      const worker = this.#idleWorkers.pop()
+      if (worker && batch.isLast) this.#replace(worker)
+      worker?.assign(batch)
     }
     if (this.#queue.length > 0)
       this.#growthTimer ??= setInterval(() => this.#growIfSlow(), SLOW_WORKER_THRESHOLD_MS / 2)
   }
 
-  #isBelowTaskLimit(task: string): boolean {
-    let running = 0
-    for (const worker of this.#workers) if (worker.task === task) running++
-    return running < Math.max(1, (this.#size * MAX_GROWTH_FACTOR) / 2)
+  #isBelowTaskLimit({ task, isLast }: PythonWorkerRequest): boolean {
+    const running = [...(isLast ? this.#endingWorkers : this.#workers)].filter((worker) => worker.task === task)
+    if (running.length >= Math.max(1, (this.#size * MAX_GROWTH_FACTOR) / 2)) return false
+    if (!isLast) return true
+    const quickSince = performance.now() - SLOW_LAST_REQUEST_THRESHOLD_MS
+    const quick = running.filter(({ busySince }) => busySince > quickSince)
+    return quick.length < Math.max(1, this.#size / 2) // each costs a fork, and other tasks must not wait for that
+  }
+
+  /** The next one is forked while this one does its last request. */
+  #replace(worker: PythonWorker): void {
+    this.#workers.delete(worker)
+    this.#endingWorkers.add(worker)
+    if (this.#workers.size + this.#pendingForks < this.#size) this.#fork()
   }
 
   /** While something waits: slow Python workers are made up for by forks. */
@@ -137,6 +156,7 @@ export class PythonWorkerPool {
     // Who stands behind a slow worker may be slow as well: they are all let through at once, not two by two.
     const wanted = Math.min(this.#size + slow + Math.min(slow, 1) * this.#queue.length, this.#size * MAX_GROWTH_FACTOR)
     for (let k = this.#workers.size + this.#pendingForks; k < wanted; k++) this.#fork()
+    this.#dispatch() // a last request may have become slow
   }
 
   #fork(): void {
@@ -161,6 +181,7 @@ export class PythonWorkerPool {
 
   #handleExit(worker: PythonWorker, rest: PythonWorkerRequest | undefined): void {
     this.#workers.delete(worker)
+    this.#endingWorkers.delete(worker)
     const cause = this.#zygote() ? worker.exitCause : 'engine_exited'
     if (cause) this.exits[cause]++
     const at = this.#idleWorkers.indexOf(worker)

@@ -143,3 +143,21 @@ it('reads literals and expressions without running them, behind sandbox layers t
   )
   expect(output.toString()).not.toContain('FAILED')
 })
+
+it('items of programs, which each cost a process, do not keep other tasks waiting', async () => {
+  const engine = await open()
+  try {
+    let made = 0
+    const programs = Array.from({ length: 40 }, (_, k) =>
+      engine.generateItems('codeio', {}, [[1, k]]).then(([outcome]) => {
+        made++
+        return outcome?.kind
+      }),
+    )
+    expect((await engine.generateItems('gcd', {}, [[1, 0]]))[0]?.kind).toBe('value')
+    expect(made).toBeLessThan(20)
+    expect(new Set(await Promise.all(programs))).toEqual(new Set(['value']))
+  } finally {
+    await engine.close()
+  }
+})
