@@ -130,7 +130,9 @@ export const EnvironmentSchema = z.object({
     .number()
     .min(0.1)
     .default(10)
-    .describe('Seconds after which a client that sends or takes next to nothing of a large body may be dropped'),
+    .describe(
+      'Seconds that a client may send a large body too slowly; less, also for large replies, while others wait for the memory',
+    ),
   PYTHON: z
     .string()
     .min(1)
