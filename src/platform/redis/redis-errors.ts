@@ -57,10 +57,18 @@ const DETAILS: Record<RedisErrorCode, string> = {
   redis_unavailable: 'Redis cannot be reached; retry',
 }
 
+const SOCKET_SYSTEM_CALLS: readonly unknown[] = ['connect', 'read', 'write']
+
 /** An error of Redis as a `ServiceError`; any other error unchanged. */
 export function translateRedisError(error: unknown): unknown {
-  const code = error instanceof Error ? classifyRedisError(error.message) : undefined
+  const code = error instanceof Error && mayComeFromRedis(error) ? classifyRedisError(error.message) : undefined
   return code === undefined ? error : new ServiceError(code, DETAILS[code], { cause: error })
+}
+
+/** A missing file or interpreter has ENOENT in its message, too, and what has a code of its own keeps it. */
+function mayComeFromRedis(error: Error): boolean {
+  const { syscall } = error as NodeJS.ErrnoException // undefined unless the system raised it
+  return !(error instanceof ServiceError) && (syscall === undefined || SOCKET_SYSTEM_CALLS.includes(syscall))
 }
 
 function classifyRedisError(message: string): RedisErrorCode | undefined {

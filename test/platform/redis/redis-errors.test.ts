@@ -46,3 +46,13 @@ it('an error of any other cause stays as it is', () => {
   expect(codeOf('a key that was removed, for TASK 1')).toBeUndefined()
   expect(translateRedisError('OOM command not allowed')).toBe('OOM command not allowed')
 })
+
+it('an error that has a code of its own keeps it, whatever its message', () => {
+  const down = new ServiceError('engine_unavailable', 'The engine is down: spawn /venv/bin/python ENOENT')
+  expect(translateRedisError(down)).toBe(down)
+})
+
+it('a missing file is no missing Redis', () => {
+  const missing = Object.assign(new Error("ENOENT: no such file or directory, open '/x'"), { syscall: 'open' })
+  expect(translateRedisError(missing)).toBe(missing)
+})
