@@ -13,8 +13,12 @@ declare module 'vitest' {
   }
 }
 
+/** Tests start the command line and servers hundreds of times: compiled once, a start takes half the processor time. */
+const COMPILE_CACHE_DIR = join(import.meta.dirname, '..', 'node_modules', '.cache', 'reasoning-gym-server')
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const say = (line: string) => console.log(line)
+  process.env.NODE_COMPILE_CACHE ??= COMPILE_CACHE_DIR
   const folder = mkdtempSync(join(tmpdir(), 'rgs-test-'))
   project.provide('python', await ensurePythonEnvironment(say))
   const redis = await startPrivateRedis(folder, say)

@@ -5,7 +5,7 @@ import { NATIVE_TASKS } from '../../src/scorers/native-scorers.ts'
 import { compareTask } from '../../verification/differential/compare.ts'
 
 const SEED = Math.floor(Math.random() * 1e9)
-const ANSWERS = 50
+const ANSWERS = 25
 
 let engine: PythonEngine
 const ladders = new Ladders()
