@@ -7,6 +7,7 @@ const PROOFS = {
   differential: 'the native scorers against the library, 2,000 answers per task',
   exploits: 'every task meets every hostile answer, and others must not notice',
   'reward-hacks': 'searches for constant answers that earn a reward under hardened scoring',
+  'eval-statistics': 'false alarms and coverage of the statistics of evals, in simulated evals',
   'scoring-cost': 'the worst-case time of each native scoring rule',
   fuzz: '10,000 calls checked against the OpenAPI document, and mutated answers for every task',
   soak: 'an hour of steady mixed traffic; fails if memory, files, keys or latencies grow',

@@ -11,6 +11,8 @@ const EvalStatistics = z.looseObject({
   confidence_95: z.tuple([z.number(), z.number()]).nullish(),
   accuracy: nullableNumber,
   pass_at: z.record(z.string(), z.number()).default({}),
+  pass_all: z.record(z.string(), z.number()).default({}),
+  majority_at: z.record(z.string(), z.number()).default({}),
   format_faults: nullableNumber,
   n: z.number().nullish(),
   unscored: z.number().nullish(),
@@ -29,6 +31,7 @@ export const EvalResponse = z.looseObject({
   result: z
     .looseObject({
       ...EvalStatistics.shape,
+      other_tasks: z.looseObject({ confidence_95: z.tuple([z.number(), z.number()]).nullish() }).nullish(),
       mean_score_failures_wrong: nullableNumber,
       warnings: z.array(z.string()).default([]),
       failures: z.record(z.string(), z.number()).default({}),
@@ -61,14 +64,23 @@ export async function printEval({ id, status, model, suite, result }: EvalRespon
   ]
   await printLine(`\n${formatTable(TABLE_HEADER, rows)}\n`)
   if (result.confidence_95) await printLine(`95 % interval of the mean score: ${formatInterval(result.confidence_95)}`)
-  const passes = Object.entries(result.pass_at).map(([k, value]) => `pass@${k} ${value.toFixed(3)}`)
-  if (passes.length > 1) await printLine(passes.join(', '))
+  const acrossTasks = result.other_tasks?.confidence_95
+  if (acrossTasks) await printLine(`For other tasks of this kind: ${formatInterval(acrossTasks)}`)
+  await printRates('pass@', result.pass_at)
+  await printRates('pass^', result.pass_all)
+  await printRates('maj@', result.majority_at)
   const failures = Object.entries(result.failures).map(([reason, count]) => `${count} × ${reason}`)
   if (failures.length > 0) {
     await printLine(`Without a score: ${failures.join('; ')}`)
     await printLine(`Mean score with these counted as wrong: ${result.mean_score_failures_wrong?.toFixed(3) ?? '–'}`)
   }
   for (const warning of result.warnings) await printLine(`Note: ${warning}`)
+}
+
+/** Nothing for single samples. */
+async function printRates(name: string, rates: Record<string, number>): Promise<void> {
+  const entries = Object.entries(rates)
+  if (entries.length > 1) await printLine(entries.map(([k, rate]) => `${name}${k} ${rate.toFixed(3)}`).join(', '))
 }
 
 function formatStatisticsRow(name: string, figures: EvalStatistics): TableCell[] {
@@ -108,7 +120,12 @@ export const ComparisonResponse = z.looseObject({
   b: ComparedEval,
   tasks: z.record(
     z.string(),
-    z.looseObject({ ...PairedDifference.shape, p_corrected: nullableNumber, significant: z.boolean().optional() }),
+    z.looseObject({
+      ...PairedDifference.shape,
+      p_corrected: nullableNumber,
+      significant: z.boolean().optional(),
+      verdict: z.string().optional(),
+    }),
   ),
 })
 export type ComparisonResponse = z.infer<typeof ComparisonResponse>
@@ -124,7 +141,7 @@ export async function printComparison(comparison: ComparisonResponse): Promise<v
     formatDecimals(task.difference),
     task.confidence_95 ? formatInterval(task.confidence_95) : null,
     formatDecimals(task.p_corrected),
-    task.significant ? 'yes' : '',
+    task.verdict === 'too_few_items' ? 'too few items' : task.significant ? 'yes' : '',
   ])
   rows.push([
     'all',

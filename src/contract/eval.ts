@@ -117,17 +117,35 @@ const NullableNumber = z.number().nullable()
 const ConfidenceInterval = z.array(z.number()).length(2).nullable()
 const Count = z.int().min(0)
 
+const RateByK = z.record(z.string(), z.number())
+const ErrorByK = z.record(z.string(), NullableNumber).describe('Standard errors over the items, by k')
+
 /** What a set of samples came to. Null where there is nothing to take a mean of. */
 export const EvalStatistics = z
   .strictObject({
     mean_score: NullableNumber,
-    stderr: NullableNumber.describe('Clustered by item; null for fewer than two items'),
-    confidence_95: ConfidenceInterval,
+    stderr: NullableNumber.describe(
+      'Standard error of mean_score in a repetition with other items of the same tasks: clustered by item, stratified by task. Null for fewer than two items',
+    ),
+    confidence_95: ConfidenceInterval.describe('95 % interval of mean_score, by the method of Wilson: within [0, 1]'),
+    other_tasks: z
+      .strictObject({ stderr: z.number(), confidence_95: ConfidenceInterval })
+      .nullable()
+      .describe(
+        'The same in a repetition with other tasks of this kind: clustered by task. Null for fewer than two tasks',
+      ),
     mean_score_failures_wrong: NullableNumber.describe('With failed, unscored and missing samples counted as 0'),
     accuracy: NullableNumber.describe('Share of scores of 0.99 or more'),
-    pass_at: z
-      .record(z.string(), z.number())
-      .describe('Chance that one of k samples is right, by the unbiased estimator'),
+    accuracy_confidence_95: ConfidenceInterval.describe('95 % interval of accuracy, by the method of Wilson'),
+    pass_at: RateByK.describe('pass@k: probability that at least one of k samples is correct (unbiased estimator)'),
+    pass_at_stderr: ErrorByK,
+    pass_all: RateByK.describe('pass^k: probability that all of k samples are correct'),
+    pass_all_stderr: ErrorByK,
+    majority_at: RateByK.describe('maj@k: probability that the most common answer of k samples is correct'),
+    majority_at_stderr: ErrorByK,
+    repeated_items: Count.describe(
+      'Items behind pass_at, pass_all and majority_at: those with as many scored samples as the item with the most',
+    ),
     format_faults: NullableNumber.describe('Share of the scored samples with a fault'),
     faults: z.record(z.string(), Count),
     n: Count.describe('Samples wanted'),

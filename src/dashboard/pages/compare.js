@@ -53,7 +53,7 @@ function Tasks({ tasks }) {
           <th scope="row">${humanize(name)} ${row.significant && html`<${Chip} tone=${getTone(row)}>${row.difference > 0 ? 'better' : 'worse'}<//>`}</th>
           <td class="num">${formatSigned(row.difference)}</td>
           <td class="num">${row.confidence_95 ? `${formatSigned(row.confidence_95[0])} to ${formatSigned(row.confidence_95[1])}` : '–'}</td>
-          <td class="num">${formatDecimal(row.p_corrected, 3)}</td>
+          <td class="num">${row.verdict === 'too_few_items' ? html`<span class="soft">too few items</span>` : formatDecimal(row.p_corrected, 3)}</td>
           <td class="num">${formatCount(row.n)}</td>
         </tr>`,
       )}

@@ -92,6 +92,12 @@ function Result({ result }) {
             formatPercent(lastPass[1], 1),
             `pass@1 ${formatPercent(passes[0][1], 1)}`,
           ],
+        lastPass &&
+          Number(lastPass[0]) > 1 && [
+            `maj@${lastPass[0]}`,
+            formatPercent(result.majority_at?.[lastPass[0]], 1),
+            `pass^${lastPass[0]} ${formatPercent(result.pass_all?.[lastPass[0]], 1)}`,
+          ],
         ['Format faults', formatPercent(result.format_faults, 1)],
         [
           'Without a score',

@@ -8,7 +8,7 @@ import { buildEvalView } from './eval-view.ts'
 import type { JobOfKind } from './generation-job-record.ts'
 import { itemIndexOfSample } from './generation-job-spec.ts'
 import type { SampleRepository } from './sample-repository.ts'
-import { holmCorrection, pairedDifference } from './statistics.ts'
+import { holmCorrection, pairedDifference, stratifiedDifference } from './statistics/paired-differences.ts'
 import { parseSuiteItem } from './suites.ts'
 
 const NullableNumber = z.number().nullable()
@@ -18,7 +18,9 @@ const DifferenceFields = z.strictObject({
   difference: NullableNumber.describe('Mean over the items of the score in a minus the score in b'),
   stderr: NullableNumber,
   confidence_95: z.array(z.number()).length(2).nullable(),
-  p: NullableNumber.describe('Two-sided p-value of the hypothesis that there is no difference'),
+  p: NullableNumber.describe(
+    'Two-sided p-value of the hypothesis that there is no difference, by a sign-flip test; null for fewer than six items',
+  ),
   smallest_detectable: NullableNumber.describe(
     'Smallest true difference that this comparison detects with a power of 80 %',
   ),
@@ -35,6 +37,9 @@ export const Comparison = z.strictObject({
       ...DifferenceFields.shape,
       p_corrected: NullableNumber.describe('Corrected for the number of tasks by Holm’s method'),
       significant: z.boolean().describe('Whether p_corrected is below 0.05'),
+      verdict: z
+        .enum(['a_better', 'b_better', 'no_difference_shown', 'too_few_items'])
+        .describe('`too_few_items`: fewer than six, which no test can tell apart'),
     }),
   ),
 })
@@ -67,7 +72,9 @@ export async function computeComparison(
     const [x, y] = [scoresA[k] ?? null, scoresB[k] ?? null]
     return x === null || y === null ? [] : [{ task: decodeItemId(id).task, pair: [x, y] as [number, number] }]
   })
-  const tasks = [...Map.groupBy(pairs, ({ task }) => task)]
+  const byTask = Map.groupBy(pairs, ({ task }) => task)
+  const strata = [...byTask.values()].map((some) => some.map(({ pair }) => pair))
+  const tasks = [...byTask]
     .map(([task, some]) => ({ task, difference: pairedDifference(some.map(({ pair }) => pair)) ?? NO_DIFFERENCE }))
     .toSorted((x, y) => (x.task < y.task ? -1 : 1))
   const tested = tasks.filter(({ difference }) => difference.p !== null)
@@ -79,14 +86,21 @@ export async function computeComparison(
     a: { id: a.id, mean_score: meanOrNull(pairs.map(({ pair }) => pair[0])) },
     b: { id: b.id, mean_score: meanOrNull(pairs.map(({ pair }) => pair[1])) },
     suite,
-    ...(pairedDifference(pairs.map(({ pair }) => pair)) ?? NO_DIFFERENCE),
+    ...(stratifiedDifference(strata) ?? NO_DIFFERENCE),
     tasks: Object.fromEntries(
       tasks.map(({ task, difference }) => {
         const p_corrected = corrected.get(task) ?? null
-        return [task, { ...difference, p_corrected, significant: p_corrected !== null && p_corrected < 0.05 }]
+        const significant = p_corrected !== null && p_corrected < 0.05
+        return [task, { ...difference, p_corrected, significant, verdict: getVerdict(difference, significant) }]
       }),
     ),
   }
+}
+
+function getVerdict({ p, difference }: { p: number | null; difference: number | null }, significant: boolean) {
+  if (p === null) return 'too_few_items'
+  if (!significant) return 'no_difference_shown'
+  return (difference ?? 0) > 0 ? 'a_better' : 'b_better'
 }
 
 /** In the order of the items; null for an item without a score. */

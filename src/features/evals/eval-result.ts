@@ -2,13 +2,13 @@
 import type { EvalResult, EvalStatistics } from '../../contract/eval.ts'
 import { meanOrNull } from '../../grading/statistics.ts'
 import type { SampleVerdict } from './sample-output.ts'
-import { clusteredMean, passAtK } from './statistics.ts'
+import { type Estimate, meanAcrossTasks, stratifiedMean } from './statistics/means.ts'
+import { computeRepeatedSamples, type ScoredSample } from './statistics/repeated-samples.ts'
 
 /** From this score on an answer counts as correct: some tasks give almost full marks for another spelling. */
 export const CORRECT_MIN_SCORE = 0.99
 /** Below this temperature the samples of an item are nearly identical. */
 const LOW_TEMPERATURE = 0.3
-const MAX_CONSECUTIVE_K = 16
 
 export interface SampledItem {
   task: string
@@ -22,18 +22,13 @@ function computeStatistics(items: SampledItem[]): EvalStatistics {
   const verdicts = items.flatMap((item) => item.verdicts)
   const received = verdicts.filter((verdict) => verdict !== null)
   const scored = received.filter((verdict) => verdict.score !== null)
-  const scores = items.map((item) => item.verdicts.flatMap((verdict) => verdict?.score ?? []))
-  const estimate = clusteredMean(scores)
   const formatErrors = scored.flatMap(({ fault }) => fault ?? [])
   const fractionOfScored = (count: number) => (scored.length === 0 ? null : count / scored.length)
-  const sum = scores.flat().reduce((total, score) => total + score, 0)
+  const sum = scored.reduce((total, { score }) => total + (score ?? 0), 0)
   return {
-    mean_score: estimate?.mean ?? null,
-    stderr: estimate?.stderr ?? null,
-    confidence_95: estimate?.confidence_95 ?? null,
+    ...computeMeans(items),
     mean_score_failures_wrong: verdicts.length === 0 ? null : sum / verdicts.length,
-    accuracy: fractionOfScored(scored.filter(({ score }) => (score ?? 0) >= CORRECT_MIN_SCORE).length),
-    pass_at: computePassAtKs(scores),
+    ...computeRates(items),
     format_faults: fractionOfScored(formatErrors.length),
     faults: countByName(formatErrors),
     n: verdicts.length,
@@ -46,21 +41,46 @@ function computeStatistics(items: SampledItem[]): EvalStatistics {
   }
 }
 
-/** For each k, the mean over the items with at least k scores. Every k up to 16, then powers of two and the largest. */
-function computePassAtKs(items: number[][]): Record<string, number> {
-  const maxScores = Math.max(0, ...items.map((scores) => scores.length))
-  const ks = Array.from({ length: maxScores }, (_, k) => k + 1).filter(
-    (k) => k <= MAX_CONSECUTIVE_K || k === maxScores || Number.isInteger(Math.log2(k)),
-  )
-  return Object.fromEntries(
-    ks.map((k) => {
-      const some = items.filter((scores) => scores.length >= k)
-      const probabilities = some.map((scores) =>
-        passAtK(scores.length, scores.filter((score) => score >= CORRECT_MIN_SCORE).length, k),
-      )
-      return [String(k), meanOrNull(probabilities) ?? 0]
-    }),
-  )
+function computeMeans(items: SampledItem[]) {
+  const tasks = groupScoresByTask(items, (score) => score)
+  const correct = stratifiedMean(groupScoresByTask(items, (score) => Number(score >= CORRECT_MIN_SCORE)))
+  const estimate = stratifiedMean(tasks)
+  return {
+    mean_score: estimate?.mean ?? null,
+    stderr: estimate?.stderr ?? null,
+    confidence_95: estimate?.confidence_95 ?? null,
+    other_tasks: toErrors(meanAcrossTasks(tasks.map((scores) => scores.flat()))),
+    accuracy: correct?.mean ?? null,
+    accuracy_confidence_95: correct?.confidence_95 ?? null,
+  }
+}
+
+function groupScoresByTask(items: SampledItem[], value: (score: number) => number): number[][][] {
+  const tasks = [...Map.groupBy(items, ({ task }) => task).values()]
+  return tasks.map((some) => some.map(({ verdicts }) => verdicts.flatMap((verdict) => verdict?.score ?? []).map(value)))
+}
+
+function toErrors(estimate: Estimate | undefined): EvalStatistics['other_tasks'] {
+  if (!estimate || estimate.stderr === null) return null
+  return { stderr: estimate.stderr, confidence_95: estimate.confidence_95 }
+}
+
+function computeRates(items: SampledItem[]) {
+  const rates = computeRepeatedSamples(items.map(({ verdicts }) => verdicts.flatMap(toScoredSample)))
+  return {
+    pass_at: rates.pass_at.mean,
+    pass_at_stderr: rates.pass_at.stderr,
+    pass_all: rates.pass_all.mean,
+    pass_all_stderr: rates.pass_all.stderr,
+    majority_at: rates.majority_at.mean,
+    majority_at_stderr: rates.majority_at.stderr,
+    repeated_items: rates.items,
+  }
+}
+
+function toScoredSample(verdict: SampleVerdict | null): ScoredSample[] {
+  if (!verdict || verdict.score === null) return []
+  return [{ correct: verdict.score >= CORRECT_MIN_SCORE, answer: verdict.answer }]
 }
 
 export function buildEvalResult(

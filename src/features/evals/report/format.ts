@@ -9,10 +9,20 @@ export function formatMeanScore(value: number | null): string {
   return value === null ? '–' : value.toFixed(3)
 }
 
-export function formatMeanWithError({ mean_score, stderr }: EvalStatistics): string {
-  return stderr === null
-    ? formatMeanScore(mean_score)
-    : `${formatMeanScore(mean_score)} ± ${(1.96 * stderr).toFixed(3)}`
+/** The mean with its 95 % interval. */
+export function formatMeanWithInterval({ mean_score, confidence_95 }: EvalStatistics): string {
+  return `${formatMeanScore(mean_score)}${confidence_95 === null ? '' : ` ${formatInterval(confidence_95)}`}`
+}
+
+export function formatInterval(interval: number[] | null): string {
+  return interval === null ? '–' : `[${interval.map((bound) => bound.toFixed(3)).join(', ')}]`
+}
+
+/** One entry for each k: `1: 40.0 %, 4: 71.2 %`. */
+export function formatRateByK(rates: Record<string, number>): string {
+  return Object.entries(rates)
+    .map(([k, rate]) => `${k}: ${formatPercent(rate)}`)
+    .join(', ')
 }
 
 export function formatWholeNumber(value: number | null): string {
@@ -21,7 +31,7 @@ export function formatWholeNumber(value: number | null): string {
 
 /** Columns of a table of figures, with what each row says. */
 export const REPORT_COLUMNS: [head: string, cell: (figures: EvalStatistics) => string][] = [
-  ['mean score, 95 %', formatMeanWithError],
+  ['mean score, 95 %', formatMeanWithInterval],
   ['accuracy', ({ accuracy }) => formatPercent(accuracy)],
   ['format faults', ({ format_faults }) => formatPercent(format_faults)],
   ['truncated', ({ truncated }) => truncated.toString()],

@@ -1,7 +1,15 @@
 /** The report of an eval: one page that needs nothing else, to read, keep or send on. */
 import type { EvalResult, EvalStatistics, EvalView } from '../../../contract/eval.ts'
 import { type Bar, escapeHtml, renderBarChart } from './chart.ts'
-import { formatMeanScore, formatMeanWithError, formatPercent, formatWholeNumber, REPORT_COLUMNS } from './format.ts'
+import {
+  formatInterval,
+  formatMeanScore,
+  formatMeanWithInterval,
+  formatPercent,
+  formatRateByK,
+  formatWholeNumber,
+  REPORT_COLUMNS,
+} from './format.ts'
 
 const STYLESHEET = `
 :root{color-scheme:light dark;--ink:#1c2128;--soft:#57606a;--line:#d0d7de;--bar:#4c78a8;--error:#1c2128;--back:#fff}
@@ -34,7 +42,7 @@ function renderProgress({ status, progress, detail }: EvalView): string {
 function renderResult(view: EvalView, result: EvalResult): string {
   return [
     `<p><span class="big">${formatMeanScore(result.mean_score)}</span> mean score${
-      result.stderr === null ? '' : `, ± ${(1.96 * result.stderr).toFixed(3)} (95 %)`
+      result.confidence_95 === null ? '' : `, 95 % interval ${formatInterval(result.confidence_95)}`
     }</p>`,
     ...(view.status === 'done'
       ? []
@@ -44,9 +52,12 @@ function renderResult(view: EvalView, result: EvalResult): string {
       status: view.status,
       accuracy: `${formatPercent(result.accuracy)} of the scored samples have a score of 0.99 or more`,
       'failures as wrong': `${formatMeanScore(result.mean_score_failures_wrong)} with unscored and missing samples counted as 0`,
-      'pass@k': Object.entries(result.pass_at)
-        .map(([k, chance]) => `${k}: ${formatPercent(chance)}`)
-        .join(', '),
+      ...(result.other_tasks && {
+        'for other tasks': `95 % interval ${formatInterval(result.other_tasks.confidence_95)}`,
+      }),
+      'pass@k': formatRateByK(result.pass_at),
+      'pass^k': formatRateByK(result.pass_all),
+      'maj@k': formatRateByK(result.majority_at),
       'format faults': `${formatPercent(result.format_faults)} ${formatCounts(result.faults)}`,
       samples: `${result.n} of ${result.items} items; ${result.unscored} unscored ${formatCounts(result.failures)}, ${result.missing} missing, ${result.truncated} truncated`,
       'mean tokens': formatWholeNumber(result.mean_tokens),
@@ -60,7 +71,7 @@ function renderResult(view: EvalView, result: EvalResult): string {
     renderTable({ ...result.tasks }, 'task'),
     '<h2>To do it again</h2>',
     `<pre>${escapeHtml(JSON.stringify(result.repeat, null, 2))}</pre>`,
-    '<p>Errors are clustered by item, intervals are the mean ± 1.96 standard errors (Miller, arXiv 2411.00640).</p>',
+    '<p>Errors are clustered by item and stratified by task (Miller, arXiv 2411.00640); intervals are Wilson’s.</p>',
   ].join('\n')
 }
 
@@ -84,7 +95,7 @@ function renderChart(title: string, parts: Record<string, EvalStatistics>): stri
       label,
       mean: figures.mean_score,
       interval: figures.confidence_95,
-      note: formatMeanWithError(figures),
+      note: formatMeanWithInterval(figures),
     }),
   )
   return `<h2>${escapeHtml(title)}</h2>${renderBarChart(title, bars)}`

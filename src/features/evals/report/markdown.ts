@@ -1,6 +1,6 @@
 /** The report of an eval for a pull request, an issue or a model card. */
 import type { EvalStatistics, EvalView } from '../../../contract/eval.ts'
-import { formatMeanScore, formatMeanWithError, formatPercent, REPORT_COLUMNS } from './format.ts'
+import { formatMeanScore, formatMeanWithInterval, formatPercent, formatRateByK, REPORT_COLUMNS } from './format.ts'
 
 export function renderMarkdownReport({ model, suite, status, progress, detail, result, id }: EvalView): string {
   const lines = [`# ${escapeMarkdown(model?.name ?? 'A model')} on ${escapeMarkdown(suite.name)}`, '']
@@ -9,13 +9,11 @@ export function renderMarkdownReport({ model, suite, status, progress, detail, r
     return `${lines.join('\n').trimEnd()}\n`
   }
   lines.push(
-    `**${formatMeanWithError(result)}** mean score (± 95 %, clustered by item), accuracy ${formatPercent(result.accuracy)}, format faults ${formatPercent(result.format_faults)}; ` +
+    `**${formatMeanWithInterval(result)}** mean score with its 95 % interval, accuracy ${formatPercent(result.accuracy)}, format faults ${formatPercent(result.format_faults)}; ` +
       `${formatMeanScore(result.mean_score_failures_wrong)} with unscored and missing samples as wrong.`,
     '',
     `${result.n} samples of ${result.items} items: ${result.unscored} unscored, ${result.missing} missing, ${result.truncated} truncated. ` +
-      `pass@k: ${Object.entries(result.pass_at)
-        .map(([k, chance]) => `${k}: ${formatPercent(chance)}`)
-        .join(', ')}.`,
+      `pass@k: ${formatRateByK(result.pass_at)}.`,
     '',
     ...result.warnings.flatMap((warning) => [`> ${warning}`, '']),
     ...renderTable('category', result.categories),

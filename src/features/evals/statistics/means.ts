@@ -1,0 +1,83 @@
+/**
+ * Means of eval scores with their errors and intervals. Items are the units: the samples of one item are not independent, so
+ * errors are clustered by item (Miller, "Adding Error Bars to Evals", arXiv 2411.00640). Intervals are Wilson's (1927), which
+ * stay within [0, 1] and do not shrink to a point when every score is the same.
+ */
+import { meanOrNull } from '../../../grading/statistics.ts'
+import { studentT95, Z_95 } from './normal.ts'
+
+/** The scores of an item's samples, each in [0, 1]. */
+export type ItemScores = readonly number[]
+
+export interface Estimate {
+  mean: number
+  stderr: number | null
+  confidence_95: [number, number] | null
+}
+
+/**
+ * The mean of all scores, with its standard error clustered by item. With G items and n scores:
+ * sqrt(G / (G − 1) · Σ_g (Σ_i (s_gi − mean))²) / n, which for one sample an item is the usual s / √n. Null if there are no
+ * scores; without an error for a single item.
+ */
+export function clusteredMean(items: readonly ItemScores[]): Estimate | null {
+  return stratifiedMean([items])
+}
+
+/**
+ * The same where items belong to strata that would be the same in a repetition, such as the tasks of a suite: what the strata
+ * differ by is no error. The variances within the strata add up. Items that are alone in their stratum form one together.
+ */
+export function stratifiedMean(strata: readonly (readonly ItemScores[])[]): Estimate | null {
+  const answered = mergeLoneItems(strata.map((items) => items.filter((scores) => scores.length > 0)))
+  const items = answered.flat()
+  const scores = items.flat()
+  const mean = meanOrNull(scores)
+  if (mean === null) return null
+  if (items.length < 2) return { mean, stderr: null, confidence_95: null }
+  const squares = answered.reduce((sum, stratum) => sum + sumOfClusterSquares(stratum), 0)
+  const stderr = Math.sqrt(squares) / scores.length
+  return { mean, stderr, confidence_95: wilsonInterval(mean, stderr, items.length) }
+}
+
+/**
+ * The mean of all scores as an estimate for other tasks of the same kind: clustered by task, with an interval for few
+ * clusters. `tasks` has all scores of each task. Undefined for fewer than two tasks with scores.
+ */
+export function meanAcrossTasks(tasks: readonly ItemScores[]): Estimate | undefined {
+  const answered = tasks.filter((scores) => scores.length > 0)
+  const estimate = clusteredMean(answered)
+  if (!estimate || estimate.stderr === null) return undefined
+  const { mean, stderr } = estimate
+  const quantile = studentT95(answered.length - 1)
+  return { mean, stderr, confidence_95: wilsonInterval(mean, stderr, answered.length, quantile) }
+}
+
+/** G / (G − 1) · Σ_g (Σ_i (s_gi − mean))²; 0 for a single item. */
+function sumOfClusterSquares(items: readonly ItemScores[]): number {
+  const center = meanOrNull(items.flat()) ?? 0
+  const squares = items.reduce((sum, scores) => sum + scores.reduce((part, score) => part + score - center, 0) ** 2, 0)
+  return items.length < 2 ? 0 : (items.length / (items.length - 1)) * squares
+}
+
+/** A stratum of one item has no spread of its own. */
+function mergeLoneItems(strata: readonly (readonly ItemScores[])[]): (readonly ItemScores[])[] {
+  const lone = strata.filter((items) => items.length === 1).flat()
+  const others = strata.filter((items) => items.length > 1)
+  if (lone.length !== 1) return lone.length === 0 ? others : [...others, lone]
+  const [first = [], ...rest] = others
+  return [[...first, ...lone], ...rest]
+}
+
+/**
+ * Wilson's interval for a mean of scores in [0, 1], for the number of independent yes-or-no trials that would have the same
+ * error. Without spread that number is not known; the number of items stands for it.
+ */
+export function wilsonInterval(mean: number, stderr: number, items: number, quantile = Z_95): [number, number] {
+  const variance = mean * (1 - mean)
+  const trials = stderr > 0 && variance > 0 ? variance / stderr ** 2 : items
+  const share = quantile ** 2 / trials
+  const center = (mean + share / 2) / (1 + share)
+  const halfWidth = (quantile / (1 + share)) * Math.sqrt(variance / trials + share / (4 * trials))
+  return [Math.max(0, center - halfWidth), Math.min(1, center + halfWidth)]
+}

@@ -1,0 +1,124 @@
+/**
+ * Differences of two evals on the same items. p is that of a sign-flip test (Fisher 1935): if the two models are equal, each
+ * item's difference might as well have the other sign. It needs no large sample, and holds where every item agrees. Multiple
+ * comparisons are corrected by Holm's method (1979).
+ */
+import { meanOrNull } from '../../../grading/statistics.ts'
+import { twoSidedPValue, Z_95, Z_POWER } from './normal.ts'
+
+/** With fewer items a sign-flip test can hardly reject at 5 %: it gives no verdict. */
+export const MIN_TESTED_ITEMS = 6
+/** All ways to flip so many signs are tried; of more, a sample. */
+const MAX_EXACT_ITEMS = 14
+const SAMPLED_FLIPS = 10_000
+/** From here on the normal distribution agrees with the test. */
+const MIN_NORMAL_ITEMS = 400
+
+export interface PairedDifference {
+  n: number
+  difference: number
+  stderr: number | null
+  confidence_95: [number, number] | null
+  /** Two-sided, of the hypothesis that the difference is 0; null for fewer than MIN_TESTED_ITEMS items. */
+  p: number | null
+  /** At 95 % confidence with 80 % power. */
+  smallest_detectable: number | null
+}
+
+/** From the two mean scores of each item. Null if there are no pairs. */
+export function pairedDifference(pairs: readonly [a: number, b: number][]): PairedDifference | null {
+  return stratifiedDifference([pairs])
+}
+
+/** The same over strata that would be the same in a repetition, such as the tasks of a suite. */
+export function stratifiedDifference(strata: readonly (readonly [a: number, b: number][])[]): PairedDifference | null {
+  const differences = strata.map((pairs) => pairs.map(([a, b]) => a - b))
+  const all = differences.flat()
+  const difference = meanOrNull(all)
+  if (difference === null) return null
+  const stderr = computeStandardError(differences)
+  return {
+    n: all.length,
+    difference,
+    stderr,
+    confidence_95: stderr === null ? null : [difference - Z_95 * stderr, difference + Z_95 * stderr],
+    p: all.length < MIN_TESTED_ITEMS ? null : signFlipPValue(all),
+    smallest_detectable: stderr === null ? null : (Z_95 + Z_POWER) * stderr,
+  }
+}
+
+/** Strata with a single item count as one. Null for fewer than two items. */
+function computeStandardError(strata: readonly (readonly number[])[]): number | null {
+  const n = strata.flat().length
+  if (n < 2) return null
+  const lone = strata.filter((values) => values.length === 1).flat()
+  const groups = [...strata.filter((values) => values.length > 1), ...(lone.length > 1 ? [lone] : [])]
+  if (lone.length === 1) groups[0] = [...(groups[0] ?? []), ...lone]
+  const squares = groups.reduce((sum, values) => {
+    const center = meanOrNull([...values]) ?? 0
+    const deviations = values.reduce((total, value) => total + (value - center) ** 2, 0)
+    return sum + (values.length / (values.length - 1)) * deviations
+  }, 0)
+  return Math.sqrt(squares) / n
+}
+
+/** The share of sign flips whose sum is at least as far from 0. Equal differences give equal results. */
+export function signFlipPValue(differences: readonly number[]): number {
+  const nonzero = differences.filter((value) => value !== 0)
+  if (nonzero.length === 0) return 1
+  const sum = nonzero.reduce((total, value) => total + value, 0)
+  // Sums of the same terms in another order differ in the last digits.
+  const reached = Math.abs(sum) * (1 - 1e-12) - 1e-12
+  if (nonzero.length <= MAX_EXACT_ITEMS) return countExactFlips(nonzero, reached)
+  const squares = nonzero.reduce((total, value) => total + value ** 2, 0)
+  if (nonzero.length >= MIN_NORMAL_ITEMS) return twoSidedPValue(sum / Math.sqrt(squares))
+  return sampleFlips(nonzero, reached)
+}
+
+function countExactFlips(values: readonly number[], reached: number): number {
+  const ways = 2 ** values.length
+  let extreme = 0
+  for (let signs = 0; signs < ways; signs++) {
+    const sum = values.reduce((total, value, k) => total + ((signs >> k) & 1 ? value : -value), 0)
+    if (Math.abs(sum) >= reached) extreme++
+  }
+  return extreme / ways
+}
+
+function sampleFlips(values: readonly number[], reached: number): number {
+  const random = xorshift32(0x9e3779b9)
+  let extreme = 0
+  for (let flip = 0; flip < SAMPLED_FLIPS; flip++) {
+    let sum = 0
+    let bits = 0
+    values.forEach((value, k) => {
+      if (k % 32 === 0) bits = random()
+      sum += (bits >>> (k % 32)) & 1 ? value : -value
+    })
+    if (Math.abs(sum) >= reached) extreme++
+  }
+  return (1 + extreme) / (1 + SAMPLED_FLIPS)
+}
+
+/** Marsaglia's generator (2003): 32 random bits a call, the same each time. */
+function xorshift32(seed: number): () => number {
+  let state = seed
+  return () => {
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    return state
+  }
+}
+
+/** Holm's step-down correction for multiple comparisons, in the order of `ps`. */
+export function holmCorrection(ps: readonly number[]): number[] {
+  const order = ps.map((_, k) => k).toSorted((a, b) => (ps[a] ?? 1) - (ps[b] ?? 1))
+  const corrected: number[] = []
+  let runningMax = 0
+  order.forEach((k, rank) => {
+    runningMax = Math.max(runningMax, Math.min(1, (ps.length - rank) * (ps[k] ?? 1)))
+    corrected[k] = runningMax
+  })
+  return corrected
+}

@@ -1,0 +1,111 @@
+/**
+ * What several samples of an item come to: pass@k (at least one of k right, the unbiased estimator of Chen et al., arXiv
+ * 2107.03374), pass^k (all k right, Yao et al., arXiv 2406.12045) and maj@k (the most common answer of k right, Wang et al.,
+ * arXiv 2203.11171). All k are taken over one set of items, so that the curves cannot bend for want of samples.
+ */
+import { meanOrNull, sampleStd } from '../../../grading/statistics.ts'
+
+/** A sample with a score. */
+export interface ScoredSample {
+  correct: boolean
+  answer: string | null
+}
+
+export interface RateByK {
+  /** By k. */
+  mean: Record<string, number>
+  /** Standard error of each, over the items; null for a single item. */
+  stderr: Record<string, number | null>
+}
+
+export interface RepeatedSamples {
+  /** Items that have as many scored samples as the item with the most. */
+  items: number
+  pass_at: RateByK
+  pass_all: RateByK
+  majority_at: RateByK
+}
+
+const MAX_CONSECUTIVE_K = 16
+/** maj@k of fewer samples than there are is a mean over so many random choices. */
+const MAJORITY_DRAWS = 64
+
+export function computeRepeatedSamples(items: readonly (readonly ScoredSample[])[]): RepeatedSamples {
+  const most = Math.max(0, ...items.map((samples) => samples.length))
+  const complete = most === 0 ? [] : items.filter((samples) => samples.length === most)
+  const ks = listKs(most)
+  const countCorrect = (samples: readonly ScoredSample[]) => samples.filter(({ correct }) => correct).length
+  return {
+    items: complete.length,
+    pass_at: computeRates(complete, ks, (samples, k) => passAtK(most, countCorrect(samples), k)),
+    pass_all: computeRates(complete, ks, (samples, k) => passAllK(most, countCorrect(samples), k)),
+    majority_at: computeRates(complete, ks, majorityAtK),
+  }
+}
+
+/** Every k up to 16, then powers of two, and the largest. */
+function listKs(most: number): number[] {
+  return Array.from({ length: most }, (_, k) => k + 1).filter(
+    (k) => k <= MAX_CONSECUTIVE_K || k === most || Number.isInteger(Math.log2(k)),
+  )
+}
+
+function computeRates(
+  items: readonly (readonly ScoredSample[])[],
+  ks: readonly number[],
+  rate: (samples: readonly ScoredSample[], k: number) => number,
+): RateByK {
+  const rates = ks.map((k) => ({ k: String(k), values: items.map((samples) => rate(samples, k)) }))
+  return {
+    mean: Object.fromEntries(rates.map(({ k, values }) => [k, meanOrNull(values) ?? 0])),
+    stderr: Object.fromEntries(
+      rates.map(({ k, values }) => [k, values.length < 2 ? null : sampleStd(values) / Math.sqrt(values.length)]),
+    ),
+  }
+}
+
+/** The probability that at least one of k samples is correct, from c correct ones of n: 1 − C(n − c, k) / C(n, k). Needs k ≤ n. */
+export function passAtK(n: number, c: number, k: number): number {
+  return 1 - passAllK(n, n - c, k)
+}
+
+/** The probability that all of k samples are correct, from c correct ones of n: C(c, k) / C(n, k). Needs k ≤ n. */
+export function passAllK(n: number, c: number, k: number): number {
+  if (c < k) return 0
+  let all = 1
+  for (let i = c + 1; i <= n; i++) all *= 1 - k / i
+  return all
+}
+
+/**
+ * The probability that the most common answer of k samples is correct. Among equally common answers one is drawn, and without
+ * an answer a sample has no say. Equal samples give equal results.
+ */
+export function majorityAtK(samples: readonly ScoredSample[], k: number): number {
+  if (k >= samples.length) return majorityCorrect(samples)
+  let sum = 0
+  for (let draw = 0; draw < MAJORITY_DRAWS; draw++) {
+    sum += majorityCorrect(chooseSamples(samples, k, draw))
+  }
+  return sum / MAJORITY_DRAWS
+}
+
+/** The share of correct ones among the most common answers. */
+function majorityCorrect(samples: readonly ScoredSample[]): number {
+  const answered = samples.filter(({ answer }) => answer !== null)
+  const byAnswer = [...Map.groupBy(answered, ({ answer }) => answer?.trim()).values()]
+  const most = Math.max(0, ...byAnswer.map((same) => same.length))
+  const winners = byAnswer.filter((same) => same.length === most)
+  return meanOrNull(winners.map((same) => (same.some(({ correct }) => correct) ? 1 : 0))) ?? 0
+}
+
+/** k of the samples: a shuffle by a multiplicative congruential generator that starts from `draw`. */
+function chooseSamples(samples: readonly ScoredSample[], k: number, draw: number): ScoredSample[] {
+  const rest = [...samples]
+  let state = 1 + draw * 7919
+  return Array.from({ length: k }, () => {
+    state = (state * 48271) % 2147483647
+    const [sample] = rest.splice(state % rest.length, 1)
+    return sample
+  }).filter((sample) => sample !== undefined)
+}

@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest'
+import {
+  holmCorrection,
+  pairedDifference,
+  signFlipPValue,
+  stratifiedDifference,
+} from '../../../../src/features/evals/statistics/paired-differences.ts'
+
+// Expected values: statsmodels 0.15.0 and scipy 1.17.1. Errors: OLS on a constant. p: permutation_test with
+// permutation_type='samples'. Holm: multipletests(method='holm').
+
+it('difference, error and interval are those of statsmodels', () => {
+  const a = [1, 0.5, 0.75, 0, 1, 1, 0.25, 0.9]
+  const b = [0.5, 0.5, 1, 0, 0.25, 0.75, 0, 0.4]
+  const found = pairedDifference(a.map((score, k) => [score, b[k] ?? 0]))
+  expect(found?.difference).toBeCloseTo(0.25, 12)
+  expect(found?.stderr).toBeCloseTo(0.11572751247156891, 12)
+  expect(found?.confidence_95?.[0]).toBeCloseTo(0.023178243535314946, 12)
+  expect(found?.smallest_detectable).toBeCloseTo(0.32422048826933164, 12)
+  expect(found?.p).toBe(0.125)
+})
+
+it('six items that all agree reject at 5 %, five give no verdict', () => {
+  const better = (n: number) => Array.from({ length: n }, (): [number, number] => [1, 0])
+  expect(pairedDifference(better(6))?.p).toBe(2 / 64)
+  expect(pairedDifference(better(5))?.p).toBeNull()
+  expect(pairedDifference(better(2))?.p).toBeNull()
+})
+
+it('equal evals do not differ', () => {
+  expect(pairedDifference(Array.from({ length: 8 }, (_, k): [number, number] => [k, k]))).toMatchObject({
+    difference: 0,
+    stderr: 0,
+    p: 1,
+  })
+})
+
+it('the sampled test agrees with the exact one, and the normal one with both', () => {
+  const values = Array.from({ length: 14 }, (_, k) => ((k * 37) % 11) - 3.5)
+  const sampled = signFlipPValue([...values, 1e-9]) // one more item than is tried exactly
+  expect(Math.abs(sampled - signFlipPValue(values))).toBeLessThan(0.02)
+  const many = Array.from({ length: 399 }, (_, k) => Math.sin(k * k) + 0.08)
+  expect(Math.abs(signFlipPValue([...many, 0.08]) - signFlipPValue(many))).toBeLessThan(0.02)
+})
+
+it('what the strata differ by is no error', () => {
+  const all = (difference: number) => Array.from({ length: 4 }, (): [number, number] => [difference, 0])
+  expect(stratifiedDifference([all(0.5), all(0)])).toMatchObject({ difference: 0.25, stderr: 0 })
+})
+
+it('Holm’s correction is that of statsmodels, in the order given', () => {
+  const expected = [0.05, 0.12, 0.12, 0.03, 0.5, 0.12]
+  holmCorrection([0.01, 0.04, 0.03, 0.005, 0.5, 0.04]).forEach((p, k) => {
+    expect(p).toBeCloseTo(expected[k] ?? Number.NaN, 12)
+  })
+})
