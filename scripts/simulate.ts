@@ -1,7 +1,7 @@
 /**
  * npm run simulate -- [--tasks a,b,c | all] [--steps 60] [--url http://…]: a learner without a model trains on a run of a
  * real server, and its curriculum is shown as it moves. `--svg FILE` draws it; `--check` fails unless every task settles
- * where the learner's accuracy is at the target.
+ * where the learner's accuracy is at the target. `--compare` needs no server: it compares rules for a curriculum.
  */
 import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util'
 import { Presets, SingleBar } from 'cli-progress'
 import type { CurriculumPoint } from '../src/contract/run.ts'
 import { withScriptServer } from '../verification/support/with-server.ts'
+import { printComparison } from './simulate/compare/report.ts'
 import { renderCurriculumSvg } from './simulate/curriculum-svg.ts'
 import { getDifficultyFor, getSkill, runLearnerStep, type ServerCall } from './simulate/learner.ts'
 
@@ -17,6 +18,8 @@ const ITEMS_PER_STEP = 8
 /** How far from its place a settled task may be on average: the rule goes up and down around it. */
 const DIFFICULTY_TOLERANCE = 0.1
 const AVERAGED_POINTS = 20
+const COMPARED_TASKS = 24
+const COMPARED_GROUPS = 150
 
 const { values } = parseArgs({
   options: {
@@ -28,6 +31,8 @@ const { values } = parseArgs({
     url: { type: 'string' },
     svg: { type: 'string' },
     check: { type: 'boolean', default: false },
+    compare: { type: 'boolean', default: false },
+    seeds: { type: 'string', default: '8' },
     help: { type: 'boolean', default: false },
   },
 })
@@ -42,7 +47,12 @@ if (values.help) {
   --run NAME       the run, which is begun anew (default simulation)
   --url URL        a running server; none: one of its own
   --svg FILE       draws the curriculum
-  --check          fails unless every task settles within ${DIFFICULTY_TOLERANCE} of its place`)
+  --check          fails unless every task settles within ${DIFFICULTY_TOLERANCE} of its place
+  --compare        compares rules for a curriculum on simulated learners, without a server: the original's, AdaRFT,
+                   an average on the logit, and the frontier (which the server does not offer yet)
+  --seeds N        of --compare: repetitions of ${COMPARED_TASKS} tasks (default 8, a minute or two)`)
+} else if (values.compare) {
+  printComparison({ tasks: COMPARED_TASKS, seeds: Number(values.seeds), groups: COMPARED_GROUPS, rollouts: 16 })
 } else {
   await withScriptServer(values.url, simulate)
 }

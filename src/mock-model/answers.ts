@@ -22,6 +22,10 @@ const METADATA_ANSWER_SCHEMAS: Record<string, z.ZodType<string | undefined>> = {
 }
 
 /** Undefined where no right answer is known: the model cannot do such an item. */
-export function getCorrectAnswer({ task, answer, metadata }: KnownItem): string | undefined {
+export function getCorrectAnswer({
+  task,
+  answer,
+  metadata,
+}: Pick<KnownItem, 'task' | 'answer' | 'metadata'>): string | undefined {
   return answer ?? METADATA_ANSWER_SCHEMAS[task]?.safeParse(metadata).data
 }

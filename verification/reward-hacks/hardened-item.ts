@@ -1,4 +1,4 @@
-/** An item with its hardened rule, as the scripts and the tests ask for it: many answers at once, scored 0 where the library raises. */
+/** An item with its two rules, as the scripts and the tests ask for it: many answers at once, scored 0 where the library raises. */
 
 import type { Config } from '../../src/contract/recipe.ts'
 import { type DatasetPosition, type Engine, type GeneratedItem, getConfigDefaults } from '../../src/engine/engine.ts'
@@ -9,6 +9,8 @@ import { type DatasetEntry, InvalidAnswerError } from '../../src/scorers/scorer.
 export interface HardenedItem extends GeneratedItem {
   /** The hardened scores of many answers. */
   score(answers: readonly string[]): Promise<number[]>
+  /** The library's scores of many answers, below 0 as 0. */
+  scoreUpstream(answers: readonly string[]): Promise<number[]>
 }
 
 type UpstreamRule = (text: string) => number
@@ -33,7 +35,13 @@ export async function makeHardenedItems(
       const scored = bound ?? rule(await fetchUpstreamScores(engine, task, config, seed, made.entry, answers))
       return answers.map((answer) => scoreOrZero(() => scored(answer)))
     }
-    return [{ ...made, score }]
+    const scoreUpstream = async (answers: readonly string[]) => {
+      const scored = native
+        ? (text: string) => native(text, full)
+        : await fetchUpstreamScores(engine, task, config, seed, made.entry, answers)
+      return answers.map((answer) => scoreOrZero(() => scored(answer)))
+    }
+    return [{ ...made, score, scoreUpstream }]
   })
 }
 

@@ -1,0 +1,148 @@
+/**
+ * The frontier of a task: where on its ladder a model stands, and how steeply its success falls there. A posterior over
+ *
+ *     success(difficulty) = floor + (1 − floor) × q,    q = 1 / (1 + exp(−slope × (place − difficulty)))
+ *
+ * on a grid of places and slopes. `floor` is what guessing earns on the rung, so a model that only guesses moves nothing.
+ * Every group counts, at the difficulty that its item really had. All functions are pure: the same groups in the same order
+ * give the same state.
+ */
+
+const PLACES = Array.from({ length: 46 }, (_, k) => -0.4 + (1.8 * k) / 45)
+const SLOPES = [4, 8, 14, 22]
+const CELLS = PLACES.flatMap((place) => SLOPES.map((slope) => ({ place, slope })))
+
+/** Before any group, places are normally distributed around the middle of the ladder. */
+const PRIOR = { mean: 0.5, standardDeviation: 0.3 }
+/** How far the place moves from group to group, because the model learns: the standard deviation. */
+const DRIFT = 0.015
+/** Rollouts of one item are alike: however many there are, they tell no more than this many independent ones. */
+const MAX_EFFECTIVE_ROLLOUTS = 8
+/** Success is never taken for certain: one slip must not rule out a place. */
+const MIN_FAILURE = 0.001
+/** Weights are stored as whole numbers up to this, so that states are short and equal everywhere. */
+const WEIGHT_SCALE = 10_000
+/** A rung gives way only to one that is better by this share, since a change discards the items that were made ahead. */
+const HYSTERESIS = 0.02
+
+/** A weight for each cell of the grid, the largest being WEIGHT_SCALE: slopes within places. */
+export type FrontierWeights = readonly number[]
+
+/** A rung of a ladder as the frontier sees it. */
+export interface FrontierRung {
+  difficulty: number
+  /** Expected score of the best guess. */
+  floor: number
+}
+
+/** What a scored group tells. */
+export interface FrontierEvidence {
+  /** Mean score of its counted rollouts. */
+  score: number
+  rollouts: number
+  rung: FrontierRung
+}
+
+export interface FrontierEstimate {
+  /** Difficulty at which the model gets half right above the floor; may lie off the ladder. */
+  place: number
+  /** The interval that has nine tenths of the probability. */
+  interval: [low: number, high: number]
+  slope: number
+}
+
+export function createFrontier(): FrontierWeights {
+  return normalize(CELLS.map(({ place }) => Math.exp(-0.5 * ((place - PRIOR.mean) / PRIOR.standardDeviation) ** 2)))
+}
+
+/** The posterior after a group. */
+export function updateFrontier(weights: FrontierWeights, { score, rollouts, rung }: FrontierEvidence): FrontierWeights {
+  const effective = Math.min(rollouts, MAX_EFFECTIVE_ROLLOUTS)
+  const drifted = drift(weights)
+  return normalize(
+    CELLS.map((cell, k) => {
+      const success = rung.floor + (1 - rung.floor) * getSolveRate(cell, rung.difficulty)
+      const bounded = Math.min(Math.max(success, MIN_FAILURE), 1 - MIN_FAILURE)
+      return (drifted[k] ?? 0) * Math.exp(effective * (score * Math.log(bounded) + (1 - score) * Math.log(1 - bounded)))
+    }),
+  )
+}
+
+/**
+ * The rung to ask next: the one with the most expected q(1 − q) or, with a target, the one whose expected q is nearest to it.
+ * `current` stays unless another is clearly better. Throws if there are no rungs.
+ */
+export function chooseRung(
+  weights: FrontierWeights,
+  rungs: readonly FrontierRung[],
+  { target, current }: { target?: number | undefined; current?: FrontierRung | undefined } = {},
+): FrontierRung {
+  const values = rungs.map((rung) => computeValue(weights, rung, target))
+  const best = values.reduce((top, value, k) => (value > (values[top] ?? 0) ? k : top), 0)
+  const currentValue = values[rungs.findIndex((rung) => rung.difficulty === current?.difficulty)]
+  if (current && currentValue !== undefined && (values[best] ?? 0) <= currentValue * (1 + HYSTERESIS)) return current
+  const chosen = rungs[best]
+  if (!chosen) throw new RangeError('a ladder needs a rung')
+  return chosen
+}
+
+export function estimateFrontier(weights: FrontierWeights): FrontierEstimate {
+  const byPlace = PLACES.map((_, k) => sum(weights.slice(k * SLOPES.length, (k + 1) * SLOPES.length)))
+  const total = sum(byPlace)
+  return {
+    place: sum(byPlace.map((weight, k) => weight * (PLACES[k] ?? 0))) / total,
+    interval: [findQuantile(byPlace, 0.05), findQuantile(byPlace, 0.95)],
+    slope: sum(weights.map((weight, k) => weight * (CELLS[k]?.slope ?? 0))) / total,
+  }
+}
+
+/** q: the share that is solved, beyond what is guessed. */
+function getSolveRate({ place, slope }: { place: number; slope: number }, difficulty: number): number {
+  return 1 / (1 + Math.exp(-slope * (place - difficulty)))
+}
+
+/** Spreads each place's weight to its neighbors. */
+function drift(weights: FrontierWeights): number[] {
+  const spacing = (PLACES[1] ?? 0) - (PLACES[0] ?? 0)
+  const share = DRIFT ** 2 / (2 * spacing ** 2)
+  const width = SLOPES.length
+  return weights.map((weight, k) => {
+    const below = weights[k - width] ?? weight
+    const above = weights[k + width] ?? weight
+    return weight * (1 - 2 * share) + (below + above) * share
+  })
+}
+
+function normalize(weights: readonly number[]): number[] {
+  const largest = Math.max(...weights)
+  return weights.map((weight) => (largest > 0 ? Math.round((weight / largest) * WEIGHT_SCALE) : 1))
+}
+
+function computeValue(weights: FrontierWeights, { difficulty }: FrontierRung, target: number | undefined): number {
+  let total = 0
+  let solved = 0
+  let variance = 0
+  weights.forEach((weight, k) => {
+    const cell = CELLS[k]
+    if (weight === 0 || !cell) return
+    const q = getSolveRate(cell, difficulty)
+    total += weight
+    solved += weight * q
+    variance += weight * q * (1 - q)
+  })
+  return target === undefined ? variance / total : 1 - Math.abs(solved / total - target)
+}
+
+function findQuantile(byPlace: readonly number[], share: number): number {
+  const wanted = share * sum(byPlace)
+  let reached = 0
+  const k = byPlace.findIndex((weight) => {
+    reached += weight
+    return reached >= wanted
+  })
+  return PLACES[k] ?? 0
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}

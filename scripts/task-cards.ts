@@ -1,0 +1,92 @@
+/**
+ * npm run task-cards -- [--task NAME …] [--jobs 2] [--again]: measures how far each task can be guessed, at its defaults and on
+ * each rung, and writes artifacts/task-cards.json. Cards that are there already are kept, so an interrupted run goes on where it
+ * stopped.
+ */
+import { mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { Presets, SingleBar } from 'cli-progress'
+import pMap from 'p-map'
+import type { Config } from '../src/contract/recipe.ts'
+import { PythonEngine } from '../src/engine/python-engine.ts'
+import { Ladders } from '../src/features/tasks/ladders.ts'
+import { TASK_NAMES } from '../src/features/tasks/task-catalog.ts'
+import { ensurePythonEnvironment } from '../src/main/bootstrap/python-environment.ts'
+import { CardStore } from './task-cards/card-store.ts'
+import { measureTaskCard } from './task-cards/measure.ts'
+
+const CARDS_FILE = join(import.meta.dirname, '..', 'artifacts', 'task-cards.json')
+/** Twice the server's, since all cores are busy. */
+const MAKE_DEADLINE_MS = 20_000
+
+const { values } = parseArgs({
+  options: {
+    task: { type: 'string', multiple: true, default: TASK_NAMES },
+    jobs: { type: 'string', default: '2' },
+    again: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+if (values.help) {
+  console.log(`npm run task-cards -- [options]
+
+  --task NAME   only this task (may be repeated)
+  --jobs N      measurements at a time (default 2)
+  --again       measures again what has a card`)
+} else {
+  await measureMissingCards()
+}
+
+async function measureMissingCards(): Promise<void> {
+  const jobs = Number(values.jobs)
+  const engine = new PythonEngine({
+    pythonPath: await ensurePythonEnvironment(console.error),
+    workersPerPool: jobs,
+    scoreDeadlineMs: 5000,
+    makeDeadlineMs: MAKE_DEADLINE_MS,
+  })
+  await engine.waitUntilStarted()
+  mkdirSync(dirname(CARDS_FILE), { recursive: true })
+  const store = new CardStore(CARDS_FILE, engine.version)
+  const ladders = new Ladders()
+  const configs = new Map(
+    TASK_NAMES.map((task): [string, Config[]] => [task, [{}, ...ladders.rungs(task).map(({ config }) => config)]]),
+  )
+  store.prune(configs)
+  const missing = values.task.flatMap((task) =>
+    (configs.get(task) ?? [])
+      .filter((config) => values.again || !store.has(task, config))
+      .map((config) => ({ task, config })),
+  )
+  const failures: string[] = []
+  const bar = new SingleBar(
+    {
+      format: '{bar} {percentage} % | {value}/{total} cards | {eta_formatted} left | {task}',
+      noTTYOutput: true,
+      notTTYSchedule: 30_000,
+    },
+    Presets.shades_classic,
+  )
+  bar.start(missing.length, 0, { task: '' })
+  await pMap(
+    missing,
+    async ({ task, config }) => {
+      try {
+        store.set(task, config, await measureTaskCard(engine, task, config))
+        store.save()
+      } catch (error) {
+        failures.push(`${task} at ${JSON.stringify(config)}: ${error instanceof Error ? error.message : String(error)}`)
+      }
+      bar.increment({ task })
+    },
+    { concurrency: jobs },
+  )
+  bar.stop()
+  store.save()
+  await engine.close()
+  if (failures.length === 0) return
+  console.error(`\nWithout a card:\n${failures.join('\n')}`)
+  process.exitCode = 1
+}

@@ -1,0 +1,59 @@
+/** The measured cards on disk, by task and config: a change of a ladder needs the cards of its new rungs only. */
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import type { Config } from '../../src/contract/recipe.ts'
+import type { TaskCard } from './measure.ts'
+
+interface CardFile {
+  engine: string
+  /** By task, then by the hash of the config. */
+  cards: Record<string, Record<string, TaskCard>>
+}
+
+export class CardStore {
+  readonly #path: string
+  readonly #file: CardFile
+
+  /** Cards of another engine version are dropped. */
+  constructor(path: string, engine: string) {
+    this.#path = path
+    const stored = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as CardFile) : undefined // written below
+    this.#file = stored?.engine === engine ? stored : { engine, cards: {} }
+  }
+
+  has(task: string, config: Config): boolean {
+    return this.#file.cards[task]?.[hashConfig(config)] !== undefined
+  }
+
+  set(task: string, config: Config, card: TaskCard): void {
+    this.#file.cards[task] = { ...this.#file.cards[task], [hashConfig(config)]: card }
+  }
+
+  /** Forgets the cards of configs that are on no ladder any more. */
+  prune(configs: ReadonlyMap<string, readonly Config[]>): void {
+    for (const [task, cards] of Object.entries(this.#file.cards)) {
+      const known = new Set(configs.get(task)?.map(hashConfig))
+      this.#file.cards[task] = Object.fromEntries(Object.entries(cards).filter(([hash]) => known.has(hash)))
+    }
+  }
+
+  /** Written under another name and renamed, so that an interruption leaves a whole file. */
+  save(): void {
+    const tasks = Object.entries(this.#file.cards).toSorted(([a], [b]) => (a < b ? -1 : 1))
+    const lines = tasks.map(([task, cards]) => {
+      const rows = Object.entries(cards).map(([hash, card]) => `   "${hash}": ${JSON.stringify(card)}`)
+      return `  "${task}": {\n${rows.join(',\n')}\n  }`
+    })
+    writeFileSync(
+      `${this.#path}.new`,
+      `{\n "engine": "${this.#file.engine}",\n "cards": {\n${lines.join(',\n')}\n }\n}\n`,
+    )
+    renameSync(`${this.#path}.new`, this.#path)
+  }
+}
+
+/** Equal configs have equal hashes, whatever the order of their fields. */
+export function hashConfig(config: Config): string {
+  const sorted = Object.fromEntries(Object.entries(config).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  return createHash('sha256').update(JSON.stringify(sorted)).digest('hex').slice(0, 12)
+}
