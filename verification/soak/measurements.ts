@@ -26,7 +26,7 @@ export class Measurements {
   readonly lastingKeys = new Series()
   readonly lastingKb = new Series()
   readonly redisMb = new Series()
-  /** Processes that ended and were started again, although nobody killed them. */
+  /** Processes that exited by themselves and were restarted. */
   readonly restarts: string[] = []
   census: RedisCensus | undefined
   readonly #serverPid: number

@@ -117,7 +117,7 @@ function describeLatencies(log: CallLog, seconds: number, failures: string[]): s
 function listFaults(log: CallLog, restarts: string[], serverLog: string, failures: string[]): string[] {
   const unexpected = log.listUnexpected()
   failures.push(...unexpected.map((what) => `Unexpected: ${what}`))
-  failures.push(...restarts.map((what) => `Restarted, although nobody killed it: ${what}`))
+  failures.push(...restarts.map((what) => `Exited by itself and was restarted: ${what}`))
   if (log.retryCount > Math.max(MIN_RETRIES, log.callCount * MAX_RETRY_SHARE))
     failures.push(`${log.retryCount} calls were asked to come again`)
   const messages = countMessages(serverLog).map(([message, count]) => `  ${count} × ${message}`)

@@ -15,7 +15,7 @@ import { computeRankSlice, countSequences, type GroupSlice, listGroupSlices } fr
 import { ReplySlices } from './reply-slices.ts'
 import type { BatchRepository, RunRef } from './repository.ts'
 
-/** Who reads, what, and how. */
+/** One read of a batch: its run, the rank's slice, the encoding of arrays and the client that takes it. */
 export interface BatchReading {
   run: RunRef
   batch: StoredBatch

@@ -179,7 +179,7 @@ export class CollectionSampleProcessor {
   }
 }
 
-/** The run that the collection was begun for: deleted, it is not created again. */
+/** The run that the collection belongs to. A deleted run is not created again. */
 function requireIncarnation({ spec: { incarnation } }: Collection): RunCondition | undefined {
   return incarnation === undefined ? undefined : [incarnation]
 }

@@ -92,7 +92,7 @@ async function whilePreparing(
   }
 }
 
-/** Whoever makes an environment has the lock, and removes them later. */
+/** Removes the work folders of makers that died. A living maker holds the lock and cleans up for itself. */
 function removeLeftovers(files: VenvFiles): void {
   try {
     if (!hasWorkFolders(files)) return

@@ -85,7 +85,7 @@ async function* streamRetainedGroups(
         const [stored, texts] = await Promise.all([groups.get(place), groups.getTexts(place)])
         if (stored?.status !== 'scored' || !stored.metadata || !stored.result || !texts) return undefined
         const { metadata: about, result } = stored
-        if (decodeItemId(about.item_id).engine !== ENGINE_VERSION) return undefined // nobody can make its prompt again
+        if (decodeItemId(about.item_id).engine !== ENGINE_VERSION) return undefined // this engine cannot make its prompt again
         const recipe = await items.resolveItemId(about.item_id)
         const prompt = await items.buildMessages(recipe, settings)
         return buildDumpedGroup({ run: name, group, recipe, prompt, about, texts, result })
