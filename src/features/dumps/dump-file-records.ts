@@ -1,6 +1,7 @@
-/** The stored records of dump files, as JSON: those whose groups are fixed, and those on disk. */
+/** The stored records of dump files: those whose groups are fixed, those on disk, and the space of all. */
 import { z } from 'zod'
 import { DumpKind } from '../../contract/dump.ts'
+import { RecordDeclaration } from '../../platform/redis/record.ts'
 
 export const UnwrittenFile = z.strictObject({
   groups: z.int(),
@@ -23,3 +24,9 @@ export const WrittenFile = z.strictObject({
   folder: z.string(),
 })
 export type WrittenFile = z.infer<typeof WrittenFile>
+
+export const dumpSpaceRecord = new RecordDeclaration({
+  /** Of all dumps, waiting and on disk. */
+  bytes: { kind: 'counter' },
+  changed_at: { kind: 'timestamp' },
+})

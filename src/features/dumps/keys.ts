@@ -17,8 +17,8 @@ export interface DumpKeys {
   dumpedRuns: string
   /** Sorted set of those in which records may wait, by the time the last record was added. */
   openDumpedRuns: string
-  /** Bytes of all dumps, waiting and on disk. */
-  dumpBytes: string
+  /** Hash: the bytes of all dumps, waiting and on disk. */
+  dumpSpace: string
   forDumps(name: string, uuid: string): RunDumpKeys
 }
 
@@ -27,7 +27,7 @@ export function createDumpKeys(keys: RedisKeys): DumpKeys {
   return {
     dumpedRuns: keys.key('dumped-runs'),
     openDumpedRuns: keys.key('open-dumped-runs'),
-    dumpBytes: keys.key('dump-bytes'),
+    dumpSpace: keys.key('dump-space'),
     forDumps(name, uuid) {
       const prefix = dumpPrefix(keys, name, uuid)
       return {

@@ -6,11 +6,15 @@ import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { listJsonFields } from '../../platform/redis/record.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { dumpStateRecord } from '../rollouts/dump-state-record.ts'
-import { UnwrittenFile, WrittenFile } from './dump-file-records.ts'
+import { dumpSpaceRecord, UnwrittenFile, WrittenFile } from './dump-file-records.ts'
 import { createDumpKeys, type DumpKeys } from './keys.ts'
 
 /** Tables of field names for the scripts. */
-const constants = { DUMPS: dumpStateRecord.constants, FILE: listJsonFields(UnwrittenFile) }
+const constants = {
+  DUMPS: dumpStateRecord.constants,
+  FILE: listJsonFields(UnwrittenFile),
+  SPACE: dumpSpaceRecord.constants,
+}
 const STATE = dumpStateRecord.constants
 
 const freezeDumpFile = defineScript({
@@ -32,8 +36,23 @@ const markDumpFileWritten = defineScript({
   constants,
 })
 
+const changeDumpSpace = defineScript({
+  folder: import.meta.dirname,
+  name: 'change-dump-space',
+  keys: ['dumpSpace'],
+  constants,
+})
+const correctDumpSpace = defineScript({
+  folder: import.meta.dirname,
+  name: 'correct-dump-space',
+  keys: ['dumpSpace'],
+  constants,
+})
+
 /** A folder that does not renew its claim on a file for this long loses it. */
 const FILE_CLAIM_TTL_MS = 10 * 60 * 1000
+/** Longer than a job takes between reserving bytes and using them. */
+const RECOUNT_QUIET_MS = 60_000
 const RECORDS_PER_READ = 8
 
 /** The dumps of one run. A later run of the same name has another UUID. */
@@ -68,17 +87,15 @@ export class DumpRepository {
 
   /** False if the sum of all dumps would exceed `maxBytes`. */
   async reserveBytes(bytes: number, maxBytes: number): Promise<boolean> {
-    if ((await this.#redis.incrby(this.#keys.dumpBytes, bytes)) <= maxBytes) return true
-    await this.releaseBytes(bytes)
-    return false
+    return (await changeDumpSpace(this.#redis, this.#keys, [bytes, fleetNow(), maxBytes])) === 1
   }
 
   async releaseBytes(bytes: number): Promise<void> {
-    await this.#redis.decrby(this.#keys.dumpBytes, bytes)
+    await changeDumpSpace(this.#redis, this.#keys, [-bytes, fleetNow()])
   }
 
   async readReservedBytes(): Promise<number> {
-    return Number((await this.#redis.get(this.#keys.dumpBytes)) ?? 0)
+    return (await this.#readSpace()).bytes
   }
 
   async countRejection({ run, uuid }: DumpedRunRef, kind: DumpKind): Promise<void> {
@@ -173,7 +190,7 @@ export class DumpRepository {
     await this.#redis.sadd(this.#keys.dumpedRuns, `${run}/${uuid}`)
     const keys = this.#keys.forDumps(run, uuid)
     const fresh = await this.#redis.hsetnx(keys.writtenFiles, written.name, JSON.stringify(written))
-    if (fresh) await this.#redis.incrby(this.#keys.dumpBytes, written.bytes)
+    if (fresh) await changeDumpSpace(this.#redis, this.#keys, [written.bytes, fleetNow()])
   }
 
   async deleteFile({ run, uuid }: DumpedRunRef, { name, bytes }: WrittenFile): Promise<void> {
@@ -199,16 +216,25 @@ export class DumpRepository {
     return { rollouts: of('rollouts', 0), failed: of('failed', 1) }
   }
 
-  /** Corrects the sum: a process that dies between reserving bytes and using them leaves it too high. */
-  async recountBytes(): Promise<number> {
+  /**
+   * Corrects the sum, which is too high after a process died between reserving bytes and using them. Does nothing while it
+   * changes: what is reserved and not yet used would be counted as free.
+   */
+  async recountBytes(quietMs = RECOUNT_QUIET_MS): Promise<void> {
+    const { changed_at } = await this.#readSpace()
+    if (fleetNow() - changed_at < quietMs) return
     let bytes = 0
     for (const dumped of await this.listRuns('all')) {
       const { state } = this.#keys.forDumps(dumped.run, dumped.uuid)
       const waiting = Number((await this.#redis.hget(state, STATE.bytes)) ?? 0)
       bytes += waiting + (await this.listFiles(dumped)).reduce((sum, file) => sum + file.bytes, 0)
     }
-    await this.#redis.set(this.#keys.dumpBytes, bytes)
-    return bytes
+    await correctDumpSpace(this.#redis, this.#keys, [bytes, changed_at])
+  }
+
+  async #readSpace() {
+    const { bytes = 0, changed_at = 0 } = dumpSpaceRecord.parse(await this.#redis.hgetall(this.#keys.dumpSpace))
+    return { bytes, changed_at }
   }
 }
 

@@ -1,0 +1,10 @@
+-- Adds to the bytes of all dumps, or refuses.
+-- KEYS  dumpSpace (hash)
+-- ARGV  1 bytes, negative to release them  2 now, ms  3 the most the sum may be (optional)
+-- Returns 1, or 0 if the sum would be over the most.
+local bytes = tonumber(redis.call('HGET', K.dumpSpace, SPACE.bytes) or 0) + tonumber(ARGV[1])
+if ARGV[3] and bytes > tonumber(ARGV[3]) then
+  return 0
+end
+redis.call('HSET', K.dumpSpace, SPACE.bytes, bytes, SPACE.changed_at, ARGV[2])
+return 1
