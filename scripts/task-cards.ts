@@ -1,7 +1,7 @@
 /**
- * npm run task-cards -- [--task NAME …] [--jobs 2] [--again]: measures how far each task can be guessed, at its defaults and on
+ * npm run task-cards -- [--task NAME …] [--jobs 2] [--again] [--freeze]: measures how far each task can be guessed, at its defaults and on
  * each rung, and writes artifacts/task-cards.json. Cards that are there already are kept, so an interrupted run goes on where it
- * stopped.
+ * stopped. What there is at the end is frozen in src/features/tasks/task-cards.json.
  */
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -14,6 +14,7 @@ import { Ladders } from '../src/features/tasks/ladders.ts'
 import { TASK_NAMES } from '../src/features/tasks/task-catalog.ts'
 import { ensurePythonEnvironment } from '../src/main/bootstrap/python-environment.ts'
 import { CardStore } from './task-cards/card-store.ts'
+import { freezeTaskCards } from './task-cards/freeze.ts'
 import { measureTaskCard } from './task-cards/measure.ts'
 
 const CARDS_FILE = join(import.meta.dirname, '..', 'artifacts', 'task-cards.json')
@@ -25,6 +26,7 @@ const { values } = parseArgs({
     task: { type: 'string', multiple: true, default: TASK_NAMES },
     jobs: { type: 'string', default: '2' },
     again: { type: 'boolean', default: false },
+    freeze: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 })
@@ -34,7 +36,8 @@ if (values.help) {
 
   --task NAME   only this task (may be repeated)
   --jobs N      measurements at a time (default 2)
-  --again       measures again what has a card`)
+  --again       measures again what has a card
+  --freeze      measures nothing; freezes what has been measured`)
 } else {
   await measureMissingCards()
 }
@@ -55,9 +58,9 @@ async function measureMissingCards(): Promise<void> {
     TASK_NAMES.map((task): [string, Config[]] => [task, [{}, ...ladders.rungs(task).map(({ config }) => config)]]),
   )
   store.prune(configs)
-  const missing = values.task.flatMap((task) =>
+  const missing = (values.freeze ? [] : values.task).flatMap((task) =>
     (configs.get(task) ?? [])
-      .filter((config) => values.again || !store.has(task, config))
+      .filter((config) => values.again || !store.get(task, config))
       .map((config) => ({ task, config })),
   )
   const failures: string[] = []
@@ -85,6 +88,7 @@ async function measureMissingCards(): Promise<void> {
   )
   bar.stop()
   store.save()
+  freezeTaskCards(store, ladders)
   await engine.close()
   if (failures.length === 0) return
   console.error(`\nWithout a card:\n${failures.join('\n')}`)

@@ -1,8 +1,8 @@
 /** The measured cards on disk, by task and config: a change of a ladder needs the cards of its new rungs only. */
-import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { Config } from '../../src/contract/recipe.ts'
-import type { TaskCard } from './measure.ts'
+import type { TaskCard } from '../../src/contract/task.ts'
+import { hashConfig } from '../../src/features/tasks/task-cards.ts'
 
 interface CardFile {
   engine: string
@@ -21,8 +21,12 @@ export class CardStore {
     this.#file = stored?.engine === engine ? stored : { engine, cards: {} }
   }
 
-  has(task: string, config: Config): boolean {
-    return this.#file.cards[task]?.[hashConfig(config)] !== undefined
+  get engine(): string {
+    return this.#file.engine
+  }
+
+  get(task: string, config: Config): TaskCard | undefined {
+    return this.#file.cards[task]?.[hashConfig(config)]
   }
 
   set(task: string, config: Config, card: TaskCard): void {
@@ -50,10 +54,4 @@ export class CardStore {
     )
     renameSync(`${this.#path}.new`, this.#path)
   }
-}
-
-/** Equal configs have equal hashes, whatever the order of their fields. */
-export function hashConfig(config: Config): string {
-  const sorted = Object.fromEntries(Object.entries(config).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-  return createHash('sha256').update(JSON.stringify(sorted)).digest('hex').slice(0, 12)
 }

@@ -3,6 +3,7 @@
  * many is not the luckiest of many.
  */
 import type { Config } from '../../src/contract/recipe.ts'
+import type { TaskCard } from '../../src/contract/task.ts'
 import type { DatasetPosition, Engine } from '../../src/engine/engine.ts'
 import { getCorrectAnswer } from '../../src/mock-model/answers.ts'
 import { NATIVE_TASKS } from '../../src/scorers/native-scorers.ts'
@@ -11,23 +12,7 @@ import type { Strategy } from '../../verification/reward-hacks/strategies.ts'
 import { buildGuesses } from './guesses.ts'
 import { NearestQuestion } from './nearest-question.ts'
 
-export interface TaskCard {
-  /** Items that were made: 1,000, or fewer of a slow task. */
-  items: number
-  distinct_in_1000: number
-  make_ms: number
-  prior: number
-  guess_floor: ByScoring
-  /** The guess that earns it. */
-  best_guess: { upstream: string; hardened: string }
-  lookup_floor: ByScoring
-  best_attainable: ByScoring
-}
-
-interface ByScoring {
-  upstream: number
-  hardened: number
-}
+type ByScoring = TaskCard['guess_floor']
 type Scoring = keyof ByScoring
 
 /** How many items each part of a card takes; a Python worker scores a thousand times slower than this process. */
@@ -67,18 +52,19 @@ export async function measureTaskCard(engine: Engine, task: string, config: Conf
     upstream: await findBestGuess(guesses, screened, measured, sizes.keptGuesses, 'upstream'),
     hardened: await findBestGuess(guesses, screened, measured, sizes.keptGuesses, 'hardened'),
   }
-  const distinct = new Set(items.map(({ question }) => question)).size
   return {
     items: items.length,
-    distinct_in_1000: Math.round((1000 * distinct) / items.length),
-    make_ms: round(makeMs / items.length),
-    prior: round(computePrior(items)),
+    measured: measured.length,
     guess_floor: { upstream: round(floor.upstream.mean), hardened: round(floor.hardened.mean) },
+    guess_floor_stderr: { upstream: round(floor.upstream.stderr), hardened: round(floor.hardened.stderr) },
     best_guess: { upstream: floor.upstream.name, hardened: floor.hardened.name },
     lookup_floor: await measureAnswers(measured, createLookup(references)),
+    prior: round(computePrior(items)),
+    distinct_in_1000: estimateDistinct(items.map(({ question }) => question)),
     best_attainable: await measureAnswers(measured.slice(0, ORACLE_ITEMS), ({ entry }) =>
       getCorrectAnswer({ task, ...entry }),
     ),
+    make_ms: round(makeMs / items.length),
   }
 }
 
@@ -97,32 +83,41 @@ async function makeItems(engine: Engine, task: string, config: Config) {
   return { items, makeMs: elapsed() }
 }
 
+interface GuessFloor {
+  name: string
+  mean: number
+  stderr: number
+}
+
 async function findBestGuess(
   guesses: readonly Strategy[],
   screened: readonly HardenedItem[],
   measured: readonly HardenedItem[],
   kept: number,
   scoring: Scoring,
-): Promise<{ name: string; mean: number }> {
-  const screening = await computeMeans(guesses, screened, scoring)
-  const order = guesses.map((guess, k) => ({ guess, mean: screening[k] ?? 0 })).toSorted((a, b) => b.mean - a.mean)
-  const best = order.slice(0, kept).map(({ guess }) => guess)
-  const means = await computeMeans(best, measured, scoring)
+): Promise<GuessFloor> {
+  const screening = await scoreGuesses(guesses, screened, scoring)
+  const order = guesses.map((guess, k) => ({ guess, mean: computeMean(screening[k] ?? []) }))
+  const best = order.toSorted((a, b) => b.mean - a.mean).slice(0, kept)
+  const scores = await scoreGuesses(best.map(({ guess }) => guess), measured, scoring) // biome-ignore format: one step
   return best
-    .map(({ name }, k) => ({ name, mean: means[k] ?? 0 }))
-    .reduce((top, guess) => (guess.mean > top.mean ? guess : top), { name: '', mean: 0 })
+    .map(({ guess }, k) => ({
+      name: guess.name,
+      mean: computeMean(scores[k] ?? []),
+      stderr: computeStderr(scores[k] ?? []),
+    }))
+    .reduce((top, guess) => (guess.mean > top.mean ? guess : top))
 }
 
-async function computeMeans(guesses: readonly Strategy[], items: readonly HardenedItem[], scoring: Scoring) {
-  const sums = guesses.map(() => 0)
+/** For each guess its score on each item. */
+async function scoreGuesses(guesses: readonly Strategy[], items: readonly HardenedItem[], scoring: Scoring) {
+  const scores: number[][] = guesses.map(() => [])
   for (const item of items) {
     const answers = guesses.map((guess) => guess.answer(item.question))
-    const scores = await scoreAnswers(item, answers, scoring)
-    scores.forEach((score, k) => {
-      sums[k] = (sums[k] ?? 0) + clamp(score) / items.length
-    })
+    const scored = await scoreAnswers(item, answers, scoring)
+    for (const [k, score] of scored.entries()) scores[k]?.push(clamp(score))
   }
-  return sums
+  return scores
 }
 
 /** The mean score of one answer for each item; without an answer it is 0. */
@@ -155,6 +150,28 @@ function computePrior(items: readonly HardenedItem[]): number {
   const answers = items.flatMap(({ entry }) => (entry.answer === null ? [] : [entry.answer.trim()]))
   const counts = Map.groupBy(answers, (answer) => answer)
   return Math.max(0, ...[...counts.values()].map((same) => same.length)) / items.length
+}
+
+/**
+ * How many of 1,000 questions differ. Fewer items than that are taken for draws from a pool of equally likely questions, whose
+ * size follows from the pairs that are equal (one more is added, since none may only be luck).
+ */
+export function estimateDistinct(questions: readonly string[]): number {
+  const n = questions.length
+  const counts = Map.groupBy(questions, (question) => question)
+  if (n >= 1000) return Math.round((1000 * counts.size) / n)
+  const equalPairs = [...counts.values()].reduce((sum, { length }) => sum + (length * (length - 1)) / 2, 0)
+  const pool = (n * (n - 1)) / 2 / (equalPairs + 1)
+  return Math.max(counts.size, Math.round(pool * (1 - Math.exp(-1000 / pool))))
+}
+
+const computeMean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+
+/** At least one item's share, since equal scores of few items do not mean that all are equal. */
+function computeStderr(scores: readonly number[]): number {
+  const mean = computeMean(scores)
+  const squares = scores.reduce((sum, score) => sum + (score - mean) ** 2, 0)
+  return Math.max(Math.sqrt(squares) / scores.length, 1 / (scores.length + 1))
 }
 
 const clamp = (score: number) => Math.min(1, Math.max(0, score))

@@ -44,6 +44,37 @@ export const TaskStatistics = z
   .meta({ id: 'TaskStatistics' })
 export type TaskStatistics = z.infer<typeof TaskStatistics>
 
+const FloorByScoring = z.strictObject({ upstream: z.number().min(0).max(1), hardened: z.number().min(0).max(1) }).meta({
+  id: 'FloorByScoring',
+  description: 'A mean score in [0, 1] under the library’s scoring and under hardened scoring',
+})
+
+export const TaskCard = z
+  .strictObject({
+    items: z.int().min(1).describe('Items that were made: 1,000, or fewer of a task that makes them slowly'),
+    measured: z.int().min(1).describe('Items of these that `guess_floor` and `lookup_floor` are means over'),
+    guess_floor: FloorByScoring.describe(
+      'Mean score of the best answer that reads no more of the question than its form: constants, common answers, echoes of the question, random answers of the right form. The best is chosen on items of its own',
+    ),
+    guess_floor_stderr: FloorByScoring.describe('Standard error of `guess_floor`'),
+    best_guess: z
+      .strictObject({ upstream: z.string(), hardened: z.string() })
+      .describe('The guess that earns `guess_floor`: a constant in quotation marks, or the name of an echo'),
+    lookup_floor: FloorByScoring.describe(
+      'Mean score of the right answer to the most similar of up to 200 other questions: what learning by heart earns',
+    ),
+    prior: z.number().min(0).max(1).describe('Share of the most common right answer among `items`'),
+    distinct_in_1000: z
+      .int()
+      .min(1)
+      .max(1000)
+      .describe('Different questions among 1,000; estimated from equal pairs if `items` is less'),
+    best_attainable: FloorByScoring.describe('Mean score of the library’s own right answers, over up to 50 items'),
+    make_ms: z.number().min(0).describe('Mean time to make an item, in milliseconds of processor time of one core'),
+  })
+  .meta({ id: 'TaskCard', description: 'What was measured of a task at one config' })
+export type TaskCard = z.infer<typeof TaskCard>
+
 export const TaskDetail = z
   .strictObject({
     ...TaskSummary.shape,

@@ -3,6 +3,7 @@ import type { Item } from '../../contract/item.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { Ladders } from './ladders.ts'
+import { TaskCards } from './task-cards.ts'
 import { TaskCatalog } from './task-catalog.ts'
 import { TaskDetails } from './task-details.ts'
 import { TaskStatisticsRecorder } from './task-statistics.ts'
@@ -17,6 +18,7 @@ export interface TasksFeature {
   tasks: TaskCatalog
   details: TaskDetails
   ladders: Ladders
+  cards: TaskCards
   statistics: TaskStatisticsRecorder
   /** Takes over the tasks of the running library, and logs how many there are. */
   loadRegistry(): Promise<void>
@@ -25,6 +27,7 @@ export interface TasksFeature {
 
 export function createTasks({ redis, keys, config, log }: Platform, { engine, getExample }: TasksDeps): TasksFeature {
   const ladders = new Ladders()
+  const cards = new TaskCards(ladders)
   const tasks = new TaskCatalog(engine, ladders)
   const statistics = new TaskStatisticsRecorder(redis, keys)
   const details = new TaskDetails({ engine, tasks, ladders, statistics, getExample })
@@ -32,6 +35,7 @@ export function createTasks({ redis, keys, config, log }: Platform, { engine, ge
     tasks,
     details,
     ladders,
+    cards,
     statistics,
     async loadRegistry() {
       await tasks.loadRegistry()

@@ -41,8 +41,12 @@ export class Ladders {
 
   /** The config of the rung that a difficulty in [0, 1] means. */
   configAt(task: string, difficulty: number): Config {
-    const rungs = this.rungs(task)
-    return rungs[rungIndexAt(difficulty, rungs.length)]?.config ?? {}
+    return this.rungs(task)[this.indexAt(task, difficulty)]?.config ?? {}
+  }
+
+  /** The rung, counted from 0, that a difficulty in [0, 1] means. */
+  indexAt(task: string, difficulty: number): number {
+    return rungIndexAt(difficulty, this.rungs(task).length)
   }
 
   /** All difficulties that mean the same rung as this one, as far as they are in [0, 1]. */

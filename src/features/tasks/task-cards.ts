@@ -1,0 +1,80 @@
+/**
+ * Task cards: what `npm run task-cards` measured of each task at its defaults and on each rung, frozen in task-cards.json. A card
+ * belongs to a config, not to a place on the ladder: a rung whose config has changed since has no card.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { contentHash } from '../../codec/content-hash.ts'
+import type { Config } from '../../contract/recipe.ts'
+import { TaskCard } from '../../contract/task.ts'
+import type { Ladders } from './ladders.ts'
+
+const FrozenCard = z.strictObject({ config: z.string(), ...TaskCard.shape }).nullable()
+type FrozenCard = z.infer<typeof FrozenCard>
+
+export const FrozenTaskCards = z.strictObject({
+  engine: z.string().describe('Version of the library'),
+  tasks: z.record(z.string(), z.strictObject({ defaults: FrozenCard, rungs: z.array(FrozenCard) })),
+})
+export type FrozenTaskCards = z.infer<typeof FrozenTaskCards>
+
+export const TASK_CARDS_FILE = join(import.meta.dirname, 'task-cards.json')
+
+export class TaskCards {
+  /** Version of the library that the cards were measured with. */
+  readonly engineVersion: string
+  readonly #ladders: Ladders
+  /** By task, then by the hash of the config. */
+  readonly #cards = new Map<string, Map<string, TaskCard>>()
+
+  constructor(ladders: Ladders, file = TASK_CARDS_FILE) {
+    this.#ladders = ladders
+    const { engine, tasks } = FrozenTaskCards.parse(JSON.parse(readFileSync(file, 'utf8')))
+    this.engineVersion = engine
+    for (const [task, { defaults, rungs }] of Object.entries(tasks)) {
+      const frozen = [defaults, ...rungs].filter((card) => card !== null)
+      this.#cards.set(task, new Map(frozen.map(({ config, ...card }) => [config, card])))
+    }
+  }
+
+  /** The card of the library's defaults. */
+  defaults(task: string): TaskCard | undefined {
+    return this.#get(task, {})
+  }
+
+  /** The card of a rung, counted from 0. */
+  rung(task: string, index: number): TaskCard | undefined {
+    const rung = this.#ladders.rungs(task)[index]
+    return rung && this.#get(task, rung.config)
+  }
+
+  /**
+   * The guess floor at the defaults (`null`) or at a difficulty. That of a rung without a card lies on the line between the
+   * nearest rungs that have one; past the last of them it is theirs. Without any card it is 0.
+   */
+  guessFloor(task: string, difficulty: number | null, scoring: 'upstream' | 'hardened'): number {
+    if (difficulty === null) return this.defaults(task)?.guess_floor[scoring] ?? 0
+    return this.#interpolateFloor(task, this.#ladders.indexAt(task, difficulty), scoring)
+  }
+
+  #interpolateFloor(task: string, index: number, scoring: 'upstream' | 'hardened'): number {
+    const floorAt = (k: number) => this.rung(task, k)?.guess_floor[scoring]
+    const count = this.#ladders.rungs(task).length
+    let [below, above] = [index, index]
+    while (below >= 0 && floorAt(below) === undefined) below--
+    while (above < count && floorAt(above) === undefined) above++
+    const [low, high] = [floorAt(below), floorAt(above)]
+    if (low === undefined || high === undefined) return low ?? high ?? 0
+    return below === above ? low : low + ((high - low) * (index - below)) / (above - below)
+  }
+
+  #get(task: string, config: Config): TaskCard | undefined {
+    return this.#cards.get(task)?.get(hashConfig(config))
+  }
+}
+
+/** Equal configs have equal hashes, whatever the order of their fields. */
+export function hashConfig(config: Config): string {
+  return contentHash(config).slice(0, 12)
+}

@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { Ladders } from '../../../src/features/tasks/ladders.ts'
+import { hashConfig, TaskCards } from '../../../src/features/tasks/task-cards.ts'
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'task-cards-'))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const FLOORS = { upstream: 0.5, hardened: 0.2 }
+
+function makeCard(config: object, hardened: number) {
+  return {
+    config: hashConfig({ ...config }),
+    items: 1000,
+    measured: 200,
+    guess_floor: { upstream: 0.5, hardened },
+    guess_floor_stderr: { upstream: 0.03, hardened: 0.03 },
+    best_guess: { upstream: '"1"', hardened: '"1"' },
+    lookup_floor: FLOORS,
+    prior: 0.1,
+    distinct_in_1000: 1000,
+    best_attainable: { upstream: 1, hardened: 1 },
+    make_ms: 1,
+  }
+}
+
+/** The cards of a task with five rungs whose field `size` is 1 to 5. */
+function openCards(cards: { defaults: object | null; rungs: (object | null)[] }): TaskCards {
+  const [ladderFile, cardsFile] = [join(folder, 'ladders.json'), join(folder, 'cards.json')]
+  writeFileSync(ladderFile, JSON.stringify({ gcd: { rungs: 5, fields: { size: [1, 2, 3, 4, 5] } } }))
+  writeFileSync(cardsFile, JSON.stringify({ engine: '0.1.25', tasks: { gcd: cards } }))
+  return new TaskCards(new Ladders(ladderFile), cardsFile)
+}
+
+it('a card belongs to its config, wherever the ladder has it now', () => {
+  const cards = openCards({
+    defaults: makeCard({}, 0.3),
+    rungs: [makeCard({ size: 4 }, 0.4), makeCard({ size: 9 }, 0.9)],
+  })
+  expect(cards.defaults('gcd')?.guess_floor.hardened).toBe(0.3)
+  expect([0, 1, 2, 3, 4, 5].map((k) => cards.rung('gcd', k)?.guess_floor.hardened)).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    0.4,
+    undefined,
+    undefined,
+  ])
+})
+
+it('the floor of a rung without a card lies between its neighbors', () => {
+  const cards = openCards({ defaults: null, rungs: [makeCard({ size: 2 }, 0.2), makeCard({ size: 4 }, 0.4)] })
+  const floorAt = (difficulty: number | null) => cards.guessFloor('gcd', difficulty, 'hardened')
+  expect([0, 0.25, 0.5, 0.75, 1].map(floorAt)).toEqual([0.2, 0.2, expect.closeTo(0.3), 0.4, 0.4])
+  expect(cards.guessFloor('gcd', 0.5, 'upstream')).toBe(0.5)
+})
+
+it('a floor that is not known is 0', () => {
+  const cards = openCards({ defaults: null, rungs: [] })
+  expect(cards.guessFloor('gcd', null, 'hardened')).toBe(0)
+  expect(cards.guessFloor('gcd', 0.5, 'hardened')).toBe(0)
+  expect(cards.guessFloor('no_such_task', 0.5, 'hardened')).toBe(0)
+})
