@@ -22,7 +22,7 @@ export function createEngine(
     onSandboxLayers: (kind, layers) =>
       log[hasMissingLayers(layers) ? 'warn' : 'info'](
         { kind, layers: formatSandboxLayers(layers) },
-        'the walls around a host',
+        'sandbox layers of a Python worker',
       ),
   })
 }

@@ -12,7 +12,7 @@ import type { SandboxLayers } from './sandbox-layers.ts'
 export type PythonWorkerKind = 'items' | 'score'
 
 interface ZygoteEvents {
-  /** A worker has connected, behind these walls. */
+  /** A worker has connected, behind these sandbox layers. */
   onWorkerConnected(kind: PythonWorkerKind, pid: number, socket: Socket, layers: SandboxLayers): void
   /** A worker has ended before it connected. */
   onForkFailed(kind: PythonWorkerKind, reason: string): void
