@@ -9,6 +9,8 @@ const EvalStatistics = z.looseObject({
   mean_score: nullableNumber,
   stderr: nullableNumber,
   confidence_95: z.tuple([z.number(), z.number()]).nullish(),
+  lift: nullableNumber,
+  lift_confidence_95: z.tuple([z.number(), z.number()]).nullish(),
   accuracy: nullableNumber,
   pass_at: z.record(z.string(), z.number()).default({}),
   pass_all: z.record(z.string(), z.number()).default({}),
@@ -47,6 +49,7 @@ const TABLE_HEADER = [
   'samples',
   'mean score',
   '± stderr',
+  'above guessing',
   'accuracy',
   'format faults',
   'truncated',
@@ -64,6 +67,8 @@ export async function printEval({ id, status, model, suite, result }: EvalRespon
   ]
   await printLine(`\n${formatTable(TABLE_HEADER, rows)}\n`)
   if (result.confidence_95) await printLine(`95 % interval of the mean score: ${formatInterval(result.confidence_95)}`)
+  if (result.lift_confidence_95)
+    await printLine(`Above guessing (0: guessing, 1: full marks): ${formatInterval(result.lift_confidence_95)}`)
   const acrossTasks = result.other_tasks?.confidence_95
   if (acrossTasks) await printLine(`For other tasks of this kind: ${formatInterval(acrossTasks)}`)
   await printRates('pass@', result.pass_at)
@@ -84,7 +89,7 @@ async function printRates(name: string, rates: Record<string, number>): Promise<
 }
 
 function formatStatisticsRow(name: string, figures: EvalStatistics): TableCell[] {
-  const { n, mean_score, stderr, accuracy, format_faults, truncated, unscored, missing, mean_tokens } = figures
+  const { n, mean_score, stderr, lift, accuracy, format_faults, truncated, unscored, missing, mean_tokens } = figures
   const tokens = mean_tokens == null ? null : Math.round(mean_tokens)
   const without = (unscored ?? 0) + (missing ?? 0)
   return [
@@ -92,6 +97,7 @@ function formatStatisticsRow(name: string, figures: EvalStatistics): TableCell[]
     n,
     formatDecimals(mean_score),
     formatDecimals(stderr),
+    formatDecimals(lift),
     formatDecimals(accuracy),
     formatDecimals(format_faults),
     truncated,
@@ -112,6 +118,7 @@ const PairedDifference = z.looseObject({
   confidence_95: z.tuple([z.number(), z.number()]).nullish(),
   p: nullableNumber,
   smallest_detectable: nullableNumber,
+  lift_difference: nullableNumber,
 })
 const ComparedEval = z.looseObject({ id: z.string(), mean_score: nullableNumber })
 export const ComparisonResponse = z.looseObject({
@@ -141,6 +148,7 @@ export async function printComparison(comparison: ComparisonResponse): Promise<v
     formatDecimals(task.difference),
     task.confidence_95 ? formatInterval(task.confidence_95) : null,
     formatDecimals(task.p_corrected),
+    formatDecimals(task.lift_difference),
     task.verdict === 'too_few_items' ? 'too few items' : task.significant ? 'yes' : '',
   ])
   rows.push([
@@ -149,9 +157,12 @@ export async function printComparison(comparison: ComparisonResponse): Promise<v
     formatDecimals(difference),
     confidence_95 ? formatInterval(confidence_95) : null,
     formatDecimals(p),
+    formatDecimals(comparison.lift_difference),
     (p ?? 1) < 0.05 ? 'yes' : '',
   ])
-  await printLine(formatTable(['', 'items', 'a − b', '95 % interval', 'p (corrected)', 'significant'], rows))
+  await printLine(
+    formatTable(['', 'items', 'a − b', '95 % interval', 'p (corrected)', 'above guessing', 'significant'], rows),
+  )
   if (smallest_detectable != null)
     await printLine(`\nThe smallest difference that these items could have shown: ${smallest_detectable.toFixed(3)}`)
 }

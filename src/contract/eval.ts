@@ -135,6 +135,15 @@ export const EvalStatistics = z
         'The same in a repetition with other tasks of this kind: clustered by task. Null for fewer than two tasks',
       ),
     mean_score_failures_wrong: NullableNumber.describe('With failed, unscored and missing samples counted as 0'),
+    guess_floor: NullableNumber.describe(
+      'Mean score of the best answer that does not read the question (see the task cards), over the scored samples',
+    ),
+    guess_floor_unknown: Count.describe('Scored samples of configs that no task card covers: their floor counts as 0'),
+    lift: NullableNumber.describe(
+      'Floor-corrected mean score, (mean_score − guess_floor) / (1 − guess_floor): 0 for guessing, 1 for full marks. Null where guessing earns full marks',
+    ),
+    lift_stderr: NullableNumber,
+    lift_confidence_95: ConfidenceInterval.describe('95 % interval of lift; its ends may lie below 0'),
     accuracy: NullableNumber.describe('Share of scores of 0.99 or more'),
     accuracy_confidence_95: ConfidenceInterval.describe('95 % interval of accuracy, by the method of Wilson'),
     pass_at: RateByK.describe('pass@k: probability that at least one of k samples is correct (unbiased estimator)'),

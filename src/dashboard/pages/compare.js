@@ -21,8 +21,16 @@ export function ComparePage({ a, b }) {
     <${StatusBanner} tone=${getTone(value)} is=${getConclusion(value)} why=${formatConclusion(value)} />
     <${StatTiles}
       tiles=${[
-        [html`<a href=${`#/evals/${value.a.id}`}>a: ${value.a.id}</a>`, formatDecimal(value.a.mean_score, 3)],
-        [html`<a href=${`#/evals/${value.b.id}`}>b: ${value.b.id}</a>`, formatDecimal(value.b.mean_score, 3)],
+        [
+          html`<a href=${`#/evals/${value.a.id}`}>a: ${value.a.id}</a>`,
+          formatDecimal(value.a.mean_score, 3),
+          `above guessing ${formatDecimal(value.a.lift, 3)}`,
+        ],
+        [
+          html`<a href=${`#/evals/${value.b.id}`}>b: ${value.b.id}</a>`,
+          formatDecimal(value.b.mean_score, 3),
+          `above guessing ${formatDecimal(value.b.lift, 3)}`,
+        ],
         ['Difference', formatSigned(value.difference), `${pluralize(value.n, 'item')} of suite ${value.suite.name}`],
         ['Least that would show', formatDecimal(value.smallest_detectable, 3), 'with these items, four times in five'],
       ]}
@@ -44,6 +52,7 @@ function Tasks({ tasks }) {
         <th class="num">difference</th>
         <th class="num">95 %</th>
         <th class="num">p, corrected</th>
+        <th class="num">above guessing</th>
         <th class="num">items</th>
       </tr>
     </thead>
@@ -54,6 +63,7 @@ function Tasks({ tasks }) {
           <td class="num">${formatSigned(row.difference)}</td>
           <td class="num">${row.confidence_95 ? `${formatSigned(row.confidence_95[0])} to ${formatSigned(row.confidence_95[1])}` : '–'}</td>
           <td class="num">${row.verdict === 'too_few_items' ? html`<span class="soft">too few items</span>` : formatDecimal(row.p_corrected, 3)}</td>
+          <td class="num">${formatSigned(row.lift_difference)}</td>
           <td class="num">${formatCount(row.n)}</td>
         </tr>`,
       )}

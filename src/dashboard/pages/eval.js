@@ -78,6 +78,14 @@ function ProgressBar({ progress }) {
   </div>`
 }
 
+/** Guessing earns the floor; a floor that nobody measured counts as 0. */
+function liftNote({ guess_floor, guess_floor_unknown, scored }) {
+  const floor = `floor ${formatDecimal(guess_floor, 3)}`
+  return guess_floor_unknown > 0
+    ? `${floor}, unknown for ${formatCount(guess_floor_unknown)} of ${formatCount(scored)}`
+    : floor
+}
+
 function Result({ result }) {
   const passes = Object.entries(result.pass_at ?? {})
   const lastPass = passes.at(-1)
@@ -85,6 +93,7 @@ function Result({ result }) {
     <${StatTiles}
       tiles=${[
         ['Mean score', formatDecimal(result.mean_score, 3), `95 %: ${formatInterval(result)}`],
+        ['Above guessing', formatDecimal(result.lift, 3), liftNote(result)],
         ['Accuracy', formatPercent(result.accuracy, 1), 'scores of 0.99 or more'],
         lastPass &&
           Number(lastPass[0]) > 1 && [

@@ -18,7 +18,7 @@ export function BarsTable({ rows, what }) {
     ([a, x], [b, y]) => (y.mean_score ?? -1) - (x.mean_score ?? -1) || (a < b ? -1 : 1),
   )
   return html`<${Table} label="Mean scores">
-      <thead><tr><th>${what}</th><th>mean score, with its 95 % interval</th><th class="num">score</th><th class="num">samples</th></tr></thead>
+      <thead><tr><th>${what}</th><th>mean score, with its 95 % interval</th><th class="num">score</th><th class="num">above guessing</th><th class="num">samples</th></tr></thead>
       <tbody>
         ${sorted.map(([name, figures]) => {
           const [low, high] = getInterval(figures)
@@ -26,6 +26,7 @@ export function BarsTable({ rows, what }) {
             <th scope="row">${humanize(name)}</th>
             <td class="wide"><${Bar} value=${figures.mean_score} low=${low} high=${high} label=${`${formatDecimal(figures.mean_score, 3)}${low === null ? '' : `, from ${formatDecimal(low, 3)} to ${formatDecimal(high, 3)}`}`} /></td>
             <td class="num">${formatDecimal(figures.mean_score, 3)}</td>
+            <td class="num">${formatDecimal(figures.lift, 3)}</td>
             <td class="num">${formatCount(figures.n)}</td>
           </tr>`
         })}

@@ -3,11 +3,13 @@ import { z } from 'zod'
 import { ServiceError } from '../../contract/errors.ts'
 import { decodeItemId } from '../../contract/item-id.ts'
 import { meanOrNull } from '../../grading/statistics.ts'
-import type { EvalAggregator } from './eval-aggregator.ts'
+import type { TaskCards } from '../tasks/task-cards.ts'
+import { type EvalAggregator, findGuessFloor } from './eval-aggregator.ts'
 import { buildEvalView } from './eval-view.ts'
 import type { JobOfKind } from './generation-job-record.ts'
 import { itemIndexOfSample } from './generation-job-spec.ts'
 import type { SampleRepository } from './sample-repository.ts'
+import { computeLift } from './statistics/lift.ts'
 import { holmCorrection, pairedDifference, stratifiedDifference } from './statistics/paired-differences.ts'
 import { parseSuiteItem } from './suites.ts'
 
@@ -24,11 +26,20 @@ const DifferenceFields = z.strictObject({
   smallest_detectable: NullableNumber.describe(
     'Smallest true difference that this comparison detects with a power of 80 %',
   ),
+  guess_floor: NullableNumber.describe('Mean floor of these items under the scoring of both; null if that differs'),
+  lift_difference: NullableNumber.describe('Difference of the floor-corrected scores: difference / (1 − guess_floor)'),
+  lift_difference_confidence_95: z.array(z.number()).length(2).nullable(),
+})
+
+const ComparedEval = z.strictObject({
+  id: z.string(),
+  mean_score: NullableNumber,
+  lift: NullableNumber.describe('Floor-corrected mean score, over the items with a score in both'),
 })
 
 export const Comparison = z.strictObject({
-  a: z.strictObject({ id: z.string(), mean_score: NullableNumber }),
-  b: z.strictObject({ id: z.string(), mean_score: NullableNumber }),
+  a: ComparedEval,
+  b: ComparedEval,
   suite: z.strictObject({ name: z.string(), sha256: z.string().nullable(), items: z.int() }),
   ...DifferenceFields.shape,
   tasks: z.record(
@@ -47,53 +58,105 @@ export type Comparison = z.infer<typeof Comparison>
 
 const NO_DIFFERENCE = { n: 0, difference: null, stderr: null, confidence_95: null, p: null, smallest_detectable: null }
 
+/** An item with a score in both evals. */
+interface ItemPair {
+  task: string
+  scores: [a: number, b: number]
+  /** What guessing earns under each eval's scoring; 0 where that was not measured. */
+  floors: [a: number, b: number]
+}
+
+interface ComparisonDeps {
+  samples: SampleRepository
+  aggregator: EvalAggregator
+  cards: TaskCards
+}
+
 /** Throws `invalid_request` unless both evals have the same items. */
 export async function computeComparison(
   a: JobOfKind<'eval'>,
   b: JobOfKind<'eval'>,
-  { samples, aggregator }: { samples: SampleRepository; aggregator: EvalAggregator },
+  deps: ComparisonDeps,
 ): Promise<Comparison> {
+  const pairs = await listPairs(a, b, deps)
+  const byTask = [...Map.groupBy(pairs, ({ task }) => task)].toSorted(([x], [y]) => (x < y ? -1 : 1))
+  const tasks = byTask.map(([task, some]) => ({
+    task,
+    difference: pairedDifference(some.map(({ scores }) => scores)) ?? NO_DIFFERENCE,
+    lift: compareLifts(a, b, some),
+  }))
+  const tested = tasks.filter(({ difference }) => difference.p !== null)
+  const corrected = new Map(
+    holmCorrection(tested.map(({ difference }) => difference.p ?? 1)).map((p, k) => [tested[k]?.task, p]),
+  )
+  const strata = byTask.map(([, some]) => some.map(({ scores }) => scores))
+  return {
+    a: { id: a.id, ...summarize(pairs, 0) },
+    b: { id: b.id, ...summarize(pairs, 1) },
+    suite: buildEvalView(a).suite,
+    ...(stratifiedDifference(strata) ?? NO_DIFFERENCE),
+    ...compareLifts(a, b, pairs),
+    tasks: Object.fromEntries(
+      tasks.map(({ task, difference, lift }) => {
+        const p_corrected = corrected.get(task) ?? null
+        const significant = p_corrected !== null && p_corrected < 0.05
+        return [
+          task,
+          { ...difference, ...lift, p_corrected, significant, verdict: getVerdict(difference, significant) },
+        ]
+      }),
+    ),
+  }
+}
+
+async function listPairs(
+  a: JobOfKind<'eval'>,
+  b: JobOfKind<'eval'>,
+  { samples, aggregator, cards }: ComparisonDeps,
+): Promise<ItemPair[]> {
   const [items, others] = (await Promise.all([samples.listItems(a.id), samples.listItems(b.id)])).map((lines) =>
     lines.map((line) => parseSuiteItem(line).id),
   )
   if (!items?.length || !others?.length)
     throw new ServiceError('unknown_eval', 'The samples of these evals have expired; only their results are kept')
-  if (items.length !== others.length || items.some((id, k) => id !== others[k])) {
+  if (items.length !== others.length || items.some((id, k) => id !== others[k]))
     throw new ServiceError(
       'invalid_request',
       'The evals use different suites; only scores on the same items can be compared',
     )
-  }
   const [scoresA, scoresB] = await Promise.all([
     meanScoresByItem(a, items.length, aggregator),
     meanScoresByItem(b, items.length, aggregator),
   ])
-  const pairs = items.flatMap((id, k) => {
+  return items.flatMap((id, k) => {
     const [x, y] = [scoresA[k] ?? null, scoresB[k] ?? null]
-    return x === null || y === null ? [] : [{ task: decodeItemId(id).task, pair: [x, y] as [number, number] }]
+    if (x === null || y === null) return []
+    const floors: ItemPair['floors'] = [findGuessFloor(cards, id, a.spec) ?? 0, findGuessFloor(cards, id, b.spec) ?? 0]
+    return [{ task: decodeItemId(id).task, scores: [x, y], floors }]
   })
-  const byTask = Map.groupBy(pairs, ({ task }) => task)
-  const strata = [...byTask.values()].map((some) => some.map(({ pair }) => pair))
-  const tasks = [...byTask]
-    .map(([task, some]) => ({ task, difference: pairedDifference(some.map(({ pair }) => pair)) ?? NO_DIFFERENCE }))
-    .toSorted((x, y) => (x.task < y.task ? -1 : 1))
-  const tested = tasks.filter(({ difference }) => difference.p !== null)
-  const corrected = new Map(
-    holmCorrection(tested.map(({ difference }) => difference.p ?? 1)).map((p, k) => [tested[k]?.task, p]),
+}
+
+function summarize(pairs: readonly ItemPair[], side: 0 | 1): { mean_score: number | null; lift: number | null } {
+  const mean = meanOrNull(pairs.map(({ scores }) => scores[side]))
+  const floors = pairs.map(({ floors }) => floors[side])
+  const estimate = mean === null ? null : { mean, stderr: null, confidence_95: null }
+  return { mean_score: mean, lift: computeLift(estimate, floors).lift }
+}
+
+/** With different scoring there is no common floor, and a difference of lifts would say nothing about the models. */
+function compareLifts(a: JobOfKind<'eval'>, b: JobOfKind<'eval'>, pairs: readonly ItemPair[]) {
+  const isComparable = a.spec.grading_rules.scoring === b.spec.grading_rules.scoring
+  const guess_floor = isComparable ? meanOrNull(pairs.map(({ floors }) => floors[0])) : null
+  const paired = stratifiedDifference(
+    [...Map.groupBy(pairs, ({ task }) => task).values()].map((some) => some.map(({ scores }) => scores)),
   )
-  const { suite } = buildEvalView(a)
+  if (guess_floor === null || guess_floor >= 1 || !paired)
+    return { guess_floor, lift_difference: null, lift_difference_confidence_95: null }
+  const stretch = 1 / (1 - guess_floor)
   return {
-    a: { id: a.id, mean_score: meanOrNull(pairs.map(({ pair }) => pair[0])) },
-    b: { id: b.id, mean_score: meanOrNull(pairs.map(({ pair }) => pair[1])) },
-    suite,
-    ...(stratifiedDifference(strata) ?? NO_DIFFERENCE),
-    tasks: Object.fromEntries(
-      tasks.map(({ task, difference }) => {
-        const p_corrected = corrected.get(task) ?? null
-        const significant = p_corrected !== null && p_corrected < 0.05
-        return [task, { ...difference, p_corrected, significant, verdict: getVerdict(difference, significant) }]
-      }),
-    ),
+    guess_floor,
+    lift_difference: paired.difference * stretch,
+    lift_difference_confidence_95: paired.confidence_95?.map((bound) => bound * stretch) ?? null,
   }
 }
 

@@ -3,6 +3,7 @@ import pMap from 'p-map'
 import { type EvalResult, type GenerationJobStatus, isActive } from '../../contract/eval.ts'
 import { decodeItemId } from '../../contract/item-id.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
+import type { TaskCards } from '../tasks/task-cards.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 import { aggregateCollection, CollectedGroup } from './collection-result.ts'
 import type { EvalItemCache } from './eval-item-cache.ts'
@@ -26,6 +27,7 @@ interface EvalAggregatorDeps {
   samples: SampleRepository
   items: EvalItemCache
   tasks: TaskCatalog
+  cards: TaskCards
 }
 
 export class EvalAggregator {
@@ -85,7 +87,8 @@ export class EvalAggregator {
     const items = (await this.#deps.samples.listItems(job.id)).map(parseSuiteItem)
     const sampled: SampledItem[] = items.map((item) => {
       const { task, difficulty } = decodeItemId(item.id)
-      return { task, difficulty, category: this.#deps.tasks.require(task).category, verdicts: [] }
+      const { category } = this.#deps.tasks.require(task)
+      return { task, difficulty, category, guessFloor: findGuessFloor(this.#deps.cards, item.id, spec), verdicts: [] }
     })
     for await (const [sample, verdict] of this.streamVerdicts(job)) {
       const index = itemIndexOfSample(spec, sample)
@@ -114,6 +117,17 @@ export class EvalAggregator {
       return null
     }
   }
+}
+
+/** Of the item under the eval's scoring. Undefined if no card covers its config. */
+export function findGuessFloor(
+  cards: TaskCards,
+  itemId: string,
+  { grading_rules: { scoring } }: Pick<EvalSpec, 'grading_rules'>,
+): number | undefined {
+  const { task, difficulty, config } = decodeItemId(itemId)
+  if (difficulty === null && Object.keys(config).length > 0) return undefined
+  return cards.findGuessFloor(task, difficulty, scoring)
 }
 
 /** All that is needed to repeat the eval, as its result shows it. */

@@ -2,6 +2,7 @@
 import type { EvalResult, EvalStatistics } from '../../contract/eval.ts'
 import { meanOrNull } from '../../grading/statistics.ts'
 import type { SampleVerdict } from './sample-output.ts'
+import { computeLift } from './statistics/lift.ts'
 import { type Estimate, meanAcrossTasks, stratifiedMean } from './statistics/means.ts'
 import { computeRepeatedSamples, type ScoredSample } from './statistics/repeated-samples.ts'
 
@@ -14,6 +15,8 @@ export interface SampledItem {
   task: string
   category: string
   difficulty: number | null
+  /** Mean score of guessing; undefined if it was not measured. */
+  guessFloor: number | undefined
   /** One per sample; null for a missing one. */
   verdicts: (SampleVerdict | null)[]
 }
@@ -45,14 +48,24 @@ function computeMeans(items: SampledItem[]) {
   const tasks = groupScoresByTask(items, (score) => score)
   const correct = stratifiedMean(groupScoresByTask(items, (score) => Number(score >= CORRECT_MIN_SCORE)))
   const estimate = stratifiedMean(tasks)
+  const floors = items.flatMap(({ guessFloor, verdicts }) => verdicts.filter(hasScore).map(() => guessFloor))
   return {
     mean_score: estimate?.mean ?? null,
     stderr: estimate?.stderr ?? null,
     confidence_95: estimate?.confidence_95 ?? null,
+    ...computeLift(
+      estimate,
+      floors.map((floor) => floor ?? 0),
+    ),
+    guess_floor_unknown: floors.filter((floor) => floor === undefined).length,
     other_tasks: toErrors(meanAcrossTasks(tasks.map((scores) => scores.flat()))),
     accuracy: correct?.mean ?? null,
     accuracy_confidence_95: correct?.confidence_95 ?? null,
   }
+}
+
+function hasScore(verdict: SampleVerdict | null): boolean {
+  return verdict !== null && verdict.score !== null
 }
 
 function groupScoresByTask(items: SampledItem[], value: (score: number) => number): number[][][] {

@@ -10,6 +10,7 @@ import {
   type EvalView,
   isActive,
 } from '../../contract/eval.ts'
+import type { TaskCards } from '../tasks/task-cards.ts'
 import { type Comparison, computeComparison } from './comparison.ts'
 import type { EvalAggregator } from './eval-aggregator.ts'
 import { buildEvalSpec, type EvalSpecBuilderDeps } from './eval-spec-builder.ts'
@@ -32,6 +33,7 @@ interface EvalsDeps extends EvalSpecBuilderDeps {
   jobs: GenerationJobs
   samples: SampleRepository
   aggregator: EvalAggregator
+  cards: TaskCards
   externalCompletions: ExternalCompletions
 }
 

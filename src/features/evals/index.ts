@@ -49,11 +49,12 @@ export function createEvals(platform: Platform, deps: EvalsFeatureDeps): EvalsFe
   const { redis, keys, producer, config, idempotency } = platform
   const { engine, grader } = deps
   const { runs, itemQueue, repository: storedRuns } = deps.runs
+  const { tasks, cards } = deps.tasks
   const generationJobs = new GenerationJobRepository(redis, keys)
   const samples = new SampleRepository(redis, keys)
-  const suites = new Suites(deps.items.items, deps.tasks.tasks)
+  const suites = new Suites(deps.items.items, tasks)
   const items = new EvalItemCache(deps.items.items)
-  const aggregator = new EvalAggregator({ generationJobs, samples, items, tasks: deps.tasks.tasks })
+  const aggregator = new EvalAggregator({ generationJobs, samples, items, tasks, cards })
   const egressPolicy = buildEgressPolicy(config)
   const quota = new ConcurrencyQuota(redis, keys, config.MAX_ACTIVE_EVALS)
   const jobs = new GenerationJobs({ repository: generationJobs, aggregator, producer, idempotency, quota })
@@ -61,6 +62,7 @@ export function createEvals(platform: Platform, deps: EvalsFeatureDeps): EvalsFe
     jobs,
     samples,
     aggregator,
+    cards,
     externalCompletions: new ExternalCompletions({ samples, items, grader, aggregator }),
     suites,
     runs,

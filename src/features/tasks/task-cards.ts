@@ -54,18 +54,23 @@ export class TaskCards {
    * nearest rungs that have one; past the last of them it is theirs. Without any card it is 0.
    */
   guessFloor(task: string, difficulty: number | null, scoring: 'upstream' | 'hardened'): number {
-    if (difficulty === null) return this.defaults(task)?.guess_floor[scoring] ?? 0
+    return this.findGuessFloor(task, difficulty, scoring) ?? 0
+  }
+
+  /** The same, and undefined without any card. */
+  findGuessFloor(task: string, difficulty: number | null, scoring: 'upstream' | 'hardened'): number | undefined {
+    if (difficulty === null) return this.defaults(task)?.guess_floor[scoring]
     return this.#interpolateFloor(task, this.#ladders.indexAt(task, difficulty), scoring)
   }
 
-  #interpolateFloor(task: string, index: number, scoring: 'upstream' | 'hardened'): number {
+  #interpolateFloor(task: string, index: number, scoring: 'upstream' | 'hardened'): number | undefined {
     const floorAt = (k: number) => this.rung(task, k)?.guess_floor[scoring]
     const count = this.#ladders.rungs(task).length
     let [below, above] = [index, index]
     while (below >= 0 && floorAt(below) === undefined) below--
     while (above < count && floorAt(above) === undefined) above++
     const [low, high] = [floorAt(below), floorAt(above)]
-    if (low === undefined || high === undefined) return low ?? high ?? 0
+    if (low === undefined || high === undefined) return low ?? high
     return below === above ? low : low + ((high - low) * (index - below)) / (above - below)
   }
 

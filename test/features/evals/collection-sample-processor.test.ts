@@ -37,7 +37,7 @@ function createProcessor(samples: SampleRepository): CollectionSampleProcessor {
     storedRuns: runsFeature.repository,
     itemQueue: runsFeature.itemQueue,
     rolloutSubmission: rollouts.submission,
-    aggregator: new EvalAggregator({ generationJobs, samples, items, tasks: tasks.tasks }),
+    aggregator: new EvalAggregator({ generationJobs, samples, items, tasks: tasks.tasks, cards: tasks.cards }),
   })
 }
 

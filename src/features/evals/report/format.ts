@@ -18,6 +18,11 @@ export function formatInterval(interval: number[] | null): string {
   return interval === null ? '–' : `[${interval.map((bound) => bound.toFixed(3)).join(', ')}]`
 }
 
+/** The floor-corrected mean with its 95 % interval. */
+export function formatLift({ lift, lift_confidence_95 }: EvalStatistics): string {
+  return `${formatMeanScore(lift)}${lift_confidence_95 === null ? '' : ` ${formatInterval(lift_confidence_95)}`}`
+}
+
 /** One entry for each k: `1: 40.0 %, 4: 71.2 %`. */
 export function formatRateByK(rates: Record<string, number>): string {
   return Object.entries(rates)
@@ -32,6 +37,7 @@ export function formatWholeNumber(value: number | null): string {
 /** Columns of a table of figures, with what each row says. */
 export const REPORT_COLUMNS: [head: string, cell: (figures: EvalStatistics) => string][] = [
   ['mean score, 95 %', formatMeanWithInterval],
+  ['above guessing, 95 %', formatLift],
   ['accuracy', ({ accuracy }) => formatPercent(accuracy)],
   ['format faults', ({ format_faults }) => formatPercent(format_faults)],
   ['truncated', ({ truncated }) => truncated.toString()],

@@ -3,6 +3,7 @@ import type { EvalResult, EvalStatistics, EvalView } from '../../../contract/eva
 import { type Bar, escapeHtml, renderBarChart } from './chart.ts'
 import {
   formatInterval,
+  formatLift,
   formatMeanScore,
   formatMeanWithInterval,
   formatPercent,
@@ -50,6 +51,7 @@ function renderResult(view: EvalView, result: EvalResult): string {
     ...result.warnings.map(renderWarning),
     renderDefinitionList({
       status: view.status,
+      'above guessing': `${formatLift(result)}, where 0 is the floor of ${formatMeanScore(result.guess_floor)} that guessing earns and 1 is full marks${formatUnknownFloors(result)}`,
       accuracy: `${formatPercent(result.accuracy)} of the scored samples have a score of 0.99 or more`,
       'failures as wrong': `${formatMeanScore(result.mean_score_failures_wrong)} with unscored and missing samples counted as 0`,
       ...(result.other_tasks && {
@@ -82,6 +84,12 @@ function renderDefinitionList(rows: Record<string, string>): string {
 
 function renderWarning(text: string): string {
   return `<p class="warning">${escapeHtml(text)}</p>`
+}
+
+function formatUnknownFloors({ guess_floor_unknown, scored }: EvalStatistics): string {
+  return guess_floor_unknown === 0
+    ? ''
+    : `; the floors of ${guess_floor_unknown} of ${scored} samples are unknown and count as 0`
 }
 
 function formatCounts(counts: Record<string, number>): string {

@@ -1,6 +1,13 @@
 /** The report of an eval for a pull request, an issue or a model card. */
 import type { EvalStatistics, EvalView } from '../../../contract/eval.ts'
-import { formatMeanScore, formatMeanWithInterval, formatPercent, formatRateByK, REPORT_COLUMNS } from './format.ts'
+import {
+  formatLift,
+  formatMeanScore,
+  formatMeanWithInterval,
+  formatPercent,
+  formatRateByK,
+  REPORT_COLUMNS,
+} from './format.ts'
 
 export function renderMarkdownReport({ model, suite, status, progress, detail, result, id }: EvalView): string {
   const lines = [`# ${escapeMarkdown(model?.name ?? 'A model')} on ${escapeMarkdown(suite.name)}`, '']
@@ -11,6 +18,8 @@ export function renderMarkdownReport({ model, suite, status, progress, detail, r
   lines.push(
     `**${formatMeanWithInterval(result)}** mean score with its 95 % interval, accuracy ${formatPercent(result.accuracy)}, format faults ${formatPercent(result.format_faults)}; ` +
       `${formatMeanScore(result.mean_score_failures_wrong)} with unscored and missing samples as wrong.`,
+    '',
+    `Above guessing (floor-corrected, 0 is guessing and 1 full marks): ${formatLift(result)}.`,
     '',
     `${result.n} samples of ${result.items} items: ${result.unscored} unscored, ${result.missing} missing, ${result.truncated} truncated. ` +
       `pass@k: ${formatRateByK(result.pass_at)}.`,

@@ -1,0 +1,30 @@
+/**
+ * Lift, or floor-corrected accuracy: the share that a mean score reaches of the way from what guessing earns to full marks,
+ * (mean − floor) / (1 − floor). The floor is a constant of the items, so errors and intervals are those of the mean, stretched.
+ */
+import { meanOrNull } from '../../../grading/statistics.ts'
+import type { Estimate } from './means.ts'
+
+export interface Lift {
+  /** Mean of the items' floors; null without items. */
+  guess_floor: number | null
+  /** Below 0 if guessing earns more. Null where guessing earns full marks. */
+  lift: number | null
+  lift_stderr: number | null
+  lift_confidence_95: [number, number] | null
+}
+
+/** `floors`: what guessing earns, for each score behind the estimate. */
+export function computeLift(estimate: Estimate | null, floors: readonly number[]): Lift {
+  const guess_floor = meanOrNull([...floors])
+  if (guess_floor === null || guess_floor >= 1 || !estimate)
+    return { guess_floor, lift: null, lift_stderr: null, lift_confidence_95: null }
+  const correct = (score: number) => (score - guess_floor) / (1 - guess_floor)
+  const { mean, stderr, confidence_95 } = estimate
+  return {
+    guess_floor,
+    lift: correct(mean),
+    lift_stderr: stderr === null ? null : stderr / (1 - guess_floor),
+    lift_confidence_95: confidence_95 && [correct(confidence_95[0]), correct(confidence_95[1])],
+  }
+}
