@@ -4,6 +4,7 @@ import { Difficulty, TaskName } from '../../contract/recipe.ts'
 import { RunName } from '../../contract/rollout.ts'
 import { CurriculumPoint, SettingsChange } from '../../contract/run.ts'
 import { runRecord, stepSumsRecord, taskSumsRecord } from './run-record.ts'
+import { SEEDS_PER_POSITION } from './sequence/sequence.ts'
 
 export const CHECKPOINT_VERSION = 3
 
@@ -11,6 +12,12 @@ export const CHECKPOINT_VERSION = 3
 const MAX_POSITION = 2 ** 48
 const Position = z.int().min(0).max(MAX_POSITION)
 const DifficultyLabel = Difficulty.nullable()
+const Retry = z
+  .int()
+  .min(1)
+  .max(SEEDS_PER_POSITION - 1)
+  .optional()
+  .describe('Which seed of its position the item has; left out for the first')
 const Accuracy = z.number().min(0).max(1)
 /** Of a group; beyond what any task gives. */
 const MAX_SCORE = 1e6
@@ -53,7 +60,13 @@ export const Checkpoint = z
           .optional()
           .describe('Tasks of open positions, where the position alone does not determine them: under `learnability`'),
         leases: z.array(
-          z.strictObject({ position: Position, until: LeaseEnd, task: TaskName, difficulty: DifficultyLabel }),
+          z.strictObject({
+            position: Position,
+            until: LeaseEnd,
+            task: TaskName,
+            difficulty: DifficultyLabel,
+            retry: Retry,
+          }),
         ),
         steps: z.array(
           z.strictObject({
@@ -63,6 +76,7 @@ export const Checkpoint = z
                 position: Position,
                 task: TaskName.nullable().describe('null: not made yet'),
                 difficulty: DifficultyLabel,
+                retry: Retry,
               }),
             ),
           }),

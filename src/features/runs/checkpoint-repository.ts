@@ -225,8 +225,11 @@ function parseMadeItem(json: string | undefined): MadeItem | undefined {
   return state.kind === 'made' ? state.item : undefined
 }
 
-function encodeStepItem({ task, difficulty }: { task: string | null; difficulty: number | null }, now: number): string {
-  return task === null ? encodeUnmadeState(now) : encodeMadeState({ task, difficulty })
+function encodeStepItem(
+  { task, ...made }: { task: string | null; difficulty: number | null; retry?: number | undefined },
+  now: number,
+): string {
+  return task === null ? encodeUnmadeState(now) : encodeMadeState({ task, ...made })
 }
 
 function groupInPairs(texts: string[]): [string, string][] {

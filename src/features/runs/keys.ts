@@ -72,7 +72,7 @@ export function createRunKeys(keys: RedisKeys): AllRunKeys {
       metricSums: (step) => `${prefix}:metric-sums:${step}`,
       stepItems: (step) => `${prefix}:step-items:${step}`,
       stepItemBodies: (step) => `${prefix}:step-item-bodies:${step}`,
-      takenItems: (token) => `${prefix}:taken-items:${token}`,
+      takenItems: (token) => `${prefix}:noted-items:${token}`,
     }
   }
   return {

@@ -15,7 +15,6 @@ import {
   chooseDifficulty,
   learnabilityWeight,
   type SequencePoint,
-  seedAt,
   sequencePointAt,
 } from './sequence.ts'
 
@@ -79,10 +78,9 @@ export class ItemPrefetcher {
   /** The recipe of an item that was handed out before. */
   rebuildRecipe(
     { settings }: ResolvedRun,
-    { position, task, difficulty }: { position: number; task: string; difficulty: number | null },
+    { task, seed, difficulty }: Pick<Recipe, 'task' | 'seed' | 'difficulty'>,
   ): Promise<Recipe> {
     const config = buildTaskPlans(settings, this.#deps.tasks.list()).find((plan) => plan.task === task)?.config
-    const seed = seedAt(settings.seed, position)
     return this.#deps.items.resolveServerRecipe({ task, seed, index: 0, ...(config && { config }), difficulty })
   }
 

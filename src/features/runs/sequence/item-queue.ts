@@ -4,6 +4,7 @@ import type { RankSlice } from '../../../contract/batch.ts'
 import { ServiceError } from '../../../contract/errors.ts'
 import type { Item } from '../../../contract/item.ts'
 import { encodeItemId } from '../../../contract/item-id.ts'
+import type { Recipe } from '../../../contract/recipe.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Producer } from '../../../platform/queue/producer.ts'
 import type { Items } from '../../items/items.ts'
@@ -13,6 +14,7 @@ import { type ResolvedRun, resolveRun } from '../resolved-run.ts'
 import { runRestoredError } from '../run-errors.ts'
 import type { ItemPrefetcher, PreparedItemBody } from './item-prefetcher.ts'
 import type { PositionRepository, PositionScope, SequenceItem, StepItem, TakenItems } from './position-repository.ts'
+import { seedAt } from './sequence.ts'
 
 /** A call waits at least this long for items that are not made yet. */
 const ITEMS_WAIT_MS = 1500
@@ -173,9 +175,7 @@ export class ItemQueue {
     const { items, prefetcher } = this.#deps
     const stored = new Map(list.flatMap((item) => this.#readStored(item)).map((item) => [item.position, item]))
     const missing = list.filter(({ position }) => !stored.has(position))
-    const recipes = await Promise.all(
-      missing.map((item) => prefetcher.rebuildRecipe(run, { ...item, task: taskOf(item) })),
-    )
+    const recipes = await Promise.all(missing.map((item) => prefetcher.rebuildRecipe(run, sourceOf(run, item))))
     const remade = new Map((await items.getOrCreate(recipes)).map((item, k) => [missing[k]?.position, item]))
     return list.map(({ position }) => {
       const made = stored.get(position) ?? remade.get(position)
@@ -210,6 +210,9 @@ function parseBody({ body, difficulty }: Extract<SequenceItem, { kind: 'stored' 
   return { id: encodeItemId(labeled), recipe: labeled, question }
 }
 
-function taskOf(item: SequenceItem): string {
-  return item.kind === 'expired' ? item.task : parseBody(item).recipe.task
+/** What an item is made again from. */
+function sourceOf({ settings }: ResolvedRun, item: SequenceItem): Pick<Recipe, 'task' | 'seed' | 'difficulty'> {
+  if (item.kind === 'stored') return parseBody(item).recipe
+  const { task, difficulty, position, retry } = item
+  return { task, difficulty, seed: seedAt(settings.seed, position, retry) }
 }

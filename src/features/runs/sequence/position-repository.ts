@@ -75,12 +75,14 @@ export type PositionScope = { kind: 'open'; prefetchTarget: number } | { kind: '
 export interface ClaimedPosition {
   position: number
   previousTask: string | undefined
+  /** Which of its seeds to begin with. */
+  retry: number
 }
 
 /** A made item: the stored one or, where that is no longer kept, what it takes to make it again. */
 export type SequenceItem =
   | { kind: 'stored'; position: number; difficulty: number | null; body: string }
-  | { kind: 'expired'; position: number; difficulty: number | null; task: string }
+  | ({ kind: 'expired'; position: number } & MadeItem)
 
 /** `again`: it was handed out before, and its lease has expired. */
 export type TakenItem = SequenceItem & { again: boolean }
@@ -171,11 +173,13 @@ export class PositionRepository {
     ])) as ['epoch_changed'] | [capacity: number, noted: number, reissued: number, prepared: number, ...texts: string[]] // as the script says
     if (reply[0] === 'epoch_changed') return undefined
     const [capacity, noted, reissued, preparedCount, ...texts] = reply as [number, number, number, number, ...string[]]
-    const items = groupInTriples(texts).map(([position, what, text], k): TakenItem => {
+    const items = groupInTuples(texts, 4).map(([position = '', what = '', text = '', retry], k): TakenItem => {
       const { again, difficulty } =
         k < noted ? parseNotedDifficulty(text) : { again: k < noted + reissued, difficulty: text }
       const label = { position: Number(position), difficulty: parseDifficulty(difficulty), again }
-      return k < noted + reissued ? { kind: 'expired', task: what, ...label } : { kind: 'stored', body: what, ...label }
+      return k < noted + reissued
+        ? { kind: 'expired', task: what, ...(Number(retry) > 0 && { retry: Number(retry) }), ...label }
+        : { kind: 'stored', body: what, ...label }
     })
     return { items, capacity, preparedCount }
   }
@@ -196,12 +200,13 @@ export class PositionRepository {
     const args = [run.epoch, run.revision, count, fleetNow(), prefetchTarget, step, ...prefixes]
     const texts = (await assignStep(this.#redis, this.#scopedKeys(run, step), args)) as string[] // as the script says
     if (texts[0] === 'run_changed') return undefined
-    return groupInTriples(texts).map(([position, json, body]): StepItem => {
+    return groupInTuples(texts, 3).map(([position, json = '', body = '']): StepItem => {
       const state = decodePositionState(json)
       if (state.kind === 'unmade') return { kind: 'unmade', position: Number(position) }
-      const { task, difficulty } = state.item
-      const label = { position: Number(position), difficulty }
-      return body === '' ? { kind: 'expired', task, ...label } : { kind: 'stored', body, ...label }
+      const at = Number(position)
+      return body === ''
+        ? { kind: 'expired', position: at, ...state.item }
+        : { kind: 'stored', position: at, body, difficulty: state.item.difficulty }
     })
   }
 
@@ -210,9 +215,10 @@ export class PositionRepository {
     const toOpen = scope.kind === 'open' ? Math.max(scope.prefetchTarget, count) : 0
     const args = [run.epoch, count, fleetNow(), scope.kind, toOpen]
     const claimed = (await claimPositions(this.#redis, this.#scopedKeys(run, stepOf(scope)), args)) as string[] // as the script says
-    return Array.from({ length: claimed.length / 2 }, (_, k) => ({
-      position: Number(claimed[2 * k]),
-      previousTask: claimed[2 * k + 1] || undefined,
+    return groupInTuples(claimed, 3).map(([position, task, retry]) => ({
+      position: Number(position),
+      previousTask: task || undefined,
+      retry: Number(retry),
     }))
   }
 
@@ -267,6 +273,6 @@ function stepOf(scope: PositionScope): number | undefined {
   return scope.kind === 'step' ? scope.step : undefined
 }
 
-function groupInTriples(texts: string[]): [string, string, string][] {
-  return Array.from({ length: texts.length / 3 }, (_, k) => texts.slice(3 * k, 3 * k + 3) as [string, string, string])
+function groupInTuples(texts: string[], size: number): string[][] {
+  return Array.from({ length: texts.length / size }, (_, k) => texts.slice(size * k, size * (k + 1)))
 }

@@ -11,6 +11,8 @@ const UnmadeState = z.strictObject({
   attempts: z.number(),
   /** The task that was drawn for it before; the sampling may follow the model, and does not draw again. */
   task: z.string().optional(),
+  /** As of a made item: the retry to begin with. */
+  retry: z.number().optional(),
 })
 type UnmadeState = z.infer<typeof UnmadeState>
 
@@ -25,21 +27,26 @@ const MadeState = z.strictObject({
   difficulty: z.string().optional(),
   /** While the position is open, if the curriculum decides its difficulty. */
   ladder: LadderPlacement.optional(),
+  /** Which retry gave the item its seed; absent for the first seed of the position. */
+  retry: z.number().optional(),
 })
 
-/** The task and the difficulty label of a made item. */
+/** The task, the difficulty label and the seed of a made item. */
 export interface MadeItem {
   task: string
   difficulty: number | null
+  /** Which of its position's seeds it has; absent for the first. */
+  retry?: number | undefined
 }
 
 export type PositionState = { kind: 'made'; item: MadeItem } | { kind: 'unmade'; task: string | undefined }
 
-export function encodeMadeState({ task, difficulty }: MadeItem, ladder?: LadderPlacement): string {
+export function encodeMadeState({ task, difficulty, retry }: MadeItem, ladder?: LadderPlacement): string {
   const state: z.infer<typeof MadeState> = {
     task,
     ...(difficulty !== null && { difficulty: String(difficulty) }),
     ...(ladder && { ladder }),
+    ...(retry && { retry }),
   }
   return JSON.stringify(state)
 }
@@ -53,7 +60,8 @@ export function encodeUnmadeState(now: number, task?: string): string {
 export function decodePositionState(json: string): PositionState {
   const state = z.union([MadeState, UnmadeState]).parse(JSON.parse(json))
   if ('opened' in state) return { kind: 'unmade', task: state.task }
-  return { kind: 'made', item: { task: state.task, difficulty: parseDifficulty(state.difficulty ?? '') } }
+  const { task, difficulty = '', retry } = state
+  return { kind: 'made', item: { task, difficulty: parseDifficulty(difficulty), ...(retry && { retry }) } }
 }
 
 /** From a script's reply, where '' stands for none. */

@@ -7,6 +7,10 @@ import type { RunSettings } from '../../../contract/run.ts'
 export const STARTING_LEVEL = 0.3
 
 const TRAINING_SEED_COUNT = SEEDS_END - TRAINING_SEEDS_START
+/** A position whose first seed gives no item that it may have tries the others. */
+export const SEEDS_PER_POSITION = 16
+/** Between the seeds of one position: two of a run meet only 134 million positions apart. */
+const SEED_STRIDE = TRAINING_SEED_COUNT / SEEDS_PER_POSITION
 
 /** A task of a run, with its weight, config and difficulty bounds. */
 export interface TaskPlan {
@@ -51,9 +55,10 @@ export function sequencePointAt(
   }
 }
 
-/** The seed of the item at a position. */
-export function seedAt(runSeed: number, position: number): number {
-  return TRAINING_SEEDS_START + ((sequenceStart(runSeed) + position) % TRAINING_SEED_COUNT)
+/** The seed of the item at a position: its first, or the one that it takes as its k-th retry. */
+export function seedAt(runSeed: number, position: number, retry = 0): number {
+  const offset = sequenceStart(runSeed) + position + retry * SEED_STRIDE
+  return TRAINING_SEEDS_START + (offset % TRAINING_SEED_COUNT)
 }
 
 function sequenceStart(runSeed: number): number {
@@ -83,9 +88,10 @@ function pickWeighted(plans: TaskPlan[], weights: number[], point: number): Task
   return plans.findLast((_, k) => (weights[k] ?? 0) > 0)
 }
 
-/** The position that gave an item its seed. */
+/** The position that gave an item its seed, as its first or as a retry. */
 export function positionOfSeed(runSeed: number, itemSeed: number): number {
-  return (itemSeed - TRAINING_SEEDS_START - sequenceStart(runSeed) + TRAINING_SEED_COUNT) % TRAINING_SEED_COUNT
+  const offset = itemSeed - TRAINING_SEEDS_START - sequenceStart(runSeed) + TRAINING_SEED_COUNT
+  return (offset % TRAINING_SEED_COUNT) % SEED_STRIDE
 }
 
 /** A number in [0, 1) that is the same everywhere. */

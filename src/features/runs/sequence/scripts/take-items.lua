@@ -1,12 +1,12 @@
 -- Hands out a run's items: first those whose lease has expired, then made ones in the order of their positions.
 -- KEYS  as parts/sequence.lua says, and
 --       leaseExpiries (sorted set: position by the end of its lease, ms), leasedItems (hash: position to its made state)
---       takenItems (list of position, task and difficulty: what the call was handed), pendingGroups, buffer, backlog
+--       takenItems (list of position, task, difficulty and retry: what the call was handed), pendingGroups, buffer, backlog
 -- ARGV  1 epoch  2 items wanted  3 now, ms  4 '1': take what is there, do not wait for new positions
 --       5 positions to keep open  6 duration of a lease, ms  7 limit of groups ahead, 0: none
 --       8 '1': note what is taken, so that the call can be repeated  9 items that the caller has received of those noted
 --       10 positions that the run is to keep open from now on, if it keeps fewer
--- Returns { 'epoch_changed' }, or { capacity, noted, reissued, prepared, position, what, difficulty … }: how many new items
+-- Returns { 'epoch_changed' }, or { capacity, noted, reissued, prepared, position, what, difficulty, retry … }: how many new items
 -- the limit allows, how many of the items come first because the call was handed them before, how many after those are
 -- issued again ('what' is for both the task, else the body), and how many made items are left. The difficulty of a noted
 -- item that was issued again begins with '~'. New items are handed out all or none, while a position that was opened a
@@ -23,16 +23,17 @@ local wanted, now, wait_no_longer = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4
 local lease_end = now + tonumber(ARGV[6])
 local reply, notes = {}, {}
 
-local function note(position, task, difficulty)
+local function note(position, task, difficulty, retry)
   table.insert(notes, position)
   table.insert(notes, task)
   table.insert(notes, difficulty)
+  table.insert(notes, retry)
 end
 
 local noted = {}
 if ARGV[8] == '1' then
-  noted = redis.call('LRANGE', K.takenItems, 3 * tonumber(ARGV[9]), 3 * (tonumber(ARGV[9]) + wanted) - 1)
-  wanted = wanted - #noted / 3
+  noted = redis.call('LRANGE', K.takenItems, 4 * tonumber(ARGV[9]), 4 * (tonumber(ARGV[9]) + wanted) - 1)
+  wanted = wanted - #noted / 4
 end
 for _, text in ipairs(noted) do
   table.insert(reply, text)
@@ -45,7 +46,8 @@ for _, position in ipairs(expired) do
   table.insert(reply, position)
   table.insert(reply, item.task)
   table.insert(reply, item.difficulty or '')
-  note(position, item.task, '~' .. (item.difficulty or ''))
+  table.insert(reply, item.retry or 0)
+  note(position, item.task, '~' .. (item.difficulty or ''), item.retry or 0)
 end
 
 local capacity = wanted - #expired
@@ -66,7 +68,7 @@ for _, position in ipairs(candidates) do
   local state = get_state(K.positionStates, position)
   local difficulty = current_difficulty(state)
   if difficulty then
-    table.insert(ready, { position, state.task, difficulty })
+    table.insert(ready, { position, state.task, difficulty, state.retry or 0 })
   else
     local opened = state.opened
     if is_made(state) then -- the curriculum has left its rung
@@ -84,14 +86,15 @@ if #ready < capacity and not wait_no_longer then
   ready = {}
 end
 for _, item in ipairs(ready) do
-  local position, task, difficulty = unpack(item)
+  local position, task, difficulty, retry = unpack(item)
   table.insert(reply, position)
   table.insert(reply, redis.call('HGET', K.itemBodies, position))
   table.insert(reply, difficulty)
+  table.insert(reply, retry)
   close_position(position)
   redis.call('ZADD', K.leaseExpiries, lease_end, position)
-  set_made(K.leasedItems, position, task, difficulty)
-  note(position, task, difficulty)
+  set_made(K.leasedItems, position, task, difficulty, retry > 0 and retry or nil)
+  note(position, task, difficulty, retry)
 end
 if ARGV[8] == '1' and #notes > 0 then
   redis.call('RPUSH', K.takenItems, unpack(notes))
@@ -104,4 +107,4 @@ if excess > 0 then
   redis.call('HDEL', K.leasedItems, unpack(redis.call('ZPOPMIN', K.leaseExpiries, math.min(excess, 1000))))
 end
 open_positions(tonumber(ARGV[5]), now)
-return { capacity, #noted / 3, #expired, redis.call('HLEN', K.itemBodies), unpack(reply) }
+return { capacity, #noted / 4, #expired, redis.call('HLEN', K.itemBodies), unpack(reply) }

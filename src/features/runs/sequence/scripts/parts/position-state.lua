@@ -1,6 +1,7 @@
 -- What is stored of a position, in hashes of position to JSON. position-state.ts is the same codec in TypeScript:
---   unmade  { opened, claimed_until, attempts, task? }  times in ms; task: the one that was drawn for it before
---   made    { task, difficulty?, ladder? }              difficulty: as text; none for the library's defaults or own config
+--   unmade  { opened, claimed_until, attempts, task?, retry? }  times in ms; task: the one that was drawn for it before
+--   made    { task, difficulty?, ladder?, retry? }              difficulty: as text; none for the library's defaults or own config
+--           retry: which seed of the position it has, none for the first
 --           ladder { low, high, from, to }: bounds of the curriculum's level, and the levels that mean this very item
 -- cjson writes 14 digits. Whole numbers pass; a difficulty is text, so that it stays the same double; a ladder is only read.
 local function get_state(states, position)
@@ -21,6 +22,6 @@ local function set_unmade(states, position, now, task)
   set_state(states, position, { opened = tonumber(now), claimed_until = 0, attempts = 0, task = task })
 end
 
-local function set_made(states, position, task, difficulty)
-  set_state(states, position, { task = task, difficulty = difficulty ~= '' and difficulty or nil })
+local function set_made(states, position, task, difficulty, retry)
+  set_state(states, position, { task = task, difficulty = difficulty ~= '' and difficulty or nil, retry = retry })
 end

@@ -57,7 +57,7 @@ local function assign_to_step(position, now)
   local state = get_state(K.positionStates, position)
   local difficulty = current_difficulty(state)
   if difficulty then
-    set_made(K.states, position, state.task, difficulty)
+    set_made(K.states, position, state.task, difficulty, state.retry)
     redis.call('HSET', K.bodies, position, redis.call('HGET', K.itemBodies, position))
     redis.call('PEXPIRE', K.bodies, LIMITS.step_body_ms)
   else
