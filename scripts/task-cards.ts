@@ -1,5 +1,5 @@
 /**
- * npm run task-cards -- [--task NAME …] [--jobs 2] [--again] [--freeze]: measures how far each task can be guessed, at its defaults and on
+ * npm run task-cards -- [--task NAME …] [--again] [--freeze]: measures how far each task can be guessed, at its defaults and on
  * each rung, and writes artifacts/task-cards.json. Cards that are there already are kept, so an interrupted run goes on where it
  * stopped. What there is at the end is frozen in src/features/tasks/task-cards.json.
  */
@@ -7,7 +7,6 @@ import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Presets, SingleBar } from 'cli-progress'
-import pMap from 'p-map'
 import type { Config } from '../src/contract/recipe.ts'
 import { PythonEngine } from '../src/engine/python-engine.ts'
 import { Ladders } from '../src/features/tasks/ladders.ts'
@@ -18,13 +17,12 @@ import { freezeTaskCards } from './task-cards/freeze.ts'
 import { measureTaskCard } from './task-cards/measure.ts'
 
 const CARDS_FILE = join(import.meta.dirname, '..', 'artifacts', 'task-cards.json')
-/** Twice the server's, since all cores are busy. */
+/** Twice the server's, since the machine may be busy with other things. */
 const MAKE_DEADLINE_MS = 20_000
 
 const { values } = parseArgs({
   options: {
     task: { type: 'string', multiple: true, default: TASK_NAMES },
-    jobs: { type: 'string', default: '2' },
     again: { type: 'boolean', default: false },
     freeze: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -35,7 +33,6 @@ if (values.help) {
   console.log(`npm run task-cards -- [options]
 
   --task NAME   only this task (may be repeated)
-  --jobs N      measurements at a time (default 2)
   --again       measures again what has a card
   --freeze      measures nothing; freezes what has been measured`)
 } else {
@@ -43,10 +40,9 @@ if (values.help) {
 }
 
 async function measureMissingCards(): Promise<void> {
-  const jobs = Number(values.jobs)
   const engine = new PythonEngine({
     pythonPath: await ensurePythonEnvironment(console.error),
-    workersPerPool: jobs,
+    workersPerPool: 1,
     scoreDeadlineMs: 5000,
     makeDeadlineMs: MAKE_DEADLINE_MS,
   })
@@ -73,19 +69,15 @@ async function measureMissingCards(): Promise<void> {
     Presets.shades_classic,
   )
   bar.start(missing.length, 0, { task: '' })
-  await pMap(
-    missing,
-    async ({ task, config }) => {
-      try {
-        store.set(task, config, await measureTaskCard(engine, task, config))
-        store.save()
-      } catch (error) {
-        failures.push(`${task} at ${JSON.stringify(config)}: ${error instanceof Error ? error.message : String(error)}`)
-      }
-      bar.increment({ task })
-    },
-    { concurrency: jobs },
-  )
+  for (const { task, config } of missing) {
+    try {
+      store.set(task, config, await measureTaskCard(engine, task, config))
+      store.save()
+    } catch (error) {
+      failures.push(`${task} at ${JSON.stringify(config)}: ${error instanceof Error ? error.message : String(error)}`)
+    }
+    bar.increment({ task })
+  }
   bar.stop()
   store.save()
   freezeTaskCards(store, ladders)

@@ -2,6 +2,7 @@
 
 import type { Config } from '../../src/contract/recipe.ts'
 import { type DatasetPosition, type Engine, type GeneratedItem, getConfigDefaults } from '../../src/engine/engine.ts'
+import type { EngineOutcome } from '../../src/engine/outcome.ts'
 import { createHardenedRule, listAnswerVariants } from '../../src/scorers/hardened/hardened-scorers.ts'
 import { NATIVE_SCORERS } from '../../src/scorers/native-scorers.ts'
 import { type DatasetEntry, InvalidAnswerError } from '../../src/scorers/scorer.ts'
@@ -29,38 +30,33 @@ export async function makeHardenedItems(
     const made = outcome.value as GeneratedItem // as the host makes them
     const seed = places[k]?.[0] ?? 0
     const native = NATIVE_SCORERS[task]?.(made.entry)
+    const fetchScores = createScoreFetcher(engine, task, config, seed, made.entry)
     const rule = (upstream: UpstreamRule) => createHardenedRule(task, { entry: made.entry, config: full, upstream })
     const bound = native && rule((text) => native(text, full))
     const score = async (answers: readonly string[]) => {
-      const scored = bound ?? rule(await fetchUpstreamScores(engine, task, config, seed, made.entry, answers))
+      const scored = bound ?? rule(await fetchScores(answers))
       return answers.map((answer) => scoreOrZero(() => scored(answer)))
     }
     const scoreUpstream = async (answers: readonly string[]) => {
-      const scored = native
-        ? (text: string) => native(text, full)
-        : await fetchUpstreamScores(engine, task, config, seed, made.entry, answers)
+      const scored = native ? (text: string) => native(text, full) : await fetchScores(answers)
       return answers.map((answer) => scoreOrZero(() => scored(answer)))
     }
     return [{ ...made, score, scoreUpstream }]
   })
 }
 
-/** The library's scores of all readings of the answers, asked for at once. */
-async function fetchUpstreamScores(
-  engine: Engine,
-  task: string,
-  config: Config,
-  seed: number,
-  entry: DatasetEntry,
-  answers: readonly string[],
-): Promise<UpstreamRule> {
-  const texts = [...new Set(answers.flatMap(listAnswerVariants))]
-  const outcomes = await engine.score(task, config, seed, entry, texts)
-  const scores = new Map(texts.map((text, k) => [text, outcomes[k]]))
-  return (text) => {
-    const outcome = scores.get(text)
-    if (outcome?.kind !== 'value') throw new InvalidAnswerError(outcome?.kind ?? 'not asked for')
-    return Number(outcome.value)
+/** The library's scores of all readings of some answers, asked for at once, and each only once for an item. */
+function createScoreFetcher(engine: Engine, task: string, config: Config, seed: number, entry: DatasetEntry) {
+  const scores = new Map<string, EngineOutcome | undefined>()
+  return async (answers: readonly string[]): Promise<UpstreamRule> => {
+    const texts = [...new Set(answers.flatMap(listAnswerVariants))].filter((text) => !scores.has(text))
+    const outcomes = texts.length > 0 ? await engine.score(task, config, seed, entry, texts) : []
+    for (const [k, text] of texts.entries()) scores.set(text, outcomes[k])
+    return (text) => {
+      const outcome = scores.get(text)
+      if (outcome?.kind !== 'value') throw new InvalidAnswerError(outcome?.kind ?? 'not asked for')
+      return Number(outcome.value)
+    }
   }
 }
 

@@ -11,7 +11,6 @@ import { TaskCard } from '../../contract/task.ts'
 import type { Ladders } from './ladders.ts'
 
 const FrozenCard = z.strictObject({ config: z.string(), ...TaskCard.shape }).nullable()
-type FrozenCard = z.infer<typeof FrozenCard>
 
 export const FrozenTaskCards = z.strictObject({
   engine: z.string().describe('Version of the library'),
