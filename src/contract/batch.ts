@@ -47,9 +47,14 @@ export const BatchRequest = z
     ...RankSliceFields,
     policy_version: z.int().min(0).optional().describe('What lag is counted from; the step if not given'),
     min_sequences: z.int().min(1).optional().describe('Compose with fewer rollouts than batch_size, down to this many'),
-    final: z.boolean().default(false).describe('Compose with what there is'),
+    final: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Compose with what there is, if need be an empty batch. Waits for queued groups for as long as `Prefer: wait=N` says',
+      ),
     balance: Balance.default('tokens').describe(
-      '`tokens`: whole groups, ranks alike in tokens; `sequences`: equal numbers of rollouts. The first call decides',
+      '`tokens`: whole groups, ranks alike in tokens, as long as there are no more ranks than groups; `sequences`: equal numbers of rollouts. The first call decides',
     ),
   })
   .superRefine(validateRankSlice)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Batch, type BatchGroup } from '../../src/contract/batch.ts'
+import { Batch, type BatchGroup, BatchRequest } from '../../src/contract/batch.ts'
 import { openWorld, until, type World } from '../world.ts'
 
 let world: World
@@ -130,10 +130,90 @@ it('what is missing is said, waited for, and lowered by min_sequences and final'
   await post('short', pairs(1), 3)
   expect((await take('short', { step: 2, min_sequences: 3 })).headers['x-batch-missing']).toBe('1')
   expect((await take('short', { step: 2, min_sequences: 2 })).body.sequences).toBe(2)
-  expect((await take('short', { step: 3, final: true })).status).toBe(204)
+  expect((await take('short', { step: 3, min_sequences: 1 })).status).toBe(204)
   await post('short', pairs(1), 4)
   expect((await take('short', { step: 3, final: true })).body.sequences).toBe(2)
   expect((await world.call('GET', '/runs/short')).body).toMatchObject({ progress: { step: 3 }, batch: { step: 4 } })
+})
+
+describe('final', () => {
+  /** What is posted meanwhile stays queued. */
+  async function withoutWorkers(use: () => Promise<void>): Promise<void> {
+    await world.stopWorkers()
+    await use().finally(world.startWorker)
+  }
+  const queue = (run: string, group_id: string) =>
+    world.call('POST', '/rollouts', { run, item_id: itemId, group_id, rollouts: [right, wrong] })
+
+  it('gives every rank the same answer: an empty batch is composed too, and a later group is for a later step', async () => {
+    await put('empty', { batch_size: 4 })
+    const first = await take('empty', { step: 0, rank: 0, ranks: 2, final: true })
+    expect([first.status, Batch.parse(first.body)]).toEqual([200, first.body])
+    expect(first.body).toMatchObject({
+      sequences: 0,
+      totals: { groups: 0, sequences: 0, trained_sequences: 0, trained_tokens: 0 },
+      lag: { min: null, mean: null, max: null },
+      metrics: { 'batch/groups': 0 },
+      groups: [],
+    })
+    await post('empty', pairs(1))
+    const second = await take('empty', { step: 0, rank: 1, ranks: 2, final: true })
+    expect([second.status, second.body]).toEqual([200, first.body])
+    expect((await read('empty', 0)).body).toEqual(first.body)
+    for (const rank of [0, 1]) await ack('empty', 0, { rank, ranks: 2 })
+    expect((await take('empty', { step: 0, final: true })).body.code).toBe('batch_acknowledged')
+    expect(ids((await take('empty', { step: 1, final: true })).body)).toEqual(['g0'])
+    const { progress } = (await world.call('GET', '/runs/empty')).body
+    expect(progress).toMatchObject({ step: 1, buffered_groups: 0 })
+  })
+
+  it('drops groups that are too old, though nothing else is left', async () => {
+    await put('final-stale', { batch_size: 2, max_policy_lag: 0 })
+    await post('final-stale', pairs(1, { policy_version: 3 }))
+    expect((await take('final-stale', { step: 4, final: true })).body.totals.groups).toBe(0)
+    expect(await destination('final-stale', 'g0')).toBe('stale')
+    expect((await world.call('GET', '/runs/final-stale')).body.state.is).toBe('all_stale')
+  })
+
+  it('waits for the groups that are queued, for as long as each caller says', async () => {
+    await put('queue', { batch_size: 4 })
+    const waiting: ReturnType<typeof take>[] = []
+    await withoutWorkers(async () => {
+      await queue('queue', 'a')
+      expect((await take('queue', { step: 0, final: true })).body.sequences).toBe(0)
+      expect((await take('queue', { step: 1, final: true }, { prefer: 'wait=1' })).body.sequences).toBe(0)
+      for (let rank = 0; rank < 3; rank++) {
+        const ask = { step: 2, rank, ranks: 3, final: true, balance: 'sequences' }
+        waiting.push(take('queue', ask, { prefer: 'wait=60' }))
+      }
+    })
+    const shares = (await Promise.all(waiting)).map(({ body }) => body)
+    expect(shares.map(({ totals }) => totals.groups)).toEqual([1, 1, 1])
+    expect(shares.map(({ sequences }) => sequences)).toEqual([0, 1, 1])
+  })
+
+  it('a batch that is full does not wait for more', async () => {
+    await put('full', { batch_size: 2 })
+    await post('full', pairs(1))
+    await withoutWorkers(async () => {
+      await queue('full', 'later')
+      expect(ids((await take('full', { step: 0, final: true }, { prefer: 'wait=60' })).body)).toEqual(['g0'])
+    })
+  })
+
+  it('a caller that leaves while groups are queued composes nothing', async () => {
+    await put('left', { batch_size: 2 })
+    await withoutWorkers(async () => {
+      await queue('left', 'a')
+      const leaving = new AbortController()
+      const ask = BatchRequest.parse({ step: 0, final: true })
+      const { delivery } = world.features.batches
+      const asked = delivery.waitForBatch('left', ask, { waitMs: 60_000, signal: leaving.signal })
+      leaving.abort()
+      expect((await asked).kind).toBe('insufficient')
+      expect((await read('left', 0)).body.code).toBe('unknown_batch')
+    })
+  })
 })
 
 it('an acknowledged step is over, and its groups can still be looked at', async () => {
@@ -245,9 +325,16 @@ describe('rank shares', () => {
     expect(shares.map(({ sequences }) => sequences)).toEqual([4, 6])
     for (const share of shares) expect(share.totals).toMatchObject({ groups: 5, sequences: 10, trained_tokens: 240 })
     expect((await read('tokens', 1, '?rank=1&ranks=2')).body).toEqual(shares[1])
-    expect((await all('tokens', 1, 8)).map(({ sequences }) => sequences).toSorted((a, b) => a - b)).toEqual([
-      0, 0, 0, 2, 2, 2, 2, 2,
-    ])
+  })
+
+  it('by tokens with more ranks than groups: groups are split, so that no rank is left without', async () => {
+    await put('many', { batch_size: 10 })
+    await post('many', pairs(5))
+    const shares = await all('many', 1, 8)
+    expect(shares.map(({ sequences }) => sequences)).toEqual([1, 1, 1, 2, 1, 1, 1, 2])
+    expect(shares.flatMap(({ groups }) => groups.flatMap((group: BatchGroup) => group.indices))).toHaveLength(10)
+    for (const { groups } of await all('many', 1, 5)) expect(groups[0].indices).toEqual([0, 1])
+    expect((await all('many', 1, 16)).filter(({ sequences }) => sequences === 0)).toHaveLength(6)
   })
 
   it('by sequences: equal numbers, groups split if need be; the first call decides', async () => {

@@ -67,16 +67,15 @@ export class SimulatedTrainer {
   async drainBatches(first: number): Promise<number> {
     for (let step = first; ; ) {
       const body = { step, policy_version: step, final: true }
-      const {
-        status,
-        headers,
-        body: batch,
-      } = await this.#client.request('POST', `/runs/${CHAOS_RUN}/batches`, body, { prefer: 'wait=1' })
-      if (status === 204 && headers.get('x-batch-queued') === '0') return step
+      const path = `/runs/${CHAOS_RUN}/batches`
+      const { status, body: batch } = await this.#client.request('POST', path, body, { prefer: 'wait=1' })
       if (status !== 200) continue
       this.#recordBatch(step, batch)
-      await this.#client.request('POST', `/runs/${CHAOS_RUN}/batches/${step}/ack`, {})
+      await this.#client.request('POST', `${path}/${step}/ack`, {})
       step++
+      if (batch.totals.groups > 0) continue
+      const { body: run } = await this.#client.request('GET', `/runs/${CHAOS_RUN}`)
+      if (run.batch.queued === 0 && run.batch.buffered === 0) return step
     }
   }
 

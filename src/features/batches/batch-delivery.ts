@@ -31,7 +31,10 @@ export class BatchDelivery {
     this.#deps = parts
   }
 
-  /** The batch of a step, or what is missing after `waitMs`. Throws `batch_acknowledged`, `too_many_open_batches`. */
+  /**
+   * The batch of a step, or what is missing after `waitMs`. A `final` call waits for the groups that are queued, and gets
+   * what there is when its time is over. Throws `batch_acknowledged`, `too_many_open_batches`.
+   */
   async waitForBatch(
     runName: string,
     ask: BatchRequest,
@@ -45,9 +48,10 @@ export class BatchDelivery {
       const gone = () => news?.cancel()
       signal.addEventListener('abort', gone, { once: true })
       try {
-        const composed = await this.#compose(run, ask)
+        const isLastTry = !news || completions.closed
+        const composed = await this.#compose(run, ask, { awaitQueued: !isLastTry || signal.aborted })
         if (composed.kind === 'batch') return { ...composed, run }
-        if (composed.kind === 'insufficient' && (!news || signal.aborted || completions.closed)) return composed
+        if (composed.kind === 'insufficient' && (isLastTry || signal.aborted)) return composed
         await news?.promise
       } finally {
         signal.removeEventListener('abort', gone)
@@ -97,11 +101,13 @@ export class BatchDelivery {
   async #compose(
     run: ResolvedRun,
     ask: BatchRequest,
+    { awaitQueued }: { awaitQueued: boolean },
   ): Promise<Extract<ComposeBatchResult, { kind: 'batch' | 'insufficient' }>> {
     const { settings, name } = run
     const composed = await this.#deps.batches.compose(run, {
       step: ask.step,
       ...resolveThresholds(ask, settings.batch_size),
+      awaitQueued: ask.final && awaitQueued,
       policyVersion: ask.policy_version ?? ask.step,
       maxLag: settings.max_policy_lag,
       balance: ask.balance,
@@ -128,11 +134,11 @@ export class BatchDelivery {
   }
 }
 
-/** How many rollouts a batch is to have, and how few it may be composed with. */
+/** How many rollouts a batch is to have, and how few it may be composed with: under `final` with none at all. */
 function resolveThresholds(
   { min_sequences, final }: BatchRequest,
   batchSize: number,
 ): { targetRollouts: number; minRollouts: number } {
-  const minRollouts = final ? 1 : (min_sequences ?? batchSize)
+  const minRollouts = final ? 0 : (min_sequences ?? batchSize)
   return { targetRollouts: Math.max(batchSize, minRollouts), minRollouts }
 }

@@ -15,9 +15,11 @@ export function listGroupSlices({ groups, unscored }: StoredBatch): GroupSlice[]
   }))
 }
 
+/** Whole groups cannot feed more ranks than there are groups, so then they are split, though `tokens` was asked for. */
 export function computeRankSlice(batch: StoredBatch, { rank, ranks }: RankSlice): GroupSlice[] {
   const portions = listGroupSlices(batch)
-  return batch.balance === 'tokens' ? assignWholeGroups(portions, rank, ranks) : splitEvenly(portions, rank, ranks)
+  const isWhole = batch.balance === 'tokens' && portions.length >= ranks
+  return isWhole ? assignWholeGroups(portions, rank, ranks) : splitEvenly(portions, rank, ranks)
 }
 
 export function countSequences(portions: GroupSlice[]): number {

@@ -55,9 +55,11 @@ export interface RunRef {
 
 export interface ComposeBatchParams {
   step: number
-  /** Rollouts that a batch has at least, and how few it may be composed with. */
+  /** Rollouts that a batch has at least, and how few it may be composed with; 0: an empty batch is composed, too. */
   targetRollouts: number
   minRollouts: number
+  /** Compose nothing less than `targetRollouts` while groups are queued. */
+  awaitQueued: boolean
   policyVersion: number
   maxLag: number | null
   balance: Balance
@@ -109,6 +111,7 @@ export class BatchRepository {
       now: fleetNow(),
       target_rollouts: targetRollouts,
       min_rollouts: minRollouts,
+      await_queued: composition.awaitQueued,
       only_scored: unscored === 'omit',
       policy_version: composition.policyVersion,
       max_lag: composition.maxLag ?? undefined,

@@ -46,7 +46,7 @@ async function takeBatch(client: SoakClient, run: string, step: number): Promise
     headers: { prefer: 'wait=5' },
   }
   const first = await client.call('POST /runs/{run}/batches', 'POST', path, ask)
-  if (first.status !== 200) return // no group of this step has a signal
+  if (first.status !== 200) return // the run was restored or deleted meanwhile
   await client.call('GET /runs/{run}/batches/{step}', 'GET', `${path}/${step}?rank=1&ranks=${RANKS}`)
   for (let rank = 0; rank < RANKS; rank++) {
     await client.call('POST …/ack', 'POST', `${path}/${step}/ack`, { body: { rank, ranks: RANKS } })

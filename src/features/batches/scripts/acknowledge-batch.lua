@@ -34,7 +34,7 @@ local keys = { run = K.run, backlog = K.backlog, retained_texts = K.retainedText
 for _, summary in ipairs(groups) do
   retire_group(keys, params, summary.id)
 end
-redis.call('HINCRBY', K.backlog, BACKLOG.open_batch_groups, -#groups)
+redis.call('HINCRBY', K.backlog, BACKLOG.open_batch_groups, 0 - #groups) -- an empty batch: 0, not -0
 redis.call('DEL', K.batch)
 redis.call('ZREM', K.openBatches, params.step)
 redis.call('ZADD', K.acknowledgedSteps, params.step, params.step)

@@ -2,8 +2,8 @@
 -- KEYS  run (hash)  buffer (sorted set: group ID by order of completion)  groupSummaries (hash: group ID to its JSON)
 --       backlog (hash)  retainedTexts (list)  batch (hash)  openBatches (sorted set: step by time)
 --       acknowledgedSteps (sorted set: step by step)  allGroups (sorted set: group ID by when its key expires)
--- ARGV  1 JSON: { epoch, step, now (ms), target_rollouts, min_rollouts: to compose with,
---                 only_scored: whether only scored rollouts count, policy_version, max_lag?, balance, unscored,
+-- ARGV  1 JSON: { epoch, step, now (ms), target_rollouts, min_rollouts: to compose with, 0: also an empty batch,
+--                 await_queued: whether groups that are queued may still come, only_scored: whether only scored rollouts count, policy_version, max_lag?, balance, unscored,
 --                 max_open_batches, format: version of the stored batch, the limits of parts/retire-group }
 -- Returns { 'composed' or 'existing', the batch as JSON }, { 'insufficient', missing rollouts, queued rollouts },
 -- { 'acknowledged' }, { 'too_many_open' } or { 'epoch_changed' }.
@@ -25,9 +25,9 @@ if redis.call('ZCARD', K.openBatches) >= params.max_open_batches then
   return { 'too_many_open' }
 end
 
+local queued = tonumber(redis.call('HGET', K.backlog, BACKLOG.queued_rollouts) or 0)
 local function insufficient_reply(rollouts)
-  local queued = tonumber(redis.call('HGET', K.backlog, BACKLOG.queued_rollouts) or 0)
-  return { 'insufficient', params.min_rollouts - rollouts, queued }
+  return { 'insufficient', math.max(0, params.min_rollouts - rollouts), queued }
 end
 local counted_field = params.only_scored and BACKLOG.buffered_scored_rollouts or BACKLOG.buffered_rollouts
 local available = tonumber(redis.call('HGET', K.backlog, counted_field) or 0)
@@ -77,7 +77,8 @@ end
 if #stale > 0 then
   redis.call('HINCRBY', K.run, RUN.stale_groups, #stale)
 end
-if counted < params.min_rollouts then
+local awaited = params.await_queued and queued > 0 and counted < params.target_rollouts
+if counted < params.min_rollouts or awaited then
   redis.call('HSET', K.run, RUN.last_batch_request_at, params.now, RUN.last_request_stale_groups, #stale)
   return insufficient_reply(counted)
 end
@@ -85,8 +86,9 @@ end
 for _, id in ipairs(chosen) do
   remove_from_buffer(id)
 end
-redis.call('HINCRBY', K.backlog, BACKLOG.buffered_rollouts, -rollouts)
-redis.call('HINCRBY', K.backlog, BACKLOG.buffered_scored_rollouts, -scored)
+-- `0 - n`, since `-n` of an empty batch would be written as -0, which is no integer.
+redis.call('HINCRBY', K.backlog, BACKLOG.buffered_rollouts, 0 - rollouts)
+redis.call('HINCRBY', K.backlog, BACKLOG.buffered_scored_rollouts, 0 - scored)
 redis.call('HINCRBY', K.backlog, BACKLOG.open_batch_groups, #chosen)
 local batch = string.format(
   '{"format":%d,"step":%d,"policy_version":%d,"balance":"%s","unscored":"%s","composed_at":%d,"groups":[%s]}',
@@ -97,7 +99,7 @@ redis.call('HSET', K.batch, BATCH.batch, batch)
 redis.call('ZADD', K.openBatches, params.now, params.step)
 redis.call('HINCRBY', K.run, RUN.batches, 1)
 redis.call('HSET', K.run, RUN.last_batch_at, params.now, RUN.last_batch_request_at, params.now,
-  RUN.last_request_stale_groups, 0)
+  RUN.last_request_stale_groups, #chosen == 0 and #stale or 0)
 local last = tonumber(redis.call('HGET', K.run, RUN.step) or -1)
 if params.step > last then
   redis.call('HSET', K.run, RUN.step, params.step)
