@@ -293,6 +293,7 @@ async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promis
         minRollouts: step.least,
         policyVersion: step.version,
         maxLag: MAX_LAG,
+        awaitQueued: false,
         balance: 'tokens',
         unscored: 'omit',
         maxRetainedGroups: 1000,

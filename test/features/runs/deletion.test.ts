@@ -296,7 +296,14 @@ describe('work in flight for a run that is gone', () => {
       expect(await groups.reopen(ref)).toBe(false)
       expect(await batches.acknowledge(run, 1, undefined, 3)).toBe('epoch_changed')
       const how = { targetRollouts: 2, minRollouts: 1, policyVersion: 2, maxLag: 0 }
-      const composition = { step: 2, ...how, balance: 'tokens', unscored: 'omit', maxRetainedGroups: 3 } as const
+      const composition = {
+        step: 2,
+        ...how,
+        awaitQueued: false,
+        balance: 'tokens',
+        unscored: 'omit',
+        maxRetainedGroups: 3,
+      } as const
       expect(await batches.compose(run, composition)).toEqual({ kind: 'epoch_changed' })
       const change = { restart: true, remake: true }
       expect(await world.features.runs.repository.updateSettings('late', run, {}, change)).toBe(false)
