@@ -32,6 +32,8 @@ FALLING = {
     "number_filtering.min_value", "number_format.max_delta", "number_sequence.max_terms", "number_sequence.min_terms",
     "number_sorting.min_value", "power_function.min_base", "rotten_oranges.p_rotten", "syllogism.inversion_probability",
 }  # fmt: skip
+# Fields that start anew with each step of another one, which decides: a few large dice are easier than one more die.
+RESTARTING = {"dice.max_dice_size": "num_dice"}
 # Choices that are words, easiest first.
 ORDER = {"word_sorting.transformation": ["lowercase", "original", "randomcase"]}
 
@@ -94,6 +96,9 @@ def faults_of_shape(task, ladder):
         if low == high:
             yield f"rungs {k} and {k + 1} are equal"
         for name in (n for n in low if easier(f"{task}.{n}", low[n], high[n])):
+            if easier_by := RESTARTING.get(f"{task}.{name}"):
+                if high[easier_by] > low[easier_by]:
+                    continue
             yield f"{name} gets easier from rung {k} to {k + 1}: {low[name]} → {high[name]}"
 
 
