@@ -11,7 +11,9 @@ import { createItems } from '../src/features/items/index.ts'
 import { FormatErrorLogger } from '../src/features/rollouts/format-error-logger.ts'
 import { scoreGroupJob } from '../src/features/rollouts/jobs/definitions.ts'
 import { createScoreGroupProcessor } from '../src/features/rollouts/jobs/score-group.ts'
+import { OutcomeBuilder } from '../src/features/rollouts/outcome-builder.ts'
 import { GroupRepository } from '../src/features/rollouts/repository.ts'
+import { ScoreControls } from '../src/features/rollouts/score-controls.ts'
 import { createRuns } from '../src/features/runs/index.ts'
 import { createTasks } from '../src/features/tasks/index.ts'
 import type { Grader } from '../src/grading/grader.ts'
@@ -48,7 +50,9 @@ const { runs } = createRuns(platform, {
 })
 const scoredVerdict: Verdict = { status: 'scored', reward: 1, score: 1, answer: '1', fault: null, penalty: 0 }
 let waitCount = 0
-const grader: Pick<Grader, 'grade'> = {
+const grader: Pick<Grader, 'grade' | 'scoreAnswer' | 'isNative'> = {
+  isNative: () => true,
+  scoreAnswer: async () => 1,
   async grade(_recipe, submissions) {
     await sleep(MEAN_WAIT_MS * (0.5 + ((waitCount++ * GOLDEN_RATIO_STEP) % 1))) // not all in step
     return submissions.map(() => scoredVerdict)
@@ -57,7 +61,11 @@ const grader: Pick<Grader, 'grade'> = {
 const scoreGroup = createScoreGroupProcessor({
   engine,
   groups: new GroupRepository(redis, keys),
-  items: { resolveItemId: async (id) => decodeItemId(id), buildMessages: async () => [] },
+  items: {
+    resolveItemId: async (id) => decodeItemId(id),
+    buildMessages: async () => [],
+    getCachedQuestion: () => '1 + 1 = ?',
+  },
   grader,
   runs,
   tasks: tasks.tasks,
@@ -65,6 +73,8 @@ const scoreGroup = createScoreGroupProcessor({
   dumps: { prepareRecord: noop, handleAppendResults: noop },
   itemQueue: { schedulePrefetch: noop },
   formatErrors: new FormatErrorLogger(log),
+  outcomes: new OutcomeBuilder(tasks.cards, log),
+  controls: new ScoreControls({ grader }),
   log,
 })
 startConsumers([scoreGroupJob], [consumeJob(scoreGroupJob, WORKER_CONCURRENCY, scoreGroup)], {

@@ -1,5 +1,6 @@
 /** One training run: its settings and what its nodes share. */
 import { z } from 'zod'
+import { Diagnosis, RunWarning } from './diagnosis.ts'
 import { DumpProgress } from './dump.ts'
 import { Config, Difficulty, TaskName } from './recipe.ts'
 import { RunName } from './rollout.ts'
@@ -199,6 +200,7 @@ export const RunState = z
       'trainer_silent',
       'engine_down',
       'recreated',
+      'suspicious',
     ]),
     since: z.string().describe('ISO 8601'),
     why: z.string().describe('One sentence'),
@@ -233,6 +235,12 @@ export const Run = z
       skipped_positions: Count.describe('Items that could not be made within the deadline, twice'),
     }),
     batch: BatchProgress,
+    diagnosis: Diagnosis.describe(
+      'The last 50 groups of all tasks together; the windows begin anew with a restored checkpoint',
+    ),
+    warnings: z
+      .array(RunWarning)
+      .describe('Tasks whose reward is not earned by solving them, as far as their last groups show'),
     skipped: z
       .array(
         z.strictObject({
@@ -267,6 +275,7 @@ export const Run = z
           .nullable()
           .describe('Tokens that 95 % of the rollouts do not exceed: the upper edge of a bucket, up to 5 % too many'),
         last_at: z.string().nullable().describe('When its last group was scored'),
+        diagnosis: Diagnosis.describe('Its last 50 groups'),
       }),
     ),
   })

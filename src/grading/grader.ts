@@ -116,6 +116,27 @@ export class Grader {
     return verdicts
   }
 
+  /** Whether this process scores the task itself, without the library. */
+  isNative(task: string): boolean {
+    return NATIVE_SCORERS[task] !== undefined
+  }
+
+  /** The score of one answer by these rules, in no statistics; null if it has none. */
+  async scoreAnswer(
+    recipe: Recipe,
+    answer: string,
+    { dual_format, scoring }: Pick<GradingRules, 'dual_format' | 'scoring'>,
+  ): Promise<number | null> {
+    const results = await this.#runScorer(recipe, listDualFormatVariants(answer, dual_format), scoring, false)
+    return buildVerdict(answer, results).score
+  }
+
+  #runScorer(recipe: Recipe, texts: string[], scoring: ScoringMode, orThrow: boolean): Promise<ScorerResult[]> {
+    return this.isNative(recipe.task)
+      ? this.#native.score(recipe, texts, scoring)
+      : this.#library.score(recipe, texts, scoring, orThrow)
+  }
+
   #extract(submission: Submission, { extraction, dual_format }: GradingRules): ExtractedAnswer {
     if (submission.kind === 'nothing') return verdictOnly(unscoredVerdict('generation_failed', submission.detail))
     const extracted = extractSubmission(submission, extraction)
@@ -136,9 +157,7 @@ export class Grader {
     if (texts.length === 0) return new Map()
     try {
       const startedAt = performance.now()
-      const results = NATIVE_SCORERS[recipe.task]
-        ? await this.#native.score(recipe, texts, scoring)
-        : await this.#library.score(recipe, texts, scoring, orThrow)
+      const results = await this.#runScorer(recipe, texts, scoring, orThrow)
       this.#deps.statistics.recordScorerCalls(recipe.task, texts.length, performance.now() - startedAt)
       return new Map(texts.map((text, k) => [text, results[k] ?? MISSING_RESULT]))
     } catch (error) {

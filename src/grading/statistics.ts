@@ -1,4 +1,4 @@
-/** Mean, standard deviation and percentile, from values or from their sums. */
+/** Mean, standard deviation, percentile and entropy, from values or from their sums. */
 
 /** The mean of at least one value. */
 export function mean(values: number[]): number {
@@ -32,6 +32,13 @@ export function populationStdOfSums(sum: number, squares: number, count: number)
 /** The percentile at `fraction` by the nearest-rank method; null without values. */
 export function percentile(values: number[], fraction: number): number | null {
   return values.toSorted((a, b) => a - b)[Math.ceil(values.length * fraction) - 1] ?? null
+}
+
+/** The entropy in bits of what occurs this often. */
+export function entropyOfCounts(counts: readonly number[]): number {
+  const total = counts.reduce((sum, count) => sum + count, 0)
+  const bits = counts.reduce((sum, count) => sum - (count / total) * Math.log2(count / total), 0)
+  return Math.max(0, bits)
 }
 
 function sumOfSquaredDeviations(values: number[]): number {

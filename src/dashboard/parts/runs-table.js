@@ -13,6 +13,7 @@ const STATE_TONES = {
   buffer_full: 'bad',
   engine_down: 'bad',
   recreated: 'bad',
+  suspicious: 'bad',
 }
 
 export function getTone(state) {

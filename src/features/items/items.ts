@@ -118,6 +118,11 @@ export class Items {
     return (this.#cache.get(entryKey(recipe)) ?? (await this.getOrCreateOne(recipe))).entry
   }
 
+  /** The question of an item that this process has cached. */
+  getCachedQuestion(recipe: Recipe): string | undefined {
+    return this.#cache.get(entryKey(recipe))?.question
+  }
+
   /** The prompt of an item. */
   async buildMessages(recipe: Recipe, prompt: PromptSettings): Promise<PromptMessage[]> {
     return buildPromptMessages((await this.getOrCreateOne(recipe)).question, prompt)

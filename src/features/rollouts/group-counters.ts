@@ -21,8 +21,8 @@ export function buildRunCounters(result: GroupResult): Record<string, number> {
   return counters
 }
 
-/** Why a group has no signal. `masked`: no rollout votes, so the group is neither easy nor hard. */
-function classifyMissingSignal({
+/** Why a group has no signal; undefined if it has. `masked`: no rollout votes, so the group is neither easy nor hard. */
+export function classifyMissingSignal({
   signal,
   voters = 0,
   mean_score,

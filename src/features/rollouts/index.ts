@@ -17,10 +17,12 @@ import { requeueGroupsSchedule, scoreGroupJob } from './jobs/definitions.ts'
 import { requeueLostGroups } from './jobs/requeue-groups.ts'
 import { createScoreGroupProcessor } from './jobs/score-group.ts'
 import { createGroupKeys } from './keys.ts'
+import { OutcomeBuilder } from './outcome-builder.ts'
 import { GroupRepository } from './repository.ts'
 import { listRetainedGroups, type RetainedGroupsQuery } from './retained-groups.ts'
 import { RolloutScoring } from './rollout-scoring.ts'
 import { RolloutSubmission } from './rollout-submission.ts'
+import { ScoreControls } from './score-controls.ts'
 
 interface RolloutsDeps {
   engine: Engine
@@ -44,7 +46,7 @@ export interface RolloutsFeature {
 export function createRollouts(platform: Platform, deps: RolloutsDeps): RolloutsFeature {
   const { redis, keys, producer, recorder, log, config } = platform
   const { engine, grader } = deps
-  const { tasks } = deps.tasks
+  const { tasks, cards } = deps.tasks
   const { items } = deps.items
   const { runs, itemQueue } = deps.runs
   const groups = new GroupRepository(redis, keys)
@@ -81,6 +83,8 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps): Rollouts
         dumps,
         itemQueue,
         formatErrors,
+        outcomes: new OutcomeBuilder(cards, log),
+        controls: new ScoreControls({ grader }),
         log,
       })
       return {

@@ -9,6 +9,7 @@ import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import type { CurriculumInput } from '../runs/curriculum.ts'
+import { type GroupOutcome, OUTCOME_WINDOW, packOutcome } from '../runs/group-outcome.ts'
 import { backlogRecord, runRecord, stepSumsRecord, taskSumsRecord } from '../runs/run-record.ts'
 import { dumpStateRecord } from './dump-state-record.ts'
 import { buildRunCounters, buildStepSums, buildTaskSums } from './group-counters.ts'
@@ -58,6 +59,7 @@ const completeGroup = defineScript({
     'pendingRolloutRecords',
     'pendingFailedRecords',
     'recentAccuracies',
+    'recentOutcomes',
     'metricSteps',
     'allGroups',
   ],
@@ -134,6 +136,8 @@ export interface CompleteGroupParams {
   maxRetainedGroups: number
   curriculumInput: CurriculumInput | undefined
   dump: DumpRecordInput | undefined
+  /** For the diagnosis of the run; none of a failed group. */
+  outcome: GroupOutcome | undefined
 }
 
 /** What a group is accepted under. */
@@ -192,7 +196,7 @@ export class GroupRepository {
     ref: GroupRef,
     completion: CompleteGroupParams,
   ): Promise<CompleteGroupResult | 'run_changed' | undefined> {
-    const { revision, task, result, summary, retriable, maxRetainedGroups, curriculumInput, dump } = completion
+    const { revision, task, result, summary, retriable, maxRetainedGroups, curriculumInput, dump, outcome } = completion
     const dumps = this.#keys.forDumpQueue(ref.run, dump?.uuid ?? '')
     const keys = this.#keys.forRun(ref.run, ref.epoch)
     const { status, destination } = result
@@ -217,6 +221,7 @@ export class GroupRepository {
       metric_sums_prefix: keys.metricSums(''),
       curriculum_input: curriculumInput,
       dump: dump && { kinds: dump.kinds, bytes: dump.bytes, now: now.getTime(), max_bytes: MAX_PENDING_DUMP_BYTES },
+      max_outcomes: OUTCOME_WINDOW,
       max_history: MAX_HISTORY_POINTS,
       max_retriable: MAX_RETRIABLE_GROUPS,
       ...buildRetirementArgs(keys, maxRetainedGroups),
@@ -232,7 +237,12 @@ export class GroupRepository {
       },
       [
         ...[ref.group, JSON.stringify(result), JSON.stringify(summary), JSON.stringify(params)],
-        ...[this.#keys.groupCompletionChannel, formatGroupPath(ref), dump?.record ?? ''],
+        ...[
+          this.#keys.groupCompletionChannel,
+          formatGroupPath(ref),
+          dump?.record ?? '',
+          outcome ? packOutcome(outcome) : '',
+        ],
       ],
     )
     if (reply === null) return undefined

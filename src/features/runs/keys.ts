@@ -10,6 +10,8 @@ export interface RunKeys {
   curriculum: string
   /** Hash: task to the shares of correct rollouts in its last groups, separated by commas. */
   recentAccuracies: string
+  /** Hash: task to the packed outcomes of its last groups (group-outcome.ts). */
+  recentOutcomes: string
   /** List of JSON points, newest first. */
   curriculumHistory: string
   /** Sorted set of the positions of the sequence whose items are not issued, and a hash of their states (parts/sequence.lua). */
@@ -100,6 +102,7 @@ function listSingleKeys(prefix: string) {
     taskSums: `${prefix}:task-sums`,
     curriculum: `${prefix}:curriculum`,
     recentAccuracies: `${prefix}:recent-accuracies`,
+    recentOutcomes: `${prefix}:recent-outcomes`,
     curriculumHistory: `${prefix}:curriculum-history`,
     openPositions: `${prefix}:open-positions`,
     positionStates: `${prefix}:position-states`,

@@ -7,6 +7,7 @@ import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { createEpoch } from './epoch-repository.ts'
+import { type GroupOutcome, unpackOutcomes } from './group-outcome.ts'
 import { type AllRunKeys, createRunKeys } from './keys.ts'
 import { backlogRecord, CurriculumState, type RunValues, runRecord } from './run-record.ts'
 
@@ -190,6 +191,12 @@ export class RunRepository {
   async readRecentAccuracies({ name, epoch }: StoredRun): Promise<Record<string, number>> {
     const texts = await this.#redis.hgetall(this.#keys.forRun(name, epoch).recentAccuracies)
     return Object.fromEntries(Object.entries(texts).map(([task, text]) => [task, mean(text.split(',').map(Number))]))
+  }
+
+  /** The outcomes of the last groups of each task, oldest first. */
+  async readRecentOutcomes({ name, epoch }: StoredRun): Promise<Record<string, GroupOutcome[]>> {
+    const windows = await this.#redis.hgetallBuffer(this.#keys.forRun(name, epoch).recentOutcomes)
+    return Object.fromEntries(Object.entries(windows).map(([task, window]) => [task, unpackOutcomes(window)]))
   }
 
   /** Where the curriculum stands, for each task that has fed it. */

@@ -1,8 +1,11 @@
 /** Computes the state of a run and explains in one sentence why it stalls. */
 
+import type { RunWarning } from '../../contract/diagnosis.ts'
 import type { RunState } from '../../contract/run.ts'
 import type { EngineHealth } from '../../engine/engine.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
+import type { GroupOutcome } from './group-outcome.ts'
+import { explainMissingSignal } from './missing-signal.ts'
 import { countBatchableRollouts, countBufferOccupancy, type RunBacklog } from './repository.ts'
 import type { ResolvedRun } from './resolved-run.ts'
 
@@ -15,11 +18,19 @@ const RECREATED_MS = 24 * 60 * 60 * 1000
 
 type TimeField = Extract<keyof ResolvedRun['counters'], `last_${string}_at`>
 
+/** What the state depends on besides the run. */
+interface RunStateInputs {
+  backlog: RunBacklog
+  engine: EngineHealth
+  /** The last groups of each task, oldest first. */
+  outcomes: Readonly<Record<string, GroupOutcome[]>>
+  warnings: readonly RunWarning[]
+}
+
 /** Returns the first state that applies, from problems of the whole server to problems of one side. */
 export function computeRunState(
   run: ResolvedRun,
-  backlog: RunBacklog,
-  engine: EngineHealth,
+  { backlog, engine, outcomes, warnings }: RunStateInputs,
   now = fleetNow(),
 ): RunState {
   const { settings, counters, created, recreatedAt } = run
@@ -77,7 +88,7 @@ export function computeRunState(
     return state(
       'no_signal',
       timeOf('last_signal_at'),
-      `The last ${groupsWithoutSignal} groups carry no signal: ${explainMissingSignal(counters)}.`,
+      `The last ${groupsWithoutSignal} groups carry no signal: ${explainMissingSignal(outcomes, groupsWithoutSignal)}.`,
     )
   }
   if (
@@ -88,22 +99,12 @@ export function computeRunState(
       counters.last_accepted_at === undefined ? 'No rollouts have arrived yet.' : 'No rollouts have arrived recently.'
     return state('starved_of_rollouts', timeOf('last_accepted_at'), why)
   }
+  const [warning] = warnings
+  if (warning) return state('suspicious', timeOf('last_scored_at'), warning.why)
   return state('flowing', timeOf('last_batch_at'), 'Rollouts come in and are scored.')
 }
 
 /** The buffer is full, but its rollouts are too few for a batch. */
 function explainStuckBuffer(rollouts: number, batchSize: number): string {
   return `, but their ${rollouts} rollouts are fewer than batch_size (${batchSize}): lower batch_size, request with min_sequences, or raise buffer_max_groups`
-}
-
-/** The most common reason that groups of the run carry no signal. */
-function explainMissingSignal(counters: ResolvedRun['counters']): string {
-  const { no_signal_easy = 0, no_signal_hard = 0, skipped_groups = 0, masked_groups = 0 } = counters
-  const maxCount = Math.max(no_signal_easy, no_signal_hard, skipped_groups, masked_groups)
-  if (maxCount === 0) return 'all rewards in a group are equal' // without drop_equal_scores these groups are kept and not counted by reason
-  if (maxCount === skipped_groups)
-    return 'in most of them, every rollout has fewer than min_trained_tokens and is skipped'
-  if (maxCount === masked_groups) return 'in most of them, every rollout is truncated and masked'
-  if (maxCount === no_signal_easy) return 'in most of them, every rollout is correct: the tasks are too easy'
-  return 'in most of them, every rollout is wrong: the tasks are too hard, or the answers miss the format'
 }

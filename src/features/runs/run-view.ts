@@ -6,9 +6,12 @@ import type { EngineHealth } from '../../engine/engine.ts'
 import { parseFormatErrorCounts } from '../../grading/group-statistics.ts'
 import { lengthPercentile } from '../../grading/length-buckets.ts'
 import { meanOfSum } from '../../grading/statistics.ts'
+import { diagnose, diagnoseTasks, mergeWindows } from './diagnosis.ts'
+import type { GroupOutcome } from './group-outcome.ts'
 import { countBatchableRollouts, type RunBacklog } from './repository.ts'
 import type { ResolvedRun } from './resolved-run.ts'
 import { computeRunState } from './run-state.ts'
+import { listWarningsOfTasks } from './run-warnings.ts'
 
 /** What is read besides the run itself. Records are by task. */
 interface RunViewInputs {
@@ -21,20 +24,25 @@ interface RunViewInputs {
   skipped: Run['skipped']
   dumps: DumpProgress
   engine: EngineHealth
+  /** The last groups of each task, oldest first. */
+  outcomes: Record<string, GroupOutcome[]>
 }
 
 type CountField = Exclude<keyof ResolvedRun['counters'], 'format_errors'>
 
 export function buildRunView(
   run: ResolvedRun,
-  { backlog, sums, levels, accuracies, skipped, dumps, engine }: RunViewInputs,
+  { backlog, sums, levels, accuracies, skipped, dumps, engine, outcomes }: RunViewInputs,
 ): Run {
   const { name, uuid, settings, counters } = run
+  const diagnoses = diagnoseTasks(outcomes)
+  const recent = mergeWindows(outcomes)
+  const warnings = listWarningsOfTasks(diagnoses, settings)
   const count = (field: CountField) => counters[field] ?? 0
   return {
     run: name,
     incarnation: uuid,
-    state: computeRunState(run, backlog, engine),
+    state: computeRunState(run, { backlog, engine, outcomes, warnings }),
     settings,
     progress: {
       items: count('items'),
@@ -53,11 +61,13 @@ export function buildRunView(
       skipped_positions: count('skipped_positions'),
     },
     batch: buildBatchProgress(settings, counters.step, backlog),
+    diagnosis: diagnose(recent),
+    warnings,
     skipped,
     tasks: Object.fromEntries(
       Object.entries(sums).map(([task, sum]) => {
         const { difficulty = null, accuracy = accuracies[task] ?? null } = levels[task] ?? {}
-        return [task, { difficulty, accuracy, ...buildTaskView(sum) }]
+        return [task, { difficulty, accuracy, ...buildTaskView(sum), diagnosis: diagnoses[task] ?? diagnose([]) }]
       }),
     ),
   }
@@ -74,7 +84,9 @@ function buildBatchProgress(settings: RunSettings, lastStep: number | undefined,
   }
 }
 
-function buildTaskView(sums: Record<string, number>): Omit<Run['tasks'][string], 'difficulty' | 'accuracy'> {
+function buildTaskView(
+  sums: Record<string, number>,
+): Omit<Run['tasks'][string], 'difficulty' | 'accuracy' | 'diagnosis'> {
   const { groups = 0, rollouts = 0, score = 0, reward = 0, signal = 0, truncated = 0, last_completed_at } = sums
   return {
     groups,

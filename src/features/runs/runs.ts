@@ -255,15 +255,17 @@ export class Runs {
 
   /** Builds the response of `GET /runs/{run}`. */
   async buildView(run: ResolvedRun): Promise<Run> {
-    const [backlog, sums, levels, skipped, accuracies, dumps] = await Promise.all([
+    const [backlog, sums, levels, skipped, accuracies, dumps, outcomes] = await Promise.all([
       this.#repository.readBacklog(run),
       this.#repository.readTaskSums(run),
       this.#repository.readCurriculumLevels(run),
       this.#positions.listSkipped(run),
       this.#repository.readRecentAccuracies(run),
       this.#dumps.getProgress(run),
+      this.#repository.readRecentOutcomes(run),
     ])
-    return buildRunView(run, { backlog, sums, levels, skipped, accuracies, dumps, engine: this.#engine.health() })
+    const engine = this.#engine.health()
+    return buildRunView(run, { backlog, sums, levels, skipped, accuracies, dumps, outcomes, engine })
   }
 }
 

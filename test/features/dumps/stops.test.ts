@@ -113,6 +113,7 @@ async function frozenFile(count: number): Promise<FrozenFile> {
       maxRetainedGroups: 10,
       curriculumInput: undefined,
       dump,
+      outcome: undefined,
     }
     const done = await groups.complete(place, { ...completion, result: { ...result, verdicts: [verdict] } })
     expect(done).toMatchObject({ dumpQueueLengths: [expect.any(Number)] })

@@ -273,6 +273,7 @@ async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promis
         maxRetainedGroups: 1000,
         curriculumInput: undefined,
         dump: undefined,
+        outcome: undefined,
       }
       const done = await real.ask(cut, () => groups().complete(real.place(id), completion))
       // Asked again it is done already; a second delivery to a group that is done changes nothing.

@@ -39,6 +39,7 @@ async function waiting(run: string): Promise<{ place: GroupRef; completion: Comp
     maxRetainedGroups: 10,
     curriculumInput: undefined,
     dump: undefined,
+    outcome: undefined,
   }
   return { place, completion: { revision, result, summary: facts, ...about } }
 }

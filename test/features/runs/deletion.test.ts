@@ -4,6 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from
 import { BatchRepository } from '../../../src/features/batches/repository.ts'
 import { createScoreGroupProcessor } from '../../../src/features/rollouts/jobs/score-group.ts'
 import { createGroupKeys } from '../../../src/features/rollouts/keys.ts'
+import { OutcomeBuilder } from '../../../src/features/rollouts/outcome-builder.ts'
+import { ScoreControls } from '../../../src/features/rollouts/score-controls.ts'
 import { createRunKeys, runSlot } from '../../../src/features/runs/keys.ts'
 import type { ResolvedRun } from '../../../src/features/runs/resolved-run.ts'
 import { PositionRepository } from '../../../src/features/runs/sequence/position-repository.ts'
@@ -159,7 +161,16 @@ describe('nothing of it stays', () => {
     const run = await beginFull('full')
     const checkpoint = (await world.call('GET', '/runs/full/checkpoint')).body
     const kinds = new Set((await keysOfEpoch(run)).map((key) => key.split(':')[4]))
-    for (const kind of ['group', 'batch', 'step-items', 'metric-sums', 'lease-expiries', 'all-groups', 'buffer'])
+    for (const kind of [
+      'group',
+      'batch',
+      'step-items',
+      'metric-sums',
+      'lease-expiries',
+      'all-groups',
+      'buffer',
+      'recent-outcomes',
+    ])
       expect(kinds).toContain(kind)
 
     expect((await world.call('PUT', '/runs/full/checkpoint', checkpoint)).status).toBe(200)
@@ -273,6 +284,8 @@ describe('work in flight for a run that is gone', () => {
       dumps: world.features.dumps.groupDumps,
       itemQueue,
       formatErrors: unused,
+      outcomes: new OutcomeBuilder(world.features.tasks.cards, world.platform.log),
+      controls: new ScoreControls({ grader: { isNative: () => true, scoreAnswer: async () => null } }),
       log: world.platform.log,
     })
     expect(await groups.getQueued(ref)).toBeDefined()

@@ -216,7 +216,7 @@ describe('settings', () => {
     expect(await posted(items[1].id, 'stop')).toMatchObject({ is: 'flowing' })
   })
 
-  it('a run without signal says what its groups are, as far as that is known', async () => {
+  it('a run without signal says what its groups are', async () => {
     const why = async (run: string, settings: object, rollout: object) => {
       await world.call('PUT', `/runs/${run}`, { tasks: ['gcd'], ...settings })
       const items: Item[] = []
@@ -236,7 +236,7 @@ describe('settings', () => {
     expect(await why('dull-cut', {}, { finish_reason: 'length' })).toContain('truncated')
     const { progress } = (await world.call('GET', '/runs/dull-cut')).body
     expect(progress).toMatchObject({ scored_groups: 8, no_signal: { easy: 0, hard: 0 } }) // nobody votes in them
-    expect(await why('dull-kept', { drop_equal_scores: false }, {})).not.toMatch(/easy|hard/)
+    expect(await why('dull-kept', { drop_equal_scores: false }, {})).toContain('too easy')
   })
 
   it('a run that nothing comes to says so', async () => {

@@ -24,11 +24,13 @@ import { createRunLogger } from '../../runs/run-logger.ts'
 import type { Runs } from '../../runs/runs.ts'
 import type { ItemQueue } from '../../runs/sequence/item-queue.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
+import { hashText } from '../answer-counts.ts'
 import type { FormatErrorLogger } from '../format-error-logger.ts'
 import { buildGradingTraceFields } from '../grading-trace.ts'
 import type { GroupDumps } from '../group-dumps.ts'
 import type { GroupTexts } from '../group-payload.ts'
 import { buildGroupSummary } from '../group-summary.ts'
+import type { OutcomeBuilder } from '../outcome-builder.ts'
 import {
   type CompleteGroupResult,
   formatGroupPath,
@@ -36,12 +38,13 @@ import {
   type GroupRepository,
   type QueuedGroup,
 } from '../repository.ts'
+import type { ScoreControls } from '../score-controls.ts'
 import type { ScoreGroupJobData } from './definitions.ts'
 
 interface ScoreGroupProcessorDeps {
   engine: Pick<Engine, 'health'>
   groups: GroupRepository
-  items: Pick<Items, 'resolveItemId' | 'buildMessages'>
+  items: Pick<Items, 'resolveItemId' | 'buildMessages' | 'getCachedQuestion'>
   grader: Pick<Grader, 'grade'>
   runs: Runs
   tasks: TaskCatalog
@@ -49,6 +52,8 @@ interface ScoreGroupProcessorDeps {
   dumps: GroupDumps
   itemQueue: Pick<ItemQueue, 'schedulePrefetch'>
   formatErrors: FormatErrorLogger
+  outcomes: OutcomeBuilder
+  controls: ScoreControls
   log: Logger
 }
 
@@ -68,7 +73,21 @@ const MAX_TEXT_BYTES_IN_FLIGHT = 256 * 1024 * 1024
 const MAX_SETTINGS_CHANGE_RETRIES = 5
 
 export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
-  const { engine, groups, items, grader, runs, tasks, recorder, dumps, itemQueue, formatErrors, log } = deps
+  const {
+    engine,
+    groups,
+    items,
+    grader,
+    runs,
+    tasks,
+    recorder,
+    dumps,
+    itemQueue,
+    formatErrors,
+    outcomes,
+    controls,
+    log,
+  } = deps
   const textMemory = new WeightedSemaphore(MAX_TEXT_BYTES_IN_FLIGHT)
   const blockedOnEngine = new Set<string>() // not read again until the engine is available
   return async (
@@ -119,13 +138,16 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
     const { task, difficulty, config, seed } = recipe
     debug?.({ ...logFields, task, difficulty, config, seed, policy_version: metadata.policy_version }, 'group item')
     let result: GroupResult
+    let gradingMs = 0
     let failure: unknown
     const onTrace =
       debug &&
       ((trace: GradingTrace) => debug({ ...logFields, ...buildGradingTraceFields(trace) }, 'completion graded'))
     try {
       const resolved = await items.resolveItemId(metadata.item_id)
+      const gradingStartedAt = performance.now()
       const verdicts = await grader.grade(resolved, texts.rollouts.map(toRolloutSubmission), settings, true, onTrace)
+      gradingMs = performance.now() - gradingStartedAt
       result = gradeGroup(metadata.rollouts, verdicts, settings, forBuffer)
     } catch (error) {
       if (!isEngineMismatch(error) && (!isLastAttempt || isEngineUnavailable(error))) throw error
@@ -136,6 +158,8 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
       const prompt = await items.buildMessages(recipe, settings)
       return { run: run.name, group: ref.group, recipe, prompt, about: metadata, texts, result }
     })
+    const question = hashText(items.getCachedQuestion(recipe) ?? metadata.item_id)
+    const { scoring } = settings
     const completed = await groups.complete(ref, {
       revision: run.revision,
       task: recipe.task,
@@ -145,12 +169,31 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
       maxRetainedGroups: settings.keep_groups,
       curriculumInput: getCurriculumInput(run, recipe, result.mean_score ?? null, tasks.list()),
       dump,
+      outcome: outcomes.build({
+        recipe,
+        question,
+        scoring,
+        result,
+        controls: controls.take(run.name, run.epoch, task),
+      }),
     })
     const isUnchanged = completed !== 'run_changed'
     if (dump) await dumps.handleAppendResults(run, dump, isUnchanged ? completed?.dumpQueueLengths : undefined)
     if (!isUnchanged) return false
     if (completed) {
       recorder.recordGroup(recipe.task, result)
+      const { name, epoch } = run
+      const { verdicts } = result
+      void controls.check({
+        run: name,
+        epoch,
+        group: ref.group,
+        recipe,
+        question,
+        rules: settings,
+        verdicts,
+        gradingMs,
+      })
       formatErrors.add(run.name, result.verdicts)
       logGroupResult(log, { run: run.name, ...logFields }, result, completed)
       logVerbose({ ...logFields, ms: Math.round(performance.now() - startedAt) }, 'job finished')

@@ -6,6 +6,7 @@
 --       failedGroups (sorted set: ID of a group that can be retried, by time in ms)  dumpState (hash)
 --       pendingRolloutRecords (records that wait for a file of rollouts (list))
 --       pendingFailedRecords (records that wait for a file of failed groups (list))  recentAccuracies (hash)
+--       recentOutcomes (hash: task to the packed outcomes of its last groups)
 --       metricSteps (sorted set of steps)  allGroups (sorted set: group ID by when its key expires)
 -- ARGV  1 group ID  2 result as JSON  3 summary as JSON, for the buffer
 --       4 JSON: { epoch, revision: of the settings that the group was graded by, status, destination?, retriable, signal,
@@ -14,8 +15,9 @@
 --                 percent_correct?: of its counted rollouts, max_history,
 --                 curriculum_input?: what the curriculum learns, with the item's position in the run's sequence,
 --                 rollouts, scored: how many of them have a score, dump?: the request of parts/queue-dump-record,
---                 max_retriable, the limits of parts/retire-group, metric_sums_prefix }
+--                 max_retriable, max_outcomes: of a task, the limits of parts/retire-group, metric_sums_prefix }
 --       5 channel  6 message  7 the group's record for the dumps
+--       8 the group's packed outcome, of the same size for all groups; empty for a failed group
 -- Returns nil if the group was completed before, is gone, or belongs to an earlier epoch; 'run_changed' if the revision is
 -- another; else the lengths of the dump queues, and the level of its task before and after if it moved the curriculum.
 -- include ../../runs/scripts/parts/curriculum
@@ -92,6 +94,10 @@ else
 end
 if params.percent_correct then
   add_recent_accuracy(keys, params.task, params.percent_correct)
+end
+if ARGV[8] ~= '' then
+  local outcomes = (redis.call('HGET', K.recentOutcomes, params.task) or '') .. ARGV[8]
+  redis.call('HSET', K.recentOutcomes, params.task, string.sub(outcomes, -params.max_outcomes * #ARGV[8]))
 end
 
 -- Of groups that are no longer kept only the hash of the content remains, to tell a repeated post from a new one.

@@ -1,0 +1,22 @@
+/** Keeps the time of the controls below a share of the time that scoring takes. */
+
+/** Of the busy time of the event loop, and of the time that the library scores. Together the controls stay under 3 %. */
+const MAX_SHARE = 0.02
+
+export class ControlBudget {
+  readonly #measureWorkMs: () => number
+  #spentMs = 0
+
+  /** `measureWorkMs` returns the time of the work that the controls accompany, up to now. */
+  constructor(measureWorkMs: () => number) {
+    this.#measureWorkMs = measureWorkMs
+  }
+
+  hasLeft(): boolean {
+    return this.#spentMs < MAX_SHARE * this.#measureWorkMs()
+  }
+
+  spend(ms: number): void {
+    this.#spentMs += ms
+  }
+}

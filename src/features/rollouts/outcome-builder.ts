@@ -1,0 +1,74 @@
+/** Builds what the diagnosis of a run keeps of a graded group. */
+import { LRUCache } from 'lru-cache'
+import type { Logger } from 'pino'
+import type { Recipe } from '../../contract/recipe.ts'
+import type { ScoringMode } from '../../contract/verdict.ts'
+import type { GroupResult } from '../../grading/group.ts'
+import { fleetNow } from '../../platform/redis/fleet-clock.ts'
+import { throttledLog } from '../../platform/throttled-log.ts'
+import type { GroupOutcome, OutcomeKind } from '../runs/group-outcome.ts'
+import type { TaskCards } from '../tasks/task-cards.ts'
+import { countAnswers } from './answer-counts.ts'
+import { classifyMissingSignal } from './group-counters.ts'
+import type { ControlResults } from './score-controls.ts'
+
+const FLOOR_CACHE_SIZE = 5000
+
+export interface OutcomeInput {
+  recipe: Recipe
+  /** Hash of the item's question. */
+  question: number
+  scoring: ScoringMode
+  result: GroupResult
+  controls: ControlResults
+}
+
+export class OutcomeBuilder {
+  readonly #cards: Pick<TaskCards, 'guessFloor'>
+  readonly #logError: (error: unknown) => void
+  /** Reading a card takes longer than scoring a short answer. */
+  readonly #floors = new LRUCache<string, number>({ max: FLOOR_CACHE_SIZE })
+
+  constructor(cards: Pick<TaskCards, 'guessFloor'>, log: Logger) {
+    this.#cards = cards
+    this.#logError = throttledLog((err) => log.error({ err }, 'a group is missing in the diagnosis of its run'))
+  }
+
+  /** Undefined for a failed group, which may still be scored. Never throws: the group counts without its outcome. */
+  build(input: OutcomeInput): GroupOutcome | undefined {
+    try {
+      return input.result.status === 'failed' ? undefined : this.#build(input)
+    } catch (error) {
+      this.#logError(error)
+      return undefined
+    }
+  }
+
+  #build({ recipe, question, scoring, result, controls }: OutcomeInput): GroupOutcome {
+    return {
+      completedAt: fleetNow(),
+      kind: classifyOutcome(result),
+      question,
+      ...countAnswers(result.verdicts),
+      meanScore: result.mean_score ?? null,
+      guessFloor: this.#getFloor(recipe, scoring),
+      ...controls,
+    }
+  }
+
+  /** 0 for a config of the run's own: cards belong to the defaults and to rungs. */
+  #getFloor({ task, difficulty, config }: Recipe, scoring: ScoringMode): number {
+    if (difficulty === null && Object.keys(config).length > 0) return 0
+    const key = `${task} ${difficulty} ${scoring}`
+    const cached = this.#floors.get(key)
+    if (cached !== undefined) return cached
+    const floor = this.#cards.guessFloor(task, difficulty, scoring)
+    this.#floors.set(key, floor)
+    return floor
+  }
+}
+
+function classifyOutcome(result: GroupResult): OutcomeKind {
+  if (result.destination === 'skipped') return 'skipped'
+  return classifyMissingSignal(result) ?? 'signal'
+}

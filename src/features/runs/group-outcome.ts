@@ -1,0 +1,107 @@
+/** What the diagnosis of a run keeps of each completed group: a packed record of fixed size, in a window per task. */
+
+/** Groups of a task that its window holds. */
+export const OUTCOME_WINDOW = 50
+/** The most common answers of a group whose counts are kept; each rarer answer counts as different from all others. */
+export const MAX_COUNTED_ANSWERS = 4
+/** Bytes of the most common answer that are kept to show it. */
+const MAX_SHOWN_BYTES = 28
+
+/** `signal`, or why there is none. */
+export const OUTCOME_KINDS = ['signal', 'easy', 'hard', 'masked', 'skipped'] as const
+export type OutcomeKind = (typeof OUTCOME_KINDS)[number]
+
+/** The mean of a control is `sum / count`. */
+export interface ControlSums {
+  count: number
+  sum: number
+}
+
+export interface GroupOutcome {
+  completedAt: number
+  kind: OutcomeKind
+  /** Hash of the question: items with equal questions count once where answers are compared over questions. */
+  question: number
+  /** Rollouts with a score, and those of them with an extracted answer. */
+  scored: number
+  answers: number
+  /** Different answers, and the entropy of the answers in bits. */
+  distinct: number
+  entropy: number
+  /** By hash, most common first. */
+  counts: { hash: number; count: number }[]
+  /** The beginning of the most common answer. */
+  shown: string
+  meanScore: number | null
+  /** Of the item's difficulty under the run's scoring rule; 0 if unknown. */
+  guessFloor: number
+  /** Upstream score minus hardened score; and scores of answers on another item. Both of answers to earlier groups. */
+  hackGap: ControlSums
+  permuted: ControlSums
+}
+
+const VERSION = 1
+const COUNTS_AT = 32
+const CONTROLS_AT = COUNTS_AT + MAX_COUNTED_ANSWERS * 6
+const SHOWN_AT = CONTROLS_AT + 12
+export const OUTCOME_BYTES = SHOWN_AT + MAX_SHOWN_BYTES
+
+export function packOutcome(outcome: GroupOutcome): Buffer {
+  const buffer = Buffer.alloc(OUTCOME_BYTES)
+  buffer.writeUInt8(VERSION, 0)
+  buffer.writeUInt8(OUTCOME_KINDS.indexOf(outcome.kind), 1)
+  buffer.writeDoubleLE(outcome.completedAt, 2)
+  buffer.writeUInt32LE(outcome.question, 10)
+  buffer.writeUInt16LE(outcome.scored, 14)
+  buffer.writeUInt16LE(outcome.answers, 16)
+  buffer.writeUInt16LE(outcome.distinct, 18)
+  buffer.writeFloatLE(outcome.entropy, 20)
+  buffer.writeFloatLE(outcome.meanScore ?? Number.NaN, 24)
+  buffer.writeFloatLE(outcome.guessFloor, 28)
+  outcome.counts.slice(0, MAX_COUNTED_ANSWERS).forEach(({ hash, count }, k) => {
+    buffer.writeUInt32LE(hash, COUNTS_AT + 6 * k)
+    buffer.writeUInt16LE(count, COUNTS_AT + 6 * k + 4)
+  })
+  buffer.writeUInt16LE(outcome.hackGap.count, CONTROLS_AT)
+  buffer.writeFloatLE(outcome.hackGap.sum, CONTROLS_AT + 2)
+  buffer.writeUInt16LE(outcome.permuted.count, CONTROLS_AT + 6)
+  buffer.writeFloatLE(outcome.permuted.sum, CONTROLS_AT + 8)
+  buffer.write(outcome.shown, SHOWN_AT, MAX_SHOWN_BYTES) // writes no part of a character
+  return buffer
+}
+
+/** The outcomes of a window, oldest first; none if another version of the server wrote it. */
+export function unpackOutcomes(window: Buffer): GroupOutcome[] {
+  if (window.length % OUTCOME_BYTES !== 0) return []
+  const outcomes: GroupOutcome[] = []
+  for (let at = 0; at < window.length; at += OUTCOME_BYTES) {
+    const record = window.subarray(at, at + OUTCOME_BYTES)
+    if (record.readUInt8(0) === VERSION) outcomes.push(unpackOutcome(record))
+  }
+  return outcomes
+}
+
+function unpackOutcome(record: Buffer): GroupOutcome {
+  const counts: GroupOutcome['counts'] = []
+  for (let at = COUNTS_AT; at < CONTROLS_AT; at += 6) {
+    const count = record.readUInt16LE(at + 4)
+    if (count > 0) counts.push({ hash: record.readUInt32LE(at), count })
+  }
+  const meanScore = record.readFloatLE(24)
+  const end = record.indexOf(0, SHOWN_AT)
+  return {
+    completedAt: record.readDoubleLE(2),
+    kind: OUTCOME_KINDS[record.readUInt8(1)] ?? 'signal',
+    question: record.readUInt32LE(10),
+    scored: record.readUInt16LE(14),
+    answers: record.readUInt16LE(16),
+    distinct: record.readUInt16LE(18),
+    entropy: record.readFloatLE(20),
+    counts,
+    shown: record.toString('utf8', SHOWN_AT, end < 0 ? record.length : end),
+    meanScore: Number.isNaN(meanScore) ? null : meanScore,
+    guessFloor: record.readFloatLE(28),
+    hackGap: { count: record.readUInt16LE(CONTROLS_AT), sum: record.readFloatLE(CONTROLS_AT + 2) },
+    permuted: { count: record.readUInt16LE(CONTROLS_AT + 6), sum: record.readFloatLE(CONTROLS_AT + 8) },
+  }
+}

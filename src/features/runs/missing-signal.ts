@@ -1,0 +1,67 @@
+/** Explains why the last groups of a run carry no signal. */
+import { computeLift, diagnose, isConstant, mergeWindows } from './diagnosis.ts'
+import type { GroupOutcome, OutcomeKind } from './group-outcome.ts'
+import { format, MAX_COLLAPSED_LIFT, quote } from './run-warnings.ts'
+
+/** Fewer different questions may have one answer by chance. */
+const MIN_QUESTIONS = 5
+
+const REASONS: Record<Exclude<OutcomeKind, 'signal'>, string> = {
+  easy: 'every rollout is correct: the tasks are too easy',
+  hard: 'every rollout is wrong: the tasks are too hard, or the answers miss the format',
+  masked: 'every rollout is truncated and masked',
+  skipped: 'every rollout has fewer than min_trained_tokens and is skipped',
+}
+
+/** `count` is how many groups in a row have no signal; only those in the windows are known. */
+export function explainMissingSignal(windows: Readonly<Record<string, GroupOutcome[]>>, count: number): string {
+  const recent = mergeWindows(windows).slice(-count)
+  if (recent.length === 0) return 'all rewards in a group are equal' // a checkpoint was restored: the windows are empty
+  const collapse = findCollapse(windows, recent)
+  if (collapse && 2 * collapse.groups > recent.length) return explainCollapse(collapse)
+  const counts = Map.groupBy(recent, ({ kind }) => kind)
+  const [top] = [...counts].toSorted(([, a], [, b]) => b.length - a.length)
+  if (!top || top[0] === 'signal') return 'all rewards in a group are equal'
+  const [kind, groups] = top
+  const isEach = groups.length === count
+  return `in ${isEach ? 'all of them' : `${groups.length} of the last ${recent.length}`}, ${REASONS[kind]}`
+}
+
+interface Collapse {
+  task: string
+  answer: string
+  /** Groups without signal that give one answer, in all collapsed tasks, and in the one that has the most. */
+  groups: number
+  groupsOfTask: number
+  questions: number
+  meanScore: number | null
+  guessFloor: number | null
+}
+
+function findCollapse(
+  windows: Readonly<Record<string, GroupOutcome[]>>,
+  recent: readonly GroupOutcome[],
+): Collapse | undefined {
+  const known = new Set(recent)
+  const collapses = Object.entries(windows).flatMap(([task, outcomes]) => {
+    const constant = takeConstantEnd(outcomes).filter((outcome) => known.has(outcome))
+    const { questions, mean_score, guess_floor, top_answer } = diagnose(constant)
+    const lift = computeLift(mean_score, guess_floor)
+    if (questions < MIN_QUESTIONS || !top_answer || (lift ?? 0) >= MAX_COLLAPSED_LIFT) return []
+    const figures = { meanScore: mean_score, guessFloor: guess_floor, answer: top_answer.text, questions }
+    return [{ task, groupsOfTask: constant.length, ...figures }]
+  })
+  const [largest] = collapses.toSorted((a, b) => b.groupsOfTask - a.groupsOfTask)
+  return largest && { ...largest, groups: collapses.reduce((sum, { groupsOfTask }) => sum + groupsOfTask, 0) }
+}
+
+/** The last groups of a task that all give the same answer. */
+function takeConstantEnd(outcomes: readonly GroupOutcome[]): GroupOutcome[] {
+  const answer = outcomes.at(-1)?.counts[0]?.hash
+  const end = outcomes.findLastIndex((outcome) => !isConstant(outcome) || outcome.counts[0]?.hash !== answer)
+  return outcomes.slice(end + 1)
+}
+
+function explainCollapse({ task, answer, groupsOfTask, questions, meanScore, guessFloor }: Collapse): string {
+  return `${groupsOfTask} groups of ${task}, on ${questions} different questions, all answer ${quote(answer)}: the policy has collapsed onto the most common answer (mean score ${format(meanScore)}, guess floor ${format(guessFloor)})`
+}
