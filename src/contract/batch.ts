@@ -70,7 +70,10 @@ export const BatchGroup = z
     item_id: z.string(),
     task: z.string(),
     difficulty: z.number().nullable(),
-    policy_version: z.int().nullable().describe('The oldest version among its rollouts'),
+    policy_version: z
+      .int()
+      .nullable()
+      .describe('The smallest among its rollouts: of each its own, or else the one posted with the group'),
     extra: z.unknown().optional(),
     mean_score: NullableNumber,
     mean_reward: NullableNumber,
@@ -108,8 +111,14 @@ export const Batch = z
     step: Step,
     sequences: z.int().describe('Rollouts in this reply'),
     totals: BatchTotals.describe('Of the whole batch'),
-    lag: PolicyLag.describe('In policy versions, judged when the batch was composed; null where no version is known'),
-    metrics: z.record(z.string(), z.number()).describe('Flat figures of the whole batch, ready for a logger'),
+    lag: PolicyLag.describe(
+      'The `policy_version` that the batch was composed for less that of each group; null where no version is known',
+    ),
+    metrics: z
+      .record(z.string(), z.number())
+      .describe(
+        'Flat figures of the whole batch, ready for a logger. `reward/*`, `score/*` and `task/*/reward` are over the rollouts with a score; `fault/*`, `truncated/frac`, `masked/frac`, `skipped/frac` and `unscored/frac` are shares of all rollouts posted in its groups, also of those that `unscored_rollouts: omit` leaves out; `length/*` is over those of them with a length; `signal/frac` is a share of groups; `lag/*` is over groups with a version',
+      ),
     groups: z.array(BatchGroup),
   })
   .meta({ id: 'Batch' })

@@ -54,7 +54,7 @@ export const Rollout = z
     tokens: Tokens.optional(),
     masks: Tokens.optional().describe('−100: not trained'),
     logprobs: numberListSchema('a list of finite numbers and nulls', isFiniteNumberList, ['number', 'null']).optional(),
-    policy_version: z.int().min(0).optional(),
+    policy_version: z.int().min(0).optional().describe('Of this rollout; the group’s if not given'),
     finish_reason: z
       .string()
       .max(64)
@@ -105,7 +105,11 @@ export const GroupSubmission = z
   .strictObject({
     item_id: ItemId,
     group_id: GroupId.optional().describe('Unique in the run; without it the id comes from the content'),
-    policy_version: z.int().min(0).optional(),
+    policy_version: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('Of the rollouts that have none of their own. The smallest version of a rollout is the group’s'),
     buffer: z.boolean().optional().describe('false: score it, but keep it out of the batches'),
     extra: z.unknown().optional(),
     rollouts: z.array(Rollout).min(1).max(1024),
@@ -128,14 +132,23 @@ export const Group = z
     difficulty: z.number().nullable(),
     status: z.enum(['queued', 'scored', 'failed']),
     verdicts: z.array(GroupVerdict).optional(),
-    mean_score: z.number().nullable().optional(),
-    mean_reward: z.number().nullable().optional(),
-    std_reward: z.number().nullable().optional(),
-    percent_correct: z.number().nullable().optional(),
-    voters: z.int().optional(),
+    mean_score: z.number().nullable().optional().describe('Over the scored rollouts that are not skipped'),
+    mean_reward: z.number().nullable().optional().describe('Over the voters'),
+    std_reward: z.number().nullable().optional().describe('Population standard deviation over the voters'),
+    percent_correct: z
+      .number()
+      .nullable()
+      .optional()
+      .describe('Share with a score of at least 0.5, in [0, 1], of those of `mean_score`'),
+    voters: z.int().optional().describe('Rollouts with a score that are neither skipped nor masked'),
     lengths: z.enum(['all', 'some', 'none']).optional().describe('Whether all rollouts have a length in tokens'),
     length_penalty: z.boolean().optional().describe('Whether a reward was lowered for its length'),
-    signal: z.boolean().optional(),
+    signal: z
+      .boolean()
+      .optional()
+      .describe(
+        'Whether the voters differ; true for a group posted with one rollout, false if one voter is left of more',
+      ),
     destination: Destination.nullable(),
     code: z.string().optional(),
     detail: z.string().optional(),

@@ -98,9 +98,12 @@ export const RunSettings = z
       .enum(['mean', 'mean_std', 'leave_one_out', 'none'])
       .default('mean')
       .describe(
-        '`mean`: reward − mean; `mean_std`: that, divided by the standard deviation; `leave_one_out`: reward − mean of the others; `none`: the reward',
+        '`mean`: reward − mean; `mean_std`: that, divided by the standard deviation; `leave_one_out`: reward − mean of the others; `none`: the reward. Of the only rollout of a group, its reward; of a voter that is left alone in a larger group, 0',
       ),
-    drop_equal_scores: z.boolean().default(true).describe('Groups without signal are counted, not buffered'),
+    drop_equal_scores: z
+      .boolean()
+      .default(true)
+      .describe('Groups without signal are counted, not buffered; false: counted and buffered'),
     signal_on: z.enum(['reward', 'score']).default('reward').describe('`score` ignores penalties'),
     unscored_rollouts: z
       .enum(['omit', 'mask'])
@@ -228,7 +231,18 @@ export const Run = z
       buffered_groups: Count,
       step: Count.nullable().describe('The latest step that a batch was composed for'),
       stale_groups: Count.describe('Dropped for their policy lag when a batch was composed'),
-      no_signal: z.strictObject({ easy: Count, hard: Count }),
+      no_signal: z
+        .strictObject({
+          easy: Count.describe('All voters have one reward, and the mean score is at least 0.5'),
+          hard: Count.describe('The same with a mean score below 0.5'),
+          masked: Count.describe('No rollout votes: those that count are truncated and masked'),
+          lone_voter: Count.describe(
+            'One voter is left, the others are masked, skipped or unscored; a group posted with one rollout has signal',
+          ),
+        })
+        .describe(
+          'Scored groups without signal, whether or not `drop_equal_scores` drops them; groups that are skipped whole are not among them',
+        ),
       faults: z.record(z.string(), Count),
       unscored: Count,
       dumps: DumpProgress,
@@ -263,10 +277,19 @@ export const Run = z
           .describe(
             'Mean score of the last five groups that fed the curriculum; without one, share right in the last ten',
           ),
-        groups: Count,
-        rollouts: Count,
-        mean_score: z.number().nullable(),
-        mean_reward: z.number().nullable(),
+        groups: Count.describe('Scored groups'),
+        rollouts: Count.describe('Rollouts with a score'),
+        skipped: Count.describe('Those of them with fewer than `min_trained_tokens`'),
+        mean_score: z
+          .number()
+          .nullable()
+          .describe('Over the rollouts with a score that are not skipped: a group’s `mean_score`, over all groups'),
+        mean_reward: z
+          .number()
+          .nullable()
+          .describe(
+            'Over all rollouts with a score, skipped and masked ones too; a group’s `mean_reward` is of its voters',
+          ),
         signal: Count.describe('Groups that carried signal'),
         faults: z.record(z.string(), Count),
         truncated: Count.describe('Rollouts that were cut by the token limit'),

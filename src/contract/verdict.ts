@@ -48,7 +48,10 @@ export type Verdict = z.infer<typeof Verdict>
 const groupVerdictFields = {
   skipped: z.literal('too_short').optional().describe('Fewer trained tokens than min_trained_tokens'),
   masked: z.literal(true).optional().describe('Cut by the token limit: carries no training signal'),
-  advantage: z.number().nullable(),
+  advantage: z
+    .number()
+    .nullable()
+    .describe('0 for a rollout that does not vote, and for a voter left alone; null if unscored'),
 }
 
 /** A verdict as it stands in a group. */

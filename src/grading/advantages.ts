@@ -4,7 +4,7 @@ import { mean, sampleStd } from './statistics.ts'
 
 const STD_FLOOR = 1e-4
 
-/** One advantage for each reward. A single voter has no baseline, so its advantage is its reward. */
+/** One advantage for each reward. The only rollout of a group has no baseline, so its advantage is its reward. */
 export function computeAdvantages(rewards: number[], kind: RunSettings['advantage']): number[] {
   const n = rewards.length
   if (n === 1 || kind === 'none') return rewards

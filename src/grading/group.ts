@@ -3,6 +3,10 @@
  *
  *   counted = scored and not skipped as too short      → mean_score, percent_correct, curriculum
  *   voters  = counted and not masked as truncated      → mean_reward, std_reward, signal, advantages
+ *
+ * One voter has nothing to be compared with. Alone in a group that was posted with one rollout, it has signal, and its
+ * reward is its advantage. Left over in a larger group it has no signal and advantage 0: rewards without a baseline, of the
+ * groups that happened to lose the other voters, would push the policy in one direction.
  */
 import type { Destination, Group } from '../contract/rollout.ts'
 import type { RunSettings } from '../contract/run.ts'
@@ -45,15 +49,14 @@ export function gradeGroup(
   )
   const penalized = applyLengthPenalty(entries, counted, rules, unscored === undefined)
   const voters = counted.map(({ verdict }) => verdict).filter((verdict) => !verdict.masked)
-  const signal = hasSignal(voters.map((voter) => (rules.signal_on === 'score' ? voter.score : voter.reward)))
-  const advantages = computeAdvantages(
-    voters.map(({ reward }) => reward),
-    rules.advantage,
-  )
+  const rewards = voters.map(({ reward }) => reward)
+  const isComparable = voters.length > 1 || rollouts.length === 1
+  const signal =
+    isComparable && hasSignal(voters.map((voter) => (rules.signal_on === 'score' ? voter.score : voter.reward)))
+  const advantages = isComparable ? computeAdvantages(rewards, rules.advantage) : []
   voters.forEach((voter, k) => {
     voter.advantage = advantages[k] ?? 0
   })
-  const rewards = voters.map(({ reward }) => reward)
   const scores = counted.map(({ verdict }) => verdict.score)
   const withLength = entries.filter(({ length }) => length !== undefined).length
   const failed = unscored?.status === 'unscored' && entries.every(({ verdict }) => verdict.status === 'unscored')
@@ -133,7 +136,7 @@ function deductPenalty(verdict: ScoredGroupVerdict, penalty: number): boolean {
   return penalty > 0
 }
 
-/** Equal values carry no signal; a single voter does. */
+/** Equal values carry no signal; a single one does. */
 function hasSignal(values: number[]): boolean {
   return values.length === 1 || values.some((value) => value !== values[0])
 }

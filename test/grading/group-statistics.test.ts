@@ -111,15 +111,17 @@ describe('the same groups give the same statistics', () => {
     expect(Math.abs((metrics[BUCKETED] ?? 0) / (DIRECT[BUCKETED] ?? 1) - 1)).toBeLessThan(0.05)
   })
 
-  it('as a task: rollouts are those with a score', () => {
+  it('as a task: rollouts are those with a score, and the skipped ones are left out of the score', () => {
     const groups = GROUPS.filter(({ task }) => task === 'gcd')
     const sums = addUp(groups.map((group) => buildTaskSums('gcd', RESULT, group)))
     const scored = groups.flatMap(({ rollouts }) => rollouts).filter(([reward]) => reward !== null)
     expect(sums['gcd:groups']).toBe(groups.length)
     expect(sums['gcd:rollouts']).toBe(scored.length)
-    expect(sums['gcd:score']).toBeCloseTo(total(scored.map(([, score]) => score ?? 0)), 9)
+    const counted = scored.filter(([, , , , marks]) => !marks.includes('s'))
+    expect(sums['gcd:score']).toBeCloseTo(total(counted.map(([, score]) => score ?? 0)), 9)
+    expect(sums['gcd:skipped_scored']).toBe(scored.length - counted.length)
     expect(sums['gcd:reward']).toBeCloseTo(total(rewardsOf(scored)), 9)
-    expect(Object.keys(sums).filter((field) => /squares|correct|scored|gcd:task/.test(field))).toEqual([])
+    expect(Object.keys(sums).filter((field) => /squares|correct|gcd:scored|gcd:task/.test(field))).toEqual([])
   })
 })
 

@@ -89,7 +89,7 @@ describe('who counts', () => {
 })
 
 describe('signal and advantages', () => {
-  it('equal rewards throughout have no signal; one voter alone has', () => {
+  it('equal rewards throughout have no signal; a rollout that was posted alone has', () => {
     expect(judge([{}, {}], [scored(1), scored(1)])).toMatchObject({ signal: false, destination: 'no_signal' })
     expect(judge([{}, {}], [scored(1), scored(1)], { drop_equal_scores: false })).toMatchObject({
       destination: 'buffered',
@@ -98,6 +98,31 @@ describe('signal and advantages', () => {
     expect(alone).toMatchObject({ signal: true, destination: 'buffered' })
     expect(advantages(alone)).toEqual([0.75])
   })
+
+  it.each(['mean', 'mean_std', 'leave_one_out', 'none'] as const)(
+    'a voter that is left alone in a larger group has no signal and advantage 0: %s',
+    (advantage) => {
+      const cut = { finish_reason: 'length' }
+      const left = judge(
+        [{}, cut, { masks: masks(2) }, {}],
+        [scored(1), scored(1), scored(0), unscoredVerdict('scorer_timeout', '')],
+        { advantage },
+      )
+      expect(left).toMatchObject({
+        status: 'scored',
+        voters: 1,
+        signal: false,
+        destination: 'no_signal',
+        mean_reward: 1,
+      })
+      expect(advantages(left)).toEqual([0, 0, 0, null])
+      expect(judge([{}, cut], [scored(1), scored(0)], { advantage, drop_equal_scores: false })).toMatchObject({
+        signal: false,
+        destination: 'buffered',
+      })
+      expect(advantages(judge([{}], [scored(1)], { advantage }))).toEqual([1])
+    },
+  )
 
   it('follow the kind that the run names', () => {
     const four = [scored(1), scored(0), scored(0), scored(1)]

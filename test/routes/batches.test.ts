@@ -33,7 +33,7 @@ const destination = async (run: string, group: string) =>
   (await world.call('GET', `/rollouts/${group}?run=${run}`)).body.destination
 
 it('a batch holds the oldest whole groups, at least batch_size rollouts, with what was sent and what became of it', async () => {
-  await put('plain', { batch_size: 3 })
+  await put('plain', { batch_size: 3, min_trained_tokens: 0 })
   const sent = [
     { ...right, tokens: [1, 2, 3], masks: [-100, 2, 3], logprobs: [null, -0.25, -1.5], arrays: { refs: [0.1, 0.2] } },
     { ...wrong, extra: { mine: [true] } },

@@ -11,7 +11,12 @@ let itemId: string
 beforeAll(async () => {
   world = await openWorld({ worker: true })
   itemId = (await world.call('POST', '/items', { task: 'leg_counting', seed: 42 })).body.items[0].id
-  await world.call('PUT', '/runs/hot', { batch_size: 4, advantage: 'mean_std', keep_groups: 100 })
+  await world.call('PUT', '/runs/hot', {
+    batch_size: 4,
+    advantage: 'mean_std',
+    keep_groups: 100,
+    min_trained_tokens: 0,
+  })
 })
 afterAll(() => world.close())
 

@@ -31,7 +31,7 @@ export interface SettledGroup {
 
 /** What GET /runs/{run} says in the end. */
 export interface RunProgress {
-  progress: Record<string, number> & { no_signal: { easy: number; hard: number } }
+  progress: Record<string, number> & { no_signal: Record<string, number> }
   tasks: Record<string, { groups: number; rollouts: number; mean_reward: number | null }>
 }
 
@@ -72,7 +72,7 @@ export class Ledger {
     const { progress, tasks } = run
     const told = Object.values(tasks)
     const toldReward = told.reduce((sum, task) => sum + task.rollouts * (task.mean_reward ?? 0), 0)
-    const noSignal = progress.no_signal.easy + progress.no_signal.hard
+    const noSignal = Object.values(progress.no_signal).reduce((sum, count) => sum + count, 0)
     const deliveredRollouts = this.delivered.reduce((sum, { indices }) => sum + indices.length, 0)
     const scoredInBatches = settled
       .filter(({ group_id }) => inBatches.has(group_id))

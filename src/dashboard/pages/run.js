@@ -44,7 +44,7 @@ function RunDetails({ run, path, events, at }) {
   const steps = useResource(`${path}/metrics`, { load: readNdjson, version: progress.step })
   const history = useResource(`${path}/history`, { version: Math.floor(progress.scored_groups / 8) })
   const faults = Object.values(progress.faults).reduce((a, b) => a + b, 0)
-  const noSignal = progress.no_signal.easy + progress.no_signal.hard
+  const { easy, hard, masked = 0, lone_voter = 0 } = progress.no_signal
   return html`
     <${PageHeader} title=${run.run}>
       <${Chip}>${settings.preset}<//><${Chip}>${{ none: 'library defaults', fixed: 'fixed difficulty', random: 'random difficulty', curriculum: 'curriculum' }[settings.complexity_mode]}<//>
@@ -63,8 +63,10 @@ function RunDetails({ run, path, events, at }) {
         ],
         [
           'No signal',
-          formatPercent(progress.scored_groups > 0 ? noSignal / progress.scored_groups : null),
-          `${formatCount(progress.no_signal.easy)} easy, ${formatCount(progress.no_signal.hard)} hard`,
+          formatPercent(
+            progress.scored_groups > 0 ? (easy + hard + masked + lone_voter) / progress.scored_groups : null,
+          ),
+          `${formatCount(easy)} easy, ${formatCount(hard)} hard${masked + lone_voter > 0 ? `, ${formatCount(masked + lone_voter)} without two voters` : ''}`,
         ],
         [
           'Format faults',

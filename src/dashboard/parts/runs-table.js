@@ -23,7 +23,8 @@ export function getTone(state) {
 /** Means over all tasks, weighted by their rollouts. */
 export function getMean(tasks, field) {
   const known = Object.values(tasks).filter((task) => task[field] !== null && task[field] !== undefined)
-  const weight = (task) => task.rollouts ?? task.groups
+  const skipped = (task) => (field === 'mean_score' ? (task.skipped ?? 0) : 0)
+  const weight = (task) => (task.rollouts ?? task.groups) - skipped(task)
   const all = known.reduce((sum, task) => sum + weight(task), 0)
   return all === 0 ? null : known.reduce((sum, task) => sum + task[field] * weight(task), 0) / all
 }

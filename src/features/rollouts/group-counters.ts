@@ -12,8 +12,8 @@ export function buildRunCounters(result: GroupResult): Record<string, number> {
     counters[name] = (counters[name] ?? 0) + 1
   }
   const reason = classifyMissingSignal(result)
-  if (destination === 'no_signal' && reason) add(reason === 'masked' ? 'masked_groups' : `no_signal_${reason}`)
   if (destination === 'skipped') add('skipped_groups')
+  else if (status === 'scored' && reason) add(NO_SIGNAL_COUNTERS[reason])
   for (const verdict of verdicts) {
     if (verdict.status === 'unscored') add('unscored')
     else if (verdict.fault) add(formatErrorField(verdict.fault))
@@ -21,22 +21,44 @@ export function buildRunCounters(result: GroupResult): Record<string, number> {
   return counters
 }
 
-/** Why a group has no signal; undefined if it has. `masked`: no rollout votes, so the group is neither easy nor hard. */
+export type MissingSignalReason = 'easy' | 'hard' | 'masked' | 'lone_voter'
+
+const NO_SIGNAL_COUNTERS = {
+  easy: 'no_signal_easy',
+  hard: 'no_signal_hard',
+  masked: 'masked_groups',
+  lone_voter: 'lone_voter_groups',
+} as const satisfies Record<MissingSignalReason, string>
+
+/** Why a group has no signal; undefined if it has. With no voter, or one that is left, it is neither easy nor hard. */
 export function classifyMissingSignal({
   signal,
   voters = 0,
   mean_score,
-}: GroupResult): 'easy' | 'hard' | 'masked' | undefined {
+}: GroupResult): MissingSignalReason | undefined {
   if (signal) return undefined
   if (voters === 0) return 'masked'
+  if (voters === 1) return 'lone_voter'
   return (mean_score ?? 0) >= TRAINING_CORRECT_THRESHOLD ? 'easy' : 'hard'
 }
 
-/** Sums of the task, by field; `rollouts` are those with a score. A failed group is left out: it may still be scored. */
+/**
+ * Sums of the task, by field. `rollouts` are those with a score, `score` is of those that are not skipped, as in a group's
+ * mean score. A failed group is left out: it may still be scored.
+ */
 export function buildTaskSums(task: string, { status }: GroupResult, summary: GroupSummary): StatisticSums {
   if (status === 'failed') return {}
   const sums = sumGroups([summary])
-  const taskSums = { ...sums, rollouts: sums.scored ?? 0 }
+  const { scored = 0 } = sums
+  const counted = sumGroups([
+    { ...summary, rollouts: summary.rollouts.filter(([, , , , marks]) => !marks.includes('s')) },
+  ])
+  const taskSums = {
+    ...sums,
+    rollouts: scored,
+    score: counted.score ?? 0,
+    skipped_scored: scored - (counted.scored ?? 0),
+  }
   const kept = Object.entries(omitZeros(taskSums)).filter(([field]) => taskSumsRecord.hasField(field))
   return Object.fromEntries(kept.map(([field, amount]) => [`${task}:${field}`, amount]))
 }

@@ -7,8 +7,8 @@ export const MAX_COUNTED_ANSWERS = 4
 /** Bytes of the most common answer that are kept to show it. */
 const MAX_SHOWN_BYTES = 28
 
-/** `signal`, or why there is none. */
-export const OUTCOME_KINDS = ['signal', 'easy', 'hard', 'masked', 'skipped'] as const
+/** `signal`, or why there is none. A record holds the index: new kinds go last. */
+export const OUTCOME_KINDS = ['signal', 'easy', 'hard', 'masked', 'skipped', 'lone_voter'] as const
 export type OutcomeKind = (typeof OUTCOME_KINDS)[number]
 
 /** The mean of a control is `sum / count`. */

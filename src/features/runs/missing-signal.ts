@@ -10,6 +10,7 @@ const REASONS: Record<Exclude<OutcomeKind, 'signal'>, string> = {
   easy: 'every rollout is correct: the tasks are too easy',
   hard: 'every rollout is wrong: the tasks are too hard, or the answers miss the format',
   masked: 'every rollout is truncated and masked',
+  lone_voter: 'one rollout is left to compare: the others are truncated and masked, too short, or unscored',
   skipped: 'every rollout has fewer than min_trained_tokens and is skipped',
 }
 

@@ -33,6 +33,7 @@ export const runRecord = new RecordDeclaration({
   no_signal_easy: COUNTER,
   no_signal_hard: COUNTER,
   masked_groups: COUNTER,
+  lone_voter_groups: COUNTER,
   skipped_groups: COUNTER,
   stale_groups: COUNTER,
   batches: COUNTER,
@@ -52,9 +53,14 @@ export type RunValues = ReturnType<typeof runRecord.parse>
 const COUNT = { kind: 'counter', checkpoint: true } as const
 const { scored, unscored, reward_squares, correct, task_scored, task_reward, ...taskSums } = GROUP_SUMS
 
-/** Sums of one task of a run; stored as `TASK:FIELD` in one hash. Its `rollouts` are those with a score. */
+/**
+ * Sums of one task of a run; stored as `TASK:FIELD` in one hash. Its `rollouts` are those with a score, and its `score` is of
+ * those that are not skipped. Sums that were stored before `skipped_scored` existed have the skipped ones in both.
+ */
 export const taskSumsRecord = new RecordDeclaration({
   ...addToCheckpoint(taskSums),
+  /** Those of `rollouts` that are skipped. */
+  skipped_scored: COUNT,
   last_completed_at: TIMESTAMP,
 })
 

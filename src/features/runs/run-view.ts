@@ -54,7 +54,12 @@ export function buildRunView(
       buffered_groups: backlog.bufferedGroups,
       step: counters.step ?? null,
       stale_groups: count('stale_groups'),
-      no_signal: { easy: count('no_signal_easy'), hard: count('no_signal_hard') },
+      no_signal: {
+        easy: count('no_signal_easy'),
+        hard: count('no_signal_hard'),
+        masked: count('masked_groups'),
+        lone_voter: count('lone_voter_groups'),
+      },
       faults: counters.format_errors,
       unscored: count('unscored'),
       dumps,
@@ -88,10 +93,12 @@ function buildTaskView(
   sums: Record<string, number>,
 ): Omit<Run['tasks'][string], 'difficulty' | 'accuracy' | 'diagnosis'> {
   const { groups = 0, rollouts = 0, score = 0, reward = 0, signal = 0, truncated = 0, last_completed_at } = sums
+  const { skipped_scored: skipped = 0 } = sums
   return {
     groups,
     rollouts,
-    mean_score: meanOfSum(score, rollouts),
+    skipped,
+    mean_score: meanOfSum(score, rollouts - skipped),
     mean_reward: meanOfSum(reward, rollouts),
     signal,
     faults: parseFormatErrorCounts(sums),

@@ -235,7 +235,7 @@ describe('settings', () => {
     expect(await why('dull-short', {}, { tokens: [1, 2], masks: [1, 2] })).toContain('min_trained_tokens')
     expect(await why('dull-cut', {}, { finish_reason: 'length' })).toContain('truncated')
     const { progress } = (await world.call('GET', '/runs/dull-cut')).body
-    expect(progress).toMatchObject({ scored_groups: 8, no_signal: { easy: 0, hard: 0 } }) // nobody votes in them
+    expect(progress).toMatchObject({ scored_groups: 8, no_signal: { easy: 0, hard: 0, masked: 8 } }) // nobody votes in them
     expect(await why('dull-kept', { drop_equal_scores: false }, {})).toContain('too easy')
   })
 
