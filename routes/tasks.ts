@@ -29,7 +29,7 @@ export function addTaskRoutes(app: App, { details }: TasksFeature): void {
       schema: {
         operationId: 'getTask',
         tags: ['tasks'],
-        summary: 'One task: the schema of its config, its ladder, an example, figures',
+        summary: 'One task: the schema of its config, its ladder, what each rung is worth, an example, figures',
         params: z.strictObject({ task: z.string().describe('Name of a task, such as leg_counting') }),
         response: { 200: TaskDetail, ...problemResponses('unknown_task', 'redis_unavailable') },
       },

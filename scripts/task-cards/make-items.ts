@@ -7,7 +7,7 @@ import { readChildProcessorMs } from './processor-time.ts'
 const ITEMS = 1000
 const ITEMS_PER_CALL = 40
 /** Past this processor time a slow task makes no more items than its card needs. */
-const MAKE_BUDGET_MS = 2500
+const MAKE_BUDGET_MS = 1500
 const MIN_ITEMS = 80
 /** Past this processor time it makes no more at all. */
 const MAKE_LIMIT_MS = 30_000

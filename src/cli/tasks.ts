@@ -18,6 +18,14 @@ const TaskListResponse = z.looseObject({
   ),
 })
 
+const CardResponse = z
+  .looseObject({
+    guess_floor: z.looseObject({ hardened: z.number() }),
+    lookup_floor: z.looseObject({ hardened: z.number() }),
+    distinct_in_1000: z.number(),
+  })
+  .nullable()
+
 const TaskResponse = z.looseObject({
   name: z.string(),
   category: z.string(),
@@ -26,6 +34,7 @@ const TaskResponse = z.looseObject({
     .looseObject({ properties: z.record(z.string(), z.looseObject({ default: z.unknown() })).default({}) })
     .nullable(),
   ladder: z.array(z.object({ difficulty: z.number(), config: z.record(z.string(), z.unknown()) })),
+  card: z.looseObject({ defaults: CardResponse, rungs: z.array(CardResponse) }),
   example: z.looseObject({ question: z.string() }).nullable(),
 })
 
@@ -73,8 +82,20 @@ async function printTask(server: ApiClient, name: string, { json }: TasksOptions
       fields.map(([field, schema]) => [field, JSON.stringify(schema.default)]),
     ),
   )
-  const rungs = task.ladder.map(({ difficulty, config }) => [difficulty.toFixed(2), JSON.stringify(config)])
-  await printLine(`\n${formatTable(['difficulty', 'config'], rungs)}`)
+  const defaults = ['defaults', ...formatCard(task.card.defaults), '']
+  const rungs = task.ladder.map(({ difficulty, config }, k) => [
+    difficulty.toFixed(2),
+    ...formatCard(task.card.rungs[k] ?? null),
+    JSON.stringify(config),
+  ])
+  const heads = ['difficulty', 'guess', 'look-up', 'different in 1,000', 'config']
+  await printLine(`\n${formatTable(heads, [defaults, ...rungs])}`)
+}
+
+/** Floors under hardened scoring. */
+function formatCard(card: z.infer<typeof CardResponse>): string[] {
+  if (card === null) return ['', '', '']
+  return [card.guess_floor.hardened.toFixed(2), card.lookup_floor.hardened.toFixed(2), String(card.distinct_in_1000)]
 }
 
 function indent(text: string): string {

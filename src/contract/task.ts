@@ -83,6 +83,15 @@ export const TaskDetail = z
       .nullable()
       .describe('JSON Schema of the config; null while the library cannot be asked'),
     ladder: z.array(z.strictObject({ difficulty: z.number(), config: Config })),
+    card: z
+      .strictObject({
+        engine_version: z.string().describe('Version of the library that was measured'),
+        defaults: TaskCard.nullable().describe('At the library’s defaults'),
+        rungs: z
+          .array(TaskCard.nullable())
+          .describe('In the order of `ladder`. A rung that was changed after the measurement is null'),
+      })
+      .describe('What the defaults and each rung are worth, measured beforehand. Configs of your own have no card'),
     example: Item.nullable(),
     statistics: TaskStatistics,
   })

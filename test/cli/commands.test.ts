@@ -38,6 +38,7 @@ describe('tasks and items', () => {
   it('lists tasks, shows one, and gives the server’s answer as JSON', async () => {
     expect(await done(['tasks', '--category', 'games'])).toMatch(/^sudoku +games +\w+ +native +\d+$/m)
     expect(await done(['tasks', 'leg_counting'])).toContain('min_animals')
+    expect(await done(['tasks', 'basic_arithmetic'])).toMatch(/^0\.00 +\d\.\d\d +\d\.\d\d +\d+ +\{/m)
     const { tasks } = JSON.parse(await done(['tasks', '-q', 'sudoku', '--json']))
     expect(tasks.map(({ name }: { name: string }) => name)).toEqual(['mini_sudoku', 'sudoku'])
   })

@@ -1,8 +1,9 @@
-/** One task: an example at a chosen difficulty, its config, figures, and a place to try an answer. */
+/** One task: an example at a chosen difficulty, its card, its config, figures, and a place to try an answer. */
 import { fetchJson } from '../api.js'
 import { useResource } from '../data-hooks.js'
 import { formatCount, formatDecimal, formatDuration, humanize } from '../format.js'
 import { html, useEffect, useState } from '../html.js'
+import { CardPanel } from '../parts/card-panel.js'
 import { Chip, ErrorMessage, Loading, PageHeader, Panel, StatTiles } from '../parts/common.js'
 import { ConfigTable } from '../parts/config-table.js'
 import { TryIt } from '../parts/try-it.js'
@@ -11,6 +12,7 @@ export function TaskPage({ name }) {
   const { value: task, problem } = useResource(`tasks/${encodeURIComponent(name)}`)
   const [rung, setRung] = useState(null)
   const [seed, setSeed] = useState(0)
+  const [scoring, setScoring] = useState('hardened')
   const { item, trouble, busy } = useSampleItem(task, rung, seed)
   if (problem && !task)
     return html`<${PageHeader} title=${humanize(name)}><a class="end" href="#/tasks">All tasks</a><//><${ErrorMessage} problem=${problem} />`
@@ -32,6 +34,7 @@ export function TaskPage({ name }) {
       <${Panel} title="Try it" width="w5">
         ${item ? html`<${TryIt} key=${item.id} item=${item} />` : html`<p class="soft">An item is needed first.</p>`}
       <//>
+      <${CardPanel} card=${task.card} rung=${rung} scoring=${scoring} onScoring=${setScoring} />
       <${Panel} title="On this server" width="w12">
         <${StatTiles}
           tiles=${[

@@ -25,9 +25,9 @@ function resolveColors(element) {
 
 /**
  * `series`: [{ name, values }], values of one length with `x`; null is a gap. `time`: x is in seconds since 1970.
- * `range`: [low, high] of the y axis, where it is known.
+ * `range`: [low, high] of the y axis, where it is known. `xName`: what a whole x counts.
  */
-export function Chart({ title, x, series, time = false, range, format = formatDecimal, height = 150 }) {
+export function Chart({ title, x, series, time = false, range, format = formatDecimal, height = 150, xName = 'step' }) {
   const [box, width] = useWidth()
   const scheme = useColorScheme()
   const plot = useRef(null)
@@ -56,7 +56,7 @@ export function Chart({ title, x, series, time = false, range, format = formatDe
         ({ name, values }, k) =>
           html`<span class="key"><${Swatch} k=${k + 1} />${name} <b>${format(values[at === null ? findLastKnown(values) : at])}</b></span>`,
       )}
-      ${at !== null && html`<span class="key">${time ? formatTime(x[place] * 1000) : `step ${formatCount(x[place])}`}</span>`}
+      ${at !== null && html`<span class="key">${time ? formatTime(x[place] * 1000) : `${xName} ${formatCount(x[place])}`}</span>`}
     </figcaption>
     <div ref=${box} role="img" aria-label=${describeChart(title, series, format)} style=${{ minHeight: `${height}px` }}>
       ${!many && html`<div class="nothing" style=${{ height: `${height}px` }}>${x.length === 1 ? 'One point so far' : 'Nothing yet'}</div>`}

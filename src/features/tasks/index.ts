@@ -30,7 +30,7 @@ export function createTasks({ redis, keys, config, log }: Platform, { engine, ge
   const cards = new TaskCards(ladders)
   const tasks = new TaskCatalog(engine, ladders)
   const statistics = new TaskStatisticsRecorder(redis, keys)
-  const details = new TaskDetails({ engine, tasks, ladders, statistics, getExample })
+  const details = new TaskDetails({ engine, tasks, ladders, cards, statistics, getExample })
   return {
     tasks,
     details,

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { contentHash } from '../../codec/content-hash.ts'
 import type { Config } from '../../contract/recipe.ts'
-import { TaskCard } from '../../contract/task.ts'
+import { TaskCard, type TaskDetail } from '../../contract/task.ts'
 import type { Ladders } from './ladders.ts'
 
 const FrozenCard = z.strictObject({ config: z.string(), ...TaskCard.shape }).nullable()
@@ -46,6 +46,15 @@ export class TaskCards {
   rung(task: string, index: number): TaskCard | undefined {
     const rung = this.#ladders.rungs(task)[index]
     return rung && this.#get(task, rung.config)
+  }
+
+  /** All cards of a task, as `GET /tasks/{task}` shows them. */
+  describe(task: string): TaskDetail['card'] {
+    return {
+      engine_version: this.engineVersion,
+      defaults: this.defaults(task) ?? null,
+      rungs: this.#ladders.rungs(task).map((_, index) => this.rung(task, index) ?? null),
+    }
   }
 
   /**

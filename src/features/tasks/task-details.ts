@@ -3,6 +3,7 @@ import type { Item } from '../../contract/item.ts'
 import type { TaskDetail, TaskList } from '../../contract/task.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Ladders } from './ladders.ts'
+import type { TaskCards } from './task-cards.ts'
 import type { TaskCatalog } from './task-catalog.ts'
 import type { TaskStatisticsRecorder } from './task-statistics.ts'
 
@@ -10,6 +11,7 @@ interface TaskDetailsDeps {
   engine: Pick<Engine, 'version'>
   tasks: TaskCatalog
   ladders: Ladders
+  cards: TaskCards
   statistics: TaskStatisticsRecorder
   getExample: (task: string) => Promise<Item | null>
 }
@@ -34,15 +36,16 @@ export class TaskDetails {
     }
   }
 
-  /** One task with its config schema, ladder, example and statistics. Throws `unknown_task`. */
+  /** One task with its config schema, ladder, card, example and statistics. Throws `unknown_task`. */
   async require(name: string): Promise<TaskDetail> {
-    const { tasks, ladders, statistics, getExample } = this.#deps
+    const { tasks, ladders, cards, statistics, getExample } = this.#deps
     const definition = await tasks.getDefinition(name)
     const summary = tasks.require(name)
     return {
       ...summary,
       config_schema: definition?.config_schema ?? null,
       ladder: ladders.rungs(name),
+      card: cards.describe(name),
       example: definition ? await getExample(name) : null,
       statistics: await statistics.read(name),
     }

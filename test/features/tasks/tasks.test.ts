@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { Ladders } from '../../../src/features/tasks/ladders.ts'
+import { TaskCards } from '../../../src/features/tasks/task-cards.ts'
 import { openWorld, type World } from '../../world.ts'
 
 let world: World
@@ -21,4 +23,12 @@ it('GET /tasks lists what the running library registers, and says so', async () 
   const registry = await world.engine.tasks()
   expect(body).toMatchObject({ source: 'registry', total: Object.keys(registry).length })
   for (const { name, category } of body.tasks) expect([name, category]).toEqual([name, registry[name]?.category])
+})
+
+it('GET /tasks/{task} has the card of the defaults and one for each rung of the ladder', async () => {
+  const { body } = await world.call('GET', '/tasks/gcd')
+  const cards = new TaskCards(new Ladders())
+  expect(body.card).toMatchObject({ engine_version: cards.engineVersion, defaults: cards.defaults('gcd') })
+  expect(body.card.rungs).toEqual(body.ladder.map((_: unknown, k: number) => cards.rung('gcd', k) ?? null))
+  expect(body.card.defaults).toMatchObject({ guess_floor: { hardened: expect.any(Number) } })
 })

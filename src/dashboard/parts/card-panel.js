@@ -1,0 +1,64 @@
+/** A task's card: what was measured of the chosen rung, and of all rungs as curves. */
+import { formatCount, formatDecimal, formatDuration } from '../format.js'
+import { html, useMemo } from '../html.js'
+import { Chart } from './chart.js'
+import { Panel, SegmentedControl, StatTiles } from './common.js'
+
+const CURVES = [
+  ['guess floor', (card, scoring) => card.guess_floor[scoring]],
+  ['look-up floor', (card, scoring) => card.lookup_floor[scoring]],
+  ['most common answer', (card) => card.prior],
+  ['best attainable', (card, scoring) => card.best_attainable[scoring]],
+]
+const SCORINGS = [
+  ['hardened', 'Hardened'],
+  ['upstream', 'Upstream'],
+]
+
+/** `rung`: counted from 0, or null for the library's defaults. */
+export function CardPanel({ card, rung, scoring, onScoring }) {
+  const { rungs } = card
+  const shown = rung === null ? card.defaults : rungs[rung]
+  const numbers = useMemo(() => rungs.map((_, k) => k + 1), [rungs])
+  const curves = useMemo(() => buildCurves(rungs, scoring), [rungs, scoring])
+  const distinct = useMemo(
+    () => [{ name: 'different questions', values: rungs.map((each) => each?.distinct_in_1000 ?? null) }],
+    [rungs],
+  )
+  return html`<${Panel}
+    title="Card"
+    width="w12"
+    about=${`Measured beforehand with version ${card.engine_version} of the library, at ${rung === null ? 'its defaults' : `rung ${rung + 1}`}: what answers earn that were not worked out.`}
+  >
+    <div class="row"><${SegmentedControl} label="Scoring" value=${scoring} options=${SCORINGS} onChange=${onScoring} /></div>
+    ${shown ? html`<${CardTiles} card=${shown} scoring=${scoring} />` : html`<p class="soft">This config has not been measured.</p>`}
+    ${
+      rungs.length > 1 &&
+      html`<div class="charts">
+        <${Chart} title="Mean score by rung" x=${numbers} xName="rung" series=${curves} range=${[0, 1]} />
+        <${Chart} title="Different questions in 1,000, by rung" x=${numbers} xName="rung" series=${distinct} range=${[0, 1000]} format=${formatCount} />
+      </div>`
+    }
+  <//>`
+}
+
+function buildCurves(rungs, scoring) {
+  return CURVES.map(([name, read]) => ({
+    name,
+    values: rungs.map((card) => (card ? read(card, scoring) : null)),
+  }))
+}
+
+function CardTiles({ card, scoring }) {
+  const error = `± ${formatDecimal(card.guess_floor_stderr[scoring])}, by ${card.best_guess[scoring]}`
+  return html`<${StatTiles}
+    tiles=${[
+      ['Guess floor', formatDecimal(card.guess_floor[scoring]), error],
+      ['Look-up floor', formatDecimal(card.lookup_floor[scoring])],
+      ['Most common answer', formatDecimal(card.prior)],
+      ['Best attainable', formatDecimal(card.best_attainable[scoring])],
+      ['Different in 1,000', formatCount(card.distinct_in_1000)],
+      ['Time to make', formatDuration(card.make_ms / 1000)],
+    ]}
+  />`
+}
