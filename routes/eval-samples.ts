@@ -166,6 +166,7 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
             'engine_version_mismatch',
             'engine_unavailable',
             'redis_unavailable',
+            'make_failed',
             'make_timeout',
             'make_out_of_memory',
           ),

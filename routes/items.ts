@@ -1,6 +1,6 @@
 /** POST /items, GET /items/{id}: tasks made real. */
 import { z } from 'zod'
-import { Item } from '../src/contract/item.ts'
+import { Item, UnmakeableItem } from '../src/contract/item.ts'
 import { ItemId } from '../src/contract/item-id.ts'
 import { ItemsRequest } from '../src/contract/items-request.ts'
 import { RunName } from '../src/contract/rollout.ts'
@@ -35,6 +35,12 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
           200: z.strictObject({
             items: z.array(Item),
             waiting_for: z.literal('trainer').optional().describe('max_groups_ahead is reached; `Retry-After` is set'),
+            failed: z
+              .array(UnmakeableItem)
+              .optional()
+              .describe(
+                'Items of the recipe that the library cannot make; `items` has the others, in order. If it can make none, the call fails with `make_failed`',
+              ),
           }),
           ...problemResponses(
             'invalid_request',
@@ -50,6 +56,7 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
             'engine_unavailable',
             'redis_unavailable',
             'items_not_ready',
+            'make_failed',
             'make_timeout',
             'make_out_of_memory',
           ),
@@ -93,6 +100,7 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
             'unknown_run',
             'engine_version_mismatch',
             'engine_unavailable',
+            'make_failed',
             'make_timeout',
             'make_out_of_memory',
           ),

@@ -33,6 +33,7 @@ export function addScoreRoutes(app: App, { scoring }: RolloutsFeature): void {
             'unknown_task',
             'engine_version_mismatch',
             'body_too_large',
+            'make_failed',
             'engine_unavailable',
           ),
         },

@@ -12,7 +12,10 @@ const ItemResponse = z.object({
 })
 export type FetchedItem = z.infer<typeof ItemResponse>
 
-const ItemListResponse = z.object({ items: z.array(ItemResponse) })
+const ItemListResponse = z.object({
+  items: z.array(ItemResponse),
+  failed: z.array(z.object({ seed: z.int() })).default([]),
+})
 
 const REQUEST_CHUNK_SIZE = 32
 /** Items in a row that cannot be made before the whole is given up. */
@@ -24,7 +27,7 @@ interface TaskItemsParams {
   seed: number
   /** Difficulty or config of each. */
   recipe: object
-  /** Told of each item that could not be made in time; the next seed takes its place. */
+  /** Told of each item that could not be made; the next seed takes its place. */
   onItemSkipped: (line: string) => void
 }
 
@@ -62,9 +65,8 @@ async function* streamSingleTask(
         lost = 0
         yield item.made
       } else {
-        onLost(`${task} with seed ${item.seed} could not be made in time and is left out`)
-        if (++lost >= MAX_CONSECUTIVE_FAILURES)
-          throw new CliError(`${task}: ${lost} items in a row could not be made in time`)
+        onLost(`${task} with seed ${item.seed} cannot be made and is left out`)
+        if (++lost >= MAX_CONSECUTIVE_FAILURES) throw new CliError(`${task}: ${lost} items in a row could not be made`)
       }
     }
   }
@@ -76,17 +78,22 @@ interface ItemChunkParams {
   seeds: number[]
 }
 
-/** The server needed too long, or too much memory, to make an item. */
-const CANNOT_BE_MADE_CODES = new Set(['make_timeout', 'make_out_of_memory'])
+/** The library has no item at a seed, or the server needed too long, or too much memory, to make it. */
+const CANNOT_BE_MADE_CODES = new Set(['make_failed', 'make_timeout', 'make_out_of_memory'])
 
-/** All at once; if one cannot be made, one by one. */
+/** All at once; if one cannot be made in time, one by one. */
 async function fetchItemChunk(
   server: ApiClient,
   { task, recipe, seeds }: ItemChunkParams,
 ): Promise<{ seed: number; made?: FetchedItem }[]> {
   try {
-    const { items } = await server.callWithRetry(ItemListResponse, 'POST', '/items', { task, ...recipe, seeds })
-    return items.map((made, k) => ({ made, seed: seeds[k] ?? 0 }))
+    const { items, failed } = await server.callWithRetry(ItemListResponse, 'POST', '/items', { task, ...recipe, seeds })
+    const failedSeeds = new Set(failed.map(({ seed }) => seed))
+    const made = items.values()
+    return seeds.map((seed) => {
+      const next = failedSeeds.has(seed) ? undefined : made.next().value
+      return { seed, ...(next && { made: next }) }
+    })
   } catch (error) {
     if (!(error instanceof CliError) || !CANNOT_BE_MADE_CODES.has(error.code ?? '')) throw error
     if (seeds.length === 1) return seeds.map((seed) => ({ seed }))

@@ -7,6 +7,7 @@ export const ERROR_CODES = [
   'invalid_item_id',
   'seed_reserved',
   'index_out_of_range',
+  'make_failed',
   'unauthorized',
   'forbidden',
   'unknown_task',

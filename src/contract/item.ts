@@ -24,3 +24,13 @@ export const Item = z
   })
   .meta({ id: 'Item' })
 export type Item = z.infer<typeof Item>
+
+/** A seed and index at which the library has no item, though it accepts the config. */
+export const UnmakeableItem = z
+  .strictObject({
+    seed: z.int(),
+    index: z.int(),
+    detail: z.string().describe('What the library said'),
+  })
+  .meta({ id: 'UnmakeableItem' })
+export type UnmakeableItem = z.infer<typeof UnmakeableItem>

@@ -3,7 +3,7 @@ import { ServiceError } from '../contract/errors.ts'
 
 export type EngineOutcome =
   | { kind: 'value'; value: unknown }
-  /** The request is at fault: an error code, a sentence, and the invalid field. */
+  /** The same request would fail again: an error code, a sentence, and the field that it is about. */
   | { kind: 'fault'; code: string; detail: string; path: string | null }
   /** The library's scorer raised on the answer. */
   | { kind: 'raised'; detail: string }
@@ -24,7 +24,7 @@ export function parseOutcome(message: Record<string, unknown>): EngineOutcome {
   return { kind: 'value', value: message.value }
 }
 
-const CLIENT_ERROR_CODES = ['invalid_config', 'unknown_task', 'index_out_of_range'] as const
+const FAULT_CODES = ['invalid_config', 'unknown_task', 'index_out_of_range', 'make_failed'] as const
 
 /** The value of an outcome. Throws the error that the client gets. */
 export function unwrapOutcome(outcome: EngineOutcome | undefined): unknown {
@@ -32,7 +32,7 @@ export function unwrapOutcome(outcome: EngineOutcome | undefined): unknown {
     case 'value':
       return outcome.value
     case 'fault': {
-      const code = CLIENT_ERROR_CODES.find((known) => known === outcome.code) ?? 'invalid_config'
+      const code = FAULT_CODES.find((known) => known === outcome.code) ?? 'internal'
       const errors = outcome.path === null ? [] : [{ path: outcome.path, message: outcome.detail }]
       throw new ServiceError(code, outcome.detail, { errors })
     }

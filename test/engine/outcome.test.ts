@@ -20,3 +20,13 @@ it('a config that the library rejects names the field at fault', () => {
     expect.objectContaining({ code: 'invalid_config', errors: [{ path: 'config.size', message: 'too small' }] }),
   )
 })
+
+it('a seed at which the library raises is not the config’s fault, and no unknown fault is the client’s', () => {
+  for (const [error, code] of [
+    ['make_failed', 'make_failed'],
+    ['something_new', 'internal'],
+  ] as const)
+    expect(() => unwrapOutcome(parseOutcome({ error, detail: 'no maze', path: 'seed' }))).toThrow(
+      expect.objectContaining({ code }),
+    )
+})

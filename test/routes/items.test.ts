@@ -6,6 +6,9 @@ import { ItemsRequest } from '../../src/contract/items-request.ts'
 import { IDEMPOTENCY_LIMITS, IdempotencyRepository } from '../../src/platform/redis/idempotency-repository.ts'
 import { keysOf, openWorld, until, type World } from '../world.ts'
 
+/** The library finds no maze for it in a thousand tries. */
+const BAD_MAZE_SEED = 700_229
+
 let world: World
 beforeAll(async () => {
   world = await openWorld()
@@ -41,6 +44,18 @@ it('equal recipes make equal items: defaults spelt out, numbers by value, howeve
   expect([spelt, returned, several[1], seeds[1]]).toEqual([plain, plain, plain, plain])
   const again = await world.call('GET', `/items/${plain.id}`)
   expect(again.body).toEqual(plain)
+})
+
+it('a seed at which the library raises is left out and named; alone it is no fault of the config', async () => {
+  const { status, body } = await world.call('POST', '/items', { task: 'maze', seeds: [1, BAD_MAZE_SEED, 2] })
+  expect(status).toBe(200)
+  expect(body.items.map(({ recipe }: Item) => recipe.seed)).toEqual([1, 2])
+  expect(body.failed).toEqual([{ seed: BAD_MAZE_SEED, index: 0, detail: expect.stringContaining('RuntimeError') }])
+  const alone = await world.call('POST', '/items', { task: 'maze', seed: BAD_MAZE_SEED })
+  expect(alone).toMatchObject({ status: 422, body: { code: 'make_failed', errors: [{ path: 'seed' }] } })
+  const others = await world.call('POST', '/items', { task: 'maze', seed: BAD_MAZE_SEED - 1, count: 3 })
+  expect(others.body.items.map(({ recipe }: Item) => recipe.index)).toEqual([0, 2])
+  expect(others.body.failed).toMatchObject([{ index: 1 }])
 })
 
 it('an item at a difficulty carries its label and its full config', async () => {
@@ -177,6 +192,7 @@ describe('a call that is repeated under its Idempotency-Key', () => {
     ['the items of a step', { run: 'repeats', step: 3, count: 4, rank: 1, ranks: 2 }],
     ['the items of a recipe', { task: 'gcd', difficulty: 0.5, seed: 3, count: 3 }],
     ['the items of several seeds', { task: 'gcd', seeds: [5, 4, 5] }],
+    ['the items of several seeds but one', { task: 'maze', seeds: [5, BAD_MAZE_SEED, 4] }],
   ])('is answered as before once nothing else is kept: %s', async (_form, body) => {
     await world.call('PUT', '/runs/repeats', {
       tasks: ['gcd'],

@@ -686,7 +686,10 @@ class Client:
         count: Optional[int] = None,
         seeds: Optional[Sequence[int]] = None,
     ) -> List[Item]:
-        """Items of a recipe: `count` of them from `index` on, or one for each of `seeds`."""
+        """Items of a recipe: `count` of them from `index` on, or one for each of `seeds`.
+
+        An item that the library cannot make at its seed is left out; each item's `recipe` has its seed and index.
+        """
         body = _given(
             task=task, config=config, difficulty=difficulty, seed=seed, index=index, count=count, seeds=seeds
         )

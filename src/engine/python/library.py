@@ -143,7 +143,8 @@ def make_entry(task, config, seed, index):
     except MemoryError:
         raise
     except Exception as error:
-        raise EngineError("make_failed", f"the library could not make this item: {type(error).__name__}: {error}", "config") from None
+        detail = f"the library cannot make an item of {task} with seed {seed} and index {index}: {type(error).__name__}: {error}"
+        raise EngineError("make_failed", detail, "seed") from None
 
 
 def score(task, config, seed, entry, answer):

@@ -10,7 +10,7 @@ import { type EvalAggregator, ITEM_CONCURRENCY } from './eval-aggregator.ts'
 import { type EvalItemCache, ItemChangedError } from './eval-item-cache.ts'
 import type { JobOfKind } from './generation-job-record.ts'
 import { itemIndexOfSample } from './generation-job-spec.ts'
-import { gradeSample } from './grade-sample.ts'
+import { buildUnmakeableVerdict, gradeSample } from './grade-sample.ts'
 import { encodeSampleOutput, type SampleOutput, SampleVerdict } from './sample-output.ts'
 import type { RecordSampleResult, SampleRepository } from './sample-repository.ts'
 import { parseSuiteItem, type SuiteItem } from './suites.ts'
@@ -43,7 +43,7 @@ export class ExternalCompletions {
     this.#deps = deps
   }
 
-  /** The shares of all ranks are disjoint and cover the eval. */
+  /** The shares of all ranks are disjoint and cover the eval, but for samples whose item the library cannot make. */
   async listSamplePrompts(
     { id, spec, total }: JobOfKind<'eval'>,
     { rank, ranks, from, count }: SampleShare,
@@ -51,12 +51,20 @@ export class ExternalCompletions {
     const lines = await this.#deps.samples.listItems(id)
     const share: number[] = []
     for (let k = rank + from * ranks; k < total && share.length < count; k += ranks) share.push(k)
-    const buildPrompt = async (sample: number): Promise<SamplePrompt> => {
+    const buildPrompt = async (sample: number): Promise<SamplePrompt[]> => {
       const suiteItem = parseSuiteItem(lines[itemIndexOfSample(spec, sample)] ?? '')
-      const { question } = await this.#getOrCreateItem(id, suiteItem)
-      return { sample_id: `s${sample}`, item_id: suiteItem.id, messages: buildPromptMessages(question, spec.prompt) }
+      try {
+        const { question } = await this.#getOrCreateItem(id, suiteItem)
+        const messages = buildPromptMessages(question, spec.prompt)
+        return [{ sample_id: `s${sample}`, item_id: suiteItem.id, messages }]
+      } catch (error) {
+        const verdict = buildUnmakeableVerdict(error, suiteItem)
+        if (!verdict) throw error
+        await this.#finalizeAfterLast(id, [await this.#deps.samples.record(id, sample, { verdict, score: null })])
+        return []
+      }
     }
-    return pMap(share, buildPrompt, { concurrency: ITEM_CONCURRENCY })
+    return (await pMap(share, buildPrompt, { concurrency: ITEM_CONCURRENCY })).flat()
   }
 
   /** Returns how many were new: only the first completion of a sample counts. The last sample ends the eval. */
@@ -77,9 +85,13 @@ export class ExternalCompletions {
       return this.#submitOne(job, sample, suiteItem, completion)
     }
     const results = await pMap(completions, submitOne, { concurrency: ITEM_CONCURRENCY })
-    if (results.some((result) => result.kind === 'recorded' && result.done >= result.total))
-      await this.#deps.aggregator.finalize(job.id, 'done')
+    await this.#finalizeAfterLast(job.id, results)
     return results.filter((result) => result.kind === 'recorded' && result.isNew).length
+  }
+
+  async #finalizeAfterLast(id: string, results: RecordSampleResult[]): Promise<void> {
+    if (results.some((result) => result.kind === 'recorded' && result.done >= result.total))
+      await this.#deps.aggregator.finalize(id, 'done')
   }
 
   /** An item that differs from the frozen one ends the eval: its scores would mean something else. */

@@ -1,6 +1,7 @@
 /** Grades the output of one sample of an eval. */
 import type { Grader, GradingRules } from '../../grading/grader.ts'
-import type { ItemWithEntry } from '../items/items.ts'
+import { unscoredVerdict } from '../../grading/verdict.ts'
+import { type ItemWithEntry, isMakeFailure } from '../items/items.ts'
 import { buildSampleVerdict, type SampleOutput, type SampleVerdict, toSampleSubmission } from './sample-output.ts'
 import { hashQuestion, type SuiteItem } from './suites.ts'
 
@@ -21,5 +22,18 @@ export async function gradeSample(
   return {
     ...buildSampleVerdict(output, verdict),
     ...(suiteItem.questionHash === undefined && { question_hash: hashQuestion(item.question) }),
+  }
+}
+
+/**
+ * The verdict on a sample whose item the library cannot make: one bad seed costs an eval that sample, not all others. Undefined
+ * for any other error, and for a frozen suite, whose items were made before.
+ */
+export function buildUnmakeableVerdict(error: unknown, { questionHash }: SuiteItem): SampleVerdict | undefined {
+  if (!isMakeFailure(error) || questionHash !== undefined) return undefined
+  const verdict = unscoredVerdict('generation_failed', error.message)
+  return {
+    ...buildSampleVerdict({ kind: 'failed', detail: error.message }, verdict),
+    question_hash: hashQuestion(''),
   }
 }

@@ -1,7 +1,7 @@
 /** From recipes to items: made by the engine, and cached for scoring together with their reference entries. */
 import { LRUCache } from 'lru-cache'
 import { ServiceError } from '../../contract/errors.ts'
-import type { Item, PromptMessage } from '../../contract/item.ts'
+import type { Item, PromptMessage, UnmakeableItem } from '../../contract/item.ts'
 import { encodeItemId } from '../../contract/item-id.ts'
 import { type Recipe, type RecipeInput, toRecipeOutput } from '../../contract/recipe.ts'
 import type { DatasetPosition, Engine, GeneratedItem } from '../../engine/engine.ts'
@@ -27,6 +27,12 @@ const ITEM_CACHE_TTL_MS = 15 * 60 * 1000
 export interface ItemWithEntry extends GeneratedItem {
   id: string
   recipe: Recipe
+}
+
+/** The items that could be made, and why the others cannot. */
+export interface MakeableItems {
+  items: ItemWithEntry[]
+  failed: UnmakeableItem[]
 }
 
 interface ItemsDeps {
@@ -95,16 +101,32 @@ export class Items {
 
   /** Items in the order of their recipes: from this process's cache, from Redis, or made. */
   async getOrCreate(recipes: Recipe[]): Promise<ItemWithEntry[]> {
+    return Promise.all(await this.#getOrStartEach(recipes))
+  }
+
+  /** The same without those that the library cannot make. Throws `make_failed` if that leaves none. */
+  async getOrCreateMakeable(recipes: Recipe[]): Promise<MakeableItems> {
+    const outcomes = await Promise.allSettled(await this.#getOrStartEach(recipes))
+    const items = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+    const failed = outcomes.flatMap((outcome, k) => {
+      if (outcome.status === 'fulfilled') return []
+      if (items.length === 0 || !isMakeFailure(outcome.reason)) throw outcome.reason
+      const { seed, index } = recipes[k] as Recipe // one outcome for each
+      return [{ seed, index, detail: outcome.reason.message }]
+    })
+    return { items, failed }
+  }
+
+  async #getOrStartEach(recipes: Recipe[]): Promise<Promise<ItemWithEntry>[]> {
     const cached = recipes.map((recipe) => this.#cache.get(entryKey(recipe)))
     const available = cached.includes(undefined)
       ? await Promise.all(recipes.map(async (recipe, k) => cached[k] ?? this.#getStored(recipe)))
       : cached
-    const made = await this.make(recipes.filter((_, k) => !available[k]))
+    const made = this.makeEach(recipes.filter((_, k) => !available[k]))
     let nextMade = 0
     return recipes.map((recipe, k) => {
       const item = available[k] ? { ...available[k], id: encodeItemId(recipe), recipe } : made[nextMade++]
-      if (!item) throw new ServiceError('internal', 'the engine returned no item')
-      return item
+      return item ? Promise.resolve(item) : Promise.reject(new ServiceError('internal', 'the engine returned no item'))
     })
   }
 
@@ -188,6 +210,11 @@ export class Items {
       return item
     })
   }
+}
+
+/** The library raises at this seed, whenever it is asked; another seed has an item. */
+export function isMakeFailure(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && error.code === 'make_failed'
 }
 
 /** The item ID without its difficulty label: items that differ in nothing else have the same entry. */

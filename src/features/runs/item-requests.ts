@@ -1,6 +1,6 @@
 /** `/items`: the next items of a run, those of one of its steps, the items of a recipe, and items shown again. */
 import { z } from 'zod'
-import type { Item } from '../../contract/item.ts'
+import { type Item, UnmakeableItem } from '../../contract/item.ts'
 import type { ItemsRequest } from '../../contract/items-request.ts'
 import type { RecipeInput } from '../../contract/recipe.ts'
 import type { RunCondition } from '../../contract/run-condition.ts'
@@ -37,13 +37,19 @@ const ItemsDecision = z.strictObject({
   /** Places of the items that had been handed out before. */
   again: z.array(z.int()),
   waiting_for: z.literal('trainer').optional(),
+  failed: z.array(UnmakeableItem).optional(),
   prompt: PromptSettings,
 })
 type ItemsDecision = z.infer<typeof ItemsDecision>
 
+export interface ItemsAnswer extends DequeuedItems {
+  /** Items of a recipe that the library cannot make. */
+  failed?: UnmakeableItem[]
+}
+
 /** `handedOver`: the caller's answer cannot be lost any more. */
 interface ServedItems {
-  served: DequeuedItems
+  served: ItemsAnswer
   handedOver?: () => Promise<void>
 }
 
@@ -57,10 +63,10 @@ export class ItemRequests {
   }
 
   /** The items that a request asks for; the same items if it is repeated under its idempotency key. */
-  async serve(body: ItemsRequest, context: RequestContext): Promise<DequeuedItems> {
+  async serve(body: ItemsRequest, context: RequestContext): Promise<ItemsAnswer> {
     const { idempotency, recorder } = this.#deps
     const { callerId, idempotencyKey: key } = context
-    return idempotency.runOnce<ItemsDecision, DequeuedItems>(
+    return idempotency.runOnce<ItemsDecision, ItemsAnswer>(
       { callerId, scope: 'items', key, body },
       {
         decision: ItemsDecision,
@@ -108,7 +114,7 @@ export class ItemRequests {
   }
 
   /** The items that were served before, made again from their IDs. */
-  async #getAgain({ ids, again, waiting_for, prompt }: ItemsDecision): Promise<DequeuedItems> {
+  async #getAgain({ ids, again, waiting_for, failed, prompt }: ItemsDecision): Promise<ItemsAnswer> {
     const { items } = this.#deps
     const made = await items.getOrCreate(await Promise.all(ids.map((id) => items.resolveItemId(id))))
     const reissued = new Set(again)
@@ -118,6 +124,7 @@ export class ItemRequests {
         ...(reissued.has(k) && { again: true as const }),
       })),
       ...(waiting_for && { waiting_for }),
+      ...(failed && { failed }),
     }
   }
 
@@ -129,8 +136,9 @@ export class ItemRequests {
     const { items, runs, itemQueue } = this.#deps
     if ('task' in request) {
       const recipes = await Promise.all(expandRecipes(request).map((recipe) => items.resolveRecipe(recipe)))
-      const generated = await items.getOrCreate(recipes)
-      return { served: { items: generated.map((item) => items.formatItem(item, DEFAULT_PROMPT_SETTINGS)) } }
+      const { items: made, failed } = await items.getOrCreateMakeable(recipes)
+      const formatted = made.map((item) => items.formatItem(item, DEFAULT_PROMPT_SETTINGS))
+      return { served: { items: formatted, ...(failed.length > 0 && { failed }) } }
     }
     const run = await runs.getOrCreate(request.run, condition)
     if ('step' in request) {
@@ -144,12 +152,13 @@ export class ItemRequests {
   }
 }
 
-function decisionOf({ items, waiting_for }: DequeuedItems): ItemsDecision {
+function decisionOf({ items, waiting_for, failed }: ItemsAnswer): ItemsDecision {
   const [first] = items
   return {
     ids: items.map(({ id }) => id),
     again: items.flatMap((item, k) => (item.again ? [k] : [])),
     ...(waiting_for && { waiting_for }),
+    ...(failed && { failed }),
     prompt: first ? promptSettingsOf(first) : DEFAULT_PROMPT_SETTINGS,
   }
 }

@@ -44,6 +44,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorTableRow>> = {
   run_exists: { status: 412, title: 'There is a run of this name already' },
   body_too_large: { status: 413, title: 'The body is larger than the limit' },
   unsupported_media_type: { status: 415, title: 'The server does not read bodies of this type' },
+  make_failed: { status: 422, title: 'The library cannot make this item' },
   rate_limited: { status: 429, title: 'The caller has reached its rate limit', retryAfter: 1 },
   too_many_active: { status: 429, title: 'Too many evals and collections are active', retryAfter: 30 },
   buffer_full: { status: 429, title: 'The run’s buffer is full', retryAfter: 5 },

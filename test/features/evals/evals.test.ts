@@ -7,6 +7,15 @@ import { drawInjectedFailure, drawOutcome, MockModelBehavior } from '../../../sr
 import { type MockModelOptions, startMockModel } from '../../../src/mock-model/mock-model.ts'
 import { keysOf, openWorld, until, type World } from '../../world.ts'
 
+/** Small mazes with far ends: the library finds none for the item with this index. */
+const SUITE_WITH_A_BAD_ITEM = {
+  tasks: ['maze'],
+  n: 8,
+  seed: 0,
+  config: { min_grid_size: 5, max_grid_size: 5, min_dist: 6, max_dist: 6 },
+}
+const BAD_ITEM_INDEX = 6
+
 let world: World
 beforeAll(async () => {
   world = await openWorld({ worker: true })
@@ -111,6 +120,13 @@ it('thinking that comes in a field of its own is not part of what is read', asyn
   const { result, samples } = await run({ accuracy: 1, reasoning: 'reasoning_content' })
   expect(result.mean_score).toBe(1)
   expect(samples.every(({ reasoning }) => (reasoning?.length ?? 0) > 0)).toBe(true)
+})
+
+it('an item that the library cannot make costs an eval that sample and no other', async () => {
+  const { done, result, samples } = await run({ accuracy: 1 }, { suite: SUITE_WITH_A_BAD_ITEM })
+  expect(done).toMatchObject({ status: 'done', suite: { sha256: expect.any(String) } })
+  expect(result).toMatchObject({ n: 8, scored: 7, mean_score: 1, failures: { generation_failed: 1 } })
+  expect(samples[BAD_ITEM_INDEX]).toMatchObject({ score: null, detail: expect.stringContaining('RuntimeError') })
 })
 
 it('a key goes to the model and nowhere else, and is forgotten at the end', async () => {

@@ -88,6 +88,16 @@ it('a conversation is read as everywhere; a sample of nobody is refused', async 
   expect(body).toMatchObject({ status: 'done', progress: { mean_score: 1 } })
 })
 
+it('a sample whose item the library cannot make is not handed out, and the eval ends without it', async () => {
+  const config = { min_grid_size: 5, max_grid_size: 5, min_dist: 6, max_dist: 6 } // there is none with index 6
+  const { id } = await begin({ suite: { tasks: ['maze'], n: 8, seed: 0, config } })
+  const wanted = await itemsOf(id)
+  expect(wanted.map(({ sample_id }) => sample_id)).toEqual(['s0', 's1', 's2', 's3', 's4', 's5', 's7'])
+  const completions = wanted.map(({ sample_id }) => ({ sample_id, completion: '<answer>6</answer>' }))
+  const { body } = await world.call('POST', `/eval/${id}/completions`, { completions })
+  expect(body).toMatchObject({ new: 7, status: 'done', progress: { done: 8, failed: 1, mean_score: 1 } })
+})
+
 it('a suite of one’s own has a config or a difficulty, not both', async () => {
   const suite = { tasks: ['gcd'], n: 1, config: { min_value: 5 } }
   expect(await begin({ suite: { ...suite, difficulty: 0.5 } })).toMatchObject({
