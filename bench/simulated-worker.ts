@@ -41,7 +41,7 @@ const noop = async () => undefined
 const tasks = createTasks(platform, { engine, getExample: async () => null })
 const items = createItems(platform, { engine, tasks })
 const noProgress = { waiting: 0, of: 0, written: 0, refused: 0, unwritten: 0 }
-const { runs } = createRuns(platform, {
+const { runs, frontier } = createRuns(platform, {
   engine,
   tasks,
   items,
@@ -72,6 +72,7 @@ const scoreGroup = createScoreGroupProcessor({
   recorder,
   dumps: { prepareRecord: noop, handleAppendResults: noop },
   itemQueue: { schedulePrefetch: noop },
+  frontier,
   formatErrors: new FormatErrorLogger(log),
   outcomes: new OutcomeBuilder(tasks.cards, log),
   controls: new ScoreControls({ grader }),

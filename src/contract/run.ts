@@ -79,11 +79,20 @@ export const RunSettings = z
     group_size: z.int().min(1).max(1024).default(16).describe('Rollouts per item'),
     batch_size: z.int().min(1).max(1_000_000).default(128).describe('Rollouts per batch, at least'),
     complexity_mode: z
-      .enum(['none', 'fixed', 'random', 'curriculum'])
+      .enum(['none', 'fixed', 'random', 'curriculum', 'frontier'])
       .default('none')
-      .describe('`none`: the library’s defaults; `fixed`: at `difficulty`; `random`; `curriculum`: follows the model'),
+      .describe(
+        '`none`: the library’s defaults; `fixed`: at `difficulty`; `random`; `curriculum`: follows the model by the original’s rule; `frontier`: asks for the rung with the most signal above its guess floor',
+      ),
     difficulty: Difficulty.default(0).describe('Of `fixed`'),
-    curriculum_target_accuracy: z.number().min(0).max(1).default(0.7).describe('Where `curriculum` settles'),
+    curriculum_target_accuracy: z
+      .number()
+      .min(0)
+      .max(1)
+      .default(0.7)
+      .describe(
+        'Where `curriculum` settles. If it is set, `frontier` asks for the rung whose success above the guess floor is nearest to it',
+      ),
     max_token_length: z.int().min(1).default(16384).describe('M of the length penalty'),
     extraction: Extraction.default('strict').describe('How the answer is read from a completion'),
     dual_format: z.boolean().default(true).describe('Score the answer bare and in tags; the higher counts'),
@@ -211,6 +220,30 @@ export const RunState = z
   .meta({ id: 'RunState' })
 export type RunState = z.infer<typeof RunState>
 
+/** Where `complexity_mode: "frontier"` sees the model on the ladder of a task. */
+export const FrontierEstimate = z
+  .strictObject({
+    place: z
+      .number()
+      .describe(
+        'The difficulty at which the model solves half of the items beyond guessing; it may lie off the ladder',
+      ),
+    interval: z.array(z.number()).length(2).describe('The place lies between these with a probability of 90 %'),
+    slope: z.number().describe('How steeply success falls there: q = 1 / (1 + exp(−slope × (place − difficulty)))'),
+    floor: z.number().describe('What guessing earns on the rung that is asked for: success = floor + (1 − floor) × q'),
+  })
+  .meta({ id: 'FrontierEstimate' })
+export type FrontierEstimate = z.infer<typeof FrontierEstimate>
+
+const { place, interval, slope, floor } = FrontierEstimate.shape
+/** Of a task of a run: null until a group has counted, and in other modes. */
+const FrontierFields = {
+  place: place.nullable().describe(place.description ?? ''),
+  interval: interval.nullable().describe(interval.description ?? ''),
+  slope: slope.nullable().describe(slope.description ?? ''),
+  floor: floor.nullable().describe(floor.description ?? ''),
+}
+
 export const Run = z
   .strictObject({
     run: RunName,
@@ -271,6 +304,7 @@ export const Run = z
       z.string(),
       z.strictObject({
         difficulty: z.number().nullable().describe('Where the curriculum stands; null before it has moved'),
+        ...FrontierFields,
         accuracy: z
           .number()
           .nullable()
@@ -331,6 +365,15 @@ export const CurriculumPoint = z
     score: z.number().describe('The group’s mean score before any penalty'),
     difficulty: z.number().describe('The level after the group'),
     accuracy: z.number().describe('Mean of the last five scores'),
+    item: z
+      .strictObject({
+        difficulty: z.number().describe('What the group’s item was asked for at'),
+        floor: z.number().describe('What guessing earns there'),
+        rollouts: z.int().min(1).describe('Whose mean score it is'),
+      })
+      .optional()
+      .describe('Under `frontier`: where the group counts'),
+    ...FrontierEstimate.partial().shape,
   })
   .meta({ id: 'CurriculumPoint' })
 export type CurriculumPoint = z.infer<typeof CurriculumPoint>

@@ -1,5 +1,10 @@
 /** The rules that are compared: each asks for a difficulty and learns from the groups that come back. */
-import { chooseRung, createFrontier, type FrontierRung, updateFrontier } from './frontier.ts'
+import {
+  chooseRung,
+  createFrontier,
+  type FrontierRung,
+  updateFrontier,
+} from '../../../src/features/runs/frontier/frontier.ts'
 
 export interface CurriculumRule {
   /** The difficulty to ask the next item at. */
@@ -81,7 +86,7 @@ function createLogitRule({ target = DEFAULT_TARGET }: RuleTask): CurriculumRule 
   }
 }
 
-function createFrontierRule({ rungs, target }: RuleTask): CurriculumRule {
+export function createFrontierRule({ rungs, target }: RuleTask): CurriculumRule {
   let weights = createFrontier()
   let current: FrontierRung | undefined
   const nearest = (difficulty: number) =>

@@ -48,7 +48,7 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps): Rollouts
   const { engine, grader } = deps
   const { tasks, cards } = deps.tasks
   const { items } = deps.items
-  const { runs, itemQueue } = deps.runs
+  const { runs, itemQueue, frontier } = deps.runs
   const groups = new GroupRepository(redis, keys)
   const completions = new GroupCompletionListener(
     platform.connectForWorkers(),
@@ -82,6 +82,7 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps): Rollouts
         recorder,
         dumps,
         itemQueue,
+        frontier,
         formatErrors,
         outcomes: new OutcomeBuilder(cards, log),
         controls: new ScoreControls({ grader }),

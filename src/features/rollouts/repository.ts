@@ -9,8 +9,9 @@ import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import type { CurriculumInput } from '../runs/curriculum.ts'
+import type { FrontierInput } from '../runs/frontier/frontier-curriculum.ts'
 import { type GroupOutcome, OUTCOME_WINDOW, packOutcome } from '../runs/group-outcome.ts'
-import { backlogRecord, runRecord, stepSumsRecord, taskSumsRecord } from '../runs/run-record.ts'
+import { backlogRecord, MAX_HISTORY_POINTS, runRecord, stepSumsRecord, taskSumsRecord } from '../runs/run-record.ts'
 import { dumpStateRecord } from './dump-state-record.ts'
 import { buildRunCounters, buildStepSums, buildTaskSums } from './group-counters.ts'
 import { type GroupMetadata, type GroupPayload, type GroupTexts, unpackMetadata, unpackTexts } from './group-payload.ts'
@@ -62,6 +63,7 @@ const completeGroup = defineScript({
     'recentOutcomes',
     'metricSteps',
     'allGroups',
+    'frontierEvidence',
   ],
   constants: CONSTANTS,
 })
@@ -71,8 +73,8 @@ const DUPLICATE_DETECTION_MS = 24 * 60 * 60 * 1000
 const MAX_RETAINED_TEXT_BYTES = 64 * 1024 * 1024
 /** Groups of a run that can be tried again after their jobs failed. */
 const MAX_RETRIABLE_GROUPS = 1000
-/** Points of a run's history; older ones are forgotten. */
-const MAX_HISTORY_POINTS = 100_000
+/** Evidence of a run that waits to be folded; the oldest goes first. Every completion folds what there is. */
+const MAX_FRONTIER_EVIDENCE = 10_000
 
 /** Lines of a run that may wait for their file; above that its groups are not dumped. */
 const MAX_PENDING_DUMP_BYTES = 512 * 1024 * 1024
@@ -99,6 +101,8 @@ export interface CompleteGroupResult {
   dumpQueueLengths: (number | 'rejected')[]
   /** The level of the task, if the group fed the curriculum. */
   levelChange: { before: number; after: number } | undefined
+  /** Whether the group is evidence that waits to be folded. */
+  hasFrontierEvidence: boolean
 }
 
 export type AcceptGroupResult = 'new' | 'duplicate' | 'conflict' | 'buffer_full' | 'run_changed'
@@ -135,6 +139,7 @@ export interface CompleteGroupParams {
   retriable: boolean
   maxRetainedGroups: number
   curriculumInput: CurriculumInput | undefined
+  frontierInput?: FrontierInput | undefined
   dump: DumpRecordInput | undefined
   /** For the diagnosis of the run; none of a failed group. */
   outcome: GroupOutcome | undefined
@@ -196,7 +201,8 @@ export class GroupRepository {
     ref: GroupRef,
     completion: CompleteGroupParams,
   ): Promise<CompleteGroupResult | 'run_changed' | undefined> {
-    const { revision, task, result, summary, retriable, maxRetainedGroups, curriculumInput, dump, outcome } = completion
+    const { revision, task, result, summary, retriable, maxRetainedGroups, curriculumInput, frontierInput } = completion
+    const { dump, outcome } = completion
     const dumps = this.#keys.forDumpQueue(ref.run, dump?.uuid ?? '')
     const keys = this.#keys.forRun(ref.run, ref.epoch)
     const { status, destination } = result
@@ -220,6 +226,11 @@ export class GroupRepository {
       scored: summary.scored,
       metric_sums_prefix: keys.metricSums(''),
       curriculum_input: curriculumInput,
+      frontier_input: frontierInput && {
+        position: frontierInput.position,
+        evidence: JSON.stringify({ time: now.toISOString(), ...frontierInput.evidence }),
+        max_evidence: MAX_FRONTIER_EVIDENCE,
+      },
       dump: dump && { kinds: dump.kinds, bytes: dump.bytes, now: now.getTime(), max_bytes: MAX_PENDING_DUMP_BYTES },
       max_outcomes: OUTCOME_WINDOW,
       max_history: MAX_HISTORY_POINTS,
@@ -247,9 +258,15 @@ export class GroupRepository {
     )
     if (reply === null) return undefined
     if (reply === 'run_changed') return reply
-    const [dumpQueueLengths, before, after] = reply as [CompleteGroupResult['dumpQueueLengths'], string, string] // as the script gives it
+    const [dumpQueueLengths, before, after, hasEvidence] = reply as [
+      CompleteGroupResult['dumpQueueLengths'],
+      string,
+      string,
+      number,
+    ] // as the script gives it
     return {
       dumpQueueLengths,
+      hasFrontierEvidence: hasEvidence === 1,
       levelChange: before === '' ? undefined : { before: Number(before), after: Number(after) },
     }
   }

@@ -2,7 +2,8 @@
 import { z } from 'zod'
 import { Difficulty, TaskName } from '../../contract/recipe.ts'
 import { RunName } from '../../contract/rollout.ts'
-import { CurriculumPoint, SettingsChange } from '../../contract/run.ts'
+import { CurriculumPoint, FrontierEstimate, SettingsChange } from '../../contract/run.ts'
+import { FRONTIER_CELLS, MAX_FRONTIER_WEIGHT } from './frontier/frontier.ts'
 import { runRecord, stepSumsRecord, taskSumsRecord } from './run-record.ts'
 import { SEEDS_PER_POSITION } from './sequence/sequence.ts'
 
@@ -26,6 +27,13 @@ const LeaseEnd = z.number().min(0).max(Number.MAX_SAFE_INTEGER)
 /** More than a run keeps. */
 const MAX_STEP_SUMS = 10_000
 
+/** Not all 0: they are probabilities. */
+const FrontierWeights = z
+  .array(z.int().min(0).max(MAX_FRONTIER_WEIGHT))
+  .length(FRONTIER_CELLS)
+  .refine((weights) => weights.some((weight) => weight > 0), 'a weight must be above 0')
+  .describe('Of each place and slope')
+
 const Counters = runRecord.checkpointSchema.refine(
   ({ prefetch_target = 0 }) => Math.abs(prefetch_target) <= MAX_POSITION,
   { path: ['prefetch_target'], error: `must be at most ${MAX_POSITION}` },
@@ -42,9 +50,14 @@ export const Checkpoint = z
     curriculum: z
       .record(
         TaskName,
-        z.strictObject({ level: Difficulty, accuracy: Score.optional(), scores: z.array(Score).max(10) }),
+        z.strictObject({
+          level: Difficulty,
+          accuracy: Score.optional(),
+          scores: z.array(Score).max(10),
+          frontier: FrontierEstimate.extend({ weights: FrontierWeights }).optional(),
+        }),
       )
-      .describe('Level of each task, accuracy of its last five scores, and its last ten scores'),
+      .describe('Level of each task, accuracy of its last five scores, its last scores, and its frontier'),
     recent_accuracies: z
       .record(TaskName, z.array(Accuracy).max(50))
       .describe('Shares of correct rollouts in the last groups of each task, oldest first'),

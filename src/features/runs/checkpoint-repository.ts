@@ -7,9 +7,12 @@ import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import type { Checkpoint, DiscardedCounts } from './checkpoint-document.ts'
 import type { EpochRepository } from './epoch-repository.ts'
+import type { StoredFrontier } from './frontier/fold.ts'
+import { formatWeights, parseEvidence, parseFrontier } from './frontier/frontier-repository.ts'
+import type { GroupEvidence } from './frontier/group-evidence.ts'
 import { type AllRunKeys, createRunKeys, type RunKeys } from './keys.ts'
 import { groupFieldsByTask, type RunRepository, type StoredRun } from './repository.ts'
-import { CurriculumState, formatCurriculumState, runRecord, stepSumsRecord, taskSumsRecord } from './run-record.ts'
+import { formatCurriculumState, runRecord, stepSumsRecord, taskSumsRecord } from './run-record.ts'
 import { decodePositionState, encodeMadeState, encodeUnmadeState, type MadeItem } from './sequence/position-state.ts'
 
 const startEpoch = defineScript({
@@ -19,8 +22,12 @@ const startEpoch = defineScript({
   constants: { RUN: runRecord.constants },
 })
 
-/** The part of a checkpoint that is read from Redis. */
-export type StoredCheckpoint = Omit<Checkpoint, 'version' | 'engine' | 'created_at' | 'settings' | 'run'>
+/** The part of a checkpoint that is read from Redis, with the evidence that is still to be folded into its frontiers. */
+export interface StoredCheckpoint
+  extends Omit<Checkpoint, 'version' | 'engine' | 'created_at' | 'settings' | 'run' | 'curriculum'> {
+  frontiers: Map<string, StoredFrontier>
+  evidence: GroupEvidence[]
+}
 
 /** Steps whose items a checkpoint holds: a trainer requests those of its last steps again. */
 const MAX_CHECKPOINT_STEPS = 16
@@ -45,6 +52,8 @@ export class CheckpointRepository {
       .multi()
       .hgetall(keys.run)
       .hgetall(keys.curriculum)
+      .hgetall(keys.frontierWeights)
+      .lrange(keys.frontierEvidence, 0, -1)
       .hgetall(keys.recentAccuracies)
       .hgetall(keys.taskSums)
       .lrange(keys.curriculumHistory, 0, -1)
@@ -55,11 +64,25 @@ export class CheckpointRepository {
       .zrange(keys.steps, String(-MAX_CHECKPOINT_STEPS), '-1')
       .zrange(keys.metricSteps, '0', '-1')
       .exec()
-    const [fields, curriculum, accuracies, taskSums, history, open, states, leases, leased, steps, metricSteps] = (
-      replies ?? []
-    ).map(([, value]) => value) as [
+    const [
+      fields,
+      curriculum,
+      weights,
+      evidence,
+      accuracies,
+      taskSums,
+      history,
+      open,
+      states,
+      leases,
+      leased,
+      steps,
+      metricSteps,
+    ] = (replies ?? []).map(([, value]) => value) as [
       RedisHash,
       RedisHash,
+      RedisHash,
+      string[],
       RedisHash,
       RedisHash,
       string[],
@@ -76,7 +99,8 @@ export class CheckpointRepository {
     const opened = stepItems.flatMap(({ items }) => items.map(({ position }) => position + 1))
     return {
       counters: runRecord.pickForCheckpoint(values),
-      curriculum: mapValues(curriculum, (json) => CurriculumState.parse(JSON.parse(json))),
+      frontiers: new Map(Object.entries(curriculum).map(([task, json]) => [task, parseFrontier(json, weights[task])])),
+      evidence: evidence.map(parseEvidence),
       recent_accuracies: mapValues(accuracies, (text) => text.split(',').map(Number)),
       tasks: mapValues(groupFieldsByTask(taskSums), (sums) =>
         taskSumsRecord.pickForCheckpoint(taskSumsRecord.parse(sums)),
@@ -153,7 +177,13 @@ export class CheckpointRepository {
     const scored = (key: string, members: [score: number, member: number][]) => {
       for (const part of splitIntoChunks(members)) pipeline.zadd(key, ...part.flat())
     }
-    hash(keys.curriculum, mapValues(curriculum, formatCurriculumState))
+    for (const [task, { frontier, ...state }] of Object.entries(curriculum)) {
+      if (frontier) {
+        const { weights, ...estimate } = frontier
+        hash(keys.curriculum, { [task]: formatCurriculumState({ ...state, frontier: estimate }) })
+        hash(keys.frontierWeights, { [task]: formatWeights(weights) })
+      } else hash(keys.curriculum, { [task]: formatCurriculumState(state) })
+    }
     hash(
       keys.recentAccuracies,
       mapValues(recent_accuracies, (shares) => shares.join(',')),

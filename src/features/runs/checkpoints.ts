@@ -8,6 +8,8 @@ import { CHECKPOINT_VERSION, type Checkpoint, type DiscardedCounts } from './che
 import type { CheckpointRepository } from './checkpoint-repository.ts'
 import { validateCheckpoint } from './checkpoint-validation.ts'
 import type { EpochRemoval } from './epoch-removal.ts'
+import type { StoredFrontier } from './frontier/fold.ts'
+import type { FrontierCurriculum } from './frontier/frontier-curriculum.ts'
 import type { ResolvedRun } from './resolved-run.ts'
 import { assertRunCondition } from './run-condition.ts'
 import { runContendedError } from './run-errors.ts'
@@ -19,6 +21,7 @@ interface CheckpointsDeps {
   runs: Runs
   repository: CheckpointRepository
   removal: EpochRemoval
+  frontier: Pick<FrontierCurriculum, 'fold' | 'foldInto'>
   tasks: TaskCatalog
   engineVersion: string
 }
@@ -27,13 +30,15 @@ export class Checkpoints {
   readonly #runs: Runs
   readonly #repository: CheckpointRepository
   readonly #removal: EpochRemoval
+  readonly #frontier: CheckpointsDeps['frontier']
   readonly #tasks: TaskCatalog
   readonly #engineVersion: string
 
-  constructor({ runs, repository, removal, tasks, engineVersion }: CheckpointsDeps) {
+  constructor({ runs, repository, removal, frontier, tasks, engineVersion }: CheckpointsDeps) {
     this.#runs = runs
     this.#repository = repository
     this.#removal = removal
+    this.#frontier = frontier
     this.#tasks = tasks
     this.#engineVersion = engineVersion
   }
@@ -47,8 +52,21 @@ export class Checkpoints {
       engine: this.#engineVersion,
       run: name,
     }
-    const stored = await this.#repository.read(run)
-    return { ...identity, created_at: new Date(fleetNow()).toISOString(), settings, ...stored }
+    await this.#frontier.fold(run)
+    const { frontiers, evidence, ...stored } = await this.#repository.read(run)
+    // What was completed since is folded here alone: the list keeps it for the run.
+    const { tasks, points } = this.#frontier.foldInto(run, evidence, frontiers)
+    const curriculum = Object.fromEntries(
+      [...frontiers, ...tasks].map(([task, folded]) => [task, formatFrontier(folded)]),
+    )
+    return {
+      ...identity,
+      created_at: new Date(fleetNow()).toISOString(),
+      settings,
+      ...stored,
+      curriculum,
+      curriculum_history: [...stored.curriculum_history, ...points],
+    }
   }
 
   /** Starts a new epoch of the run, which need not exist. Throws `engine_version_mismatch`, `invalid_request`. */
@@ -77,4 +95,9 @@ export class Checkpoints {
     }
     throw runContendedError(name)
   }
+}
+
+function formatFrontier({ state, weights }: StoredFrontier): Checkpoint['curriculum'][string] {
+  const { frontier, ...level } = state
+  return { ...level, ...(frontier && weights && { frontier: { ...frontier, weights: [...weights] } }) }
 }

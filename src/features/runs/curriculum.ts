@@ -1,10 +1,10 @@
-/** Which groups feed a run's curriculum. The level itself is moved by the script that completes the group. */
+/** Which groups feed a run's curriculum, and what they tell it. */
 
 import { type Recipe, TRAINING_SEEDS_START } from '../../contract/recipe.ts'
 import type { ResolvedRun } from './resolved-run.ts'
-import { buildTaskPlans, positionOfSeed, STARTING_LEVEL, sequencePointAt } from './sequence/sequence.ts'
+import { buildTaskPlans, positionOfSeed, STARTING_LEVEL, sequencePointAt, type TaskPlan } from './sequence/sequence.ts'
 
-/** What a group tells the curriculum of its task. */
+/** What a group tells the curriculum of its task. The level is moved by the script that completes the group. */
 export interface CurriculumInput {
   /** Of its item in the run's sequence: it counts if that was handed out. */
   position: number
@@ -21,21 +21,40 @@ export interface CurriculumInput {
   high: number
 }
 
+/** Where a run may have handed out an item at a difficulty of the task's ladder. */
+export interface SequencePlace {
+  position: number
+  plan: TaskPlan
+  difficulty: number
+}
+
 /** What a group tells the curriculum; undefined unless its item can be one that this run handed out on the ladder. */
 export function getCurriculumInput(
-  { settings }: ResolvedRun,
-  { task, seed, difficulty }: Recipe,
+  run: ResolvedRun,
+  recipe: Recipe,
   score: number | null,
   all: { name: string; category: string }[],
 ): CurriculumInput | undefined {
-  if (settings.complexity_mode !== 'curriculum' || score === null || difficulty === null || seed < TRAINING_SEEDS_START)
-    return undefined
+  if (run.settings.complexity_mode !== 'curriculum' || score === null) return undefined
+  const place = findSequencePlace(run, recipe, all)
+  if (!place) return undefined
+  const { position, difficulty, plan } = place
+  const { targetAccuracy: target_accuracy, low, high } = plan
+  return { position, score, difficulty, starting_level: STARTING_LEVEL, target_accuracy, low, high }
+}
+
+/** Undefined if the item cannot be one of the run's sequence whose difficulty follows the model. */
+export function findSequencePlace(
+  { settings }: ResolvedRun,
+  { task, seed, difficulty }: Recipe,
+  all: { name: string; category: string }[],
+): SequencePlace | undefined {
+  if (difficulty === null || seed < TRAINING_SEEDS_START) return undefined
   const position = positionOfSeed(settings.seed, seed)
   const plans = buildTaskPlans(settings, all)
   // Where the sampling follows the model, the position alone does not tell the task.
   const fixed = settings.sampling === 'weights' ? sequencePointAt(settings.seed, plans, position).plan : undefined
   const plan = fixed ?? plans.find((choice) => choice.task === task)
   if (plan?.task !== task || plan.low === plan.high) return undefined
-  const { targetAccuracy: target_accuracy, low, high } = plan
-  return { position, score, difficulty, starting_level: STARTING_LEVEL, target_accuracy, low, high }
+  return { position, plan, difficulty }
 }

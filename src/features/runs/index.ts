@@ -9,6 +9,9 @@ import { CheckpointRepository } from './checkpoint-repository.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { EpochRemoval } from './epoch-removal.ts'
 import { EpochRepository } from './epoch-repository.ts'
+import { FrontierCurriculum } from './frontier/frontier-curriculum.ts'
+import { FrontierRepository } from './frontier/frontier-repository.ts'
+import { TaskFrontiers } from './frontier/task-frontiers.ts'
 import { ItemRequests } from './item-requests.ts'
 import { prefetchItemsJob, removeEpochJob, sweepEpochsSchedule } from './jobs/definitions.ts'
 import { createPrefetchItemsProcessor } from './jobs/prefetch-items.ts'
@@ -41,6 +44,7 @@ export interface RunsFeature {
   runs: Runs
   repository: RunRepository
   itemQueue: ItemQueue
+  frontier: FrontierCurriculum
   checkpoints: Checkpoints
   itemRequests: ItemRequests
   runRequests: RunRequests
@@ -49,20 +53,29 @@ export interface RunsFeature {
 
 export function createRuns(
   { redis, keys, producer, recorder, idempotency, log }: Platform,
-  { engine, tasks: { tasks, ladders }, items: { items }, dumps, laterKeys }: RunsFeatureDeps,
+  { engine, tasks: { tasks, ladders, cards }, items: { items }, dumps, laterKeys }: RunsFeatureDeps,
 ): RunsFeature {
   const repository = new RunRepository(redis, keys)
   const positions = new PositionRepository(redis, keys)
   const epochs = new EpochRepository(redis, keys, laterKeys)
   const removal = new EpochRemoval({ epochs, runs: repository, producer, log })
   const recreated = new RecreatedRuns({ repository, log })
-  const runs = new Runs({ repository, recreated, epochs, removal, positions, tasks, dumps, engine })
-  const prefetcher = new ItemPrefetcher({ runs: repository, positions, items, tasks, ladders, log })
-  const itemQueue = new ItemQueue({ engine, runs: repository, items, positions, prefetcher, producer })
+  const frontiers = new TaskFrontiers(ladders, cards)
+  const frontier = new FrontierCurriculum({
+    repository: new FrontierRepository(redis, keys),
+    runs: repository,
+    frontiers,
+    tasks,
+    log,
+  })
+  const runs = new Runs({ repository, recreated, epochs, removal, positions, frontier, tasks, dumps, engine })
+  const prefetcher = new ItemPrefetcher({ runs: repository, positions, items, tasks, ladders, frontiers, log })
+  const itemQueue = new ItemQueue({ engine, runs: repository, items, positions, prefetcher, frontier, producer })
   const checkpoints = new Checkpoints({
     runs,
     repository: new CheckpointRepository(redis, keys, { runs: repository, epochs }),
     removal,
+    frontier,
     tasks,
     engineVersion: engine.version,
   })
@@ -70,6 +83,7 @@ export function createRuns(
     runs,
     repository,
     itemQueue,
+    frontier,
     itemRequests: new ItemRequests({ items, runs, itemQueue, recorder, idempotency }),
     runRequests: new RunRequests({ runs, checkpoints, itemQueue }),
     checkpoints,

@@ -14,6 +14,10 @@ export interface RunKeys {
   recentOutcomes: string
   /** List of JSON points, newest first. */
   curriculumHistory: string
+  /** Hash: task to the weights of its frontier, separated by commas. */
+  frontierWeights: string
+  /** List of JSON: what scored groups tell the frontiers, oldest first, until it is folded. */
+  frontierEvidence: string
   /** Sorted set of the positions of the sequence whose items are not issued, and a hash of their states (parts/sequence.lua). */
   openPositions: string
   positionStates: string
@@ -104,6 +108,8 @@ function listSingleKeys(prefix: string) {
     recentAccuracies: `${prefix}:recent-accuracies`,
     recentOutcomes: `${prefix}:recent-outcomes`,
     curriculumHistory: `${prefix}:curriculum-history`,
+    frontierWeights: `${prefix}:frontier-weights`,
+    frontierEvidence: `${prefix}:frontier-evidence`,
     openPositions: `${prefix}:open-positions`,
     positionStates: `${prefix}:position-states`,
     itemBodies: `${prefix}:item-bodies`,

@@ -1,7 +1,7 @@
 /** Runs in Redis: settings, counters, and the positions that were handed out. */
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import { CurriculumPoint, type RunSettings, type SettingsChange } from '../../contract/run.ts'
+import { CurriculumPoint, type FrontierEstimate, type RunSettings, type SettingsChange } from '../../contract/run.ts'
 import { mean } from '../../grading/statistics.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
@@ -60,6 +60,14 @@ export interface StoredRun {
   recreatedAt: number | undefined
   explicitSettings: SettingsChange
   counters: RunCounters
+}
+
+/** Where the curriculum of a task stands. */
+export interface CurriculumLevel {
+  difficulty: number
+  accuracy: number
+  /** If the level was last moved under `frontier`. */
+  frontier: FrontierEstimate | undefined
 }
 
 /** What waits in a run. */
@@ -200,15 +208,12 @@ export class RunRepository {
   }
 
   /** Where the curriculum stands, for each task that has fed it. */
-  async readCurriculumLevels({
-    name,
-    epoch,
-  }: StoredRun): Promise<Record<string, { difficulty: number; accuracy: number }>> {
+  async readCurriculumLevels({ name, epoch }: StoredRun): Promise<Record<string, CurriculumLevel>> {
     const states = await this.#redis.hgetall(this.#keys.forRun(name, epoch).curriculum)
     return Object.fromEntries(
       Object.entries(states).map(([task, text]) => {
-        const { level, accuracy } = CurriculumState.parse(JSON.parse(text))
-        return [task, { difficulty: level, accuracy: accuracy ?? 0 }]
+        const { level, accuracy, frontier } = CurriculumState.parse(JSON.parse(text))
+        return [task, { difficulty: level, accuracy: accuracy ?? 0, frontier }]
       }),
     )
   }

@@ -1,6 +1,6 @@
 /** The stored fields of a run, of the sums of its tasks and steps, and of its backlog. */
 import { z } from 'zod'
-import { SettingsChange } from '../../contract/run.ts'
+import { FrontierEstimate, SettingsChange } from '../../contract/run.ts'
 import { GROUP_SUMS } from '../../grading/group-sums.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
 
@@ -20,6 +20,8 @@ export const runRecord = new RecordDeclaration({
   /** Next position of the sequence that was never opened. */
   position: { kind: 'cursor', metric: true },
   prefetch_target: { ...COUNTER, kind: 'cursor' },
+  /** Pieces of evidence that have left the list `frontierEvidence`: folded, or dropped because it was full. */
+  folded_evidence: { kind: 'cursor' },
   /** Highest step that a batch was composed for. */
   step: { kind: 'cursor', checkpoint: true },
   items: COUNTER,
@@ -91,17 +93,27 @@ export const backlogRecord = new RecordDeclaration({
 
 const StoredNumber = z.coerce.number()
 
+/** Points of a run's curriculum history; older ones are forgotten. */
+export const MAX_HISTORY_POINTS = 100_000
+
 /** The curriculum of a task: Lua writes its numbers as text of 17 digits, and an empty list as an object. */
 export const CurriculumState = z.object({
   level: StoredNumber,
   accuracy: StoredNumber.optional(),
   scores: z.union([z.array(StoredNumber), z.strictObject({}).transform((): number[] => [])]),
+  /** Under `frontier`, once a group has counted. */
+  frontier: FrontierEstimate.optional(),
 })
 export type CurriculumState = z.infer<typeof CurriculumState>
 
 /** As the scripts write it. */
-export function formatCurriculumState({ level, accuracy, scores }: CurriculumState): string {
-  return JSON.stringify({ level: String(level), accuracy: accuracy?.toString(), scores: scores.map(String) })
+export function formatCurriculumState({ level, accuracy, scores, frontier }: CurriculumState): string {
+  return JSON.stringify({
+    level: String(level),
+    accuracy: accuracy?.toString(),
+    scores: scores.map(String),
+    frontier,
+  })
 }
 
 function addToCheckpoint<const F extends Record<string, object>>(fields: F) {

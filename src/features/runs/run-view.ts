@@ -1,14 +1,14 @@
 /** A run as the API shows it, from what is stored. */
 
 import type { DumpProgress } from '../../contract/dump.ts'
-import type { Run, RunSettings } from '../../contract/run.ts'
+import type { FrontierEstimate, Run, RunSettings } from '../../contract/run.ts'
 import type { EngineHealth } from '../../engine/engine.ts'
 import { parseFormatErrorCounts } from '../../grading/group-statistics.ts'
 import { lengthPercentile } from '../../grading/length-buckets.ts'
 import { meanOfSum } from '../../grading/statistics.ts'
 import { diagnose, diagnoseTasks, mergeWindows } from './diagnosis.ts'
 import type { GroupOutcome } from './group-outcome.ts'
-import { countBatchableRollouts, type RunBacklog } from './repository.ts'
+import { type CurriculumLevel, countBatchableRollouts, type RunBacklog } from './repository.ts'
 import type { ResolvedRun } from './resolved-run.ts'
 import { computeRunState } from './run-state.ts'
 import { listWarningsOfTasks } from './run-warnings.ts'
@@ -18,7 +18,7 @@ interface RunViewInputs {
   backlog: RunBacklog
   sums: Record<string, Record<string, number>>
   /** Of tasks with a curriculum. */
-  levels: Record<string, { difficulty: number; accuracy: number }>
+  levels: Record<string, CurriculumLevel>
   /** Of tasks without a curriculum. */
   accuracies: Record<string, number>
   skipped: Run['skipped']
@@ -27,6 +27,11 @@ interface RunViewInputs {
   /** The last groups of each task, oldest first. */
   outcomes: Record<string, GroupOutcome[]>
 }
+
+const NO_FRONTIER = { place: null, interval: null, slope: null, floor: null } satisfies Record<
+  keyof FrontierEstimate,
+  null
+>
 
 type CountField = Exclude<keyof ResolvedRun['counters'], 'format_errors'>
 
@@ -71,8 +76,10 @@ export function buildRunView(
     skipped,
     tasks: Object.fromEntries(
       Object.entries(sums).map(([task, sum]) => {
-        const { difficulty = null, accuracy = accuracies[task] ?? null } = levels[task] ?? {}
-        return [task, { difficulty, accuracy, ...buildTaskView(sum), diagnosis: diagnoses[task] ?? diagnose([]) }]
+        const { difficulty = null, accuracy = accuracies[task] ?? null, frontier } = levels[task] ?? {}
+        const estimate = settings.complexity_mode === 'frontier' && frontier ? frontier : NO_FRONTIER
+        const diagnosis = diagnoses[task] ?? diagnose([])
+        return [task, { difficulty, ...estimate, accuracy, ...buildTaskView(sum), diagnosis }]
       }),
     ),
   }
@@ -91,7 +98,7 @@ function buildBatchProgress(settings: RunSettings, lastStep: number | undefined,
 
 function buildTaskView(
   sums: Record<string, number>,
-): Omit<Run['tasks'][string], 'difficulty' | 'accuracy' | 'diagnosis'> {
+): Omit<Run['tasks'][string], 'difficulty' | 'accuracy' | 'diagnosis' | keyof FrontierEstimate> {
   const { groups = 0, rollouts = 0, score = 0, reward = 0, signal = 0, truncated = 0, last_completed_at } = sums
   const { skipped_scored: skipped = 0 } = sums
   return {

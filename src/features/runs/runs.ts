@@ -9,6 +9,7 @@ import type { Engine } from '../../engine/engine.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 import type { EpochRemoval } from './epoch-removal.ts'
 import type { EpochRepository } from './epoch-repository.ts'
+import type { FrontierCurriculum } from './frontier/frontier-curriculum.ts'
 import type { RecreatedRuns } from './recreated-runs.ts'
 import { countBufferOccupancy, type RunRepository } from './repository.ts'
 import { type ResolvedRun, resolveRun } from './resolved-run.ts'
@@ -52,6 +53,7 @@ interface RunsDeps {
   removal: EpochRemoval
   recreated: RecreatedRuns
   positions: PositionRepository
+  frontier: Pick<FrontierCurriculum, 'fold'>
   tasks: TaskCatalog
   dumps: RunDumps
   engine: Pick<Engine, 'health' | 'canonicalizeConfig' | 'version'>
@@ -63,17 +65,19 @@ export class Runs {
   readonly #removal: EpochRemoval
   readonly #recreated: RecreatedRuns
   readonly #positions: PositionRepository
+  readonly #frontier: RunsDeps['frontier']
   readonly #tasks: TaskCatalog
   readonly #dumps: RunDumps
   readonly #engine: RunsDeps['engine']
   readonly #cache = new LRUCache<string, ResolvedRun>({ max: RUN_CACHE_SIZE })
 
-  constructor({ repository, recreated, epochs, removal, positions, tasks, dumps, engine }: RunsDeps) {
+  constructor({ repository, recreated, epochs, removal, positions, frontier, tasks, dumps, engine }: RunsDeps) {
     this.#repository = repository
     this.#recreated = recreated
     this.#epochs = epochs
     this.#removal = removal
     this.#positions = positions
+    this.#frontier = frontier
     this.#tasks = tasks
     this.#dumps = dumps
     this.#engine = engine
@@ -228,7 +232,8 @@ export class Runs {
     )
   }
 
-  listCurriculumPoints(run: ResolvedRun): Promise<CurriculumPoint[]> {
+  async listCurriculumPoints(run: ResolvedRun): Promise<CurriculumPoint[]> {
+    await this.#frontier.fold(run)
     return this.#repository.readCurriculumHistory(run)
   }
 
@@ -255,6 +260,7 @@ export class Runs {
 
   /** Builds the response of `GET /runs/{run}`. */
   async buildView(run: ResolvedRun): Promise<Run> {
+    await this.#frontier.fold(run)
     const [backlog, sums, levels, skipped, accuracies, dumps, outcomes] = await Promise.all([
       this.#repository.readBacklog(run),
       this.#repository.readTaskSums(run),

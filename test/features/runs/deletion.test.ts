@@ -270,7 +270,7 @@ describe('work in flight for a run that is gone', () => {
     const before = await keysOfEpoch(run)
     await remove('late')
     // The keys are still there: a worker that holds the job reads the group.
-    const { runs, itemQueue } = world.features.runs
+    const { runs, itemQueue, frontier } = world.features.runs
     const unused = {} as never
     const verdict = { status: 'scored', reward: 1, score: 1, answer: '1', fault: null, penalty: 0 } as const
     const score = createScoreGroupProcessor({
@@ -283,6 +283,7 @@ describe('work in flight for a run that is gone', () => {
       recorder: world.platform.recorder,
       dumps: world.features.dumps.groupDumps,
       itemQueue,
+      frontier,
       formatErrors: unused,
       outcomes: new OutcomeBuilder(world.features.tasks.cards, world.platform.log),
       controls: new ScoreControls({ grader: { isNative: () => true, scoreAnswer: async () => null } }),

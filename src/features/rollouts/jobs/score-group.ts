@@ -18,6 +18,7 @@ import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
 import { WeightedSemaphore } from '../../../platform/weighted-semaphore.ts'
 import type { Items } from '../../items/items.ts'
 import { getCurriculumInput } from '../../runs/curriculum.ts'
+import type { FrontierCurriculum } from '../../runs/frontier/frontier-curriculum.ts'
 import type { ResolvedRun } from '../../runs/resolved-run.ts'
 import { runContendedError } from '../../runs/run-errors.ts'
 import { createRunLogger } from '../../runs/run-logger.ts'
@@ -51,6 +52,7 @@ interface ScoreGroupProcessorDeps {
   recorder: MetricsRecorder
   dumps: GroupDumps
   itemQueue: Pick<ItemQueue, 'schedulePrefetch'>
+  frontier: Pick<FrontierCurriculum, 'describeGroup' | 'fold'>
   formatErrors: FormatErrorLogger
   outcomes: OutcomeBuilder
   controls: ScoreControls
@@ -83,6 +85,7 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
     recorder,
     dumps,
     itemQueue,
+    frontier,
     formatErrors,
     outcomes,
     controls,
@@ -168,6 +171,7 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
       retriable: failure !== undefined,
       maxRetainedGroups: settings.keep_groups,
       curriculumInput: getCurriculumInput(run, recipe, result.mean_score ?? null, tasks.list()),
+      frontierInput: frontier.describeGroup(run, recipe, result),
       dump,
       outcome: outcomes.build({
         recipe,
@@ -200,9 +204,19 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
     }
     const level = completed?.levelChange
     if (level && level.before !== level.after) await itemQueue.schedulePrefetch(run) // the change may start a new rung
+    if (completed?.hasFrontierEvidence) await foldEvidence(run)
     if (isEngineMismatch(failure)) throw new UnrecoverableError(failure.message)
     if (failure !== undefined) throw failure // fails the job with its reason
     return true
+  }
+
+  /** The group is completed, whatever becomes of this: evidence that is left waits for the next group or request. */
+  async function foldEvidence(run: ResolvedRun): Promise<void> {
+    try {
+      if ((await frontier.fold(run)).length > 0) await itemQueue.schedulePrefetch(run)
+    } catch (err) {
+      log.warn({ err, run: run.name }, 'the evidence of groups could not be folded; the next group folds it')
+    }
   }
 }
 

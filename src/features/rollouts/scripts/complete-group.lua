@@ -8,18 +8,21 @@
 --       pendingFailedRecords (records that wait for a file of failed groups (list))  recentAccuracies (hash)
 --       recentOutcomes (hash: task to the packed outcomes of its last groups)
 --       metricSteps (sorted set of steps)  allGroups (sorted set: group ID by when its key expires)
+--       frontierEvidence (list of JSON, oldest first)
 -- ARGV  1 group ID  2 result as JSON  3 summary as JSON, for the buffer
 --       4 JSON: { epoch, revision: of the settings that the group was graded by, status, destination?, retriable, signal,
 --                 task, now (ms), time (ISO 8601), counters: { field: amount } of the run,
 --                 task_sums: { field: amount }, step_sums: { field: amount }, policy_version?: the oldest,
 --                 percent_correct?: of its counted rollouts, max_history,
 --                 curriculum_input?: what the curriculum learns, with the item's position in the run's sequence,
+--                 frontier_input?: { position, evidence: what the frontier learns, as JSON, max_evidence: that may wait },
 --                 rollouts, scored: how many of them have a score, dump?: the request of parts/queue-dump-record,
 --                 max_retriable, max_outcomes: of a task, the limits of parts/retire-group, metric_sums_prefix }
 --       5 channel  6 message  7 the group's record for the dumps
 --       8 the group's packed outcome, of the same size for all groups; empty for a failed group
 -- Returns nil if the group was completed before, is gone, or belongs to an earlier epoch; 'run_changed' if the revision is
--- another; else the lengths of the dump queues, and the level of its task before and after if it moved the curriculum.
+-- another; else the lengths of the dump queues, the level of its task before and after if it moved the curriculum, and 1 if
+-- evidence of it waits to be folded.
 -- include ../../runs/scripts/parts/curriculum
 -- include parts/queue-dump-record
 -- include parts/statistics
@@ -116,10 +119,19 @@ local input = params.curriculum_input
 if input and input.position < tonumber(run[4] or 0) then -- an item that was issued
   before, after = update_curriculum(keys, params.task, input, step, params.time, params.max_history)
 end
+local frontier, has_evidence = params.frontier_input, 0
+if frontier and frontier.position < tonumber(run[4] or 0) then
+  has_evidence = 1
+  local evidence = string.format('{"step":%.0f,', step) .. string.sub(frontier.evidence, 2)
+  if redis.call('RPUSH', K.frontierEvidence, evidence) > frontier.max_evidence then
+    redis.call('LPOP', K.frontierEvidence)
+    redis.call('HINCRBY', K.run, RUN.folded_evidence, 1)
+  end
+end
 local queue_lengths = {}
 if params.dump then
   local pending = { rollouts = K.pendingRolloutRecords, failed = K.pendingFailedRecords }
   queue_lengths = queue_dump_record({ dumps = K.dumpState, pending = pending }, params.dump, ARGV[7])
 end
 redis.call('PUBLISH', ARGV[5], ARGV[6])
-return { queue_lengths, before or '', after or '' }
+return { queue_lengths, before or '', after or '', has_evidence }

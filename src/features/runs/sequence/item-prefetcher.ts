@@ -6,6 +6,7 @@ import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { Items, ItemWithEntry } from '../../items/items.ts'
 import type { Ladders } from '../../tasks/ladders.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
+import type { TaskFrontiers } from '../frontier/task-frontiers.ts'
 import type { RunRepository } from '../repository.ts'
 import type { ResolvedRun } from '../resolved-run.ts'
 import type { ClaimedPosition, PositionRepository, PositionScope, SkippedPosition } from './position-repository.ts'
@@ -27,6 +28,7 @@ interface ItemPrefetcherDeps {
   items: Items
   tasks: TaskCatalog
   ladders: Ladders
+  frontiers: TaskFrontiers
   log: Logger
 }
 
@@ -88,7 +90,7 @@ export class ItemPrefetcher {
     const { settings } = run
     const plans = buildTaskPlans(settings, this.#deps.tasks.list())
     const [levels, accuracies] = await Promise.all([
-      settings.complexity_mode === 'curriculum' ? this.#deps.runs.readCurriculumLevels(run) : ({} as CurriculumLevels), // no level
+      followsModel(settings) ? this.#deps.runs.readCurriculumLevels(run) : ({} as CurriculumLevels), // no level
       settings.sampling === 'learnability' ? this.#deps.runs.readRecentAccuracies(run) : undefined,
     ])
     const weightOf = accuracies && learnabilityWeight(accuracies)
@@ -99,12 +101,16 @@ export class ItemPrefetcher {
     })
   }
 
-  #planItem(point: SequencePoint, { settings }: ResolvedRun, level: number | undefined): Omit<PlannedItem, 'position'> {
+  #planItem(point: SequencePoint, run: ResolvedRun, storedLevel: number | undefined): Omit<PlannedItem, 'position'> {
+    const { settings } = run
     const { seed } = point
     const { task, config, low, high } = point.plan
+    const { items, ladders, frontiers } = this.#deps
+    const frontier = settings.complexity_mode === 'frontier' ? frontiers.get(run, point.plan) : undefined
+    const isOnLadder = settings.complexity_mode !== 'frontier' || frontier !== undefined
+    const level = isOnLadder ? (storedLevel ?? frontier?.startingLevel) : undefined
     const difficulty = chooseDifficulty(point, settings, level)
-    const followsCurriculum = settings.complexity_mode === 'curriculum' && config === undefined && low < high
-    const { items, ladders } = this.#deps
+    const followsCurriculum = followsModel(settings) && config === undefined && low < high
     return {
       label: { task, seed, difficulty },
       recipe: items.resolveServerRecipe({ task, seed, index: 0, ...(config && { config }), difficulty }),
@@ -142,4 +148,9 @@ export class ItemPrefetcher {
     if (await this.#deps.positions.release(run, scope, skipped, isItemAtFault))
       this.#deps.log.warn({ run: run.name, ...skipped }, 'making an item failed twice; its position is skipped')
   }
+}
+
+/** Whether the difficulty of items depends on how groups were scored. */
+function followsModel({ complexity_mode: mode }: ResolvedRun['settings']): boolean {
+  return mode === 'curriculum' || mode === 'frontier'
 }

@@ -8,6 +8,7 @@ import type { Recipe } from '../../../contract/recipe.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Producer } from '../../../platform/queue/producer.ts'
 import type { Items } from '../../items/items.ts'
+import type { FrontierCurriculum } from '../frontier/frontier-curriculum.ts'
 import { prefetchItemsJob } from '../jobs/definitions.ts'
 import type { RunRepository } from '../repository.ts'
 import { type ResolvedRun, resolveRun } from '../resolved-run.ts'
@@ -33,6 +34,7 @@ interface ItemQueueDeps {
   items: Items
   positions: PositionRepository
   prefetcher: ItemPrefetcher
+  frontier: Pick<FrontierCurriculum, 'fold'>
   producer: Producer
 }
 
@@ -66,6 +68,7 @@ export class ItemQueue {
    * first one was. Throws `items_not_ready`.
    */
   async next(run: ResolvedRun, count: number, token?: string): Promise<DequeuedItems> {
+    await this.#deps.frontier.fold(run) // its items follow all groups that were scored before the call
     const items: Item[] = []
     const prefetchTarget = growPrefetchTarget(run, count)
     const dequeued = await this.#makeUntilDone<DequeuedItems>(ITEMS_WAIT_MS, async (isFinal) => {
@@ -102,6 +105,7 @@ export class ItemQueue {
     { step, count, rank, ranks = 1 }: StepItemsParams,
     waitMs: number,
   ): Promise<Item[]> {
+    await this.#deps.frontier.fold(initialRun)
     const items = await this.#makeUntilDone<Item[]>(Math.max(ITEMS_WAIT_MS, waitMs), async () => {
       const { run, assigned } = await this.#assignStep(initialRun, step, count)
       const made = assigned.filter((item) => item.kind !== 'unmade')

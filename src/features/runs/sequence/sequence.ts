@@ -23,6 +23,8 @@ export interface TaskPlan {
   high: number
   /** What the run's settings say of the accuracy, unless the task has its own. */
   targetAccuracy: number
+  /** The task's own. */
+  ownTargetAccuracy: number | undefined
 }
 
 /** Where in the space of items a position lies. */
@@ -124,13 +126,17 @@ export function buildTaskPlans(
         low,
         high,
         targetAccuracy: target_accuracy ?? curriculum_target_accuracy,
+        ownTargetAccuracy: target_accuracy,
       })
     }
   }
   return [...plans.values()]
 }
 
-/** The difficulty to ask an item at; null for the library's defaults or the run's own config. */
+/**
+ * The difficulty to ask an item at; null for the library's defaults or the run's own config. Without a level, a curriculum
+ * starts at the original's, and a frontier has no ladder to start on.
+ */
 export function chooseDifficulty(
   { plan, uniform: chance }: SequencePoint,
   settings: Pick<RunSettings, 'complexity_mode' | 'difficulty'>,
@@ -147,9 +153,11 @@ export function chooseDifficulty(
       return plan.low + chance * (plan.high - plan.low)
     case 'curriculum':
       return clampDifficulty(level ?? STARTING_LEVEL, plan)
+    case 'frontier':
+      return level === undefined ? null : clampDifficulty(level, plan)
   }
 }
 
-function clampDifficulty(value: number, { low, high }: TaskPlan): number {
+export function clampDifficulty(value: number, { low, high }: Pick<TaskPlan, 'low' | 'high'>): number {
   return Math.min(Math.max(value, low), high)
 }

@@ -7,6 +7,7 @@
  * Every group counts, at the difficulty that its item really had. All functions are pure: the same groups in the same order
  * give the same state.
  */
+import { LRUCache } from 'lru-cache'
 
 const PLACES = Array.from({ length: 46 }, (_, k) => -0.4 + (1.8 * k) / 45)
 const SLOPES = [4, 8, 14, 22]
@@ -27,6 +28,8 @@ const HYSTERESIS = 0.02
 
 /** A weight for each cell of the grid, the largest being WEIGHT_SCALE: slopes within places. */
 export type FrontierWeights = readonly number[]
+export const FRONTIER_CELLS = CELLS.length
+export { WEIGHT_SCALE as MAX_FRONTIER_WEIGHT }
 
 /** A rung of a ladder as the frontier sees it. */
 export interface FrontierRung {
@@ -58,12 +61,13 @@ export function createFrontier(): FrontierWeights {
 /** The posterior after a group. */
 export function updateFrontier(weights: FrontierWeights, { score, rollouts, rung }: FrontierEvidence): FrontierWeights {
   const effective = Math.min(rollouts, MAX_EFFECTIVE_ROLLOUTS)
-  const drifted = drift(weights)
+  const success = Math.min(Math.max(score, 0), 1)
+  const solveRates = getSolveRates(rung.difficulty)
   return normalize(
-    CELLS.map((cell, k) => {
-      const success = rung.floor + (1 - rung.floor) * getSolveRate(cell, rung.difficulty)
-      const bounded = Math.min(Math.max(success, MIN_FAILURE), 1 - MIN_FAILURE)
-      return (drifted[k] ?? 0) * Math.exp(effective * (score * Math.log(bounded) + (1 - score) * Math.log(1 - bounded)))
+    drift(weights).map((weight, k) => {
+      const expected = rung.floor + (1 - rung.floor) * (solveRates[k] ?? 0)
+      const bounded = Math.min(Math.max(expected, MIN_FAILURE), 1 - MIN_FAILURE)
+      return weight * Math.exp(effective * (success * Math.log(bounded) + (1 - success) * Math.log(1 - bounded)))
     }),
   )
 }
@@ -96,9 +100,15 @@ export function estimateFrontier(weights: FrontierWeights): FrontierEstimate {
   }
 }
 
-/** q: the share that is solved, beyond what is guessed. */
-function getSolveRate({ place, slope }: { place: number; slope: number }, difficulty: number): number {
-  return 1 / (1 + Math.exp(-slope * (place - difficulty)))
+/** q of each cell: the share that is solved, beyond what is guessed. Ladders have few difficulties. */
+const solveRatesByDifficulty = new LRUCache<number, Float64Array>({ max: 1000 })
+
+function getSolveRates(difficulty: number): Float64Array {
+  const known = solveRatesByDifficulty.get(difficulty)
+  if (known) return known
+  const rates = Float64Array.from(CELLS, ({ place, slope }) => 1 / (1 + Math.exp(-slope * (place - difficulty))))
+  solveRatesByDifficulty.set(difficulty, rates)
+  return rates
 }
 
 /** Spreads each place's weight to its neighbors. */
@@ -122,14 +132,13 @@ function computeValue(weights: FrontierWeights, { difficulty }: FrontierRung, ta
   let total = 0
   let solved = 0
   let variance = 0
-  weights.forEach((weight, k) => {
-    const cell = CELLS[k]
-    if (weight === 0 || !cell) return
-    const q = getSolveRate(cell, difficulty)
+  const solveRates = getSolveRates(difficulty)
+  for (const [k, weight] of weights.entries()) {
+    const q = solveRates[k] ?? 0
     total += weight
     solved += weight * q
     variance += weight * q * (1 - q)
-  })
+  }
   return target === undefined ? variance / total : 1 - Math.abs(solved / total - target)
 }
 

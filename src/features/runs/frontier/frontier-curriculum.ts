@@ -1,0 +1,102 @@
+/**
+ * The curriculum of `complexity_mode: "frontier"`. The script that completes a group adds what the group tells to a list of the
+ * run, once and in one step with the completion. Any process then folds the list into the frontiers, in its order: whoever
+ * completes a group, asks for items or looks at the run. A process that dies in between leaves the list to the next one.
+ */
+import type { Logger } from 'pino'
+import type { Recipe } from '../../../contract/recipe.ts'
+import type { GroupResult } from '../../../grading/group.ts'
+import { runLatest } from '../../../platform/run-latest.ts'
+import type { TaskCatalog } from '../../tasks/task-catalog.ts'
+import { findSequencePlace } from '../curriculum.ts'
+import type { RunRepository } from '../repository.ts'
+import { type ResolvedRun, resolveRun } from '../resolved-run.ts'
+import { buildTaskPlans } from '../sequence/sequence.ts'
+import { type FoldedEvidence, foldEvidence, type LevelChange, type StoredFrontier } from './fold.ts'
+import type { FrontierRepository } from './frontier-repository.ts'
+import type { GroupEvidence } from './group-evidence.ts'
+import type { TaskFrontier, TaskFrontiers } from './task-frontiers.ts'
+
+/** Attempts to store what was folded while other processes are faster: each of them gets on with the list. */
+const MAX_ATTEMPTS = 100
+
+interface FrontierCurriculumDeps {
+  repository: FrontierRepository
+  runs: RunRepository
+  frontiers: TaskFrontiers
+  tasks: TaskCatalog
+  log: Logger
+}
+
+/** What is added to the list if the item at the position was handed out. */
+export interface FrontierInput {
+  position: number
+  evidence: Omit<GroupEvidence, 'step' | 'time'>
+}
+
+export class FrontierCurriculum {
+  readonly #deps: FrontierCurriculumDeps
+  readonly #foldShared: (key: string, run: ResolvedRun) => Promise<LevelChange[]>
+
+  constructor(deps: FrontierCurriculumDeps) {
+    this.#deps = deps
+    this.#foldShared = runLatest((run: ResolvedRun) => this.#foldAll(run))
+  }
+
+  /** What a group tells; undefined unless its item can be one that this run handed out on the ladder. */
+  describeGroup(run: ResolvedRun, recipe: Recipe, result: GroupResult): FrontierInput | undefined {
+    const { tasks, frontiers } = this.#deps
+    const score = result.mean_score ?? null
+    if (run.settings.complexity_mode !== 'frontier' || score === null) return undefined
+    const place = findSequencePlace(run, recipe, tasks.list())
+    if (!place || !frontiers.get(run, place.plan)) return undefined
+    const { difficulty, floor } = frontiers.rungAt(recipe.task, place.difficulty, run.settings.scoring)
+    const rollouts = result.verdicts.filter((verdict) => verdict.status === 'scored' && !verdict.skipped).length
+    return { position: place.position, evidence: { task: recipe.task, score, rollouts, difficulty, floor } }
+  }
+
+  /** Folds all evidence of the run that is there now. Does nothing in other modes. */
+  async fold(run: ResolvedRun): Promise<LevelChange[]> {
+    if (run.settings.complexity_mode !== 'frontier') return []
+    return this.#foldShared(`${run.name}/${run.epoch}`, run)
+  }
+
+  /** What evidence comes to on frontiers that were read with it. */
+  foldInto(
+    run: ResolvedRun,
+    evidence: readonly GroupEvidence[],
+    stored: ReadonlyMap<string, StoredFrontier>,
+  ): FoldedEvidence {
+    return foldEvidence(evidence, stored, this.#getFrontiers(run))
+  }
+
+  async #foldAll(initialRun: ResolvedRun): Promise<LevelChange[]> {
+    const changes: LevelChange[] = []
+    for (let run = initialRun, k = 0; k < MAX_ATTEMPTS; k++) {
+      const pending = await this.#deps.repository.readPending(run)
+      if (pending.epoch !== run.epoch || pending.evidence.length === 0) return changes
+      if (pending.revision !== run.revision) {
+        const stored = await this.#deps.runs.get(run.name)
+        if (stored?.epoch !== run.epoch) return changes
+        run = resolveRun(stored)
+        if (run.settings.complexity_mode !== 'frontier') return changes
+        continue
+      }
+      const tasks = [...new Set(pending.evidence.map(({ task }) => task))]
+      const folded = this.foldInto(run, pending.evidence, await this.#deps.repository.readFrontiers(run, tasks))
+      if (!(await this.#deps.repository.storeFolded(run, pending, folded))) continue
+      for (const { task, before, after } of folded.levelChanges)
+        this.#deps.log.info({ run: run.name, task, from: before, to: after }, 'task difficulty changed')
+      changes.push(...folded.levelChanges)
+    }
+    return changes
+  }
+
+  #getFrontiers(run: ResolvedRun): (task: string) => TaskFrontier | undefined {
+    const plans = new Map(buildTaskPlans(run.settings, this.#deps.tasks.list()).map((plan) => [plan.task, plan]))
+    return (task) => {
+      const plan = plans.get(task)
+      return plan && this.#deps.frontiers.get(run, plan)
+    }
+  }
+}

@@ -1,0 +1,104 @@
+/** The frontiers of a run in Redis, and the evidence that waits to be folded into them. */
+import type { Redis } from 'ioredis'
+import type { RedisKeys } from '../../../platform/redis/keys.ts'
+import { defineScript } from '../../../platform/redis/scripts.ts'
+import { type AllRunKeys, createRunKeys, type RunKeys } from '../keys.ts'
+import type { StoredRun } from '../repository.ts'
+import { CurriculumState, formatCurriculumState, MAX_HISTORY_POINTS, runRecord } from '../run-record.ts'
+import type { FoldedEvidence, StoredFrontier } from './fold.ts'
+import type { FrontierWeights } from './frontier.ts'
+import { GroupEvidence } from './group-evidence.ts'
+
+const foldEvidence = defineScript({
+  folder: import.meta.dirname,
+  name: 'fold-evidence',
+  keys: ['run', 'curriculum', 'frontierWeights', 'curriculumHistory', 'frontierEvidence'],
+  constants: { RUN: runRecord.constants },
+})
+
+/** Pieces that are folded at once. */
+const FOLD_SIZE = 200
+
+/** The oldest evidence, and how the run stood when it was read. */
+export interface PendingEvidence {
+  epoch: number | undefined
+  revision: number | undefined
+  /** Pieces that had left the list before. */
+  folded: number
+  evidence: GroupEvidence[]
+}
+
+export class FrontierRepository {
+  readonly #redis: Redis
+  readonly #keys: AllRunKeys
+
+  constructor(redis: Redis, keys: RedisKeys) {
+    this.#redis = redis
+    this.#keys = createRunKeys(keys)
+  }
+
+  async readPending(run: StoredRun): Promise<PendingEvidence> {
+    const keys = this.#runKeys(run)
+    const { epoch, revision, folded_evidence } = runRecord.constants
+    const replies = await this.#redis
+      .multi()
+      .lrange(keys.frontierEvidence, 0, FOLD_SIZE - 1)
+      .hmget(keys.run, epoch, revision, folded_evidence)
+      .exec()
+    const [pieces, fields] = (replies ?? []).map(([error, value]) => {
+      if (error) throw error
+      return value
+    }) as [string[], (string | null)[]] // in the order of the commands
+    const [storedEpoch, storedRevision, folded] = fields.map((text) => (text === null ? undefined : Number(text)))
+    return { epoch: storedEpoch, revision: storedRevision, folded: folded ?? 0, evidence: pieces.map(parseEvidence) }
+  }
+
+  async readFrontiers(run: StoredRun, tasks: string[]): Promise<Map<string, StoredFrontier>> {
+    if (tasks.length === 0) return new Map()
+    const keys = this.#runKeys(run)
+    const [states, weights] = await Promise.all([
+      this.#redis.hmget(keys.curriculum, ...tasks),
+      this.#redis.hmget(keys.frontierWeights, ...tasks),
+    ])
+    return new Map(
+      tasks.flatMap((task, k) => {
+        const state = states[k]
+        return state ? [[task, parseFrontier(state, weights[k])]] : []
+      }),
+    )
+  }
+
+  /** False if the run has changed since the evidence was read, or another process folded it. */
+  async storeFolded(run: StoredRun, pending: PendingEvidence, { tasks, points }: FoldedEvidence): Promise<boolean> {
+    const changes = {
+      tasks: [...tasks].flatMap(([task, { state, weights }]) => [
+        task,
+        formatCurriculumState(state),
+        formatWeights(weights),
+      ]),
+      points: points.map((point) => JSON.stringify(point)),
+    }
+    const { folded, evidence } = pending
+    const args = [run.epoch, run.revision, folded, evidence.length, MAX_HISTORY_POINTS, JSON.stringify(changes)]
+    return (await foldEvidence(this.#redis, this.#runKeys(run), args)) === 1
+  }
+
+  #runKeys({ name, epoch }: StoredRun): RunKeys {
+    return this.#keys.forRun(name, epoch)
+  }
+}
+
+export function parseEvidence(json: string): GroupEvidence {
+  return GroupEvidence.parse(JSON.parse(json))
+}
+
+export function formatWeights(weights: FrontierWeights): string {
+  return weights.join(',')
+}
+
+export function parseFrontier(state: string, weights: string | null | undefined): StoredFrontier {
+  return {
+    state: CurriculumState.parse(JSON.parse(state)),
+    weights: weights ? weights.split(',').map(Number) : undefined,
+  }
+}
