@@ -348,6 +348,7 @@ const PRESETS: Record<RunSettings['preset'], SettingsChange> = {
     extraction: 'last_tag',
     scoring: 'hardened',
     signal_on: 'score',
+    complexity_mode: 'frontier',
   },
 }
 

@@ -284,4 +284,10 @@ describe('the frontier', () => {
     expect(await history('changing')).toHaveLength(6)
     expect(await taskOf('changing')).toMatchObject({ place: null, slope: null })
   })
+
+  it('is what the preset clean follows', async () => {
+    const { body } = await world.call('PUT', '/runs/clean', { preset: 'clean', tasks: [TASK] })
+    expect(body.settings.complexity_mode).toBe('frontier')
+    expect((await next('clean'))[0]?.difficulty).toBe(simulate(TASK, undefined, 'hardened').choose())
+  })
 })
