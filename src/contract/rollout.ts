@@ -131,7 +131,13 @@ export const Group = z
     task: z.string(),
     difficulty: z.number().nullable(),
     status: z.enum(['queued', 'scored', 'failed']),
-    verdicts: z.array(GroupVerdict).optional(),
+    verdicts: z.array(GroupVerdict).optional().describe('Of the last `keep_groups` groups of the run'),
+    rewards: z
+      .array(z.number().nullable())
+      .optional()
+      .describe(
+        'What to train on, in the order of the rollouts; null: unscored. Also in the answer to a repeated post whose verdicts are no longer kept',
+      ),
     mean_score: z.number().nullable().optional().describe('Over the scored rollouts that are not skipped'),
     mean_reward: z.number().nullable().optional().describe('Over the voters'),
     std_reward: z.number().nullable().optional().describe('Population standard deviation over the voters'),

@@ -124,6 +124,45 @@ class Runs(unittest.TestCase):
             self.run_.post(item["id"], [{"completion": "other"}], group_id="g")
         self.assertEqual(caught.exception.code, "group_conflict")
 
+    def test_a_named_group_that_was_posted_before_is_done_however_other_the_rollouts_are(self) -> None:
+        items = self.run_.items(3)
+        first = [self.mixed(item) for item in items[:2]]
+        for k in (0, 1):
+            self.run_.post(items[k]["id"], first[k], group_id=f"g{k}")
+        again = [{"item_id": item["id"], "group_id": f"g{k}", "rollouts": self.mixed(item, 2)} for k, item in enumerate(items)]
+        with self.assertRaises(Problem):
+            self.run_.post_many(again)
+        done = self.run_.post_many(again, wait_s=30, on_conflict="keep")
+        self.assertEqual([g["group_id"] for g in done], ["g0", "g1", "g2"])
+        self.assertEqual([g["rewards"] for g in done], [[0, 1, 0, 1], [0, 1, 0, 1], [0, 1]])
+        self.assertEqual([g.get("conflict", False) for g in done], [True, True, False])
+        self.assertEqual(self.run_.get()["progress"]["groups"], 3)
+        other = {**again[0], "item_id": items[2]["id"]}
+        with self.assertRaises(Problem) as caught:  # another item's: the name is at fault
+            self.run_.post_many([other], on_conflict="keep")
+        self.assertEqual(caught.exception.code, "group_conflict")
+        with self.assertRaises(ValueError):
+            self.run_.post_many(again, on_conflict="ignore")
+
+    def test_a_group_that_is_no_longer_kept_has_its_rewards(self) -> None:
+        self.run_.put(keep_groups=1, buffer=False)
+        items = self.run_.items(3)
+        sent = [self.mixed(item) for item in items]
+        for k, item in enumerate(items):
+            self.run_.post(item["id"], sent[k], group_id=f"g{k}", wait_s=30)
+        again = self.run_.post(items[0]["id"], sent[0], group_id="g0", wait_s=30)
+        self.assertEqual((again["status"], again["rewards"], "verdicts" in again), ("scored", [0, 1, 0, 1], False))
+        done = self.run_.post(items[0]["id"], [{"completion": "other"}], group_id="g0", on_conflict="keep")
+        self.assertEqual((done["status"], done["conflict"]), ("scored", True))
+
+    def test_a_final_batch_is_one_answer_for_all_ranks(self) -> None:
+        first = self.run_.batch(0, rank=0, ranks=2, final=True, timeout_s=0)
+        self.assertEqual((first["totals"]["groups"], first["groups"]), (0, []))
+        self.fill(1)
+        self.assertEqual(self.run_.batch(0, rank=1, ranks=2, final=True), first)
+        self.run_.ack(0)
+        self.assertEqual(self.run_.batch(1, final=True)["totals"]["groups"], 1)
+
     def test_many_groups_are_answered_in_order(self) -> None:
         items = self.run_.items(5)
         groups = [{"item_id": item["id"], "group_id": f"g{k}", "rollouts": self.mixed(item)} for k, item in enumerate(items)]

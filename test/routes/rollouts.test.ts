@@ -209,7 +209,7 @@ it('a worker scores by the settings as they are, not as it read them for the gro
   }
 })
 
-it('a group that is no longer kept is answered when it is posted, without its verdicts, and holds up no other', async () => {
+it('a group that is no longer kept is answered with its rewards when it is posted again, and holds up no other', async () => {
   await world.call('PUT', '/runs/forgetful', { keep_groups: 1, buffer: false })
   const group = (id: string) => ({ item_id: item.id, group_id: id, rollouts: rollouts('100', '1') })
   const send = (...ids: string[]) => post({ item_id: undefined, run: 'forgetful', groups: ids.map(group) })
@@ -218,6 +218,7 @@ it('a group that is no longer kept is answered when it is posted, without its ve
     200,
     ['scored', 'scored', 'scored'],
   ])
+  for (const { rewards } of first.body.groups) expect(rewards).toEqual([1, 0])
   expect((await world.call('GET', '/rollouts/a?run=forgetful')).body.code).toBe('unknown_group')
   const { status, body } = await send('a', 'd')
   expect([status, body.groups[0], body.groups[1].verdicts.length]).toEqual([
@@ -225,5 +226,6 @@ it('a group that is no longer kept is answered when it is posted, without its ve
     expect.objectContaining({ group_id: 'a', task: 'leg_counting', status: 'scored', destination: 'not_buffered' }),
     2,
   ])
+  expect(Group.parse(body.groups[0]).rewards).toEqual([1, 0])
   expect(body.groups[0]).not.toHaveProperty('verdicts')
 })

@@ -143,7 +143,11 @@ class Verdict(TypedDict, total=False):
 
 
 class Group(TypedDict, total=False):
-    """A posted group as it stands: `status` is `queued`, `scored` or `failed`."""
+    """A posted group as it stands: `status` is `queued`, `scored` or `failed`.
+
+    `rewards` are those of `verdicts`, in the order of the rollouts, and are kept longer. `conflict`: True says that the result
+    is that of other rollouts, which were posted first under this id (see `Run.post`).
+    """
 
     group_id: str
     run: str
@@ -152,6 +156,8 @@ class Group(TypedDict, total=False):
     difficulty: Optional[float]
     status: str
     verdicts: List[Verdict]
+    rewards: List[Optional[float]]
+    conflict: bool
     mean_score: Optional[float]
     mean_reward: Optional[float]
     std_reward: Optional[float]
@@ -955,10 +961,14 @@ class Run:
         buffer: Optional[bool] = None,
         extra: Any = None,
         wait_s: float = 0,
+        on_conflict: str = "raise",
     ) -> Group:
         """Posts one group. With `wait_s` the answer has the verdicts, if they are there in that time.
 
-        Without `group_id` the id comes from the content: the same rollouts for the same item, posted twice, count once.
+        Without `group_id` the id comes from the content: the same rollouts for the same item, posted twice, count once. A
+        process that starts again samples other rollouts, so let it name its groups (`step-rank-k`). `on_conflict="keep"` then
+        takes a group of this id and item that was posted before with other rollouts for done: its result comes back, with
+        `conflict`: True, and nothing counts twice. `"raise"` is the server's refusal, `group_conflict`.
         """
         body = _given(
             run=self.name,
@@ -969,19 +979,53 @@ class Run:
             extra=extra,
             rollouts=list(rollouts),
         )
-        return self._posted(body, wait_s)[0]
+        return self._posted(body, wait_s, on_conflict)[0]
 
     def post_many(
-        self, groups: Sequence[Union[PostedGroup, Mapping[str, Any]]], *, wait_s: float = 0, at_once: int = 256
+        self,
+        groups: Sequence[Union[PostedGroup, Mapping[str, Any]]],
+        *,
+        wait_s: float = 0,
+        at_once: int = 256,
+        on_conflict: str = "raise",
     ) -> List[Group]:
-        """Posts groups, answered in order; `at_once` of them (up to 256) in one request."""
+        """Posts groups, answered in order; `at_once` of them (up to 256) in one request. `on_conflict`: see `post`."""
         until = time.monotonic() + wait_s
         done: List[Group] = []
         for some in _chunks(groups, min(at_once, 256)):
-            done += self._posted({"run": self.name, "groups": list(some)}, until - time.monotonic())
+            done += self._posted({"run": self.name, "groups": list(some)}, until - time.monotonic(), on_conflict)
         return done
 
-    def _posted(self, body: Dict[str, Any], wait_s: float) -> List[Group]:
+    def _posted(self, body: Dict[str, Any], wait_s: float, on_conflict: str) -> List[Group]:
+        if on_conflict not in ("raise", "keep"):
+            raise ValueError(f'on_conflict is "raise" or "keep", not {on_conflict!r}')
+        until = time.monotonic() + wait_s
+        try:
+            return self._post_once(body, wait_s)
+        except Problem as problem:
+            if problem.code != "group_conflict" or on_conflict == "raise":
+                raise
+            if "groups" not in body:
+                return [self._first_of_its_id(body, problem, until - time.monotonic())]
+        # The refusal names one group, and there may be others; those without a conflict are accepted by now.
+        return [
+            self._posted({"run": self.name, **group}, until - time.monotonic(), on_conflict)[0] for group in body["groups"]
+        ]
+
+    def _first_of_its_id(self, body: Mapping[str, Any], conflict: Problem, wait_s: float) -> Group:
+        """The group that was posted under this id before; raises the conflict if it is another item's."""
+        try:
+            first = self.group(body["group_id"], wait_s=wait_s)
+        except Problem as problem:
+            if problem.code != "unknown_group":
+                raise
+            # Scored so long ago that the server remembers no more than its id.
+            first = {"group_id": body["group_id"], "run": self.name, "item_id": body["item_id"], "status": "scored"}
+        if first["item_id"] != body["item_id"]:
+            raise conflict
+        return {**first, "conflict": True}
+
+    def _post_once(self, body: Dict[str, Any], wait_s: float) -> List[Group]:
         until = time.monotonic() + wait_s
         # The run stands in the address too: a full buffer then refuses before it has read a large body.
         query = {"run": self.name}
@@ -1024,7 +1068,11 @@ class Run:
         """The batch of a step, whole or one rank's share; waits until there is enough.
 
         The same for whoever asks and whenever, until it is acknowledged. `timeout_s` None waits for ever, 0 asks once;
-        when time is over: NotReady. `min_sequences` is satisfied with fewer rollouts, `final` with what there is.
+        when time is over: NotReady. `min_sequences` is satisfied with fewer rollouts.
+
+        `final` takes what there is, for all ranks the same: it waits for the groups that are queued, as long as `timeout_s`
+        says (60 s at most; None: 30 s), and is never NotReady. Where `totals` has no groups, there is nothing to learn from in
+        this step, on any rank; acknowledge it all the same. `balance`: `"tokens"` or, for many ranks, `"sequences"`.
         """
         body = _given(
             step=step,
@@ -1044,7 +1092,7 @@ class Run:
                 body,
                 query={"arrays": "base64"},
                 headers=self._meant(),
-                wait_s=max(0, min(_HELD_S, left)),
+                wait_s=max(0, min(_WAIT_MOST_S if final and until is not None else _HELD_S, left)),
             )
             if answer.status == 200:
                 return _with_arrays(answer.json())

@@ -18,6 +18,8 @@ export const groupRecord = new RecordDeclaration({
   /** Present until the group is delivered or dropped. */
   awaiting_delivery: { kind: 'counter' },
   result: { kind: 'text' },
+  /** JSON: the reward of each rollout. Kept with the content hash, to answer a repeated post when the result is gone. */
+  rewards: { kind: 'text' },
   destination: { kind: 'text' },
   /** Its place in the order of completion. */
   completion_number: { kind: 'cursor' },

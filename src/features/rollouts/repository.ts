@@ -116,6 +116,8 @@ export interface StoredGroup {
   destination: Destination | null
   /** Whether it wants to wait for a trainer. */
   forBuffer: boolean
+  /** Of its rollouts, once it is completed; kept longer than the result. */
+  rewards: (number | null)[] | undefined
   metadata: GroupMetadata | undefined
   result: GroupResult | undefined
 }
@@ -213,6 +215,7 @@ export class GroupRepository {
       status,
       signal: result.signal ?? false,
       destination: destination ?? undefined,
+      rewards: JSON.stringify(listRewards(result)),
       retriable,
       task,
       now: now.getTime(),
@@ -280,14 +283,16 @@ export class GroupRepository {
 
   async get({ run, epoch, group }: GroupRef): Promise<StoredGroup | undefined> {
     const key = this.#keys.forRun(run, epoch).group(group)
-    const { status: a, for_buffer: b, metadata: c, result: d, destination: e } = groupRecord.constants
-    const [status, forBuffer, metadata, result, storedDestination] = await this.#redis.hmget(key, a, b, c, d, e)
+    const { status: a, for_buffer: b, metadata: c, result: d, destination: e, rewards: f } = groupRecord.constants
+    const values = await this.#redis.hmget(key, a, b, c, d, e, f)
+    const [status, forBuffer, metadata, result, storedDestination, rewards] = values
     if (!status) return undefined
     const destination = Destination.nullable().parse(storedDestination || null)
     return {
       status: GroupStatus.parse(status),
       forBuffer: forBuffer === '1',
       destination,
+      rewards: rewards ? (JSON.parse(rewards) as (number | null)[]) : undefined, // as complete() wrote it
       metadata: metadata ? unpackMetadata(metadata) : undefined,
       result: result ? { ...(JSON.parse(result) as GroupResult), destination } : undefined,
     }
@@ -334,6 +339,10 @@ export class GroupRepository {
   listPendingAcceptedBefore(run: string, epoch: number, time: number, limit: number): Promise<string[]> {
     return this.#redis.zrangebyscore(this.#keys.forRun(run, epoch).pendingGroups, 0, time, 'LIMIT', 0, limit)
   }
+}
+
+function listRewards({ verdicts }: GroupResult): (number | null)[] {
+  return verdicts.map(({ reward }) => reward)
 }
 
 export function formatGroupPath({ run, epoch, group }: GroupRef): string {

@@ -129,7 +129,7 @@ export class RolloutSubmission {
 
   /**
    * Returns a group, waiting up to `waitMs` for its completion. Throws `unknown_group` for an unknown group, and for one
-   * that is no longer retained; with `itemId`, the latter is returned without its verdicts.
+   * that is no longer retained; with `itemId`, the latter is returned with its rewards, without its verdicts.
    */
   async requireGroup(ref: GroupRef, waitMs = 0, itemId?: string): Promise<Group> {
     const completion = waitMs > 0 ? this.#deps.completions.waitForGroup(ref, waitMs) : undefined
@@ -204,11 +204,11 @@ export class RolloutSubmission {
         'unknown_group',
         `Run ${ref.run} has no group ${ref.group}, or the group is no longer retained`,
       )
-    const { status, destination, metadata, result } = stored
+    const { status, destination, rewards, metadata, result } = stored
     const item_id = metadata?.item_id ?? itemId
     if (item_id === undefined)
       throw new ServiceError('unknown_group', `Group ${ref.group} was accepted earlier, but is no longer retained`)
-    return { ...buildGroupIdentity(ref, item_id), ...result, status, destination }
+    return { ...buildGroupIdentity(ref, item_id), ...result, ...(rewards && { rewards }), status, destination }
   }
 }
 

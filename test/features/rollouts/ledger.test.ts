@@ -62,7 +62,7 @@ const steps = fc.array(
         arbitrary: fc.record({
           kind: fc.constant('compose' as const),
           step: number,
-          least: fc.integer({ min: 1, max: 4 }),
+          least: fc.integer({ min: 0, max: 4 }),
           version: number,
         }),
       },

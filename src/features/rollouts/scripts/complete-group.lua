@@ -11,7 +11,7 @@
 --       frontierEvidence (list of JSON, oldest first)
 -- ARGV  1 group ID  2 result as JSON  3 summary as JSON, for the buffer
 --       4 JSON: { epoch, revision: of the settings that the group was graded by, status, destination?, retriable, signal,
---                 task, now (ms), time (ISO 8601), counters: { field: amount } of the run,
+--                 rewards: of its rollouts, as JSON, task, now (ms), time (ISO 8601), counters: { field: amount } of the run,
 --                 task_sums: { field: amount }, step_sums: { field: amount }, policy_version?: the oldest,
 --                 percent_correct?: of its counted rollouts, max_history,
 --                 curriculum_input?: what the curriculum learns, with the item's position in the run's sequence,
@@ -48,7 +48,7 @@ if tonumber(run[3]) ~= params.revision then
 end
 local number = redis.call('HINCRBY', K.run, RUN.completed, 1)
 redis.call('HSET', K.group, GROUP.status, params.status, GROUP.result, ARGV[2],
-  GROUP.destination, params.destination or '', GROUP.completion_number, number)
+  GROUP.rewards, params.rewards, GROUP.destination, params.destination or '', GROUP.completion_number, number)
 redis.call('ZREM', K.pendingGroups, id)
 if group[2] == '1' then
   redis.call('HINCRBY', K.backlog, BACKLOG.queued_groups, -1)
@@ -103,7 +103,7 @@ if ARGV[8] ~= '' then
   redis.call('HSET', K.recentOutcomes, params.task, string.sub(outcomes, -params.max_outcomes * #ARGV[8]))
 end
 
--- Of groups that are no longer kept only the hash of the content remains, to tell a repeated post from a new one.
+-- Of groups that are no longer kept the hash of the content and the rewards remain, to know and answer a repeated post.
 local excess = math.min(redis.call('ZCARD', K.recentGroups) - params.max_retained_groups, 100)
 if excess > 0 then
   for _, old_id in ipairs(redis.call('ZRANGE', K.recentGroups, 0, excess - 1)) do

@@ -12,7 +12,7 @@ if group[1] ~= 'failed' or redis.call('ZREM', K.failedGroups, id) == 0 then
   return 0
 end
 redis.call('HSET', K.group, GROUP.status, 'queued', GROUP.destination, '')
-redis.call('HDEL', K.group, GROUP.result)
+redis.call('HDEL', K.group, GROUP.result, GROUP.rewards)
 redis.call('ZREM', K.recentGroups, id)
 redis.call('ZADD', K.pendingGroups, ARGV[2], id)
 redis.call('HINCRBY', K.run, RUN.failed_groups, -1)
