@@ -1,5 +1,6 @@
 /** Right and wrong answers to an item: its own, or where any valid one counts an example of its metadata, or one found. */
 import { z } from 'zod'
+import { findNovelConclusion } from '../scorers/hardened/propositional-conclusion.ts'
 import type { KnownItem } from './item-lookup.ts'
 import { solveBoxnet } from './solvers/boxnet.ts'
 import { invertScramble } from './solvers/rubiks-cube.ts'
@@ -10,7 +11,9 @@ export const WRONG_ANSWER = 'I am not sure'
 
 /** Tasks whose items have no answer of their own, and how one is read from their metadata. */
 const METADATA_ANSWER_SCHEMAS: Record<string, z.ZodType<string | undefined>> = {
-  propositional_logic: z.object({ example_answer: z.string() }).transform((m) => m.example_answer),
+  propositional_logic: z
+    .looseObject({ example_answer: z.string() })
+    .transform((metadata) => concludeUnderBothScorings(metadata) ?? metadata.example_answer),
   graph_color: z
     .object({ possible_answer: z.object({ $dict: z.array(z.tuple([z.number(), z.number()])) }) })
     .transform((m) => JSON.stringify(Object.fromEntries(m.possible_answer.$dict))),
@@ -28,4 +31,10 @@ export function getCorrectAnswer({
   metadata,
 }: Pick<KnownItem, 'task' | 'answer' | 'metadata'>): string | undefined {
   return answer ?? METADATA_ANSWER_SCHEMAS[task]?.safeParse(metadata).data
+}
+
+/** The library pays a bare variable a quarter, and hardened scoring all of it; written twice it is worth all to both. */
+function concludeUnderBothScorings(metadata: { example_answer: string }): string | undefined {
+  const conclusion = findNovelConclusion({ answer: null, metadata })
+  return conclusion?.length === 1 ? `(${conclusion} ∧ ${conclusion})` : conclusion
 }

@@ -5,7 +5,7 @@ import { getBareAnswer } from './answer-variants.ts'
 import { type HardenedScorer, isFullScore } from './hardened-scorer.ts'
 
 /** Truth tables of more variables than these would take too long; the library's verdict then stands. */
-const MAX_VARIABLES = 12
+export const MAX_VARIABLES = 12
 const MAX_STEPS = 8000
 const LATEX_SYMBOLS: readonly (readonly [RegExp, string])[] = [
   [/\\(?:land|wedge)(?![a-z])/g, '∧'],
