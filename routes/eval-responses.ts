@@ -5,6 +5,9 @@ import { z } from 'zod'
 import { EvalId, ModelApiKey } from '../src/contract/eval.ts'
 import { EVENT_STREAM_HEADERS } from '../src/http/event-stream.ts'
 
+/** Of reports: the page has its own styles and loads nothing. */
+export const REPORT_CSP = "default-src 'none'; style-src 'unsafe-inline'"
+
 export const EvalParams = z.strictObject({ id: EvalId })
 
 export const ModelKeyBody = z

@@ -11,14 +11,11 @@ import { renderMarkdownReport } from '../src/features/evals/report/markdown.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { sendJsonLines } from '../src/http/json-lines-responses.ts'
-import { createShutdownSignal, EvalParams, sendEventStream } from './eval-responses.ts'
+import { createShutdownSignal, EvalParams, REPORT_CSP, sendEventStream } from './eval-responses.ts'
 
 const COMPLETIONS_BODY_BYTES = 64 * 1024 * 1024
 const MAX_COMPLETIONS = 4096
 const MAX_ITEMS = 200_000
-
-/** The page has its own styles and loads nothing. */
-const REPORT_CSP = "default-src 'none'; style-src 'unsafe-inline'"
 
 const EvalItemsQuery = z
   .strictObject({

@@ -10,6 +10,7 @@ import type { App } from '../src/http/app.ts'
 import { addBatchRoutes } from './batches.ts'
 import { addCheckpointRoutes } from './checkpoints.ts'
 import { addCollectionRoutes } from './collections.ts'
+import { addDuelRoutes } from './duels.ts'
 import { addDumpRoutes } from './dumps.ts'
 import { addEvalSampleRoutes } from './eval-samples.ts'
 import { addEvalRoutes } from './evals.ts'
@@ -50,6 +51,7 @@ export function addRoutes(
   addJobRoutes(app, operations)
   addEvalRoutes(app, evals)
   addEvalSampleRoutes(app, evals)
+  addDuelRoutes(app, evals)
   addCollectionRoutes(app, evals)
   addDumpRoutes(app, dumps)
   addExportRoutes(app, dumps)

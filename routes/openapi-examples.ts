@@ -24,6 +24,7 @@ const WAIT_HEADERS = { prefer: 'wait=30' }
 
 const runParams = { run: 'demo' }
 const evalParams = { id: 'eval-0123456789abcdef0123' }
+const duelParams = { id: 'duel-0123456789abcdef0123' }
 const modelEvalParams = { id: 'eval-fedcba9876543210fedc' }
 const collectionParams = { ...runParams, id: 'collect-0123456789abcdef0123' }
 const dumpParams = { name: 'reasoning_gym_environment_rollouts_00000000-0000-4000-8000-000000000000_0001.jsonl' }
@@ -177,6 +178,25 @@ export const OPERATION_EXAMPLES: Record<string, OperationExample> = {
   },
   'POST /eval/{id}/finish': { path: evalParams, bodies: { 'The rest is missing': {} } },
   'POST /eval/{id}/resume': { path: modelEvalParams, bodies: { 'Without a key': {} } },
+
+  'POST /duels': {
+    bodies: {
+      'Two models on arithmetic': {
+        a: MODEL,
+        b: { ...MODEL, name: 'mock-2' },
+        suite: { categories: ['arithmetic'] },
+        max_items: 20,
+        max_tokens: 1024,
+      },
+    },
+  },
+  'GET /duels': {},
+  'GET /duels/{id}': { path: duelParams },
+  'DELETE /duels/{id}': { path: duelParams },
+  'GET /duels/{id}/events': { path: duelParams },
+  'GET /duels/{id}/items': { path: duelParams },
+  'GET /duels/{id}/report': { path: duelParams },
+  'POST /duels/{id}/resume': { path: duelParams, bodies: { 'Without keys': {} } },
 
   'POST /runs/{run}/collect': {
     path: runParams,

@@ -2,7 +2,8 @@
  * How often the statistics of evals are wrong, in simulated evals whose truth is known.
  *   npm run verify -- eval-statistics [--pairs 600] [--seed 1]
  * Prints the false alarms of GET /eval/compare and how often 95 % intervals hold the true value, for suites of the shapes
- * that the server has. Exit 1 if false alarms are above 5 % or an interval covers less than 93 %, beyond chance.
+ * that the server has; then of duels, however early they stop. Exit 1 if false alarms are above 5 % or an interval covers less
+ * than 93 %, beyond chance.
  */
 import { parseArgs } from 'node:util'
 import { clusteredMean, meanAcrossTasks, stratifiedMean } from '../src/features/evals/statistics/means.ts'
@@ -12,6 +13,7 @@ import {
   stratifiedDifference,
 } from '../src/features/evals/statistics/paired-differences.ts'
 import { seededRandom } from './differential/mutants.ts'
+import { simulateDuels } from './eval-statistics/duels.ts'
 
 interface SuiteShape {
   name: string
@@ -55,6 +57,8 @@ for (const shape of SHAPES) {
   failed ||= Math.max(tasks, suite) > MAX_FALSE_ALARMS + chance(MAX_FALSE_ALARMS)
   failed ||= Math.min(...Object.values(coverages)) < MIN_COVERAGE - chance(MIN_COVERAGE)
 }
+for (const { falseAlarms, missed } of simulateDuels(pairs, random))
+  failed ||= Math.max(falseAlarms, missed) > MAX_FALSE_ALARMS + chance(MAX_FALSE_ALARMS)
 if (failed) {
   console.error('False alarms are above 5 %, or an interval covers less than 93 %.')
   process.exitCode = 1

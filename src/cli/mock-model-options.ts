@@ -57,7 +57,7 @@ export function getModelApiKey({ apiKey }: ModelOptions): string | undefined {
 }
 
 /** A server that is started for this command may call the model that it was started for. */
-export function buildModelServerEnv({ baseUrl }: ModelOptions): Record<string, string> {
+export function buildModelServerEnv({ baseUrl }: { baseUrl?: string | undefined }): Record<string, string> {
   const host = baseUrl === undefined ? '' : (URL.parse(baseUrl)?.hostname.replace(/^\[|\]$/g, '') ?? '')
   return { MODEL_HOSTS: [...readConfig().MODEL_HOSTS, ...(host === '' ? [] : [host])].join(',') }
 }

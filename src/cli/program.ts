@@ -6,6 +6,7 @@ import { VERSION } from '../platform/version.ts'
 import { CliError } from './cli-error.ts'
 import { buildCollectCommand } from './collect.ts'
 import { buildDoctorCommand } from './doctor.ts'
+import { buildDuelCommand } from './duel.ts'
 import { buildEvalCommand } from './eval.ts'
 import { buildExportCommand } from './export.ts'
 import { wasInterrupted } from './interrupt-signal.ts'
@@ -34,6 +35,7 @@ const COMMAND_BUILDERS = [
   buildRunsCommand,
   buildExportCommand,
   buildEvalCommand,
+  buildDuelCommand,
   buildCollectCommand,
   buildModelCommand,
 ]

@@ -16,6 +16,7 @@ export const ERROR_CODES = [
   'unknown_batch',
   'unknown_eval',
   'unknown_collection',
+  'unknown_duel',
   'unknown_suite',
   'unknown_dump',
   'not_found',

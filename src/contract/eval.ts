@@ -90,6 +90,16 @@ export const SuiteName = z
   .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'the name of a suite, as GET /eval/suites lists it')
   .register(NOT_FOUND_CODES, { code: 'unknown_suite' })
 const Label = z.string().min(1).max(128)
+export const EvalLabels = z.union([z.array(Label).max(32), z.record(Label, Label)]).meta({ id: 'EvalLabels' })
+
+/** How completions are prompted and graded. */
+export const GradingFields = {
+  extraction: Extraction.optional(),
+  dual_format: z.boolean().optional(),
+  scoring: ScoringMode.optional(),
+  system_prompt: z.string().max(100_000).nullable().optional().describe('null: none'),
+  system_prompt_role: z.enum(['system', 'user']).optional(),
+}
 
 export const EvalInput = z
   .strictObject({
@@ -97,14 +107,10 @@ export const EvalInput = z
     suite: z.union([SuiteName, CustomSuite]).default('original').describe('A name, `run`, or tasks of one’s own'),
     samples_per_item: z.int().min(1).max(256).default(1),
     ...GenerationParamFields,
-    extraction: Extraction.optional(),
-    dual_format: z.boolean().optional(),
-    scoring: ScoringMode.optional(),
-    system_prompt: z.string().max(100_000).nullable().optional().describe('null: none'),
-    system_prompt_role: z.enum(['system', 'user']).optional(),
+    ...GradingFields,
     run: RunName.optional().describe('Whose prompt and rules hold where nothing is said here, and whose curve this is'),
     step: z.int().min(0).optional().describe('Of the training'),
-    labels: z.union([z.array(Label).max(32), z.record(Label, Label)]).optional(),
+    labels: EvalLabels.optional(),
   })
   .refine(({ suite, run }) => suite !== 'run' || run !== undefined, {
     path: ['run'],
@@ -114,7 +120,7 @@ export const EvalInput = z
 export type EvalInput = z.infer<typeof EvalInput>
 
 const NullableNumber = z.number().nullable()
-const ConfidenceInterval = z.array(z.number()).length(2).nullable()
+export const ConfidenceInterval = z.array(z.number()).length(2).nullable()
 const Count = z.int().min(0)
 
 const RateByK = z.record(z.string(), z.number())

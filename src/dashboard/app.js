@@ -2,6 +2,7 @@
 import { useHashRoute } from './hooks.js'
 import { html, render, useEffect, useRef } from './html.js'
 import { ComparePage } from './pages/compare.js'
+import { DuelPage } from './pages/duel.js'
 import { EvalPage } from './pages/eval.js'
 import { EvalsPage } from './pages/evals.js'
 import { NotFoundPage } from './pages/not-found.js'
@@ -26,6 +27,7 @@ function resolvePage([section = 'overview', name, ...rest], query) {
   if (!page || rest.length > 0 || (name !== undefined && !one) || isDotSegment(name)) return html`<${NotFoundPage} />`
   if (section === 'evals' && name === 'compare')
     return html`<${ComparePage} a=${query.get('a') ?? ''} b=${query.get('b') ?? ''} />`
+  if (section === 'evals' && name?.startsWith('duel-')) return html`<${DuelPage} key=${name} name=${name} />`
   return name === undefined ? html`<${page} />` : html`<${one} key=${name} name=${name} />`
 }
 

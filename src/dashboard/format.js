@@ -74,3 +74,8 @@ export function toSentence(text) {
 export function compareByName(a, b) {
   return a < b ? -1 : 1
 }
+
+/** A difference, with its sign. */
+export function formatSigned(x) {
+  return x > 0 ? `+${formatDecimal(x, 3)}` : formatDecimal(x, 3)
+}

@@ -85,6 +85,27 @@ it('one shows figures, bars with their intervals, and its samples to read', asyn
   await assertSound(watched, 'eval')
 })
 
+it('a duel says who is better, and stands in the list', async () => {
+  const place = (name: string) => ({ name, base_url: model.url })
+  const perfect = await startMockModel({ server: { url }, accuracy: 1 })
+  const { body } = await world.call('POST', '/duels', {
+    a: place('mock'),
+    b: { name: 'perfect', base_url: perfect.url },
+    suite: { tasks: TASKS },
+  })
+  await until(
+    async () => (await world.call('GET', `/duels/${body.id}`)).body,
+    ({ status }) => status === 'done',
+    60_000,
+  )
+  await perfect.close()
+  const list = await open('#/evals')
+  await list.page.getByRole('link', { name: body.id }).click()
+  await list.page.getByText('B is better').waitFor()
+  await list.page.getByRole('rowheader', { name: 'gcd' }).waitFor()
+  await assertSound(list, 'duel')
+}, 90_000)
+
 it('all of them, with the curve of a run; two are picked and compared', async () => {
   const watched = await open('#/evals')
   const { page } = watched

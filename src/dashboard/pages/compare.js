@@ -1,7 +1,7 @@
 /** Two evals of the same items: how much they differ, and whether that is more than chance. */
 
 import { useResource } from '../data-hooks.js'
-import { compareByName, formatCount, formatDecimal, humanize, pluralize } from '../format.js'
+import { compareByName, formatCount, formatDecimal, formatSigned, humanize, pluralize } from '../format.js'
 import { html } from '../html.js'
 import { Chip, EmptyState, ErrorMessage, Loading, PageHeader, Panel, StatTiles, StatusBanner } from '../parts/common.js'
 import { Table } from '../parts/table.js'
@@ -69,10 +69,6 @@ function Tasks({ tasks }) {
       )}
     </tbody>
   <//>`
-}
-
-function formatSigned(x) {
-  return x > 0 ? `+${formatDecimal(x, 3)}` : formatDecimal(x, 3)
 }
 
 function isInsignificant({ confidence_95: bounds }) {

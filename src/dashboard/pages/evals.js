@@ -1,7 +1,7 @@
 /** Evals: start one, see them all, a run's curve, pick two to compare. */
 
 import { useResource } from '../data-hooks.js'
-import { compareByName, formatDecimal, formatPercent, humanize } from '../format.js'
+import { compareByName, formatCount, formatDecimal, formatPercent, formatSigned, humanize } from '../format.js'
 import { html, useMemo, useState } from '../html.js'
 import { Chart } from '../parts/chart.js'
 import { Chip, ConnectionLostBanner, EmptyState, ErrorMessage, Loading, PageHeader, Panel } from '../parts/common.js'
@@ -48,7 +48,35 @@ export function EvalsPage() {
         ${shown.length === 0 ? html`<${EmptyState}>No eval yet.<//>` : html`<${EvalList} evals=${shown} picked=${picked} onPick=${pick} />`}
       <//>`
     }
+    <${DuelsPanel} />
   `
+}
+
+/** Nothing where there are none: they are started over the API or on the command line. */
+function DuelsPanel() {
+  const { value } = useResource('duels', { everyMs: 4000 })
+  if (!value?.duels?.length) return null
+  return html`<${Panel} title="Duels" about="Two models on the same items, until one is shown to be better.">
+    <${Table} label="Duels">
+      <thead>
+        <tr><th>duel</th><th>a</th><th>b</th><th>status</th><th>created</th><th>verdict</th><th class="num">difference</th><th class="num">items</th></tr>
+      </thead>
+      <tbody>
+        ${value.duels.map(
+          (one) => html`<tr>
+            <th scope="row"><a href=${`#/evals/${one.id}`}>${one.id}</a></th>
+            <td class="name">${one.a.name}</td>
+            <td class="name">${one.b.name}</td>
+            <td><${Chip} tone=${STATUS_TONES[one.status]}>${humanize(one.status)}<//></td>
+            <td><${RelativeTime} at=${one.created_at} /></td>
+            <td>${one.result ? humanize(one.result.verdict) : '–'}</td>
+            <td class="num">${formatSigned(one.result?.difference)}</td>
+            <td class="num">${formatCount(one.result?.items)}</td>
+          </tr>`,
+        )}
+      </tbody>
+    <//>
+  <//>`
 }
 
 function EvalList({ evals, picked, onPick }) {

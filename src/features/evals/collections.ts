@@ -34,6 +34,7 @@ export class Collections {
     return this.#deps.jobs.create(request, {
       kind: 'collection',
       input,
+      modelApiKey: input.model.api_key,
       scope: run,
       describe: () => this.#describe(run, input, condition),
       buildView: buildCollectionView,

@@ -1,11 +1,14 @@
 /** Ends generation jobs with the result of their samples. Any process may; a second time changes nothing. */
 import pMap from 'p-map'
+import type { DuelResult } from '../../contract/duel.ts'
 import { type EvalResult, type GenerationJobStatus, isActive } from '../../contract/eval.ts'
 import { decodeItemId } from '../../contract/item-id.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 import { aggregateCollection, CollectedGroup } from './collection-result.ts'
+import { buildDuelResult, type SampledDuelItem } from './duels/duel-result.ts'
+import { buildDuelView } from './duels/duel-view.ts'
 import type { EvalItemCache } from './eval-item-cache.ts'
 import { buildEvalResult, type SampledItem } from './eval-result.ts'
 import { buildEvalView, buildProgress } from './eval-view.ts'
@@ -50,13 +53,28 @@ export class EvalAggregator {
       const result = await this.#aggregateEval(job, status === 'done')
       const event = buildEvalView({ ...job, status, result, detail: detail || null, ended_at: fleetNow() })
       await generationJobs.end(id, { status, result, detail, event })
+    } else if (isOfKind(job, 'duel')) {
+      const result = await this.aggregateDuel(job, false)
+      const event = buildDuelView({ ...job, status, result, detail: detail || null, ended_at: fleetNow() })
+      await generationJobs.end(id, { status, result, detail, event })
     }
   }
 
-  /** Samples of an eval without a score. None of a collection: its groups are recorded once. */
+  /** How a duel stands (`isOngoing`), or how it ended. */
+  async aggregateDuel(job: JobOfKind<'duel'>, isOngoing: boolean): Promise<DuelResult> {
+    const items = (await this.#deps.samples.listItems(job.id)).map((line): SampledDuelItem => {
+      const { id } = parseSuiteItem(line)
+      return { id, guessFloor: findGuessFloor(this.#deps.cards, id, job.spec), verdicts: [] }
+    })
+    for await (const [sample, verdict] of this.streamVerdicts(job))
+      items[itemIndexOfSample(job.spec, sample)]?.verdicts.push(verdict)
+    return buildDuelResult(job.spec, items, isOngoing)
+  }
+
+  /** Samples of an eval or duel without a score. None of a collection: its groups are recorded once. */
   async listFailedSamples(job: GenerationJob): Promise<number[]> {
     const failed: number[] = []
-    if (!isOfKind(job, 'eval')) return failed
+    if (!isOfKind(job, 'eval') && !isOfKind(job, 'duel')) return failed
     for await (const [sample, verdict] of this.streamVerdicts(job)) if (verdict?.score === null) failed.push(sample)
     return failed
   }
@@ -64,7 +82,7 @@ export class EvalAggregator {
   async *streamVerdicts({
     id,
     total,
-  }: JobOfKind<'eval'>): AsyncGenerator<[sample: number, verdict: SampleVerdict | null]> {
+  }: Pick<GenerationJob, 'id' | 'total'>): AsyncGenerator<[sample: number, verdict: SampleVerdict | null]> {
     for (let from = 0; from < total; from += VERDICTS_PER_PAGE) {
       const to = Math.min(from + VERDICTS_PER_PAGE, total)
       const page = await this.#deps.samples.listVerdicts(SampleVerdict, id, from, to)

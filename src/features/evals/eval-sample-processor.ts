@@ -1,13 +1,15 @@
-/** Processes one sample of an eval: creates the item, calls the model, then stores, grades and records the output. */
+/** Processes one sample of an eval or a duel: creates the item, calls the model, then stores, grades and records the output. */
 import type { Grader } from '../../grading/grader.ts'
 import { buildPromptMessages } from '../items/prompt.ts'
+import type { DuelReferee } from './duels/duel-referee.ts'
 import type { EvalAggregator } from './eval-aggregator.ts'
 import type { EvalItemCache } from './eval-item-cache.ts'
 import { generateOutput } from './generate-output.ts'
-import type { JobOfKind } from './generation-job-record.ts'
-import { itemIndexOfSample } from './generation-job-spec.ts'
+import { isOfKind, type JobOfKind } from './generation-job-record.ts'
+import { DUEL_SIDES, type DuelSpec, type EvalSpec, itemIndexOfSample } from './generation-job-spec.ts'
 import { buildUnmakeableVerdict, gradeSample } from './grade-sample.ts'
 import type { ModelClients } from './model-clients.ts'
+import type { ModelSpec } from './model-spec.ts'
 import { decodeSampleOutput, encodeSampleOutput, type SampleVerdict } from './sample-output.ts'
 import type { RecordSampleResult, SampleRepository } from './sample-repository.ts'
 import { parseSuiteItem } from './suites.ts'
@@ -18,6 +20,7 @@ interface EvalSampleProcessorDeps {
   grader: Grader
   modelClients: ModelClients
   aggregator: EvalAggregator
+  referee: DuelReferee
 }
 
 export class EvalSampleProcessor {
@@ -31,9 +34,10 @@ export class EvalSampleProcessor {
    * May run again for the same sample; an output that is already stored is not requested a second time. Throws the signal's
    * reason, an `ItemChangedError`, or an error of the engine.
    */
-  async process(job: JobOfKind<'eval'>, sample: number, slot: number, signal: AbortSignal): Promise<void> {
+  async process(job: JobOfKind<'eval' | 'duel'>, sample: number, slot: number, signal: AbortSignal): Promise<void> {
     const { samples, items, grader, modelClients } = this.#deps
-    const { model, prompt, samples_per_item, grading_rules } = job.spec
+    const { prompt, grading_rules } = job.spec
+    const { model, ...target } = chooseModel(job.spec, sample)
     const line = await samples.getItem(job.id, itemIndexOfSample(job.spec, sample))
     if (line === undefined || !model) return
     const suiteItem = parseSuiteItem(line)
@@ -43,19 +47,32 @@ export class EvalSampleProcessor {
       if (!unmakeable) throw error
       return unmakeable
     })
-    if (!('entry' in item)) return this.#finalizeAfterLast(job.id, await record(item))
+    if (!('entry' in item)) return this.#finalizeIfOver(job, await record(item))
     const stored = await samples.getOutput(job.id, sample)
     const messages = buildPromptMessages(item.question, prompt)
     const output = stored
       ? decodeSampleOutput(stored)
-      : await generateOutput(modelClients, { job, model, messages, seedOffset: sample % samples_per_item, signal })
+      : await generateOutput(modelClients, { job, model, ...target, messages, signal })
     const isStored = stored !== undefined || (await samples.storeOutput(job.id, sample, encodeSampleOutput(output)))
     const verdict = await gradeSample(grader, { output, item, suiteItem, rules: grading_rules })
     const result = await record(verdict)
     if (!isStored) await samples.deleteOutputs(job.id, [sample])
-    await this.#finalizeAfterLast(job.id, result)
+    await this.#finalizeIfOver(job, result)
   }
-  async #finalizeAfterLast(id: string, result: RecordSampleResult): Promise<void> {
-    if (result.kind === 'recorded' && result.done >= result.total) await this.#deps.aggregator.finalize(id, 'done')
+
+  async #finalizeIfOver(job: JobOfKind<'eval' | 'duel'>, result: RecordSampleResult): Promise<void> {
+    if (result.kind !== 'recorded') return
+    const isOver = result.done >= result.total || (isOfKind(job, 'duel') && (await this.#deps.referee.isDecided(job)))
+    if (isOver) await this.#deps.aggregator.finalize(job.id, 'done')
   }
+}
+
+/** The model that a sample is of, and the position of the sample among those that it generates for the item. */
+function chooseModel(
+  spec: EvalSpec | DuelSpec,
+  sample: number,
+): { model: ModelSpec | null; modelIndex: number; seedOffset: number } {
+  if (spec.kind === 'eval') return { model: spec.model, modelIndex: 0, seedOffset: sample % spec.samples_per_item }
+  const modelIndex = sample % DUEL_SIDES
+  return { model: modelIndex === 0 ? spec.model : spec.opponent, modelIndex, seedOffset: 0 }
 }

@@ -1,5 +1,5 @@
 /** Resolves the input of a new eval: the items of its suite, and every setting that the input leaves to its run or the default. */
-import type { EvalInput } from '../../contract/eval.ts'
+import type { EvalInput, GradingFields } from '../../contract/eval.ts'
 import type { RunSettings } from '../../contract/run.ts'
 import type { RunCondition } from '../../contract/run-condition.ts'
 import { VERSION } from '../../platform/version.ts'
@@ -27,7 +27,6 @@ export async function buildEvalSpec(
   { suites, runs, egressPolicy, engineVersion }: EvalSpecBuilderDeps,
 ): Promise<{ spec: EvalSpec; items: SuiteItem[] }> {
   const settings = input.run === undefined ? undefined : (await runs.getOrCreate(input.run, condition)).settings
-  const prompt = settings ?? DEFAULT_PROMPT_SETTINGS
   const { suite, items } = await resolveSuite(input.suite, settings, suites)
   const temperature = input.temperature === undefined ? defaultTemperature(input) : input.temperature
   const spec: EvalSpec = {
@@ -36,6 +35,23 @@ export async function buildEvalSpec(
     suite,
     samples_per_item: input.samples_per_item,
     temperature,
+    ...resolvePromptAndRules(input, settings),
+    run: input.run ?? null,
+    step: input.step ?? null,
+    labels: input.labels ?? [],
+    engine: engineVersion,
+    server: VERSION,
+  }
+  return { spec, items }
+}
+
+/** What the input leaves open is the run's, or else the default. */
+export function resolvePromptAndRules(
+  input: Pick<EvalInput, keyof typeof GradingFields>,
+  settings: RunSettings | undefined,
+): Pick<EvalSpec, 'grading_rules' | 'prompt'> {
+  const prompt = settings ?? DEFAULT_PROMPT_SETTINGS
+  return {
     grading_rules: {
       extraction: input.extraction ?? settings?.extraction ?? 'strict',
       dual_format: input.dual_format ?? settings?.dual_format ?? true,
@@ -45,13 +61,7 @@ export async function buildEvalSpec(
       system_prompt: input.system_prompt === undefined ? prompt.system_prompt : input.system_prompt,
       system_prompt_role: input.system_prompt_role ?? prompt.system_prompt_role,
     },
-    run: input.run ?? null,
-    step: input.step ?? null,
-    labels: input.labels ?? [],
-    engine: engineVersion,
-    server: VERSION,
   }
-  return { spec, items }
 }
 
 function defaultTemperature({ samples_per_item }: EvalInput): number {

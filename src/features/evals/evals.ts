@@ -54,6 +54,7 @@ export class Evals {
     return this.#deps.jobs.create(request, {
       kind: 'eval',
       input,
+      modelApiKey: input.model?.api_key,
       scope: '',
       describe: async () => {
         const { spec, items } = await buildEvalSpec(input, condition, this.#deps)

@@ -9,6 +9,8 @@ import type { SampleOutput } from './sample-output.ts'
 interface OutputRequest {
   job: GenerationJob
   model: ModelSpec
+  /** Which of the job's models that is, counted from 0. */
+  modelIndex?: number
   messages: PromptMessage[]
   /** Position of the sample among those of its item: added to the seed. */
   seedOffset: number
@@ -18,9 +20,9 @@ interface OutputRequest {
 /** A request that fails after all attempts is an output too. Throws the signal's reason once it is aborted. */
 export async function generateOutput(
   clients: ModelClients,
-  { job, model, messages, seedOffset, signal }: OutputRequest,
+  { job, model, modelIndex, messages, seedOffset, signal }: OutputRequest,
 ): Promise<SampleOutput> {
-  const client = await clients.getOrCreate(job, model)
+  const client = await clients.getOrCreate(job, model, modelIndex)
   const { seed, ...params } = model.params
   const request = { ...(seed !== undefined && { seed: seed + seedOffset }), ...params.request }
   try {

@@ -1,7 +1,15 @@
 /** What a generation job does, as Redis stores it: all that its workers and a repetition need, except the model's API key. */
 import { z } from 'zod'
+import { DuelSuite } from '../../contract/duel.ts'
+import { EvalLabels } from '../../contract/eval.ts'
 import { Extraction, ScoringMode } from '../../contract/verdict.ts'
 import { ModelSpec } from './model-spec.ts'
+
+const GradingRules = z.strictObject({ extraction: Extraction, dual_format: z.boolean(), scoring: ScoringMode })
+const Prompt = z.strictObject({
+  system_prompt: z.string().nullable(),
+  system_prompt_role: z.enum(['system', 'user']),
+})
 
 export const EvalSpec = z.strictObject({
   kind: z.literal('eval'),
@@ -15,8 +23,8 @@ export const EvalSpec = z.strictObject({
   }),
   samples_per_item: z.int(),
   temperature: z.number().nullable(),
-  grading_rules: z.strictObject({ extraction: Extraction, dual_format: z.boolean(), scoring: ScoringMode }),
-  prompt: z.strictObject({ system_prompt: z.string().nullable(), system_prompt_role: z.enum(['system', 'user']) }),
+  grading_rules: GradingRules,
+  prompt: Prompt,
   run: z.string().nullable(),
   step: z.int().nullable(),
   labels: z.union([z.array(z.string()), z.record(z.string(), z.string())]),
@@ -37,13 +45,37 @@ export const CollectionSpec = z.strictObject({
 })
 export type CollectionSpec = z.infer<typeof CollectionSpec>
 
-export const GenerationJobSpec = z.discriminatedUnion('kind', [EvalSpec, CollectionSpec])
+/** Samples 2k and 2k + 1 are those of `model` and `opponent` on item k. */
+export const DuelSpec = z.strictObject({
+  kind: z.literal('duel'),
+  /** a */
+  model: ModelSpec,
+  /** b */
+  opponent: ModelSpec,
+  suite: DuelSuite,
+  tasks: z.int(),
+  max_items: z.int(),
+  alpha: z.number(),
+  smallest_difference: z.number(),
+  grading_rules: GradingRules,
+  prompt: Prompt,
+  run: z.string().nullable(),
+  labels: EvalLabels,
+  engine: z.string(),
+  server: z.string(),
+})
+export type DuelSpec = z.infer<typeof DuelSpec>
+
+export const GenerationJobSpec = z.discriminatedUnion('kind', [EvalSpec, CollectionSpec, DuelSpec])
 export type GenerationJobSpec = z.infer<typeof GenerationJobSpec>
+
+/** Samples of each item of a duel. */
+export const DUEL_SIDES = 2
 
 export type GenerationJobKind = GenerationJobSpec['kind']
 export type SpecOfKind<Kind extends GenerationJobKind> = Extract<GenerationJobSpec, { kind: Kind }>
 
 /** Samples are numbered item by item: with 4 samples per item, sample 7 is the last one of item 1. */
-export function itemIndexOfSample({ samples_per_item }: EvalSpec, sample: number): number {
-  return Math.floor(sample / samples_per_item)
+export function itemIndexOfSample(spec: EvalSpec | DuelSpec, sample: number): number {
+  return Math.floor(sample / (spec.kind === 'duel' ? DUEL_SIDES : spec.samples_per_item))
 }

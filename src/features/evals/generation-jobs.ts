@@ -1,4 +1,4 @@
-/** The life of a generation job, whether an eval or a collection: created, listed, cancelled, resumed, within its caller's quota. */
+/** The life of a generation job, whether an eval, a collection or a duel: created, listed, cancelled, resumed, within its caller's quota. */
 import { z } from 'zod'
 import type { Caller } from '../../contract/caller.ts'
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts'
@@ -35,6 +35,12 @@ const KIND_RULES: Record<GenerationJobKind, KindRules> = {
     maxSamples: 1_000_000,
     resumable: ['cancelled', 'failed'],
   },
+  duel: {
+    idPrefix: 'duel',
+    unknownCode: 'unknown_duel',
+    maxSamples: 10_000,
+    resumable: ['cancelled', 'failed'],
+  },
 }
 
 /** The request that creates a job, besides its body. */
@@ -55,7 +61,8 @@ export interface JobDescription<Kind extends GenerationJobKind> {
 
 interface CreateJob<Kind extends GenerationJobKind, View> {
   kind: Kind
-  input: { model: { api_key?: string | undefined } | null }
+  input: object
+  modelApiKey: string | undefined
   /** Requests with equal keys in different scopes are different requests. */
   scope: string
   describe: () => Promise<JobDescription<Kind>>
@@ -80,7 +87,7 @@ export class GenerationJobs {
   /** The same idempotency key and input return the same view of the same job. Throws `too_many_active` and what `describe` throws. */
   async create<Kind extends GenerationJobKind, View>(
     { caller, idempotencyKey }: CreateRequest,
-    { kind, input, scope, describe, buildView }: CreateJob<Kind, View>,
+    { kind, input, modelApiKey, scope, describe, buildView }: CreateJob<Kind, View>,
   ): Promise<View> {
     const { repository, idempotency, quota, producer } = this.#deps
     const { idPrefix, maxSamples } = KIND_RULES[kind]
@@ -90,7 +97,7 @@ export class GenerationJobs {
       const job = await quota.runWithinQuota(caller.id, id, async () => {
         const { spec, samples, items } = await describe()
         if (samples > maxSamples) throw tooManySamplesError(kind, samples)
-        await repository.create({ id, spec, total: samples, items, modelApiKey: input.model?.api_key })
+        await repository.create({ id, spec, total: samples, items, modelApiKey })
         const created = await this.require(kind, id)
         await enqueueSlotJobs(producer, created)
         return created
@@ -108,7 +115,7 @@ export class GenerationJobs {
     return job && isOfKind(job, kind) ? job : undefined
   }
 
-  /** Throws `unknown_eval` or `unknown_collection`. */
+  /** Throws `unknown_eval`, `unknown_collection` or `unknown_duel`. */
   async require<Kind extends GenerationJobKind>(kind: Kind, id: string): Promise<JobOfKind<Kind>> {
     return (await this.get(kind, id)) ?? throwUnknown(kind, id)
   }

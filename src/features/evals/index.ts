@@ -12,6 +12,8 @@ import type { TasksFeature } from '../tasks/index.ts'
 import { CollectionSampleProcessor } from './collection-sample-processor.ts'
 import { Collections } from './collections.ts'
 import { ConcurrencyQuota } from './concurrency-quota.ts'
+import { DuelReferee } from './duels/duel-referee.ts'
+import { Duels } from './duels/duels.ts'
 import { EvalAggregator } from './eval-aggregator.ts'
 import { EvalItemCache } from './eval-item-cache.ts'
 import { EvalSampleProcessor } from './eval-sample-processor.ts'
@@ -40,6 +42,7 @@ interface EvalsFeatureDeps {
 export interface EvalsFeature {
   evals: Evals
   collections: Collections
+  duels: Duels
   suites: Suites
   generationJobs: GenerationJobRepository
   createWork(): BackgroundWork
@@ -58,20 +61,19 @@ export function createEvals(platform: Platform, deps: EvalsFeatureDeps): EvalsFe
   const egressPolicy = buildEgressPolicy(config)
   const quota = new ConcurrencyQuota(redis, keys, config.MAX_ACTIVE_EVALS)
   const jobs = new GenerationJobs({ repository: generationJobs, aggregator, producer, idempotency, quota })
+  const specBuilder = { suites, runs, egressPolicy, engineVersion: engine.version }
   const evals = new Evals({
+    ...specBuilder,
     jobs,
     samples,
     aggregator,
     cards,
     externalCompletions: new ExternalCompletions({ samples, items, grader, aggregator }),
-    suites,
-    runs,
-    egressPolicy,
-    engineVersion: engine.version,
   })
   return {
     evals,
     collections: new Collections({ jobs, runs, egressPolicy }),
+    duels: new Duels({ ...specBuilder, jobs, samples, aggregator }),
     suites,
     generationJobs,
     createWork() {
@@ -87,7 +89,7 @@ export function createEvals(platform: Platform, deps: EvalsFeatureDeps): EvalsFe
             createGenerateSamplesProcessor({
               generationJobs,
               samples,
-              evalSampleProcessor: new EvalSampleProcessor({ ...shared, grader }),
+              evalSampleProcessor: new EvalSampleProcessor({ ...shared, grader, referee: new DuelReferee(samples) }),
               collectionSampleProcessor: collections,
               aggregator,
             }),

@@ -1,7 +1,8 @@
-/** The model clients of this process, one per running job, each with its API key and connections. */
+/** The model clients of this process, one per running job and model, each with its API key and connections. */
 import { LRUCache } from 'lru-cache'
 import type { GenerationJob } from './generation-job-record.ts'
 import type { GenerationJobRepository } from './generation-job-repository.ts'
+import { pickModelApiKey } from './model-api-keys.ts'
 import { createGuardedFetch, type GuardedFetch } from './model-client/guarded-fetch.ts'
 import { ModelClient } from './model-client/model-client.ts'
 import type { ModelSpec } from './model-spec.ts'
@@ -19,18 +20,19 @@ export class ModelClients {
     this.#generationJobs = generationJobs
   }
 
-  /** A resumed job gets a new client: it may have another API key. */
+  /** `modelIndex`: which of the job's models, counted from 0. A resumed job gets a new client: it may have another API key. */
   getOrCreate(
     { id, created_at, resumed_at }: Pick<GenerationJob, 'id' | 'created_at' | 'resumed_at'>,
     { name, base_url, egress_policy }: ModelSpec,
+    modelIndex = 0,
   ): Promise<ModelClient> {
-    const key = `${id}/${resumed_at ?? created_at}`
+    const key = `${id}/${modelIndex}.${resumed_at ?? created_at}`
     let open = this.#clients.get(key)
     if (!open) {
       const fetch = createGuardedFetch(egress_policy)
       const client = this.#generationJobs
         .getModelApiKey(id)
-        .then((api_key) => new ModelClient({ name, base_url, api_key }, fetch))
+        .then((api_key) => new ModelClient({ name, base_url, api_key: pickModelApiKey(api_key, modelIndex) }, fetch))
       client.catch(() => this.#clients.delete(key)) // the callers that wait for it handle the error
       open = { client, fetch }
       this.#clients.set(key, open)

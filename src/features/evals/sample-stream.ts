@@ -11,7 +11,7 @@ const SAMPLES_PER_PAGE = 100
 
 export async function* streamEvalSamples(
   samples: SampleRepository,
-  { id, spec, total }: JobOfKind<'eval'>,
+  { id, spec, total }: JobOfKind<'eval' | 'duel'>,
 ): AsyncGenerator<EvalSample> {
   const items = (await samples.listItems(id)).map((line) => parseSuiteItem(line).id)
   for (let from = 0; from < total; from += SAMPLES_PER_PAGE) {

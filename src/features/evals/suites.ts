@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
+import type { DuelSuite } from '../../contract/duel.ts'
 import { ServiceError } from '../../contract/errors.ts'
 import { type CustomSuite, SuiteSummary } from '../../contract/eval.ts'
 import { decodeItemId, encodeItemId } from '../../contract/item-id.ts'
@@ -11,7 +12,7 @@ import { EVAL_SEEDS_START, type RecipeInput, TRAINING_SEEDS_START, toRecipeOutpu
 import type { RunSettings } from '../../contract/run.ts'
 import type { Items } from '../items/items.ts'
 import { assertConfigOrDifficulty } from '../items/recipe-resolver.ts'
-import { buildTaskPlans } from '../runs/sequence/sequence.ts'
+import { buildTaskPlans, hashToUnitInterval } from '../runs/sequence/sequence.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 
 const SUITES_FOLDER = join(import.meta.dirname, '..', '..', '..', 'suites')
@@ -64,19 +65,42 @@ export class Suites {
     return this.listItems(name).map(({ id }) => ({ ...toRecipeOutput(decodeItemId(id)), id }))
   }
 
+  /**
+   * Items whose task is drawn anew for each, so that every item tells the same of the mean over all tasks. The seed fixes them.
+   * `tasks`: how many there are to draw from. Throws `unknown_task` and what a recipe is rejected for.
+   */
+  async drawItems(suite: DuelSuite, count: number): Promise<{ items: SuiteItem[]; tasks: number }> {
+    const { difficulty, config, seed } = suite
+    const tasks = this.#chooseTasks(suite)
+    const drawn = new Map<string, number>()
+    const recipes = range(count).map((k) => {
+      const task = tasks[Math.floor(hashToUnitInterval(`${seed}/${k}`) * tasks.length)] ?? ''
+      const index = drawn.get(task) ?? 0
+      drawn.set(task, index + 1)
+      return { task, seed, index, ...(config && { config }), difficulty: difficulty ?? null }
+    })
+    return { items: await this.#buildItems(recipes), tasks: tasks.length }
+  }
+
   /** The items that a request defines. Throws `unknown_task` and what a recipe is rejected for. */
-  async buildCustom({ tasks, categories = [], n, difficulty, config, seed }: CustomSuite): Promise<SuiteItem[]> {
+  async buildCustom(suite: CustomSuite): Promise<SuiteItem[]> {
+    const { n, difficulty, config, seed } = suite
+    const recipe = { ...(config && { config }), difficulty: difficulty ?? null }
+    return this.#buildItems(
+      this.#chooseTasks(suite).flatMap((task) => range(n).map((index) => ({ task, seed, index, ...recipe }))),
+    )
+  }
+
+  /** Without tasks and categories: all tasks. Throws `unknown_task`. */
+  #chooseTasks({ tasks, categories = [], difficulty, config }: DuelSuite): string[] {
     assertConfigOrDifficulty({ config, difficulty }, 'suite.')
     for (const choice of [...(tasks ?? []), ...categories.map((name) => `category:${name}`)])
       this.#tasks.assertKnown(choice)
     const wanted = new Set([...(tasks ?? []), ...categories.map((name) => `category:${name}`)])
-    const chosen = this.#tasks
+    return this.#tasks
       .list()
       .filter((task) => wanted.size === 0 || wanted.has(task.name) || wanted.has(`category:${task.category}`))
-    const recipe = { ...(config && { config }), difficulty: difficulty ?? null }
-    return this.#buildItems(
-      chosen.flatMap(({ name }) => range(n).map((index) => ({ task: name, seed, index, ...recipe }))),
-    )
+      .map(({ name }) => name)
   }
 
   /** The suite of a run: its tasks at the difficulty at which training starts, the same for the whole run. */

@@ -75,14 +75,14 @@ function lastActiveAt({ created, counters }: StoredRun): number {
 }
 
 async function collectEvalGauges(generationJobs: GenerationJobRepository): Promise<FleetGaugeValue[]> {
-  const [evals, collections, active] = await Promise.all([
-    generationJobs.listIds('eval'),
-    generationJobs.listIds('collection'),
+  const kinds = ['eval', 'collection', 'duel'] as const
+  const [active, ...idsByKind] = await Promise.all([
     generationJobs.listActive(),
+    ...kinds.map((kind) => generationJobs.listIds(kind)),
   ])
   const jobs = (await Promise.all(active.map(({ id }) => generationJobs.get(id)))).filter((job) => job !== undefined)
-  const idsByKind = { eval: new Set(evals), collection: new Set(collections) }
-  return Object.entries(idsByKind).flatMap(([kind, ids]) => {
+  return kinds.flatMap((kind, k) => {
+    const ids = new Set(idsByKind[k])
     const own = jobs.filter(({ id }) => ids.has(id))
     return [
       fleetGauge('rgs_evals', { kind }, ids.size),

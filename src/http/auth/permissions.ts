@@ -80,6 +80,15 @@ export const ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
   'POST /eval/:id/finish': evaluators,
   'POST /eval/:id/resume': evaluators,
 
+  'GET /duels': readersNamingRun,
+  'POST /duels': { ...evaluators, requiresRunForBoundKey: true },
+  'GET /duels/:id': readers,
+  'DELETE /duels/:id': evaluators,
+  'GET /duels/:id/events': readers,
+  'GET /duels/:id/items': readers,
+  'GET /duels/:id/report': readers,
+  'POST /duels/:id/resume': evaluators,
+
   'GET /dumps': readersNamingRun,
   'GET /dumps/:name': readers,
   'DELETE /dumps/:name': admins,

@@ -22,6 +22,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorTableRow>> = {
   unknown_group: { status: 404, title: 'There is no such group' },
   unknown_batch: { status: 404, title: 'There is no such batch' },
   unknown_eval: { status: 404, title: 'There is no such eval' },
+  unknown_duel: { status: 404, title: 'There is no such duel' },
   unknown_collection: { status: 404, title: 'The run has no such collection' },
   unknown_suite: { status: 404, title: 'There is no such suite' },
   unknown_dump: { status: 404, title: 'There is no such dump' },

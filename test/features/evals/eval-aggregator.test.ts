@@ -16,7 +16,7 @@ async function finish(make: (id: string) => Promise<void>) {
     suite,
     samples_per_item: 1,
     temperature: null,
-    grading_rules: {},
+    grading_rules: { scoring: 'upstream' },
     prompt: {},
   }
   const times = { created_at: 0, started_at: null, ended_at: null }
@@ -41,7 +41,13 @@ async function finish(make: (id: string) => Promise<void>) {
       return { question: `question of ${id}` }
     },
   }
-  const deps = { generationJobs, samples, items, tasks: { require: () => ({ category: 'arithmetic' }) } }
+  const deps = {
+    generationJobs,
+    samples,
+    items,
+    tasks: { require: () => ({ category: 'arithmetic' }) },
+    cards: { findGuessFloor: () => undefined },
+  }
   const aggregator = new EvalAggregator(deps as unknown as ConstructorParameters<typeof EvalAggregator>[0])
   await aggregator.finalize('eval-0123456789ab', 'done')
   return { hash, seen }

@@ -11,24 +11,11 @@ import {
   formatWholeNumber,
   REPORT_COLUMNS,
 } from './format.ts'
-
-const STYLESHEET = `
-:root{color-scheme:light dark;--ink:#1c2128;--soft:#57606a;--line:#d0d7de;--bar:#4c78a8;--error:#1c2128;--back:#fff}
-@media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--soft:#9198a1;--line:#3d444d;--bar:#5b8fc7;--error:#e6edf3;--back:#0d1117}}
-body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--back);max-width:60rem;margin:2rem auto;padding:0 1rem}
-h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2.2rem}dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem}
-dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}table{border-collapse:collapse;width:100%;font-size:.88rem}
-th,td{padding:.25rem .5rem;border-bottom:1px solid var(--line);text-align:right}th:first-child,td:first-child{text-align:left}
-.wide{overflow-x:auto}svg{max-width:100%;height:auto;font:12px system-ui,sans-serif}svg text{fill:var(--ink)}
-svg .tick,svg .note{fill:var(--soft)}.grid{stroke:var(--line)}.bar{fill:var(--bar)}.error{stroke:var(--error);stroke-width:1.4;fill:none}
-.big{font-size:2.2rem;font-weight:600}.warning{border-left:4px solid #d29922;padding:.2rem .8rem;margin:.6rem 0}
-pre{overflow-x:auto;font-size:.82rem;border:1px solid var(--line);padding:.8rem;border-radius:6px}`
+import { renderDefinitionList, renderPage, renderRows, renderWarning } from './page.ts'
 
 export function renderHtmlReport(view: EvalView): string {
   const title = `${view.model?.name ?? 'A model'} on ${view.suite.name}`
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${escapeHtml(title)}</title><style>${STYLESHEET}</style></head><body>
-<h1>${escapeHtml(title)}</h1>${view.result ? renderResult(view, view.result) : renderProgress(view)}</body></html>\n`
+  return renderPage(title, view.result ? renderResult(view, view.result) : renderProgress(view))
 }
 
 function renderProgress({ status, progress, detail }: EvalView): string {
@@ -77,15 +64,6 @@ function renderResult(view: EvalView, result: EvalResult): string {
   ].join('\n')
 }
 
-function renderDefinitionList(rows: Record<string, string>): string {
-  const cells = Object.entries(rows).map(([name, value]) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd>`)
-  return `<dl>${cells.join('')}</dl>`
-}
-
-function renderWarning(text: string): string {
-  return `<p class="warning">${escapeHtml(text)}</p>`
-}
-
 function formatUnknownFloors({ guess_floor_unknown, scored }: EvalStatistics): string {
   return guess_floor_unknown === 0
     ? ''
@@ -110,10 +88,8 @@ function renderChart(title: string, parts: Record<string, EvalStatistics>): stri
 }
 
 function renderTable(parts: Record<string, EvalStatistics>, head: string): string {
-  const heads = [head, ...REPORT_COLUMNS.map(([name]) => name)].map((name) => `<th>${escapeHtml(name)}</th>`)
-  const rows = Object.entries(parts).map(
-    ([name, figures]) =>
-      `<tr><td>${escapeHtml(name)}</td>${REPORT_COLUMNS.map(([, cell]) => `<td>${escapeHtml(cell(figures))}</td>`).join('')}</tr>`,
+  return renderRows(
+    [head, ...REPORT_COLUMNS.map(([name]) => name)],
+    Object.entries(parts).map(([name, figures]) => [name, ...REPORT_COLUMNS.map(([, cell]) => cell(figures))]),
   )
-  return `<div class="wide"><table><thead><tr>${heads.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`
 }

@@ -46,6 +46,6 @@ function renderTable(head: string, parts: Record<string, EvalStatistics>): strin
 }
 
 /** Names come from callers: no table, link or tag of theirs. */
-function escapeMarkdown(text: string): string {
+export function escapeMarkdown(text: string): string {
   return text.replace(/[\r\n]+/g, ' ').replace(/[\\`*[\]<>|#]/g, (mark) => `\\${mark}`)
 }

@@ -97,7 +97,7 @@ export function positionOfSeed(runSeed: number, itemSeed: number): number {
 }
 
 /** A number in [0, 1) that is the same everywhere. */
-function hashToUnitInterval(key: string): number {
+export function hashToUnitInterval(key: string): number {
   return createHash('sha256').update(key).digest().readUIntBE(0, 6) / 2 ** 48
 }
 

@@ -1,0 +1,209 @@
+/** /duels: two models answer the same items until it is clear which one is better. */
+import { z } from 'zod'
+import { formatJsonLine } from '../src/codec/json-lines.ts'
+import { DuelId, DuelInput, DuelItem, DuelView } from '../src/contract/duel.ts'
+import { ModelApiKey } from '../src/contract/eval.ts'
+import { RunName } from '../src/contract/rollout.ts'
+import { textResponse } from '../src/contract/text-response.ts'
+import type { EvalsFeature } from '../src/features/evals/index.ts'
+import { renderDuelHtml } from '../src/features/evals/report/duel-html.ts'
+import { renderDuelMarkdown } from '../src/features/evals/report/duel-markdown.ts'
+import type { App } from '../src/http/app.ts'
+import { ifMatchHeader } from '../src/http/conditional-headers.ts'
+import { problemResponses } from '../src/http/errors/problem-responses.ts'
+import { sendJsonLines } from '../src/http/json-lines-responses.ts'
+import { createShutdownSignal, IdempotencyHeaders, REPORT_CSP, sendEventStream } from './eval-responses.ts'
+
+const DuelParams = z.strictObject({ id: DuelId })
+
+const DuelKeys = z
+  .strictObject({ api_key_a: ModelApiKey.optional(), api_key_b: ModelApiKey.optional() })
+  .default({})
+  .describe('The models’ API keys. The server deletes them when the duel ends, so send them again')
+
+export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
+  const closing = createShutdownSignal(app)
+
+  app.post(
+    '/duels',
+    {
+      schema: {
+        operationId: 'startDuel',
+        tags: ['evals'],
+        summary: 'Let two models answer the same items until a test that may stop at any time names the better one',
+        headers: IdempotencyHeaders.extend(ifMatchHeader),
+        body: DuelInput,
+        response: {
+          202: DuelView,
+          ...problemResponses(
+            'invalid_request',
+            'invalid_config',
+            'unknown_task',
+            'run_changed',
+            'run_recreated',
+            'idempotency_in_progress',
+            'too_many_active',
+            'redis_unavailable',
+          ),
+        },
+      },
+    },
+    async ({ body, headers, caller }, reply) => {
+      const view = await duels.create(body, {
+        caller,
+        idempotencyKey: headers['idempotency-key'],
+        condition: headers['if-match'],
+      })
+      return reply.status(202).header('location', `/duels/${view.id}`).send(view)
+    },
+  )
+
+  app.get(
+    '/duels',
+    {
+      schema: {
+        operationId: 'listDuels',
+        tags: ['evals'],
+        summary: 'List duels, newest first',
+        querystring: z.strictObject({
+          run: RunName.optional(),
+          label: z.string().optional().describe('Duels with this label, as in GET /eval'),
+          limit: z.coerce.number().int().min(1).max(1000).default(100),
+        }),
+        response: { 200: z.strictObject({ duels: z.array(DuelView) }), ...problemResponses('redis_unavailable') },
+      },
+    },
+    async ({ query }) => ({ duels: await duels.list(query) }),
+  )
+
+  app.get(
+    '/duels/:id',
+    {
+      schema: {
+        operationId: 'getDuel',
+        tags: ['evals'],
+        summary: 'Get a duel. While it is active, its result is how it stands',
+        params: DuelParams,
+        response: { 200: DuelView, ...problemResponses('unknown_duel', 'redis_unavailable') },
+      },
+    },
+    ({ params, caller }) => duels.requireView(params.id, caller),
+  )
+
+  app.delete(
+    '/duels/:id',
+    {
+      schema: {
+        operationId: 'cancelDuel',
+        tags: ['evals'],
+        summary: 'Cancel a duel. Its result is how it stood. A duel that has ended stays as it is',
+        params: DuelParams,
+        response: { 200: DuelView, ...problemResponses('unknown_duel', 'redis_unavailable') },
+      },
+    },
+    ({ params, caller }) => duels.cancel(params.id, caller),
+  )
+
+  app.post(
+    '/duels/:id/resume',
+    {
+      schema: {
+        operationId: 'resumeDuel',
+        tags: ['evals'],
+        summary: 'Resume a duel that was cancelled or failed. Samples with a score are kept',
+        params: DuelParams,
+        body: DuelKeys,
+        response: {
+          202: DuelView,
+          ...problemResponses('invalid_request', 'unknown_duel', 'too_many_active', 'redis_unavailable'),
+        },
+      },
+    },
+    async ({ params, body, caller }, reply) =>
+      reply.status(202).send(await duels.resume(params.id, caller, { a: body.api_key_a, b: body.api_key_b })),
+  )
+
+  app.get(
+    '/duels/:id/events',
+    {
+      schema: {
+        operationId: 'streamDuelEvents',
+        tags: ['evals'],
+        summary: 'Stream server-sent events: progress, then the result. Last-Event-ID resumes the stream',
+        params: DuelParams,
+        headers: z.looseObject({ 'last-event-id': z.string().max(64).optional() }),
+        response: {
+          200: textResponse('text/event-stream', 'Events'),
+          ...problemResponses('unknown_duel', 'redis_unavailable'),
+        },
+      },
+    },
+    async ({ params, headers, caller }, reply) => {
+      const events = await duels.streamEvents(params.id, caller, headers['last-event-id'] ?? '', closing)
+      return sendEventStream(events, reply)
+    },
+  )
+
+  app.get(
+    '/duels/:id/items',
+    {
+      schema: {
+        operationId: 'listDuelItems',
+        tags: ['evals'],
+        summary: 'Stream the items that both models have answered, one JSON object per line',
+        params: DuelParams,
+        response: {
+          200: {
+            description: 'The schema of one line',
+            content: { 'application/x-ndjson': { schema: DuelItem } },
+          },
+          ...problemResponses('unknown_duel', 'redis_unavailable'),
+        },
+      },
+    },
+    async ({ params, caller }, reply) =>
+      sendJsonLines(formatItemLines(await duels.streamItems(params.id, caller)), reply),
+  )
+
+  app.get(
+    '/duels/:id/report',
+    {
+      schema: {
+        operationId: 'getDuelReport',
+        tags: ['evals'],
+        summary: 'Get the result as a self-contained HTML page, as Markdown or as JSON',
+        params: DuelParams,
+        querystring: z.strictObject({ format: z.enum(['html', 'markdown', 'json']).default('html') }),
+        response: {
+          200: {
+            description: 'The report',
+            content: {
+              'text/html': { schema: z.string() },
+              'text/markdown': { schema: z.string() },
+              'application/json': { schema: DuelView },
+            },
+          },
+          ...problemResponses('unknown_duel', 'redis_unavailable'),
+        },
+      },
+    },
+    async ({ params, query, caller }, reply) => {
+      const view = await duels.requireView(params.id, caller)
+      switch (query.format) {
+        case 'json':
+          return reply.send(view)
+        case 'markdown':
+          return reply.header('content-type', 'text/markdown; charset=utf-8').send(renderDuelMarkdown(view))
+        case 'html':
+          return reply
+            .header('content-security-policy', REPORT_CSP)
+            .header('content-type', 'text/html; charset=utf-8')
+            .send(renderDuelHtml(view))
+      }
+    },
+  )
+}
+
+async function* formatItemLines(items: AsyncIterable<DuelItem>): AsyncGenerator<string> {
+  for await (const item of items) yield formatJsonLine(item)
+}

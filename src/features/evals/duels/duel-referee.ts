@@ -1,0 +1,54 @@
+/** Tells whether a duel is decided, after each sample. What it has read it does not read again. */
+import { LRUCache } from 'lru-cache'
+import type { JobOfKind } from '../generation-job-record.ts'
+import { DUEL_SIDES } from '../generation-job-spec.ts'
+import { SampleVerdict } from '../sample-output.ts'
+import type { SampleRepository } from '../sample-repository.ts'
+import { DuelStanding, toDuelPair } from './duel-standing.ts'
+
+const ITEMS_PER_READ = 32
+/** More than can be active. */
+const MAX_STANDINGS = 1000
+
+interface WatchedDuel {
+  standing: DuelStanding
+  /** The look that is under way: the next one waits for it. */
+  look: Promise<void>
+}
+
+export class DuelReferee {
+  readonly #samples: SampleRepository
+  readonly #duels = new LRUCache<string, WatchedDuel>({ max: MAX_STANDINGS })
+
+  constructor(samples: SampleRepository) {
+    this.#samples = samples
+  }
+
+  async isDecided(job: JobOfKind<'duel'>): Promise<boolean> {
+    const duel = this.#getOrCreate(job)
+    duel.look = duel.look.catch(() => {}).then(() => this.#advance(job, duel.standing))
+    await duel.look
+    return duel.standing.test.decision !== undefined
+  }
+
+  /** A resumed duel is read anew: samples without a score were asked again. */
+  #getOrCreate({ id, resumed_at, spec }: JobOfKind<'duel'>): WatchedDuel {
+    const key = `${id}/${resumed_at ?? ''}`
+    const duel = this.#duels.get(key) ?? { standing: new DuelStanding(spec), look: Promise.resolve() }
+    this.#duels.set(key, duel)
+    return duel
+  }
+
+  async #advance({ id, spec }: JobOfKind<'duel'>, standing: DuelStanding): Promise<void> {
+    while (standing.items < spec.max_items && !standing.test.decision) {
+      const from = standing.items
+      const to = Math.min(from + ITEMS_PER_READ, spec.max_items)
+      const verdicts = await this.#samples.listVerdicts(SampleVerdict, id, from * DUEL_SIDES, to * DUEL_SIDES)
+      for (let k = 0; k < verdicts.length; k += DUEL_SIDES) {
+        const pair = toDuelPair(verdicts.slice(k, k + DUEL_SIDES))
+        if (!pair) return
+        standing.add(pair)
+      }
+    }
+  }
+}

@@ -1,0 +1,19 @@
+/** Duels as the API shows them. */
+import { DuelResult, type DuelView } from '../../../contract/duel.ts'
+import { buildProgress, buildTimes } from '../eval-view.ts'
+import type { JobOfKind } from '../generation-job-record.ts'
+
+export function buildDuelView(job: JobOfKind<'duel'>): DuelView {
+  const { model, opponent, tasks, max_items, alpha, smallest_difference, run, labels } = job.spec
+  return {
+    id: job.id,
+    status: job.status,
+    a: { name: model.name, base_url: model.base_url },
+    b: { name: opponent.name, base_url: opponent.base_url },
+    ...{ tasks, max_items, alpha, smallest_difference, run, labels },
+    ...buildTimes(job),
+    progress: buildProgress(job),
+    detail: job.detail,
+    result: job.result === null ? null : DuelResult.parse(job.result),
+  }
+}
