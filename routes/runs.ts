@@ -142,6 +142,7 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
             'invalid_request',
             'invalid_json',
             'unknown_task',
+            'unknown_eval',
             'invalid_config',
             'would_restart',
             'run_changed',
@@ -153,11 +154,12 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
         },
       },
     },
-    async ({ params, body, query, headers }, reply) => {
+    async ({ params, body, query, headers, caller }, reply) => {
       const { run, created, changed, restarts } = await runRequests.update(params.run, body, {
         restart: query.restart,
         condition: headers['if-match'],
         createOnly: headers['if-none-match'] === '*',
+        caller,
       })
       reply.header('etag', formatEntityTag(run.incarnation))
       return reply.status(created ? 201 : 200).send({ ...run, changed, restarts })

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { Diagnosis, RunWarning } from './diagnosis.ts'
 import { DumpProgress } from './dump.ts'
+import { EvalId } from './eval.ts'
 import { Config, Difficulty, TaskName } from './recipe.ts'
 import { RunName } from './rollout.ts'
 import { Extraction, ScoringMode } from './verdict.ts'
@@ -92,6 +93,13 @@ export const RunSettings = z
       .default(0.7)
       .describe(
         'Where `curriculum` settles. If it is set, `frontier` asks for the rung whose success above the guess floor is nearest to it',
+      ),
+    curriculum_start: z
+      .strictObject({ eval: EvalId })
+      .nullable()
+      .default(null)
+      .describe(
+        'Of `frontier`: `{ eval }` starts each task where that eval saw the model. null: in the middle of what is likely',
       ),
     max_token_length: z.int().min(1).default(16384).describe('M of the length penalty'),
     extraction: Extraction.default('strict').describe('How the answer is read from a completion'),

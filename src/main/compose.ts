@@ -79,6 +79,7 @@ function composeShared(options: ServiceOptions, role: ProcessRole): WorkerServic
       getProgress: (run) => dumps.runDumps.getProgress(run),
       flush: (run) => dumps.runDumps.flush(run),
     },
+    evals: { measure: (id, caller) => evals.evals.measure(id, caller) },
     laterKeys: [createGroupKeys(platform.keys).listEpochKeys, createBatchKeys(platform.keys).listEpochKeys],
   })
   const { grader } = closers.add(
@@ -89,7 +90,7 @@ function composeShared(options: ServiceOptions, role: ProcessRole): WorkerServic
     }),
   )
   const rollouts = closers.add(createRollouts(platform, { engine, grader, tasks, items, runs }))
-  const evals = createEvals(platform, { engine, grader, tasks, items, runs, rollouts })
+  const evals: EvalsFeature = createEvals(platform, { engine, grader, tasks, items, runs, rollouts })
   const dumps = createDumps(platform, { items, runs, rollouts })
   const operations = closers.add(
     createOperations(platform, { engine, runs, rollouts, evals, dumps, jobDefinitions: ALL_JOBS, scrapeProcessGroup }),

@@ -10,9 +10,11 @@ import {
   type EvalView,
   isActive,
 } from '../../contract/eval.ts'
+import type { RunEvals } from '../runs/frontier/curriculum-start.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'
 import { type Comparison, computeComparison } from './comparison.ts'
 import type { EvalAggregator } from './eval-aggregator.ts'
+import { measureEval } from './eval-measurements.ts'
 import { buildEvalSpec, type EvalSpecBuilderDeps } from './eval-spec-builder.ts'
 import { buildEvalSummary, buildEvalView, hasLabel } from './eval-view.ts'
 import type { ExternalCompletions, SamplePrompt, SampleShare } from './external-completions.ts'
@@ -115,6 +117,12 @@ export class Evals {
   async compare(idA: string, idB: string, caller: Caller): Promise<Comparison> {
     const [a, b] = await Promise.all([this.require(idA, caller), this.require(idB, caller)])
     return computeComparison(a, b, this.#deps)
+  }
+
+  /** What a run may start from. Throws `unknown_eval`, `forbidden`, and what `measureEval` throws. */
+  measure: RunEvals['measure'] = async (id, caller) => {
+    const job = await this.require(id, caller)
+    return { scoring: job.spec.grading_rules.scoring, items: await measureEval(job, this.#deps) }
   }
 
   async streamEvents(

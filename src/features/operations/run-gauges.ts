@@ -1,5 +1,5 @@
 /** The gauges of one run. */
-import { resolveSettings } from '../../contract/run.ts'
+import { type FrontierEstimate, resolveSettings } from '../../contract/run.ts'
 import { type FleetGaugeValue, fleetGauge } from '../../platform/metrics/metric-definitions.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { DumpRepository } from '../dumps/repository.ts'
@@ -53,9 +53,25 @@ export async function collectRunGauges(
       ),
       fleetGauge('rgs_dump_files_unwritten', { ...labels, kind }, unwritten),
     ]),
-    ...Object.entries(levels).flatMap(([task, { difficulty, accuracy }]) => [
+    ...Object.entries(levels).flatMap(([task, { difficulty, accuracy, frontier }]) => [
       fleetGauge('rgs_curriculum_difficulty', { ...labels, task }, difficulty),
-      fleetGauge('rgs_curriculum_accuracy', { ...labels, task }, accuracy),
+      ...(accuracy === undefined ? [] : [fleetGauge('rgs_curriculum_accuracy', { ...labels, task }, accuracy)]),
+      ...(frontier && settings.complexity_mode === 'frontier'
+        ? collectFrontierGauges({ ...labels, task }, frontier)
+        : []),
     ]),
+  ]
+}
+
+function collectFrontierGauges(
+  labels: { run: string; task: string },
+  { place, interval: [low = place, high = place], slope, floor }: FrontierEstimate,
+): FleetGaugeValue[] {
+  return [
+    fleetGauge('rgs_frontier_place', labels, place),
+    fleetGauge('rgs_frontier_place_low', labels, low),
+    fleetGauge('rgs_frontier_place_high', labels, high),
+    fleetGauge('rgs_frontier_slope', labels, slope),
+    fleetGauge('rgs_frontier_floor', labels, floor),
   ]
 }

@@ -9,6 +9,7 @@ import { CheckpointRepository } from './checkpoint-repository.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { EpochRemoval } from './epoch-removal.ts'
 import { EpochRepository } from './epoch-repository.ts'
+import type { RunEvals } from './frontier/curriculum-start.ts'
 import { FrontierCurriculum } from './frontier/frontier-curriculum.ts'
 import { FrontierRepository } from './frontier/frontier-repository.ts'
 import { TaskFrontiers } from './frontier/task-frontiers.ts'
@@ -36,6 +37,7 @@ interface RunsFeatureDeps {
   tasks: TasksFeature
   items: ItemsFeature
   dumps: RunDumps
+  evals: RunEvals
   /** What later features keep of a run, to be removed with it. */
   laterKeys: readonly ListEpochKeys[]
 }
@@ -53,7 +55,7 @@ export interface RunsFeature {
 
 export function createRuns(
   { redis, keys, producer, recorder, idempotency, log }: Platform,
-  { engine, tasks: { tasks, ladders, cards }, items: { items }, dumps, laterKeys }: RunsFeatureDeps,
+  { engine, tasks: { tasks, ladders, cards }, items: { items }, dumps, evals, laterKeys }: RunsFeatureDeps,
 ): RunsFeature {
   const repository = new RunRepository(redis, keys)
   const positions = new PositionRepository(redis, keys)
@@ -68,7 +70,19 @@ export function createRuns(
     tasks,
     log,
   })
-  const runs = new Runs({ repository, recreated, epochs, removal, positions, frontier, tasks, dumps, engine })
+  const runs = new Runs({
+    repository,
+    recreated,
+    epochs,
+    removal,
+    positions,
+    frontier,
+    frontiers,
+    tasks,
+    dumps,
+    evals,
+    engine,
+  })
   const prefetcher = new ItemPrefetcher({ runs: repository, positions, items, tasks, ladders, frontiers, log })
   const itemQueue = new ItemQueue({ engine, runs: repository, items, positions, prefetcher, frontier, producer })
   const checkpoints = new Checkpoints({

@@ -7,6 +7,8 @@ import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { createEpoch } from './epoch-repository.ts'
+import type { StoredFrontier } from './frontier/fold.ts'
+import { formatFrontiers } from './frontier/stored-frontiers.ts'
 import { type GroupOutcome, unpackOutcomes } from './group-outcome.ts'
 import { type AllRunKeys, createRunKeys } from './keys.ts'
 import { backlogRecord, CurriculumState, type RunValues, runRecord } from './run-record.ts'
@@ -25,6 +27,8 @@ const changeSettings = defineScript({
     'stepItemsPrefix',
     'stepItemBodiesPrefix',
     'discardedEpochs',
+    'curriculum',
+    'frontierWeights',
   ],
   constants: { RUN: runRecord.constants },
 })
@@ -65,9 +69,22 @@ export interface StoredRun {
 /** Where the curriculum of a task stands. */
 export interface CurriculumLevel {
   difficulty: number
-  accuracy: number
+  /** None before a group has counted. */
+  accuracy: number | undefined
   /** If the level was last moved under `frontier`. */
   frontier: FrontierEstimate | undefined
+}
+
+/** What a change of settings does besides. */
+export interface SettingsUpdate {
+  /** Begins the sequence anew. */
+  restart: boolean
+  /** Makes the prepared items anew. */
+  remake: boolean
+  /** Notes that somebody put the settings. */
+  configures?: boolean
+  /** Where tasks start that no group has moved. */
+  start?: ReadonlyMap<string, StoredFrontier> | undefined
 }
 
 /** What waits in a run. */
@@ -130,25 +147,34 @@ export class RunRepository {
     return { name, epoch, revision, uuid, created, isConfigured, recreatedAt, explicitSettings, counters }
   }
 
-  /**
-   * False if somebody changed the run since `before` (undefined: since it was not there). `restart` begins the sequence
-   * anew, `remake` makes the prepared items anew, `configures` notes that somebody put the settings.
-   */
+  /** False if somebody changed the run since `before` (undefined: since it was not there). */
   async updateSettings(
     name: string,
     before: StoredRun | undefined,
     named: SettingsChange,
-    { restart, remake, configures }: { restart: boolean; remake: boolean; configures?: boolean },
+    update: SettingsUpdate,
   ): Promise<boolean> {
-    const epoch = before?.epoch ?? createEpoch()
     if (!before) await this.register(name) // first: a run that nobody lists would never be swept
+    let done = await this.#changeSettings({ name, epoch: before?.epoch ?? createEpoch() }, before, named, update)
+    if (done < 0) done = await this.#changeSettings({ name, epoch: -done }, before, named, update)
+    if (done > 0 && !before) await this.register(name) // again: a sweep may have found the name unused
+    return done > 0
+  }
+
+  /** As the script says. */
+  async #changeSettings(
+    { name, epoch }: Pick<StoredRun, 'name' | 'epoch'>,
+    before: StoredRun | undefined,
+    named: SettingsChange,
+    { restart, remake, configures, start }: SettingsUpdate,
+  ): Promise<number> {
     const keys = this.#keys.forRun(name, epoch)
     const more = {
       stepItemsPrefix: keys.stepItems(''),
       stepItemBodiesPrefix: keys.stepItemBodies(''),
       discardedEpochs: this.#keys.discardedEpochs(name),
     }
-    const done = Number(
+    return Number(
       await changeSettings(this.#redis, { ...keys, ...more }, [
         before?.revision ?? 0,
         JSON.stringify(named),
@@ -158,10 +184,9 @@ export class RunRepository {
         remake ? '1' : '0',
         epoch,
         configures ? '1' : '0',
+        start ? JSON.stringify(formatFrontiers(start)) : '',
       ]),
     )
-    if (done > 0 && !before) await this.register(name) // again: a sweep may have found the name unused
-    return done > 0
   }
 
   /** Puts a name on the list of those that runs may have. */
@@ -213,7 +238,7 @@ export class RunRepository {
     return Object.fromEntries(
       Object.entries(states).map(([task, text]) => {
         const { level, accuracy, frontier } = CurriculumState.parse(JSON.parse(text))
-        return [task, { difficulty: level, accuracy: accuracy ?? 0, frontier }]
+        return [task, { difficulty: level, accuracy, frontier }]
       }),
     )
   }

@@ -75,11 +75,11 @@ export function buildRunView(
     warnings,
     skipped,
     tasks: Object.fromEntries(
-      Object.entries(sums).map(([task, sum]) => {
+      [...new Set([...Object.keys(sums), ...Object.keys(levels)])].map((task) => {
         const { difficulty = null, accuracy = accuracies[task] ?? null, frontier } = levels[task] ?? {}
         const estimate = settings.complexity_mode === 'frontier' && frontier ? frontier : NO_FRONTIER
         const diagnosis = diagnoses[task] ?? diagnose([])
-        return [task, { difficulty, ...estimate, accuracy, ...buildTaskView(sum), diagnosis }]
+        return [task, { difficulty, ...estimate, accuracy, ...buildTaskView(sums[task] ?? {}), diagnosis }]
       }),
     ),
   }

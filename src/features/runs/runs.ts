@@ -1,6 +1,7 @@
 /** Runs and their settings. The first use of a run creates it. */
 import { LRUCache } from 'lru-cache'
 import { canonicalJson } from '../../codec/content-hash.ts'
+import type { Caller } from '../../contract/caller.ts'
 import { ServiceError } from '../../contract/errors.ts'
 import type { CurriculumPoint, Run, RunSettings, SettingsChange } from '../../contract/run.ts'
 import { resolveSettings } from '../../contract/run.ts'
@@ -9,7 +10,10 @@ import type { Engine } from '../../engine/engine.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 import type { EpochRemoval } from './epoch-removal.ts'
 import type { EpochRepository } from './epoch-repository.ts'
+import { computeStart, type RunEvals } from './frontier/curriculum-start.ts'
+import type { StoredFrontier } from './frontier/fold.ts'
 import type { FrontierCurriculum } from './frontier/frontier-curriculum.ts'
+import type { TaskFrontiers } from './frontier/task-frontiers.ts'
 import type { RecreatedRuns } from './recreated-runs.ts'
 import { countBufferOccupancy, type RunRepository } from './repository.ts'
 import { type ResolvedRun, resolveRun } from './resolved-run.ts'
@@ -27,7 +31,7 @@ const NULLABLE_SETTINGS = new Set(['system_prompt'])
 /** Changing these settings restarts the item sequence. */
 const RESTART_SETTINGS = ['seed', 'tasks'] as const
 /** Changing these settings keeps the sequence but discards the prefetched items. */
-const REMAKE_SETTINGS = ['complexity_mode', 'difficulty', 'sampling']
+const REMAKE_SETTINGS = ['complexity_mode', 'difficulty', 'sampling', 'curriculum_start']
 const UPDATE_RETRY_LIMIT = 20
 /** The number of runs cached as this process last read them. */
 const RUN_CACHE_SIZE = 1000
@@ -45,6 +49,8 @@ export interface UpdateOptions {
   condition?: RunCondition | undefined
   /** Refuses a run that exists. */
   createOnly?: boolean
+  /** Who may use the eval of `curriculum_start`. */
+  caller?: Caller
 }
 
 interface RunsDeps {
@@ -54,8 +60,10 @@ interface RunsDeps {
   recreated: RecreatedRuns
   positions: PositionRepository
   frontier: Pick<FrontierCurriculum, 'fold'>
+  frontiers: TaskFrontiers
   tasks: TaskCatalog
   dumps: RunDumps
+  evals: RunEvals
   engine: Pick<Engine, 'health' | 'canonicalizeConfig' | 'version'>
 }
 
@@ -66,18 +74,34 @@ export class Runs {
   readonly #recreated: RecreatedRuns
   readonly #positions: PositionRepository
   readonly #frontier: RunsDeps['frontier']
+  readonly #frontiers: TaskFrontiers
+  readonly #evals: RunEvals
   readonly #tasks: TaskCatalog
   readonly #dumps: RunDumps
   readonly #engine: RunsDeps['engine']
   readonly #cache = new LRUCache<string, ResolvedRun>({ max: RUN_CACHE_SIZE })
 
-  constructor({ repository, recreated, epochs, removal, positions, frontier, tasks, dumps, engine }: RunsDeps) {
+  constructor({
+    repository,
+    recreated,
+    epochs,
+    removal,
+    positions,
+    frontier,
+    frontiers,
+    tasks,
+    dumps,
+    evals,
+    engine,
+  }: RunsDeps) {
     this.#repository = repository
     this.#recreated = recreated
     this.#epochs = epochs
     this.#removal = removal
     this.#positions = positions
     this.#frontier = frontier
+    this.#frontiers = frontiers
+    this.#evals = evals
     this.#tasks = tasks
     this.#dumps = dumps
     this.#engine = engine
@@ -142,7 +166,7 @@ export class Runs {
   async #update(
     name: string,
     change: SettingsChange,
-    { restart, condition, createOnly, configures }: UpdateOptions & { configures: boolean },
+    { restart, condition, createOnly, configures, caller }: UpdateOptions & { configures: boolean },
   ): Promise<RunUpdate> {
     for (let k = 0; k < UPDATE_RETRY_LIMIT; k++) {
       const before = await this.#repository.get(name)
@@ -172,12 +196,26 @@ export class Runs {
           restart: restarts.length > 0,
           remake: rebuildItems,
           configures,
+          start: await this.#computeStart({ settings, explicitSettings }, changed, caller),
         })
       ) {
         return { run: await this.require(name), created: !before, changed, restarts }
       }
     }
     throw runContendedError(name)
+  }
+
+  /** The frontiers that tasks start from, if the change decides that: none if it takes the start back. */
+  async #computeStart(
+    run: Pick<ResolvedRun, 'settings' | 'explicitSettings'>,
+    changed: string[],
+    caller: Caller | undefined,
+  ): Promise<Map<string, StoredFrontier> | undefined> {
+    const { curriculum_start: start, complexity_mode } = run.settings
+    if (!changed.includes('curriculum_start') && !(start && changed.includes('complexity_mode'))) return undefined
+    if (!start || complexity_mode !== 'frontier' || !caller) return new Map()
+    const measured = await this.#evals.measure(start.eval, caller)
+    return computeStart(run, measured, buildTaskPlans(run.settings, this.#tasks.list()), this.#frontiers)
   }
 
   /** Returns the effective settings. Throws `invalid_request` and `unknown_task`. */

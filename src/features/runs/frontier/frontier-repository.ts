@@ -4,10 +4,10 @@ import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
 import { type AllRunKeys, createRunKeys, type RunKeys } from '../keys.ts'
 import type { StoredRun } from '../repository.ts'
-import { CurriculumState, formatCurriculumState, MAX_HISTORY_POINTS, runRecord } from '../run-record.ts'
+import { MAX_HISTORY_POINTS, runRecord } from '../run-record.ts'
 import type { FoldedEvidence, StoredFrontier } from './fold.ts'
-import type { FrontierWeights } from './frontier.ts'
 import { GroupEvidence } from './group-evidence.ts'
+import { formatFrontiers, parseFrontier } from './stored-frontiers.ts'
 
 const foldEvidence = defineScript({
   folder: import.meta.dirname,
@@ -71,11 +71,7 @@ export class FrontierRepository {
   /** False if the run has changed since the evidence was read, or another process folded it. */
   async storeFolded(run: StoredRun, pending: PendingEvidence, { tasks, points }: FoldedEvidence): Promise<boolean> {
     const changes = {
-      tasks: [...tasks].flatMap(([task, { state, weights }]) => [
-        task,
-        formatCurriculumState(state),
-        formatWeights(weights),
-      ]),
+      tasks: formatFrontiers(tasks),
       points: points.map((point) => JSON.stringify(point)),
     }
     const { folded, evidence } = pending
@@ -90,15 +86,4 @@ export class FrontierRepository {
 
 export function parseEvidence(json: string): GroupEvidence {
   return GroupEvidence.parse(JSON.parse(json))
-}
-
-export function formatWeights(weights: FrontierWeights): string {
-  return weights.join(',')
-}
-
-export function parseFrontier(state: string, weights: string | null | undefined): StoredFrontier {
-  return {
-    state: CurriculumState.parse(JSON.parse(state)),
-    weights: weights ? weights.split(',').map(Number) : undefined,
-  }
 }

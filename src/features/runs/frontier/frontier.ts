@@ -58,13 +58,18 @@ export function createFrontier(): FrontierWeights {
   return normalize(CELLS.map(({ place }) => Math.exp(-0.5 * ((place - PRIOR.mean) / PRIOR.standardDeviation) ** 2)))
 }
 
-/** The posterior after a group. */
-export function updateFrontier(weights: FrontierWeights, { score, rollouts, rung }: FrontierEvidence): FrontierWeights {
+/** The posterior after a group of a model that is trained. */
+export function updateFrontier(weights: FrontierWeights, evidence: FrontierEvidence): FrontierWeights {
+  return observeGroup(drift(weights), evidence)
+}
+
+/** The posterior after a group of a model that has not changed since the group before. */
+export function observeGroup(weights: FrontierWeights, { score, rollouts, rung }: FrontierEvidence): FrontierWeights {
   const effective = Math.min(rollouts, MAX_EFFECTIVE_ROLLOUTS)
   const success = Math.min(Math.max(score, 0), 1)
   const solveRates = getSolveRates(rung.difficulty)
   return normalize(
-    drift(weights).map((weight, k) => {
+    weights.map((weight, k) => {
       const expected = rung.floor + (1 - rung.floor) * (solveRates[k] ?? 0)
       const bounded = Math.min(Math.max(expected, MIN_FAILURE), 1 - MIN_FAILURE)
       return weight * Math.exp(effective * (success * Math.log(bounded) + (1 - success) * Math.log(1 - bounded)))

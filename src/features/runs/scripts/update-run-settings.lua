@@ -1,19 +1,39 @@
 -- Sets a run's explicit settings, unless they were changed meanwhile. A run that does not exist is created.
 -- KEYS  run (hash)  openPositions (sorted set)  positionStates (hash)  itemBodies (hash)  leaseExpiries (sorted set)
 --       leasedItems (hash)  steps (sorted set)  stepItemsPrefix, stepItemBodiesPrefix (not keys themselves)
---       discardedEpochs (sorted set: epoch by time)
+--       discardedEpochs (sorted set: epoch by time)  curriculum (hash: task to its JSON)  frontierWeights (hash)
 -- ARGV  1 revision that the change is based on, 0: a new run  2 explicit settings as JSON  3 now, ms  4 UUID for a new run
 --       5 '1' to restart the sequence  6 '1' to rebuild prepared items  7 epoch of the keys, the least one for a new run
 --       8 '1': somebody puts the settings; else the first use of a run creates it
--- Returns the new revision, or 0 if another change was faster.
+--       9 JSON [task, its state, its weights, …]: where tasks start that no group has moved; '' to leave that as it is
+-- Returns the new revision, 0 if another change was faster, or -E if a new run needs the keys of epoch E for its start.
 -- include ../sequence/scripts/parts/position-state
 -- include parts/next-epoch
+
+-- Tasks that a group has moved stay where they are.
+local function start_tasks(start)
+  for _, task in ipairs(redis.call('HKEYS', K.curriculum)) do
+    if next(cjson.decode(redis.call('HGET', K.curriculum, task)).scores) == nil then
+      redis.call('HDEL', K.curriculum, task)
+      redis.call('HDEL', K.frontierWeights, task)
+    end
+  end
+  for k = 1, #start, 3 do
+    if redis.call('HSETNX', K.curriculum, start[k], start[k + 1]) == 1 then
+      redis.call('HSET', K.frontierWeights, start[k], start[k + 2])
+    end
+  end
+end
+
 local revision = tonumber(redis.call('HGET', K.run, RUN.revision) or '0')
 if revision ~= tonumber(ARGV[1]) or (revision > 0 and redis.call('HGET', K.run, RUN.epoch) ~= ARGV[7]) then
   return 0
 end
 if revision == 0 then
   local epoch = next_epoch(ARGV[7], K.discardedEpochs)
+  if ARGV[9] ~= '' and epoch ~= ARGV[7] then
+    return -tonumber(epoch)
+  end
   redis.call('HSET', K.run, RUN.epoch, epoch, RUN.position, 0, RUN.created_at, ARGV[3], RUN.uuid, ARGV[4])
 elseif ARGV[5] == '1' then
   redis.call('HSET', K.run, RUN.position, 0)
@@ -26,6 +46,9 @@ elseif ARGV[6] == '1' then
   for _, position in ipairs(redis.call('ZRANGE', K.openPositions, 0, -1)) do
     set_unmade(K.positionStates, position, ARGV[3])
   end
+end
+if ARGV[9] ~= '' then
+  start_tasks(cjson.decode(ARGV[9]))
 end
 redis.call('HSET', K.run, RUN.settings, ARGV[2], RUN.revision, revision + 1)
 if ARGV[8] == '1' then

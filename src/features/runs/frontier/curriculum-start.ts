@@ -1,0 +1,48 @@
+/** Where the frontiers of a run start: what an eval measured, fixed when the setting is put, so that the eval may go. */
+import type { Caller } from '../../../contract/caller.ts'
+import type { RunSettings } from '../../../contract/run.ts'
+import type { ResolvedRun } from '../resolved-run.ts'
+import type { TaskPlan } from '../sequence/sequence.ts'
+import type { StoredFrontier } from './fold.ts'
+import { createFrontier, estimateFrontier, observeGroup } from './frontier.ts'
+import type { TaskFrontiers } from './task-frontiers.ts'
+
+/** An item of a ladder, and the mean score of its samples. */
+export interface MeasuredItem {
+  task: string
+  difficulty: number
+  score: number
+  samples: number
+}
+
+/** What a run needs of evals, which are a later feature. */
+export interface RunEvals {
+  /** Throws `unknown_eval`, `forbidden`, and `invalid_request` if the eval has not ended or measured no item of a ladder. */
+  measure(id: string, caller: Caller): Promise<{ scoring: RunSettings['scoring']; items: MeasuredItem[] }>
+}
+
+/** Of a task that the run does not name. */
+const UNNAMED = { weight: 0, config: undefined, low: 0, high: 1, ownTargetAccuracy: undefined }
+
+/** The frontier of each measured task that has a ladder. */
+export function computeStart(
+  run: Pick<ResolvedRun, 'settings' | 'explicitSettings'>,
+  { scoring, items }: Awaited<ReturnType<RunEvals['measure']>>,
+  plans: readonly TaskPlan[],
+  frontiers: TaskFrontiers,
+): Map<string, StoredFrontier> {
+  const start = new Map<string, StoredFrontier>()
+  for (const [task, measured] of Map.groupBy(items, (item) => item.task)) {
+    const frontier = frontiers.get(run, plans.find((plan) => plan.task === task) ?? { task, ...UNNAMED })
+    if (!frontier) continue
+    const weights = measured.reduce((before, { difficulty, score, samples }) => {
+      return observeGroup(before, { score, rollouts: samples, rung: frontiers.rungAt(task, difficulty, scoring) })
+    }, createFrontier())
+    const { level, rung } = frontier.chooseLevel(weights, undefined)
+    start.set(task, {
+      weights,
+      state: { level, scores: [], frontier: { ...estimateFrontier(weights), floor: rung.floor } },
+    })
+  }
+  return start
+}
