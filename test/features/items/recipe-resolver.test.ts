@@ -1,13 +1,14 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { encodeItemId } from '../../../src/contract/item-id.ts'
 import { RecipeResolver } from '../../../src/features/items/recipe-resolver.ts'
 import { Ladders } from '../../../src/features/tasks/ladders.ts'
 import { TaskCatalog } from '../../../src/features/tasks/task-catalog.ts'
 
-const ladders = new Ladders()
-
 /** A library whose only default is `size: 3`. */
-function openResolver() {
+function openResolver(ladders = new Ladders()) {
   const engine = {
     version: '1.0',
     canonicalizeConfig: async (_task: string, config: Record<string, unknown>) =>
@@ -41,6 +42,14 @@ it('an item ID resolves to the object that its recipe resolves to later', async 
   expect(await resolver.resolveItemId(id)).toBe(await resolver.resolve({ ...PLAIN, config: { size: 5 } }))
 })
 
+it('an item keeps its config when the ladder changes, whatever its difficulty means now', async () => {
+  const before = new Ladders(writeLadders({ gcd: { rungs: 2, fields: { size: [1, 9] } } }))
+  const after = new Ladders(writeLadders({ gcd: { rungs: 3, fields: { size: [2, 4, 8] } } }))
+  const id = encodeItemId(await openResolver(before).resolve({ ...PLAIN, difficulty: 1 }))
+  expect(await openResolver(after).resolveItemId(id)).toMatchObject({ config: { size: 9 }, difficulty: 1 })
+  expect(await openResolver(after).resolve({ ...PLAIN, difficulty: 1 })).toMatchObject({ config: { size: 8 } })
+})
+
 it('other seeds, labels and configs are other recipes', async () => {
   const resolver = openResolver()
   const recipes = await Promise.all([
@@ -62,3 +71,9 @@ it('an ID of another engine version, or of a config that is not canonical, is re
   await refused({ config: { size: 3 } }, 'invalid_item_id')
   await refused({ task: 'no_such_task' }, 'unknown_task')
 })
+
+function writeLadders(ladders: object): string {
+  const file = join(mkdtempSync(join(tmpdir(), 'ladders-')), 'ladders.json')
+  writeFileSync(file, JSON.stringify(ladders))
+  return file
+}
