@@ -79,6 +79,14 @@ export const RunSettings = z
       .describe('`learnability`: weight × accuracy × (1 − accuracy), at least 5 % of it each'),
     group_size: z.int().min(1).max(1024).default(16).describe('Rollouts per item'),
     batch_size: z.int().min(1).max(1_000_000).default(128).describe('Rollouts per batch, at least'),
+    exclude_eval_items: z
+      .boolean()
+      .default(false)
+      .describe('Never hand out a question that stands in a frozen suite: the position tries its other seeds'),
+    avoid_repeated_items: z
+      .boolean()
+      .default(false)
+      .describe('No question twice within 131,072 items, as long as one of 16 seeds gives one that was not asked'),
     complexity_mode: z
       .enum(['none', 'fixed', 'random', 'curriculum', 'frontier'])
       .default('none')
@@ -287,7 +295,18 @@ export const Run = z
       faults: z.record(z.string(), Count),
       unscored: Count,
       dumps: DumpProgress,
-      skipped_positions: Count.describe('Items that could not be made within the deadline, twice'),
+      skipped_positions: Count.describe('Positions of the sequence that gave no item'),
+      skipped_reasons: z
+        .strictObject({ failed: Count, eval_item: Count })
+        .describe(
+          '`failed`: the item could not be made, twice; `eval_item`: each of 16 seeds gives a question of a frozen suite',
+        ),
+      passed_over_seeds: z
+        .strictObject({ eval_item: Count, repeat: Count })
+        .describe(
+          'Seeds that gave way to the next one of their position: the question stands in a frozen suite, or was asked before',
+        ),
+      repeated_items: Count.describe('Items whose question was asked before: none of 16 seeds gives another'),
     }),
     batch: BatchProgress,
     diagnosis: Diagnosis.describe(
@@ -303,6 +322,7 @@ export const Run = z
           task: z.string(),
           seed: Count,
           difficulty: z.number().nullable(),
+          reason: z.enum(['failed', 'eval_item']),
           detail: z.string(),
           time: z.string(),
         }),
@@ -357,6 +377,8 @@ const PRESETS: Record<RunSettings['preset'], SettingsChange> = {
     scoring: 'hardened',
     signal_on: 'score',
     complexity_mode: 'frontier',
+    exclude_eval_items: true,
+    avoid_repeated_items: true,
   },
 }
 

@@ -1,21 +1,18 @@
 /** Suites: frozen lists of recipes in the project's files, and lists that a request or a run defines. */
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
-import { z } from 'zod'
 import type { DuelSuite } from '../../contract/duel.ts'
 import { ServiceError } from '../../contract/errors.ts'
-import { type CustomSuite, SuiteSummary } from '../../contract/eval.ts'
+import type { CustomSuite, SuiteSummary } from '../../contract/eval.ts'
 import { decodeItemId, encodeItemId } from '../../contract/item-id.ts'
 import { EVAL_SEEDS_START, type RecipeInput, TRAINING_SEEDS_START, toRecipeOutput } from '../../contract/recipe.ts'
 import type { RunSettings } from '../../contract/run.ts'
 import type { Items } from '../items/items.ts'
 import { assertConfigOrDifficulty } from '../items/recipe-resolver.ts'
+import { readSuiteLines, readSuiteManifest } from '../items/suite-files.ts'
 import { buildTaskPlans, hashToUnitInterval } from '../runs/sequence/sequence.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 
-const SUITES_FOLDER = join(import.meta.dirname, '..', '..', '..', 'suites')
 const MAX_ITEMS = 20_000
 
 export interface SuiteItem {
@@ -27,7 +24,7 @@ export interface SuiteItem {
 export class Suites {
   readonly #items: Items
   readonly #tasks: TaskCatalog
-  readonly #manifest = z.array(SuiteSummary).parse(JSON.parse(readFileSync(join(SUITES_FOLDER, 'suites.json'), 'utf8')))
+  readonly #manifest = readSuiteManifest()
   readonly #cache = new LRUCache<string, SuiteItem[]>({ max: 8 })
 
   constructor(items: Items, tasks: TaskCatalog) {
@@ -49,13 +46,10 @@ export class Suites {
 
   /** The items of a frozen suite. Throws `unknown_suite`. */
   listItems(name: string): SuiteItem[] {
-    const { sha256 } = this.require(name)
+    const suite = this.require(name)
     let items = this.#cache.get(name)
     if (!items) {
-      const text = readFileSync(join(SUITES_FOLDER, `${name}.tsv`), 'utf8')
-      if (createHash('sha256').update(text).digest('hex') !== sha256)
-        throw new ServiceError('internal', `The hash of suites/${name}.tsv differs from the one in suites.json`)
-      items = text.trimEnd().split('\n').map(parseSuiteItem)
+      items = readSuiteLines(suite).map(parseSuiteItem)
       this.#cache.set(name, items)
     }
     return items

@@ -3,6 +3,7 @@ import type { Engine } from '../../engine/engine.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { TasksFeature } from '../tasks/index.ts'
 import { ItemEntryCache } from './entry-cache.ts'
+import { EvalQuestions } from './eval-questions.ts'
 import { Items } from './items.ts'
 import { QuestionIndex } from './question-index.ts'
 
@@ -13,6 +14,7 @@ interface ItemsDeps {
 
 export interface ItemsFeature {
   items: Items
+  evalQuestions: EvalQuestions
 }
 
 export function createItems({ redis, keys, recorder }: Platform, { engine, tasks }: ItemsDeps): ItemsFeature {
@@ -25,5 +27,5 @@ export function createItems({ redis, keys, recorder }: Platform, { engine, tasks
     figures: tasks.statistics,
     recorder,
   })
-  return { items }
+  return { items, evalQuestions: new EvalQuestions() }
 }

@@ -24,6 +24,10 @@ const Accuracy = z.number().min(0).max(1)
 const MAX_SCORE = 1e6
 const Score = z.number().min(-MAX_SCORE).max(MAX_SCORE)
 const LeaseEnd = z.number().min(0).max(Number.MAX_SAFE_INTEGER)
+/** As `hashQuestion` writes it. */
+const QuestionHash = z.string().regex(/^[\w-]{11}$/, 'a hash of 64 bits in base64url')
+/** More than a run remembers. */
+const MAX_QUESTIONS = 150_000
 /** More than a run keeps. */
 const MAX_STEP_SUMS = 10_000
 
@@ -72,6 +76,11 @@ export const Checkpoint = z
           .max(5000)
           .optional()
           .describe('Tasks of open positions, where the position alone does not determine them: under `learnability`'),
+        questions: z
+          .record(QuestionHash, Position)
+          .refine((questions) => Object.keys(questions).length <= MAX_QUESTIONS, `at most ${MAX_QUESTIONS} questions`)
+          .optional()
+          .describe('Hash of each question that the run remembers, and the position that asked it'),
         leases: z.array(
           z.strictObject({
             position: Position,

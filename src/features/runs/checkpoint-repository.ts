@@ -64,6 +64,7 @@ export class CheckpointRepository {
       .hgetall(keys.leasedItems)
       .zrange(keys.steps, String(-MAX_CHECKPOINT_STEPS), '-1')
       .zrange(keys.metricSteps, '0', '-1')
+      .zrange(keys.questions, '0', '-1', 'WITHSCORES')
       .exec()
     const [
       fields,
@@ -79,6 +80,7 @@ export class CheckpointRepository {
       leased,
       steps,
       metricSteps,
+      questions,
     ] = (replies ?? []).map(([, value]) => value) as [
       RedisHash,
       RedisHash,
@@ -91,6 +93,7 @@ export class CheckpointRepository {
       RedisHash,
       string[],
       RedisHash,
+      string[],
       string[],
       string[],
     ] // in the order of the commands
@@ -111,6 +114,7 @@ export class CheckpointRepository {
         position: opened.reduce((max, position) => Math.max(max, position), values.position ?? 0),
         open: open.map(Number),
         ...(run.explicitSettings.sampling === 'learnability' && { drawn: parseDrawnTasks(states) }),
+        ...(questions.length > 0 && { questions: mapValues(Object.fromEntries(groupInPairs(questions)), Number) }),
         leases: groupInPairs(leases).flatMap(([at, until]) => {
           const item = parseMadeItem(leased[at])
           return item ? [{ position: Number(at), until: Number(until), ...item }] : []
@@ -175,7 +179,7 @@ export class CheckpointRepository {
     const hash = (key: string, fields: Record<string, string | number>) => {
       for (const part of splitIntoChunks(Object.entries(fields))) pipeline.hset(key, Object.fromEntries(part))
     }
-    const scored = (key: string, members: [score: number, member: number][]) => {
+    const scored = (key: string, members: [score: number, member: number | string][]) => {
       for (const part of splitIntoChunks(members)) pipeline.zadd(key, ...part.flat())
     }
     for (const [task, { frontier, ...state }] of Object.entries(curriculum)) {
@@ -198,6 +202,10 @@ export class CheckpointRepository {
     scored(
       keys.openPositions,
       sequence.open.map((position) => [position, position]),
+    )
+    scored(
+      keys.questions,
+      Object.entries(sequence.questions ?? {}).map(([question, position]) => [position, question]),
     )
     // As if they were opened now: requests wait for them, so that their items are issued in the order of the sequence.
     const drawn = new Map(sequence.drawn?.map(({ position, task }) => [position, task]))

@@ -35,12 +35,13 @@ function* listTasks(checkpoint: Checkpoint): Generator<[path: string, task: stri
 
 /** The run would open these positions once more, and hand out their items twice. */
 function* listUnopenedPositions({ sequence }: Checkpoint): Generator<FieldError> {
-  const { position: end, open, drawn = [], leases, steps } = sequence
+  const { position: end, open, drawn = [], questions = {}, leases, steps } = sequence
   const check = function* (path: string, position: number): Generator<FieldError> {
     if (position >= end) yield { path, message: `must be below sequence.position (${end})` }
   }
   for (const [k, position] of open.entries()) yield* check(`sequence.open.${k}`, position)
   for (const [k, { position }] of drawn.entries()) yield* check(`sequence.drawn.${k}.position`, position)
+  for (const [hash, position] of Object.entries(questions)) yield* check(`sequence.questions.${hash}`, position)
   for (const [k, { position }] of leases.entries()) yield* check(`sequence.leases.${k}.position`, position)
   for (const [k, { items }] of steps.entries())
     for (const [n, { position }] of items.entries()) yield* check(`sequence.steps.${k}.items.${n}.position`, position)

@@ -55,7 +55,14 @@ export interface RunsFeature {
 
 export function createRuns(
   { redis, keys, producer, recorder, idempotency, log }: Platform,
-  { engine, tasks: { tasks, ladders, cards }, items: { items }, dumps, evals, laterKeys }: RunsFeatureDeps,
+  {
+    engine,
+    tasks: { tasks, ladders, cards },
+    items: { items, evalQuestions },
+    dumps,
+    evals,
+    laterKeys,
+  }: RunsFeatureDeps,
 ): RunsFeature {
   const repository = new RunRepository(redis, keys)
   const positions = new PositionRepository(redis, keys)
@@ -83,7 +90,16 @@ export function createRuns(
     evals,
     engine,
   })
-  const prefetcher = new ItemPrefetcher({ runs: repository, positions, items, tasks, ladders, frontiers, log })
+  const prefetcher = new ItemPrefetcher({
+    runs: repository,
+    positions,
+    items,
+    evalQuestions,
+    tasks,
+    ladders,
+    frontiers,
+    log,
+  })
   const itemQueue = new ItemQueue({ engine, runs: repository, items, positions, prefetcher, frontier, producer })
   const checkpoints = new Checkpoints({
     runs,

@@ -28,6 +28,8 @@ export interface RunKeys {
   /** List: what one call with an `Idempotency-Key` was handed, until its answer is kept. It expires. */
   takenItems(token: string): string
   skippedPositions: string
+  /** Sorted set: hash of a question by the position whose item asks it, for runs that avoid repeated items. */
+  questions: string
   /** Steps that have metrics, and the sums of one of them. */
   metricSteps: string
   metricSums(step: number | string): string
@@ -116,6 +118,7 @@ function listSingleKeys(prefix: string) {
     leaseExpiries: `${prefix}:lease-expiries`,
     leasedItems: `${prefix}:leased-items`,
     skippedPositions: `${prefix}:skipped-positions`,
+    questions: `${prefix}:questions`,
     metricSteps: `${prefix}:metric-steps`,
     steps: `${prefix}:steps`,
     pendingGroups: `${prefix}:pending-groups`,

@@ -24,6 +24,7 @@ const changeSettings = defineScript({
     'leaseExpiries',
     'leasedItems',
     'steps',
+    'questions',
     'stepItemsPrefix',
     'stepItemBodiesPrefix',
     'discardedEpochs',

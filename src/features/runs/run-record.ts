@@ -26,6 +26,13 @@ export const runRecord = new RecordDeclaration({
   step: { kind: 'cursor', checkpoint: true },
   items: COUNTER,
   skipped_positions: COUNTER,
+  /** Of the skipped positions, those whose every seed gives a question of a frozen suite. */
+  skipped_eval_items: COUNTER,
+  /** Seeds that a position passed over: the question stands in a frozen suite, or was asked before. */
+  passed_over_eval_items: COUNTER,
+  passed_over_repeats: COUNTER,
+  /** Items whose question was asked before, because no seed of their position gives another. */
+  repeated_items: COUNTER,
   groups: COUNTER,
   rollouts: COUNTER,
   completed: COUNTER,

@@ -69,6 +69,12 @@ export function buildRunView(
       unscored: count('unscored'),
       dumps,
       skipped_positions: count('skipped_positions'),
+      skipped_reasons: {
+        failed: count('skipped_positions') - count('skipped_eval_items'),
+        eval_item: count('skipped_eval_items'),
+      },
+      passed_over_seeds: { eval_item: count('passed_over_eval_items'), repeat: count('passed_over_repeats') },
+      repeated_items: count('repeated_items'),
     },
     batch: buildBatchProgress(settings, counters.step, backlog),
     diagnosis: diagnose(recent),

@@ -31,7 +31,14 @@ const NULLABLE_SETTINGS = new Set(['system_prompt'])
 /** Changing these settings restarts the item sequence. */
 const RESTART_SETTINGS = ['seed', 'tasks'] as const
 /** Changing these settings keeps the sequence but discards the prefetched items. */
-const REMAKE_SETTINGS = ['complexity_mode', 'difficulty', 'sampling', 'curriculum_start']
+const REMAKE_SETTINGS = [
+  'complexity_mode',
+  'difficulty',
+  'sampling',
+  'curriculum_start',
+  'exclude_eval_items',
+  'avoid_repeated_items',
+]
 const UPDATE_RETRY_LIMIT = 20
 /** The number of runs cached as this process last read them. */
 const RUN_CACHE_SIZE = 1000

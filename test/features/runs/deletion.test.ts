@@ -296,7 +296,15 @@ describe('work in flight for a run that is gone', () => {
     const positions = new PositionRepository(redis, keys)
     const batches = new BatchRepository(redis, keys)
     const open = { kind: 'open' as const, prefetchTarget: 100 }
-    const skipped = { position: 0, task: 'gcd', seed: 1, difficulty: null, detail: '', time: '' }
+    const skipped = {
+      position: 0,
+      task: 'gcd',
+      seed: 1,
+      difficulty: null,
+      reason: 'failed' as const,
+      detail: '',
+      time: '',
+    }
     const made = { position: 0, task: 'gcd', difficulty: null, body: '{}' }
     const ask = { isFinal: true, prefetchTarget: 900, leaseMs: 1000, maxAhead: null }
     const late = async () => {
@@ -304,9 +312,9 @@ describe('work in flight for a run that is gone', () => {
       expect(await positions.assignStep(run, 9, { count: 2, prefetchTarget: 100 })).toBeUndefined()
       expect(await positions.claim(run, open, 4)).toEqual([])
       expect(await positions.claim(run, { kind: 'step', step: 1 }, 4)).toEqual([])
-      expect(await positions.store(run, open, made)).toBe(false)
-      expect(await positions.store(run, { kind: 'step', step: 1 }, made)).toBe(false)
-      expect(await positions.release(run, open, skipped, true)).toBe(false)
+      expect(await positions.store(run, open, made)).toBe('not_wanted')
+      expect(await positions.store(run, { kind: 'step', step: 1 }, made)).toBe('not_wanted')
+      expect(await positions.release(run, open, skipped, 'item')).toBe(false)
       expect(await groups.reopen(ref)).toBe(false)
       expect(await batches.acknowledge(run, 1, undefined, 3)).toBe('epoch_changed')
       const how = { targetRollouts: 2, minRollouts: 1, policyVersion: 2, maxLag: 0 }

@@ -1,6 +1,6 @@
 -- Sets a run's explicit settings, unless they were changed meanwhile. A run that does not exist is created.
 -- KEYS  run (hash)  openPositions (sorted set)  positionStates (hash)  itemBodies (hash)  leaseExpiries (sorted set)
---       leasedItems (hash)  steps (sorted set)  stepItemsPrefix, stepItemBodiesPrefix (not keys themselves)
+--       leasedItems (hash)  steps, questions (sorted sets)  stepItemsPrefix, stepItemBodiesPrefix (not keys themselves)
 --       discardedEpochs (sorted set: epoch by time)  curriculum (hash: task to its JSON)  frontierWeights (hash)
 -- ARGV  1 revision that the change is based on, 0: a new run  2 explicit settings as JSON  3 now, ms  4 UUID for a new run
 --       5 '1' to restart the sequence  6 '1' to rebuild prepared items  7 epoch of the keys, the least one for a new run
@@ -40,7 +40,8 @@ elseif ARGV[5] == '1' then
   for _, step in ipairs(redis.call('ZRANGE', K.steps, 0, -1)) do
     redis.call('UNLINK', K.stepItemsPrefix .. step, K.stepItemBodiesPrefix .. step)
   end
-  redis.call('UNLINK', K.openPositions, K.positionStates, K.itemBodies, K.leaseExpiries, K.leasedItems, K.steps)
+  redis.call('UNLINK', K.openPositions, K.positionStates, K.itemBodies, K.leaseExpiries, K.leasedItems, K.steps,
+    K.questions)
 elseif ARGV[6] == '1' then
   redis.call('UNLINK', K.itemBodies)
   for _, position in ipairs(redis.call('ZRANGE', K.openPositions, 0, -1)) do

@@ -3,19 +3,29 @@ import type { Logger } from 'pino'
 import { ServiceError } from '../../../contract/errors.ts'
 import type { Recipe } from '../../../contract/recipe.ts'
 import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
+import type { EvalQuestions } from '../../items/eval-questions.ts'
 import type { Items, ItemWithEntry } from '../../items/items.ts'
 import type { Ladders } from '../../tasks/ladders.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
 import type { TaskFrontiers } from '../frontier/task-frontiers.ts'
 import type { RunRepository } from '../repository.ts'
 import type { ResolvedRun } from '../resolved-run.ts'
-import type { ClaimedPosition, PositionRepository, PositionScope, SkippedPosition } from './position-repository.ts'
+import { type Candidate, HeldOutError, type ItemChoice, storeAllowedItem } from './allowed-item.ts'
+import type {
+  ClaimedPosition,
+  PositionFault,
+  PositionRepository,
+  PositionScope,
+  SkippedPosition,
+  StoreOutcome,
+} from './position-repository.ts'
 import type { LadderPlacement } from './position-state.ts'
 import {
   buildTaskPlans,
   chooseDifficulty,
   learnabilityWeight,
   type SequencePoint,
+  seedAt,
   sequencePointAt,
 } from './sequence.ts'
 
@@ -26,6 +36,7 @@ interface ItemPrefetcherDeps {
   runs: RunRepository
   positions: PositionRepository
   items: Items
+  evalQuestions: EvalQuestions
   tasks: TaskCatalog
   ladders: Ladders
   frontiers: TaskFrontiers
@@ -41,6 +52,8 @@ interface PlannedItem {
   label: Pick<Recipe, 'task' | 'seed' | 'difficulty'>
   recipe: Promise<Recipe>
   placement: LadderPlacement | undefined
+  /** Which of the position's seeds is tried now. */
+  retry: number
 }
 
 type CurriculumLevels = Awaited<ReturnType<RunRepository['readCurriculumLevels']>>
@@ -68,7 +81,7 @@ export class ItemPrefetcher {
       try {
         if (recipe?.status === 'rejected') throw recipe.reason
         const item = await making.get(recipe?.value)
-        if (item) await this.#storeItem(run, scope, plan, item)
+        if (item) await this.#storeAllowedItem(run, scope, plan, item)
         return true
       } catch (error) {
         await this.#releasePosition(run, scope, plan, error).catch(() => {}) // its claim ends by itself
@@ -94,14 +107,19 @@ export class ItemPrefetcher {
       settings.sampling === 'learnability' ? this.#deps.runs.readRecentAccuracies(run) : undefined,
     ])
     const weightOf = accuracies && learnabilityWeight(accuracies)
-    return claimed.map(({ position, previousTask }) => {
+    return claimed.map(({ position, previousTask, retry }) => {
       const drawn = weightOf && plans.find(({ task }) => task === previousTask)
       const point = sequencePointAt(settings.seed, drawn ? [drawn] : plans, position, drawn ? undefined : weightOf)
-      return { position, ...this.#planItem(point, run, levels[point.plan.task]?.difficulty) }
+      point.seed = seedAt(settings.seed, position, retry)
+      return { position, retry, ...this.#planItem(point, run, levels[point.plan.task]?.difficulty) }
     })
   }
 
-  #planItem(point: SequencePoint, run: ResolvedRun, storedLevel: number | undefined): Omit<PlannedItem, 'position'> {
+  #planItem(
+    point: SequencePoint,
+    run: ResolvedRun,
+    storedLevel: number | undefined,
+  ): Omit<PlannedItem, 'position' | 'retry'> {
     const { settings } = run
     const { seed } = point
     const { task, config, low, high } = point.plan
@@ -119,38 +137,69 @@ export class ItemPrefetcher {
     }
   }
 
-  async #storeItem(
+  /** The first item, or that of another seed of the position where the run must not hand it out. */
+  async #storeAllowedItem(run: ResolvedRun, scope: PositionScope, plan: PlannedItem, item: ItemWithEntry) {
+    const { settings } = run
+    const candidate = { item, retry: plan.retry }
+    if (!settings.exclude_eval_items && !settings.avoid_repeated_items) {
+      await this.#storeItem(run, scope, plan, candidate)
+      return
+    }
+    await storeAllowedItem(candidate, {
+      settings,
+      evalQuestions: this.#deps.evalQuestions,
+      make: (retry) => {
+        plan.retry = retry
+        return this.#makeAgain(run, plan.position, item.recipe, retry)
+      },
+      store: (allowed, choice) => this.#storeItem(run, scope, plan, allowed, choice),
+    })
+  }
+
+  /** The item with another seed of its position. */
+  async #makeAgain({ settings }: ResolvedRun, position: number, recipe: Recipe, retry: number): Promise<ItemWithEntry> {
+    const [item] = await this.#deps.items.make([{ ...recipe, seed: seedAt(settings.seed, position, retry) }])
+    if (!item) throw new ServiceError('internal', 'the engine returned no item')
+    return item
+  }
+
+  #storeItem(
     run: ResolvedRun,
     scope: PositionScope,
     { position, placement }: PlannedItem,
-    { recipe, question }: ItemWithEntry,
-  ): Promise<void> {
+    { item: { recipe, question }, retry }: Candidate,
+    choice?: ItemChoice,
+  ): Promise<StoreOutcome> {
     const body: PreparedItemBody = { recipe, question }
     const { task, difficulty } = recipe
-    await this.#deps.positions.store(run, scope, {
-      position,
-      task,
-      difficulty,
-      body: JSON.stringify(body),
-      ...(placement && { placement }),
-    })
+    const made = { position, task, difficulty, retry, placement, body: JSON.stringify(body) }
+    return this.#deps.positions.store(run, scope, { ...made, ...choice })
   }
 
   async #releasePosition(
     run: ResolvedRun,
     scope: PositionScope,
-    { position, label }: PlannedItem,
+    { position, label, retry }: PlannedItem,
     error: unknown,
   ): Promise<void> {
-    const isItemAtFault = !(error instanceof ServiceError && INFRASTRUCTURE_ERRORS.has(error.code))
-    const detail = error instanceof Error ? error.message : String(error)
-    const skipped: SkippedPosition = { position, ...label, detail, time: new Date(fleetNow()).toISOString() }
-    if (await this.#deps.positions.release(run, scope, skipped, isItemAtFault))
-      this.#deps.log.warn({ run: run.name, ...skipped }, 'making an item failed twice; its position is skipped')
+    const fault = faultOf(error)
+    const skipped: SkippedPosition = {
+      ...{ position, ...label, seed: seedAt(run.settings.seed, position, retry) },
+      reason: fault === 'held_out' ? 'eval_item' : 'failed',
+      detail: error instanceof Error ? error.message : String(error),
+      time: new Date(fleetNow()).toISOString(),
+    }
+    if (await this.#deps.positions.release(run, scope, skipped, fault))
+      this.#deps.log.warn({ run: run.name, ...skipped }, 'a position of the sequence gave no item and is skipped')
   }
 }
 
 /** Whether the difficulty of items depends on how groups were scored. */
 function followsModel({ complexity_mode: mode }: ResolvedRun['settings']): boolean {
   return mode === 'curriculum' || mode === 'frontier'
+}
+
+function faultOf(error: unknown): PositionFault {
+  if (error instanceof HeldOutError) return 'held_out'
+  return error instanceof ServiceError && INFRASTRUCTURE_ERRORS.has(error.code) ? 'ours' : 'item'
 }

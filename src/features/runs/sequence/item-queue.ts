@@ -91,7 +91,7 @@ export class ItemQueue {
       if (isFinal && items.length > 0) return { kind: 'done', result: { items } }
       return { kind: 'missing', run, scope: { kind: 'open', prefetchTarget }, count: taken.capacity }
     })
-    return dequeued ?? this.#throwNotReady('No item was ready in time; those in the making go to the next call')
+    return dequeued ?? this.#throwNotReady(run, 'No item was ready in time; those in the making go to the next call')
   }
 
   /** The caller that took items under the token has its answer. */
@@ -114,7 +114,10 @@ export class ItemQueue {
       const slice = rank === undefined ? made : made.filter((_, k) => k % ranks === rank)
       return { kind: 'done', result: await this.#formatItems(run, slice) }
     })
-    return items ?? this.#throwNotReady(`Some items of step ${step} are still being made; retry to get the same ones`)
+    return (
+      items ??
+      this.#throwNotReady(initialRun, `Some items of step ${step} are still being made; retry to get the same ones`)
+    )
   }
 
   /** Has a worker make items ahead; if no job can be added they are made on demand. */
@@ -195,9 +198,12 @@ export class ItemQueue {
     return made.recipe.engine === this.#deps.engine.version ? [{ position: item.position, ...made }] : []
   }
 
-  #throwNotReady(message: string): never {
+  /** Says what was skipped last: where no position gives an item, waiting does not help. */
+  async #throwNotReady(run: ResolvedRun, message: string): Promise<never> {
     this.#deps.engine.assertReady()
-    throw new ServiceError('items_not_ready', message)
+    const [last] = await this.#deps.positions.listSkipped(run)
+    const skipped = last && `. The last position that was skipped: ${last.task} at ${last.time}: ${last.detail}`
+    throw new ServiceError('items_not_ready', `${message}${skipped ?? ''}`)
   }
 }
 

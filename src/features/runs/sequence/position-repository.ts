@@ -33,6 +33,8 @@ const LIMITS = {
   step_body_ms: 60 * 60 * 1000,
   /** Beyond these, the steps that were used longest ago are forgotten. Step numbers do not decide: a trainer may start over. */
   steps: 256,
+  /** A question may be asked again this many positions later. At most 15 MB of a run in Redis. */
+  remembered_questions: 131_072,
 }
 const LISTED_SKIPPED_POSITIONS = 20
 
@@ -65,7 +67,7 @@ const takeItems = defineSequenceScript('take-items', [
 ])
 const assignStep = defineSequenceScript('assign-step', ['steps'])
 const claimPositions = defineSequenceScript('claim-positions')
-const storeItem = defineSequenceScript('store-item')
+const storeItem = defineSequenceScript('store-item', ['questions'])
 const releasePosition = defineSequenceScript('release-position', ['skippedPositions'])
 
 /** Which positions to work on: those that are open, of which the run keeps `prefetchTarget`, or those of a step. */
@@ -105,8 +107,29 @@ export interface SkippedPosition {
   task: string
   seed: number
   difficulty: number | null
+  /** `failed`: it could not be made; `eval_item`: each of its seeds gives a question of a frozen suite. */
+  reason: 'failed' | 'eval_item'
   detail: string
   time: string
+}
+
+/** Why a claimed position got no item: our failure, the item's, or because every seed gives a held-out question. */
+export type PositionFault = 'ours' | 'item' | 'held_out'
+
+/** Whether an item was stored. Not wanted: another came first, or the run has moved on. */
+export type StoreOutcome = 'stored' | 'not_wanted' | 'asked_before'
+
+/** An item to store, and how it was chosen among those of its position's seeds. */
+export interface StorableItem extends MadeItem {
+  position: number
+  body: string
+  placement?: LadderPlacement | undefined
+  /** Hash of its question, if no other position may ask it. */
+  question?: string | undefined
+  /** Seeds that were passed over, by reason. */
+  passedOver?: { evalItems: number; repeats: number } | undefined
+  /** No seed gives a question that was not asked before. */
+  isRepeated?: boolean | undefined
 }
 
 /**
@@ -120,12 +143,15 @@ export interface SkippedPosition {
  * - The run keeps some positions *open*, ahead of demand. An open position is unmade, claimed or made.
  * - *Unmade*: nobody makes its item. *Claimed*: a process makes it and has 30 s for that. If the attempt fails or the time
  *   is up the position is unmade again; after two failures that were the item's own it is *skipped* for good and listed.
+ * - A position has sixteen seeds. Where the run excludes the questions of eval items, or those that it has asked, the claiming
+ *   process takes the first seed whose question is allowed. If all of them were asked, the first one is asked again; if all
+ *   are held out, the position is skipped. The lowest position that wants a question gets it, whoever was faster.
  * - *Made*: its item is stored. If the settings change, or the curriculum leaves the rung that the item was made for, the
  *   position is unmade again. It keeps its place, and its task where the sampling follows the model.
  * - *Leased*: the item was handed out, in the order of the positions, and is not open any more. When a group for it is
  *   accepted it is *done*, and nothing is stored of it. When the lease ends first, the item is handed out and leased again.
  * - A training step takes the next open positions for itself instead, made or not, and keeps them. Within the step they
- *   go from unmade to claimed to made as before, but a made item is final: everybody who asks gets the same. A skipped
+ *   go from unmade to claimed to made as before, but once all are made they are final: everybody who asks gets the same. A skipped
  *   position is replaced by the next open one. The step's positions are not leased.
  *
  * Each arrow is one script, so that any number of processes may work on one run. An epoch that is over, or settings that
@@ -222,33 +248,32 @@ export class PositionRepository {
     }))
   }
 
-  /** False if the item is not wanted: another came first, or the run has moved on. */
-  async store(
-    run: StoredRun,
-    scope: PositionScope,
-    { position, body, placement, ...made }: MadeItem & { position: number; body: string; placement?: LadderPlacement },
-  ): Promise<boolean> {
-    const state = encodeMadeState(made, scope.kind === 'open' ? placement : undefined)
-    const args = [run.epoch, run.revision, position, state, body, fleetNow(), scope.kind]
-    return (await storeItem(this.#redis, this.#scopedKeys(run, stepOf(scope)), args)) === 1
+  async store(run: StoredRun, scope: PositionScope, item: StorableItem): Promise<StoreOutcome> {
+    const { position, body, placement, question = '', passedOver = { evalItems: 0, repeats: 0 } } = item
+    const state = encodeMadeState(item, scope.kind === 'open' ? placement : undefined)
+    const choice = [question, passedOver.evalItems, passedOver.repeats, item.isRepeated ? '1' : '0']
+    const args = [run.epoch, run.revision, position, state, body, fleetNow(), scope.kind, ...choice]
+    const reply = await storeItem(this.#redis, this.#scopedKeys(run, stepOf(scope)), args)
+    if (reply === -1) return 'asked_before'
+    return reply === 1 ? 'stored' : 'not_wanted'
   }
 
-  /** Gives up a claim; true if the position is skipped now. `countsAsAttempt`: the item itself is at fault. */
+  /** Gives up a claim; true if the position is skipped now: after two attempts that were the item's fault, or held out. */
   async release(
     run: StoredRun,
     scope: PositionScope,
     skipped: SkippedPosition,
-    countsAsAttempt: boolean,
+    fault: PositionFault,
   ): Promise<boolean> {
     const listed = JSON.stringify(skipped)
-    const args = [run.epoch, skipped.position, countsAsAttempt ? '1' : '0', listed, fleetNow(), scope.kind]
+    const args = [run.epoch, skipped.position, fault, listed, fleetNow(), scope.kind]
     return (await releasePosition(this.#redis, this.#scopedKeys(run, stepOf(scope)), args)) === 1
   }
 
   /** The positions that were skipped last, newest first. */
   async listSkipped(run: StoredRun): Promise<SkippedPosition[]> {
     const texts = await this.#redis.lrange(this.#runKeys(run).skippedPositions, 0, LISTED_SKIPPED_POSITIONS - 1)
-    return texts.map((text) => JSON.parse(text) as SkippedPosition) // written by release
+    return texts.map((text) => ({ reason: 'failed', ...JSON.parse(text) }) as SkippedPosition) // written by release, earlier without a reason
   }
 
   /** The run's keys, with `states` and `bodies` of its open positions or of a step. */

@@ -52,6 +52,7 @@ const failed = (position: number): SkippedPosition => ({
   task: 'gcd',
   seed: 1,
   difficulty: null,
+  reason: 'failed',
   detail: '',
   time: '',
 })
@@ -82,8 +83,8 @@ for (const scope of [OPEN, STEP]) {
     it('takes the first item that comes for it, and no other', async () => {
       const run = await create('first')
       await claim(run, scope)
-      expect(await positions.store(run, scope, made(2))).toBe(true)
-      expect(await positions.store(run, scope, made(2))).toBe(false)
+      expect(await positions.store(run, scope, made(2))).toBe('stored')
+      expect(await positions.store(run, scope, made(2))).toBe('not_wanted')
       await moveClaimsBack(run)
       expect(await claim(run, scope)).toEqual([0, 1, 3])
     })
@@ -92,20 +93,20 @@ for (const scope of [OPEN, STEP]) {
       const before = await create('changed')
       await claim(before, scope)
       await runs.updateSettings(before.name, before, { group_size: 8 }, { restart: false, remake: false })
-      expect(await positions.store(before, scope, made(0))).toBe(false)
+      expect(await positions.store(before, scope, made(0))).toBe('not_wanted')
       const run = await requireRun(before.name)
       expect(await claim(run, scope)).toEqual([0])
-      expect(await positions.store(run, scope, made(0))).toBe(true)
+      expect(await positions.store(run, scope, made(0))).toBe('stored')
     })
 
     it('is unmade again after a failure, and skipped after two of its own', async () => {
       const run = await create('fails')
       await claim(run, scope)
-      expect(await positions.release(run, scope, failed(1), false)).toBe(false)
-      expect(await positions.release(run, scope, failed(1), true)).toBe(false)
+      expect(await positions.release(run, scope, failed(1), 'ours')).toBe(false)
+      expect(await positions.release(run, scope, failed(1), 'item')).toBe(false)
       expect(await claim(run, scope)).toEqual([1])
-      expect(await positions.release(run, scope, failed(1), true)).toBe(true)
-      expect(await positions.release(run, scope, failed(1), true)).toBe(false)
+      expect(await positions.release(run, scope, failed(1), 'item')).toBe(true)
+      expect(await positions.release(run, scope, failed(1), 'item')).toBe(false)
       expect(await positions.listSkipped(run)).toEqual([failed(1)])
       expect(await claim(run, scope)).toEqual([4]) // in a step it takes the place of the one that was skipped
     })
@@ -155,11 +156,11 @@ describe('an open position', () => {
     await moveTo(0.35)
     expect((await positions.take(run, 1, TAKE))?.items).toEqual([])
     expect(await positions.claim(run, OPEN, 1)).toEqual([{ position: 1, previousTask: 'gcd', retry: 0 }])
-    expect(await positions.store(run, OPEN, { ...made(1, 0.3), placement })).toBe(false)
+    expect(await positions.store(run, OPEN, { ...made(1, 0.3), placement })).toBe('not_wanted')
     expect(await claim(run, OPEN, 1)).toEqual([1])
     await moveTo(0.9) // above the task's bounds
     const highest = { low: 0, high: 0.4, from: 0.35, to: 0.45 }
-    expect(await positions.store(run, OPEN, { ...made(1, 0.4), placement: highest })).toBe(true)
+    expect(await positions.store(run, OPEN, { ...made(1, 0.4), placement: highest })).toBe('stored')
     expect((await positions.take(run, 1, TAKE))?.items).toMatchObject([{ position: 1, difficulty: 0.4 }])
   })
 
@@ -208,9 +209,10 @@ describe('the positions of a step', () => {
     const run = await createRun('skipping')
     await assign(run)
     await claim(run, STEP)
-    for (const position of await claim(run, OPEN)) expect(await positions.store(run, OPEN, made(position))).toBe(true)
-    expect(await positions.release(run, STEP, failed(0), true)).toBe(false)
-    expect(await positions.release(run, STEP, failed(0), true)).toBe(true)
+    for (const position of await claim(run, OPEN))
+      expect(await positions.store(run, OPEN, made(position))).toBe('stored')
+    expect(await positions.release(run, STEP, failed(0), 'item')).toBe(false)
+    expect(await positions.release(run, STEP, failed(0), 'item')).toBe(true)
     expect(await assign(run)).toEqual([{ kind: 'stored', position: 1, difficulty: null, body: made(1).body }])
     const { openPositions, itemBodies } = keys.forRun('skipping', run.epoch)
     expect(await redis.hkeys(itemBodies)).toEqual(await redis.zrange(openPositions, '0', '-1'))
@@ -224,6 +226,81 @@ it('a run that began a new epoch gives and takes nothing for the old one', async
   expect(await positions.take(old, 1, TAKE)).toBeUndefined()
   expect(await positions.assignStep(old, 0, { count: 1, prefetchTarget: 0 })).toBeUndefined()
   expect(await claim(old, OPEN)).toEqual([])
-  expect(await positions.store(old, OPEN, made(0))).toBe(false)
-  expect(await positions.release(old, OPEN, failed(0), true)).toBe(false)
+  expect(await positions.store(old, OPEN, made(0))).toBe('not_wanted')
+  expect(await positions.release(old, OPEN, failed(0), 'item')).toBe(false)
+})
+
+describe('a question that no other position may ask', () => {
+  const asking = (position: number, question: string) => ({ ...made(position), question })
+
+  it('goes to the lowest position, whoever was first; the one that loses it is made again', async () => {
+    const run = await createRun('lowest')
+    await claim(run, OPEN)
+    expect(await positions.store(run, OPEN, asking(2, 'a'))).toBe('stored')
+    expect(await positions.store(run, OPEN, asking(3, 'a'))).toBe('asked_before')
+    expect(await positions.store(run, OPEN, asking(1, 'a'))).toBe('stored')
+    expect(await claim(run, OPEN)).toEqual([2])
+    expect(await positions.store(run, OPEN, asking(2, 'a'))).toBe('asked_before')
+    expect(await positions.store(run, OPEN, asking(2, 'b'))).toBe('stored')
+  })
+
+  it('stays with a position that was handed out, or belongs to a step', async () => {
+    const run = await createRun('kept')
+    await assign(run)
+    await claim(run, STEP)
+    await claim(run, OPEN)
+    expect(await positions.store(run, OPEN, asking(1, 'a'))).toBe('stored')
+    expect((await positions.take(run, 1, TAKE))?.items).toMatchObject([{ position: 1 }])
+    expect(await positions.store(run, STEP, asking(0, 'a'))).toBe('asked_before')
+    expect(await positions.store(run, STEP, asking(0, 'b'))).toBe('stored')
+    expect(await positions.store(run, OPEN, asking(2, 'b'))).toBe('asked_before')
+  })
+
+  it('goes to the lowest position of a step that is not issued', async () => {
+    const run = await createRun('in-step')
+    await assign(run, 3)
+    await claim(run, STEP)
+    expect(await positions.store(run, STEP, asking(2, 'a'))).toBe('stored')
+    expect(await positions.store(run, STEP, asking(1, 'a'))).toBe('stored')
+    expect(await positions.store(run, STEP, asking(0, 'b'))).toBe('stored')
+    expect(await claim(run, STEP)).toEqual([2])
+    expect(await positions.store(run, STEP, asking(2, 'b'))).toBe('asked_before')
+  })
+
+  it('is free again when its position is made anew with another one, and when the run begins anew', async () => {
+    const before = await createRun('freed')
+    await claim(before, OPEN)
+    await positions.store(before, OPEN, asking(0, 'a'))
+    await runs.updateSettings(before.name, before, { difficulty: 1 }, { restart: false, remake: true })
+    const remade = await requireRun(before.name)
+    await claim(remade, OPEN)
+    expect(await positions.store(remade, OPEN, asking(0, 'b'))).toBe('stored')
+    expect(await positions.store(remade, OPEN, asking(1, 'a'))).toBe('stored')
+    await runs.updateSettings(before.name, remade, { seed: 1 }, { restart: true, remake: false })
+    const restarted = await requireRun(before.name)
+    await claim(restarted, OPEN)
+    expect(await positions.store(restarted, OPEN, asking(3, 'a'))).toBe('stored')
+  })
+
+  it('may be asked again after 131,072 positions, and no more than that are remembered', async () => {
+    const run = await createRun('window')
+    const { questions, run: hash } = keys.forRun(run.name, run.epoch)
+    await claim(run, OPEN)
+    for (const position of [0, 1]) await positions.store(run, OPEN, asking(position, `${position}`))
+    await positions.take(run, 2, TAKE)
+    await deleteKeys(redis, keys.forRun(run.name, run.epoch).openPositions)
+    await redis.hset(hash, 'position', 131_072)
+    await claim(run, OPEN)
+    expect(await positions.store(run, OPEN, asking(131_072, '1'))).toBe('asked_before')
+    expect(await positions.store(run, OPEN, asking(131_072, '0'))).toBe('stored')
+    expect(await positions.store(run, OPEN, asking(131_073, '1'))).toBe('stored')
+    expect(await redis.zrange(questions, '0', '-1', 'WITHSCORES')).toEqual(['0', '131072', '1', '131073'])
+  })
+})
+
+it('a position whose every seed gives a held-out question is skipped at once', async () => {
+  const run = await createRun('held-out')
+  await claim(run, OPEN)
+  expect(await positions.release(run, OPEN, { ...failed(0), reason: 'eval_item' }, 'held_out')).toBe(true)
+  expect((await requireRun('held-out')).counters).toMatchObject({ skipped_positions: 1, skipped_eval_items: 1 })
 })

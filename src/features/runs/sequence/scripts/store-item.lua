@@ -1,10 +1,12 @@
 -- Stores the item that was made for a position, unless the run has moved on; the first that fits counts.
--- KEYS  as parts/sequence.lua says
+-- KEYS  as parts/sequence.lua says, and questions as parts/questions.lua says
 -- ARGV  1 epoch  2 revision of the settings it was made with  3 position  4 its made state, as JSON  5 body  6 now, ms
---       7 'open' or 'step'
--- Returns 1; 0 if the item is not wanted: another came first, the position is gone, or the settings or the level of its
--- task are others, and then it is to be made again.
+--       7 'open' or 'step'  8 hash of the question if no other position may ask it, else ''
+--       9 seeds passed over because their questions are held out, 10 because they were asked  11 '1': its question was asked too
+-- Returns 1; -1 if another position asks the question; 0 if the item is not wanted: another came first, the position is gone,
+-- or the settings or the level of its task are others, and then it is to be made again.
 -- include parts/sequence
+-- include parts/questions
 local run = redis.call('HMGET', K.run, RUN.epoch, RUN.revision)
 local stored = get_state(K.states, ARGV[3])
 if run[1] ~= ARGV[1] or not stored or current_difficulty(stored) then
@@ -15,6 +17,15 @@ if not same_settings or not current_difficulty(item) then
   set_unmade(K.states, ARGV[3], ARGV[6], same_settings and item.task or nil)
   redis.call('HDEL', K.bodies, ARGV[3])
   return 0
+end
+if ARGV[8] ~= '' and not take_question(ARGV[3], ARGV[8], ARGV[6]) then
+  return -1
+end
+local counts = { [RUN.passed_over_eval_items] = ARGV[9], [RUN.passed_over_repeats] = ARGV[10], [RUN.repeated_items] = ARGV[11] }
+for field, count in pairs(counts) do
+  if count ~= '0' then
+    redis.call('HINCRBY', K.run, field, count)
+  end
 end
 redis.call('HSET', K.states, ARGV[3], ARGV[4])
 redis.call('HSET', K.bodies, ARGV[3], ARGV[5])

@@ -1,0 +1,21 @@
+/** The frozen suites as the project ships them: a manifest, and a file of lines `id TAB sha256(question)` for each. */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { ServiceError } from '../../contract/errors.ts'
+import { SuiteSummary } from '../../contract/eval.ts'
+
+const SUITES_FOLDER = join(import.meta.dirname, '..', '..', '..', 'suites')
+
+export function readSuiteManifest(): SuiteSummary[] {
+  return z.array(SuiteSummary).parse(JSON.parse(readFileSync(join(SUITES_FOLDER, 'suites.json'), 'utf8')))
+}
+
+/** The lines of a suite. Throws if its file is not the one that the manifest describes. */
+export function readSuiteLines({ name, sha256 }: SuiteSummary): string[] {
+  const text = readFileSync(join(SUITES_FOLDER, `${name}.tsv`), 'utf8')
+  if (createHash('sha256').update(text).digest('hex') !== sha256)
+    throw new ServiceError('internal', `The hash of suites/${name}.tsv differs from the one in suites.json`)
+  return text.trimEnd().split('\n')
+}

@@ -1,0 +1,56 @@
+/** Which of a position's seeds gives its item, where a run excludes questions: those of eval items, or those that it has asked. */
+import type { RunSettings } from '../../../contract/run.ts'
+import { type EvalQuestions, hashQuestion } from '../../items/eval-questions.ts'
+import type { ItemWithEntry } from '../../items/items.ts'
+import type { StorableItem, StoreOutcome } from './position-repository.ts'
+import { SEEDS_PER_POSITION } from './sequence.ts'
+
+/** Each seed of a position gives a question of a frozen suite. */
+export class HeldOutError extends Error {
+  constructor() {
+    super(`Each of ${SEEDS_PER_POSITION} seeds gives a question that stands in a frozen suite (exclude_eval_items)`)
+  }
+}
+
+/** An item made from one of the position's seeds. */
+export interface Candidate {
+  item: ItemWithEntry
+  retry: number
+}
+
+/** How an item was chosen, as it is stored. */
+export type ItemChoice = Pick<StorableItem, 'question' | 'passedOver' | 'isRepeated'>
+
+interface AllowedItemDeps {
+  settings: Pick<RunSettings, 'exclude_eval_items' | 'avoid_repeated_items'>
+  evalQuestions: EvalQuestions
+  make: (retry: number) => Promise<ItemWithEntry>
+  store: (candidate: Candidate, choice: ItemChoice) => Promise<StoreOutcome>
+}
+
+/**
+ * Stores the first item whose question is allowed, beginning with `candidate`; if all that are not held out were asked
+ * before, the first of those. Throws HeldOutError.
+ */
+export async function storeAllowedItem(
+  candidate: Candidate,
+  { settings: { exclude_eval_items, avoid_repeated_items }, evalQuestions, make, store }: AllowedItemDeps,
+): Promise<void> {
+  const passedOver = { evalItems: 0, repeats: 0 }
+  let repeat: Candidate | undefined
+  for (;;) {
+    const question = hashQuestion(candidate.item.question)
+    if (exclude_eval_items && evalQuestions.hasHash(question)) passedOver.evalItems++
+    else {
+      const choice = { passedOver, question: avoid_repeated_items ? question : undefined }
+      if ((await store(candidate, choice)) !== 'asked_before') return
+      repeat ??= candidate
+      passedOver.repeats++
+    }
+    const retry = candidate.retry + 1
+    if (retry === SEEDS_PER_POSITION) break
+    candidate = { retry, item: await make(retry) }
+  }
+  if (!repeat) throw new HeldOutError()
+  await store(repeat, { passedOver, isRepeated: true })
+}

@@ -1,0 +1,33 @@
+-- Included after parts/sequence by the script that stores items.
+-- KEYS  questions (sorted set: hash of a question by the position whose item asks it)
+
+-- Makes the item of a position again if it is among these; false if it is not.
+local function unmake(states, bodies, position, now)
+  local state = get_state(states, position)
+  if state and is_made(state) then
+    set_unmade(states, position, now, state.task)
+    redis.call('HDEL', bodies, position)
+  end
+  return state ~= nil
+end
+
+-- Notes the question for a position, unless another one asks it; gives whether the position has it. Of positions whose items
+-- are not issued the lowest gets it, so that it does not matter whose item was made first; the one that loses it is made
+-- again. A step that still has an unmade position is not issued. A question counts as asked for LIMITS.remembered_questions
+-- positions.
+local function take_question(position, hash, now)
+  position = tonumber(position)
+  redis.call('ZREMRANGEBYSCORE', K.questions, position, position) -- that of an item which this one replaces
+  local asked_at = tonumber(redis.call('ZSCORE', K.questions, hash) or -math.huge)
+  if asked_at > position then
+    if not unmake(K.positionStates, K.itemBodies, asked_at, now) and not unmake(K.states, K.bodies, asked_at, now) then
+      return false
+    end
+  elseif asked_at > position - LIMITS.remembered_questions then
+    return false
+  end
+  redis.call('ZADD', K.questions, position, hash)
+  local forgotten = position - LIMITS.remembered_questions - LIMITS.open_positions -- positions open at once are never farther apart
+  redis.call('ZREMRANGEBYSCORE', K.questions, '-inf', forgotten)
+  return true
+end
