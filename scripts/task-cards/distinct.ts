@@ -6,9 +6,13 @@
  */
 export function estimateDistinct(questions: readonly string[]): number {
   const n = questions.length
+  const different = new Set(questions).size
+  if (n >= 1000) return different
+  const pool = (n * (n - 1)) / 2 / (countEqualPairs(questions) + 1)
+  return Math.max(different, Math.round(pool * (1 - Math.exp(-1000 / pool))))
+}
+
+export function countEqualPairs(questions: readonly string[]): number {
   const counts = Map.groupBy(questions, (question) => question)
-  if (n >= 1000) return counts.size
-  const equalPairs = [...counts.values()].reduce((sum, { length }) => sum + (length * (length - 1)) / 2, 0)
-  const pool = (n * (n - 1)) / 2 / (equalPairs + 1)
-  return Math.max(counts.size, Math.round(pool * (1 - Math.exp(-1000 / pool))))
+  return [...counts.values()].reduce((sum, { length }) => sum + (length * (length - 1)) / 2, 0)
 }

@@ -3,10 +3,17 @@ import type { Config } from '../../src/contract/recipe.ts'
 import type { DatasetPosition, Engine } from '../../src/engine/engine.ts'
 import { isAnswerable } from '../../src/scorers/hardened/answerable.ts'
 import { type HardenedItem, makeHardenedItems } from '../../verification/reward-hacks/hardened-item.ts'
+import { countEqualPairs } from './distinct.ts'
 import { readChildProcessorMs } from './processor-time.ts'
 
 const ITEMS = 1000
-const ITEMS_PER_CALL = 40
+/** So many are enough where (nearly) all of them differ: the rest would only be counted. */
+const ITEMS_IF_DISTINCT = 400
+const MAX_EQUAL_PAIRS = 2
+const FIRST_CALL_ITEMS = 20
+const MAX_CALL_ITEMS = 200
+/** A call takes about this much processor time. */
+const CALL_MS = 400
 /** Past this processor time a slow task makes no more items than its card needs. */
 const MAKE_BUDGET_MS = 1500
 const MIN_ITEMS = 80
@@ -19,17 +26,29 @@ const INDEXED_TASKS: ReadonlySet<string> = new Set(['acre', 'gsm_symbolic', 'lis
 export async function makeItems(engine: Engine, task: string, config: Config) {
   const items: HardenedItem[] = []
   let usedMs = 0
-  for (let k = 0; k < ITEMS; k += ITEMS_PER_CALL) {
-    if (usedMs > MAKE_LIMIT_MS || (usedMs > MAKE_BUDGET_MS && items.length >= MIN_ITEMS)) break
+  for (let from = 0, count = FIRST_CALL_ITEMS; count > 0; count = planNextCall(items, from, usedMs)) {
     const before = readChildProcessorMs()
-    const positions = Array.from(
-      { length: ITEMS_PER_CALL },
-      (_, i): DatasetPosition => (INDEXED_TASKS.has(task) ? [FIRST_SEED, k + i] : [FIRST_SEED + k + i, 0]),
-    )
-    const made = await makeHardenedItems(engine, task, config, positions)
+    const made = await makeHardenedItems(engine, task, config, listPositions(task, from, count))
     items.push(...made.filter(({ entry }) => isAnswerable(task, entry))) // as in the sequence of a run with hardened scoring
     usedMs += readChildProcessorMs() - before
+    from += count
   }
   if (items.length === 0) throw new Error(`${task}: no item could be made at ${JSON.stringify(config)}`)
   return { items, makeMs: usedMs / items.length }
+}
+
+/** How many items to ask for next, after `asked`; 0 ends it. */
+function planNextCall(items: readonly HardenedItem[], asked: number, usedMs: number): number {
+  const overBudget = usedMs > MAKE_LIMIT_MS || (usedMs > MAKE_BUDGET_MS && items.length >= MIN_ITEMS)
+  const equalPairs = countEqualPairs(items.map(({ question }) => question))
+  const enough = items.length >= ITEMS_IF_DISTINCT && equalPairs <= MAX_EQUAL_PAIRS
+  if (overBudget || enough) return 0
+  const affordable = Math.ceil(CALL_MS / Math.max(0.1, usedMs / asked))
+  return Math.min(MAX_CALL_ITEMS, Math.max(FIRST_CALL_ITEMS, affordable), ITEMS - asked)
+}
+
+function listPositions(task: string, from: number, count: number): DatasetPosition[] {
+  return Array.from({ length: count }, (_, k) =>
+    INDEXED_TASKS.has(task) ? [FIRST_SEED, from + k] : [FIRST_SEED + from + k, 0],
+  )
 }

@@ -3,16 +3,17 @@
 const SUBSTRING_LENGTH = 3
 
 export class NearestQuestion {
-  readonly #postings = new Map<string, { index: number; weight: number }[]>()
+  /** For each substring its weight in each question: of the substrings of one task, most are in every question. */
+  readonly #weights = new Map<string, Float64Array>()
   readonly #count: number
 
   constructor(questions: readonly string[]) {
     this.#count = questions.length
     questions.forEach((question, index) => {
       for (const [substring, weight] of getUnitVector(question)) {
-        const postings = this.#postings.get(substring)
-        if (postings) postings.push({ index, weight })
-        else this.#postings.set(substring, [{ index, weight }])
+        const weights = this.#weights.get(substring) ?? new Float64Array(this.#count)
+        weights[index] = weight
+        this.#weights.set(substring, weights)
       }
     })
   }
@@ -21,13 +22,15 @@ export class NearestQuestion {
   find(question: string): number | undefined {
     const similarities = new Float64Array(this.#count)
     for (const [substring, weight] of getUnitVector(question)) {
-      for (const posting of this.#postings.get(substring) ?? []) {
-        similarities[posting.index] = (similarities[posting.index] ?? 0) + weight * posting.weight
-      }
+      const weights = this.#weights.get(substring)
+      if (weights) addScaled(similarities, weights, weight)
     }
-    const best = similarities.reduce((top, similarity, k) => (similarity > (similarities[top] ?? 0) ? k : top), 0)
-    return this.#count === 0 ? undefined : best
+    return this.#count === 0 ? undefined : similarities.indexOf(Math.max(...similarities))
   }
+}
+
+function addScaled(sums: Float64Array, values: Float64Array, factor: number): void {
+  for (let k = 0; k < sums.length; k++) sums[k] = (sums[k] as number) + factor * (values[k] as number) // equally long
 }
 
 function getUnitVector(text: string): Map<string, number> {
