@@ -76,7 +76,9 @@ export const RunSettings = z
     sampling: z
       .enum(['weights', 'learnability'])
       .default('weights')
-      .describe('`learnability`: weight × accuracy × (1 − accuracy), at least 5 % of it each'),
+      .describe(
+        '`learnability`: by weight × variance of scores within groups, without what guessing adds; each task gets at least 5 % of the share that its weight alone would give it',
+      ),
     group_size: z.int().min(1).max(1024).default(16).describe('Rollouts per item'),
     batch_size: z.int().min(1).max(1_000_000).default(128).describe('Rollouts per batch, at least'),
     exclude_eval_items: z
@@ -338,6 +340,11 @@ export const Run = z
           .nullable()
           .describe(
             'Mean score of the last five groups that fed the curriculum; without one, share right in the last ten',
+          ),
+        learnability: z
+          .number()
+          .describe(
+            'How much the scores of one item’s rollouts vary beyond luck: the mean variance within its last groups, without what guessing adds. `sampling: "learnability"` draws tasks by it',
           ),
         groups: Count.describe('Scored groups'),
         rollouts: Count.describe('Rollouts with a score'),

@@ -21,7 +21,12 @@ export function populationStd(values: number[]): number {
 
 /** The sample standard deviation of at least two values. */
 export function sampleStd(values: number[]): number {
-  return Math.sqrt(sumOfSquaredDeviations(values) / (values.length - 1))
+  return Math.sqrt(sampleVariance(values))
+}
+
+/** The sample variance of at least two values. */
+export function sampleVariance(values: number[]): number {
+  return sumOfSquaredDeviations(values) / (values.length - 1)
 }
 
 /** The population standard deviation of `count` values, from their sum and the sum of their squares. */

@@ -12,6 +12,7 @@ import type { CurriculumInput } from '../runs/curriculum.ts'
 import type { FrontierInput } from '../runs/frontier/frontier-curriculum.ts'
 import { type GroupOutcome, OUTCOME_WINDOW, packOutcome } from '../runs/group-outcome.ts'
 import { backlogRecord, MAX_HISTORY_POINTS, runRecord, stepSumsRecord, taskSumsRecord } from '../runs/run-record.ts'
+import { buildEvidence, formatEvidence, MAX_LEARNABILITY_EVIDENCE } from '../runs/sequence/learnability.ts'
 import { dumpStateRecord } from './dump-state-record.ts'
 import { buildRunCounters, buildStepSums, buildTaskSums } from './group-counters.ts'
 import { type GroupMetadata, type GroupPayload, type GroupTexts, unpackMetadata, unpackTexts } from './group-payload.ts'
@@ -60,6 +61,7 @@ const completeGroup = defineScript({
     'pendingRolloutRecords',
     'pendingFailedRecords',
     'recentAccuracies',
+    'learnability',
     'recentOutcomes',
     'metricSteps',
     'allGroups',
@@ -75,6 +77,8 @@ const MAX_RETAINED_TEXT_BYTES = 64 * 1024 * 1024
 const MAX_RETRIABLE_GROUPS = 1000
 /** Evidence of a run that waits to be folded; the oldest goes first. Every completion folds what there is. */
 const MAX_FRONTIER_EVIDENCE = 10_000
+/** Groups of a task whose shares of correct rollouts are kept. */
+const MAX_RECENT_ACCURACIES = 10
 
 /** Lines of a run that may wait for their file; above that its groups are not dumped. */
 const MAX_PENDING_DUMP_BYTES = 512 * 1024 * 1024
@@ -205,6 +209,7 @@ export class GroupRepository {
   ): Promise<CompleteGroupResult | 'run_changed' | undefined> {
     const { revision, task, result, summary, retriable, maxRetainedGroups, curriculumInput, frontierInput } = completion
     const { dump, outcome } = completion
+    const evidence = outcome && buildEvidence(result.verdicts, outcome.guessFloor)
     const dumps = this.#keys.forDumpQueue(ref.run, dump?.uuid ?? '')
     const keys = this.#keys.forRun(ref.run, ref.epoch)
     const { status, destination } = result
@@ -225,6 +230,9 @@ export class GroupRepository {
       step_sums: buildStepSums(summary, result),
       policy_version: summary.policy_version ?? undefined,
       percent_correct: result.percent_correct ?? undefined,
+      max_accuracies: MAX_RECENT_ACCURACIES,
+      learnability: evidence && formatEvidence(evidence),
+      max_learnability: MAX_LEARNABILITY_EVIDENCE,
       rollouts: summary.rollouts.length,
       scored: summary.scored,
       metric_sums_prefix: keys.metricSums(''),

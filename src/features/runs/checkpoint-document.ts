@@ -65,6 +65,27 @@ export const Checkpoint = z
     recent_accuracies: z
       .record(TaskName, z.array(Accuracy).max(50))
       .describe('Shares of correct rollouts in the last groups of each task, oldest first'),
+    learnability: z
+      .record(
+        TaskName,
+        z
+          .array(
+            z.strictObject({
+              variance: z
+                .number()
+                .min(0)
+                .max(MAX_SCORE ** 2),
+              score: Score,
+              floor: Accuracy,
+              number: z.int().min(0),
+            }),
+          )
+          .max(50),
+      )
+      .optional()
+      .describe(
+        'What the last groups of each task tell `sampling: "learnability"`, oldest first: variance and mean of their scores, guess floor, number in the order of completion',
+      ),
     tasks: z.record(TaskName, taskSumsRecord.checkpointSchema).describe('Sums of each task'),
     curriculum_history: z.array(CurriculumPoint).describe('Oldest first'),
     sequence: z

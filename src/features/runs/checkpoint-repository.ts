@@ -14,6 +14,7 @@ import { formatWeights, parseFrontier } from './frontier/stored-frontiers.ts'
 import { type AllRunKeys, createRunKeys, type RunKeys } from './keys.ts'
 import { groupFieldsByTask, type RunRepository, type StoredRun } from './repository.ts'
 import { formatCurriculumState, runRecord, stepSumsRecord, taskSumsRecord } from './run-record.ts'
+import { formatEvidenceList, parseEvidenceList } from './sequence/learnability.ts'
 import { decodePositionState, encodeMadeState, encodeUnmadeState, type MadeItem } from './sequence/position-state.ts'
 
 const startEpoch = defineScript({
@@ -56,6 +57,7 @@ export class CheckpointRepository {
       .hgetall(keys.frontierWeights)
       .lrange(keys.frontierEvidence, 0, -1)
       .hgetall(keys.recentAccuracies)
+      .hgetall(keys.learnability)
       .hgetall(keys.taskSums)
       .lrange(keys.curriculumHistory, 0, -1)
       .zrange(keys.openPositions, '0', '-1')
@@ -72,6 +74,7 @@ export class CheckpointRepository {
       weights,
       evidence,
       accuracies,
+      learnability,
       taskSums,
       history,
       open,
@@ -86,6 +89,7 @@ export class CheckpointRepository {
       RedisHash,
       RedisHash,
       string[],
+      RedisHash,
       RedisHash,
       RedisHash,
       string[],
@@ -106,6 +110,7 @@ export class CheckpointRepository {
       frontiers: new Map(Object.entries(curriculum).map(([task, json]) => [task, parseFrontier(json, weights[task])])),
       evidence: evidence.map(parseEvidence),
       recent_accuracies: mapValues(accuracies, (text) => text.split(',').map(Number)),
+      learnability: mapValues(learnability, parseEvidenceList),
       tasks: mapValues(groupFieldsByTask(taskSums), (sums) =>
         taskSumsRecord.pickForCheckpoint(taskSumsRecord.parse(sums)),
       ),
@@ -174,7 +179,15 @@ export class CheckpointRepository {
   }
 
   async #write(keys: RunKeys, checkpoint: Omit<Checkpoint, 'settings'>, now: number): Promise<void> {
-    const { curriculum, recent_accuracies, tasks, curriculum_history, sequence, step_sums } = checkpoint
+    const {
+      curriculum,
+      recent_accuracies,
+      learnability = {},
+      tasks,
+      curriculum_history,
+      sequence,
+      step_sums,
+    } = checkpoint
     const pipeline = this.#redis.pipeline()
     const hash = (key: string, fields: Record<string, string | number>) => {
       for (const part of splitIntoChunks(Object.entries(fields))) pipeline.hset(key, Object.fromEntries(part))
@@ -193,6 +206,7 @@ export class CheckpointRepository {
       keys.recentAccuracies,
       mapValues(recent_accuracies, (shares) => shares.join(',')),
     )
+    hash(keys.learnability, mapValues(learnability, formatEvidenceList))
     for (const [task, sums] of Object.entries(tasks)) {
       const fields = Object.entries(taskSumsRecord.format(sums))
       hash(keys.taskSums, Object.fromEntries(fields.map(([field, sum]) => [`${task}:${field}`, sum])))

@@ -20,8 +20,16 @@ function* listUnknownTasks(checkpoint: Checkpoint, isKnownTask: (name: string) =
 }
 
 function* listTasks(checkpoint: Checkpoint): Generator<[path: string, task: string | null]> {
-  const { curriculum, recent_accuracies, tasks, curriculum_history, sequence, step_sums } = checkpoint
-  for (const [field, byTask] of Object.entries({ curriculum, recent_accuracies, tasks }))
+  const {
+    curriculum,
+    recent_accuracies,
+    learnability = {},
+    tasks,
+    curriculum_history,
+    sequence,
+    step_sums,
+  } = checkpoint
+  for (const [field, byTask] of Object.entries({ curriculum, recent_accuracies, learnability, tasks }))
     for (const task of Object.keys(byTask)) yield [`${field}.${task}`, task]
   for (const [k, { task }] of curriculum_history.entries()) yield [`curriculum_history.${k}.task`, task]
   for (const [k, { task }] of (sequence.drawn ?? []).entries()) yield [`sequence.drawn.${k}.task`, task]

@@ -10,6 +10,8 @@ export interface RunKeys {
   curriculum: string
   /** Hash: task to the shares of correct rollouts in its last groups, separated by commas. */
   recentAccuracies: string
+  /** Hash: task to the evidence of its last groups for the sampling (sequence/learnability.ts), separated by commas. */
+  learnability: string
   /** Hash: task to the packed outcomes of its last groups (group-outcome.ts). */
   recentOutcomes: string
   /** List of JSON points, newest first. */
@@ -108,6 +110,7 @@ function listSingleKeys(prefix: string) {
     taskSums: `${prefix}:task-sums`,
     curriculum: `${prefix}:curriculum`,
     recentAccuracies: `${prefix}:recent-accuracies`,
+    learnability: `${prefix}:learnability`,
     recentOutcomes: `${prefix}:recent-outcomes`,
     curriculumHistory: `${prefix}:curriculum-history`,
     frontierWeights: `${prefix}:frontier-weights`,

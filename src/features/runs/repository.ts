@@ -12,6 +12,7 @@ import { formatFrontiers } from './frontier/stored-frontiers.ts'
 import { type GroupOutcome, unpackOutcomes } from './group-outcome.ts'
 import { type AllRunKeys, createRunKeys } from './keys.ts'
 import { backlogRecord, CurriculumState, type RunValues, runRecord } from './run-record.ts'
+import { type NumberedEvidence, parseEvidenceList } from './sequence/learnability.ts'
 
 const changeSettings = defineScript({
   folder: import.meta.dirname,
@@ -231,6 +232,12 @@ export class RunRepository {
   async readRecentOutcomes({ name, epoch }: StoredRun): Promise<Record<string, GroupOutcome[]>> {
     const windows = await this.#redis.hgetallBuffer(this.#keys.forRun(name, epoch).recentOutcomes)
     return Object.fromEntries(Object.entries(windows).map(([task, window]) => [task, unpackOutcomes(window)]))
+  }
+
+  /** What the last groups of each task tell the sampling. */
+  async readLearnability({ name, epoch }: StoredRun): Promise<Record<string, NumberedEvidence[]>> {
+    const texts = await this.#redis.hgetall(this.#keys.forRun(name, epoch).learnability)
+    return Object.fromEntries(Object.entries(texts).map(([task, text]) => [task, parseEvidenceList(text)]))
   }
 
   /** Where the curriculum stands, for each task that has fed it. */

@@ -12,6 +12,7 @@ import { type CurriculumLevel, countBatchableRollouts, type RunBacklog } from '.
 import type { ResolvedRun } from './resolved-run.ts'
 import { computeRunState } from './run-state.ts'
 import { listWarningsOfTasks } from './run-warnings.ts'
+import { estimateLearnability, findLatestNumber, type NumberedEvidence } from './sequence/learnability.ts'
 
 /** What is read besides the run itself. Records are by task. */
 interface RunViewInputs {
@@ -26,6 +27,8 @@ interface RunViewInputs {
   engine: EngineHealth
   /** The last groups of each task, oldest first. */
   outcomes: Record<string, GroupOutcome[]>
+  /** What they tell the sampling. */
+  evidence: Record<string, NumberedEvidence[]>
 }
 
 const NO_FRONTIER = { place: null, interval: null, slope: null, floor: null } satisfies Record<
@@ -37,12 +40,13 @@ type CountField = Exclude<keyof ResolvedRun['counters'], 'format_errors'>
 
 export function buildRunView(
   run: ResolvedRun,
-  { backlog, sums, levels, accuracies, skipped, dumps, engine, outcomes }: RunViewInputs,
+  { backlog, sums, levels, accuracies, skipped, dumps, engine, outcomes, evidence }: RunViewInputs,
 ): Run {
   const { name, uuid, settings, counters } = run
   const diagnoses = diagnoseTasks(outcomes)
   const recent = mergeWindows(outcomes)
   const warnings = listWarningsOfTasks(diagnoses, settings)
+  const completed = findLatestNumber(evidence)
   const count = (field: CountField) => counters[field] ?? 0
   return {
     run: name,
@@ -84,8 +88,12 @@ export function buildRunView(
       [...new Set([...Object.keys(sums), ...Object.keys(levels)])].map((task) => {
         const { difficulty = null, accuracy = accuracies[task] ?? null, frontier } = levels[task] ?? {}
         const estimate = settings.complexity_mode === 'frontier' && frontier ? frontier : NO_FRONTIER
+        const learnability = estimateLearnability(evidence[task] ?? [], completed)
         const diagnosis = diagnoses[task] ?? diagnose([])
-        return [task, { difficulty, ...estimate, accuracy, ...buildTaskView(sums[task] ?? {}), diagnosis }]
+        return [
+          task,
+          { difficulty, ...estimate, accuracy, learnability, ...buildTaskView(sums[task] ?? {}), diagnosis },
+        ]
       }),
     ),
   }
@@ -104,7 +112,7 @@ function buildBatchProgress(settings: RunSettings, lastStep: number | undefined,
 
 function buildTaskView(
   sums: Record<string, number>,
-): Omit<Run['tasks'][string], 'difficulty' | 'accuracy' | 'diagnosis' | keyof FrontierEstimate> {
+): Omit<Run['tasks'][string], 'difficulty' | 'accuracy' | 'learnability' | 'diagnosis' | keyof FrontierEstimate> {
   const { groups = 0, rollouts = 0, score = 0, reward = 0, signal = 0, truncated = 0, last_completed_at } = sums
   const { skipped_scored: skipped = 0 } = sums
   return {

@@ -306,7 +306,7 @@ export class Runs {
   /** Builds the response of `GET /runs/{run}`. */
   async buildView(run: ResolvedRun): Promise<Run> {
     await this.#frontier.fold(run)
-    const [backlog, sums, levels, skipped, accuracies, dumps, outcomes] = await Promise.all([
+    const [backlog, sums, levels, skipped, accuracies, dumps, outcomes, evidence] = await Promise.all([
       this.#repository.readBacklog(run),
       this.#repository.readTaskSums(run),
       this.#repository.readCurriculumLevels(run),
@@ -314,9 +314,10 @@ export class Runs {
       this.#repository.readRecentAccuracies(run),
       this.#dumps.getProgress(run),
       this.#repository.readRecentOutcomes(run),
+      this.#repository.readLearnability(run),
     ])
     const engine = this.#engine.health()
-    return buildRunView(run, { backlog, sums, levels, skipped, accuracies, dumps, outcomes, engine })
+    return buildRunView(run, { backlog, sums, levels, skipped, accuracies, dumps, outcomes, evidence, engine })
   }
 }
 

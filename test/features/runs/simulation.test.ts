@@ -9,7 +9,6 @@ import {
 } from '../../../scripts/simulate/learner.ts'
 import type { Item } from '../../../src/contract/item.ts'
 import type { CurriculumPoint } from '../../../src/contract/run.ts'
-import { createRunKeys } from '../../../src/features/runs/keys.ts'
 import { openWorld, type World } from '../../world.ts'
 
 const TASKS = ['chain_sum', 'leg_counting', 'gcd', 'spell_backward']
@@ -163,25 +162,6 @@ describe('settings', () => {
     })
     expect(body.changed).toEqual(expect.arrayContaining(['preset', 'scoring']))
     expect((await world.call('PUT', '/runs/preset', { preset: null })).body.settings.extraction).toBe('strict')
-  })
-
-  it('learnability takes tasks that are half right more often than those that are always right', async () => {
-    await world.call('PUT', '/runs/learnable', { tasks: ['gcd', 'chain_sum'], sampling: 'learnability' })
-    const { recentAccuracies: outcomes } = createRunKeys(world.platform.keys).forRun(
-      'learnable',
-      (await world.features.runs.runs.require('learnable')).epoch,
-    )
-    await world.platform.redis.hset(outcomes, { gcd: '0.5,0.5', chain_sum: '1,1' })
-    await world.call('PUT', '/runs/learnable', { sampling: 'weights' })
-    await world.call('PUT', '/runs/learnable', { sampling: 'learnability' })
-    const tasks: string[] = []
-    while (tasks.length < 60) {
-      const { body } = await world.call('POST', '/items', { run: 'learnable', count: 60 })
-      tasks.push(...(body.items ?? []).map(({ task }: Item) => task))
-    }
-    const share = tasks.filter((task) => task === 'gcd').length / tasks.length
-    expect(share).toBeGreaterThan(0.65) // 0.25 : 0.05
-    expect(share).toBeLessThan(1)
   })
 
   it('a run tells of each task what went wrong in it', async () => {

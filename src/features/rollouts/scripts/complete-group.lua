@@ -5,7 +5,7 @@
 --       groupSummaries (hash: ID of a buffered group to its JSON)  retainedTexts (list)
 --       failedGroups (sorted set: ID of a group that can be retried, by time in ms)  dumpState (hash)
 --       pendingRolloutRecords (records that wait for a file of rollouts (list))
---       pendingFailedRecords (records that wait for a file of failed groups (list))  recentAccuracies (hash)
+--       pendingFailedRecords (records that wait for a file of failed groups (list))  recentAccuracies (hash)  learnability (hash)
 --       recentOutcomes (hash: task to the packed outcomes of its last groups)
 --       metricSteps (sorted set of steps)  allGroups (sorted set: group ID by when its key expires)
 --       frontierEvidence (list of JSON, oldest first)
@@ -13,7 +13,8 @@
 --       4 JSON: { epoch, revision: of the settings that the group was graded by, status, destination?, retriable, signal,
 --                 rewards: of its rollouts, as JSON, task, now (ms), time (ISO 8601), counters: { field: amount } of the run,
 --                 task_sums: { field: amount }, step_sums: { field: amount }, policy_version?: the oldest,
---                 percent_correct?: of its counted rollouts, max_history,
+--                 percent_correct?: of its counted rollouts, max_accuracies, max_history,
+--                 learnability?: evidence as text, without the group's number; max_learnability,
 --                 curriculum_input?: what the curriculum learns, with the item's position in the run's sequence,
 --                 frontier_input?: { position, evidence: what the frontier learns, as JSON, max_evidence: that may wait },
 --                 rollouts, scored: how many of them have a score, dump?: the request of parts/queue-dump-record,
@@ -31,7 +32,7 @@ local params = cjson.decode(ARGV[4])
 local keys = {
   run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts, all_groups = K.allGroups,
   curriculum = K.curriculum,
-  history = K.curriculumHistory, recent_accuracies = K.recentAccuracies, metric_steps = K.metricSteps,
+  history = K.curriculumHistory, metric_steps = K.metricSteps,
   metric_sums_prefix = params.metric_sums_prefix,
 }
 local id = ARGV[1]
@@ -96,7 +97,11 @@ else
   redis.call('HINCRBY', K.run, RUN.groups_since_scored, 1)
 end
 if params.percent_correct then
-  add_recent_accuracy(keys, params.task, params.percent_correct)
+  append_recent(K.recentAccuracies, params.task, string.format('%.6g', params.percent_correct), params.max_accuracies)
+end
+if params.learnability then
+  local entry = params.learnability .. ' ' .. string.format('%.0f', number)
+  append_recent(K.learnability, params.task, entry, params.max_learnability)
 end
 if ARGV[8] ~= '' then
   local outcomes = (redis.call('HGET', K.recentOutcomes, params.task) or '') .. ARGV[8]

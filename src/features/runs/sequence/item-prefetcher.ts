@@ -11,6 +11,7 @@ import type { TaskFrontiers } from '../frontier/task-frontiers.ts'
 import type { RunRepository } from '../repository.ts'
 import type { ResolvedRun } from '../resolved-run.ts'
 import { type Candidate, HeldOutError, type ItemChoice, storeAllowedItem } from './allowed-item.ts'
+import { weighByLearnability } from './learnability.ts'
 import type {
   ClaimedPosition,
   PositionFault,
@@ -20,14 +21,7 @@ import type {
   StoreOutcome,
 } from './position-repository.ts'
 import type { LadderPlacement } from './position-state.ts'
-import {
-  buildTaskPlans,
-  chooseDifficulty,
-  learnabilityWeight,
-  type SequencePoint,
-  seedAt,
-  sequencePointAt,
-} from './sequence.ts'
+import { buildTaskPlans, chooseDifficulty, type SequencePoint, seedAt, sequencePointAt } from './sequence.ts'
 
 /** Failures that say nothing about the item. */
 const INFRASTRUCTURE_ERRORS = new Set(['engine_unavailable', 'redis_unavailable', 'redis_full'])
@@ -102,11 +96,11 @@ export class ItemPrefetcher {
   async #planItems(run: ResolvedRun, claimed: ClaimedPosition[]): Promise<PlannedItem[]> {
     const { settings } = run
     const plans = buildTaskPlans(settings, this.#deps.tasks.list())
-    const [levels, accuracies] = await Promise.all([
+    const [levels, evidence] = await Promise.all([
       followsModel(settings) ? this.#deps.runs.readCurriculumLevels(run) : ({} as CurriculumLevels), // no level
-      settings.sampling === 'learnability' ? this.#deps.runs.readRecentAccuracies(run) : undefined,
+      settings.sampling === 'learnability' ? this.#deps.runs.readLearnability(run) : undefined,
     ])
-    const weightOf = accuracies && learnabilityWeight(accuracies)
+    const weightOf = evidence && weighByLearnability(plans, evidence)
     return claimed.map(({ position, previousTask, retry }) => {
       const drawn = weightOf && plans.find(({ task }) => task === previousTask)
       const point = sequencePointAt(settings.seed, drawn ? [drawn] : plans, position, drawn ? undefined : weightOf)

@@ -67,19 +67,6 @@ function sequenceStart(runSeed: number): number {
   return Math.floor(hashToUnitInterval(String(runSeed)) * TRAINING_SEED_COUNT)
 }
 
-/** The least that learnability leaves of a task's weight. */
-const MIN_LEARNABILITY = 0.05
-/** Of a task that has not been seen yet: as of one that is right half the time. */
-const UNSEEN_LEARNABILITY = 0.25
-
-/** Weights by what there is to learn: weight × accuracy × (1 − accuracy), at least 5 % of the weight. */
-export function learnabilityWeight(accuracies: Record<string, number>): (plan: TaskPlan) => number {
-  return ({ task, weight }) => {
-    const accuracy = accuracies[task]
-    return weight * Math.max(MIN_LEARNABILITY, accuracy === undefined ? UNSEEN_LEARNABILITY : accuracy * (1 - accuracy))
-  }
-}
-
 /** The plan on whose stretch a point lies, when the weights are laid end to end. */
 function pickWeighted(plans: TaskPlan[], weights: number[], point: number): TaskPlan | undefined {
   let end = 0

@@ -1,9 +1,7 @@
--- Statistics of a run over time: the sums of each step, and how often each task was correct in its last groups.
--- keys  metric_steps (sorted set of steps), metric_sums_prefix (what the keys of one step's sums begin with),
---       recent_accuracies (hash: task to the shares of correct rollouts in its last groups)
+-- Statistics of a run over time: the sums of each step, and what the last groups of each task were like.
+-- keys  metric_steps (sorted set of steps), metric_sums_prefix (what the keys of one step's sums begin with)
 -- A completed group belongs to the batch that is composed next; if no batch is ever composed, to its policy version.
 local MAX_STEPS = 10000
-local MAX_RECENT_ACCURACIES = 10
 
 local function next_step(last, policy_version)
   return last and tonumber(last) + 1 or policy_version or 0
@@ -25,14 +23,15 @@ local function add_step_sums(keys, step, policy_version, sums)
   end
 end
 
-local function add_recent_accuracy(keys, task, percent_correct)
-  local shares = {}
-  for share in string.gmatch(redis.call('HGET', keys.recent_accuracies, task) or '', '[^,]+') do
-    table.insert(shares, share)
+-- Appends to the list of a task, whose entries are separated by commas and of which the newest remain.
+local function append_recent(key, task, entry, max)
+  local entries = {}
+  for known in string.gmatch(redis.call('HGET', key, task) or '', '[^,]+') do
+    table.insert(entries, known)
   end
-  table.insert(shares, string.format('%.6g', percent_correct))
-  if #shares > MAX_RECENT_ACCURACIES then
-    table.remove(shares, 1)
+  table.insert(entries, entry)
+  if #entries > max then
+    table.remove(entries, 1)
   end
-  redis.call('HSET', keys.recent_accuracies, task, table.concat(shares, ','))
+  redis.call('HSET', key, task, table.concat(entries, ','))
 end
