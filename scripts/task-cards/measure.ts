@@ -12,14 +12,17 @@ import { NearestQuestion } from './nearest-question.ts'
 
 /** How many items each part of a card takes; sympy scores a thousand times slower than this process. */
 interface SampleSizes {
-  /** Items whose answers are known to the guesses and to the look-up; the guesses are chosen on the first of them. */
+  /**
+   * Items whose answers are known to the guesses and to the look-up. The guesses are chosen on the last of them, since where all
+   * answers differ it is the first that count as the most common.
+   */
   references: number
   screened: number
   /** Guesses that are left after that. */
   kept: number
   measured: number
 }
-const NATIVE_SIZES: SampleSizes = { references: 200, screened: 24, kept: 8, measured: 200 }
+const NATIVE_SIZES: SampleSizes = { references: 200, screened: 24, kept: 12, measured: 200 }
 const SYMBOLIC_SIZES: SampleSizes = { references: 60, screened: 5, kept: 5, measured: 24 }
 /** Where a right answer has to be searched for. */
 const SEARCHED_SIZES: SampleSizes = { ...NATIVE_SIZES, references: 60 }
@@ -59,7 +62,7 @@ function splitItems(task: string, items: readonly HardenedItem[]) {
     .slice(0, count)
     .map((item): AnsweredItem => ({ ...item, right: findRightAnswer(task, item) }))
   const measured = items.slice(count, count + sizes.measured)
-  return { references, screened: references.slice(0, sizes.screened), measured, kept: sizes.kept }
+  return { references, screened: references.slice(-sizes.screened), measured, kept: sizes.kept }
 }
 
 function getSampleSizes(task: string, items: readonly HardenedItem[]): SampleSizes {
