@@ -16,6 +16,7 @@ Everything around the policy is what a real trainer does:
 """
 
 import argparse
+import itertools
 import math
 import multiprocessing
 import random
@@ -129,22 +130,23 @@ class AllReduce:
         return total
 
 
-def post_groups(run, policy, version, rng):
+def post_groups(run, policy, version, name, rng):
     """Answers the run's next items and posts the groups; gives the sum of their rewards and how many there are."""
     groups = []
-    for item in run.items(ITEMS_AT_ONCE, timeout_s=30):
+    for k, item in enumerate(run.items(ITEMS_AT_ONCE, timeout_s=30)):
         rollouts = [policy.sample(item["task"], item["question"], rng) for _ in range(GROUP_SIZE)]
-        groups.append({"item_id": item["id"], "policy_version": version, "rollouts": rollouts})
-    verdicts = [verdict for group in run.post_many(groups, wait_s=60) for verdict in group.get("verdicts", [])]
-    rewards = [verdict["reward"] for verdict in verdicts if verdict["status"] == "scored"]
+        named = {"item_id": item["id"], "group_id": f"{name}-{k}"}
+        groups.append({**named, "policy_version": version, "rollouts": rollouts})
+    posted = run.post_many(groups, wait_s=60)
+    rewards = [reward for group in posted for reward in group.get("rewards", []) if reward is not None]
     return sum(rewards), len(rewards)
 
 
 def take_batch(run, policy, step, rank, ranks, rng):
     """This rank's share of the step; posts groups until there are enough. Groups that teach nothing do not count."""
     rewards, count = 0.0, 0
-    while True:
-        more = post_groups(run, policy, step, rng)
+    for k in itertools.count():
+        more = post_groups(run, policy, step, f"{step}-{rank}-{k}", rng)
         rewards, count = rewards + more[0], count + more[1]
         try:
             return run.batch(step, rank=rank, ranks=ranks, policy_version=step, timeout_s=0), rewards, count

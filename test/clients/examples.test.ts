@@ -3,8 +3,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { type ChildServer, startChildServer } from '../../verification/support/with-server.ts'
+import { HANGING } from '../world.ts'
 
 const run = promisify(execFile)
+const EXAMPLES = join(import.meta.dirname, '..', '..', 'examples')
 
 let server: ChildServer
 beforeAll(async () => {
@@ -14,19 +16,43 @@ afterAll(() => server.stop())
 
 /** Runs an example as a user would, and gives what it printed. */
 async function example(name: string, ...args: string[]): Promise<string> {
-  const path = join(import.meta.dirname, '..', '..', 'examples', name)
-  const { stdout } = await run(inject('python'), [path, ...args])
+  const { stdout } = await run(inject('python'), [join(EXAMPLES, name), ...args])
   return stdout
 }
 
 it('rewards only: a TRL reward function, and a run that buffers nothing', { timeout: 60_000 }, async () => {
-  const output = await example('rewards_only.py', server.url)
-  expect(output).toMatch(/^\[0(\.\d+)?, 0, 0(\.\d+)?, 0(\.\d+)?, 0, 0(\.\d+)?\]$/m)
-  expect(output).toContain('groups that the run has seen: 2')
+  const rewards = /^\[(0|1|0\.\d+), 0, (0|1|0\.\d+), (0|1|0\.\d+), 0, (0|1|0\.\d+)\]$/m
+  expect(await example('rewards_only.py', server.url)).toMatch(rewards)
+  const again = await example('rewards_only.py', server.url) // the same completions for the same items are groups of their own
+  expect(again).toMatch(rewards)
+  expect(again).toContain('groups that the run has seen: 4')
+  const { progress, settings, tasks } = JSON.parse(
+    (await run('curl', ['-s', `${server.url}/runs/rewards-only`])).stdout,
+  )
+  expect(progress).toMatchObject({ items: 8, scored_groups: 4, buffered_groups: 0 })
+  expect(settings).toMatchObject({ preset: 'clean', scoring: 'hardened' })
+  for (const { length_p95 } of Object.values<{ length_p95: number }>(tasks)) expect(length_p95).toBeGreaterThan(2)
 })
 
-it('verl: compute_score', { timeout: 60_000 }, async () => {
-  expect(await example('verl_compute_score.py', server.url)).toMatch(/\{'score': [\d.]+, 'fault': ''\}/)
+it('verl: compute_score, and prompts of a run by position', { timeout: 60_000 }, async () => {
+  const output = await example('verl_compute_score.py', server.url)
+  expect(output.match(/^reasoning_gym\/\w+ \S/gm)).toHaveLength(2)
+  expect(output.match(/^\{'score': [\d.]+, 'unscored': 0.0, 'format_fault': 0.0\}$/gm)).toHaveLength(2)
+  expect(output).toContain("held out: {'score': 0, 'unscored': 0.0, 'format_fault': 1.0}")
+  const { progress } = JSON.parse((await run('curl', ['-s', `${server.url}/runs/verl`])).stdout)
+  expect(progress).toMatchObject({ scored_groups: 2, buffered_groups: 0 })
+})
+
+it('what could not be scored is no wrong answer and no exception', { timeout: 60_000 }, async () => {
+  const program = `
+import rewards_only, verl_compute_score
+item, = rewards_only.client.make("${HANGING.task}")
+texts = ["<answer>${HANGING.answer}</answer>", "<answer>x</answer>"]
+print(rewards_only.reward_func([item["messages"]] * 2, texts, [item["id"]] * 2, completion_ids=[[1, 2]] * 2))
+print(verl_compute_score.compute_score("", texts[0], "", {"item_id": item["id"]}))`
+  const env = { ...process.env, REASONING_GYM_URL: server.url, PYTHONPATH: EXAMPLES, PYTHONDONTWRITEBYTECODE: '1' }
+  const { stdout } = await run(inject('python'), ['-c', program], { env })
+  expect(stdout).toBe("[None, 0]\n{'score': 0.0, 'unscored': 1.0, 'format_fault': 0.0}\n")
 })
 
 it('an eval of one’s own inference engine', { timeout: 120_000 }, async () => {
@@ -66,7 +92,7 @@ it('what ends an example is one line: a run that another training has, and a ser
   const training = ['--url', server.url, '--run', 'again', '--steps', '1']
   await example('train.py', ...training)
   const again = example('train.py', ...training)
-  const line = 'rank \\d: (409 batch_acknowledged: .*|another rank has ended)\\n'
+  const line = 'rank \\d: (409 group_conflict: .*|another rank has ended)\\n'
   await expect(again).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(new RegExp(`^(${line}){2}$`)) })
   for (const name of ['rewards_only.py', 'verl_compute_score.py', 'evaluate.py']) {
     const lost = example(name, `${server.url}/nowhere`)
