@@ -1,7 +1,8 @@
 /**
  * npm run simulate -- [--tasks a,b,c | all] [--steps 60] [--url http://…]: a learner without a model trains on a run of a
  * real server, and its curriculum is shown as it moves. `--svg FILE` draws it; `--check` fails unless every task settles
- * where the learner's accuracy is at the target. `--compare` needs no server: it compares rules for a curriculum.
+ * where the learner's accuracy is at the target. `--compare` and `--sampling` need no server: they
+ * compare rules for a curriculum, and rules for which task comes next.
  */
 import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,6 +13,8 @@ import { withScriptServer } from '../verification/support/with-server.ts'
 import { printComparison } from './simulate/compare/report.ts'
 import { renderCurriculumSvg } from './simulate/curriculum-svg.ts'
 import { getDifficultyFor, getSkill, runLearnerStep, type ServerCall } from './simulate/learner.ts'
+import { SAMPLING_SIZE } from './simulate/sampling/compare.ts'
+import { printSamplingComparison } from './simulate/sampling/report.ts'
 
 const DEFAULT_TASKS = 'chain_sum,spell_backward,leg_counting,gcd,number_sorting,caesar_cipher'
 const ITEMS_PER_STEP = 8
@@ -32,7 +35,8 @@ const { values } = parseArgs({
     svg: { type: 'string' },
     check: { type: 'boolean', default: false },
     compare: { type: 'boolean', default: false },
-    seeds: { type: 'string', default: '8' },
+    sampling: { type: 'boolean', default: false },
+    seeds: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 })
@@ -50,9 +54,12 @@ if (values.help) {
   --check          fails unless every task settles within ${DIFFICULTY_TOLERANCE} of its place
   --compare        compares rules for a curriculum on simulated learners, without a server: the original's, AdaRFT,
                    an average on the logit, and the frontier (which the server does not offer yet)
-  --seeds N        of --compare: repetitions of ${COMPARED_TASKS} tasks (default 8, a minute or two)`)
+  --sampling       compares rules for which task comes next, on ${SAMPLING_SIZE.tasks} simulated tasks without a server
+  --seeds N        repetitions of --compare (default 8, a minute or two) or of --sampling (default 2, as long)`)
 } else if (values.compare) {
-  printComparison({ tasks: COMPARED_TASKS, seeds: Number(values.seeds), groups: COMPARED_GROUPS, rollouts: 16 })
+  printComparison({ tasks: COMPARED_TASKS, seeds: Number(values.seeds ?? 8), groups: COMPARED_GROUPS, rollouts: 16 })
+} else if (values.sampling) {
+  printSamplingComparison({ ...SAMPLING_SIZE, seeds: Number(values.seeds ?? SAMPLING_SIZE.seeds) })
 } else {
   await withScriptServer(values.url, simulate)
 }
