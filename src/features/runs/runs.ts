@@ -35,6 +35,7 @@ const REMAKE_SETTINGS = [
   'complexity_mode',
   'difficulty',
   'sampling',
+  'scoring',
   'curriculum_start',
   'exclude_eval_items',
   'avoid_repeated_items',

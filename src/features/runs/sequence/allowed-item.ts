@@ -24,7 +24,8 @@ export type ItemChoice = Pick<StorableItem, 'question' | 'passedOver' | 'isRepea
 interface AllowedItemDeps {
   settings: Pick<RunSettings, 'exclude_eval_items' | 'avoid_repeated_items'>
   evalQuestions: EvalQuestions
-  make: (retry: number) => Promise<ItemWithEntry>
+  /** From this seed on; undefined if none of them has an item to train on. */
+  findNext: (retry: number) => Promise<Candidate | undefined>
   store: (candidate: Candidate, choice: ItemChoice) => Promise<StoreOutcome>
 }
 
@@ -34,7 +35,7 @@ interface AllowedItemDeps {
  */
 export async function storeAllowedItem(
   candidate: Candidate,
-  { settings: { exclude_eval_items, avoid_repeated_items }, evalQuestions, make, store }: AllowedItemDeps,
+  { settings: { exclude_eval_items, avoid_repeated_items }, evalQuestions, findNext, store }: AllowedItemDeps,
 ): Promise<void> {
   const passedOver = { evalItems: 0, repeats: 0 }
   let repeat: Candidate | undefined
@@ -47,9 +48,9 @@ export async function storeAllowedItem(
       repeat ??= candidate
       passedOver.repeats++
     }
-    const retry = candidate.retry + 1
-    if (retry === SEEDS_PER_POSITION) break
-    candidate = { retry, item: await make(retry) }
+    const next = await findNext(candidate.retry + 1)
+    if (!next) break
+    candidate = next
   }
   if (!repeat) throw new HeldOutError()
   await store(repeat, { passedOver, isRepeated: true })

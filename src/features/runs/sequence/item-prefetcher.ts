@@ -22,6 +22,7 @@ import type {
 } from './position-repository.ts'
 import type { LadderPlacement } from './position-state.ts'
 import { buildTaskPlans, chooseDifficulty, type SequencePoint, seedAt, sequencePointAt } from './sequence.ts'
+import { findUsableItem, NoUsableItemError } from './usable-item.ts'
 
 /** Failures that say nothing about the item. */
 const INFRASTRUCTURE_ERRORS = new Set(['engine_unavailable', 'redis_unavailable', 'redis_full'])
@@ -73,9 +74,13 @@ export class ItemPrefetcher {
     return planned.map(async (plan, k) => {
       const recipe = recipes[k]
       try {
-        if (recipe?.status === 'rejected') throw recipe.reason
-        const item = await making.get(recipe?.value)
-        if (item) await this.#storeAllowedItem(run, scope, plan, item)
+        if (recipe?.status !== 'fulfilled') throw recipe?.reason
+        const first = { retry: plan.retry, item: making.get(recipe.value) }
+        const make = (retry: number) => {
+          plan.retry = retry
+          return (retry === first.retry && first.item) || this.#makeAgain(run, plan, recipe.value)
+        }
+        await this.#storeAllowedItem(run, scope, plan, make)
         return true
       } catch (error) {
         await this.#releasePosition(run, scope, plan, error).catch(() => {}) // its claim ends by itself
@@ -131,10 +136,16 @@ export class ItemPrefetcher {
     }
   }
 
-  /** The first item, or that of another seed of the position where the run must not hand it out. */
-  async #storeAllowedItem(run: ResolvedRun, scope: PositionScope, plan: PlannedItem, item: ItemWithEntry) {
+  /** The item of the first seed that has one to train on, and that the run may hand out. */
+  async #storeAllowedItem(
+    run: ResolvedRun,
+    scope: PositionScope,
+    plan: PlannedItem,
+    make: (retry: number) => Promise<ItemWithEntry>,
+  ): Promise<void> {
     const { settings } = run
-    const candidate = { item, retry: plan.retry }
+    const find = (retry: number) => findUsableItem(retry, settings.scoring, make)
+    const candidate = await find(plan.retry)
     if (!settings.exclude_eval_items && !settings.avoid_repeated_items) {
       await this.#storeItem(run, scope, plan, candidate)
       return
@@ -142,16 +153,17 @@ export class ItemPrefetcher {
     await storeAllowedItem(candidate, {
       settings,
       evalQuestions: this.#deps.evalQuestions,
-      make: (retry) => {
-        plan.retry = retry
-        return this.#makeAgain(run, plan.position, item.recipe, retry)
-      },
+      findNext: (retry) => find(retry).catch(undefinedIfNoneIsUsable),
       store: (allowed, choice) => this.#storeItem(run, scope, plan, allowed, choice),
     })
   }
 
   /** The item with another seed of its position. */
-  async #makeAgain({ settings }: ResolvedRun, position: number, recipe: Recipe, retry: number): Promise<ItemWithEntry> {
+  async #makeAgain(
+    { settings }: ResolvedRun,
+    { position, retry }: PlannedItem,
+    recipe: Recipe,
+  ): Promise<ItemWithEntry> {
     const [item] = await this.#deps.items.make([{ ...recipe, seed: seedAt(settings.seed, position, retry) }])
     if (!item) throw new ServiceError('internal', 'the engine returned no item')
     return item
@@ -186,6 +198,10 @@ export class ItemPrefetcher {
     if (await this.#deps.positions.release(run, scope, skipped, fault))
       this.#deps.log.warn({ run: run.name, ...skipped }, 'a position of the sequence gave no item and is skipped')
   }
+}
+
+function undefinedIfNoneIsUsable(error: unknown): undefined {
+  if (!(error instanceof NoUsableItemError)) throw error
 }
 
 /** Whether the difficulty of items depends on how groups were scored. */

@@ -143,7 +143,8 @@ export interface StorableItem extends MadeItem {
  * - The run keeps some positions *open*, ahead of demand. An open position is unmade, claimed or made.
  * - *Unmade*: nobody makes its item. *Claimed*: a process makes it and has 30 s for that. If the attempt fails or the time
  *   is up the position is unmade again; after two failures that were the item's own it is *skipped* for good and listed.
- * - A position has sixteen seeds. Where the run excludes the questions of eval items, or those that it has asked, the claiming
+ * - A position has sixteen seeds. One at which the library raises, or to whose item hardened scoring pays no answer, is passed
+ *   over, on every node alike. Where the run excludes the questions of eval items, or those that it has asked, the claiming
  *   process takes the first seed whose question is allowed. If all of them were asked, the first one is asked again; if all
  *   are held out, the position is skipped. The lowest position that wants a question gets it, whoever was faster.
  * - *Made*: its item is stored. If the settings change, or the curriculum leaves the rung that the item was made for, the

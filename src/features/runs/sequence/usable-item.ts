@@ -1,0 +1,31 @@
+/** Which of a position's seeds have an item to train on: the library raises at some, and to some items no answer is right. */
+import { isAnswerable } from '../../../scorers/hardened/answerable.ts'
+import { type ItemWithEntry, isMakeFailure } from '../../items/items.ts'
+import type { Candidate } from './allowed-item.ts'
+import { SEEDS_PER_POSITION } from './sequence.ts'
+
+/** No seed of a position, or none that is left, has an item to train on. The message is that of the last one. */
+export class NoUsableItemError extends Error {}
+
+/**
+ * The item of the first seed, from this retry on, that the library can make and that an answer can solve. What decides is the
+ * same on every node; a failure that may pass is thrown. Throws NoUsableItemError.
+ */
+export async function findUsableItem(
+  from: number,
+  scoring: 'upstream' | 'hardened',
+  make: (retry: number) => Promise<ItemWithEntry>,
+): Promise<Candidate> {
+  let reason = 'no seed is left'
+  for (let retry = from; retry < SEEDS_PER_POSITION; retry++) {
+    try {
+      const item = await make(retry)
+      if (scoring === 'upstream' || isAnswerable(item.recipe.task, item.entry)) return { item, retry }
+      reason = 'hardened scoring pays no answer to it'
+    } catch (error) {
+      if (!isMakeFailure(error)) throw error
+      reason = error.message
+    }
+  }
+  throw new NoUsableItemError(`None of the position's ${SEEDS_PER_POSITION} seeds has an item to train on: ${reason}`)
+}
