@@ -1,7 +1,8 @@
 /**
  * npm run task-cards -- [--task NAME …] [--again] [--freeze]: measures how far each task can be guessed, at its defaults and on
- * each rung, and writes artifacts/task-cards.json. Cards that are there already are kept, so an interrupted run goes on where it
- * stopped. What there is at the end is frozen in src/features/tasks/task-cards.json.
+ * each rung, writes artifacts/task-cards.json, and freezes it at the end as src/features/tasks/task-cards.json. Cards that one of
+ * the two has already are kept, so an interrupted run goes on where it stopped, and after a change of a ladder only the rungs
+ * that changed are measured.
  */
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'

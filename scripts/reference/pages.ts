@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { inlineReferences } from '../../src/http/openapi/components.ts'
 import { buildHttpPage, type OpenApi } from './http.ts'
 import { buildSettingsPage } from './settings.ts'
+import { buildTaskCardsPage } from './task-cards.ts'
 
 type OpenApiDocument = OpenApi & { components: { schemas: Record<string, unknown> } }
 
@@ -14,4 +15,5 @@ export const REFERENCE_PAGES: Record<string, () => string> = {
     return buildHttpPage(inlineReferences(document, document.components.schemas) as OpenApi)
   },
   'settings.md': buildSettingsPage,
+  'task-cards.md': buildTaskCardsPage,
 }

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { Config } from '../../src/contract/recipe.ts'
 import type { TaskCard } from '../../src/contract/task.ts'
-import { hashConfig } from '../../src/features/tasks/task-cards.ts'
+import { FrozenTaskCards, hashConfig, TASK_CARDS_FILE } from '../../src/features/tasks/task-cards.ts'
 
 interface CardFile {
   engine: string
@@ -10,15 +10,20 @@ interface CardFile {
   cards: Record<string, Record<string, TaskCard>>
 }
 
+const FROZEN = FrozenTaskCards.parse(JSON.parse(readFileSync(TASK_CARDS_FILE, 'utf8')))
+
 export class CardStore {
   readonly #path: string
   readonly #file: CardFile
 
-  /** Cards of another engine version are dropped. */
+  /** Starts from the frozen cards and those of an interrupted measurement; cards of another engine version are dropped. */
   constructor(path: string, engine: string) {
     this.#path = path
+    this.#file = { engine, cards: engine === FROZEN.engine ? groupFrozenCards() : {} }
     const stored = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as CardFile) : undefined // written below
-    this.#file = stored?.engine === engine ? stored : { engine, cards: {} }
+    if (stored?.engine !== engine) return
+    for (const [task, cards] of Object.entries(stored.cards))
+      this.#file.cards[task] = { ...this.#file.cards[task], ...cards }
   }
 
   get engine(): string {
@@ -54,4 +59,13 @@ export class CardStore {
     )
     renameSync(`${this.#path}.new`, this.#path)
   }
+}
+
+function groupFrozenCards(): CardFile['cards'] {
+  return Object.fromEntries(
+    Object.entries(FROZEN.tasks).map(([task, { defaults, rungs }]) => {
+      const cards = [defaults, ...rungs].filter((card) => card !== null)
+      return [task, Object.fromEntries(cards.map(({ config, ...card }) => [config, card]))]
+    }),
+  )
 }

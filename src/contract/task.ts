@@ -79,6 +79,19 @@ export const TaskCard = z
   .meta({ id: 'TaskCard', description: 'What was measured of a task at one config' })
 export type TaskCard = z.infer<typeof TaskCard>
 
+export const CardLimit = z
+  .strictObject({
+    figure: z.enum(['guess_floor', 'distinct_in_1000', 'best_attainable']),
+    rungs: z.array(z.int().min(0)).min(1).describe('Counted from 0'),
+    why: z.string().min(1),
+  })
+  .meta({
+    id: 'CardLimit',
+    description:
+      'Rungs that no config of the library mends: easier to guess than the rung below, fewer than 500 different questions in 1,000, or a best attainable score under 0.95',
+  })
+export type CardLimit = z.infer<typeof CardLimit>
+
 export const TaskDetail = z
   .strictObject({
     ...TaskSummary.shape,
@@ -94,6 +107,7 @@ export const TaskDetail = z
         rungs: z
           .array(TaskCard.nullable())
           .describe('In the order of `ladder`. A rung that was changed after the measurement is null'),
+        limits: z.array(CardLimit).describe('What is known to be wrong with the ladder'),
       })
       .describe('What the defaults and each rung are worth, measured beforehand. Configs of your own have no card'),
     example: Item.nullable(),

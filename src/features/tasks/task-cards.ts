@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { contentHash } from '../../codec/content-hash.ts'
 import type { Config } from '../../contract/recipe.ts'
-import { TaskCard, type TaskDetail } from '../../contract/task.ts'
+import { CardLimit, TaskCard, type TaskDetail } from '../../contract/task.ts'
 import type { Ladders } from './ladders.ts'
 
 const FrozenCard = z.strictObject({ config: z.string(), ...TaskCard.shape }).nullable()
@@ -20,12 +20,19 @@ export type FrozenTaskCards = z.infer<typeof FrozenTaskCards>
 
 export const TASK_CARDS_FILE = join(import.meta.dirname, 'task-cards.json')
 
+/** By task: what no config of the library mends. */
+const CARD_LIMITS = z
+  .record(z.string(), z.array(CardLimit))
+  .parse(JSON.parse(readFileSync(join(import.meta.dirname, 'card-limits.json'), 'utf8')))
+
 export class TaskCards {
   /** Version of the library that the cards were measured with. */
   readonly engineVersion: string
   readonly #ladders: Ladders
   /** By task, then by the hash of the config. */
   readonly #cards = new Map<string, Map<string, TaskCard>>()
+  /** By task, in the order of its ladder. */
+  readonly #cardsByRung = new Map<string, (TaskCard | undefined)[]>()
 
   constructor(ladders: Ladders, file = TASK_CARDS_FILE) {
     this.#ladders = ladders
@@ -44,8 +51,7 @@ export class TaskCards {
 
   /** The card of a rung, counted from 0. */
   rung(task: string, index: number): TaskCard | undefined {
-    const rung = this.#ladders.rungs(task)[index]
-    return rung && this.#get(task, rung.config)
+    return this.#listRungs(task)[index]
   }
 
   /** All cards of a task, as `GET /tasks/{task}` shows them. */
@@ -53,7 +59,8 @@ export class TaskCards {
     return {
       engine_version: this.engineVersion,
       defaults: this.defaults(task) ?? null,
-      rungs: this.#ladders.rungs(task).map((_, index) => this.rung(task, index) ?? null),
+      rungs: this.#listRungs(task).map((card) => card ?? null),
+      limits: CARD_LIMITS[task] ?? [],
     }
   }
 
@@ -80,6 +87,14 @@ export class TaskCards {
     const [low, high] = [floorAt(below), floorAt(above)]
     if (low === undefined || high === undefined) return low ?? high
     return below === above ? low : low + ((high - low) * (index - below)) / (above - below)
+  }
+
+  #listRungs(task: string): (TaskCard | undefined)[] {
+    const known = this.#cardsByRung.get(task)
+    if (known) return known
+    const cards = this.#ladders.rungs(task).map(({ config }) => this.#get(task, config))
+    this.#cardsByRung.set(task, cards)
+    return cards
   }
 
   #get(task: string, config: Config): TaskCard | undefined {
