@@ -51,9 +51,10 @@ const { runs, frontier } = createRuns(platform, {
 })
 const scoredVerdict: Verdict = { status: 'scored', reward: 1, score: 1, answer: '1', fault: null, penalty: 0 }
 let waitCount = 0
-const grader: Pick<Grader, 'grade' | 'scoreAnswer' | 'isNative'> = {
+const grader: Pick<Grader, 'grade' | 'scoreCached' | 'scoreInLibrary' | 'isNative'> = {
   isNative: () => true,
-  scoreAnswer: async () => 1,
+  scoreCached: (_recipe, answers) => answers.map(() => 1),
+  scoreInLibrary: async () => [],
   async grade(_recipe, submissions) {
     await sleep(MEAN_WAIT_MS * (0.5 + ((waitCount++ * GOLDEN_RATIO_STEP) % 1))) // not all in step
     return submissions.map(() => scoredVerdict)

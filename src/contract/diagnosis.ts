@@ -22,7 +22,7 @@ export const Diagnosis = z
     guess_floor: z
       .number()
       .nullable()
-      .describe('What guessing earns, at the difficulties of these groups; 0 where no task card says'),
+      .describe('What guessing earns, at the difficulties of these groups; null where no task card says'),
     lift: z
       .number()
       .nullable()

@@ -34,6 +34,8 @@ export interface GradingRules {
   scoring: ScoringMode
 }
 
+export type ControlRules = Pick<GradingRules, 'dual_format' | 'scoring'>
+
 /** How one verdict was reached. `scorerResults` holds the bare answer, then the tagged one; it is empty without an answer. */
 export interface GradingTrace {
   rollout: number
@@ -121,14 +123,30 @@ export class Grader {
     return NATIVE_SCORERS[task] !== undefined
   }
 
-  /** The score of one answer by these rules, in no statistics; null if it has none. */
-  async scoreAnswer(
-    recipe: Recipe,
-    answer: string,
-    { dual_format, scoring }: Pick<GradingRules, 'dual_format' | 'scoring'>,
-  ): Promise<number | null> {
-    const results = await this.#runScorer(recipe, listDualFormatVariants(answer, dual_format), scoring, false)
-    return buildVerdict(answer, results).score
+  /**
+   * The scores of short answers of a native task, at once and in no statistics: null where an answer has none, undefined if
+   * this process has not lately scored the item.
+   */
+  scoreCached(recipe: Recipe, answers: readonly string[], rules: ControlRules): (number | null)[] | undefined {
+    const variants = answers.map((answer) => listDualFormatVariants(answer, rules.dual_format))
+    const texts = [...new Set(variants.flat())]
+    const results = this.#native.scoreCached(recipe, texts, rules.scoring)
+    if (!results) return undefined
+    const resultOf = new Map(texts.map((text, k) => [text, results[k] ?? MISSING_RESULT]))
+    return variants.map((list, k) => {
+      const variantResults = list.map((text) => resultOf.get(text) ?? MISSING_RESULT)
+      return buildVerdict(answers[k] ?? '', variantResults).score
+    })
+  }
+
+  /** The same for a task that the library scores. */
+  scoreInLibrary(recipe: Recipe, answers: readonly string[], rules: ControlRules): Promise<(number | null)[]> {
+    return Promise.all(
+      answers.map(async (answer) => {
+        const variants = listDualFormatVariants(answer, rules.dual_format)
+        return buildVerdict(answer, await this.#library.score(recipe, variants, rules.scoring, false)).score
+      }),
+    )
   }
 
   #runScorer(recipe: Recipe, texts: string[], scoring: ScoringMode, orThrow: boolean): Promise<ScorerResult[]> {

@@ -5,7 +5,14 @@ import { encodeItemId } from '../contract/item-id.ts'
 import type { Recipe } from '../contract/recipe.ts'
 import type { ScoringMode } from '../contract/verdict.ts'
 import type { ScorerThreadPool } from './scorer-thread-pool.ts'
-import { applyRule, bindRule, type LoadRuleInputs, type RuleSpec, type ScoringRule } from './scoring-rule.ts'
+import {
+  applyRule,
+  bindMode,
+  bindUpstreamRule,
+  type LoadRuleInputs,
+  type RuleSpec,
+  type ScoringRule,
+} from './scoring-rule.ts'
 import type { ScorerResult } from './verdict.ts'
 
 /** The number of items whose rule is cached. */
@@ -19,6 +26,8 @@ const YIELD_INTERVAL_MS = 5
 interface BoundRule {
   spec: RuleSpec
   rule: ScoringRule
+  /** The same as `rule` in upstream mode. */
+  upstream: ScoringRule
 }
 
 export class NativeScorer {
@@ -51,12 +60,28 @@ export class NativeScorer {
     return results
   }
 
+  /** The results of short texts at once; undefined if this process has not lately scored the item in any mode. */
+  scoreCached(recipe: Recipe, texts: readonly string[], mode: ScoringMode): ScorerResult[] | undefined {
+    const rule = this.#getCachedRule(recipe, mode)
+    return rule && texts.map((text) => applyRule(rule, text))
+  }
+
+  /** A rule that is made from that of the other mode is not cached: it would displace those that groups need. */
+  #getCachedRule(recipe: Recipe, mode: ScoringMode): ScoringRule | undefined {
+    const id = encodeItemId(recipe)
+    const cached = this.#rules.get(`${mode} ${id}`)
+    if (cached) return cached.rule
+    const other = this.#rules.get(`${mode === 'upstream' ? 'hardened' : 'upstream'} ${id}`)
+    return other && bindMode(other.upstream, other.spec, mode)
+  }
+
   async #getOrCreateRule(recipe: Recipe, mode: ScoringMode): Promise<BoundRule> {
     const key = `${mode} ${encodeItemId(recipe)}`
     let bound = this.#rules.get(key)
     if (!bound) {
       const spec = { task: recipe.task, ...(await this.#loadRuleInputs(recipe)), mode }
-      bound = { spec, rule: bindRule(spec) }
+      const upstream = bindUpstreamRule(spec)
+      bound = { spec, rule: bindMode(upstream, spec, mode), upstream }
       this.#rules.set(key, bound)
     }
     this.#rulesByRecipe[mode].set(recipe, bound)

@@ -22,10 +22,19 @@ export interface RuleSpec {
 export type ScoringRule = (answer: string) => number
 
 /** Throws for a task without a native scorer. */
-export function bindRule({ task, entry, config, mode }: RuleSpec): ScoringRule {
+export function bindRule(spec: RuleSpec): ScoringRule {
+  return bindMode(bindUpstreamRule(spec), spec, spec.mode)
+}
+
+/** Throws for a task without a native scorer. */
+export function bindUpstreamRule({ task, entry, config }: RuleSpec): ScoringRule {
   const rule = NATIVE_SCORERS[task]?.(entry)
   if (!rule) throw new Error(`${task} has no native scorer`)
-  const upstream = (answer: string) => rule(answer, config)
+  return (answer) => rule(answer, config)
+}
+
+/** The rule of an item in one mode, from its upstream rule. */
+export function bindMode(upstream: ScoringRule, { task, entry, config }: RuleSpec, mode: ScoringMode): ScoringRule {
   return mode === 'hardened' ? createHardenedRule(task, { entry, config, upstream }) : upstream
 }
 

@@ -1,11 +1,14 @@
 /** The gauges of one run. */
+import type { Diagnosis } from '../../contract/diagnosis.ts'
 import { type FrontierEstimate, resolveSettings } from '../../contract/run.ts'
 import { type FleetGaugeValue, fleetGauge } from '../../platform/metrics/metric-definitions.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { DumpRepository } from '../dumps/repository.ts'
 import type { GroupRepository } from '../rollouts/repository.ts'
+import { diagnoseTasks } from '../runs/diagnosis.ts'
 import { countBatchableRollouts, type RunRepository, type StoredRun } from '../runs/repository.ts'
 import { runRecord } from '../runs/run-record.ts'
+import { listWarnings } from '../runs/run-warnings.ts'
 
 interface RunGaugesDeps {
   runs: RunRepository
@@ -17,13 +20,15 @@ export async function collectRunGauges(
   run: StoredRun,
   { runs, groups, dumps }: RunGaugesDeps,
 ): Promise<FleetGaugeValue[]> {
-  const [backlog, levels, oldestPendingAt, dumpProgress] = await Promise.all([
+  const [backlog, levels, oldestPendingAt, dumpProgress, outcomes] = await Promise.all([
     runs.readBacklog(run),
     runs.readCurriculumLevels(run),
     groups.getOldestPendingTime(run.name, run.epoch),
     dumps.readProgress({ run: run.name, uuid: run.uuid }),
+    runs.readRecentOutcomes(run),
   ])
   const settings = resolveSettings(run.explicitSettings)
+  const diagnoses = diagnoseTasks(outcomes)
   const labels = { run: run.name }
   const groupCounts = {
     queued: backlog.queuedGroups,
@@ -60,6 +65,10 @@ export async function collectRunGauges(
         ? collectFrontierGauges({ ...labels, task }, frontier)
         : []),
     ]),
+    ...Object.entries(diagnoses).flatMap(([task, diagnosis]) => buildDiagnosisGauges({ ...labels, task }, diagnosis)),
+    ...listWarnings(outcomes, settings).map(({ task, kind }) =>
+      fleetGauge('rgs_run_warning', { ...labels, task, kind }, 1),
+    ),
   ]
 }
 
@@ -74,4 +83,16 @@ function collectFrontierGauges(
     fleetGauge('rgs_frontier_slope', labels, slope),
     fleetGauge('rgs_frontier_floor', labels, floor),
   ]
+}
+
+/** Figures that nothing is known of have no series. */
+function buildDiagnosisGauges(labels: { run: string; task: string }, diagnosis: Diagnosis): FleetGaugeValue[] {
+  const figures = [
+    ['rgs_answer_entropy_bits', diagnosis.answer_entropy],
+    ['rgs_constant_groups_ratio', diagnosis.constant_groups],
+    ['rgs_lift_ratio', diagnosis.lift],
+    ['rgs_hack_gap', diagnosis.hack_gap],
+    ['rgs_permuted_score', diagnosis.permuted_score],
+  ] as const
+  return figures.flatMap(([name, value]) => (value === null ? [] : [fleetGauge(name, labels, value)]))
 }

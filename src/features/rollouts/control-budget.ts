@@ -2,6 +2,8 @@
 
 /** Of the busy time of the event loop, and of the time that the library scores. Together the controls stay under 3 %. */
 const MAX_SHARE = 0.02
+/** For the first groups of a process, before its work has earned any time. */
+const INITIAL_MS = 250
 
 export class ControlBudget {
   readonly #measureWorkMs: () => number
@@ -13,7 +15,7 @@ export class ControlBudget {
   }
 
   hasLeft(): boolean {
-    return this.#spentMs < MAX_SHARE * this.#measureWorkMs()
+    return this.#spentMs < INITIAL_MS + MAX_SHARE * this.#measureWorkMs()
   }
 
   spend(ms: number): void {

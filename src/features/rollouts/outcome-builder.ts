@@ -13,6 +13,8 @@ import { classifyMissingSignal } from './group-counters.ts'
 import type { ControlResults } from './score-controls.ts'
 
 const FLOOR_CACHE_SIZE = 5000
+/** No ladder has more. */
+const MAX_RUNGS = 64
 
 export interface OutcomeInput {
   recipe: Recipe
@@ -24,12 +26,12 @@ export interface OutcomeInput {
 }
 
 export class OutcomeBuilder {
-  readonly #cards: Pick<TaskCards, 'guessFloor'>
+  readonly #cards: TaskCards
   readonly #logError: (error: unknown) => void
   /** Reading a card takes longer than scoring a short answer. */
-  readonly #floors = new LRUCache<string, number>({ max: FLOOR_CACHE_SIZE })
+  readonly #floors = new LRUCache<string, number | false>({ max: FLOOR_CACHE_SIZE })
 
-  constructor(cards: Pick<TaskCards, 'guessFloor'>, log: Logger) {
+  constructor(cards: TaskCards, log: Logger) {
     this.#cards = cards
     this.#logError = throttledLog((err) => log.error({ err }, 'a group is missing in the diagnosis of its run'))
   }
@@ -56,15 +58,21 @@ export class OutcomeBuilder {
     }
   }
 
-  /** 0 for a config of the run's own: cards belong to the defaults and to rungs. */
-  #getFloor({ task, difficulty, config }: Recipe, scoring: ScoringMode): number {
-    if (difficulty === null && Object.keys(config).length > 0) return 0
+  /** Null for a config of the run's own: cards belong to the defaults and to rungs. */
+  #getFloor({ task, difficulty, config }: Recipe, scoring: ScoringMode): number | null {
+    if (difficulty === null && Object.keys(config).length > 0) return null
     const key = `${task} ${difficulty} ${scoring}`
-    const cached = this.#floors.get(key)
-    if (cached !== undefined) return cached
-    const floor = this.#cards.guessFloor(task, difficulty, scoring)
-    this.#floors.set(key, floor)
-    return floor
+    let floor = this.#floors.get(key)
+    if (floor === undefined) {
+      floor = this.#hasCard(task, difficulty) && this.#cards.guessFloor(task, difficulty, scoring)
+      this.#floors.set(key, floor)
+    }
+    return floor === false ? null : floor
+  }
+
+  #hasCard(task: string, difficulty: number | null): boolean {
+    if (difficulty === null) return this.#cards.defaults(task) !== undefined
+    return Array.from({ length: MAX_RUNGS }, (_, index) => this.#cards.rung(task, index)).some(Boolean)
   }
 }
 

@@ -209,7 +209,7 @@ export class GroupRepository {
   ): Promise<CompleteGroupResult | 'run_changed' | undefined> {
     const { revision, task, result, summary, retriable, maxRetainedGroups, curriculumInput, frontierInput } = completion
     const { dump, outcome } = completion
-    const evidence = outcome && buildEvidence(result.verdicts, outcome.guessFloor)
+    const evidence = outcome && buildEvidence(result.verdicts, outcome.guessFloor ?? 0)
     const dumps = this.#keys.forDumpQueue(ref.run, dump?.uuid ?? '')
     const keys = this.#keys.forRun(ref.run, ref.epoch)
     const { status, destination } = result

@@ -7,7 +7,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Recipe } from '../../contract/recipe.ts'
 import type { GroupVerdict } from '../../contract/verdict.ts'
-import type { Grader, GradingRules } from '../../grading/grader.ts'
+import type { ControlRules, Grader } from '../../grading/grader.ts'
 import type { ControlSums } from '../runs/group-outcome.ts'
 import { hashText } from './answer-counts.ts'
 import { ControlBudget } from './control-budget.ts'
@@ -15,8 +15,8 @@ import { ControlBudget } from './control-budget.ts'
 /** Tasks of runs whose items are remembered, and items of each. */
 const MAX_FAMILIES = 4000
 const ITEMS_PER_FAMILY = 4
-/** Rollouts of one group that are checked if time is left. */
-const MAX_ANSWERS_PER_GROUP = 4
+/** Answers of a group tell less than those of several groups. */
+const ANSWERS_PER_GROUP = 2
 /** Longer answers are scored on threads, which controls leave to the groups. */
 const MAX_ANSWER_CHARS = 1024
 /** Where the library takes longer for the answers of a group, an answer on another item may take until the deadline. */
@@ -35,7 +35,7 @@ export interface ControlInput {
   recipe: Recipe
   /** Hash of the item's question. */
   question: number
-  rules: Pick<GradingRules, 'scoring' | 'dual_format'>
+  rules: ControlRules
   verdicts: readonly GroupVerdict[]
   /** What grading the group took. */
   gradingMs: number
@@ -47,7 +47,7 @@ interface KnownItem {
 }
 
 interface ScoreControlsDeps {
-  grader: Pick<Grader, 'scoreAnswer' | 'isNative'>
+  grader: Pick<Grader, 'isNative' | 'scoreCached' | 'scoreInLibrary'>
   /** Time that this process has worked, ms. */
   measureBusyMs?: () => number
 }
@@ -76,40 +76,52 @@ export class ScoreControls {
 
   /** Resolves when the group is checked, as far as there is time; never rejects. */
   async check(input: ControlInput): Promise<void> {
-    await this.#check(input).catch(() => {}) // the item or the engine is gone: no sample
-  }
-
-  async #check(input: ControlInput): Promise<void> {
-    const isNative = this.#grader.isNative(input.recipe.task)
-    const budget = isNative ? this.#nativeBudget : this.#libraryBudget
-    const other = this.#exchangeItem(input)
-    if (!isNative) {
-      this.#libraryMs += input.gradingMs
-      if (this.#isLibraryBusy || input.gradingMs > MAX_LIBRARY_MS_PER_GROUP) return
-      this.#isLibraryBusy = true
-    }
     try {
-      for (const verdict of sampleAnswers(input)) {
-        if (!budget.hasLeft()) return
-        const startedAt = performance.now()
-        await this.#checkAnswer(input, verdict, other).finally(() => budget.spend(performance.now() - startedAt))
-      }
-    } finally {
-      if (!isNative) this.#isLibraryBusy = false
+      const other = this.#exchangeItem(input)
+      if (this.#grader.isNative(input.recipe.task)) this.#checkNative(input, other)
+      else await this.#checkInLibrary(input, other)
+    } catch {
+      // The item or the engine is gone: no sample.
     }
   }
 
-  async #checkAnswer(input: ControlInput, { answer, score }: AnsweredVerdict, other: KnownItem | undefined) {
-    const { run, epoch, recipe, rules } = input
-    const isHardened = rules.scoring === 'hardened'
-    const otherRules = { ...rules, scoring: isHardened ? 'upstream' : 'hardened' } as const
-    const otherScore = await this.#grader.scoreAnswer(recipe, answer, otherRules)
-    const permutedScore = other ? await this.#grader.scoreAnswer(other.recipe, answer, rules) : null
+  #checkNative(input: ControlInput, other: KnownItem | undefined): void {
+    if (!this.#nativeBudget.hasLeft()) return
+    const startedAt = performance.now()
+    const sample = sampleAnswers(input)
+    const answers = sample.map(({ answer }) => answer)
+    const otherScores = this.#grader.scoreCached(input.recipe, answers, switchMode(input.rules))
+    const permutedScores = other && this.#grader.scoreCached(other.recipe, answers, input.rules)
+    this.#record(input, { sample, otherScores, permutedScores })
+    this.#nativeBudget.spend(performance.now() - startedAt)
+  }
+
+  async #checkInLibrary(input: ControlInput, other: KnownItem | undefined): Promise<void> {
+    this.#libraryMs += input.gradingMs
+    if (this.#isLibraryBusy || input.gradingMs > MAX_LIBRARY_MS_PER_GROUP || !this.#libraryBudget.hasLeft()) return
+    this.#isLibraryBusy = true
+    const startedAt = performance.now()
+    try {
+      const sample = sampleAnswers(input)
+      const answers = sample.map(({ answer }) => answer)
+      const otherScores = await this.#grader.scoreInLibrary(input.recipe, answers, switchMode(input.rules))
+      const permutedScores = other && (await this.#grader.scoreInLibrary(other.recipe, answers, input.rules))
+      this.#record(input, { sample, otherScores, permutedScores })
+    } finally {
+      this.#libraryBudget.spend(performance.now() - startedAt)
+      this.#isLibraryBusy = false
+    }
+  }
+
+  #record({ run, epoch, recipe, rules }: ControlInput, { sample, otherScores, permutedScores }: ControlScores): void {
     const key = `${run}/${epoch}/${recipe.task}`
-    const results = this.#results.get(key) ?? createResults()
-    if (otherScore !== null) add(results.hackGap, isHardened ? otherScore - score : score - otherScore)
-    if (permutedScore !== null) add(results.permuted, permutedScore)
-    this.#results.set(key, results)
+    const { hackGap, permuted } = this.#results.get(key) ?? createResults()
+    sample.forEach(({ score }, k) => {
+      const [otherScore, permutedScore] = [otherScores?.[k] ?? null, permutedScores?.[k] ?? null]
+      if (otherScore !== null) add(hackGap, rules.scoring === 'hardened' ? otherScore - score : score - otherScore)
+      if (permutedScore !== null) add(permuted, permutedScore)
+    })
+    this.#results.set(key, { hackGap, permuted })
   }
 
   /** Remembers the item, and returns another one of its family with another question. */
@@ -128,6 +140,13 @@ interface AnsweredVerdict {
   score: number
 }
 
+/** By the place of the answer in the sample: under the other scoring mode, and on another item. */
+interface ControlScores {
+  sample: AnsweredVerdict[]
+  otherScores: (number | null)[] | undefined
+  permutedScores: (number | null)[] | undefined
+}
+
 /** Rollouts with an answer, chosen by the ID of the group: a repeated run checks the same ones. */
 function sampleAnswers({ group, verdicts }: ControlInput): AnsweredVerdict[] {
   const answered = verdicts.flatMap((verdict): AnsweredVerdict[] => {
@@ -135,7 +154,11 @@ function sampleAnswers({ group, verdicts }: ControlInput): AnsweredVerdict[] {
     return [{ answer: verdict.answer, score: verdict.score }]
   })
   const start = answered.length === 0 ? 0 : hashText(group) % answered.length
-  return [...answered.slice(start), ...answered.slice(0, start)].slice(0, MAX_ANSWERS_PER_GROUP)
+  return [...answered.slice(start), ...answered.slice(0, start)].slice(0, ANSWERS_PER_GROUP)
+}
+
+function switchMode({ scoring, dual_format }: ControlRules): ControlRules {
+  return { scoring: scoring === 'hardened' ? 'upstream' : 'hardened', dual_format }
 }
 
 function createResults(): ControlResults {

@@ -28,7 +28,8 @@ export function diagnose(outcomes: readonly GroupOutcome[]): Diagnosis {
   const answers = countOverQuestions(perQuestion)
   const scores = outcomes.flatMap(({ meanScore }) => meanScore ?? [])
   const meanScore = meanOrNull(scores)
-  const guessFloor = meanOrNull(outcomes.filter((one) => one.meanScore !== null).map((one) => one.guessFloor))
+  const floors = outcomes.flatMap(({ meanScore: score, guessFloor: floor }) => (score === null ? [] : (floor ?? [])))
+  const guessFloor = floors.length === scores.length ? meanOrNull(floors) : null
   const hackGap = sumControls(outcomes.map((one) => one.hackGap))
   const permuted = sumControls(outcomes.map((one) => one.permuted))
   const comparable = outcomes.filter(({ scored }) => scored > 1)

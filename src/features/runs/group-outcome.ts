@@ -33,8 +33,8 @@ export interface GroupOutcome {
   /** The beginning of the most common answer. */
   shown: string
   meanScore: number | null
-  /** Of the item's difficulty under the run's scoring rule; 0 if unknown. */
-  guessFloor: number
+  /** Of the item's difficulty under the run's scoring rule; null if no task card says. */
+  guessFloor: number | null
   /** Upstream score minus hardened score; and scores of answers on another item. Both of answers to earlier groups. */
   hackGap: ControlSums
   permuted: ControlSums
@@ -57,7 +57,7 @@ export function packOutcome(outcome: GroupOutcome): Buffer {
   buffer.writeUInt16LE(outcome.distinct, 18)
   buffer.writeFloatLE(outcome.entropy, 20)
   buffer.writeFloatLE(outcome.meanScore ?? Number.NaN, 24)
-  buffer.writeFloatLE(outcome.guessFloor, 28)
+  buffer.writeFloatLE(outcome.guessFloor ?? Number.NaN, 28)
   outcome.counts.slice(0, MAX_COUNTED_ANSWERS).forEach(({ hash, count }, k) => {
     buffer.writeUInt32LE(hash, COUNTS_AT + 6 * k)
     buffer.writeUInt16LE(count, COUNTS_AT + 6 * k + 4)
@@ -87,7 +87,6 @@ function unpackOutcome(record: Buffer): GroupOutcome {
     const count = record.readUInt16LE(at + 4)
     if (count > 0) counts.push({ hash: record.readUInt32LE(at), count })
   }
-  const meanScore = record.readFloatLE(24)
   const end = record.indexOf(0, SHOWN_AT)
   return {
     completedAt: record.readDoubleLE(2),
@@ -99,9 +98,13 @@ function unpackOutcome(record: Buffer): GroupOutcome {
     entropy: record.readFloatLE(20),
     counts,
     shown: record.toString('utf8', SHOWN_AT, end < 0 ? record.length : end),
-    meanScore: Number.isNaN(meanScore) ? null : meanScore,
-    guessFloor: record.readFloatLE(28),
+    meanScore: toNullable(record.readFloatLE(24)),
+    guessFloor: toNullable(record.readFloatLE(28)),
     hackGap: { count: record.readUInt16LE(CONTROLS_AT), sum: record.readFloatLE(CONTROLS_AT + 2) },
     permuted: { count: record.readUInt16LE(CONTROLS_AT + 6), sum: record.readFloatLE(CONTROLS_AT + 8) },
   }
+}
+
+function toNullable(value: number): number | null {
+  return Number.isNaN(value) ? null : value
 }

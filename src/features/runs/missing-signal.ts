@@ -1,7 +1,7 @@
 /** Explains why the last groups of a run carry no signal. */
-import { computeLift, diagnose, isConstant, mergeWindows } from './diagnosis.ts'
+import { diagnose, isConstant, mergeWindows } from './diagnosis.ts'
 import type { GroupOutcome, OutcomeKind } from './group-outcome.ts'
-import { format, MAX_COLLAPSED_LIFT, quote } from './run-warnings.ts'
+import { format, isAboveGuessing, quote } from './run-warnings.ts'
 
 /** Fewer different questions may have one answer by chance. */
 const MIN_QUESTIONS = 5
@@ -46,9 +46,9 @@ function findCollapse(
   const known = new Set(recent)
   const collapses = Object.entries(windows).flatMap(([task, outcomes]) => {
     const constant = takeConstantEnd(outcomes).filter((outcome) => known.has(outcome))
-    const { questions, mean_score, guess_floor, top_answer } = diagnose(constant)
-    const lift = computeLift(mean_score, guess_floor)
-    if (questions < MIN_QUESTIONS || !top_answer || (lift ?? 0) >= MAX_COLLAPSED_LIFT) return []
+    const diagnosis = diagnose(constant)
+    const { questions, mean_score, guess_floor, top_answer } = diagnosis
+    if (questions < MIN_QUESTIONS || !top_answer || isAboveGuessing(diagnosis)) return []
     const figures = { meanScore: mean_score, guessFloor: guess_floor, answer: top_answer.text, questions }
     return [{ task, groupsOfTask: constant.length, ...figures }]
   })

@@ -11,7 +11,7 @@ import type { GroupOutcome } from './group-outcome.ts'
 import { type CurriculumLevel, countBatchableRollouts, type RunBacklog } from './repository.ts'
 import type { ResolvedRun } from './resolved-run.ts'
 import { computeRunState } from './run-state.ts'
-import { listWarningsOfTasks } from './run-warnings.ts'
+import { listWarnings } from './run-warnings.ts'
 import { estimateLearnability, findLatestNumber, type NumberedEvidence } from './sequence/learnability.ts'
 
 /** What is read besides the run itself. Records are by task. */
@@ -45,7 +45,7 @@ export function buildRunView(
   const { name, uuid, settings, counters } = run
   const diagnoses = diagnoseTasks(outcomes)
   const recent = mergeWindows(outcomes)
-  const warnings = listWarningsOfTasks(diagnoses, settings)
+  const warnings = listWarnings(outcomes, settings)
   const completed = findLatestNumber(evidence)
   const count = (field: CountField) => counters[field] ?? 0
   return {

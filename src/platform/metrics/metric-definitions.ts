@@ -126,6 +126,28 @@ export const FLEET_GAUGES = {
   rgs_frontier_slope: { help: 'How steeply success falls at the place', labels: ['run', 'task'] },
   rgs_frontier_floor: { help: 'What guessing earns on the rung that is asked for', labels: ['run', 'task'] },
 
+  rgs_answer_entropy_bits: {
+    help: 'Entropy of the answers of the last groups, over different questions',
+    labels: ['run', 'task'],
+  },
+  rgs_constant_groups_ratio: {
+    help: 'Share of the last groups whose rollouts all give one answer',
+    labels: ['run', 'task'],
+  },
+  rgs_lift_ratio: {
+    help: 'Mean score of the last groups: 0 at the guess floor, 1 where all is right',
+    labels: ['run', 'task'],
+  },
+  rgs_hack_gap: { help: 'Upstream score minus hardened score, mean over a sample of answers', labels: ['run', 'task'] },
+  rgs_permuted_score: {
+    help: 'Score on another item of the task, mean over a sample of answers',
+    labels: ['run', 'task'],
+  },
+  rgs_run_warning: {
+    help: '1 while the last groups of a task earn reward without solving it: collapsed, hack_gap, permuted',
+    labels: ['run', 'task', 'kind'],
+  },
+
   rgs_dump_groups: {
     help: 'Groups for dump files by kind (rollouts, failed): waiting for the next file, written, rejected for lack of space',
     labels: ['run', 'kind', 'state'],

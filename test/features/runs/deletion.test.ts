@@ -286,7 +286,9 @@ describe('work in flight for a run that is gone', () => {
       frontier,
       formatErrors: unused,
       outcomes: new OutcomeBuilder(world.features.tasks.cards, world.platform.log),
-      controls: new ScoreControls({ grader: { isNative: () => true, scoreAnswer: async () => null } }),
+      controls: new ScoreControls({
+        grader: { isNative: () => true, scoreCached: () => undefined, scoreInLibrary: async () => [] },
+      }),
       log: world.platform.log,
     })
     expect(await groups.getQueued(ref)).toBeDefined()

@@ -63,16 +63,17 @@ it('entropy is that of the answers: within groups, and over questions', () => {
 it('groups on one question count once where answers are compared over questions', () => {
   const same = repeat(30, () => outcome(['1', '1'], { question: 7, meanScore: 0.1, guessFloor: 0.1 }))
   expect(diagnose(same)).toMatchObject({ groups: 30, questions: 1, top_answer: { text: '1', share: 1 } })
-  expect(listWarnings('gcd', diagnose(same), upstream)).toEqual([])
+  expect(listWarnings({ gcd: same }, upstream)).toEqual([])
 })
 
 it('lift is 0 at the guess floor and 1 where all is right, and unknown where guessing earns all', () => {
-  const lift = (meanScore: number | null, guessFloor: number) =>
+  const lift = (meanScore: number | null, guessFloor: number | null) =>
     diagnose([outcome(['x'], { meanScore, guessFloor })]).lift
-  expect([lift(0.7, 0.7), lift(1, 0.7), lift(0.35, 0.7), lift(1, 1), lift(null, 0.5)]).toEqual([
+  expect([lift(0.7, 0.7), lift(1, 0.7), lift(0.35, 0.7), lift(1, 1), lift(null, 0.5), lift(1, null)]).toEqual([
     0,
     1,
     expect.closeTo(-7 / 6),
+    null,
     null,
     null,
   ])
@@ -88,7 +89,7 @@ it('a policy that says Yes to everything has collapsed, and its tasks are not to
   expect(explainMissingSignal({ syllogism }, 31)).toBe(
     '31 groups of syllogism, on 31 different questions, all answer "Yes": the policy has collapsed onto the most common answer (mean score 0.71, guess floor 0.71)',
   )
-  const [warning] = listWarnings('syllogism', diagnose(syllogism), upstream)
+  const [warning] = listWarnings({ syllogism }, upstream)
   expect(warning).toMatchObject({ kind: 'collapsed', task: 'syllogism', why: expect.stringContaining('"Yes"') })
 })
 
@@ -110,7 +111,7 @@ it('a policy that is right on every question has not, though each group has one 
     expect(explainMissingSignal({ task: outcomes }, 31)).toBe(
       'in all of them, every rollout is correct: the tasks are too easy',
     )
-    expect(listWarnings('task', diagnose(outcomes), upstream)).toEqual([])
+    expect(listWarnings({ task: outcomes }, upstream)).toEqual([])
   }
 })
 
@@ -135,13 +136,14 @@ it('the window of a run holds its last groups, whatever their tasks', () => {
   expect(merged.map(({ completedAt }) => completedAt)).toEqual(repeat(OUTCOME_WINDOW, (k) => clock - 49 + k))
 })
 
-it('controls warn from 20 answers on, and the hack gap only where it is paid', () => {
+it('controls warn from 12 answers on, and the hack gap only where it is paid', () => {
   const kinds = (fields: Partial<GroupOutcome>, groups: number, scoring: 'upstream' | 'hardened' = 'upstream') =>
-    listWarnings('t', diagnose(repeat(groups, (k) => outcome([`${k}`], fields))), { scoring }).map(({ kind }) => kind)
+    listWarnings({ t: repeat(groups, (k) => outcome([`${k}`], fields)) }, { scoring }).map(({ kind }) => kind)
   const gap = { meanScore: 0.6, hackGap: { count: 1, sum: 0.4 } }
-  expect([kinds(gap, 20), kinds(gap, 19), kinds(gap, 50, 'hardened')]).toEqual([['hack_gap'], [], []])
-  const permuted = { meanScore: 0.6, guessFloor: 0.2, permuted: { count: 1, sum: 0.5 } }
-  expect([kinds(permuted, 20), kinds(permuted, 19)]).toEqual([['permuted'], []])
+  expect([kinds(gap, 12), kinds(gap, 11), kinds(gap, 50, 'hardened')]).toEqual([['hack_gap'], [], []])
+  const permuted = { meanScore: 0.6, guessFloor: 0.1, permuted: { count: 1, sum: 0.5 } }
+  expect([kinds(permuted, 12), kinds(permuted, 11)]).toEqual([['permuted'], []])
   expect(kinds({ ...permuted, guessFloor: 0.5 }, 50)).toEqual([]) // as much as guessing earns
+  expect(kinds({ ...permuted, guessFloor: null }, 50)).toEqual([]) // a yes/no task, for all that is known
   expect(kinds({ ...permuted, meanScore: 1, guessFloor: 1, permuted: { count: 1, sum: 1 } }, 50)).toEqual(['permuted'])
 })
