@@ -71,7 +71,7 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
         response: {
           200: textResponse(
             'application/x-ndjson',
-            '`{"step": 7, "reward/mean": 0.4, "score/mean": 0.5, "signal/frac_easy": 0.1, "length/p95": 812, …}`',
+            '`{"step": 7, "reward/mean": 0.4, "score/mean": 0.5, "signal/frac_easy": 0.1, "length/p95": 812, …}`: of the groups scored for the step, each over the same rollouts or groups as in the `metrics` of a batch; `signal/frac_easy` and `signal/frac_hard` are shares of groups',
           ),
           ...problemResponses('invalid_request', 'unknown_run', 'run_recreated', 'redis_unavailable'),
         },

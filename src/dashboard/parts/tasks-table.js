@@ -18,6 +18,7 @@ const COLUMNS = [
   ['difficulty', ({ difficulty }) => difficulty, formatDecimal],
   ['accuracy', ({ accuracy }) => accuracy, (value) => formatPercent(value)],
   ['with signal', ({ signal, groups }) => (groups > 0 ? signal / groups : null), (value) => formatPercent(value)],
+  ['learnable', ({ learnability }) => learnability, formatDecimal],
   ['faults', countFormatErrors, formatCount],
   ['length, 95 %', ({ length_p95 }) => length_p95 ?? null, formatCount],
   ['cut', ({ truncated }) => truncated, formatCount],

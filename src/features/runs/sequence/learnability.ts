@@ -10,9 +10,12 @@
  * The first part can be learnt, the second is luck. Where p is below f, the model misses even the format of a guess, and
  * the luck of the guesses that it does make is p(1 − f). So the smaller of the two is taken off the variance within groups. A
  * task whose items are all right or all wrong has no such variance, whatever the mean of its items.
+ *
+ * This holds for scores of 0 and 1. Where a task gives part of the credit to any answer, its floor is no luck and varies
+ * little, so the floor counts as far as scores vary like all or nothing.
  */
 import type { GroupVerdict } from '../../../contract/verdict.ts'
-import { mean, sampleVariance } from '../../../grading/statistics.ts'
+import { mean, populationStd, sampleVariance } from '../../../grading/statistics.ts'
 import type { TaskPlan } from './sequence.ts'
 
 /** What a scored group tells of its task. */
@@ -21,7 +24,7 @@ export interface LearnabilityEvidence {
   variance: number
   /** Mean of its voters' scores. */
   score: number
-  /** Guess floor at the difficulty of its item. */
+  /** Guess floor at the difficulty of its item, as far as its scores are all or nothing. */
   floor: number
 }
 
@@ -46,7 +49,17 @@ export function buildEvidence(verdicts: readonly GroupVerdict[], floor: number):
   const scores = verdicts.flatMap((verdict) =>
     verdict.status === 'scored' && !verdict.skipped && !verdict.masked ? [verdict.score] : [],
   )
-  return scores.length < 2 ? undefined : { variance: sampleVariance(scores), score: mean(scores), floor }
+  if (scores.length < 2) return undefined
+  return { variance: sampleVariance(scores), score: mean(scores), floor: floor * measureAllOrNothing(scores) }
+}
+
+/**
+ * 1 for scores of 0 and 1, about 1 where a wrong answer gets a hundredth; 0 if the scores vary at most half as much as scores
+ * of 0 and 1 with their mean would.
+ */
+function measureAllOrNothing(scores: number[]): number {
+  const most = mean(scores) * (1 - mean(scores))
+  return most <= 0 ? 1 : Math.min(1, Math.max(0, (2 * populationStd(scores) ** 2) / most - 1))
 }
 
 /** `evidence` is from old to new; `completed` the number of the run's latest group. */
@@ -97,6 +110,7 @@ export function formatEvidenceList(evidence: readonly NumberedEvidence[]): strin
 }
 
 export function parseEvidenceList(text: string): NumberedEvidence[] {
+  if (text === '') return []
   return text.split(',').map((entry) => {
     const [variance = 0, score = 0, floor = 0, number = 0] = entry.split(' ').map(Number)
     return { variance, score, floor, number }

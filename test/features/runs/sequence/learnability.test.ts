@@ -29,8 +29,21 @@ describe('what a group tells', () => {
     expect(buildEvidence([...voters, ...others], 0.2)).toEqual({
       variance: expect.closeTo(variance, 12),
       score: expect.closeTo(1.25 / 3, 12),
-      floor: 0.2,
+      floor: expect.closeTo(0.2 * 0.485714285714, 9),
     })
+  })
+
+  it('is a floor of luck if scores are all or nothing, and none if each answer gets part of the credit', () => {
+    const floorOf = (...scores: number[]) =>
+      buildEvidence(
+        scores.map((score) => scored(score)),
+        0.6,
+      )?.floor
+    expect(floorOf(0, 1, 1, 0)).toBeCloseTo(0.6, 9)
+    expect(floorOf(1, 1)).toBe(0.6)
+    expect(floorOf(0.01, 1, 1, 0.01)).toBeGreaterThan(0.57)
+    expect(floorOf(0.6, 1, 0.6, 1)).toBe(0)
+    expect(floorOf(0.6, 0.6)).toBe(0)
   })
 
   it('is nothing if fewer than two rollouts vote', () => {
@@ -41,7 +54,7 @@ describe('what a group tells', () => {
     const number = fc.double({ min: 0, max: 1, noNaN: true })
     const group = fc.record({ variance: number, score: number, floor: number, number: fc.nat() })
     fc.assert(
-      fc.property(fc.array(group, { minLength: 1, maxLength: 16 }), (evidence) => {
+      fc.property(fc.array(group, { maxLength: 16 }), (evidence) => {
         expect(parseEvidenceList(formatEvidenceList(evidence))).toEqual(evidence.map((one) => ({ ...one })))
       }),
     )
