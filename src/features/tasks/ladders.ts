@@ -8,7 +8,11 @@ import type { Config } from '../../contract/recipe.ts'
 const Ladder = z.strictObject({
   rungs: z.int().min(1),
   fields: z.record(z.string(), z.union([z.strictObject({ const: z.unknown() }), z.array(z.unknown()), z.unknown()])),
-  why: z.string().optional(),
+  why: z.string().optional().describe('Why it has one rung'),
+  guessable: z
+    .string()
+    .optional()
+    .describe('Why each rung can be guessed that far, and no config of the library helps'),
 })
 type Ladder = z.infer<typeof Ladder>
 
@@ -29,14 +33,23 @@ const DEFAULT_RUNG: Rung = { difficulty: 0, config: {} }
 
 export class Ladders {
   readonly #rungs = new Map<string, Rung[]>()
+  readonly #guessable = new Map<string, string>()
 
   constructor(file = join(import.meta.dirname, 'ladders.json')) {
     const ladders = z.record(z.string(), Ladder).parse(JSON.parse(readFileSync(file, 'utf8')))
-    for (const [task, ladder] of Object.entries(ladders)) this.#rungs.set(task, expandRungs(ladder))
+    for (const [task, ladder] of Object.entries(ladders)) {
+      this.#rungs.set(task, expandRungs(ladder))
+      if (ladder.guessable) this.#guessable.set(task, ladder.guessable)
+    }
   }
 
   rungs(task: string): Rung[] {
     return this.#rungs.get(task) ?? [DEFAULT_RUNG]
+  }
+
+  /** Why a guess earns a quarter or more on every rung; undefined where it does not. */
+  guessable(task: string): string | undefined {
+    return this.#guessable.get(task)
   }
 
   /** The config of the rung that a difficulty in [0, 1] means. */
