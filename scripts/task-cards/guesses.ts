@@ -19,6 +19,7 @@ const SOLUTIONS: Readonly<Record<string, readonly string[]>> = {
   decimal_arithmetic: SUMS,
   decimal_chain_sum: SUMS,
   spell_backward: ['echo: characters behind the last colon reversed'],
+  word_sequence_reversal: ['echo: list behind the colon moved by one'],
 }
 
 export function buildGuesses(task: string, others: readonly ReferenceItem[], seed: number): Strategy[] {

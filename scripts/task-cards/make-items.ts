@@ -16,7 +16,9 @@ const MAX_CALL_ITEMS = 200
 const CALL_MS = 400
 /** Past this processor time a slow task makes no more items than its card needs. */
 const MAKE_BUDGET_MS = 1500
-const MIN_ITEMS = 80
+/** The same where questions repeat: how many differ is counted then, since the estimate is low where some are more likely. */
+const COUNT_BUDGET_MS = 10_000
+const MIN_ITEMS = 160
 /** Past this processor time it makes no more at all. */
 const MAKE_LIMIT_MS = 30_000
 const FIRST_SEED = 500_000_000
@@ -39,9 +41,10 @@ export async function makeItems(engine: Engine, task: string, config: Config) {
 
 /** How many items to ask for next, after `asked`; 0 ends it. */
 function planNextCall(items: readonly HardenedItem[], asked: number, usedMs: number): number {
-  const overBudget = usedMs > MAKE_LIMIT_MS || (usedMs > MAKE_BUDGET_MS && items.length >= MIN_ITEMS)
-  const equalPairs = countEqualPairs(items.map(({ question }) => question))
-  const enough = items.length >= ITEMS_IF_DISTINCT && equalPairs <= MAX_EQUAL_PAIRS
+  const repeats = countEqualPairs(items.map(({ question }) => question)) > MAX_EQUAL_PAIRS
+  const budgetMs = repeats ? COUNT_BUDGET_MS : MAKE_BUDGET_MS
+  const overBudget = usedMs > MAKE_LIMIT_MS || (usedMs > budgetMs && items.length >= MIN_ITEMS)
+  const enough = items.length >= ITEMS_IF_DISTINCT && !repeats
   if (overBudget || enough) return 0
   const affordable = Math.ceil(CALL_MS / Math.max(0.1, usedMs / asked))
   return Math.min(MAX_CALL_ITEMS, Math.max(FIRST_CALL_ITEMS, affordable), ITEMS - asked)
