@@ -24,6 +24,23 @@ const EvalStatistics = z.looseObject({
 })
 type EvalStatistics = z.infer<typeof EvalStatistics>
 
+const interval90 = z.tuple([z.number(), z.number()])
+const Frontier = z.looseObject({
+  difficulty_at_half: nullableNumber,
+  interval_90: interval90.nullish(),
+  tasks: z.record(
+    z.string(),
+    z.looseObject({
+      difficulty_at_half: z.number(),
+      interval_90: interval90,
+      slope: z.number(),
+      beyond: z.string().nullish(),
+      items: z.number(),
+    }),
+  ),
+  left_out: z.record(z.string(), z.string()).default({}),
+})
+
 export const EvalResponse = z.looseObject({
   id: z.string(),
   status: z.string(),
@@ -39,6 +56,7 @@ export const EvalResponse = z.looseObject({
       failures: z.record(z.string(), z.number()).default({}),
       categories: z.record(z.string(), EvalStatistics),
       tasks: z.record(z.string(), EvalStatistics),
+      frontier: Frontier.nullish(),
     })
     .nullish(),
 })
@@ -60,6 +78,7 @@ const TABLE_HEADER = [
 export async function printEval({ id, status, model, suite, result }: EvalResponse): Promise<void> {
   await printLine(`${model?.name ?? 'completions that were brought'} on ${suite.name}: ${status} (${id})`)
   if (!result) return
+  if (result.frontier) return printFrontier(result.frontier, result.warnings)
   const rows = [
     ...Object.entries(result.tasks).map(([name, figures]) => formatStatisticsRow(name, figures)),
     ...Object.entries(result.categories).map(([name, figures]) => formatStatisticsRow(`category ${name}`, figures)),
@@ -80,6 +99,25 @@ export async function printEval({ id, status, model, suite, result }: EvalRespon
     await printLine(`Mean score with these counted as wrong: ${result.mean_score_failures_wrong?.toFixed(3) ?? '–'}`)
   }
   for (const warning of result.warnings) await printLine(`Note: ${warning}`)
+}
+
+/** The scores are left out: the items were chosen so that half of them are right. */
+async function printFrontier(frontier: z.infer<typeof Frontier>, warnings: string[]): Promise<void> {
+  const rows = Object.entries(frontier.tasks).map(([task, place]) => [
+    task,
+    formatDecimals(place.difficulty_at_half),
+    formatInterval(place.interval_90),
+    place.slope.toFixed(1),
+    place.items,
+    place.beyond === 'above_ladder' ? 'or harder' : place.beyond === 'below_ladder' ? 'or easier' : '',
+  ])
+  await printLine(`\n${formatTable(['', 'difficulty at half', '90 %', 'slope', 'items', ''], rows)}\n`)
+  const interval = frontier.interval_90 ? formatInterval(frontier.interval_90) : ''
+  await printLine(
+    `Difficulty at half, mean of the tasks: ${formatDecimals(frontier.difficulty_at_half) ?? '–'} ${interval}`,
+  )
+  for (const [task, why] of Object.entries(frontier.left_out)) await printLine(`Left out: ${task}. ${why}`)
+  for (const warning of warnings) await printLine(`Note: ${warning}`)
 }
 
 /** Nothing for single samples. */

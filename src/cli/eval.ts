@@ -26,7 +26,7 @@ import { printJson, printLine, printStatus } from './output.ts'
 interface EvalOptions extends ServerOptions, ModelOptions {
   suite?: string
   task?: string[]
-  items: number
+  items?: number
   difficulty?: number
   seed: number
   samples: number
@@ -43,15 +43,24 @@ interface EvalOptions extends ServerOptions, ModelOptions {
   json?: true
 }
 
+const DEFAULT_ITEMS = 5
+
 export function buildEvalCommand(): Command {
   return addModelOptions(addServerOptions(new Command('eval')))
     .summary('A model measured on a suite; two evals compared')
     .description(
       'Measure an OpenAI-compatible model on a suite, or on tasks of your choice. Ctrl-C cancels; --resume goes on.',
     )
-    .option('--suite <name>', 'a frozen suite (`eval suites` lists them), or run: the tasks of --run')
-    .option('--task <name>', 'in place of a suite: a task or category:NAME; may be repeated', appendValue)
-    .option('--items <count>', 'items of each task', integerParser(1), 5)
+    .option(
+      '--suite <name>',
+      'a frozen suite (`eval suites` lists them); run: the tasks of --run; frontier: where the model gets half right',
+    )
+    .option(
+      '--task <name>',
+      'in place of a suite, or of its frontier: a task or category:NAME; may be repeated',
+      appendValue,
+    )
+    .option('--items <count>', 'items of each task; none: 5, or 20 of a frontier', integerParser(1))
     .option('--difficulty <number>', 'of these items; none: the library’s defaults', parseUnitInterval)
     .option('--seed <number>', 'of these items', integerParser(), 0)
     .option('--samples <count>', 'completions of each item', integerParser(1), 1)
@@ -79,6 +88,7 @@ export function buildEvalCommand(): Command {
         'reasoning-gym-server eval --model mock --base-url http://127.0.0.1:8100/v1 --suite smoke',
         'reasoning-gym-server eval --model M --base-url U --suite easy --samples 4 --min-score 0.5',
         'reasoning-gym-server eval --model M --base-url U --task gcd --task category:games --items 20 --difficulty 0.5',
+        'reasoning-gym-server eval --model M --base-url U --suite frontier --task category:logic',
         'reasoning-gym-server eval --resume eval-0123456789abcdef0123',
         'reasoning-gym-server eval compare eval-0123456789abcdef0123 eval-3210fedcba9876543210',
       ),
@@ -137,9 +147,10 @@ function buildEvalRequest(options: EvalOptions): object {
 }
 
 function buildSuiteField({ suite, task, items, difficulty, seed }: EvalOptions): unknown {
+  if (suite === 'frontier') return { mode: 'frontier', ...(task && { tasks: task }), ...(items && { n: items }), seed }
   if (!task) return suite ?? 'original'
   if (suite !== undefined) throw new CliError('Give either --suite or --task', { exitCode: 2 })
-  return { tasks: task, n: items, seed, ...(difficulty !== undefined && { difficulty }) }
+  return { tasks: task, n: items ?? DEFAULT_ITEMS, seed, ...(difficulty !== undefined && { difficulty }) }
 }
 
 /** What did not end well, or scored too little, is exit code 1. */

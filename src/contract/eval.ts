@@ -85,6 +85,18 @@ export const CustomSuite = z
   .meta({ id: 'CustomSuite' })
 export type CustomSuite = z.infer<typeof CustomSuite>
 
+/** Finds out where a model's reach ends, with items that follow from its answers. */
+export const FrontierSuite = z
+  .strictObject({
+    mode: z.literal('frontier'),
+    tasks: CustomSuite.shape.tasks,
+    categories: CustomSuite.shape.categories,
+    n: z.int().min(4).max(200).default(20).describe('Items of each task'),
+    seed: CustomSuite.shape.seed,
+  })
+  .meta({ id: 'FrontierSuite' })
+export type FrontierSuite = z.infer<typeof FrontierSuite>
+
 export const SuiteName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'the name of a suite, as GET /eval/suites lists it')
@@ -104,7 +116,10 @@ export const GradingFields = {
 export const EvalInput = z
   .strictObject({
     model: ModelInput.nullable().describe('null: the caller brings the completions'),
-    suite: z.union([SuiteName, CustomSuite]).default('original').describe('A name, `run`, or tasks of one’s own'),
+    suite: z
+      .union([SuiteName, CustomSuite, FrontierSuite])
+      .default('original')
+      .describe('A name, `run`, `frontier` (of all tasks), tasks of one’s own, or the frontier of some tasks'),
     samples_per_item: z.int().min(1).max(256).default(1),
     ...GenerationParamFields,
     ...GradingFields,
@@ -116,8 +131,21 @@ export const EvalInput = z
     path: ['run'],
     message: 'the suite `run` needs the name of the run',
   })
+  .refine(({ suite, model }) => !isFrontier(suite) || model !== null, {
+    path: ['model'],
+    message: 'the items of a frontier eval follow from the answers: the server must ask the model itself',
+  })
+  .refine(({ suite, samples_per_item }) => !isFrontier(suite) || samples_per_item === 1, {
+    path: ['samples_per_item'],
+    message: 'a frontier eval takes one sample of each item; give it more items',
+  })
   .meta({ id: 'EvalInput' })
 export type EvalInput = z.infer<typeof EvalInput>
+
+/** Whether a suite is one of items that follow from the answers. */
+export function isFrontier(suite: string | CustomSuite | FrontierSuite): suite is 'frontier' | FrontierSuite {
+  return suite === 'frontier' || (typeof suite === 'object' && 'mode' in suite)
+}
 
 const NullableNumber = z.number().nullable()
 export const ConfidenceInterval = z.array(z.number()).length(2).nullable()
@@ -174,6 +202,32 @@ export const EvalStatistics = z
   .meta({ id: 'EvalStatistics' })
 export type EvalStatistics = z.infer<typeof EvalStatistics>
 
+const Interval = z.array(z.number()).length(2)
+
+export const FrontierResult = z
+  .strictObject({
+    difficulty_at_half: NullableNumber.describe('Mean over the tasks'),
+    interval_90: Interval.nullable().describe('90 % interval of the mean, for these tasks'),
+    tasks: z.record(
+      z.string(),
+      z.strictObject({
+        difficulty_at_half: z
+          .number()
+          .describe('Difficulty at which the model gets half right above the guess floor; within [0, 1]'),
+        interval_90: Interval.describe('Has nine tenths of the probability'),
+        slope: z.number().describe('Steepness of the fall there: log-odds per unit of difficulty'),
+        beyond: z
+          .enum(['below_ladder', 'above_ladder'])
+          .nullable()
+          .describe('Set if the easiest items are too hard, or the hardest too easy, to tell'),
+        items: Count.describe('Items with a score'),
+      }),
+    ),
+    left_out: z.record(z.string(), z.string()).describe('Tasks without a frontier, with the reason'),
+  })
+  .meta({ id: 'FrontierResult' })
+export type FrontierResult = z.infer<typeof FrontierResult>
+
 export const EvalResult = z
   .strictObject({
     ...EvalStatistics.shape,
@@ -184,6 +238,7 @@ export const EvalResult = z
     difficulties: z
       .record(z.string(), EvalStatistics)
       .describe('By the difficulty asked for; `default` is the library’s'),
+    frontier: FrontierResult.nullable().describe('Of an eval on the suite `frontier`; null for others'),
     repeat: z.looseObject({}).describe('All that is needed to do it again'),
   })
   .meta({ id: 'EvalResult' })
@@ -229,7 +284,11 @@ export type EvalView = z.infer<typeof EvalView>
 
 /** As it stands in a list: the figures of the whole, without those of its parts. */
 export const EvalSummary = z
-  .strictObject({ ...evalSummaryFields, result: EvalStatistics.nullable() })
+  .strictObject({
+    ...evalSummaryFields,
+    result: EvalStatistics.nullable(),
+    difficulty_at_half: NullableNumber.describe('Of an eval on the suite `frontier`: the mean over its tasks'),
+  })
   .meta({ id: 'EvalSummary' })
 export type EvalSummary = z.infer<typeof EvalSummary>
 

@@ -97,6 +97,12 @@ describe('eval', () => {
     })
   })
 
+  it('finds the frontier of a model', async () => {
+    const ended = await run(asking(good, '--suite', 'frontier', '--task', 'gcd', '--items', '8'), { env: env() })
+    expect(ended.code).toBe(0)
+    expect(ended.stdout).toMatch(/Difficulty at half, mean of the tasks: 0\.\d{3} \[0\.\d{3}, \d\.\d{3}\]/)
+  })
+
   it('lets two models fight, and says which one is better', async () => {
     const perfect = await startMockModel({ server: { url: server.url }, accuracy: 1 })
     const duel = ['duel', '--model', 'mock', '--base-url', good.url, '--sample-seed', '0', '--against', 'perfect']

@@ -85,6 +85,22 @@ it('one shows figures, bars with their intervals, and its samples to read', asyn
   await assertSound(watched, 'eval')
 })
 
+it('a frontier shows where half is right, task by task', async () => {
+  const { body } = await world.call('POST', '/eval', {
+    model: { name: 'mock', base_url: model.url },
+    suite: { mode: 'frontier', tasks: TASKS.slice(0, 2), n: 8 },
+  })
+  await until(
+    async () => (await world.call('GET', `/eval/${body.id}`)).body,
+    ({ status }) => status === 'done',
+    60_000,
+  )
+  const watched = await open(`#/evals/${body.id}`)
+  await watched.page.getByRole('region', { name: 'Frontier' }).getByRole('rowheader', { name: 'gcd' }).waitFor()
+  await watched.page.getByText('16 of 16').waitFor()
+  await assertSound(watched, 'frontier')
+}, 90_000)
+
 it('a duel says who is better, and stands in the list', async () => {
   const place = (name: string) => ({ name, base_url: model.url })
   const perfect = await startMockModel({ server: { url }, accuracy: 1 })

@@ -3,7 +3,7 @@ import { downloadFile, fetchJson } from '../api.js'
 import { useEventStream, useResource } from '../data-hooks.js'
 import { formatCount, formatDecimal, formatPercent, humanize } from '../format.js'
 import { html, useState } from '../html.js'
-import { BarsTable } from '../parts/bars.js'
+import { Bar, BarsTable } from '../parts/bars.js'
 import {
   Chip,
   ConnectionLostBanner,
@@ -16,6 +16,7 @@ import {
 } from '../parts/common.js'
 import { RelativeTime } from '../parts/relative-time.js'
 import { SamplesPanel } from '../parts/samples-panel.js'
+import { Table } from '../parts/table.js'
 import { formatInterval, STATUS_TONES, suiteName } from './evals.js'
 
 /** Its line is kept open by a word every fifteen seconds. */
@@ -60,6 +61,7 @@ export function EvalPage({ name: id }) {
     ${value.detail && html`<${StatusBanner} tone="bad" is=${value.status} why=${value.detail} />`}
     ${!over && !events.live && events.at && html`<${ConnectionLostBanner} at=${events.at} problem=${events.problem} />`}
     ${!over && html`<${Panel} title="Progress"><${ProgressBar} progress=${progress} />${value.model === null && html`<${ExternalCompletionsHelp} path=${path} />`}<//>`}
+    ${result?.frontier && html`<${Frontier} frontier=${result.frontier} />`}
     ${result && html`<${Result} result=${result} />`}
     ${over && html`<${SamplesPanel} path=${path} tasks=${Object.keys(result?.tasks ?? {})} />`}
   `
@@ -84,6 +86,33 @@ function liftNote({ guess_floor, guess_floor_unknown, scored }) {
   return guess_floor_unknown > 0
     ? `${floor}, unknown for ${formatCount(guess_floor_unknown)} of ${formatCount(scored)}`
     : floor
+}
+
+/** Where the model gets half right, task by task. The items were chosen for it, so that scores say little. */
+function Frontier({ frontier }) {
+  const leftOut = Object.keys(frontier.left_out)
+  const sorted = Object.entries(frontier.tasks).toSorted(
+    ([a, x], [b, y]) => y.difficulty_at_half - x.difficulty_at_half || (a < b ? -1 : 1),
+  )
+  const span = ([low, high]) => `${formatDecimal(low, 2)} to ${formatDecimal(high, 2)}`
+  return html`<${Panel} title="Frontier" about="The difficulty at which the model gets half right above guessing. The items were chosen to find it, so the scores below are no measure of the model.">
+    <${StatTiles} tiles=${[['Difficulty at half', formatDecimal(frontier.difficulty_at_half, 3), frontier.interval_90 ? `90 %: ${span(frontier.interval_90)}` : undefined]]} />
+    <${Table} label="Frontier by task">
+      <thead><tr><th>task</th><th>difficulty at half, with its 90 % interval</th><th class="num">difficulty</th><th class="num">90 %</th><th class="num">items</th></tr></thead>
+      <tbody>
+        ${sorted.map(
+          ([name, { difficulty_at_half, interval_90, beyond, items }]) => html`<tr>
+            <th scope="row">${humanize(name)} ${beyond && html`<${Chip}>${beyond === 'above_ladder' ? 'or harder' : 'or easier'}<//>`}</th>
+            <td class="wide"><${Bar} value=${difficulty_at_half} low=${interval_90[0]} high=${interval_90[1]} label=${`${formatDecimal(difficulty_at_half, 2)}, from ${span(interval_90)}`} /></td>
+            <td class="num">${formatDecimal(difficulty_at_half, 2)}</td>
+            <td class="num">${span(interval_90)}</td>
+            <td class="num">${formatCount(items)}</td>
+          </tr>`,
+        )}
+      </tbody>
+    <//>
+    ${leftOut.length > 0 && html`<p class="soft">Left out, since their difficulty cannot be adjusted: ${leftOut.map(humanize).join(', ')}.</p>`}
+  <//>`
 }
 
 function Result({ result }) {

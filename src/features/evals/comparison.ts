@@ -114,6 +114,11 @@ async function listPairs(
   b: JobOfKind<'eval'>,
   { samples, aggregator, cards }: ComparisonDeps,
 ): Promise<ItemPair[]> {
+  if (a.spec.frontier || b.spec.frontier)
+    throw new ServiceError(
+      'invalid_request',
+      'Frontier evals choose items of their own; compare difficulty_at_half of the two results, with its intervals',
+    )
   const [items, others] = (await Promise.all([samples.listItems(a.id), samples.listItems(b.id)])).map((lines) =>
     lines.map((line) => parseSuiteItem(line).id),
   )

@@ -12,6 +12,7 @@ import { buildDuelView } from './duels/duel-view.ts'
 import type { EvalItemCache } from './eval-item-cache.ts'
 import { buildEvalResult, type SampledItem } from './eval-result.ts'
 import { buildEvalView, buildProgress } from './eval-view.ts'
+import { buildFrontierResult } from './frontier/frontier-result.ts'
 import { type GenerationJob, isOfKind, type JobOfKind } from './generation-job-record.ts'
 import type { GenerationJobRepository } from './generation-job-repository.ts'
 import { type EvalSpec, itemIndexOfSample } from './generation-job-spec.ts'
@@ -24,6 +25,12 @@ const VERDICTS_PER_PAGE = 1000
 const SUITE_HASH_TIMEOUT_MS = 4000
 /** As many items at once as keep the engine busy. */
 export const ITEM_CONCURRENCY = 32
+
+interface EvalItems {
+  items: SuiteItem[]
+  /** Position among the items of the one that a sample is of; −1 if it is not known. */
+  itemOfSample: (sample: number) => number
+}
 
 interface EvalAggregatorDeps {
   generationJobs: GenerationJobRepository
@@ -102,14 +109,14 @@ export class EvalAggregator {
 
   async #aggregateEval(job: JobOfKind<'eval'>, isComplete: boolean): Promise<EvalResult> {
     const { spec } = job
-    const items = (await this.#deps.samples.listItems(job.id)).map(parseSuiteItem)
+    const { items, itemOfSample } = await this.listItems(job)
     const sampled: SampledItem[] = items.map((item) => {
       const { task, difficulty } = decodeItemId(item.id)
       const { category } = this.#deps.tasks.require(task)
       return { task, difficulty, category, guessFloor: findGuessFloor(this.#deps.cards, item.id, spec), verdicts: [] }
     })
     for await (const [sample, verdict] of this.streamVerdicts(job)) {
-      const index = itemIndexOfSample(spec, sample)
+      const index = itemOfSample(sample)
       sampled[index]?.verdicts.push(verdict)
       const item = items[index]
       if (item && verdict?.question_hash) item.questionHash = verdict.question_hash
@@ -118,8 +125,25 @@ export class EvalAggregator {
     return buildEvalResult(sampled, {
       temperature: spec.model && spec.temperature,
       samplesPerItem: spec.samples_per_item,
+      frontier: spec.frontier ? buildFrontierResult(spec.frontier, sampled) : null,
       repeat: buildRepeat(spec, sha256),
     })
+  }
+
+  /** Those that are known: a frontier eval that has not ended well has not chosen all. */
+  async listItems({ id, spec, total }: JobOfKind<'eval'>): Promise<EvalItems> {
+    const { samples } = this.#deps
+    if (!spec.frontier) {
+      const items = (await samples.listItems(id)).map(parseSuiteItem)
+      return { items, itemOfSample: (sample: number) => itemIndexOfSample(spec, sample) }
+    }
+    const chosen = await samples.listChosenItems(
+      id,
+      Array.from({ length: total }, (_, sample) => sample),
+    )
+    const known = chosen.flatMap((item, sample) => (item === null ? [] : [{ sample, item: parseSuiteItem(item) }]))
+    const places = new Map(known.map(({ sample }, index) => [sample, index]))
+    return { items: known.map(({ item }) => item), itemOfSample: (sample: number) => places.get(sample) ?? -1 }
   }
 
   /** Null if not all items can be created within the timeout. */
@@ -150,11 +174,12 @@ export function findGuessFloor(
 
 /** All that is needed to repeat the eval, as its result shows it. */
 function buildRepeat(
-  { suite, engine, server, model, samples_per_item, grading_rules, prompt }: EvalSpec,
+  { suite, frontier, engine, server, model, samples_per_item, grading_rules, prompt }: EvalSpec,
   sha256: string | null,
 ) {
   return {
     suite: { ...suite, sha256 },
+    ...(frontier && { frontier }),
     engine: { library: 'reasoning-gym', version: engine },
     server,
     model: model && { name: model.name, base_url: model.base_url },

@@ -6,25 +6,22 @@ import { mean } from '../../grading/statistics.ts'
 import type { MeasuredItem } from '../runs/frontier/curriculum-start.ts'
 import type { EvalAggregator } from './eval-aggregator.ts'
 import type { JobOfKind } from './generation-job-record.ts'
-import { itemIndexOfSample } from './generation-job-spec.ts'
-import type { SampleRepository } from './sample-repository.ts'
-import { parseSuiteItem } from './suites.ts'
 
 interface EvalMeasurementsDeps {
-  samples: SampleRepository
   aggregator: EvalAggregator
 }
 
 /** Items with a score, in the order of the eval. Throws `invalid_request` if there are none, or the eval has not ended. */
 export async function measureEval(
   job: JobOfKind<'eval'>,
-  { samples, aggregator }: EvalMeasurementsDeps,
+  { aggregator }: EvalMeasurementsDeps,
 ): Promise<MeasuredItem[]> {
   if (isActive(job.status)) throw cannotStart(`The eval ${job.id} has not ended`, 'use it once its status is done')
-  const recipes = (await samples.listItems(job.id)).map((line) => decodeItemId(parseSuiteItem(line).id))
+  const { items: suiteItems, itemOfSample } = await aggregator.listItems(job)
+  const recipes = suiteItems.map(({ id }) => decodeItemId(id))
   const scores = recipes.map((): number[] => [])
   for await (const [sample, verdict] of aggregator.streamVerdicts(job)) {
-    if (verdict?.score !== null && verdict !== null) scores[itemIndexOfSample(job.spec, sample)]?.push(verdict.score)
+    if (verdict?.score !== null && verdict !== null) scores[itemOfSample(sample)]?.push(verdict.score)
   }
   const items = recipes.flatMap(({ task, difficulty }, k): MeasuredItem[] => {
     const own = scores[k] ?? []
@@ -33,7 +30,7 @@ export async function measureEval(
   if (items.length === 0)
     throw cannotStart(
       `The eval ${job.id} has no scored items with a difficulty, or they have expired`,
-      'name an eval of the suite `ladder`, or of items with a difficulty',
+      'name an eval of the suite `ladder`, `frontier`, or of items with a difficulty',
     )
   return items
 }

@@ -1,5 +1,5 @@
 /** Aggregates the samples of an eval into its result: statistics in total and by task, category and difficulty. */
-import type { EvalResult, EvalStatistics } from '../../contract/eval.ts'
+import type { EvalResult, EvalStatistics, FrontierResult } from '../../contract/eval.ts'
 import { meanOrNull } from '../../grading/statistics.ts'
 import type { SampleVerdict } from './sample-output.ts'
 import { computeLift } from './statistics/lift.ts'
@@ -96,9 +96,16 @@ function toScoredSample(verdict: SampleVerdict | null): ScoredSample[] {
   return [{ correct: verdict.score >= CORRECT_MIN_SCORE, answer: verdict.answer }]
 }
 
+interface EvalFacts {
+  temperature: number | null
+  samplesPerItem: number
+  frontier: FrontierResult | null
+  repeat: object
+}
+
 export function buildEvalResult(
   items: SampledItem[],
-  { temperature, samplesPerItem, repeat }: { temperature: number | null; samplesPerItem: number; repeat: object },
+  { temperature, samplesPerItem, frontier, repeat }: EvalFacts,
 ): EvalResult {
   const groupBy = (key: (item: SampledItem) => string) =>
     [...Map.groupBy(items, key)].toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -117,12 +124,16 @@ export function buildEvalResult(
         { ...computeStatistics(some), category: some[0]?.category ?? '' },
       ]),
     ),
-    difficulties: Object.fromEntries(
-      groupBy(({ difficulty }) => difficulty?.toString() ?? 'default').map(([name, some]) => [
-        name,
-        computeStatistics(some),
-      ]),
-    ),
+    // Of a frontier eval these are as many as its tasks have rungs, with a few items each.
+    difficulties: frontier
+      ? {}
+      : Object.fromEntries(
+          groupBy(({ difficulty }) => difficulty?.toString() ?? 'default').map(([name, some]) => [
+            name,
+            computeStatistics(some),
+          ]),
+        ),
+    frontier,
     repeat: { ...repeat },
   }
 }

@@ -1,9 +1,11 @@
 /** Processes one sample of an eval or a duel: creates the item, calls the model, then stores, grades and records the output. */
 import type { Grader } from '../../grading/grader.ts'
+import type { Requeue } from '../../platform/queue/job-definition.ts'
 import { buildPromptMessages } from '../items/prompt.ts'
 import type { DuelReferee } from './duels/duel-referee.ts'
 import type { EvalAggregator } from './eval-aggregator.ts'
 import type { EvalItemCache } from './eval-item-cache.ts'
+import { type FrontierItems, isFrontierJob } from './frontier/frontier-items.ts'
 import { generateOutput } from './generate-output.ts'
 import { isOfKind, type JobOfKind } from './generation-job-record.ts'
 import { DUEL_SIDES, type DuelSpec, type EvalSpec, itemIndexOfSample } from './generation-job-spec.ts'
@@ -14,6 +16,9 @@ import { decodeSampleOutput, encodeSampleOutput, type SampleVerdict } from './sa
 import type { RecordSampleResult, SampleRepository } from './sample-repository.ts'
 import { parseSuiteItem } from './suites.ts'
 
+/** A round of a frontier eval begins when the last one is scored. */
+const ROUND_POLL_INTERVAL_MS = 200
+
 interface EvalSampleProcessorDeps {
   samples: SampleRepository
   items: EvalItemCache
@@ -21,6 +26,7 @@ interface EvalSampleProcessorDeps {
   modelClients: ModelClients
   aggregator: EvalAggregator
   referee: DuelReferee
+  frontierItems: FrontierItems
 }
 
 export class EvalSampleProcessor {
@@ -31,15 +37,24 @@ export class EvalSampleProcessor {
   }
 
   /**
-   * May run again for the same sample; an output that is already stored is not requested a second time. Throws the signal's
+   * May run again for the same sample; an output that is already stored is not requested a second time. Returns when to continue
+   * if the item of the sample still depends on other samples. Throws the signal's
    * reason, an `ItemChangedError`, or an error of the engine.
    */
-  async process(job: JobOfKind<'eval' | 'duel'>, sample: number, slot: number, signal: AbortSignal): Promise<void> {
-    const { samples, items, grader, modelClients } = this.#deps
+  async process(
+    job: JobOfKind<'eval' | 'duel'>,
+    sample: number,
+    slot: number,
+    signal: AbortSignal,
+  ): Promise<Requeue | undefined> {
+    const { samples, items, grader, modelClients, frontierItems } = this.#deps
     const { prompt, grading_rules } = job.spec
     const { model, ...target } = chooseModel(job.spec, sample)
-    const line = await samples.getItem(job.id, itemIndexOfSample(job.spec, sample))
-    if (line === undefined || !model) return
+    const line = isFrontierJob(job)
+      ? await frontierItems.choose(job, sample)
+      : await samples.getItem(job.id, itemIndexOfSample(job.spec, sample))
+    if (!model) return undefined
+    if (line === undefined) return isFrontierJob(job) ? { delayMs: ROUND_POLL_INTERVAL_MS } : undefined
     const suiteItem = parseSuiteItem(line)
     const record = (verdict: SampleVerdict) => samples.record(job.id, sample, { verdict, score: verdict.score, slot })
     const item = await items.getOrCreate(suiteItem).catch((error: unknown) => {
@@ -57,13 +72,14 @@ export class EvalSampleProcessor {
     const verdict = await gradeSample(grader, { output, item, suiteItem, rules: grading_rules })
     const result = await record(verdict)
     if (!isStored) await samples.deleteOutputs(job.id, [sample])
-    await this.#finalizeIfOver(job, result)
+    return this.#finalizeIfOver(job, result)
   }
 
-  async #finalizeIfOver(job: JobOfKind<'eval' | 'duel'>, result: RecordSampleResult): Promise<void> {
-    if (result.kind !== 'recorded') return
+  async #finalizeIfOver(job: JobOfKind<'eval' | 'duel'>, result: RecordSampleResult): Promise<undefined> {
+    if (result.kind !== 'recorded') return undefined
     const isOver = result.done >= result.total || (isOfKind(job, 'duel') && (await this.#deps.referee.isDecided(job)))
     if (isOver) await this.#deps.aggregator.finalize(job.id, 'done')
+    return undefined
   }
 }
 

@@ -1,5 +1,7 @@
 /** Resolves the input of a new eval: the items of its suite, and every setting that the input leaves to its run or the default. */
-import type { EvalInput, GradingFields } from '../../contract/eval.ts'
+
+import { ServiceError } from '../../contract/errors.ts'
+import { type EvalInput, FrontierSuite, type GradingFields, isFrontier } from '../../contract/eval.ts'
 import type { RunSettings } from '../../contract/run.ts'
 import type { RunCondition } from '../../contract/run-condition.ts'
 import { VERSION } from '../../platform/version.ts'
@@ -27,12 +29,13 @@ export async function buildEvalSpec(
   { suites, runs, egressPolicy, engineVersion }: EvalSpecBuilderDeps,
 ): Promise<{ spec: EvalSpec; items: SuiteItem[] }> {
   const settings = input.run === undefined ? undefined : (await runs.getOrCreate(input.run, condition)).settings
-  const { suite, items } = await resolveSuite(input.suite, settings, suites)
+  const { suite, items, frontier } = await resolveSuite(input.suite, settings, suites)
   const temperature = input.temperature === undefined ? defaultTemperature(input) : input.temperature
   const spec: EvalSpec = {
     kind: 'eval',
     model: input.model && (await buildModelSpec(input.model, { ...input, temperature }, egressPolicy)),
     suite,
+    ...(frontier && { frontier }),
     samples_per_item: input.samples_per_item,
     temperature,
     ...resolvePromptAndRules(input, settings),
@@ -72,7 +75,8 @@ async function resolveSuite(
   suite: EvalInput['suite'],
   settings: RunSettings | undefined,
   suites: Suites,
-): Promise<{ suite: EvalSpec['suite']; items: SuiteItem[] }> {
+): Promise<Pick<EvalSpec, 'suite' | 'frontier'> & { items: SuiteItem[] }> {
+  if (isFrontier(suite)) return resolveFrontier(suite, suites)
   if (typeof suite === 'string' && suite !== 'run') {
     const { version, sha256 } = suites.require(suite)
     const items = suites.listItems(suite)
@@ -82,4 +86,21 @@ async function resolveSuite(
     typeof suite !== 'string' ? await suites.buildCustom(suite) : settings ? await suites.buildForRun(settings) : []
   const name = typeof suite === 'string' ? suite : 'custom'
   return { suite: { name, version: null, sha256: null, items: items.length }, items }
+}
+
+/** Its items are chosen later. Throws `invalid_request` if none of the tasks has a ladder, and `unknown_task`. */
+function resolveFrontier(suite: 'frontier' | FrontierSuite, suites: Suites) {
+  const { n, seed, ...choice } = suite === 'frontier' ? FrontierSuite.parse({ mode: 'frontier' }) : suite
+  const { adjustable, others } = suites.listByAdjustability(choice)
+  if (adjustable.length === 0)
+    throw new ServiceError('invalid_request', `There is no difficulty to adjust in ${others.join(', ')}: use a suite`)
+  const left_out = Object.fromEntries(
+    others.map((task) => [task, 'Its difficulty cannot be adjusted: measure it with a suite']),
+  )
+  const items = adjustable.length * n
+  return {
+    suite: { name: 'frontier', version: null, sha256: null, items },
+    frontier: { tasks: adjustable, items_per_task: n, seed, left_out },
+    items: [],
+  }
 }

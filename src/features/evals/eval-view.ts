@@ -43,7 +43,11 @@ export function buildEvalView(job: JobOfKind<'eval'>): EvalView {
 
 export function buildEvalSummary(job: JobOfKind<'eval'>): EvalSummary {
   const view = buildEvalView(job)
-  return { ...view, result: view.result && pickStatistics(view.result) }
+  return {
+    ...view,
+    result: view.result && pickStatistics(view.result),
+    difficulty_at_half: view.result?.frontier?.difficulty_at_half ?? null,
+  }
 }
 
 /** A label without a value, or the name, the value or `name=value` of one with a value. */

@@ -60,7 +60,7 @@ export class Evals {
       scope: '',
       describe: async () => {
         const { spec, items } = await buildEvalSpec(input, condition, this.#deps)
-        return { spec, samples: items.length * spec.samples_per_item, items: items.map(encodeSuiteItem) }
+        return { spec, samples: spec.suite.items * spec.samples_per_item, items: items.map(encodeSuiteItem) }
       },
       buildView: buildEvalView,
     })

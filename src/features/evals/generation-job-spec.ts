@@ -11,6 +11,16 @@ const Prompt = z.strictObject({
   system_prompt_role: z.enum(['system', 'user']),
 })
 
+/** What an eval in mode `frontier` measures. */
+export const FrontierPlan = z.strictObject({
+  tasks: z.array(z.string()),
+  items_per_task: z.int(),
+  seed: z.int(),
+  /** Tasks that were asked for, with the reason why they have no frontier. */
+  left_out: z.record(z.string(), z.string()),
+})
+export type FrontierPlan = z.infer<typeof FrontierPlan>
+
 export const EvalSpec = z.strictObject({
   kind: z.literal('eval'),
   /** null: the caller supplies the completions. */
@@ -21,6 +31,8 @@ export const EvalSpec = z.strictObject({
     sha256: z.string().nullable(),
     items: z.int(),
   }),
+  /** The eval chooses its items as it goes. */
+  frontier: FrontierPlan.optional(),
   samples_per_item: z.int(),
   temperature: z.number().nullable(),
   grading_rules: GradingRules,

@@ -19,6 +19,7 @@ import { EvalItemCache } from './eval-item-cache.ts'
 import { EvalSampleProcessor } from './eval-sample-processor.ts'
 import { Evals } from './evals.ts'
 import { ExternalCompletions } from './external-completions.ts'
+import { FrontierItems } from './frontier/frontier-items.ts'
 import { GenerationJobRepository } from './generation-job-repository.ts'
 import { GenerationJobs } from './generation-jobs.ts'
 import { startClosingIdleModels } from './jobs/close-idle-models.ts'
@@ -89,7 +90,12 @@ export function createEvals(platform: Platform, deps: EvalsFeatureDeps): EvalsFe
             createGenerateSamplesProcessor({
               generationJobs,
               samples,
-              evalSampleProcessor: new EvalSampleProcessor({ ...shared, grader, referee: new DuelReferee(samples) }),
+              evalSampleProcessor: new EvalSampleProcessor({
+                ...shared,
+                grader,
+                referee: new DuelReferee(samples),
+                frontierItems: new FrontierItems({ samples, ladders: deps.tasks.ladders, cards, suites }),
+              }),
               collectionSampleProcessor: collections,
               aggregator,
             }),

@@ -3,7 +3,9 @@
  * then goes to the end of the queue, so that all active jobs take turns on the workers.
  */
 import type { Producer } from '../../platform/queue/producer.ts'
+import { countConcurrentSamples } from './frontier/frontier-layout.ts'
 import type { GenerationJob } from './generation-job-record.ts'
+import type { GenerationJobSpec } from './generation-job-spec.ts'
 import { generateSamplesJob } from './jobs/definitions.ts'
 
 /** Adds the slots that are not in the queue; the others stay as they are. A job without a model has no slots. */
@@ -12,9 +14,17 @@ export async function enqueueSlotJobs(
   { id, spec, total }: Pick<GenerationJob, 'id' | 'spec' | 'total'>,
 ): Promise<void> {
   if (!spec.model) return
-  const slots = Array.from({ length: Math.min(spec.model.concurrency, total) }, (_, slot) => slot)
+  const slots = Array.from(
+    { length: Math.min(spec.model.concurrency, countConcurrent(spec, total)) },
+    (_, slot) => slot,
+  )
   await producer.add(
     generateSamplesJob,
     slots.map((slot) => ({ id: `${id}/${slot}`, data: { job: id, slot } })),
   )
+}
+
+/** Samples that can be worked on at the same time. */
+function countConcurrent(spec: GenerationJobSpec, total: number): number {
+  return spec.kind === 'eval' && spec.frontier ? countConcurrentSamples(spec.frontier) : total
 }

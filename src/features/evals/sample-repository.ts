@@ -15,6 +15,7 @@ import { type AllGenerationJobKeys, createGenerationJobKeys } from './keys.ts'
 const folder = import.meta.dirname
 const constants = { JOB: generationJobRecord.constants }
 const appendItems = defineScript({ folder, name: 'append-job-items', keys: ['job', 'items'], constants })
+const chooseItem = defineScript({ folder, name: 'choose-item', keys: ['job', 'items'], constants })
 const claimSample = defineScript({ folder, name: 'claim-sample', keys: ['job', 'claims', 'retries'], constants })
 const storeSampleOutput = defineScript({ folder, name: 'store-sample-output', keys: ['job', 'outputs'], constants })
 const deleteSampleOutputs = defineScript({ folder, name: 'delete-sample-outputs', keys: ['job', 'outputs'], constants })
@@ -53,6 +54,7 @@ export class SampleRepository {
     this.#keys = createGenerationJobKeys(keys)
   }
 
+  /** Of a job whose items are known from the start, or claimed as it needs them. */
   listItems(id: string): Promise<string[]> {
     return this.#redis.lrange(this.#keys.forGenerationJob(id).items, 0, -1)
   }
@@ -63,6 +65,21 @@ export class SampleRepository {
 
   async getItem(id: string, index: number): Promise<string | undefined> {
     return (await this.#redis.lindex(this.#keys.forGenerationJob(id).items, index)) ?? undefined
+  }
+
+  /** Stores the item of a sample, for a job that chooses its items as it goes. Returns the one that was stored first. */
+  async chooseItem(id: string, sample: number, item: string): Promise<string> {
+    return String(await chooseItem(this.#redis, this.#keys.forGenerationJob(id), [sample, item, SAMPLE_RETENTION_MS]))
+  }
+
+  async getChosenItem(id: string, sample: number): Promise<string | undefined> {
+    return (await this.#redis.hget(this.#keys.forGenerationJob(id).items, String(sample))) ?? undefined
+  }
+
+  /** Null where none was chosen yet. */
+  async listChosenItems(id: string, samples: readonly number[]): Promise<(string | null)[]> {
+    if (samples.length === 0) return []
+    return this.#redis.hmget(this.#keys.forGenerationJob(id).items, ...samples.map(String))
   }
 
   /** Appends items after the first `claimed`. False if there are more: the item claim ended, and another process appended. */
@@ -137,10 +154,15 @@ export class SampleRepository {
   }
 
   /** Verdicts of samples `from` to before `to`, as `schema` reads them; null where there is none yet. */
-  async listVerdicts<T>(schema: z.ZodType<T>, id: string, from: number, to: number): Promise<(T | null)[]> {
-    if (to <= from) return []
-    const fields = Array.from({ length: to - from }, (_, k) => String(from + k))
-    const texts = await this.#redis.hmget(this.#keys.forGenerationJob(id).verdicts, ...fields)
+  listVerdicts<T>(schema: z.ZodType<T>, id: string, from: number, to: number): Promise<(T | null)[]> {
+    const samples = Array.from({ length: Math.max(0, to - from) }, (_, k) => from + k)
+    return this.listVerdictsOf(schema, id, samples)
+  }
+
+  /** The same of any samples. */
+  async listVerdictsOf<T>(schema: z.ZodType<T>, id: string, samples: readonly number[]): Promise<(T | null)[]> {
+    if (samples.length === 0) return []
+    const texts = await this.#redis.hmget(this.#keys.forGenerationJob(id).verdicts, ...samples.map(String))
     return texts.map((text) => (text === null ? null : schema.parse(JSON.parse(text))))
   }
 }

@@ -13,16 +13,19 @@ export async function* streamEvalSamples(
   samples: SampleRepository,
   { id, spec, total }: JobOfKind<'eval' | 'duel'>,
 ): AsyncGenerator<EvalSample> {
-  const items = (await samples.listItems(id)).map((line) => parseSuiteItem(line).id)
+  const isFrontier = spec.kind === 'eval' && spec.frontier !== undefined
+  const items = isFrontier ? [] : (await samples.listItems(id)).map((line) => parseSuiteItem(line).id)
   for (let from = 0; from < total; from += SAMPLES_PER_PAGE) {
     const page = Array.from({ length: Math.min(SAMPLES_PER_PAGE, total - from) }, (_, k) => from + k)
-    const [verdicts, outputs] = await Promise.all([
+    const [verdicts, outputs, chosen] = await Promise.all([
       samples.listVerdicts(SampleVerdict, id, from, from + page.length),
       samples.getOutputs(id, page),
+      isFrontier ? samples.listChosenItems(id, page) : [],
     ])
     for (const [k, sample] of page.entries()) {
-      const item = items[itemIndexOfSample(spec, sample)]
+      const item = isFrontier ? chosen[k] : items[itemIndexOfSample(spec, sample)]
       const encoded = outputs[k]
+      if (item === null) continue // not chosen yet
       if (item === undefined) return // the samples have expired
       yield buildEvalSample(sample, item, verdicts[k] ?? null, encoded ? decodeSampleOutput(encoded) : undefined)
     }

@@ -85,8 +85,21 @@ export class Suites {
     )
   }
 
+  /** The tasks of a choice that have a ladder, and those that have none. Throws `unknown_task`. */
+  listByAdjustability(choice: Pick<DuelSuite, 'tasks' | 'categories'>): { adjustable: string[]; others: string[] } {
+    const chosen = this.#chooseTasks(choice)
+    const isAdjustable = (task: string) => this.#tasks.require(task).adjustable
+    return { adjustable: chosen.filter(isAdjustable), others: chosen.filter((task) => !isAdjustable(task)) }
+  }
+
+  /** One item, as its ID. */
+  async buildItem(recipe: { task: string; seed: number; index: number; difficulty: number }): Promise<string> {
+    const [item] = await this.#buildItems([recipe])
+    return item?.id ?? ''
+  }
+
   /** Without tasks and categories: all tasks. Throws `unknown_task`. */
-  #chooseTasks({ tasks, categories = [], difficulty, config }: DuelSuite): string[] {
+  #chooseTasks({ tasks, categories = [], difficulty, config }: Omit<DuelSuite, 'seed'>): string[] {
     assertConfigOrDifficulty({ config, difficulty }, 'suite.')
     for (const choice of [...(tasks ?? []), ...categories.map((name) => `category:${name}`)])
       this.#tasks.assertKnown(choice)

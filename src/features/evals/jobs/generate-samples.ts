@@ -56,7 +56,7 @@ export function createGenerateSamplesProcessor({
 
   const dispatch = async (job: GenerationJob, sample: number, slot: number, signal: AbortSignal) => {
     if (isOfKind(job, 'collection')) return collectionSampleProcessor.process(job, sample, slot, signal)
-    if (isOfKind(job, 'eval') || isOfKind(job, 'duel')) await evalSampleProcessor.process(job, sample, slot, signal)
+    if (isOfKind(job, 'eval') || isOfKind(job, 'duel')) return evalSampleProcessor.process(job, sample, slot, signal)
     return undefined
   }
 

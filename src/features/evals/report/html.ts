@@ -1,5 +1,5 @@
 /** The report of an eval: one page that needs nothing else, to read, keep or send on. */
-import type { EvalResult, EvalStatistics, EvalView } from '../../../contract/eval.ts'
+import type { EvalResult, EvalStatistics, EvalView, FrontierResult } from '../../../contract/eval.ts'
 import { type Bar, escapeHtml, renderBarChart } from './chart.ts'
 import {
   formatInterval,
@@ -11,6 +11,7 @@ import {
   formatWholeNumber,
   REPORT_COLUMNS,
 } from './format.ts'
+import { FRONTIER_HEADS, formatFrontierMean, formatLeftOut, listFrontierRows } from './frontier-text.ts'
 import { renderDefinitionList, renderPage, renderRows, renderWarning } from './page.ts'
 
 export function renderHtmlReport(view: EvalView): string {
@@ -29,6 +30,7 @@ function renderProgress({ status, progress, detail }: EvalView): string {
 
 function renderResult(view: EvalView, result: EvalResult): string {
   return [
+    result.frontier ? renderFrontier(result.frontier) : '',
     `<p><span class="big">${formatMeanScore(result.mean_score)}</span> mean score${
       result.confidence_95 === null ? '' : `, 95 % interval ${formatInterval(result.confidence_95)}`
     }</p>`,
@@ -61,6 +63,22 @@ function renderResult(view: EvalView, result: EvalResult): string {
     '<h2>To do it again</h2>',
     `<pre>${escapeHtml(JSON.stringify(result.repeat, null, 2))}</pre>`,
     '<p>Errors are clustered by item and stratified by task (Miller, arXiv 2411.00640); intervals are Wilson’s.</p>',
+  ].join('\n')
+}
+
+function renderFrontier(frontier: FrontierResult): string {
+  const bars = Object.entries(frontier.tasks)
+    .toSorted(([, x], [, y]) => y.difficulty_at_half - x.difficulty_at_half)
+    .map(([label, { difficulty_at_half: mean, interval_90: interval }]): Bar => {
+      return { label, mean, interval, note: `${formatMeanScore(mean)} ${formatInterval(interval)}` }
+    })
+  return [
+    `<h2>Difficulty at half: ${escapeHtml(formatFrontierMean(frontier))}</h2>`,
+    '<p>Where the model gets half right above what guessing earns, on the ladder from 0 to 1, with its 90 % interval. The items were chosen to find it, so the scores below are no measure of the model.</p>',
+    renderBarChart('Difficulty at half', bars),
+    renderRows(FRONTIER_HEADS, listFrontierRows(frontier)),
+    `<p>${escapeHtml(formatLeftOut(frontier))}</p>`,
+    '<h2>Scores</h2>',
   ].join('\n')
 }
 

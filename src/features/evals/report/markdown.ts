@@ -1,5 +1,5 @@
 /** The report of an eval for a pull request, an issue or a model card. */
-import type { EvalStatistics, EvalView } from '../../../contract/eval.ts'
+import type { EvalStatistics, EvalView, FrontierResult } from '../../../contract/eval.ts'
 import {
   formatLift,
   formatMeanScore,
@@ -8,6 +8,7 @@ import {
   formatRateByK,
   REPORT_COLUMNS,
 } from './format.ts'
+import { FRONTIER_HEADS, formatFrontierMean, formatLeftOut, listFrontierRows } from './frontier-text.ts'
 
 export function renderMarkdownReport({ model, suite, status, progress, detail, result, id }: EvalView): string {
   const lines = [`# ${escapeMarkdown(model?.name ?? 'A model')} on ${escapeMarkdown(suite.name)}`, '']
@@ -15,6 +16,7 @@ export function renderMarkdownReport({ model, suite, status, progress, detail, r
     lines.push(`${status}: ${progress.done} of ${progress.total} samples, ${progress.failed} failed. ${detail ?? ''}`)
     return `${lines.join('\n').trimEnd()}\n`
   }
+  if (result.frontier) lines.push(...renderFrontier(result.frontier))
   lines.push(
     `**${formatMeanWithInterval(result)}** mean score with its 95 % interval, accuracy ${formatPercent(result.accuracy)}, format faults ${formatPercent(result.format_faults)}; ` +
       `${formatMeanScore(result.mean_score_failures_wrong)} with unscored and missing samples as wrong.`,
@@ -31,6 +33,20 @@ export function renderMarkdownReport({ model, suite, status, progress, detail, r
     `Eval \`${id}\` (${status}), suite sha256 \`${suite.sha256 ?? 'unknown'}\`.`,
   )
   return `${lines.join('\n')}\n`
+}
+
+function renderFrontier(frontier: FrontierResult): string[] {
+  return [
+    `**${formatFrontierMean(frontier)}** is the difficulty at which the model gets half right above guessing, with its 90 % interval.`,
+    '',
+    `| ${FRONTIER_HEADS.join(' | ')} |`,
+    `|---|${'---:|'.repeat(FRONTIER_HEADS.length - 1)}`,
+    ...listFrontierRows(frontier).map((cells) => `| ${cells.map(escapeMarkdown).join(' | ')} |`),
+    '',
+    ...(formatLeftOut(frontier) === '' ? [] : [formatLeftOut(frontier), '']),
+    'The items were chosen to find it, so the scores below are no measure of the model.',
+    '',
+  ]
 }
 
 function renderTable(head: string, parts: Record<string, EvalStatistics>): string[] {

@@ -2,6 +2,8 @@
 
 /** Its 97.5 % point: the half width of a 95 % interval in standard errors. */
 export const Z_95 = 1.959963984540054
+/** Its 95 % point: the half width of a 90 % interval. */
+export const Z_90 = 1.6448536269514722
 /** Its 80 % point: the power for which the smallest detectable difference is stated. */
 export const Z_POWER = 0.8416212335729143
 

@@ -63,15 +63,22 @@ export function updateFrontier(weights: FrontierWeights, evidence: FrontierEvide
   return observeGroup(drift(weights), evidence)
 }
 
-/** The posterior after a group of a model that has not changed since the group before. */
-export function observeGroup(weights: FrontierWeights, { score, rollouts, rung }: FrontierEvidence): FrontierWeights {
+/**
+ * The posterior after a group of a model that has not changed since the group before. `minFailure`: the least probability of a
+ * failure, and of a success.
+ */
+export function observeGroup(
+  weights: FrontierWeights,
+  { score, rollouts, rung }: FrontierEvidence,
+  minFailure = MIN_FAILURE,
+): FrontierWeights {
   const effective = Math.min(rollouts, MAX_EFFECTIVE_ROLLOUTS)
   const success = Math.min(Math.max(score, 0), 1)
   const solveRates = getSolveRates(rung.difficulty)
   return normalize(
     weights.map((weight, k) => {
       const expected = rung.floor + (1 - rung.floor) * (solveRates[k] ?? 0)
-      const bounded = Math.min(Math.max(expected, MIN_FAILURE), 1 - MIN_FAILURE)
+      const bounded = Math.min(Math.max(expected, minFailure), 1 - minFailure)
       return weight * Math.exp(effective * (success * Math.log(bounded) + (1 - success) * Math.log(1 - bounded)))
     }),
   )
@@ -105,10 +112,19 @@ export function estimateFrontier(weights: FrontierWeights): FrontierEstimate {
   }
 }
 
+/** The probability of each place on the grid, from easy to hard. */
+export function listPlaces(weights: FrontierWeights): { place: number; probability: number }[] {
+  const total = sum(weights)
+  return PLACES.map((place, k) => ({
+    place,
+    probability: sum(weights.slice(k * SLOPES.length, (k + 1) * SLOPES.length)) / total,
+  }))
+}
+
 /** q of each cell: the share that is solved, beyond what is guessed. Ladders have few difficulties. */
 const solveRatesByDifficulty = new LRUCache<number, Float64Array>({ max: 1000 })
 
-function getSolveRates(difficulty: number): Float64Array {
+export function getSolveRates(difficulty: number): Float64Array {
   const known = solveRatesByDifficulty.get(difficulty)
   if (known) return known
   const rates = Float64Array.from(CELLS, ({ place, slope }) => 1 / (1 + Math.exp(-slope * (place - difficulty))))

@@ -1,0 +1,8 @@
+-- Stores the item of a sample for a job that chooses its items as it goes. What was chosen first stays.
+-- KEYS  job (hash)  items (hash: sample to item ID)
+-- ARGV  1 sample  2 item ID  3 ms for which the samples of an ended job are kept
+-- Returns the item ID that is stored.
+-- include parts/expiry
+redis.call('HSETNX', K.items, ARGV[1], ARGV[2])
+expire_if_ended(K.job, K.items, ARGV[3])
+return redis.call('HGET', K.items, ARGV[1])
