@@ -15,8 +15,8 @@ const CELLS = PLACES.flatMap((place) => SLOPES.map((slope) => ({ place, slope })
 
 /** Before any group, places are normally distributed around the middle of the ladder. */
 const PRIOR = { mean: 0.5, standardDeviation: 0.3 }
-/** How far the place moves from group to group, because the model learns: the standard deviation. */
-const DRIFT = 0.015
+/** How far the place moves from group to group, because the model learns: mean and standard deviation. */
+const DRIFT = { mean: 0.001, standardDeviation: 0.012 }
 /** Rollouts of one item are alike: however many there are, they tell no more than this many independent ones. */
 const MAX_EFFECTIVE_ROLLOUTS = 8
 /** Success is never taken for certain: one slip must not rule out a place. */
@@ -132,15 +132,16 @@ export function getSolveRates(difficulty: number): Float64Array {
   return rates
 }
 
-/** Spreads each place's weight to its neighbors. */
+/** Spreads each place's weight to its neighbors, a little more of it to the harder one. */
 function drift(weights: FrontierWeights): number[] {
   const spacing = (PLACES[1] ?? 0) - (PLACES[0] ?? 0)
-  const share = DRIFT ** 2 / (2 * spacing ** 2)
+  const share = DRIFT.standardDeviation ** 2 / (2 * spacing ** 2)
+  const up = DRIFT.mean / spacing
   const width = SLOPES.length
   return weights.map((weight, k) => {
     const below = weights[k - width] ?? weight
     const above = weights[k + width] ?? weight
-    return weight * (1 - 2 * share) + (below + above) * share
+    return weight * (1 - 2 * share - up) + below * (share + up) + above * share
   })
 }
 
