@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createRunKeys } from '../../src/features/runs/keys.ts'
 import { openWorld, type World } from '../world.ts'
 import { openBrowser, openPage, type Watched } from './browser.ts'
 import { simulateRun } from './simulated-run.ts'
@@ -139,6 +140,26 @@ describe('Runs', () => {
     const watched = await open('#/runs')
     await watched.page.getByRole('link', { name: RUN }).waitFor()
     await assertSound(watched, 'runs')
+  })
+
+  it('one at the frontier shows level, place, interval and guess floor of a task', async () => {
+    await world.call('PUT', '/runs/frontier-a', { tasks: TASKS, complexity_mode: 'frontier' })
+    const { epoch } = await world.features.runs.runs.require('frontier-a')
+    const { frontierEvidence } = createRunKeys(world.platform.keys).forRun('frontier-a', epoch)
+    for (const [k, score] of [1, 0.5, 0.25, 1, 0.75, 0.5].entries()) {
+      const piece = { step: k, time: '', task: TASKS[k % 2], score, rollouts: 8, difficulty: 0.4, floor: 0.1 }
+      await world.platform.redis.rpush(frontierEvidence, JSON.stringify(piece))
+    }
+    const watched = await open('#/runs/frontier-a')
+    const { page } = watched
+    await page
+      .getByRole('img', {
+        name: /^Difficulty of gcd: level 0\.\d+, place 0\.\d+, guess floor [0-9.]+, 90 % 0\.\d+ to 0\.\d+$/i,
+      })
+      .waitFor()
+    await page.getByRole('combobox').first().selectOption('leg_counting')
+    await page.getByRole('img', { name: /^Difficulty of leg counting/i }).waitFor()
+    await assertSound(watched, 'frontier')
   })
 
   it('one shows its figures, its tasks over training, its batches and its settings', async () => {

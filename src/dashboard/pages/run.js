@@ -16,6 +16,7 @@ import {
   StatusBanner,
 } from '../parts/common.js'
 import { DumpsPanel } from '../parts/dumps-panel.js'
+import { FrontierPanel } from '../parts/frontier-panel.js'
 import { GroupsPanel } from '../parts/groups-panel.js'
 import { HeatPanel } from '../parts/heat-panel.js'
 import { getMean, getTone } from '../parts/runs-table.js'
@@ -47,7 +48,7 @@ function RunDetails({ run, path, events, at }) {
   const { easy, hard, masked = 0, lone_voter = 0 } = progress.no_signal
   return html`
     <${PageHeader} title=${run.run}>
-      <${Chip}>${settings.preset}<//><${Chip}>${{ none: 'library defaults', fixed: 'fixed difficulty', random: 'random difficulty', curriculum: 'curriculum' }[settings.complexity_mode]}<//>
+      <${Chip}>${settings.preset}<//><${Chip}>${{ none: 'library defaults', fixed: 'fixed difficulty', random: 'random difficulty', curriculum: 'curriculum', frontier: 'frontier' }[settings.complexity_mode]}<//>
       <${LiveIndicator} live=${events.live} />
     <//>
     ${!events.live && (events.at || events.problem) && html`<${ConnectionLostBanner} at=${events.at ?? at} problem=${events.problem} />`}
@@ -78,6 +79,7 @@ function RunDetails({ run, path, events, at }) {
     />
     <${StepCharts} steps=${steps.value} problem=${steps.problem} />
     <${HeatPanel} history=${history.value?.points} steps=${steps.value} problem=${steps.problem ?? history.problem} tasks=${tasks} />
+    <${FrontierPanel} history=${history.value?.points} />
     <div class="grid">
       <${BatchPanel} run=${run} width="w5" />
       <${DumpsPanel} run=${run.run} dumps=${progress.dumps} width="w7" />

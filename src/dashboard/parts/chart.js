@@ -20,25 +20,37 @@ function resolveColors(element) {
     series: [1, 2, 3, 4, 5].map((k) => resolve(`--series-${k}`)),
     line: resolve('--line'),
     soft: resolve('--soft'),
+    band: resolve('--band'),
   }
 }
 
 /**
  * `series`: [{ name, values }], values of one length with `x`; null is a gap. `time`: x is in seconds since 1970.
- * `range`: [low, high] of the y axis, where it is known. `xName`: what a whole x counts.
+ * `range`: [low, high] of the y axis, where it is known. `xName`: what a whole x counts. `band`: { name, low, high }, an area
+ * behind the lines.
  */
-export function Chart({ title, x, series, time = false, range, format = formatDecimal, height = 150, xName = 'step' }) {
+export function Chart({
+  title,
+  x,
+  series,
+  band,
+  time = false,
+  range,
+  format = formatDecimal,
+  height = 150,
+  xName = 'step',
+}) {
   const [box, width] = useWidth()
   const scheme = useColorScheme()
   const plot = useRef(null)
   const [at, setAt] = useState(null)
-  const shape = `${series.map(({ name }) => name).join()} ${time} ${height} ${scheme} ${width}`
+  const shape = `${series.map(({ name }) => name).join()} ${band?.name} ${time} ${height} ${scheme} ${width}`
   const many = x.length > 1
   useEffect(() => {
     if (width === 0 || !many) return undefined
     const made = new uPlot(
-      buildPlotOptions({ box: box.current, width, height, series, time, range, format, setAt }),
-      toChartData(x, series),
+      buildPlotOptions({ box: box.current, width, height, series, band, time, range, format, setAt }),
+      toChartData(x, series, band),
       box.current,
     )
     plot.current = made
@@ -47,7 +59,7 @@ export function Chart({ title, x, series, time = false, range, format = formatDe
       plot.current = null
     }
   }, [shape, many])
-  useEffect(() => plot.current?.setData(toChartData(x, series)), [x, series])
+  useEffect(() => plot.current?.setData(toChartData(x, series, band)), [x, series, band])
   const place = at ?? x.length - 1
   return html`<figure class="chart">
     <figcaption>
@@ -56,9 +68,10 @@ export function Chart({ title, x, series, time = false, range, format = formatDe
         ({ name, values }, k) =>
           html`<span class="key"><${Swatch} k=${k + 1} />${name} <b>${format(values[at === null ? findLastKnown(values) : at])}</b></span>`,
       )}
+      ${band && html`<span class="key"><i style=${{ background: 'var(--band)' }}></i>${band.name} <b>${format(band.low[place])} to ${format(band.high[place])}</b></span>`}
       ${at !== null && html`<span class="key">${time ? formatTime(x[place] * 1000) : `${xName} ${formatCount(x[place])}`}</span>`}
     </figcaption>
-    <div ref=${box} role="img" aria-label=${describeChart(title, series, format)} style=${{ minHeight: `${height}px` }}>
+    <div ref=${box} role="img" aria-label=${describeChart(title, series, band, format)} style=${{ minHeight: `${height}px` }}>
       ${!many && html`<div class="nothing" style=${{ height: `${height}px` }}>${x.length === 1 ? 'One point so far' : 'Nothing yet'}</div>`}
     </div>
   </figure>`
@@ -72,15 +85,18 @@ function findLastKnown(values) {
   return values.findLastIndex((value) => value !== null && value !== undefined)
 }
 
-function toChartData(x, series) {
-  return [x, ...series.map(({ values }) => values.map((value) => value ?? null))]
+function toChartData(x, series, band) {
+  const lines = [...series.map(({ values }) => values), ...(band ? [band.low, band.high] : [])]
+  return [x, ...lines.map((values) => values.map((value) => value ?? null))]
 }
 
-function describeChart(title, series, format) {
-  return `${title}: ${series.map(({ name, values }) => `${name} ${format(values[findLastKnown(values)])}`).join(', ')}`
+function describeChart(title, series, band, format) {
+  const lines = series.map(({ name, values }) => `${name} ${format(values[findLastKnown(values)])}`)
+  const area = band ? [`${band.name} ${format(band.low.at(-1))} to ${format(band.high.at(-1))}`] : []
+  return `${title}: ${[...lines, ...area].join(', ')}`
 }
 
-function buildPlotOptions({ box, width, height, series, time, range, format, setAt }) {
+function buildPlotOptions({ box, width, height, series, band, time, range, format, setAt }) {
   const colours = resolveColors(box)
   const font = `11px ${getCssVariable('--sans')}`
   const axis = { stroke: colours.soft, font, ticks: { show: false }, grid: { stroke: colours.line, width: 1 } }
@@ -112,10 +128,14 @@ function buildPlotOptions({ box, width, height, series, time, range, format, set
         spanGaps: true,
         points: { show: isSinglePoint, size: 5 },
       })),
+      ...(band ? [BAND_EDGE, BAND_EDGE] : []),
     ],
+    ...(band && { bands: [{ series: [series.length + 2, series.length + 1], fill: colours.band }] }),
     hooks: { setCursor: [({ cursor }) => setAt(cursor.idx ?? null)] },
   }
 }
+
+const BAND_EDGE = { stroke: 'transparent', width: 0, points: { show: false } }
 
 function computeRange(low, high, range) {
   const [least, most] = [Math.min(low ?? 0, range?.[0] ?? low ?? 0), Math.max(high ?? 1, range?.[1] ?? high ?? 1)]

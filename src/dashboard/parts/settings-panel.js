@@ -9,6 +9,7 @@ const PINNED_SETTINGS = [
   'batch_size',
   'complexity_mode',
   'curriculum_target_accuracy',
+  'curriculum_start',
   'extraction',
   'scoring',
 ]

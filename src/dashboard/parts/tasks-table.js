@@ -16,6 +16,8 @@ const COLUMNS = [
   ['groups', ({ groups }) => groups, formatCount],
   ['mean reward', ({ mean_reward }) => mean_reward, formatDecimal],
   ['difficulty', ({ difficulty }) => difficulty, formatDecimal],
+  ['place', ({ place }) => place, formatDecimal],
+  ['guess floor', ({ floor }) => floor, (value) => formatPercent(value)],
   ['accuracy', ({ accuracy }) => accuracy, (value) => formatPercent(value)],
   ['with signal', ({ signal, groups }) => (groups > 0 ? signal / groups : null), (value) => formatPercent(value)],
   ['learnable', ({ learnability }) => learnability, formatDecimal],
