@@ -284,8 +284,13 @@ export class Runs {
   }
 
   async listCurriculumPoints(run: ResolvedRun): Promise<CurriculumPoint[]> {
-    await this.#frontier.fold(run)
+    await this.#foldIfPossible(run)
     return this.#repository.readCurriculumHistory(run)
+  }
+
+  /** A reader is shown what was folded before where Redis takes no writes. */
+  async #foldIfPossible(run: ResolvedRun): Promise<void> {
+    await this.#frontier.fold(run).catch(() => {})
   }
 
   /** Yields the flat metrics of the steps from `from` to `to`, oldest first. */
@@ -311,7 +316,7 @@ export class Runs {
 
   /** Builds the response of `GET /runs/{run}`. */
   async buildView(run: ResolvedRun): Promise<Run> {
-    await this.#frontier.fold(run)
+    await this.#foldIfPossible(run)
     const [backlog, sums, levels, skipped, accuracies, dumps, outcomes, evidence] = await Promise.all([
       this.#repository.readBacklog(run),
       this.#repository.readTaskSums(run),
