@@ -28,6 +28,15 @@ export async function measureGuessFloor(
     .reduce((top, guess) => (guess.mean > top.mean ? guess : top))
 }
 
+/** A prior of less may be luck. */
+const MIN_PRIOR = 0.02
+
+/** The most common right answer is a guess too, and known from more items. */
+export function raiseToPrior(floor: GuessFloor, prior: number, items: number): GuessFloor {
+  if (prior <= floor.mean || prior < MIN_PRIOR) return floor
+  return { name: 'most common right answer', mean: prior, stderr: Math.sqrt((prior * (1 - prior)) / items) }
+}
+
 /** For each guess its score on each item. */
 async function scoreGuesses(guesses: readonly Strategy[], items: readonly HardenedItem[], scoring: Scoring) {
   const scores: number[][] = guesses.map(() => [])

@@ -5,7 +5,7 @@ import type { Engine } from '../../src/engine/engine.ts'
 import { getCorrectAnswer } from '../../src/mock-model/answers.ts'
 import type { HardenedItem } from '../../verification/reward-hacks/hardened-item.ts'
 import { estimateDistinct } from './distinct.ts'
-import { computeMean, measureGuessFloor, scoreAnswers } from './guess-floor.ts'
+import { computeMean, measureGuessFloor, raiseToPrior, scoreAnswers } from './guess-floor.ts'
 import { buildGuesses } from './guesses.ts'
 import { makeItems } from './make-items.ts'
 import { NearestQuestion } from './nearest-question.ts'
@@ -39,8 +39,9 @@ export async function measureTaskCard(engine: Engine, task: string, config: Conf
   const { references, screened, measured, kept } = splitItems(task, items)
   const guesses = buildGuesses(task, references.map(({ question, right }) => ({ question, answer: right ?? null })), 1) // biome-ignore format: one step
   const sample = { screened, measured, kept }
-  const upstream = await measureGuessFloor(guesses, sample, 'upstream')
-  const hardened = await measureGuessFloor(guesses, sample, 'hardened')
+  const prior = computePrior(references, items)
+  const upstream = raiseToPrior(await measureGuessFloor(guesses, sample, 'upstream'), prior, items.length)
+  const hardened = raiseToPrior(await measureGuessFloor(guesses, sample, 'hardened'), prior, items.length)
   return {
     items: items.length,
     measured: measured.length,
@@ -48,7 +49,7 @@ export async function measureTaskCard(engine: Engine, task: string, config: Conf
     guess_floor_stderr: { upstream: round(upstream.stderr), hardened: round(hardened.stderr) },
     best_guess: { upstream: shorten(upstream.name), hardened: shorten(hardened.name) },
     lookup_floor: await measureAnswers(measured, createLookup(references)),
-    prior: round(computePrior(references, items)),
+    prior: round(prior),
     distinct_in_1000: estimateDistinct(items.map(({ question }) => question)),
     best_attainable: await measureAnswers(measured.slice(0, ORACLE_ITEMS), (item) => findRightAnswer(task, item)),
     make_ms: round(makeMs),
