@@ -149,7 +149,8 @@ def take_batch(run, policy, step, rank, ranks, rng):
         more = post_groups(run, policy, step, f"{step}-{rank}-{k}", rng)
         rewards, count = rewards + more[0], count + more[1]
         try:
-            return run.batch(step, rank=rank, ranks=ranks, policy_version=step, timeout_s=0), rewards, count
+            batch = run.batch(step, rank=rank, ranks=ranks, policy_version=step, balance="sequences", timeout_s=0)
+            return batch, rewards, count
         except NotReady:
             continue
 

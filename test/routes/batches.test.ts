@@ -201,6 +201,22 @@ describe('final', () => {
     })
   })
 
+  it('a server that shuts down composes at once, rather than tell this rank something else than the next', async () => {
+    const closing = await openWorld() // without a worker
+    try {
+      await closing.call('PUT', '/runs/closing', { batch_size: 2 })
+      await closing.call('POST', '/rollouts', { run: 'closing', item_id: itemId, rollouts: [right, wrong] })
+      const ask = { step: 0, final: true }
+      const waiting = closing.call('POST', '/runs/closing/batches', ask, { prefer: 'wait=60' })
+      closing.features.rollouts.completions.close()
+      const { status, body } = await waiting
+      expect([status, body.sequences]).toEqual([200, 0])
+      expect((await closing.call('GET', '/runs/closing/batches/0')).body).toEqual(body)
+    } finally {
+      await closing.close()
+    }
+  })
+
   it('a caller that leaves while groups are queued composes nothing', async () => {
     await put('left', { batch_size: 2 })
     await withoutWorkers(async () => {
