@@ -46,7 +46,9 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
         body: BatchRequest,
         response: {
           200: Batch,
-          204: z.null().describe('Not enough yet, never with `final`; `X-Batch-Missing` and `X-Batch-Queued` count rollouts'),
+          204: z
+            .null()
+            .describe('Not enough yet, never with `final`; `X-Batch-Missing` and `X-Batch-Queued` count rollouts'),
           ...problemResponses(
             'invalid_request',
             'invalid_json',
