@@ -89,5 +89,7 @@ async function verify(url: string, path: string): Promise<string[]> {
     ['lengths are known', Object.values(tasks).some(({ length_p95 }) => length_p95 !== null), true],
     ['cut completions are known', Object.values(tasks).some(({ truncated }) => truncated > 0), true],
   ]
-  return expected.flatMap(([name, found, wanted]) => (found === wanted ? [] : [`${name}: ${String(found)}, not ${String(wanted)}`]))
+  return expected.flatMap(([name, found, wanted]) =>
+    found === wanted ? [] : [`${name}: ${String(found)}, not ${String(wanted)}`],
+  )
 }
