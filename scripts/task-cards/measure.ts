@@ -23,7 +23,7 @@ interface SampleSizes {
   measured: number
 }
 const NATIVE_SIZES: SampleSizes = { references: 200, screened: 24, kept: 12, measured: 200 }
-const SYMBOLIC_SIZES: SampleSizes = { references: 60, screened: 5, kept: 5, measured: 24 }
+const SYMBOLIC_SIZES: SampleSizes = { references: 60, screened: 3, kept: 5, measured: 24 }
 /** Where a right answer has to be searched for. */
 const SEARCHED_SIZES: SampleSizes = { ...NATIVE_SIZES, references: 60 }
 
