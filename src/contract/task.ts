@@ -108,6 +108,12 @@ export const TaskDetail = z
           .array(TaskCard.nullable())
           .describe('In the order of `ladder`. A rung that was changed after the measurement is null'),
         limits: z.array(CardLimit).describe('What is known to be wrong with the ladder'),
+        guessable: z
+          .string()
+          .nullable()
+          .describe(
+            'Why a guess earns a quarter or more on every rung, where no config of the library helps; else null',
+          ),
       })
       .describe('What the defaults and each rung are worth, measured beforehand. Configs of your own have no card'),
     example: Item.nullable(),

@@ -61,6 +61,7 @@ export class TaskCards {
       defaults: this.defaults(task) ?? null,
       rungs: this.#listRungs(task).map((card) => card ?? null),
       limits: CARD_LIMITS[task] ?? [],
+      guessable: this.#ladders.guessable(task) ?? null,
     }
   }
 

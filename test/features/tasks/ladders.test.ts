@@ -1,8 +1,11 @@
 import { expect, it } from 'vitest'
 import { Ladders } from '../../../src/features/tasks/ladders.ts'
+import { TaskCards } from '../../../src/features/tasks/task-cards.ts'
 import { TASK_NAMES } from '../../../src/features/tasks/task-catalog.ts'
 
 const ladders = new Ladders()
+/** About a standard error of a guess floor. */
+const TOLERANCE = 0.03
 /** Thousandths, and the doubles beside them. */
 const DIFFICULTIES = Array.from({ length: 1001 }, (_, k) => k / 1000)
 
@@ -29,4 +32,15 @@ it('the range of a difficulty holds exactly the difficulties of its rung', () =>
 it('every rung is reached by its own difficulty', () => {
   for (const task of TASK_NAMES)
     for (const { difficulty, config } of ladders.rungs(task)) expect(ladders.configAt(task, difficulty)).toBe(config)
+})
+
+it('a task that can be guessed for a quarter on every rung says why, and no other', () => {
+  const cards = new TaskCards(ladders)
+  for (const task of TASK_NAMES) {
+    const floors = ladders.rungs(task).flatMap((_, k) => cards.rung(task, k)?.guess_floor.hardened ?? [])
+    const isGuessable = floors.length > 0 && Math.min(...floors) >= 0.25 - TOLERANCE
+    if (isGuessable) expect([task, ladders.guessable(task)]).toEqual([task, expect.any(String)])
+    else if (floors.length > 0 && Math.min(...floors) < 0.25 - 2 * TOLERANCE)
+      expect([task, ladders.guessable(task)]).toEqual([task, undefined])
+  }
 })
