@@ -87,3 +87,18 @@ it('an eval that asks no model says what it waits for', async () => {
   await page.getByText(`POST /eval/${body.id}/completions`).waitFor()
   await close()
 }, 60_000)
+
+it('a policy that gives one answer to every question is warned of, in its state and beside its figures', async () => {
+  const run = 'collapsed'
+  await world.call('PUT', `/runs/${run}`, { tasks: ['gcd'], min_trained_tokens: 0, buffer: false })
+  const { items } = (await world.call('POST', '/items', { run, count: 30, step: 0 })).body
+  const rollouts = [{ completion: '<answer>1</answer>' }, { completion: '<answer>1</answer>' }]
+  const groups = items.map(({ id }: { id: string }) => ({ item_id: id, rollouts }))
+  await world.call('POST', '/rollouts', { run, groups }, { prefer: 'wait=30' })
+  const { page, close } = await open(`#/runs/${run}`)
+  await page.getByText(/The last \d+ groups carry no signal: \d+ groups of gcd/).waitFor()
+  const panel = page.getByRole('region', { name: 'Diagnosis', exact: true })
+  await panel.locator('td .chip.bad', { hasText: '0.00' }).waitFor()
+  await panel.getByText(/100 % of the answers to \d+ different questions of gcd are "1"/).waitFor()
+  await close()
+}, 60_000)

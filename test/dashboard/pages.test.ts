@@ -175,6 +175,10 @@ describe('Runs', () => {
     await page.getByRole('table', { name: 'Accuracy by task' }).waitFor()
     await page.getByRole('button', { name: 'Difficulty', exact: true }).click()
     await page.getByRole('table', { name: 'Difficulty by task' }).waitFor()
+    await page
+      .getByRole('region', { name: 'Diagnosis', exact: true })
+      .getByRole('row', { name: /^all tasks/ })
+      .waitFor()
     await page.getByText('Batch of step 6').waitFor()
     const completions = page.getByRole('region', { name: 'Completions' })
     expect(await completions.getByRole('article').count()).toBe(8)

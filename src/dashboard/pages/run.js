@@ -15,6 +15,7 @@ import {
   StatTiles,
   StatusBanner,
 } from '../parts/common.js'
+import { DiagnosisPanel } from '../parts/diagnosis-panel.js'
 import { DumpsPanel } from '../parts/dumps-panel.js'
 import { FrontierPanel } from '../parts/frontier-panel.js'
 import { GroupsPanel } from '../parts/groups-panel.js'
@@ -80,6 +81,7 @@ function RunDetails({ run, path, events, at }) {
     <${StepCharts} steps=${steps.value} problem=${steps.problem} />
     <${HeatPanel} history=${history.value?.points} steps=${steps.value} problem=${steps.problem ?? history.problem} tasks=${tasks} />
     <${FrontierPanel} history=${history.value?.points} />
+    <div class="grid"><${DiagnosisPanel} run=${run} width="w12" /></div>
     <div class="grid">
       <${BatchPanel} run=${run} width="w5" />
       <${DumpsPanel} run=${run.run} dumps=${progress.dumps} width="w7" />

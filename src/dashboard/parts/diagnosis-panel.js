@@ -1,0 +1,71 @@
+/** Whether the policy still reads the questions and earns its reward: figures of the last groups, warned tasks first. */
+import { formatCount, formatDecimal, formatPercent, humanize } from '../format.js'
+import { html } from '../html.js'
+import { Chip, EmptyState, Panel } from './common.js'
+import { Table } from './table.js'
+
+/** Tasks besides those with a warning: the ones that are nearest to guessing. */
+const MAX_TASKS = 10
+
+/** Heading, value, and the warning that is about it. */
+const COLUMNS = [
+  ['groups', ({ groups }) => formatCount(groups)],
+  ['entropy, bits', ({ answer_entropy }) => formatDecimal(answer_entropy), 'collapsed'],
+  ['one answer', ({ constant_groups }) => formatPercent(constant_groups)],
+  ['score', ({ mean_score }) => formatDecimal(mean_score)],
+  ['guess floor', ({ guess_floor }) => formatDecimal(guess_floor)],
+  ['lift', ({ lift }) => formatDecimal(lift)],
+  ['hack gap', ({ hack_gap }) => formatDecimal(hack_gap), 'hack_gap'],
+  ['on other items', ({ permuted_score }) => formatDecimal(permuted_score), 'permuted'],
+]
+
+export function DiagnosisPanel({ run, width }) {
+  const { diagnosis, warnings, tasks } = run
+  return html`<${Panel}
+    title="Diagnosis"
+    about="The last 50 groups of each task. Lift is 0 at the guess floor and 1 where all is right; the hack gap is what only upstream scoring pays; what answers score on other items, they score without reading the question."
+    width=${width}
+  >
+    ${diagnosis.groups === 0 ? html`<${EmptyState}>No group has been scored yet.<//>` : html`<${DiagnosisTable} all=${diagnosis} tasks=${tasks} warnings=${warnings} />`}
+    ${
+      warnings.length > 0 &&
+      html`<ul>
+      ${warnings.map(({ kind, why }) => html`<li><${Chip} tone="bad">${humanize(kind)}<//> ${why}</li>`)}
+    </ul>`
+    }
+  <//>`
+}
+
+function DiagnosisTable({ all, tasks, warnings }) {
+  const kindsOf = (task) => warnings.filter((warning) => warning.task === task).map(({ kind }) => kind)
+  const lift = ({ diagnosis }) => diagnosis.lift ?? diagnosis.mean_score ?? 1
+  const sorted = Object.entries(tasks)
+    .filter(([, { diagnosis }]) => diagnosis?.groups > 0)
+    .toSorted(([a, x], [b, y]) => kindsOf(b).length - kindsOf(a).length || lift(x) - lift(y))
+  const shown = sorted.slice(0, MAX_TASKS + new Set(warnings.map(({ task }) => task)).size)
+  return html`<${Table} label="Diagnosis by task">
+      <thead>
+        <tr>
+          <th>task</th>
+          ${COLUMNS.map(([name]) => html`<th class="num">${name}</th>`)}
+          <th>most common answer</th>
+        </tr>
+      </thead>
+      <tbody>
+        <${DiagnosisRow} name="all tasks" diagnosis=${all} kinds=${[]} />
+        ${shown.map(([task, { diagnosis }]) => html`<${DiagnosisRow} name=${humanize(task)} diagnosis=${diagnosis} kinds=${kindsOf(task)} />`)}
+      </tbody>
+    <//>`
+}
+
+function DiagnosisRow({ name, diagnosis, kinds }) {
+  const { top_answer: top } = diagnosis
+  return html`<tr>
+    <th scope="row">${name}</th>
+    ${COLUMNS.map(
+      ([, format, kind]) =>
+        html`<td class="num">${kinds.includes(kind) ? html`<${Chip} tone="bad">${format(diagnosis)}<//>` : format(diagnosis)}</td>`,
+    )}
+    <td>${top ? html`<code>${top.text}</code> ${formatPercent(top.share)}` : '–'}</td>
+  </tr>`
+}
