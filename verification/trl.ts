@@ -12,8 +12,8 @@ import { buildChildEnvironment } from '../src/platform/config.ts'
 import { withScriptServer } from './support/with-server.ts'
 
 /** What this was last run with; examples/trl_grpo.py needs 1.6.0 or newer. */
-const PACKAGES = ['trl==1.16.0', 'torch']
-/** Its builds need no GPU libraries; where it cannot be reached, pip takes the larger ones of PyPI. */
+const TRL = 'trl==1.16.0'
+/** Its builds need no GPU libraries. Where it cannot be reached, the larger ones of PyPI do. */
 const CPU_BUILDS = 'https://download.pytorch.org/whl/cpu'
 const RUN = 'trl'
 const ITEMS_A_STEP = 8
@@ -55,8 +55,13 @@ async function install(folder: string): Promise<string> {
   const path = join(folder, 'bin', 'python')
   if (existsSync(path)) return path
   execFileSync(await requirePython(undefined), ['-m', 'venv', folder], { stdio: 'inherit' })
-  const args = ['-m', 'pip', 'install', '--extra-index-url', CPU_BUILDS, ...PACKAGES]
-  execFileSync(path, args, { stdio: 'inherit' })
+  const pip = (...args: string[]) => execFileSync(path, ['-m', 'pip', 'install', ...args], { stdio: 'inherit' })
+  try {
+    pip('--index-url', CPU_BUILDS, 'torch')
+  } catch {
+    pip('torch')
+  }
+  pip(TRL)
   return path
 }
 

@@ -33,6 +33,7 @@ it('a Redis at its memory limit is 503 redis_full; batches still go out, and wit
     return call('POST', '/rollouts', { run: 'full', item_id: itemId, group_id, rollouts }, { prefer })
   }
   await call('PUT', '/runs/full', { batch_size: 2 })
+  await call('PUT', '/runs/idle', {})
   for (const id of KEPT) expect((await post(id, 'wait=20')).body.destination).toBe('buffered')
   await until(
     () => largestInput(platform.redis),
@@ -45,6 +46,12 @@ it('a Redis at its memory limit is 503 redis_full; batches still go out, and wit
   expect([refused.status, refused.body.code]).toEqual([503, 'redis_full'])
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
   expect((await call('GET', '/rollouts/late?run=full')).body.code).toBe('unknown_group')
+
+  await platform.redis.config('SET', 'maxmemory', String(Math.floor(used * 0.9))) // certainly full
+  const empty = await call('POST', '/runs/idle/batches', { step: 0, final: true })
+  expect([empty.status, empty.body.totals?.groups]).toEqual([200, 0])
+  expect((await call('POST', '/runs/idle/batches/0/ack')).body.acknowledged).toBe(true)
+  await platform.redis.config('SET', 'maxmemory', String(used))
 
   // A trainer that takes what there is makes space, by ranks too.
   for (const [step, id] of KEPT.slice(0, -1).entries()) {

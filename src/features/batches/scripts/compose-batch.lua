@@ -25,6 +25,9 @@ if redis.call('ZCARD', K.openBatches) >= params.max_open_batches then
   return { 'too_many_open' }
 end
 
+-- A full Redis lets a script go on once it has written something that takes no memory. A batch may be empty, and free none.
+redis.call('HDEL', K.batch, '')
+
 local queued = tonumber(redis.call('HGET', K.backlog, BACKLOG.queued_rollouts) or 0)
 local function insufficient_reply(rollouts)
   return { 'insufficient', math.max(0, params.min_rollouts - rollouts), queued }
