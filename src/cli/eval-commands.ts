@@ -53,11 +53,13 @@ export function buildEvalListCommand(): Command {
         }).toString()
         const answer = await server.call(EvalListResponse, 'GET', `/eval?${query}`)
         if (options.json) return printJson(answer)
-        const rows = answer.evals.map(({ id, status, model, suite, run, step, result, progress }) => [
-          ...[id, status, model?.name, suite.name, run, step],
-          result?.mean_score?.toFixed(3),
-          `${progress.done}/${progress.total}`,
-        ])
+        const rows = answer.evals.map(
+          ({ id, status, model, suite, run, step, result, difficulty_at_half, progress }) => [
+            ...[id, status, model?.name, suite.name, run, step],
+            difficulty_at_half == null ? result?.mean_score?.toFixed(3) : `half at ${difficulty_at_half.toFixed(3)}`,
+            `${progress.done}/${progress.total}`,
+          ],
+        )
         await printLine(formatTable(['eval', 'status', 'model', 'suite', 'run', 'step', 'mean score', 'samples'], rows))
       }),
     )
@@ -73,6 +75,7 @@ const EvalListResponse = z.looseObject({
       run: z.string().nullish(),
       step: z.number().nullish(),
       result: z.looseObject({ mean_score: z.number().nullish() }).nullish(),
+      difficulty_at_half: z.number().nullish(),
       progress: z.looseObject({ done: z.number(), total: z.number() }),
     }),
   ),

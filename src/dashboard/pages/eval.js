@@ -90,7 +90,7 @@ function liftNote({ guess_floor, guess_floor_unknown, scored }) {
 
 /** Where the model gets half right, task by task. The items were chosen for it, so that scores say little. */
 function Frontier({ frontier }) {
-  const leftOut = Object.keys(frontier.left_out)
+  const leftOut = Object.entries(frontier.left_out)
   const sorted = Object.entries(frontier.tasks).toSorted(
     ([a, x], [b, y]) => y.difficulty_at_half - x.difficulty_at_half || (a < b ? -1 : 1),
   )
@@ -111,7 +111,7 @@ function Frontier({ frontier }) {
         )}
       </tbody>
     <//>
-    ${leftOut.length > 0 && html`<p class="soft">Left out, since their difficulty cannot be adjusted: ${leftOut.map(humanize).join(', ')}.</p>`}
+    ${leftOut.length > 0 && html`<p class="soft">Left out: ${leftOut.map(([task, reason]) => `${humanize(task)} (${reason})`).join(', ')}.</p>`}
   <//>`
 }
 

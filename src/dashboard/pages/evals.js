@@ -94,13 +94,19 @@ function EvalList({ evals, picked, onPick }) {
             <td class="name">${one.run ?? '–'}${one.step !== null && one.step !== undefined ? `, step ${one.step}` : ''}</td>
             <td><${Chip} tone=${STATUS_TONES[one.status]}>${humanize(one.status)}<//> ${one.status === 'running' ? formatPercent(one.progress.done / Math.max(1, one.progress.total)) : ''}</td>
             <td><${RelativeTime} at=${one.created_at} /></td>
-            <td class="num">${formatDecimal(one.result?.mean_score ?? one.progress?.mean_score, 3)}</td>
-            <td class="num">${formatInterval(one.result)}</td>
+            <td class="num">${formatHeadline(one)}</td>
+            <td class="num">${one.difficulty_at_half === null ? formatInterval(one.result) : '–'}</td>
             <td class="num">${formatPercent(one.result?.accuracy, 1)}</td>
           </tr>`,
         )}
       </tbody>
     <//>`
+}
+
+/** Of a frontier the difficulty: half of its items are right by design. */
+function formatHeadline({ difficulty_at_half, result, progress }) {
+  if (difficulty_at_half !== null) return `half at ${formatDecimal(difficulty_at_half, 2)}`
+  return formatDecimal(result?.mean_score ?? progress?.mean_score, 3)
 }
 
 export function suiteName({ suite }) {

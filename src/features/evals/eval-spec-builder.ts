@@ -1,12 +1,14 @@
 /** Resolves the input of a new eval: the items of its suite, and every setting that the input leaves to its run or the default. */
 
-import { ServiceError } from '../../contract/errors.ts'
-import { type EvalInput, FrontierSuite, type GradingFields, isFrontier } from '../../contract/eval.ts'
+import { type EvalInput, type FrontierSuite, type GradingFields, isFrontier } from '../../contract/eval.ts'
 import type { RunSettings } from '../../contract/run.ts'
 import type { RunCondition } from '../../contract/run-condition.ts'
 import { VERSION } from '../../platform/version.ts'
 import { DEFAULT_PROMPT_SETTINGS } from '../items/prompt.ts'
 import type { Runs } from '../runs/runs.ts'
+import type { Ladders } from '../tasks/ladders.ts'
+import type { TaskCards } from '../tasks/task-cards.ts'
+import { planFrontier } from './frontier/frontier-plan.ts'
 import type { EvalSpec } from './generation-job-spec.ts'
 import type { EgressPolicy } from './model-client/egress-policy.ts'
 import { buildModelSpec } from './model-spec.ts'
@@ -18,6 +20,8 @@ const MULTI_SAMPLE_TEMPERATURE = 1
 export interface EvalSpecBuilderDeps {
   suites: Suites
   runs: Runs
+  ladders: Ladders
+  cards: TaskCards
   egressPolicy: EgressPolicy
   engineVersion: string
 }
@@ -26,10 +30,13 @@ export interface EvalSpecBuilderDeps {
 export async function buildEvalSpec(
   input: EvalInput,
   condition: RunCondition | undefined,
-  { suites, runs, egressPolicy, engineVersion }: EvalSpecBuilderDeps,
+  { suites, runs, ladders, cards, egressPolicy, engineVersion }: EvalSpecBuilderDeps,
 ): Promise<{ spec: EvalSpec; items: SuiteItem[] }> {
   const settings = input.run === undefined ? undefined : (await runs.getOrCreate(input.run, condition)).settings
-  const { suite, items, frontier } = await resolveSuite(input.suite, settings, suites)
+  const rules = resolvePromptAndRules(input, settings)
+  const { suite, items, frontier } = isFrontier(input.suite)
+    ? { ...planFrontier(input.suite, rules.grading_rules.scoring, { suites, ladders, cards }), items: [] }
+    : await resolveSuite(input.suite, settings, suites)
   const temperature = input.temperature === undefined ? defaultTemperature(input) : input.temperature
   const spec: EvalSpec = {
     kind: 'eval',
@@ -38,7 +45,7 @@ export async function buildEvalSpec(
     ...(frontier && { frontier }),
     samples_per_item: input.samples_per_item,
     temperature,
-    ...resolvePromptAndRules(input, settings),
+    ...rules,
     run: input.run ?? null,
     step: input.step ?? null,
     labels: input.labels ?? [],
@@ -72,11 +79,10 @@ function defaultTemperature({ samples_per_item }: EvalInput): number {
 }
 
 async function resolveSuite(
-  suite: EvalInput['suite'],
+  suite: Exclude<EvalInput['suite'], FrontierSuite>,
   settings: RunSettings | undefined,
   suites: Suites,
 ): Promise<Pick<EvalSpec, 'suite' | 'frontier'> & { items: SuiteItem[] }> {
-  if (isFrontier(suite)) return resolveFrontier(suite, suites)
   if (typeof suite === 'string' && suite !== 'run') {
     const { version, sha256 } = suites.require(suite)
     const items = suites.listItems(suite)
@@ -86,21 +92,4 @@ async function resolveSuite(
     typeof suite !== 'string' ? await suites.buildCustom(suite) : settings ? await suites.buildForRun(settings) : []
   const name = typeof suite === 'string' ? suite : 'custom'
   return { suite: { name, version: null, sha256: null, items: items.length }, items }
-}
-
-/** Its items are chosen later. Throws `invalid_request` if none of the tasks has a ladder, and `unknown_task`. */
-function resolveFrontier(suite: 'frontier' | FrontierSuite, suites: Suites) {
-  const { n, seed, ...choice } = suite === 'frontier' ? FrontierSuite.parse({ mode: 'frontier' }) : suite
-  const { adjustable, others } = suites.listByAdjustability(choice)
-  if (adjustable.length === 0)
-    throw new ServiceError('invalid_request', `There is no difficulty to adjust in ${others.join(', ')}: use a suite`)
-  const left_out = Object.fromEntries(
-    others.map((task) => [task, 'Its difficulty cannot be adjusted: measure it with a suite']),
-  )
-  const items = adjustable.length * n
-  return {
-    suite: { name: 'frontier', version: null, sha256: null, items },
-    frontier: { tasks: adjustable, items_per_task: n, seed, left_out },
-    items: [],
-  }
 }

@@ -53,7 +53,7 @@ export function createEvals(platform: Platform, deps: EvalsFeatureDeps): EvalsFe
   const { redis, keys, producer, config, idempotency } = platform
   const { engine, grader } = deps
   const { runs, itemQueue, repository: storedRuns } = deps.runs
-  const { tasks, cards } = deps.tasks
+  const { tasks, ladders, cards } = deps.tasks
   const generationJobs = new GenerationJobRepository(redis, keys)
   const samples = new SampleRepository(redis, keys)
   const suites = new Suites(deps.items.items, tasks)
@@ -62,7 +62,10 @@ export function createEvals(platform: Platform, deps: EvalsFeatureDeps): EvalsFe
   const egressPolicy = buildEgressPolicy(config)
   const quota = new ConcurrencyQuota(redis, keys, config.MAX_ACTIVE_EVALS)
   const jobs = new GenerationJobs({ repository: generationJobs, aggregator, producer, idempotency, quota })
-  const specBuilder = { suites, runs, egressPolicy, engineVersion: engine.version }
+  const specBuilder = {
+    ...{ suites, runs, ladders, cards, egressPolicy },
+    engineVersion: engine.version,
+  }
   const evals = new Evals({
     ...specBuilder,
     jobs,
@@ -94,7 +97,7 @@ export function createEvals(platform: Platform, deps: EvalsFeatureDeps): EvalsFe
                 ...shared,
                 grader,
                 referee: new DuelReferee(samples),
-                frontierItems: new FrontierItems({ samples, ladders: deps.tasks.ladders, cards, suites }),
+                frontierItems: new FrontierItems({ samples, ladders, cards, suites }),
               }),
               collectionSampleProcessor: collections,
               aggregator,

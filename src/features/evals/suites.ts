@@ -65,7 +65,7 @@ export class Suites {
    */
   async drawItems(suite: DuelSuite, count: number): Promise<{ items: SuiteItem[]; tasks: number }> {
     const { difficulty, config, seed } = suite
-    const tasks = this.#chooseTasks(suite)
+    const tasks = this.listTasks(suite)
     const drawn = new Map<string, number>()
     const recipes = range(count).map((k) => {
       const task = tasks[Math.floor(hashToUnitInterval(`${seed}/${k}`) * tasks.length)] ?? ''
@@ -81,15 +81,8 @@ export class Suites {
     const { n, difficulty, config, seed } = suite
     const recipe = { ...(config && { config }), difficulty: difficulty ?? null }
     return this.#buildItems(
-      this.#chooseTasks(suite).flatMap((task) => range(n).map((index) => ({ task, seed, index, ...recipe }))),
+      this.listTasks(suite).flatMap((task) => range(n).map((index) => ({ task, seed, index, ...recipe }))),
     )
-  }
-
-  /** The tasks of a choice that have a ladder, and those that have none. Throws `unknown_task`. */
-  listByAdjustability(choice: Pick<DuelSuite, 'tasks' | 'categories'>): { adjustable: string[]; others: string[] } {
-    const chosen = this.#chooseTasks(choice)
-    const isAdjustable = (task: string) => this.#tasks.require(task).adjustable
-    return { adjustable: chosen.filter(isAdjustable), others: chosen.filter((task) => !isAdjustable(task)) }
   }
 
   /** One item, as its ID. */
@@ -99,7 +92,7 @@ export class Suites {
   }
 
   /** Without tasks and categories: all tasks. Throws `unknown_task`. */
-  #chooseTasks({ tasks, categories = [], difficulty, config }: Omit<DuelSuite, 'seed'>): string[] {
+  listTasks({ tasks, categories = [], difficulty, config }: Omit<DuelSuite, 'seed'>): string[] {
     assertConfigOrDifficulty({ config, difficulty }, 'suite.')
     for (const choice of [...(tasks ?? []), ...categories.map((name) => `category:${name}`)])
       this.#tasks.assertKnown(choice)

@@ -238,20 +238,20 @@ it('a run’s eval has its prompt, rules and tasks, and makes its curve', async 
 
 it('scores are corrected for what guessing earns, and unknown floors are said', async () => {
   const { cards } = world.features.tasks
-  const floor = cards.guessFloor('ab', 0, 'upstream')
+  const floor = cards.guessFloor('acre', null, 'upstream')
   expect(floor).toBeGreaterThan(0.1)
-  const suite = { tasks: ['ab'], n: 8, difficulty: 0, seed: 5 }
+  const suite = { tasks: ['acre'], n: 8, seed: 5 }
   const right = await run({ accuracy: 1 }, { suite })
   const half = await run({ accuracy: 0.5, seed: 3 }, { suite })
   expect(right.result).toMatchObject({ guess_floor: expect.closeTo(floor, 12), guess_floor_unknown: 0, lift: 1 })
   const { mean_score, lift, confidence_95, lift_confidence_95, tasks } = half.result
   expect(lift).toBeCloseTo((mean_score - floor) / (1 - floor), 12)
   expect(lift_confidence_95[0]).toBeCloseTo((confidence_95[0] - floor) / (1 - floor), 12)
-  expect(tasks.ab.lift).toBe(lift)
+  expect(tasks.acre.lift).toBe(lift)
   const { body } = await world.call('GET', `/eval/compare?a=${right.id}&b=${half.id}`)
   expect(body).toMatchObject({ guess_floor: expect.closeTo(floor, 12), a: { lift: 1 }, b: { lift } })
   expect(body.lift_difference).toBeCloseTo((1 - mean_score) / (1 - floor), 12)
-  expect(body.tasks.ab.lift_difference).toBeCloseTo(body.lift_difference, 12)
+  expect(body.tasks.acre.lift_difference).toBeCloseTo(body.lift_difference, 12)
 
   const custom = { tasks: ['gcd'], n: 3, config: { max_value: 77 } }
   const { result } = await run({ accuracy: 1 }, { suite: custom })

@@ -160,10 +160,14 @@ it('tasks whose difficulty cannot be adjusted are left out with a reason, and re
   }
 })
 
-it('without a choice it is of all tasks that have a ladder', async () => {
+it('without a choice it is of all tasks that have a ladder and cannot be guessed', async () => {
   const model = { name: 'm', base_url: 'http://127.0.0.1:9/v1' }
   const { body } = await world.call('POST', '/eval', { model, suite: 'frontier', retries: 0 })
-  const adjustable = world.features.tasks.tasks.list().filter((task) => task.adjustable)
-  expect(body).toMatchObject({ suite: { name: 'frontier', items: 20 * adjustable.length } })
+  const { tasks, ladders, cards } = world.features.tasks
+  const canBeMeasured = (task: string) =>
+    ladders.rungs(task).some(({ difficulty }) => cards.guessFloor(task, difficulty, 'upstream') < 0.9)
+  const measured = tasks.list().filter(({ name, adjustable }) => adjustable && canBeMeasured(name))
+  expect(measured.length).toBeGreaterThan(90)
+  expect(body).toMatchObject({ suite: { name: 'frontier', items: 20 * measured.length } })
   await world.call('DELETE', `/eval/${body.id}`)
 })

@@ -23,6 +23,6 @@ export function formatFrontierMean({ difficulty_at_half, interval_90, tasks }: F
 
 /** One sentence, or nothing. */
 export function formatLeftOut({ left_out }: FrontierResult): string {
-  const tasks = Object.keys(left_out)
-  return tasks.length === 0 ? '' : `Left out, since their difficulty cannot be adjusted: ${tasks.join(', ')}.`
+  const reasons = Object.entries(left_out).map(([task, reason]) => `${task} (${reason})`)
+  return reasons.length === 0 ? '' : `Left out: ${reasons.join(', ')}.`
 }

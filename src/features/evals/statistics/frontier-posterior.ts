@@ -81,7 +81,7 @@ export function summarizePosterior(weights: FrontierWeights): FrontierPlace {
   return {
     difficulty,
     standardDeviation: Math.sqrt(variance),
-    interval_90: [clamp(interval[0]), clamp(interval[1])],
+    interval_90: [roundPlace(clamp(interval[0])), roundPlace(clamp(interval[1]))],
     slope,
     beyond: place > 1 ? 'above_ladder' : place < 0 ? 'below_ladder' : null,
   }
@@ -106,6 +106,11 @@ function binaryEntropy(rate: number): number {
 
 function entropyTerm(probability: number): number {
   return probability > 0 ? -probability * Math.log(probability) : 0
+}
+
+/** Places of the grid without the last digits of their sums. */
+function roundPlace(place: number): number {
+  return Math.round(place * 10_000) / 10_000
 }
 
 function clamp(place: number): number {

@@ -1,0 +1,47 @@
+/** What a frontier eval is to measure: the tasks that have a frontier, and why others have none. */
+import { ServiceError } from '../../../contract/errors.ts'
+import { FrontierSuite } from '../../../contract/eval.ts'
+import type { ScoringMode } from '../../../contract/verdict.ts'
+import type { Ladders } from '../../tasks/ladders.ts'
+import type { TaskCards } from '../../tasks/task-cards.ts'
+import type { EvalSpec } from '../generation-job-spec.ts'
+import type { Suites } from '../suites.ts'
+
+/** Where guessing earns this much on every rung, twenty answers tell nothing of the model. */
+const MAX_FLOOR = 0.9
+
+interface FrontierPlanDeps {
+  suites: Suites
+  ladders: Ladders
+  cards: TaskCards
+}
+
+/** Its items are chosen later. Throws `invalid_request` if no task has a frontier, and `unknown_task`. */
+export function planFrontier(
+  suite: 'frontier' | FrontierSuite,
+  scoring: ScoringMode,
+  { suites, ladders, cards }: FrontierPlanDeps,
+): Required<Pick<EvalSpec, 'suite' | 'frontier'>> {
+  const { n, seed, ...choice } = suite === 'frontier' ? FrontierSuite.parse({ mode: 'frontier' }) : suite
+  const explain = (task: string): string | undefined => {
+    const rungs = ladders.rungs(task)
+    if (rungs.length < 2) return 'Its difficulty cannot be adjusted: measure it with a suite'
+    const canBeGuessed = rungs.every(({ difficulty }) => cards.guessFloor(task, difficulty, scoring) >= MAX_FLOOR)
+    return canBeGuessed ? `Guessing earns nearly full marks under ${scoring} scoring` : undefined
+  }
+  const chosen = suites.listTasks(choice)
+  const left_out: Record<string, string> = {}
+  for (const task of chosen) {
+    const reason = explain(task)
+    if (reason !== undefined) left_out[task] = reason
+  }
+  const tasks = chosen.filter((task) => !(task in left_out))
+  if (tasks.length === 0) {
+    const reasons = Object.entries(left_out).map(([task, reason]) => `${task}: ${reason}`)
+    throw new ServiceError('invalid_request', `None of these tasks has a frontier. ${reasons.join('. ')}`)
+  }
+  return {
+    suite: { name: 'frontier', version: null, sha256: null, items: tasks.length * n },
+    frontier: { tasks, items_per_task: n, seed, left_out },
+  }
+}
