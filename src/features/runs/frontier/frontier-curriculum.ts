@@ -84,10 +84,12 @@ export class FrontierCurriculum {
       }
       const tasks = [...new Set(pending.evidence.map(({ task }) => task))]
       const folded = this.foldInto(run, pending.evidence, await this.#deps.repository.readFrontiers(run, tasks))
-      if (!(await this.#deps.repository.storeFolded(run, pending, folded))) continue
+      const left = await this.#deps.repository.storeFolded(run, pending, folded)
+      if (left === undefined) continue
       for (const { task, before, after } of folded.levelChanges)
         this.#deps.log.info({ run: run.name, task, from: before, to: after }, 'task difficulty changed')
       changes.push(...folded.levelChanges)
+      if (left === 0) return changes
     }
     return changes
   }

@@ -68,15 +68,20 @@ export class FrontierRepository {
     )
   }
 
-  /** False if the run has changed since the evidence was read, or another process folded it. */
-  async storeFolded(run: StoredRun, pending: PendingEvidence, { tasks, points }: FoldedEvidence): Promise<boolean> {
+  /** How many pieces are left. Undefined if the run has changed since the evidence was read, or another process folded it. */
+  async storeFolded(
+    run: StoredRun,
+    pending: PendingEvidence,
+    { tasks, points }: FoldedEvidence,
+  ): Promise<number | undefined> {
     const changes = {
       tasks: formatFrontiers(tasks),
       points: points.map((point) => JSON.stringify(point)),
     }
     const { folded, evidence } = pending
     const args = [run.epoch, run.revision, folded, evidence.length, MAX_HISTORY_POINTS, JSON.stringify(changes)]
-    return (await foldEvidence(this.#redis, this.#runKeys(run), args)) === 1
+    const left = Number(await foldEvidence(this.#redis, this.#runKeys(run), args))
+    return left < 0 ? undefined : left
   }
 
   #runKeys({ name, epoch }: StoredRun): RunKeys {

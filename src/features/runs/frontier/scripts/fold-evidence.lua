@@ -4,10 +4,10 @@
 -- ARGV  1 epoch  2 revision of the settings it was folded under  3 evidence that had left the list before
 --       4 pieces folded  5 points to keep
 --       6 JSON: { tasks: [task, its JSON, its weights, …], points: [JSON, …]: oldest first }
--- Returns 1, or 0 if the run has changed or another process was faster.
+-- Returns how many pieces are left, or -1 if the run has changed or another process was faster.
 local run = redis.call('HMGET', K.run, RUN.epoch, RUN.revision, RUN.folded_evidence)
 if run[1] ~= ARGV[1] or run[2] ~= ARGV[2] or (run[3] or '0') ~= ARGV[3] then
-  return 0
+  return -1
 end
 local folded = cjson.decode(ARGV[6])
 for k = 1, #folded.tasks, 3 do
@@ -20,4 +20,4 @@ end
 redis.call('LTRIM', K.curriculumHistory, 0, tonumber(ARGV[5]) - 1)
 redis.call('LTRIM', K.frontierEvidence, ARGV[4], -1)
 redis.call('HINCRBY', K.run, RUN.folded_evidence, ARGV[4])
-return 1
+return redis.call('LLEN', K.frontierEvidence)
