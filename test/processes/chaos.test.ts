@@ -38,7 +38,7 @@ describe('the ledger', () => {
     const ledger = new Ledger()
     ledger.posted.set('g', group)
     ledger.delivered.push(...delivered)
-    return ledger.check([{ ...settled, ...end }], { ...run, ...figures }).violations.join('\n')
+    return ledger.check([{ ...settled, ...end }], { ...run, ...figures }, 1).violations.join('\n')
   }
 
   it('balances where everything is as it was posted', () => {

@@ -49,7 +49,11 @@ export class Ledger {
   }
 
   /** Holds the ledger against what the server says in the end; gives the entries to print, and what is violated. */
-  check(settled: SettledGroup[], run: RunProgress): { entries: [string, string | number][]; violations: string[] } {
+  check(
+    settled: SettledGroup[],
+    run: RunProgress,
+    curriculumPoints: number,
+  ): { entries: [string, string | number][]; violations: string[] } {
     const inBatches = this.#checkDeliveredBatches()
     const destinations: Record<string, number> = {}
     let unscored = 0
@@ -88,6 +92,8 @@ export class Ledger {
     this.#expectEqual('groups without signal', destinations.no_signal ?? 0, noSignal)
     this.#expectEqual('stale groups', destinations.stale ?? 0, progress.stale_groups)
     this.#expectEqual('groups that wait', 0, (progress.buffered_groups ?? 0) + (progress.queued_groups ?? 0))
+    const withScore = settled.filter(({ verdicts = [] }) => verdicts.some(({ reward: earned }) => earned !== null))
+    this.#expectEqual('groups with a score, and those that fed the curriculum', withScore.length, curriculumPoints)
     this.#expectEqual('unscored rollouts', unscored, progress.unscored)
     this.#expectEqual(
       'scored rollouts, and those of the tasks',

@@ -8,7 +8,7 @@ export const CHAOS_RUN = 'chaos'
 export const RANK_COUNT = 4
 export const CHAOS_RUN_SETTINGS = {
   tasks: ['chain_sum', 'spell_backward', 'simple_integration'],
-  complexity_mode: 'curriculum',
+  complexity_mode: 'frontier',
   group_size: 8,
   batch_size: 64,
   min_trained_tokens: 0,
