@@ -1,6 +1,8 @@
-/** What the frozen suites are made of. A change here is a new version of its suite, never the old one made otherwise. */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+/**
+ * What the frozen suites are made of. A change is a new suite with a new name, never the old one made otherwise: the script
+ * leaves those alone that the manifest lists, and the first ones have questions twice. `hard` and `ladder` were made on ladders
+ * that have changed since.
+ */
 import { type Config, EVAL_SEEDS_START } from '../../src/contract/recipe.ts'
 import type { Ladders } from '../../src/features/tasks/ladders.ts'
 import { TASK_NAMES } from '../../src/features/tasks/task-catalog.ts'
@@ -18,8 +20,11 @@ export interface SuitePlan {
   name: string
   version: number
   description: string
-  parts: SuitePart[]
+  source: SuiteSource
 }
+
+/** Parts; or a frozen suite, with an item of the same config for each repeated question. No question comes twice. */
+export type SuiteSource = { kind: 'parts'; parts: SuitePart[] } | { kind: 'without_doubles'; of: string }
 
 /** Tasks whose items depend on the size of the dataset: the published evaluations made 50 items. */
 const SIZE_DEPENDENT_TASKS = new Set(['acre', 'word_ladder'])
@@ -56,17 +61,11 @@ const SMOKE_TASKS = [
   ],
 ]
 
-/** How much harder a task is made where the published evaluations have no harder config of it. */
-const HARD_DIFFICULTY = 0.6
 const LADDER_DIFFICULTIES = [0, 0.5, 1]
 
 const SORTED_TASKS = TASK_NAMES.toSorted()
 
 export function buildSuitePlans(ladders: Ladders): SuitePlan[] {
-  const harder = JSON.parse(readFileSync(join(import.meta.dirname, 'harder-configs.json'), 'utf8')) as Record<
-    string,
-    Config
-  > // a file of ours
   const sized = (task: string): Config => (SIZE_DEPENDENT_TASKS.has(task) ? { size: PUBLISHED_ITEMS } : {})
   const byDefault = (task: string, seed: number, count: number): SuitePart => ({
     ...{ task, seed, count },
@@ -77,49 +76,55 @@ export function buildSuitePlans(ladders: Ladders): SuitePlan[] {
     config: ladders.configAt(task, difficulty),
   })
   const published = { seed: PUBLISHED_SEED, count: PUBLISHED_ITEMS }
+  const frozen = (parts: SuitePart[]): SuiteSource => ({ kind: 'parts', parts })
   return [
     {
       name: 'original',
       version: 1,
       description: 'The original environment’s own eval: 20 tasks, 5 items each, library defaults',
-      parts: ORIGINAL_TASKS.map((task) => byDefault(task, EVAL_SEEDS_START + 123, 5)),
+      source: frozen(ORIGINAL_TASKS.map((task) => byDefault(task, EVAL_SEEDS_START + 123, 5))),
     },
     {
       name: 'full',
       version: 1,
       description: 'Every task, 10 items each, library defaults: the one to follow a training run with',
-      parts: SORTED_TASKS.map((task) => byDefault(task, EVAL_SEEDS_START + 1000, 10)),
+      source: frozen(SORTED_TASKS.map((task) => byDefault(task, EVAL_SEEDS_START + 1000, 10))),
     },
     {
       name: 'easy',
       version: 1,
       description: 'In the manner of the library’s published evaluations: library defaults, 50 items a task, seed 45',
-      parts: SORTED_TASKS.map((task) => ({ task, config: sized(task), difficulty: null, ...published })),
-    },
-    {
-      name: 'hard',
-      version: 1,
-      description: 'In the manner of the library’s published evaluations: harder configs, 50 items a task, seed 45',
-      parts: SORTED_TASKS.map((task) => {
-        const config = harder[task]
-        if (config) return { task, config, difficulty: null, ...published }
-        if (ladders.rungs(task).length === 1) return { task, config: sized(task), difficulty: null, ...published }
-        return atDifficulty(task, HARD_DIFFICULTY, published.seed, published.count)
-      }),
-    },
-    {
-      name: 'ladder',
-      version: 1,
-      description: 'Every adjustable task at difficulty 0, 0.5 and 1, 3 items each: where a model’s reach ends',
-      parts: SORTED_TASKS.filter((task) => ladders.rungs(task).length > 1).flatMap((task) =>
-        LADDER_DIFFICULTIES.map((difficulty) => atDifficulty(task, difficulty, EVAL_SEEDS_START + 2000, 3)),
-      ),
+      source: frozen(SORTED_TASKS.map((task) => ({ task, config: sized(task), difficulty: null, ...published }))),
     },
     {
       name: 'smoke',
       version: 1,
       description: '20 items of 20 quick tasks: whether everything is connected',
-      parts: SMOKE_TASKS.map((task) => byDefault(task, EVAL_SEEDS_START + 3000, 1)),
+      source: frozen(SMOKE_TASKS.map((task) => byDefault(task, EVAL_SEEDS_START + 3000, 1))),
+    },
+    {
+      name: 'ladder-2',
+      version: 2,
+      description:
+        'Every adjustable task at difficulty 0, 0.5 and 1 of the mended ladders, 3 items each, no question twice',
+      source: {
+        kind: 'parts',
+        parts: SORTED_TASKS.filter((task) => ladders.rungs(task).length > 1).flatMap((task) =>
+          LADDER_DIFFICULTIES.map((difficulty) => atDifficulty(task, difficulty, EVAL_SEEDS_START + 4000, 3)),
+        ),
+      },
+    },
+    {
+      name: 'easy-2',
+      version: 2,
+      description: 'The suite easy without its repeated questions',
+      source: { kind: 'without_doubles', of: 'easy' },
+    },
+    {
+      name: 'hard-2',
+      version: 2,
+      description: 'The suite hard without its repeated questions',
+      source: { kind: 'without_doubles', of: 'hard' },
     },
   ]
 }

@@ -30,7 +30,7 @@ export async function measureEval(
   if (items.length === 0)
     throw cannotStart(
       `The eval ${job.id} has no scored items with a difficulty, or they have expired`,
-      'name an eval of the suite `ladder`, `frontier`, or of items with a difficulty',
+      'name an eval of the suite `ladder-2`, `frontier`, or of items with a difficulty',
     )
   return items
 }

@@ -339,9 +339,12 @@ it('suites can be looked at', async () => {
   const { suites } = (await world.call('GET', '/eval/suites')).body
   expect(suites.map(({ name }: { name: string }) => name).toSorted()).toEqual([
     'easy',
+    'easy-2',
     'full',
     'hard',
+    'hard-2',
     'ladder',
+    'ladder-2',
     'original',
     'smoke',
   ])

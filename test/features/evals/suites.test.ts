@@ -23,7 +23,7 @@ async function questionsOf(ids: string[]): Promise<string[]> {
 
 it('the hash of a suite is that of its file', () => {
   const { suites } = world.features.evals
-  expect(suites.list()).toHaveLength(6)
+  expect(suites.list()).toHaveLength(9)
   for (const { name, sha256, items } of suites.list()) {
     const text = readFileSync(file(`${name}.tsv`), 'utf8')
     expect([name, createHash('sha256').update(text).digest('hex')]).toEqual([name, sha256])
@@ -42,7 +42,7 @@ it.each(['smoke', 'original'])('the engine makes the suite %s as it was frozen',
   )
 })
 
-it.each(['full', 'ladder', 'easy', 'hard'])(
+it.each(['full', 'ladder', 'ladder-2', 'easy', 'easy-2', 'hard', 'hard-2'])(
   'the engine makes items of the suite %s as they were frozen',
   async (name) => {
     const some = world.features.evals.suites.listItems(name).filter((_, k) => k % 211 === 0)
@@ -51,12 +51,33 @@ it.each(['full', 'ladder', 'easy', 'hard'])(
   60_000,
 )
 
+it('no question comes twice in the suites that have no such items, nor in the later versions of those that do', () => {
+  const { suites } = world.features.evals
+  const doubled = suites.list().filter(({ name }) => {
+    const hashes = suites.listItems(name).map(({ questionHash }) => questionHash)
+    return new Set(hashes).size < hashes.length
+  })
+  expect(doubled.map(({ name }) => name)).toEqual(['ladder', 'easy', 'hard']) // frozen as they are
+})
+
+it('a suite without doubles keeps the other items of its first version', () => {
+  const { suites } = world.features.evals
+  for (const name of ['easy', 'hard']) {
+    const later = new Map(suites.listItems(`${name}-2`).map(({ id, questionHash }) => [id, questionHash]))
+    const seen = new Set<string | undefined>()
+    for (const { id, questionHash } of suites.listItems(name)) {
+      if (!seen.has(questionHash)) expect(later.get(id)).toBe(questionHash)
+      seen.add(questionHash)
+    }
+  }
+})
+
 it('the server’s own suites have seeds that no client and no training item has', () => {
   const { suites } = world.features.evals
   const seedsOf = (name: string) => new Set(suites.listRecipes(name).map(({ seed }) => seed))
-  for (const name of ['original', 'full', 'ladder', 'smoke'])
+  for (const name of ['original', 'full', 'ladder', 'ladder-2', 'smoke'])
     for (const seed of seedsOf(name)) expect(seed >= 2 ** 30 && seed < 2 ** 31).toBe(true)
-  for (const name of ['easy', 'hard']) expect([...seedsOf(name)]).toEqual([45])
+  for (const name of ['easy', 'easy-2', 'hard', 'hard-2']) expect([...seedsOf(name)]).toEqual([45])
 })
 
 it('an eval fails if an item differs from the frozen one, and names the item', async () => {
