@@ -70,18 +70,29 @@ export function packOutcome(outcome: GroupOutcome): Buffer {
   return buffer
 }
 
-/** The outcomes of a window, oldest first; none if another version of the server wrote it. */
-export function unpackOutcomes(window: Buffer): GroupOutcome[] {
-  if (window.length % OUTCOME_BYTES !== 0) return []
-  const outcomes: GroupOutcome[] = []
-  for (let at = 0; at < window.length; at += OUTCOME_BYTES) {
-    const record = window.subarray(at, at + OUTCOME_BYTES)
-    if (record.readUInt8(0) === VERSION) outcomes.push(unpackOutcome(record))
+/** The outcomes of each task, oldest first, from a hash of their numbers and rings (scripts/complete-group.lua). */
+export function unpackWindows(fields: Readonly<Record<string, Buffer>>): Record<string, GroupOutcome[]> {
+  const windows: Record<string, { age: number; outcome: GroupOutcome }[]> = {}
+  for (const [field, record] of Object.entries(fields)) {
+    const [task = '', place] = field.split(':')
+    const outcome = place === undefined ? undefined : unpackOutcome(record)
+    if (!outcome) continue
+    const age = (Number(fields[task]) - Number(place)) % OUTCOME_WINDOW
+    const window = windows[task] ?? []
+    window.push({ age, outcome })
+    windows[task] = window
   }
-  return outcomes
+  return Object.fromEntries(
+    Object.entries(windows).map(([task, window]) => [
+      task,
+      window.toSorted((a, b) => b.age - a.age).map(({ outcome }) => outcome),
+    ]),
+  )
 }
 
-function unpackOutcome(record: Buffer): GroupOutcome {
+/** Undefined if another version of the server wrote it. */
+export function unpackOutcome(record: Buffer): GroupOutcome | undefined {
+  if (record.length !== OUTCOME_BYTES || record.readUInt8(0) !== VERSION) return undefined
   const counts: GroupOutcome['counts'] = []
   for (let at = COUNTS_AT; at < CONTROLS_AT; at += 6) {
     const count = record.readUInt16LE(at + 4)

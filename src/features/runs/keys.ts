@@ -12,7 +12,7 @@ export interface RunKeys {
   recentAccuracies: string
   /** Hash: task to the evidence of its last groups for the sampling (sequence/learnability.ts), separated by commas. */
   learnability: string
-  /** Hash: task to the packed outcomes of its last groups (group-outcome.ts). */
+  /** Hash: task to its number of outcomes, and `TASK:PLACE` in a ring to one of its last, packed (group-outcome.ts). */
   recentOutcomes: string
   /** List of JSON points, newest first. */
   curriculumHistory: string

@@ -9,7 +9,7 @@ import { defineScript } from '../../platform/redis/scripts.ts'
 import { createEpoch } from './epoch-repository.ts'
 import type { StoredFrontier } from './frontier/fold.ts'
 import { formatFrontiers } from './frontier/stored-frontiers.ts'
-import { type GroupOutcome, unpackOutcomes } from './group-outcome.ts'
+import { type GroupOutcome, unpackWindows } from './group-outcome.ts'
 import { type AllRunKeys, createRunKeys } from './keys.ts'
 import { backlogRecord, CurriculumState, type RunValues, runRecord } from './run-record.ts'
 import { type NumberedEvidence, parseEvidenceList } from './sequence/learnability.ts'
@@ -231,7 +231,7 @@ export class RunRepository {
   /** The outcomes of the last groups of each task, oldest first. */
   async readRecentOutcomes({ name, epoch }: StoredRun): Promise<Record<string, GroupOutcome[]>> {
     const windows = await this.#redis.hgetallBuffer(this.#keys.forRun(name, epoch).recentOutcomes)
-    return Object.fromEntries(Object.entries(windows).map(([task, window]) => [task, unpackOutcomes(window)]))
+    return unpackWindows(windows)
   }
 
   /** What the last groups of each task tell the sampling. */

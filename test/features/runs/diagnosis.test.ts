@@ -6,7 +6,8 @@ import {
   OUTCOME_BYTES,
   OUTCOME_WINDOW,
   packOutcome,
-  unpackOutcomes,
+  unpackOutcome,
+  unpackWindows,
 } from '../../../src/features/runs/group-outcome.ts'
 import { explainMissingSignal } from '../../../src/features/runs/missing-signal.ts'
 import { listWarnings } from '../../../src/features/runs/run-warnings.ts'
@@ -41,12 +42,30 @@ it('an outcome is kept as it was, in a record of fixed size', () => {
     { meanScore: 0.5, ...controls },
   )
   const empty = outcome([null, null], { kind: 'hard', meanScore: null })
-  const packed = Buffer.concat([packOutcome(wide), packOutcome(empty)])
-  expect(packed.length).toBe(2 * OUTCOME_BYTES)
-  const [first, second] = unpackOutcomes(packed)
-  expect(first).toEqual({ ...wide, shown: 'answer 0 😀😀😀😀', entropy: expect.closeTo(wide.entropy, 5) })
-  expect(second).toEqual({ ...empty, entropy: 0 })
-  expect(unpackOutcomes(packed.subarray(1))).toEqual([]) // of another version
+  const packed = packOutcome(wide)
+  expect(packed.length).toBe(OUTCOME_BYTES)
+  expect(unpackOutcome(packed)).toEqual({
+    ...wide,
+    shown: 'answer 0 😀😀😀😀',
+    entropy: expect.closeTo(wide.entropy, 5),
+  })
+  expect(unpackOutcome(packOutcome(empty))).toEqual({ ...empty, entropy: 0 })
+  expect(unpackOutcome(packed.subarray(1))).toBeUndefined() // of another version
+})
+
+it('a window is a ring that is read oldest first', () => {
+  const outcomes = repeat(OUTCOME_WINDOW + 7, () => outcome(['x']))
+  const fields = (count: number) => ({
+    gcd: Buffer.from(String(count)),
+    ...Object.fromEntries(
+      outcomes.slice(0, count).map((one, k) => [`gcd:${(k + 1) % OUTCOME_WINDOW}`, packOutcome(one)]),
+    ),
+  })
+  const read = (count: number) => unpackWindows(fields(count)).gcd?.map(({ completedAt }) => completedAt)
+  const timesOf = (from: number, to: number) => outcomes.slice(from, to).map(({ completedAt }) => completedAt)
+  expect(read(3)).toEqual(timesOf(0, 3))
+  expect(read(OUTCOME_WINDOW)).toEqual(timesOf(0, OUTCOME_WINDOW))
+  expect(read(OUTCOME_WINDOW + 7)).toEqual(timesOf(7, OUTCOME_WINDOW + 7))
 })
 
 it('entropy is that of the answers: within groups, and over questions', () => {

@@ -6,7 +6,7 @@
 --       failedGroups (sorted set: ID of a group that can be retried, by time in ms)  dumpState (hash)
 --       pendingRolloutRecords (records that wait for a file of rollouts (list))
 --       pendingFailedRecords (records that wait for a file of failed groups (list))  recentAccuracies (hash)  learnability (hash)
---       recentOutcomes (hash: task to the packed outcomes of its last groups)
+--       recentOutcomes (hash: task to its number of outcomes, and `TASK:PLACE` in a ring to one of its last)
 --       metricSteps (sorted set of steps)  allGroups (sorted set: group ID by when its key expires)
 --       frontierEvidence (list of JSON, oldest first)
 -- ARGV  1 group ID  2 result as JSON  3 summary as JSON, for the buffer
@@ -104,8 +104,8 @@ if params.learnability then
   append_recent(K.learnability, params.task, entry, params.max_learnability)
 end
 if ARGV[8] ~= '' then
-  local outcomes = (redis.call('HGET', K.recentOutcomes, params.task) or '') .. ARGV[8]
-  redis.call('HSET', K.recentOutcomes, params.task, string.sub(outcomes, -params.max_outcomes * #ARGV[8]))
+  local count = redis.call('HINCRBY', K.recentOutcomes, params.task, 1)
+  redis.call('HSET', K.recentOutcomes, params.task .. ':' .. count % params.max_outcomes, ARGV[8])
 end
 
 -- Of groups that are no longer kept the hash of the content and the rewards remain, to know and answer a repeated post.
