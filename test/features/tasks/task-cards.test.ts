@@ -1,9 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { TaskCard } from '../../../src/contract/task.ts'
+import { ENGINE_VERSION } from '../../../src/engine/version.ts'
 import { Ladders } from '../../../src/features/tasks/ladders.ts'
 import { hashConfig, TaskCards } from '../../../src/features/tasks/task-cards.ts'
+import { TASK_NAMES } from '../../../src/features/tasks/task-catalog.ts'
 
 let folder: string
 beforeAll(() => {
@@ -65,4 +68,54 @@ it('a floor that is not known is 0', () => {
   expect(cards.guessFloor('gcd', null, 'hardened')).toBe(0)
   expect(cards.guessFloor('gcd', 0.5, 'hardened')).toBe(0)
   expect(cards.guessFloor('no_such_task', 0.5, 'hardened')).toBe(0)
+})
+
+describe('the frozen cards', () => {
+  const ladders = new Ladders()
+  const frozen = new TaskCards(ladders)
+  /** Standard errors of a difference that 1,800 comparisons without one stay below. */
+  const MAX_STANDARD_ERRORS = 4
+
+  /** `task rung figure` of each rung that a model should not be trained on without a reason. */
+  const faults = TASK_NAMES.flatMap((task) => ladders.rungs(task).flatMap((_, rung) => findFaults(task, rung)))
+  const limits = TASK_NAMES.flatMap((task) =>
+    frozen.describe(task).limits.flatMap(({ figure, rungs }) => rungs.map((rung) => `${task} ${rung} ${figure}`)),
+  )
+
+  function findFaults(task: string, rung: number): string[] {
+    const [card, below] = [frozen.rung(task, rung), frozen.rung(task, rung - 1)]
+    if (!card) return []
+    const faulty = {
+      guess_floor: below !== undefined && isEasierToGuess(card, below),
+      distinct_in_1000: card.distinct_in_1000 < 500,
+      best_attainable: Math.min(card.best_attainable.upstream, card.best_attainable.hardened) < 0.95,
+    }
+    return Object.entries(faulty).flatMap(([figure, is]) => (is ? [`${task} ${rung} ${figure}`] : []))
+  }
+
+  /** Under hardened scoring; the library's own pays parts of answers, of which harder items may have more. */
+  function isEasierToGuess(card: TaskCard, below: TaskCard): boolean {
+    const error = Math.hypot(card.guess_floor_stderr.hardened, below.guess_floor_stderr.hardened)
+    return card.guess_floor.hardened - below.guess_floor.hardened > MAX_STANDARD_ERRORS * error
+  }
+
+  it('are of this version of the library', () => {
+    expect(frozen.engineVersion).toBe(ENGINE_VERSION)
+  })
+
+  it('are there for the defaults and each rung: npm run task-cards measures those of changed rungs', () => {
+    const missing = TASK_NAMES.flatMap((task) => {
+      const rungs = ladders.rungs(task).flatMap((_, rung) => (frozen.rung(task, rung) ? [] : [`${task} ${rung}`]))
+      return frozen.defaults(task) ? rungs : [`${task} defaults`, ...rungs]
+    })
+    expect(missing).toEqual([])
+  })
+
+  it('show no rung that is easier to guess than the one below, has few questions or cannot be solved, except for a reason', () => {
+    expect(faults.filter((fault) => !limits.includes(fault))).toEqual([])
+  })
+
+  it('bear out each limit that is given a reason', () => {
+    expect(limits.filter((limit) => !faults.includes(limit))).toEqual([])
+  })
 })
