@@ -1,7 +1,7 @@
 /** `duel`: two models answer the same items until it is clear which one is better. */
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { z } from 'zod'
-import { addServerOptions, type ServerOptions, withServer } from './api-client.ts'
+import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './api-client.ts'
 import { CliError } from './cli-error.ts'
 import { watchGenerationJob } from './generation-job.ts'
 import {
@@ -68,8 +68,12 @@ async function runDuel(options: DuelOptions): Promise<void> {
   const env = buildModelServerEnv(options)
   const hosts = [env.MODEL_HOSTS, buildModelServerEnv({ baseUrl: options.againstBaseUrl }).MODEL_HOSTS]
   await withServer(options, { keeps: true, env: { MODEL_HOSTS: hosts.filter(Boolean).join(',') } }, async (server) => {
-    const path = body ? '/duels' : `/duels/${options.resume}/resume`
-    const { id } = await server.callWithRetry(StartedDuel, 'POST', path, body ?? buildKeys(options))
+    const { id } = await server.callWithRetry(
+      StartedDuel,
+      'POST',
+      body ? '/duels' : `/duels/${options.resume}/resume`,
+      body ?? (await buildResumeKeys(server, options)),
+    )
     if (options.detach) return printLine(id)
     printStatus(`Duel ${id}`)
     const resume = `reasoning-gym-server duel --resume ${id}`
@@ -88,8 +92,8 @@ const DuelResponse = z.looseObject({
   id: z.string(),
   status: z.string(),
   detail: z.string().nullish(),
-  a: z.looseObject({ name: z.string() }),
-  b: z.looseObject({ name: z.string() }),
+  a: z.looseObject({ name: z.string(), base_url: z.string() }),
+  b: z.looseObject({ name: z.string(), base_url: z.string() }),
   alpha: z.number(),
   result: z
     .looseObject({
@@ -134,7 +138,7 @@ function buildDuelRequest(options: DuelOptions): object {
     options
   if (against === undefined) throw new CliError('Name the other model with --against', { exitCode: 2 })
   const { model: a, ...request } = buildModelRequest(options) as { model: { base_url: string } } // its return value
-  const { api_key_b } = buildKeys(options)
+  const { api_key_b } = buildKeys(options, againstBaseUrl === undefined || againstBaseUrl === a.base_url)
   return {
     ...request,
     a,
@@ -152,10 +156,20 @@ function buildDuelRequest(options: DuelOptions): object {
   }
 }
 
+/** Which servers a stored duel calls is known to it alone. */
+async function buildResumeKeys(server: ApiClient, options: DuelOptions): Promise<DuelKeys> {
+  const { a, b } = await server.call(DuelResponse, 'GET', `/duels/${options.resume}`)
+  return buildKeys(options, a.base_url === b.base_url)
+}
+
+interface DuelKeys {
+  api_key_a?: string
+  api_key_b?: string
+}
+
 /** A key goes to no server but the one that it was given for. */
-function buildKeys(options: DuelOptions): { api_key_a?: string; api_key_b?: string } {
+function buildKeys(options: DuelOptions, hasOneServer: boolean): DuelKeys {
   const a = getModelApiKey(options)
-  const hasOneServer = options.againstBaseUrl === undefined || options.againstBaseUrl === options.baseUrl
   const b = options.againstApiKey ?? (hasOneServer ? a : undefined)
   return { ...(a !== undefined && { api_key_a: a }), ...(b !== undefined && { api_key_b: b }) }
 }
