@@ -161,15 +161,13 @@ export class EvalAggregator {
   }
 }
 
-/** Of the item under the eval's scoring. Undefined if no card covers its config. */
+/** Of the item under the eval's scoring. Undefined if no card covers its config: one of its own, or of an earlier ladder. */
 export function findGuessFloor(
   cards: TaskCards,
   itemId: string,
   { grading_rules: { scoring } }: Pick<EvalSpec, 'grading_rules'>,
 ): number | undefined {
-  const { task, difficulty, config } = decodeItemId(itemId)
-  if (difficulty === null && Object.keys(config).length > 0) return undefined
-  return cards.findGuessFloor(task, difficulty, scoring)
+  return cards.findItemFloor(decodeItemId(itemId), scoring)
 }
 
 /** All that is needed to repeat the eval, as its result shows it. */

@@ -4,17 +4,22 @@ import { isActive } from '../../contract/eval.ts'
 import { decodeItemId } from '../../contract/item-id.ts'
 import { mean } from '../../grading/statistics.ts'
 import type { MeasuredItem } from '../runs/frontier/curriculum-start.ts'
+import type { Ladders } from '../tasks/ladders.ts'
 import type { EvalAggregator } from './eval-aggregator.ts'
 import type { JobOfKind } from './generation-job-record.ts'
 
 interface EvalMeasurementsDeps {
   aggregator: EvalAggregator
+  ladders: Ladders
 }
 
-/** Items with a score, in the order of the eval. Throws `invalid_request` if there are none, or the eval has not ended. */
+/**
+ * Items with a score, in the order of the eval, without those of earlier ladders: their difficulties mean something else now.
+ * Throws `invalid_request` if there are none, or the eval has not ended.
+ */
 export async function measureEval(
   job: JobOfKind<'eval'>,
-  { aggregator }: EvalMeasurementsDeps,
+  { aggregator, ladders }: EvalMeasurementsDeps,
 ): Promise<MeasuredItem[]> {
   if (isActive(job.status)) throw cannotStart(`The eval ${job.id} has not ended`, 'use it once its status is done')
   const { items: suiteItems, itemOfSample } = await aggregator.listItems(job)
@@ -23,14 +28,16 @@ export async function measureEval(
   for await (const [sample, verdict] of aggregator.streamVerdicts(job)) {
     if (verdict?.score !== null && verdict !== null) scores[itemOfSample(sample)]?.push(verdict.score)
   }
-  const items = recipes.flatMap(({ task, difficulty }, k): MeasuredItem[] => {
+  const items = recipes.flatMap((recipe, k): MeasuredItem[] => {
+    const { task, difficulty } = recipe
     const own = scores[k] ?? []
-    return difficulty === null || own.length === 0 ? [] : [{ task, difficulty, score: mean(own), samples: own.length }]
+    if (difficulty === null || own.length === 0 || !ladders.isCurrent(recipe)) return []
+    return [{ task, difficulty, score: mean(own), samples: own.length }]
   })
   if (items.length === 0)
     throw cannotStart(
-      `The eval ${job.id} has no scored items with a difficulty, or they have expired`,
-      'name an eval of the suite `ladder-2`, `frontier`, or of items with a difficulty',
+      `The eval ${job.id} has no scored items on the ladders of today, or they have expired`,
+      'name an eval of the suite `frontier` or `ladder-2`, or of items with a difficulty',
     )
   return items
 }

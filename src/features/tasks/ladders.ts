@@ -1,8 +1,9 @@
 /** Ladders: for each task, the configs in ladders.json from easiest to hardest. The one place that maps a difficulty to a rung. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import type { Config } from '../../contract/recipe.ts'
+import type { Config, Recipe } from '../../contract/recipe.ts'
 
 /** Columns: a field's constant is wrapped in `const`, a list has one value for each rung. */
 const Ladder = z.strictObject({
@@ -55,6 +56,15 @@ export class Ladders {
   /** The config of the rung that a difficulty in [0, 1] means. */
   configAt(task: string, difficulty: number): Config {
     return this.rungs(task)[this.indexAt(task, difficulty)]?.config ?? {}
+  }
+
+  /**
+   * Whether an item was made at the rung that its difficulty means today, and not before the ladder changed. Its config lacks
+   * the fields that are at the library's defaults.
+   */
+  isCurrent({ task, difficulty, config }: Pick<Recipe, 'task' | 'difficulty' | 'config'>): boolean {
+    const rung = difficulty === null ? {} : this.configAt(task, difficulty)
+    return Object.entries(config).every(([field, value]) => isDeepStrictEqual(value, rung[field]))
   }
 
   /** The rung, counted from 0, that a difficulty in [0, 1] means. */

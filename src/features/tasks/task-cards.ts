@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { contentHash } from '../../codec/content-hash.ts'
-import type { Config } from '../../contract/recipe.ts'
+import type { Config, Recipe } from '../../contract/recipe.ts'
 import { CardLimit, TaskCard, type TaskDetail } from '../../contract/task.ts'
 import type { Ladders } from './ladders.ts'
 
@@ -77,6 +77,12 @@ export class TaskCards {
   findGuessFloor(task: string, difficulty: number | null, scoring: 'upstream' | 'hardened'): number | undefined {
     if (difficulty === null) return this.defaults(task)?.guess_floor[scoring]
     return this.#interpolateFloor(task, this.#ladders.indexAt(task, difficulty), scoring)
+  }
+
+  /** That of an item; undefined too if it was made with a config of its own, or before the ladder changed. */
+  findItemFloor(recipe: Pick<Recipe, 'task' | 'difficulty' | 'config'>, scoring: 'upstream' | 'hardened') {
+    if (!this.#ladders.isCurrent(recipe)) return undefined
+    return this.findGuessFloor(recipe.task, recipe.difficulty, scoring)
   }
 
   #interpolateFloor(task: string, index: number, scoring: 'upstream' | 'hardened'): number | undefined {

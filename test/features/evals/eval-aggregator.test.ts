@@ -46,7 +46,7 @@ async function finish(make: (id: string) => Promise<void>) {
     samples,
     items,
     tasks: { require: () => ({ category: 'arithmetic' }) },
-    cards: { findGuessFloor: () => undefined },
+    cards: { findItemFloor: () => undefined },
   }
   const aggregator = new EvalAggregator(deps as unknown as ConstructorParameters<typeof EvalAggregator>[0])
   await aggregator.finalize('eval-0123456789ab', 'done')
