@@ -61,7 +61,7 @@ export class FrontierCurriculum {
     return this.#foldShared(`${run.name}/${run.epoch}`, run)
   }
 
-  /** What evidence comes to on frontiers that were read with it. */
+  /** What evidence comes to on frontiers that were read with it; nothing in other modes. */
   foldInto(
     run: ResolvedRun,
     evidence: readonly GroupEvidence[],
@@ -95,6 +95,7 @@ export class FrontierCurriculum {
   }
 
   #getFrontiers(run: ResolvedRun): (task: string) => TaskFrontier | undefined {
+    if (run.settings.complexity_mode !== 'frontier') return () => undefined
     const plans = new Map(buildTaskPlans(run.settings, this.#deps.tasks.list()).map((plan) => [plan.task, plan]))
     return (task) => {
       const plan = plans.get(task)

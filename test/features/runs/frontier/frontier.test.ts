@@ -285,6 +285,15 @@ describe('the frontier', () => {
     expect(await taskOf('changing')).toMatchObject({ place: null, slope: null })
   })
 
+  it('leaves the level to the mode that the run has changed to, also in a checkpoint', async () => {
+    await world.call('PUT', '/runs/left', { tasks: [TASK], complexity_mode: 'curriculum' })
+    await answer('left', (await next('left'))[0] as Item, 1)
+    await world.platform.redis.rpush((await keysOf('left')).frontierEvidence, ...evidenceOf(TASK, 3)) // not folded in time
+    const { curriculum, curriculum_history } = await world.features.runs.checkpoints.create('left')
+    expect(curriculum[TASK]).toEqual({ level: (await taskOf('left')).difficulty, accuracy: 1, scores: [1] })
+    expect(curriculum_history).toEqual(await history('left'))
+  })
+
   it('is what the preset clean follows', async () => {
     const { body } = await world.call('PUT', '/runs/clean', { preset: 'clean', tasks: [TASK] })
     expect(body.settings.complexity_mode).toBe('frontier')
