@@ -37,7 +37,12 @@ if (values.help) {
   --again       measures again what has a card
   --freeze      measures nothing; freezes what has been measured`)
 } else {
-  await measureMissingCards()
+  const unknown = values.task.filter((task) => !TASK_NAMES.includes(task))
+  if (unknown.length === 0) await measureMissingCards()
+  else {
+    console.error(`There is no task named ${unknown.join(', ')}; \`reasoning-gym-server tasks\` lists them`)
+    process.exitCode = 2
+  }
 }
 
 async function measureMissingCards(): Promise<void> {

@@ -240,11 +240,23 @@ export class Runs {
       )
     }
     if (settings.tasks !== 'all')
-      for (const choice of settings.tasks) this.#tasks.assertKnown(typeof choice === 'string' ? choice : choice.task)
-    for (const choice of settings.exclude) if (choice !== PUBLIC_BENCHMARKS) this.#tasks.assertKnown(choice)
+      for (const [k, choice] of settings.tasks.entries())
+        this.#tasks.assertKnown(typeof choice === 'string' ? choice : choice.task, {
+          path: `tasks.${k}`,
+          message: 'a task or `category:NAME`',
+        })
+    for (const [k, choice] of settings.exclude.entries())
+      if (choice !== PUBLIC_BENCHMARKS)
+        this.#tasks.assertKnown(choice, {
+          path: `exclude.${k}`,
+          message: `a task, \`category:NAME\` or \`${PUBLIC_BENCHMARKS}\``,
+        })
     if (buildTaskPlans(settings, this.#tasks.list()).every(({ weight }) => weight === 0)) {
-      throw new ServiceError('invalid_request', 'No task of the run has a weight above 0', {
-        errors: [{ path: 'tasks', message: 'a run needs a task with a weight above 0' }],
+      const reason = settings.exclude.length > 0 ? '`exclude` leaves none of them' : 'no task has a weight above 0'
+      throw new ServiceError('invalid_request', `The run has no tasks: ${reason}`, {
+        errors: [
+          { path: 'tasks', message: 'a run needs a task with a weight above 0 that `exclude` does not leave out' },
+        ],
       })
     }
     return settings

@@ -1,7 +1,7 @@
 /** The tasks that the server offers: those of the running library, or a built-in list until the library can be asked. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ServiceError } from '../../contract/errors.ts'
+import { type FieldError, ServiceError } from '../../contract/errors.ts'
 import type { Credit, TaskList, TaskSummary } from '../../contract/task.ts'
 import type { Engine, TaskDefinition } from '../../engine/engine.ts'
 import { NATIVE_TASKS } from '../../scorers/native-scorers.ts'
@@ -51,17 +51,20 @@ export class TaskCatalog {
   /** Throws `unknown_task`. */
   require(name: string): TaskSummary {
     const task = this.#tasks.get(name)
-    if (!task)
-      throw new ServiceError('unknown_task', `There is no task named ${JSON.stringify(name)}; GET /tasks lists them`)
+    if (!task) throw new ServiceError('unknown_task', describeUnknownTask(name))
     return task
   }
 
-  /** Throws `unknown_task` unless this is a task or `category:NAME`. */
-  assertKnown(choice: string): void {
+  /** Throws `unknown_task` unless this is a task or `category:NAME`. `field`: where it was given, and what may stand there. */
+  assertKnown(choice: string, field?: FieldError): void {
     const category = /^category:(.+)$/.exec(choice)?.[1]
-    if (category === undefined) this.require(choice)
-    else if (this.list(category).length === 0)
-      throw new ServiceError('unknown_task', `There is no category named ${JSON.stringify(category)}`)
+    if (category === undefined ? this.#tasks.has(choice) : this.list(category).length > 0) return
+    const categories = [...new Set(this.list().map((task) => task.category))].toSorted()
+    const message =
+      category === undefined
+        ? describeUnknownTask(choice)
+        : `There is no category named ${JSON.stringify(category)}. The categories are: ${categories.join(', ')}`
+    throw new ServiceError('unknown_task', message, { ...(field && { errors: [field] }) })
   }
 
   /** All tasks, or those of a category, or those whose name or category contains `query`. */
@@ -95,4 +98,8 @@ export class TaskCatalog {
       }),
     )
   }
+}
+
+function describeUnknownTask(name: string): string {
+  return `There is no task named ${JSON.stringify(name)}; GET /tasks lists them`
 }

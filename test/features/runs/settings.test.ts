@@ -81,8 +81,13 @@ describe('exclude', () => {
   })
 
   it('refuses names that are no task, and a run without tasks', async () => {
-    expect((await put('unknown', { exclude: ['mase'] })).body.code).toBe('unknown_task')
+    expect((await put('unknown', { exclude: ['gcd', 'mase'] })).body).toMatchObject({
+      code: 'unknown_task',
+      errors: [{ path: 'exclude.1', message: expect.stringContaining('public_benchmarks') }],
+    })
+    expect((await put('unknown', { exclude: ['category:nope'] })).body.detail).toContain('arithmetic')
     const nothing = await put('nothing', { tasks: ['category:arc'], exclude: ['public_benchmarks'] })
     expect(nothing).toMatchObject({ status: 400, body: { code: 'invalid_request', errors: [{ path: 'tasks' }] } })
+    expect(nothing.body.detail).toContain('exclude')
   })
 })
