@@ -22,7 +22,7 @@ export const DuelId = z
 export const DuelSuite = CustomSuite.omit({ n: true }).meta({
   id: 'DuelSuite',
   description:
-    'Tasks that the items of a duel are drawn from. Each item’s task is drawn anew, all with equal probability',
+    'Tasks that the items of a duel come from. The task of each item is drawn at random, all with equal probability',
 })
 export type DuelSuite = z.infer<typeof DuelSuite>
 
@@ -36,23 +36,30 @@ export const DuelInput = z
       .min(10)
       .max(5000)
       .default(1000)
-      .describe('Without a winner after so many items, the duel ends with `no_difference_found`'),
+      .describe('The duel ends with `no_difference_found` if no model has won after this many items'),
     alpha: z
       .number()
       .min(0.0001)
       .max(0.5)
       .default(0.05)
-      .describe('Probability at most of naming a winner of two models that are equally good'),
+      .describe('Upper limit of the probability of naming a winner when both models are equally good'),
     smallest_difference: z
       .number()
       .min(0)
-      .max(1)
+      .max(0.5)
       .default(0.05)
-      .describe('The duel also ends once the difference of the mean scores is shown to be smaller than this'),
+      .describe(
+        'The duel also ends once the difference of the mean scores is shown to be smaller than this. 0: it does not end for that',
+      ),
     ...GenerationParamFields,
     ...GradingFields,
-    concurrency: z.int().min(1).max(256).default(16).describe('Requests in flight, at most, of both models together'),
-    run: RunName.optional().describe('Whose prompt and rules apply where the request says nothing'),
+    concurrency: z
+      .int()
+      .min(1)
+      .max(256)
+      .default(16)
+      .describe('Maximum number of requests in flight, to both models together'),
+    run: RunName.optional().describe('Run whose prompt and grading rules apply where the request sets none'),
     labels: EvalLabels.optional(),
   })
   .meta({ id: 'DuelInput' })
@@ -80,21 +87,23 @@ export const DuelResult = z
       .enum(['winner', 'equivalence', 'max_items', 'interruption'])
       .nullable()
       .describe(
-        'equivalence: the difference is smaller than smallest_difference; interruption: cancelled or failed; null: the duel is still active',
+        '`winner`: one model is shown to be better; `equivalence`: the difference is shown to be smaller than `smallest_difference`; `max_items`: neither was shown; `interruption`: cancelled or failed; null: the duel is still active',
       ),
     ...DuelFields.shape,
     confidence_sequence: ConfidenceInterval.describe(
-      'Holds the true difference with probability 1 − alpha at every moment of the duel, so that it may end at any. Null without items',
+      'Interval that contains the true difference, with probability 1 − alpha at all moments of the duel at once: you may read it at any time. Null without items',
     ),
     e_value: z
       .number()
-      .describe('Evidence against the hypothesis of no difference. A winner is named from about 1/alpha on'),
-    p: z.number().describe('p-value that holds however often it is looked at: 1 / the largest e_value so far'),
+      .describe('Evidence against the hypothesis of no difference. A winner has an `e_value` of at least 1 / alpha'),
+    p: z.number().describe('p-value that stays valid however often you look at it: 1 / the largest `e_value` so far'),
     skipped: Count.describe('Items without a score of both models, left out of the test'),
-    failures: z.record(z.string(), Count).describe('Their samples without a score, by reason'),
-    tasks: z.record(z.string(), DuelFields).describe('For information: the test is of all tasks together'),
+    failures: z.record(z.string(), Count).describe('Samples of the skipped items that have no score, by reason'),
+    tasks: z
+      .record(z.string(), DuelFields)
+      .describe('Figures of each task, for information: the test is over all tasks together'),
     warnings: z.array(z.string()),
-    repeat: z.looseObject({}).describe('All that is needed to do it again'),
+    repeat: z.looseObject({}).describe('Everything needed to repeat the duel'),
   })
   .meta({ id: 'DuelResult' })
 export type DuelResult = z.infer<typeof DuelResult>
@@ -116,9 +125,9 @@ export const DuelView = z
     created_at: z.string(),
     started_at: z.string().nullable(),
     ended_at: z.string().nullable(),
-    progress: GenerationProgress.describe('In samples, two for each item. A duel seldom needs all'),
+    progress: GenerationProgress.describe('In samples, two for each item. Most duels end before all are used'),
     detail: z.string().nullable().describe('Why it failed'),
-    result: DuelResult.nullable().describe('So far, while the duel is active. Null in lists until it has ended'),
+    result: DuelResult.nullable().describe('Interim while the duel is active. In lists null until it has ended'),
   })
   .meta({ id: 'DuelView' })
 export type DuelView = z.infer<typeof DuelView>

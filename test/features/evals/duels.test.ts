@@ -154,4 +154,12 @@ it('duels are listed by label, and unknown ones and tasks are refused', async ()
   const nowhere = { name: 'm', base_url: 'http://127.0.0.1:9/v1' }
   const { body: refused } = await world.call('POST', '/duels', { a: nowhere, b: nowhere, suite: { tasks: ['nope'] } })
   expect(refused.code).toBe('unknown_task')
+  for (const [input, path] of [
+    [{ a: nowhere }, 'b'],
+    [{ a: nowhere, b: nowhere, smallest_difference: 1 }, 'smallest_difference'],
+    [{ a: nowhere, b: nowhere, suite: 'smoke' }, 'suite'],
+  ] as const) {
+    const { body: invalid } = await world.call('POST', '/duels', input)
+    expect(invalid).toMatchObject({ code: 'invalid_request', errors: [{ path }] })
+  }
 })
