@@ -36,7 +36,7 @@ export function buildDuelCommand(): Command {
   return addModelOptions(addServerOptions(new Command('duel')))
     .summary('Two models on the same items, until one is shown to be better')
     .description(
-      'Ask two models the same items, one after another, until a test that may stop at any time names the better one (a is --model, b is --against), or until there is no difference worth looking for. Ctrl-C cancels; --resume goes on.',
+      'Ask two models (a is --model, b is --against) the same items until one is shown to be better, or until their difference is shown to be smaller than --smallest-difference. The test allows stopping at any time. Ctrl-C cancels; --resume goes on.',
     )
     .option('--against <name>', 'the other model, as its server knows it')
     .option('--against-base-url <url>', 'its server; none: that of --base-url')
@@ -44,13 +44,18 @@ export function buildDuelCommand(): Command {
     .option('--task <name>', 'a task or category:NAME; may be repeated; none: all tasks', appendValue)
     .option('--difficulty <number>', 'of the items; none: the library’s defaults', parseUnitInterval)
     .option('--seed <number>', 'of the items', integerParser(), 0)
-    .option('--max-items <count>', 'end without a winner after so many', integerParser(10), 1000)
-    .option('--alpha <number>', 'chance at most of a winner among equals', parseUnitInterval, 0.05)
-    .option('--smallest-difference <number>', 'end once the difference is shown to be smaller', parseUnitInterval, 0.05)
+    .option('--max-items <count>', 'end without a winner after this many', integerParser(10), 1000)
+    .option('--alpha <number>', 'highest probability of naming a winner of two equal models', parseUnitInterval, 0.05)
+    .option(
+      '--smallest-difference <number>',
+      'end once the difference is shown to be smaller; 0: never for that',
+      parseUnitInterval,
+      0.05,
+    )
     .addOption(new Option('--scoring <mode>', 'whose score').choices(['upstream', 'hardened']))
     .option('--label <text>', 'to find it again; may be repeated', appendValue)
-    .option('--resume <id>', 'go on with a duel that was cancelled', parseDuelId)
-    .option('--detach', 'print its id and leave it to the server')
+    .option('--resume <id>', 'go on with a duel that was cancelled or failed', parseDuelId)
+    .option('--detach', 'print its ID and leave it to the server')
     .option('--json', 'print what the server answers')
     .addHelpText(
       'after',
@@ -130,7 +135,7 @@ async function printDuel({ id, status, a, b, alpha, result }: DuelResponse): Pro
 function formatVerdict(verdict: string, endedBy: string | null | undefined, names: { a: string; b: string }): string {
   if (verdict === 'a_better') return `a is better: ${names.a}`
   if (verdict === 'b_better') return `b is better: ${names.b}`
-  return `No difference found${endedBy === 'equivalence' ? ': it is too small to matter' : ''}`
+  return `No difference found${endedBy === 'equivalence' ? ': it is smaller than --smallest-difference' : ''}`
 }
 
 function buildDuelRequest(options: DuelOptions): object {
@@ -175,6 +180,6 @@ function buildKeys(options: DuelOptions, hasOneServer: boolean): DuelKeys {
 }
 
 function parseDuelId(text: string): string {
-  if (!/^duel-[0-9a-f]+$/.test(text)) throw new InvalidArgumentError('It must be the id of a duel.')
+  if (!/^duel-[0-9a-f]+$/.test(text)) throw new InvalidArgumentError('It must be the ID of a duel.')
   return text
 }

@@ -67,7 +67,7 @@ const TABLE_HEADER = [
   'samples',
   'mean score',
   '± stderr',
-  'above guessing',
+  'lift',
   'accuracy',
   'format faults',
   'truncated',
@@ -87,7 +87,9 @@ export async function printEval({ id, status, model, suite, result }: EvalRespon
   await printLine(`\n${formatTable(TABLE_HEADER, rows)}\n`)
   if (result.confidence_95) await printLine(`95 % interval of the mean score: ${formatInterval(result.confidence_95)}`)
   if (result.lift_confidence_95)
-    await printLine(`Above guessing (0: guessing, 1: full marks): ${formatInterval(result.lift_confidence_95)}`)
+    await printLine(
+      `95 % interval of the lift (0: guessing, 1: full marks): ${formatInterval(result.lift_confidence_95)}`,
+    )
   const acrossTasks = result.other_tasks?.confidence_95
   if (acrossTasks) await printLine(`For other tasks of this kind: ${formatInterval(acrossTasks)}`)
   await printRates('pass@', result.pass_at)
@@ -199,7 +201,7 @@ export async function printComparison(comparison: ComparisonResponse): Promise<v
     (p ?? 1) < 0.05 ? 'yes' : '',
   ])
   await printLine(
-    formatTable(['', 'items', 'a − b', '95 % interval', 'p (corrected)', 'above guessing', 'significant'], rows),
+    formatTable(['', 'items', 'a − b', '95 % interval', 'p (corrected)', 'lift, a − b', 'significant'], rows),
   )
   if (smallest_detectable != null)
     await printLine(`\nThe smallest difference that these items could have shown: ${smallest_detectable.toFixed(3)}`)

@@ -53,14 +53,14 @@ export function buildEvalCommand(): Command {
     )
     .option(
       '--suite <name>',
-      'a frozen suite (`eval suites` lists them); run: the tasks of --run; frontier: where the model gets half right',
+      'a frozen suite (`eval suites` lists them); run: the tasks of --run; frontier: finds the difficulty at which the model gets half right',
     )
     .option(
       '--task <name>',
-      'in place of a suite, or of its frontier: a task or category:NAME; may be repeated',
+      'in place of a suite, or with --suite frontier: a task or category:NAME; may be repeated',
       appendValue,
     )
-    .option('--items <count>', 'items of each task; none: 5, or 20 of a frontier', integerParser(1))
+    .option('--items <count>', 'items of each task; none: 5, or 20 with --suite frontier', integerParser(1))
     .option('--difficulty <number>', 'of these items; none: the library’s defaults', parseUnitInterval)
     .option('--seed <number>', 'of these items', integerParser(), 0)
     .option('--samples <count>', 'completions of each item', integerParser(1), 1)

@@ -7,7 +7,9 @@ const Count = z.int().min(0)
 export const Diagnosis = z
   .strictObject({
     groups: Count.describe('Scored groups in the window: the last 50, or fewer'),
-    questions: Count.describe('Different questions among them; groups of equal questions count once below where noted'),
+    questions: Count.describe(
+      'Different questions in the window. `answer_entropy` and `top_answer` count each of them once',
+    ),
     answer_entropy: z
       .number()
       .nullable()
@@ -22,7 +24,7 @@ export const Diagnosis = z
     guess_floor: z
       .number()
       .nullable()
-      .describe('What guessing earns, at the difficulties of these groups; null where no task card says'),
+      .describe('What guessing earns at the difficulties of these groups; null without a task card'),
     lift: z
       .number()
       .nullable()
@@ -30,12 +32,16 @@ export const Diagnosis = z
     hack_gap: z
       .number()
       .nullable()
-      .describe('Mean of upstream score minus hardened score over a sample of answers: what only a hole pays'),
+      .describe(
+        'Mean of upstream score minus hardened score over a sample of answers: what only upstream scoring pays',
+      ),
     hack_gap_answers: Count.describe('Answers in that sample'),
     permuted_score: z
       .number()
       .nullable()
-      .describe('Mean score of a sample of answers on another item of the task: earned without reading the question'),
+      .describe(
+        'Mean score of a sample of answers on another item of the same task: what answers earn without reading the question',
+      ),
     permuted_answers: Count.describe('Answers in that sample'),
   })
   .meta({ id: 'Diagnosis' })
@@ -46,7 +52,7 @@ export const RunWarning = z
     kind: z
       .enum(['collapsed', 'hack_gap', 'permuted'])
       .describe(
-        '`collapsed`: one answer to different questions; `hack_gap`: paid by upstream scoring, not by hardened; `permuted`: answers score on other items as well',
+        '`collapsed`: most answers to different questions are the same; `hack_gap`: upstream scoring pays what hardened scoring does not; `permuted`: answers also score on other items',
       ),
     task: TaskName,
     why: z.string().describe('One sentence'),

@@ -119,7 +119,9 @@ export const EvalInput = z
     suite: z
       .union([SuiteName, CustomSuite, FrontierSuite])
       .default('original')
-      .describe('A name, `run`, `frontier` (of all tasks), tasks of one’s own, or the frontier of some tasks'),
+      .describe(
+        'Name of a frozen suite; `run`: the tasks of the run; `frontier`: the frontier of all tasks; an object: tasks of your own or, with `mode`, the frontier of some tasks',
+      ),
     samples_per_item: z.int().min(1).max(256).default(1),
     ...GenerationParamFields,
     ...GradingFields,
@@ -133,11 +135,11 @@ export const EvalInput = z
   })
   .refine(({ suite, model }) => !isFrontier(suite) || model !== null, {
     path: ['model'],
-    message: 'the items of a frontier eval follow from the answers: the server must ask the model itself',
+    message: 'a frontier eval chooses its items from the answers, so the server must ask the model: give `model`',
   })
   .refine(({ suite, samples_per_item }) => !isFrontier(suite) || samples_per_item === 1, {
     path: ['samples_per_item'],
-    message: 'a frontier eval takes one sample of each item; give it more items',
+    message: 'a frontier eval takes one sample of each item: raise `n` of the suite instead',
   })
   .meta({ id: 'EvalInput' })
 export type EvalInput = z.infer<typeof EvalInput>
@@ -214,7 +216,7 @@ export const FrontierResult = z
         difficulty_at_half: z
           .number()
           .describe('Difficulty at which the model gets half right above the guess floor; within [0, 1]'),
-        interval_90: Interval.describe('Has nine tenths of the probability'),
+        interval_90: Interval.describe('Contains the place with a probability of 90 %'),
         slope: z.number().describe('Steepness of the fall there: log-odds per unit of difficulty'),
         beyond: z
           .enum(['below_ladder', 'above_ladder'])
@@ -238,7 +240,9 @@ export const EvalResult = z
     difficulties: z
       .record(z.string(), EvalStatistics)
       .describe('By the difficulty asked for; `default` is the library’s'),
-    frontier: FrontierResult.nullable().describe('Of an eval on the suite `frontier`; null for others'),
+    frontier: FrontierResult.nullable().describe(
+      'Where a frontier eval found the model on each ladder; null for other evals',
+    ),
     repeat: z.looseObject({}).describe('All that is needed to do it again'),
   })
   .meta({ id: 'EvalResult' })
@@ -287,7 +291,7 @@ export const EvalSummary = z
   .strictObject({
     ...evalSummaryFields,
     result: EvalStatistics.nullable(),
-    difficulty_at_half: NullableNumber.describe('Of an eval on the suite `frontier`: the mean over its tasks'),
+    difficulty_at_half: NullableNumber.describe('Of a frontier eval: the mean over its tasks; null for other evals'),
   })
   .meta({ id: 'EvalSummary' })
 export type EvalSummary = z.infer<typeof EvalSummary>

@@ -95,7 +95,7 @@ export const RunSettings = z
     exclude_eval_items: z
       .boolean()
       .default(false)
-      .describe('Never hand out a question that stands in a frozen suite: the position tries its other seeds'),
+      .describe('Never hand out a question that a frozen suite contains: the position tries its other seeds'),
     avoid_repeated_items: z
       .boolean()
       .default(false)
@@ -120,7 +120,7 @@ export const RunSettings = z
       .nullable()
       .default(null)
       .describe(
-        'Of `frontier`: `{ eval }` starts each task where that eval saw the model. null: in the middle of what is likely',
+        'With `frontier`: `{ "eval": ID }` starts each task at the place that this eval measured; null: near the middle of the ladder',
       ),
     max_token_length: z.int().min(1).default(16384).describe('M of the length penalty'),
     extraction: Extraction.default('strict').describe('How the answer is read from a completion'),

@@ -24,12 +24,12 @@ export function ComparePage({ a, b }) {
         [
           html`<a href=${`#/evals/${value.a.id}`}>a: ${value.a.id}</a>`,
           formatDecimal(value.a.mean_score, 3),
-          `above guessing ${formatDecimal(value.a.lift, 3)}`,
+          `lift ${formatDecimal(value.a.lift, 3)}`,
         ],
         [
           html`<a href=${`#/evals/${value.b.id}`}>b: ${value.b.id}</a>`,
           formatDecimal(value.b.mean_score, 3),
-          `above guessing ${formatDecimal(value.b.lift, 3)}`,
+          `lift ${formatDecimal(value.b.lift, 3)}`,
         ],
         ['Difference', formatSigned(value.difference), `${pluralize(value.n, 'item')} of suite ${value.suite.name}`],
         ['Least that would show', formatDecimal(value.smallest_detectable, 3), 'with these items, four times in five'],
@@ -52,7 +52,7 @@ function Tasks({ tasks }) {
         <th class="num">difference</th>
         <th class="num">95 %</th>
         <th class="num">p, corrected</th>
-        <th class="num">above guessing</th>
+        <th class="num">lift</th>
         <th class="num">items</th>
       </tr>
     </thead>

@@ -48,9 +48,9 @@ export function DuelPage({ name: id }) {
     ${problem && html`<${ConnectionLostBanner} at=${at} problem=${problem} />`}
     ${value.detail && html`<${StatusBanner} tone="bad" is=${value.status} why=${value.detail} />`}
     ${result && html`<${Standing} duel=${value} />`}
-    ${!isOver && html`<p class="soft">${formatCount(progress.done)} answers so far, at most ${formatCount(progress.total)}.</p>`}
+    ${!isOver && html`<p class="soft">${formatCount(progress.done)} answers of at most ${formatCount(progress.total)}.</p>`}
     ${(result?.warnings ?? []).map((warning) => html`<${StatusBanner} tone="warn" is="note" why=${warning} />`)}
-    ${result && html`<${Panel} title="Task by task" about="For information: the test is of all tasks together."><${Tasks} tasks=${result.tasks} /><//>`}
+    ${result && html`<${Panel} title="Task by task" about="For information: the test is over all tasks together."><${Tasks} tasks=${result.tasks} /><//>`}
   `
 }
 
@@ -60,8 +60,8 @@ function Standing({ duel: { a, b, alpha, smallest_difference, result } }) {
     <${StatusBanner} tone=${result.ended_by === 'winner' ? 'good' : ''} is=${getConclusion(result)} why=${explain(result, { a, b, smallest_difference })} />
     <${StatTiles}
       tiles=${[
-        [`a: ${a.name}`, formatDecimal(result.a.mean_score, 3), `above guessing ${formatDecimal(result.a.lift, 3)}`],
-        [`b: ${b.name}`, formatDecimal(result.b.mean_score, 3), `above guessing ${formatDecimal(result.b.lift, 3)}`],
+        [`a: ${a.name}`, formatDecimal(result.a.mean_score, 3), `lift ${formatDecimal(result.a.lift, 3)}`],
+        [`b: ${b.name}`, formatDecimal(result.b.mean_score, 3), `lift ${formatDecimal(result.b.lift, 3)}`],
         [
           'Difference',
           formatSigned(result.difference),
@@ -88,10 +88,11 @@ function getConclusion({ ended_by, verdict }) {
 
 function explain({ ended_by, verdict, items }, { a, b, smallest_difference }) {
   const after = `after ${pluralize(items, 'item')}`
-  if (ended_by === 'winner') return `${verdict === 'a_better' ? a.name : b.name} is ahead by more than chance, ${after}`
+  if (ended_by === 'winner')
+    return `${verdict === 'a_better' ? a.name : b.name} is better: chance does not explain the lead, ${after}`
   if (ended_by === 'equivalence') return `The difference is smaller than ${smallest_difference}, ${after}`
   if (ended_by === null) return `The duel goes on, ${after}`
-  return `The difference may still be either way, ${after}`
+  return `Neither model is shown to be better, ${after}`
 }
 
 function Tasks({ tasks }) {

@@ -82,7 +82,7 @@ function ProgressBar({ progress }) {
 
 /** Guessing earns the floor; a floor that nobody measured counts as 0. */
 function liftNote({ guess_floor, guess_floor_unknown, scored }) {
-  const floor = `floor ${formatDecimal(guess_floor, 3)}`
+  const floor = `guess floor ${formatDecimal(guess_floor, 3)}`
   return guess_floor_unknown > 0
     ? `${floor}, unknown for ${formatCount(guess_floor_unknown)} of ${formatCount(scored)}`
     : floor
@@ -95,7 +95,7 @@ function Frontier({ frontier }) {
     ([a, x], [b, y]) => y.difficulty_at_half - x.difficulty_at_half || (a < b ? -1 : 1),
   )
   const span = ([low, high]) => `${formatDecimal(low, 2)} to ${formatDecimal(high, 2)}`
-  return html`<${Panel} title="Frontier" about="The difficulty at which the model gets half right above guessing. The items were chosen to find it, so the scores below are no measure of the model.">
+  return html`<${Panel} title="Frontier" about="The difficulty at which the model solves half of the items beyond guessing. The items were chosen to find it, so the scores below do not measure the model.">
     <${StatTiles} tiles=${[['Difficulty at half', formatDecimal(frontier.difficulty_at_half, 3), frontier.interval_90 ? `90 %: ${span(frontier.interval_90)}` : undefined]]} />
     <${Table} label="Frontier by task">
       <thead><tr><th>task</th><th>difficulty at half, with its 90 % interval</th><th class="num">difficulty</th><th class="num">90 %</th><th class="num">items</th></tr></thead>
@@ -122,7 +122,7 @@ function Result({ result }) {
     <${StatTiles}
       tiles=${[
         ['Mean score', formatDecimal(result.mean_score, 3), `95 %: ${formatInterval(result)}`],
-        ['Above guessing', formatDecimal(result.lift, 3), liftNote(result)],
+        ['Lift', formatDecimal(result.lift, 3), liftNote(result)],
         ['Accuracy', formatPercent(result.accuracy, 1), 'scores of 0.99 or more'],
         lastPass &&
           Number(lastPass[0]) > 1 && [

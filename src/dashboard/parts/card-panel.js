@@ -28,7 +28,7 @@ export function CardPanel({ card, rung, scoring, onScoring }) {
   return html`<${Panel}
     title="Card"
     width="w12"
-    about=${`Measured beforehand with version ${card.engine_version} of the library, at ${rung === null ? 'its defaults' : `rung ${rung + 1}`}: what answers earn that were not worked out.`}
+    about=${`Measured beforehand with version ${card.engine_version} of the library, at ${rung === null ? 'its defaults' : `rung ${rung + 1}`}; the floors are what answers earn without solving the item.`}
   >
     <div class="row"><${SegmentedControl} label="Scoring" value=${scoring} options=${SCORINGS} onChange=${onScoring} /></div>
     ${shown ? html`<${CardTiles} card=${shown} scoring=${scoring} />` : html`<p class="soft">This config has not been measured.</p>`}

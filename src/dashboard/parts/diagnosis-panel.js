@@ -10,20 +10,20 @@ const MAX_TASKS = 10
 /** Heading, value, and the warning that is about it. */
 const COLUMNS = [
   ['groups', ({ groups }) => formatCount(groups)],
-  ['entropy, bits', ({ answer_entropy }) => formatDecimal(answer_entropy), 'collapsed'],
-  ['one answer', ({ constant_groups }) => formatPercent(constant_groups)],
+  ['answer entropy, bits', ({ answer_entropy }) => formatDecimal(answer_entropy), 'collapsed'],
+  ['constant groups', ({ constant_groups }) => formatPercent(constant_groups)],
   ['score', ({ mean_score }) => formatDecimal(mean_score)],
   ['guess floor', ({ guess_floor }) => formatDecimal(guess_floor)],
   ['lift', ({ lift }) => formatDecimal(lift)],
   ['hack gap', ({ hack_gap }) => formatDecimal(hack_gap), 'hack_gap'],
-  ['on other items', ({ permuted_score }) => formatDecimal(permuted_score), 'permuted'],
+  ['permuted score', ({ permuted_score }) => formatDecimal(permuted_score), 'permuted'],
 ]
 
 export function DiagnosisPanel({ run, width }) {
   const { diagnosis, warnings, tasks } = run
   return html`<${Panel}
     title="Diagnosis"
-    about="The last 50 groups of each task. Lift is 0 at the guess floor and 1 where all is right; the hack gap is what only upstream scoring pays; what answers score on other items, they score without reading the question."
+    about="The last 50 groups of each task. Lift is 0 at the guess floor and 1 where all is right. The hack gap is what only upstream scoring pays. The permuted score is what answers earn on another item, without reading its question."
     width=${width}
   >
     ${diagnosis.groups === 0 ? html`<${EmptyState}>No group has been scored yet.<//>` : html`<${DiagnosisTable} all=${diagnosis} tasks=${tasks} warnings=${warnings} />`}

@@ -29,7 +29,7 @@ export function EvalForm({ onStarted }) {
         <label>Suite<select name="suite">
           ${listSuiteNames(suites).map((name) => html`<option value=${name}>${name}</option>`)}
           <option value="run">the run’s own tasks</option>
-          <option value="frontier">frontier: where half is right</option>
+          <option value="frontier">frontier: difficulty at which half is right</option>
         </select></label>
         <label>Samples an item<input name="samples_per_item" type="number" min="1" max="256" value="1" /></label>
         <label>Temperature<input name="temperature" type="number" min="0" step="0.05" placeholder="by default" /></label>

@@ -27,7 +27,7 @@ export function FrontierPanel({ history = NO_POINTS }) {
       </label>
     </div>
     <${FrontierChart} key=${task} task=${task} points=${byTask.get(task)} />
-    <p class="soft">The model solves half of the items beyond guessing at the place, which lies in the band with a probability of 90 %.</p>
+    <p class="soft">The place is the difficulty at which the model solves half of the items beyond guessing. It lies in the band with a probability of 90 %.</p>
   <//>`
 }
 

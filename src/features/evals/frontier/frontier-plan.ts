@@ -25,9 +25,9 @@ export function planFrontier(
   const { n, seed, ...choice } = suite === 'frontier' ? FrontierSuite.parse({ mode: 'frontier' }) : suite
   const explain = (task: string): string | undefined => {
     const rungs = ladders.rungs(task)
-    if (rungs.length < 2) return 'Its difficulty cannot be adjusted: measure it with a suite'
+    if (rungs.length < 2) return 'its difficulty cannot be adjusted; measure it with another suite'
     const canBeGuessed = rungs.every(({ difficulty }) => cards.guessFloor(task, difficulty, scoring) >= MAX_FLOOR)
-    return canBeGuessed ? `Guessing earns nearly full marks under ${scoring} scoring` : undefined
+    return canBeGuessed ? `guessing earns nearly full marks on every rung under ${scoring} scoring` : undefined
   }
   const chosen = suites.listTasks(choice)
   const left_out: Record<string, string> = {}

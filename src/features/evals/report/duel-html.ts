@@ -24,6 +24,6 @@ function renderResult(view: DuelView, result: DuelResult): string {
     renderRows(DUEL_TASK_HEADS, listDuelTaskRows(result)),
     '<h2>To do it again</h2>',
     `<pre>${escapeHtml(JSON.stringify(result.repeat, null, 2))}</pre>`,
-    '<p>The test is of all tasks together: each item’s task was drawn at random. e-value and interval hold whenever the duel ends (Waudby-Smith and Ramdas, arXiv 2010.09686); figures of single tasks are no verdicts.</p>',
+    '<p>The test is over all tasks together: each item’s task was drawn at random. e-value and interval hold whenever the duel ends (Waudby-Smith and Ramdas, arXiv 2010.09686); figures of single tasks are no verdicts.</p>',
   ].join('\n')
 }

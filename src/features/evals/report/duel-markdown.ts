@@ -19,7 +19,7 @@ export function renderDuelMarkdown(view: DuelView): string {
     `|---|${'---:|'.repeat(DUEL_TASK_HEADS.length - 1)}`,
     ...listDuelTaskRows(result).map((cells) => `| ${cells.map(escapeMarkdown).join(' | ')} |`),
     '',
-    `Duel \`${id}\` (${status}). The test is of all tasks together; figures of single tasks are no verdicts.`,
+    `Duel \`${id}\` (${status}). The test is over all tasks together; figures of single tasks are no verdicts.`,
   ]
   return `${lines.join('\n')}\n`
 }

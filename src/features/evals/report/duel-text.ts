@@ -13,7 +13,7 @@ export function formatDuelVerdict({ a, b, alpha, smallest_difference, status }: 
     case 'equivalence':
       return `No difference found: it is smaller than ${smallest_difference} with ${confidence} confidence, after ${result.items} items.`
     case 'max_items':
-      return `No difference found in ${result.items} items.`
+      return `No difference found in ${result.items} items: neither model is shown to be better.`
     case 'interruption':
       return `No difference found in the ${result.items} items before the duel was ${status}.`
     case null:
@@ -24,7 +24,7 @@ export function formatDuelVerdict({ a, b, alpha, smallest_difference, status }: 
 /** Name and value of each figure. */
 export function listDuelFigures(result: DuelResult): [name: string, value: string][] {
   const side = ({ mean_score, lift }: DuelResult['a']) =>
-    `${formatMeanScore(mean_score)} mean score, ${formatMeanScore(lift)} above guessing`
+    `${formatMeanScore(mean_score)} mean score, lift ${formatMeanScore(lift)}`
   return [
     ['a', side(result.a)],
     ['b', side(result.b)],

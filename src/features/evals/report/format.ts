@@ -37,7 +37,7 @@ export function formatWholeNumber(value: number | null): string {
 /** Columns of a table of figures, with what each row says. */
 export const REPORT_COLUMNS: [head: string, cell: (figures: EvalStatistics) => string][] = [
   ['mean score, 95 %', formatMeanWithInterval],
-  ['above guessing, 95 %', formatLift],
+  ['lift, 95 %', formatLift],
   ['accuracy', ({ accuracy }) => formatPercent(accuracy)],
   ['format faults', ({ format_faults }) => formatPercent(format_faults)],
   ['truncated', ({ truncated }) => truncated.toString()],

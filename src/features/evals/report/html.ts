@@ -40,7 +40,7 @@ function renderResult(view: EvalView, result: EvalResult): string {
     ...result.warnings.map(renderWarning),
     renderDefinitionList({
       status: view.status,
-      'above guessing': `${formatLift(result)}, where 0 is the floor of ${formatMeanScore(result.guess_floor)} that guessing earns and 1 is full marks${formatUnknownFloors(result)}`,
+      lift: `${formatLift(result)}, where 0 is the guess floor (${formatMeanScore(result.guess_floor)}) and 1 is full marks${formatUnknownFloors(result)}`,
       accuracy: `${formatPercent(result.accuracy)} of the scored samples have a score of 0.99 or more`,
       'failures as wrong': `${formatMeanScore(result.mean_score_failures_wrong)} with unscored and missing samples counted as 0`,
       ...(result.other_tasks && {
@@ -74,7 +74,7 @@ function renderFrontier(frontier: FrontierResult): string {
     })
   return [
     `<h2>Difficulty at half: ${escapeHtml(formatFrontierMean(frontier))}</h2>`,
-    '<p>Where the model gets half right above what guessing earns, on the ladder from 0 to 1, with its 90 % interval. The items were chosen to find it, so the scores below are no measure of the model.</p>',
+    '<p>The difficulty, from 0 to 1, at which the model solves half of the items beyond guessing, with its 90 % interval. The items were chosen to find it, so the scores below do not measure the model.</p>',
     renderBarChart('Difficulty at half', bars),
     renderRows(FRONTIER_HEADS, listFrontierRows(frontier)),
     `<p>${escapeHtml(formatLeftOut(frontier))}</p>`,

@@ -21,7 +21,7 @@ export function renderMarkdownReport({ model, suite, status, progress, detail, r
     `**${formatMeanWithInterval(result)}** mean score with its 95 % interval, accuracy ${formatPercent(result.accuracy)}, format faults ${formatPercent(result.format_faults)}; ` +
       `${formatMeanScore(result.mean_score_failures_wrong)} with unscored and missing samples as wrong.`,
     '',
-    `Above guessing (floor-corrected, 0 is guessing and 1 full marks): ${formatLift(result)}.`,
+    `Lift (0 is the guess floor, 1 is full marks): ${formatLift(result)}.`,
     '',
     `${result.n} samples of ${result.items} items: ${result.unscored} unscored, ${result.missing} missing, ${result.truncated} truncated. ` +
       `pass@k: ${formatRateByK(result.pass_at)}.`,
@@ -37,14 +37,14 @@ export function renderMarkdownReport({ model, suite, status, progress, detail, r
 
 function renderFrontier(frontier: FrontierResult): string[] {
   return [
-    `**${formatFrontierMean(frontier)}** is the difficulty at which the model gets half right above guessing, with its 90 % interval.`,
+    `**${formatFrontierMean(frontier)}** is the difficulty at which the model solves half of the items beyond guessing, with its 90 % interval.`,
     '',
     `| ${FRONTIER_HEADS.join(' | ')} |`,
     `|---|${'---:|'.repeat(FRONTIER_HEADS.length - 1)}`,
     ...listFrontierRows(frontier).map((cells) => `| ${cells.map(escapeMarkdown).join(' | ')} |`),
     '',
     ...(formatLeftOut(frontier) === '' ? [] : [formatLeftOut(frontier), '']),
-    'The items were chosen to find it, so the scores below are no measure of the model.',
+    'The items were chosen to find it, so the scores below do not measure the model.',
     '',
   ]
 }
