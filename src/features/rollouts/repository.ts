@@ -220,7 +220,7 @@ export class GroupRepository {
       status,
       signal: result.signal ?? false,
       destination: destination ?? undefined,
-      rewards: JSON.stringify(listRewards(result)),
+      rewards: formatRewards(result),
       retriable,
       task,
       now: now.getTime(),
@@ -349,8 +349,9 @@ export class GroupRepository {
   }
 }
 
-function listRewards({ verdicts }: GroupResult): (number | null)[] {
-  return verdicts.map(({ reward }) => reward)
+/** Empty for a group that failed as a whole: fewer rewards than rollouts would mislead a trainer. */
+function formatRewards({ verdicts }: GroupResult): string {
+  return verdicts.length === 0 ? '' : JSON.stringify(verdicts.map(({ reward }) => reward))
 }
 
 export function formatGroupPath({ run, epoch, group }: GroupRef): string {

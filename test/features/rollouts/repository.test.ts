@@ -6,6 +6,7 @@ import { buildGroupSummary } from '../../../src/features/rollouts/group-summary.
 import { type CompleteGroupParams, type GroupRef, GroupRepository } from '../../../src/features/rollouts/repository.ts'
 import { createRunKeys } from '../../../src/features/runs/keys.ts'
 import { RunRepository } from '../../../src/features/runs/repository.ts'
+import type { GroupResult } from '../../../src/grading/group.ts'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
 import { createRedisKeys, type RedisKeys } from '../../../src/platform/redis/keys.ts'
 
@@ -54,6 +55,13 @@ describe('a completion', () => {
     expect((await runs.get('changed'))?.counters).not.toHaveProperty('completed')
     expect(await groups.complete(place, { ...completion, revision: completion.revision + 1 })).toMatchObject({})
     expect(await groups.get(place)).toMatchObject({ status: 'scored' })
+  })
+
+  it('of a group that failed as a whole leaves no rewards, rather than fewer than there are rollouts', async () => {
+    const { place, completion } = await waiting('no-rewards')
+    const result: GroupResult = { status: 'failed', verdicts: [], destination: null, code: 'internal', detail: '' }
+    await groups.complete(place, { ...completion, result, retriable: true })
+    expect(await groups.get(place)).toMatchObject({ status: 'failed', rewards: undefined })
   })
 
   it('teaches the curriculum only what comes of items that were handed out', async () => {

@@ -11,7 +11,7 @@
 --       frontierEvidence (list of JSON, oldest first)
 -- ARGV  1 group ID  2 result as JSON  3 summary as JSON, for the buffer
 --       4 JSON: { epoch, revision: of the settings that the group was graded by, status, destination?, retriable, signal,
---                 rewards: of its rollouts, as JSON, task, now (ms), time (ISO 8601), counters: { field: amount } of the run,
+--                 rewards: of its rollouts, as JSON ('' for none), task, now (ms), time (ISO 8601), counters: { field: amount } of the run,
 --                 task_sums: { field: amount }, step_sums: { field: amount }, policy_version?: the oldest,
 --                 percent_correct?: of its counted rollouts, max_accuracies, max_history,
 --                 learnability?: evidence as text, without the group's number; max_learnability,
