@@ -75,10 +75,10 @@ export class ItemPrefetcher {
       const recipe = recipes[k]
       try {
         if (recipe?.status !== 'fulfilled') throw recipe?.reason
-        const first = { retry: plan.retry, item: making.get(recipe.value) }
+        const first = making.get(recipe.value)
         const make = (retry: number) => {
           plan.retry = retry
-          return (retry === first.retry && first.item) || this.#makeAgain(run, plan, recipe.value)
+          return (retry === 0 && first) || this.#makeAgain(run, plan, recipe.value)
         }
         await this.#storeAllowedItem(run, scope, plan, make)
         return true
@@ -106,11 +106,10 @@ export class ItemPrefetcher {
       settings.sampling === 'learnability' ? this.#deps.runs.readLearnability(run) : undefined,
     ])
     const weightOf = evidence && weighByLearnability(plans, evidence)
-    return claimed.map(({ position, previousTask, retry }) => {
+    return claimed.map(({ position, previousTask }) => {
       const drawn = weightOf && plans.find(({ task }) => task === previousTask)
       const point = sequencePointAt(settings.seed, drawn ? [drawn] : plans, position, drawn ? undefined : weightOf)
-      point.seed = seedAt(settings.seed, position, retry)
-      return { position, retry, ...this.#planItem(point, run, levels[point.plan.task]?.difficulty) }
+      return { position, retry: 0, ...this.#planItem(point, run, levels[point.plan.task]?.difficulty) }
     })
   }
 
@@ -145,7 +144,7 @@ export class ItemPrefetcher {
   ): Promise<void> {
     const { settings } = run
     const find = (retry: number) => findUsableItem(retry, settings.scoring, make)
-    const candidate = await find(plan.retry)
+    const candidate = await find(0)
     if (!settings.exclude_eval_items && !settings.avoid_repeated_items) {
       await this.#storeItem(run, scope, plan, candidate)
       return

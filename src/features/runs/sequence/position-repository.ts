@@ -77,8 +77,6 @@ export type PositionScope = { kind: 'open'; prefetchTarget: number } | { kind: '
 export interface ClaimedPosition {
   position: number
   previousTask: string | undefined
-  /** Which of its seeds to begin with. */
-  retry: number
 }
 
 /** A made item: the stored one or, where that is no longer kept, what it takes to make it again. */
@@ -242,10 +240,9 @@ export class PositionRepository {
     const toOpen = scope.kind === 'open' ? Math.max(scope.prefetchTarget, count) : 0
     const args = [run.epoch, count, fleetNow(), scope.kind, toOpen]
     const claimed = (await claimPositions(this.#redis, this.#scopedKeys(run, stepOf(scope)), args)) as string[] // as the script says
-    return groupInTuples(claimed, 3).map(([position, task, retry]) => ({
+    return groupInTuples(claimed, 2).map(([position, task]) => ({
       position: Number(position),
       previousTask: task || undefined,
-      retry: Number(retry),
     }))
   }
 

@@ -11,8 +11,6 @@ const UnmadeState = z.strictObject({
   attempts: z.number(),
   /** The task that was drawn for it before; the sampling may follow the model, and does not draw again. */
   task: z.string().optional(),
-  /** As of a made item: the retry to begin with. */
-  retry: z.number().optional(),
 })
 type UnmadeState = z.infer<typeof UnmadeState>
 

@@ -155,7 +155,7 @@ describe('an open position', () => {
     expect((await positions.take(run, 1, TAKE))?.items).toMatchObject([{ position: 0, difficulty: 0.25 }])
     await moveTo(0.35)
     expect((await positions.take(run, 1, TAKE))?.items).toEqual([])
-    expect(await positions.claim(run, OPEN, 1)).toEqual([{ position: 1, previousTask: 'gcd', retry: 0 }])
+    expect(await positions.claim(run, OPEN, 1)).toEqual([{ position: 1, previousTask: 'gcd' }])
     expect(await positions.store(run, OPEN, { ...made(1, 0.3), placement })).toBe('not_wanted')
     expect(await claim(run, OPEN, 1)).toEqual([1])
     await moveTo(0.9) // above the task's bounds
@@ -171,7 +171,7 @@ describe('an open position', () => {
     await runs.updateSettings(before.name, before, { difficulty: 1 }, { restart: false, remake: true })
     const run = await requireRun(before.name)
     expect((await positions.take(run, 1, TAKE))?.items).toEqual([])
-    expect(await positions.claim(run, OPEN, 1)).toEqual([{ position: 0, previousTask: undefined, retry: 0 }])
+    expect(await positions.claim(run, OPEN, 1)).toEqual([{ position: 0, previousTask: undefined }])
   })
 })
 

@@ -2,8 +2,7 @@
 -- is released, or its time is up.
 -- KEYS  as parts/sequence.lua says
 -- ARGV  1 epoch  2 limit of positions to claim  3 now, ms  4 'open' or 'step'  5 positions to keep open
--- Returns the claimed positions, each followed by the task that was drawn for it before ('' for none) and the retry to begin
--- with.
+-- Returns the claimed positions, each followed by the task that was drawn for it before ('' for none).
 -- include parts/sequence
 -- include parts/step-positions
 if redis.call('HGET', K.run, RUN.epoch) ~= ARGV[1] then
@@ -19,7 +18,7 @@ else
 end
 local claimed = {}
 for _, position in ipairs(positions) do
-  if #claimed == 3 * limit then
+  if #claimed == 2 * limit then
     break
   end
   local state = get_state(K.states, position)
@@ -34,7 +33,6 @@ for _, position in ipairs(positions) do
       set_state(K.states, position, state)
       table.insert(claimed, position)
       table.insert(claimed, state.task or '')
-      table.insert(claimed, state.retry or 0)
     end
   end
 end

@@ -1,6 +1,6 @@
 -- What is stored of a position, in hashes of position to JSON. position-state.ts is the same codec in TypeScript:
---   unmade  { opened, claimed_until, attempts, task?, retry? }  times in ms; task: the one that was drawn for it before
---   made    { task, difficulty?, ladder?, retry? }              difficulty: as text; none for the library's defaults or own config
+--   unmade  { opened, claimed_until, attempts, task? }  times in ms; task: the one that was drawn for it before
+--   made    { task, difficulty?, ladder?, retry? }      difficulty: as text; none for the library's defaults or own config
 --           retry: which seed of the position it has, none for the first
 --           ladder { low, high, from, to }: bounds of the curriculum's level, and the levels that mean this very item
 -- cjson writes 14 digits. Whole numbers pass; a difficulty is text, so that it stays the same double; a ladder is only read.
