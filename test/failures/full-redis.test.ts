@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { runSlot } from '../../src/features/runs/keys.ts'
+import { createRunKeys, runSlot } from '../../src/features/runs/keys.ts'
 import { RunRepository } from '../../src/features/runs/repository.ts'
 import { type PrivateRedis, startPrivateRedis } from '../../src/main/bootstrap/private-redis.ts'
 import { keysOf, openWorld, until, type World } from '../world.ts'
@@ -92,6 +92,30 @@ it('a run can be deleted from a full Redis, which has space again', async () => 
     (keys) => keys.length === 0,
   )
   await redis.config('SET', 'maxmemory', '0')
+})
+
+it.each(['none', 'frontier'])('items that are made still go out of a full Redis: complexity mode %s', async (mode) => {
+  const { call, features, platform } = world
+  const { redis } = platform
+  const name = `full-${mode}`
+  await call('PUT', `/runs/${name}`, { tasks: ['chain_sum'], complexity_mode: mode })
+  await until(
+    () => call('POST', '/items', { run: name, count: 2 }),
+    ({ status }) => status === 200,
+  )
+  const run = await features.runs.runs.require(name)
+  const keys = createRunKeys(platform.keys).forRun(name, run.epoch)
+  await until(
+    async () => (await redis.hlen(keys.itemBodies)) === (await redis.zcard(keys.openPositions)),
+    (isMade) => isMade,
+  )
+  const evidence = { step: 0, time: '', task: 'chain_sum', score: 0.5, rollouts: 8, difficulty: 0.5, floor: 0 }
+  await redis.rpush(keys.frontierEvidence, JSON.stringify(evidence))
+  await redis.config('SET', 'maxmemory', '1mb')
+  const { status, body } = await call('POST', '/items', { run: name, count: 2 })
+  await redis.config('SET', 'maxmemory', '0')
+  expect([status, body.items?.length]).toEqual([200, 2])
+  expect((await call('GET', `/runs/${name}/history`)).body.points).toHaveLength(mode === 'frontier' ? 1 : 0)
 })
 
 it('a run that was lost and begun anew can be read while Redis is full, and is marked once it has space', async () => {

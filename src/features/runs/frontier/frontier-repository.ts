@@ -9,6 +9,12 @@ import type { FoldedEvidence, StoredFrontier } from './fold.ts'
 import { GroupEvidence } from './group-evidence.ts'
 import { formatFrontiers, parseFrontier } from './stored-frontiers.ts'
 
+const readEvidence = defineScript({
+  folder: import.meta.dirname,
+  name: 'read-evidence',
+  keys: ['run', 'frontierEvidence'],
+  constants: { RUN: runRecord.constants },
+})
 const foldEvidence = defineScript({
   folder: import.meta.dirname,
   name: 'fold-evidence',
@@ -38,17 +44,8 @@ export class FrontierRepository {
   }
 
   async readPending(run: StoredRun): Promise<PendingEvidence> {
-    const keys = this.#runKeys(run)
-    const { epoch, revision, folded_evidence } = runRecord.constants
-    const replies = await this.#redis
-      .multi()
-      .lrange(keys.frontierEvidence, 0, FOLD_SIZE - 1)
-      .hmget(keys.run, epoch, revision, folded_evidence)
-      .exec()
-    const [pieces, fields] = (replies ?? []).map(([error, value]) => {
-      if (error) throw error
-      return value
-    }) as [string[], (string | null)[]] // in the order of the commands
+    const reply = await readEvidence(this.#redis, this.#runKeys(run), [FOLD_SIZE])
+    const [pieces, fields] = reply as [string[], (string | null)[]] // as the script says
     const [storedEpoch, storedRevision, folded] = fields.map((text) => (text === null ? undefined : Number(text)))
     return { epoch: storedEpoch, revision: storedRevision, folded: folded ?? 0, evidence: pieces.map(parseEvidence) }
   }

@@ -10,6 +10,8 @@ if run[1] ~= ARGV[1] or run[2] ~= ARGV[2] or (run[3] or '0') ~= ARGV[3] then
   return -1
 end
 local folded = cjson.decode(ARGV[6])
+-- First: a full Redis lets a script go on once it has written something that takes no memory.
+redis.call('LTRIM', K.frontierEvidence, ARGV[4], -1)
 for k = 1, #folded.tasks, 3 do
   redis.call('HSET', K.curriculum, folded.tasks[k], folded.tasks[k + 1])
   redis.call('HSET', K.frontierWeights, folded.tasks[k], folded.tasks[k + 2])
@@ -18,6 +20,5 @@ for _, point in ipairs(folded.points) do
   redis.call('LPUSH', K.curriculumHistory, point)
 end
 redis.call('LTRIM', K.curriculumHistory, 0, tonumber(ARGV[5]) - 1)
-redis.call('LTRIM', K.frontierEvidence, ARGV[4], -1)
 redis.call('HINCRBY', K.run, RUN.folded_evidence, ARGV[4])
 return redis.call('LLEN', K.frontierEvidence)

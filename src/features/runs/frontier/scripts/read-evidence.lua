@@ -1,0 +1,8 @@
+-- Reads the oldest evidence of a run, and how the run stands, in one step. A script, since a full Redis refuses transactions.
+-- KEYS  run (hash)  frontierEvidence (list of JSON, oldest first)
+-- ARGV  1 pieces wanted
+-- Returns { the pieces, { epoch, revision of the settings, evidence that has left the list } }.
+return {
+  redis.call('LRANGE', K.frontierEvidence, 0, ARGV[1] - 1),
+  redis.call('HMGET', K.run, RUN.epoch, RUN.revision, RUN.folded_evidence),
+}
