@@ -73,7 +73,7 @@ export const BatchGroup = z
     policy_version: z
       .int()
       .nullable()
-      .describe('The smallest among its rollouts: of each its own, or else the one posted with the group'),
+      .describe('The smallest version of its rollouts; a rollout that names none has the one posted with the group'),
     extra: z.unknown().optional(),
     mean_score: NullableNumber,
     mean_reward: NullableNumber,
@@ -112,7 +112,7 @@ export const Batch = z
     sequences: z.int().describe('Rollouts in this reply'),
     totals: BatchTotals.describe('Of the whole batch'),
     lag: PolicyLag.describe(
-      'The `policy_version` that the batch was composed for less that of each group; null where no version is known',
+      'The `policy_version` that the batch was composed for minus that of each group; null where no version is known',
     ),
     metrics: z
       .record(z.string(), z.number())

@@ -172,9 +172,11 @@ export const EvalStatistics = z
       ),
     mean_score_failures_wrong: NullableNumber.describe('With failed, unscored and missing samples counted as 0'),
     guess_floor: NullableNumber.describe(
-      'Mean score of the best answer that does not read the question (see the task cards), over the scored samples',
+      'Mean guess floor of the scored samples: what the best guess earns, from the task cards',
     ),
-    guess_floor_unknown: Count.describe('Scored samples of configs that no task card covers: their floor counts as 0'),
+    guess_floor_unknown: Count.describe(
+      'Scored samples without a task card (custom configs, rungs of earlier ladders): their guess floor counts as 0',
+    ),
     lift: NullableNumber.describe(
       'Floor-corrected mean score, (mean_score − guess_floor) / (1 − guess_floor): 0 for guessing, 1 for full marks. Null where guessing earns full marks',
     ),
@@ -221,7 +223,9 @@ export const FrontierResult = z
         beyond: z
           .enum(['below_ladder', 'above_ladder'])
           .nullable()
-          .describe('Set if the easiest items are too hard, or the hardest too easy, to tell'),
+          .describe(
+            '`above_ladder`: the model is most likely better than the hardest rung; `below_ladder`: worse than the easiest; else null',
+          ),
         items: Count.describe('Items with a score'),
       }),
     ),
@@ -243,7 +247,7 @@ export const EvalResult = z
     frontier: FrontierResult.nullable().describe(
       'Where a frontier eval found the model on each ladder; null for other evals',
     ),
-    repeat: z.looseObject({}).describe('All that is needed to do it again'),
+    repeat: z.looseObject({}).describe('Everything needed to repeat the eval'),
   })
   .meta({ id: 'EvalResult' })
 export type EvalResult = z.infer<typeof EvalResult>

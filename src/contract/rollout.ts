@@ -54,7 +54,11 @@ export const Rollout = z
     tokens: Tokens.optional(),
     masks: Tokens.optional().describe('−100: not trained'),
     logprobs: numberListSchema('a list of finite numbers and nulls', isFiniteNumberList, ['number', 'null']).optional(),
-    policy_version: z.int().min(0).optional().describe('Of this rollout; the group’s if not given'),
+    policy_version: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('Version of the policy that made this rollout; the group’s if not given'),
     finish_reason: z
       .string()
       .max(64)
@@ -109,7 +113,7 @@ export const GroupSubmission = z
       .int()
       .min(0)
       .optional()
-      .describe('Of the rollouts that have none of their own. The smallest version of a rollout is the group’s'),
+      .describe('Version of the rollouts that name none. The version of the group is the smallest of its rollouts'),
     buffer: z.boolean().optional().describe('false: score it, but keep it out of the batches'),
     extra: z.unknown().optional(),
     rollouts: z.array(Rollout).min(1).max(1024),
@@ -145,7 +149,7 @@ export const Group = z
       .number()
       .nullable()
       .optional()
-      .describe('Share with a score of at least 0.5, in [0, 1], of those of `mean_score`'),
+      .describe('Share, in [0, 1], of the rollouts behind `mean_score` that have a score of at least 0.5'),
     voters: z.int().optional().describe('Rollouts with a score that are neither skipped nor masked'),
     lengths: z.enum(['all', 'some', 'none']).optional().describe('Whether all rollouts have a length in tokens'),
     length_penalty: z.boolean().optional().describe('Whether a reward was lowered for its length'),

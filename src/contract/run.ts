@@ -296,8 +296,8 @@ export const Run = z
       no_signal: z
         .strictObject({
           easy: Count.describe('All voters have one reward, and the mean score is at least 0.5'),
-          hard: Count.describe('The same with a mean score below 0.5'),
-          masked: Count.describe('No rollout votes: those that count are truncated and masked'),
+          hard: Count.describe('All voters have one reward, and the mean score is below 0.5'),
+          masked: Count.describe('No voters: the rollouts that count are truncated and masked'),
           lone_voter: Count.describe(
             'One voter is left, the others are masked, skipped or unscored; a group posted with one rollout has signal',
           ),

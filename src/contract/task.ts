@@ -56,9 +56,9 @@ const FloorByScoring = z.strictObject({ upstream: z.number().min(0).max(1), hard
 export const TaskCard = z
   .strictObject({
     items: z.int().min(1).describe('Items that were made: 1,000, or fewer of a task that makes them slowly'),
-    measured: z.int().min(1).describe('Items of these that `guess_floor` and `lookup_floor` are means over'),
+    measured: z.int().min(1).describe('How many of these items `guess_floor` and `lookup_floor` average over'),
     guess_floor: FloorByScoring.describe(
-      'Mean score of the best answer that reads no more of the question than its form: constants, common answers, echoes of the question, random answers of the right form. The best is chosen on items of its own',
+      'Mean score of the best guess: a constant, a common right answer, an echo of the question or a random answer of the right form. The best is chosen on other items than those it is measured on',
     ),
     guess_floor_stderr: FloorByScoring.describe('Standard error of `guess_floor`'),
     best_guess: z

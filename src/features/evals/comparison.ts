@@ -26,8 +26,8 @@ const DifferenceFields = z.strictObject({
   smallest_detectable: NullableNumber.describe(
     'Smallest true difference that this comparison detects with a power of 80 %',
   ),
-  guess_floor: NullableNumber.describe('Mean floor of these items under the scoring of both; null if that differs'),
-  lift_difference: NullableNumber.describe('Difference of the floor-corrected scores: difference / (1 − guess_floor)'),
+  guess_floor: NullableNumber.describe('Mean guess floor of these items; null if the two evals use different scoring'),
+  lift_difference: NullableNumber.describe('Difference of the lifts: difference / (1 − guess_floor)'),
   lift_difference_confidence_95: z.array(z.number()).length(2).nullable(),
 })
 
