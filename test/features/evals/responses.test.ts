@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { encodeItemId } from '../../../src/contract/item-id.ts'
@@ -29,20 +30,23 @@ it.skipIf(!existsSync(FILE))(
   async () => {
     const world = await openWorld({ worker: true, SCORE_DEADLINE_MS: 20_000 })
     const lines = gunzipSync(readFileSync(FILE)).toString().trimEnd().split('\n')
-    const recorded = lines.map((line) => JSON.parse(line) as Recorded) // the format of the file
     const { items } = world.features.items
     const { generationJobs } = world.features.evals
     const samples = new SampleRepository(world.platform.redis, world.platform.keys)
-    const ids = await Promise.all(
-      recorded.map(async ({ task, seed, index, config }) =>
-        encodeItemId(await items.resolveRecipe({ task, config: withoutSize(task, config), seed, index })),
-      ),
-    )
-    // One slot generates one sample after the other, so the model returns the responses in the order of the file.
-    let next = 0
-    const server = createServer((request, response) => {
-      request.resume()
-      const content = recorded[next++]?.completion
+    // The model knows its response by the question.
+    const byQuestion = new Map<string, Recorded & { id: string }>()
+    for (const line of lines) {
+      const response = JSON.parse(line) as Recorded // the format of the file
+      const { task, seed, index, config } = response
+      const recipe = await items.resolveRecipe({ task, config: withoutSize(task, config), seed, index })
+      const { question } = await items.getOrCreateOne(recipe)
+      if (!byQuestion.has(question)) byQuestion.set(question, { ...response, id: encodeItemId(recipe) })
+    }
+    const recorded = [...byQuestion.values()]
+    const ids = recorded.map(({ id }) => id)
+    const server = createServer(async (request, response) => {
+      const { messages } = (await json(request)) as { messages: { content: string }[] } // of the API
+      const content = byQuestion.get(messages.at(-1)?.content ?? '')?.completion
       response.setHeader('content-type', 'application/json')
       response.end(JSON.stringify({ choices: [{ message: { role: 'assistant', content }, finish_reason: 'stop' }] }))
     })
@@ -52,7 +56,7 @@ it.skipIf(!existsSync(FILE))(
     const base_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
     const spec: EvalSpec = {
       kind: 'eval',
-      model: { name: 'recorded', base_url, egress_policy, params, concurrency: 1 },
+      model: { name: 'recorded', base_url, egress_policy, params, concurrency: 8 },
       suite: { name: 'recorded', version: null, sha256: null, items: ids.length },
       ...{ samples_per_item: 1, temperature: null, run: null, step: null, labels: [] },
       grading_rules: { extraction: 'last_tag', dual_format: false, scoring: 'upstream' },
