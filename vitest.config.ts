@@ -18,6 +18,7 @@ export default defineConfig({
     exclude: ['test/cluster/**'], // `npm run test:cluster`
     globalSetup: ['test/setup.ts'],
     sequence: { sequencer: SlowFirst },
+    expect: { poll: { timeout: 20_000 } },
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 4, // on two cores: half of the time goes by in waiting for processes and locks
