@@ -13,8 +13,6 @@ import { classifyMissingSignal } from './group-counters.ts'
 import type { ControlResults } from './score-controls.ts'
 
 const FLOOR_CACHE_SIZE = 5000
-/** No ladder has more. */
-const MAX_RUNGS = 64
 
 export interface OutcomeInput {
   recipe: Recipe
@@ -29,7 +27,7 @@ export class OutcomeBuilder {
   readonly #cards: TaskCards
   readonly #logError: (error: unknown) => void
   /** Reading a card takes longer than scoring a short answer. */
-  readonly #floors = new LRUCache<string, number | false>({ max: FLOOR_CACHE_SIZE })
+  readonly #floors = new LRUCache<string, { floor: number | null }>({ max: FLOOR_CACHE_SIZE })
 
   constructor(cards: TaskCards, log: Logger) {
     this.#cards = cards
@@ -62,17 +60,11 @@ export class OutcomeBuilder {
   #getFloor({ task, difficulty, config }: Recipe, scoring: ScoringMode): number | null {
     if (difficulty === null && Object.keys(config).length > 0) return null
     const key = `${task} ${difficulty} ${scoring}`
-    let floor = this.#floors.get(key)
-    if (floor === undefined) {
-      floor = this.#hasCard(task, difficulty) && this.#cards.guessFloor(task, difficulty, scoring)
-      this.#floors.set(key, floor)
-    }
-    return floor === false ? null : floor
-  }
-
-  #hasCard(task: string, difficulty: number | null): boolean {
-    if (difficulty === null) return this.#cards.defaults(task) !== undefined
-    return Array.from({ length: MAX_RUNGS }, (_, index) => this.#cards.rung(task, index)).some(Boolean)
+    const known = this.#floors.get(key)
+    if (known) return known.floor
+    const floor = this.#cards.findGuessFloor(task, difficulty, scoring) ?? null
+    this.#floors.set(key, { floor })
+    return floor
   }
 }
 
