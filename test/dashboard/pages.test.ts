@@ -116,7 +116,7 @@ describe('Tasks', () => {
     const before = await question.textContent()
     await page.getByRole('slider').fill('23')
     await page.getByText('difficulty 1.00').waitFor()
-    await page.getByText('at rung 24: what answers earn').waitFor()
+    await page.getByText('at rung 24; the floors are what answers earn').waitFor()
     await page.getByRole('img', { name: /^Mean score by rung: guess floor/ }).waitFor()
     await page.getByRole('button', { name: 'Upstream' }).click()
     expect(await page.getByRole('row', { name: /^min_animals/ }).textContent()).toContain('above 0')
