@@ -66,7 +66,7 @@ export async function collectRunGauges(
         : []),
     ]),
     ...Object.entries(diagnoses).flatMap(([task, diagnosis]) => buildDiagnosisGauges({ ...labels, task }, diagnosis)),
-    ...listWarnings(outcomes, settings).map(({ task, kind }) =>
+    ...listWarnings(outcomes, settings, diagnoses).map(({ task, kind }) =>
       fleetGauge('rgs_run_warning', { ...labels, task, kind }, 1),
     ),
   ]

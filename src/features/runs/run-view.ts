@@ -45,7 +45,7 @@ export function buildRunView(
   const { name, uuid, settings, counters } = run
   const diagnoses = diagnoseTasks(outcomes)
   const recent = mergeWindows(outcomes)
-  const warnings = listWarnings(outcomes, settings)
+  const warnings = listWarnings(outcomes, settings, diagnoses)
   const completed = findLatestNumber(evidence)
   const count = (field: CountField) => counters[field] ?? 0
   return {

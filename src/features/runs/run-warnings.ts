@@ -1,7 +1,7 @@
 /** Warns where the last groups of a task earn reward that does not come from solving it. */
 import type { Diagnosis, RunWarning } from '../../contract/diagnosis.ts'
 import type { RunSettings } from '../../contract/run.ts'
-import { diagnose } from './diagnosis.ts'
+import { diagnose, diagnoseTasks } from './diagnosis.ts'
 import type { GroupOutcome } from './group-outcome.ts'
 
 /** Fewer questions or answers decide nothing: an honest policy gives equal answers to a few questions by chance. */
@@ -33,15 +33,23 @@ const LATEST_GROUPS = 20
 
 type Settings = Pick<RunSettings, 'scoring'>
 
-/** By task, in the order of their names. `windows` are of its last groups, oldest first. */
-export function listWarnings(windows: Readonly<Record<string, GroupOutcome[]>>, settings: Settings): RunWarning[] {
+/** By task, in the order of their names. `windows` are of its last groups, oldest first; `diagnoses` are of these windows. */
+export function listWarnings(
+  windows: Readonly<Record<string, GroupOutcome[]>>,
+  settings: Settings,
+  diagnoses = diagnoseTasks(windows),
+): RunWarning[] {
   return Object.entries(windows)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([task, outcomes]) => listTaskWarnings(task, outcomes, settings))
+    .flatMap(([task, outcomes]) => listTaskWarnings(task, outcomes, settings, diagnoses[task] ?? diagnose(outcomes)))
 }
 
-function listTaskWarnings(task: string, outcomes: readonly GroupOutcome[], settings: Settings): RunWarning[] {
-  const whole = diagnose(outcomes)
+function listTaskWarnings(
+  task: string,
+  outcomes: readonly GroupOutcome[],
+  settings: Settings,
+  whole: Diagnosis,
+): RunWarning[] {
   const windows = outcomes.length > LATEST_GROUPS ? [whole, diagnose(outcomes.slice(-LATEST_GROUPS))] : [whole]
   const collapsed = windows.find(hasCollapsed)
   const hacked = windows.find((diagnosis) => isHacked(diagnosis, settings))
