@@ -106,7 +106,7 @@ describe('a policy that drifts into a hack is found out before its reward has do
       name: 'the most common answer',
       kinds: ['collapsed'],
       settings: { tasks: ['gcd'], scoring: 'hardened' },
-      accuracy: 0.08,
+      accuracy: 0.1,
       hack: () => '1',
     },
     {
