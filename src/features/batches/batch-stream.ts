@@ -9,11 +9,11 @@ import type { ReplyMemory, ReplyReader } from '../../platform/reply-memory.ts'
 import { TimeSlices } from '../../platform/time-slices.ts'
 import type { ArrayEncoding } from '../rollouts/group-payload.ts'
 import { computeBatchMetrics, computeBatchTotals, computePolicyLag } from './batch-metrics.ts'
-import type { OpenGroup } from './open-group.ts'
-import { type OpenGroupHandle, OpenGroups } from './open-groups.ts'
 import { computeRankSlice, countSequences, type GroupSlice, listGroupSlices } from './rank-slices.ts'
 import { ReplySlices } from './reply-slices.ts'
 import type { BatchRepository, RunRef } from './repository.ts'
+import type { UnpackedGroup } from './unpacked-group.ts'
+import { type UnpackedGroupHandle, UnpackedGroups } from './unpacked-groups.ts'
 
 /** One read of a batch: its run, the rank's slice, the encoding of arrays and the client that takes it. */
 export interface BatchReading {
@@ -26,12 +26,12 @@ export interface BatchReading {
 
 export class BatchStreams {
   readonly #memory: ReplyMemory
-  readonly #groups: OpenGroups
+  readonly #groups: UnpackedGroups
   readonly #steps = new TimeSlices()
 
   constructor(batches: BatchRepository, memory: ReplyMemory) {
     this.#memory = memory
-    this.#groups = new OpenGroups(batches, memory, this.#steps)
+    this.#groups = new UnpackedGroups(batches, memory, this.#steps)
   }
 
   /**
@@ -43,9 +43,9 @@ export class BatchStreams {
     const out = new ReplySlices(this.#steps)
     const begin = (k: number) => {
       const portion = portions[k]
-      return portion && this.#groups.open(run, portion.group.id, encoding)
+      return portion && this.#groups.unpack(run, portion.group.id, encoding)
     }
-    let next: OpenGroupHandle | undefined
+    let next: UnpackedGroupHandle | undefined
     let current = begin(0)
     try {
       yield* out.add(buildHead(run, batch, portions))
@@ -73,7 +73,7 @@ export class BatchStreams {
     }
   }
 
-  async *#formatGroup(out: ReplySlices, group: OpenGroup, indices: number[]): AsyncGenerator<Buffer> {
+  async *#formatGroup(out: ReplySlices, group: UnpackedGroup, indices: number[]): AsyncGenerator<Buffer> {
     yield* out.add(openObject(group.describe(indices)))
     const extra = await this.#steps.run(() => group.formatExtra())
     if (extra !== undefined) yield* out.add(`,"extra":${extra}`)

@@ -19,7 +19,7 @@ const ARRAY_FACTORS: Record<ArrayEncoding, number> = { numbers: 4, base64: 3 }
 /** Token columns shrink to about half; typed data may shrink much more, and are then measured once they are read. */
 const ASSUMED_ARRAY_RATIO = 2
 
-export class OpenGroup {
+export class UnpackedGroup {
   readonly #id: string
   readonly #itemId: string
   readonly #policyVersion: number | null
@@ -80,7 +80,7 @@ export class OpenGroup {
   }
 }
 
-/** What an open group will take, as far as its packed parts show. */
+/** What an unpacked group will take, as far as its packed parts show. */
 export function estimateUnpackedBytes(sizes: PackedGroupSizes, encoding: ArrayEncoding): number {
   return sumBytes(sizes, sizes.arrays * ASSUMED_ARRAY_RATIO, encoding)
 }

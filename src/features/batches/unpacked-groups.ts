@@ -5,13 +5,13 @@
 import type { ReplyMemory, ReplyReservation } from '../../platform/reply-memory.ts'
 import type { TimeSlices } from '../../platform/time-slices.ts'
 import type { ArrayEncoding } from '../rollouts/group-payload.ts'
-import { estimateUnpackedBytes, measureUnpackedBytes, OpenGroup } from './open-group.ts'
 import type { BatchRepository, RunRef } from './repository.ts'
+import { estimateUnpackedBytes, measureUnpackedBytes, UnpackedGroup } from './unpacked-group.ts'
 
 /** A reader's use of a group. Every handle must be closed. */
-export interface OpenGroupHandle {
+export interface UnpackedGroupHandle {
   /** undefined if the batch was acknowledged meanwhile. */
-  group: Promise<OpenGroup | undefined>
+  group: Promise<UnpackedGroup | undefined>
   close(): void
 }
 
@@ -19,10 +19,10 @@ interface SharedGroup {
   readers: number
   isClosed: boolean
   reservation: ReplyReservation | undefined
-  group: Promise<OpenGroup | undefined>
+  group: Promise<UnpackedGroup | undefined>
 }
 
-export class OpenGroups {
+export class UnpackedGroups {
   readonly #batches: BatchRepository
   readonly #memory: ReplyMemory
   readonly #slices: TimeSlices
@@ -34,8 +34,8 @@ export class OpenGroups {
     this.#slices = slices
   }
 
-  /** Begins to open a group, or joins those who read it. */
-  open(run: RunRef, id: string, encoding: ArrayEncoding): OpenGroupHandle {
+  /** Begins to unpack a group, or joins those who read it. */
+  unpack(run: RunRef, id: string, encoding: ArrayEncoding): UnpackedGroupHandle {
     const key = JSON.stringify([run.name, run.epoch, id, encoding])
     const shared = this.#shared.get(key) ?? this.#create(key, run, id, encoding)
     shared.readers++
@@ -66,7 +66,12 @@ export class OpenGroups {
   }
 
   /** How far arrays unpack is known only once they are read: if that is more than reserved, they are read again. */
-  async #load(shared: SharedGroup, run: RunRef, id: string, encoding: ArrayEncoding): Promise<OpenGroup | undefined> {
+  async #load(
+    shared: SharedGroup,
+    run: RunRef,
+    id: string,
+    encoding: ArrayEncoding,
+  ): Promise<UnpackedGroup | undefined> {
     const sizes = await this.#batches.getGroupSizes(run, id)
     if (!sizes) return undefined
     for (let bytes = estimateUnpackedBytes(sizes, encoding); !shared.isClosed; ) {
@@ -78,7 +83,7 @@ export class OpenGroups {
       const needed = measureUnpackedBytes(packed, encoding)
       if (needed <= bytes) {
         reservation.shrinkTo(needed)
-        return this.#slices.run(() => new OpenGroup(id, packed, encoding))
+        return this.#slices.run(() => new UnpackedGroup(id, packed, encoding))
       }
       reservation.release()
       bytes = needed
