@@ -1,4 +1,5 @@
 /** All routes, each with the feature that it serves. */
+import type { AdaptersFeature } from '../src/features/adapters/index.ts'
 import type { BatchesFeature } from '../src/features/batches/index.ts'
 import type { DumpsFeature } from '../src/features/dumps/index.ts'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
@@ -7,6 +8,7 @@ import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { TasksFeature } from '../src/features/tasks/index.ts'
 import type { App } from '../src/http/app.ts'
+import { addAdapterRoutes } from './adapters.ts'
 import { addBatchRoutes } from './batches.ts'
 import { addCheckpointRoutes } from './checkpoints.ts'
 import { addCollectionRoutes } from './collections.ts'
@@ -33,12 +35,13 @@ interface RoutedFeatures {
   batches: BatchesFeature
   evals: EvalsFeature
   dumps: DumpsFeature
+  adapters: AdaptersFeature
   operations: OperationsFeature
 }
 
 export function addRoutes(
   app: App,
-  { tasks, runs, rollouts, batches, evals, dumps, operations }: RoutedFeatures,
+  { tasks, runs, rollouts, batches, evals, dumps, adapters, operations }: RoutedFeatures,
 ): void {
   addTaskRoutes(app, tasks)
   addItemRoutes(app, runs)
@@ -55,6 +58,7 @@ export function addRoutes(
   addCollectionRoutes(app, evals)
   addDumpRoutes(app, dumps)
   addExportRoutes(app, dumps)
+  addAdapterRoutes(app, adapters)
   addOperationRoutes(app, operations)
   addOverviewRoutes(app, operations)
   addMetricsRoutes(app, operations)

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino'
 import { createEngine } from '../engine/create-engine.ts'
 import type { Engine } from '../engine/engine.ts'
+import { type AdaptersFeature, createAdapters } from '../features/adapters/index.ts'
 import { type BatchesFeature, createBatches } from '../features/batches/index.ts'
 import { createBatchKeys } from '../features/batches/keys.ts'
 import { createDumps, type DumpsFeature } from '../features/dumps/index.ts'
@@ -27,6 +28,7 @@ export interface SharedFeatures {
   rollouts: RolloutsFeature
   evals: EvalsFeature
   dumps: DumpsFeature
+  adapters: AdaptersFeature
   operations: OperationsFeature
 }
 
@@ -92,13 +94,14 @@ function composeShared(options: ServiceOptions, role: ProcessRole): WorkerServic
   const rollouts = closers.add(createRollouts(platform, { engine, grader, tasks, items, runs }))
   const evals: EvalsFeature = createEvals(platform, { engine, grader, tasks, items, runs, rollouts })
   const dumps = createDumps(platform, { items, runs, rollouts })
+  const adapters = closers.add(createAdapters(platform, { engine, grader, items, runs, rollouts }))
   const operations = closers.add(
     createOperations(platform, { engine, runs, rollouts, evals, dumps, jobDefinitions: ALL_JOBS, scrapeProcessGroup }),
   )
   return {
     platform,
     engine,
-    features: { tasks, items, runs, rollouts, evals, dumps, operations },
+    features: { tasks, items, runs, rollouts, evals, dumps, adapters, operations },
     close: () => closers.close(),
   }
 }

@@ -11,7 +11,7 @@ import { ALL_JOBS } from './jobs.ts'
 
 export function startWorker({ platform, features }: WorkerService): Closable {
   const { keys, log, recorder } = platform
-  const { runs, rollouts, evals, dumps, operations } = features
+  const { runs, rollouts, evals, dumps, adapters, operations } = features
   const onError = throttledLog((err, untold) => {
     const isUnavailable = translateRedisError(err) !== err // the stack is of no use then
     log.warn(
@@ -25,6 +25,7 @@ export function startWorker({ platform, features }: WorkerService): Closable {
     rollouts.createWork(dumps.groupDumps),
     evals.createWork(),
     dumps.createWork(),
+    adapters.createWork(),
     operations.createWork(),
   ]
   const consumers = startConsumers(

@@ -23,6 +23,7 @@ const TAGS = [
   { name: 'dumps', description: 'Files of groups, to look at or to train on' },
   { name: 'evals', description: 'Models measured on suites' },
   { name: 'collection', description: 'The items of a run answered by a model' },
+  { name: 'adapters', description: 'The wire formats of trainers: use this server without code of your own' },
   { name: 'operations', description: 'For those who keep the server running' },
 ]
 

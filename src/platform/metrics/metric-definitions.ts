@@ -63,6 +63,16 @@ export const PROCESS_METRICS = {
     help: 'Verdicts; format_error is what the model did wrong, code why there is no score',
     labels: ['task', 'status', 'format_error', 'code'],
   },
+  rgs_adapter_samples_total: {
+    kind: 'counter',
+    help: 'Completions that trainers sent through an adapter, by status (scored, unscored)',
+    labels: ['adapter', 'status'],
+  },
+  rgs_unscored_total: {
+    kind: 'counter',
+    help: 'Completions of an adapter that got no score; code is why',
+    labels: ['adapter', 'code'],
+  },
   rgs_groups_total: {
     kind: 'counter',
     help: 'Groups completed by workers, by status (scored, failed) and destination',

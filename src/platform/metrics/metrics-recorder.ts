@@ -1,5 +1,6 @@
 /** Counts what a process does, in prom-client metrics of this process alone. */
 import { collectDefaultMetrics, Registry } from 'prom-client'
+import type { AdapterName } from '../../contract/adapter.ts'
 import type { Item } from '../../contract/item.ts'
 import type { Group } from '../../contract/rollout.ts'
 import type { FormatErrorCode, UnscoredCode, Verdict } from '../../contract/verdict.ts'
@@ -20,6 +21,8 @@ export class MetricsRecorder {
   readonly #itemDurations = createHistogram(this.registry, 'rgs_item_make_seconds')
   readonly #rewards = createHistogram(this.registry, 'rgs_reward')
   readonly #groups = createCounter(this.registry, 'rgs_groups_total')
+  readonly #samples = createCounter(this.registry, 'rgs_adapter_samples_total')
+  readonly #unscoredSamples = createCounter(this.registry, 'rgs_unscored_total')
   readonly #jobs = createCounter(this.registry, 'rgs_jobs_total')
   readonly #redisPings = createHistogram(this.registry, 'rgs_redis_ping_seconds')
 
@@ -66,6 +69,17 @@ export class MetricsRecorder {
     for (const [format_error, count] of scored)
       this.verdicts.inc({ task, status: 'scored', format_error, code: '' }, count)
     for (const [code, count] of unscored) this.verdicts.inc({ task, status: 'unscored', format_error: '', code }, count)
+  }
+
+  /** Completions that came through an adapter. */
+  recordSamples(adapter: AdapterName, verdicts: { status: 'scored' | 'unscored'; code?: string }[]): void {
+    let scored = 0
+    for (const { status, code = '' } of verdicts) {
+      if (status === 'scored') scored++
+      else this.#unscoredSamples.inc({ adapter, code })
+    }
+    if (scored > 0) this.#samples.inc({ adapter, status: 'scored' }, scored)
+    if (scored < verdicts.length) this.#samples.inc({ adapter, status: 'unscored' }, verdicts.length - scored)
   }
 
   recordJobAttempt(queue: string, outcome: 'completed' | 'retried' | 'failed'): void {

@@ -1,0 +1,54 @@
+/** The adapters: routes and client files by which trainers use this server without code of their own. */
+import { z } from 'zod'
+
+export const AdapterName = z
+  .enum([
+    'openrlhf',
+    'slime',
+    'nemo-gym',
+    'openenv',
+    'atropos',
+    'ors',
+    'mcp',
+    'dataset',
+    'trl',
+    'verl',
+    'verifiers',
+    'tinker',
+    'skyrl',
+    'areal',
+    'swift',
+    'inspect',
+  ])
+  .meta({ id: 'AdapterName', description: 'The trainer or protocol that an adapter speaks to.' })
+export type AdapterName = z.infer<typeof AdapterName>
+
+/** One thing to paste: a configuration, a command, or code. */
+export const AdapterSnippet = z
+  .strictObject({
+    title: z.string().describe('What the snippet does, in a few words.'),
+    language: z.enum(['sh', 'toml', 'yaml', 'python', 'json']).describe('For highlighting.'),
+    code: z
+      .string()
+      .describe('Text to paste, with the address of this server filled in and placeholders for the rest.'),
+  })
+  .meta({ id: 'AdapterSnippet', description: 'Text to paste into the configuration of a trainer.' })
+export type AdapterSnippet = z.infer<typeof AdapterSnippet>
+
+export const AdapterDescription = z
+  .strictObject({
+    name: AdapterName,
+    title: z.string().describe('Names of the trainers that it serves.'),
+    summary: z.string().describe('What the trainer gets, in one or two sentences.'),
+    paths: z
+      .array(z.string())
+      .describe('Routes of this server that the trainer calls; `{run}` is optional where named so.'),
+    client_file: z
+      .string()
+      .nullable()
+      .describe('File of the Python client that the trainer loads; null if the trainer needs no code.'),
+    unscored: z.string().describe('What the trainer sees of a completion that could not be scored.'),
+    snippets: z.array(AdapterSnippet).describe('How to configure the trainer against this server.'),
+  })
+  .meta({ id: 'AdapterDescription', description: 'One adapter and how to configure its trainer.' })
+export type AdapterDescription = z.infer<typeof AdapterDescription>

@@ -1,0 +1,17 @@
+/** The adapters, in the order in which people read of them. */
+import type { AdapterDescription } from '../../contract/adapter.ts'
+
+/** How a client addresses this server, for the snippets. */
+export interface ServerAddress {
+  /** `http://HOST:PORT`, as the client reached it. */
+  url: string
+  /** The same with a placeholder for the key, for trainers that take nothing but a URL: `http://trainer:API_KEY@HOST:PORT`. */
+  urlWithKey: string
+  /** Host and port alone. */
+  host: string
+}
+
+export type DescribeAdapter = (address: ServerAddress) => AdapterDescription
+
+/** Each adapter's file exports its own. */
+export const ADAPTERS: readonly DescribeAdapter[] = []

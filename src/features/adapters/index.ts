@@ -1,0 +1,44 @@
+/** Adapters: the wire formats of trainers. */
+import type { Engine } from '../../engine/engine.ts'
+import type { Grader } from '../../grading/grader.ts'
+import type { Platform } from '../../platform/platform.ts'
+import type { BackgroundWork } from '../../platform/queue/background-work.ts'
+import type { ItemsFeature } from '../items/index.ts'
+import type { RolloutsFeature } from '../rollouts/index.ts'
+import type { RunsFeature } from '../runs/index.ts'
+import { SampleScoring } from './sample-scoring.ts'
+import { AdapterUsage } from './usage.ts'
+
+interface AdaptersDeps {
+  engine: Engine
+  grader: Grader
+  items: ItemsFeature
+  runs: RunsFeature
+  rollouts: RolloutsFeature
+}
+
+export interface AdaptersFeature {
+  samples: SampleScoring
+  usage: AdapterUsage
+  createWork(): BackgroundWork
+  close(): Promise<void>
+}
+
+export function createAdapters(platform: Platform, deps: AdaptersDeps): AdaptersFeature {
+  const { redis, keys, recorder } = platform
+  const { engine, grader } = deps
+  const usage = new AdapterUsage(redis, keys)
+  return {
+    samples: new SampleScoring({
+      engine,
+      grader,
+      usage,
+      recorder,
+      items: deps.items.items,
+      runs: deps.runs.runs,
+    }),
+    usage,
+    createWork: () => ({ consumers: [] }),
+    close: () => usage.close(),
+  }
+}

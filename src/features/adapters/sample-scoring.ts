@@ -1,0 +1,208 @@
+/**
+ * Scores the samples of one call of a trainer. What is wrong with a sample makes it unscored, since an error would end the
+ * trainer's run; failures of ours are retried for as long as the client waits, and thrown after that.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { AdapterName } from '../../contract/adapter.ts'
+import { type ErrorCode, isTemporaryFailure, ServiceError } from '../../contract/errors.ts'
+import type { Recipe } from '../../contract/recipe.ts'
+import { resolveSettings } from '../../contract/run.ts'
+import type { GroupVerdict, UnscoredCode } from '../../contract/verdict.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { Grader, Submission } from '../../grading/grader.ts'
+import { type GroupScoringRules, gradeGroup } from '../../grading/group.ts'
+import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
+import { translateRedisError } from '../../platform/redis/redis-errors.ts'
+import type { Items } from '../items/items.ts'
+import type { ResolvedRun } from '../runs/resolved-run.ts'
+import type { Runs } from '../runs/runs.ts'
+import type { Delivery } from './delivery.ts'
+import type { AdapterUsage } from './usage.ts'
+
+/** One completion, as a trainer sends it. */
+export interface Sample {
+  /** Undefined if the trainer sent none. */
+  itemId: string | undefined
+  submission: Submission
+  /** Names the rollout where the trainer does (an episode ID): its retry is the same sample. */
+  rolloutKey?: string | undefined
+  /** Length of the completion in tokens, where the trainer tells it. */
+  tokens?: number | undefined
+  /** `length`: cut by the token limit. */
+  finishReason?: string | undefined
+}
+
+export interface SampleCall {
+  adapter: AdapterName
+  /** From the path. Without a run the call is stateless: default settings, and nothing is counted but metrics. */
+  run?: string | undefined
+  samples: Sample[]
+  /** How long the client waits before it gives up, less a margin: so long are failures of ours retried. */
+  holdMs: number
+  /** Needed with a run: a sample counts once its answer has left. */
+  delivery?: Delivery | undefined
+}
+
+export interface UnscoredSample {
+  status: 'unscored'
+  reward: null
+  score: null
+  /** Of the grader, or of the error that the sample's item ID gave. */
+  code: UnscoredCode | ErrorCode
+  detail: string
+}
+
+export type SampleVerdict = Extract<GroupVerdict, { status: 'scored' }> | UnscoredSample
+
+export interface SampleResult {
+  itemId: string | undefined
+  /** Undefined if the item ID could not be read. */
+  recipe: Recipe | undefined
+  verdict: SampleVerdict
+}
+
+/** A sample whose item is known, and its verdict. */
+export interface GradedSample extends Sample {
+  itemId: string
+  recipe: Recipe
+  verdict: SampleVerdict
+}
+
+/** Gathers the samples of one item into a group of the run. */
+export interface SampleGatherer {
+  /** Resolves when the samples are noted, before their answer leaves. */
+  gather(run: ResolvedRun, samples: GradedSample[], delivery: Delivery): Promise<void>
+}
+
+interface SampleScoringDeps {
+  engine: Pick<Engine, 'assertReady'>
+  items: Items
+  grader: Grader
+  runs: Runs
+  gatherer?: SampleGatherer
+  usage: AdapterUsage
+  recorder: MetricsRecorder
+}
+
+const DEFAULT_SETTINGS = resolveSettings({})
+const FIRST_RETRY_MS = 100
+const MAX_RETRY_MS = 1000
+/** A single item that always fails in this way must not hold up its trainer for ever. */
+const FAILURES_OF_ONE_ITEM: readonly ErrorCode[] = ['make_timeout', 'make_out_of_memory']
+
+export class SampleScoring {
+  readonly #deps: SampleScoringDeps
+
+  constructor(deps: SampleScoringDeps) {
+    this.#deps = deps
+  }
+
+  /** One result for each sample, in order. Throws temporary failures that outlast `holdMs`, and what is wrong with the run. */
+  async score(call: SampleCall): Promise<SampleResult[]> {
+    const { adapter, run: runName, delivery, samples } = call
+    const deadline = performance.now() + call.holdMs
+    const { runs, gatherer, usage, recorder } = this.#deps
+    const run = runName === undefined ? undefined : await retryUntil(deadline, () => runs.getOrCreateCached(runName))
+    const results: SampleResult[] = []
+    await Promise.all(
+      groupByItem(samples).map(async (members) => {
+        const graded = await this.#gradeItem(
+          members.map(({ sample }) => sample),
+          run,
+          deadline,
+        )
+        graded.forEach((result, k) => {
+          results[members[k]?.position ?? 0] = result // one position for each member
+        })
+      }),
+    )
+    recorder.recordSamples(
+      adapter,
+      results.map(({ verdict }) => verdict),
+    )
+    usage.record(adapter, runName, results)
+    if (run && delivery && gatherer) {
+      const graded = samples.flatMap((sample, k) => toGradedSample(sample, results[k]))
+      if (graded.length > 0) await retryUntil(deadline, () => gatherer.gather(run, graded, delivery))
+    }
+    return results
+  }
+
+  /** The samples of one item are graded together. */
+  async #gradeItem(samples: Sample[], run: ResolvedRun | undefined, deadline: number): Promise<SampleResult[]> {
+    const { items, grader, engine, recorder } = this.#deps
+    const itemId = samples[0]?.itemId
+    let recipe: Recipe | undefined
+    try {
+      if (itemId === undefined || itemId === '') throw new ServiceError('invalid_item_id', 'The sample has no item ID')
+      const settings = run?.settings ?? DEFAULT_SETTINGS
+      const known = await retryUntil(deadline, () => items.resolveItemId(itemId))
+      recipe = known
+      const verdicts = await retryUntil(deadline, () => {
+        engine.assertReady()
+        return grader.grade(
+          known,
+          samples.map(({ submission }) => submission),
+          settings,
+          true,
+        )
+      })
+      if (!run) recorder.recordVerdicts(known.task, verdicts) // those of a run are counted with their group
+      return samples.map((sample, k) => {
+        const measures = { length: sample.tokens, finish_reason: sample.finishReason }
+        const [verdict] = gradeGroup([measures], verdicts.slice(k, k + 1), rulesOfOne(settings), false).verdicts
+        if (!verdict) throw new ServiceError('internal', 'the grader returned no verdict')
+        return { itemId, recipe: known, verdict }
+      })
+    } catch (error) {
+      const verdict = toUnscored(error)
+      return samples.map(() => ({ itemId, recipe, verdict }))
+    }
+  }
+}
+
+/** Penalties of a whole group cannot apply to a sample of it. */
+function rulesOfOne(settings: GroupScoringRules): GroupScoringRules {
+  const { length_penalty } = settings
+  return { ...settings, length_penalty: typeof length_penalty === 'object' ? length_penalty : false }
+}
+
+/** Throws what is no fault of the sample. */
+function toUnscored(error: unknown): UnscoredSample {
+  const isOutage = isTemporaryFailure(error) && !FAILURES_OF_ONE_ITEM.includes(error.code)
+  if (!(error instanceof ServiceError) || isOutage || error.code === 'internal') throw error
+  return { status: 'unscored', reward: null, score: null, code: error.code, detail: error.message }
+}
+
+/** Repeats the work while it fails for a reason of ours that may pass. */
+export async function retryUntil<T>(deadline: number, work: () => Promise<T>): Promise<T> {
+  for (let pause = FIRST_RETRY_MS; ; pause = Math.min(2 * pause, MAX_RETRY_MS)) {
+    try {
+      return await work()
+    } catch (cause) {
+      const error = translateRedisError(cause)
+      if (!isTemporaryFailure(error) || performance.now() + pause > deadline) throw error
+    }
+    await sleep(pause)
+  }
+}
+
+interface MemberOfItem {
+  sample: Sample
+  position: number
+}
+
+function groupByItem(samples: Sample[]): MemberOfItem[][] {
+  const byItem = new Map<string | undefined, MemberOfItem[]>()
+  samples.forEach((sample, position) => {
+    const members = byItem.get(sample.itemId)
+    if (members) members.push({ sample, position })
+    else byItem.set(sample.itemId, [{ sample, position }])
+  })
+  return [...byItem.values()]
+}
+
+function toGradedSample(sample: Sample, result: SampleResult | undefined): GradedSample[] {
+  if (result?.itemId === undefined || !result.recipe) return []
+  return [{ ...sample, itemId: result.itemId, recipe: result.recipe, verdict: result.verdict }]
+}
