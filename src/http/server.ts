@@ -6,6 +6,7 @@ import type { App } from './app.ts'
 import { authentication } from './auth/authentication.ts'
 import { authorization } from './auth/authorization.ts'
 import type { KeyRing } from './auth/key-ring.ts'
+import { dropOriginFromTarget } from './auth/url-credentials.ts'
 import { bodyMemoryLimit } from './bodies/body-memory-limit.ts'
 import { jsonBodyParser } from './bodies/json-body-parser.ts'
 import { replyMemoryLimit } from './bodies/reply-memory-limit.ts'
@@ -72,6 +73,7 @@ export async function createHttpServer(
     trustProxy: trustProxy.length > 0 && trustProxy,
     bodyLimit: DEFAULT_BODY_LIMIT_BYTES,
     genReqId: getOrCreateRequestId,
+    rewriteUrl: dropOriginFromTarget,
     routerOptions: { maxParamLength: MAX_PARAM_CHARS, ignoreTrailingSlash: true },
     frameworkErrors: (_error, { raw }, reply) => rerouteMalformedPath(app, raw, reply.raw),
     forceCloseConnections: 'idle',

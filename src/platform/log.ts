@@ -2,7 +2,16 @@
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
 
 /** Fields that carry secrets, wherever somebody logs an object that has them. */
-const SECRET_FIELDS = ['api_key', 'apiKey', 'authorization', '["x-api-key"]', 'password', 'entry', 'oracle_answer']
+const SECRET_FIELDS = [
+  'api_key',
+  'apiKey',
+  'authorization',
+  'Authorization',
+  '["x-api-key"]',
+  'password',
+  'entry',
+  'oracle_answer',
+]
 const SECRET_PARENTS = ['', 'headers.', 'req.headers.', 'request.', 'model.', '*.', '*.headers.']
 const MAX_ERROR_MESSAGE_CHARS = 2000
 

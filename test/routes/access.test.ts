@@ -1,22 +1,28 @@
+import { request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ApiKeyRole } from '../../src/contract/caller.ts'
 import { loadKeyRing } from '../../src/http/auth/key-ring.ts'
 import { getAccessRule } from '../../src/http/auth/permissions.ts'
 import { readMetrics } from '../features/operations/reading.ts'
-import { openWorld, type World } from '../world.ts'
+import { openWorld, until, type World } from '../world.ts'
 
 const KEYS =
-  'reader:look,trainer:train,evaluator:measure,admin:rule,trainer@mine+also-mine:bound,reader@mine:onlooker,evaluator@mine:measure-mine'
+  'reader:look,trainer:train,evaluator:measure,admin:rule,trainer@mine+also-mine:bound,reader@mine:onlooker,evaluator@mine:measure-mine,reader:se/cr%41t'
 const FRIEND = 'https://friend.example'
 const KEY_OF = { reader: 'look', trainer: 'train', evaluator: 'measure', admin: 'rule' } as const
 
 let world: World
 let open: World
 let routes: [method: string, url: string][]
+const logLines: string[] = []
 
 beforeAll(async () => {
   const keyRing = loadKeyRing({ API_KEYS: KEYS, API_KEYS_FILE: undefined })
-  ;[world, open] = await Promise.all([openWorld({ keyRing }), openWorld({ corsOrigins: [FRIEND, '*'] })])
+  ;[world, open] = await Promise.all([
+    openWorld({ keyRing, onLog: (line) => logLines.push(line) }),
+    openWorld({ corsOrigins: [FRIEND, '*'] }),
+  ])
   routes = [...world.app.accessRules.keys()].map((route) => route.split(' ') as [string, string])
 })
 afterAll(() => Promise.all([world.close(), open.close()]))
@@ -161,6 +167,95 @@ describe('a key that is bound to runs', () => {
     expect((await seen('look')).toSorted()).toEqual(expect.arrayContaining(['also-mine', 'mine', 'other']))
     expect((await seen('bound')).toSorted()).toEqual(['also-mine', 'mine'])
     expect(await seen('onlooker')).toEqual(['mine'])
+  })
+})
+
+describe('a key as the password of HTTP Basic', () => {
+  const basic = (credentials: string) => `Basic ${Buffer.from(credentials).toString('base64')}`
+  const statusFor = async (headers: Record<string, string>, method: 'GET' | 'PUT' = 'GET', url = '/runs') =>
+    (await world.call(method, url, method === 'PUT' ? {} : undefined, headers)).status
+
+  it.each([
+    ['trainer:train', 200],
+    [':train', 200],
+    ['jürgen:train', 200],
+    ['trainer:se/cr%41t', 200], // the key itself has a percent sign
+    ['trainer:se%2Fcr%2541t', 200], // as it stands in the URL
+    ['trainer:%74rain', 200],
+    ['trainer:se/crAt', 401],
+    ['trainer:tra%', 401],
+    ['train:', 401],
+    ['train', 401],
+    ['a:b:train', 401],
+    ['trainer:TRAIN', 401],
+    ['', 401],
+  ])('%j: %i', async (credentials, status) => {
+    expect(await statusFor({ authorization: basic(credentials) })).toBe(status)
+  })
+
+  it('has the role and the runs of the key', async () => {
+    expect(await statusFor({ authorization: basic('x:look') }, 'PUT', '/runs/mine')).toBe(403)
+    expect(await statusFor({ authorization: basic('x:bound') }, 'PUT', '/runs/mine')).toBeLessThan(300)
+    expect(await statusFor({ authorization: basic('x:bound') }, 'PUT', '/runs/other')).toBe(403)
+  })
+
+  it.each(['Basic', 'Basic ', 'Basic dHJh aW4=', 'Basic train', 'Basic ***', 'Digest username="train"', 'train'])(
+    'what cannot be read is a 401 that says what to send: %j',
+    async (authorization) => {
+      const { status, body, headers } = await world.call('GET', '/runs', undefined, { authorization })
+      expect([status, body.code, headers['www-authenticate']]).toEqual([401, 'unauthorized', 'Bearer'])
+      expect(body.detail).toContain('http://trainer:KEY@host')
+    },
+  )
+
+  it('goes after the other headers, so that it may be meant for a proxy', async () => {
+    expect(await statusFor({ authorization: basic('proxy:word'), 'x-api-key': 'look' })).toBe(200)
+    expect(await statusFor({ authorization: basic('x:look'), 'x-api-key': 'wrong' })).toBe(401)
+  })
+
+  it('does not count for pages of other origins, to which a browser would add it by itself', async () => {
+    const authorization = basic('x:rule')
+    for (const more of [{ 'sec-fetch-site': 'cross-site' }, { host: 'gym:8000', origin: 'http://gym:3000' }]) {
+      expect(await statusFor({ authorization, ...more })).toBe(401)
+      expect(await statusFor({ authorization: 'Bearer rule', ...more })).toBe(200)
+    }
+    const sameOrigin = { host: 'gym:8000', origin: 'http://gym:8000', 'sec-fetch-site': 'same-origin' }
+    expect(await statusFor({ authorization, ...sameOrigin })).toBe(200)
+  })
+
+  it('stands in no log and no answer, not even where a client sends it as part of the target', async () => {
+    const authorization = basic('trainer:train')
+    await world.call('PUT', '/runs/mine', { suppress_base_env_logs: false }, { authorization })
+    await world.app.listen({ host: '127.0.0.1', port: 0 })
+    const { port } = world.app.server.address() as AddressInfo
+    const get = (path: string) =>
+      new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+        request({ port, path, headers: { authorization } }, (response) => {
+          let text = ''
+          response.setEncoding('utf8').on('data', (chunk: string) => {
+            text += chunk
+          })
+          response.on('end', () => resolve({ status: response.statusCode, text }))
+        })
+          .on('error', reject)
+          .end()
+      })
+    const origin = `http://trainer:train@127.0.0.1:${port}`
+    await until(
+      async () => [
+        (await get(`${origin}/runs/mine`)).status,
+        logLines.some((line) => line.includes('"url":"/runs/mine"')),
+      ],
+      ([status, isLogged]) => status === 200 && isLogged === true,
+    )
+    expect((await get(`${origin}?run=mine`)).status).toBe(200)
+    const answers = await Promise.all(
+      ['/nothing', '/runs/%zz', '/runs/mine/nothing?x=1'].map((path) => get(origin + path)),
+    )
+    expect(answers.map(({ status }) => status)).toEqual([404, 400, 404])
+    expect(answers.map(({ text }) => text).join()).not.toMatch(/:train|trainer/)
+    expect(logLines.join()).not.toContain('train@')
+    expect(logLines.join()).not.toContain(authorization.slice(6))
   })
 })
 

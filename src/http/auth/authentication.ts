@@ -8,12 +8,15 @@ import type { Caller } from '../../contract/caller.ts'
 import { ServiceError } from '../../contract/errors.ts'
 import type { KeyRing } from './key-ring.ts'
 import { isLoopback } from './loopback.ts'
+import { readBasicKeys } from './url-credentials.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller
   }
 }
+
+const BEARER_PATTERN = /^Bearer +(\S+) *$/i
 
 interface AuthenticationOptions {
   keyRing: KeyRing | undefined
@@ -24,32 +27,42 @@ export const authentication = fastifyPlugin<AuthenticationOptions>(
   async (app, { keyRing, corsOrigins }) => {
     app.decorateRequest('caller', null as unknown as Caller) // the hook sets it before anything reads it
     app.addHook('onRequest', (request, _reply, done) => {
-      request.caller = keyRing ? authenticateByKey(request, keyRing) : authenticateLocalCaller(request, corsOrigins)
+      request.caller = keyRing
+        ? authenticateByKey(request, keyRing, corsOrigins)
+        : authenticateLocalCaller(request, corsOrigins)
       done()
     })
   },
   { name: 'authentication', dependencies: ['request-ids', 'security-headers'] },
 )
 
-function authenticateByKey({ headers, ip }: FastifyRequest, keyRing: KeyRing): Caller {
-  const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
+function authenticateByKey({ headers, ip }: FastifyRequest, keyRing: KeyRing, corsOrigins: string[]): Caller {
+  for (const key of readKeys(headers, corsOrigins)) {
+    const caller = keyRing.authenticate(key)
+    if (caller) return caller
+  }
+  return { id: CLIENT_NETWORK_CACHE.memo(ip), role: null, runs: new Set() }
+}
+
+/**
+ * Bearer and X-API-Key are headers that only programs and the server's own pages add. HTTP Basic is what a browser may add by
+ * itself, once it knows a password, also to requests that pages of other sites begin: from those it does not count. No answer
+ * challenges for it either (see authorization.ts), so browsers neither ask for a password nor keep one.
+ *
+ * X-API-Key goes before Basic, which may be meant for a proxy before the server.
+ */
+function readKeys(headers: IncomingHttpHeaders, corsOrigins: string[]): string[] {
+  const { authorization = '' } = headers
+  const bearer = BEARER_PATTERN.exec(authorization)?.[1]
   const [key] = [bearer ?? headers['x-api-key']].flat()
-  return (
-    (key !== undefined && keyRing.authenticate(key)) || {
-      id: CLIENT_NETWORK_CACHE.memo(ip),
-      role: null,
-      runs: new Set(),
-    }
-  )
+  if (key !== undefined) return [key]
+  return isOfOtherOrigin(headers, corsOrigins) ? [] : readBasicKeys(authorization)
 }
 
 /**
  * Without keys, a web page in a local browser could call the server too, through a domain that resolves to this machine or
  * through a form. So the host name must be loopback. A page of another origin, be it of another port of this machine, is
  * refused where it would change something, and is a reader otherwise: a batch is composed by a GET.
- *
- * A key comes in a header that only the server's own pages add. Credentials that browsers add by themselves, such as those of
- * HTTP Basic or a cookie, would need this check with keys as well.
  */
 function authenticateLocalCaller({ hostname, headers, method, ip }: FastifyRequest, corsOrigins: string[]): Caller {
   if (hostname !== '' && !LOOPBACK_HOST_CACHE.memo(hostname).loopback) {

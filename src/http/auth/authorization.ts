@@ -50,8 +50,12 @@ export const authorization = fastifyPlugin(
 function assertRoleAllowed({ caller, params, query }: FastifyRequest, reply: FastifyReply, rule: AccessRule): void {
   if (rule.roles === 'anyone') return
   if (caller.role === null) {
+    // Not Basic, although it is accepted: browsers would ask for a password, keep it, and send it along by themselves.
     reply.header('www-authenticate', 'Bearer')
-    throw new ServiceError('unauthorized', 'Send a key: Authorization: Bearer KEY, or X-API-Key: KEY')
+    throw new ServiceError(
+      'unauthorized',
+      'Send a valid key: Authorization: Bearer KEY, or X-API-Key: KEY, or as the password in the URL: http://trainer:KEY@host',
+    )
   }
   if (!isRoleAllowed(caller.role, rule)) {
     throw new ServiceError(

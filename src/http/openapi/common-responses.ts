@@ -27,7 +27,7 @@ export const commonResponses = fastifyPlugin(
       const codes: ErrorCode[] = []
       const roles = getAccessRule([route.method].flat()[0] ?? '', route.url)?.roles ?? ['admin']
       if (roles !== 'anyone') {
-        schema.security = [{ bearer: [] }, { api_key: [] }, {}]
+        schema.security = [{ bearer: [] }, { api_key: [] }, { basic: [] }, {}]
         const who = `Where keys are set, for: ${roles.join(', ')}.`
         // A route's HEAD shares its schema.
         if (!schema.description?.endsWith(who)) schema.description = [schema.description, who].filter(Boolean).join(' ')

@@ -69,6 +69,12 @@ export const openapi = fastifyPlugin<OpenapiOptions>(
               name: 'X-API-Key',
               description: 'The same in a header of its own',
             },
+            basic: {
+              type: 'http',
+              scheme: 'basic',
+              description:
+                'The same as the password, with any user name: http://trainer:KEY@host, for clients that take nothing but a URL',
+            },
           },
         },
       },
