@@ -32,7 +32,7 @@ export const RULES: Readonly<Record<string, (task: RuleTask) => CurriculumRule>>
     createFrontierRule({ rungs: rungs.map(({ difficulty }) => ({ difficulty, floor: 0 })), target }),
 }
 
-/** The original environment's rule, as src/features/runs/scripts/parts/curriculum.lua has it; a test compares the two. */
+/** The original environment's rule, as src/features/runs/scripts/parts/curriculum.lua has it. */
 function createOriginalRule({ target = DEFAULT_TARGET }: RuleTask): CurriculumRule {
   let level = STARTING_LEVEL
   let scores: number[] = []

@@ -80,7 +80,7 @@ function ProgressBar({ progress }) {
   </div>`
 }
 
-/** Guessing earns the floor; a floor that nobody measured counts as 0. */
+/** The guess floor: the score that guessing earns. Where it has not been measured it counts as 0. */
 function liftNote({ guess_floor, guess_floor_unknown, scored }) {
   const floor = `guess floor ${formatDecimal(guess_floor, 3)}`
   return guess_floor_unknown > 0

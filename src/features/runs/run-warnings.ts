@@ -22,9 +22,9 @@ const MIN_HACKED_SHARE = 0.25
 const MIN_PERMUTED_LIFT = 0.15
 /** Share of the score that answers keep on another item. */
 const MIN_PERMUTED_SHARE = 0.5
-/** Where nobody knows: the floor of yes/no tasks that are mostly yes. */
+/** Assumed for a config without a measured guess floor: about that of yes/no tasks whose answer is mostly yes. */
 const FLOOR_IF_UNKNOWN = 0.75
-/** Where guessing earns this, so do answers on other items: a reward that the question does not matter for. */
+/** Above this floor most wrong answers are paid, so the permuted score says little: more answers must be checked. */
 const HIGH_FLOOR = 0.9
 const MIN_CONTROL_ANSWERS_AT_HIGH_FLOOR = 24
 

@@ -6,9 +6,9 @@
 import { meanOrNull } from '../../../grading/statistics.ts'
 import { twoSidedPValue, Z_95, Z_POWER } from './normal.ts'
 
-/** With fewer items a sign-flip test can hardly reject at 5 %: it gives no verdict. */
+/** With fewer items no outcome of a sign-flip test reaches p < 0.05 with any confidence, so none is reported. */
 export const MIN_TESTED_ITEMS = 6
-/** All ways to flip so many signs are tried; of more, a sample. */
+/** Up to this many items, every combination of signs is tried; beyond it, a random sample of them. */
 const MAX_EXACT_ITEMS = 14
 const SAMPLED_FLIPS = 10_000
 /** From here on the normal distribution agrees with the test. */

@@ -27,7 +27,7 @@ export interface RepeatedSamples {
 }
 
 const MAX_CONSECUTIVE_K = 16
-/** maj@k of fewer samples than there are is a mean over so many random choices. */
+/** If k is smaller than the number of samples, maj@k is the mean over this many random choices of k samples. */
 const MAJORITY_DRAWS = 64
 
 export function computeRepeatedSamples(items: readonly (readonly ScoredSample[])[]): RepeatedSamples {

@@ -1,7 +1,7 @@
 /**
- * The curriculum of `complexity_mode: "frontier"`. The script that completes a group adds what the group tells to a list of the
- * run, once and in one step with the completion. Any process then folds the list into the frontiers, in its order: whoever
- * completes a group, asks for items or looks at the run. A process that dies in between leaves the list to the next one.
+ * The curriculum of `complexity_mode: "frontier"`. The script that completes a group also appends the group's evidence to a
+ * list of the run, so that each group counts once. A process that completes a group, asks for items or reads the run then
+ * folds the list into the frontiers, in order. If it dies before it has stored the result, the next process folds the same list.
  */
 import type { Logger } from 'pino'
 import type { Recipe } from '../../../contract/recipe.ts'
