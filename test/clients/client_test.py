@@ -1,12 +1,15 @@
 """The Python client against a real server."""
 
 import array
+import asyncio
+import pickle
 import threading
 import unittest
+import unittest.mock
 
 from world import SERVER, LossyWay, run_name
 
-from reasoning_gym_client import Client, NotReady, Problem, RunLost, Unreachable
+from reasoning_gym_client import Client, NotReady, Problem, RunLost, Unreachable, fill_unscored, in_thread
 
 RIGHT, WRONG = "<answer>{}</answer>", "<answer>no idea</answer>"
 
@@ -56,6 +59,19 @@ class Asking(unittest.TestCase):
         self.assertEqual(caught.exception.code, "invalid_request")
         self.assertEqual([e["path"] for e in caught.exception.errors], ["group_sise"])
         self.assertIsNotNone(caught.exception.request_id)
+
+    def test_a_pickled_client_and_an_event_loop_can_use_it(self) -> None:
+        (item,) = self.client.make("chain_sum")
+        again = pickle.loads(pickle.dumps(self.client))
+
+        async def ask() -> list:
+            return await asyncio.gather(*(in_thread(again.rewards, [item["id"]], ["x"]) for _ in range(8)))
+
+        self.assertEqual(asyncio.run(ask()), [[0]] * 8)
+
+    def test_the_mean_of_the_scored_stands_in_for_the_unscored(self) -> None:
+        self.assertEqual(fill_unscored([1.0, None, 0.0, 0.5]), [1.0, 0.5, 0.0, 0.5])
+        self.assertEqual(fill_unscored([None, None]), [0.0, 0.0])
 
     def test_threads_share_a_client(self) -> None:
         (item,) = self.client.make("chain_sum")
@@ -113,6 +129,27 @@ class Runs(unittest.TestCase):
         self.client.run(self.run_.name).delete()
         careless = self.client.run(self.run_.name, incarnation=self.run_.incarnation, require_run=False)
         self.assertEqual(len(careless.items()), 1)
+
+    def test_a_position_has_one_item_in_every_process(self) -> None:
+        positions = self.run_.positions(per_step=4)
+        first = positions.take(range(10))
+        self.assertEqual(len({item["id"] for item in first}), 10)
+        with unittest.mock.patch.object(self.client._wire, "call", side_effect=AssertionError("asked again")):
+            self.assertEqual([positions[9], positions[0]], [first[9], first[0]])
+        other = pickle.loads(pickle.dumps(positions))
+        self.assertEqual([item["id"] for item in other.take([9, 3])], [first[9]["id"], first[3]["id"]])
+        self.assertRaises(IndexError, positions.__getitem__, -1)
+
+    def test_threads_that_want_one_block_ask_once(self) -> None:
+        positions, seen = self.run_.positions(per_step=8), []
+        with unittest.mock.patch.object(self.run_, "items", wraps=self.run_.items) as asked:
+            threads = [threading.Thread(target=lambda k=k: seen.append((k, positions[k]["id"]))) for k in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(asked.call_count, 1)
+        self.assertEqual(len({item_id for _, item_id in seen}), 8)
 
     def test_a_group_is_scored_and_found_again(self) -> None:
         (item,) = self.run_.items()

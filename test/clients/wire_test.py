@@ -195,6 +195,28 @@ class Wire(unittest.TestCase):
         self.assertEqual((method, path), ("POST", "/gym/rollouts?run=r"))
         self.assertEqual((headers["Authorization"], headers["Prefer"]), ("Bearer secret", "wait=60"))
 
+    def test_the_key_may_stand_in_the_address_and_is_never_told(self) -> None:
+        for address, key in (
+            (self.url.replace("//", "//trainer:a%2Fkey@"), "a/key"),
+            (self.url, "from the environment"),
+        ):
+            with unittest.mock.patch.dict("os.environ", REASONING_GYM_API_KEY="from the environment"):
+                Client(address).run("r").items()
+            self.assertEqual(self.server.seen[-1][2]["Authorization"], f"Bearer {key}")
+        with self.assertRaises(Unreachable) as caught:
+            Client("http://trainer:secret@127.0.0.1:9", retry_for_s=0).tasks()
+        self.assertNotIn("secret", str(caught.exception))
+        with unittest.mock.patch.dict("os.environ", REASONING_GYM_URL=self.url + "/gym"):
+            Client().run("r").items()
+        self.assertEqual(self.server.seen[-1][1], "/gym/items")
+        self.assertRaises(ValueError, Client, "http://trainer@127.0.0.1")
+
+    def test_a_deadline_bounds_a_call_with_all_its_tries(self) -> None:
+        self.server.script = Held(self.problem(503, "redis_full", retry_after="1"))
+        with self.assertRaises(Problem):
+            Client(self.url, deadline_s=2).tasks()
+        self.assertEqual(len(self.server.seen), 2)
+
     def test_large_bodies_are_compressed_and_small_ones_are_not(self) -> None:
         client = Client(self.url, gzip_above=1000)
         for text in ("x" * 10, "x" * 10_000):

@@ -13,12 +13,15 @@
             ...                                      # verdict["reward"], verdict["advantage"]
     run.ack(step=0)
 
+Without an address, `Client()` takes REASONING_GYM_URL, and REASONING_GYM_API_KEY where no other key is given.
+
 What it takes care of:
 
 * Every call may be repeated without harm, so the client retries lost connections, 408, 429, 502, 503, 504, and a 409 with
   Retry-After (another call was changing the same run). The pause grows, is jittered, and is never shorter than the server's
   Retry-After; `retry_for_s` bounds it.
-* One connection for each thread is kept open. A client can be shared by threads, and survives a fork.
+* One connection for each thread is kept open. A client can be shared by threads, survives a fork, and can be pickled.
+* Items can be addressed by position (`Run.positions`): the same item for the same position in every process.
 * numpy arrays (and torch tensors on the CPU) may stand wherever the server takes numbers; they travel as typed bytes.
   Nothing is rounded. In batches all lists of numbers come as numpy arrays, or as `array.array` where there is no numpy.
 * Large bodies are gzipped.
@@ -32,12 +35,14 @@ Answers are plain dicts with the server's own field names; the TypedDicts below 
 from __future__ import annotations
 
 import array
+import asyncio
 import base64
 import email.utils
 import gzip
 import http.client
 import json
 import logging
+import math
 import os
 import random
 import ssl
@@ -45,7 +50,9 @@ import threading
 import time
 import urllib.parse
 import uuid
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, TypedDict, Union
+from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Awaitable, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, TypedDict, Union
 
 try:
     import numpy
@@ -56,6 +63,9 @@ __version__ = "0.1.0"
 __all__ = [
     "Client",
     "Run",
+    "Positions",
+    "in_thread",
+    "fill_unscored",
     "ReasoningGymError",
     "Problem",
     "Unreachable",
@@ -416,17 +426,24 @@ class _Wire:
         api_key: Optional[str],
         timeout_s: float,
         retry_for_s: float,
+        deadline_s: Optional[float],
         gzip_above: Optional[int],
         ssl_context: Optional[ssl.SSLContext],
     ) -> None:
         parts = urllib.parse.urlsplit(url if "://" in url else f"http://{url}")
+        user, at, address = parts.netloc.rpartition("@")
+        self.url = urllib.parse.urlunsplit(parts._replace(netloc=address))  # without the key: it stands in messages
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f"not an address of a server: {url!r}")
+            raise ValueError(f"not an address of a server: {self.url!r}")
+        if at and not parts.password:
+            raise ValueError(f"the address has a user but no key: write {parts.scheme}://{user.rstrip(':')}:KEY@{address}")
+        if not api_key:
+            api_key = urllib.parse.unquote(parts.password or "") or os.environ.get("REASONING_GYM_API_KEY")
         self.host, self.port, self.secure = parts.hostname, parts.port, parts.scheme == "https"
         self.base = parts.path.rstrip("/")
-        self.url = url
         self.timeout_s = timeout_s
         self.retry_for_s = retry_for_s
+        self.deadline_s = deadline_s
         self.gzip_above = gzip_above
         self.ssl_context = ssl_context
         self.headers = {"Accept": "application/json", "User-Agent": f"reasoning-gym-client/{__version__}"}
@@ -434,6 +451,12 @@ class _Wire:
             self.headers["Authorization"] = f"Bearer {api_key}"
         self.local = threading.local()
         self.random = random.SystemRandom()  # neither disturbs nor follows the trainer's seeds
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in ("local", "random")}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.__dict__.update(state, local=threading.local(), random=random.SystemRandom())
 
     def call(
         self,
@@ -459,13 +482,15 @@ class _Wire:
                 payload = gzip.compress(payload, 1)
                 sent["Content-Encoding"] = "gzip"
         began = time.monotonic()
-        until = began + self.retry_for_s
+        longest = math.inf if self.deadline_s is None else self.deadline_s
+        until = began + min(self.retry_for_s, longest)
         failures, told = 0, False
         while True:
             failure: ReasoningGymError
             retry_after: Optional[float] = None
+            left = max(_LULL_S, began + longest - time.monotonic())
             try:
-                answer = self._once(method, target, payload, sent, self.timeout_s + wait)
+                answer = self._once(method, target, payload, sent, min(self.timeout_s + wait, left))
                 if answer.status < 300:
                     return answer
                 problem = _problem(answer)
@@ -628,25 +653,29 @@ def _chunks(values: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
 class Client:
     """A server, and how to reach it. Threads may share it.
 
-    `url`          where the server is, `https` and a path in front included
-    `api_key`      sent as `Authorization: Bearer …`
+    `url`          where the server is, `https` and a path in front included; the key may stand in it
+                   (`http://trainer:KEY@host:8000`). None: REASONING_GYM_URL, else http://127.0.0.1:8000
+    `api_key`      sent as `Authorization: Bearer …`. None: the one in the address, else REASONING_GYM_API_KEY
     `timeout_s`    how long one answer may take, beyond what it was asked to wait
     `retry_for_s`  for how long a call is tried again when the server is away, busy or full; 0: not at all
+    `deadline_s`   how long a call may take in all, its retries and waits included; None: no further limit
     `gzip_above`   bytes from which on a body is compressed; None: never
     `ssl_context`  for certificates of your own
     """
 
     def __init__(
         self,
-        url: str = "http://127.0.0.1:8000",
+        url: Optional[str] = None,
         *,
         api_key: Optional[str] = None,
         timeout_s: float = 60.0,
         retry_for_s: float = 300.0,
+        deadline_s: Optional[float] = None,
         gzip_above: Optional[int] = 256 * 1024,
         ssl_context: Optional[ssl.SSLContext] = None,
     ) -> None:
-        self._wire = _Wire(url, api_key, timeout_s, retry_for_s, gzip_above, ssl_context)
+        url = url or os.environ.get("REASONING_GYM_URL") or "http://127.0.0.1:8000"
+        self._wire = _Wire(url, api_key, timeout_s, retry_for_s, deadline_s, gzip_above, ssl_context)
 
     def __enter__(self) -> "Client":
         return self
@@ -949,6 +978,10 @@ class Run:
                 return items
             time.sleep(min(pause, left))
 
+    def positions(self, per_step: int = 64, *, timeout_s: float = 300.0) -> "Positions":
+        """The run's items by position, for trainers that know a row number: see Positions."""
+        return Positions(self, per_step, timeout_s=timeout_s)
+
     # Rollouts
 
     def post(
@@ -1148,3 +1181,97 @@ class Run:
 
 def _count(text: Optional[str]) -> Optional[int]:
     return int(text) if text is not None and text.isdigit() else None
+
+
+class Positions:
+    """The items of a run by position, for trainers that know the number of a row and nothing else.
+
+        positions = client.run("first").positions(per_step=64)
+        positions[0]["messages"]                                 # asks for the items 0 to 63 in one call
+        positions.take([64, 65, 64])                             # items in the order of what was asked
+
+    A position is a number from 0 on, and has the same item in every process, on every node, and after a resume. `per_step` is
+    how many prompts the trainer uses in one step: so many items are asked for at once, so it is also how far the run's
+    curriculum is decided ahead. All processes of a run should give the same number. The last blocks are kept, so that the members of
+    a group ask once.
+
+    Threads may share it; it can be pickled and survives a fork. A position that the server cannot give within `timeout_s` raises:
+    Problem where it refuses, Unreachable where it is away, ReasoningGymError where the run waits for its trainer
+    (`max_groups_ahead`). It never gives another item instead.
+    """
+
+    BLOCKS = 8  #: so many blocks are kept
+
+    def __init__(self, run: Run, per_step: int = 64, *, timeout_s: float = 300.0) -> None:
+        if not 1 <= per_step <= 1024:
+            raise ValueError(f"per_step is 1 to 1024, not {per_step}")
+        self.run = run
+        self.per_step = per_step
+        self.timeout_s = timeout_s
+        self._blocks: "OrderedDict[int, List[Item]]" = OrderedDict()
+        self._unlocked()
+
+    def _unlocked(self) -> None:
+        self._pid = os.getpid()
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {"run": self.run, "per_step": self.per_step, "timeout_s": self.timeout_s, "_blocks": OrderedDict()}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._unlocked()
+
+    def __getitem__(self, position: int) -> Item:
+        """The item at this position."""
+        if position < 0:
+            raise IndexError(f"positions begin at 0: {position}")
+        block, within = divmod(int(position), self.per_step)
+        return self._block(block)[within]
+
+    def take(self, positions: Iterable[int]) -> List[Item]:
+        """The items at these positions, in their order; one call for each block of `per_step` that is not kept."""
+        return [self[position] for position in positions]
+
+    def _block(self, block: int) -> List[Item]:
+        if self._pid != os.getpid():
+            self._unlocked()  # another thread of the parent may have held the lock at the fork
+        with self._lock:
+            items = self._blocks.get(block)
+            if items is None:
+                items = self._blocks[block] = self._ask(block)
+            self._blocks.move_to_end(block)
+            while len(self._blocks) > self.BLOCKS:
+                self._blocks.popitem(last=False)
+            return items
+
+    def _ask(self, block: int) -> List[Item]:
+        items = self.run.items(self.per_step, step=block, timeout_s=self.timeout_s)
+        if len(items) < self.per_step:
+            raise ReasoningGymError(f"run {self.run.name}: {len(items)} of the {self.per_step} items of block {block} came")
+        return items
+
+
+def fill_unscored(rewards: Sequence[Optional[float]]) -> List[float]:
+    """The rewards of one group, with the mean of the scored ones where one is None; all 0 where none could be scored.
+
+    For trainers that can leave no rollout out: the group's mean stays what it was, and the stand-in's advantage is 0. A 0 in its
+    place would be trained on as a wrong answer.
+    """
+    scored = [reward for reward in rewards if reward is not None]
+    mean = math.fsum(scored) / len(scored) if scored else 0.0
+    return [mean if reward is None else reward for reward in rewards]
+
+
+_threads: "Optional[tuple[int, ThreadPoolExecutor]]" = None
+
+
+def in_thread(function: Callable[..., Any], *arguments: Any, **options: Any) -> "Awaitable[Any]":
+    """Awaits a call of this module without holding up the event loop: `await in_thread(client.rewards, ids, texts)`.
+
+    Up to 64 at once; asyncio's own threads are as few as six on a small machine, and a call may wait for a server that is away.
+    """
+    global _threads
+    if _threads is None or _threads[0] != os.getpid():
+        _threads = (os.getpid(), ThreadPoolExecutor(64, thread_name_prefix="reasoning-gym"))
+    return asyncio.get_running_loop().run_in_executor(_threads[1], lambda: function(*arguments, **options))
