@@ -1,0 +1,26 @@
+import { globSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { expect, it } from 'vitest'
+import { describePackages, hasScript, readFamilies } from '../../verification/trainers/versions.ts'
+
+const FOLDER = join(import.meta.dirname, '..', '..', 'verification', 'trainers')
+const families = readFamilies()
+
+it('every script of a trainer has an entry in versions.json', () => {
+  const helpers = ['trainer_checks']
+  const scripts = globSync(join(FOLDER, '*.py')).map((file) => basename(file, '.py'))
+  const known = families.map(({ name }) => name.replaceAll('-', '_'))
+  expect(scripts.filter((name) => !helpers.includes(name) && !known.includes(name))).toEqual([])
+})
+
+it('only a family that has a script is proven, and its packages are pinned', () => {
+  for (const family of families) {
+    if (family.proven === null) continue
+    expect([family.name, hasScript(family)]).toEqual([family.name, true])
+    expect(describePackages(family), family.name).not.toBe('')
+  }
+})
+
+it('the quick ones need no torch', () => {
+  expect(families.filter(({ quick, torch }) => quick && torch).map(({ name }) => name)).toEqual([])
+})

@@ -1,0 +1,72 @@
+/** Reads versions.json: which packages each family of trainers is proven with, and when it was proven. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+
+const VERSIONS_FILE = join(import.meta.dirname, 'versions.json')
+
+const Family = z.strictObject({
+  trainer: z.string().describe('Its name in the documentation'),
+  venv: z
+    .string()
+    .regex(/^[a-z0-9-]+$/)
+    .describe('The virtual environment; families that name the same one share it'),
+  python: z
+    .string()
+    .regex(/^3\.\d+$/)
+    .optional()
+    .describe('Python that it needs; none: any from 3.11'),
+  requirements: z.array(z.string()).describe('Installed with what they need'),
+  no_deps: z.array(z.string()).default([]).describe('Installed without what they need, whatever Python they ask for'),
+  torch: z.boolean().default(false).describe('Needs PyTorch, which is installed first'),
+  sources: z
+    .array(z.string().regex(/^https:.+@[0-9a-f]{40}$/))
+    .default([])
+    .describe('git repositories, URL@commit'),
+  quick: z.boolean().describe('Whether --quick runs it'),
+  timeout_s: z.number().default(300).describe('How long its script may take'),
+  env: z.record(z.string(), z.string()).default({}).describe('More environment variables of the script'),
+  proven: z.strictObject({ on: z.iso.date(), checks: z.int().positive() }).nullable(),
+})
+export type Family = z.infer<typeof Family> & { name: string; script: string }
+
+const Versions = z.strictObject({ about: z.string(), families: z.record(z.string(), Family) })
+
+export function readFamilies(): Family[] {
+  const { families } = Versions.parse(JSON.parse(readFileSync(VERSIONS_FILE, 'utf8')))
+  return Object.entries(families).map(([name, family]) => ({ ...family, name, script: getScript(name) }))
+}
+
+export function hasScript({ script }: Family): boolean {
+  return existsSync(script)
+}
+
+/** Writes down that these families passed today, and leaves the rest of the file as it stands. */
+export function recordProofs(checksByFamily: ReadonlyMap<string, number>): void {
+  const document = JSON.parse(readFileSync(VERSIONS_FILE, 'utf8')) as { families: Record<string, { proven: unknown }> }
+  let text = readFileSync(VERSIONS_FILE, 'utf8')
+  for (const [name, checks] of checksByFamily) {
+    const entry = document.families[name]
+    if (entry === undefined) continue
+    const proven = JSON.stringify({ on: new Date().toISOString().slice(0, 10), checks }, null, 1).replaceAll(
+      /\s+/g,
+      ' ',
+    )
+    const start = text.indexOf(`\n    ${JSON.stringify(name)}: {`)
+    const end = text.indexOf('\n    }', start)
+    const block = text.slice(start, end).replace(/"proven": (null|\{[^}]*\})/, `"proven": ${proven}`)
+    text = text.slice(0, start) + block + text.slice(end)
+  }
+  writeFileSync(VERSIONS_FILE, text)
+}
+
+/** The pinned packages that name the trainer, as the documentation shows them. */
+export function describePackages({ requirements, no_deps, sources }: Family): string {
+  const commits = sources.map((source) => source.replace(/^.*\/([^/@]+)@(.{8}).*$/, '$1 $2'))
+  const packages = [...no_deps, ...requirements].filter((one) => one.includes('=='))
+  return [...packages.map((one) => one.replace('==', ' ')), ...commits].join(', ')
+}
+
+function getScript(name: string): string {
+  return join(import.meta.dirname, `${name.replaceAll('-', '_')}.py`)
+}
