@@ -1,5 +1,8 @@
 /** The routes of all adapters. */
 import type { AdaptersFeature } from '../src/features/adapters/index.ts'
+import { addSampleRoutes } from '../src/features/adapters/samples.ts'
 import type { App } from '../src/http/app.ts'
 
-export function addAdapterRoutes(_app: App, _adapters: AdaptersFeature): void {}
+export function addAdapterRoutes(app: App, adapters: AdaptersFeature): void {
+  addSampleRoutes(app, adapters)
+}

@@ -19,6 +19,7 @@ export const AdapterName = z
     'areal',
     'swift',
     'inspect',
+    'python',
   ])
   .meta({ id: 'AdapterName', description: 'The trainer or protocol that an adapter speaks to.' })
 export type AdapterName = z.infer<typeof AdapterName>

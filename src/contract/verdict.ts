@@ -21,7 +21,7 @@ export const UnscoredCode = z
   .meta({ id: 'UnscoredCode' })
 export type UnscoredCode = z.infer<typeof UnscoredCode>
 
-const ScoredVerdict = z
+export const ScoredVerdict = z
   .strictObject({
     status: z.literal('scored'),
     reward: z.number().describe('What to train on'),

@@ -45,6 +45,14 @@ class Asking(unittest.TestCase):
         scores = self.client.score([{"item_id": ids[0], "messages": said}, {"item_id": ids[0], "completion": "?"}])
         self.assertEqual([v["fault"] for v in scores["verdicts"]], [None, "no_answer"])
 
+    def test_a_sample_that_cannot_be_scored_is_unscored(self) -> None:
+        (item,) = self.client.make("chain_sum")
+        (right,) = (RIGHT.format(answer) for answer in self.answers([item]))
+        self.assertEqual(self.client.sample(item["id"], right, rollout_id="r")["reward"], 1)
+        said = [{"role": "assistant", "content": right}]
+        sent = [{"item_id": item["id"], "messages": said}, {"item_id": "?", "answer": "1"}, {"item_id": item["id"], "answer": "?"}]
+        self.assertEqual(self.client.samples(sent)["rewards"], [1, None, 0])
+
     def test_more_completions_than_one_call_takes(self) -> None:
         (item,) = self.client.make("chain_sum")
         rewards = self.client.rewards([item["id"]] * 5000, [WRONG] * 5000)

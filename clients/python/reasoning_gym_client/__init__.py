@@ -767,6 +767,42 @@ class Client:
         ]
         return self.score(rollouts, detail="rewards", **rules)["rewards"]
 
+    def sample(
+        self,
+        item_id: str,
+        completion: Union[str, Sequence[Message]],
+        *,
+        run: Optional[str] = None,
+        rollout_id: Optional[str] = None,
+        length_tokens: Optional[int] = None,
+        finish_reason: Optional[str] = None,
+        adapter: str = "python",
+    ) -> Verdict:
+        """Scores one completion (text or messages), for trainers that bring one at a time: see `samples`."""
+        sample = _given(
+            item_id=item_id, rollout_id=rollout_id, length_tokens=length_tokens, finish_reason=finish_reason
+        )
+        sample["completion" if isinstance(completion, str) else "messages"] = completion
+        return self.samples([sample], run=run, adapter=adapter)["verdicts"][0]
+
+    def samples(
+        self, samples: Sequence[Mapping[str, Any]], *, run: Optional[str] = None, adapter: str = "python"
+    ) -> Scores:
+        """Scores rollouts that come one at a time. What is wrong with one of them makes it `unscored`, and raises nothing.
+
+        A sample is `{"item_id", "completion" or "messages" or "answer", "rollout_id", "length_tokens", "finish_reason"}`. With
+        `run`, its settings apply, and the server gathers the samples of one item into a group of the run, which moves the
+        curriculum. There name each rollout with a `rollout_id` of its own: a call that was lost and repeated then counts once.
+        Whoever has the whole group should post it instead (`Run.post`): penalties by length and advantages need that.
+        """
+        path = "/samples" if run is None else _path("runs", run, "samples")
+        total: Scores = {"rewards": [], "verdicts": []}
+        for some in _chunks(samples, 1024):
+            scores = self._post(path, {"adapter": adapter, "samples": list(some)})
+            total["rewards"] += scores["rewards"]
+            total["verdicts"] += scores["verdicts"]
+        return total
+
     # Evals
 
     def suites(self) -> List[Dict[str, Any]]:

@@ -42,6 +42,8 @@ export const ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
   'POST /items/find': admins, // the response contains the answer
   'GET /items/:id': readers,
   'POST /score': scorers,
+  'POST /samples': scorers,
+  'POST /runs/:run/samples': trainers,
   'POST /rollouts': trainers,
   'GET /rollouts/:group': readers,
 
