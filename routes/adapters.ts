@@ -1,8 +1,12 @@
 /** The routes of all adapters. */
 import type { AdaptersFeature } from '../src/features/adapters/index.ts'
+import { addOpenrlhfRoutes } from '../src/features/adapters/openrlhf/index.ts'
 import { addSampleRoutes } from '../src/features/adapters/samples.ts'
+import { addSlimeRoutes } from '../src/features/adapters/slime.ts'
 import type { App } from '../src/http/app.ts'
 
 export function addAdapterRoutes(app: App, adapters: AdaptersFeature): void {
   addSampleRoutes(app, adapters)
+  addOpenrlhfRoutes(app, adapters)
+  addSlimeRoutes(app, adapters)
 }

@@ -29,6 +29,20 @@ const modelEvalParams = { id: 'eval-fedcba9876543210fedc' }
 const collectionParams = { ...runParams, id: 'collect-0123456789abcdef0123' }
 const dumpParams = { name: 'reasoning_gym_environment_rollouts_00000000-0000-4000-8000-000000000000_0001.jsonl' }
 
+const OPENRLHF_EXAMPLE = {
+  bodies: {
+    'A sample': {
+      query: [`<|im_start|>user\n${QUESTION}<|im_end|>\n<|im_start|>assistant\n${CORRECT_COMPLETION}<|im_end|>`],
+      prompts: [`<|im_start|>user\n${QUESTION}<|im_end|>\n<|im_start|>assistant\n`],
+      labels: [ITEM_ID],
+    },
+  },
+}
+const SLIME_EXAMPLE = {
+  query: { shape: 'object' },
+  bodies: { 'A sample': { prompt: QUESTION, response: CORRECT_COMPLETION, label: ITEM_ID } },
+}
+
 export const OPERATION_EXAMPLES: Record<string, OperationExample> = {
   'GET /tasks': {},
   'GET /tasks/{task}': { path: { task: 'leg_counting' } },
@@ -59,6 +73,11 @@ export const OPERATION_EXAMPLES: Record<string, OperationExample> = {
       },
     },
   },
+
+  'POST /openrlhf/get_reward': OPENRLHF_EXAMPLE,
+  'POST /openrlhf/{run}/get_reward': { path: runParams, ...OPENRLHF_EXAMPLE },
+  'POST /slime/rm': SLIME_EXAMPLE,
+  'POST /slime/{run}/rm': { path: runParams, ...SLIME_EXAMPLE },
 
   'POST /rollouts': {
     headers: WAIT_HEADERS,

@@ -1,5 +1,7 @@
 /** The adapters, in the order in which people read of them. */
 import type { AdapterDescription } from '../../contract/adapter.ts'
+import { describeOpenrlhf } from './openrlhf/index.ts'
+import { describeSlime } from './slime.ts'
 
 /** How a client addresses this server, for the snippets. */
 export interface ServerAddress {
@@ -14,4 +16,4 @@ export interface ServerAddress {
 export type DescribeAdapter = (address: ServerAddress) => AdapterDescription
 
 /** Each adapter's file exports its own. */
-export const ADAPTERS: readonly DescribeAdapter[] = []
+export const ADAPTERS: readonly DescribeAdapter[] = [describeOpenrlhf, describeSlime]

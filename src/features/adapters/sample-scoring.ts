@@ -128,6 +128,16 @@ export class SampleScoring {
     return results
   }
 
+  /** Counts a sample that could not even be read. */
+  recordUnreadable(adapter: AdapterName, run: string | undefined, { code, message }: ServiceError): SampleResult {
+    const { recorder, usage } = this.#deps
+    const verdict: UnscoredSample = { status: 'unscored', reward: null, score: null, code, detail: message }
+    const result: SampleResult = { itemId: undefined, recipe: undefined, verdict }
+    recorder.recordSamples(adapter, [verdict])
+    usage.record(adapter, run, [result])
+    return result
+  }
+
   /** The samples of one item are graded together. */
   async #gradeItem(samples: Sample[], run: ResolvedRun | undefined, deadline: number): Promise<SampleResult[]> {
     const { items, grader, engine, recorder } = this.#deps

@@ -44,6 +44,10 @@ export const ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
   'POST /score': scorers,
   'POST /samples': scorers,
   'POST /runs/:run/samples': trainers,
+  'POST /openrlhf/get_reward': scorers,
+  'POST /openrlhf/:run/get_reward': trainers,
+  'POST /slime/rm': scorers,
+  'POST /slime/:run/rm': trainers,
   'POST /rollouts': trainers,
   'GET /rollouts/:group': readers,
 

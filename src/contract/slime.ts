@@ -1,0 +1,53 @@
+/** The wire of slime and miles (`--rm-type remote_rm --rm-url URL`). */
+import { z } from 'zod'
+
+export const SlimeSample = z
+  .looseObject({
+    prompt: z.unknown().optional().describe('Text or messages. Not read: the item ID names the question.'),
+    response: z
+      .unknown()
+      .refine((response) => response !== undefined, 'the text that the model wrote, as slime sends it to --rm-url')
+      .describe('Text that the model wrote. A sample without it is unscored.'),
+    label: z
+      .unknown()
+      .optional()
+      .describe('Item ID. A trainer that has never sent any gets 400; later, a sample without one is unscored.'),
+  })
+  .meta({ id: 'SlimeSample', description: 'A sample of slime or miles. Other fields are ignored.' })
+export type SlimeSample = z.infer<typeof SlimeSample>
+
+export const SlimeRequest = z
+  .union([SlimeSample, z.array(SlimeSample)], 'an object with response and label, as slime sends it to --rm-url')
+  .meta({ id: 'SlimeRequest', description: 'One sample, or an array of them.' })
+export type SlimeRequest = z.infer<typeof SlimeRequest>
+
+/** The same for bodies that are the wire, without the copies of the schema. */
+export function parsePlainSlimeRequest(value: unknown): SlimeRequest | undefined {
+  if (Array.isArray(value)) return value.every(isSample) ? value : undefined
+  return isSample(value) ? value : undefined
+}
+
+function isSample(value: unknown): value is SlimeSample {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && 'response' in value
+}
+
+const Score = z.number()
+
+export const SlimeReward = z
+  .strictObject({
+    score: Score.describe('Library score in [0, 1]; of an unscored sample the same as the reward.'),
+    reward: Score.describe('What to train on. Of an unscored sample: 0, or the mean of its group so far if asked for.'),
+    acc: Score.describe('1 if the answer is right (score of at least 0.99), else 0.'),
+    unscored: z.boolean().describe('True if the sample could not be scored: its reward is no measurement.'),
+    fault: z.string().nullable().describe('What is wrong with the response, such as `no_answer`; null if nothing is.'),
+    pred: z.string().nullable().describe('Answer that was read from the response.'),
+    code: z.string().optional().describe('Why the sample is unscored.'),
+    detail: z.string().optional().describe('The same in a sentence.'),
+  })
+  .meta({ id: 'SlimeReward', description: 'A reward with what is known beside it, for --reward-key.' })
+export type SlimeReward = z.infer<typeof SlimeReward>
+
+export const SlimeResponse = z.union([Score, SlimeReward, z.array(z.union([Score, SlimeReward]))]).meta({
+  id: 'SlimeResponse',
+  description: 'The reward as a number or, with `shape=object`, as an object. An array if the request is one.',
+})

@@ -1,0 +1,110 @@
+/** OpenRLHF: POST /openrlhf[/{run}]/get_reward, the reward URL of `--reward.remote_url`. */
+import type { AdapterDescription } from '../../../contract/adapter.ts'
+import { OpenrlhfRequest, OpenrlhfResponse, parsePlainOpenrlhfRequest } from '../../../contract/openrlhf.ts'
+import type { Submission } from '../../../grading/grader.ts'
+import type { App } from '../../../http/app.ts'
+import { withFastParser } from '../../../http/validation.ts'
+import type { ServerAddress } from '../catalogue.ts'
+import { observeDelivery } from '../delivery.ts'
+import { formatFloats } from '../float-json.ts'
+import type { AdaptersFeature } from '../index.ts'
+import { MissingLabels } from '../missing-labels.ts'
+import { REWARD_BODY_BYTES, rewardProblems, sendJsonText, sendUnscoredIfTooLarge } from '../reward-routes.ts'
+import { getRun, listRunPaths } from '../run-paths.ts'
+import type { SampleResult } from '../sample-scoring.ts'
+import { readResponse } from './read-response.ts'
+
+/** OpenRLHF waits 180 s, five times. */
+const HOLD_MS = 150_000
+
+const OpenrlhfBody = withFastParser(OpenrlhfRequest, parsePlainOpenrlhfRequest)
+
+export function addOpenrlhfRoutes(app: App, { samples }: AdaptersFeature): void {
+  const labels = new MissingLabels('labels: no item IDs; set --data.label_key item_id')
+  for (const { url, params, idSuffix, summarySuffix } of listRunPaths('openrlhf', 'get_reward')) {
+    app.post(
+      url,
+      {
+        bodyLimit: REWARD_BODY_BYTES,
+        errorHandler: sendUnscoredIfTooLarge(samples, 'openrlhf', formatResponse),
+        schema: {
+          operationId: `scoreOpenrlhfSamples${idSuffix}`,
+          tags: ['adapters'],
+          summary: `Rewards for OpenRLHF${summarySuffix}`,
+          params,
+          body: OpenrlhfBody,
+          response: { 200: OpenrlhfResponse, ...rewardProblems(idSuffix) },
+        },
+      },
+      async ({ body, params: path, caller }, reply) => {
+        const run = getRun(path)
+        const itemIds = labels.read(body.labels, caller.id, run)
+        const results = await samples.score({
+          adapter: 'openrlhf',
+          run,
+          samples: itemIds.map((itemId, k) => ({ itemId, submission: readSubmission(body.query[k], body.prompts[k]) })),
+          holdMs: HOLD_MS,
+          delivery: run === undefined ? undefined : observeDelivery(reply),
+        })
+        return sendJsonText(reply, formatResponse(results))
+      },
+    )
+  }
+}
+
+function readSubmission(query: unknown, prompt: unknown): Submission {
+  if (typeof query !== 'string' || typeof prompt !== 'string')
+    return { kind: 'nothing', detail: 'query and prompts hold strings' }
+  const completion = readResponse(query, prompt)
+  return completion === undefined
+    ? { kind: 'nothing', detail: 'The query does not start with its prompt, so the response cannot be told from it' }
+    : { kind: 'completion', completion }
+}
+
+/** As text, because integers would be tensors of integers: see float-json.ts. */
+function formatResponse(results: SampleResult[]): string {
+  const verdicts = results.map(({ verdict }) => verdict)
+  const faults = verdicts.map((verdict) => (verdict.status === 'scored' ? verdict.fault : null))
+  const count = (holds: (k: number) => boolean) => formatFloats(verdicts.map((_, k) => (holds(k) ? 1 : 0)))
+  const errors = verdicts.flatMap((verdict, index) =>
+    verdict.status === 'unscored' ? [{ index, code: verdict.code, detail: verdict.detail }] : [],
+  )
+  const extraLogs = [
+    `"unscored": ${count((k) => verdicts[k]?.status === 'unscored')}`,
+    `"no_answer": ${count((k) => faults[k] === 'no_answer')}`,
+    `"fault": ${count((k) => faults[k] !== null)}`,
+  ]
+  const rewards = formatFloats(verdicts.map(({ reward }) => reward ?? 0))
+  const scores = formatFloats(verdicts.map(({ score }) => score ?? 0))
+  const details = errors.length > 0 ? `, "errors": ${JSON.stringify(errors)}` : ''
+  return `{"rewards": ${rewards}, "scores": ${scores}, "extra_logs": {${extraLogs.join(', ')}}${details}}`
+}
+
+export function describeOpenrlhf({ url, urlWithKey }: ServerAddress): AdapterDescription {
+  return {
+    name: 'openrlhf',
+    title: 'OpenRLHF',
+    summary: 'Rewards by URL, with nothing to install. Item IDs travel in the label of each prompt.',
+    paths: ['/openrlhf[/{run}]/get_reward', '/dataset.jsonl'],
+    client_file: null,
+    unscored: 'Reward 0 with extra_logs.unscored 1, since OpenRLHF ends the run without a reward.',
+    snippets: [
+      {
+        title: 'Download prompts and train',
+        language: 'sh',
+        code: `curl -o prompts.jsonl '${url}/dataset.jsonl?format=openrlhf&count=10000&seed=1'
+
+python3 -m openrlhf.cli.train_ppo_ray \\
+  --data.prompt_dataset prompts.jsonl --data.input_key prompt --data.label_key item_id --data.apply_chat_template \\
+  --reward.remote_url ${urlWithKey}/openrlhf/RUN/get_reward  # and the options of your model`,
+      },
+      {
+        title: 'The same with releases before 0.11',
+        language: 'sh',
+        code: `python3 -m openrlhf.cli.train_ppo_ray \\
+  --prompt_data prompts.jsonl --input_key prompt --label_key item_id --apply_chat_template \\
+  --remote_rm_url ${urlWithKey}/openrlhf/RUN/get_reward  # and the options of your model`,
+      },
+    ],
+  }
+}

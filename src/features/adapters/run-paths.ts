@@ -1,0 +1,30 @@
+/** The two URLs of an adapter's route: stateless, and with a run in the path. */
+import { z } from 'zod'
+import { RunName } from '../../contract/rollout.ts'
+
+const NoParams = z.strictObject({})
+const RunParams = z.strictObject({
+  run: RunName.describe('Run whose settings apply and that counts the samples; it is created with its first use.'),
+})
+
+export interface RunPath {
+  url: string
+  params: typeof NoParams | typeof RunParams
+  /** Ends the operation IDs of the two apart. */
+  idSuffix: '' | 'OfRun'
+  /** Ends the summary. */
+  summarySuffix: string
+}
+
+/** `/openrlhf/get_reward` and `/openrlhf/:run/get_reward`. */
+export function listRunPaths(prefix: string, rest: string): RunPath[] {
+  return [
+    { url: `/${prefix}/${rest}`, params: NoParams, idSuffix: '', summarySuffix: ', without a run' },
+    { url: `/${prefix}/:run/${rest}`, params: RunParams, idSuffix: 'OfRun', summarySuffix: ' in a run' },
+  ]
+}
+
+/** The run of a request to one of the two. */
+export function getRun(params: object): string | undefined {
+  return 'run' in params && typeof params.run === 'string' ? params.run : undefined
+}

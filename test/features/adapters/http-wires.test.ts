@@ -1,0 +1,158 @@
+/** The reward URLs of OpenRLHF, slime and miles, and the resources server of NeMo Gym: what trainers send, and what they must get. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readResponse } from '../../../src/features/adapters/openrlhf/read-response.ts'
+import { HANGING, openWorld, type World } from '../../world.ts'
+
+let world: World
+let legs: string // its answer is 100
+let hanging: string
+const tagged = (answer: string) => `<think>so</think><answer>${answer}</answer>`
+const PROMPT = '<|im_start|>user\nHow many? Answer like <answer>100</answer>.<|im_end|>\n<|im_start|>assistant\n'
+
+beforeAll(async () => {
+  world = await openWorld({ SCORE_DEADLINE_MS: 300 })
+  const makeItem = async (task: string, seed: number): Promise<string> =>
+    (await world.call('POST', '/items', { task, seed })).body.items[0].id
+  legs = await makeItem('leg_counting', 42)
+  hanging = await makeItem(HANGING.task, 1)
+})
+afterAll(() => world.close())
+
+/** Sends a response for an item as a trainer does, and reads the answer as the trainer does. */
+interface RewardUrl {
+  url: string
+  body(response: unknown, label: unknown): object
+  read(answer: never): { reward: number; unscored: boolean; fault: boolean }
+}
+
+const openrlhf: RewardUrl = {
+  url: '/openrlhf/get_reward',
+  body: (response, label) => ({ query: [`${PROMPT}${response}<|im_end|>`], prompts: [PROMPT], labels: [label] }),
+  read: ({ rewards, extra_logs: logs }: { rewards: number[]; extra_logs: Record<string, number[]> }) => ({
+    reward: rewards[0] ?? Number.NaN,
+    unscored: logs.unscored?.[0] === 1,
+    fault: logs.fault?.[0] === 1,
+  }),
+}
+const slime: RewardUrl = {
+  url: '/slime/rm?shape=object',
+  body: (response, label) => ({ prompt: [{ role: 'user', content: 'How many?' }], response, label, new_field: {} }),
+  read: ({ reward, unscored, fault }: { reward: number; unscored: boolean; fault: string | null }) => ({
+    reward,
+    unscored,
+    fault: fault !== null,
+  }),
+}
+
+describe.each([
+  ['openrlhf', openrlhf, '--data.label_key item_id'],
+  ['slime', slime, '--label-key item_id'],
+])('%s', (_name, { url, body, read }, hint) => {
+  it('names the option to set to a trainer that has never sent an item ID', async () => {
+    for (const label of ['', null]) {
+      const { status, body: problem } = await world.call('POST', url, body(tagged('100'), label))
+      expect([status, problem.code, problem.detail]).toEqual([400, 'invalid_request', expect.stringContaining(hint)])
+    }
+  })
+
+  it.each<[string, string, () => unknown, object]>([
+    ['right', tagged('100'), () => legs, { reward: 1, unscored: false, fault: false }],
+    ['partly right', tagged('1000'), () => legs, { reward: 0.75, unscored: false, fault: false }],
+    ['wrong', tagged('no idea'), () => legs, { reward: 0, unscored: false, fault: false }],
+    ['without an answer', 'a hundred', () => legs, { reward: 0, unscored: false, fault: true }],
+    ['whose scorer hangs', tagged(HANGING.answer), () => hanging, { reward: 0, unscored: true, fault: false }],
+    ['of a bad item ID', tagged('100'), () => 'no such item', { reward: 0, unscored: true, fault: false }],
+    [
+      'of an item ID that is too long',
+      tagged('100'),
+      () => 'x'.repeat(5000),
+      { reward: 0, unscored: true, fault: false },
+    ],
+    [
+      'without a label, from a trainer that sends them',
+      tagged('100'),
+      () => null,
+      { reward: 0, unscored: true, fault: false },
+    ],
+    ['with a label that is no text', tagged('100'), () => 7, { reward: 0, unscored: true, fault: false }],
+  ])('a response %s', async (_kind, response, label, wanted) => {
+    const answer = await world.call('POST', url, body(response, label()))
+    expect([answer.status, read(answer.body as never)]).toEqual([200, wanted])
+  })
+
+  it('rewards are floats in JSON, for Python makes tensors of integers of others', async () => {
+    const { payload } = await world.app.inject({ method: 'POST', url, payload: body(tagged('100'), legs) })
+    expect(payload).toMatch(/1\.0/)
+    expect(payload).not.toMatch(/[[ ][01][,\]}]/)
+  })
+
+  it('a sample that is larger than a body may be is unscored', async () => {
+    const answer = await world.call('POST', url, body('x'.repeat(65 * 1024 * 1024), legs))
+    expect([answer.status, read(answer.body as never)]).toEqual([200, { reward: 0, unscored: true, fault: false }])
+  })
+
+  it('refuses what is another wire', async () => {
+    for (const other of [{}, { rollouts: [] }, 7]) {
+      const { status, body: problem } = await world.call('POST', url, other)
+      expect([status, problem.code]).toEqual([400, 'invalid_request'])
+    }
+  })
+
+  it('counts what is unscored by adapter', async () => {
+    const { payload } = await world.app.inject('/metrics')
+    expect(payload).toMatch(new RegExp(`rgs_unscored_total\\{adapter="${_name}",code="scorer_timeout"\\} 1\\n`))
+  })
+})
+
+it('the settings of the run in the path apply', async () => {
+  await world.call('PUT', '/runs/bare', { extraction: 'bare' })
+  const bare = await world.call('POST', '/openrlhf/bare/get_reward', openrlhf.body('100', legs))
+  expect(bare.body.rewards).toEqual([1])
+  const other = await world.call('POST', '/slime/a-new-run/rm', slime.body('100', legs))
+  expect([other.status, other.body]).toEqual([200, 0])
+})
+
+it('openrlhf: a batch is scored sample by sample, in order; one of nothing is empty', async () => {
+  const query = [tagged('100'), tagged(HANGING.answer), 'x', tagged('1000')].map((response) => PROMPT + response)
+  const { body } = await world.call('POST', openrlhf.url, {
+    query: [...query, 'the prompt is not here <answer>100</answer>'],
+    prompts: Array.from({ length: 5 }, () => PROMPT),
+    labels: [legs, hanging, legs, legs, legs],
+  })
+  expect(body).toMatchObject({
+    rewards: [1, 0, 0, 0.75, 0],
+    scores: [1, 0, 0, 0.75, 0],
+    extra_logs: { unscored: [0, 1, 0, 0, 1], no_answer: [0, 0, 1, 0, 0], fault: [0, 0, 1, 0, 0] },
+    errors: [
+      { index: 1, code: 'scorer_timeout' },
+      { index: 4, code: 'generation_failed' },
+    ],
+  })
+  const empty = await world.call('POST', openrlhf.url, { query: [], prompts: [], labels: [] })
+  expect(empty.body).toEqual({ rewards: [], scores: [], extra_logs: { unscored: [], no_answer: [], fault: [] } })
+})
+
+it('slime: an array of samples is answered with an array, a sample with a number', async () => {
+  const samples = [slime.body(tagged('100'), legs), slime.body(tagged('1000'), legs)]
+  expect((await world.call('POST', '/slime/rm', samples)).body).toEqual([1, 0.75])
+  expect((await world.call('POST', '/slime/rm', [])).body).toEqual([])
+  expect((await world.call('POST', '/slime/rm', samples[1])).body).toBe(0.75)
+})
+
+describe('the response in the query of OpenRLHF', () => {
+  it.each([
+    ['the prompt, and the response with its end token', `${PROMPT}4<|im_end|>`, PROMPT, '4'],
+    ['padding', 'Q: 4</s></s><pad>\n<pad>', 'Q: ', '4'],
+    ['much padding', `Q: 4${'<|endoftext|>'.repeat(500)}`, 'Q: ', '4'],
+    ['a token before the prompt', '<|begin_of_text|>Q: 4<|eot_id|>', 'Q: ', '4'],
+    ['spaces that the tokenizer adds around tokens', '<s> [INST] Q [/INST] 4 </s>', '[INST] Q[/INST]', ' 4 '],
+    ['a prompt whose start was cut off', `${PROMPT.slice(25)}4<|im_end|>`, PROMPT, '4'],
+    ['the prompt repeated by the model', `${PROMPT}${PROMPT}4`, PROMPT, `${PROMPT}4`],
+    ['text that is no token at the end', 'Q: a <b> c</d>', 'Q: ', 'a <b> c</d>'],
+    ['an empty response', PROMPT, PROMPT, ''],
+    ['another prompt', `Q: <answer>1</answer>${PROMPT}4`, PROMPT, undefined],
+    ['a query shorter than the prompt', PROMPT.slice(0, 40), PROMPT, undefined],
+  ])('%s', (_kind, query, prompt, response) => {
+    expect(readResponse(query, prompt)).toBe(response)
+  })
+})
