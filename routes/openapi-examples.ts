@@ -29,6 +29,9 @@ const modelEvalParams = { id: 'eval-fedcba9876543210fedc' }
 const collectionParams = { ...runParams, id: 'collect-0123456789abcdef0123' }
 const dumpParams = { name: 'reasoning_gym_environment_rollouts_00000000-0000-4000-8000-000000000000_0001.jsonl' }
 
+const SAMPLES_EXAMPLE = {
+  bodies: { 'A sample': { adapter: 'areal', samples: [{ item_id: ITEM_ID, completion: CORRECT_COMPLETION }] } },
+}
 const OPENRLHF_EXAMPLE = {
   bodies: {
     'A sample': {
@@ -74,6 +77,8 @@ export const OPERATION_EXAMPLES: Record<string, OperationExample> = {
     },
   },
 
+  'POST /samples': SAMPLES_EXAMPLE,
+  'POST /runs/{run}/samples': { path: runParams, ...SAMPLES_EXAMPLE },
   'POST /openrlhf/get_reward': OPENRLHF_EXAMPLE,
   'POST /openrlhf/{run}/get_reward': { path: runParams, ...OPENRLHF_EXAMPLE },
   'POST /slime/rm': SLIME_EXAMPLE,
