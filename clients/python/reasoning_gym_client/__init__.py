@@ -45,6 +45,7 @@ import logging
 import math
 import os
 import random
+import re
 import ssl
 import threading
 import time
@@ -64,8 +65,10 @@ __all__ = [
     "Client",
     "Run",
     "Positions",
+    "TrainerClient",
     "in_thread",
     "fill_unscored",
+    "strip_special_tokens",
     "ReasoningGymError",
     "Problem",
     "Unreachable",
@@ -1286,6 +1289,73 @@ class Positions:
         if len(items) < self.per_step:
             raise ReasoningGymError(f"run {self.run.name}: {len(items)} of the {self.per_step} items of block {block} came")
         return items
+
+
+class TrainerClient:
+    """The server as the file of one trainer sees it: address, key and run come from the environment of its processes.
+
+    REASONING_GYM_URL       where the server is; the key may stand in it
+    REASONING_GYM_API_KEY   the key, if not
+    REASONING_GYM_RUN       the run whose settings apply and whose curriculum is moved; without it completions are only scored
+    REASONING_GYM_PER_STEP  prompts of one training step (64): see Positions
+
+    Failures of the server are waited for until `deadline_s` have passed, and raised then; what cannot be scored is a
+    verdict with `status` `unscored`. It opens its connections when they are needed, and can be pickled.
+    """
+
+    def __init__(
+        self,
+        adapter: str,
+        *,
+        url: Optional[str] = None,
+        api_key: Optional[str] = None,
+        run: Optional[str] = None,
+        per_step: Optional[int] = None,
+        deadline_s: float = 600.0,
+    ) -> None:
+        timeout_s = min(60.0, deadline_s / 2)  # one try that hangs is not the last
+        self.adapter = adapter
+        self.client = Client(url, api_key=api_key, timeout_s=timeout_s, retry_for_s=deadline_s, deadline_s=deadline_s)
+        self.run_name = run or os.environ.get("REASONING_GYM_RUN") or None
+        self.per_step = per_step or int(os.environ.get("REASONING_GYM_PER_STEP") or 64)
+        self.deadline_s = deadline_s
+        self._positions: Optional[Positions] = None
+
+    @property
+    def run(self) -> Run:
+        """The run; ValueError without one."""
+        if self.run_name is None:
+            raise ValueError("items by position belong to a run: set REASONING_GYM_RUN to its name")
+        return self.client.run(self.run_name)
+
+    @property
+    def positions(self) -> Positions:
+        """The items of the run by position; ValueError without a run."""
+        if self._positions is None:
+            self._positions = self.run.positions(self.per_step, timeout_s=self.deadline_s)
+        return self._positions
+
+    def item_id(self, row: Mapping[str, Any]) -> str:
+        """The item of a row of the trainer's data: its `item_id`, or the item at its `position`; "" if it has neither."""
+        if row.get("item_id"):
+            return str(row["item_id"])
+        return "" if row.get("position") is None else self.positions[int(row["position"])]["id"]
+
+    def sample(self, item_id: str, completion: Union[str, Sequence[Message]], **details: Any) -> Verdict:
+        """Scores one completion; `details` are those of Client.sample. Its retries count once."""
+        named = {"rollout_id": uuid.uuid4().hex, **details}
+        return self.client.sample(item_id, completion, run=self.run_name, adapter=self.adapter, **named)
+
+
+_SPECIAL_TOKENS = re.compile(
+    r"(?:\s*(?:<[|\uff5c][^<>]{1,40}[|\uff5c]>|</s>|<eos>|<bos>|<pad>|<(?:start|end)_of_turn>|\[(?:PAD|EOS|SEP)\]))+\s*\Z"
+)
+
+
+def strip_special_tokens(completion: str) -> str:
+    """A completion without the special tokens at its end, which trainers leave there (`<|im_end|>`, `</s>`, …)."""
+    found = _SPECIAL_TOKENS.search(completion[-2000:])
+    return completion if found is None else completion[: len(completion) - len(found.group())]
 
 
 def fill_unscored(rewards: Sequence[Optional[float]]) -> List[float]:

@@ -1,0 +1,102 @@
+"""ms-swift: a reward function for GRPO.
+
+    export REASONING_GYM_URL=http://trainer:KEY@host:8000 REASONING_GYM_RUN=my-run
+    swift rlhf --rlhf_type grpo --external_plugins rg_swift.py --reward_funcs reasoning_gym --dataset rows.jsonl …
+
+Rows carry `item_id` beside `messages`: `GET /dataset.jsonl?format=swift`. A name of your own (`--reward_funcs`) needs an entry in
+`swift.rewards.orms`, as at the end of this file.
+
+ms-swift makes the reward of a rollout that could not be scored (None) **0**. So it gets the mean of its scored siblings here:
+the group's mean stays, and the rollout's own advantage is 0. A whole group in one call is posted to the run as one; parts
+of a group (`num_generations` spread over processes) are gathered by the server, and rewards that need the whole group do not apply.
+An outage of the server is waited for, 10 minutes by default (REASONING_GYM_DEADLINE_S), and raised then.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from typing import Any, Dict, List, Mapping, Optional, Sequence
+
+from swift.rewards import ORM, orms
+
+from reasoning_gym_client import TrainerClient, fill_unscored, strip_special_tokens
+
+
+class ReasoningGymReward(ORM):  # type: ignore[misc]
+    """Rewards of a batch: `completions` and the columns of its rows, lists of one length."""
+
+    def __init__(self, args: Any = None, **options: Any) -> None:
+        super().__init__(args, **options)
+        self.server = TrainerClient("swift", deadline_s=float(os.environ.get("REASONING_GYM_DEADLINE_S", "600")))
+        self.group_size: Optional[int] = getattr(args, "num_generations", None)
+
+    def __call__(self, completions: Sequence[str], **columns: Any) -> List[float]:
+        """One reward for each completion, in order. Raises ValueError without the column `item_id`."""
+        rows = _rows(columns, len(completions))
+        if any(row.get("item_id") is None and row.get("position") is None for row in rows):
+            raise ValueError("rows need the column item_id: see GET /dataset.jsonl?format=swift")
+        groups: Dict[Any, List[int]] = {}
+        for k, row in enumerate(rows):
+            # Two rows of one batch may have the same item; prompt_id tells their groups apart.
+            groups.setdefault((row.get("prompt_id"), self.server.item_id(row)), []).append(k)
+        rewards = [0.0] * len(completions)
+        alone: List[int] = []
+        for (_, item_id), members in groups.items():
+            if self.server.run_name is None or len(members) != self.group_size:
+                alone += members
+                continue
+            posted = self.server.run.post(
+                item_id,
+                [_rollout(strip_special_tokens(completions[k]), rows[k]) for k in members],
+                group_id=uuid.uuid4().hex,
+                buffer=False,  # ms-swift has the rollouts
+                wait_s=self.server.deadline_s,
+            )
+            if posted["status"] != "scored":
+                raise RuntimeError(f"group of item {item_id}: {posted['status']}: {posted.get('detail', '')}")
+            for k, reward in zip(members, fill_unscored(posted["rewards"])):
+                rewards[k] = reward
+        if alone:
+            self._score_parts(alone, completions, rows, rewards)
+        return rewards
+
+    def _score_parts(
+        self, alone: Sequence[int], completions: Sequence[str], rows: Sequence[Mapping[str, Any]], rewards: List[float]
+    ) -> None:
+        samples = [
+            {
+                "item_id": self.server.item_id(rows[k]),
+                "rollout_id": uuid.uuid4().hex,
+                **_rollout(strip_special_tokens(completions[k]), rows[k]),
+            }
+            for k in alone
+        ]
+        given = self.server.client.samples(samples, run=self.server.run_name, adapter="swift")["rewards"]
+        siblings: Dict[Any, List[int]] = {}
+        for position, k in enumerate(alone):
+            siblings.setdefault((rows[k].get("prompt_id"), samples[position]["item_id"]), []).append(position)
+        for members in siblings.values():
+            for position, reward in zip(members, fill_unscored([given[position] for position in members])):
+                rewards[alone[position]] = reward
+
+
+def _rows(columns: Mapping[str, Any], count: int) -> List[Dict[str, Any]]:
+    """The columns as rows; what is no column of the batch (`trainer_state`) is left out."""
+    lists = {name: values for name, values in columns.items() if isinstance(values, list) and len(values) == count}
+    return [{name: values[k] for name, values in lists.items()} for k in range(count)]
+
+
+def _rollout(completion: str, row: Mapping[str, Any]) -> Dict[str, Any]:
+    tokens = row.get("response_token_ids")
+    length = {} if not tokens else {"length_tokens": _count(tokens)}
+    reason = {} if not row.get("finish_reason") else {"finish_reason": row["finish_reason"]}
+    return {"completion": completion, **length, **reason}
+
+
+def _count(tokens: Any) -> int:
+    """Tokens of all turns: ms-swift nests them by turn."""
+    return sum(_count(part) for part in tokens) if isinstance(tokens[0], list) else len(tokens)
+
+
+orms["reasoning_gym"] = ReasoningGymReward
