@@ -7,10 +7,9 @@ const FOLDER = join(import.meta.dirname, '..', '..', 'verification', 'trainers')
 const families = readFamilies()
 
 it('every script of a trainer has an entry in versions.json', () => {
-  const helpers = ['trainer_checks']
   const scripts = globSync(join(FOLDER, '*.py')).map((file) => basename(file, '.py'))
   const known = families.map(({ name }) => name.replaceAll('-', '_'))
-  expect(scripts.filter((name) => !helpers.includes(name) && !known.includes(name))).toEqual([])
+  expect(scripts.filter((name) => !known.includes(name))).toEqual([])
 })
 
 it('only a family that has a script is proven, and its packages are pinned', () => {

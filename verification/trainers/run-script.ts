@@ -10,6 +10,7 @@ import type { Testbed } from './testbed.ts'
 import type { Family } from './versions.ts'
 
 const MAX_OUTPUT_CHARS = 6000
+const SUPPORT = join(import.meta.dirname, 'support')
 const PYTHON_CLIENT = join(import.meta.dirname, '..', '..', 'clients', 'python')
 
 /** One line of a script. */
@@ -38,7 +39,8 @@ interface ScriptParams {
 export async function runScript(params: ScriptParams): Promise<FamilyReport> {
   const { family, environment, onCheck } = params
   const startedAt = Date.now()
-  const child = spawn(environment.python, [family.script], {
+  // -P: a script has the name of its trainer, and its folder on the path would hide the trainer's own package.
+  const child = spawn(environment.python, ['-P', family.script], {
     cwd: params.folder,
     env: buildChildEnvironment(buildEnvironment(params)),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -95,7 +97,7 @@ function buildEnvironment({ family, environment, testbed, fixture, folder }: Scr
     RGS_RUN: fixture.run,
     RGS_FOLDER: folder,
     RGS_SOURCES: JSON.stringify(environment.sources),
-    PYTHONPATH: [import.meta.dirname, PYTHON_CLIENT].join(delimiter),
+    PYTHONPATH: [SUPPORT, PYTHON_CLIENT].join(delimiter),
     PYTHONDONTWRITEBYTECODE: '1',
     PYTHONUNBUFFERED: '1',
     HF_HUB_OFFLINE: '1',
