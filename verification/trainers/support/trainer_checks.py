@@ -40,7 +40,7 @@ def same(name, found, wanted):
 
 def control(action):
     """`stop-server`, `start-server`, `restart-server`, `stop-redis`, `start-redis`: answers when it is done, and ready."""
-    request = urllib.request.Request(f"{os.environ['RGS_CONTROL']}/{action}", method="POST", data=b"")
+    request = urllib.request.Request(f"{os.environ['RGS_CONTROL']}/{action}", method="POST")
     with urllib.request.urlopen(request, timeout=120) as answer:
         return json.load(answer)
 
