@@ -68,11 +68,11 @@ export function addCheckpointRoutes(app: App, { checkpoints, runRequests }: Runs
 
 /**
  * Version 1 had `format` in place of `version`, and the names of Redis fields. Version 2 drew the items from the run's name
- * as well, so that its positions stand for other items.
+ * as well, so that its positions stand for other items. Version 3 had the items of the last steps alone.
  */
 const EarlierCheckpoint = z.union([
   z.object({ format: z.literal(1) }).transform(() => 1),
-  z.object({ version: z.literal(2) }).transform(() => 2),
+  z.object({ version: z.union([z.literal(2), z.literal(3)]) }).transform(({ version }) => version),
 ])
 
 async function refuseEarlierVersion({ body }: { body: unknown }): Promise<void> {

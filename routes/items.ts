@@ -16,7 +16,10 @@ const TRAINER_RETRY_AFTER_S = 2
 
 const ItemsHeaders = IdempotencyHeaders.extend({
   ...ifMatchHeader,
-  prefer: z.string().optional().describe('`wait=N`: hold the items of a step until all are made, N seconds at most'),
+  prefer: z
+    .string()
+    .optional()
+    .describe('`wait=N`: hold the items of a step or of positions until all are made, N seconds at most'),
 })
 
 const RevealedItem = z.strictObject({ ...Item.shape, answer: z.string().nullable(), metadata: z.unknown() })
@@ -28,7 +31,7 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
       schema: {
         operationId: 'createItems',
         tags: ['items'],
-        summary: 'The next items of a run, those of one of its steps, or the items of a recipe',
+        summary: 'The next items of a run, those of one of its steps or of positions, or the items of a recipe',
         headers: ItemsHeaders,
         body: ItemsRequest.default({ run: 'default', count: 1 }),
         response: {
@@ -50,6 +53,7 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
             'index_out_of_range',
             'unknown_task',
             'engine_version_mismatch',
+            'step_conflict',
             'run_changed',
             'run_recreated',
             'idempotency_in_progress',

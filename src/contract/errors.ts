@@ -26,6 +26,7 @@ export const ERROR_CODES = [
   'unsupported_media_type',
   'engine_version_mismatch',
   'group_conflict',
+  'step_conflict',
   'too_many_open_batches',
   'batch_acknowledged',
   'dump_elsewhere',

@@ -3,15 +3,13 @@ import { z } from 'zod'
 import { Difficulty, TaskName } from '../../contract/recipe.ts'
 import { RunName } from '../../contract/rollout.ts'
 import { CurriculumPoint, FrontierEstimate, SettingsChange } from '../../contract/run.ts'
+import { IssuedItems, MAX_POSITION, Position } from './checkpoint-issued-items.ts'
 import { FRONTIER_CELLS, MAX_FRONTIER_WEIGHT } from './frontier/frontier.ts'
 import { runRecord, stepSumsRecord, taskSumsRecord } from './run-record.ts'
 import { SEEDS_PER_POSITION } from './sequence/sequence.ts'
 
-export const CHECKPOINT_VERSION = 3
+export const CHECKPOINT_VERSION = 4
 
-/** Farther than any run gets; above 2^53 a script of Redis would count without progress. */
-const MAX_POSITION = 2 ** 48
-const Position = z.int().min(0).max(MAX_POSITION)
 const DifficultyLabel = Difficulty.nullable()
 const Retry = z
   .int()
@@ -28,6 +26,10 @@ const LeaseEnd = z.number().min(0).max(Number.MAX_SAFE_INTEGER)
 const QuestionHash = z.string().regex(/^[\w-]{11}$/, 'a hash of 64 bits in base64url')
 /** More than a run remembers. */
 const MAX_QUESTIONS = 150_000
+/** As many as a call may ask for. */
+const MAX_STEP_ITEMS = 1024
+/** More than calls ask for at once. */
+const MAX_REQUESTED = 1_000_000
 /** More than a run keeps. */
 const MAX_STEP_SUMS = 10_000
 
@@ -111,19 +113,23 @@ export const Checkpoint = z
             retry: Retry,
           }),
         ),
-        steps: z.array(
-          z.strictObject({
-            step: z.int().min(0),
-            items: z.array(
-              z.strictObject({
-                position: Position,
-                task: TaskName.nullable().describe('null: not made yet'),
-                difficulty: DifficultyLabel,
-                retry: Retry,
-              }),
-            ),
-          }),
-        ),
+        requested: z
+          .array(Position)
+          .max(MAX_REQUESTED)
+          .describe('Positions that a step or a call by number asked for and whose items are not issued yet'),
+        issued: IssuedItems,
+        steps: z
+          .array(
+            z.strictObject({
+              step: z.int().min(0),
+              positions: z
+                .array(z.tuple([Position, z.int().min(1).max(MAX_STEP_ITEMS)]))
+                .min(1)
+                .max(MAX_STEP_ITEMS)
+                .describe('First position and number of positions of each stretch'),
+            }),
+          )
+          .describe('Positions of the training steps that asked for items'),
       })
       .describe('Items that were issued, and those that come next'),
     step_sums: z

@@ -6,16 +6,23 @@ import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import type { Checkpoint, DiscardedCounts } from './checkpoint-document.ts'
+import {
+  describeIssuedItems,
+  endOfIssuedItems,
+  packIssuedItems,
+  type StoredIssuedItems,
+} from './checkpoint-issued-items.ts'
 import type { EpochRepository } from './epoch-repository.ts'
 import type { StoredFrontier } from './frontier/fold.ts'
 import { parseEvidence } from './frontier/frontier-repository.ts'
 import type { GroupEvidence } from './frontier/group-evidence.ts'
 import { formatWeights, parseFrontier } from './frontier/stored-frontiers.ts'
-import { type AllRunKeys, createRunKeys, type RunKeys } from './keys.ts'
+import { type AllRunKeys, createRunKeys, type RunKeys, STEPS_PER_CHUNK } from './keys.ts'
 import { groupFieldsByTask, type RunRepository, type StoredRun } from './repository.ts'
 import { formatCurriculumState, runRecord, stepSumsRecord, taskSumsRecord } from './run-record.ts'
 import { formatEvidenceList, parseEvidenceList } from './sequence/learnability.ts'
 import { decodePositionState, encodeMadeState, encodeUnmadeState, type MadeItem } from './sequence/position-state.ts'
+import { formatStretches, parseStretches } from './sequence/step-positions.ts'
 
 const startEpoch = defineScript({
   folder: import.meta.dirname,
@@ -31,8 +38,6 @@ export interface StoredCheckpoint
   evidence: GroupEvidence[]
 }
 
-/** Steps whose items a checkpoint holds: a trainer requests those of its last steps again. */
-const MAX_CHECKPOINT_STEPS = 16
 const CHUNK_SIZE = 1000
 
 export class CheckpointRepository {
@@ -64,7 +69,7 @@ export class CheckpointRepository {
       .hgetall(keys.positionStates)
       .zrange(keys.leaseExpiries, '0', '-1', 'WITHSCORES')
       .hgetall(keys.leasedItems)
-      .zrange(keys.steps, String(-MAX_CHECKPOINT_STEPS), '-1')
+      .hgetall(keys.requestedPositions)
       .zrange(keys.metricSteps, '0', '-1')
       .zrange(keys.questions, '0', '-1', 'WITHSCORES')
       .exec()
@@ -81,7 +86,7 @@ export class CheckpointRepository {
       states,
       leases,
       leased,
-      steps,
+      requested,
       metricSteps,
       questions,
     ] = (replies ?? []).map(([, value]) => value) as [
@@ -97,14 +102,17 @@ export class CheckpointRepository {
       RedisHash,
       string[],
       RedisHash,
-      string[],
+      RedisHash,
       string[],
       string[],
     ] // in the order of the commands
     const values = runRecord.parse(fields)
-    const stepItems = await Promise.all(steps.map((step) => this.#readStep(keys, Number(step))))
-    // The items of a step may have been chosen since: positions that were never opened before are opened now.
-    const opened = stepItems.flatMap(({ items }) => items.map(({ position }) => position + 1))
+    // Read after the rest, so that Redis is not held up for long: what was issued or assigned since is left out.
+    const isOpen = new Set(open.map(Number))
+    const opened = values.position ?? 0
+    const wasIssued = (position: number) =>
+      !isOpen.has(position) && !(position in requested) && position < Math.max(opened, values.requested_end ?? 0)
+    const wasAssigned = (position: number) => !isOpen.has(position) && position < opened
     return {
       counters: runRecord.pickForCheckpoint(values),
       frontiers: new Map(Object.entries(curriculum).map(([task, json]) => [task, parseFrontier(json, weights[task])])),
@@ -116,15 +124,19 @@ export class CheckpointRepository {
       ),
       curriculum_history: history.toReversed().map((json) => CurriculumPoint.parse(JSON.parse(json))),
       sequence: {
-        position: opened.reduce((max, position) => Math.max(max, position), values.position ?? 0),
+        position: opened,
         open: open.map(Number),
-        ...(run.explicitSettings.sampling === 'learnability' && { drawn: parseDrawnTasks(states) }),
+        ...(run.explicitSettings.sampling === 'learnability' && {
+          drawn: parseDrawnTasks({ ...states, ...requested }),
+        }),
         ...(questions.length > 0 && { questions: mapValues(Object.fromEntries(groupInPairs(questions)), Number) }),
         leases: groupInPairs(leases).flatMap(([at, until]) => {
           const item = parseMadeItem(leased[at])
           return item ? [{ position: Number(at), until: Number(until), ...item }] : []
         }),
-        steps: stepItems,
+        requested: Object.keys(requested).map(Number),
+        issued: describeIssuedItems(await this.#readIssuedItems(keys), wasIssued),
+        steps: await this.#readSteps(keys, wasAssigned),
       },
       step_sums: await Promise.all(
         metricSteps.map(async (step) => {
@@ -165,9 +177,12 @@ export class CheckpointRepository {
     const epoch = await this.#epochs.reserve(name)
     const keys = this.#keys.forRun(name, epoch)
     await this.#write(keys, checkpoint, fleetNow())
+    const { issued, requested } = checkpoint.sequence
+    const requestedEnd = requested.reduce((end, position) => Math.max(end, position + 1), endOfIssuedItems(issued))
     const fields = runRecord.format({
       ...checkpoint.counters,
       position: checkpoint.sequence.position,
+      requested_end: requestedEnd,
       settings,
       configured_at: fleetNow(),
     })
@@ -223,22 +238,26 @@ export class CheckpointRepository {
     )
     // As if they were opened now: requests wait for them, so that their items are issued in the order of the sequence.
     const drawn = new Map(sequence.drawn?.map(({ position, task }) => [position, task]))
-    hash(
-      keys.positionStates,
-      Object.fromEntries(sequence.open.map((at) => [at, encodeUnmadeState(now, drawn.get(at))])),
-    )
+    const toStates = (list: number[]) =>
+      Object.fromEntries(list.map((at) => [at, encodeUnmadeState(now, drawn.get(at))]))
+    hash(keys.positionStates, toStates(sequence.open))
+    hash(keys.requestedPositions, toStates(sequence.requested))
     scored(
       keys.leaseExpiries,
       sequence.leases.map(({ position, until }) => [until, position]),
     )
     hash(keys.leasedItems, Object.fromEntries(sequence.leases.map((lease) => [lease.position, encodeMadeState(lease)])))
+    writeIssuedItems(pipeline, keys, packIssuedItems(sequence.issued, sequence.leases))
+    const steps = Map.groupBy(sequence.steps, ({ step }) => Math.floor(step / STEPS_PER_CHUNK))
     scored(
-      keys.steps,
-      sequence.steps.map(({ step }, k) => [now - sequence.steps.length + k, step]), // in the order of their requests
+      keys.stepChunks,
+      [...steps.keys()].map((chunk) => [chunk, chunk]),
     )
-    for (const { step, items } of sequence.steps) {
-      hash(keys.stepItems(step), Object.fromEntries(items.map((item) => [item.position, encodeStepItem(item, now)])))
-    }
+    for (const [chunk, list] of steps)
+      hash(
+        keys.stepPositions(chunk),
+        Object.fromEntries(list.map(({ step, positions }) => [step, formatStretches(positions)])),
+      )
     scored(
       keys.metricSteps,
       step_sums.map(({ step }) => [step, step]),
@@ -247,13 +266,46 @@ export class CheckpointRepository {
     await executePipeline(pipeline)
   }
 
-  async #readStep(keys: RunKeys, step: number): Promise<Checkpoint['sequence']['steps'][number]> {
-    const states = Object.entries(await this.#redis.hgetall(keys.stepItems(step)))
-    const items = states.map(([position, state]) => ({
-      position: Number(position),
-      ...(parseMadeItem(state) ?? { task: null, difficulty: null }),
-    }))
-    return { step, items: items.toSorted((a, b) => a.position - b.position) }
+  async #readIssuedItems(keys: RunKeys): Promise<StoredIssuedItems> {
+    const [tasks, numbers] = await Promise.all([
+      this.#redis.lrange(keys.issuedTasks, 0, -1),
+      this.#redis.zrange(keys.issuedChunks, '0', '-1'),
+    ])
+    const chunks = await inPipelines(numbers, async (number): Promise<[number, Buffer]> => {
+      return [Number(number), (await this.#redis.getBuffer(keys.issuedItems(number))) ?? Buffer.alloc(0)]
+    })
+    return { tasks, chunks }
+  }
+
+  async #readSteps(
+    keys: RunKeys,
+    wasAssigned: (position: number) => boolean,
+  ): Promise<Checkpoint['sequence']['steps']> {
+    const numbers = await this.#redis.zrange(keys.stepChunks, '0', '-1')
+    const hashes = await inPipelines(numbers, (number) => this.#redis.hgetall(keys.stepPositions(number)))
+    const steps = hashes.flatMap((hash) =>
+      Object.entries(hash).map(([step, text]) => ({ step: Number(step), positions: parseStretches(text) })),
+    )
+    return steps
+      .filter(({ positions }) =>
+        positions.every(([first, count]) => wasAssigned(first) && wasAssigned(first + count - 1)),
+      )
+      .toSorted((a, b) => a.step - b.step)
+  }
+}
+
+/** Replies in order; so many at a time that other calls get in between. */
+async function inPipelines<A, B>(list: A[], read: (member: A) => Promise<B>): Promise<B[]> {
+  const replies: B[] = []
+  for (const part of splitIntoChunks(list)) replies.push(...(await Promise.all(part.map(read))))
+  return replies
+}
+
+function writeIssuedItems(pipeline: ChainableCommander, keys: RunKeys, { tasks, chunks }: StoredIssuedItems): void {
+  if (tasks.length > 0) pipeline.rpush(keys.issuedTasks, ...tasks)
+  for (const [number, records] of chunks) {
+    pipeline.zadd(keys.issuedChunks, number, number)
+    pipeline.set(keys.issuedItems(number), records)
   }
 }
 
@@ -276,13 +328,6 @@ function parseMadeItem(json: string | undefined): MadeItem | undefined {
   if (json === undefined) return undefined
   const state = decodePositionState(json)
   return state.kind === 'made' ? state.item : undefined
-}
-
-function encodeStepItem(
-  { task, ...made }: { task: string | null; difficulty: number | null; retry?: number | undefined },
-  now: number,
-): string {
-  return task === null ? encodeUnmadeState(now) : encodeMadeState({ task, ...made })
 }
 
 function groupInPairs(texts: string[]): [string, string][] {

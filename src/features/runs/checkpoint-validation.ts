@@ -1,13 +1,18 @@
 /** What the schema of a checkpoint cannot say: that its tasks exist, and that its positions fit together. */
 import { type FieldError, ServiceError } from '../../contract/errors.ts'
 import type { Checkpoint } from './checkpoint-document.ts'
+import { listIssuedItemFaults, NOT_ISSUED } from './checkpoint-issued-items.ts'
 
 /** Errors that one response lists. */
 const MAX_LISTED = 20
 
 /** Throws `invalid_request` with the path of each value that no server of this engine can have written. */
 export function validateCheckpoint(checkpoint: Checkpoint, isKnownTask: (name: string) => boolean): void {
-  const errors = [...listUnknownTasks(checkpoint, isKnownTask), ...listUnopenedPositions(checkpoint)]
+  const errors = [
+    ...listUnknownTasks(checkpoint, isKnownTask),
+    ...listUnopenedPositions(checkpoint),
+    ...listWrongIssuedItems(checkpoint),
+  ]
   if (errors.length === 0) return
   throw new ServiceError('invalid_request', 'The checkpoint names tasks or positions that cannot be', {
     errors: errors.slice(0, MAX_LISTED),
@@ -34,8 +39,7 @@ function* listTasks(checkpoint: Checkpoint): Generator<[path: string, task: stri
   for (const [k, { task }] of curriculum_history.entries()) yield [`curriculum_history.${k}.task`, task]
   for (const [k, { task }] of (sequence.drawn ?? []).entries()) yield [`sequence.drawn.${k}.task`, task]
   for (const [k, { task }] of sequence.leases.entries()) yield [`sequence.leases.${k}.task`, task]
-  for (const [k, { items }] of sequence.steps.entries())
-    for (const [n, { task }] of items.entries()) yield [`sequence.steps.${k}.items.${n}.task`, task]
+  for (const [k, task] of sequence.issued.tasks.entries()) yield [`sequence.issued.tasks.${k}`, task]
   for (const [k, { sums }] of step_sums.entries())
     for (const field of ['task_scored', 'task_reward'] as const)
       for (const task of Object.keys(sums[field] ?? {})) yield [`step_sums.${k}.sums.${field}.${task}`, task]
@@ -51,6 +55,21 @@ function* listUnopenedPositions({ sequence }: Checkpoint): Generator<FieldError>
   for (const [k, { position }] of drawn.entries()) yield* check(`sequence.drawn.${k}.position`, position)
   for (const [hash, position] of Object.entries(questions)) yield* check(`sequence.questions.${hash}`, position)
   for (const [k, { position }] of leases.entries()) yield* check(`sequence.leases.${k}.position`, position)
-  for (const [k, { items }] of steps.entries())
-    for (const [n, { position }] of items.entries()) yield* check(`sequence.steps.${k}.items.${n}.position`, position)
+  for (const [k, { positions }] of steps.entries())
+    for (const [n, [first, count]] of positions.entries())
+      yield* check(`sequence.steps.${k}.positions.${n}`, first + count - 1)
+}
+
+/** Of an open position the item would be handed out twice. */
+function* listWrongIssuedItems({ sequence: { issued, open, requested } }: Checkpoint): Generator<FieldError> {
+  for (const [path, message] of listIssuedItemFaults(issued)) yield { path: `sequence.issued.${path}`, message }
+  const waiting = new Map([
+    ...requested.map((position, k) => [position, `requested.${k}`] as const),
+    ...open.map((position, k) => [position, `open.${k}`] as const),
+  ])
+  for (const { first, tasks } of issued.chunks)
+    for (const [n, task] of tasks.entries()) {
+      const path = task === NOT_ISSUED ? undefined : waiting.get(first + n)
+      if (path) yield { path: `sequence.${path}`, message: 'is issued' }
+    }
 }

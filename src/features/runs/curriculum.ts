@@ -2,7 +2,7 @@
 
 import { type Recipe, TRAINING_SEEDS_START } from '../../contract/recipe.ts'
 import type { ResolvedRun } from './resolved-run.ts'
-import { buildTaskPlans, positionOfSeed, STARTING_LEVEL, sequencePointAt, type TaskPlan } from './sequence/sequence.ts'
+import { buildTaskPlans, canBeDrawnAt, positionOfSeed, STARTING_LEVEL, type TaskPlan } from './sequence/sequence.ts'
 
 /** What a group tells the curriculum of its task. The level is moved by the script that completes the group. */
 export interface CurriculumInput {
@@ -52,9 +52,9 @@ export function findSequencePlace(
   if (difficulty === null || seed < TRAINING_SEEDS_START) return undefined
   const position = positionOfSeed(settings.seed, seed)
   const plans = buildTaskPlans(settings, all)
+  const plan = plans.find((choice) => choice.task === task)
+  if (!plan || plan.low === plan.high) return undefined
   // Where the sampling follows the model, the position alone does not tell the task.
-  const fixed = settings.sampling === 'weights' ? sequencePointAt(settings.seed, plans, position).plan : undefined
-  const plan = fixed ?? plans.find((choice) => choice.task === task)
-  if (plan?.task !== task || plan.low === plan.high) return undefined
+  if (settings.sampling === 'weights' && !canBeDrawnAt(settings.seed, plans, position, task)) return undefined
   return { position, plan, difficulty }
 }

@@ -26,6 +26,7 @@ import { Runs } from './runs.ts'
 import { ItemPrefetcher } from './sequence/item-prefetcher.ts'
 import { ItemQueue } from './sequence/item-queue.ts'
 import { PositionRepository } from './sequence/position-repository.ts'
+import { RequestedPositions } from './sequence/requested-positions.ts'
 
 /** Runs whose items one worker generates at once. */
 const PREFETCH_CONCURRENCY = 16
@@ -100,7 +101,16 @@ export function createRuns(
     frontiers,
     log,
   })
-  const itemQueue = new ItemQueue({ engine, runs: repository, items, positions, prefetcher, frontier, producer })
+  const itemQueue = new ItemQueue({
+    engine,
+    runs: repository,
+    items,
+    positions,
+    requested: new RequestedPositions(redis, keys),
+    prefetcher,
+    frontier,
+    producer,
+  })
   const checkpoints = new Checkpoints({
     runs,
     repository: new CheckpointRepository(redis, keys, { runs: repository, epochs }),

@@ -1,4 +1,4 @@
-/** `/items`: the next items of a run, those of one of its steps, the items of a recipe, and items shown again. */
+/** `/items`: the next items of a run, those of one of its steps or of positions, the items of a recipe, and items shown again. */
 import { z } from 'zod'
 import { type Item, UnmakeableItem } from '../../contract/item.ts'
 import type { ItemsRequest } from '../../contract/items-request.ts'
@@ -24,7 +24,7 @@ interface ItemRequestsDeps {
 interface RequestContext {
   callerId: string
   idempotencyKey: string | undefined
-  /** How long to wait for the items of a step. */
+  /** How long to wait for the items of a step or of positions. */
   waitMs: number
   /** Of the run that the request names. */
   condition?: RunCondition | undefined
@@ -141,10 +141,13 @@ export class ItemRequests {
       return { served: { items: formatted, ...(failed.length > 0 && { failed }) } }
     }
     const run = await runs.getOrCreate(request.run, condition)
-    if ('step' in request) {
-      const served = { items: await itemQueue.requireStepItems(run, request, waitMs) }
-      logServedItems(log, run, served.items)
-      return { served }
+    if ('step' in request || 'position' in request) {
+      const requested =
+        'step' in request
+          ? await itemQueue.requireStepItems(run, request, waitMs)
+          : await itemQueue.requirePositions(run, request, waitMs)
+      logServedItems(log, run, requested)
+      return { served: { items: requested } }
     }
     const served = await itemQueue.next(run, request.count, token)
     logServedItems(log, run, served.items)

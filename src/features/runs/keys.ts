@@ -1,6 +1,11 @@
 /** Keys of runs. All keys of one run share a slot; what rollouts and batches add to it is in their own `keys.ts`. */
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 
+/** Issued items are kept in strings of so many positions: 11 bytes each. */
+export const POSITIONS_PER_CHUNK = 256
+/** Positions of steps are kept in hashes of so many steps, which Redis packs tightly. */
+export const STEPS_PER_CHUNK = 128
+
 /** Keys of one run in one epoch. A restored checkpoint starts a new epoch, which leaves the groups of the old one behind. */
 export interface RunKeys {
   run: string
@@ -35,10 +40,15 @@ export interface RunKeys {
   /** Steps that have metrics, and the sums of one of them. */
   metricSteps: string
   metricSums(step: number | string): string
-  /** Training steps that have items of their own, by the time of the last request. */
-  steps: string
-  stepItems(step: number | string): string
-  stepItemBodies(step: number | string): string
+  /** Hash: position to its state, of those that a step or a call by number asked for and whose items are not issued yet. */
+  requestedPositions: string
+  /** Recipes of all items that were issued: numbers of chunks, a string for each (issued-items.ts), and the names of tasks. */
+  issuedChunks: string
+  issuedItems(chunk: number | string): string
+  issuedTasks: string
+  /** Positions of the training steps that asked for items: numbers of chunks, and a hash for each (step-positions.ts). */
+  stepChunks: string
+  stepPositions(chunk: number | string): string
   /** Groups that are not completed, by the time they were accepted. */
   pendingGroups: string
   /** Groups that wait for a trainer, in order of completion. */
@@ -80,8 +90,8 @@ export function createRunKeys(keys: RedisKeys): AllRunKeys {
       run: run(name),
       ...listSingleKeys(prefix),
       metricSums: (step) => `${prefix}:metric-sums:${step}`,
-      stepItems: (step) => `${prefix}:step-items:${step}`,
-      stepItemBodies: (step) => `${prefix}:step-item-bodies:${step}`,
+      issuedItems: (chunk) => `${prefix}:issued-items:${chunk}`,
+      stepPositions: (chunk) => `${prefix}:step-positions:${chunk}`,
       takenItems: (token) => `${prefix}:noted-items:${token}`,
     }
   }
@@ -97,7 +107,8 @@ export function createRunKeys(keys: RedisKeys): AllRunKeys {
         keys: Object.values(listSingleKeys(epochPrefix(keys, name, epoch))),
         indexes: [
           { index: run.metricSteps, listKeys: (step) => [run.metricSums(step)] },
-          { index: run.steps, listKeys: (step) => [run.stepItems(step), run.stepItemBodies(step)] },
+          { index: run.issuedChunks, listKeys: (chunk) => [run.issuedItems(chunk)] },
+          { index: run.stepChunks, listKeys: (chunk) => [run.stepPositions(chunk)] },
         ],
       }
     },
@@ -123,7 +134,10 @@ function listSingleKeys(prefix: string) {
     skippedPositions: `${prefix}:skipped-positions`,
     questions: `${prefix}:questions`,
     metricSteps: `${prefix}:metric-steps`,
-    steps: `${prefix}:steps`,
+    requestedPositions: `${prefix}:requested-positions`,
+    issuedChunks: `${prefix}:issued-chunks`,
+    issuedTasks: `${prefix}:issued-tasks`,
+    stepChunks: `${prefix}:step-chunks`,
     pendingGroups: `${prefix}:pending-groups`,
     buffer: `${prefix}:buffer`,
     recentGroups: `${prefix}:recent-groups`,

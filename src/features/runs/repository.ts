@@ -24,10 +24,13 @@ const changeSettings = defineScript({
     'itemBodies',
     'leaseExpiries',
     'leasedItems',
-    'steps',
+    'requestedPositions',
+    'issuedChunks',
+    'issuedItemsPrefix',
+    'issuedTasks',
+    'stepChunks',
+    'stepPositionsPrefix',
     'questions',
-    'stepItemsPrefix',
-    'stepItemBodiesPrefix',
     'discardedEpochs',
     'curriculum',
     'frontierWeights',
@@ -172,8 +175,8 @@ export class RunRepository {
   ): Promise<number> {
     const keys = this.#keys.forRun(name, epoch)
     const more = {
-      stepItemsPrefix: keys.stepItems(''),
-      stepItemBodiesPrefix: keys.stepItemBodies(''),
+      issuedItemsPrefix: keys.issuedItems(''),
+      stepPositionsPrefix: keys.stepPositions(''),
       discardedEpochs: this.#keys.discardedEpochs(name),
     }
     return Number(

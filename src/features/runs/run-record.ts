@@ -19,6 +19,8 @@ export const runRecord = new RecordDeclaration({
   settings: { kind: 'json', schema: SettingsChange },
   /** Next position of the sequence that was never opened. */
   position: { kind: 'cursor', metric: true },
+  /** Beyond all positions that were asked for by their numbers. */
+  requested_end: { kind: 'cursor' },
   prefetch_target: { ...COUNTER, kind: 'cursor' },
   /** Pieces of evidence that have left the list `frontierEvidence`: folded, or dropped because it was full. */
   folded_evidence: { kind: 'cursor' },

@@ -31,6 +31,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorTableRow>> = {
   request_timeout: { status: 408, title: 'The request took too long to arrive' },
   engine_version_mismatch: { status: 409, title: 'The item was made by another version of the library' },
   group_conflict: { status: 409, title: 'This group ID already names other content' },
+  step_conflict: { status: 409, title: 'This step already has another number of items' },
   too_many_open_batches: { status: 409, title: 'Too many batches are waiting to be acknowledged' },
   batch_acknowledged: { status: 409, title: 'The batch of this step was acknowledged and deleted' },
   dump_elsewhere: { status: 409, title: 'Another node has this file' },

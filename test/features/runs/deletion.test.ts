@@ -9,6 +9,7 @@ import { ScoreControls } from '../../../src/features/rollouts/score-controls.ts'
 import { createRunKeys, runSlot } from '../../../src/features/runs/keys.ts'
 import type { ResolvedRun } from '../../../src/features/runs/resolved-run.ts'
 import { PositionRepository } from '../../../src/features/runs/sequence/position-repository.ts'
+import { RequestedPositions } from '../../../src/features/runs/sequence/requested-positions.ts'
 import { keysOf, openWorld, until, type World } from '../../world.ts'
 
 let world: World
@@ -164,7 +165,8 @@ describe('nothing of it stays', () => {
     for (const kind of [
       'group',
       'batch',
-      'step-items',
+      'issued-items',
+      'step-positions',
       'metric-sums',
       'lease-expiries',
       'all-groups',
@@ -297,7 +299,9 @@ describe('work in flight for a run that is gone', () => {
 
     const positions = new PositionRepository(redis, keys)
     const batches = new BatchRepository(redis, keys)
+    const requested = new RequestedPositions(redis, keys)
     const open = { kind: 'open' as const, prefetchTarget: 100 }
+    const ofStep = { kind: 'requested' as const, positions: [0], by: 'step' as const }
     const skipped = {
       position: 0,
       task: 'gcd',
@@ -311,11 +315,15 @@ describe('work in flight for a run that is gone', () => {
     const ask = { isFinal: true, prefetchTarget: 900, leaseMs: 1000, maxAhead: null }
     const late = async () => {
       expect(await positions.take(run, 5, ask)).toBeUndefined()
-      expect(await positions.assignStep(run, 9, { count: 2, prefetchTarget: 100 })).toBeUndefined()
+      for (const outcome of [
+        await requested.requestStep(run, 9, { count: 2, prefetchTarget: 100 }),
+        await requested.requestPositions(run, 9, { count: 2, prefetchTarget: 100 }),
+      ])
+        expect(outcome).toEqual({ kind: 'run_changed' })
       expect(await positions.claim(run, open, 4)).toEqual([])
-      expect(await positions.claim(run, { kind: 'step', step: 1 }, 4)).toEqual([])
+      expect(await positions.claim(run, ofStep, 4)).toEqual([])
       expect(await positions.store(run, open, made)).toBe('not_wanted')
-      expect(await positions.store(run, { kind: 'step', step: 1 }, made)).toBe('not_wanted')
+      expect(await positions.store(run, ofStep, made)).toBe('not_wanted')
       expect(await positions.release(run, open, skipped, 'item')).toBe(false)
       expect(await groups.reopen(ref)).toBe(false)
       expect(await batches.acknowledge(run, 1, undefined, 3)).toBe('epoch_changed')

@@ -93,7 +93,12 @@ describe('a checkpoint that was edited', () => {
 
   it.each<[string, Path, unknown]>([
     ['a task that does not exist, of a lease', ['sequence', 'leases', 0, 'task'], 'nope'],
-    ['of a step', ['sequence', 'steps', 0, 'items', 0, 'task'], 'nope'],
+    ['of issued items', ['sequence', 'issued', 'tasks'], ['chain_sum', 'nope']],
+    ['a number that stands for no task', ['sequence', 'issued', 'chunks', 0, 'tasks', 0], 2],
+    ['a number that stands for no difficulty', ['sequence', 'issued', 'chunks', 0, 'difficulties', 0], 99],
+    ['columns of different lengths', ['sequence', 'issued', 'chunks', 0, 'difficulties'], []],
+    ['an issued position that would be handed out again', ['sequence', 'open'], [0]],
+    ['a step beyond the sequence', ['sequence', 'steps', 0, 'positions'], [[0, 1024]]],
     ['drawn', ['sequence', 'drawn'], [{ position: 0, task: 'nope' }]],
     ['of the history', ['curriculum_history'], [{ ...point(), task: 'nope' }]],
     ['with a level', ['curriculum', 'nope'], { level: 0.3, scores: [] }],

@@ -36,7 +36,7 @@ local keys = {
   metric_sums_prefix = params.metric_sums_prefix,
 }
 local id = ARGV[1]
-local run = redis.call('HMGET', K.run, RUN.epoch, RUN.step, RUN.revision, RUN.position)
+local run = redis.call('HMGET', K.run, RUN.epoch, RUN.step, RUN.revision, RUN.position, RUN.requested_end)
 if tonumber(run[1]) ~= params.epoch then
   return nil
 end
@@ -121,11 +121,12 @@ end
 
 local before, after
 local input = params.curriculum_input
-if input and input.position < tonumber(run[4] or 0) then -- an item that was issued
+local positions_end = math.max(tonumber(run[4] or 0), tonumber(run[5] or 0)) -- of those whose items may have been issued
+if input and input.position < positions_end then
   before, after = update_curriculum(keys, params.task, input, step, params.time, params.max_history)
 end
 local frontier, has_evidence = params.frontier_input, 0
-if frontier and frontier.position < tonumber(run[4] or 0) then
+if frontier and frontier.position < positions_end then
   has_evidence = 1
   local evidence = string.format('{"step":%.0f,', step) .. string.sub(frontier.evidence, 2)
   if redis.call('RPUSH', K.frontierEvidence, evidence) > frontier.max_evidence then

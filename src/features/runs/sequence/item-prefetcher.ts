@@ -21,7 +21,14 @@ import type {
   StoreOutcome,
 } from './position-repository.ts'
 import type { LadderPlacement } from './position-state.ts'
-import { buildTaskPlans, chooseDifficulty, type SequencePoint, seedAt, sequencePointAt } from './sequence.ts'
+import {
+  buildTaskPlans,
+  chooseDifficulty,
+  listUntried,
+  type SequencePoint,
+  seedAt,
+  sequencePointAt,
+} from './sequence.ts'
 import { findUsableItem, NoUsableItemError } from './usable-item.ts'
 
 /** Failures that say nothing about the item. */
@@ -41,6 +48,9 @@ interface ItemPrefetcherDeps {
 /** What is stored of a made item, besides its label. */
 export type PreparedItemBody = Pick<ItemWithEntry, 'recipe' | 'question'>
 
+/** What a recipe is made again from. */
+export type RecipeSource = Pick<Recipe, 'task' | 'seed' | 'difficulty'>
+
 /** What a claimed position asks for. */
 interface PlannedItem {
   position: number
@@ -49,6 +59,8 @@ interface PlannedItem {
   placement: LadderPlacement | undefined
   /** Which of the position's seeds is tried now. */
   retry: number
+  /** No other task can be drawn for the position. */
+  isLastDraw: boolean
 }
 
 type CurriculumLevels = Awaited<ReturnType<RunRepository['readCurriculumLevels']>>
@@ -89,13 +101,16 @@ export class ItemPrefetcher {
     })
   }
 
-  /** The recipe of an item that was handed out before. */
-  rebuildRecipe(
-    { settings }: ResolvedRun,
-    { task, seed, difficulty }: Pick<Recipe, 'task' | 'seed' | 'difficulty'>,
-  ): Promise<Recipe> {
-    const config = buildTaskPlans(settings, this.#deps.tasks.list()).find((plan) => plan.task === task)?.config
-    return this.#deps.items.resolveServerRecipe({ task, seed, index: 0, ...(config && { config }), difficulty })
+  /** The recipes of items that were handed out before. */
+  rebuildRecipes({ settings }: ResolvedRun, sources: RecipeSource[]): Promise<Recipe[]> {
+    const plans = buildTaskPlans(settings, this.#deps.tasks.list())
+    const configs = new Map(plans.map(({ task, config }) => [task, config]))
+    return Promise.all(
+      sources.map(({ task, seed, difficulty }) => {
+        const config = configs.get(task)
+        return this.#deps.items.resolveServerRecipe({ task, seed, index: 0, ...(config && { config }), difficulty })
+      }),
+    )
   }
 
   async #planItems(run: ResolvedRun, claimed: ClaimedPosition[]): Promise<PlannedItem[]> {
@@ -106,10 +121,13 @@ export class ItemPrefetcher {
       settings.sampling === 'learnability' ? this.#deps.runs.readLearnability(run) : undefined,
     ])
     const weightOf = evidence && weighByLearnability(plans, evidence)
-    return claimed.map(({ position, previousTask }) => {
+    return claimed.map(({ position, previousTask, triedTasks }) => {
       const drawn = weightOf && plans.find(({ task }) => task === previousTask)
-      const point = sequencePointAt(settings.seed, drawn ? [drawn] : plans, position, drawn ? undefined : weightOf)
-      return { position, retry: 0, ...this.#planItem(point, run, levels[point.plan.task]?.difficulty) }
+      const untried = triedTasks.length > 0 ? listUntried(plans, triedTasks) : plans
+      const point = sequencePointAt(settings.seed, drawn ? [drawn] : untried, position, drawn ? undefined : weightOf)
+      const { task } = point.plan
+      const isLastDraw = listUntried(plans, [...triedTasks, task]).length === 0
+      return { position, retry: 0, isLastDraw, ...this.#planItem(point, run, levels[task]?.difficulty) }
     })
   }
 
@@ -117,7 +135,7 @@ export class ItemPrefetcher {
     point: SequencePoint,
     run: ResolvedRun,
     storedLevel: number | undefined,
-  ): Omit<PlannedItem, 'position' | 'retry'> {
+  ): Omit<PlannedItem, 'position' | 'retry' | 'isLastDraw'> {
     const { settings } = run
     const { seed } = point
     const { task, config, low, high } = point.plan
@@ -184,7 +202,7 @@ export class ItemPrefetcher {
   async #releasePosition(
     run: ResolvedRun,
     scope: PositionScope,
-    { position, label, retry }: PlannedItem,
+    { position, label, retry, isLastDraw }: PlannedItem,
     error: unknown,
   ): Promise<void> {
     const fault = faultOf(error)
@@ -194,7 +212,7 @@ export class ItemPrefetcher {
       detail: error instanceof Error ? error.message : String(error),
       time: new Date(fleetNow()).toISOString(),
     }
-    if (await this.#deps.positions.release(run, scope, skipped, fault))
+    if (await this.#deps.positions.release(run, scope, skipped, fault, isLastDraw))
       this.#deps.log.warn({ run: run.name, ...skipped }, 'a position of the sequence gave no item and is skipped')
   }
 }

@@ -1,10 +1,9 @@
-/** The items of a run for its callers: the next ones, or those of a training step. What is not made ahead is made at once. */
+/** The items of a run for its callers: the next ones, those of a training step, or those of positions. What is not made ahead is made at once. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RankSlice } from '../../../contract/batch.ts'
 import { ServiceError } from '../../../contract/errors.ts'
 import type { Item } from '../../../contract/item.ts'
 import { encodeItemId } from '../../../contract/item-id.ts'
-import type { Recipe } from '../../../contract/recipe.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Producer } from '../../../platform/queue/producer.ts'
 import type { Items } from '../../items/items.ts'
@@ -12,9 +11,10 @@ import type { FrontierCurriculum } from '../frontier/frontier-curriculum.ts'
 import { prefetchItemsJob } from '../jobs/definitions.ts'
 import type { RunRepository } from '../repository.ts'
 import { type ResolvedRun, resolveRun } from '../resolved-run.ts'
-import { runRestoredError } from '../run-errors.ts'
-import type { ItemPrefetcher, PreparedItemBody } from './item-prefetcher.ts'
-import type { PositionRepository, PositionScope, SequenceItem, StepItem, TakenItems } from './position-repository.ts'
+import { noItemError, positionTooFarError, runRestoredError, stepConflictError } from '../run-errors.ts'
+import type { ItemPrefetcher, PreparedItemBody, RecipeSource } from './item-prefetcher.ts'
+import type { PositionRepository, PositionScope, SequenceItem, TakenItems } from './position-repository.ts'
+import type { RequestedPositions, RequestOutcome } from './requested-positions.ts'
 import { seedAt } from './sequence.ts'
 
 /** A call waits at least this long for items that are not made yet. */
@@ -33,6 +33,7 @@ interface ItemQueueDeps {
   runs: RunRepository
   items: Items
   positions: PositionRepository
+  requested: RequestedPositions
   prefetcher: ItemPrefetcher
   frontier: Pick<FrontierCurriculum, 'fold'>
   producer: Producer
@@ -44,12 +45,31 @@ export interface DequeuedItems {
   waiting_for?: 'trainer'
 }
 
-interface StepItemsParams {
+/** Without a rank, the items of all ranks. */
+interface RankParams {
   rank?: RankSlice['rank'] | undefined
   ranks?: RankSlice['ranks'] | undefined
+}
+
+export interface StepItemsParams extends RankParams {
   step: number
+  /** Of the whole step; as many as it has, if not given. */
+  count?: number | undefined
+}
+
+export interface PositionItemsParams extends RankParams {
+  /** The first position. */
+  position: number
   count: number
 }
+
+/** Items that are asked for again and again, and how they are named in errors. */
+interface RequestedItems {
+  by: 'step' | 'number'
+  name: string
+  request: (run: ResolvedRun, prefetchTarget: number) => Promise<RequestOutcome>
+}
+type Refusal = Extract<RequestOutcome, { kind: 'other_count' | 'too_far' | 'no_item' }>
 
 /** What an attempt to get items came to: a result, or positions whose items are missing. */
 type Attempt<T> =
@@ -99,25 +119,33 @@ export class ItemQueue {
     return this.#deps.positions.forgetTaken(run, token)
   }
 
-  /** All items of a step, or those of one rank: the same for every caller. Throws `items_not_ready`. */
-  async requireStepItems(
-    initialRun: ResolvedRun,
-    { step, count, rank, ranks = 1 }: StepItemsParams,
+  /**
+   * All items of a step, or those of one rank: the same for every caller, for as long as the run exists. Throws
+   * `items_not_ready`, and `step_conflict` if the step has another number of items.
+   */
+  requireStepItems(run: ResolvedRun, { step, count, ...rank }: StepItemsParams, waitMs: number): Promise<Item[]> {
+    return this.#requireRequested(run, rank, waitMs, {
+      by: 'step',
+      name: `step ${step}`,
+      request: (now, prefetchTarget) => this.#deps.requested.requestStep(now, step, { count, prefetchTarget }),
+    })
+  }
+
+  /**
+   * The items of positions `position` … `position + count - 1` of the run's sequence, or those of one rank: the same for every
+   * caller, for as long as the run exists. Throws `items_not_ready`, `make_failed` for a position that has no item, and
+   * `invalid_request` for one too far ahead.
+   */
+  requirePositions(
+    run: ResolvedRun,
+    { position, count, ...rank }: PositionItemsParams,
     waitMs: number,
   ): Promise<Item[]> {
-    await this.#deps.frontier.fold(initialRun)
-    const items = await this.#makeUntilDone<Item[]>(Math.max(ITEMS_WAIT_MS, waitMs), async () => {
-      const { run, assigned } = await this.#assignStep(initialRun, step, count)
-      const made = assigned.filter((item) => item.kind !== 'unmade')
-      if (made.length < assigned.length)
-        return { kind: 'missing', run, scope: { kind: 'step', step }, count: assigned.length - made.length }
-      const slice = rank === undefined ? made : made.filter((_, k) => k % ranks === rank)
-      return { kind: 'done', result: await this.#formatItems(run, slice) }
+    return this.#requireRequested(run, rank, waitMs, {
+      by: 'number',
+      name: count === 1 ? `position ${position}` : `positions ${position} to ${position + count - 1}`,
+      request: (now, prefetchTarget) => this.#deps.requested.requestPositions(now, position, { count, prefetchTarget }),
     })
-    return (
-      items ??
-      this.#throwNotReady(initialRun, `Some items of step ${step} are still being made; retry to get the same ones`)
-    )
   }
 
   /** Has a worker make items ahead; if no job can be added they are made on demand. */
@@ -161,19 +189,51 @@ export class ItemQueue {
     return taken
   }
 
-  /** Items that were started under settings that have changed are made again under the new ones. */
-  async #assignStep(
+  /** Asks until all items are made; those that were started under settings that have changed are made under the new ones. */
+  async #requireRequested(
     initialRun: ResolvedRun,
-    step: number,
-    count: number,
-  ): Promise<{ run: ResolvedRun; assigned: StepItem[] }> {
-    for (let run = initialRun; ; ) {
-      const prefetchTarget = run.counters.prefetch_target ?? 0
-      const assigned = await this.#deps.positions.assignStep(run, step, { count, prefetchTarget })
-      if (assigned) return { run, assigned }
-      const stored = await this.#deps.runs.get(run.name)
-      if (stored?.epoch !== run.epoch) throw runRestoredError(run.name)
-      run = resolveRun(stored)
+    { rank, ranks = 1 }: RankParams,
+    waitMs: number,
+    { by, name, request }: RequestedItems,
+  ): Promise<Item[]> {
+    await this.#deps.frontier.fold(initialRun)
+    let run = initialRun
+    const items = await this.#makeUntilDone<Item[]>(Math.max(ITEMS_WAIT_MS, waitMs), async () => {
+      let outcome = await request(run, run.counters.prefetch_target ?? 0)
+      while (outcome.kind === 'run_changed') {
+        run = await this.#reload(run)
+        outcome = await request(run, run.counters.prefetch_target ?? 0)
+      }
+      if (outcome.kind === 'unmade') {
+        const { positions } = outcome
+        return { kind: 'missing', run, scope: { kind: 'requested', positions, by }, count: positions.length }
+      }
+      if (outcome.kind !== 'issued') throw await this.#explainRefusal(run, name, outcome)
+      const slice = rank === undefined ? outcome.items : outcome.items.filter((_, k) => k % ranks === rank)
+      const list = slice.map((item) => ({ kind: 'expired' as const, ...item }))
+      return { kind: 'done', result: await this.#formatItems(run, list) }
+    })
+    return items ?? this.#throwNotReady(run, `Some items of ${name} are still being made; retry to get the same ones`)
+  }
+
+  /** The run with its new settings. */
+  async #reload(run: ResolvedRun): Promise<ResolvedRun> {
+    const stored = await this.#deps.runs.get(run.name)
+    if (stored?.epoch !== run.epoch) throw runRestoredError(run.name)
+    return resolveRun(stored)
+  }
+
+  async #explainRefusal(run: ResolvedRun, name: string, outcome: Refusal): Promise<ServiceError> {
+    switch (outcome.kind) {
+      case 'other_count':
+        return stepConflictError(run.name, name, outcome.count)
+      case 'too_far':
+        return positionTooFarError(run.name, outcome.end)
+      case 'no_item': {
+        const [position = 0] = outcome.positions
+        const skipped = (await this.#deps.positions.listSkipped(run)).find((one) => one.position === position)
+        return noItemError(run.name, outcome.positions, skipped?.detail)
+      }
     }
   }
 
@@ -182,7 +242,8 @@ export class ItemQueue {
     const { items, prefetcher } = this.#deps
     const stored = new Map(list.flatMap((item) => this.#readStored(item)).map((item) => [item.position, item]))
     const missing = list.filter(({ position }) => !stored.has(position))
-    const recipes = await Promise.all(missing.map((item) => prefetcher.rebuildRecipe(run, sourceOf(run, item))))
+    const sources = missing.map((item) => sourceOf(run, item))
+    const recipes = await prefetcher.rebuildRecipes(run, sources)
     const remade = new Map((await items.getOrCreate(recipes)).map((item, k) => [missing[k]?.position, item]))
     return list.map(({ position }) => {
       const made = stored.get(position) ?? remade.get(position)
@@ -221,7 +282,7 @@ function parseBody({ body, difficulty }: Extract<SequenceItem, { kind: 'stored' 
 }
 
 /** What an item is made again from. */
-function sourceOf({ settings }: ResolvedRun, item: SequenceItem): Pick<Recipe, 'task' | 'seed' | 'difficulty'> {
+function sourceOf({ settings }: ResolvedRun, item: SequenceItem): RecipeSource {
   if (item.kind === 'stored') return parseBody(item).recipe
   const { task, difficulty, position, retry } = item
   return { task, difficulty, seed: seedAt(settings.seed, position, retry) }

@@ -2,60 +2,12 @@
 import type { Redis } from 'ioredis'
 import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
-import { defineScript } from '../../../platform/redis/scripts.ts'
 import { type AllRunKeys, createRunKeys, type RunKeys } from '../keys.ts'
 import type { StoredRun } from '../repository.ts'
-import { backlogRecord, runRecord } from '../run-record.ts'
-import {
-  decodePositionState,
-  encodeMadeState,
-  type LadderPlacement,
-  type MadeItem,
-  parseDifficulty,
-} from './position-state.ts'
+import { encodeMadeState, type LadderPlacement, type MadeItem, parseDifficulty } from './position-state.ts'
+import { defineSequenceScript, listScriptKeys } from './sequence-scripts.ts'
 
-const LIMITS = {
-  /** More than anybody asks for. A checkpoint could name any number, and a script that walks for long stops everybody. */
-  open_positions: 2000,
-  /** How long a process may take to make the item of a position that it has claimed; then another may claim it. */
-  claim_ms: 30_000,
-  /** Callers wait this long for a new position; after that it goes to the next call that finds its item made. */
-  new_position_wait_ms: 1500,
-  /** A position is skipped after this many failed attempts. */
-  attempts: 2,
-  /** Of the skipped positions the last are listed. */
-  skipped_positions: 100,
-  /** Leases beyond these are dropped, those that end first before the others. */
-  leases: 1_000_000,
-  /** For so long a call may find what it was handed before it was broken off. Later the items go to others, with their leases. */
-  taken_items_ms: 10 * 60 * 1000,
-  /** The items of a step are kept for this long; after that they are made again from their recipes. */
-  step_body_ms: 60 * 60 * 1000,
-  /** Beyond these, the steps that were used longest ago are forgotten. Step numbers do not decide: a trainer may start over. */
-  steps: 256,
-  /** A question may be asked again this many positions later. At most 15 MB of a run in Redis. */
-  remembered_questions: 131_072,
-}
 const LISTED_SKIPPED_POSITIONS = 20
-
-const SEQUENCE_KEYS = [
-  'run',
-  'openPositions',
-  'positionStates',
-  'itemBodies',
-  'curriculum',
-  'states',
-  'bodies',
-] as const
-type SequenceKey = (typeof SEQUENCE_KEYS)[number]
-
-const defineSequenceScript = <const Key extends string = never>(name: string, keys: readonly Key[] = []) =>
-  defineScript<SequenceKey | Key>({
-    folder: import.meta.dirname,
-    name,
-    keys: [...SEQUENCE_KEYS, ...keys],
-    constants: { LIMITS, RUN: runRecord.constants, BACKLOG: backlogRecord.constants },
-  })
 
 const takeItems = defineSequenceScript('take-items', [
   'leaseExpiries',
@@ -65,18 +17,25 @@ const takeItems = defineSequenceScript('take-items', [
   'buffer',
   'backlog',
 ])
-const assignStep = defineSequenceScript('assign-step', ['steps'])
 const claimPositions = defineSequenceScript('claim-positions')
 const storeItem = defineSequenceScript('store-item', ['questions'])
 const releasePosition = defineSequenceScript('release-position', ['skippedPositions'])
 
-/** Which positions to work on: those that are open, of which the run keeps `prefetchTarget`, or those of a step. */
-export type PositionScope = { kind: 'open'; prefetchTarget: number } | { kind: 'step'; step: number }
+/**
+ * Which positions to work on: those that are open, of which the run keeps `prefetchTarget`, or those that a step or a call by
+ * number asked for.
+ */
+export type PositionScope =
+  | { kind: 'open'; prefetchTarget: number }
+  | { kind: 'requested'; positions: number[]; by: 'step' | 'number' }
 
-/** A position whose item is to be made, and the task that was drawn for it before. */
+/** A position whose item is to be made. */
 export interface ClaimedPosition {
   position: number
+  /** The task that was drawn for it before. */
   previousTask: string | undefined
+  /** Tasks that were drawn for it and have no item for it. */
+  triedTasks: string[]
 }
 
 /** A made item: the stored one or, where that is no longer kept, what it takes to make it again. */
@@ -95,9 +54,6 @@ export interface TakenItems {
   /** Made items that are left. */
   preparedCount: number
 }
-
-/** An item of a step, which may be still to make. */
-export type StepItem = SequenceItem | { kind: 'unmade'; position: number }
 
 /** What is listed of a position that was skipped. */
 export interface SkippedPosition {
@@ -183,7 +139,7 @@ export class PositionRepository {
     },
   ): Promise<TakenItems | undefined> {
     const { token = '', received = 0 } = options
-    const keys = { ...this.#scopedKeys(run), takenItems: this.#runKeys(run).takenItems(token) }
+    const keys = { ...this.#scriptKeys(run), takenItems: this.#runKeys(run).takenItems(token) }
     const reply = (await takeItems(this.#redis, keys, [
       run.epoch,
       count,
@@ -214,35 +170,16 @@ export class PositionRepository {
     await this.#redis.unlink(this.#runKeys(run).takenItems(token))
   }
 
-  /** The items of a step. The first call for it decides their number. Undefined if the run has changed. */
-  async assignStep(
-    run: StoredRun,
-    step: number,
-    { count, prefetchTarget }: { count: number; prefetchTarget: number },
-  ): Promise<StepItem[] | undefined> {
-    const keys = this.#runKeys(run)
-    const prefixes = [keys.stepItems(''), keys.stepItemBodies('')]
-    const args = [run.epoch, run.revision, count, fleetNow(), prefetchTarget, step, ...prefixes]
-    const texts = (await assignStep(this.#redis, this.#scopedKeys(run, step), args)) as string[] // as the script says
-    if (texts[0] === 'run_changed') return undefined
-    return groupInTuples(texts, 3).map(([position, json = '', body = '']): StepItem => {
-      const state = decodePositionState(json)
-      if (state.kind === 'unmade') return { kind: 'unmade', position: Number(position) }
-      const at = Number(position)
-      return body === ''
-        ? { kind: 'expired', position: at, ...state.item }
-        : { kind: 'stored', position: at, body, difficulty: state.item.difficulty }
-    })
-  }
-
   /** Claims up to `count` unmade positions. */
   async claim(run: StoredRun, scope: PositionScope, count: number): Promise<ClaimedPosition[]> {
     const toOpen = scope.kind === 'open' ? Math.max(scope.prefetchTarget, count) : 0
-    const args = [run.epoch, count, fleetNow(), scope.kind, toOpen]
-    const claimed = (await claimPositions(this.#redis, this.#scopedKeys(run, stepOf(scope)), args)) as string[] // as the script says
-    return groupInTuples(claimed, 2).map(([position, task]) => ({
+    const requested = scope.kind === 'requested' ? scope.positions : []
+    const args = [run.epoch, count, fleetNow(), scope.kind, toOpen, ...requested]
+    const claimed = (await claimPositions(this.#redis, this.#scriptKeys(run, scope), args)) as string[] // as the script says
+    return groupInTuples(claimed, 3).map(([position, task, tried]) => ({
       position: Number(position),
       previousTask: task || undefined,
+      triedTasks: tried ? tried.split(',') : [],
     }))
   }
 
@@ -251,21 +188,26 @@ export class PositionRepository {
     const state = encodeMadeState(item, scope.kind === 'open' ? placement : undefined)
     const choice = [question, passedOver.evalItems, passedOver.repeats, item.isRepeated ? '1' : '0']
     const args = [run.epoch, run.revision, position, state, body, fleetNow(), scope.kind, ...choice]
-    const reply = await storeItem(this.#redis, this.#scopedKeys(run, stepOf(scope)), args)
+    const reply = await storeItem(this.#redis, this.#scriptKeys(run, scope), args)
     if (reply === -1) return 'asked_before'
     return reply === 1 ? 'stored' : 'not_wanted'
   }
 
-  /** Gives up a claim; true if the position is skipped now: after two attempts that were the item's fault, or held out. */
+  /**
+   * Gives up a claim; true if the position is skipped now: after two attempts that were the item's fault, or held out. One that
+   * was asked for by its number draws another task first, unless this was the last draw.
+   */
   async release(
     run: StoredRun,
     scope: PositionScope,
     skipped: SkippedPosition,
     fault: PositionFault,
+    isLastDraw = true,
   ): Promise<boolean> {
     const listed = JSON.stringify(skipped)
-    const args = [run.epoch, skipped.position, fault, listed, fleetNow(), scope.kind]
-    return (await releasePosition(this.#redis, this.#scopedKeys(run, stepOf(scope)), args)) === 1
+    const forWhom = scope.kind === 'open' ? 'open' : scope.by
+    const args = [run.epoch, skipped.position, fault, listed, skipped.task, forWhom, isLastDraw ? '1' : '0']
+    return (await releasePosition(this.#redis, this.#scriptKeys(run, scope), args)) === 1
   }
 
   /** The positions that were skipped last, newest first. */
@@ -274,12 +216,8 @@ export class PositionRepository {
     return texts.map((text) => ({ reason: 'failed', ...JSON.parse(text) }) as SkippedPosition) // written by release, earlier without a reason
   }
 
-  /** The run's keys, with `states` and `bodies` of its open positions or of a step. */
-  #scopedKeys(run: StoredRun, step?: number): RunKeys & { states: string; bodies: string } {
-    const keys = this.#runKeys(run)
-    return step === undefined
-      ? { ...keys, states: keys.positionStates, bodies: keys.itemBodies }
-      : { ...keys, states: keys.stepItems(step), bodies: keys.stepItemBodies(step) }
+  #scriptKeys(run: StoredRun, { kind }: Pick<PositionScope, 'kind'> = { kind: 'open' }) {
+    return listScriptKeys(this.#keys, run, kind)
   }
 
   #runKeys({ name, epoch }: StoredRun): RunKeys {
@@ -292,10 +230,6 @@ function parseNotedDifficulty(text: string): { again: boolean; difficulty: strin
   return text.startsWith('~') ? { again: true, difficulty: text.slice(1) } : { again: false, difficulty: text }
 }
 
-function stepOf(scope: PositionScope): number | undefined {
-  return scope.kind === 'step' ? scope.step : undefined
-}
-
-function groupInTuples(texts: string[], size: number): string[][] {
+export function groupInTuples(texts: string[], size: number): string[][] {
   return Array.from({ length: texts.length / size }, (_, k) => texts.slice(size * k, size * (k + 1)))
 }

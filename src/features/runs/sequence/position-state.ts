@@ -11,6 +11,8 @@ const UnmadeState = z.strictObject({
   attempts: z.number(),
   /** The task that was drawn for it before; the sampling may follow the model, and does not draw again. */
   task: z.string().optional(),
+  /** Tasks that have no item for it, separated by commas. */
+  tried: z.string().optional(),
 })
 type UnmadeState = z.infer<typeof UnmadeState>
 
@@ -18,7 +20,7 @@ type UnmadeState = z.infer<typeof UnmadeState>
 const LadderPlacement = z.strictObject({ low: z.number(), high: z.number(), from: z.number(), to: z.number() })
 export type LadderPlacement = z.infer<typeof LadderPlacement>
 
-/** The item is made: it waits to be handed out, is leased, or belongs to a step. */
+/** The item is made: it waits to be handed out, or is leased. */
 const MadeState = z.strictObject({
   task: z.string(),
   /** As text, so that Lua does not round it; absent for the library's defaults and for a config of the run's own. */

@@ -11,7 +11,7 @@ const TRAINING_SEED_COUNT = SEEDS_END - TRAINING_SEEDS_START
 /** A position whose first seed gives no item that it may have tries the others. */
 export const SEEDS_PER_POSITION = 16
 /** Between the seeds of one position: two of a run meet only 134 million positions apart. */
-const SEED_STRIDE = TRAINING_SEED_COUNT / SEEDS_PER_POSITION
+export const SEED_STRIDE = TRAINING_SEED_COUNT / SEEDS_PER_POSITION
 
 /** A task of a run, with its weight, config and difficulty bounds. */
 export interface TaskPlan {
@@ -45,7 +45,7 @@ export function sequencePointAt(
   runSeed: number,
   plans: TaskPlan[],
   position: number,
-  weightOf: (plan: TaskPlan) => number = ({ weight }) => weight,
+  weightOf: (plan: TaskPlan) => number = getOwnWeight,
 ): SequencePoint {
   const weights = plans.map(weightOf)
   const total = weights.reduce((sum, weight) => sum + weight, 0)
@@ -56,6 +56,33 @@ export function sequencePointAt(
     seed: seedAt(runSeed, position),
     uniform: hashToUnitInterval(`${runSeed}/${position}/difficulty`),
   }
+}
+
+/**
+ * Draws of a task for a position that was asked for by its number: where one has no item, another is drawn, so that a trainer
+ * that counts positions does not meet a hole.
+ */
+export const DRAWS_PER_POSITION = 4
+
+/** Those from which the next draw chooses; none if there is no other draw. */
+export function listUntried(plans: TaskPlan[], tried: string[]): TaskPlan[] {
+  if (tried.length >= DRAWS_PER_POSITION) return []
+  return plans.filter(({ task, weight }) => weight > 0 && !tried.includes(task))
+}
+
+/** Whether the task is that of the position or, where it has been drawn again, can be. */
+export function canBeDrawnAt(runSeed: number, plans: TaskPlan[], position: number, task: string): boolean {
+  const tried: string[] = []
+  for (let left = plans; left.length > 0; left = listUntried(plans, tried)) {
+    const drawn = sequencePointAt(runSeed, left, position).plan.task
+    if (drawn === task) return true
+    tried.push(drawn)
+  }
+  return false
+}
+
+function getOwnWeight({ weight }: TaskPlan): number {
+  return weight
 }
 
 /** The seed of the item at a position: its first, or the one that it takes as its k-th retry. */

@@ -172,7 +172,11 @@ describe('the items of a step', () => {
       const other = await ask({ run: 'steps', step: 42, count: 10 })
       const plain = await items({ run: 'steps', count: 10 })
       expect(new Set(ids([...both[0], ...other, ...plain])).size).toBe(30)
-      expect(ids(await ask({ run: 'steps', step: 41, count: 3 }))).toEqual(ids(both[0]))
+      expect(ids(await ask({ run: 'steps', step: 41 }))).toEqual(ids(both[0]))
+      expect(await world.call('POST', '/items', { run: 'steps', step: 41, count: 3 })).toMatchObject({
+        status: 409,
+        body: { code: 'step_conflict', errors: [{ path: 'count', message: 'must be 10' }] },
+      })
     } finally {
       await node.close()
     }
@@ -181,9 +185,9 @@ describe('the items of a step', () => {
   it('who waits for them while the run begins anew is given those of the new settings', async () => {
     await world.call('PUT', '/runs/anew', { tasks: [{ task: 'futoshiki', difficulty: 1 }] })
     const waiting = ask({ run: 'anew', step: 3, count: 24 })
-    const { steps } = await keysOf('anew')
+    const { stepChunks } = await keysOf('anew')
     await until(
-      () => world.platform.redis.zcard(steps),
+      () => world.platform.redis.zcard(stepChunks),
       (n) => n === 1,
     )
     await world.call('PUT', '/runs/anew?restart=true', { tasks: QUICK, seed: 7 })

@@ -7,6 +7,7 @@ import {
   type PositionScope,
   type SkippedPosition,
 } from '../../../../src/features/runs/sequence/position-repository.ts'
+import { RequestedPositions, type RequestOutcome } from '../../../../src/features/runs/sequence/requested-positions.ts'
 import { connectForWorkers } from '../../../../src/platform/redis/connect.ts'
 import { createRedisKeys } from '../../../../src/platform/redis/keys.ts'
 import { deleteKeys } from '../../../world.ts'
@@ -17,13 +18,16 @@ const keys = createRunKeys(redisKeys)
 const redis = connectForWorkers({ url: inject('redisUrl'), prefix: '' })
 const runs = new RunRepository(redis, redisKeys)
 const positions = new PositionRepository(redis, redisKeys)
+const requested = new RequestedPositions(redis, redisKeys)
 afterAll(async () => {
   await deleteKeys(redis, prefix)
   redis.disconnect()
 })
 
 const OPEN: PositionScope = { kind: 'open', prefetchTarget: 4 }
-const STEP: PositionScope = { kind: 'step', step: 0 }
+/** Any that the tests ask for. */
+const STEP: PositionScope = { kind: 'requested', positions: Array.from({ length: 20 }, (_, k) => k), by: 'step' }
+const NUMBER: PositionScope = { ...STEP, by: 'number' }
 const TAKE = { isFinal: true, prefetchTarget: 4, leaseMs: 60_000, maxAhead: null }
 
 async function requireRun(name: string): Promise<StoredRun> {
@@ -39,8 +43,15 @@ async function createRun(name: string): Promise<StoredRun> {
 
 const claim = async (run: StoredRun, scope: PositionScope, count = 4) =>
   (await positions.claim(run, scope, count)).map(({ position }) => position)
-const assign = async (run: StoredRun, count = 1, step = 0) =>
-  (await positions.assignStep(run, step, { count, prefetchTarget: 2 })) ?? []
+const assign = (run: StoredRun, count: number | 'all' = 1, step = 0) =>
+  requested.requestStep(run, step, { count: count === 'all' ? undefined : count, prefetchTarget: 2 })
+const request = (run: StoredRun, position: number, count = 1) =>
+  requested.requestPositions(run, position, { count, prefetchTarget: 2 })
+/** The positions that an outcome is about. */
+const numbersOf = (outcome: RequestOutcome) => {
+  if (outcome.kind === 'issued') return outcome.items.map(({ position }) => position)
+  return 'positions' in outcome ? outcome.positions : outcome.kind
+}
 const made = (position: number, difficulty: number | null = null) => ({
   position,
   task: 'gcd',
@@ -61,12 +72,12 @@ for (const scope of [OPEN, STEP]) {
   describe(`a position ${scope.kind === 'open' ? 'that is open' : 'of a step'}`, () => {
     const create = async (name: string) => {
       const run = await createRun(`${name}-${scope.kind}`)
-      if (scope.kind === 'step') await assign(run, 4)
+      if (scope.kind === 'requested') await assign(run, 4)
       return run
     }
     const moveClaimsBack = async (run: StoredRun) => {
       const runKeys = keys.forRun(run.name, run.epoch)
-      const states = scope.kind === 'open' ? runKeys.positionStates : runKeys.stepItems(0)
+      const states = scope.kind === 'open' ? runKeys.positionStates : runKeys.requestedPositions
       for (const [position, json] of Object.entries(await redis.hgetall(states)))
         await redis.hset(states, position, JSON.stringify({ ...JSON.parse(json), claimed_until: Date.now() - 1 }))
     }
@@ -108,7 +119,8 @@ for (const scope of [OPEN, STEP]) {
       expect(await positions.release(run, scope, failed(1), 'item')).toBe(true)
       expect(await positions.release(run, scope, failed(1), 'item')).toBe(false)
       expect(await positions.listSkipped(run)).toEqual([failed(1)])
-      expect(await claim(run, scope)).toEqual([4]) // in a step it takes the place of the one that was skipped
+      if (scope.kind === 'requested') expect(numbersOf(await assign(run, 4))).toEqual([0, 2, 3, 4]) // in its place
+      expect(await claim(run, scope)).toEqual([4])
     })
   })
 }
@@ -155,7 +167,7 @@ describe('an open position', () => {
     expect((await positions.take(run, 1, TAKE))?.items).toMatchObject([{ position: 0, difficulty: 0.25 }])
     await moveTo(0.35)
     expect((await positions.take(run, 1, TAKE))?.items).toEqual([])
-    expect(await positions.claim(run, OPEN, 1)).toEqual([{ position: 1, previousTask: 'gcd' }])
+    expect(await positions.claim(run, OPEN, 1)).toEqual([{ position: 1, previousTask: 'gcd', triedTasks: [] }])
     expect(await positions.store(run, OPEN, { ...made(1, 0.3), placement })).toBe('not_wanted')
     expect(await claim(run, OPEN, 1)).toEqual([1])
     await moveTo(0.9) // above the task's bounds
@@ -171,38 +183,48 @@ describe('an open position', () => {
     await runs.updateSettings(before.name, before, { difficulty: 1 }, { restart: false, remake: true })
     const run = await requireRun(before.name)
     expect((await positions.take(run, 1, TAKE))?.items).toEqual([])
-    expect(await positions.claim(run, OPEN, 1)).toEqual([{ position: 0, previousTask: undefined }])
+    expect(await positions.claim(run, OPEN, 1)).toEqual([{ position: 0, previousTask: undefined, triedTasks: [] }])
   })
 })
 
 describe('the positions of a step', () => {
-  it('are the next open ones, with their items where these are made, and final', async () => {
+  it('are the next open ones, with their items where these are made, and final once all are', async () => {
     const run = await createRun('assigned')
     const { curriculum } = keys.forRun(run.name, run.epoch)
     await claim(run, OPEN)
     const placement = { low: 0, high: 1, from: 0.25, to: 0.35 }
     await positions.store(run, OPEN, { ...made(1, 0.3), placement })
-    const step = await assign(run, 2)
-    expect(step).toEqual([
-      { kind: 'unmade', position: 0 },
-      { kind: 'stored', position: 1, difficulty: 0.3, body: made(1).body },
-    ])
+    expect(await assign(run, 2)).toEqual({ kind: 'unmade', positions: [0] })
     await redis.hset(curriculum, 'gcd', JSON.stringify({ level: '0.9', scores: [] }))
-    expect(await assign(run, 9)).toEqual(step)
-    await redis.unlink(keys.forRun(run.name, run.epoch).stepItemBodies(0))
-    expect((await assign(run))[1]).toEqual({ kind: 'expired', position: 1, difficulty: 0.3, task: 'gcd' })
+    await claim(run, STEP)
+    await positions.store(run, STEP, { ...made(0, 0.1 + 0.2), retry: 15 })
+    const step = await assign(run, 2)
+    expect(step).toEqual({
+      kind: 'issued',
+      items: [
+        { position: 0, difficulty: 0.1 + 0.2, task: 'gcd', retry: 15 },
+        { position: 1, difficulty: 0.3, task: 'gcd' },
+      ],
+    })
+    expect(await assign(run, 'all')).toEqual(step)
     expect((await positions.take(run, 1, TAKE))?.items).toEqual([])
   })
 
-  it('are the same whenever a trainer asks that started over below all steps that are remembered', async () => {
+  it('have the number that the first call named, and no other', async () => {
+    const run = await createRun('counted')
+    expect(numbersOf(await assign(run, 3))).toEqual([0, 1, 2])
+    expect(await assign(run, 2)).toEqual({ kind: 'other_count', count: 3 })
+    expect(numbersOf(await assign(run, 'all'))).toEqual([0, 1, 2])
+    expect(numbersOf(await assign(run, 'all', 7))).toEqual([3])
+  })
+
+  it('are the same for as long as the run exists', async () => {
     const run = await createRun('again')
-    const ask = async (step: number) => (await assign(run, 2, step)).map(({ position }) => position)
-    for (let step = 1000; step < 1300; step++) await ask(step)
-    const first = await ask(0)
-    expect(first).toEqual([600, 601])
-    expect(await ask(0)).toEqual(first)
-    expect(await ask(1299)).toEqual([598, 599])
-    expect(await redis.zcard(keys.forRun('again', run.epoch).steps)).toBeLessThanOrEqual(256)
+    const ask = async (step: number) => numbersOf(await assign(run, 2, step))
+    for (let step = 1000; step < 1600; step++) await ask(step)
+    expect(await ask(0)).toEqual([1200, 1201])
+    expect(await ask(1000)).toEqual([0, 1])
+    expect(await ask(1599)).toEqual([1198, 1199])
   })
 
   it('give way to the next open one, with its item if that is made', async () => {
@@ -213,9 +235,113 @@ describe('the positions of a step', () => {
       expect(await positions.store(run, OPEN, made(position))).toBe('stored')
     expect(await positions.release(run, STEP, failed(0), 'item')).toBe(false)
     expect(await positions.release(run, STEP, failed(0), 'item')).toBe(true)
-    expect(await assign(run)).toEqual([{ kind: 'stored', position: 1, difficulty: null, body: made(1).body }])
+    expect(await assign(run)).toEqual({ kind: 'issued', items: [{ position: 1, difficulty: null, task: 'gcd' }] })
     const { openPositions, itemBodies } = keys.forRun('skipping', run.epoch)
-    expect(await redis.hkeys(itemBodies)).toEqual(await redis.zrange(openPositions, '0', '-1'))
+    expect(await redis.hkeys(itemBodies)).toEqual(
+      (await redis.zrange(openPositions, '0', '-1')).filter((position) => Number(position) < 5),
+    )
+  })
+})
+
+describe('a position that is asked for by its number', () => {
+  const makeAll = async (run: StoredRun, from: PositionScope = NUMBER) => {
+    for (const position of await claim(run, from, 20)) await positions.store(run, from, made(position, position / 64))
+  }
+  const tasksOf = (outcome: RequestOutcome) =>
+    outcome.kind === 'issued' ? outcome.items.map(({ position, difficulty }) => [position, difficulty]) : outcome
+
+  it('is never handed out by the queue or to a step, whether it was open or far ahead', async () => {
+    const run = await createRun('shared')
+    await claim(run, OPEN) // opens 0 to 3
+    expect(numbersOf(await request(run, 1, 2))).toEqual([1, 2])
+    expect(numbersOf(await request(run, 6, 2))).toEqual([6, 7])
+    await makeAll(run)
+    expect(numbersOf(await assign(run, 3))).toEqual([0, 3, 4])
+    await makeAll(run, OPEN)
+    const taken = (await positions.take(run, 4, TAKE))?.items.map(({ position }) => position)
+    expect(taken).toEqual([5, 8, 9, 10].slice(0, taken?.length))
+    expect(taken?.length).toBeGreaterThan(1)
+  })
+
+  it('has the item that the queue or a step has given out', async () => {
+    const run = await createRun('same')
+    await claim(run, OPEN)
+    await makeAll(run, OPEN)
+    for (const position of [0, 1, 2, 3]) await positions.store(run, OPEN, made(position, position / 64))
+    expect((await positions.take(run, 2, TAKE))?.items).toHaveLength(2)
+    const step = await assign(run, 2)
+    expect(tasksOf(step)).toEqual([2, 3].map((position) => [position, position / 64]))
+    expect(tasksOf(await request(run, 0, 4))).toEqual([0, 1, 2, 3].map((position) => [position, position / 64]))
+    expect((await requireRun('same')).counters.items).toBe(4)
+  })
+
+  it('is passed by when the queue comes to it, however many there are', async () => {
+    const run = await createRun('many')
+    const { run: hash, issuedItems, issuedChunks } = keys.forRun(run.name, run.epoch)
+    const chunk = Buffer.alloc(256 * 11, 1)
+    await Promise.all(Array.from({ length: 999 }, (_, k) => redis.set(issuedItems(k + 1), chunk)))
+    await redis.zadd(issuedChunks, ...Array.from({ length: 999 }, (_, k) => [k + 1, k + 1]).flat())
+    await redis.hset(hash, 'requested_end', 256_000, 'position', 256)
+    for (let k = 0; k < 4; k++)
+      expect(await claim(run, OPEN)).toEqual(k < 3 ? [] : [256_000, 256_001, 256_002, 256_003])
+  })
+
+  it('draws another task where one has no item, and after the last has none for ever', async () => {
+    const run = await createRun('drawn')
+    await request(run, 5, 2)
+    const claimTried = async () =>
+      (await positions.claim(run, { ...NUMBER, positions: [5] }, 4)).map(({ triedTasks }) => triedTasks)
+    expect(await claimTried()).toEqual([[]])
+    expect(await positions.release(run, NUMBER, failed(5), 'held_out', false)).toBe(false)
+    expect(await claimTried()).toEqual([['gcd']])
+    expect(await positions.release(run, NUMBER, { ...failed(5), task: 'lcm' }, 'held_out', false)).toBe(false)
+    expect(await claimTried()).toEqual([['gcd', 'lcm']])
+    expect(await positions.release(run, NUMBER, failed(5), 'held_out', true)).toBe(true)
+    for (let k = 0; k < 2; k++) expect(await request(run, 5, 2)).toEqual({ kind: 'no_item', positions: [5] })
+    expect(await request(run, 6)).toEqual({ kind: 'unmade', positions: [6] })
+    expect((await requireRun('drawn')).counters.skipped_positions).toBe(1)
+  })
+
+  it('is refused far beyond all that are in use, and where seeds come again', async () => {
+    const run = await createRun('far')
+    const end = 2 ** 20
+    expect(await request(run, end)).toEqual({ kind: 'too_far', end })
+    expect(numbersOf(await request(run, end - 1))).toEqual([end - 1])
+    expect(numbersOf(await request(run, 2 * end - 1))).toEqual([2 * end - 1])
+    expect(await request(run, 3 * end - 1, 2)).toEqual({ kind: 'too_far', end: 3 * end })
+    await redis.hset(keys.forRun(run.name, run.epoch).run, 'position', 2 ** 27 - 2)
+    expect(await request(run, 2 ** 27 - 1, 2)).toEqual({ kind: 'too_far', end: 2 ** 27 })
+  })
+
+  it('takes at most 14 bytes of Redis when many are used', async () => {
+    const run = await createRun('small')
+    await request(run, 0, 1024)
+    const scope = { ...NUMBER, positions: Array.from({ length: 1024 }, (_, k) => k) }
+    const store = (position: number) => positions.store(run, scope, made(position, position / 7000))
+    await Promise.all((await claim(run, scope, 1024)).map(store))
+    expect((await request(run, 0, 1024)).kind).toBe('issued')
+    const { issuedItems, issuedChunks, requestedPositions } = keys.forRun(run.name, run.epoch)
+    const chunks = await redis.zrange(issuedChunks, '0', '-1')
+    const sizes = await Promise.all([issuedChunks, ...chunks.map(issuedItems)].map((key) => redis.memory('USAGE', key)))
+    const bytes = sizes.reduce<number>((sum, size) => sum + Number(size), 0)
+    expect([chunks.length, bytes / 1024]).toEqual([4, expect.toSatisfy((each) => each < 14)])
+    expect(await redis.exists(requestedPositions)).toBe(0)
+  })
+
+  it('begins anew with the sequence', async () => {
+    const before = await createRun('anew')
+    await request(before, 300, 2)
+    await claim(before, { ...NUMBER, positions: [300, 301] })
+    for (const position of [300, 301]) await positions.store(before, NUMBER, made(position))
+    await request(before, 300, 2)
+    await assign(before, 3)
+    const stored = await requireRun('anew')
+    await runs.updateSettings('anew', stored, { seed: 1 }, { restart: true, remake: false })
+    const run = await requireRun('anew')
+    expect(await request(run, 300)).toEqual({ kind: 'unmade', positions: [300] })
+    expect(numbersOf(await assign(run, 1))).toEqual([0])
+    const { issuedItems, issuedTasks } = keys.forRun(run.name, run.epoch)
+    expect(await redis.exists(issuedItems(1), issuedTasks)).toBe(0)
   })
 })
 
@@ -224,7 +350,8 @@ it('a run that began a new epoch gives and takes nothing for the old one', async
   await claim(run, OPEN)
   const old = { ...run, epoch: run.epoch + 1 }
   expect(await positions.take(old, 1, TAKE)).toBeUndefined()
-  expect(await positions.assignStep(old, 0, { count: 1, prefetchTarget: 0 })).toBeUndefined()
+  expect(await assign(old)).toEqual({ kind: 'run_changed' })
+  expect(await request(old, 0)).toEqual({ kind: 'run_changed' })
   expect(await claim(old, OPEN)).toEqual([])
   expect(await positions.store(old, OPEN, made(0))).toBe('not_wanted')
   expect(await positions.release(old, OPEN, failed(0), 'item')).toBe(false)
@@ -253,6 +380,7 @@ describe('a question that no other position may ask', () => {
     expect((await positions.take(run, 1, TAKE))?.items).toMatchObject([{ position: 1 }])
     expect(await positions.store(run, STEP, asking(0, 'a'))).toBe('asked_before')
     expect(await positions.store(run, STEP, asking(0, 'b'))).toBe('stored')
+    expect(numbersOf(await assign(run))).toEqual([0])
     expect(await positions.store(run, OPEN, asking(2, 'b'))).toBe('asked_before')
   })
 

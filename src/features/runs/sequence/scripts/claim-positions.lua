@@ -1,31 +1,34 @@
--- Claims unmade positions, lowest first: open ones, or those of a step. The claim ends when the item is stored, the position
--- is released, or its time is up.
+-- Claims unmade positions: open ones, lowest first, or requested ones. The claim ends when the item is stored, the position is
+-- released, or its time is up.
 -- KEYS  as parts/sequence.lua says
--- ARGV  1 epoch  2 limit of positions to claim  3 now, ms  4 'open' or 'step'  5 positions to keep open
--- Returns the claimed positions, each followed by the task that was drawn for it before ('' for none).
+-- ARGV  1 epoch  2 limit of positions to claim  3 now, ms  4 'open' or 'requested'  5 positions to keep open
+--       6 … the requested positions
+-- Returns the claimed positions, each followed by the task that was drawn for it before and the tasks that have no item for
+-- it, separated by commas ('' for none).
 -- include parts/sequence
--- include parts/step-positions
 if redis.call('HGET', K.run, RUN.epoch) ~= ARGV[1] then
   return {}
 end
 local limit, now = tonumber(ARGV[2]), tonumber(ARGV[3])
-local positions
-if ARGV[4] == 'step' then
-  positions = step_positions(K.states)
-else
+local positions = {}
+if ARGV[4] == 'open' then
   open_positions(tonumber(ARGV[5]), now)
   positions = redis.call('ZRANGE', K.openPositions, 0, -1)
+else
+  for k = 6, #ARGV do
+    table.insert(positions, ARGV[k])
+  end
 end
 local claimed = {}
 for _, position in ipairs(positions) do
-  if #claimed == 2 * limit then
+  if #claimed == 3 * limit then
     break
   end
   local state = get_state(K.states, position)
-  if not current_difficulty(state) then
+  if state and not current_difficulty(state) then
     if is_made(state) then -- the curriculum has left its rung
       set_unmade(K.states, position, now, state.task)
-      redis.call('HDEL', K.bodies, position)
+      redis.call('HDEL', K.itemBodies, position)
       state = get_state(K.states, position)
     end
     if state.claimed_until <= now then
@@ -33,6 +36,7 @@ for _, position in ipairs(positions) do
       set_state(K.states, position, state)
       table.insert(claimed, position)
       table.insert(claimed, state.task or '')
+      table.insert(claimed, state.tried or '')
     end
   end
 end

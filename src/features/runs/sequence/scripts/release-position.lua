@@ -1,9 +1,10 @@
--- Releases a claimed position that got no item. One that failed too often, or whose every seed gives a held-out question, is
--- skipped, counted and listed; in a step the next open position takes its place.
+-- Releases a claimed position that got no item. If that failed too often, or each seed gives a held-out question:
+--   an open position, or one of a step, is skipped, counted and listed; the step takes another when it is asked for again
+--   one that was asked for by its number draws another task, and after the last draw has no item for ever
 -- KEYS  as parts/sequence.lua says, and skippedPositions (list of JSON, newest first)
--- ARGV  1 epoch  2 position  3 whose fault: 'ours', 'item' or 'held_out'  4 what to list, as JSON  5 now, ms
---       6 'open' or 'step'
--- Returns 1 if the position is skipped now, else 0.
+-- ARGV  1 epoch  2 position  3 whose fault: 'ours', 'item' or 'held_out'  4 what to list, as JSON  5 task
+--       6 'open', 'step' or 'number': for whom  7 '1': there is no other task to draw
+-- Returns 1 if the position is skipped or has no item now, else 0.
 -- include parts/sequence
 local state = get_state(K.states, ARGV[2])
 if redis.call('HGET', K.run, RUN.epoch) ~= ARGV[1] or not state or is_made(state) then
@@ -15,12 +16,19 @@ if ARGV[3] ~= 'held_out' and state.attempts < LIMITS.attempts then
   set_state(K.states, ARGV[2], state)
   return 0
 end
-if ARGV[6] == 'step' then
-  redis.call('HDEL', K.states, ARGV[2])
-  open_positions(1, ARGV[5])
-  assign_to_step(redis.call('ZRANGE', K.openPositions, 0, 0)[1], ARGV[5])
-else
+if ARGV[6] == 'number' and ARGV[7] ~= '1' then
+  state.attempts, state.task = 0, nil
+  state.tried = state.tried and state.tried .. ',' .. ARGV[5] or ARGV[5]
+  set_state(K.states, ARGV[2], state)
+  return 0
+end
+if ARGV[6] == 'open' then
   close_position(ARGV[2])
+else
+  redis.call('HDEL', K.states, ARGV[2])
+end
+if ARGV[6] == 'number' then
+  put_no_item(ARGV[2])
 end
 redis.call('HINCRBY', K.run, RUN.skipped_positions, 1)
 if ARGV[3] == 'held_out' then

@@ -1,7 +1,7 @@
 -- Stores the item that was made for a position, unless the run has moved on; the first that fits counts.
 -- KEYS  as parts/sequence.lua says, and questions as parts/questions.lua says
 -- ARGV  1 epoch  2 revision of the settings it was made with  3 position  4 its made state, as JSON  5 body  6 now, ms
---       7 'open' or 'step'  8 hash of the question if no other position may ask it, else ''
+--       7 'open' or 'requested'  8 hash of the question if no other position may ask it, else ''
 --       9 seeds passed over because their questions are held out, 10 because they were asked  11 '1': its question was asked too
 -- Returns 1; -1 if another position asks the question; 0 if the item is not wanted: another came first, the position is gone,
 -- or the settings or the level of its task are others, and then it is to be made again.
@@ -14,8 +14,8 @@ if run[1] ~= ARGV[1] or not stored or current_difficulty(stored) then
 end
 local item, same_settings = cjson.decode(ARGV[4]), run[2] == ARGV[2]
 if not same_settings or not current_difficulty(item) then
-  set_unmade(K.states, ARGV[3], ARGV[6], same_settings and item.task or nil)
-  redis.call('HDEL', K.bodies, ARGV[3])
+  set_unmade(K.states, ARGV[3], ARGV[6], same_settings and item.task or nil, same_settings and stored.tried or nil)
+  redis.call('HDEL', K.itemBodies, ARGV[3])
   return 0
 end
 if ARGV[8] ~= '' and not take_question(ARGV[3], ARGV[8], ARGV[6]) then
@@ -28,8 +28,7 @@ for field, count in pairs(counts) do
   end
 end
 redis.call('HSET', K.states, ARGV[3], ARGV[4])
-redis.call('HSET', K.bodies, ARGV[3], ARGV[5])
-if ARGV[7] == 'step' then
-  redis.call('PEXPIRE', K.bodies, LIMITS.step_body_ms)
+if ARGV[7] == 'open' then
+  redis.call('HSET', K.itemBodies, ARGV[3], ARGV[5])
 end
 return 1

@@ -92,6 +92,7 @@ for _, item in ipairs(ready) do
   table.insert(reply, difficulty)
   table.insert(reply, retry)
   close_position(position)
+  put_issued(position, task, difficulty, retry)
   redis.call('ZADD', K.leaseExpiries, lease_end, position)
   set_made(K.leasedItems, position, task, difficulty, retry > 0 and retry or nil)
   note(position, task, difficulty, retry)

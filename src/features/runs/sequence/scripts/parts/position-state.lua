@@ -1,5 +1,6 @@
 -- What is stored of a position, in hashes of position to JSON. position-state.ts is the same codec in TypeScript:
---   unmade  { opened, claimed_until, attempts, task? }  times in ms; task: the one that was drawn for it before
+--   unmade  { opened, claimed_until, attempts, task?, tried? }  times in ms; task: the one that was drawn for it before
+--           tried: names of tasks, separated by commas, that have no item for it
 --   made    { task, difficulty?, ladder?, retry? }      difficulty: as text; none for the library's defaults or own config
 --           retry: which seed of the position it has, none for the first
 --           ladder { low, high, from, to }: bounds of the curriculum's level, and the levels that mean this very item
@@ -18,8 +19,8 @@ local function is_made(state)
 end
 
 -- The item is to be made, for the first time or again. Where the sampling follows the model the position keeps its task.
-local function set_unmade(states, position, now, task)
-  set_state(states, position, { opened = tonumber(now), claimed_until = 0, attempts = 0, task = task })
+local function set_unmade(states, position, now, task, tried)
+  set_state(states, position, { opened = tonumber(now), claimed_until = 0, attempts = 0, task = task, tried = tried })
 end
 
 local function set_made(states, position, task, difficulty, retry)

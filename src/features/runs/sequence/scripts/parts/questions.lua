@@ -2,11 +2,11 @@
 -- KEYS  questions (sorted set: hash of a question by the position whose item asks it)
 
 -- Makes the item of a position again if it is among these; false if it is not.
-local function unmake(states, bodies, position, now)
+local function unmake(states, position, now)
   local state = get_state(states, position)
   if state and is_made(state) then
     set_unmade(states, position, now, state.task)
-    redis.call('HDEL', bodies, position)
+    redis.call('HDEL', K.itemBodies, position)
   end
   return state ~= nil
 end
@@ -20,7 +20,7 @@ local function take_question(position, hash, now)
   redis.call('ZREMRANGEBYSCORE', K.questions, position, position) -- that of an item which this one replaces
   local asked_at = tonumber(redis.call('ZSCORE', K.questions, hash) or -math.huge)
   if asked_at > position then
-    if not unmake(K.positionStates, K.itemBodies, asked_at, now) and not unmake(K.states, K.bodies, asked_at, now) then
+    if not unmake(K.positionStates, asked_at, now) and not unmake(K.requestedPositions, asked_at, now) then
       return false
     end
   elseif asked_at > position - LIMITS.remembered_questions then

@@ -1,20 +1,35 @@
 -- Included by the scripts that move positions. position-repository.ts has the diagram of their states.
 -- KEYS  run (hash), curriculum (hash)
 --       openPositions (sorted set), positionStates (hash), itemBodies (hash of position to its item): the open positions
---       states, bodies (hashes): those of the positions that a script is called for, the open ones or a step's
+--       states (hash): those of the positions that a script is called for, the open or the requested ones
+--       requestedPositions (hash: position to its state): asked for by a step or by their numbers, and not issued yet
 -- include position-state
+-- include issued-items
 
--- Opens positions until `count` are open. The run's field `position` is the first that was never opened.
+-- Whether the item of a position was issued, or somebody has asked for it.
+local function is_taken(position)
+  return get_issued(position) ~= nil or redis.call('HEXISTS', K.requestedPositions, position) == 1
+end
+
+-- Opens positions until `count` are open, or LIMITS.walk were passed by. The run's field `position` is the first that was
+-- never opened, `requested_end` the first beyond all that were asked for by their numbers.
 local function open_positions(count, now)
   local missing = math.min(count, LIMITS.open_positions) - redis.call('ZCARD', K.openPositions)
   if missing <= 0 then
     return
   end
-  local first = redis.call('HINCRBY', K.run, RUN.position, missing) - missing
-  for position = first, first + missing - 1 do
-    redis.call('ZADD', K.openPositions, position, position)
-    set_unmade(K.positionStates, position, now)
+  local run = redis.call('HMGET', K.run, RUN.position, RUN.requested_end)
+  local position, requested_end = tonumber(run[1] or 0), tonumber(run[2] or 0)
+  local walk_end = position + LIMITS.walk
+  while missing > 0 and position < walk_end do
+    if position >= requested_end or not is_taken(position) then
+      redis.call('ZADD', K.openPositions, position, position)
+      set_unmade(K.positionStates, position, now)
+      missing = missing - 1
+    end
+    position = position + 1
   end
+  redis.call('HSET', K.run, RUN.position, string.format('%.0f', position))
 end
 
 local function close_position(position)
@@ -50,18 +65,4 @@ local function current_difficulty(state)
     return nil
   end
   return string.format('%.17g', level)
-end
-
--- Moves an open position to the step that K.states and K.bodies are of, with its item if that is made.
-local function assign_to_step(position, now)
-  local state = get_state(K.positionStates, position)
-  local difficulty = current_difficulty(state)
-  if difficulty then
-    set_made(K.states, position, state.task, difficulty, state.retry)
-    redis.call('HSET', K.bodies, position, redis.call('HGET', K.itemBodies, position))
-    redis.call('PEXPIRE', K.bodies, LIMITS.step_body_ms)
-  else
-    set_unmade(K.states, position, now, state.task)
-  end
-  close_position(position)
 end

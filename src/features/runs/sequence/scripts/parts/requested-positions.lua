@@ -1,0 +1,52 @@
+-- Included after parts/sequence by the scripts that ask for positions.
+-- KEYS  requestedPositions (hash: position to its state), those whose items were asked for and are not issued yet
+
+-- Asks for the item of a position; one that is open brings its item, if that is made.
+local function request_position(position, now)
+  local state = get_state(K.positionStates, position)
+  local difficulty = state and current_difficulty(state)
+  if difficulty then
+    set_made(K.requestedPositions, position, state.task, difficulty, state.retry)
+  else
+    set_unmade(K.requestedPositions, position, now, state and state.task)
+  end
+  if state then
+    close_position(position)
+  end
+end
+
+-- Issues the items of requested positions once all are made, together: until then none of them is final.
+-- Gives { 'unmade', position … } or { 'issued', position, task, difficulty, retry … }, or { 'no_item', position … }.
+local function issue_positions(positions)
+  local unmade, failed, items, reply = { 'unmade' }, { 'no_item' }, {}, { 'issued' }
+  for k, position in ipairs(positions) do
+    local item = get_issued(position)
+    if item and item.failed then
+      table.insert(failed, position)
+    elseif not item then
+      local state = get_state(K.requestedPositions, position)
+      if is_made(state) then
+        item = { task = state.task, difficulty = state.difficulty or '', retry = state.retry or 0, is_new = true }
+      else
+        table.insert(unmade, position)
+      end
+    end
+    items[k] = item or false
+  end
+  if #failed > 1 then
+    return failed
+  elseif #unmade > 1 then
+    return unmade
+  end
+  for k, position in ipairs(positions) do
+    local item = items[k]
+    if item.is_new then
+      put_issued(position, item.task, item.difficulty, item.retry)
+      redis.call('HDEL', K.requestedPositions, position)
+    end
+    for _, value in ipairs({ position, item.task, item.difficulty, item.retry }) do
+      table.insert(reply, value)
+    end
+  end
+  return reply
+end

@@ -1,0 +1,36 @@
+-- The items of consecutive positions, whoever asked for them first: the queue, a step, or this call.
+-- KEYS  as parts/sequence.lua and parts/requested-positions.lua say
+-- ARGV  1 epoch  2 revision of the settings that the caller makes items with  3 first position  4 number of positions
+--       5 now, ms  6 positions to keep open
+-- Returns { 'run_changed' } if epoch or revision are others, { 'too_far', end } if a position is `end` or beyond, or what
+-- issue_positions gives.
+-- include parts/sequence
+-- include parts/requested-positions
+local run = redis.call('HMGET', K.run, RUN.epoch, RUN.revision, RUN.position, RUN.requested_end)
+if run[1] ~= ARGV[1] or run[2] ~= ARGV[2] then
+  return { 'run_changed' }
+end
+local first, now = tonumber(ARGV[3]), tonumber(ARGV[5])
+local past = first + tonumber(ARGV[4])
+local unopened, requested_end = tonumber(run[3] or 0), tonumber(run[4] or 0)
+local limit = math.min(math.max(unopened, requested_end) + LIMITS.positions_ahead, LIMITS.addressable_positions)
+if past > limit then
+  return { 'too_far', string.format('%.0f', limit) }
+end
+local positions, requested = {}, 0
+for position = first, past - 1 do
+  table.insert(positions, position)
+  if not is_taken(position) then
+    request_position(position, now)
+    requested = requested + 1
+  end
+end
+if requested > 0 then
+  redis.call('HINCRBY', K.run, RUN.items, requested)
+  redis.call('HSET', K.run, RUN.requested_end, string.format('%.0f', math.max(requested_end, past)))
+  if first <= unopened and unopened < past then
+    redis.call('HSET', K.run, RUN.position, string.format('%.0f', past)) -- none of them is to be opened
+  end
+  open_positions(tonumber(ARGV[6]), now)
+end
+return issue_positions(positions)

@@ -1,0 +1,82 @@
+/** What the scripts that move positions have in common: their keys, limits and constants. */
+import { defineScript } from '../../../platform/redis/scripts.ts'
+import { type AllRunKeys, POSITIONS_PER_CHUNK, type RunKeys, STEPS_PER_CHUNK } from '../keys.ts'
+import type { StoredRun } from '../repository.ts'
+import { backlogRecord, runRecord } from '../run-record.ts'
+import { NO_ITEM, RECORD_BYTES } from './issued-items.ts'
+import { SEED_STRIDE } from './sequence.ts'
+
+const LIMITS = {
+  /** More than anybody asks for. A checkpoint could name any number, and a script that walks for long stops everybody. */
+  open_positions: 2000,
+  /** Positions that were asked for already and that one script passes by; the next call goes on from there. */
+  walk: 65_536,
+  /** How long a process may take to make the item of a position that it has claimed; then another may claim it. */
+  claim_ms: 30_000,
+  /** Callers wait this long for a new position; after that it goes to the next call that finds its item made. */
+  new_position_wait_ms: 1500,
+  /** A position is skipped, or draws another task, after this many failed attempts. */
+  attempts: 2,
+  /** Of the skipped positions the last are listed. */
+  skipped_positions: 100,
+  /** Leases beyond these are dropped, those that end first before the others. */
+  leases: 1_000_000,
+  /** For so long a call may find what it was handed before it was broken off. Later the items go to others, with their leases. */
+  taken_items_ms: 10 * 60 * 1000,
+  /** A question may be asked again this many positions later. At most 15 MB of a run in Redis. */
+  remembered_questions: 131_072,
+  /** How far beyond those in use a position may be that is asked for by its number: at most 14 MB of a run in Redis. */
+  positions_ahead: 2 ** 20,
+  /** From here on the seeds of the first positions come again. */
+  addressable_positions: SEED_STRIDE,
+}
+
+const SEQUENCE_KEYS = [
+  'run',
+  'openPositions',
+  'positionStates',
+  'itemBodies',
+  'requestedPositions',
+  'issuedChunks',
+  'issuedItemsPrefix',
+  'issuedTasks',
+  'curriculum',
+  'states',
+] as const
+type SequenceKey = (typeof SEQUENCE_KEYS)[number]
+
+export function defineSequenceScript<const Key extends string = never>(name: string, keys: readonly Key[] = []) {
+  return defineScript<SequenceKey | Key>({
+    folder: import.meta.dirname,
+    name,
+    keys: [...SEQUENCE_KEYS, ...keys],
+    constants: {
+      LIMITS,
+      RUN: runRecord.constants,
+      BACKLOG: backlogRecord.constants,
+      ISSUED: {
+        positions_per_chunk: POSITIONS_PER_CHUNK,
+        record_bytes: RECORD_BYTES,
+        no_item: NO_ITEM,
+        steps_per_chunk: STEPS_PER_CHUNK,
+      },
+    },
+  })
+}
+
+type ScriptKeys = RunKeys & { states: string; issuedItemsPrefix: string; stepPositionsPrefix: string }
+
+/** The keys that scripts are called with: `states` of the open positions, or of those that were asked for. */
+export function listScriptKeys(
+  all: AllRunKeys,
+  { name, epoch }: Pick<StoredRun, 'name' | 'epoch'>,
+  scope: 'open' | 'requested' = 'open',
+): ScriptKeys {
+  const keys = all.forRun(name, epoch)
+  return {
+    ...keys,
+    states: scope === 'open' ? keys.positionStates : keys.requestedPositions,
+    issuedItemsPrefix: keys.issuedItems(''),
+    stepPositionsPrefix: keys.stepPositions(''),
+  }
+}
