@@ -1,5 +1,6 @@
 /** The routes of all adapters. */
 import type { AdaptersFeature } from '../src/features/adapters/index.ts'
+import { addNemoGymRoutes } from '../src/features/adapters/nemo-gym/index.ts'
 import { addOpenrlhfRoutes } from '../src/features/adapters/openrlhf/index.ts'
 import { addSampleRoutes } from '../src/features/adapters/samples.ts'
 import { addSlimeRoutes } from '../src/features/adapters/slime.ts'
@@ -9,4 +10,5 @@ export function addAdapterRoutes(app: App, adapters: AdaptersFeature): void {
   addSampleRoutes(app, adapters)
   addOpenrlhfRoutes(app, adapters)
   addSlimeRoutes(app, adapters)
+  addNemoGymRoutes(app, adapters)
 }

@@ -46,6 +46,34 @@ const SLIME_EXAMPLE = {
   bodies: { 'A sample': { prompt: QUESTION, response: CORRECT_COMPLETION, label: ITEM_ID } },
 }
 
+const NEMO_GYM_EXAMPLES = {
+  verify: {
+    bodies: {
+      'A row and a response': {
+        item_id: ITEM_ID,
+        responses_create_params: { input: [{ role: 'user', content: QUESTION }] },
+        response: {
+          output: [{ type: 'message', content: [{ type: 'output_text', text: CORRECT_COMPLETION }] }],
+          usage: { output_tokens: 42 },
+        },
+      },
+    },
+  },
+  seed_session: { bodies: { 'A typed session': { resources_session_id: 'session-1' } } },
+  close_session: { bodies: { 'A typed session': { resources_session_id: 'session-1' } } },
+  aggregate_metrics: {
+    bodies: {
+      'Two rewards': {
+        verify_responses: [
+          { reward: 1, _ng_task_index: 0 },
+          { reward: 0, _ng_task_index: 0 },
+        ],
+      },
+    },
+  },
+  reverify_mode: {},
+}
+
 export const OPERATION_EXAMPLES: Record<string, OperationExample> = {
   'GET /tasks': {},
   'GET /tasks/{task}': { path: { task: 'leg_counting' } },
@@ -83,6 +111,17 @@ export const OPERATION_EXAMPLES: Record<string, OperationExample> = {
   'POST /openrlhf/{run}/get_reward': { path: runParams, ...OPENRLHF_EXAMPLE },
   'POST /slime/rm': SLIME_EXAMPLE,
   'POST /slime/{run}/rm': { path: runParams, ...SLIME_EXAMPLE },
+  'POST /nemo-gym/verify': NEMO_GYM_EXAMPLES.verify,
+  'POST /nemo-gym/{run}/verify': { path: runParams, ...NEMO_GYM_EXAMPLES.verify },
+  'POST /nemo-gym/seed_session': NEMO_GYM_EXAMPLES.seed_session,
+  'POST /nemo-gym/{run}/seed_session': { path: runParams, ...NEMO_GYM_EXAMPLES.seed_session },
+  'POST /nemo-gym/close_session': NEMO_GYM_EXAMPLES.close_session,
+  'POST /nemo-gym/{run}/close_session': { path: runParams, ...NEMO_GYM_EXAMPLES.close_session },
+  'POST /nemo-gym/aggregate_metrics': NEMO_GYM_EXAMPLES.aggregate_metrics,
+  'POST /nemo-gym/{run}/aggregate_metrics': { path: runParams, ...NEMO_GYM_EXAMPLES.aggregate_metrics },
+  'GET /nemo-gym/reverify_mode': NEMO_GYM_EXAMPLES.reverify_mode,
+  'GET /nemo-gym/{run}/reverify_mode': { path: runParams, ...NEMO_GYM_EXAMPLES.reverify_mode },
+  'GET /global_config_dict_yaml': {},
 
   'POST /rollouts': {
     headers: WAIT_HEADERS,

@@ -1,5 +1,6 @@
 /** The adapters, in the order in which people read of them. */
 import type { AdapterDescription } from '../../contract/adapter.ts'
+import { describeNemoGym } from './nemo-gym/describe.ts'
 import { describeOpenrlhf } from './openrlhf/index.ts'
 import { describeSlime } from './slime.ts'
 
@@ -16,4 +17,4 @@ export interface ServerAddress {
 export type DescribeAdapter = (address: ServerAddress) => AdapterDescription
 
 /** Each adapter's file exports its own. */
-export const ADAPTERS: readonly DescribeAdapter[] = [describeOpenrlhf, describeSlime]
+export const ADAPTERS: readonly DescribeAdapter[] = [describeOpenrlhf, describeSlime, describeNemoGym]

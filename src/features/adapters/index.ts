@@ -20,6 +20,8 @@ interface AdaptersDeps {
 export interface AdaptersFeature {
   samples: SampleScoring
   usage: AdapterUsage
+  /** Sorted, without those that `isVisible` rejects. */
+  listRunNames(isVisible: (name: string) => boolean): Promise<string[]>
   createWork(): BackgroundWork
   close(): Promise<void>
 }
@@ -38,6 +40,7 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps): Adapters
       runs: deps.runs.runs,
     }),
     usage,
+    listRunNames: async (isVisible) => (await deps.runs.runs.list(isVisible)).map(({ name }) => name),
     createWork: () => ({ consumers: [] }),
     close: () => usage.close(),
   }

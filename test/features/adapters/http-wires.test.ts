@@ -44,10 +44,25 @@ const slime: RewardUrl = {
   }),
 }
 
+const nemoGym: RewardUrl = {
+  url: '/nemo-gym/verify',
+  body: (response, item_id) => ({
+    item_id,
+    responses_create_params: { input: [{ role: 'user', content: 'How many?' }] },
+    response: { output: [{ type: 'message', content: [{ type: 'output_text', text: response, annotations: [] }] }] },
+  }),
+  read: ({ reward, mask_sample, fault }: { reward: number; mask_sample: boolean; fault: string | null }) => ({
+    reward,
+    unscored: mask_sample,
+    fault: fault !== null,
+  }),
+}
+
 describe.each([
   ['openrlhf', openrlhf, '--data.label_key item_id'],
   ['slime', slime, '--label-key item_id'],
-])('%s', (_name, { url, body, read }, hint) => {
+  ['nemo-gym', nemoGym, 'format=nemo-gym'],
+])('%s', (name, { url, body, read }, hint) => {
   it('names the option to set to a trainer that has never sent an item ID', async () => {
     for (const label of ['', null]) {
       const { status, body: problem } = await world.call('POST', url, body(tagged('100'), label))
@@ -80,7 +95,7 @@ describe.each([
     expect([answer.status, read(answer.body as never)]).toEqual([200, wanted])
   })
 
-  it('rewards are floats in JSON, for Python makes tensors of integers of others', async () => {
+  it.skipIf(name === 'nemo-gym')('rewards are floats in JSON, or Python makes tensors of integers', async () => {
     const { payload } = await world.app.inject({ method: 'POST', url, payload: body(tagged('100'), legs) })
     expect(payload).toMatch(/1\.0/)
     expect(payload).not.toMatch(/[[ ][01][,\]}]/)
@@ -100,7 +115,7 @@ describe.each([
 
   it('counts what is unscored by adapter', async () => {
     const { payload } = await world.app.inject('/metrics')
-    expect(payload).toMatch(new RegExp(`rgs_unscored_total\\{adapter="${_name}",code="scorer_timeout"\\} 1\\n`))
+    expect(payload).toMatch(new RegExp(`rgs_unscored_total\\{adapter="${name}",code="scorer_timeout"\\} 1\\n`))
   })
 })
 
@@ -137,6 +152,132 @@ it('slime: an array of samples is answered with an array, a sample with a number
   expect((await world.call('POST', '/slime/rm', samples)).body).toEqual([1, 0.75])
   expect((await world.call('POST', '/slime/rm', [])).body).toEqual([])
   expect((await world.call('POST', '/slime/rm', samples[1])).body).toBe(0.75)
+})
+
+describe('nemo-gym', () => {
+  const message = (text: string) => ({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] })
+  const verify = (output: unknown, more: object = {}) =>
+    world.call('POST', '/nemo-gym/verify', { item_id: legs, response: { output }, ...more })
+
+  it('echoes the request, numbers and nulls as they were', async () => {
+    const logprobs = Array.from({ length: 20_000 }, (_, k) => (k === 0 ? null : -k / 3))
+    const sent = {
+      item_id: legs,
+      agent_ref: { name: 'a' },
+      instance_config: { seed: 1 },
+      response: { output: [{ ...message(tagged('1000')), logprobs }] },
+    }
+    const { body } = await world.call('POST', '/nemo-gym/verify', sent)
+    expect(body).toEqual({
+      ...sent,
+      reward: 0.75,
+      score: 0.75,
+      penalty: 0,
+      task_name: 'leg_counting',
+      extracted_answer: '1000',
+      fault: null,
+      mask_sample: false,
+      failure_kind: null,
+      failure_reason: null,
+      instance_config: { seed: 1, mask_sample: false },
+    })
+  })
+
+  it('says why a sample is masked, at both places that trainers read', async () => {
+    const { body } = await world.call('POST', '/nemo-gym/verify', nemoGym.body(tagged(HANGING.answer), hanging))
+    expect(body).toMatchObject({
+      reward: 0,
+      score: null,
+      mask_sample: true,
+      failure_kind: 'reasoning_gym:scorer_timeout',
+      failure_reason: expect.stringMatching(/./),
+      instance_config: { mask_sample: true },
+    })
+  })
+
+  const call = { type: 'function_call', name: 'f', arguments: '{}', call_id: '1' }
+  it.each<[string, unknown, object]>([
+    ['what was said before a tool call', [message(tagged('100')), call], { reward: 0, fault: 'no_answer' }],
+    ['messages after it, joined', [call, message('<answer>'), message('100</answer>')], { reward: 1 }],
+    ['text as a string', [{ type: 'message', content: tagged('100') }], { reward: 1 }],
+    [
+      'reasoning apart from the message',
+      [{ type: 'reasoning', summary: [{ type: 'summary_text', text: tagged('1') }] }, message(tagged('100'))],
+      { reward: 1 },
+    ],
+    ['an empty output', [], { reward: 0, fault: 'no_answer', mask_sample: false }],
+    ['a response that failed', null, { reward: 0, mask_sample: true, failure_kind: 'reasoning_gym:generation_failed' }],
+  ])('reads %s', async (_kind, output, wanted) => {
+    expect((await verify(output)).body).toMatchObject(wanted)
+  })
+
+  it.each<[string, object]>([
+    ['task_data', { task_data: {} }],
+    ['verifier_metadata', { verifier_metadata: {} }],
+    ['metadata', { metadata: {} }],
+  ])('finds the item ID in %s', async (field) => {
+    const response = { output: [message(tagged('100'))] }
+    const { body } = await world.call('POST', '/nemo-gym/verify', { [field]: { item_id: legs }, response })
+    expect(body.reward).toBe(1)
+  })
+
+  it('reads the length of the response for the penalty of the run', async () => {
+    await world.call('PUT', '/runs/dapo', {
+      max_token_length: 100,
+      length_penalty: { kind: 'dapo', buffer: 50, factor: 1 },
+      mask_too_long_completions: false,
+    })
+    const response = { output: [message(tagged('100'))], usage: { output_tokens: 75 } }
+    const { body } = await world.call('POST', '/nemo-gym/dapo/verify', { item_id: legs, response })
+    expect(body).toMatchObject({ score: 1, reward: 0.5, penalty: 0.5 })
+  })
+
+  it('sessions hold nothing: typed ones are told their ID, rows nothing', async () => {
+    const typed = { resources_session_id: 's', episode_id: { rollout_id: 'r', attempt: 0 }, task_data: {} }
+    for (const path of ['/nemo-gym', '/nemo-gym/some-run']) {
+      expect((await world.call('POST', `${path}/seed_session`, typed)).body).toEqual({
+        resources_session_id: 's',
+        resources_tools: null,
+        sandbox_access: null,
+      })
+      expect((await world.call('POST', `${path}/seed_session`, { item_id: legs })).body).toEqual({})
+      expect((await world.call('POST', `${path}/close_session`, typed)).body).toEqual({ resources_session_id: 's' })
+      expect((await world.call('GET', `${path}/reverify_mode`)).body).toBe('stateless')
+    }
+  })
+
+  it('masked samples do not count in the metrics', async () => {
+    const answers = [
+      { reward: 1, score: 1, task_name: 'gcd', _ng_task_index: 0 },
+      { reward: 0, score: 0.5, task_name: 'gcd', _ng_task_index: 0 },
+      { reward: 0.5, score: 0.5, task_name: 'lcm', _ng_task_index: 1 },
+      { reward: 0, score: null, task_name: 'lcm', _ng_task_index: 1, mask_sample: true },
+    ]
+    const { body } = await world.call('POST', '/nemo-gym/aggregate_metrics', { verify_responses: answers })
+    expect(body.agent_metrics).toMatchObject({
+      'mean/reward': 0.5,
+      'max/reward': 1,
+      'mean/reward/gcd': 0.5,
+      'mean/reward/lcm': 0.5,
+      'coverage/masked_rollouts': 1,
+    })
+    expect(body.key_metrics).toEqual({ 'mean/reward': 0.5 })
+    expect(body.group_level_metrics).toMatchObject([
+      { _ng_task_index: 0, task_name: 'gcd', 'mean/reward': 0.5 },
+      { _ng_task_index: 1, task_name: 'lcm', 'mean/reward': 0.5 },
+    ])
+    const none = await world.call('POST', '/nemo-gym/aggregate_metrics', { verify_responses: [] })
+    expect(none.body).toEqual({ agent_metrics: {}, key_metrics: {}, group_level_metrics: [] })
+  })
+
+  it('lists itself and its runs as resources servers', async () => {
+    await world.call('PUT', '/runs/listed', {})
+    const { body } = await world.call('GET', '/global_config_dict_yaml', undefined, { host: '127.0.0.1:8000' })
+    expect(body).toContain('reasoning_gym_server:\n  resources_servers:\n    reasoning_gym_server:\n')
+    expect(body).toContain('      host: "127.0.0.1"\n      port: "8000/nemo-gym"\n')
+    expect(body).toContain('    reasoning_gym_server/listed:\n')
+    expect(body).toContain('      port: "8000/nemo-gym/listed"\n')
+  })
 })
 
 describe('the response in the query of OpenRLHF', () => {

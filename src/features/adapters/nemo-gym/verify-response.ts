@@ -1,0 +1,31 @@
+/** The answer to /verify: the request, and the verdict beside it. */
+import type { NemoGymVerdict, NemoGymVerifyRequest } from '../../../contract/nemo-gym.ts'
+import type { SampleResult } from '../sample-scoring.ts'
+import { isObject } from './read-sample.ts'
+
+/** Names outside of Gym's own vocabulary (`nemo_gym/failure_kinds.py`) are prefixed with the environment's. */
+const FAILURE_PREFIX = 'reasoning_gym:'
+
+export function buildVerifyResponse(body: NemoGymVerifyRequest, result: SampleResult): NemoGymVerdict {
+  return { ...body, ...buildVerdictFields(result), instance_config: buildInstanceConfig(body, result) }
+}
+
+function buildVerdictFields({ verdict, recipe }: SampleResult) {
+  const unscored = verdict.status === 'unscored'
+  return {
+    reward: verdict.reward ?? 0,
+    score: verdict.score,
+    penalty: unscored ? null : verdict.penalty,
+    task_name: recipe?.task ?? null,
+    extracted_answer: unscored ? null : verdict.answer,
+    fault: unscored ? null : verdict.fault,
+    mask_sample: unscored,
+    failure_kind: unscored ? FAILURE_PREFIX + verdict.code : null,
+    failure_reason: unscored ? verdict.detail : null,
+  }
+}
+
+/** Where NeMo RL reads the mask until it knows the field of its own. */
+function buildInstanceConfig({ instance_config: given }: NemoGymVerifyRequest, { verdict }: SampleResult) {
+  return { ...(isObject(given) && given), mask_sample: verdict.status === 'unscored' }
+}
