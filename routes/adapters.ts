@@ -1,4 +1,5 @@
 /** The routes of all adapters. */
+import { addAtroposRoutes } from '../src/features/adapters/atropos/index.ts'
 import type { AdaptersFeature } from '../src/features/adapters/index.ts'
 import { addNemoGymRoutes } from '../src/features/adapters/nemo-gym/index.ts'
 import { addOpenrlhfRoutes } from '../src/features/adapters/openrlhf/index.ts'
@@ -11,4 +12,5 @@ export function addAdapterRoutes(app: App, adapters: AdaptersFeature): void {
   addOpenrlhfRoutes(app, adapters)
   addSlimeRoutes(app, adapters)
   addNemoGymRoutes(app, adapters)
+  addAtroposRoutes(app, adapters)
 }

@@ -6,6 +6,7 @@ import type { BackgroundWork } from '../../platform/queue/background-work.ts'
 import type { ItemsFeature } from '../items/index.ts'
 import type { RolloutsFeature } from '../rollouts/index.ts'
 import type { RunsFeature } from '../runs/index.ts'
+import { type AtroposStores, createAtroposStores } from './atropos/index.ts'
 import { SampleScoring } from './sample-scoring.ts'
 import { AdapterUsage } from './usage.ts'
 
@@ -22,6 +23,7 @@ export interface AdaptersFeature {
   usage: AdapterUsage
   /** Sorted, without those that `isVisible` rejects. */
   listRunNames(isVisible: (name: string) => boolean): Promise<string[]>
+  atropos: AtroposStores
   createWork(): BackgroundWork
   close(): Promise<void>
 }
@@ -41,6 +43,7 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps): Adapters
     }),
     usage,
     listRunNames: async (isVisible) => (await deps.runs.runs.list(isVisible)).map(({ name }) => name),
+    atropos: createAtroposStores(platform),
     createWork: () => ({ consumers: [] }),
     close: () => usage.close(),
   }

@@ -18,6 +18,7 @@ const readers: AccessRule = { roles: ['reader', 'trainer', 'evaluator', 'admin']
 const readersNamingRun: AccessRule = { ...readers, requiresRunForBoundKey: true }
 const scorers: AccessRule = { roles: ['trainer', 'evaluator', 'admin'] }
 const trainers: AccessRule = { roles: ['trainer', 'admin'] }
+const trainersNamingRun: AccessRule = { ...trainers, requiresRunForBoundKey: true }
 const evaluators: AccessRule = { roles: ['evaluator', 'admin'] }
 const admins: AccessRule = { roles: ['admin'] }
 
@@ -109,6 +110,34 @@ export const ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
   'GET /dumps': readersNamingRun,
   'GET /dumps/:name': readers,
   'DELETE /dumps/:name': admins,
+
+  // The store of all, and stores of their own, whose names keys can be bound to. Environments need a trainer's key as well.
+  'GET /atropos': readersNamingRun,
+  'POST /atropos/register': trainersNamingRun,
+  'GET /atropos/batch': trainersNamingRun,
+  'GET /atropos/info': readersNamingRun,
+  'GET /atropos/wandb_info': readersNamingRun,
+  'GET /atropos/status': readersNamingRun,
+  'GET /atropos/latest_example': readersNamingRun,
+  'GET /atropos/reset_data': admins,
+  'POST /atropos/register-env': trainersNamingRun,
+  'POST /atropos/disconnect-env': trainersNamingRun,
+  'GET /atropos/status-env': trainersNamingRun,
+  'POST /atropos/scored_data': trainersNamingRun,
+  'POST /atropos/scored_data_list': trainersNamingRun,
+  'GET /atropos/stores/:run': readers,
+  'POST /atropos/stores/:run/register': trainers,
+  'GET /atropos/stores/:run/batch': trainers,
+  'GET /atropos/stores/:run/info': readers,
+  'GET /atropos/stores/:run/wandb_info': readers,
+  'GET /atropos/stores/:run/status': readers,
+  'GET /atropos/stores/:run/latest_example': readers,
+  'GET /atropos/stores/:run/reset_data': trainers,
+  'POST /atropos/stores/:run/register-env': trainers,
+  'POST /atropos/stores/:run/disconnect-env': trainers,
+  'GET /atropos/stores/:run/status-env': trainers,
+  'POST /atropos/stores/:run/scored_data': trainers,
+  'POST /atropos/stores/:run/scored_data_list': trainers,
 
   'GET /jobs/failed': admins,
   'POST /jobs/failed/:id/retry': admins,

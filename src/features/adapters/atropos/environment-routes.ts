@@ -1,0 +1,165 @@
+/** The routes of an Atropos store that its environments call. They hold a call where an error would end the environment. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { App } from '../../../http/app.ts'
+import { problemResponses } from '../../../http/errors/problem-responses.ts'
+import { observeDelivery } from '../delivery.ts'
+import { retryUntil } from '../sample-scoring.ts'
+import type { AdapterUsage } from '../usage.ts'
+import { readEnvironmentId } from './env-reference.ts'
+import type { AtroposStores } from './index.ts'
+import {
+  Disconnected,
+  EnvironmentAnswer,
+  EnvironmentStatusAnswer,
+  Received,
+  ReceivedList,
+  type StorePath,
+} from './store-schemas.ts'
+import {
+  EnvironmentId,
+  EnvironmentReference,
+  EnvironmentRegistration,
+  type ScoredGroup as Group,
+  ScoredGroup,
+  ScoredGroups,
+} from './wire.ts'
+
+/** Its clients wait five minutes, three times; a body has to arrive within two, wait included. */
+const ENVIRONMENT_HOLD_MS = 45_000
+const GROUPS_BODY_BYTES = 64 * 1024 * 1024
+const tags = ['adapters']
+const problems = problemResponses('invalid_request', 'invalid_json', 'redis_unavailable', 'redis_full')
+
+export function addEnvironmentRoutes(
+  app: App,
+  { stores, usage }: { stores: AtroposStores; usage: AdapterUsage },
+  { prefix, label, params }: StorePath,
+): void {
+  type StoreParams = z.infer<typeof params>
+  const storeOf = ({ run }: StoreParams) => stores.get(run)
+  const hold = <T>(work: () => Promise<T>) => retryUntil(performance.now() + ENVIRONMENT_HOLD_MS, work)
+
+  app.post(
+    `${prefix}/register-env`,
+    {
+      schema: {
+        operationId: `registerAtropos${label}Environment`,
+        tags,
+        summary: 'Atropos: an environment asks to take part, once a trainer has asked for its first batch',
+        params,
+        body: EnvironmentRegistration,
+        response: { 200: EnvironmentAnswer, ...problems },
+      },
+    },
+    async (request) => {
+      const registered = await hold(() => storeOf(request.params).registerEnvironment(request.body))
+      if (registered.kind === 'too_early') return { status: 'wait for trainer to start' as const }
+      const { id, name, step, registration } = registered
+      return {
+        status: 'success' as const,
+        env_id: id,
+        wandb_name: name,
+        checkpoint_dir: registration.checkpoint_dir,
+        starting_step: step,
+        checkpoint_interval: registration.save_checkpoint_interval,
+        num_steps: registration.num_steps,
+      }
+    },
+  )
+
+  app.post(
+    `${prefix}/disconnect-env`,
+    {
+      schema: {
+        operationId: `disconnectAtropos${label}Environment`,
+        tags,
+        summary: 'Atropos: an environment leaves, and with it its share of the batches',
+        params,
+        body: EnvironmentReference,
+        response: { 200: Disconnected, ...problems },
+      },
+    },
+    async (request) => {
+      const isKnown = await hold(() => storeOf(request.params).disconnectEnvironment(request.body.env_id))
+      return isKnown
+        ? { status: 'success' as const }
+        : { status: 'failure' as const, error: `There is no environment ${request.body.env_id}` }
+    },
+  )
+
+  app.get(
+    `${prefix}/status-env`,
+    {
+      schema: {
+        operationId: `getAtropos${label}EnvironmentStatus`,
+        tags,
+        summary: 'Atropos: the queue as an environment sees it',
+        description: 'Its clients send `{"env_id": N}` as the body of this GET; the query does as well.',
+        params,
+        querystring: z.object({ env_id: z.coerce.number().pipe(EnvironmentId).optional() }),
+        response: { 200: EnvironmentStatusAnswer, ...problems },
+      },
+    },
+    async (request) => {
+      const id = await readEnvironmentId(request)
+      return hold(() => storeOf(request.params).describeEnvironment(id))
+    },
+  )
+
+  const accept = async (request: FastifyRequest, reply: FastifyReply, groups: Group[]) => {
+    const { run } = request.params as StoreParams // validated
+    const delivery = observeDelivery(reply)
+    await stores.get(run).accept(groups, { deadline: performance.now() + ENVIRONMENT_HOLD_MS, delivery })
+    usage.recordCalls('atropos', run, groups.length)
+  }
+  const acceptance = (name: string, summary: string) => ({
+    bodyLimit: GROUPS_BODY_BYTES,
+    // A full store lets the body wait on the way: its client would drop what is refused.
+    onRequest: ({ params: path }: FastifyRequest) =>
+      stores.get((path as StoreParams).run).waitForRoom(performance.now() + ENVIRONMENT_HOLD_MS), // refused later if malformed
+    schema: {
+      operationId: `submitAtropos${label}${name}`,
+      tags,
+      summary,
+      description:
+        'A submission counts once its answer has left: until then an equal one is taken for its retry. While the store is full the call is held, then 503.',
+      params,
+    },
+  })
+
+  const one = acceptance('Group', 'Atropos: a scored group')
+  app.post(
+    `${prefix}/scored_data`,
+    {
+      ...one,
+      schema: {
+        ...one.schema,
+        body: ScoredGroup,
+        response: { 200: Received, ...problems, ...problemResponses('body_too_large', 'server_busy') },
+      },
+    },
+    async (request, reply) => {
+      await accept(request, reply, [request.body])
+      return { status: 'received' as const }
+    },
+  )
+
+  const several = acceptance('Groups', 'Atropos: scored groups, accepted together')
+  app.post(
+    `${prefix}/scored_data_list`,
+    {
+      ...several,
+      schema: {
+        ...several.schema,
+        body: ScoredGroups,
+        response: { 200: ReceivedList, ...problems, ...problemResponses('body_too_large', 'server_busy') },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      if (body.length > 0) await accept(request, reply, body)
+      return { status: 'received' as const, groups_processed: body.length }
+    },
+  )
+}

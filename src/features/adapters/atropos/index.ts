@@ -1,0 +1,28 @@
+/** The trajectory API of Atropos: its environments bring groups here and its trainers take batches, as from its own server. */
+import type { App } from '../../../http/app.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { AdapterUsage } from '../usage.ts'
+import { addEnvironmentRoutes } from './environment-routes.ts'
+import { TrajectoryStore } from './store.ts'
+import { StoreRepository } from './store-repository.ts'
+import { STORE_PATHS } from './store-schemas.ts'
+import { addTrainerRoutes } from './trainer-routes.ts'
+
+const MAX_STORE_BYTES = 1024 ** 3
+
+export interface AtroposStores {
+  /** `name` undefined: the store of `/atropos` itself. */
+  get(name: string | undefined): TrajectoryStore
+}
+
+export function createAtroposStores({ redis, keys, config }: Platform): AtroposStores {
+  const maxBytes = Math.min(MAX_STORE_BYTES, config.BUFFER_MAX_BYTES)
+  return { get: (name) => new TrajectoryStore(new StoreRepository(redis, keys, name ?? null), maxBytes) }
+}
+
+export function addAtroposRoutes(app: App, adapters: { atropos: AtroposStores; usage: AdapterUsage }): void {
+  for (const path of STORE_PATHS) {
+    addTrainerRoutes(app, adapters.atropos, path)
+    addEnvironmentRoutes(app, { stores: adapters.atropos, usage: adapters.usage }, path)
+  }
+}

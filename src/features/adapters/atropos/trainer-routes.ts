@@ -1,0 +1,164 @@
+/** The routes of an Atropos store that its trainer calls, and those that only tell. */
+import { randomInt } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { isTemporaryFailure } from '../../../contract/errors.ts'
+import { textResponse } from '../../../contract/text-response.ts'
+import type { App } from '../../../http/app.ts'
+import { problemResponses } from '../../../http/errors/problem-responses.ts'
+import { uncheckedSerializer } from '../../../http/response-serializer.ts'
+import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
+import { observeDelivery } from '../delivery.ts'
+import { retryUntil } from '../sample-scoring.ts'
+import type { AtroposStores } from './index.ts'
+import type { TrajectoryStore } from './store.ts'
+import {
+  Batch,
+  Info,
+  LoggingNames,
+  Registered,
+  Status,
+  type StorePath,
+  UNREGISTERED,
+  Welcome,
+} from './store-schemas.ts'
+import { NO_EXAMPLE, Registration } from './wire.ts'
+
+/** Its trainers give up on a call after 10 s, and its environments after five minutes. */
+const TRAINER_HOLD_MS = 8000
+const MAX_UUID = 2 ** 47
+const tags = ['adapters']
+const redisProblems = problemResponses('redis_unavailable', 'redis_full')
+
+export function addTrainerRoutes(app: App, stores: AtroposStores, { prefix, label, params }: StorePath): void {
+  const storeOf = ({ run }: { run?: string | undefined }) => stores.get(run)
+  const hold = <T>(work: () => Promise<T>) => retryUntil(performance.now() + TRAINER_HOLD_MS, work)
+  const getInfo = (name: string, summary: string, answer: z.ZodType) => ({
+    schema: {
+      operationId: `getAtropos${label}${name}`,
+      tags,
+      summary,
+      params,
+      response: { 200: answer, ...redisProblems },
+    },
+  })
+
+  app.get(prefix, getInfo('Root', 'Atropos: whether the API is there', Welcome), async () => ({
+    message: 'AtroposLib API',
+  }))
+
+  app.post(
+    `${prefix}/register`,
+    {
+      schema: {
+        operationId: `registerAtropos${label}Trainer`,
+        tags,
+        summary: 'Atropos: a trainer says what batches it wants; the last one counts',
+        params,
+        body: Registration,
+        response: { 200: Registered, ...problemResponses('invalid_request', 'invalid_json'), ...redisProblems },
+      },
+    },
+    async (request) => {
+      await hold(() => storeOf(request.params).register(request.body))
+      return { uuid: randomInt(MAX_UUID) }
+    },
+  )
+
+  app.get(
+    `${prefix}/batch`,
+    {
+      exposeHeadRoute: false, // it would take a batch
+      serializerCompiler: uncheckedSerializer,
+      schema: {
+        operationId: `takeAtropos${label}Batch`,
+        tags,
+        summary: 'Atropos: the next batch, whose groups are gone once the answer has left',
+        description:
+          'A batch whose connection broke before is given to the next call. null while there is none, also while Redis is away.',
+        params,
+        response: { 200: Batch },
+      },
+    },
+    async (request, reply) => {
+      const batch = await takeBatch(storeOf(request.params), reply)
+      return reply.type('application/json').send(batch as Batch) // or its text, in pieces
+    },
+  )
+
+  app.get(`${prefix}/info`, getInfo('Info', 'Atropos: what batches the trainer wants', Info), async (request) => {
+    const { registration } = await hold(() => storeOf(request.params).readStore())
+    return { batch_size: registration?.batch_size ?? -1, max_token_len: registration?.max_token_len ?? -1 }
+  })
+
+  app.get(
+    `${prefix}/wandb_info`,
+    getInfo('LoggingNames', 'Atropos: where the trainer logs', LoggingNames),
+    async (request) => {
+      const { registration } = await hold(() => storeOf(request.params).readStore())
+      return { group: registration?.wandb_group ?? null, project: registration?.wandb_project ?? null }
+    },
+  )
+
+  app.get(`${prefix}/status`, getInfo('Status', 'Atropos: step and queue', Status), async (request) => {
+    const { step, queued } = await hold(() => storeOf(request.params).readProgress())
+    return { current_step: step, queue_size: queued }
+  })
+
+  app.get(
+    `${prefix}/latest_example`,
+    {
+      ...getInfo('LatestExample', 'Atropos: the group that came last', z.record(z.string(), z.unknown())),
+      serializerCompiler: uncheckedSerializer,
+    },
+    async (request, reply) => {
+      const latest = await hold(() => storeOf(request.params).readLatest())
+      return reply.type('application/json').send((latest ?? JSON.stringify(NO_EXAMPLE)) as never) // as JSON
+    },
+  )
+
+  app.get(
+    `${prefix}/reset_data`,
+    {
+      exposeHeadRoute: false,
+      schema: {
+        operationId: `resetAtropos${label}`,
+        tags,
+        summary: 'Atropos: forgets trainer, environments and groups',
+        params,
+        response: { 200: textResponse('text/plain', 'It is empty'), ...redisProblems },
+      },
+    },
+    async (request, reply) => {
+      await hold(() => storeOf(request.params).reset())
+      return reply.type('text/plain').send('Reset successful')
+    },
+  )
+}
+
+/** Never an error where one would end the trainer: it asks again when the batch is null. */
+async function takeBatch(store: TrajectoryStore, reply: FastifyReply): Promise<Batch | Readable> {
+  const delivery = observeDelivery(reply)
+  try {
+    const batch = await retryUntil(performance.now() + TRAINER_HOLD_MS, () => store.takeBatch())
+    if (batch === undefined) return { batch: null }
+    if (batch === 'unregistered') return UNREGISTERED
+    const chunks = store.stream(batch, reply.replyMemory, reply.reader)
+    const first = await chunks.next().catch(async (error: unknown) => {
+      await store.offerAgain(batch)
+      throw error
+    })
+    void store.watchDelivery(batch, delivery)
+    return Readable.from(startWith(first.value, chunks), { objectMode: false })
+  } catch (cause) {
+    const error = translateRedisError(cause)
+    if (!isTemporaryFailure(error)) throw error
+    return { message: error.message, batch: null }
+  }
+}
+
+async function* startWith(first: Buffer | undefined, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  if (first) yield first
+  yield* rest
+}

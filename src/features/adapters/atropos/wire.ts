@@ -1,0 +1,147 @@
+/** The messages of the Atropos trajectory API. Unknown fields are left out: clients add some from version to version. */
+import { z } from 'zod'
+import { withFastParser } from '../../../http/validation.ts'
+
+/** Sequences that a trainer may ask for in one batch. */
+export const MAX_BATCH_SIZE = 65_536
+const MAX_NAME_CHARS = 1000
+
+const Text = z.string().max(MAX_NAME_CHARS)
+const Count = z.int().min(-1)
+
+export const Registration = z
+  .object({
+    wandb_group: Text.nullish().transform((text) => text ?? ''),
+    wandb_project: Text.nullish().transform((text) => text ?? ''),
+    batch_size: z.int().min(1).max(MAX_BATCH_SIZE).describe('Sequences of a batch'),
+    max_token_len: z.int().describe('Longest sequence that the trainer takes; 0 or less: no limit'),
+    checkpoint_dir: Text.nullish().transform((text) => text ?? ''),
+    save_checkpoint_interval: z.int().default(-1),
+    starting_step: z.int().min(0).default(0),
+    num_steps: Count.default(-1),
+  })
+  .meta({ id: 'AtroposRegistration', description: 'What a trainer says of itself.' })
+export type Registration = z.infer<typeof Registration>
+
+export const EnvironmentRegistration = z
+  .object({
+    max_token_length: z.int().min(0),
+    desired_name: Text.nullish().describe('Made unique by a number'),
+    weight: z.number().nullish().describe('Share of this environment in the inference; 1 if not given'),
+    group_size: z.int().min(1).max(MAX_BATCH_SIZE).default(1).describe('Sequences of its groups, usually'),
+    min_batch_allocation: z.number().min(0).max(1).nullish().describe('Least share of each batch'),
+  })
+  .meta({ id: 'AtroposEnvironmentRegistration', description: 'What an environment says of itself.' })
+export type EnvironmentRegistration = z.infer<typeof EnvironmentRegistration>
+
+/** An environment as it is kept. */
+export const Environment = z.object({
+  name: z.string(),
+  max_token_length: z.number(),
+  weight: z.number(),
+  group_size: z.number(),
+  min_batch_allocation: z.number().nullable(),
+  connected: z.boolean(),
+})
+export type Environment = z.infer<typeof Environment>
+
+export const EnvironmentId = z.int().min(0)
+export const EnvironmentReference = z
+  .object({ env_id: EnvironmentId })
+  .meta({ id: 'AtroposEnvironmentReference', description: 'The number that `register-env` gave an environment.' })
+
+const Numbers = z.array(z.number())
+const Integers = z.array(z.int())
+const Message = z.looseObject({ role: z.unknown(), content: z.unknown() })
+
+const OPTIONAL_FIELDS = {
+  advantages: z.array(Numbers).nullish().describe('By token'),
+  ref_logprobs: z.array(Numbers).nullish(),
+  messages: z.array(z.array(Message)).nullish(),
+  generation_params: z.record(z.string(), z.unknown()).nullish(),
+  inference_logprobs: z.array(Numbers).nullish().describe('As long as the tokens; 1.0 where masked'),
+  overrides: z.array(z.record(z.string(), z.unknown())).nullish(),
+  group_overrides: z.record(z.string(), z.unknown()).nullish(),
+  images: z.unknown().optional(),
+  env_id: z.int().nullish(),
+  distill_token_ids: z.array(z.array(Integers)).nullish(),
+  distill_logprobs: z.array(z.array(Numbers)).nullish(),
+}
+const OPTIONAL_NAMES = Object.keys(OPTIONAL_FIELDS)
+
+const Group = z
+  .object({
+    tokens: z.array(Integers).min(1).describe('Token IDs of each sequence'),
+    masks: z.array(Integers).describe('-100 where a token is not trained, else its ID'),
+    scores: Numbers.describe('Of each sequence'),
+    ...OPTIONAL_FIELDS,
+  })
+  .superRefine(({ tokens, masks, scores }, context) => {
+    const refuse = (path: (string | number)[], message: string) => context.addIssue({ code: 'custom', path, message })
+    if (masks.length !== tokens.length) refuse(['masks'], `${masks.length} lists for ${tokens.length} sequences`)
+    if (scores.length !== tokens.length) refuse(['scores'], `${scores.length} numbers for ${tokens.length} sequences`)
+    const odd = tokens.findIndex(({ length }, k) => masks[k] !== undefined && masks[k].length !== length)
+    if (odd >= 0) refuse(['masks', odd], `${masks[odd]?.length} entries for ${tokens[odd]?.length} tokens`)
+  })
+  .meta({ id: 'AtroposGroup', description: 'The scored sequences of one prompt.' })
+
+/** zod takes as long over a long group as everything else together. */
+export const ScoredGroup = withFastParser(Group, (value) => (isPlainGroup(value) ? value : undefined))
+export type ScoredGroup = z.infer<typeof Group>
+export const ScoredGroups = withFastParser(z.array(Group).max(4096), (value) =>
+  Array.isArray(value) && value.length <= 4096 && value.every(isPlainGroup) ? value : undefined,
+)
+
+/** Only numbers, and none of the rarer fields: the others are left to zod. */
+function isPlainGroup(value: unknown): value is ScoredGroup {
+  if (typeof value !== 'object' || value === null) return false
+  const { tokens, masks, scores, inference_logprobs: logprobs, ...rest } = value as Record<string, unknown>
+  if (!isTable(tokens, Number.isInteger) || !isTable(masks, Number.isInteger) || !isList(scores, isNumber)) return false
+  if (tokens.length === 0 || masks.length !== tokens.length || scores.length !== tokens.length) return false
+  if (tokens.some(({ length }, k) => masks[k]?.length !== length)) return false
+  if (logprobs !== undefined && logprobs !== null && !isTable(logprobs, isNumber)) return false
+  return OPTIONAL_NAMES.every((name) => {
+    const field = rest[name]
+    return field === undefined || field === null || (name === 'env_id' && Number.isInteger(field))
+  })
+}
+
+const isNumber = (value: unknown): value is number => typeof value === 'number'
+
+function isList(value: unknown, isElement: (element: unknown) => boolean): value is number[] {
+  if (!Array.isArray(value)) return false
+  for (let k = 0; k < value.length; k++) if (!isElement(value[k])) return false
+  return true
+}
+
+function isTable(value: unknown, isElement: (element: unknown) => boolean): value is number[][] {
+  return Array.isArray(value) && value.every((row) => isList(row, isElement))
+}
+
+/**
+ * A group as a trainer gets it: each key is there, with null where the environment sent none, but `inference_logprobs`, whose
+ * null ends Atropos's example trainer.
+ */
+export function formatGroup(group: ScoredGroup): string {
+  const { tokens, masks, scores, inference_logprobs: logprobs } = group
+  const optional = Object.fromEntries(
+    OPTIONAL_NAMES.filter((name) => name !== 'inference_logprobs').map((name) => [
+      name,
+      group[name as keyof ScoredGroup] ?? null,
+    ]),
+  )
+  return JSON.stringify({ tokens, masks, scores, ...(logprobs && { inference_logprobs: logprobs }), ...optional })
+}
+
+/** What `latest_example` gives before the first group. */
+export const NO_EXAMPLE = {
+  tokens: [],
+  masks: [],
+  scores: [],
+  advantages: [],
+  ref_logprobs: [],
+  generation_params: [],
+  inference_logprobs: [],
+  messages: [],
+  images: [],
+}
