@@ -148,6 +148,12 @@ export const RunSettings = z
       .default('omit')
       .describe('In batches: left out, or present with reward null and advantage 0'),
     buffer: z.boolean().default(true).describe('Whether scored groups wait for a trainer'),
+    buffer_open_groups: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Whether groups that adapters gather from single samples wait for a trainer, too; needs `buffer`. While the buffer is full they wait for `open_group_timeout_s` and then count without it',
+      ),
     buffer_max_groups: z.int().min(1).max(1_000_000).default(4096).describe('Queued and buffered groups, at most'),
     keep_groups: z.int().min(1).max(1_000_000).default(10_000).describe('Groups that can still be looked at'),
     max_policy_lag: z
@@ -169,6 +175,14 @@ export const RunSettings = z
       .max(7 * 86_400)
       .default(3600)
       .describe('Seconds after which an item without its group is handed out again'),
+    open_group_timeout_s: z
+      .number()
+      .min(1)
+      .max(7 * 86_400)
+      .default(600)
+      .describe(
+        'Seconds without a new sample after which an adapter’s open group is closed with fewer than `group_size`',
+      ),
     dump_rollouts: z
       .union([z.boolean(), z.literal('all')])
       .default(false)
@@ -290,6 +304,7 @@ export const Run = z
       scored_groups: Count,
       failed_groups: Count,
       queued_groups: Count,
+      open_groups: Count.describe('Items whose samples adapters are gathering into groups'),
       buffered_groups: Count,
       step: Count.nullable().describe('The latest step that a batch was composed for'),
       stale_groups: Count.describe('Dropped for their policy lag when a batch was composed'),

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { createEngine } from '../engine/create-engine.ts'
 import type { Engine } from '../engine/engine.ts'
 import { type AdaptersFeature, createAdapters } from '../features/adapters/index.ts'
+import { createOpenGroupKeys } from '../features/adapters/open-groups/keys.ts'
 import { type BatchesFeature, createBatches } from '../features/batches/index.ts'
 import { createBatchKeys } from '../features/batches/keys.ts'
 import { createDumps, type DumpsFeature } from '../features/dumps/index.ts'
@@ -82,7 +83,9 @@ function composeShared(options: ServiceOptions, role: ProcessRole): WorkerServic
       flush: (run) => dumps.runDumps.flush(run),
     },
     evals: { measure: (id, caller) => evals.evals.measure(id, caller) },
-    laterKeys: [createGroupKeys(platform.keys).listEpochKeys, createBatchKeys(platform.keys).listEpochKeys],
+    laterKeys: [createGroupKeys, createBatchKeys, createOpenGroupKeys].map(
+      (create) => create(platform.keys).listEpochKeys,
+    ),
   })
   const { grader } = closers.add(
     createGrading(platform, {

@@ -7,6 +7,7 @@ import type { ItemsFeature } from '../items/index.ts'
 import type { RolloutsFeature } from '../rollouts/index.ts'
 import type { RunsFeature } from '../runs/index.ts'
 import { type AtroposStores, createAtroposStores } from './atropos/index.ts'
+import { createOpenGroups, type OpenGroupsFeature } from './open-groups/index.ts'
 import { SampleScoring } from './sample-scoring.ts'
 import { AdapterUsage } from './usage.ts'
 
@@ -24,6 +25,7 @@ export interface AdaptersFeature {
   /** Sorted, without those that `isVisible` rejects. */
   listRunNames(isVisible: (name: string) => boolean): Promise<string[]>
   atropos: AtroposStores
+  openGroups: OpenGroupsFeature
   createWork(): BackgroundWork
   close(): Promise<void>
 }
@@ -32,6 +34,7 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps): Adapters
   const { redis, keys, recorder } = platform
   const { engine, grader } = deps
   const usage = new AdapterUsage(redis, keys)
+  const openGroups = createOpenGroups(platform, deps)
   return {
     samples: new SampleScoring({
       engine,
@@ -40,11 +43,16 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps): Adapters
       recorder,
       items: deps.items.items,
       runs: deps.runs.runs,
+      gatherer: openGroups.openGroups,
     }),
     usage,
     listRunNames: async (isVisible) => (await deps.runs.runs.list(isVisible)).map(({ name }) => name),
     atropos: createAtroposStores(platform),
-    createWork: () => ({ consumers: [] }),
-    close: () => usage.close(),
+    openGroups,
+    createWork: () => openGroups.createWork(),
+    async close() {
+      await openGroups.close()
+      await usage.close()
+    },
   }
 }

@@ -9,12 +9,14 @@ import type { Recipe } from '../../contract/recipe.ts'
 import { resolveSettings } from '../../contract/run.ts'
 import type { GroupVerdict, UnscoredCode } from '../../contract/verdict.ts'
 import type { Engine } from '../../engine/engine.ts'
+import { hasNoCompletion } from '../../grading/finish-reason.ts'
 import type { Grader, Submission } from '../../grading/grader.ts'
 import { type GroupScoringRules, gradeGroup } from '../../grading/group.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import { translateRedisError } from '../../platform/redis/redis-errors.ts'
 import type { Items } from '../items/items.ts'
 import type { ResolvedRun } from '../runs/resolved-run.ts'
+import { runContendedError } from '../runs/run-errors.ts'
 import type { Runs } from '../runs/runs.ts'
 import type { Delivery } from './delivery.ts'
 import type { AdapterUsage } from './usage.ts'
@@ -70,8 +72,16 @@ export interface GradedSample extends Sample {
 
 /** Gathers the samples of one item into a group of the run. */
 export interface SampleGatherer {
-  /** Resolves when the samples are noted, before their answer leaves. */
-  gather(run: ResolvedRun, samples: GradedSample[], delivery: Delivery): Promise<void>
+  start(delivery: Delivery): Gathering
+}
+
+/** The samples of one call on their way into groups. */
+export interface Gathering {
+  /**
+   * Notes the samples, each at its position in the call, before their answer leaves. False if the run is no longer as it was
+   * when they were graded. May be repeated: no sample is noted twice.
+   */
+  record(run: ResolvedRun, samples: readonly (GradedSample | undefined)[]): Promise<boolean>
 }
 
 interface SampleScoringDeps {
@@ -85,6 +95,8 @@ interface SampleScoringDeps {
 }
 
 const DEFAULT_SETTINGS = resolveSettings({})
+/** The run's settings may change while its samples are graded. */
+const MAX_RUN_CHANGES = 5
 const FIRST_RETRY_MS = 100
 const MAX_RETRY_MS = 1000
 /** A single item that always fails in this way must not hold up its trainer for ever. */
@@ -99,10 +111,37 @@ export class SampleScoring {
 
   /** One result for each sample, in order. Throws temporary failures that outlast `holdMs`, and what is wrong with the run. */
   async score(call: SampleCall): Promise<SampleResult[]> {
-    const { adapter, run: runName, delivery, samples } = call
+    const { adapter, run, samples } = call
     const deadline = performance.now() + call.holdMs
-    const { runs, gatherer, usage, recorder } = this.#deps
-    const run = runName === undefined ? undefined : await retryUntil(deadline, () => runs.getOrCreateCached(runName))
+    const { usage, recorder } = this.#deps
+    const results =
+      run === undefined
+        ? await this.#gradeAll(samples, undefined, deadline)
+        : await this.#scoreForRun(run, call, deadline)
+    recorder.recordSamples(
+      adapter,
+      results.map(({ verdict }) => verdict),
+    )
+    usage.record(adapter, run, results)
+    return results
+  }
+
+  /** Grades with the run as this process last read it; if that turns out to be old, again. */
+  async #scoreForRun(name: string, { samples, delivery }: SampleCall, deadline: number): Promise<SampleResult[]> {
+    const { runs, gatherer } = this.#deps
+    const gathering = delivery && gatherer?.start(delivery)
+    let run = await retryUntil(deadline, () => runs.getOrCreateCached(name))
+    for (let k = 0; k < MAX_RUN_CHANGES; k++) {
+      const current = run
+      const results = await this.#gradeAll(samples, current, deadline)
+      const graded = samples.map((sample, position) => toGradedSample(sample, results[position]))
+      if (!gathering || (await retryUntil(deadline, () => gathering.record(current, graded)))) return results
+      run = await retryUntil(deadline, () => runs.getOrCreate(name))
+    }
+    throw runContendedError(name)
+  }
+
+  async #gradeAll(samples: Sample[], run: ResolvedRun | undefined, deadline: number): Promise<SampleResult[]> {
     const results: SampleResult[] = []
     await Promise.all(
       groupByItem(samples).map(async (members) => {
@@ -116,15 +155,6 @@ export class SampleScoring {
         })
       }),
     )
-    recorder.recordSamples(
-      adapter,
-      results.map(({ verdict }) => verdict),
-    )
-    usage.record(adapter, runName, results)
-    if (run && delivery && gatherer) {
-      const graded = samples.flatMap((sample, k) => toGradedSample(sample, results[k]))
-      if (graded.length > 0) await retryUntil(deadline, () => gatherer.gather(run, graded, delivery))
-    }
     return results
   }
 
@@ -150,12 +180,7 @@ export class SampleScoring {
       recipe = known
       const verdicts = await retryUntil(deadline, () => {
         engine.assertReady()
-        return grader.grade(
-          known,
-          samples.map(({ submission }) => submission),
-          settings,
-          true,
-        )
+        return grader.grade(known, samples.map(toSubmission), settings, true)
       })
       if (!run) recorder.recordVerdicts(known.task, verdicts) // those of a run are counted with their group
       return samples.map((sample, k) => {
@@ -169,6 +194,11 @@ export class SampleScoring {
       return samples.map(() => ({ itemId, recipe, verdict }))
     }
   }
+}
+
+/** Text that an inference server gave up on is no completion. */
+function toSubmission({ submission, finishReason }: Sample): Submission {
+  return hasNoCompletion(finishReason) ? { kind: 'nothing', detail: `finish_reason ${finishReason}` } : submission
 }
 
 /** Penalties of a whole group cannot apply to a sample of it. */
@@ -212,7 +242,8 @@ function groupByItem(samples: Sample[]): MemberOfItem[][] {
   return [...byItem.values()]
 }
 
-function toGradedSample(sample: Sample, result: SampleResult | undefined): GradedSample[] {
-  if (result?.itemId === undefined || !result.recipe) return []
-  return [{ ...sample, itemId: result.itemId, recipe: result.recipe, verdict: result.verdict }]
+/** Undefined for a sample of no known item. */
+function toGradedSample(sample: Sample, result: SampleResult | undefined): GradedSample | undefined {
+  if (result?.itemId === undefined || !result.recipe) return undefined
+  return { ...sample, itemId: result.itemId, recipe: result.recipe, verdict: result.verdict }
 }

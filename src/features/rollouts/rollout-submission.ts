@@ -8,7 +8,7 @@ import type { RunCondition } from '../../contract/run-condition.ts'
 import type { Producer } from '../../platform/queue/producer.ts'
 import type { Items } from '../items/items.ts'
 import type { ResolvedRun } from '../runs/resolved-run.ts'
-import { runContendedError } from '../runs/run-errors.ts'
+import { runContendedError, runRestoredError } from '../runs/run-errors.ts'
 import type { Runs } from '../runs/runs.ts'
 import { positionOfSeed } from '../runs/sequence/sequence.ts'
 import type { BufferCapacity } from './buffer-capacity.ts'
@@ -45,6 +45,8 @@ interface SubmitOptions {
   /** Request ID for the log. */
   request?: string
   condition?: RunCondition | undefined
+  /** Rejects the groups (`run_changed`) if the run is in another epoch: it was restored. */
+  epoch?: number | undefined
 }
 
 /** The run's settings may change while a group is accepted. */
@@ -77,7 +79,7 @@ export class RolloutSubmission {
   async submit(
     runName: string,
     inputs: GroupSubmission[],
-    { request, condition }: SubmitOptions = {},
+    { request, condition, epoch }: SubmitOptions = {},
   ): Promise<AcceptedGroup[]> {
     const { items, runs, capacity, producer } = this.#deps
     for (const { item_id } of inputs) await items.resolveItemId(item_id)
@@ -85,7 +87,7 @@ export class RolloutSubmission {
     const serverFull = await capacity.isFull()
     const submissions: Promise<PromiseSettledResult<AcceptedGroup>>[] = []
     for (const input of inputs) {
-      submissions.push(settle(this.#submitOne(run, input, { serverFull, condition })))
+      submissions.push(settle(this.#submitOne(run, input, { serverFull, condition, epoch })))
       if (submissions.length % PACK_CHUNK_SIZE === 0) await nextTurn()
     }
     const outcomes = await Promise.all(submissions)
@@ -159,11 +161,12 @@ export class RolloutSubmission {
   async #submitOne(
     cachedRun: ResolvedRun,
     input: GroupSubmission,
-    { serverFull, condition }: { serverFull: boolean; condition: RunCondition | undefined },
+    { serverFull, condition, epoch }: Pick<SubmitOptions, 'condition' | 'epoch'> & { serverFull: boolean },
   ): Promise<AcceptedGroup> {
     const { runs, capacity } = this.#deps
     const { name } = cachedRun
     for (let run = cachedRun, k = 0; k < ACCEPT_RETRY_LIMIT; run = await runs.getOrCreate(name, condition), k++) {
+      if (epoch !== undefined && run.epoch !== epoch) throw runRestoredError(name)
       const { ref, packed, acceptance } = await this.#tryAccept(run, input, serverFull)
       const { textBytes } = packed
       const bytes = packed.texts.byteLength + packed.arrays.byteLength

@@ -51,6 +51,8 @@ export interface RunKeys {
   stepPositions(chunk: number | string): string
   /** Groups that are not completed, by the time they were accepted. */
   pendingGroups: string
+  /** Sorted set: keys of the items whose samples adapters are gathering into groups, by the time of the latest sample. */
+  openGroups: string
   /** Groups that wait for a trainer, in order of completion. */
   buffer: string
   /** Groups whose content is kept, in order of completion. */
@@ -139,6 +141,7 @@ function listSingleKeys(prefix: string) {
     issuedTasks: `${prefix}:issued-tasks`,
     stepChunks: `${prefix}:step-chunks`,
     pendingGroups: `${prefix}:pending-groups`,
+    openGroups: `${prefix}:open-groups`,
     buffer: `${prefix}:buffer`,
     recentGroups: `${prefix}:recent-groups`,
     backlog: `${prefix}:backlog`,

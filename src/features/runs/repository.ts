@@ -98,6 +98,8 @@ export interface RunBacklog {
   queuedGroups: number
   queuedForBuffer: number
   bufferedGroups: number
+  /** Groups whose samples adapters are gathering. */
+  openGroups: number
   /** Groups in batches that are not acknowledged. */
   openBatchGroups: number
   /** Rollouts that will wait for a trainer once they are scored. */
@@ -207,15 +209,17 @@ export class RunRepository {
   /** Groups that wait: for a worker, for a trainer, for an acknowledgement; and the rollouts of those. */
   async readBacklog({ name, epoch }: StoredRun): Promise<RunBacklog> {
     const keys = this.#keys.forRun(name, epoch)
-    const [queuedGroups, bufferedGroups, hash] = await Promise.all([
+    const [queuedGroups, bufferedGroups, openGroups, hash] = await Promise.all([
       this.#redis.zcard(keys.pendingGroups),
       this.#redis.zcard(keys.buffer),
+      this.#redis.zcard(keys.openGroups),
       this.#redis.hgetall(keys.backlog),
     ])
     const backlog = backlogRecord.parse(hash)
     return {
       queuedGroups,
       bufferedGroups,
+      openGroups,
       openBatchGroups: backlog.open_batch_groups ?? 0,
       queuedForBuffer: backlog.queued_groups ?? 0,
       queuedRollouts: backlog.queued_rollouts ?? 0,

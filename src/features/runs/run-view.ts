@@ -60,6 +60,7 @@ export function buildRunView(
       scored_groups: count('scored_groups'),
       failed_groups: count('failed_groups'),
       queued_groups: backlog.queuedGroups,
+      open_groups: backlog.openGroups,
       buffered_groups: backlog.bufferedGroups,
       step: counters.step ?? null,
       stale_groups: count('stale_groups'),

@@ -73,6 +73,16 @@ export const PROCESS_METRICS = {
     help: 'Completions of an adapter that got no score; code is why',
     labels: ['adapter', 'code'],
   },
+  rgs_open_group_samples_total: {
+    kind: 'counter',
+    help: 'Completions that adapters noted for the open groups of runs, by outcome: gathered, duplicate (of the same rollout key), limit (not gathered: the open groups of the run take too much memory)',
+    labels: ['outcome'],
+  },
+  rgs_open_groups_total: {
+    kind: 'counter',
+    help: 'Open groups that ended, by outcome: submitted, without_buffer (the buffer of the run stayed full), discarded (their item cannot be scored any more)',
+    labels: ['outcome'],
+  },
   rgs_groups_total: {
     kind: 'counter',
     help: 'Groups completed by workers, by status (scored, failed) and destination',

@@ -22,6 +22,8 @@ export class MetricsRecorder {
   readonly #rewards = createHistogram(this.registry, 'rgs_reward')
   readonly #groups = createCounter(this.registry, 'rgs_groups_total')
   readonly #samples = createCounter(this.registry, 'rgs_adapter_samples_total')
+  readonly #gatheredSamples = createCounter(this.registry, 'rgs_open_group_samples_total')
+  readonly #openGroups = createCounter(this.registry, 'rgs_open_groups_total')
   readonly #unscoredSamples = createCounter(this.registry, 'rgs_unscored_total')
   readonly #jobs = createCounter(this.registry, 'rgs_jobs_total')
   readonly #redisPings = createHistogram(this.registry, 'rgs_redis_ping_seconds')
@@ -80,6 +82,16 @@ export class MetricsRecorder {
     }
     if (scored > 0) this.#samples.inc({ adapter, status: 'scored' }, scored)
     if (scored < verdicts.length) this.#samples.inc({ adapter, status: 'unscored' }, verdicts.length - scored)
+  }
+
+  /** Samples that were noted for open groups. */
+  recordGatheredSamples(outcomes: ('gathered' | 'duplicate' | 'limit')[]): void {
+    for (const outcome of outcomes) this.#gatheredSamples.inc({ outcome })
+  }
+
+  /** An open group that has ended. */
+  recordOpenGroup(outcome: 'submitted' | 'without_buffer' | 'discarded'): void {
+    this.#openGroups.inc({ outcome })
   }
 
   recordJobAttempt(queue: string, outcome: 'completed' | 'retried' | 'failed'): void {

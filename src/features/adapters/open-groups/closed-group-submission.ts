@@ -1,0 +1,97 @@
+/**
+ * Submits closed groups like posted ones, under an ID and with a content that are fixed when the group is closed: a second
+ * submission, by whichever process, is a duplicate. Only an accepted group is removed.
+ */
+import type { Logger } from 'pino'
+import { isTemporaryFailure, ServiceError } from '../../../contract/errors.ts'
+import type { MetricsRecorder } from '../../../platform/metrics/metrics-recorder.ts'
+import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
+import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
+import { throttledLog } from '../../../platform/throttled-log.ts'
+import type { RolloutSubmission } from '../../rollouts/rollout-submission.ts'
+import type { ResolvedRun } from '../../runs/resolved-run.ts'
+import type { ClosedGroup, OpenGroupRepository } from './repository.ts'
+
+interface ClosedGroupSubmissionDeps {
+  repository: OpenGroupRepository
+  submission: Pick<RolloutSubmission, 'submit'>
+  recorder: Pick<MetricsRecorder, 'recordOpenGroup'>
+  log: Logger
+}
+
+type Outcome = 'submitted' | 'without_buffer' | 'waiting' | 'discarded'
+
+/** A closed group stays until the run is as it was, has room, or is gone with its keys. */
+const WAITING_CODES: readonly string[] = ['buffer_full', 'run_changed', 'run_recreated', 'unknown_run']
+
+export class ClosedGroupSubmission {
+  readonly #deps: ClosedGroupSubmissionDeps
+  readonly #inFlight = new Set<Promise<void>>()
+  readonly #logError: (error: unknown) => void
+
+  constructor(deps: ClosedGroupSubmissionDeps) {
+    this.#deps = deps
+    this.#logError = throttledLog((err) =>
+      deps.log.warn({ err }, 'a closed group could not be submitted; the sweep will'),
+    )
+  }
+
+  /** Submits groups one after the other. Never rejects: what fails stays for the sweep. */
+  async submitAll(run: ResolvedRun, ids: string[]): Promise<void> {
+    const work = this.#submitEach(run, ids).catch(this.#logError)
+    this.#inFlight.add(work)
+    await work.finally(() => this.#inFlight.delete(work))
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#inFlight)
+  }
+
+  async #submitEach(run: ResolvedRun, ids: string[]): Promise<void> {
+    for (const id of ids) {
+      const group = await this.#deps.repository.getClosed(run, id)
+      if (group) await this.#submitOne(run, id, group)
+    }
+  }
+
+  async #submitOne(run: ResolvedRun, id: string, group: ClosedGroup): Promise<void> {
+    const { repository, recorder, log } = this.#deps
+    let outcome: Outcome
+    try {
+      outcome = await this.#submitWhereRoomIs(run, id, group)
+    } catch (cause) {
+      const error = translateRedisError(cause)
+      if (isTemporaryFailure(error) || !(error instanceof ServiceError) || error.code === 'internal') throw error
+      const { itemId, rollouts } = group
+      const fields = { run: run.name, group: id, item_id: itemId, rollouts: rollouts.length, code: error.code }
+      log.warn({ ...fields, detail: error.message }, 'an open group is discarded: its item cannot be scored any more')
+      outcome = 'discarded'
+    }
+    if (outcome === 'waiting') return
+    await repository.removeClosed(run, id)
+    recorder.recordOpenGroup(outcome)
+  }
+
+  /** A full buffer holds a group up for as long as an open group may take, and must not hold up the curriculum for longer. */
+  async #submitWhereRoomIs(run: ResolvedRun, id: string, group: ClosedGroup): Promise<Outcome> {
+    const { forBuffer, closedAt } = group
+    if (await this.#trySubmit(run, id, group, forBuffer)) return 'submitted'
+    const isPatient = fleetNow() - closedAt < run.settings.open_group_timeout_s * 1000
+    if (!forBuffer || isPatient) return 'waiting'
+    return (await this.#trySubmit(run, id, group, false)) ? 'without_buffer' : 'waiting'
+  }
+
+  async #trySubmit(run: ResolvedRun, id: string, { itemId, rollouts }: ClosedGroup, buffer: boolean): Promise<boolean> {
+    const { name, uuid, epoch } = run
+    try {
+      const group = { item_id: itemId, group_id: id, rollouts, buffer }
+      await this.#deps.submission.submit(name, [group], { condition: [uuid], epoch })
+      return true
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      if (error.code === 'group_conflict') return true // another process submitted it, without the buffer or with it
+      if (WAITING_CODES.includes(error.code)) return false
+      throw error
+    }
+  }
+}

@@ -1,0 +1,48 @@
+/** Open groups: created for the scoring of samples, and swept by workers. */
+import type { Platform } from '../../../platform/platform.ts'
+import type { BackgroundWork } from '../../../platform/queue/background-work.ts'
+import { throttledLog } from '../../../platform/throttled-log.ts'
+import type { RolloutsFeature } from '../../rollouts/index.ts'
+import type { RunsFeature } from '../../runs/index.ts'
+import { ClosedGroupSubmission } from './closed-group-submission.ts'
+import { sweepOpenGroupsSchedule } from './jobs/definitions.ts'
+import { type SweepAges, sweepOpenGroups } from './jobs/sweep-open-groups.ts'
+import { OpenGroups } from './open-groups.ts'
+import { OPEN_GROUP_LIMITS, OpenGroupRepository } from './repository.ts'
+import { SampleSettlement } from './sample-settlement.ts'
+
+export interface OpenGroupsFeature {
+  openGroups: OpenGroups
+  sweep(ages?: SweepAges): Promise<void>
+  createWork(): BackgroundWork
+  close(): Promise<void>
+}
+
+/** Share of BUFFER_MAX_BYTES that the open groups of one run may take. */
+const BUFFER_SHARE = 0.5
+
+export function createOpenGroups(
+  { redis, keys, recorder, log, config }: Platform,
+  { runs, rollouts }: { runs: RunsFeature; rollouts: RolloutsFeature },
+): OpenGroupsFeature {
+  const bytes = Math.min(OPEN_GROUP_LIMITS.bytes, config.BUFFER_MAX_BYTES * BUFFER_SHARE)
+  const repository = new OpenGroupRepository(redis, keys, { ...OPEN_GROUP_LIMITS, bytes })
+  const submission = new ClosedGroupSubmission({ repository, submission: rollouts.submission, recorder, log })
+  const settlement = new SampleSettlement({
+    repository,
+    runs: runs.runs,
+    onClosed: (run, ids) => void submission.submitAll(run, ids),
+    onError: throttledLog((err) => log.warn({ err }, 'samples wait to be counted')),
+  })
+  const sweep = (ages?: SweepAges) =>
+    sweepOpenGroups({ runs: runs.runs, runNames: runs.repository, repository, submission }, ages)
+  return {
+    openGroups: new OpenGroups({ repository, settlement, recorder }),
+    sweep,
+    createWork: () => ({ consumers: [], scheduledTasks: [{ ...sweepOpenGroupsSchedule, run: () => sweep() }] }),
+    async close() {
+      await settlement.close()
+      await submission.close()
+    },
+  }
+}

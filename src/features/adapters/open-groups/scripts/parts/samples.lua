@@ -1,0 +1,21 @@
+-- The samples of open groups. An open group is a hash (open-group-record.ts); a sample is pending until its answer has left.
+local function words(text)
+  local list = {}
+  for word in string.gmatch(text or '', '%S+') do
+    table.insert(list, word)
+  end
+  return list
+end
+
+-- The process that noted a sample, of an ID without a name: `PROCESS.NUMBER`.
+local function process_of(id)
+  return string.match(id, '^[^.]+')
+end
+
+local function set_words(key, field, list)
+  if #list == 0 then
+    redis.call('HDEL', key, field)
+  else
+    redis.call('HSET', key, field, table.concat(list, ' '))
+  end
+end

@@ -1,0 +1,66 @@
+-- Notes a sample before its answer leaves. It counts once settle-samples is told that the answer has left.
+-- KEYS  run (hash)  openGroups (sorted set: item by its latest sample)  openGroup (hash)  openGroupTotals (hash)
+--       pendingSamples (sorted set: `ITEM ID` by time)  closedGroups (sorted set)
+--       countedRollouts (sorted set: IDs of named samples of groups that are closed)
+-- ARGV  1 ID of the sample  2 token of the call that brought it  3 hash of its content  4 its rollout, packed
+--       5 JSON: { epoch, revision, now (ms), item: key of the item, item_id, is_named: the client names its rollouts,
+--                 max_groups: open and closed, max_bytes: of their rollouts }
+-- Returns 'gathered', 'duplicate' (of the same name: it is noted already), 'limit' (not noted), or 'run_changed' (the settings
+-- were changed, or the run was restored or deleted).
+-- include parts/samples
+local params = cjson.decode(ARGV[5])
+local run = redis.call('HMGET', K.run, RUN.epoch, RUN.revision)
+if tonumber(run[1]) ~= params.epoch or tonumber(run[2]) ~= params.revision then
+  return 'run_changed'
+end
+local id, call, content = ARGV[1], ARGV[2], ARGV[3]
+local member = params.item .. ' ' .. id
+local known = redis.call('HGET', K.openGroup, OPEN.pending_prefix .. id)
+if known then -- sent again under its name, or this very call noted it and did not hear the reply
+  local pending = cjson.decode(known)
+  local is_same_call = pending.call == call
+  pending.call = call
+  redis.call('ZADD', K.pendingSamples, params.now, member)
+  redis.call('HSET', K.openGroup, OPEN.pending_prefix .. id, cjson.encode(pending))
+  return is_same_call and 'gathered' or 'duplicate'
+end
+if redis.call('HEXISTS', K.openGroup, OPEN.texts_prefix .. id) == 1 then
+  return 'duplicate'
+end
+if params.is_named and redis.call('ZSCORE', K.countedRollouts, id) then
+  return 'duplicate'
+end
+if redis.call('EXISTS', K.openGroup) == 0
+  and redis.call('ZCARD', K.openGroups) + redis.call('ZCARD', K.closedGroups) >= params.max_groups then
+  return 'limit'
+end
+local bytes = #ARGV[4]
+if tonumber(redis.call('HGET', K.openGroupTotals, TOTALS.bytes) or 0) + bytes > params.max_bytes then
+  return 'limit'
+end
+redis.call('HSET', K.openGroup, OPEN.item_id, params.item_id, OPEN.texts_prefix .. id, ARGV[4],
+  OPEN.pending_prefix .. id, cjson.encode({ call = call, content = content }))
+redis.call('HINCRBY', K.openGroup, OPEN.pending, 1)
+redis.call('HINCRBY', K.openGroup, OPEN.bytes, bytes)
+redis.call('HINCRBY', K.openGroupTotals, TOTALS.bytes, bytes)
+redis.call('ZADD', K.openGroups, params.now, params.item)
+redis.call('ZADD', K.pendingSamples, params.now, member)
+if params.is_named then
+  return 'gathered'
+end
+-- An equal sample that another process noted and did not settle yet: if that process turns out to be dead, this is its retry.
+local unmatched = {}
+local is_matched = false
+for _, other in ipairs(words(redis.call('HGET', K.openGroup, OPEN.unmatched_prefix .. content))) do
+  if not is_matched and process_of(other) ~= process_of(id) then
+    local pending = cjson.decode(redis.call('HGET', K.openGroup, OPEN.pending_prefix .. other))
+    pending.is_retried = true
+    redis.call('HSET', K.openGroup, OPEN.pending_prefix .. other, cjson.encode(pending))
+    is_matched = true
+  else
+    table.insert(unmatched, other)
+  end
+end
+table.insert(unmatched, id)
+set_words(K.openGroup, OPEN.unmatched_prefix .. content, unmatched)
+return 'gathered'

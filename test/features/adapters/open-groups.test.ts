@@ -1,0 +1,362 @@
+/** Open groups: whatever happens between a sample and its group, a rollout that was answered counts once. */
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { ServiceError } from '../../../src/contract/errors.ts'
+import { decodeItemId, encodeItemId } from '../../../src/contract/item-id.ts'
+import type { SettingsChange } from '../../../src/contract/run.ts'
+import { createOpenGroupKeys } from '../../../src/features/adapters/open-groups/keys.ts'
+import { OPEN_GROUP_LIMITS, OpenGroupRepository } from '../../../src/features/adapters/open-groups/repository.ts'
+import { createRecordedSample } from '../../../src/features/adapters/open-groups/sample-rollout.ts'
+import type { SampleResult } from '../../../src/features/adapters/sample-scoring.ts'
+import type { ResolvedRun } from '../../../src/features/runs/resolved-run.ts'
+import { keysOf, openWorld, until, type World } from '../../world.ts'
+
+/** Two nodes of one fleet. Neither has a worker: closed groups stay queued, to be looked at. */
+let node: World
+let other: World
+let item: string
+let secondItem: string
+
+beforeAll(async () => {
+  node = await openWorld()
+  other = await openWorld({ prefix: node.prefix })
+  const makeItem = async (seed: number): Promise<string> =>
+    (await node.call('POST', '/items', { task: 'leg_counting', seed })).body.items[0].id
+  item = await makeItem(1)
+  secondItem = await makeItem(2)
+})
+afterEach(() => vi.restoreAllMocks())
+afterAll(async () => {
+  await other.close()
+  await node.close()
+})
+
+const begin = async (run: string, settings: SettingsChange): Promise<ResolvedRun> => {
+  expect((await node.call('PUT', `/runs/${run}`, { length_penalty: false, ...settings })).status).toBe(201)
+  return node.features.runs.runs.require(run)
+}
+
+interface Sent {
+  at?: World
+  itemId?: string
+  key?: string
+  /** What becomes of the answer. `unknown`: its process is killed before it knows. */
+  answer?: 'delivered' | 'lost' | 'unknown' | Promise<boolean>
+}
+const send = async (
+  run: string,
+  completion: string,
+  { at = node, itemId = item, key, answer = 'delivered' }: Sent = {},
+) => {
+  let resolveDelivery = (_: boolean): void => {}
+  const delivery = new Promise<boolean>((resolve) => {
+    resolveDelivery = resolve
+  })
+  const [result] = await at.features.adapters.samples
+    .score({
+      adapter: 'slime',
+      run,
+      samples: [{ itemId, submission: { kind: 'completion', completion }, rolloutKey: key }],
+      holdMs: 0,
+      delivery: typeof answer === 'string' ? delivery : answer,
+    })
+    .finally(() => {
+      if (answer === 'delivered' || answer === 'lost') resolveDelivery(answer === 'delivered')
+    })
+  return result as SampleResult // one for each sample
+}
+
+/** What workers do for the fleet; to everything that is pending, at once. */
+const sweep = (at = other) => at.features.adapters.openGroups.sweep({ abandonedMs: -1, leftMs: -1 })
+
+/** The completions of each group that the run has accepted. */
+async function listGroups(run: string): Promise<string[][]> {
+  const { groups } = node.features.rollouts
+  const { epoch } = await node.features.runs.runs.require(run)
+  const ids = await groups.listPendingAcceptedBefore(run, epoch, Number.MAX_SAFE_INTEGER, 1000)
+  const texts = await Promise.all(ids.map((group) => groups.getTexts({ run, epoch, group })))
+  return texts.map((group) => group?.rollouts.map(({ completion = '' }) => completion).toSorted() ?? [])
+}
+const groupsBecome = async (run: string, expected: string[][]) => {
+  const groups = await until(
+    () => listGroups(run),
+    (found) => found.flat().length >= expected.flat().length,
+    5000,
+  )
+  expect(groups.toSorted()).toEqual(expected.toSorted())
+}
+const countOpen = async (run: string): Promise<number> =>
+  (await node.call('GET', `/runs/${run}`)).body.progress.open_groups
+
+describe('samples of one item', () => {
+  it('through two nodes in any order become groups of group_size, each of them in one', async () => {
+    await begin('many', { group_size: 4 })
+    const names = Array.from({ length: 40 }, (_, k) => `sample ${k}`)
+    await Promise.all(
+      names.map((name, k) => send('many', name, { at: k % 3 ? node : other, itemId: k % 2 ? item : secondItem })),
+    )
+    const groups = await until(
+      () => listGroups('many'),
+      (found) => found.length >= 10,
+    )
+    expect(groups.map(({ length }) => length)).toEqual(Array.from({ length: 10 }, () => 4))
+    expect(groups.flat().toSorted()).toEqual(names.toSorted())
+    for (const group of groups) expect(new Set(group.map((name) => Number(name.slice(7)) % 2)).size).toBe(1)
+    expect(await countOpen('many')).toBe(0)
+  })
+
+  it('are rewarded at once and counted by the run, its curriculum and its metrics as one group', async () => {
+    await begin('scored', { group_size: 2, complexity_mode: 'curriculum' })
+    const { body } = await node.call('GET', `/items/${item}?reveal=true`)
+    const before = await node.call('GET', '/tasks/leg_counting')
+    other.startWorker()
+    const right = await send('scored', `<answer>${body.answer}</answer>`)
+    const wrong = await send('scored', '<answer>-1</answer>', { at: other })
+    expect([right.verdict.reward, wrong.verdict.reward]).toEqual([1, 0])
+    const run = await until(
+      () => node.call('GET', '/runs/scored'),
+      ({ body: { progress } }) => progress.scored_groups === 1,
+    )
+    expect(run.body.progress).toMatchObject({ groups: 1, rollouts: 2, buffered_groups: 0, open_groups: 0 })
+    expect(run.body.tasks.leg_counting).toMatchObject({ groups: 1, rollouts: 2, mean_reward: 0.5 })
+    await other.stopWorkers()
+    expect(before.status).toBe(200)
+  })
+
+  it('beyond group_size begin the next group, and a group to which nothing is added is closed with what it has', async () => {
+    await begin('idle', { group_size: 3, open_group_timeout_s: 1 })
+    for (const name of ['a', 'b', 'c', 'd']) await send('idle', name)
+    await groupsBecome('idle', [['a', 'b', 'c']])
+    expect(await countOpen('idle')).toBe(1)
+    await until(
+      async () => {
+        await sweep()
+        return countOpen('idle')
+      },
+      (open) => open === 0,
+    )
+    await groupsBecome('idle', [['a', 'b', 'c'], ['d']])
+    await send('idle', 'too late for it')
+    expect(await countOpen('idle')).toBe(1)
+  })
+})
+
+describe('a call', () => {
+  it('that its client gave up on is not counted, and its retry is', async () => {
+    await begin('retries', { group_size: 2 })
+    await send('retries', 'again', { answer: 'lost' })
+    await send('retries', 'again', { at: other, answer: 'lost' })
+    await send('retries', 'again')
+    await send('retries', 'once')
+    await groupsBecome('retries', [['again', 'once']])
+    await sweep()
+    expect(await countOpen('retries')).toBe(0)
+  })
+
+  it('with the same completion as another is another rollout', async () => {
+    await begin('twins', { group_size: 4 })
+    await Promise.all([node, other, node, other].map((at) => send('twins', 'I do not know', { at })))
+    await groupsBecome('twins', [Array.from({ length: 4 }, () => 'I do not know')])
+  })
+
+  it('whose process dies counts once, whether its answer had left or it is sent again', async () => {
+    await begin('deaths', { group_size: 3 })
+    await send('deaths', 'left before the end', { answer: 'unknown' })
+    await send('deaths', 'sent again', { answer: 'unknown' })
+    await send('deaths', 'sent again', { at: other })
+    expect(await listGroups('deaths')).toEqual([])
+    await sweep()
+    await send('deaths', 'third', { at: other })
+    await groupsBecome('deaths', [['left before the end', 'sent again', 'third']])
+  })
+
+  it('that two processes die of counts once', async () => {
+    await begin('two-deaths', { group_size: 2 })
+    await send('two-deaths', 'twice', { answer: 'unknown' })
+    await send('two-deaths', 'twice', { at: other, answer: 'unknown' })
+    await sweep()
+    await send('two-deaths', 'last')
+    await groupsBecome('two-deaths', [['last', 'twice']])
+  })
+
+  it('with a rollout key counts once, before and after its group is closed', async () => {
+    await begin('keys', { group_size: 2 })
+    await send('keys', 'one', { key: 'episode-1', answer: 'unknown' })
+    await send('keys', 'one', { key: 'episode-1', at: other })
+    await send('keys', 'one', { key: 'episode-1' })
+    await send('keys', 'one', { key: 'episode-2' })
+    await groupsBecome('keys', [['one', 'one']])
+    await send('keys', 'one', { key: 'episode-1' })
+    await sweep()
+    expect(await countOpen('keys')).toBe(0)
+    await send('keys', 'one', { key: 'episode-1', itemId: secondItem })
+    expect(await countOpen('keys')).toBe(1)
+  })
+
+  it('with a rollout key that is given up while its retry is answered counts once', async () => {
+    await begin('taken-over', { group_size: 1 })
+    let giveUp = (_: boolean): void => {}
+    const first = new Promise<boolean>((resolve) => {
+      giveUp = resolve
+    })
+    await send('taken-over', 'x', { key: 'k', answer: first })
+    let answer = (_: boolean): void => {}
+    const retried = new Promise<boolean>((resolve) => {
+      answer = resolve
+    })
+    await send('taken-over', 'x', { key: 'k', at: other, answer: retried })
+    giveUp(false)
+    await send('taken-over', 'y') // settled after it
+    await groupsBecome('taken-over', [['y']])
+    answer(true)
+    await groupsBecome('taken-over', [['x'], ['y']])
+  })
+
+  it('is refused while Redis is away, and counts once when it is sent again', async () => {
+    await begin('away', { group_size: 2 })
+    const record = OpenGroupRepository.prototype.record
+    vi.spyOn(OpenGroupRepository.prototype, 'record').mockImplementationOnce(async function (
+      this: OpenGroupRepository,
+      ...args
+    ) {
+      await record.apply(this, args)
+      throw new Error('Command timed out')
+    })
+    await expect(send('away', 'a', { answer: 'lost' })).rejects.toThrow('Redis cannot be reached')
+    await send('away', 'a')
+    await send('away', 'b')
+    await groupsBecome('away', [['a', 'b']])
+  })
+})
+
+describe('a closed group', () => {
+  it('whose process dies before it is submitted, or before it is removed, is submitted once by the sweep', async () => {
+    await begin('killed', { group_size: 1 })
+    const { submission } = node.features.rollouts
+    const submit = submission.submit.bind(submission)
+    vi.spyOn(submission, 'submit')
+      .mockRejectedValueOnce(new ServiceError('redis_unavailable', 'killed before'))
+      .mockImplementationOnce(async (...args) => {
+        await submit(...args)
+        throw new ServiceError('redis_unavailable', 'killed after')
+      })
+    await send('killed', 'before')
+    await until(
+      async () => vi.mocked(submission.submit).mock.calls.length,
+      (calls) => calls === 1,
+    )
+    await send('killed', 'after', { itemId: secondItem })
+    await groupsBecome('killed', [['after']])
+    await Promise.all([sweep(), sweep(node)])
+    await groupsBecome('killed', [['after'], ['before']])
+    expect((await node.call('GET', '/runs/killed')).body.progress).toMatchObject({ groups: 2, rollouts: 2 })
+    expect(await keysOf(node.platform.redis, `*${node.prefix}:run:killed*closed-group*`)).toEqual([])
+  })
+
+  it('waits for a trainer only where that is wanted; a full buffer delays it and rewards nobody less', async () => {
+    const settings = { group_size: 1, batch_size: 1, buffer_max_groups: 1, open_group_timeout_s: 1 }
+    await begin('wanted', { ...settings, buffer_open_groups: true })
+    await send('wanted', 'first')
+    await groupsBecome('wanted', [['first']])
+    const late = await send('wanted', 'second')
+    expect(late.verdict.status).toBe('scored')
+    await until(
+      async () => {
+        await sweep()
+        return listGroups('wanted')
+      },
+      (groups) => groups.length === 2,
+    )
+    const { groups } = node.features.rollouts
+    const { epoch } = await node.features.runs.runs.require('wanted')
+    const ids = await groups.listPendingAcceptedBefore('wanted', epoch, Number.MAX_SAFE_INTEGER, 10)
+    const stored = await Promise.all(ids.map((group) => groups.get({ run: 'wanted', epoch, group })))
+    expect(stored.map((group) => group?.forBuffer)).toEqual([true, false])
+  })
+
+  it('of an item that nobody can score any more is discarded', async () => {
+    const run = await begin('upgraded', { group_size: 1 })
+    const repository = new OpenGroupRepository(node.platform.redis, node.platform.keys)
+    const itemId = encodeItemId({ ...decodeItemId(item), engine: '0.0.1' })
+    const submission = { kind: 'completion' as const, completion: 'x' }
+    const sample = createRecordedSample({ itemId, submission }, run.settings, 'p.1')
+    await repository.record(run, sample)
+    await repository.settle(run, { delivered: [sample], undelivered: [] })
+    const isThere = async () => (await repository.listClosed(run, Number.MAX_SAFE_INTEGER, 10)).length
+    expect(await isThere()).toBe(1)
+    await sweep()
+    expect(await isThere()).toBe(0)
+    expect(await listGroups('upgraded')).toEqual([])
+  })
+})
+
+describe('a run', () => {
+  it('with a smaller group_size closes what is there in groups of that size', async () => {
+    await begin('smaller', { group_size: 16, open_group_timeout_s: 1 })
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await send('smaller', name, { at: other })
+    await node.call('PUT', '/runs/smaller', { group_size: 2 })
+    await send('smaller', 'f', { at: other }) // which has the old settings in memory
+    await groupsBecome('smaller', [
+      ['a', 'b'],
+      ['c', 'd'],
+      ['e', 'f'],
+    ])
+  })
+
+  it('whose settings changed has its samples scored by the new ones, on every node', async () => {
+    await begin('changed', { group_size: 8 })
+    const { body } = await node.call('GET', `/items/${item}?reveal=true`)
+    expect((await send('changed', `\\boxed{${body.answer}}`, { at: other })).verdict.reward).toBe(0)
+    await node.call('PUT', '/runs/changed', { extraction: 'tag_or_boxed' })
+    expect((await send('changed', `\\boxed{${body.answer}}`, { at: other })).verdict.reward).toBe(1)
+  })
+
+  it('that is restored from a checkpoint begins without the samples from before', async () => {
+    await begin('restored', { group_size: 2 })
+    await send('restored', 'before')
+    const checkpoint = await node.call('GET', '/runs/restored/checkpoint')
+    expect((await node.call('PUT', '/runs/restored/checkpoint', checkpoint.body)).status).toBe(200)
+    for (const name of ['after', 'after it']) await send('restored', name, { at: other })
+    await sweep()
+    await groupsBecome('restored', [['after', 'after it']])
+  })
+
+  it('that is deleted takes its open groups along, and its next one begins without them', async () => {
+    await begin('deleted', { group_size: 2 })
+    const { name, epoch } = await node.features.runs.runs.require('deleted')
+    await send('deleted', 'before')
+    await send('deleted', 'on its way', { answer: 'unknown', itemId: secondItem })
+    await node.call('DELETE', '/runs/deleted')
+    other.startWorker()
+    await until(
+      () => keysOf(node.platform.redis, `{${node.prefix}:run:${name}}:${epoch}:*`),
+      (keys) => keys.length === 0,
+    )
+    await other.stopWorkers()
+    await begin('deleted', { group_size: 2 })
+    for (const text of ['after', 'after it']) await send('deleted', text, { at: other })
+    await groupsBecome('deleted', [['after', 'after it']])
+  })
+
+  it('whose open groups take all they may has further samples scored, not gathered', async () => {
+    const run = await begin('bounded', { group_size: 8 })
+    const { redis, keys } = node.platform
+    let calls = 0
+    const record = (limits: Partial<typeof OPEN_GROUP_LIMITS>, itemId: string) =>
+      new OpenGroupRepository(redis, keys, { ...OPEN_GROUP_LIMITS, ...limits }).record(
+        run,
+        createRecordedSample(
+          { itemId, submission: { kind: 'completion', completion: 'x' } },
+          run.settings,
+          `p.${calls++}`,
+        ),
+      )
+    expect(await record({ groups: 1 }, item)).toBe('gathered')
+    expect(await record({ groups: 1 }, secondItem)).toBe('limit')
+    expect(await record({ groups: 1 }, item)).toBe('gathered')
+    expect(await record({ bytes: 30 }, item)).toBe('limit')
+    const counted = Number(
+      await redis.hget(createOpenGroupKeys(keys).forRun(run.name, run.epoch).openGroupTotals, 'bytes'),
+    )
+    expect(counted).toBeGreaterThan(0)
+  })
+})
