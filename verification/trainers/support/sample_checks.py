@@ -25,8 +25,12 @@ class Result:
 Score = Callable[[str, str], Awaitable[Result]]
 
 
-async def prove(score: Score, *, unscored_reward: float = 0.0, has_flags: bool = True) -> None:
-    """`unscored_reward`: what the trainer gets in place of a score; `has_flags`: whether it is told why."""
+OUTAGES = (("server restarted", "stop-server", "start-server"), ("redis away", "stop-redis", "start-redis"))
+
+
+async def prove(score: Score, *, unscored_reward: float = 0.0, has_flags: bool = True, outages=OUTAGES) -> None:
+    """`unscored_reward`: what the trainer gets in place of a score; `has_flags`: whether it is told why; `outages`: those that the
+    trainer's own code lives through."""
     items = fixture["items"]
     for kind, wanted in (("right", 1.0), ("wrong", 0.0), ("malformed", 0.0)):
         found = [await score(item["id"], item[kind]) for item in items[:3]]
@@ -46,7 +50,7 @@ async def prove(score: Score, *, unscored_reward: float = 0.0, has_flags: bool =
     calls = [score(items[k % len(items)]["id"], items[k % len(items)]["right" if k % 2 else "wrong"]) for k in range(64)]
     same("concurrent", [one.reward for one in await asyncio.gather(*calls)], wanted)
 
-    for name, down, up in (("server restarted", "stop-server", "start-server"), ("redis away", "stop-redis", "start-redis")):
+    for name, down, up in outages:
         control(down)
         waking = meanwhile(2, up)
         results = await asyncio.gather(*(score(item["id"], item["right"]) for item in items[:8]))
