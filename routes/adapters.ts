@@ -1,5 +1,6 @@
 /** The routes of all adapters. */
 import { addAtroposRoutes } from '../src/features/adapters/atropos/index.ts'
+import { addDatasetRoutes } from '../src/features/adapters/dataset/routes.ts'
 import type { AdaptersFeature } from '../src/features/adapters/index.ts'
 import { addNemoGymRoutes } from '../src/features/adapters/nemo-gym/index.ts'
 import { addOpenrlhfRoutes } from '../src/features/adapters/openrlhf/index.ts'
@@ -13,4 +14,5 @@ export function addAdapterRoutes(app: App, adapters: AdaptersFeature): void {
   addSlimeRoutes(app, adapters)
   addNemoGymRoutes(app, adapters)
   addAtroposRoutes(app, adapters)
+  addDatasetRoutes(app, adapters)
 }

@@ -11,7 +11,7 @@ const DEFAULT_SYSTEM_PROMPT = `You solve reasoning problems. Work through the pr
 Then give the final answer, and nothing else, between one pair of <answer> and </answer> tags, like this: <answer>42</answer>
 Use the answer tags exactly once, after your thinking, and follow any output format that the question asks for. An answer outside the tags is not counted.`
 
-const TaskOrCategory = z
+export const TaskOrCategory = z
   .union([TaskName, z.string().regex(/^category:[a-z]+$/, '`category:` and a category')])
   .meta({ id: 'TaskOrCategory' })
 

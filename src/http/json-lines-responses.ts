@@ -5,9 +5,10 @@ import { Readable } from 'node:stream'
 import send from '@fastify/send'
 import type { FastifyReply } from 'fastify'
 
-const JSON_LINES_CONTENT_TYPE = 'application/x-ndjson'
-/** Lines are sent in chunks of at least so many bytes. */
+export const JSON_LINES_CONTENT_TYPE = 'application/x-ndjson'
+/** Lines are sent in chunks of at least so many bytes, or of what was made in this time. */
 const CHUNK_BYTES = 64 * 1024
+const CHUNK_MS = 500
 /** What making a chunk is taken to need: what it is made of is unpacked meanwhile. */
 const CHUNK_MEMORY_BYTES = 4 * 1024 * 1024
 /** No reply of lines takes a larger part of the memory for replies. */
@@ -61,7 +62,8 @@ async function* makeChunks(
 
 async function readChunk(lines: AsyncIterator<string>): Promise<{ text: string; isLast: boolean }> {
   let text = ''
-  while (text.length < CHUNK_BYTES) {
+  const deadline = performance.now() + CHUNK_MS
+  while (text.length < CHUNK_BYTES && (text === '' || performance.now() < deadline)) {
     const { value, done } = await lines.next()
     if (done) return { text, isLast: true }
     text += value

@@ -97,7 +97,7 @@ function composeShared(options: ServiceOptions, role: ProcessRole): WorkerServic
   const rollouts = closers.add(createRollouts(platform, { engine, grader, tasks, items, runs }))
   const evals: EvalsFeature = createEvals(platform, { engine, grader, tasks, items, runs, rollouts })
   const dumps = createDumps(platform, { items, runs, rollouts })
-  const adapters = closers.add(createAdapters(platform, { engine, grader, items, runs, rollouts }))
+  const adapters = closers.add(createAdapters(platform, { engine, grader, tasks, items, runs, rollouts, evals }))
   const operations = closers.add(
     createOperations(platform, { engine, runs, rollouts, evals, dumps, jobDefinitions: ALL_JOBS, scrapeProcessGroup }),
   )

@@ -3,10 +3,15 @@ import type { Engine } from '../../engine/engine.ts'
 import type { Grader } from '../../grading/grader.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { BackgroundWork } from '../../platform/queue/background-work.ts'
+import type { EvalsFeature } from '../evals/index.ts'
 import type { ItemsFeature } from '../items/index.ts'
 import type { RolloutsFeature } from '../rollouts/index.ts'
+import { TaskFrontiers } from '../runs/frontier/task-frontiers.ts'
 import type { RunsFeature } from '../runs/index.ts'
+import type { TasksFeature } from '../tasks/index.ts'
 import { type AtroposStores, createAtroposStores } from './atropos/index.ts'
+import { Datasets } from './dataset/datasets.ts'
+import { RowItems } from './dataset/row-items.ts'
 import { createOpenGroups, type OpenGroupsFeature } from './open-groups/index.ts'
 import { SampleScoring } from './sample-scoring.ts'
 import { AdapterUsage } from './usage.ts'
@@ -14,13 +19,16 @@ import { AdapterUsage } from './usage.ts'
 interface AdaptersDeps {
   engine: Engine
   grader: Grader
+  tasks: TasksFeature
   items: ItemsFeature
   runs: RunsFeature
   rollouts: RolloutsFeature
+  evals: EvalsFeature
 }
 
 export interface AdaptersFeature {
   samples: SampleScoring
+  datasets: Datasets
   usage: AdapterUsage
   /** Sorted, without those that `isVisible` rejects. */
   listRunNames(isVisible: (name: string) => boolean): Promise<string[]>
@@ -44,6 +52,15 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps): Adapters
       items: deps.items.items,
       runs: deps.runs.runs,
       gatherer: openGroups.openGroups,
+    }),
+    datasets: new Datasets({
+      tasks: deps.tasks.tasks,
+      frontiers: new TaskFrontiers(deps.tasks.ladders, deps.tasks.cards),
+      items: deps.items.items,
+      rowItems: new RowItems(deps.items),
+      runs: deps.runs.runs,
+      suites: deps.evals.suites,
+      usage,
     }),
     usage,
     listRunNames: async (isVisible) => (await deps.runs.runs.list(isVisible)).map(({ name }) => name),

@@ -101,12 +101,12 @@ export class Items {
 
   /** Items in the order of their recipes: from this process's cache, from Redis, or made. */
   async getOrCreate(recipes: Recipe[]): Promise<ItemWithEntry[]> {
-    return Promise.all(await this.#getOrStartEach(recipes))
+    return Promise.all(await this.getOrStartEach(recipes))
   }
 
   /** The same without those that the library cannot make. Throws `make_failed` if that leaves none. */
   async getOrCreateMakeable(recipes: Recipe[]): Promise<MakeableItems> {
-    const outcomes = await Promise.allSettled(await this.#getOrStartEach(recipes))
+    const outcomes = await Promise.allSettled(await this.getOrStartEach(recipes))
     const items = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
     const failed = outcomes.flatMap((outcome, k) => {
       if (outcome.status === 'fulfilled') return []
@@ -117,7 +117,8 @@ export class Items {
     return { items, failed }
   }
 
-  async #getOrStartEach(recipes: Recipe[]): Promise<Promise<ItemWithEntry>[]> {
+  /** Likewise, each with its own promise. */
+  async getOrStartEach(recipes: Recipe[]): Promise<Promise<ItemWithEntry>[]> {
     const cached = recipes.map((recipe) => this.#cache.get(entryKey(recipe)))
     const available = cached.includes(undefined)
       ? await Promise.all(recipes.map(async (recipe, k) => cached[k] ?? this.#getStored(recipe)))

@@ -42,6 +42,7 @@ export const ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
   'POST /items': trainers,
   'POST /items/find': admins, // the response contains the answer
   'GET /items/:id': readers,
+  'GET /dataset.jsonl': scorers,
   'POST /score': scorers,
   'POST /samples': scorers,
   'POST /runs/:run/samples': trainers,
@@ -87,6 +88,7 @@ export const ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
   'POST /eval': { ...evaluators, requiresRunForBoundKey: true },
   'GET /eval/suites': readers,
   'GET /eval/suites/:suite': readers,
+  'GET /eval/suites/:suite/dataset.jsonl': scorers,
   'GET /eval/compare': readers,
   'GET /eval/:id': readers,
   'DELETE /eval/:id': evaluators,

@@ -1,0 +1,119 @@
+/** Data sets of items: what a query asks for, the entity tag of the answer, and its lines. Nothing of a run is handed out. */
+import { createHash } from 'node:crypto'
+import type { DatasetQuery, DatasetRowsQuery } from '../../../contract/dataset.ts'
+import { ServiceError } from '../../../contract/errors.ts'
+import { ENGINE_VERSION } from '../../../engine/version.ts'
+import { VERSION } from '../../../platform/version.ts'
+import type { Suites } from '../../evals/suites.ts'
+import type { Items } from '../../items/items.ts'
+import { DEFAULT_PROMPT_SETTINGS, type PromptSettings } from '../../items/prompt.ts'
+import type { ResolvedRun } from '../../runs/resolved-run.ts'
+import type { Runs } from '../../runs/runs.ts'
+import type { AdapterUsage } from '../usage.ts'
+import type { RowItem, RowItems, RowRange } from './row-items.ts'
+import { type DatasetRow, formatRow } from './rows.ts'
+import { TrainingPlan, type TrainingPlanDeps } from './training-plan.ts'
+
+export interface Dataset {
+  /** Changes with the bytes, and only with them, as far as a query can tell. */
+  entityTag: string
+  /** How many rows follow. */
+  rows: number
+  /** Some at a time. Throws `make_failed`, and failures that have lasted too long. */
+  openLines(signal: AbortSignal): AsyncGenerator<string>
+}
+
+interface DatasetsDeps extends TrainingPlanDeps {
+  items: Items
+  rowItems: RowItems
+  runs: Runs
+  suites: Suites
+  usage: AdapterUsage
+}
+
+/** What the rows of a data set share. */
+interface RowsSpec {
+  query: DatasetRowsQuery
+  run: ResolvedRun | undefined
+  split: DatasetRow['split']
+  /** All that decides which items there are. */
+  identity: unknown
+  /** Of the whole data set. */
+  count: number
+  openItems: (range: RowRange) => AsyncGenerator<RowItem[]>
+}
+
+export class Datasets {
+  readonly #deps: DatasetsDeps
+
+  constructor(deps: DatasetsDeps) {
+    this.#deps = deps
+  }
+
+  /** Items to train on. Throws `unknown_run`, `unknown_task`, `invalid_request`. */
+  async openTraining(query: DatasetQuery): Promise<Dataset> {
+    const run = await this.#requireRun(query)
+    const plan = new TrainingPlan(query, run?.explicitSettings ?? {}, this.#deps)
+    if (plan.isEmpty) throw new ServiceError('invalid_request', 'The run excludes every task; name some in tasks')
+    return this.#describe({
+      query,
+      run,
+      split: 'train',
+      identity: [plan.identity, query.count, this.#deps.suites.list().map(({ sha256 }) => sha256)],
+      count: query.count,
+      openItems: (range) => this.#deps.rowItems.ofPlan(plan, range),
+    })
+  }
+
+  /** The items of a frozen suite. Throws `unknown_suite`, `unknown_run`, `invalid_request`. */
+  async openSuite(suite: string, query: DatasetRowsQuery): Promise<Dataset> {
+    const { sha256 } = this.#deps.suites.require(suite)
+    const ids = this.#deps.suites.listItems(suite).map(({ id }) => id)
+    return this.#describe({
+      query,
+      run: await this.#requireRun(query),
+      split: 'test',
+      identity: sha256,
+      count: ids.length,
+      openItems: (range) => this.#deps.rowItems.ofIds(ids, range),
+    })
+  }
+
+  async #requireRun({ run }: DatasetRowsQuery): Promise<ResolvedRun | undefined> {
+    return run === undefined ? undefined : this.#deps.runs.require(run)
+  }
+
+  #describe({ query, run, split, identity, count, openItems }: RowsSpec): Dataset {
+    const { format, from } = query
+    if (from > count)
+      throw new ServiceError('invalid_request', `The data set has ${count} rows`, {
+        errors: [{ path: 'from', message: `must be at most ${count}` }],
+      })
+    const prompt = choosePrompt(query, run)
+    const { items, usage } = this.#deps
+    return {
+      entityTag: hashIdentity([identity, format, from, split, prompt]),
+      rows: count - from,
+      async *openLines(signal) {
+        for await (const window of openItems({ from, to: count, signal })) {
+          const rows = window.map(({ row: index, ...item }) => ({ ...items.formatItem(item, prompt), index, split }))
+          usage.recordCalls('dataset', run?.name, rows.length)
+          yield rows.map((row) => formatRow(row, format)).join('')
+        }
+      },
+    }
+  }
+}
+
+function choosePrompt({ prompt: role }: DatasetRowsQuery, run: ResolvedRun | undefined): PromptSettings {
+  const { system_prompt, system_prompt_role } = run?.settings ?? DEFAULT_PROMPT_SETTINGS
+  return { system_prompt, system_prompt_role: role ?? system_prompt_role }
+}
+
+/** A later version of this server may know other ladders, and write other columns. */
+function hashIdentity(parts: unknown[]): string {
+  return createHash('sha256')
+    .update(JSON.stringify([VERSION, ENGINE_VERSION, ...parts]))
+    .digest('base64url')
+    .slice(0, 32)
+}

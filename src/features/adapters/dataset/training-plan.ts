@@ -1,0 +1,92 @@
+/**
+ * Which item stands in which row of a data set of training items: the one that a run with the same tasks, seed and difficulty
+ * has at that position of its sequence. So a data set and a run agree, and every node gives the same rows.
+ */
+import type { DatasetQuery } from '../../../contract/dataset.ts'
+import type { RecipeInput } from '../../../contract/recipe.ts'
+import { type RunSettings, resolveSettings, type SettingsChange } from '../../../contract/run.ts'
+import type { TaskFrontiers } from '../../runs/frontier/task-frontiers.ts'
+import {
+  buildTaskPlans,
+  chooseDifficulty,
+  SEEDS_PER_POSITION,
+  seedAt,
+  sequencePointAt,
+  type TaskPlan,
+} from '../../runs/sequence/sequence.ts'
+import type { TaskCatalog } from '../../tasks/task-catalog.ts'
+
+/** A row whose position gives no item takes that of another position, past those of any data set. */
+const SUBSTITUTE_STRIDE = 2 ** 24
+const POSITIONS_PER_ROW = 8
+
+/** One way to make the item of a row. */
+export interface RowAttempt {
+  /** Of the row's own position, then of its substitutes. */
+  place: number
+  /** Which of the position's seeds. */
+  retry: number
+}
+
+export interface TrainingPlanDeps {
+  tasks: TaskCatalog
+  frontiers: TaskFrontiers
+}
+
+export class TrainingPlan {
+  readonly settings: RunSettings
+  readonly #plans: TaskPlan[]
+  /** By task: where a curriculum begins. */
+  readonly #startingLevels: ReadonlyMap<string, number>
+
+  /** Throws `unknown_task`. `explicitSettings`: of the run that lends them. */
+  constructor(query: DatasetQuery, explicitSettings: SettingsChange, { tasks, frontiers }: TrainingPlanDeps) {
+    for (const choice of query.tasks === undefined || query.tasks === 'all' ? [] : query.tasks)
+      tasks.assertKnown(choice, { path: 'tasks', message: 'must be names of tasks and category:NAME' })
+    const { seed, difficulty } = query
+    const settings = resolveSettings({
+      ...explicitSettings,
+      ...(query.tasks && { tasks: query.tasks }),
+      ...(seed !== undefined && { seed }),
+      ...(difficulty && { complexity_mode: 'random' }),
+    })
+    this.settings = settings
+    this.#plans = buildTaskPlans(settings, tasks.list())
+      .filter(({ weight }) => weight > 0)
+      .map((plan) => (difficulty ? { ...plan, config: undefined, low: difficulty[0], high: difficulty[1] } : plan))
+    const isFrontier = settings.complexity_mode === 'frontier'
+    const levels = this.#plans.map((plan): [string, number | undefined] => [
+      plan.task,
+      isFrontier ? frontiers.get({ settings, explicitSettings }, plan)?.startingLevel : undefined,
+    ])
+    this.#startingLevels = new Map(levels.flatMap(([task, level]) => (level === undefined ? [] : [[task, level]])))
+  }
+
+  /** All that decides which items there are. */
+  get identity(): unknown {
+    const { seed, complexity_mode, difficulty, scoring } = this.settings
+    return [seed, complexity_mode, difficulty, scoring, this.#plans, [...this.#startingLevels]]
+  }
+
+  get isEmpty(): boolean {
+    return this.#plans.length === 0
+  }
+
+  /** The recipe of a row's attempt. */
+  recipeAt(row: number, { place, retry }: RowAttempt): RecipeInput {
+    const position = row + place * SUBSTITUTE_STRIDE
+    const point = sequencePointAt(this.settings.seed, this.#plans, position)
+    const { task, config } = point.plan
+    const difficulty = chooseDifficulty(point, this.settings, this.#startingLevels.get(task))
+    const seed = seedAt(this.settings.seed, position, retry)
+    return { task, seed, index: 0, ...(config && { config }), difficulty }
+  }
+
+  /** The attempt after this one; undefined if there is no other. */
+  nextAttempt({ place, retry }: RowAttempt): RowAttempt | undefined {
+    if (retry + 1 < SEEDS_PER_POSITION) return { place, retry: retry + 1 }
+    return place + 1 < POSITIONS_PER_ROW ? { place: place + 1, retry: 0 } : undefined
+  }
+}
+
+export const FIRST_ATTEMPT: RowAttempt = { place: 0, retry: 0 }
