@@ -2,7 +2,9 @@
 import { addAtroposRoutes } from '../src/features/adapters/atropos/index.ts'
 import { addDatasetRoutes } from '../src/features/adapters/dataset/routes.ts'
 import type { AdaptersFeature } from '../src/features/adapters/index.ts'
+import { addMcpRoutes } from '../src/features/adapters/mcp-routes.ts'
 import { addNemoGymRoutes } from '../src/features/adapters/nemo-gym/index.ts'
+import { addOpenenvRoutes } from '../src/features/adapters/openenv/index.ts'
 import { addOpenrlhfRoutes } from '../src/features/adapters/openrlhf/index.ts'
 import { addSampleRoutes } from '../src/features/adapters/samples.ts'
 import { addSlimeRoutes } from '../src/features/adapters/slime.ts'
@@ -15,4 +17,6 @@ export function addAdapterRoutes(app: App, adapters: AdaptersFeature): void {
   addNemoGymRoutes(app, adapters)
   addAtroposRoutes(app, adapters)
   addDatasetRoutes(app, adapters)
+  addOpenenvRoutes(app, adapters)
+  addMcpRoutes(app, adapters)
 }

@@ -32,6 +32,11 @@ const dumpParams = { name: 'reasoning_gym_environment_rollouts_00000000-0000-400
 const SAMPLES_EXAMPLE = {
   bodies: { 'A sample': { adapter: 'areal', samples: [{ item_id: ITEM_ID, completion: CORRECT_COMPLETION }] } },
 }
+const OPENENV_RESET_EXAMPLE = { bodies: { 'A task': RECIPE } }
+const OPENENV_STEP_EXAMPLE = {
+  bodies: { 'A completion': { item_id: ITEM_ID, action: { completion: CORRECT_COMPLETION } } },
+}
+const MCP_EXAMPLE = { bodies: { 'The tools': { jsonrpc: '2.0', id: 1, method: 'tools/list' } } }
 const OPENRLHF_EXAMPLE = {
   bodies: {
     'A sample': {
@@ -122,6 +127,19 @@ export const OPERATION_EXAMPLES: Record<string, OperationExample> = {
   'GET /nemo-gym/reverify_mode': NEMO_GYM_EXAMPLES.reverify_mode,
   'GET /nemo-gym/{run}/reverify_mode': { path: runParams, ...NEMO_GYM_EXAMPLES.reverify_mode },
   'GET /global_config_dict_yaml': {},
+  'GET /openenv/{run}/health': { path: runParams },
+  'GET /openenv/{run}/metadata': { path: runParams },
+  'GET /openenv/{run}/schema': { path: runParams },
+  'GET /openenv/{run}/openapi.json': { path: runParams },
+  'GET /openenv/{run}/state': { path: runParams },
+  'GET /openenv/{run}/ws': { path: runParams },
+  'POST /openenv/reset': OPENENV_RESET_EXAMPLE,
+  'POST /openenv/{run}/reset': { path: runParams, ...OPENENV_RESET_EXAMPLE },
+  'POST /openenv/step': OPENENV_STEP_EXAMPLE,
+  'POST /openenv/{run}/step': { path: runParams, ...OPENENV_STEP_EXAMPLE },
+  'POST /openenv/mcp': MCP_EXAMPLE,
+  'POST /openenv/{run}/mcp': { path: runParams, ...MCP_EXAMPLE },
+  'POST /mcp': MCP_EXAMPLE,
 
   'POST /rollouts': {
     headers: WAIT_HEADERS,

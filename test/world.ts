@@ -66,6 +66,8 @@ const DEFAULTS: Omit<PlatformConfig, 'DATA_DIR'> = {
   BODIES_MAX_BYTES: 24 * 1024 ** 2,
   REPLIES_MAX_BYTES: 128 * 1024 ** 2,
   SLOW_CLIENT_S: 10,
+  OPENENV_MAX_SOCKETS: 1000,
+  OPENENV_IDLE_S: 3600,
 }
 
 interface Options extends Partial<PlatformConfig>, HttpOptions {

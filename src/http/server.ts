@@ -15,6 +15,7 @@ import { compression } from './compression.ts'
 import { gracefulClose } from './connections/graceful-close.ts'
 import { buildTimeoutOptions, DEFAULT_HTTP_TIMEOUTS, type HttpTimeouts } from './connections/http-timeouts.ts'
 import { requestAdmission } from './connections/request-admission.ts'
+import { UPGRADE_OPTIONS } from './connections/websocket-upgrades.ts'
 import { securityHeaders } from './cors-and-security-headers.ts'
 import { dashboard } from './dashboard.ts'
 import { errorHandling } from './errors/error-handling.ts'
@@ -69,7 +70,7 @@ export async function createHttpServer(
     loggerInstance: new LazyLogger(log) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     ...timeoutOptions,
-    http: { ...timeoutOptions.http, ...PERMISSIVE_HTTP_OPTIONS },
+    http: { ...timeoutOptions.http, ...PERMISSIVE_HTTP_OPTIONS, ...UPGRADE_OPTIONS },
     trustProxy: trustProxy.length > 0 && trustProxy,
     bodyLimit: DEFAULT_BODY_LIMIT_BYTES,
     genReqId: getOrCreateRequestId,

@@ -133,6 +133,14 @@ export const EnvironmentSchema = z.object({
     .describe(
       'Seconds that a client may send a large body too slowly; less, also for large replies, while others wait for the memory',
     ),
+  OPENENV_MAX_SOCKETS: countWithDefault(1, 8192).describe(
+    'Connections of OpenEnv clients that one API process has at once',
+  ),
+  OPENENV_IDLE_S: z.coerce
+    .number()
+    .min(1)
+    .default(7200)
+    .describe('Seconds without a message after which the connection of an OpenEnv client is closed'),
   PYTHON: z
     .string()
     .min(1)

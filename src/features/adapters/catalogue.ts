@@ -1,6 +1,8 @@
 /** The adapters, in the order in which people read of them. */
 import type { AdapterDescription } from '../../contract/adapter.ts'
+import { describeMcp } from './mcp-routes.ts'
 import { describeNemoGym } from './nemo-gym/describe.ts'
+import { describeOpenenv } from './openenv/description.ts'
 import { describeOpenrlhf } from './openrlhf/index.ts'
 import { describeSlime } from './slime.ts'
 
@@ -17,4 +19,10 @@ export interface ServerAddress {
 export type DescribeAdapter = (address: ServerAddress) => AdapterDescription
 
 /** Each adapter's file exports its own. */
-export const ADAPTERS: readonly DescribeAdapter[] = [describeOpenrlhf, describeSlime, describeNemoGym]
+export const ADAPTERS: readonly DescribeAdapter[] = [
+  describeOpenrlhf,
+  describeSlime,
+  describeNemoGym,
+  describeOpenenv,
+  describeMcp,
+]

@@ -12,7 +12,10 @@ import type { TasksFeature } from '../tasks/index.ts'
 import { type AtroposStores, createAtroposStores } from './atropos/index.ts'
 import { Datasets } from './dataset/datasets.ts'
 import { RowItems } from './dataset/row-items.ts'
+import { McpServer } from './mcp.ts'
+import { createMcpTools } from './mcp-tools.ts'
 import { createOpenGroups, type OpenGroupsFeature } from './open-groups/index.ts'
+import { createOpenenv, type Openenv } from './openenv/create.ts'
 import { SampleScoring } from './sample-scoring.ts'
 import { AdapterUsage } from './usage.ts'
 
@@ -34,6 +37,8 @@ export interface AdaptersFeature {
   listRunNames(isVisible: (name: string) => boolean): Promise<string[]>
   atropos: AtroposStores
   openGroups: OpenGroupsFeature
+  openenv: Openenv
+  mcp: McpServer
   createWork(): BackgroundWork
   close(): Promise<void>
 }
@@ -43,16 +48,17 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps): Adapters
   const { engine, grader } = deps
   const usage = new AdapterUsage(redis, keys)
   const openGroups = createOpenGroups(platform, deps)
+  const samples = new SampleScoring({
+    engine,
+    grader,
+    usage,
+    recorder,
+    items: deps.items.items,
+    runs: deps.runs.runs,
+    gatherer: openGroups.openGroups,
+  })
   return {
-    samples: new SampleScoring({
-      engine,
-      grader,
-      usage,
-      recorder,
-      items: deps.items.items,
-      runs: deps.runs.runs,
-      gatherer: openGroups.openGroups,
-    }),
+    samples,
     datasets: new Datasets({
       tasks: deps.tasks.tasks,
       frontiers: new TaskFrontiers(deps.tasks.ladders, deps.tasks.cards),
@@ -66,6 +72,8 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps): Adapters
     listRunNames: async (isVisible) => (await deps.runs.runs.list(isVisible)).map(({ name }) => name),
     atropos: createAtroposStores(platform),
     openGroups,
+    openenv: createOpenenv(platform, deps, samples),
+    mcp: new McpServer(createMcpTools({ items: deps.items.items, tasks: deps.tasks.tasks, samples })),
     createWork: () => openGroups.createWork(),
     async close() {
       await openGroups.close()

@@ -5,6 +5,13 @@ import { ServiceError } from '../../contract/errors.ts'
 import { PROBE_PATHS } from '../observability/probe-paths.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** For messages on connections that stay open: the hooks see only how they begin. undefined: no limits. */
+    rateLimiter: RateLimiter | undefined
+  }
+}
+
 interface RateLimitOptions {
   /** undefined: no limits. */
   rateLimiter: RateLimiter | undefined
@@ -13,6 +20,7 @@ interface RateLimitOptions {
 /** Comes before authorization, so that floods without a key are limited too. */
 export const rateLimit = fastifyPlugin<RateLimitOptions>(
   async (app, { rateLimiter }) => {
+    app.decorate('rateLimiter', rateLimiter)
     if (!rateLimiter) return
     app.addHook('onRequest', ({ caller, headers, routeOptions }, _reply, done) => {
       if (PROBE_PATHS.has(routeOptions.url)) return done() // a rejected probe would restart a healthy server

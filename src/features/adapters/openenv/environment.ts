@@ -1,0 +1,138 @@
+/** Episodes of one item and one completion: what OpenEnv calls an environment, whatever carries the messages. */
+import { createHash, randomUUID } from 'node:crypto'
+import { ServiceError } from '../../../contract/errors.ts'
+import type { Submission } from '../../../grading/grader.ts'
+import { buildPromptMessages } from '../../items/prompt.ts'
+import type { Delivery } from '../delivery.ts'
+import { retryUntil, type SampleCall, type SampleScoring } from '../sample-scoring.ts'
+import { readAction } from './action.ts'
+import type { EpisodeItems } from './episode-items.ts'
+import { FrameRejection, type ObservationData } from './frames.ts'
+import { EpisodeId, type ItemSeries, parseReset, type ResetTarget } from './reset-request.ts'
+
+/** OpenEnv's client gives up on a message after 60 seconds. */
+const HOLD_MS = 45_000
+
+/** One item shown to one model. */
+interface Episode {
+  /** Names the rollout, so that it counts once. */
+  readonly id: string
+  readonly itemId: string
+  readonly question: string
+  readonly metadata: Record<string, unknown>
+  stepCount: number
+  /** Once a completion has a score: what it was, and its answer. */
+  result?: { digest: string; data: ObservationData }
+}
+
+/** What a connection holds. */
+export interface OpenEnvSession {
+  /** Of the path. */
+  readonly run: string | undefined
+  episode?: Episode
+  series?: ItemSeries
+}
+
+interface OpenEnvEnvironmentDeps {
+  items: EpisodeItems
+  samples: SampleScoring
+}
+
+export class OpenEnvEnvironment {
+  readonly #deps: OpenEnvEnvironmentDeps
+
+  constructor(deps: OpenEnvEnvironmentDeps) {
+    this.#deps = deps
+  }
+
+  /** Begins an episode. Throws FrameRejection and ServiceError. */
+  async reset(session: OpenEnvSession, data: Record<string, unknown>): Promise<ObservationData> {
+    const { target, episodeId } = parseReset(data)
+    const episode = await this.#open(session, target, episodeId)
+    return { observation: { question: episode.question }, reward: null, done: false, metadata: episode.metadata }
+  }
+
+  /**
+   * Scores a completion, which ends the episode; an unscored one is an error and leaves it open. The same completion again has
+   * the same result; another one is refused. Throws FrameRejection and ServiceError.
+   */
+  async step(session: OpenEnvSession, data: Record<string, unknown>, delivery: Delivery): Promise<ObservationData> {
+    const episode = await this.#requireEpisode(session, data)
+    const { submission, tokens, finishReason } = readAction(data)
+    const digest = digestOf(submission)
+    if (episode.result) {
+      if (episode.result.digest === digest) return episode.result.data
+      throw new FrameRejection('EXECUTION_ERROR', 'The episode is done: call reset to begin another')
+    }
+    const sample = { itemId: episode.itemId, submission, rolloutKey: episode.id, tokens, finishReason }
+    const call: SampleCall = { adapter: 'openenv', run: session.run, samples: [sample], holdMs: HOLD_MS, delivery }
+    const [result] = await this.#deps.samples.score(call)
+    if (!result) throw new ServiceError('internal', 'the sample has no result')
+    episode.stepCount++
+    const { verdict } = result
+    if (verdict.status === 'unscored') {
+      const message = `The completion could not be scored (${verdict.code}): ${verdict.detail}. The episode is still open`
+      throw new FrameRejection('EXECUTION_ERROR', message, { unscored: verdict.code, item_id: episode.itemId })
+    }
+    const { reward, score, answer, fault, penalty } = verdict
+    const metadata = { ...episode.metadata, score, answer, fault, penalty }
+    const observed = { observation: { question: episode.question }, reward, done: true, metadata }
+    episode.result = { digest, data: observed }
+    return observed
+  }
+
+  /** For a call without a connection: without a score the reward is null and the episode not done, which is no error. */
+  async stepOnce(session: OpenEnvSession, data: Record<string, unknown>, delivery: Delivery): Promise<ObservationData> {
+    try {
+      return await this.step(session, data, delivery)
+    } catch (error) {
+      const { episode } = session
+      if (!(error instanceof FrameRejection) || error.data.unscored === undefined || !episode) throw error
+      const metadata = { ...episode.metadata, unscored: error.data.unscored, detail: error.message }
+      return { observation: { question: episode.question }, reward: null, done: false, metadata }
+    }
+  }
+
+  getState({ episode }: OpenEnvSession): Record<string, unknown> & { episode_id: string | null; step_count: number } {
+    if (!episode) return { episode_id: null, step_count: 0 }
+    const { id, itemId, stepCount, result } = episode
+    return { episode_id: id, step_count: stepCount, item_id: itemId, done: result !== undefined }
+  }
+
+  /** The open episode, or one for the item that the action names: so a client goes on after its connection was lost. */
+  async #requireEpisode(session: OpenEnvSession, data: Record<string, unknown>): Promise<Episode> {
+    const { episode } = session
+    const { item_id: itemId, episode_id } = data
+    if (episode && (itemId === undefined || itemId === null || itemId === episode.itemId)) return episode
+    if (typeof itemId === 'string')
+      return this.#open(session, { kind: 'item', itemId }, EpisodeId.safeParse(episode_id).data)
+    throw new FrameRejection(
+      'EXECUTION_ERROR',
+      'No episode is open on this connection: call reset first, or send item_id with the action',
+    )
+  }
+
+  async #open(session: OpenEnvSession, target: ResetTarget, episodeId: string = randomUUID()): Promise<Episode> {
+    const deadline = performance.now() + HOLD_MS
+    const { item, prompt, series } = await retryUntil(deadline, () =>
+      this.#deps.items.find(session.run, target, session.series),
+    )
+    const { id, task, category, difficulty, messages } = item
+    const [shown] = buildPromptMessages(item.question, { ...prompt, system_prompt_role: 'user' })
+    const ids = { item_id: id, episode_id: episodeId, ...(session.run !== undefined && { run: session.run }) }
+    const place = target.kind === 'position' ? { position: target.position } : {}
+    session.episode = {
+      id: episodeId,
+      itemId: id,
+      question: shown?.content ?? item.question,
+      metadata: { ...ids, ...place, task, category, difficulty, messages },
+      stepCount: 0,
+    }
+    if (series) session.series = series
+    return session.episode
+  }
+}
+
+function digestOf(submission: Submission): string {
+  return createHash('sha256').update(JSON.stringify(submission)).digest('base64')
+}

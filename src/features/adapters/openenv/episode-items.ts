@@ -1,0 +1,114 @@
+/** Finds the item that a reset asks for: by ID, position, recipe or seed, the next one of a run, or one at random. */
+import { createHash, randomInt } from 'node:crypto'
+import { isTemporaryFailure, ServiceError } from '../../../contract/errors.ts'
+import type { Item } from '../../../contract/item.ts'
+import { CLIENT_SEEDS_END, type RecipeInput } from '../../../contract/recipe.ts'
+import { type Items, isMakeFailure } from '../../items/items.ts'
+import { DEFAULT_PROMPT_SETTINGS, type PromptSettings } from '../../items/prompt.ts'
+import type { ResolvedRun } from '../../runs/resolved-run.ts'
+import type { Runs } from '../../runs/runs.ts'
+import type { ItemQueue } from '../../runs/sequence/item-queue.ts'
+import type { TaskCatalog } from '../../tasks/task-catalog.ts'
+import { FrameRejection } from './frames.ts'
+import type { ItemSeries, ResetTarget } from './reset-request.ts'
+
+/** Some tasks now and then have no item for a seed. */
+const RANDOM_ATTEMPTS = 5
+
+interface EpisodeItemsDeps {
+  items: Items
+  tasks: TaskCatalog
+  runs: Runs
+  itemQueue: ItemQueue
+}
+
+export interface FoundItem {
+  item: Item
+  prompt: PromptSettings
+  /** Where a reset without arguments goes on. */
+  series?: ItemSeries
+}
+
+export class EpisodeItems {
+  readonly #deps: EpisodeItemsDeps
+
+  constructor(deps: EpisodeItemsDeps) {
+    this.#deps = deps
+  }
+
+  /** `before`: the series of the connection. Throws FrameRejection and ServiceError. */
+  async find(runName: string | undefined, target: ResetTarget, before: ItemSeries | undefined): Promise<FoundItem> {
+    const { runs } = this.#deps
+    const run = runName === undefined ? undefined : await runs.getOrCreate(runName)
+    const prompt = run?.settings ?? DEFAULT_PROMPT_SETTINGS
+    switch (target.kind) {
+      case 'item':
+        return { item: await this.#getById(target.itemId, prompt), prompt }
+      case 'series':
+        return { item: await this.#getByRecipe(target.series.recipe, prompt), prompt, series: target.series }
+      case 'position':
+        return { item: await this.#getAtPosition(run, target.position), prompt }
+      case 'seed':
+        return run
+          ? { item: await this.#getAtPosition(run, target.seed), prompt }
+          : { item: await this.#getByRecipe(this.#recipeOfSeed(target.seed), prompt), prompt }
+      case 'next':
+        return run ? { item: await this.#getNext(run), prompt } : this.#getFurther(before)
+    }
+  }
+
+  async #getById(itemId: string, prompt: PromptSettings): Promise<Item> {
+    const { items } = this.#deps
+    return items.formatItem(await items.getOrCreateOne(await items.resolveItemId(itemId)), prompt)
+  }
+
+  async #getByRecipe(recipe: RecipeInput, prompt: PromptSettings): Promise<Item> {
+    const { items } = this.#deps
+    return items.formatItem(await items.getOrCreateOne(await items.resolveRecipe(recipe)), prompt)
+  }
+
+  async #getAtPosition(run: ResolvedRun | undefined, position: number): Promise<Item> {
+    if (!run)
+      throw new FrameRejection('VALIDATION_ERROR', 'A position is of a run: connect to /openenv/{run}, or give a task')
+    throw new FrameRejection('VALIDATION_ERROR', `This server does not serve position ${position} yet`)
+  }
+
+  async #getNext(run: ResolvedRun): Promise<Item> {
+    const { items, waiting_for } = await this.#deps.itemQueue.next(run, 1)
+    const [item] = items
+    if (item) return item
+    const reason = waiting_for ? 'max_groups_ahead of the run is reached' : 'no item is ready'
+    throw new ServiceError('items_not_ready', `The run has no further item at the moment: ${reason}`)
+  }
+
+  /** Without a run: the next item of the series that the connection began, or one at random. */
+  async #getFurther(series: ItemSeries | undefined): Promise<FoundItem> {
+    const prompt = DEFAULT_PROMPT_SETTINGS
+    if (!series) return { item: await this.#getRandom(prompt), prompt }
+    const { recipe, size } = series
+    const index = size === undefined ? recipe.index + 1 : (recipe.index + 1) % size
+    const next = { ...series, recipe: { ...recipe, index } }
+    return { item: await this.#getByRecipe(next.recipe, prompt), prompt, series: next }
+  }
+
+  async #getRandom(prompt: PromptSettings): Promise<Item> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#getByRecipe(this.#recipeOfSeed(randomInt(CLIENT_SEEDS_END)), prompt)
+      } catch (error) {
+        const mayBeLuck = isMakeFailure(error) || isTemporaryFailure(error)
+        if (!mayBeLuck || attempt === RANDOM_ATTEMPTS) throw error
+      }
+    }
+  }
+
+  /** The seed decides the task as well: the same item for the same seed. */
+  #recipeOfSeed(seed: number): RecipeInput {
+    const names = this.#deps.tasks
+      .list()
+      .map(({ name }) => name)
+      .toSorted()
+    const chosen = createHash('sha256').update(`openenv/${seed}`).digest().readUInt32BE() % names.length
+    return { task: names[chosen] ?? '', seed: seed % CLIENT_SEEDS_END, index: 0 }
+  }
+}

@@ -1,0 +1,148 @@
+/** The HTTP routes of OpenEnv. They hold no session: a step names its item. */
+import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { ServiceError } from '../../../contract/errors.ts'
+import type { App } from '../../../http/app.ts'
+import { problemResponses } from '../../../http/errors/problem-responses.ts'
+import { observeDelivery } from '../delivery.ts'
+import type { AdaptersFeature } from '../index.ts'
+import { mcpAnswer, sendMcpAnswer } from '../mcp-routes.ts'
+import { sendJsonText } from '../reward-routes.ts'
+import { getRun, listRunPaths, type RunPath } from '../run-paths.ts'
+import { METADATA, OPENAPI_DOCUMENT, SCHEMAS } from './documents.ts'
+import { FrameRejection, formatObservation, type ObservationData } from './frames.ts'
+
+const STEP_BODY_BYTES = 4 * 1024 * 1024
+
+const JsonObject = z.record(z.string(), z.unknown())
+const DOCUMENTS = [
+  { path: 'health', id: 'Health', summary: 'Health of the environment', body: { status: 'healthy' } },
+  { path: 'metadata', id: 'Metadata', summary: 'Name and description of the environment', body: METADATA },
+  { path: 'schema', id: 'Schemas', summary: 'JSON schemas of action, observation and state', body: SCHEMAS },
+  { path: 'openapi.json', id: 'Document', summary: 'OpenAPI document of the environment', body: OPENAPI_DOCUMENT },
+  { path: 'state', id: 'State', summary: 'State without a connection', body: { episode_id: null, step_count: 0 } },
+]
+
+const ResetBody = z
+  .looseObject({
+    item_id: z.unknown().optional().describe('ID of the item to ask.'),
+    position: z.unknown().optional().describe('Position of the item in the sequence of the run, from 0.'),
+    task: z.unknown().optional().describe('Task of the item; with difficulty or config, seed and index.'),
+    episode_id: z.unknown().optional().describe('Names the rollout, which then counts once; made up if missing.'),
+  })
+  .default({})
+  .describe('One way to name an item, or none: the next item of the run, or one at random.')
+
+const StepBody = z
+  .looseObject({
+    action: JsonObject.describe('The completion: `completion`, `message`, `text`, `content`, or the bare `answer`.'),
+    item_id: z.unknown().optional().describe('ID of the item; required here or in the action.'),
+    episode_id: z.unknown().optional().describe('The ID that the reset returned: the rollout counts once.'),
+  })
+  .describe('A completion and the item that it answers.')
+
+const Observation = z
+  .strictObject({
+    observation: z.strictObject({ question: z.string().describe('Instructions and question in one text.') }),
+    reward: z.number().nullable().describe('What to train on; null after a reset, and if there is no score.'),
+    done: z.boolean().describe('Whether the episode has its reward.'),
+    metadata: JsonObject.describe('IDs of item and episode, task, difficulty; after a step score, answer and fault.'),
+  })
+  .describe('An observation as OpenEnv defines it.')
+
+export function addHttpRoutes(app: App, adapters: AdaptersFeature): void {
+  for (const { path, id, summary, body } of DOCUMENTS)
+    for (const { url, params, idSuffix, summarySuffix } of listRunPaths('openenv', path)) {
+      const operationId = `getOpenenv${id}${idSuffix}`
+      const response = { 200: JsonObject.describe('The document.') }
+      const schema = { operationId, tags: ['adapters'], summary: summary + summarySuffix, params, response }
+      app.get(url, { schema }, () => body)
+    }
+  for (const path of listRunPaths('openenv', 'reset')) addResetRoute(app, adapters, path)
+  for (const path of listRunPaths('openenv', 'step')) addStepRoute(app, adapters, path)
+  for (const path of listRunPaths('openenv', 'mcp')) addMcpRoute(app, adapters, path)
+}
+
+function addResetRoute(app: App, { openenv }: AdaptersFeature, path: RunPath): void {
+  const { url, params, idSuffix, summarySuffix } = path
+  app.post(
+    url,
+    {
+      schema: {
+        operationId: `resetOpenenvEpisode${idSuffix}`,
+        tags: ['adapters'],
+        summary: `An item to answer${summarySuffix}`,
+        params,
+        body: ResetBody,
+        response: { 200: Observation, ...PROBLEMS },
+      },
+    },
+    async ({ body, params: given }, reply) =>
+      sendObservation(reply, openenv.environment.reset({ run: getRun(given) }, body)),
+  )
+}
+
+function addStepRoute(app: App, { openenv }: AdaptersFeature, path: RunPath): void {
+  const { url, params, idSuffix, summarySuffix } = path
+  app.post(
+    url,
+    {
+      bodyLimit: STEP_BODY_BYTES,
+      schema: {
+        operationId: `stepOpenenvEpisode${idSuffix}`,
+        tags: ['adapters'],
+        summary: `The reward of a completion${summarySuffix}`,
+        params,
+        body: StepBody,
+        response: { 200: Observation, ...PROBLEMS },
+      },
+    },
+    async ({ body, params: given }, reply) => {
+      const { action, item_id, episode_id } = body
+      const data = {
+        ...(item_id !== undefined && { item_id }),
+        ...(episode_id !== undefined && { episode_id }),
+        ...action,
+      }
+      return sendObservation(reply, openenv.environment.stepOnce({ run: getRun(given) }, data, observeDelivery(reply)))
+    },
+  )
+}
+
+function addMcpRoute(app: App, { mcp }: AdaptersFeature, { url, params, idSuffix, summarySuffix }: RunPath): void {
+  const schema = {
+    operationId: `callOpenenvMcp${idSuffix}`,
+    tags: ['adapters'],
+    summary: `A message of the Model Context Protocol, as at /mcp${summarySuffix}`,
+    params,
+    ...mcpAnswer,
+  }
+  app.post(url, { schema }, async ({ body }, reply) => sendMcpAnswer(reply, mcp.answer(body)))
+}
+
+const PROBLEMS = problemResponses(
+  'invalid_request',
+  'invalid_json',
+  'invalid_item_id',
+  'invalid_config',
+  'seed_reserved',
+  'index_out_of_range',
+  'unknown_task',
+  'engine_version_mismatch',
+  'make_failed',
+  'engine_unavailable',
+  'redis_unavailable',
+  'items_not_ready',
+  'make_timeout',
+  'make_out_of_memory',
+)
+
+/** What a frame is rejected for is a bad request here. */
+async function sendObservation(reply: FastifyReply, work: Promise<ObservationData>): Promise<FastifyReply> {
+  try {
+    return sendJsonText(reply, formatObservation(await work))
+  } catch (error) {
+    if (error instanceof FrameRejection) throw new ServiceError('invalid_request', error.message, { cause: error })
+    throw error
+  }
+}

@@ -1,0 +1,80 @@
+/** OpenEnv: `/openenv[/{run}]/ws` for its clients, and the HTTP routes that its tools look for. */
+import websocket, { type WebSocket } from '@fastify/websocket'
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { ServiceError } from '../../../contract/errors.ts'
+import type { App } from '../../../http/app.ts'
+import type { AdaptersFeature } from '../index.ts'
+import { getRun, listRunPaths } from '../run-paths.ts'
+import { addHttpRoutes } from './http-routes.ts'
+import { CLOSE_CODES, OpenEnvSocket } from './socket.ts'
+import type { OpenEnvSockets } from './sockets.ts'
+
+/** A completion of a million tokens fits. */
+const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
+
+/** In a scope of its own: the plugin's hooks cost every route of its scope something. */
+export function addOpenenvRoutes(app: App, adapters: AdaptersFeature): void {
+  addHttpRoutes(app, adapters)
+  void app.register(async (scope: App) => {
+    const { sockets } = adapters.openenv
+    await scope.register(websocket, {
+      options: { maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false, clientTracking: false },
+      preClose: () => sockets.close(),
+      errorHandler: (error, socket, request) => {
+        request.log.debug({ err: error }, 'an OpenEnv client broke the protocol, or its connection')
+        socket.terminate()
+      },
+    })
+    // The plugin ends the connection of a refused upgrade, unless it was refused before the plugin's own hook.
+    scope.addHook('onResponse', ({ raw, ws }, _reply, done) => {
+      if (!ws && raw.headers.upgrade !== undefined) raw.socket.destroySoon()
+      done()
+    })
+    addSocketRoutes(scope, adapters)
+  })
+}
+
+function addSocketRoutes(scope: App, adapters: AdaptersFeature): void {
+  for (const { url, params, idSuffix, summarySuffix } of listRunPaths('openenv', 'ws')) {
+    scope.route({
+      method: 'GET',
+      url,
+      schema: {
+        operationId: `connectOpenenvClient${idSuffix}`,
+        tags: ['adapters'],
+        summary: `WebSocket of OpenEnv's clients${summarySuffix}`,
+        description:
+          'Frames `reset`, `step`, `state` and `close`, answered in order with `observation`, `state` or `error`. One item and one completion make an episode.',
+        params,
+        response: { 101: z.null().describe('The connection is a WebSocket from here on.') },
+      },
+      wsHandler: (socket, request) => serveSocket(socket, request, getRun(request.params as object), adapters),
+      handler: () => {
+        throw new ServiceError('invalid_request', 'This URL is a WebSocket: send Upgrade: websocket')
+      },
+    })
+  }
+}
+
+function serveSocket(socket: WebSocket, request: FastifyRequest, run: string | undefined, adapters: AdaptersFeature) {
+  const { caller, server, log } = request
+  const { environment, sockets } = adapters.openenv
+  const consumeRate = (bytes: number) => server.rateLimiter?.consume(caller, { requests: 1, bytes })
+  const served = new OpenEnvSocket(socket, request.raw.socket, run, {
+    environment,
+    mcp: adapters.mcp,
+    log,
+    consumeRate,
+  })
+  if (sockets.size >= sockets.max) return rejectSocket(socket, sockets)
+  sockets.add(served)
+  socket.once('close', () => sockets.delete(served))
+}
+
+/** OpenEnv's client reads the frame and shows its message. */
+function rejectSocket(socket: WebSocket, { max }: OpenEnvSockets): void {
+  const message = `This process serves ${max} connections at most: OPENENV_MAX_SOCKETS`
+  socket.send(JSON.stringify({ type: 'error', data: { message, code: 'CAPACITY_REACHED', max_sessions: max } }))
+  socket.close(CLOSE_CODES.tryAgainLater, 'capacity reached')
+}

@@ -1,0 +1,166 @@
+/**
+ * One WebSocket of an OpenEnv client. Messages are answered strictly in order, one at a time: the next is begun once the answer has
+ * left, and where a second one waits already, nothing more is read. So a client that does not take its answers holds one of
+ * them at most, and one that floods the server is slowed down by its own connection.
+ */
+import type { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { WebSocket } from '@fastify/websocket'
+import type { FastifyBaseLogger } from 'fastify'
+import { ServiceError } from '../../../contract/errors.ts'
+import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
+import type { McpServer } from '../mcp.ts'
+import type { OpenEnvEnvironment, OpenEnvSession } from './environment.ts'
+import { type ClientFrame, FrameRejection, formatFrame, parseFrame, type ServerFrame } from './frames.ts'
+
+/** With one in hand and one waiting. A single one does not stop the reading: the end of the connection must be seen meanwhile. */
+const MAX_MESSAGES_READ = 2
+
+/** Codes of RFC 6455. */
+export const CLOSE_CODES = { normal: 1000, goingAway: 1001, tooBig: 1009, tryAgainLater: 1013 } as const
+
+export interface OpenEnvSocketDeps {
+  environment: OpenEnvEnvironment
+  mcp: McpServer
+  log: FastifyBaseLogger
+  /** Counts a message of these bytes, or returns the seconds until the caller may send another. */
+  consumeRate(bytes: number): number | undefined
+}
+
+export class OpenEnvSocket {
+  readonly #socket: WebSocket
+  readonly #connection: Socket
+  readonly #session: OpenEnvSession
+  readonly #deps: OpenEnvSocketDeps
+  #queue: Promise<void> = Promise.resolve()
+  #inHand = 0
+  #isEnding = false
+  #lastActiveMs = performance.now()
+  #bytesBefore: number
+
+  constructor(socket: WebSocket, connection: Socket, run: string | undefined, deps: OpenEnvSocketDeps) {
+    this.#socket = socket
+    this.#connection = connection
+    this.#session = { run }
+    this.#deps = deps
+    this.#bytesBefore = connection.bytesRead
+    socket.on('message', (data) => this.#enqueue(toBuffer(data)))
+  }
+
+  /** Since the last message came, or its answer left; 0 while one is in hand. */
+  get idleMs(): number {
+    return this.#inHand > 0 ? 0 : performance.now() - this.#lastActiveMs
+  }
+
+  /** Of a message that has not arrived as a whole. */
+  get unfinishedBytes(): number {
+    return this.#inHand > 0 ? 0 : this.#connection.bytesRead - this.#bytesBefore
+  }
+
+  /** False if it was closing already. */
+  close(code: number, reason: string): boolean {
+    const isFirst = !this.#isEnding
+    this.#isEnding = true
+    if (isFirst) this.#socket.close(code, reason)
+    return isFirst
+  }
+
+  /** Answers what is in hand, then closes. */
+  async finish(code: number, reason: string): Promise<void> {
+    this.#isEnding = true
+    await this.#queue
+    this.#socket.close(code, reason) // again does nothing
+  }
+
+  terminate(): void {
+    this.#socket.terminate()
+  }
+
+  #enqueue(bytes: Buffer): void {
+    if (this.#isEnding) return
+    this.#inHand++
+    if (this.#inHand >= MAX_MESSAGES_READ) this.#socket.pause() // what was read with this message still comes
+    this.#queue = this.#queue.then(() => this.#serve(bytes))
+  }
+
+  /** Never rejects. */
+  async #serve(bytes: Buffer): Promise<void> {
+    const answer = Promise.withResolvers<boolean>()
+    try {
+      if (this.#socket.readyState !== this.#socket.OPEN) return // nobody is there to take the answer
+      const frame = await this.#answer(bytes, answer.promise)
+      answer.resolve(frame === undefined || (await this.#send(frame)))
+    } finally {
+      answer.resolve(false)
+      this.#inHand--
+      this.#lastActiveMs = performance.now()
+      this.#bytesBefore = this.#connection.bytesRead
+      if (this.#inHand < MAX_MESSAGES_READ) this.#socket.resume()
+    }
+  }
+
+  /** Undefined if the client has said that it closes. */
+  async #answer(bytes: Buffer, delivery: Promise<boolean>): Promise<ServerFrame | undefined> {
+    try {
+      await this.#waitForRate(bytes.length)
+      const frame = parseFrame(bytes)
+      if (frame.type !== 'close') return await this.#perform(frame, delivery)
+      this.close(CLOSE_CODES.normal, '')
+      return undefined
+    } catch (error) {
+      return { type: 'error', data: this.#describe(error) }
+    }
+  }
+
+  async #perform(frame: Exclude<ClientFrame, { type: 'close' }>, delivery: Promise<boolean>): Promise<ServerFrame> {
+    const { environment, mcp } = this.#deps
+    switch (frame.type) {
+      case 'reset':
+        return { type: 'observation', data: await environment.reset(this.#session, frame.data) }
+      case 'step':
+        return { type: 'observation', data: await environment.step(this.#session, frame.data, delivery) }
+      case 'state':
+        return { type: 'state', data: environment.getState(this.#session) }
+      case 'mcp':
+        return { type: 'mcp', data: (await mcp.answer(frame.data)) ?? {} }
+    }
+  }
+
+  #describe(error: unknown): FrameRejection['data'] {
+    if (error instanceof FrameRejection) return error.data
+    const known = translateRedisError(error)
+    if (known instanceof ServiceError && known.code !== 'internal')
+      return { message: known.message, code: 'EXECUTION_ERROR', error: known.code }
+    this.#deps.log.error({ err: error }, 'a message of an OpenEnv client failed')
+    return { message: 'The server failed; its log has the reason', code: 'EXECUTION_ERROR', error: 'internal' }
+  }
+
+  /** A client over its limit waits: an error would end its episode. */
+  async #waitForRate(bytes: number): Promise<void> {
+    for (;;) {
+      const seconds = this.#deps.consumeRate(bytes)
+      if (seconds === undefined) return
+      if (this.#isEnding || this.#socket.readyState !== this.#socket.OPEN)
+        throw new FrameRejection('SESSION_ERROR', `This key has used up this minute; retry in ${seconds} s`)
+      await sleep(Math.min(seconds, 1) * 1000)
+    }
+  }
+
+  /** True once the frame has been handed to the network of an open connection. */
+  #send(frame: ServerFrame): Promise<boolean> {
+    return new Promise((resolve) => {
+      if (this.#socket.readyState !== this.#socket.OPEN) return resolve(false)
+      const onClose = () => resolve(false)
+      this.#socket.once('close', onClose)
+      this.#socket.send(formatFrame(frame), (error) => {
+        this.#socket.off('close', onClose)
+        resolve(!error)
+      })
+    })
+  }
+}
+
+function toBuffer(data: Buffer | ArrayBuffer | Buffer[]): Buffer {
+  if (Buffer.isBuffer(data)) return data
+  return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data)
+}

@@ -1,0 +1,77 @@
+/** The open sockets of one process: at most so many, none idle for longer than allowed, all closed with the server. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CLOSE_CODES, type OpenEnvSocket } from './socket.ts'
+
+const SWEEP_INTERVAL_MS = 1000
+/** Of the server's shutdown, for answers in hand and for clients to answer the close. */
+const FINISH_MS = 5000
+const CLOSE_MS = 2000
+const CHECK_INTERVAL_MS = 20
+
+export interface SocketLimits {
+  /** Sockets at once. */
+  maxSockets: number
+  idleMs: number
+  /** Bytes of messages that have not arrived as a whole, of all sockets together. */
+  maxUnfinishedBytes: number
+}
+
+export class OpenEnvSockets {
+  readonly #limits: SocketLimits
+  readonly #open = new Set<OpenEnvSocket>()
+  readonly #timer: NodeJS.Timeout
+
+  constructor(limits: SocketLimits) {
+    this.#limits = limits
+    this.#timer = setInterval(() => this.sweep(), SWEEP_INTERVAL_MS).unref()
+  }
+
+  get size(): number {
+    return this.#open.size
+  }
+
+  get max(): number {
+    return this.#limits.maxSockets
+  }
+
+  add(socket: OpenEnvSocket): void {
+    this.#open.add(socket)
+  }
+
+  delete(socket: OpenEnvSocket): void {
+    this.#open.delete(socket)
+  }
+
+  sweep(): void {
+    const { idleMs, maxUnfinishedBytes } = this.#limits
+    let unfinishedBytes = 0
+    for (const socket of this.#open) {
+      if (socket.idleMs > idleMs) {
+        if (!socket.close(CLOSE_CODES.goingAway, 'The connection was idle for too long')) socket.terminate()
+      }
+      unfinishedBytes += socket.unfinishedBytes
+    }
+    if (unfinishedBytes > maxUnfinishedBytes) this.#dropLargest(unfinishedBytes - maxUnfinishedBytes)
+  }
+
+  /** Lets each socket answer what it has in hand, and closes it. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    const sockets = [...this.#open]
+    const finished = sockets.map((socket) => socket.finish(CLOSE_CODES.goingAway, 'The server is shutting down'))
+    await Promise.race([Promise.all(finished), sleep(FINISH_MS, undefined, { ref: false })])
+    for (const end = performance.now() + CLOSE_MS; this.#open.size > 0 && performance.now() < end; )
+      await sleep(CHECK_INTERVAL_MS)
+    for (const socket of this.#open) socket.terminate()
+  }
+
+  /** Clients that have sent the most of a message without its end give back the memory. */
+  #dropLargest(excessBytes: number): void {
+    let excess = excessBytes
+    for (const socket of [...this.#open].toSorted((a, b) => b.unfinishedBytes - a.unfinishedBytes)) {
+      if (excess <= 0) return
+      excess -= socket.unfinishedBytes
+      socket.terminate()
+    }
+  }
+}

@@ -1,0 +1,353 @@
+/** OpenEnv over WebSocket and HTTP, and the Model Context Protocol: what their clients send, and what they must get. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readAction } from '../../../src/features/adapters/openenv/action.ts'
+import { HANGING, openWorld, until, type World } from '../../world.ts'
+
+let world: World
+let port: number
+const LEGS = { task: 'leg_counting', seed: 42 } // its answer is 100
+const tagged = (answer: string) => `<think>so</think><answer>${answer}</answer>`
+
+beforeAll(async () => {
+  world = await openWorld({ SCORE_DEADLINE_MS: 300, OPENENV_MAX_SOCKETS: 40 })
+  port = Number(new URL(await world.app.listen({ port: 0, host: '127.0.0.1' })).port)
+})
+afterAll(() => world.close())
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects, and fails where it is not there
+type Frame = any
+
+/** A client that sends one message at a time, or several at once. */
+class Client {
+  readonly socket: WebSocket
+  readonly #frames: Frame[] = []
+  readonly #waiting: ((frame: Frame) => void)[] = []
+
+  constructor(path: string) {
+    this.socket = new WebSocket(`ws://127.0.0.1:${port}${path}`)
+    this.socket.addEventListener('message', ({ data }) => {
+      const frame: Frame = JSON.parse(String(data))
+      const next = this.#waiting.shift()
+      if (next) next(frame)
+      else this.#frames.push(frame)
+    })
+  }
+
+  async open(): Promise<this> {
+    await once(this.socket, 'open')
+    return this
+  }
+
+  send(frame: unknown): void {
+    this.socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame))
+  }
+
+  receive(): Promise<Frame> {
+    const frame = this.#frames.shift()
+    return frame === undefined ? new Promise((resolve) => this.#waiting.push(resolve)) : Promise.resolve(frame)
+  }
+
+  ask(type: string, data?: unknown): Promise<Frame> {
+    this.send({ type, ...(data !== undefined && { data }) })
+    return this.receive()
+  }
+
+  async close(): Promise<CloseEvent> {
+    const closed = once(this.socket, 'close')
+    this.socket.close()
+    return (await closed)[0]
+  }
+}
+
+async function withClient(path: string, use: (client: Client) => Promise<void>): Promise<void> {
+  const client = await new Client(path).open()
+  try {
+    await use(client)
+  } finally {
+    await client.close()
+  }
+}
+
+describe('an episode', () => {
+  it('shows instructions and question, scores a completion once, and keeps its ID', () =>
+    withClient('/openenv/ws', async (client) => {
+      const shown = await client.ask('reset', { ...LEGS, episode_id: 'episode-1', new_field: {} })
+      expect(shown).toMatchObject({ type: 'observation', data: { reward: null, done: false } })
+      expect(Object.keys(shown.data.observation)).toEqual(['question'])
+      expect(shown.data.observation.question).toMatch(/<answer>.*12 deers, 2 giraffes/s)
+      const { item_id, task } = shown.data.metadata
+      expect(task).toBe('leg_counting')
+      expect((await client.ask('state')).data).toMatchObject({ episode_id: 'episode-1', step_count: 0, item_id })
+      const scored = await client.ask('step', { completion: tagged('100') })
+      expect(scored).toMatchObject({
+        type: 'observation',
+        data: { reward: 1, done: true, metadata: { item_id, score: 1, fault: null, answer: '100' } },
+      })
+      expect(await client.ask('step', { completion: tagged('100') })).toEqual(scored)
+      expect(await client.ask('step', { completion: tagged('99') })).toMatchObject({
+        type: 'error',
+        data: { code: 'EXECUTION_ERROR', message: expect.stringContaining('call reset') },
+      })
+      expect((await client.ask('state')).data).toMatchObject({ episode_id: 'episode-1', step_count: 1, done: true })
+      const again = await client.ask('reset', { item_id })
+      expect(again.data.metadata.item_id).toBe(item_id)
+      expect(again.data.metadata.episode_id).not.toBe('episode-1')
+    }))
+
+  it.each<[string, Record<string, unknown>, number, string | null]>([
+    ['a right completion', { completion: tagged('100') }, 1, null],
+    ['a wrong one', { completion: tagged('') }, 0, null],
+    ['one that is partly right', { message: tagged('1000') }, 0.75, null],
+    ['text without an answer', { text: 'I do not know.' }, 0, 'no_answer'],
+    ['a message', { message: { role: 'assistant', content: tagged('100') } }, 1, null],
+    ['parts of a message', { content: [{ type: 'text', text: tagged('100') }] }, 1, null],
+    ['nothing', { content: null }, 0, 'no_answer'],
+    ['a bare answer', { answer: '100' }, 1, null],
+    ['a bare answer that is a number', { answer: 100 }, 1, null],
+    ['a reply that was JSON', { completion: 100 }, 0, 'no_answer'],
+  ])('rewards %s', (_name, action, reward, fault) =>
+    withClient('/openenv/ws', async (client) => {
+      await client.ask('reset', LEGS)
+      const { data } = await client.ask('step', action)
+      expect([data.reward, data.done, data.metadata.fault]).toEqual([reward, true, fault])
+    }),
+  )
+
+  it('writes rewards as floats, because integers would be tensors of integers', () =>
+    withClient('/openenv/ws', async (client) => {
+      await client.ask('reset', LEGS)
+      client.send({ type: 'step', data: { answer: '100' } })
+      const [{ data }] = await once(client.socket, 'message')
+      expect(String(data)).toMatch(/"reward":1\.0,/)
+    }))
+
+  it('stays open when a completion cannot be scored', () =>
+    withClient('/openenv/ws', async (client) => {
+      await client.ask('reset', { task: HANGING.task, seed: 1 })
+      expect(await client.ask('step', { completion: tagged(HANGING.answer) })).toMatchObject({
+        type: 'error',
+        data: { code: 'EXECUTION_ERROR', unscored: 'scorer_timeout' },
+      })
+      expect((await client.ask('state')).data.done).toBe(false)
+      expect((await client.ask('step', { answer: 'x' })).data.done).toBe(true)
+    }))
+
+  it('goes on by item ID after its connection was lost', () =>
+    withClient('/openenv/ws', async (client) => {
+      expect((await client.ask('step', { answer: '100' })).data.message).toMatch(/call reset/)
+      const { body } = await world.call('POST', '/items', LEGS)
+      const { data } = await client.ask('step', { answer: '100', item_id: body.items[0].id, episode_id: 'old' })
+      expect([data.reward, data.metadata.episode_id]).toEqual([1, 'old'])
+    }))
+})
+
+describe('a reset', () => {
+  const itemOf = async (client: Client, data?: object): Promise<string> =>
+    (await client.ask('reset', data)).data.metadata.item_id
+
+  it('takes a seed alone for an item of any task, and the same seed for the same item', () =>
+    withClient('/openenv/ws', async (client) => {
+      const [one, two, other] = [
+        await itemOf(client, { seed: 7 }),
+        await itemOf(client, { seed: 7 }),
+        await itemOf(client, { seed: 8 }),
+      ]
+      expect(one).toBe(two)
+      expect(one).not.toBe(other)
+    }))
+
+  it('without arguments goes on with the series that the connection began, or draws an item', () =>
+    withClient('/openenv/ws', async (client) => {
+      expect(await itemOf(client)).toMatch(/^\w+\.\d+\.0\./)
+      const series = { dataset_name: 'leg_counting', dataset_config: { max_animals: 4 }, seed: 5, size: 2 }
+      const ids = [await itemOf(client, series), await itemOf(client), await itemOf(client, {})]
+      expect(ids.map((id) => id.slice(0, 16))).toEqual(['leg_counting.5.0', 'leg_counting.5.1', 'leg_counting.5.0'])
+    }))
+
+  it('of a run gives its next item, its prompt and its rules', async () => {
+    const settings = { tasks: ['gcd'], system_prompt: 'Only the number.', extraction: 'bare', seed: 3 }
+    await world.call('PUT', '/runs/openenv-run', settings)
+    await withClient('/openenv/openenv-run/ws', async (client) => {
+      const first = await client.ask('reset')
+      expect(first.data.observation.question).toMatch(/^Only the number\.\n\n/)
+      expect(first.data.metadata).toMatchObject({ task: 'gcd', run: 'openenv-run' })
+      expect(await itemOf(client)).not.toBe(first.data.metadata.item_id)
+      const revealed = await world.call('GET', `/items/${first.data.metadata.item_id}?reveal=true`)
+      await client.ask('reset', { item_id: first.data.metadata.item_id })
+      expect((await client.ask('step', { completion: revealed.body.answer })).data.reward).toBe(1)
+    })
+  })
+
+  it.each<[string, object, string]>([
+    ['an unknown task', { task: 'nope' }, 'EXECUTION_ERROR'],
+    ['an item ID that cannot be read', { item_id: 'nope' }, 'EXECUTION_ERROR'],
+    ['two items', { item_id: 'a', task: 'gcd' }, 'VALIDATION_ERROR'],
+    ['a position without a run', { position: 0 }, 'VALIDATION_ERROR'],
+    ['a field of another type', { seed: 'one' }, 'VALIDATION_ERROR'],
+    ['a mix of datasets', { dataset_name: 'composite' }, 'VALIDATION_ERROR'],
+  ])('refuses %s and keeps the connection', (_name, data, code) =>
+    withClient('/openenv/ws', async (client) => {
+      expect(await client.ask('reset', data)).toMatchObject({ type: 'error', data: { code } })
+      expect((await client.ask('reset', LEGS)).type).toBe('observation')
+    }),
+  )
+})
+
+describe('a connection', () => {
+  it('answers in order, whatever comes, also all at once', () =>
+    withClient('/openenv/ws', async (client) => {
+      const frames = [
+        '{',
+        '[]',
+        { type: 'render' },
+        { type: 'step' },
+        { type: 'reset', data: LEGS },
+        { type: 'step', data: {} },
+        { type: 'step', data: { answer: '100' } },
+        { type: 'state' },
+        { type: 'mcp', data: { jsonrpc: '2.0', id: 1, method: 'ping' } },
+      ]
+      for (const frame of frames) client.send(frame)
+      const answers: Frame[] = []
+      for (let k = 0; k < frames.length; k++) answers.push(await client.receive())
+      expect(answers.map(({ type, data }) => (type === 'error' ? data.code : type))).toEqual([
+        ...['INVALID_JSON', 'UNKNOWN_TYPE', 'UNKNOWN_TYPE', 'VALIDATION_ERROR', 'observation', 'VALIDATION_ERROR'],
+        ...['observation', 'state', 'mcp'],
+      ])
+    }))
+
+  it('is closed by the frame `close`, and by a message that is too large', async () => {
+    const client = await new Client('/openenv/ws').open()
+    const closed = once(client.socket, 'close')
+    client.send({ type: 'close' })
+    expect((await closed)[0].code).toBe(1000)
+    const large = await new Client('/openenv/ws').open()
+    const dropped = once(large.socket, 'close')
+    large.send('x'.repeat(4 * 1024 * 1024 + 1))
+    expect((await dropped)[0].code).toBe(1009)
+  })
+
+  it('is refused with a frame above the limit, and one that closed makes room', async () => {
+    const clients = await Promise.all(Array.from({ length: 40 }, () => new Client('/openenv/ws').open()))
+    const refused = new Client('/openenv/ws')
+    expect(await refused.receive()).toMatchObject({ type: 'error', data: { code: 'CAPACITY_REACHED' } })
+    await Promise.all(clients.map((client) => client.close()))
+    await until(
+      async () => world.features.adapters.openenv.sockets.size,
+      (size) => size === 0,
+    )
+    await withClient('/openenv/ws', async (client) => expect((await client.ask('state')).type).toBe('state'))
+  })
+
+  it('that is refused ends, and another upgrade is no WebSocket', async () => {
+    for (const [path, upgrade, status] of [
+      ['/openenv/ws?x=1', 'websocket', 400],
+      ['/livez', 'websocket', 200],
+      ['/livez', 'h2c', 200],
+    ] as const) {
+      const socket = connect(port, '127.0.0.1')
+      socket.write(
+        `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade, close\r\nUpgrade: ${upgrade}\r\n` +
+          'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: eHh4eHh4eHh4eHh4eHh4eA==\r\n\r\n',
+      )
+      let text = ''
+      socket.setEncoding('utf8').on('data', (chunk) => {
+        text += String(chunk)
+      })
+      await once(socket, 'end')
+      expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+    }
+  })
+})
+
+it('all of it works over HTTP, without a connection', async () => {
+  const reset = await world.call('POST', '/openenv/reset', LEGS)
+  expect(reset).toMatchObject({ status: 200, body: { reward: null, done: false } })
+  const { item_id, episode_id } = reset.body.metadata
+  const step = (action: object) => world.call('POST', '/openenv/step', { action, item_id, episode_id, timeout_s: 30 })
+  expect((await step({ completion: tagged('100') })).body).toMatchObject({
+    reward: 1,
+    done: true,
+    metadata: { score: 1 },
+  })
+  expect((await step({ nothing: 1 })).status).toBe(400)
+  const hanging = (await world.call('POST', '/openenv/reset', { task: HANGING.task, seed: 1 })).body.metadata.item_id
+  const unscored = await world.call('POST', '/openenv/step', { action: { answer: HANGING.answer }, item_id: hanging })
+  expect(unscored).toMatchObject({
+    status: 200,
+    body: { reward: null, done: false, metadata: { unscored: 'scorer_timeout' } },
+  })
+  for (const prefix of ['/openenv', '/openenv/some-run']) {
+    const get = async (path: string) => (await world.call('GET', `${prefix}/${path}`)).body
+    expect(await get('health')).toEqual({ status: 'healthy' })
+    expect(await get('metadata')).toMatchObject({ name: expect.any(String), description: expect.any(String) })
+    expect((await get('schema')).action).toMatchObject({ title: 'ReasoningGymAction', required: ['completion'] })
+    expect(await get('state')).toEqual({ episode_id: null, step_count: 0 })
+    const { info, paths } = await get('openapi.json')
+    expect(info.version).toMatch(/^1\./)
+    expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/reset', '/step', '/state']))
+  }
+})
+
+it('actions are read whatever their JSON type', () => {
+  const textOf = (data: Record<string, unknown>) => readAction(data).submission
+  expect(textOf({ answer: [1, 'a', { b: null }] })).toEqual({ kind: 'answer', answer: '[1, "a", {"b": null}]' })
+  expect(textOf({ answer: false })).toEqual({ kind: 'answer', answer: 'false' })
+  expect(textOf({ completion: { a: 1 } })).toEqual({ kind: 'completion', completion: '{"a": 1}' })
+  expect(textOf({ messages: [{ role: 'assistant', content: 'x' }] }).kind).toBe('messages')
+  expect(readAction({ text: 'x', completion_tokens: 7, finish_reason: 'length' })).toMatchObject({
+    tokens: 7,
+    finishReason: 'length',
+  })
+})
+
+describe('POST /mcp', () => {
+  const call = async (method: string, params?: object) =>
+    (await world.call('POST', '/mcp', { jsonrpc: '2.0', id: 1, method, ...(params && { params }) })).body
+
+  it('greets, lists its tools, and answers a notification with nothing', async () => {
+    const { result } = await call('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: {} })
+    expect(result).toMatchObject({ protocolVersion: '2025-06-18', capabilities: { tools: {} } })
+    expect((await call('initialize', { protocolVersion: '2099-01-01' })).result.protocolVersion).toBe('2025-11-25')
+    const { tools } = (await call('tools/list')).result
+    expect(tools.map(({ name }: { name: string }) => name)).toEqual(['list_tasks', 'get_item', 'score_answer'])
+    for (const { inputSchema } of tools) expect(inputSchema.type).toBe('object')
+    const answer = await world.app.inject({
+      method: 'POST',
+      url: '/mcp',
+      payload: { jsonrpc: '2.0', method: 'notifications/initialized' },
+    })
+    expect([answer.statusCode, answer.body]).toEqual([202, ''])
+  })
+
+  it('finds a task, makes an item and scores an answer', async () => {
+    const use = async (name: string, args: object) => (await call('tools/call', { name, arguments: args })).result
+    expect((await use('list_tasks', { query: 'leg' })).structuredContent.tasks).toMatchObject([
+      { name: 'leg_counting' },
+    ])
+    const { item_id, question } = (await use('get_item', LEGS)).structuredContent
+    expect(question).toContain('giraffes')
+    expect((await use('get_item', { item_id })).structuredContent.question).toBe(question)
+    expect((await use('score_answer', { item_id, answer: '100' })).structuredContent).toMatchObject({ score: 1 })
+    expect(await use('score_answer', { item_id })).toMatchObject({ isError: true })
+    expect(await use('get_item', { task: 'nope' })).toMatchObject({ isError: true })
+  })
+
+  it.each<[string, unknown, number]>([
+    ['no request', {}, -32600],
+    ['a list', [], -32600],
+    ['an unknown method', { jsonrpc: '2.0', id: 1, method: 'resources/list' }, -32601],
+    ['an unknown tool', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'x' } }, -32602],
+  ])('answers %s with an error of JSON-RPC', async (_name, message, code) => {
+    expect(await world.call('POST', '/mcp', message)).toMatchObject({ status: 200, body: { error: { code } } })
+  })
+})
+
+it('closes its connections with a frame when the server closes', async () => {
+  const client = await new Client('/openenv/ws').open()
+  const closed = once(client.socket, 'close')
+  await world.app.close()
+  expect((await closed)[0]).toMatchObject({ code: 1001, reason: 'The server is shutting down' })
+})
