@@ -131,7 +131,7 @@ describe('an episode', () => {
         data: { code: 'EXECUTION_ERROR', unscored: 'scorer_timeout' },
       })
       expect((await client.ask('state')).data.done).toBe(false)
-      expect((await client.ask('step', { answer: 'x' })).data.done).toBe(true)
+      expect((await client.ask('step', { text: 'I do not know.' })).data.done).toBe(true)
     }))
 
   it('goes on by item ID after its connection was lost', () =>
