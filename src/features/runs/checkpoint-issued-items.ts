@@ -1,8 +1,7 @@
 /** The recipes of all items that a run has issued, as its checkpoint has them: columns of numbers, a few bytes for each item. */
 import { z } from 'zod'
 import { Difficulty, TaskName } from '../../contract/recipe.ts'
-import { POSITIONS_PER_CHUNK } from './keys.ts'
-import { decodeChunk, encodeChunk, type IssuedRecord } from './sequence/issued-items.ts'
+import { decodeChunk, encodeChunk, type IssuedRecord, POSITIONS_PER_CHUNK } from './sequence/issued-items.ts'
 import { SEEDS_PER_POSITION } from './sequence/sequence.ts'
 
 /** Farther than any run gets; above 2^53 a script of Redis would count without progress. */
@@ -87,7 +86,7 @@ export function packIssuedItems(
   const records = new Map<number, IssuedRecord[]>()
   const put = (position: number, record: IssuedRecord) => {
     const chunk = Math.floor(position / POSITIONS_PER_CHUNK)
-    const list = records.get(chunk) ?? new Array<IssuedRecord>(POSITIONS_PER_CHUNK).fill(undefined)
+    const list = records.get(chunk) ?? []
     list[position % POSITIONS_PER_CHUNK] ??= record
     records.set(chunk, list)
   }

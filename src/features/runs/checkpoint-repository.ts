@@ -6,23 +6,18 @@ import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import type { Checkpoint, DiscardedCounts } from './checkpoint-document.ts'
-import {
-  describeIssuedItems,
-  endOfIssuedItems,
-  packIssuedItems,
-  type StoredIssuedItems,
-} from './checkpoint-issued-items.ts'
+import { endOfIssuedItems } from './checkpoint-issued-items.ts'
+import { readIssuedItems, readSteps, writeIssuedItems } from './checkpoint-sequence.ts'
 import type { EpochRepository } from './epoch-repository.ts'
 import type { StoredFrontier } from './frontier/fold.ts'
 import { parseEvidence } from './frontier/frontier-repository.ts'
 import type { GroupEvidence } from './frontier/group-evidence.ts'
 import { formatWeights, parseFrontier } from './frontier/stored-frontiers.ts'
-import { type AllRunKeys, createRunKeys, type RunKeys, STEPS_PER_CHUNK } from './keys.ts'
+import { type AllRunKeys, createRunKeys, type RunKeys } from './keys.ts'
 import { groupFieldsByTask, type RunRepository, type StoredRun } from './repository.ts'
 import { formatCurriculumState, runRecord, stepSumsRecord, taskSumsRecord } from './run-record.ts'
 import { formatEvidenceList, parseEvidenceList } from './sequence/learnability.ts'
 import { decodePositionState, encodeMadeState, encodeUnmadeState, type MadeItem } from './sequence/position-state.ts'
-import { formatStretches, parseStretches } from './sequence/step-positions.ts'
 
 const startEpoch = defineScript({
   folder: import.meta.dirname,
@@ -135,8 +130,8 @@ export class CheckpointRepository {
           return item ? [{ position: Number(at), until: Number(until), ...item }] : []
         }),
         requested: Object.keys(requested).map(Number),
-        issued: describeIssuedItems(await this.#readIssuedItems(keys), wasIssued),
-        steps: await this.#readSteps(keys, wasAssigned),
+        issued: await readIssuedItems(this.#redis, keys, wasIssued),
+        steps: await readSteps(this.#redis, keys, wasAssigned),
       },
       step_sums: await Promise.all(
         metricSteps.map(async (step) => {
@@ -247,65 +242,13 @@ export class CheckpointRepository {
       sequence.leases.map(({ position, until }) => [until, position]),
     )
     hash(keys.leasedItems, Object.fromEntries(sequence.leases.map((lease) => [lease.position, encodeMadeState(lease)])))
-    writeIssuedItems(pipeline, keys, packIssuedItems(sequence.issued, sequence.leases))
-    const steps = Map.groupBy(sequence.steps, ({ step }) => Math.floor(step / STEPS_PER_CHUNK))
-    scored(
-      keys.stepChunks,
-      [...steps.keys()].map((chunk) => [chunk, chunk]),
-    )
-    for (const [chunk, list] of steps)
-      hash(
-        keys.stepPositions(chunk),
-        Object.fromEntries(list.map(({ step, positions }) => [step, formatStretches(positions)])),
-      )
+    writeIssuedItems(pipeline, keys, sequence)
     scored(
       keys.metricSteps,
       step_sums.map(({ step }) => [step, step]),
     )
     for (const { step, sums } of step_sums) hash(keys.metricSums(step), stepSumsRecord.format(sums))
     await executePipeline(pipeline)
-  }
-
-  async #readIssuedItems(keys: RunKeys): Promise<StoredIssuedItems> {
-    const [tasks, numbers] = await Promise.all([
-      this.#redis.lrange(keys.issuedTasks, 0, -1),
-      this.#redis.zrange(keys.issuedChunks, '0', '-1'),
-    ])
-    const chunks = await inPipelines(numbers, async (number): Promise<[number, Buffer]> => {
-      return [Number(number), (await this.#redis.getBuffer(keys.issuedItems(number))) ?? Buffer.alloc(0)]
-    })
-    return { tasks, chunks }
-  }
-
-  async #readSteps(
-    keys: RunKeys,
-    wasAssigned: (position: number) => boolean,
-  ): Promise<Checkpoint['sequence']['steps']> {
-    const numbers = await this.#redis.zrange(keys.stepChunks, '0', '-1')
-    const hashes = await inPipelines(numbers, (number) => this.#redis.hgetall(keys.stepPositions(number)))
-    const steps = hashes.flatMap((hash) =>
-      Object.entries(hash).map(([step, text]) => ({ step: Number(step), positions: parseStretches(text) })),
-    )
-    return steps
-      .filter(({ positions }) =>
-        positions.every(([first, count]) => wasAssigned(first) && wasAssigned(first + count - 1)),
-      )
-      .toSorted((a, b) => a.step - b.step)
-  }
-}
-
-/** Replies in order; so many at a time that other calls get in between. */
-async function inPipelines<A, B>(list: A[], read: (member: A) => Promise<B>): Promise<B[]> {
-  const replies: B[] = []
-  for (const part of splitIntoChunks(list)) replies.push(...(await Promise.all(part.map(read))))
-  return replies
-}
-
-function writeIssuedItems(pipeline: ChainableCommander, keys: RunKeys, { tasks, chunks }: StoredIssuedItems): void {
-  if (tasks.length > 0) pipeline.rpush(keys.issuedTasks, ...tasks)
-  for (const [number, records] of chunks) {
-    pipeline.zadd(keys.issuedChunks, number, number)
-    pipeline.set(keys.issuedItems(number), records)
   }
 }
 

@@ -1,11 +1,6 @@
 /** Keys of runs. All keys of one run share a slot; what rollouts and batches add to it is in their own `keys.ts`. */
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 
-/** Issued items are kept in strings of so many positions: 11 bytes each. */
-export const POSITIONS_PER_CHUNK = 256
-/** Positions of steps are kept in hashes of so many steps, which Redis packs tightly. */
-export const STEPS_PER_CHUNK = 128
-
 /** Keys of one run in one epoch. A restored checkpoint starts a new epoch, which leaves the groups of the old one behind. */
 export interface RunKeys {
   run: string
@@ -42,13 +37,11 @@ export interface RunKeys {
   metricSums(step: number | string): string
   /** Hash: position to its state, of those that a step or a call by number asked for and whose items are not issued yet. */
   requestedPositions: string
-  /** Recipes of all items that were issued: numbers of chunks, a string for each (issued-items.ts), and the names of tasks. */
-  issuedChunks: string
-  issuedItems(chunk: number | string): string
+  /** Hash: recipes of all items that were issued, packed by position (issued-items.ts); and the names of their tasks. */
+  issuedItems: string
   issuedTasks: string
-  /** Positions of the training steps that asked for items: numbers of chunks, and a hash for each (step-positions.ts). */
-  stepChunks: string
-  stepPositions(chunk: number | string): string
+  /** Hash: positions of the training steps that asked for items, packed by step (step-positions.ts). */
+  stepPositions: string
   /** Groups that are not completed, by the time they were accepted. */
   pendingGroups: string
   /** Sorted set: keys of the items whose samples adapters are gathering into groups, by the time of the latest sample. */
@@ -92,8 +85,6 @@ export function createRunKeys(keys: RedisKeys): AllRunKeys {
       run: run(name),
       ...listSingleKeys(prefix),
       metricSums: (step) => `${prefix}:metric-sums:${step}`,
-      issuedItems: (chunk) => `${prefix}:issued-items:${chunk}`,
-      stepPositions: (chunk) => `${prefix}:step-positions:${chunk}`,
       takenItems: (token) => `${prefix}:noted-items:${token}`,
     }
   }
@@ -107,11 +98,7 @@ export function createRunKeys(keys: RedisKeys): AllRunKeys {
       const run = forRun(name, epoch)
       return {
         keys: Object.values(listSingleKeys(epochPrefix(keys, name, epoch))),
-        indexes: [
-          { index: run.metricSteps, listKeys: (step) => [run.metricSums(step)] },
-          { index: run.issuedChunks, listKeys: (chunk) => [run.issuedItems(chunk)] },
-          { index: run.stepChunks, listKeys: (chunk) => [run.stepPositions(chunk)] },
-        ],
+        indexes: [{ index: run.metricSteps, listKeys: (step) => [run.metricSums(step)] }],
       }
     },
   }
@@ -137,9 +124,9 @@ function listSingleKeys(prefix: string) {
     questions: `${prefix}:questions`,
     metricSteps: `${prefix}:metric-steps`,
     requestedPositions: `${prefix}:requested-positions`,
-    issuedChunks: `${prefix}:issued-chunks`,
+    issuedItems: `${prefix}:issued-items`,
     issuedTasks: `${prefix}:issued-tasks`,
-    stepChunks: `${prefix}:step-chunks`,
+    stepPositions: `${prefix}:step-positions`,
     pendingGroups: `${prefix}:pending-groups`,
     openGroups: `${prefix}:open-groups`,
     buffer: `${prefix}:buffer`,

@@ -25,11 +25,9 @@ const changeSettings = defineScript({
     'leaseExpiries',
     'leasedItems',
     'requestedPositions',
-    'issuedChunks',
-    'issuedItemsPrefix',
+    'issuedItems',
     'issuedTasks',
-    'stepChunks',
-    'stepPositionsPrefix',
+    'stepPositions',
     'questions',
     'discardedEpochs',
     'curriculum',
@@ -176,13 +174,9 @@ export class RunRepository {
     { restart, remake, configures, start }: SettingsUpdate,
   ): Promise<number> {
     const keys = this.#keys.forRun(name, epoch)
-    const more = {
-      issuedItemsPrefix: keys.issuedItems(''),
-      stepPositionsPrefix: keys.stepPositions(''),
-      discardedEpochs: this.#keys.discardedEpochs(name),
-    }
+    const discardedEpochs = this.#keys.discardedEpochs(name)
     return Number(
-      await changeSettings(this.#redis, { ...keys, ...more }, [
+      await changeSettings(this.#redis, { ...keys, discardedEpochs }, [
         before?.revision ?? 0,
         JSON.stringify(named),
         fleetNow(),

@@ -1,7 +1,6 @@
 -- Sets a run's explicit settings, unless they were changed meanwhile. A run that does not exist is created.
 -- KEYS  run (hash)  openPositions (sorted set)  positionStates (hash)  itemBodies (hash)  leaseExpiries (sorted set)
---       leasedItems, requestedPositions (hashes)  issuedChunks, stepChunks, questions (sorted sets)  issuedTasks (list)
---       issuedItemsPrefix, stepPositionsPrefix (of the chunks' keys, no keys themselves)
+--       leasedItems, requestedPositions, issuedItems, stepPositions (hashes)  issuedTasks (list)  questions (sorted set)
 --       discardedEpochs (sorted set: epoch by time)  curriculum (hash: task to its JSON)  frontierWeights (hash)
 -- ARGV  1 revision that the change is based on, 0: a new run  2 explicit settings as JSON  3 now, ms  4 UUID for a new run
 --       5 '1' to restart the sequence  6 '1' to rebuild prepared items  7 epoch of the keys, the least one for a new run
@@ -26,13 +25,6 @@ local function start_tasks(start)
   end
 end
 
-local function unlink_chunks(index, prefix)
-  for _, chunk in ipairs(redis.call('ZRANGE', index, 0, -1)) do
-    redis.call('UNLINK', prefix .. chunk)
-  end
-  redis.call('UNLINK', index)
-end
-
 local revision = tonumber(redis.call('HGET', K.run, RUN.revision) or '0')
 if revision ~= tonumber(ARGV[1]) or (revision > 0 and redis.call('HGET', K.run, RUN.epoch) ~= ARGV[7]) then
   return 0
@@ -45,10 +37,8 @@ if revision == 0 then
   redis.call('HSET', K.run, RUN.epoch, epoch, RUN.position, 0, RUN.created_at, ARGV[3], RUN.uuid, ARGV[4])
 elseif ARGV[5] == '1' then
   redis.call('HSET', K.run, RUN.position, 0, RUN.requested_end, 0)
-  unlink_chunks(K.issuedChunks, K.issuedItemsPrefix)
-  unlink_chunks(K.stepChunks, K.stepPositionsPrefix)
   redis.call('UNLINK', K.openPositions, K.positionStates, K.itemBodies, K.leaseExpiries, K.leasedItems,
-    K.requestedPositions, K.issuedTasks, K.questions)
+    K.requestedPositions, K.issuedItems, K.issuedTasks, K.stepPositions, K.questions)
 elseif ARGV[6] == '1' then
   redis.call('UNLINK', K.itemBodies)
   for _, position in ipairs(redis.call('ZRANGE', K.openPositions, 0, -1)) do

@@ -1,6 +1,7 @@
 /** What is stored of the items that a run has issued, packed by position; scripts/parts/issued-items.lua is the same codec in Lua. */
-import { POSITIONS_PER_CHUNK } from '../keys.ts'
 
+/** So many are in one field of the hash: 2,816 bytes, so that what Redis adds to a field weighs little. */
+export const POSITIONS_PER_CHUNK = 256
 /** What, number of the task, difficulty. */
 export const RECORD_BYTES = 1 + 2 + 8
 /** In place of what was issued: the position has no item, and never will have. */
@@ -33,9 +34,9 @@ function decodeRecord(chunk: Buffer, offset: number): IssuedRecord {
   }
 }
 
-/** Of the size that every chunk has. */
+/** Up to the last record. */
 export function encodeChunk(records: IssuedRecord[]): Buffer {
-  const chunk = Buffer.alloc(POSITIONS_PER_CHUNK * RECORD_BYTES)
+  const chunk = Buffer.alloc(records.length * RECORD_BYTES)
   for (const [k, record] of records.entries()) {
     if (record?.kind === 'no_item') chunk.writeUInt8(NO_ITEM, k * RECORD_BYTES)
     if (record?.kind !== 'item') continue

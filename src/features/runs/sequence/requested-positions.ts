@@ -8,7 +8,7 @@ import { groupInTuples } from './position-repository.ts'
 import { type MadeItem, parseDifficulty } from './position-state.ts'
 import { defineSequenceScript, listScriptKeys } from './sequence-scripts.ts'
 
-const requestStep = defineSequenceScript('request-step', ['stepChunks', 'stepPositionsPrefix'])
+const requestStep = defineSequenceScript('request-step', ['stepPositions'])
 const requestPositions = defineSequenceScript('request-positions')
 
 /** What it takes to make an issued item again. */

@@ -1,10 +1,11 @@
 /** What the scripts that move positions have in common: their keys, limits and constants. */
 import { defineScript } from '../../../platform/redis/scripts.ts'
-import { type AllRunKeys, POSITIONS_PER_CHUNK, type RunKeys, STEPS_PER_CHUNK } from '../keys.ts'
+import type { AllRunKeys, RunKeys } from '../keys.ts'
 import type { StoredRun } from '../repository.ts'
 import { backlogRecord, runRecord } from '../run-record.ts'
-import { NO_ITEM, RECORD_BYTES } from './issued-items.ts'
+import { NO_ITEM, POSITIONS_PER_CHUNK, RECORD_BYTES } from './issued-items.ts'
 import { SEED_STRIDE } from './sequence.ts'
+import { STEPS_PER_CHUNK } from './step-positions.ts'
 
 const LIMITS = {
   /** More than anybody asks for. A checkpoint could name any number, and a script that walks for long stops everybody. */
@@ -37,8 +38,7 @@ const SEQUENCE_KEYS = [
   'positionStates',
   'itemBodies',
   'requestedPositions',
-  'issuedChunks',
-  'issuedItemsPrefix',
+  'issuedItems',
   'issuedTasks',
   'curriculum',
   'states',
@@ -64,19 +64,12 @@ export function defineSequenceScript<const Key extends string = never>(name: str
   })
 }
 
-type ScriptKeys = RunKeys & { states: string; issuedItemsPrefix: string; stepPositionsPrefix: string }
-
 /** The keys that scripts are called with: `states` of the open positions, or of those that were asked for. */
 export function listScriptKeys(
   all: AllRunKeys,
   { name, epoch }: Pick<StoredRun, 'name' | 'epoch'>,
   scope: 'open' | 'requested' = 'open',
-): ScriptKeys {
+): RunKeys & { states: string } {
   const keys = all.forRun(name, epoch)
-  return {
-    ...keys,
-    states: scope === 'open' ? keys.positionStates : keys.requestedPositions,
-    issuedItemsPrefix: keys.issuedItems(''),
-    stepPositionsPrefix: keys.stepPositions(''),
-  }
+  return { ...keys, states: scope === 'open' ? keys.positionStates : keys.requestedPositions }
 }

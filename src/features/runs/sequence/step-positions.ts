@@ -1,15 +1,40 @@
-/** The positions of a training step as text, `0+64,70+2` for 0 to 63, 70 and 71; scripts/parts/step-positions.lua is the same codec in Lua. */
+/**
+ * The positions of training steps as text: `;7=0+64,70+2` says that step 7 has positions 0 to 63, 70 and 71.
+ * scripts/parts/step-positions.lua is the same codec in Lua.
+ */
+
+/** So many are in one field of the hash. */
+export const STEPS_PER_CHUNK = 128
 
 /** The first of some consecutive positions, and their number. */
-export type Stretch = [first: number, count: number]
+type Stretch = [first: number, count: number]
 
-export function parseStretches(text: string): Stretch[] {
-  return text.split(',').map((stretch) => {
-    const [first = 0, count = 0] = stretch.split('+').map(Number)
-    return [first, count]
-  })
+export interface StepPositions {
+  step: number
+  positions: Stretch[]
 }
 
-export function formatStretches(stretches: Stretch[]): string {
-  return stretches.map(([first, count]) => `${first}+${count}`).join(',')
+export function parseSteps(chunk: string): StepPositions[] {
+  return chunk
+    .split(';')
+    .slice(1)
+    .map((text) => {
+      const [step = '', stretches = ''] = text.split('=')
+      return { step: Number(step), positions: stretches.split(',').map(parseStretch) }
+    })
+}
+
+/** Chunks by their numbers. */
+export function formatSteps(steps: StepPositions[]): Record<string, string> {
+  const chunks = Map.groupBy(steps, ({ step }) => Math.floor(step / STEPS_PER_CHUNK))
+  return Object.fromEntries([...chunks].map(([number, list]) => [number, list.map(formatStep).join('')]))
+}
+
+function parseStretch(text: string): Stretch {
+  const [first = 0, count = 0] = text.split('+').map(Number)
+  return [first, count]
+}
+
+function formatStep({ step, positions }: StepPositions): string {
+  return `;${step}=${positions.map(([first, count]) => `${first}+${count}`).join(',')}`
 }

@@ -185,9 +185,9 @@ describe('the items of a step', () => {
   it('who waits for them while the run begins anew is given those of the new settings', async () => {
     await world.call('PUT', '/runs/anew', { tasks: [{ task: 'futoshiki', difficulty: 1 }] })
     const waiting = ask({ run: 'anew', step: 3, count: 24 })
-    const { stepChunks } = await keysOf('anew')
+    const { stepPositions } = await keysOf('anew')
     await until(
-      () => world.platform.redis.zcard(stepChunks),
+      () => world.platform.redis.hlen(stepPositions),
       (n) => n === 1,
     )
     await world.call('PUT', '/runs/anew?restart=true', { tasks: QUICK, seed: 7 })

@@ -28,7 +28,7 @@ else
   redis.call('HDEL', K.states, ARGV[2])
 end
 if ARGV[6] == 'number' then
-  put_no_item(ARGV[2])
+  put_issued({ { position = ARGV[2], failed = true } })
 end
 redis.call('HINCRBY', K.run, RUN.skipped_positions, 1)
 if ARGV[3] == 'held_out' then

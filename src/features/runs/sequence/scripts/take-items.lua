@@ -85,6 +85,7 @@ end
 if #ready < capacity and not wait_no_longer then
   ready = {}
 end
+local issued = {}
 for _, item in ipairs(ready) do
   local position, task, difficulty, retry = unpack(item)
   table.insert(reply, position)
@@ -92,11 +93,12 @@ for _, item in ipairs(ready) do
   table.insert(reply, difficulty)
   table.insert(reply, retry)
   close_position(position)
-  put_issued(position, task, difficulty, retry)
+  table.insert(issued, { position = position, task = task, difficulty = difficulty, retry = retry })
   redis.call('ZADD', K.leaseExpiries, lease_end, position)
   set_made(K.leasedItems, position, task, difficulty, retry > 0 and retry or nil)
   note(position, task, difficulty, retry)
 end
+put_issued(issued)
 if ARGV[8] == '1' and #notes > 0 then
   redis.call('RPUSH', K.takenItems, unpack(notes))
   redis.call('PEXPIRE', K.takenItems, LIMITS.taken_items_ms)

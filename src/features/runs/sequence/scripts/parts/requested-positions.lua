@@ -18,7 +18,7 @@ end
 -- Issues the items of requested positions once all are made, together: until then none of them is final.
 -- Gives { 'unmade', position … } or { 'issued', position, task, difficulty, retry … }, or { 'no_item', position … }.
 local function issue_positions(positions)
-  local unmade, failed, items, reply = { 'unmade' }, { 'no_item' }, {}, { 'issued' }
+  local unmade, failed, items, new, reply = { 'unmade' }, { 'no_item' }, {}, {}, { 'issued' }
   for k, position in ipairs(positions) do
     local item = get_issued(position)
     if item and item.failed then
@@ -26,7 +26,8 @@ local function issue_positions(positions)
     elseif not item then
       local state = get_state(K.requestedPositions, position)
       if is_made(state) then
-        item = { task = state.task, difficulty = state.difficulty or '', retry = state.retry or 0, is_new = true }
+        item = { position = position, task = state.task, difficulty = state.difficulty or '', retry = state.retry or 0 }
+        table.insert(new, item)
       else
         table.insert(unmade, position)
       end
@@ -38,12 +39,12 @@ local function issue_positions(positions)
   elseif #unmade > 1 then
     return unmade
   end
+  put_issued(new)
+  for _, item in ipairs(new) do
+    redis.call('HDEL', K.requestedPositions, item.position)
+  end
   for k, position in ipairs(positions) do
     local item = items[k]
-    if item.is_new then
-      put_issued(position, item.task, item.difficulty, item.retry)
-      redis.call('HDEL', K.requestedPositions, position)
-    end
     for _, value in ipairs({ position, item.task, item.difficulty, item.retry }) do
       table.insert(reply, value)
     end

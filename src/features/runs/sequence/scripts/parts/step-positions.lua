@@ -1,14 +1,15 @@
--- The positions of training steps, for as long as the run exists: a hash for each ISSUED.steps_per_chunk steps has the
--- positions of a step as text, `0+64,70+2` for 0 to 63, 70 and 71. step-positions.ts is the same codec in TypeScript.
--- KEYS  stepChunks (sorted set: number of a chunk by itself)  stepPositionsPrefix (of the chunks' keys, no key itself)
--- include chunk-number
-local function step_key(step)
-  return K.stepPositionsPrefix .. chunk_number(step, ISSUED.steps_per_chunk)
+-- The positions of training steps, for as long as the run exists: a hash has ISSUED.steps_per_chunk steps in each field, as
+-- text. `;7=0+64,70+2` says that step 7 has positions 0 to 63, 70 and 71. step-positions.ts is the same codec in TypeScript.
+-- KEYS  stepPositions (hash: number of a chunk to its steps)
+local function step_chunk(step)
+  local number = string.format('%.0f', math.floor(tonumber(step) / ISSUED.steps_per_chunk))
+  return number, redis.call('HGET', K.stepPositions, number) or ''
 end
 
 -- In the order of the sequence; nil for a step that was never asked for.
 local function get_step(step)
-  local text = redis.call('HGET', step_key(step), step)
+  local _, chunk = step_chunk(step)
+  local text = string.match(chunk, ';' .. step .. '=([^;]*)')
   if not text then
     return nil
   end
@@ -32,7 +33,7 @@ local function put_step(step, positions)
     table.insert(stretches, string.format('%.0f+%d', positions[k], count))
     k = k + count
   end
-  local chunk = chunk_number(step, ISSUED.steps_per_chunk)
-  redis.call('ZADD', K.stepChunks, chunk, chunk)
-  redis.call('HSET', step_key(step), step, table.concat(stretches, ','))
+  local number, chunk = step_chunk(step)
+  local others = string.gsub(chunk, ';' .. step .. '=[^;]*', '')
+  redis.call('HSET', K.stepPositions, number, others .. ';' .. step .. '=' .. table.concat(stretches, ','))
 end

@@ -1,0 +1,58 @@
+/** The issued items and the steps of a run, out of Redis for its checkpoint and into it: they may be millions. */
+import type { ChainableCommander, Redis } from 'ioredis'
+import type { Checkpoint } from './checkpoint-document.ts'
+import { describeIssuedItems, type IssuedItems, packIssuedItems } from './checkpoint-issued-items.ts'
+import type { RunKeys } from './keys.ts'
+import { formatSteps, parseSteps } from './sequence/step-positions.ts'
+
+/** Fields of a hash that one command reads or writes: less than a megabyte, so that other calls get in between. */
+const FIELDS_PER_COMMAND = 256
+
+/** The issued items of positions that `includes` accepts. */
+export async function readIssuedItems(
+  redis: Redis,
+  { issuedTasks, issuedItems }: RunKeys,
+  includes: (position: number) => boolean,
+): Promise<IssuedItems> {
+  const tasks = await redis.lrange(issuedTasks, 0, -1)
+  const numbers = (await redis.hkeys(issuedItems)).map(Number).toSorted((a, b) => a - b)
+  const chunks: [number, Buffer][] = []
+  for (const part of splitFields(numbers)) {
+    const buffers = await redis.hmgetBuffer(issuedItems, ...part.map(String))
+    for (const [k, number] of part.entries()) chunks.push([number, buffers[k] ?? Buffer.alloc(0)])
+  }
+  return describeIssuedItems({ tasks, chunks }, includes)
+}
+
+/** The steps all of whose positions `includes` accepts, in their order. */
+export async function readSteps(
+  redis: Redis,
+  { stepPositions }: RunKeys,
+  includes: (position: number) => boolean,
+): Promise<Checkpoint['sequence']['steps']> {
+  const chunks: (string | null)[] = []
+  for (const part of splitFields(await redis.hkeys(stepPositions)))
+    chunks.push(...(await redis.hmget(stepPositions, ...part)))
+  return chunks
+    .flatMap((chunk) => parseSteps(chunk ?? ''))
+    .filter(({ positions }) => positions.every(([first]) => includes(first)))
+    .toSorted((a, b) => a.step - b.step)
+}
+
+/** With the leased items: a checkpoint that was edited may have them nowhere else. */
+export function writeIssuedItems(
+  pipeline: ChainableCommander,
+  keys: RunKeys,
+  { issued, leases, steps }: Checkpoint['sequence'],
+): void {
+  const { tasks, chunks } = packIssuedItems(issued, leases)
+  if (tasks.length > 0) pipeline.rpush(keys.issuedTasks, ...tasks)
+  for (const part of splitFields(chunks)) pipeline.hset(keys.issuedItems, new Map(part))
+  for (const part of splitFields(Object.entries(formatSteps(steps)))) pipeline.hset(keys.stepPositions, new Map(part))
+}
+
+function splitFields<T>(list: T[]): T[][] {
+  return Array.from({ length: Math.ceil(list.length / FIELDS_PER_COMMAND) }, (_, k) =>
+    list.slice(k * FIELDS_PER_COMMAND, (k + 1) * FIELDS_PER_COMMAND),
+  )
+}
