@@ -174,6 +174,8 @@ describe('a reset', () => {
       expect(first.data.observation.question).toMatch(/^Only the number\.\n\n/)
       expect(first.data.metadata).toMatchObject({ task: 'gcd', run: 'openenv-run' })
       expect(await itemOf(client)).not.toBe(first.data.metadata.item_id)
+      const [tenth] = (await world.call('POST', '/items', { run: 'openenv-run', position: 10 })).body.items
+      expect([await itemOf(client, { position: 10 }), await itemOf(client, { seed: 10 })]).toEqual([tenth.id, tenth.id])
       const revealed = await world.call('GET', `/items/${first.data.metadata.item_id}?reveal=true`)
       await client.ask('reset', { item_id: first.data.metadata.item_id })
       expect((await client.ask('step', { completion: revealed.body.answer })).data.reward).toBe(1)

@@ -14,6 +14,8 @@ import type { ItemSeries, ResetTarget } from './reset-request.ts'
 
 /** Some tasks now and then have no item for a seed. */
 const RANDOM_ATTEMPTS = 5
+/** Of one attempt to get an item that is still being made; the reset goes on trying. */
+const POSITION_WAIT_MS = 5000
 
 interface EpisodeItemsDeps {
   items: Items
@@ -70,7 +72,9 @@ export class EpisodeItems {
   async #getAtPosition(run: ResolvedRun | undefined, position: number): Promise<Item> {
     if (!run)
       throw new FrameRejection('VALIDATION_ERROR', 'A position is of a run: connect to /openenv/{run}, or give a task')
-    throw new FrameRejection('VALIDATION_ERROR', `This server does not serve position ${position} yet`)
+    const [item] = await this.#deps.itemQueue.requirePositions(run, { position, count: 1 }, POSITION_WAIT_MS)
+    if (!item) throw new ServiceError('internal', `position ${position} has no item`)
+    return item
   }
 
   async #getNext(run: ResolvedRun): Promise<Item> {
