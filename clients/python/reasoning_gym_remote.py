@@ -14,7 +14,7 @@ A rollout that could not be scored raises: verifiers records an error of the rol
 An outage of the server is waited for (`deadline_s`) and raises then.
 """
 
-# mypy: disable-error-code="import-not-found,misc,untyped-decorator,no-any-return"
+# mypy: disable-error-code="import-not-found,import-untyped,misc,untyped-decorator,no-any-return"
 # Where types are checked the trainer's package need not be installed; its classes and decorators are Any then.
 
 from __future__ import annotations

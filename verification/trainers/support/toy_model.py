@@ -1,0 +1,60 @@
+"""A model behind an OpenAI-like address that says what a script decides, for each time that a question is asked."""
+
+import json
+import threading
+from collections import Counter
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Callable, Dict
+
+from sample_checks import admin
+
+#: Of the revealed item, and how often its question was asked before.
+Policy = Callable[[Dict[str, Any], int], str]
+
+
+class ToyModel:
+    """`url` is the base address; it is closed with the process."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self.asked: "Counter[str]" = Counter()
+        self.lock = threading.Lock()
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                self.reply({"object": "list", "data": [{"id": "toy", "object": "model"}]})
+
+            def do_POST(self) -> None:
+                request = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                self.reply(outer.complete(request["messages"]))
+
+            def reply(self, answer: Any) -> None:
+                body = json.dumps(answer).encode()
+                self.send_response(200)
+                self.send_header("content-type", "application/json")
+                self.send_header("content-length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{server.server_port}/v1"
+
+    def complete(self, messages: Any) -> Dict[str, Any]:
+        content = messages[-1]["content"]
+        text = content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+        item = admin.call("POST", "/items/find", {"text": text})
+        with self.lock:
+            times = self.asked[item["id"]]
+            self.asked[item["id"]] += 1
+        message = {"role": "assistant", "content": self.policy(item, times)}
+        usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        return {"id": "toy", "object": "chat.completion", "created": 0, "model": "toy", "choices": [choice], "usage": usage}
