@@ -146,6 +146,9 @@ class Runs(unittest.TestCase):
             self.assertEqual([positions[9], positions[0]], [first[9], first[0]])
         other = pickle.loads(pickle.dumps(positions))
         self.assertEqual([item["id"] for item in other.take([9, 3])], [first[9]["id"], first[3]["id"]])
+        blocks_of_three = self.run_.positions(per_step=3).take([9, 3])
+        self.assertEqual([item["id"] for item in blocks_of_three], [first[9]["id"], first[3]["id"]])
+        self.assertNotIn(self.run_.items()[0]["id"], {item["id"] for item in first})
         self.assertRaises(IndexError, positions.__getitem__, -1)
 
     def test_threads_that_want_one_block_ask_once(self) -> None:

@@ -1,7 +1,7 @@
 """AReaL's own AsyncRewardWrapper, which runs our reward function in its pool of processes."""
 
 import asyncio
-import importlib.util
+import importlib.metadata
 import os
 import sys
 import time
@@ -14,7 +14,7 @@ from trainer_checks import check, control, fixture, meanwhile, run, same
 os.environ.update(environment(run))
 
 # The package's __init__ needs torch; its modules of rewards and logging do not.
-wheel = Path(importlib.util.find_spec("areal").submodule_search_locations[0])  # type: ignore[union-attr, index]
+wheel = Path(str(importlib.metadata.distribution("areal").locate_file("areal")))
 for name in ("areal", "areal.api", "areal.utils"):
     package = types.ModuleType(name)
     package.__path__ = [str(wheel.joinpath(*name.split(".")[1:]))]

@@ -1,6 +1,7 @@
 """OpenRLHF's own MultiTurnAgentExecutor, from the wheel, with our agent file, loaded as OpenRLHF loads it."""
 
 import asyncio
+import importlib.metadata
 import importlib.util
 import logging
 import os
@@ -15,7 +16,7 @@ from trainer_checks import check, control, fixture, meanwhile, run, same
 os.environ.update(environment(run))
 
 # The package's __init__ needs torch and vLLM; its module of agents does not. So the packages above it are empty here.
-wheel = Path(importlib.util.find_spec("openrlhf").submodule_search_locations[0])  # type: ignore[union-attr, index]
+wheel = Path(str(importlib.metadata.distribution("openrlhf").locate_file("openrlhf")))
 for name, folder in (("openrlhf", wheel), ("openrlhf.utils", wheel / "utils")):
     package = types.ModuleType(name)
     package.__path__ = [str(folder)]

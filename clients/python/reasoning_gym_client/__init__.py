@@ -997,19 +997,23 @@ class Run:
         count: int = 1,
         *,
         step: Optional[int] = None,
+        position: Optional[int] = None,
         rank: Optional[int] = None,
         ranks: Optional[int] = None,
         timeout_s: float = 0,
     ) -> List[Item]:
         """The next items of the run; with `step` those of that step, the same whoever asks, or one rank's share.
 
-        Fewer than `count` may come, and none while the run waits for its trainer (`max_groups_ahead`): then it is
+        With `position` those of the positions from there on, each the same for as long as the run exists: see Positions.
+        Of the next items fewer than `count` may come, and none while the run waits for its trainer (`max_groups_ahead`): then it is
         asked again until `timeout_s` have passed.
         """
-        body = _given(run=self.name, count=count, step=step, rank=rank, ranks=ranks)
+        body = _given(run=self.name, count=count, step=step, position=position, rank=rank, ranks=ranks)
         until = time.monotonic() + timeout_s
+        named = step is not None or position is not None  # those are waited for until all are made
+        wait_s = min(timeout_s, _HELD_S) if named else 0
         while True:
-            answer = self._wire.call("POST", "/items", body, headers={**_once_key(), **self._meant()})
+            answer = self._wire.call("POST", "/items", body, headers={**_once_key(), **self._meant()}, wait_s=wait_s)
             items: List[Item] = answer.json()["items"]
             pause = _seconds(answer.headers.get("retry-after")) or 0.2
             left = until - time.monotonic()
@@ -1229,14 +1233,13 @@ class Positions:
         positions[0]["messages"]                                 # asks for the items 0 to 63 in one call
         positions.take([64, 65, 64])                             # items in the order of what was asked
 
-    A position is a number from 0 on, and has the same item in every process, on every node, and after a resume. `per_step` is
-    how many prompts the trainer uses in one step: so many items are asked for at once, so it is also how far the run's
-    curriculum is decided ahead. All processes of a run should give the same number. The last blocks are kept, so that the members of
-    a group ask once.
+    A position is a number from 0 on, and has the same item in every process, on every node, and after a resume, for as long as
+    the run exists (checkpoints keep it). `per_step` is how many prompts the trainer uses in one step: so many items are asked
+    for at once, and so far ahead their difficulty is decided. The last blocks are kept, so that the members of a group ask once.
 
     Threads may share it; it can be pickled and survives a fork. A position that the server cannot give within `timeout_s` raises:
-    Problem where it refuses, Unreachable where it is away, ReasoningGymError where the run waits for its trainer
-    (`max_groups_ahead`). It never gives another item instead.
+    Problem where it refuses (`make_failed`: no task of the run has an item there), Unreachable where it is away. It never
+    gives another item instead.
     """
 
     BLOCKS = 8  #: so many blocks are kept
@@ -1247,7 +1250,7 @@ class Positions:
         self.run = run
         self.per_step = per_step
         self.timeout_s = timeout_s
-        self._blocks: "OrderedDict[int, List[Item]]" = OrderedDict()
+        self._blocks: "OrderedDict[int, List[Optional[Item]]]" = OrderedDict()
         self._unlocked()
 
     def _unlocked(self) -> None:
@@ -1266,13 +1269,14 @@ class Positions:
         if position < 0:
             raise IndexError(f"positions begin at 0: {position}")
         block, within = divmod(int(position), self.per_step)
-        return self._block(block)[within]
+        item = self._block(block)[within]
+        return self._items(int(position), 1)[0] if item is None else item
 
     def take(self, positions: Iterable[int]) -> List[Item]:
         """The items at these positions, in their order; one call for each block of `per_step` that is not kept."""
         return [self[position] for position in positions]
 
-    def _block(self, block: int) -> List[Item]:
+    def _block(self, block: int) -> List[Optional[Item]]:
         if self._pid != os.getpid():
             self._unlocked()  # another thread of the parent may have held the lock at the fork
         with self._lock:
@@ -1284,11 +1288,26 @@ class Positions:
                 self._blocks.popitem(last=False)
             return items
 
-    def _ask(self, block: int) -> List[Item]:
-        items = self.run.items(self.per_step, step=block, timeout_s=self.timeout_s)
-        if len(items) < self.per_step:
-            raise ReasoningGymError(f"run {self.run.name}: {len(items)} of the {self.per_step} items of block {block} came")
+    def _ask(self, block: int) -> List[Optional[Item]]:
+        first = block * self.per_step
+        try:
+            return list(self._items(first, self.per_step))
+        except Problem as problem:
+            if problem.code != "make_failed":
+                raise
+        # One of them has no item: the others must not suffer. That one is asked for again when it is wanted, and raises.
+        items: List[Optional[Item]] = []
+        for position in range(first, first + self.per_step):
+            try:
+                items += self._items(position, 1)
+            except Problem as problem:
+                if problem.code != "make_failed":
+                    raise
+                items.append(None)
         return items
+
+    def _items(self, position: int, count: int) -> List[Item]:
+        return self.run.items(count, position=position, timeout_s=self.timeout_s)
 
 
 class TrainerClient:

@@ -29,12 +29,18 @@ class ToyModel:
 
             def do_POST(self) -> None:
                 request = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                self.reply(outer.complete(request["messages"]))
+                answer = outer.complete(request["messages"])
+                if request.get("stream"):
+                    self.send("text/event-stream", as_stream(answer))
+                else:
+                    self.reply(answer)
 
             def reply(self, answer: Any) -> None:
-                body = json.dumps(answer).encode()
+                self.send("application/json", json.dumps(answer).encode())
+
+            def send(self, kind: str, body: bytes) -> None:
                 self.send_response(200)
-                self.send_header("content-type", "application/json")
+                self.send_header("content-type", kind)
                 self.send_header("content-length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
@@ -58,3 +64,15 @@ class ToyModel:
         usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
         choice = {"index": 0, "message": message, "finish_reason": "stop"}
         return {"id": "toy", "object": "chat.completion", "created": 0, "model": "toy", "choices": [choice], "usage": usage}
+
+
+def as_stream(answer: Dict[str, Any]) -> bytes:
+    """The same as server-sent events: the message, its end, the usage."""
+    (choice,) = answer["choices"]
+    chunk = {**answer, "object": "chat.completion.chunk", "usage": None}
+    parts = [
+        {**chunk, "choices": [{"index": 0, "delta": choice["message"], "finish_reason": None}]},
+        {**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]},
+        {**chunk, "choices": [], "usage": answer["usage"]},
+    ]
+    return "".join(f"data: {json.dumps(part)}\n\n" for part in parts).encode() + b"data: [DONE]\n\n"
