@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { REFERENCE_PAGES } from '../../scripts/reference/pages.ts'
+import { updateProvenTable } from '../../scripts/reference/trainers.ts'
 import { RunSettings } from '../../src/contract/run.ts'
 import { EnvironmentSchema } from '../../src/platform/config.ts'
 
@@ -17,6 +18,14 @@ it.each(Object.entries(REFERENCE_PAGES))(
     ).toBe(true)
   },
 )
+
+it('docs/guides/trainers.md says what was proven when; a new proof writes it anew', () => {
+  const file = new URL('../../docs/guides/trainers.md', import.meta.url)
+  const guide = readFileSync(file, 'utf8')
+  const wanted = updateProvenTable(guide)
+  if (guide !== wanted) writeFileSync(file, wanted)
+  expect(guide === wanted, 'the table was out of date and is written now: look at it and commit it').toBe(true)
+})
 
 it('settings are told with their defaults', () => {
   const page = REFERENCE_PAGES['settings.md']?.() ?? ''
