@@ -18,7 +18,6 @@ const PROOFS = {
   'hardened-report': 'what hardened scoring changes in recorded verdicts',
   'first-start': 'interrupts the first start of a new checkout at twelve moments; the next must succeed without help',
   trainers: 'the real client packages of trainers against a real server',
-  trl: 'TRL’s GRPOTrainer trains a tiny model by examples/trl_grpo.py (needs a Python with torch, or installs one)',
   image: 'the steps of the Dockerfile and every role of the image, in Debian root folders (needs root and debootstrap)',
 } as const
 

@@ -6,6 +6,7 @@ import { type ChildServer, startChildServer } from '../../verification/support/w
 import { HANGING } from '../world.ts'
 
 const run = promisify(execFile)
+const CLIENT = join(import.meta.dirname, '..', '..', 'clients', 'python')
 const EXAMPLES = join(import.meta.dirname, '..', '..', 'examples')
 
 let server: ChildServer
@@ -20,39 +21,44 @@ async function example(name: string, ...args: string[]): Promise<string> {
   return stdout
 }
 
-it('rewards only: a TRL reward function, and a run that buffers nothing', { timeout: 60_000 }, async () => {
-  const rewards = /^\[(0|1|0\.\d+), 0, (0|1|0\.\d+), (0|1|0\.\d+), 0, (0|1|0\.\d+)\]$/m
-  expect(await example('rewards_only.py', server.url)).toMatch(rewards)
-  const again = await example('rewards_only.py', server.url) // the same completions for the same items are groups of their own
-  expect(again).toMatch(rewards)
-  expect(again).toContain('groups that the run has seen: 4')
-  const { progress, settings, tasks } = JSON.parse(
-    (await run('curl', ['-s', `${server.url}/runs/rewards-only`])).stdout,
-  )
-  expect(progress).toMatchObject({ items: 8, scored_groups: 4, buffered_groups: 0 })
-  expect(settings).toMatchObject({ preset: 'clean', scoring: 'hardened' })
-  for (const { length_p95 } of Object.values<{ length_p95: number }>(tasks)) expect(length_p95).toBeGreaterThan(2)
-})
+/** Runs a program that imports the files for trainers. */
+async function integration(program: string): Promise<string> {
+  const env = { ...process.env, REASONING_GYM_URL: server.url, PYTHONPATH: CLIENT, PYTHONDONTWRITEBYTECODE: '1' }
+  return (await run(inject('python'), ['-c', program], { env })).stdout
+}
 
-it('verl: compute_score, and prompts of a run by position', { timeout: 60_000 }, async () => {
-  const output = await example('verl_compute_score.py', server.url)
-  expect(output.match(/^reasoning_gym\/\w+ \S/gm)).toHaveLength(2)
-  expect(output.match(/^\{'score': [\d.]+, 'unscored': 0.0, 'format_fault': 0.0\}$/gm)).toHaveLength(2)
-  expect(output).toContain("held out: {'score': 0, 'unscored': 0.0, 'format_fault': 1.0}")
-  const { progress } = JSON.parse((await run('curl', ['-s', `${server.url}/runs/verl`])).stdout)
-  expect(progress).toMatchObject({ scored_groups: 2, buffered_groups: 0 })
+it('the files of TRL and verl: rewards, and prompts of a run by position', { timeout: 60_000 }, async () => {
+  const output = await integration(`
+import asyncio
+from reasoning_gym_client import Client
+from reasoning_gym_client.integrations import rg_trl, rg_verl
+run = Client().run("files")
+run.put(preset="clean", tasks=["leg_counting", "chain_sum"], group_size=2, buffer=False)
+first, second = run.positions(per_step=2).take([0, 1])
+ids, texts = [first["id"]] * 2 + [second["id"]] * 2, ["I do not know", [{"role": "assistant", "content": "no idea"}]] * 2
+for _ in range(2):  # the same completions for the same items are groups of their own
+    print(rg_trl.reward([None] * 4, texts, [[5, 7, 2]] * 4, item_id=ids, run=["files"] * 4))
+row = rg_verl.LivePrompts("files", config={"train_batch_size": 2})[0]
+print(row["extra_info"]["item_id"] == first["id"], row["raw_prompt"] == first["messages"], row["extra_info"]["run"])
+held_out = rg_verl.LivePrompts(["held-out"], max_samples=1)[0]
+print(asyncio.run(rg_verl.compute_score(held_out["data_source"], "I do not know", "", held_out["extra_info"])))
+print(run.get()["progress"]["scored_groups"], run.get()["progress"]["buffered_groups"])`)
+  const faults = "{'score': 0.0, 'unscored': 0.0, 'no_answer': 1.0, 'format_fault': 1.0}"
+  expect(output.split('\n')).toEqual(['[0, 0, 0, 0]', '[0, 0, 0, 0]', 'True True files', faults, '4 0', ''])
 })
 
 it('what could not be scored is no wrong answer and no exception', { timeout: 60_000 }, async () => {
-  const program = `
-import rewards_only, verl_compute_score
-item, = rewards_only.client.make("${HANGING.task}")
+  const output = await integration(`
+import asyncio
+from reasoning_gym_client import Client
+from reasoning_gym_client.integrations import rg_trl, rg_verl
+item, = Client().make("${HANGING.task}")
 texts = ["<answer>${HANGING.answer}</answer>", "<answer>x</answer>"]
-print(rewards_only.reward_func([item["messages"]] * 2, texts, [item["id"]] * 2, completion_ids=[[1, 2]] * 2))
-print(verl_compute_score.compute_score("", texts[0], "", {"item_id": item["id"]}))`
-  const env = { ...process.env, REASONING_GYM_URL: server.url, PYTHONPATH: EXAMPLES, PYTHONDONTWRITEBYTECODE: '1' }
-  const { stdout } = await run(inject('python'), ['-c', program], { env })
-  expect(stdout).toBe("[None, 0]\n{'score': 0.0, 'unscored': 1.0, 'format_fault': 0.0}\n")
+print(rg_trl.reward([None] * 2, texts, item_id=[item["id"]] * 2))
+print(asyncio.run(rg_verl.compute_score("", texts[0], "", {"item_id": item["id"]})))
+print(asyncio.run(rg_verl.compute_score("", "", "", {"item_id": "no-such-item"}))["unscored"])`)
+  const unscored = "{'score': 0.0, 'unscored': 1.0, 'no_answer': 0.0, 'format_fault': 0.0}"
+  expect(output.split('\n')).toEqual(['[None, 0]', unscored, '1.0', ''])
 })
 
 it('an eval of one’s own inference engine', { timeout: 120_000 }, async () => {
@@ -94,8 +100,6 @@ it('what ends an example is one line: a run that another training has, and a ser
   const again = example('train.py', ...training)
   const line = 'rank \\d: (409 group_conflict: .*|another rank has ended)\\n'
   await expect(again).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(new RegExp(`^(${line}){2}$`)) })
-  for (const name of ['rewards_only.py', 'verl_compute_score.py', 'evaluate.py']) {
-    const lost = example(name, `${server.url}/nowhere`)
-    await expect(lost).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(/^404 not_found: .*\n$/) })
-  }
+  const lost = example('evaluate.py', `${server.url}/nowhere`)
+  await expect(lost).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(/^404 not_found: .*\n$/) })
 }, 60_000)

@@ -1,0 +1,185 @@
+"""Rewards and live items for slime, and for miles, whose interfaces are the same.
+
+    --data-source-path reasoning_gym_client.integrations.rg_slime.LiveItems
+    --group-rm --custom-rm-path reasoning_gym_client.integrations.rg_slime.group_reward
+
+Set for every worker: REASONING_GYM_URL (the key may stand in it, `http://trainer:KEY@host:8000`) and REASONING_GYM_RUN. Configure the
+run once, its `group_size` equal to `--n-samples-per-prompt`: `Client().run("my-run").put(preset="clean", group_size=8, buffer=False)`.
+
+* `LiveItems` asks the run for items by position when slime gets there, so the curriculum reaches it; `--save` and `--load` keep the
+  position. It needs no `--prompt-data`. With `--prompt-data` instead (`GET /dataset.jsonl?format=slime`) name `--label-key item_id`.
+* `group_reward` (with `--group-rm`) posts a whole group: penalties of a group apply. A sample that could not be scored is taken out of
+  the loss (`remove_sample`); its reward still votes in slime's normalization, so it is the mean of its siblings.
+* `reward` (without `--group-rm`) scores one sample; the server gathers the samples of one item into a group of the run. A sample that
+  could not be scored is taken out of the loss with reward 0: prefer `group_reward`.
+* Without REASONING_GYM_RUN both only score. An outage is retried for five minutes and then raised, which ends the training.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import uuid
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Sequence
+
+try:
+    from reasoning_gym_client import Client, Problem, Verdict, fill_unscored, in_thread
+except ImportError:  # loaded by its path, without the package
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+    from reasoning_gym_client import Client, Problem, Verdict, fill_unscored, in_thread
+
+__all__ = ["reward", "group_reward", "LiveItems"]
+
+WAIT_S = 120.0  #: for the verdicts of one group
+FINISH_REASONS = {"completed": "stop", "truncated": "length", "aborted": "abort", "failed": "error"}
+FAULTS_OF_ITEM = ("invalid_item_id", "unknown_task", "invalid_config", "engine_version_mismatch")
+
+
+@lru_cache(maxsize=None)
+def _client() -> Client:
+    return Client()
+
+
+def _run() -> Optional[str]:
+    return os.environ.get("REASONING_GYM_RUN")
+
+
+# Rewards
+
+
+async def reward(args: Any, sample: Any, **kwargs: Any) -> float:
+    """For `--custom-rm-path` without `--group-rm`."""
+    verdicts = await in_thread(_score, _run(), [sample])
+    return _mark([sample], verdicts)[0]
+
+
+async def group_reward(args: Any, samples: Sequence[Any], **kwargs: Any) -> List[float]:
+    """For `--custom-rm-path` with `--group-rm`: all samples of one prompt."""
+    run = _run()
+    verdicts = await in_thread(_score if run is None else _post, run, samples)
+    return _mark(samples, verdicts)
+
+
+def _score(run: Optional[str], samples: Sequence[Any]) -> List[Verdict]:
+    sent = [{"item_id": str(sample.label), "rollout_id": uuid.uuid4().hex, **_rollout(sample)} for sample in samples]
+    return _client().samples(sent, run=run, adapter="slime")["verdicts"]
+
+
+def _post(run: str, samples: Sequence[Any]) -> Sequence[Verdict]:
+    """The whole group; what is wrong with its item makes it unscored, since an error would end the training."""
+    try:
+        group = _client().run(run).post(
+            str(samples[0].label),
+            [_rollout(sample) for sample in samples],
+            group_id=uuid.uuid4().hex,
+            buffer=False,
+            wait_s=WAIT_S,
+        )
+    except Problem as problem:
+        if problem.code not in FAULTS_OF_ITEM:
+            raise
+        return []
+    return group.get("verdicts", [])
+
+
+def _rollout(sample: Any) -> Dict[str, Any]:
+    rollout = {"completion": sample.response, "length_tokens": int(sample.response_length)}
+    finish_reason = FINISH_REASONS.get(getattr(sample.status, "value", ""))
+    return rollout if finish_reason is None else {**rollout, "finish_reason": finish_reason}
+
+
+def _mark(samples: Sequence[Any], verdicts: Sequence[Verdict]) -> List[float]:
+    """The rewards; no verdict: not scored in time."""
+    rewards = [verdict.get("reward") for verdict in verdicts] or [None] * len(samples)
+    for k, sample in enumerate(samples):
+        if rewards[k] is None:
+            sample.remove_sample = True
+        if isinstance(sample.metadata, dict):
+            verdict = verdicts[k] if verdicts else {}
+            sample.metadata["reasoning_gym"] = {name: verdict.get(name) for name in ("status", "score", "fault", "code")}
+    return fill_unscored(rewards)
+
+
+# Items
+
+
+class LiveItems:
+    """A data source of slime: groups of samples of the run's items, in the order of their positions."""
+
+    def __init__(self, args: Any) -> None:
+        run = _run()
+        if run is None:
+            raise ValueError("LiveItems needs REASONING_GYM_RUN, the name of the run")
+        self.args = args
+        self.position = 0
+        self.sample_index = 0
+        self.returned: List[List[Any]] = []  # groups that slime gave back, such as aborted ones
+        self.positions = _client().run(run).positions(min(int(getattr(args, "rollout_batch_size", 0) or 64), 1024))
+
+    def get_samples(self, num_samples: int) -> List[List[Any]]:
+        """So many groups: those that came back first, then new ones."""
+        groups, self.returned = self.returned[:num_samples], self.returned[num_samples:]
+        first = self.position
+        self.position += num_samples - len(groups)
+        return groups + [self._group(position) for position in range(first, self.position)]
+
+    def _group(self, position: int) -> List[Any]:
+        item = self.positions[position]
+        group = []
+        for _ in range(self.args.n_samples_per_prompt):
+            sample = _sample_class(self.args)(
+                group_index=position,
+                index=self.sample_index,
+                prompt=self._prompt(item["messages"]),
+                label=item["id"],
+                metadata={"task": item["task"], "difficulty": item["difficulty"]},
+            )
+            self.sample_index += 1
+            group.append(sample)
+        return group
+
+    def _prompt(self, messages: List[Dict[str, Any]]) -> Any:
+        """As slime's own data set gives it: text where it applies the chat template, else messages."""
+        if not getattr(self.args, "apply_chat_template", False):
+            return messages
+        tools = getattr(self.args, "apply_chat_template_kwargs", None) or {}
+        tokenizer = _tokenizer(self.args.hf_checkpoint)
+        return tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True, **tools)
+
+    def add_samples(self, samples: List[List[Any]]) -> None:
+        self.returned += samples
+
+    def save(self, rollout_id: Any) -> None:
+        """Beside the weights: which position comes next. Groups that came back are asked for again."""
+        path = self._state_file(self.args.save, rollout_id)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        position = min([self.position, *(group[0].group_index for group in self.returned if group)])
+        path.write_text(json.dumps({"position": position, "sample_index": self.sample_index}))
+
+    def load(self, rollout_id: Any = None) -> None:
+        path = self._state_file(self.args.load, rollout_id)
+        if path.exists():
+            state = json.loads(path.read_text())
+            self.position, self.sample_index = state["position"], state["sample_index"]
+
+    @staticmethod
+    def _state_file(folder: Optional[str], rollout_id: Any) -> Path:
+        return Path(folder or "") / "rollout" / f"reasoning_gym_position_{rollout_id}.json"
+
+    def __len__(self) -> int:
+        return 1_000_000 + len(self.returned)
+
+
+@lru_cache(maxsize=None)
+def _tokenizer(checkpoint: str) -> Any:
+    return importlib.import_module("transformers").AutoTokenizer.from_pretrained(checkpoint, trust_remote_code=True)
+
+
+def _sample_class(args: Any) -> Any:
+    """The class of the trainer that runs here."""
+    package = "slime" if "slime" in sys.modules else "miles" if "miles" in sys.modules else "slime"
+    return importlib.import_module(f"{package}.utils.types").Sample

@@ -1,0 +1,206 @@
+"""A run as a data set of the Tinker cookbook: its batch is a step of the run, its group a group of the run.
+
+    from reasoning_gym_client.integrations.rg_tinker import ReasoningGymDatasetBuilder
+
+    train.Config(
+        dataset_builder=ReasoningGymDatasetBuilder(
+            run="my-run", groups_per_batch=64, group_size=8, renderer_name="qwen3", model_name_for_tokenizer="Qwen/Qwen3-8B"
+        ), …)
+
+REASONING_GYM_URL says where the server is, or `url`; the key may stand in it (`http://trainer:KEY@host:8000`), or in
+REASONING_GYM_API_KEY. Configure the run once: `Client().run("my-run").put(preset="clean", group_size=8, buffer=False)`.
+
+* `get_batch(index)` asks for the items when the trainer gets there, so the run's curriculum reaches it; the same index gives the same
+  items, also after a resume.
+* Groups are posted whole with tokens and logprobs: penalties of a group apply, and dumps are complete.
+* Tinker has no mask. A rollout that could not be scored gets the mean of its group's other rewards, so its advantage is 0, and the
+  metric `unscored` 1. An outage is retried for five minutes and then raised.
+* `test_suite="original"` adds a frozen suite as the test set, which is scored and not counted.
+"""
+
+from __future__ import annotations
+
+import sys
+import uuid
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+import chz
+import tinker
+from tinker_cookbook import renderers
+from tinker_cookbook.rl.types import (
+    Action,
+    ActionExtra,
+    Env,
+    EnvGroupBuilder,
+    Metrics,
+    Observation,
+    RLDataset,
+    RLDatasetBuilder,
+    StepResult,
+    Trajectory,
+)
+from tinker_cookbook.tokenizer_utils import get_tokenizer
+
+try:
+    from reasoning_gym_client import Client, Item, Positions, Verdict, fill_unscored, in_thread
+except ImportError:  # loaded by its path, without the package
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+    from reasoning_gym_client import Client, Item, Positions, Verdict, fill_unscored, in_thread
+
+__all__ = ["ReasoningGymDatasetBuilder", "ReasoningGymDataset", "PuzzleGroupBuilder", "PuzzleEnv"]
+
+WAIT_S = 120.0  #: for the verdicts of one group
+
+
+@lru_cache(maxsize=None)
+def _client(url: Optional[str]) -> Client:
+    return Client(url)
+
+
+class PuzzleEnv(Env):
+    """One rollout: the item's prompt, and the text that the model gave. The group scores it."""
+
+    def __init__(self, item: Item, renderer: renderers.Renderer) -> None:
+        self.item = item
+        self.renderer = renderer
+        self.completion = ""
+
+    async def initial_observation(self) -> Tuple[Observation, Any]:
+        prompt: Any = self.item["messages"]
+        return self.renderer.build_generation_prompt(prompt), self.renderer.get_stop_sequences()
+
+    async def step(self, action: Action, *, extra: Optional[ActionExtra] = None) -> StepResult:
+        message, _ = self.renderer.parse_response(action)
+        self.completion = renderers.get_text_content(message)
+        return StepResult(
+            reward=0.0,
+            episode_done=True,
+            next_observation=tinker.ModelInput.empty(),
+            next_stop_condition=self.renderer.get_stop_sequences(),
+        )
+
+
+@dataclass(frozen=True)
+class PuzzleGroupBuilder(EnvGroupBuilder):
+    """The rollouts of one item. `run` None: they are scored and not counted."""
+
+    item: Item
+    renderer: renderers.Renderer
+    group_size: int
+    run: Optional[str]
+    url: Optional[str] = None
+
+    async def make_envs(self) -> Sequence[Env]:
+        return [PuzzleEnv(self.item, self.renderer) for _ in range(self.group_size)]
+
+    async def compute_group_rewards(
+        self, trajectory_group: List[Trajectory], env_group: Sequence[Env]
+    ) -> List[Tuple[float, Metrics]]:
+        rollouts = [_rollout(env, trajectory) for env, trajectory in zip(env_group, trajectory_group)]
+        verdicts: Sequence[Verdict] = await in_thread(self._score if self.run is None else self._post, rollouts)
+        rewards = [verdict.get("reward") for verdict in verdicts] or [None] * len(rollouts)
+        metrics = [_metrics(verdict) for verdict in verdicts or [{}] * len(rollouts)]
+        return list(zip(fill_unscored(rewards), metrics))
+
+    def _post(self, rollouts: Sequence[Dict[str, Any]]) -> Sequence[Verdict]:
+        run = _client(self.url).run(self.run or "")
+        posted = run.post(self.item["id"], rollouts, group_id=uuid.uuid4().hex, buffer=False, wait_s=WAIT_S)
+        return posted.get("verdicts", [])  # none: not scored in time
+
+    def _score(self, rollouts: Sequence[Dict[str, Any]]) -> Sequence[Verdict]:
+        samples = [{"item_id": self.item["id"], "completion": rollout["completion"]} for rollout in rollouts]
+        return _client(self.url).samples(samples, adapter="tinker")["verdicts"]
+
+    def logging_tags(self) -> List[str]:
+        return ["reasoning_gym", self.item["category"], self.item["task"]]
+
+
+def _rollout(env: Any, trajectory: Trajectory) -> Dict[str, Any]:
+    rollout: Dict[str, Any] = {"completion": env.completion}
+    if trajectory.transitions:
+        action = trajectory.transitions[-1].ac
+        rollout.update(tokens=list(action.tokens), length_tokens=len(action.tokens), finish_reason=str(action.stop_reason))
+        if action.maybe_logprobs is not None:
+            rollout["logprobs"] = list(action.maybe_logprobs)
+    return rollout
+
+
+def _metrics(verdict: Verdict) -> Metrics:
+    """The same keys each time; a verdict that has not come is unscored."""
+    scored = verdict.get("reward") is not None
+    metrics: Metrics = {
+        "unscored": float(not scored),
+        "score": float(verdict.get("score") or 0.0),
+        "format_fault": float(verdict.get("fault") is not None),
+    }
+    return metrics
+
+
+class ReasoningGymDataset(RLDataset):
+    """Batches of a run by step."""
+
+    def __init__(
+        self,
+        positions: Positions,
+        renderer: renderers.Renderer,
+        group_size: int,
+        batches: int,
+        url: Optional[str] = None,
+    ) -> None:
+        self.positions = positions
+        self.renderer = renderer
+        self.group_size = group_size
+        self.batches = batches
+        self.url = url
+
+    def get_batch(self, index: int) -> Sequence[EnvGroupBuilder]:
+        size = self.positions.per_step
+        items = self.positions.take(range(index * size, (index + 1) * size))
+        run = self.positions.run.name
+        return [PuzzleGroupBuilder(item, self.renderer, self.group_size, run, self.url) for item in items]
+
+    def __len__(self) -> int:
+        return self.batches
+
+
+class SuiteDataset(RLDataset):
+    """A frozen suite, one rollout for each item."""
+
+    def __init__(self, suite: str, renderer: renderers.Renderer, per_batch: int, url: Optional[str] = None) -> None:
+        self.ids = [recipe["id"] for recipe in _client(url).call("GET", f"/eval/suites/{suite}")["recipes"]]
+        self.renderer = renderer
+        self.per_batch = per_batch
+        self.url = url
+
+    def get_batch(self, index: int) -> Sequence[EnvGroupBuilder]:
+        ids = self.ids[index * self.per_batch : (index + 1) * self.per_batch]
+        client = _client(self.url)
+        return [PuzzleGroupBuilder(client.item(item_id), self.renderer, 1, None, self.url) for item_id in ids]
+
+    def __len__(self) -> int:
+        return -(-len(self.ids) // self.per_batch)
+
+
+@chz.chz
+class ReasoningGymDatasetBuilder(RLDatasetBuilder):
+    """`batches`: how many steps an epoch has; a run has no end of its own."""
+
+    run: str
+    groups_per_batch: int
+    group_size: int
+    renderer_name: str
+    model_name_for_tokenizer: str
+    batches: int = 1000
+    url: Optional[str] = None
+    test_suite: Optional[str] = None
+
+    async def __call__(self) -> Tuple[RLDataset, Optional[RLDataset]]:
+        renderer = renderers.get_renderer(self.renderer_name, get_tokenizer(self.model_name_for_tokenizer))
+        positions = _client(self.url).run(self.run).positions(self.groups_per_batch)
+        train = ReasoningGymDataset(positions, renderer, self.group_size, self.batches, self.url)
+        if self.test_suite is None:
+            return train, None
+        return train, SuiteDataset(self.test_suite, renderer, self.groups_per_batch, self.url)

@@ -1,0 +1,247 @@
+"""Live items and rewards of a run for TRL's GRPOTrainer, and for trainers that take its functions (Unsloth, Axolotl).
+
+    from reasoning_gym_client.integrations.rg_trl import lazy_items, reward
+
+    GRPOTrainer(
+        model=…,
+        train_dataset=lazy_items("my-run", per_step=64),     # per_step: prompts of one training step
+        reward_funcs=reward,
+        args=GRPOConfig(num_generations=8, shuffle_dataset=False, dataloader_num_workers=0, …),
+    )
+
+REASONING_GYM_URL says where the server is; the key may stand in it (`http://trainer:KEY@host:8000`). Configure the run once, its
+`group_size` equal to `num_generations`: `Client().run("my-run").put(preset="clean", group_size=8, buffer=False)`.
+
+* Rows are asked for when the trainer gets there, so the run's curriculum reaches it. A position is the same item in every process and
+  after a resume. `shuffle_dataset=False` keeps the order.
+* `reward` needs the column `item_id`. It takes the run from the column `run`, else from REASONING_GYM_RUN; without either it only
+  scores. Axolotl takes it by name: `trl.reward_funcs: [reasoning_gym_client.integrations.rg_trl.reward]`.
+* A group that arrives whole is posted whole: curriculum, statistics, dumps and penalties of a group apply. Parts of a group come from
+  several processes if `num_generations` does not divide the batch of one. The server then gathers them, and only penalties of a
+  single rollout apply.
+* A completion that could not be scored is None, which TRL masks since 1.6.0. Earlier versions take None for 0, so there it gets the
+  mean of its group's other rewards. An outage is retried for five minutes and then raised.
+* Where an environment brings the items: `environment_factory=environment("my-run", per_step=64)`, `train_dataset=positions()` and
+  `reward_funcs=reward`. The chat template must support tools, though this environment has none.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import os
+import sys
+import uuid
+from functools import lru_cache
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+try:
+    from reasoning_gym_client import Client, Positions, Verdict, fill_unscored
+except ImportError:  # loaded by its path, without the package
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+    from reasoning_gym_client import Client, Positions, Verdict, fill_unscored
+
+__all__ = ["lazy_items", "positions", "environment", "reward", "make_reward"]
+
+POSITIONS = 1_000_000  #: rows of a data set without an end; `max_steps` ends the training
+WAIT_S = 120.0  #: for the verdicts of one call
+MASKS_NONE_SINCE = (1, 6)  #: the version of TRL that leaves a reward of None out of its group
+
+Completion = Union[str, Sequence[Mapping[str, Any]]]
+RewardFunction = Callable[..., List[Optional[float]]]
+
+
+@lru_cache(maxsize=None)
+def _client() -> Client:
+    return Client()
+
+
+@lru_cache(maxsize=None)
+def _positions(run: str, per_step: int) -> Positions:
+    return _client().run(run).positions(per_step)
+
+
+@lru_cache(maxsize=None)
+def _group_size(run: str) -> int:
+    return int(_client().run(run).get()["settings"]["group_size"])
+
+
+# Items
+
+
+def lazy_items(run: str, per_step: int = 64, count: int = POSITIONS) -> Any:
+    """A `datasets.Dataset` of the run's items by position: `prompt`, `item_id`, `task`, `run`. Nothing is asked for yet."""
+
+    def fetch(rows: Mapping[str, Sequence[int]]) -> Dict[str, List[Any]]:
+        items = _positions(run, per_step).take(rows["position"])
+        return {
+            "prompt": [item["messages"] for item in items],
+            "item_id": [item["id"] for item in items],
+            "task": [item["task"] for item in items],
+            "run": [run for _ in items],
+        }
+
+    return _dataset(count).with_transform(fetch)
+
+
+def positions(count: int = POSITIONS) -> Any:
+    """A `datasets.Dataset` with nothing but `position` and an empty user message, which the environment fills."""
+
+    def fetch(rows: Mapping[str, Sequence[int]]) -> Dict[str, List[Any]]:
+        return {
+            "prompt": [[{"role": "user", "content": ""}] for _ in rows["position"]],
+            "position": list(rows["position"]),
+        }
+
+    return _dataset(count).with_transform(fetch)
+
+
+def _dataset(count: int) -> Any:
+    return importlib.import_module("datasets").Dataset.from_dict({"position": range(count)})
+
+
+def environment(run: str, per_step: int = 64) -> Callable[[], Any]:
+    """For `environment_factory`: the row's `position` decides the item, so members of a group get the same one."""
+
+    class Puzzle:
+        """One rollout. It has no tools and no reward of its own: the model answers, and `reward` scores its group."""
+
+        def reset(self, position: int, **row: Any) -> str:
+            self.item = _positions(run, per_step)[position]
+            self.run = run
+            return "\n\n".join(str(message["content"]) for message in self.item["messages"])
+
+    return Puzzle
+
+
+# Rewards
+
+
+def make_reward(run: Optional[str] = None, stop_tokens: Sequence[int] = (), wait_s: float = WAIT_S) -> RewardFunction:
+    """A reward function for GRPOTrainer; `reward` is the one without arguments.
+
+    `run`: counts the rollouts in this run, whatever the rows say. `stop_tokens`: the tokens that end a completion, such as
+    `[tokenizer.eos_token_id]`; with them the server knows which completions the token limit has cut.
+    """
+
+    def reasoning_gym(
+        prompts: Sequence[Any],
+        completions: Sequence[Completion],
+        completion_ids: Optional[Sequence[Sequence[int]]] = None,
+        **columns: Any,
+    ) -> List[Optional[float]]:
+        rows = _rows(len(completions), columns, run)
+        rollouts = [
+            _rollout(completion, None if completion_ids is None else completion_ids[k], stop_tokens)
+            for k, completion in enumerate(completions)
+        ]
+        groups = [list(members) for _, members in groupby(range(len(rows)), key=lambda k: rows[k])]
+        verdicts = _score(rows, rollouts, groups, wait_s)
+        _log(verdicts, columns.get("log_metric"))
+        rewards = [verdict.get("reward") for verdict in verdicts]
+        if not _masks_none():
+            for group in groups:
+                for k, filled in zip(group, fill_unscored([rewards[k] for k in group])):
+                    rewards[k] = filled
+        return rewards
+
+    return reasoning_gym
+
+
+reward = make_reward()
+
+Row = Tuple[str, Optional[str]]  # the item's ID and the run
+
+
+def _rows(count: int, columns: Mapping[str, Any], run: Optional[str]) -> List[Row]:
+    puzzles = columns.get("environments")
+    if "item_id" in columns:
+        item_ids = list(columns["item_id"])
+        runs = list(columns.get("run") or [os.environ.get("REASONING_GYM_RUN")] * count)
+    elif puzzles is not None:
+        item_ids, runs = [puzzle.item["id"] for puzzle in puzzles], [puzzle.run for puzzle in puzzles]
+    else:
+        raise KeyError("the data set has no column item_id; remove_unused_columns=False keeps it")
+    return list(zip(item_ids, runs if run is None else [run] * count))
+
+
+def _rollout(completion: Completion, tokens: Optional[Sequence[int]], stop_tokens: Sequence[int]) -> Dict[str, Any]:
+    rollout: Dict[str, Any] = {"completion" if isinstance(completion, str) else "messages": completion}
+    if tokens is not None:
+        rollout["length_tokens"] = len(tokens)
+        if stop_tokens:
+            rollout["finish_reason"] = "stop" if len(tokens) > 0 and int(tokens[-1]) in stop_tokens else "length"
+    return rollout
+
+
+def _score(
+    rows: Sequence[Row], rollouts: Sequence[Dict[str, Any]], groups: Sequence[List[int]], wait_s: float
+) -> List[Verdict]:
+    """The verdict of each rollout: whole groups are posted to their run, the others are scored one by one."""
+    verdicts: List[Verdict] = [{"status": "unscored", "reward": None} for _ in rows]
+    for run in {run for _, run in rows}:
+        ours = [group for group in groups if rows[group[0]][1] == run]
+        whole = [group for group in ours if run is not None and _is_whole(run, group)]
+        parts = [k for group in ours if group not in whole for k in group]
+        if run is not None and whole:
+            _post(run, whole, rows, rollouts, wait_s, verdicts)
+        if parts:
+            samples = [{"item_id": rows[k][0], "rollout_id": uuid.uuid4().hex, **rollouts[k]} for k in parts]
+            for k, verdict in zip(parts, _client().samples(samples, run=run, adapter="trl")["verdicts"]):
+                verdicts[k] = verdict
+    return verdicts
+
+
+def _is_whole(run: str, group: Sequence[int]) -> bool:
+    return os.environ.get("WORLD_SIZE", "1") == "1" or len(group) == _group_size(run)
+
+
+def _post(
+    run: str,
+    groups: Sequence[List[int]],
+    rows: Sequence[Row],
+    rollouts: Sequence[Dict[str, Any]],
+    wait_s: float,
+    verdicts: List[Verdict],
+) -> None:
+    """Fills in the verdicts of the groups. A group that is not scored in time keeps what it has: unscored."""
+    call = uuid.uuid4().hex  # the same completions, sampled again later, are another group
+    posted = _client().run(run).post_many(
+        [
+            {
+                "item_id": rows[group[0]][0],
+                "group_id": f"{call}-{group[0]}",
+                "buffer": False,
+                "rollouts": [rollouts[k] for k in group],
+            }
+            for group in groups
+        ],
+        wait_s=wait_s,
+    )
+    for group, answer in zip(groups, posted):
+        for k, verdict in zip(group, answer.get("verdicts", [])):
+            verdicts[k] = verdict
+
+
+def _log(verdicts: Sequence[Verdict], log_metric: Optional[Callable[[str, float], None]]) -> None:
+    """Shares of this batch, beside TRL's own metrics."""
+    if log_metric is None or not verdicts:
+        return
+    scored = [verdict for verdict in verdicts if verdict.get("reward") is not None]
+    log_metric("reasoning_gym/unscored", 1 - len(scored) / len(verdicts))
+    for fault in ("no_answer", "invalid_answer"):
+        log_metric(f"reasoning_gym/{fault}", sum(v.get("fault") == fault for v in scored) / len(verdicts))
+    if scored:
+        log_metric("reasoning_gym/score", sum(v.get("score") or 0.0 for v in scored) / len(scored))
+
+
+@lru_cache(maxsize=None)
+def _masks_none() -> bool:
+    """Whether the installed trainer leaves None out; without TRL the caller is something else, which gets None."""
+    try:
+        version = importlib.metadata.version("trl")
+    except importlib.metadata.PackageNotFoundError:
+        return True
+    return tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) >= MASKS_NONE_SINCE

@@ -1,0 +1,244 @@
+"""TRL: GRPOTrainer trains a tiny random model on a CPU, with the items and rewards of rg_trl.
+
+A random model is always wrong, so `rollout_func` puts known completions in its place, through TRL's own hook for generation.
+"""
+
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from trainer_checks import admin_key, api_key, check, control, fixture, folder, plain_url, progress, run, same, server, url
+
+os.environ["REASONING_GYM_URL"] = url
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
+
+from transformers import TrainerCallback
+from trl import GRPOConfig, GRPOTrainer
+from trl_grpo import GROUP_SIZE, ITEMS_PER_STEP, make_trainer, tiny_model
+
+from reasoning_gym_client import Client
+from reasoning_gym_client.integrations import rg_trl
+
+STEPS = 4
+client = Client(plain_url, api_key=admin_key)
+TRAINING = {"use_cpu": True, "save_strategy": "no", "max_completion_length": 400, "learning_rate": 1e-3}
+
+
+def tokenizer_and_model():
+    return tiny_model([item["question"] for item in fixture["items"]])
+
+
+def speak(trainer, complete):
+    """Has the trainer's generation give what `complete(item)` returns, one completion for each rollout of the group."""
+    spoken = {}
+
+    def rollout_func(prompts, trainer):
+        tokenizer = trainer.processing_class
+        taken, completion_ids = {}, []
+        for prompt in prompts:
+            question = prompt[-1]["content"]
+            if question not in spoken:
+                spoken[question] = complete(items_by_question(question))
+            k = taken[question] = taken.get(question, -1) + 1
+            completion_ids.append(tokenizer(spoken[question][k % GROUP_SIZE])["input_ids"] + [tokenizer.eos_token_id])
+        prompt_ids = tokenizer.apply_chat_template(prompts, tokenize=True, return_dict=True)["input_ids"]
+        return {"prompt_ids": prompt_ids, "completion_ids": completion_ids, "logprobs": [[0.0] * len(ids) for ids in completion_ids]}
+
+    trainer.rollout_func = rollout_func
+    return trainer
+
+
+def items_by_question(question):
+    """The item of a prompt, with its answer."""
+    return server("POST", "/items/find", {"text": question})
+
+
+class Watch:
+    """What TRL makes of the rewards, step by step."""
+
+    def __init__(self, trainer):
+        self.advantages, self.difficulties = [], []
+        self.before = {name: weights.detach().clone() for name, weights in trainer.model.named_parameters()}
+        self.trainer = trainer
+        score = trainer._generate_and_score_completions
+
+        def score_seen(inputs):
+            outputs = score(inputs)
+            self.advantages += outputs["advantages"].tolist()
+            return outputs
+
+        trainer._generate_and_score_completions = score_seen
+
+    def groups(self):
+        return [self.advantages[k : k + GROUP_SIZE] for k in range(0, len(self.advantages), GROUP_SIZE)]
+
+    def weights_moved(self):
+        after = dict(self.trainer.model.named_parameters())
+        return any((after[name].detach() != weights).any().item() for name, weights in self.before.items())
+
+    def logged(self, name):
+        return [entry[name] for entry in self.trainer.state.log_history if name in entry]
+
+
+class At(TrainerCallback):
+    """Does something once a step is over."""
+
+    def __init__(self, step, act):
+        self.step, self.act = step, act
+
+    def on_step_end(self, args, state, control, **more):
+        if state.global_step == self.step:
+            self.act()
+
+
+def rewards_without_a_run():
+    items, partial, unscored = fixture["items"], fixture["partial"], fixture["unscored"]
+    kinds = ("right", "wrong", "malformed")
+    item_ids = [item["id"] for item in items for _ in kinds]
+    texts = [item[kind] for item in items for kind in kinds]
+    found = rg_trl.reward([None] * len(texts), texts, item_id=item_ids)
+    same("right", found[0::3], [1.0] * len(items))
+    same("wrong", found[1::3], [0.0] * len(items))
+    same("malformed", found[2::3], [0.0] * len(items))
+    same("partial", rg_trl.reward([None], [partial["completion"]], item_id=[partial["item"]["id"]]), [partial["score"]])
+    chat = [{"role": "assistant", "content": items[0]["right"]}]
+    same("messages", rg_trl.reward([None], [chat], item_id=[items[0]["id"]]), [1.0])
+    same("unscored without a run", rg_trl.reward([None], [unscored["completion"]], item_id=[unscored["item"]["id"]]), [None])
+    rg_trl._masks_none.cache_clear()
+    version, rg_trl.MASKS_NONE_SINCE = rg_trl.MASKS_NONE_SINCE, (99, 0)
+    texts = [unscored["completion"], "<answer>x</answer>"]
+    stood_in = rg_trl.reward([None] * 2, texts, item_id=[unscored["item"]["id"]] * 2)
+    same("unscored before TRL 1.6: the mean of the others", stood_in, [0.0, 0.0])
+    rg_trl.MASKS_NONE_SINCE = version
+    rg_trl._masks_none.cache_clear()
+    same("key in the URL", rg_trl._client().run(run).get()["run"], run)
+
+
+def training_with_a_curriculum():
+    """One of four right, so that the difficulty falls; the server is restarted in the middle, and Redis is away for a while."""
+    difficulties = []
+
+    def complete(item):
+        difficulties.append(item["difficulty"])
+        right = f"<answer>{item['answer']}</answer>"
+        return [right, "<answer>no idea</answer>", "I do not know.", "<answer>-1</answer>"]
+
+    client.run(run).put(complexity_mode="curriculum")
+    model, tokenizer = tokenizer_and_model()
+    trainer = speak(make_trainer(run, model, tokenizer, STEPS, folder, **TRAINING), complete)
+    trainer.add_callback(At(2, lambda: control("restart-server")))
+    watch = Watch(trainer)
+    trainer.train()
+    groups = watch.groups()
+    same("steps", trainer.state.global_step, STEPS)
+    same("server restarted in the middle: each group counts once", progress()["groups"], STEPS * ITEMS_PER_STEP)
+    same("group: whole groups of the run", progress()["rollouts"], STEPS * ITEMS_PER_STEP * GROUP_SIZE)
+    check("right completions gain", all(advantage > 0 for group in groups for advantage in group[:1]))
+    check("wrong completions lose", all(advantage < 0 for group in groups for advantage in group[1:]))
+    losses = watch.logged("loss")
+    check("losses are finite", losses and all(math.isfinite(loss) for loss in losses), losses)
+    check("weights move", watch.weights_moved())
+    check("difficulty follows", max(difficulties) > min(difficulties), sorted(set(difficulties)))
+    same("metrics: score", {round(value, 6) for value in watch.logged("reasoning_gym/score")}, {0.25})
+    same("metrics: unscored", set(watch.logged("reasoning_gym/unscored")), {0.0})
+
+
+def training_with_unscored_rollouts():
+    """One of four answers hangs the scorer: TRL must leave it out of the group, not take it for wrong."""
+    name = f"{run}-unscored"
+    client.run(name).put(preset="clean", tasks=["simple_integration"], group_size=GROUP_SIZE, buffer=False)
+    hangs = fixture["unscored"]["completion"]
+    model, tokenizer = tokenizer_and_model()
+
+    def complete(item):
+        return [f"<answer>{item['answer']}</answer>", hangs, "<answer>x</answer>", "I do not know."]
+
+    settings = {**TRAINING, "per_device_train_batch_size": 2 * GROUP_SIZE}
+    trainer = speak(make_trainer(name, model, tokenizer, 1, folder, **settings), complete)
+    watch = Watch(trainer)
+    trainer.train()
+    groups = watch.groups()
+    same("unscored: advantage 0", [group[1] for group in groups], [0.0] * len(groups))
+    check("unscored: it does not vote", all(group[0] > 0 and group[2] < 0 for group in groups), groups)
+    same("unscored: metric", watch.logged("reasoning_gym/unscored"), [0.25])
+    same("unscored: counted by the run", progress(name)["unscored"], len(groups))
+
+
+def training_with_an_environment():
+    """Items come through `environment_factory`; the members of a group must get the same one."""
+    name = f"{run}-environment"
+    client.run(name).put(preset="clean", tasks=["chain_sum"], group_size=GROUP_SIZE, buffer=False)
+    model, tokenizer = tokenizer_and_model()
+    tokenizer.chat_template = TEMPLATE_WITH_TOOLS
+    asked = []
+
+    def reward(prompts, completions, environments, **columns):
+        asked.append([(puzzle.item["id"], prompt[-1]["content"]) for puzzle, prompt in zip(environments, prompts)])
+        return rg_trl.reward(prompts, completions, environments=environments, **columns)
+
+    trainer = GRPOTrainer(
+        model=model,
+        processing_class=tokenizer,
+        reward_funcs=reward,
+        environment_factory=rg_trl.environment(name, per_step=4),
+        train_dataset=rg_trl.positions(),
+        args=GRPOConfig(
+            output_dir=folder,
+            max_steps=2,
+            num_generations=GROUP_SIZE,
+            per_device_train_batch_size=4 * GROUP_SIZE,
+            shuffle_dataset=False,
+            report_to="none",
+            **{**TRAINING, "max_completion_length": 16},
+        ),
+    )
+    trainer.train()
+    rows = [pair for batch in asked for pair in batch]
+    ids = [[item_id for item_id, _ in rows[k : k + GROUP_SIZE]] for k in range(0, len(rows), GROUP_SIZE)]
+    check("environment: one item for each group", all(len(set(group)) == 1 for group in ids) and len(ids) == 8)
+    same("environment: the items of the run, in order", [group[0] for group in ids], [item["id"] for item in in_order(name)])
+    questions = {item["id"]: item["question"] for item in in_order(name)}
+    check("environment: the prompt ends with the question", all(text.endswith(questions[item_id]) for item_id, text in rows))
+    same("environment: groups of the run", progress(name)["groups"], 8)
+
+
+def in_order(name):
+    return client.run(name).positions(per_step=4).take(range(8))
+
+
+TEMPLATE_WITH_TOOLS = (
+    "{% if tools %}{% for tool in tools %}{{ tool | tojson }}\n{% endfor %}{% endif %}"
+    "{% for message in messages %}{{ message['role'] }}: {{ message['content'] or '' }}"
+    "{% for call in message.get('tool_calls') or [] %}{{ call['function'] | tojson }}{% endfor %}\n{% endfor %}"
+)
+
+
+def training_on_two_processes():
+    """Half of each group is on each process: the server gathers the halves."""
+    name = f"{run}-ranks"
+    client.run(name).put(preset="clean", tasks=["chain_sum"], group_size=GROUP_SIZE, buffer=False)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", __file__, "--rank", name]
+    env = {**os.environ, "PYTHONSAFEPATH": "1", "OMP_NUM_THREADS": "1"}  # this file must not hide the real trl there either
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=400)
+    check("two processes train", done.returncode == 0, done.stderr[-2000:] if done.returncode else "")
+    same("two processes: groups of the run", progress(name)["groups"], 4)
+    same("two processes: rollouts of the run", progress(name)["rollouts"], 4 * GROUP_SIZE)
+
+
+def rank(name):
+    model, tokenizer = tokenizer_and_model()
+    settings = {**TRAINING, "max_completion_length": 16, "per_device_train_batch_size": GROUP_SIZE // 2}
+    make_trainer(name, model, tokenizer, 4, folder, **settings).train()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--rank"]:
+        rank(sys.argv[2])
+    else:
+        rewards_without_a_run()
+        training_with_a_curriculum()
+        training_with_unscored_rollouts()
+        training_with_an_environment()
+        training_on_two_processes()
