@@ -45,6 +45,8 @@ export interface HttpServerDeps {
   /** By method and path, as the OpenAPI document spells them. */
   operationExamples: Record<string, OperationExample>
   addRoutes: (app: App) => void
+  /** False: without the dashboard and the document of the API. */
+  pages?: boolean
 }
 
 /** Settings of the layer between the network and the routes. */
@@ -62,7 +64,7 @@ export interface HttpOptions {
 
 /** Each plugin names the plugins that must come before it; Fastify throws at boot where the order is wrong. */
 export async function createHttpServer(
-  { log, metricsRecorder, clientMemory, isQuietRun, operationExamples, addRoutes }: HttpServerDeps,
+  { log, metricsRecorder, clientMemory, isQuietRun, operationExamples, addRoutes, pages = true }: HttpServerDeps,
   { keyRing, rateLimiter, corsOrigins = [], trustProxy = [], timeouts = DEFAULT_HTTP_TIMEOUTS }: HttpOptions = {},
 ): Promise<App> {
   const timeoutOptions = buildTimeoutOptions(timeouts)
@@ -98,9 +100,11 @@ export async function createHttpServer(
   await app.register(jsonBodyParser)
   await app.register(validation)
   await app.register(errorHandling)
-  await app.register(commonResponses)
-  await app.register(openapi, { operationExamples })
-  await app.register(dashboard)
+  if (pages) {
+    await app.register(commonResponses)
+    await app.register(openapi, { operationExamples })
+    await app.register(dashboard)
+  }
   addRoutes(app)
   await app.ready()
   return app

@@ -12,7 +12,7 @@ import { joinProcessGroup, scrapeProcessGroup } from '../platform/metrics/proces
 import { ensurePythonEnvironment } from './bootstrap/python-environment.ts'
 import { warnIfRedisUnreachable } from './bootstrap/redis-check.ts'
 import { composeApi } from './compose.ts'
-import { createApp } from './create-app.ts'
+import { createApp, createOrsApp } from './create-app.ts'
 import { closeOnShutdown } from './graceful-shutdown.ts'
 import { requireEngineVersionClaim } from './require-engine-version.ts'
 import { requireStorageFormat } from './require-storage-format.ts'
@@ -50,16 +50,18 @@ await runMain(async () => {
     trustProxy: config.TRUST_PROXY,
   }
   const app = await createApp(service, httpOptions)
+  const orsApp = config.ORS_PORT === undefined ? undefined : await createOrsApp(service, httpOptions)
   const stopWatchingKeys = keyRing ? watchKeyFile(keyRing, config, log) : () => {}
   closeOnShutdown(log, async () => {
     stopWatchingKeys()
     rateLimiter.close()
-    await app.close()
+    await Promise.all([app.close(), orsApp?.close()])
     await claim.close()
     await service.close()
   })
   // Several API processes share the port and the kernel spreads connections over them: each joins once it can answer.
   if (config.API_PROCESSES > 1) await service.engine.waitUntilStarted()
   await listen(app, { host: config.HOST, port: config.PORT })
+  if (orsApp && config.ORS_PORT !== undefined) await listen(orsApp, { host: config.HOST, port: config.ORS_PORT })
   process.send?.('listening')
 })

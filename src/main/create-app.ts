@@ -1,6 +1,7 @@
-/** The HTTP application: the server with its plugins, and all routes. It has no port yet. */
+/** The HTTP applications: the server with its plugins, and all routes. They have no port yet. */
 import { addRoutes } from '../../routes/index.ts'
 import { OPERATION_EXAMPLES } from '../../routes/openapi-examples.ts'
+import { addOrsRoutes } from '../features/adapters/ors/routes.ts'
 import type { App } from '../http/app.ts'
 import { createHttpServer, type HttpOptions } from '../http/server.ts'
 import type { ApiService } from './compose.ts'
@@ -15,6 +16,25 @@ export function createApp({ platform, features }: ApiService, options: HttpOptio
       isQuietRun: async (run) => (await runs.require(run)).settings.suppress_base_env_logs,
       operationExamples: OPERATION_EXAMPLES,
       addRoutes: (app) => addRoutes(app, features),
+    },
+    options,
+  )
+}
+
+/** What ORS_PORT serves: other routes for the same callers, under the same limits. */
+export function createOrsApp(
+  { platform, features }: Pick<ApiService, 'platform' | 'features'>,
+  options: HttpOptions = {},
+): Promise<App> {
+  return createHttpServer(
+    {
+      log: platform.log,
+      metricsRecorder: platform.recorder,
+      clientMemory: platform.clientMemory,
+      isQuietRun: async () => true,
+      operationExamples: {},
+      addRoutes: (app) => addOrsRoutes(app, features.adapters.ors),
+      pages: false,
     },
     options,
   )

@@ -38,6 +38,13 @@ const countWithDefault = (least: number, value: number) => z.coerce.number().int
 export const EnvironmentSchema = z.object({
   HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on'),
   PORT: z.coerce.number().int().min(0).max(65535).default(8000).describe('Port to listen on'),
+  ORS_PORT: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(65535)
+    .optional()
+    .describe('Port of the environments for openreward and TRL’s OpenRewardSpec (ORS); none: not served'),
   WORKER_PORT: z.coerce.number().int().min(0).max(65535).default(8001).describe('Probes of a worker-only process'),
   DATA_DIR: z.string().min(1).default('./data').describe('Where the private Redis and the dumps live'),
   REDIS_URL: z

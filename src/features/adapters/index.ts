@@ -16,6 +16,7 @@ import { McpServer } from './mcp.ts'
 import { createMcpTools } from './mcp-tools.ts'
 import { createOpenGroups, type OpenGroupsFeature } from './open-groups/index.ts'
 import { createOpenenv, type Openenv } from './openenv/create.ts'
+import { createOrs, type OrsFeature } from './ors/index.ts'
 import { SampleScoring } from './sample-scoring.ts'
 import { AdapterUsage } from './usage.ts'
 
@@ -36,6 +37,7 @@ export interface AdaptersFeature {
   /** Sorted, without those that `isVisible` rejects. */
   listRunNames(isVisible: (name: string) => boolean): Promise<string[]>
   atropos: AtroposStores
+  ors: OrsFeature
   openGroups: OpenGroupsFeature
   openenv: Openenv
   mcp: McpServer
@@ -71,6 +73,7 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps): Adapters
     usage,
     listRunNames: async (isVisible) => (await deps.runs.runs.list(isVisible)).map(({ name }) => name),
     atropos: createAtroposStores(platform),
+    ors: createOrs(platform, { ...deps, samples }),
     openGroups,
     openenv: createOpenenv(platform, deps, samples),
     mcp: new McpServer(createMcpTools({ items: deps.items.items, tasks: deps.tasks.tasks, samples })),

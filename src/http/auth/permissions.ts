@@ -166,10 +166,33 @@ export const ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
   'POST /jobs/failed/:id/retry': admins,
 }
 
+/** Of ORS_PORT, which has a root of its own. */
+const ORS_ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
+  'GET /health': anyone,
+  'GET /version': readers,
+  'GET /list_environments': readers,
+  'POST /create_session': readers, // each of the calls below has one
+  'POST /delete_session': readers,
+  'POST /create': trainers,
+  'POST /ping': trainers,
+  'POST /delete': trainers,
+  ...Object.fromEntries(
+    ['', '/:env'].flatMap((prefix) => [
+      ...['GET tools', 'GET splits', 'POST num_tasks', 'POST tasks', 'POST task_range', 'POST task'].map(
+        (route) => [route.replace(' ', ` ${prefix}/`), readers] as const,
+      ),
+      ...['GET task_tools', 'GET prompt', 'GET messages', 'POST call', 'POST score_group'].map(
+        (route) => [route.replace(' ', ` ${prefix}/`), trainers] as const,
+      ),
+    ]),
+  ),
+}
+
 export function getAccessRule(method: string, url: string): AccessRule | undefined {
   if (method === 'OPTIONS') return anyone // browsers send preflight requests without a key; see cors-and-security-headers.ts
   const verb = method === 'HEAD' ? 'GET' : method
-  const exact = ACCESS_RULES[`${verb} ${url === '/' ? url : url.replace(/\/$/, '')}`]
+  const route = `${verb} ${url === '/' ? url : url.replace(/\/$/, '')}`
+  const exact = ACCESS_RULES[route] ?? ORS_ACCESS_RULES[route]
   if (exact) return exact
   const above = Object.keys(ACCESS_RULES).filter(
     (key) => key.endsWith('/*') && `${verb} ${url}`.startsWith(key.slice(0, -1)),

@@ -1,0 +1,147 @@
+/** The environments of ORS: a run each, and one that belongs to no run; and the tasks of their splits. */
+import type { FastifyBaseLogger } from 'fastify'
+import { type Caller, canAccessRun } from '../../../contract/caller.ts'
+import { ServiceError } from '../../../contract/errors.ts'
+import { encodeItemId, ItemId } from '../../../contract/item-id.ts'
+import { RunName } from '../../../contract/rollout.ts'
+import type { Suites } from '../../evals/suites.ts'
+import type { Items } from '../../items/items.ts'
+import type { ItemRequests } from '../../runs/item-requests.ts'
+import type { Runs } from '../../runs/runs.ts'
+import type { TaskCatalog } from '../../tasks/task-catalog.ts'
+import type { CreateBody } from './wire.ts'
+
+/** The environment of no run, and names that clients give where they name none. */
+export const STATELESS = 'reasoning-gym'
+const STATELESS_NAMES: readonly string[] = [STATELESS, 'reasoning_gym', 'env']
+
+/** Train tasks: of no run, so many that each task of the library has about a hundred; of a run, positions of its sequence. */
+const STATELESS_TASKS = 10_000
+const RUN_TASKS = 100_000
+const TEST_SUITE = 'original'
+const STATELESS_SEED = 1
+const POSITION_WAIT_MS = 15_000
+const SPLITS = ['train', 'test'] as const
+type Split = (typeof SPLITS)[number]
+
+export interface OrsEnvironment {
+  name: string
+  run: string | undefined
+}
+
+/** What a client passes back: the item, or the position of the run's sequence whose item is made when an episode begins. */
+export type TaskSpec = { item_id: string } | { position: number }
+
+interface EnvironmentsDeps {
+  items: Items
+  runs: Runs
+  itemRequests: ItemRequests
+  suites: Suites
+  catalog: TaskCatalog
+}
+
+interface ItemRequester {
+  caller: Caller
+  log: FastifyBaseLogger
+}
+
+export class OrsEnvironments {
+  readonly #deps: EnvironmentsDeps
+
+  constructor(deps: EnvironmentsDeps) {
+    this.#deps = deps
+  }
+
+  /** `named` in the path or the body; `deployment`: the header that clients send, which may name an owner as well. */
+  async require(named: string | undefined, deployment: string | undefined, caller: Caller): Promise<OrsEnvironment> {
+    const name = (named ?? deployment?.split('/').at(-1) ?? STATELESS).toLowerCase()
+    if (STATELESS_NAMES.includes(name)) return { name: STATELESS, run: undefined }
+    if (!RunName.safeParse(name).success || !canAccessRun(caller, name) || !(await this.#deps.runs.get(name))) {
+      throw new ServiceError(
+        'not_found',
+        `There is no environment ${JSON.stringify(name)}: name a run, which PUT /runs/{run} creates, or ${STATELESS}`,
+      )
+    }
+    return { name, run: name }
+  }
+
+  async list(caller: Caller): Promise<string[]> {
+    const runs = await this.#deps.runs.list((name) => canAccessRun(caller, name))
+    return [STATELESS, ...runs.map(({ name }) => name)]
+  }
+
+  countTasks({ run }: OrsEnvironment, split: string): number {
+    if (requireSplit(split) === 'test') return this.#deps.suites.listItems(TEST_SUITE).length
+    return run === undefined ? STATELESS_TASKS : RUN_TASKS
+  }
+
+  /** Of places `start` up to `stop`, counted as Python's slices are. */
+  async listTasks(environment: OrsEnvironment, split: string, start = 0, stop?: number): Promise<TaskSpec[]> {
+    const total = this.countTasks(environment, split)
+    const [from, to] = [start, stop ?? total].map((place) =>
+      Math.min(total, Math.max(0, place < 0 ? total + place : place)),
+    )
+    const places = Array.from({ length: Math.max(0, (to ?? 0) - (from ?? 0)) }, (_, k) => (from ?? 0) + k)
+    return Promise.all(places.map((place) => this.#getTask(environment, requireSplit(split), place)))
+  }
+
+  async requireTask(environment: OrsEnvironment, split: string, index: number): Promise<TaskSpec> {
+    if (index < 0 || index >= this.countTasks(environment, split))
+      throw new ServiceError('invalid_request', `Split ${split} has no task ${index}`)
+    return this.#getTask(environment, requireSplit(split), index)
+  }
+
+  /** The item that an episode is about. */
+  async requireItemId(environment: OrsEnvironment, asked: CreateBody, requester: ItemRequester): Promise<string> {
+    const { task_spec: given, split, index } = asked
+    const isByPlace = split !== null && split !== undefined && index !== null && index !== undefined
+    if ((given !== null && given !== undefined) === isByPlace)
+      throw new ServiceError('invalid_request', 'Send either task_spec, or split and index')
+    const spec = isByPlace ? await this.requireTask(environment, split, index) : parseTaskSpec(given ?? {})
+    if ('item_id' in spec) {
+      await this.#deps.items.resolveItemId(spec.item_id)
+      return spec.item_id
+    }
+    const { run } = environment
+    if (run === undefined) throw new ServiceError('invalid_request', 'Only tasks of a run have a position')
+    const { items } = await this.#deps.itemRequests.serve(
+      { run, position: spec.position, count: 1 },
+      { callerId: requester.caller.id, idempotencyKey: undefined, waitMs: POSITION_WAIT_MS, log: requester.log },
+    )
+    const [item] = items
+    if (!item) throw new ServiceError('items_not_ready', `The item of position ${spec.position} is not ready yet`)
+    return item.id
+  }
+
+  async #getTask({ run }: OrsEnvironment, split: Split, place: number): Promise<TaskSpec> {
+    const { suites, items, catalog } = this.#deps
+    if (split === 'test') return { item_id: suites.listItems(TEST_SUITE)[place]?.id ?? '' }
+    if (run !== undefined) return { position: place }
+    const tasks = catalog.list()
+    const task = tasks[place % tasks.length]?.name ?? ''
+    const recipe = await items.resolveRecipe({
+      task,
+      seed: STATELESS_SEED + Math.floor(place / tasks.length),
+      index: 0,
+    })
+    return { item_id: encodeItemId(recipe) }
+  }
+}
+
+export function listSplits(): { name: string; type: Split }[] {
+  return SPLITS.map((name) => ({ name, type: name }))
+}
+
+function requireSplit(name: string): Split {
+  const split = SPLITS.find((one) => one === name)
+  if (!split)
+    throw new ServiceError('invalid_request', `There is no split ${JSON.stringify(name)}, only ${SPLITS.join(' and ')}`)
+  return split
+}
+
+function parseTaskSpec({ item_id, position }: Record<string, unknown>): TaskSpec {
+  const id = ItemId.safeParse(item_id)
+  if (id.success) return { item_id: id.data }
+  if (typeof position === 'number' && Number.isInteger(position) && position >= 0) return { position }
+  throw new ServiceError('invalid_request', 'task_spec: send the one that the server gave, {"item_id"} or {"position"}')
+}

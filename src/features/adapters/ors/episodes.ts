@@ -1,0 +1,149 @@
+/** Episodes of ORS: a question, and one answer or last message that is scored. */
+import { ServiceError } from '../../../contract/errors.ts'
+import { decodeItemId } from '../../../contract/item-id.ts'
+import { EVAL_SEEDS_START, TRAINING_SEEDS_START } from '../../../contract/recipe.ts'
+import type { Submission } from '../../../grading/grader.ts'
+import type { Items } from '../../items/items.ts'
+import { DEFAULT_PROMPT_SETTINGS } from '../../items/prompt.ts'
+import type { Runs } from '../../runs/runs.ts'
+import type { Delivery } from '../delivery.ts'
+import type { SampleResult, SampleScoring } from '../sample-scoring.ts'
+import type { OrsSessions, Session } from './sessions.ts'
+import {
+  ANSWER_TOOL,
+  type CallBody,
+  type CallResult,
+  type Candidate,
+  MESSAGE_TOOL,
+  type TextBlock,
+  textBlock,
+} from './wire.ts'
+
+/** A client reads nothing for 30 s and gives up. A 503 before lets it try again for ten minutes: see index.ts. */
+const HOLD_MS = 20_000
+
+interface EpisodesDeps {
+  items: Items
+  runs: Runs
+  samples: SampleScoring
+  sessions: OrsSessions
+}
+
+export interface GroupScore {
+  reward: number
+  metadata: Record<string, unknown>
+}
+
+export class OrsEpisodes {
+  readonly #deps: EpisodesDeps
+
+  constructor(deps: EpisodesDeps) {
+    this.#deps = deps
+  }
+
+  /** Throws `not_found`. */
+  async requireSession(id: string): Promise<Session> {
+    const session = await this.#deps.sessions.get(id)
+    if (!session) throw createUnknownSessionError()
+    return session
+  }
+
+  /** As a message of the user: its clients know no system prompt. */
+  async getPrompt({ run, itemId }: Session): Promise<TextBlock> {
+    const { items, runs } = this.#deps
+    const { system_prompt } = run === null ? DEFAULT_PROMPT_SETTINGS : (await runs.getOrCreateCached(run)).settings
+    const recipe = await items.resolveItemId(itemId)
+    const [message] = await items.buildMessages(recipe, { system_prompt, system_prompt_role: 'user' })
+    return textBlock(message?.content ?? '', { item_id: itemId, task: recipe.task })
+  }
+
+  /** The result as JSON. The same call again is a retry; another one after the end is refused. */
+  async call(id: string, session: Session, call: CallBody, delivery: Delivery): Promise<string> {
+    const { sessions, samples } = this.#deps
+    const submission = readSubmission(call)
+    if ('ok' in submission) return JSON.stringify(submission)
+    const name = JSON.stringify([call.name, submission])
+    const known = await sessions.getResult(id)
+    if (known) return known.call === name ? known.result : JSON.stringify(createFinishedError())
+    const [sample] = await samples.score({
+      adapter: 'ors',
+      samples: [{ itemId: session.itemId, submission, rolloutKey: id }],
+      holdMs: HOLD_MS,
+      run: session.run ?? undefined,
+      delivery: isEvalItem(session) ? undefined : delivery,
+    })
+    if (!sample) throw new ServiceError('internal', 'A sample has no result')
+    const kept = await sessions.keepResult(id, { call: name, result: JSON.stringify(describeResult(sample)) })
+    return kept.call === name ? kept.result : JSON.stringify(createFinishedError())
+  }
+
+  /** Scores completions of the session's item, beside the episodes that gave them: nothing is counted. */
+  async scoreGroup(session: Session, candidates: Candidate[]): Promise<GroupScore[]> {
+    const results = await this.#deps.samples.score({
+      adapter: 'ors',
+      run: session.run ?? undefined,
+      samples: candidates.map((candidate) => ({ itemId: session.itemId, submission: readCandidate(candidate) })),
+      holdMs: HOLD_MS,
+    })
+    const rewards = results.flatMap(({ verdict }) => (verdict.status === 'scored' ? [verdict.reward] : []))
+    if (rewards.length === 0 && results.length > 0)
+      throw new ServiceError('engine_unavailable', 'No completion of the group could be scored')
+    const mean = rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length
+    return results.map((result) => ({ reward: result.verdict.reward ?? mean, metadata: describeVerdict(result) }))
+  }
+}
+
+/** Items of suites measure the run, and are no part of its training. */
+function isEvalItem({ itemId }: Session): boolean {
+  const { seed } = decodeItemId(itemId)
+  return seed >= EVAL_SEEDS_START && seed < TRAINING_SEEDS_START
+}
+
+export function createUnknownSessionError(): ServiceError {
+  return new ServiceError('not_found', 'Active environment not found: the session was deleted, or silent for too long')
+}
+
+/** What a tool call hands in, or what is wrong with it. */
+function readSubmission({ name, input }: CallBody): Submission | Extract<CallResult, { ok: false }> {
+  if (name === ANSWER_TOOL) {
+    const { answer } = input
+    if (answer === undefined) return createInputError('answer')
+    return { kind: 'answer', answer: typeof answer === 'string' ? answer : JSON.stringify(answer) }
+  }
+  if (name === MESSAGE_TOOL) {
+    const { message } = input
+    return typeof message === 'string' ? { kind: 'completion', completion: message } : createInputError('message')
+  }
+  return { ok: false, error: `${JSON.stringify(name)} is not a valid tool`, reason: 'not_found' }
+}
+
+function createInputError(field: string): Extract<CallResult, { ok: false }> {
+  return { ok: false, error: `Tool input validation error: ${field} is missing`, reason: 'input_validation' }
+}
+
+function createFinishedError(): CallResult {
+  return { ok: false, error: 'The episode has ended: it takes one answer', reason: 'episode_finished' }
+}
+
+/** The visible text of the last message of the model. */
+function readCandidate({ messages }: Candidate): Submission {
+  const last = messages.findLast(({ role }) => role === 'assistant')
+  const texts = last?.blocks.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []))
+  return { kind: 'completion', completion: texts?.join('') ?? '' }
+}
+
+/** A completion that cannot be scored has no reward, which trainers keep apart from 0. */
+function describeResult(result: SampleResult): CallResult {
+  const { verdict } = result
+  const text =
+    verdict.status === 'scored' ? `Reward: ${verdict.reward}` : `The answer could not be scored: ${verdict.code}`
+  const metadata = describeVerdict(result)
+  return { ok: true, output: { blocks: [textBlock(text)], metadata, reward: verdict.reward, finished: true } }
+}
+
+function describeVerdict({ itemId, recipe, verdict }: SampleResult): Record<string, unknown> {
+  const item = { item_id: itemId ?? null, task: recipe?.task ?? null, unscored: verdict.status === 'unscored' }
+  return verdict.status === 'scored'
+    ? { ...item, score: verdict.score, fault: verdict.fault, answer: verdict.answer, code: null }
+    : { ...item, score: null, fault: null, answer: null, code: verdict.code }
+}

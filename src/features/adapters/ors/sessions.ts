@@ -1,0 +1,61 @@
+/** Sessions of ORS in Redis, so that any node answers: a session is an item, and the result once its episode has ended. */
+import type { Redis } from 'ioredis'
+import { z } from 'zod'
+import type { RedisKeys } from '../../../platform/redis/keys.ts'
+import { createSessionKeys } from './keys.ts'
+
+/** A client pings every ten seconds; a session that is silent for so long is gone, as on the original server. */
+const SESSION_TTL_S = 900
+
+export const Session = z.object({
+  /** null: of no run. */
+  run: z.string().nullable(),
+  itemId: z.string(),
+  /** What it was created from: the same call again is a retry. */
+  source: z.string(),
+})
+export type Session = z.infer<typeof Session>
+
+const StoredResult = z.object({ call: z.string(), result: z.string() })
+/** The call that ended an episode, and its result, both as JSON. */
+export type StoredResult = z.infer<typeof StoredResult>
+
+export class OrsSessions {
+  readonly #redis: Redis
+  readonly #keys: RedisKeys
+
+  constructor(redis: Redis, keys: RedisKeys) {
+    this.#redis = redis
+    this.#keys = keys
+  }
+
+  /** The session of this ID: the new one, or the one that there was. */
+  async create(id: string, session: Session): Promise<Session> {
+    const key = createSessionKeys(this.#keys, id).session
+    const isNew = await this.#redis.set(key, JSON.stringify(session), 'EX', SESSION_TTL_S, 'NX')
+    return isNew ? session : ((await this.get(id)) ?? session)
+  }
+
+  /** Undefined if there is none, or it has expired; it lives on otherwise. */
+  async get(id: string): Promise<Session | undefined> {
+    const json = await this.#redis.getex(createSessionKeys(this.#keys, id).session, 'EX', SESSION_TTL_S)
+    return json === null ? undefined : Session.parse(JSON.parse(json))
+  }
+
+  /** The first result of the session, whoever brings it. */
+  async keepResult(id: string, result: StoredResult): Promise<StoredResult> {
+    const key = createSessionKeys(this.#keys, id).result
+    const isNew = await this.#redis.set(key, JSON.stringify(result), 'EX', SESSION_TTL_S, 'NX')
+    return isNew ? result : ((await this.getResult(id)) ?? result)
+  }
+
+  async getResult(id: string): Promise<StoredResult | undefined> {
+    const json = await this.#redis.getex(createSessionKeys(this.#keys, id).result, 'EX', SESSION_TTL_S)
+    return json === null ? undefined : StoredResult.parse(JSON.parse(json))
+  }
+
+  async delete(id: string): Promise<void> {
+    const { session, result } = createSessionKeys(this.#keys, id)
+    await this.#redis.unlink(session, result)
+  }
+}
