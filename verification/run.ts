@@ -2,6 +2,7 @@
 
 const PROOFS = {
   chaos: 'kills processes at random under load; the ledger of what was posted must balance',
+  'open-groups': 'kills processes under trainers that send one rollout a call; each answered rollout must count once',
   'rank-kills': 'ranks of the documented loop are killed at any moment; each item must count once, in the same batches',
   topology: 'Sentinel and cluster failover and resharding under load; the ledger of the chaos run must balance',
   fidelity: 'recorded items and scores, compared with the answers of a running server',

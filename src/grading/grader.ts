@@ -90,12 +90,34 @@ export class Grader {
     orThrow = false,
     onTrace?: (trace: GradingTrace) => void,
   ): Promise<Verdict[]> {
+    const verdicts = await this.#grade(recipe, submissions, rules, orThrow, onTrace)
+    let [scored, scoreSum] = [0, 0]
+    for (const verdict of verdicts) {
+      if (verdict.status !== 'scored') continue
+      scored++
+      scoreSum += verdict.score
+    }
+    this.#deps.statistics.recordScoredRollouts(recipe.task, scored, scoreSum)
+    return verdicts
+  }
+
+  /** The same for submissions that are graded again, and counted, with their group. Throws `engine_unavailable`. */
+  gradeUncounted(recipe: Recipe, submissions: Submission[], rules: GradingRules): Promise<Verdict[]> {
+    return this.#grade(recipe, submissions, rules, true)
+  }
+
+  async #grade(
+    recipe: Recipe,
+    submissions: Submission[],
+    rules: GradingRules,
+    orThrow: boolean,
+    onTrace?: (trace: GradingTrace) => void,
+  ): Promise<Verdict[]> {
     const extractions = submissions.map((submission) => this.#extract(submission, rules))
     const texts = new Set<string>()
     for (const { answerVariants } of extractions) for (const text of answerVariants) texts.add(text)
     const scorerResults = await this.#scoreTexts(recipe, [...texts], rules.scoring, orThrow)
-    let [scored, scoreSum] = [0, 0]
-    const verdicts = extractions.map(({ answer, answerVariants, verdict: knownVerdict }, rollout) => {
+    return extractions.map(({ answer, answerVariants, verdict: knownVerdict }, rollout) => {
       const variantResults = answerVariants.map((text) => scorerResults.get(text) ?? MISSING_RESULT)
       const verdict = knownVerdict ?? buildVerdict(answer, variantResults)
       if (onTrace) {
@@ -108,14 +130,8 @@ export class Grader {
           verdict,
         })
       }
-      if (verdict.status === 'scored') {
-        scored++
-        scoreSum += verdict.score
-      }
       return verdict
     })
-    this.#deps.statistics.recordScoredRollouts(recipe.task, scored, scoreSum)
-    return verdicts
   }
 
   /** Whether this process scores the task itself, without the library. */

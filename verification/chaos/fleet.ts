@@ -179,6 +179,17 @@ export class Fleet {
     return true
   }
 
+  /** Stops an API node for a while, as a machine that swaps does; false if none is up now. */
+  async pauseApi(dice: SeededRandom, ms: number): Promise<boolean> {
+    const up = this.#apis.filter((member) => member.isUp)
+    if (up.length === 0) return false
+    const { pid } = dice.pick(up)
+    process.kill(pid, 'SIGSTOP')
+    await sleep(ms)
+    process.kill(pid, 'SIGCONT')
+    return true
+  }
+
   /** Stops everything; gives the processes of killed nodes that live on. Unless it went well, the log stays. */
   async stop(well: boolean): Promise<number[]> {
     this.#listPythonProcesses()

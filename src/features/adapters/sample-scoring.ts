@@ -180,7 +180,10 @@ export class SampleScoring {
       recipe = known
       const verdicts = await retryUntil(deadline, () => {
         engine.assertReady()
-        return grader.grade(known, samples.map(toSubmission), settings, true)
+        const submissions = samples.map(toSubmission)
+        return run
+          ? grader.gradeUncounted(known, submissions, settings)
+          : grader.grade(known, submissions, settings, true)
       })
       if (!run) recorder.recordVerdicts(known.task, verdicts) // those of a run are counted with their group
       return samples.map((sample, k) => {

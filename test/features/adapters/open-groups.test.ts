@@ -106,20 +106,26 @@ describe('samples of one item', () => {
 
   it('are rewarded at once and counted by the run, its curriculum and its metrics as one group', async () => {
     await begin('scored', { group_size: 2, complexity_mode: 'curriculum' })
-    const { body } = await node.call('GET', `/items/${item}?reveal=true`)
-    const before = await node.call('GET', '/tasks/leg_counting')
+    const made = await node.call('POST', '/items', { task: 'chain_sum', seed: 1 }) // no other test uses the task
+    const itemId = made.body.items[0].id
+    const { body } = await node.call('GET', `/items/${itemId}?reveal=true`)
+    const readScoredRollouts = async () => {
+      for (const { features } of [node, other]) await features.tasks.statistics.flush()
+      return (await node.features.tasks.statistics.read('chain_sum')).rollouts
+    }
+    const before = await readScoredRollouts()
     other.startWorker()
-    const right = await send('scored', `<answer>${body.answer}</answer>`)
-    const wrong = await send('scored', '<answer>-1</answer>', { at: other })
+    const right = await send('scored', `<answer>${body.answer}</answer>`, { itemId })
+    const wrong = await send('scored', '<answer>-1</answer>', { at: other, itemId })
     expect([right.verdict.reward, wrong.verdict.reward]).toEqual([1, 0])
     const run = await until(
       () => node.call('GET', '/runs/scored'),
       ({ body: { progress } }) => progress.scored_groups === 1,
     )
     expect(run.body.progress).toMatchObject({ groups: 1, rollouts: 2, buffered_groups: 0, open_groups: 0 })
-    expect(run.body.tasks.leg_counting).toMatchObject({ groups: 1, rollouts: 2, mean_reward: 0.5 })
+    expect(run.body.tasks.chain_sum).toMatchObject({ groups: 1, rollouts: 2, mean_reward: 0.5 })
     await other.stopWorkers()
-    expect(before.status).toBe(200)
+    expect(await readScoredRollouts()).toBe(before + 2)
   })
 
   it('beyond group_size begin the next group, and a group to which nothing is added is closed with what it has', async () => {
@@ -167,6 +173,15 @@ describe('a call', () => {
     await sweep()
     await send('deaths', 'third', { at: other })
     await groupsBecome('deaths', [['left before the end', 'sent again', 'third']])
+  })
+
+  it('of a process that dies is not taken for the equal one that came to another process before', async () => {
+    await begin('equal', { group_size: 3 })
+    await send('equal', 'equal', { answer: 'unknown' })
+    await send('equal', 'equal', { at: other })
+    await send('equal', 'heard of later')
+    await sweep()
+    await groupsBecome('equal', [['equal', 'equal', 'heard of later']])
   })
 
   it('that two processes die of counts once', async () => {

@@ -11,6 +11,8 @@ export interface RunOpenGroupKeys extends RunKeys {
   openGroupTotals: string
   /** Sorted set: IDs of samples that the client named and that are in a closed group, by the time it was closed. */
   countedRollouts: string
+  /** Hash: process that notes samples to when it was last heard of, ms of Redis' clock. */
+  sampleProcesses: string
   openGroup(item: string): string
   closedGroup(id: string): string
 }
@@ -30,6 +32,7 @@ export function createOpenGroupKeys(keys: RedisKeys): OpenGroupKeys {
       closedGroups: `${prefix}:closed-groups`,
       openGroupTotals: `${prefix}:open-group-totals`,
       countedRollouts: `${prefix}:counted-rollouts`,
+      sampleProcesses: `${prefix}:sample-processes`,
       openGroup: (item) => `${prefix}:open-group:${item}`,
       closedGroup: (id) => `${prefix}:closed-group:${id}`,
     }
@@ -39,7 +42,7 @@ export function createOpenGroupKeys(keys: RedisKeys): OpenGroupKeys {
     listEpochKeys(name, epoch) {
       const run = forRun(name, epoch)
       return {
-        keys: [run.pendingSamples, run.openGroupTotals, run.countedRollouts],
+        keys: [run.pendingSamples, run.openGroupTotals, run.countedRollouts, run.sampleProcesses],
         indexes: [
           { index: run.openGroups, listKeys: (item) => [run.openGroup(item)] },
           { index: run.closedGroups, listKeys: (id) => [run.closedGroup(id)] },

@@ -19,7 +19,7 @@ export const openGroupRecord = new RecordDeclaration({
 export const SAMPLE_FIELDS = {
   /** A sample's rollout: a compressed blob of JSON. */
   texts_prefix: 'texts:',
-  /** JSON of a pending sample: `{ call, content, is_retried? }`. */
+  /** JSON of a pending sample: `{ call, content, retried_at? }`. */
   pending_prefix: 'pending:',
   /** IDs of pending samples of that content that were not sent again, separated by spaces. */
   unmatched_prefix: 'unmatched:',

@@ -4,7 +4,8 @@
  * is forgotten, because the client sends it again.
  *
  * A process may die between the two. Its pending sample counts after a while, because the answer may have left, unless an
- * equal sample came to another process meanwhile: that was its retry. Two equal samples of live processes are two rollouts.
+ * equal sample came to another process since it was last heard of: that was its retry. Two equal samples of live processes are
+ * two rollouts.
  * With a `rolloutKey` there is nothing to guess: one key, one rollout.
  */
 import { randomUUID } from 'node:crypto'

@@ -18,13 +18,30 @@ const CONSTANTS = {
 const recordSample = defineScript({
   folder: import.meta.dirname,
   name: 'record-sample',
-  keys: ['run', 'openGroups', 'openGroup', 'openGroupTotals', 'pendingSamples', 'closedGroups', 'countedRollouts'],
+  keys: [
+    'run',
+    'openGroups',
+    'openGroup',
+    'openGroupTotals',
+    'pendingSamples',
+    'closedGroups',
+    'countedRollouts',
+    'sampleProcesses',
+  ],
   constants: CONSTANTS,
 })
 const settleSamples = defineScript({
   folder: import.meta.dirname,
   name: 'settle-samples',
-  keys: ['run', 'openGroups', 'pendingSamples', 'closedGroups', 'openGroupTotals', 'countedRollouts'],
+  keys: [
+    'run',
+    'openGroups',
+    'pendingSamples',
+    'closedGroups',
+    'openGroupTotals',
+    'countedRollouts',
+    'sampleProcesses',
+  ],
   constants: CONSTANTS,
 })
 const removeClosedGroup = defineScript({
@@ -41,6 +58,8 @@ const MAX_BYTES = 512 * 1024 * 1024
 /** Named samples of closed groups that are remembered, so that they do not count again. */
 const MAX_COUNTED_ROLLOUTS = 200_000
 const COUNTED_ROLLOUTS_TTL_MS = 24 * 60 * 60 * 1000
+/** Longer than the samples of a dead process stay pending. */
+const PROCESS_TTL_MS = 60 * 60 * 1000
 /** Abandoned samples and idle groups that one call settles: a few milliseconds of Redis. */
 const SWEEP_SIZE = 500
 
@@ -145,7 +164,7 @@ export class OpenGroupRepository {
       for_buffer: settings.buffer && settings.buffer_open_groups,
       open_group_prefix: keys.openGroup(''),
       closed_group_prefix: keys.closedGroup(''),
-      delivered: delivered.map(({ item, id }) => [item, id]),
+      delivered: delivered.map(({ item, id, call }) => [item, id, call]),
       undelivered: undelivered.map(({ item, id, call }) => [item, id, call]),
       ...(sweep && {
         abandoned_before: now - sweep.abandonedMs,
@@ -155,6 +174,7 @@ export class OpenGroupRepository {
       max_groups: SWEEP_SIZE,
       max_counted_rollouts: MAX_COUNTED_ROLLOUTS,
       counted_rollouts_after: now - COUNTED_ROLLOUTS_TTL_MS,
+      process_ttl_ms: PROCESS_TTL_MS,
     }
     const result = await settleSamples(this.#redis, keys, [JSON.stringify(params)])
     return (result ?? []) as string[] | 'run_changed' // as the script gives it; nothing is left of an epoch that has ended

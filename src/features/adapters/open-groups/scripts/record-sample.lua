@@ -2,18 +2,22 @@
 -- KEYS  run (hash)  openGroups (sorted set: item by its latest sample)  openGroup (hash)  openGroupTotals (hash)
 --       pendingSamples (sorted set: `ITEM ID` by time)  closedGroups (sorted set)
 --       countedRollouts (sorted set: IDs of named samples of groups that are closed)
+--       sampleProcesses (hash: process to when it was last heard of, ms of Redis' clock)
 -- ARGV  1 ID of the sample  2 token of the call that brought it  3 hash of its content  4 its rollout, packed
 --       5 JSON: { epoch, revision, now (ms), item: key of the item, item_id, is_named: the client names its rollouts,
 --                 max_groups: open and closed, max_bytes: of their rollouts }
 -- Returns 'gathered', 'duplicate' (of the same name: it is noted already), 'limit' (not noted), or 'run_changed' (the settings
 -- were changed, or the run was restored or deleted).
 -- include parts/samples
+-- include ../../../runs/scripts/parts/clock
 local params = cjson.decode(ARGV[5])
 local run = redis.call('HMGET', K.run, RUN.epoch, RUN.revision)
 if tonumber(run[1]) ~= params.epoch or tonumber(run[2]) ~= params.revision then
   return 'run_changed'
 end
 local id, call, content = ARGV[1], ARGV[2], ARGV[3]
+local heard_at = clock_ms()
+redis.call('HSET', K.sampleProcesses, process_of(call), heard_at)
 local member = params.item .. ' ' .. id
 local known = redis.call('HGET', K.openGroup, OPEN.pending_prefix .. id)
 if known then -- sent again under its name, or this very call noted it and did not hear the reply
@@ -48,13 +52,14 @@ redis.call('ZADD', K.pendingSamples, params.now, member)
 if params.is_named then
   return 'gathered'
 end
--- An equal sample that another process noted and did not settle yet: if that process turns out to be dead, this is its retry.
+-- An equal sample that another process noted and did not settle yet: if that process is not heard of any more, this is its
+-- retry.
 local unmatched = {}
 local is_matched = false
 for _, other in ipairs(words(redis.call('HGET', K.openGroup, OPEN.unmatched_prefix .. content))) do
   if not is_matched and process_of(other) ~= process_of(id) then
     local pending = cjson.decode(redis.call('HGET', K.openGroup, OPEN.pending_prefix .. other))
-    pending.is_retried = true
+    pending.retried_at = heard_at
     redis.call('HSET', K.openGroup, OPEN.pending_prefix .. other, cjson.encode(pending))
     is_matched = true
   else

@@ -2,15 +2,17 @@
 -- nothing was added for long.
 -- KEYS  run (hash)  openGroups (sorted set: item by its latest sample)  pendingSamples (sorted set: `ITEM ID` by time)
 --       closedGroups (sorted set: group ID by time)  openGroupTotals (hash)  countedRollouts (sorted set)
+--       sampleProcesses (hash: process to when it was last heard of, ms of Redis' clock)
 -- ARGV  1 JSON: { epoch, revision, now (ms), group_size, for_buffer: whether groups are to wait for a trainer,
 --                 open_group_prefix, closed_group_prefix: of keys,
---                 delivered: [[item, ID]…], undelivered: [[item, ID, token of the call]…],
+--                 delivered, undelivered: [[item, ID, token of the call]…] of one process,
 --                 abandoned_before?: samples still pending from before that time belong to dead processes,
 --                 idle_before?: groups without a sample since that time are closed, max_samples, max_groups: of one call,
---                 max_counted_rollouts, counted_rollouts_after: what is remembered of named samples }
+--                 max_counted_rollouts, counted_rollouts_after: what is remembered of named samples, process_ttl_ms }
 -- Returns nil if the epoch has ended, 'run_changed' if the settings have, or the IDs of the groups that it closed.
 -- include parts/samples
 -- include parts/close-group
+-- include ../../../runs/scripts/parts/clock
 local params = cjson.decode(ARGV[1])
 local run = redis.call('HMGET', K.run, RUN.epoch, RUN.revision)
 if tonumber(run[1]) ~= params.epoch then
@@ -24,6 +26,17 @@ local keys = {
   open_group_prefix = params.open_group_prefix, closed_group_prefix = params.closed_group_prefix,
 }
 local touched = {}
+local any = params.delivered[1] or params.undelivered[1]
+if any then
+  redis.call('HSET', K.sampleProcesses, process_of(any[3]), clock_ms())
+end
+
+-- Whether an equal sample came when its process was not heard of any more. Before, that was another rollout: a trainer does
+-- not send again what is still being answered.
+local function is_retried(pending)
+  local heard_at = tonumber(redis.call('HGET', K.sampleProcesses, process_of(pending.call)) or 0)
+  return pending.retried_at and pending.retried_at >= heard_at
+end
 
 local function settle(item, id, decide)
   local group = params.open_group_prefix .. item
@@ -99,7 +112,7 @@ if params.abandoned_before then
   local members = redis.call('ZRANGEBYSCORE', K.pendingSamples, 0, params.abandoned_before, 'LIMIT', 0, params.max_samples)
   for _, member in ipairs(members) do
     local item, id = string.match(member, '^(%S+) (%S+)$')
-    settle(item, id, function(pending) return not pending.is_retried end) -- its answer may have left
+    settle(item, id, function(pending) return not is_retried(pending) end) -- its answer may have left
   end
 end
 for item in pairs(touched) do
@@ -112,5 +125,11 @@ if params.idle_before then
   end
   redis.call('ZREMRANGEBYSCORE', K.countedRollouts, 0, params.counted_rollouts_after)
   redis.call('ZREMRANGEBYRANK', K.countedRollouts, 0, -params.max_counted_rollouts - 1)
+  local processes = redis.call('HGETALL', K.sampleProcesses)
+  for k = 1, #processes, 2 do
+    if tonumber(processes[k + 1]) < clock_ms() - params.process_ttl_ms then
+      redis.call('HDEL', K.sampleProcesses, processes[k])
+    end
+  end
 end
 return closed

@@ -7,7 +7,7 @@ local function words(text)
   return list
 end
 
--- The process that noted a sample, of an ID without a name: `PROCESS.NUMBER`.
+-- The process of a call, `PROCESS.NUMBER`, which is the ID of a sample without a name, too.
 local function process_of(id)
   return string.match(id, '^[^.]+')
 end
