@@ -1,4 +1,4 @@
-/** The positions of a run's sequence in Redis: opened, claimed, made, handed out, leased or assigned to a step. */
+/** The positions of a run's sequence in Redis: opened, claimed, made and issued. */
 import type { Redis } from 'ioredis'
 import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
@@ -89,25 +89,42 @@ export interface StorableItem extends MadeItem {
 /**
  * A run's sequence is endless; position p stands for its p-th item. A position is in one of these states:
  *
- *     not opened ──► unmade ◄──► claimed ──► made ──► leased ──► done
- *                      ▲            │          │         │
- *                      │            └► skipped │         └► leased again
+ *     not opened ──► unmade ◄──► claimed ──► made ──► issued
+ *                      ▲            │          │
+ *                      │            └► skipped │
  *                      └───────────────────────┘
  *
  * - The run keeps some positions *open*, ahead of demand. An open position is unmade, claimed or made.
  * - *Unmade*: nobody makes its item. *Claimed*: a process makes it and has 30 s for that. If the attempt fails or the time
- *   is up the position is unmade again; after two failures that were the item's own it is *skipped* for good and listed.
+ *   is up the position is unmade again; after two failures that were the item's own it is *skipped* and listed.
  * - A position has sixteen seeds. One at which the library raises, or to whose item hardened scoring pays no answer, is passed
  *   over, on every node alike. Where the run excludes the questions of eval items, or those that it has asked, the claiming
  *   process takes the first seed whose question is allowed. If all of them were asked, the first one is asked again; if all
  *   are held out, the position is skipped. The lowest position that wants a question gets it, whoever was faster.
- * - *Made*: its item is stored. If the settings change, or the curriculum leaves the rung that the item was made for, the
+ * - *Made*: its item is stored. If the settings change, or the curriculum leaves the rung that the item was made for, an open
  *   position is unmade again. It keeps its place, and its task where the sampling follows the model.
- * - *Leased*: the item was handed out, in the order of the positions, and is not open any more. When a group for it is
- *   accepted it is *done*, and nothing is stored of it. When the lease ends first, the item is handed out and leased again.
- * - A training step takes the next open positions for itself instead, made or not, and keeps them. Within the step they
- *   go from unmade to claimed to made as before, but once all are made they are final: everybody who asks gets the same. A skipped
- *   position is replaced by the next open one. The step's positions are not leased.
+ * - *Issued*: somebody was given its item, which is final from then on. Task, difficulty and seed are kept for as long as the
+ *   run exists, 11 bytes for each position (issued-items.ts), and are part of checkpoints: whoever asks for the position
+ *   again gets the same item, made again if need be. Only a restart of the sequence (new tasks or seed) forgets them.
+ *
+ * There are three ways to the item of a position, and each takes it from the others:
+ *
+ * - The *queue* hands out made positions in their order, and leases them. A group for the item ends the lease, whichever way
+ *   the caller got it; when the lease ends first, the item is handed out again. A skipped position is passed by.
+ * - A *step* takes the next open positions for itself, made or not. They are *requested* then, which is neither open nor
+ *   issued: they go from unmade to claimed to made as before, and are issued together once all are made. A skipped position is
+ *   replaced by the next open one. The step keeps the list of its positions for as long as the run exists.
+ * - A call *by number* asks for any position, in any order: for one that was issued it gets that item, and others are requested
+ *   as for a step. One that the queue or a step has skipped is tried anew. A caller that counts positions cannot take the
+ *   next one instead, so what would be skipped draws another task of the run, up to three times (DRAWS_PER_POSITION). If no
+ *   draw has an item, the position has none for ever, and every call gets the same error. Neither steps nor calls by number
+ *   lease: `max_groups_ahead` does not hold them up, and what they were given does not come to others.
+ *
+ * Positions that were asked for by number may lie far beyond those that the queue has opened (by LIMITS.positions_ahead at
+ * most); when the queue comes to them it passes them by.
+ *
+ * A restored checkpoint brings back what was issued when it was taken, with requested positions as unmade ones. What was issued
+ * later is forgotten: it is made anew with the settings and levels of the checkpoint.
  *
  * Each arrow is one script, so that any number of processes may work on one run. An epoch that is over, or settings that
  * have changed, make a script refuse what its caller was about to store.

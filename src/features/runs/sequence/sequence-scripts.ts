@@ -11,7 +11,7 @@ const LIMITS = {
   /** More than anybody asks for. A checkpoint could name any number, and a script that walks for long stops everybody. */
   open_positions: 2000,
   /** Positions that were asked for already and that one script passes by; the next call goes on from there. */
-  walk: 65_536,
+  walk: 16_384,
   /** How long a process may take to make the item of a position that it has claimed; then another may claim it. */
   claim_ms: 30_000,
   /** Callers wait this long for a new position; after that it goes to the next call that finds its item made. */
@@ -26,7 +26,7 @@ const LIMITS = {
   taken_items_ms: 10 * 60 * 1000,
   /** A question may be asked again this many positions later. At most 15 MB of a run in Redis. */
   remembered_questions: 131_072,
-  /** How far beyond those in use a position may be that is asked for by its number: at most 14 MB of a run in Redis. */
+  /** How far beyond those in use a position may be that is asked for by its number: at most 12 MB of a run in Redis. */
   positions_ahead: 2 ** 20,
   /** From here on the seeds of the first positions come again. */
   addressable_positions: SEED_STRIDE,

@@ -22,6 +22,12 @@ local function get_task_names()
   return task_names
 end
 
+-- What was issued, or that there is no item for ever.
+local function is_issued(position)
+  local number, offset = place_of(position)
+  return (string.byte(get_chunk(number), offset + 1) or 0) > 0
+end
+
 -- Nil if the position has not issued its item; { failed } if it has none; else { task, difficulty ('' for none), retry }.
 local function get_issued(position)
   local number, offset = place_of(tonumber(position))

@@ -8,7 +8,7 @@
 
 -- Whether the item of a position was issued, or somebody has asked for it.
 local function is_taken(position)
-  return get_issued(position) ~= nil or redis.call('HEXISTS', K.requestedPositions, position) == 1
+  return is_issued(position) or redis.call('HEXISTS', K.requestedPositions, position) == 1
 end
 
 -- Opens positions until `count` are open, or LIMITS.walk were passed by. The run's field `position` is the first that was
