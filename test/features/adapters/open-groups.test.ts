@@ -121,6 +121,7 @@ describe('samples of one item', () => {
     const run = await until(
       () => node.call('GET', '/runs/scored'),
       ({ body: { progress } }) => progress.scored_groups === 1,
+      60_000, // on a busy machine
     )
     expect(run.body.progress).toMatchObject({ groups: 1, rollouts: 2, buffered_groups: 0, open_groups: 0 })
     expect(run.body.tasks.chain_sum).toMatchObject({ groups: 1, rollouts: 2, mean_reward: 0.5 })
@@ -156,6 +157,43 @@ describe('a call', () => {
     await groupsBecome('retries', [['again', 'once']])
     await sweep()
     expect(await countOpen('retries')).toBe(0)
+  })
+
+  it('whose client hangs up before the answer is not counted', async () => {
+    await begin('hang-ups', { group_size: 1 })
+    const url = await node.app.listen({ port: 0, host: '127.0.0.1' })
+    const hungUp = Promise.withResolvers<void>()
+    node.app.server.once('connection', (socket) => socket.once('close', () => hungUp.resolve()))
+    const call = new AbortController()
+    const record = OpenGroupRepository.prototype.record
+    const noted = Promise.withResolvers<string>()
+    vi.spyOn(OpenGroupRepository.prototype, 'record').mockImplementationOnce(async function (
+      this: OpenGroupRepository,
+      ...args
+    ) {
+      const result = await record.apply(this, args)
+      call.abort()
+      await hungUp.promise
+      noted.resolve(result)
+      return result
+    })
+    const post = (signal?: AbortSignal) =>
+      fetch(`${url}/slime/hang-ups/rm`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ prompt: 'Q', response: 'x', label: item }),
+        ...(signal && { signal }),
+      })
+    await expect(post(call.signal)).rejects.toThrow()
+    expect(await noted.promise).toBe('gathered')
+    await until(
+      () => countOpen('hang-ups'),
+      (open) => open === 0,
+    )
+    expect((await post()).status).toBe(200)
+    await groupsBecome('hang-ups', [['x']])
+    await sweep()
+    await groupsBecome('hang-ups', [['x']])
   })
 
   it('with the same completion as another is another rollout', async () => {
