@@ -50,6 +50,11 @@ export const DatasetRowsQuery = z.strictObject({
     .max(MAX_DATASET_ROWS)
     .default(0)
     .describe('Leaves out the rows before this one, counted from 0: to go on after a download that broke off'),
+  name: z
+    .string()
+    .max(100)
+    .optional()
+    .describe('Ignored. For readers that go by the end of the URL, as in `difficulty=0.3&name=rows.jsonl`'),
 })
 export type DatasetRowsQuery = z.infer<typeof DatasetRowsQuery>
 

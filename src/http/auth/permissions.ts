@@ -43,6 +43,7 @@ export const ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
   'POST /items/find': admins, // the response contains the answer
   'GET /items/:id': readers,
   'GET /dataset.jsonl': scorers,
+  'GET /dataset.jsonl.gz': scorers,
   'POST /score': scorers,
   'POST /samples': scorers,
   'POST /runs/:run/samples': trainers,
@@ -110,6 +111,7 @@ export const ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
   'GET /eval/suites': readers,
   'GET /eval/suites/:suite': readers,
   'GET /eval/suites/:suite/dataset.jsonl': scorers,
+  'GET /eval/suites/:suite/dataset.jsonl.gz': scorers,
   'GET /eval/compare': readers,
   'GET /eval/:id': readers,
   'DELETE /eval/:id': evaluators,

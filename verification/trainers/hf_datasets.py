@@ -1,0 +1,113 @@
+"""Hugging Face `datasets` on /dataset.jsonl: whole and streamed, with the key in the URL or in a header."""
+
+import hashlib
+import json
+import urllib.request
+
+from datasets import Value, load_dataset
+
+from trainer_checks import admin_key, api_key, check, control, folder, meanwhile, plain_url, run, same, server, url
+
+FORMATS = ["hf", "trl", "verl", "openrlhf", "slime", "skyrl", "nemo-gym", "swift"]
+QUERY = "tasks=chain_sum,leg_counting,base_conversion,caesar_cipher"
+
+
+def address(query, base=url, file="dataset.jsonl"):
+    return f"{base}/{file}?{query}"
+
+
+def load(query, base=url, **options):
+    return load_dataset("json", data_files=address(query, base), split="train", cache_dir=folder, **options)
+
+
+def raw(query):
+    request = urllib.request.Request(address(query, plain_url), headers={"Authorization": f"Bearer {api_key}"})
+    with urllib.request.urlopen(request, timeout=300) as answer:
+        return answer.read()
+
+
+def item_id(row):
+    return row.get("item_id") or row["extra_info"]["item_id"]
+
+
+# Every format, whole and streamed: the same rows as the bytes, one schema from the first row to the last.
+for name in FORMATS:
+    query = f"format={name}&count=300&difficulty=0,1&{QUERY}"
+    lines = [json.loads(line) for line in raw(query).splitlines()]
+    whole = load(query)
+    same(f"{name}: whole", [item_id(row) for row in whole], [item_id(row) for row in lines])
+    streamed = list(load(query, streaming=True))
+    same(f"{name}: streamed", [item_id(row) for row in streamed], [item_id(row) for row in lines])
+    nulls = [column for column in whole.column_names if any(value is None for value in whole[column])]
+    same(f"{name}: no nulls", nulls, [])
+
+rows = load(f"count=200&difficulty=0,1&{QUERY}")
+same("difficulty is a column of fractions", rows.features["difficulty"], Value("float64"))
+prompt = rows[0]["prompt"]
+check("prompt is a conversation", [message["role"] for message in prompt] == ["system", "user"], prompt)
+check("prompt=user", [m["role"] for m in load(f"count=1&prompt=user&{QUERY}")[0]["prompt"]] == ["user"])
+
+# Keys.
+bearer = {"headers": {"Authorization": f"Bearer {api_key}"}}
+same("key in a header", len(load(f"count=20&seed=2&{QUERY}", plain_url, storage_options=bearer)), 20)
+same(
+    "key in a header, streamed",
+    len(list(load(f"count=20&seed=2&{QUERY}", plain_url, storage_options=bearer, streaming=True))),
+    20,
+)
+for streaming in (False, True):
+    try:
+        list(load(f"count=20&seed=3&{QUERY}", plain_url, streaming=streaming))
+        check("without a key nothing is loaded", False, f"streaming={streaming}")
+    except Exception as error:  # its type is theirs to choose
+        check("without a key nothing is loaded", api_key not in str(error), type(error).__name__)
+
+# Large enough for several blocks of Arrow's reader, whose first rows have the difficulty 0 alone.
+big = load("count=4000&tasks=leg_counting,chain_sum&difficulty=0,1&seed=4")
+same("4,000 rows", (len(big), len(set(big["item_id"]))), (4000, 4000))
+packed = "dataset.jsonl.gz"  # a stream of more than 1,024 rows is read compressed
+stream = load_dataset("json", data_files=address("count=4000&tasks=leg_counting,chain_sum&difficulty=0,1&seed=4", file=packed), split="train", streaming=True)
+same("4,000 rows, streamed", [row["item_id"] for row in stream], list(big["item_id"]))
+many = "count=200000&tasks=chain_sum&difficulty=0.5&seed=4&name=rows.jsonl.gz"
+few = load_dataset("json", data_files=address(many, file=packed), split="train", streaming=True)
+same("a stream that is broken off", len(list(few.take(10))), 10)
+same("and begun again", [row["item_id"] for row in few.take(10)], [row["item_id"] for row in few.take(10)])
+short = load("count=200&tasks=chain_sum&difficulty=0.5", streaming=True)
+same("a short stream at a fraction", len(list(short)), 200)
+
+# The bytes are the same each time, also after a restart; a download goes on where it broke off.
+query = f"count=400&seed=5&{QUERY}"
+before = raw(query)
+broken = before[: len(before) // 2].rpartition(b"\n")[0] + b"\n"
+control("restart-server")
+same("the same bytes after a restart", hashlib.sha256(raw(query)).hexdigest(), hashlib.sha256(before).hexdigest())
+done = len(broken.splitlines())
+check("from=", broken + raw(f"{query}&from={done}") == before, f"from row {done}")
+
+# A file that is being made while the server is restarted ends early, and never with half a row that looks whole.
+thread = meanwhile(0.3, "restart-server")
+try:
+    with urllib.request.urlopen(
+        urllib.request.Request(
+            address("count=50000&tasks=leg_counting&seed=6", plain_url), headers={"Authorization": f"Bearer {api_key}"}
+        ),
+        timeout=300,
+    ) as answer:
+        answer.read()
+    check("server restarted", False, "the whole file came")
+except Exception as error:
+    check("server restarted", True, type(error).__name__)
+thread.join()
+
+# The rows are worth what they say: the right answer to one is scored 1, and a run that lends its settings hands out nothing.
+row = load(f"count=1&seed=8&{QUERY}")[0]
+answer = server("GET", f"/items/{row['item_id']}?reveal=true", key=admin_key)["answer"]
+scored = server("POST", "/score", {"rollouts": [{"item_id": row["item_id"], "answer": answer}]})
+same("scored", scored["rewards"], [1])
+lent = load(f"count=30&run={run}&{QUERY}")
+same("run=", (len(lent), server("GET", f"/runs/{run}")["progress"]["items"]), (30, 0))
+
+# Nothing to train on stands in a suite.
+suite = load_dataset("json", data_files=f"{url}/eval/suites/smoke/dataset.jsonl?format=trl", split="train", cache_dir=folder)
+known = {recipe["id"] for recipe in server("GET", "/eval/suites/smoke")["recipes"]}
+same("suite", set(suite["item_id"]), known)
