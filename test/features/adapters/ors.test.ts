@@ -129,6 +129,7 @@ describe('an episode', () => {
   it.each([
     ['submit_answer', { answer: '100' }, 1, null],
     ['submit_answer', { answer: 100 }, 1, null],
+    ['submit_answer', { answer: '<answer>100</answer>' }, 1, null],
     ['submit_answer', { answer: '7' }, 0, null],
     ['submit_message', { message: '<think>so</think><answer>100</answer>' }, 1, null],
     ['submit_message', { message: '100' }, 0, 'no_answer'],

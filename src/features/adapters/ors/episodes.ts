@@ -108,7 +108,9 @@ function readSubmission({ name, input }: CallBody): Submission | Extract<CallRes
   if (name === ANSWER_TOOL) {
     const { answer } = input
     if (answer === undefined) return createInputError('answer')
-    return { kind: 'answer', answer: typeof answer === 'string' ? answer : JSON.stringify(answer) }
+    if (typeof answer !== 'string') return { kind: 'answer', answer: JSON.stringify(answer) }
+    // The prompt asks for tags, and a model may keep them in the call.
+    return answer.includes('<answer>') ? { kind: 'completion', completion: answer } : { kind: 'answer', answer }
   }
   if (name === MESSAGE_TOOL) {
     const { message } = input
