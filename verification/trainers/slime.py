@@ -1,0 +1,153 @@
+"""slime: its own contract suite for plugins with rg_slime, and its own reward functions and normalization around it."""
+
+import asyncio
+import os
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+from trainer_checks import api_key, check, fixture, folder, meanwhile, plain_url, progress, run, same, sources, until, url
+
+SLIME = Path(sources["slime"])
+sys.path[:0] = [str(SLIME), str(SLIME / "tests")]
+os.environ.update(REASONING_GYM_URL=url, REASONING_GYM_RUN=run)
+SUITE = "tests/plugin_contracts/test_plugin_path_loading_contracts.py"
+FILE = "reasoning_gym_client.integrations.rg_slime"
+
+from plugin_contracts._shared import install_stubs
+
+install_stubs(with_sglang_router=True)  # slime's own stand-ins for ray and the router, which need GPUs
+
+from slime.rollout.rm_hub import async_rm, batched_async_rm
+from slime.utils.misc import load_function
+from slime.utils.types import Sample
+
+from reasoning_gym_client import Client
+
+client = Client(plain_url, api_key=api_key)
+
+
+def contract_suite(mode, *options):
+    """slime's pytest suite, which loads the functions and the data source by their paths."""
+    command = [sys.executable, SUITE, "-q", "-p", "no:cacheprovider", "--data-source-path", f"{FILE}.LiveItems", *options]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([os.environ["PYTHONPATH"], str(SLIME), str(SLIME / "tests")])}
+    done = subprocess.run(command, cwd=SLIME, env=env, capture_output=True, text=True, timeout=200)
+    last = done.stdout.strip().splitlines()[-1:] or [done.stderr[-500:]]
+    check(f"contract suite, {mode}", done.returncode == 0 and "passed" in last[0], last[0] if done.returncode == 0 else done.stdout[-500:])
+
+
+def arguments(**more):
+    settings = {
+        "rm_type": None,
+        "reward_key": None,
+        "group_rm": False,
+        "custom_rm_path": f"{FILE}.reward",
+        "n_samples_per_prompt": fixture["group_size"],
+        "rollout_batch_size": 4,
+        "rollout_global_dataset": True,
+        "save": folder,
+        "load": folder,
+    }
+    return types.SimpleNamespace(**{**settings, **more})
+
+
+def sample(item, response, **more):
+    fields = {"prompt": item["messages"], "label": item["id"], "response": response, "response_length": len(response)}
+    return Sample(**{**fields, "status": Sample.Status.COMPLETED, **more})
+
+
+async def kinds():
+    """The reward URL by slime's own client, and the file, without a run."""
+    del os.environ["REASONING_GYM_RUN"]
+    for way, args in (
+        ("URL: ", arguments(custom_rm_path=None, rm_type="remote_rm", rm_url=f"{url}/slime/rm")),
+        ("", arguments()),
+    ):
+        for kind, wanted in (("right", 1), ("wrong", 0), ("malformed", 0)):
+            rewards = await batch(args, [sample(item, item[kind]) for item in fixture["items"]])
+            same(f"{way}{kind}", rewards, [wanted] * len(rewards))
+        partial = fixture["partial"]
+        same(f"{way}partial", await async_rm(args, sample(partial["item"], partial["completion"])), partial["score"])
+        unscored = sample(fixture["unscored"]["item"], fixture["unscored"]["completion"])
+        same(f"{way}unscored", await async_rm(args, unscored), 0)
+        if way == "":
+            same("unscored: taken out of the loss", unscored.remove_sample, True)
+    os.environ["REASONING_GYM_RUN"] = run
+
+
+async def batch(args, samples):
+    return await asyncio.gather(*(async_rm(args, one) for one in samples))
+
+
+async def groups():
+    """Whole groups of live items, with the server restarted in the middle."""
+    args = arguments(group_rm=True, custom_rm_path=f"{FILE}.group_reward")
+    source = load_function(f"{FILE}.LiveItems")(args)
+    taken = source.get_samples(4)
+    same("live items: the items of the run", [group[0].label for group in taken], by_position(0, 4))
+    same("live items: one item for each group", {len({one.label for one in group}) for group in taken}, {1})
+    same("live items: samples of a group", {len(group) for group in taken}, {fixture["group_size"]})
+    source.save(7)
+    resumed = load_function(f"{FILE}.LiveItems")(args)
+    resumed.load(7)
+    same("live items: resume", [group[0].label for group in resumed.get_samples(2)], by_position(4, 2))
+    source.add_samples([taken[0]])
+    same("live items: groups that come back", source.get_samples(1), [taken[0]])
+    away = meanwhile("restart-server")
+    rewards = [await batched_async_rm(args, [answered(one, k) for k, one in enumerate(group)]) for group in taken]
+    away.join()
+    same("server restarted: rewards of whole groups", {len(group) for group in rewards}, {fixture["group_size"]})
+    so_far = until(progress, lambda run: run["groups"] >= 4)
+    same("group: each counts once", (so_far["groups"], so_far["rollouts"]), (4, 4 * fixture["group_size"]))
+    args = arguments()
+    (group,) = source.get_samples(1)
+    await batch(args, [answered(one, k) for k, one in enumerate(group)])
+    so_far = until(progress, lambda run: run["groups"] >= 5)
+    same("group: samples that come one at a time", (so_far["groups"], so_far["rollouts"]), (5, 5 * fixture["group_size"]))
+
+
+async def unscored_in_a_group():
+    """The mean of the siblings: slime normalizes over all, and the sample itself is out of the loss."""
+    name = f"{run}-unscored"
+    client.run(name).put(preset="clean", tasks=["simple_integration"], group_size=4, buffer=False)
+    os.environ["REASONING_GYM_RUN"] = name
+    item, hangs = fixture["unscored"]["item"], fixture["unscored"]["completion"]
+    right = f"<answer>{item['answer']}</answer>"
+    samples = [sample(item, text) for text in (right, "<answer>x</answer>", hangs, "I do not know.")]
+    rewards = await batched_async_rm(arguments(group_rm=True, custom_rm_path=f"{FILE}.group_reward"), samples)
+    same("unscored in a group: the mean of the others", [round(value, 6) for value in rewards], [1, 0, 0.333333, 0])
+    same("unscored in a group: out of the loss", [one.remove_sample for one in samples], [False, False, True, False])
+    same("unscored in a group: counted by the run", progress(name)["unscored"], 1)
+    os.environ["REASONING_GYM_RUN"] = run
+
+
+async def concurrent():
+    del os.environ["REASONING_GYM_RUN"]
+    items = fixture["items"]
+    samples = [sample(items[k % len(items)], items[k % len(items)][("right", "wrong")[k % 2]]) for k in range(256)]
+    same("concurrent", await batch(arguments(), samples), [float(k % 2 == 0) for k in range(256)])
+    os.environ["REASONING_GYM_RUN"] = run
+
+
+def answered(one, k):
+    one.response, one.response_length, one.status = f"<answer>{k}</answer>", 9, Sample.Status.COMPLETED
+    return one
+
+
+def by_position(first, count):
+    return [item["id"] for item in client.run(run).positions(4).take(range(first, first + count))]
+
+
+async def main():
+    await kinds()
+    await groups()
+    await unscored_in_a_group()
+    await concurrent()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
+    os.environ["REASONING_GYM_RUN"] = f"{run}-contracts"
+    contract_suite("one sample", "--custom-rm-path", f"{FILE}.reward")
+    contract_suite("whole groups", "--custom-rm-path", f"{FILE}.group_reward", "--group-rm")
