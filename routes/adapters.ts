@@ -2,6 +2,7 @@
 import { addAtroposRoutes } from '../src/features/adapters/atropos/index.ts'
 import { addDatasetRoutes } from '../src/features/adapters/dataset/routes.ts'
 import type { AdaptersFeature } from '../src/features/adapters/index.ts'
+import { addAdapterListRoutes } from '../src/features/adapters/list-routes.ts'
 import { addMcpRoutes } from '../src/features/adapters/mcp-routes.ts'
 import { addNemoGymRoutes } from '../src/features/adapters/nemo-gym/index.ts'
 import { addOpenenvRoutes } from '../src/features/adapters/openenv/index.ts'
@@ -11,6 +12,7 @@ import { addSlimeRoutes } from '../src/features/adapters/slime.ts'
 import type { App } from '../src/http/app.ts'
 
 export function addAdapterRoutes(app: App, adapters: AdaptersFeature): void {
+  addAdapterListRoutes(app, adapters)
   addSampleRoutes(app, adapters)
   addOpenrlhfRoutes(app, adapters)
   addSlimeRoutes(app, adapters)

@@ -53,3 +53,22 @@ export const AdapterDescription = z
   })
   .meta({ id: 'AdapterDescription', description: 'One adapter and how to configure its trainer.' })
 export type AdapterDescription = z.infer<typeof AdapterDescription>
+
+/** What has come through an adapter, on all nodes, since the server's data began. */
+export const AdapterUse = z
+  .strictObject({
+    samples: z.int().min(0).describe('Completions, or rows of a data set.'),
+    unscored: z.int().min(0).describe('Completions among them that could not be scored.'),
+    last_used: z.iso.datetime().nullable().describe('ISO 8601; null if it was never used.'),
+    last_run: z
+      .string()
+      .nullable()
+      .describe('The run of the latest call; null if it named none that the caller may see.'),
+  })
+  .meta({ id: 'AdapterUse', description: 'How much an adapter has been used.' })
+export type AdapterUse = z.infer<typeof AdapterUse>
+
+export const AdapterView = z
+  .strictObject({ ...AdapterDescription.shape, usage: AdapterUse })
+  .meta({ id: 'AdapterView', description: 'An adapter, how to configure its trainer, and how much it has been used.' })
+export type AdapterView = z.infer<typeof AdapterView>

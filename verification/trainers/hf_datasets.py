@@ -66,12 +66,18 @@ for streaming in (False, True):
 big = load("count=4000&tasks=leg_counting,chain_sum&difficulty=0,1&seed=4")
 same("4,000 rows", (len(big), len(set(big["item_id"]))), (4000, 4000))
 packed = "dataset.jsonl.gz"  # a stream of more than 1,024 rows is read compressed
-stream = load_dataset("json", data_files=address("count=4000&tasks=leg_counting,chain_sum&difficulty=0,1&seed=4", file=packed), split="train", streaming=True)
-same("4,000 rows, streamed", [row["item_id"] for row in stream], list(big["item_id"]))
-many = "count=200000&tasks=chain_sum&difficulty=0.5&seed=4&name=rows.jsonl.gz"
-few = load_dataset("json", data_files=address(many, file=packed), split="train", streaming=True)
-same("a stream that is broken off", len(list(few.take(10))), 10)
-same("and begun again", [row["item_id"] for row in few.take(10)], [row["item_id"] for row in few.take(10)])
+
+
+def stream(query):
+    options = {"split": "train", "streaming": True, "chunksize": 1 << 18}
+    return load_dataset("json", data_files=address(query, file=packed), **options)
+
+
+rows = stream("count=4000&tasks=leg_counting,chain_sum&difficulty=0,1&seed=4")
+same("4,000 rows, streamed", [row["item_id"] for row in rows], list(big["item_id"]))
+many = stream("count=200000&tasks=chain_sum&difficulty=0.5&seed=4&name=rows.jsonl.gz")
+first = [row["item_id"] for row in many.take(10)]
+same("a stream that is broken off, and begun again", [row["item_id"] for row in many.take(10)], first)
 short = load("count=200&tasks=chain_sum&difficulty=0.5", streaming=True)
 same("a short stream at a fraction", len(list(short)), 200)
 

@@ -1,9 +1,20 @@
 /** The adapters, in the order in which people read of them. */
 import type { AdapterDescription } from '../../contract/adapter.ts'
+import { describeDataset } from './dataset/description.ts'
 import { describeMcp } from './mcp-routes.ts'
 import { describeNemoGym } from './nemo-gym/describe.ts'
 import { describeOpenenv } from './openenv/description.ts'
 import { describeOpenrlhf } from './openrlhf/index.ts'
+import {
+  describeAreal,
+  describeInspect,
+  describeSkyrl,
+  describeSwift,
+  describeTinker,
+  describeTrl,
+  describeVerifiers,
+  describeVerl,
+} from './python-files.ts'
 import { describeSlime } from './slime.ts'
 
 /** How a client addresses this server, for the snippets. */
@@ -20,9 +31,18 @@ export type DescribeAdapter = (address: ServerAddress) => AdapterDescription
 
 /** Each adapter's file exports its own. */
 export const ADAPTERS: readonly DescribeAdapter[] = [
+  describeDataset,
   describeOpenrlhf,
   describeSlime,
   describeNemoGym,
   describeOpenenv,
   describeMcp,
+  describeTrl,
+  describeVerl,
+  describeVerifiers,
+  describeTinker,
+  describeSkyrl,
+  describeAreal,
+  describeSwift,
+  describeInspect,
 ]

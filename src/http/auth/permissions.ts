@@ -42,6 +42,7 @@ export const ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
   'POST /items': trainers,
   'POST /items/find': admins, // the response contains the answer
   'GET /items/:id': readers,
+  'GET /adapters': readers,
   'GET /dataset.jsonl': scorers,
   'GET /dataset.jsonl.gz': scorers,
   'POST /score': scorers,

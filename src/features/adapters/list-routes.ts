@@ -1,0 +1,57 @@
+/** GET /adapters: how to configure each trainer against this very server, and which have been used. */
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { AdapterView } from '../../contract/adapter.ts'
+import { type Caller, canAccessRun } from '../../contract/caller.ts'
+import type { App } from '../../http/app.ts'
+import { problemResponses } from '../../http/errors/problem-responses.ts'
+import { ADAPTERS, type ServerAddress } from './catalogue.ts'
+import type { AdapterUsage } from './usage.ts'
+
+/** Where the caller writes a key and the name of a run. */
+const KEY_PLACEHOLDER = 'API_KEY'
+
+export function addAdapterListRoutes(app: App, { usage }: { usage: AdapterUsage }): void {
+  app.get(
+    '/adapters',
+    {
+      schema: {
+        operationId: 'listAdapters',
+        tags: ['adapters'],
+        summary: 'How to configure each trainer against this server, and which have been used',
+        description:
+          'The snippets have the address under which the caller reached the server. Put a key in place of `API_KEY`, and the name of a run in place of `RUN`.',
+        response: {
+          200: z.strictObject({ adapters: z.array(AdapterView) }),
+          ...problemResponses('redis_unavailable'),
+        },
+      },
+    },
+    async (request) => {
+      const address = addressOf(request)
+      return { adapters: await Promise.all(ADAPTERS.map((describe) => view(describe(address)))) }
+
+      async function view(description: ReturnType<(typeof ADAPTERS)[number]>): Promise<AdapterView> {
+        const { samples, unscored, lastUsed, lastRun } = await usage.read(description.name)
+        return {
+          ...description,
+          usage: { samples, unscored, last_used: lastUsed, last_run: hideForeignRun(lastRun, request.caller) },
+        }
+      }
+    },
+  )
+}
+
+/** As the client reached the server, be it through a proxy that `TRUST_PROXY` names. */
+function addressOf({ protocol, host, socket }: FastifyRequest): ServerAddress {
+  const reached = URL.canParse(`${protocol}://${host}`) ? host : `127.0.0.1:${socket.localPort}` // HTTP/1.0 needs no Host
+  return {
+    url: `${protocol}://${reached}`,
+    urlWithKey: `${protocol}://trainer:${KEY_PLACEHOLDER}@${reached}`,
+    host: reached,
+  }
+}
+
+function hideForeignRun(run: string | null, caller: Caller): string | null {
+  return run !== null && canAccessRun(caller, run) ? run : null
+}

@@ -1,0 +1,212 @@
+/** How to use the files of the Python client that trainers load. They call the native API. */
+import type { AdapterDescription, AdapterSnippet } from '../../contract/adapter.ts'
+import type { ServerAddress } from './catalogue.ts'
+
+const FOLDER = 'reasoning_gym_client/integrations'
+const LIVE_PATHS = ['/items', '/rollouts', '/samples']
+
+/** In each shell that starts the trainer or a worker of it. */
+function describeEnvironment({ urlWithKey }: ServerAddress, groupSize: string): AdapterSnippet {
+  return {
+    title: 'Install the client, and configure the run once',
+    language: 'sh',
+    code: `pip install ./clients/python
+export REASONING_GYM_URL=${urlWithKey} REASONING_GYM_RUN=RUN
+python -c "from reasoning_gym_client import Client; Client().run('RUN').put(preset='clean', group_size=8, buffer=False)"  # ${groupSize}`,
+  }
+}
+
+export function describeTrl(address: ServerAddress): AdapterDescription {
+  return {
+    name: 'trl',
+    title: 'TRL, Unsloth, Axolotl with TRL functions',
+    summary:
+      'A reward function that posts whole groups, and a data set that asks for its items when the trainer gets there.',
+    paths: [...LIVE_PATHS, '/dataset.jsonl'],
+    client_file: `${FOLDER}/rg_trl.py`,
+    unscored:
+      'None, which TRL masks since 1.6.0; in earlier releases the mean of the group, so that the advantage is 0.',
+    snippets: [
+      describeEnvironment(address, 'group_size is num_generations'),
+      {
+        title: 'Train with live items',
+        language: 'python',
+        code: `from reasoning_gym_client.integrations.rg_trl import lazy_items, reward
+
+trainer = GRPOTrainer(
+    model=model,
+    train_dataset=lazy_items("RUN", per_step=64),  # per_step: prompts of one training step
+    reward_funcs=reward,
+    args=GRPOConfig(num_generations=8, shuffle_dataset=False, dataloader_num_workers=0),
+)`,
+      },
+      {
+        title: 'Train on a file',
+        language: 'python',
+        code: `rows = load_dataset("json", data_files="${address.urlWithKey}/dataset.jsonl?format=trl&count=10000&seed=1", split="train")`,
+      },
+    ],
+  }
+}
+
+export function describeVerl(address: ServerAddress): AdapterDescription {
+  return {
+    name: 'verl',
+    title: 'verl',
+    summary: 'A reward function, and a data set that asks a run for its items when verl gets there.',
+    paths: [...LIVE_PATHS, '/dataset.jsonl'],
+    client_file: `${FOLDER}/rg_verl.py`,
+    unscored: 'Score 0 with the metric unscored 1, since verl has no mask and an exception ends the training.',
+    snippets: [
+      describeEnvironment(address, 'group_size is actor_rollout_ref.rollout.n'),
+      {
+        title: 'Train with live items',
+        language: 'sh',
+        code: `FILE=clients/python/${FOLDER}/rg_verl.py
+python -m verl.trainer.main_ppo \\
+  reward.custom_reward_function.path=$FILE reward.custom_reward_function.name=compute_score \\
+  +reward.custom_reward_function.reward_kwargs.run=RUN \\
+  data.custom_cls.path=$FILE data.custom_cls.name=LivePrompts \\
+  data.train_files=RUN data.val_files=held-out data.dataloader_num_workers=0 data.shuffle=False  # and the options of your model`,
+      },
+      {
+        title: 'Train on a file: leave data.custom_cls out',
+        language: 'sh',
+        code: `curl -o rows.jsonl '${address.urlWithKey}/dataset.jsonl?format=verl&count=10000&seed=1'  # data.train_files=rows.jsonl`,
+      },
+    ],
+  }
+}
+
+export function describeVerifiers({ urlWithKey }: ServerAddress): AdapterDescription {
+  return {
+    name: 'verifiers',
+    title: 'verifiers, prime-rl',
+    summary: 'A taskset whose items come from a run by position, without end or in a given number.',
+    paths: LIVE_PATHS,
+    client_file: 'reasoning_gym_remote.py',
+    unscored: 'An error of the rollout, which prime-rl leaves out.',
+    snippets: [
+      {
+        title: 'vf-eval; for prime-rl the table is [orchestrator.train.source.env.taskset]',
+        language: 'toml',
+        code: `# pip install ./clients/python; export REASONING_GYM_URL=${urlWithKey}
+[env.taskset]
+id = "reasoning-gym-remote"
+run = "RUN"`,
+      },
+    ],
+  }
+}
+
+export function describeTinker(address: ServerAddress): AdapterDescription {
+  return {
+    name: 'tinker',
+    title: 'Tinker cookbook',
+    summary: 'A batch is a step of the run, and its groups are posted whole, with tokens and logprobs.',
+    paths: LIVE_PATHS,
+    client_file: `${FOLDER}/rg_tinker.py`,
+    unscored: 'The mean of the group’s other rewards, so that the advantage is 0, with the metric unscored 1.',
+    snippets: [
+      describeEnvironment(address, 'group_size as below'),
+      {
+        title: 'Train',
+        language: 'python',
+        code: `from reasoning_gym_client.integrations.rg_tinker import ReasoningGymDatasetBuilder
+
+config = train.Config(
+    dataset_builder=ReasoningGymDatasetBuilder(
+        run="RUN", groups_per_batch=64, group_size=8, renderer_name="qwen3", model_name_for_tokenizer="Qwen/Qwen3-8B"
+    ),
+)`,
+      },
+    ],
+  }
+}
+
+export function describeSkyrl(address: ServerAddress): AdapterDescription {
+  return {
+    name: 'skyrl',
+    title: 'SkyRL',
+    summary: 'An environment whose rows name an item, or a position in the run’s sequence.',
+    paths: [...LIVE_PATHS, '/dataset.jsonl'],
+    client_file: `${FOLDER}/rg_skyrl.py`,
+    unscored: 'Reward 0 with the metric unscored 1, since SkyRL has no mask.',
+    snippets: [
+      describeEnvironment(address, 'group_size is generator.n_samples_per_prompt'),
+      {
+        title: 'In the entry script, also on the workers',
+        language: 'python',
+        code: `import skyrl_gym
+
+skyrl_gym.register(id="reasoning_gym", entry_point="reasoning_gym_client.integrations.rg_skyrl:ReasoningGymEnv")`,
+      },
+      {
+        title: 'Rows to train on',
+        language: 'sh',
+        code: `curl -o rows.jsonl '${address.urlWithKey}/dataset.jsonl?format=skyrl&count=10000&seed=1'`,
+      },
+    ],
+  }
+}
+
+export function describeAreal(address: ServerAddress): AdapterDescription {
+  return {
+    name: 'areal',
+    title: 'AReaL',
+    summary: 'A reward function, and a prompt function for live items.',
+    paths: [...LIVE_PATHS, '/dataset.jsonl'],
+    client_file: `${FOLDER}/rg_areal.py`,
+    unscored: 'Reward 0 and a warning, since AReaL has no mask.',
+    snippets: [
+      describeEnvironment(address, 'group_size is gconfig.n_samples'),
+      {
+        title: 'The workflow; rows carry item_id',
+        language: 'python',
+        code: `# curl -o rows.jsonl '${address.urlWithKey}/dataset.jsonl?format=hf&count=10000&seed=1'
+RLVRWorkflow(reward_fn="reasoning_gym_client.integrations.rg_areal.reward", gconfig=gconfig, tokenizer=tokenizer)`,
+      },
+    ],
+  }
+}
+
+export function describeSwift(address: ServerAddress): AdapterDescription {
+  return {
+    name: 'swift',
+    title: 'ms-swift',
+    summary: 'A reward function for GRPO.',
+    paths: ['/rollouts', '/samples', '/dataset.jsonl'],
+    client_file: `${FOLDER}/rg_swift.py`,
+    unscored: 'The mean of the group’s other rewards, so that the advantage is 0: ms-swift takes None for 0.',
+    snippets: [
+      describeEnvironment(address, 'group_size is num_generations'),
+      {
+        title: 'Train',
+        language: 'sh',
+        code: `curl -o rows.jsonl '${address.urlWithKey}/dataset.jsonl?format=swift&count=10000&seed=1'
+swift rlhf --rlhf_type grpo --dataset rows.jsonl \\
+  --external_plugins clients/python/${FOLDER}/rg_swift.py --reward_funcs reasoning_gym  # and the options of your model`,
+      },
+    ],
+  }
+}
+
+export function describeInspect({ urlWithKey }: ServerAddress): AdapterDescription {
+  return {
+    name: 'inspect',
+    title: 'Inspect',
+    summary: 'A task whose samples come from a frozen suite or a recipe, and whose scores come from the server.',
+    paths: ['/eval/suites/{suite}', '/items', '/score'],
+    client_file: `${FOLDER}/rg_inspect.py`,
+    unscored: 'Unscored there too: left out of the mean.',
+    snippets: [
+      {
+        title: 'Measure a model',
+        language: 'sh',
+        code: `pip install ./clients/python
+export REASONING_GYM_URL=${urlWithKey}
+inspect eval clients/python/${FOLDER}/rg_inspect.py -T suite=original --model openai/MODEL`,
+      },
+    ],
+  }
+}
