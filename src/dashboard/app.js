@@ -11,6 +11,8 @@ import { RunPage } from './pages/run.js'
 import { RunsPage } from './pages/runs.js'
 import { TaskPage } from './pages/task.js'
 import { TasksPage } from './pages/tasks.js'
+import { TrainerPage } from './pages/trainer.js'
+import { TrainersPage } from './pages/trainers.js'
 import { KeyDialog } from './parts/key-dialog.js'
 import { ColorSchemeButton } from './parts/scheme-button.js'
 
@@ -20,6 +22,7 @@ const PAGES = {
   tasks: { name: 'Tasks', page: TasksPage, one: TaskPage },
   runs: { name: 'Runs', page: RunsPage, one: RunPage },
   evals: { name: 'Evals', page: EvalsPage, one: EvalPage },
+  trainers: { name: 'Trainers', page: TrainersPage, one: TrainerPage },
 }
 
 function resolvePage([section = 'overview', name, ...rest], query) {

@@ -1,0 +1,93 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { AdapterName, AdapterView } from '../../src/contract/adapter.ts'
+import { loadKeyRing } from '../../src/http/auth/key-ring.ts'
+import { openWorld, until, type World } from '../world.ts'
+import { openBrowser, openPage } from './browser.ts'
+
+const KEYS = 'admin:an-admin,reader:a-reader,reader@mine:a-bound-reader'
+
+let world: World
+let browser: Browser
+let url: string
+beforeAll(async () => {
+  world = await openWorld({ keyRing: loadKeyRing({ API_KEYS: KEYS, API_KEYS_FILE: undefined }), PYTHON_WORKERS: 1 })
+  url = await world.app.listen({ host: '127.0.0.1', port: 0 })
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await world.close()
+})
+
+const listAs = async (key: string, headers = {}): Promise<AdapterView[]> => {
+  const { status, body } = await world.call('GET', '/adapters', undefined, { 'x-api-key': key, ...headers })
+  expect(status).toBe(200)
+  return body.adapters.map((adapter: unknown) => AdapterView.parse(adapter))
+}
+
+describe('GET /adapters', () => {
+  it('has an adapter of each name, once, with the address under which the caller reached the server', async () => {
+    const adapters = await listAs('a-reader', { host: 'gym.example:8080' })
+    expect(adapters.map(({ name }) => name).toSorted()).toEqual(
+      AdapterName.options.filter((name) => name !== 'python').toSorted(), // which names no trainer
+    )
+    for (const { name, snippets } of adapters) {
+      const text = snippets.map(({ code }) => code).join('\n')
+      expect([name, text.includes('gym.example')]).toEqual([name, true])
+      expect([name, /127\.0\.0\.1:8000|localhost/.test(text)]).toEqual([name, false])
+      expect([name, text.includes('a-reader')]).toEqual([name, false]) // a placeholder, not the caller's key
+    }
+  })
+
+  it('every route that a description names is there', async () => {
+    const known = new Set([...world.app.accessRules.keys()].map((route) => route.split(' ')[1]))
+    for (const { name, paths } of await listAs('a-reader')) {
+      if (name === 'ors') continue // it has a port of its own
+      const variants = paths.flatMap((path) => [path.replace(/\[.*?\]/, ''), path.replace(/\[(.*?)\]/, '$1')])
+      for (const path of variants)
+        expect([name, path, known.has(path.replaceAll(/\{(\w+)\}/g, ':$1'))]).toEqual([name, path, true])
+    }
+  })
+
+  it('counts what came, and names a run only to those who may see it', async () => {
+    world.features.adapters.usage.recordCalls('slime', 'theirs', 7, 2)
+    await world.features.adapters.usage.flush()
+    const useOf = async (key: string) => (await listAs(key)).find(({ name }) => name === 'slime')?.usage
+    expect(await useOf('a-reader')).toEqual({
+      samples: 7,
+      unscored: 2,
+      last_used: expect.any(String),
+      last_run: 'theirs',
+    })
+    expect(await useOf('a-bound-reader')).toMatchObject({ samples: 7, last_run: null })
+  })
+})
+
+it('the page lists the trainers; one shows what to paste, with the run that is named', async () => {
+  const watched = await openPage(browser, url, {}, /401/)
+  const { page } = watched
+  await page.goto(`${url}/#/trainers`)
+  await page.getByLabel('Key', { exact: true }).fill('an-admin')
+  await page.getByRole('button', { name: 'Use it' }).click()
+  await page.getByRole('row', { name: /slime, miles.*no code.*7.*2.*theirs/ }).waitFor()
+  await page.getByRole('row', { name: /^TRL.*rg_trl\.py.*never/ }).waitFor()
+  await watched.shoot('trainers')
+  expect(await watched.findings()).toEqual([])
+  await page.getByRole('link', { name: 'slime, miles' }).click()
+  await page.getByRole('heading', { name: 'slime, miles' }).waitFor()
+  await page.getByRole('combobox', { name: 'Run' }).fill('my-run')
+  const pasted = page.getByRole('region', { name: 'Download prompts and train: text' })
+  await until(
+    async () => pasted.textContent(),
+    (text) => text?.includes(`http://trainer:API_KEY@${new URL(url).host}/slime/my-run/rm`) ?? false,
+  )
+  expect(await page.evaluate('document.body.innerText.includes("an-admin")')).toBe(false)
+  await watched.shoot('trainer')
+  expect(await watched.findings()).toEqual([])
+  expect(watched.troubles).toEqual([])
+  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+  await page.goto(`${url}/#/trainers/nobody`)
+  await page.getByText('There is no such trainer here').waitFor()
+  await watched.close()
+})
