@@ -50,11 +50,12 @@ export class ClosedGroupSubmission {
   async #submitEach(run: ResolvedRun, ids: string[]): Promise<void> {
     for (const id of ids) {
       const group = await this.#deps.repository.getClosed(run, id)
-      if (group) await this.#submitOne(run, id, group)
+      // The others are younger, and each attempt costs as much as a post.
+      if (group && (await this.#submitOne(run, id, group)) === 'waiting') return
     }
   }
 
-  async #submitOne(run: ResolvedRun, id: string, group: ClosedGroup): Promise<void> {
+  async #submitOne(run: ResolvedRun, id: string, group: ClosedGroup): Promise<Outcome> {
     const { repository, recorder, log } = this.#deps
     let outcome: Outcome
     try {
@@ -67,9 +68,10 @@ export class ClosedGroupSubmission {
       log.warn({ ...fields, detail: error.message }, 'an open group is discarded: its item cannot be scored any more')
       outcome = 'discarded'
     }
-    if (outcome === 'waiting') return
+    if (outcome === 'waiting') return outcome
     await repository.removeClosed(run, id)
     recorder.recordOpenGroup(outcome)
+    return outcome
   }
 
   /** A full buffer holds a group up for as long as an open group may take, and must not hold up the curriculum for longer. */

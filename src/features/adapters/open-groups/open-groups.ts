@@ -25,7 +25,7 @@ interface OpenGroupsDeps {
   recorder: Pick<MetricsRecorder, 'recordGatheredSamples'>
 }
 
-type GatheringDeps = OpenGroupsDeps & { nextCall(): string }
+type GatheringDeps = OpenGroupsDeps & { nextCall: () => string }
 
 /** A command whose reply was lost may be carried out later, by a Redis that was stuck; sooner than the sweep would count it. */
 const LATE_WRITE_MS = 20_000
@@ -85,14 +85,14 @@ class CallGathering implements Gathering {
 
   async #recordAll(run: ResolvedRun, samples: readonly (GradedSample | undefined)[]): Promise<boolean> {
     const { repository, recorder, nextCall } = this.#deps
-    const attempts = samples.map((sample, position) => {
-      if (!sample || !isGathered(sample)) return undefined
+    const attempts = samples.flatMap((sample, position) => {
+      if (!sample || !isGathered(sample)) return []
       const recorded = this.#samples.get(position) ?? createRecordedSample(sample, run.settings, nextCall())
       this.#samples.set(position, recorded)
-      return repository.record(run, recorded)
+      return [repository.record(run, recorded)]
     })
     await Promise.allSettled(attempts) // none is in flight when this has ended
-    const results = (await Promise.all(attempts)).filter((result) => result !== undefined)
+    const results = await Promise.all(attempts)
     if (results.includes('run_changed')) return false
     recorder.recordGatheredSamples(results.filter((result) => result !== 'run_changed'))
     return true

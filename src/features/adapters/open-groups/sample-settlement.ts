@@ -55,7 +55,7 @@ export class SampleSettlement {
 
   /** Settles what it can. */
   async close(): Promise<void> {
-    const flushed = Promise.all([...this.#queues.values()].map(({ flushing }) => flushing))
+    const flushed = Promise.all([...this.#queues.values()].flatMap(({ flushing }) => flushing ?? []))
     await Promise.race([flushed, sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })])
     this.#closing.abort()
   }
