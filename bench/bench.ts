@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import { WORKAROUNDS } from './ablation/workarounds.ts'
 import type { Bench, Benchmark, BenchRow } from './bench-row.ts'
 import { BENCH_ARTIFACTS_DIR, describeMachine, getBusyCpuSeconds } from './machine.ts'
+import { benchmarkAdapters } from './parts/adapters.ts'
 import { benchmarkConnections } from './parts/connections.ts'
 import { benchmarkGrowth } from './parts/growth.ts'
 import { benchmarkItems } from './parts/items.ts'
@@ -25,6 +26,7 @@ const BENCHMARKS: Record<string, { part: Benchmark; apart?: boolean }> = {
   tokens: { part: benchmarkTokens },
   connections: { part: benchmarkConnections },
   workers: { part: benchmarkWorkers },
+  adapters: { part: benchmarkAdapters, apart: true },
   growth: { part: benchmarkGrowth, apart: true },
 }
 

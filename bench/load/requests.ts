@@ -8,7 +8,7 @@ export interface LoadRequest {
   headers?: Record<string, string>
   /** What the request counts for: its completions. */
   units?: number
-  /** The right scores, in [0, 1], and the field of the answer that holds them. */
+  /** The right scores, in [0, 1], and the field of the answer that holds them; without a field the answer is the one score. */
   expect?: number[]
   field?: string
 }

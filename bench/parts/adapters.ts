@@ -1,0 +1,125 @@
+/** W10: the wire formats of trainers, one completion a call, beside POST /score with one rollout; and sockets of OpenEnv clients. */
+import { assertNoErrors, type Bench, type BenchRow, median } from '../bench-row.ts'
+import { makeCompletions } from '../completions.ts'
+import { prepareBaselinePython } from '../environment.ts'
+import type { LoadRequest } from '../load/requests.ts'
+import { type LoadMeasurement, runLoad, writeLoadRequests } from '../load/run.ts'
+import { waitUntilIdle } from '../machine.ts'
+import { callServer, type OurServer, startOurServer } from '../servers.ts'
+import { benchmarkOpenenvSockets } from './openenv-sockets.ts'
+
+const ITEM_COUNT = 100
+const CONNECTION_COUNT = 64
+const RUN = 'adapters'
+
+/** A completion, as every wire sends it. */
+interface Sample {
+  itemId: string
+  question: string
+  completion: string
+  reward: number
+}
+
+const WIRES: { name: string; isTarget: boolean; build: (sample: Sample) => LoadRequest }[] = [
+  { name: 'OpenRLHF', isTarget: true, build: (sample) => buildOpenrlhfRequest('/openrlhf/get_reward', sample) },
+  { name: 'slime', isTarget: true, build: (sample) => buildSlimeRequest('/slime/rm', sample) },
+  {
+    name: 'OpenRLHF with a run, in open groups',
+    isTarget: false,
+    build: (sample) => buildOpenrlhfRequest(`/openrlhf/${RUN}/get_reward`, sample),
+  },
+  {
+    name: 'slime with a run, in open groups',
+    isTarget: false,
+    build: (sample) => buildSlimeRequest(`/slime/${RUN}/rm`, sample),
+  },
+]
+
+export async function benchmarkAdapters(bench: Bench): Promise<BenchRow[]> {
+  return [...(await benchmarkWires(bench)), ...(await benchmarkOpenenvSockets(bench))]
+}
+
+/** Each round measures every wire beside the native call, since the machine's speed varies from minute to minute. */
+async function benchmarkWires(bench: Bench): Promise<BenchRow[]> {
+  const server = await startOurServer({ API_PROCESSES: '1', WORKERS: '1' }, { onOneCore: true })
+  try {
+    const samples = await makeSamples(server)
+    await callServer(server, 'PUT', `/runs/${RUN}`, { group_size: 16, buffer: false })
+    const native = writeRequests('score', samples.map(buildScoreRequest))
+    const files = WIRES.map(({ name, build }) => writeRequests(name, samples.map(build)))
+    const measure = async (name: string, asks: string) => {
+      const found = await runLoad({
+        ...{ port: server.port, server: server.pid, asks },
+        ...{ connections: CONNECTION_COUNT, seconds: bench.seconds },
+      })
+      assertNoErrors(`W10 ${name}`, found)
+      bench.record(`W10 ${name}`, found)
+      await waitUntilIdle(server.pid)
+      return found
+    }
+    await measure('warm', native)
+    const rounds: { native: LoadMeasurement; wires: LoadMeasurement[] }[] = []
+    for (let round = 0; round < bench.rounds; round++) {
+      const one: (typeof rounds)[number] = { native: await measure('POST /score', native), wires: [] }
+      for (const [k, { name }] of WIRES.entries()) one.wires.push(await measure(name, files[k] ?? ''))
+      rounds.push(one)
+    }
+    return WIRES.map(({ name, isTarget }, k): BenchRow => {
+      const pairs = rounds.map(({ native: ours, wires }) => [wires[k], ours] as const)
+      const rate = (some: (LoadMeasurement | undefined)[]) =>
+        median(some.map((one) => one?.unitsPerSecond ?? Number.NaN))
+      const [wire, score] = [rate(pairs.map(([one]) => one)), rate(pairs.map(([, one]) => one))]
+      return {
+        work: 'W10',
+        what: `${name}, ${CONNECTION_COUNT} connections: ratio to POST /score with one rollout`,
+        value: median(pairs.map(([one, ours]) => (one?.unitsPerSecond ?? Number.NaN) / ours.unitsPerSecond)),
+        unit: '×',
+        ...(isTarget && { least: 1 }),
+        beside: `${Math.round(wire)} to ${Math.round(score)} completions a second`,
+      }
+    })
+  } finally {
+    await server.stop()
+  }
+}
+
+/** Scored once by the native call: every wire must say the same. */
+async function makeSamples(server: OurServer): Promise<Sample[]> {
+  const { all } = await makeCompletions(await prepareBaselinePython(), 'chain_sum', ITEM_COUNT)
+  const samples: Sample[] = []
+  for (const { task, seed, index, config, completions } of all) {
+    const recipe = { task, seed, index, ...(Object.keys(config).length > 0 && { config }) }
+    const { items } = (await callServer(server, 'POST', '/items', recipe)) as {
+      items: { id: string; question: string }[]
+    } // as documented
+    for (const { id, question } of items) {
+      const rollouts = completions.map((completion) => ({ item_id: id, completion }))
+      const { rewards } = (await callServer(server, 'POST', '/score', { rollouts })) as { rewards: number[] } // likewise
+      samples.push(
+        ...completions.map((completion, k) => ({ itemId: id, question, completion, reward: rewards[k] ?? Number.NaN })),
+      )
+    }
+  }
+  return samples
+}
+
+function writeRequests(name: string, requests: LoadRequest[]): string {
+  return writeLoadRequests(`adapters-${name.toLowerCase().replaceAll(/[^a-z]+/g, '-')}`, requests)
+}
+
+function buildScoreRequest({ itemId, completion, reward }: Sample): LoadRequest {
+  const body = JSON.stringify({ rollouts: [{ item_id: itemId, completion }] })
+  return { path: '/score', body, expect: [reward], field: 'rewards' }
+}
+
+function buildOpenrlhfRequest(path: string, { itemId, question, completion, reward }: Sample): LoadRequest {
+  const prompt = `<|im_start|>user\n${question}<|im_end|>\n<|im_start|>assistant\n`
+  const query = `${prompt}${completion}<|im_end|>`
+  const body = JSON.stringify({ query: [query], prompts: [prompt], labels: [itemId] })
+  return { path, body, expect: [reward], field: 'rewards' }
+}
+
+function buildSlimeRequest(path: string, { itemId, question, completion, reward }: Sample): LoadRequest {
+  const body = JSON.stringify({ prompt: question, response: completion, label: itemId })
+  return { path, body, expect: [reward] }
+}
