@@ -422,6 +422,22 @@ describe('a question that no other position may ask', () => {
     expect(await positions.store(run, OPEN, asking(131_072, '0'))).toBe('stored')
     expect(await positions.store(run, OPEN, asking(131_073, '1'))).toBe('stored')
     expect(await redis.zrange(questions, '0', '-1', 'WITHSCORES')).toEqual(['0', '131072', '1', '131073'])
+    const many = Array.from({ length: 131_072 + 2000 }, (_, k) => [k, `q${k}`]).flat()
+    for (let k = 0; k < many.length; k += 20_000) await redis.zadd(questions, ...many.slice(k, k + 20_000))
+    expect(await positions.store(run, OPEN, asking(131_074, '2'))).toBe('stored')
+    expect(await redis.zcard(questions)).toBe(131_072 + 2000)
+  })
+
+  it('stays with a position of the queue when one far ahead was asked for by its number', async () => {
+    const run = await createRun('far-question')
+    await claim(run, OPEN)
+    expect(await positions.store(run, OPEN, asking(0, 'a'))).toBe('stored')
+    const far = { ...NUMBER, positions: [900_000] }
+    await request(run, 900_000)
+    await claim(run, far)
+    expect(await positions.store(run, far, asking(900_000, 'b'))).toBe('stored')
+    expect(await positions.store(run, OPEN, asking(1, 'a'))).toBe('asked_before')
+    expect(await positions.store(run, OPEN, asking(1, 'c'))).toBe('stored')
   })
 })
 

@@ -1,6 +1,7 @@
 /** Items by step and by position are the same for as long as the run exists, for every node, and never handed out twice. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Item } from '../../../../src/contract/item.ts'
+import { RequestedPositions } from '../../../../src/features/runs/sequence/requested-positions.ts'
 import { openWorld, until, type World } from '../../../world.ts'
 
 let world: World
@@ -42,8 +43,10 @@ describe('a step', () => {
     const first = await ask({ run: 'long', step: 0, count: 4 })
     for (const item of first) await solve('long', item) // the curriculum moves on
     const checkpoint = (await world.call('GET', '/runs/long/checkpoint')).body
-    for (let step = 1; step <= 320; step += 80)
-      await Promise.all(Array.from({ length: 80 }, (_, k) => ask({ run: 'long', step: step + k, count: 1 })))
+    const { redis, keys } = world.platform
+    const requested = new RequestedPositions(redis, keys)
+    const run = await world.features.runs.runs.require('long')
+    for (let step = 1; step <= 320; step++) await requested.requestStep(run, step, { count: 1, prefetchTarget: 0 })
     for (const from of [world, node]) {
       expect(await ask({ run: 'long', step: 0, count: 4 }, from)).toEqual(first)
       expect(await ask({ run: 'long', step: 0 }, from)).toEqual(first)
@@ -91,6 +94,18 @@ describe('a position', () => {
     )
   })
 
+  it('that the queue has leased is done when a group comes from a caller that asked for it by its number', async () => {
+    await put('leased', SETTINGS)
+    while (!(await post({ run: 'leased', count: 2 })).body.items);
+    const listLeases = async () =>
+      (await world.call('GET', '/runs/leased/checkpoint')).body.sequence.leases.map(
+        ({ position }: { position: number }) => position,
+      )
+    const [first = 0, ...others] = await listLeases()
+    for (const item of await ask({ run: 'leased', position: first }, node)) await solve('leased', item)
+    expect(await listLeases()).toEqual(others)
+  })
+
   it('keeps its item while the curriculum moves and settings change; new ones are of the new level', async () => {
     await put('moves', { ...SETTINGS, tasks: ['chain_sum'] })
     const first = await ask({ run: 'moves', position: 0, count: 8 })
@@ -130,14 +145,16 @@ describe('a position', () => {
     }
   })
 
-  it('takes another task where its own has no item; where no task has one, it says so for ever', async () => {
+  it('takes another task where its own has no item; where no task has one, it says so for ever', {
+    timeout: 90_000,
+  }, async () => {
     const idle = await openWorld({}) // without a worker, which would try all open positions
     try {
       const config = { min_grid_size: 5, max_grid_size: 5, min_dist: 20, max_dist: 20 }
       await idle.call('PUT', '/runs/holes', { tasks: [{ task: 'maze', config, weight: 9 }, 'gcd'] })
-      const items = await ask({ run: 'holes', position: 0, count: 2 }, idle)
-      expect(items.map(({ task }) => task)).toEqual(['gcd', 'gcd'])
-      expect(await ask({ run: 'holes', position: 0, count: 2 }, idle)).toEqual(items)
+      const items = await ask({ run: 'holes', position: 0 }, idle)
+      expect(items.map(({ task }) => task)).toEqual(['gcd'])
+      expect(await ask({ run: 'holes', position: 0 }, idle)).toEqual(items)
       expect((await idle.call('GET', '/runs/holes')).body.progress.skipped_positions).toBe(0)
 
       await idle.call('PUT', '/runs/none', { tasks: [{ task: 'maze', config }] })

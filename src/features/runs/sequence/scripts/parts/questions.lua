@@ -27,7 +27,10 @@ local function take_question(position, hash, now)
     return false
   end
   redis.call('ZADD', K.questions, position, hash)
-  local forgotten = position - LIMITS.remembered_questions - LIMITS.open_positions -- positions open at once are never farther apart
-  redis.call('ZREMRANGEBYSCORE', K.questions, '-inf', forgotten)
+  -- Not by the position: one that was asked for by its number may lie far ahead of those that the queue hands out.
+  local excess = redis.call('ZCARD', K.questions) - LIMITS.remembered_questions - LIMITS.open_positions
+  if excess > 0 then
+    redis.call('ZREMRANGEBYRANK', K.questions, 0, excess - 1)
+  end
   return true
 end
