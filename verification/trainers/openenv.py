@@ -1,0 +1,201 @@
+"""OpenEnv's own clients, async and sync, 200 sessions at once, its validator, and its MCP package, against /openenv and /mcp."""
+
+import asyncio
+import subprocess
+import sys
+import time
+import uuid
+
+from openenv import GenericEnvClient
+from sample_checks import Result, admin, count_groups, prove, prove_group
+from trainer_checks import api_key, check, control, fixture, meanwhile, plain_url, run, same, until, url
+
+HEADERS = {"Authorization": f"Bearer {api_key}"}
+SESSIONS = 200
+RETRY_S = 60
+
+
+def connect(prefix="/openenv"):
+    return GenericEnvClient(base_url=plain_url + prefix, headers=HEADERS)
+
+
+def scorer(prefix):
+    """One episode for each completion. A connection that is lost is opened again, and the episode keeps its ID: it counts once."""
+
+    async def score(item_id, completion):
+        episode_id = str(uuid.uuid4())
+        deadline = time.monotonic() + RETRY_S
+        while True:
+            try:
+                async with connect(prefix) as env:
+                    await env.reset(item_id=item_id, episode_id=episode_id)
+                    result = await env.step({"completion": completion})
+                assert isinstance(result.reward, float) and result.done, result
+                return Result(result.reward, False, result.metadata["fault"] == "no_answer")
+            except RuntimeError as error:  # an error frame: the item or the completion, and never a reward
+                assert "EXECUTION_ERROR" in str(error), error
+                return Result(None, True)
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+            except Exception as error:  # the connection was closed in the middle of an exchange
+                if "ConnectionClosed" not in type(error).__name__ or time.monotonic() > deadline:
+                    raise
+            await asyncio.sleep(0.5)
+
+    return score
+
+
+async def expect_error(name, call, text):
+    try:
+        check(name, False, await call)
+    except RuntimeError as error:
+        check(name, text in str(error), error)
+
+
+async def prove_episode(items):
+    async with connect() as env:
+        shown = await env.reset(item_id=items[0]["id"], episode_id="mine")
+        same("reset: only the question is observed", list(shown.observation), ["question"])
+        check("reset: instructions and question", shown.observation["question"].endswith(items[0]["question"]))
+        same("reset: no reward yet", (shown.reward, shown.done), (None, False))
+        state = await env.state()
+        same("state", (state["episode_id"], state["step_count"]), ("mine", 0))
+        first = await env.step({"answer": items[0]["answer"]})
+        same("a bare answer", (first.reward, first.done), (1.0, True))
+        again = await env.step({"answer": items[0]["answer"]})
+        same("the same step again: the same result", again, first)
+        await expect_error("another step after the last", env.step({"answer": "x"}), "call reset")
+        await expect_error("no known field", env.step({"reply": "x"}), "VALIDATION_ERROR")
+        unscored = fixture["unscored"]
+        await env.reset(item_id=unscored["item"]["id"])
+        await expect_error("unscored: an error", env.step({"completion": unscored["completion"]}), unscored["code"])
+        same("unscored: the episode is open", (await env.state())["done"], False)
+        by_task = [(await env.reset(task="gcd", difficulty=0.3, seed=5)).metadata for _ in range(2)]
+        same("reset by task, difficulty and seed", by_task[0]["item_id"], by_task[1]["item_id"])
+        check("reset by seed", (await env.reset(seed=11)).metadata["task"])
+        check("reset by nothing", (await env.reset()).metadata["task"])
+
+
+async def prove_many(items):
+    async def play(k):
+        item = items[k % len(items)]
+        async with connect() as env:
+            await env.reset(item_id=item["id"])
+            await ready.wait()  # all are open at once
+            return (await env.step({"completion": item["right" if k % 2 else "wrong"]})).reward
+
+    ready = asyncio.Event()
+    games = [asyncio.create_task(play(k)) for k in range(SESSIONS)]
+    await asyncio.sleep(2)
+    started = time.monotonic()
+    ready.set()
+    rewards = await asyncio.gather(*games)
+    same(f"{SESSIONS} sessions", rewards, [float(k % 2) for k in range(SESSIONS)])
+    check(f"{SESSIONS} sessions: time", True, f"{time.monotonic() - started:.1f} s")
+
+
+async def prove_run():
+    prefix = f"/openenv/{run}"
+    await prove_group(scorer(prefix), run)
+    async with connect(prefix) as env:
+        ids = [(await env.reset()).metadata["item_id"] for _ in range(3)]
+        same("a run: the next items differ", len(set(ids)), 3)
+    sessions = [connect(prefix) for _ in range(fixture["group_size"])]
+    shown = await asyncio.gather(*(env.reset(position=40) for env in sessions))
+    ids = {result.metadata["item_id"] for result in shown}
+    (item,) = admin.call("POST", "/items", {"run": run, "position": 40})["items"]
+    same("positions: one item for the group", ids, {item["id"]})
+    before = count_groups(run)
+    rewards = await asyncio.gather(*(env.step({"completion": "<answer>no idea</answer>"}) for env in sessions))
+    same("positions: rewards", [result.reward for result in rewards], [0.0] * len(sessions))
+    same("positions: the group counts", until(lambda: count_groups(run), lambda n: n > before) - before, 1)
+    await asyncio.gather(*(env.close() for env in sessions))
+
+
+async def prove_retries():
+    """An episode that is played twice is one rollout: the group closes with the last episode, and not before."""
+    prefix = f"/openenv/{run}"
+    async with connect(prefix) as env:
+        item_id = (await env.reset()).metadata["item_id"]
+    before = count_groups(run)
+
+    async def play(episode_id):
+        async with connect(prefix) as env:
+            await env.reset(item_id=item_id, episode_id=episode_id)
+            await env.step({"completion": "<answer>1</answer>"})
+
+    size = fixture["group_size"]
+    for k in range(size - 1):
+        await play(f"retry-{k}")
+        await play(f"retry-{k}")
+    await asyncio.sleep(3)
+    same("retries: no group of repeated episodes", count_groups(run) - before, 0)
+    await play("retry-last")
+    same("retries: the group closes once", until(lambda: count_groups(run), lambda n: n > before) - before, 1)
+
+
+async def prove_restart(items):
+    prefix = f"/openenv/{run}"
+    env = connect(prefix)
+    shown = await env.reset(item_id=items[0]["id"])
+    await asyncio.to_thread(control, "restart-server")
+    try:
+        await env.step({"completion": items[0]["right"]})
+        check("restart in an episode: told so", False, "a step without an episode had a result")
+    except Exception as error:
+        check("restart in an episode: told so", True, f"{type(error).__name__}: {error}")
+    episode = {"item_id": shown.metadata["item_id"], "episode_id": shown.metadata["episode_id"]}
+    result = await env.step({"completion": items[0]["right"], **episode})
+    same("restart in an episode: goes on by its IDs", (result.reward, result.metadata["episode_id"]), (1.0, episode["episode_id"]))
+    await env.close()
+    async with connect(prefix) as env:
+        await env.reset(item_id=items[0]["id"])
+        await asyncio.to_thread(control, "stop-redis")
+        waking = meanwhile(5, "start-redis")
+        result = await env.step({"completion": items[0]["right"]})
+        waking.join()
+        same("redis away: the step is held", result.reward, 1.0)
+
+
+async def prove_mcp(items):
+    from mcp import ClientSession
+    from mcp.client.streamable_http import streamablehttp_client
+
+    async with streamablehttp_client(f"{plain_url}/mcp", headers=HEADERS) as (read, write, _):
+        async with ClientSession(read, write) as session:
+            await session.initialize()
+            names = [tool.name for tool in (await session.list_tools()).tools]
+            same("mcp 1: tools", names, ["list_tasks", "get_item", "score_answer"])
+            scored = await session.call_tool("score_answer", {"item_id": items[0]["id"], "answer": items[0]["answer"]})
+            same("mcp 1: score", scored.structuredContent["score"], 1)
+
+
+def prove_sync(items):
+    with GenericEnvClient(base_url=f"{url}/openenv").sync() as env:
+        env.reset(item_id=items[1]["id"])
+        same("key in the URL, sync client", env.step({"message": items[1]["right"]}).reward, 1.0)
+
+
+def prove_validator():
+    for prefix in ("/openenv", f"/openenv/{run}"):
+        command = [sys.executable, "-m", "openenv.cli", "validate", "--url", url + prefix]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        passed = result.returncode == 0 and result.stdout.count("PASS") == 7  # six checks and the verdict
+        check(f"openenv validate {prefix}", passed, "" if passed else result.stdout[-400:] + result.stderr[-100:])
+
+
+async def main():
+    items = fixture["items"]
+    await prove(scorer("/openenv"), unscored_reward=None)
+    await prove_episode(items)
+    await prove_many(items)
+    await prove_run()
+    await prove_retries()
+    await prove_restart(items)
+    await prove_mcp(items)
+
+
+prove_validator()
+prove_sync(fixture["items"])
+asyncio.run(main())
