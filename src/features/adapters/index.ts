@@ -18,6 +18,7 @@ import { createOpenGroups, type OpenGroupsFeature } from './open-groups/index.ts
 import { createOpenenv, type Openenv } from './openenv/create.ts'
 import { createOrs, type OrsFeature } from './ors/index.ts'
 import { SampleScoring } from './sample-scoring.ts'
+import { SiblingMeans } from './sibling-means.ts'
 import { AdapterUsage } from './usage.ts'
 
 interface AdaptersDeps {
@@ -32,6 +33,7 @@ interface AdaptersDeps {
 
 export interface AdaptersFeature {
   samples: SampleScoring
+  siblingMeans: SiblingMeans
   datasets: Datasets
   usage: AdapterUsage
   /** Sorted, without those that `isVisible` rejects. */
@@ -61,6 +63,7 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps): Adapters
   })
   return {
     samples,
+    siblingMeans: new SiblingMeans(redis, keys),
     datasets: new Datasets({
       tasks: deps.tasks.tasks,
       frontiers: new TaskFrontiers(deps.tasks.ladders, deps.tasks.cards),

@@ -1,11 +1,18 @@
 /** What the routes of the reward URLs have in common. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import type { AdapterName } from '../../contract/adapter.ts'
 import { ServiceError } from '../../contract/errors.ts'
 import { enableLingeringClose } from '../../http/connections/lingering-close.ts'
 import { problemResponses } from '../../http/errors/problem-responses.ts'
 import { getRun } from './run-paths.ts'
 import type { SampleResult, SampleScoring } from './sample-scoring.ts'
+
+/** `unscored` of a reward URL's query. */
+export const UnscoredRule = z
+  .enum(['zero', 'mean'])
+  .default('zero')
+  .describe('Reward of a sample that could not be scored: 0, or the mean of what others of its item got so far.')
 
 export const REWARD_BODY_BYTES = 64 * 1024 * 1024
 

@@ -10,7 +10,13 @@ import { observeDelivery } from './delivery.ts'
 import { formatFloat } from './float-json.ts'
 import type { AdaptersFeature } from './index.ts'
 import { MissingLabels } from './missing-labels.ts'
-import { REWARD_BODY_BYTES, rewardProblems, sendJsonText, sendUnscoredIfTooLarge } from './reward-routes.ts'
+import {
+  REWARD_BODY_BYTES,
+  rewardProblems,
+  sendJsonText,
+  sendUnscoredIfTooLarge,
+  UnscoredRule,
+} from './reward-routes.ts'
 import { getRun, listRunPaths } from './run-paths.ts'
 import type { SampleResult } from './sample-scoring.ts'
 import { stripTrailingTokens } from './special-tokens.ts'
@@ -22,13 +28,14 @@ const RIGHT_SCORE = 0.99
 
 const SlimeBody = withFastParser(SlimeRequest, parsePlainSlimeRequest)
 const SlimeQuery = z.strictObject({
+  unscored: UnscoredRule,
   shape: z
     .enum(['number', 'object'])
     .default('number')
     .describe('`object`: for --reward-key, and the only way to tell an unscored sample from a reward of 0.'),
 })
 
-export function addSlimeRoutes(app: App, { samples }: AdaptersFeature): void {
+export function addSlimeRoutes(app: App, { samples, siblingMeans }: AdaptersFeature): void {
   const labels = new MissingLabels('label: no item ID; set --label-key item_id')
   for (const { url, params, idSuffix, summarySuffix } of listRunPaths('slime', 'rm')) {
     app.post(
@@ -61,8 +68,10 @@ export function addSlimeRoutes(app: App, { samples }: AdaptersFeature): void {
           holdMs: HOLD_MS,
           delivery: run === undefined ? undefined : observeDelivery(reply),
         })
-        const rewards = results.map(query.shape === 'object' ? formatObject : formatNumber)
-        return sendJsonText(reply, Array.isArray(body) ? `[${rewards.join(', ')}]` : (rewards[0] ?? ''))
+        const rewards = await siblingMeans.getRewards(run, results, query.unscored)
+        const format = query.shape === 'object' ? formatObject : formatNumber
+        const texts = results.map((result, k) => format(result, rewards[k] ?? 0))
+        return sendJsonText(reply, Array.isArray(body) ? `[${texts.join(', ')}]` : (texts[0] ?? ''))
       },
     )
   }
@@ -77,17 +86,17 @@ function readSubmission({ response }: SlimeSample): Submission {
 /** Before the query is validated. */
 function formatSingle([result]: SampleResult[], query: unknown): string {
   const { data } = SlimeQuery.safeParse(query)
-  return result && data?.shape === 'object' ? formatObject(result) : formatNumber(result)
+  return result && data?.shape === 'object' ? formatObject(result, 0) : formatFloat(0)
 }
 
 /** Rewards are text, because integers would be tensors of integers: see float-json.ts. */
-function formatNumber(result: SampleResult | undefined): string {
-  return formatFloat(result?.verdict.reward ?? 0)
+function formatNumber(_result: SampleResult, reward: number): string {
+  return formatFloat(reward)
 }
 
-function formatObject({ verdict }: SampleResult): string {
+function formatObject({ verdict }: SampleResult, reward: number): string {
   const scored = verdict.status === 'scored'
-  const [score, reward] = [verdict.score ?? 0, verdict.reward ?? 0]
+  const score = verdict.score ?? reward
   const rest = scored
     ? { unscored: false, fault: verdict.fault, pred: verdict.answer }
     : { unscored: true, fault: null, pred: null, code: verdict.code, detail: verdict.detail }
@@ -103,7 +112,8 @@ export function describeSlime({ url, urlWithKey }: ServerAddress): AdapterDescri
     summary: 'Rewards by URL, with nothing to install. Item IDs travel in the label of each prompt.',
     paths: ['/slime[/{run}]/rm', '/dataset.jsonl'],
     client_file: null,
-    unscored: 'Reward 0; with ?shape=object the flag unscored beside it.',
+    unscored:
+      'Reward 0, or with ?unscored=mean the mean of its group so far; with ?shape=object the flag unscored beside it.',
     snippets: [
       {
         title: 'Download prompts and train',

@@ -1,4 +1,5 @@
 /** The reward URLs of OpenRLHF, slime and miles, and the resources server of NeMo Gym: what trainers send, and what they must get. */
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readResponse } from '../../../src/features/adapters/openrlhf/read-response.ts'
 import { HANGING, openWorld, type World } from '../../world.ts'
@@ -125,6 +126,30 @@ it('the settings of the run in the path apply', async () => {
   expect(bare.body.rewards).toEqual([1])
   const other = await world.call('POST', '/slime/a-new-run/rm', slime.body('100', legs))
   expect([other.status, other.body]).toEqual([200, 0])
+})
+
+it('an unscored sample is rewarded with the mean of its item so far, where that is asked for', async () => {
+  const { answer } = (await world.call('GET', `/items/${hanging}?reveal=true`)).body
+  const get = async (url: string, response: string) =>
+    (await world.call('POST', url, slime.body(response, hanging))).body
+  const url = '/slime/means/rm?unscored=mean'
+  expect(await get(url, tagged(HANGING.answer))).toBe(0)
+  expect(await get(url, tagged(answer))).toBe(1)
+  expect(await get(url, 'x')).toBe(0)
+  expect(await get(url, tagged(HANGING.answer))).toBe(0.5)
+  expect(await get(`${url}&shape=object`, tagged(HANGING.answer))).toMatchObject({
+    reward: 0.5,
+    unscored: true,
+    acc: 0,
+  })
+  expect(await get('/slime/means/rm', tagged(HANGING.answer))).toBe(0)
+  const batch = {
+    query: [tagged(answer), tagged(HANGING.answer)].map((response) => PROMPT + response),
+    prompts: [PROMPT, PROMPT],
+    labels: [hanging, hanging],
+  }
+  const { body } = await world.call('POST', '/openrlhf/get_reward?unscored=mean', batch)
+  expect(body).toMatchObject({ rewards: [1, 1], scores: [1, 1], extra_logs: { unscored: [0, 1] } })
 })
 
 it('openrlhf: a batch is scored sample by sample, in order; one of nothing is empty', async () => {
@@ -268,6 +293,12 @@ describe('nemo-gym', () => {
     ])
     const none = await world.call('POST', '/nemo-gym/aggregate_metrics', { verify_responses: [] })
     expect(none.body).toEqual({ agent_metrics: {}, key_metrics: {}, group_level_metrics: [] })
+  })
+
+  it('the example rows of the folder for Gym are rows of this server', async () => {
+    const folder = '../../../clients/python/nemo_gym/resources_servers/reasoning_gym_server/'
+    const rows = readFileSync(new URL(`${folder}data/example.jsonl`, import.meta.url), 'utf8')
+    expect((await world.app.inject('/dataset.jsonl?format=nemo-gym&count=5&seed=1')).payload).toBe(rows)
   })
 
   it('lists itself and its runs as resources servers', async () => {

@@ -1,4 +1,5 @@
 /** OpenRLHF: POST /openrlhf[/{run}]/get_reward, the reward URL of `--reward.remote_url`. */
+import { z } from 'zod'
 import type { AdapterDescription } from '../../../contract/adapter.ts'
 import { OpenrlhfRequest, OpenrlhfResponse, parsePlainOpenrlhfRequest } from '../../../contract/openrlhf.ts'
 import type { Submission } from '../../../grading/grader.ts'
@@ -9,7 +10,13 @@ import { observeDelivery } from '../delivery.ts'
 import { formatFloats } from '../float-json.ts'
 import type { AdaptersFeature } from '../index.ts'
 import { MissingLabels } from '../missing-labels.ts'
-import { REWARD_BODY_BYTES, rewardProblems, sendJsonText, sendUnscoredIfTooLarge } from '../reward-routes.ts'
+import {
+  REWARD_BODY_BYTES,
+  rewardProblems,
+  sendJsonText,
+  sendUnscoredIfTooLarge,
+  UnscoredRule,
+} from '../reward-routes.ts'
 import { getRun, listRunPaths } from '../run-paths.ts'
 import type { SampleResult } from '../sample-scoring.ts'
 import { readResponse } from './read-response.ts'
@@ -19,24 +26,27 @@ const HOLD_MS = 150_000
 
 const OpenrlhfBody = withFastParser(OpenrlhfRequest, parsePlainOpenrlhfRequest)
 
-export function addOpenrlhfRoutes(app: App, { samples }: AdaptersFeature): void {
+const OpenrlhfQuery = z.strictObject({ unscored: UnscoredRule })
+
+export function addOpenrlhfRoutes(app: App, { samples, siblingMeans }: AdaptersFeature): void {
   const labels = new MissingLabels('labels: no item IDs; set --data.label_key item_id')
   for (const { url, params, idSuffix, summarySuffix } of listRunPaths('openrlhf', 'get_reward')) {
     app.post(
       url,
       {
         bodyLimit: REWARD_BODY_BYTES,
-        errorHandler: sendUnscoredIfTooLarge(samples, 'openrlhf', formatResponse),
+        errorHandler: sendUnscoredIfTooLarge(samples, 'openrlhf', (results) => formatResponse(results, [0])),
         schema: {
           operationId: `scoreOpenrlhfSamples${idSuffix}`,
           tags: ['adapters'],
           summary: `Rewards for OpenRLHF${summarySuffix}`,
           params,
+          querystring: OpenrlhfQuery,
           body: OpenrlhfBody,
           response: { 200: OpenrlhfResponse, ...rewardProblems(idSuffix) },
         },
       },
-      async ({ body, params: path, caller }, reply) => {
+      async ({ body, params: path, query, caller }, reply) => {
         const run = getRun(path)
         const itemIds = labels.read(body.labels, caller.id, run)
         const results = await samples.score({
@@ -46,7 +56,8 @@ export function addOpenrlhfRoutes(app: App, { samples }: AdaptersFeature): void 
           holdMs: HOLD_MS,
           delivery: run === undefined ? undefined : observeDelivery(reply),
         })
-        return sendJsonText(reply, formatResponse(results))
+        const rewards = await siblingMeans.getRewards(run, results, query.unscored)
+        return sendJsonText(reply, formatResponse(results, rewards))
       },
     )
   }
@@ -62,7 +73,7 @@ function readSubmission(query: unknown, prompt: unknown): Submission {
 }
 
 /** As text, because integers would be tensors of integers: see float-json.ts. */
-function formatResponse(results: SampleResult[]): string {
+function formatResponse(results: SampleResult[], rewards: number[]): string {
   const verdicts = results.map(({ verdict }) => verdict)
   const faults = verdicts.map((verdict) => (verdict.status === 'scored' ? verdict.fault : null))
   const count = (holds: (k: number) => boolean) => formatFloats(verdicts.map((_, k) => (holds(k) ? 1 : 0)))
@@ -74,10 +85,9 @@ function formatResponse(results: SampleResult[]): string {
     `"no_answer": ${count((k) => faults[k] === 'no_answer')}`,
     `"fault": ${count((k) => faults[k] !== null)}`,
   ]
-  const rewards = formatFloats(verdicts.map(({ reward }) => reward ?? 0))
-  const scores = formatFloats(verdicts.map(({ score }) => score ?? 0))
+  const scores = verdicts.map(({ score }, k) => score ?? rewards[k] ?? 0)
   const details = errors.length > 0 ? `, "errors": ${JSON.stringify(errors)}` : ''
-  return `{"rewards": ${rewards}, "scores": ${scores}, "extra_logs": {${extraLogs.join(', ')}}${details}}`
+  return `{"rewards": ${formatFloats(rewards)}, "scores": ${formatFloats(scores)}, "extra_logs": {${extraLogs.join(', ')}}${details}}`
 }
 
 export function describeOpenrlhf({ url, urlWithKey }: ServerAddress): AdapterDescription {
@@ -87,7 +97,8 @@ export function describeOpenrlhf({ url, urlWithKey }: ServerAddress): AdapterDes
     summary: 'Rewards by URL, with nothing to install. Item IDs travel in the label of each prompt.',
     paths: ['/openrlhf[/{run}]/get_reward', '/dataset.jsonl'],
     client_file: null,
-    unscored: 'Reward 0 with extra_logs.unscored 1, since OpenRLHF ends the run without a reward.',
+    unscored:
+      'Reward 0, or with ?unscored=mean the mean of its group so far, and extra_logs.unscored 1. OpenRLHF ends a run without rewards.',
     snippets: [
       {
         title: 'Download prompts and train',
