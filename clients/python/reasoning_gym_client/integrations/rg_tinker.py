@@ -198,7 +198,8 @@ class ReasoningGymDatasetBuilder(RLDatasetBuilder):
     test_suite: Optional[str] = None
 
     async def __call__(self) -> Tuple[RLDataset, Optional[RLDataset]]:
-        renderer = renderers.get_renderer(self.renderer_name, get_tokenizer(self.model_name_for_tokenizer))
+        model = self.model_name_for_tokenizer
+        renderer = renderers.get_renderer(self.renderer_name, get_tokenizer(model), model_name=model)
         positions = _client(self.url).run(self.run).positions(self.groups_per_batch)
         train = ReasoningGymDataset(positions, renderer, self.group_size, self.batches, self.url)
         if self.test_suite is None:

@@ -1,0 +1,126 @@
+"""Tinker cookbook: its rollout loop runs the data set of rg_tinker; known answers stand in for a sampling client."""
+
+import asyncio
+import os
+import pickle
+
+from trainer_checks import admin_key, check, fixture, folder, meanwhile, plain_url, progress, run, same, server, url
+
+os.environ["REASONING_GYM_URL"] = url
+
+from tinker_cookbook import renderers
+from tinker_cookbook.completers import TokenCompleter, TokensWithLogprobs
+from tinker_cookbook.rl.rollouts import do_group_rollout
+from tinker_cookbook.tokenizer_utils import get_tokenizer
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast
+
+from reasoning_gym_client import Client
+from reasoning_gym_client.integrations.rg_tinker import PuzzleGroupBuilder, ReasoningGymDatasetBuilder
+
+SIZE = fixture["group_size"]
+MODEL = f"{folder}/tokenizer"
+client = Client(plain_url, api_key=admin_key)
+
+
+def make_tokenizer():
+    """Of bytes, saved where the cookbook's get_tokenizer finds it."""
+    words = Tokenizer(models.BPE())
+    words.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    words.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    words.train_from_iterator([], trainers.BpeTrainer(special_tokens=["<pad>", "<eos>"], initial_alphabet=alphabet))
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, pad_token="<pad>", eos_token="<eos>")
+    tokenizer.save_pretrained(MODEL)
+    return get_tokenizer(MODEL)
+
+
+tokenizer = make_tokenizer()
+renderer = renderers.get_renderer("role_colon", tokenizer, model_name=MODEL)
+
+
+class Speaker(TokenCompleter):
+    """Gives these texts, one after the other, as tokens with logprobs."""
+
+    def __init__(self, texts):
+        self.texts = list(texts)
+
+    async def __call__(self, model_input, stop, *, max_tokens=None):
+        tokens = tokenizer.encode(f" {self.texts.pop(0)}\n\nUser:", add_special_tokens=False)
+        return TokensWithLogprobs(tokens=tokens, maybe_logprobs=[-0.5] * len(tokens), stop_reason="stop")
+
+
+async def rollout(builder, texts):
+    """A group by the cookbook's own loop, from a builder that was pickled as its executors do."""
+    return await do_group_rollout(pickle.loads(pickle.dumps(builder)), Speaker(texts))
+
+
+async def kinds():
+    for kind, wanted in (("right", 1.0), ("wrong", 0.0), ("malformed", 0.0)):
+        rewards = []
+        for item in fixture["items"][::4]:
+            group = await rollout(PuzzleGroupBuilder(item, renderer, 1, None), [item[kind]])
+            rewards += group.get_total_rewards()
+        same(kind, rewards, [wanted] * len(rewards))
+    partial = fixture["partial"]
+    group = await rollout(PuzzleGroupBuilder(partial["item"], renderer, 1, None), [partial["completion"]])
+    same("partial", group.get_total_rewards(), [partial["score"]])
+    item = fixture["unscored"]["item"]
+    texts = [f"<answer>{item['answer']}</answer>", fixture["unscored"]["completion"], "<answer>x</answer>"]
+    group = await rollout(PuzzleGroupBuilder(item, renderer, 3, None), texts)
+    same("unscored: the mean of the others", group.get_total_rewards(), [1.0, 0.5, 0.0])
+    same("unscored: metric", [metrics["unscored"] for metrics in group.metrics_G], [0.0, 1.0, 0.0])
+
+
+async def groups():
+    builder = ReasoningGymDatasetBuilder(
+        run=run,
+        groups_per_batch=4,
+        group_size=SIZE,
+        renderer_name="role_colon",
+        model_name_for_tokenizer=MODEL,
+        test_suite="original",
+    )
+    dataset, test = await builder()
+    batch = dataset.get_batch(2)
+    wanted = [item["id"] for item in client.run(run).positions(4).take(range(8, 12))]
+    same("live items: a batch is a step of the run", [group.item["id"] for group in batch], wanted)
+    again, _ = await builder()
+    same("live items: the same after a resume", [group.item["id"] for group in again.get_batch(2)], wanted)
+    same("tags", batch[0].logging_tags()[1:], [batch[0].item["category"], batch[0].item["task"]])
+    right = [client.item(group.item["id"], reveal=True)["answer"] for group in batch]
+    texts = [[f"<answer>{answer}</answer>"] + ["<answer>no idea</answer>"] * (SIZE - 1) for answer in right]
+    away = meanwhile("restart-server")
+    done = await asyncio.gather(*(rollout(group, spoken) for group, spoken in zip(batch, texts)))
+    away.join()
+    same("server restarted: rewards", [group.get_total_rewards() for group in done], [[1.0] + [0.0] * (SIZE - 1)] * 4)
+    so_far = progress()
+    same("group: each counts once", (so_far["groups"], so_far["rollouts"]), (4, 4 * SIZE))
+    figures = server("GET", f"/runs/{run}")["tasks"]
+    check("group: lengths are known", any(task["length_p95"] for task in figures.values()))
+    (first, *_) = test.get_batch(0)
+    group = await rollout(first, ["I do not know."])
+    same("test suite: scored", group.get_total_rewards(), [0.0])
+    same("test suite: not counted", progress()["groups"], 4)
+    prompt = tokenizer.decode((await (await first.make_envs())[0].initial_observation())[0].to_ints())
+    check("the prompt is the item's", first.item["question"][:40] in prompt)
+
+
+async def redis_away():
+    """An outage is waited for."""
+    away = meanwhile("stop-redis", 2, "start-redis")
+    await asyncio.sleep(0.5)
+    item = fixture["items"][0]
+    group = await rollout(PuzzleGroupBuilder(item, renderer, 2, f"{run}-redis"), [item["right"], item["wrong"]])
+    away.join()
+    same("redis away", group.get_total_rewards(), [1.0, 0.0])
+
+
+async def main():
+    await kinds()
+    await groups()
+    await redis_away()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
