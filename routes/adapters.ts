@@ -9,15 +9,17 @@ import { addOpenenvRoutes } from '../src/features/adapters/openenv/index.ts'
 import { addOpenrlhfRoutes } from '../src/features/adapters/openrlhf/index.ts'
 import { addSampleRoutes } from '../src/features/adapters/samples.ts'
 import { addSlimeRoutes } from '../src/features/adapters/slime.ts'
+import type { BatchesFeature } from '../src/features/batches/index.ts'
 import type { App } from '../src/http/app.ts'
 
 export function addAdapterRoutes(app: App, adapters: AdaptersFeature): void {
   addAdapterListRoutes(app, adapters)
+export function addAdapterRoutes(app: App, adapters: AdaptersFeature, batches: BatchesFeature): void {
   addSampleRoutes(app, adapters)
   addOpenrlhfRoutes(app, adapters)
   addSlimeRoutes(app, adapters)
   addNemoGymRoutes(app, adapters)
-  addAtroposRoutes(app, adapters)
+  addAtroposRoutes(app, adapters, batches)
   addDatasetRoutes(app, adapters)
   addOpenenvRoutes(app, adapters)
   addMcpRoutes(app, adapters)

@@ -58,7 +58,7 @@ export function addRoutes(
   addCollectionRoutes(app, evals)
   addDumpRoutes(app, dumps)
   addExportRoutes(app, dumps)
-  addAdapterRoutes(app, adapters)
+  addAdapterRoutes(app, adapters, batches)
   addOperationRoutes(app, operations)
   addOverviewRoutes(app, operations)
   addMetricsRoutes(app, operations)

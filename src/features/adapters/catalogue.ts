@@ -1,10 +1,12 @@
 /** The adapters, in the order in which people read of them. */
 import type { AdapterDescription } from '../../contract/adapter.ts'
+import { describeAtropos } from './atropos/describe.ts'
 import { describeDataset } from './dataset/description.ts'
 import { describeMcp } from './mcp-routes.ts'
 import { describeNemoGym } from './nemo-gym/describe.ts'
 import { describeOpenenv } from './openenv/description.ts'
 import { describeOpenrlhf } from './openrlhf/index.ts'
+import { describeOrs } from './ors/describe.ts'
 import {
   describeAreal,
   describeInspect,
@@ -36,6 +38,8 @@ export const ADAPTERS: readonly DescribeAdapter[] = [
   describeSlime,
   describeNemoGym,
   describeOpenenv,
+  describeAtropos,
+  describeOrs,
   describeMcp,
   describeTrl,
   describeVerl,

@@ -75,7 +75,7 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps): Adapters
     }),
     usage,
     listRunNames: async (isVisible) => (await deps.runs.runs.list(isVisible)).map(({ name }) => name),
-    atropos: createAtroposStores(platform),
+    atropos: createAtroposStores(platform, deps.runs),
     ors: createOrs(platform, { ...deps, samples }),
     openGroups,
     openenv: createOpenenv(platform, deps, samples),

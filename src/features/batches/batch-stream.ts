@@ -22,6 +22,15 @@ export interface BatchReading {
   rankSlice: RankSlice | undefined
   encoding: ArrayEncoding
   reader: ReplyReader
+  /** none: JSON of `Batch`. */
+  layout?: BatchLayout
+}
+
+/** Another form of a batch: what stands before and after its groups, and each group as a whole. */
+export interface BatchLayout {
+  head: string
+  tail: string
+  formatGroup(group: UnpackedGroup, indices: number[], steps: TimeSlices): Promise<string>
 }
 
 export class BatchStreams {
@@ -38,7 +47,7 @@ export class BatchStreams {
    * The JSON of a batch or a rank's slice of it. Throws `server_busy` where there is no memory for a group in time, and
    * `batch_acknowledged` if the batch is acknowledged while it is read; midway the reply then breaks off.
    */
-  async *stream({ run, batch, rankSlice, encoding, reader }: BatchReading): AsyncGenerator<Buffer> {
+  async *stream({ run, batch, rankSlice, encoding, reader, layout }: BatchReading): AsyncGenerator<Buffer> {
     const portions = rankSlice ? computeRankSlice(batch, rankSlice) : listGroupSlices(batch)
     const out = new ReplySlices(this.#steps)
     const begin = (k: number) => {
@@ -48,7 +57,7 @@ export class BatchStreams {
     let next: UnpackedGroupHandle | undefined
     let current = begin(0)
     try {
-      yield* out.add(buildHead(run, batch, portions))
+      yield* out.add(layout?.head ?? buildHead(run, batch, portions))
       for (const [k, { indices }] of portions.entries()) {
         if (!current) break // there is one for each portion
         next = begin(k + 1) // on its way while this one is sent
@@ -57,7 +66,8 @@ export class BatchStreams {
         const letGo = this.#memory.hold(reader)
         try {
           if (k > 0) yield* out.add(',')
-          yield* this.#formatGroup(out, group, indices)
+          if (layout) yield* out.add(await layout.formatGroup(group, indices, this.#steps))
+          else yield* this.#formatGroup(out, group, indices)
         } finally {
           letGo()
           current.close()
@@ -65,7 +75,7 @@ export class BatchStreams {
         current = next
         next = undefined
       }
-      yield* out.add(']}')
+      yield* out.add(layout?.tail ?? ']}')
       yield* out.end()
     } finally {
       current?.close()

@@ -201,31 +201,35 @@ describe('the queue', () => {
   })
 })
 
-describe('a connection that breaks', () => {
-  const open = (method: string, path: string, body?: string) => {
-    const { port } = world.app.server.address() as AddressInfo
-    const headers =
-      body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
-    const call = request({ port, path, method, headers }).on('error', () => {})
-    call.end(body)
-    return call
-  }
+const open = (method: string, path: string, body?: string) => {
+  const { port } = world.app.server.address() as AddressInfo
+  const headers =
+    body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+  const call = request({ port, path, method, headers }).on('error', () => {})
+  call.end(body)
+  return call
+}
 
+/** Leaves after the first bytes of an answer. */
+const breakOff = (path: string) =>
+  new Promise<void>((resolve) => {
+    const call = open('GET', path)
+    call.on('response', (response) => {
+      response.once('data', () => {
+        call.destroy()
+        resolve()
+      })
+    })
+  })
+
+describe('a connection that breaks', () => {
   it('before a batch has left: the next caller gets it', async () => {
     const store = openStore()
     await store.begin(2)
     const long = Array.from({ length: 400_000 }, (_, k) => k)
     const group = { tokens: [long, long], masks: [long, long], scores: [1, 0] }
     await world.call('POST', `${store.path}/scored_data`, group)
-    await new Promise<void>((resolve) => {
-      const call = open('GET', `${store.path}/batch`)
-      call.on('response', (response) => {
-        response.once('data', () => {
-          call.destroy()
-          resolve()
-        })
-      })
-    })
+    await breakOff(`${store.path}/batch`)
     expect((await store.get('status')).queue_size).toBe(0)
     const batch = await until(
       async () => (await store.get('batch')).batch as { scores: number[] }[] | null,
@@ -265,6 +269,70 @@ describe('a connection that breaks', () => {
     })
     expect(answer).toMatchObject({ current_step: 3, env_weight: 1, queue_size: 0 })
     expect((await world.call('GET', `${store.path}/status-env`)).status).toBe(400)
+  })
+})
+
+describe('the batches of a run', () => {
+  it('in the form of Atropos, step by step, each until its answer has left', async () => {
+    const path = '/atropos/steps'
+    const get = async (name: string) => (await world.call('GET', `${path}/${name}`)).body
+    expect(await get('info')).toEqual({ batch_size: -1, max_token_len: -1 })
+    expect(await get('batch')).toMatchObject({ status: 'error', batch: [] })
+    await world.call('PUT', '/runs/steps', { preset: 'clean', tasks: ['leg_counting'], unscored_rollouts: 'mask' })
+    await world.call('POST', `${path}/register`, { ...TRAINER, batch_size: 4 })
+    expect((await world.call('GET', '/runs/steps')).body.settings.batch_size).toBe(4)
+    expect(await get('batch')).toEqual({ batch: null })
+    const items = (await world.call('POST', '/items', { run: 'steps', position: 0, count: 3 })).body.items
+    for (const [k, { id }] of items.entries()) {
+      const { answer } = (await world.call('GET', `/items/${id}?reveal=true`)).body
+      const rollouts = [answer, 'no', answer].map((text, r) => ({
+        completion: `<answer>${text}</answer>`,
+        ...{ tokens: [1, 2, k, r], masks: [-100, -100, k, r], logprobs: [null, null, -0.5, -1 - r] },
+        finish_reason: r === 2 ? 'abort' : 'stop',
+      }))
+      await world.call('POST', '/rollouts', { run: 'steps', item_id: id, rollouts }, { prefer: 'wait=20' })
+    }
+    expect(await get('status')).toEqual({ current_step: 3, queue_size: 3 })
+    const { batch } = await get('batch')
+    expect(batch).toHaveLength(2)
+    const trained = { overrides: [{}, {}, { set_advantage_to_zero: true }], scores: [1, 0, 0.5] }
+    for (const [k, group] of batch.entries()) {
+      expect(group).toMatchObject({ ...trained, masks: [0, 1, 2].map((r) => [-100, -100, k, r]) })
+      expect(group.inference_logprobs).toEqual([0, 1, 2].map((r) => [1, 1, -0.5, -1 - r]))
+      expect(group.messages).toBeNull()
+    }
+    await until(
+      () => get('status'),
+      ({ current_step, queue_size }) => current_step === 4 && queue_size === 1,
+    )
+    expect(await get('batch')).toEqual({ batch: null })
+    expect((await world.call('GET', '/runs/steps/batches/3')).status).toBe(404) // acknowledged
+  })
+
+  it('a batch whose connection broke comes again; groups without tokens are told', async () => {
+    const path = '/atropos/lost'
+    await world.call('PUT', '/runs/lost', { preset: 'clean', tasks: ['leg_counting'] })
+    await world.call('POST', `${path}/register`, { ...TRAINER, starting_step: 0, batch_size: 2 })
+    const post = async (position: number, more: object) => {
+      const [{ id }] = (await world.call('POST', '/items', { run: 'lost', position })).body.items
+      const { answer } = (await world.call('GET', `/items/${id}?reveal=true`)).body
+      const rollouts = [answer, 'no'].map((text) => ({ completion: `<answer>${text}</answer>`, ...more }))
+      return world.call('POST', '/rollouts', { run: 'lost', item_id: id, rollouts }, { prefer: 'wait=20' })
+    }
+    const long = Array.from({ length: 400_000 }, (_, k) => k)
+    await post(0, { tokens: long, masks: long })
+    await breakOff(`${path}/batch`)
+    const { batch } = await until(
+      async () => (await world.call('GET', `${path}/batch`)).body,
+      (body) => body.batch !== null,
+    )
+    expect(batch[0].tokens[0]).toHaveLength(400_000)
+    await post(1, {})
+    const { body } = await until(
+      () => world.call('GET', `${path}/batch`),
+      (answer) => answer.body.batch !== null,
+    )
+    expect(body).toMatchObject({ status: 'error', batch: [], message: expect.stringContaining('tokens') })
   })
 })
 

@@ -40,3 +40,16 @@ export function createStoreKeys(keys: RedisKeys, run: string | null): StoreKeys 
     groupPrefix: `${slot}:group:`,
   }
 }
+
+/** Of a run whose batches a trainer of Atropos takes. */
+export interface RunDeliveryKeys {
+  /** What the trainer said of itself, as JSON. */
+  registration: string
+  /** Whose answer is leaving. */
+  lease: string
+}
+
+export function createRunDeliveryKeys(keys: RedisKeys, run: string): RunDeliveryKeys {
+  const slot = keys.slot(`atropos-run:${run}`)
+  return { registration: `${slot}:registration`, lease: `${slot}:lease` }
+}

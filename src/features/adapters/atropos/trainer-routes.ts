@@ -1,18 +1,14 @@
 /** The routes of an Atropos store that its trainer calls, and those that only tell. */
 import { randomInt } from 'node:crypto'
-import { Readable } from 'node:stream'
-import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { isTemporaryFailure } from '../../../contract/errors.ts'
 import { textResponse } from '../../../contract/text-response.ts'
 import type { App } from '../../../http/app.ts'
 import { problemResponses } from '../../../http/errors/problem-responses.ts'
 import { uncheckedSerializer } from '../../../http/response-serializer.ts'
-import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
 import { observeDelivery } from '../delivery.ts'
 import { retryUntil } from '../sample-scoring.ts'
+import { buildBatchReply } from './batch-reply.ts'
 import type { AtroposStores } from './index.ts'
-import type { TrajectoryStore } from './store.ts'
 import {
   Batch,
   Info,
@@ -26,8 +22,8 @@ import {
 import { NO_EXAMPLE, Registration } from './wire.ts'
 
 /** Its trainers give up on a call after 10 s, and its environments after five minutes. */
-const TRAINER_HOLD_MS = 8000
-const MAX_UUID = 2 ** 47
+export const TRAINER_HOLD_MS = 8000
+export const MAX_UUID = 2 ** 47
 const tags = ['adapters']
 const redisProblems = problemResponses('redis_unavailable', 'redis_full')
 
@@ -82,7 +78,18 @@ export function addTrainerRoutes(app: App, stores: AtroposStores, { prefix, labe
       },
     },
     async (request, reply) => {
-      const batch = await takeBatch(storeOf(request.params), reply)
+      const store = storeOf(request.params)
+      const delivery = observeDelivery(reply)
+      const batch = await buildBatchReply(async () => {
+        const taken = await hold(() => store.takeBatch())
+        if (taken === undefined) return { batch: null }
+        if (taken === 'unregistered') return UNREGISTERED
+        return {
+          chunks: store.stream(taken, reply.replyMemory, reply.reader),
+          begin: () => void store.watchDelivery(taken, delivery),
+          giveBack: () => store.offerAgain(taken),
+        }
+      })
       return reply.type('application/json').send(batch as Batch) // or its text, in pieces
     },
   )
@@ -135,30 +142,4 @@ export function addTrainerRoutes(app: App, stores: AtroposStores, { prefix, labe
       return reply.type('text/plain').send('Reset successful')
     },
   )
-}
-
-/** Never an error where one would end the trainer: it asks again when the batch is null. */
-async function takeBatch(store: TrajectoryStore, reply: FastifyReply): Promise<Batch | Readable> {
-  const delivery = observeDelivery(reply)
-  try {
-    const batch = await retryUntil(performance.now() + TRAINER_HOLD_MS, () => store.takeBatch())
-    if (batch === undefined) return { batch: null }
-    if (batch === 'unregistered') return UNREGISTERED
-    const chunks = store.stream(batch, reply.replyMemory, reply.reader)
-    const first = await chunks.next().catch(async (error: unknown) => {
-      await store.offerAgain(batch)
-      throw error
-    })
-    void store.watchDelivery(batch, delivery)
-    return Readable.from(startWith(first.value, chunks), { objectMode: false })
-  } catch (cause) {
-    const error = translateRedisError(cause)
-    if (!isTemporaryFailure(error)) throw error
-    return { message: error.message, batch: null }
-  }
-}
-
-async function* startWith(first: Buffer | undefined, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  if (first) yield first
-  yield* rest
 }

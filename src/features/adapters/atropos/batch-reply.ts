@@ -1,0 +1,37 @@
+/** The answer to `GET /batch`: never an error where one would end the trainer, which asks again when the batch is null. */
+import { Readable } from 'node:stream'
+import { isTemporaryFailure } from '../../../contract/errors.ts'
+import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
+import type { Batch } from './store-schemas.ts'
+
+/** A batch on its way: its bytes, and what to do once it is sure whether they can be made. */
+export interface OutgoingBatch {
+  chunks: AsyncGenerator<Buffer>
+  /** They can be: it is watched from now on. */
+  begin(): void
+  /** They cannot: it is given back. */
+  giveBack(): Promise<void>
+}
+
+/** `take` gives a batch, or what to answer in its place. */
+export async function buildBatchReply(take: () => Promise<OutgoingBatch | Batch>): Promise<Batch | Readable> {
+  try {
+    const taken = await take()
+    if (!('chunks' in taken)) return taken
+    const first = await taken.chunks.next().catch(async (error: unknown) => {
+      await taken.giveBack()
+      throw error
+    })
+    taken.begin()
+    return Readable.from(startWith(first.value, taken.chunks), { objectMode: false })
+  } catch (cause) {
+    const error = translateRedisError(cause)
+    if (!isTemporaryFailure(error)) throw error
+    return { message: error.message, batch: null }
+  }
+}
+
+async function* startWith(first: Buffer | undefined, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  if (first) yield first
+  yield* rest
+}

@@ -1,0 +1,38 @@
+/** How to configure the environments and trainers of Atropos against this server. */
+import type { AdapterDescription } from '../../../contract/adapter.ts'
+import type { ServerAddress } from '../catalogue.ts'
+
+export function describeAtropos({ urlWithKey }: ServerAddress): AdapterDescription {
+  return {
+    name: 'atropos',
+    title: 'Atropos',
+    summary:
+      'The trajectory API: environments of Atropos push groups and its trainers take batches, kept in Redis. Or a trainer takes the batches of a run.',
+    paths: [
+      '/atropos/{register,batch,info,status,wandb_info,latest_example,reset_data}',
+      '/atropos/{register-env,disconnect-env,status-env,scored_data,scored_data_list}',
+      '/atropos/stores/{store}/…',
+      '/atropos/{run}/{register,batch,info,status,wandb_info}',
+    ],
+    client_file: null,
+    unscored:
+      'In batches of a run, the mean score of its group with the override set_advantage_to_zero, or nothing at all under unscored_rollouts: omit.',
+    snippets: [
+      {
+        title: 'An environment, in place of run-api',
+        language: 'sh',
+        code: `python gsm8k_server.py serve --env.rollout_server_url ${urlWithKey}/atropos`,
+      },
+      {
+        title: 'The example trainer on the groups of environments',
+        language: 'sh',
+        code: `atropos-grpo --atropos-url ${urlWithKey}/atropos --batch-size 4 --gradient-accumulation-steps 32`,
+      },
+      {
+        title: 'The example trainer on the groups of a run',
+        language: 'sh',
+        code: `atropos-grpo --atropos-url ${urlWithKey}/atropos/RUN --batch-size 4 --gradient-accumulation-steps 32`,
+      },
+    ],
+  }
+}

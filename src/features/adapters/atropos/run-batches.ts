@@ -1,0 +1,145 @@
+/**
+ * The batches of a run for a trainer of Atropos: one step after the other. A step is acknowledged once its answer has left;
+ * until then the next call gets the same batch, and none gets another meanwhile.
+ */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Redis } from 'ioredis'
+import type { StoredBatch } from '../../../contract/batch.ts'
+import { ServiceError } from '../../../contract/errors.ts'
+import type { RedisKeys } from '../../../platform/redis/keys.ts'
+import type { ReplyReader } from '../../../platform/reply-memory.ts'
+import type { BatchesFeature } from '../../batches/index.ts'
+import type { RunsFeature } from '../../runs/index.ts'
+import type { ResolvedRun } from '../../runs/resolved-run.ts'
+import type { Delivery } from '../delivery.ts'
+import { retryUntil } from '../sample-scoring.ts'
+import { createRunDeliveryKeys } from './keys.ts'
+import { runLayout } from './run-layout.ts'
+import { LEASE_MS } from './store-repository.ts'
+import { Registration } from './wire.ts'
+
+const LEASE_POLL_MS = 50
+
+interface RunBatchesDeps {
+  redis: Redis
+  keys: RedisKeys
+  runs: RunsFeature
+  batches: BatchesFeature
+}
+
+/** A composed batch that is this caller's until it is finished or released. */
+export interface LeasedBatch {
+  run: ResolvedRun
+  batch: StoredBatch
+  lease: string
+}
+
+export class RunBatches {
+  readonly #deps: RunBatchesDeps
+
+  constructor(deps: RunBatchesDeps) {
+    this.#deps = deps
+  }
+
+  /** The trainer's batch size becomes the run's. */
+  async register(run: string, registration: Registration): Promise<void> {
+    const { redis, keys, runs } = this.#deps
+    await runs.runs.update(run, { batch_size: registration.batch_size }, { restart: false })
+    await redis.set(createRunDeliveryKeys(keys, run).registration, JSON.stringify(registration))
+  }
+
+  async getRegistration(run: string): Promise<Registration | undefined> {
+    const { redis, keys } = this.#deps
+    const json = await redis.get(createRunDeliveryKeys(keys, run).registration)
+    return json === null ? undefined : Registration.parse(JSON.parse(json))
+  }
+
+  /** Batches so far, and groups that wait for the next. */
+  async readProgress(run: string): Promise<{ steps: number; queued: number }> {
+    const { runs } = this.#deps
+    const resolved = await runs.runs.require(run)
+    const { progress } = await runs.runs.buildView(resolved)
+    return { steps: await this.#getNextStep(resolved), queued: progress.buffered_groups }
+  }
+
+  /** Undefined if there is not enough for a batch, or another call gets one for as long as `deadline` says. */
+  async take(name: string, deadline: number): Promise<LeasedBatch | undefined> {
+    const lease = await this.#acquireLease(name, deadline)
+    if (lease === undefined) return undefined
+    try {
+      const run = await this.#deps.runs.runs.require(name)
+      const batch = (await this.#getOpenBatch(run)) ?? (await this.#compose(run))
+      if (batch) return { run, batch, lease }
+    } catch (error) {
+      await this.release(name, lease)
+      throw error
+    }
+    await this.release(name, lease)
+    return undefined
+  }
+
+  stream({ run, batch }: LeasedBatch, reader: ReplyReader): AsyncGenerator<Buffer> {
+    const reading = { run, batch, reader, rankSlice: undefined, encoding: 'numbers' as const, layout: runLayout }
+    return this.#deps.batches.delivery.stream(reading)
+  }
+
+  /** Acknowledges the batch once its answer has left, and lets the next caller have it otherwise. */
+  async watchDelivery({ run, batch, lease }: LeasedBatch, delivery: Delivery): Promise<void> {
+    const { redis, keys, batches } = this.#deps
+    const key = createRunDeliveryKeys(keys, run.name).lease
+    const timer = setInterval(() => void redis.pexpire(key, LEASE_MS).catch(() => {}), LEASE_MS / 3)
+    const hasLeft = await delivery
+    const acknowledge = () => batches.delivery.acknowledge(run.name, batch.step, undefined)
+    try {
+      if (hasLeft) await retryUntil(performance.now() + LEASE_MS, acknowledge)
+    } catch {
+      // the run is gone, or the trainer gets the batch once more
+    }
+    clearInterval(timer)
+    await this.release(run.name, lease)
+  }
+
+  async release(run: string, lease: string): Promise<void> {
+    const { redis, keys } = this.#deps
+    const key = createRunDeliveryKeys(keys, run).lease
+    const holder = await redis.get(key).catch(() => null)
+    if (holder === lease) await redis.del(key).catch(() => {}) // it expires
+  }
+
+  async #acquireLease(run: string, deadline: number): Promise<string | undefined> {
+    const { redis, keys } = this.#deps
+    const lease = randomUUID()
+    while (!(await redis.set(createRunDeliveryKeys(keys, run).lease, lease, 'PX', LEASE_MS, 'NX'))) {
+      if (performance.now() + LEASE_POLL_MS > deadline) return undefined
+      await sleep(LEASE_POLL_MS)
+    }
+    return lease
+  }
+
+  async #getOpenBatch(run: ResolvedRun): Promise<StoredBatch | undefined> {
+    const { step } = run.counters
+    if (step === undefined) return undefined
+    try {
+      return (await this.#deps.batches.delivery.requireBatch(run.name, step)).batch
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'unknown_batch') return undefined
+      throw error
+    }
+  }
+
+  async #compose(run: ResolvedRun): Promise<StoredBatch | undefined> {
+    const delivered = await this.#deps.batches.delivery.waitForBatch(
+      run.name,
+      { step: await this.#getNextStep(run), final: false, balance: 'tokens' },
+      { waitMs: 0, signal: new AbortController().signal },
+    )
+    return delivered.kind === 'batch' ? delivered.batch : undefined
+  }
+
+  /** After the last step of the run, and from the trainer's starting step on. */
+  async #getNextStep({ name, counters }: ResolvedRun): Promise<number> {
+    const { starting_step = 0 } = (await this.getRegistration(name)) ?? {}
+    return Math.max(counters.step === undefined ? 0 : counters.step + 1, starting_step)
+  }
+}

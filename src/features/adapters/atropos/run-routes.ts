@@ -1,0 +1,121 @@
+/** /atropos/{run}/…: a trainer of Atropos takes the batches of a run, whose groups come by POST /rollouts with their tokens. */
+import { randomInt } from 'node:crypto'
+import { z } from 'zod'
+import { ServiceError } from '../../../contract/errors.ts'
+import { RunName } from '../../../contract/rollout.ts'
+import type { App } from '../../../http/app.ts'
+import { problemResponses } from '../../../http/errors/problem-responses.ts'
+import { uncheckedSerializer } from '../../../http/response-serializer.ts'
+import { observeDelivery } from '../delivery.ts'
+import { retryUntil } from '../sample-scoring.ts'
+import type { AdapterUsage } from '../usage.ts'
+import { buildBatchReply } from './batch-reply.ts'
+import type { RunBatches } from './run-batches.ts'
+import { Batch, Info, LoggingNames, Registered, Status, Welcome } from './store-schemas.ts'
+import { MAX_UUID, TRAINER_HOLD_MS } from './trainer-routes.ts'
+import { Registration } from './wire.ts'
+
+const PREFIX = '/atropos/:run'
+const tags = ['adapters']
+const params = z.strictObject({ run: RunName })
+const problems = problemResponses('unknown_run', 'redis_unavailable', 'redis_full')
+
+export function addRunRoutes(app: App, { runBatches, usage }: { runBatches: RunBatches; usage: AdapterUsage }): void {
+  const hold = <T>(work: () => Promise<T>) => retryUntil(performance.now() + TRAINER_HOLD_MS, work)
+  const getInfo = (name: string, summary: string, answer: z.ZodType) => ({
+    schema: {
+      operationId: `getAtroposRun${name}`,
+      tags,
+      summary,
+      params,
+      response: { 200: answer, ...problems },
+    },
+  })
+
+  app.get(PREFIX, getInfo('Root', 'Atropos: whether the API of a run is there', Welcome), async () => ({
+    message: 'AtroposLib API',
+  }))
+
+  app.post(
+    `${PREFIX}/register`,
+    {
+      schema: {
+        operationId: 'registerAtroposRunTrainer',
+        tags,
+        summary: 'Atropos: a trainer says what batches of a run it wants; their size becomes the setting of the run',
+        params,
+        body: Registration,
+        response: { 200: Registered, ...problemResponses('invalid_request', 'invalid_json'), ...problems },
+      },
+    },
+    async ({ params: { run }, body }) => {
+      await hold(() => runBatches.register(run, body))
+      return { uuid: randomInt(MAX_UUID) }
+    },
+  )
+
+  app.get(
+    `${PREFIX}/batch`,
+    {
+      exposeHeadRoute: false, // it would take a batch
+      serializerCompiler: uncheckedSerializer,
+      schema: {
+        operationId: 'takeAtroposRunBatch',
+        tags,
+        summary: 'Atropos: the next batch of a run, acknowledged once the answer has left',
+        description:
+          'Its groups need tokens and masks. Until its answer has left, the next call gets the same batch. null while there is none, also while Redis is away.',
+        params,
+        response: { 200: Batch },
+      },
+    },
+    async ({ params: { run } }, reply) => {
+      const delivery = observeDelivery(reply)
+      const batch = await buildBatchReply(async () => {
+        const deadline = performance.now() + TRAINER_HOLD_MS
+        const taken = await retryUntil(deadline, () => runBatches.take(run, deadline))
+        if (!taken) return { batch: null }
+        usage.recordCalls('atropos', run, taken.batch.groups.length)
+        return {
+          chunks: runBatches.stream(taken, reply.reader),
+          begin: () => void runBatches.watchDelivery(taken, delivery),
+          giveBack: () => runBatches.release(run, taken.lease),
+        }
+      }).catch(explain)
+      return reply.type('application/json').send(batch as Batch) // or its text, in pieces
+    },
+  )
+
+  app.get(
+    `${PREFIX}/info`,
+    getInfo('Info', 'Atropos: what batches the trainer of a run wants', Info),
+    async ({ params: { run } }) => {
+      const registration = await hold(() => runBatches.getRegistration(run))
+      return { batch_size: registration?.batch_size ?? -1, max_token_len: registration?.max_token_len ?? -1 }
+    },
+  )
+
+  app.get(
+    `${PREFIX}/wandb_info`,
+    getInfo('LoggingNames', 'Atropos: where the trainer of a run logs', LoggingNames),
+    async ({ params: { run } }) => {
+      const registration = await hold(() => runBatches.getRegistration(run))
+      return { group: registration?.wandb_group ?? null, project: registration?.wandb_project ?? null }
+    },
+  )
+
+  app.get(
+    `${PREFIX}/status`,
+    getInfo('Status', 'Atropos: step and groups of a run', Status),
+    async ({ params: { run } }) => {
+      const { steps, queued } = await hold(() => runBatches.readProgress(run))
+      return { current_step: steps, queue_size: queued }
+    },
+  )
+}
+
+/** The trainer shows the message of this form, and of no other. */
+function explain(error: unknown): Batch {
+  if (!(error instanceof ServiceError) || error.code === 'internal') throw error
+  return { status: 'error', message: error.message, batch: [] }
+}
