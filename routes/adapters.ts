@@ -12,9 +12,8 @@ import { addSlimeRoutes } from '../src/features/adapters/slime.ts'
 import type { BatchesFeature } from '../src/features/batches/index.ts'
 import type { App } from '../src/http/app.ts'
 
-export function addAdapterRoutes(app: App, adapters: AdaptersFeature): void {
-  addAdapterListRoutes(app, adapters)
 export function addAdapterRoutes(app: App, adapters: AdaptersFeature, batches: BatchesFeature): void {
+  addAdapterListRoutes(app, adapters)
   addSampleRoutes(app, adapters)
   addOpenrlhfRoutes(app, adapters)
   addSlimeRoutes(app, adapters)
