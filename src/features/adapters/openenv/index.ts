@@ -12,6 +12,8 @@ import type { OpenEnvSockets } from './sockets.ts'
 
 /** A completion of a million tokens fits. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
+/** The kernel asks a silent peer whether it is still there: clients that train in between answer no pings, and live. */
+const KEEP_ALIVE_AFTER_MS = 60_000
 
 /** In a scope of its own: the plugin's hooks cost every route of its scope something. */
 export function addOpenenvRoutes(app: App, adapters: AdaptersFeature): void {
@@ -60,8 +62,10 @@ function addSocketRoutes(scope: App, adapters: AdaptersFeature): void {
 function serveSocket(socket: WebSocket, request: FastifyRequest, run: string | undefined, adapters: AdaptersFeature) {
   const { caller, server, log } = request
   const { environment, sockets } = adapters.openenv
+  const connection = request.raw.socket
+  connection.setKeepAlive(true, KEEP_ALIVE_AFTER_MS)
   const consumeRate = (bytes: number) => server.rateLimiter?.consume(caller, { requests: 1, bytes })
-  const served = new OpenEnvSocket(socket, request.raw.socket, run, {
+  const served = new OpenEnvSocket(socket, connection, run, {
     environment,
     mcp: adapters.mcp,
     log,

@@ -7,6 +7,7 @@ const SWEEP_INTERVAL_MS = 1000
 const FINISH_MS = 5000
 const CLOSE_MS = 2000
 const CHECK_INTERVAL_MS = 20
+const SHUTDOWN_REASON = 'The server is shutting down'
 
 export interface SocketLimits {
   /** Sockets at once. */
@@ -20,6 +21,7 @@ export class OpenEnvSockets {
   readonly #limits: SocketLimits
   readonly #open = new Set<OpenEnvSocket>()
   readonly #timer: NodeJS.Timeout
+  #isClosing = false
 
   constructor(limits: SocketLimits) {
     this.#limits = limits
@@ -36,6 +38,7 @@ export class OpenEnvSockets {
 
   add(socket: OpenEnvSocket): void {
     this.#open.add(socket)
+    if (this.#isClosing) socket.close(CLOSE_CODES.goingAway, SHUTDOWN_REASON)
   }
 
   delete(socket: OpenEnvSocket): void {
@@ -56,9 +59,10 @@ export class OpenEnvSockets {
 
   /** Lets each socket answer what it has in hand, and closes it. */
   async close(): Promise<void> {
+    this.#isClosing = true
     clearInterval(this.#timer)
     const sockets = [...this.#open]
-    const finished = sockets.map((socket) => socket.finish(CLOSE_CODES.goingAway, 'The server is shutting down'))
+    const finished = sockets.map((socket) => socket.finish(CLOSE_CODES.goingAway, SHUTDOWN_REASON))
     await Promise.race([Promise.all(finished), sleep(FINISH_MS, undefined, { ref: false })])
     for (const end = performance.now() + CLOSE_MS; this.#open.size > 0 && performance.now() < end; )
       await sleep(CHECK_INTERVAL_MS)
