@@ -104,6 +104,7 @@ const FAILURES_OF_ONE_ITEM: readonly ErrorCode[] = ['make_timeout', 'make_out_of
 
 export class SampleScoring {
   readonly #deps: SampleScoringDeps
+  readonly #closing = new AbortController()
 
   constructor(deps: SampleScoringDeps) {
     this.#deps = deps
@@ -130,13 +131,13 @@ export class SampleScoring {
   async #scoreForRun(name: string, { samples, delivery }: SampleCall, deadline: number): Promise<SampleResult[]> {
     const { runs, gatherer } = this.#deps
     const gathering = delivery && gatherer?.start(delivery)
-    let run = await retryUntil(deadline, () => runs.getOrCreateCached(name))
+    let run = await this.#retry(deadline, () => runs.getOrCreateCached(name))
     for (let k = 0; k < MAX_RUN_CHANGES; k++) {
       const current = run
       const results = await this.#gradeAll(samples, current, deadline)
       const graded = samples.map((sample, position) => toGradedSample(sample, results[position]))
-      if (!gathering || (await retryUntil(deadline, () => gathering.record(current, graded)))) return results
-      run = await retryUntil(deadline, () => runs.getOrCreate(name))
+      if (!gathering || (await this.#retry(deadline, () => gathering.record(current, graded)))) return results
+      run = await this.#retry(deadline, () => runs.getOrCreate(name))
     }
     throw runContendedError(name)
   }
@@ -158,6 +159,15 @@ export class SampleScoring {
     return results
   }
 
+  /** Calls that wait for Redis or the engine end with the failure, because the server closes. */
+  stopHolding(): void {
+    this.#closing.abort()
+  }
+
+  #retry<T>(deadline: number, work: () => Promise<T>): Promise<T> {
+    return retryUntil(deadline, work, this.#closing.signal)
+  }
+
   /** Counts a sample that could not even be read. */
   recordUnreadable(adapter: AdapterName, run: string | undefined, { code, message }: ServiceError): SampleResult {
     const { recorder, usage } = this.#deps
@@ -176,9 +186,9 @@ export class SampleScoring {
     try {
       if (itemId === undefined || itemId === '') throw new ServiceError('invalid_item_id', 'The sample has no item ID')
       const settings = run?.settings ?? DEFAULT_SETTINGS
-      const known = await retryUntil(deadline, () => items.resolveItemId(itemId))
+      const known = await this.#retry(deadline, () => items.resolveItemId(itemId))
       recipe = known
-      const verdicts = await retryUntil(deadline, () => {
+      const verdicts = await this.#retry(deadline, () => {
         engine.assertReady()
         const submissions = samples.map(toSubmission)
         return run
@@ -217,16 +227,16 @@ function toUnscored(error: unknown): UnscoredSample {
   return { status: 'unscored', reward: null, score: null, code: error.code, detail: error.message }
 }
 
-/** Repeats the work while it fails for a reason of ours that may pass. */
-export async function retryUntil<T>(deadline: number, work: () => Promise<T>): Promise<T> {
+/** Repeats the work while it fails for a reason of ours that may pass. Stops at the deadline, or with the signal. */
+export async function retryUntil<T>(deadline: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (let pause = FIRST_RETRY_MS; ; pause = Math.min(2 * pause, MAX_RETRY_MS)) {
     try {
       return await work()
     } catch (cause) {
       const error = translateRedisError(cause)
-      if (!isTemporaryFailure(error) || performance.now() + pause > deadline) throw error
+      if (!isTemporaryFailure(error) || performance.now() + pause > deadline || signal?.aborted) throw error
     }
-    await sleep(pause)
+    await sleep(pause, undefined, signal && { signal }).catch(() => {}) // aborted: tries once more
   }
 }
 

@@ -1,7 +1,9 @@
 /** The reward URLs of OpenRLHF, slime and miles, and the resources server of NeMo Gym: what trainers send, and what they must get. */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ServiceError } from '../../../src/contract/errors.ts'
 import { readResponse } from '../../../src/features/adapters/openrlhf/read-response.ts'
+import { retryUntil } from '../../../src/features/adapters/sample-scoring.ts'
 import { HANGING, openWorld, type World } from '../../world.ts'
 
 let world: World
@@ -150,6 +152,22 @@ it('an unscored sample is rewarded with the mean of its item so far, where that 
   }
   const { body } = await world.call('POST', '/openrlhf/get_reward?unscored=mean', batch)
   expect(body).toMatchObject({ rewards: [1, 1], scores: [1, 1], extra_logs: { unscored: [0, 1] } })
+})
+
+it('calls that are held for an outage end when the server closes', async () => {
+  const closing = new AbortController()
+  const away = new ServiceError('redis_unavailable', 'away')
+  let tries = 0
+  const held = retryUntil(
+    Number.POSITIVE_INFINITY,
+    async () => {
+      if (++tries === 2) closing.abort()
+      throw away
+    },
+    closing.signal,
+  )
+  await expect(held).rejects.toBe(away)
+  expect(tries).toBe(2)
 })
 
 it('openrlhf: a batch is scored sample by sample, in order; one of nothing is empty', async () => {
