@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock, Thread
 
 from sample_checks import count_groups
-from trainer_checks import admin_key, api_key, check, control, fixture, folder, meanwhile, plain_url, run, same, server, until
+from trainer_checks import admin_key, api_key, control, fixture, folder, meanwhile, plain_url, run, same, server, until
 
 SIZE = fixture["group_size"]
 VF_EVAL = str(Path(sys.executable).with_name("vf-eval"))
@@ -30,7 +30,7 @@ class ToyModel:
                 request = json.loads(self.rfile.read(int(self.headers["content-length"])))
                 question = request["messages"][-1]["content"]
                 text = question if isinstance(question, str) else "".join(part["text"] for part in question)
-                (item,) = [item for item in items if item["question"] in text]
+                item = max((item for item in items if item["question"] in text), key=lambda item: len(item["question"]))
                 with lock:
                     times = asked[item["id"]] = asked.get(item["id"], -1) + 1
                 message = {"role": "assistant", "content": speak(item, times)}
@@ -141,5 +141,6 @@ same("redis away: no errors", [trace["errors"] for trace in traces if trace["err
 control("restart-server")
 traces = evaluate("restarted", rows[:2], model)
 same("server restarted", list(read_rewards(traces).values()), [[0.0, 0.0, 0.0, 1.0]] * 2)
-many = evaluate("concurrent", [row_of(item) for item in fixture["items"]], ToyModel(fixture["items"], lambda item, _: item["right"]), rollouts=8)
-check("concurrent", list(read_rewards(many).values()) == [[1.0] * 8] * len(fixture["items"]))
+all_right = ToyModel(fixture["items"], lambda item, _: item["right"])
+traces = evaluate("concurrent", [row_of(item) for item in fixture["items"]], all_right, rollouts=2)
+same("concurrent", list(read_rewards(traces).values()), [[1.0] * 2] * len(fixture["items"]))

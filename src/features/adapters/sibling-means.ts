@@ -24,7 +24,8 @@ export class SiblingMeans {
 
   constructor(redis: Redis, keys: RedisKeys) {
     this.#redis = redis
-    this.#keyOf = createAdapterKeys(keys).siblingRewards
+    const adapterKeys = createAdapterKeys(keys)
+    this.#keyOf = (run, itemId) => adapterKeys.siblingRewards(run, itemId)
   }
 
   /** What each sample of a call is rewarded with; 0 where there is nothing better. Never rejects. */

@@ -24,7 +24,7 @@ afterAll(() => world.close())
 /** Sends a response for an item as a trainer does, and reads the answer as the trainer does. */
 interface RewardUrl {
   url: string
-  body(response: unknown, label: unknown): object
+  body(response: string, label: unknown): object
   read(answer: never): { reward: number; unscored: boolean; fault: boolean }
 }
 

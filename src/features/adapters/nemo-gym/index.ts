@@ -161,7 +161,7 @@ function addReverifyRoute(app: App, { url, params, idSuffix, summarySuffix }: Ru
   )
 }
 
-function addDiscoveryRoute(app: App, { listRunNames }: AdaptersFeature): void {
+function addDiscoveryRoute(app: App, adapters: AdaptersFeature): void {
   app.get(
     '/global_config_dict_yaml',
     {
@@ -179,7 +179,7 @@ function addDiscoveryRoute(app: App, { listRunNames }: AdaptersFeature): void {
       },
     },
     async ({ host, caller }, reply) => {
-      const runs = await listRunNames((run) => canAccessRun(caller, run))
+      const runs = await adapters.listRunNames((run) => canAccessRun(caller, run))
       return sendJsonText(reply, JSON.stringify(formatServerConfig(host, runs)))
     },
   )
