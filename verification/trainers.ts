@@ -2,17 +2,20 @@
  * npm run trainers [-- NAME…] [--quick] [--newest] [--list] [--record]: the real client packages of trainers against a real server.
  * Each family has an entry in trainers/versions.json, which pins its packages, and a script trainers/NAME.py. `--quick`: those
  * that need no torch; `--newest`: the newest release of each package in place of the pinned one; `--record`: writes today's date
- * to the entries of the families that passed. Ends with 1 if a check fails.
+ * to the entries of the families that passed, and to the table of docs/guides/trainers.md. Ends with 1 if a check fails.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
+import { updateProvenTable } from '../scripts/reference/trainers.ts'
 import { Environments } from './trainers/environments.ts'
 import { createRun, makeFixture } from './trainers/fixture.ts'
 import { type Check, type FamilyReport, runScript } from './trainers/run-script.ts'
 import { openTestbed } from './trainers/testbed.ts'
 import { describePackages, type Family, hasScript, readFamilies, recordProofs } from './trainers/versions.ts'
+
+const GUIDE = join(import.meta.dirname, '..', 'docs', 'guides', 'trainers.md')
 
 interface Options {
   quick: boolean
@@ -99,7 +102,10 @@ function conclude(reports: Map<Family, FamilyReport>): boolean {
       `${family.name.padEnd(12)} ${word.padEnd(7)} ${`${good}/${report.checks.length}`.padEnd(7)} checks  ${String(report.seconds).padStart(4)} s  ${options.newest ? '' : describePackages(family)}`,
     )
   }
-  if (options.record && !options.newest) recordProofs(passed)
+  if (options.record && !options.newest) {
+    recordProofs(passed)
+    writeFileSync(GUIDE, updateProvenTable(readFileSync(GUIDE, 'utf8')))
+  }
   console.log(
     passed.size === reports.size ? 'Every trainer passed.' : `${reports.size - passed.size} of ${reports.size} failed.`,
   )

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { requirePython } from '../../src/main/bootstrap/python-command.ts'
 import { PythonModuleError, runTetheredPython } from '../../src/main/bootstrap/tethered-python.ts'
+import { withWaitNotice } from '../../src/main/bootstrap/wait-notice.ts'
 import type { Family } from './versions.ts'
 
 const execFileAsync = promisify(execFile)
@@ -15,6 +16,7 @@ const DEFAULT_ROOT = join(import.meta.dirname, '..', '..', '.venv-trainers')
 const CPU_BUILDS = 'https://download.pytorch.org/whl/cpu'
 const CPU_BUILDS_TIMEOUT_MS = 10_000
 const STAMP = '.installed-packages.json'
+const MAX_PROGRESS_CHARS = 80
 const PIP_OPTIONS = ['--disable-pip-version-check', '--no-input', '--progress-bar=off']
 
 export interface EnvironmentOptions {
@@ -22,7 +24,7 @@ export interface EnvironmentOptions {
   root?: string
   /** Without pins: the newest of everything, in environments of their own. */
   newest: boolean
-  report(line: string): void
+  report: (line: string) => void
 }
 
 export interface Environment {
@@ -97,9 +99,14 @@ export class Environments {
       mkdirSync(this.#root, { recursive: true })
       await runModule(await findPython(wanted.python), 'venv', [folder])
     }
-    await installPackages(python, wanted)
+    let lastLine = 'starting'
+    const install = installPackages(python, wanted, (line) => {
+      lastLine = line.slice(0, MAX_PROGRESS_CHARS)
+    })
+    const secondsSoFar = () => Math.round((Date.now() - startedAt) / 1000)
+    await withWaitNotice(this.#options.report, () => `${venv}: ${secondsSoFar()} s, ${lastLine}`, install)
     writeFileSync(stamp, `${JSON.stringify([...new Set([...(have ?? []), ...want])].toSorted())}\n`)
-    this.#options.report(`Installed ${folder} in ${Math.round((Date.now() - startedAt) / 1000)} s`)
+    this.#options.report(`Installed ${folder} in ${secondsSoFar()} s`)
     return python
   }
 
@@ -137,8 +144,10 @@ export class Environments {
   }
 }
 
-async function installPackages(python: string, { torch, requirements, noDeps }: Wanted): Promise<void> {
-  const pip = (...args: string[]) => runModule(python, 'pip', ['install', ...PIP_OPTIONS, ...args])
+type OnLine = (line: string) => void
+
+async function installPackages(python: string, { torch, requirements, noDeps }: Wanted, onLine: OnLine): Promise<void> {
+  const pip = (...args: string[]) => runModule(python, 'pip', ['install', ...PIP_OPTIONS, ...args], onLine)
   if (torch) await pip(...((await hasCpuBuilds()) ? ['--index-url', CPU_BUILDS] : []), 'torch')
   if (requirements.length > 0) await pip(...requirements)
   // After the others, so that nothing replaces them.
@@ -152,9 +161,9 @@ async function hasCpuBuilds(): Promise<boolean> {
 }
 
 /** Ends with this process; throws the last lines that it printed. */
-async function runModule(python: string, module: string, args: string[]): Promise<void> {
+async function runModule(python: string, module: string, args: string[], onLine?: OnLine): Promise<void> {
   try {
-    await runTetheredPython(python, module, args)
+    await runTetheredPython(python, module, args, onLine)
   } catch (error) {
     if (!(error instanceof PythonModuleError)) throw error
     throw new Error(`${python} -m ${module} ${args.slice(0, 1).join(' ')} failed: ${error.summary}`, { cause: error })

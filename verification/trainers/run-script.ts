@@ -33,7 +33,7 @@ interface ScriptParams {
   fixture: Fixture
   /** Where the fixture is written, and what the script may write to. */
   folder: string
-  onCheck(check: Check): void
+  onCheck: (check: Check) => void
 }
 
 export async function runScript(params: ScriptParams): Promise<FamilyReport> {
