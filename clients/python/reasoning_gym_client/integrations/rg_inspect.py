@@ -1,10 +1,11 @@
 """Inspect: a task whose samples and scores come from the server.
 
     export REASONING_GYM_URL=http://evaluator:KEY@host:8000
-    inspect eval rg_inspect.py -T suite=original --model openai/…
-    inspect eval rg_inspect.py -T tasks=leg_counting,chain_sum -T n=20 -T difficulty=0.5 --model openai/…
+    FILE=$(python -c "import reasoning_gym_client as c; print(c.__path__[0])")/integrations/rg_inspect.py
+    inspect eval $FILE@reasoning_gym -T suite=original --model openai/…
+    inspect eval $FILE@reasoning_gym -T tasks=leg_counting,chain_sum -T n=20 -T difficulty=0.5 --model openai/…
 
-A suite is a frozen list of items (`GET /eval/suites`), and any key may read it. Items of your own recipe need a trainer's key.
+Inspect takes a path without `@reasoning_gym` only if it is relative to the current folder. A suite is a frozen list of items (`GET /eval/suites`), and any key may read it. Items of your own recipe need a trainer's key.
 `extraction` and `scoring` are those of `POST /score`.
 
 What could not be scored is unscored in Inspect too (NaN, or `Score.unscored` where Inspect has it), so that it is left out of the
