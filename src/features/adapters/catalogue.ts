@@ -10,6 +10,7 @@ import { describeOrs } from './ors/describe.ts'
 import {
   describeAreal,
   describeInspect,
+  describePython,
   describeSkyrl,
   describeSwift,
   describeTinker,
@@ -49,4 +50,5 @@ export const ADAPTERS: readonly DescribeAdapter[] = [
   describeAreal,
   describeSwift,
   describeInspect,
+  describePython,
 ]

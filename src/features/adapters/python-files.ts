@@ -205,7 +205,32 @@ export function describeInspect({ urlWithKey }: ServerAddress): AdapterDescripti
         language: 'sh',
         code: `pip install ./clients/python
 export REASONING_GYM_URL=${urlWithKey}
-inspect eval clients/python/${FOLDER}/rg_inspect.py -T suite=original --model openai/MODEL`,
+inspect eval clients/python/${FOLDER}/rg_inspect.py@reasoning_gym -T suite=original --model openai/MODEL`,
+      },
+    ],
+  }
+}
+
+export function describePython({ urlWithKey }: ServerAddress): AdapterDescription {
+  return {
+    name: 'python',
+    title: 'Any Python trainer: rLLM, ART and your own',
+    summary: 'One call of the client for each completion, in the reward function that the trainer has you write.',
+    paths: LIVE_PATHS,
+    client_file: 'reasoning_gym_client/__init__.py',
+    unscored: 'A verdict with the status unscored, its reason, and no reward.',
+    snippets: [
+      {
+        title: 'Score one completion',
+        language: 'python',
+        code: `from reasoning_gym_client import Client  # pip install ./clients/python
+
+client = Client("${urlWithKey}")
+positions = client.run("RUN").positions(per_step=64)
+
+item = positions[17]  # the same in every process and after a resume
+verdict = client.sample(item["id"], completion, run="RUN", rollout_id=rollout_id)
+reward = verdict["reward"]  # None: it could not be scored`,
       },
     ],
   }
