@@ -168,7 +168,7 @@ export class Fleet {
       await this.#redis.crash(dice.between(0, 500))
     } else if (kind === 'host') {
       const hosts = this.#listPythonProcesses()
-      if (hosts.length === 0 || !killPid(dice.pick(hosts))) return false
+      if (hosts.length === 0 || !signalPid(dice.pick(hosts), 'SIGKILL')) return false
     } else {
       const up = (kind === 'api' ? this.#apis : this.#workers).filter((member) => member.isUp)
       if (up.length === 0) return false
@@ -184,10 +184,9 @@ export class Fleet {
     const up = this.#apis.filter((member) => member.isUp)
     if (up.length === 0) return false
     const { pid } = dice.pick(up)
-    process.kill(pid, 'SIGSTOP')
+    if (!signalPid(pid, 'SIGSTOP')) return false
     await sleep(ms)
-    process.kill(pid, 'SIGCONT')
-    return true
+    return signalPid(pid, 'SIGCONT')
   }
 
   /** Stops everything; gives the processes of killed nodes that live on. Unless it went well, the log stays. */
@@ -225,9 +224,9 @@ export class Fleet {
   }
 }
 
-function killPid(pid: number): boolean {
+function signalPid(pid: number, signal: NodeJS.Signals): boolean {
   try {
-    process.kill(pid, 'SIGKILL')
+    process.kill(pid, signal)
     return true
   } catch {
     return false // it has ended by itself
