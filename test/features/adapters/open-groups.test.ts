@@ -102,31 +102,6 @@ describe('samples of one item', () => {
     expect(await countOpen('many')).toBe(0)
   })
 
-  it('are rewarded at once and counted by the run, its curriculum and its metrics as one group', async () => {
-    await begin('scored', { group_size: 2, complexity_mode: 'curriculum' })
-    const made = await node.call('POST', '/items', { task: 'chain_sum', seed: 1 }) // no other test uses the task
-    const itemId = made.body.items[0].id
-    const { body } = await node.call('GET', `/items/${itemId}?reveal=true`)
-    const readScoredRollouts = async () => {
-      for (const { features } of [node, other]) await features.tasks.statistics.flush()
-      return (await node.features.tasks.statistics.read('chain_sum')).rollouts
-    }
-    const before = await readScoredRollouts()
-    other.startWorker()
-    const right = await send('scored', `<answer>${body.answer}</answer>`, { itemId })
-    const wrong = await send('scored', '<answer>-1</answer>', { at: other, itemId })
-    expect([right.verdict.reward, wrong.verdict.reward]).toEqual([1, 0])
-    const run = await until(
-      () => node.call('GET', '/runs/scored'),
-      ({ body: { progress } }) => progress.scored_groups === 1,
-      60_000,
-    )
-    expect(run.body.progress).toMatchObject({ groups: 1, rollouts: 2, buffered_groups: 0, open_groups: 0 })
-    expect(run.body.tasks.chain_sum).toMatchObject({ groups: 1, rollouts: 2, mean_reward: 0.5 })
-    await other.stopWorkers()
-    expect(await readScoredRollouts()).toBe(before + 2)
-  }, 120_000) // on a busy machine
-
   it('beyond group_size begin the next group, and a group to which nothing is added is closed with what it has', async () => {
     await begin('idle', { group_size: 3, open_group_timeout_s: 1 })
     for (const name of ['a', 'b', 'c', 'd']) await send('idle', name)
@@ -364,23 +339,6 @@ describe('a run', () => {
     await groupsBecome('restored', [['after', 'after it']])
   })
 
-  it('that is deleted takes its open groups along, and its next one begins without them', async () => {
-    await begin('deleted', { group_size: 2 })
-    const { name, epoch } = await node.features.runs.runs.require('deleted')
-    await send('deleted', 'before')
-    await send('deleted', 'on its way', { answer: 'unknown', itemId: secondItem })
-    await node.call('DELETE', '/runs/deleted')
-    other.startWorker()
-    await until(
-      () => keysOf(node.platform.redis, `{${node.prefix}:run:${name}}:${epoch}:*`),
-      (keys) => keys.length === 0,
-    )
-    await other.stopWorkers()
-    await begin('deleted', { group_size: 2 })
-    for (const text of ['after', 'after it']) await send('deleted', text, { at: other })
-    await groupsBecome('deleted', [['after', 'after it']])
-  }, 120_000)
-
   it('whose open groups take all they may has further samples scored, not gathered', async () => {
     const run = await begin('bounded', { group_size: 8 })
     const { redis, keys } = node.platform
@@ -403,4 +361,54 @@ describe('a run', () => {
     )
     expect(counted).toBeGreaterThan(0)
   })
+})
+
+/** Last: a worker scores what the tests above look at. */
+describe('with a worker', () => {
+  beforeAll(() => other.startWorker())
+
+  it('samples are rewarded at once and counted by the run, its curriculum and its metrics as one group', async () => {
+    await begin('scored', { group_size: 2, complexity_mode: 'curriculum' })
+    const made = await node.call('POST', '/items', { task: 'chain_sum', seed: 1 }) // no other test uses the task
+    const itemId = made.body.items[0].id
+    const { body } = await node.call('GET', `/items/${itemId}?reveal=true`)
+    const readScoredRollouts = async () => {
+      for (const { features } of [node, other]) await features.tasks.statistics.flush()
+      return (await node.features.tasks.statistics.read('chain_sum')).rollouts
+    }
+    const before = await readScoredRollouts()
+    const right = await send('scored', `<answer>${body.answer}</answer>`, { itemId })
+    const wrong = await send('scored', '<answer>-1</answer>', { at: other, itemId })
+    expect([right.verdict.reward, wrong.verdict.reward]).toEqual([1, 0])
+    const run = await until(
+      () => node.call('GET', '/runs/scored'),
+      ({ body: { progress } }) => progress.scored_groups === 1,
+      60_000,
+    )
+    expect(run.body.progress).toMatchObject({ groups: 1, rollouts: 2, buffered_groups: 0, open_groups: 0 })
+    expect(run.body.tasks.chain_sum).toMatchObject({ groups: 1, rollouts: 2, mean_reward: 0.5 })
+    expect(await readScoredRollouts()).toBe(before + 2)
+  }, 120_000)
+
+  it('a run that is deleted takes its open groups along, and its next one begins without them', async () => {
+    await begin('deleted', { group_size: 2 })
+    const { name, epoch } = await node.features.runs.runs.require('deleted')
+    await send('deleted', 'before')
+    await send('deleted', 'on its way', { answer: 'unknown', itemId: secondItem })
+    await node.call('DELETE', '/runs/deleted')
+    await until(
+      () => keysOf(node.platform.redis, `{${node.prefix}:run:${name}}:${epoch}:*`),
+      (keys) => keys.length === 0,
+      60_000,
+    )
+    await begin('deleted', { group_size: 2 })
+    for (const text of ['after', 'after it']) await send('deleted', text, { at: other })
+    const { body } = await until(
+      () => node.call('GET', '/runs/deleted/groups?full=true'),
+      ({ body: page }) => page.groups.length > 0,
+      60_000,
+    )
+    expect(body.groups).toHaveLength(1)
+    expect(body.groups[0].completions.map(({ text }: { text: string }) => text)).toEqual(['after', 'after it'])
+  }, 120_000)
 })
