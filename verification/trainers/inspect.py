@@ -23,7 +23,7 @@ order: List[str] = []
 def evaluate(name: str, *flags: str) -> Dict[str, Any]:
     """The log of one `inspect eval`."""
     logs = Path(folder, name)
-    command = [INSPECT, "eval", f"{FILE}@reasoning_gym", "--model", "openai/toy", "--model-base-url", model.url, "--log-dir", str(logs)]
+    command = [INSPECT, "eval", f"{FILE}@reasoning_gym", "--model", "openai/toy", "--model-base-url", model.url, "-M", "responses_api=false", "--log-dir", str(logs)]
     command += ["--log-format", "json", "--display", "none", *flags]
     done = subprocess.run(command, env={**os.environ, "OPENAI_API_KEY": "x"}, capture_output=True, text=True, timeout=240)
     found = sorted(logs.glob("*.json"))
