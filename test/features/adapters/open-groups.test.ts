@@ -31,7 +31,15 @@ afterAll(async () => {
 })
 
 const begin = async (run: string, settings: SettingsChange): Promise<ResolvedRun> => {
-  expect((await node.call('PUT', `/runs/${run}`, { length_penalty: false, ...settings })).status).toBe(201)
+  expect(
+    (
+      await node.call('PUT', `/runs/${run}`, {
+        tasks: ['leg_counting', 'chain_sum'],
+        length_penalty: false,
+        ...settings,
+      })
+    ).status,
+  ).toBe(201)
   return node.features.runs.runs.require(run)
 }
 
