@@ -51,8 +51,10 @@ def _run() -> Optional[str]:
 # Rewards
 
 
-async def reward(args: Any, sample: Any, **kwargs: Any) -> float:
-    """For `--custom-rm-path` without `--group-rm`."""
+async def reward(args: Any, sample: Any, **kwargs: Any) -> Any:
+    """For `--custom-rm-path` without `--group-rm`; the rewards of a list, which miles sends for generations of several turns."""
+    if isinstance(sample, (list, tuple)):
+        return _mark(sample, await in_thread(_score, _run(), sample))
     verdicts = await in_thread(_score, _run(), [sample])
     return _mark([sample], verdicts)[0]
 
@@ -60,8 +62,8 @@ async def reward(args: Any, sample: Any, **kwargs: Any) -> float:
 async def group_reward(args: Any, samples: Sequence[Any], **kwargs: Any) -> List[float]:
     """For `--custom-rm-path` with `--group-rm`: all samples of one prompt."""
     run = _run()
-    verdicts = await in_thread(_score if run is None else _post, run, samples)
-    return _mark(samples, verdicts)
+    is_group = run is not None and len({sample.label for sample in samples}) == 1
+    return _mark(samples, await in_thread(_post if is_group else _score, run, samples))
 
 
 def _score(run: Optional[str], samples: Sequence[Any]) -> List[Verdict]:
