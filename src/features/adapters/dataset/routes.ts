@@ -57,7 +57,7 @@ export function addDatasetRoutes(app: App, { datasets }: { datasets: Datasets })
           operationId: `getDataset${idSuffix}`,
           tags: ['adapters'],
           summary: `Items to train on, as a ${what} in the columns of a trainer`,
-          description: `Row k is the item that a run with the same tasks, seed and difficulty, and with `exclude_eval_items`, has at position k. Nothing is handed out. Questions of frozen suites are left out. ${NOTES}`,
+          description: `Row k is the item that a run with the same tasks, seed and difficulty, and with \`exclude_eval_items\`, has at position k. Nothing is handed out. Questions of frozen suites are left out. ${NOTES}`,
           querystring: DatasetQuery,
           headers: ConditionalHeaders,
           response: { ...rowsResponses(type), ...problemResponses(...FAILURES, 'unknown_task') },
