@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Ledger, type RunProgress, type SettledGroup } from '../../verification/chaos/ledger.ts'
 import { runChaos } from '../../verification/chaos/run-chaos.ts'
+import { SampleLedger } from '../../verification/open-groups/sample-ledger.ts'
 
 describe('the trainer’s side under fire', () => {
   it('loses and doubles nothing while nodes, workers, hosts and Redis are killed', async () => {
@@ -58,5 +59,47 @@ describe('the ledger', () => {
       'rewards: 1 in verdicts, 1.5',
     )
     expect(violations([{ ...part, group: 'other' }])).toContain('which nobody posted')
+  })
+})
+
+describe('the ledger of single samples', () => {
+  const NODE = 'http://node'
+  /** What it says of a rollout that was answered `answers` times and counted as the rewards say. */
+  const check = (rewards: number[], { answers = 1, abandoned = 0, isNamed = false, diedAt = 0 } = {}) => {
+    const ledger = new SampleLedger()
+    const one = ledger.getOrCreate('item', 'text', isNamed)
+    for (let k = 0; k < answers; k++) one.answers.push({ reward: 1, node: NODE, at: 1000 })
+    one.abandoned = abandoned
+    if (diedAt) ledger.deaths.push({ node: NODE, at: diedAt })
+    const verdict = { status: 'scored' as const, score: 1, answer: '1', fault: null, penalty: 0, advantage: 0 }
+    const text = { text: 'text', cut: false, length_tokens: null, finish_reason: null }
+    const group = {
+      ...{ group_id: 'g', run: 'r', item_id: 'item', task: 't', difficulty: null, policy_version: null },
+      status: 'scored' as const,
+      destination: null,
+      verdicts: rewards.map((reward) => ({ ...verdict, reward })),
+      completions: rewards.map(() => text),
+    }
+    const counted = { groups: 1, rollouts: rewards.length }
+    return ledger.check([group], 8, counted).violations.join('\n')
+  }
+
+  it('balances where each rollout counts once', () => {
+    expect(check([1])).toBe('')
+    expect(check([1, 1], { answers: 2 })).toBe('')
+  })
+
+  it('tells what is lost, doubled, or rewarded otherwise than it was answered', () => {
+    expect(check([])).toContain('1 answered, 0 counted')
+    expect(check([1, 1])).toContain('1 answered, 2 counted')
+    expect(check([0])).toContain('answered 1, counted 0')
+    expect(check([1], { answers: 2 })).toContain('2 answered, 1 counted')
+    expect(check([1], { answers: 2, diedAt: 99_999 })).toContain('2 answered, 1 counted')
+    expect(check([1, 1], { abandoned: 1, isNamed: true })).toContain('1 answered, 2 counted')
+  })
+
+  it('lets pass only what no server can know without the names of rollouts', () => {
+    expect(check([1], { answers: 2, diedAt: 1100 })).toBe('')
+    expect(check([1, 1], { abandoned: 1 })).toBe('')
   })
 })

@@ -9,7 +9,7 @@ import type { Runs } from '../../../runs/runs.ts'
 import type { ClosedGroupSubmission } from '../closed-group-submission.ts'
 import type { OpenGroupRepository } from '../repository.ts'
 
-/** Longer than any answer takes from its last write in Redis to its client, and than the calls of one client hold. */
+/** Longer than any answer takes from the moment when its sample is noted, the last thing before it leaves. */
 const ABANDONED_AFTER_MS = 60_000
 /** The process that closed a group submits it at once. */
 const LEFT_AFTER_MS = 3000

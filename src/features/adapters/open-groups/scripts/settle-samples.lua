@@ -26,10 +26,6 @@ local keys = {
   open_group_prefix = params.open_group_prefix, closed_group_prefix = params.closed_group_prefix,
 }
 local touched = {}
-local any = params.delivered[1] or params.undelivered[1]
-if any then
-  redis.call('HSET', K.sampleProcesses, process_of(any[3]), clock_ms())
-end
 
 -- Whether an equal sample came when its process was not heard of any more. Before, that was another rollout: a trainer does
 -- not send again what is still being answered.
@@ -107,6 +103,10 @@ for _, sample in ipairs(params.undelivered) do
     end
     return nil -- sent again under its name: the answer to that call decides
   end)
+end
+local any = params.delivered[1] or params.undelivered[1]
+if any then -- not first: a full Redis lets a script go on once it has written something that takes no memory
+  redis.call('HSET', K.sampleProcesses, process_of(any[3]), clock_ms())
 end
 if params.abandoned_before then
   local members = redis.call('ZRANGEBYSCORE', K.pendingSamples, 0, params.abandoned_before, 'LIMIT', 0, params.max_samples)
