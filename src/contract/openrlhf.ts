@@ -1,4 +1,4 @@
-/** The wire of OpenRLHF's reward URL (`--reward.remote_url`, before 0.11 `--remote_rm_url`). */
+/** The wire of OpenRLHF's reward URL (`--reward.remote_url`, before 0.10 `--remote_rm_url`). */
 import { z } from 'zod'
 
 const HINT = 'an array, as OpenRLHF sends it to --reward.remote_url'

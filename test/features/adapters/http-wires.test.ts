@@ -1,9 +1,6 @@
 /** The reward URLs of OpenRLHF, slime and miles, and the resources server of NeMo Gym: what trainers send, and what they must get. */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ServiceError } from '../../../src/contract/errors.ts'
-import { readResponse } from '../../../src/features/adapters/openrlhf/read-response.ts'
-import { retryUntil } from '../../../src/features/adapters/sample-scoring.ts'
 import { HANGING, openWorld, type World } from '../../world.ts'
 
 let world: World
@@ -152,22 +149,6 @@ it('an unscored sample is rewarded with the mean of its item so far, where that 
   }
   const { body } = await world.call('POST', '/openrlhf/get_reward?unscored=mean', batch)
   expect(body).toMatchObject({ rewards: [1, 1], scores: [1, 1], extra_logs: { unscored: [0, 1] } })
-})
-
-it('calls that are held for an outage end when the server closes', async () => {
-  const closing = new AbortController()
-  const away = new ServiceError('redis_unavailable', 'away')
-  let tries = 0
-  const held = retryUntil(
-    Number.POSITIVE_INFINITY,
-    async () => {
-      if (++tries === 2) closing.abort()
-      throw away
-    },
-    closing.signal,
-  )
-  await expect(held).rejects.toBe(away)
-  expect(tries).toBe(2)
 })
 
 it('openrlhf: a batch is scored sample by sample, in order; one of nothing is empty', async () => {
@@ -326,23 +307,5 @@ describe('nemo-gym', () => {
     expect(body).toContain('      host: "127.0.0.1"\n      port: "8000/nemo-gym"\n')
     expect(body).toContain('    reasoning_gym_server/listed:\n')
     expect(body).toContain('      port: "8000/nemo-gym/listed"\n')
-  })
-})
-
-describe('the response in the query of OpenRLHF', () => {
-  it.each([
-    ['the prompt, and the response with its end token', `${PROMPT}4<|im_end|>`, PROMPT, '4'],
-    ['padding', 'Q: 4</s></s><pad>\n<pad>', 'Q: ', '4'],
-    ['much padding', `Q: 4${'<|endoftext|>'.repeat(500)}`, 'Q: ', '4'],
-    ['a token before the prompt', '<|begin_of_text|>Q: 4<|eot_id|>', 'Q: ', '4'],
-    ['spaces that the tokenizer adds around tokens', '<s> [INST] Q [/INST] 4 </s>', '[INST] Q[/INST]', ' 4 '],
-    ['a prompt whose start was cut off', `${PROMPT.slice(25)}4<|im_end|>`, PROMPT, '4'],
-    ['the prompt repeated by the model', `${PROMPT}${PROMPT}4`, PROMPT, `${PROMPT}4`],
-    ['text that is no token at the end', 'Q: a <b> c</d>', 'Q: ', 'a <b> c</d>'],
-    ['an empty response', PROMPT, PROMPT, ''],
-    ['another prompt', `Q: <answer>1</answer>${PROMPT}4`, PROMPT, undefined],
-    ['a query shorter than the prompt', PROMPT.slice(0, 40), PROMPT, undefined],
-  ])('%s', (_kind, query, prompt, response) => {
-    expect(readResponse(query, prompt)).toBe(response)
   })
 })

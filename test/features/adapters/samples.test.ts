@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ServiceError } from '../../../src/contract/errors.ts'
+import { retryUntil } from '../../../src/features/adapters/sample-scoring.ts'
 import { HANGING, openWorld, type World } from '../../world.ts'
 
 let world: World
@@ -52,4 +54,20 @@ it('the settings of the run apply to its samples', async () => {
 it('a misspelled field is refused', async () => {
   const { status, body } = await world.call('POST', '/samples', { samples: [{ item_id: 'x', completions: 'y' }] })
   expect([status, body.code]).toEqual([400, 'invalid_request'])
+})
+
+it('calls that are held for an outage end when the server closes', async () => {
+  const closing = new AbortController()
+  const away = new ServiceError('redis_unavailable', 'away')
+  let tries = 0
+  const held = retryUntil(
+    Number.POSITIVE_INFINITY,
+    async () => {
+      if (++tries === 2) closing.abort()
+      throw away
+    },
+    closing.signal,
+  )
+  await expect(held).rejects.toBe(away)
+  expect(tries).toBe(2)
 })

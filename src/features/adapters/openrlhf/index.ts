@@ -110,7 +110,7 @@ python3 -m openrlhf.cli.train_ppo_ray \\
   --reward.remote_url ${urlWithKey}/openrlhf/RUN/get_reward  # and the options of your model`,
       },
       {
-        title: 'The same with releases before 0.11',
+        title: 'The same with releases before 0.10',
         language: 'sh',
         code: `python3 -m openrlhf.cli.train_ppo_ray \\
   --prompt_data prompts.jsonl --input_key prompt --label_key item_id --apply_chat_template \\
