@@ -1,16 +1,19 @@
-/** W10: 4,096 sockets of OpenEnv clients, all open and all playing at once. */
+/** W10: 4,096 sockets of OpenEnv clients, all open and all playing at once; and OpenEnv's own server, with as many as it bears. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench, BenchRow } from '../bench-row.ts'
+import { prepareOpenenvPython } from '../environment.ts'
 import type { OpenenvResult, OpenenvSpec } from '../load/openenv.ts'
 import { BENCH_ARTIFACTS_DIR, getTreeUsage } from '../machine.ts'
-import { callServer, type OurServer, startOurServer } from '../servers.ts'
+import { callServer, type OurServer, startBaselineServer, startOurServer } from '../servers.ts'
 
 const LOAD_SCRIPT = join(import.meta.dirname, '..', 'load', 'openenv.ts')
-export const OPENENV_SOCKETS = 4096
+const OPENENV_SOCKETS = 4096
+/** OpenEnv's server has a thread for each session. */
+const BASELINE_SOCKETS = 256
 const CONNECTING = 256
 const EPISODES = 8
 const IDLE_MS = 5000
@@ -20,6 +23,7 @@ export async function benchmarkOpenenvSockets(bench: Bench): Promise<BenchRow[]>
   const server = await startOurServer()
   try {
     const asks = await makeAsks(server)
+    const beside = await measureBeside(bench, server)
     const spec: OpenenvSpec = {
       url: `${server.url.replace('http', 'ws')}/openenv/ws`,
       sockets: OPENENV_SOCKETS,
@@ -37,7 +41,7 @@ export async function benchmarkOpenenvSockets(bench: Bench): Promise<BenchRow[]>
     const played = await playOpenenv(spec)
     bench.record('W10 idle', idle)
     bench.record('W10 played', played)
-    return describe(played.result, ((idle.observed ?? before) - before) * 1024)
+    return [...describe(played.result, ((idle.observed ?? before) - before) * 1024), ...beside]
   } finally {
     await server.stop()
   }
@@ -62,6 +66,49 @@ function describe(result: OpenenvResult, kilobytes: number): BenchRow[] {
   ]
 }
 
+/** The same episodes on both servers, one after the other: each makes a dataset, takes its first item and scores an answer. */
+async function measureBeside(bench: Bench, server: OurServer): Promise<BenchRow[]> {
+  const spec = { sockets: BASELINE_SOCKETS, connecting: BASELINE_SOCKETS, episodes: EPISODES, idleMs: 0 }
+  const asks = await makeDatasetAsks(server)
+  const play = async (url: string) => {
+    await playOpenenv({ ...spec, asks, url }) // warm
+    return playOpenenv({ ...spec, asks, url })
+  }
+  const ours = await play(`${server.url.replace('http', 'ws')}/openenv/ws`)
+  const baseline = await startBaselineServer(await prepareOpenenvPython(), 'openenv_server')
+  try {
+    const theirs = await play(`ws://127.0.0.1:${baseline.port}/ws`)
+    bench.record('W10 beside, ours', ours)
+    bench.record('W10 beside, theirs', theirs)
+    const perSecond = ({ result }: typeof ours) => result.episodes / result.playSeconds
+    const failed = ({ result: { wrong, errors } }: typeof ours) => JSON.stringify({ wrong, ...errors })
+    return [
+      {
+        work: 'W10',
+        what: `${BASELINE_SOCKETS} OpenEnv sockets that play at once: episodes, to those of OpenEnv's own server`,
+        value: perSecond(ours) / perSecond(theirs),
+        unit: 'times',
+        beside: `${Math.round(perSecond(ours))} a second ${failed(ours)}, its own ${Math.round(perSecond(theirs))} ${failed(theirs)}`,
+      },
+    ]
+  } finally {
+    await baseline.stop()
+  }
+}
+
+async function makeDatasetAsks(server: OurServer): Promise<OpenenvSpec['asks']> {
+  const seeds = Array.from({ length: 50 }, (_, k) => k)
+  const { items } = (await callServer(server, 'POST', '/items', { task: 'leg_counting', seeds })) as {
+    items: { id: string }[]
+  } // as documented
+  return Promise.all(
+    items.map(async ({ id }, seed) => {
+      const { answer } = (await callServer(server, 'GET', `/items/${id}?reveal=true`)) as { answer: string }
+      return { reset: { dataset_name: 'leg_counting', seed, size: 1 }, step: { answer }, reward: 1 }
+    }),
+  )
+}
+
 async function makeAsks(server: OurServer): Promise<OpenenvSpec['asks']> {
   const { items } = (await callServer(server, 'POST', '/items', { task: 'leg_counting', seed: 1, count: 50 })) as {
     items: { id: string }[]
@@ -77,7 +124,7 @@ async function makeAsks(server: OurServer): Promise<OpenenvSpec['asks']> {
 }
 
 /** Runs the clients in a process of their own; `observeOpen` runs while all are open. */
-export async function playOpenenv<T>(
+async function playOpenenv<T>(
   spec: OpenenvSpec,
   observeOpen?: () => Promise<T>,
 ): Promise<{ result: OpenenvResult; observed: T | undefined }> {
