@@ -164,7 +164,11 @@ async def main():
     waking.join()
     mode = await gym_request("GET", f"http://127.0.0.1:{ports[PROXY]}/reverify_mode")
     same("may be verified again", await get_response_json(mode), "stateless")
-    answers = [{**(await run_agent(item["id"], item[kind])), "_ng_task_index": 0} for kind in ("right", "wrong")]
+    answers = []
+    for k, kind in enumerate(("right", "wrong")):  # as Gym's collector sends them on
+        found = await run_agent(item["id"], item[kind])
+        kept = {name: value for name, value in found.items() if name not in ("response", "responses_create_params")}
+        answers.append({**kept, "_ng_task_index": 0, "_ng_rollout_index": k})
     for path in (f"http://127.0.0.1:{ports[PROXY]}", f"http://trainer:{api_key}@127.0.0.1:{PORT}/nemo-gym"):
         metrics = await gym_request("POST", f"{path}/aggregate_metrics", json={"verify_responses": answers})
         same("mean of rewards", (await get_response_json(metrics))["agent_metrics"]["mean/reward"], 0.5)

@@ -105,7 +105,7 @@ function formatObject({ verdict }: SampleResult, reward: number): string {
   return `{${numbers}, ${JSON.stringify(rest).slice(1)}`
 }
 
-export function describeSlime({ url, urlWithKey }: ServerAddress): AdapterDescription {
+export function describeSlime({ urlWithKey }: ServerAddress): AdapterDescription {
   return {
     name: 'slime',
     title: 'slime, miles',
@@ -118,7 +118,7 @@ export function describeSlime({ url, urlWithKey }: ServerAddress): AdapterDescri
       {
         title: 'Download prompts and train',
         language: 'sh',
-        code: `curl -o prompts.jsonl '${url}/dataset.jsonl?format=slime&count=10000&seed=1'
+        code: `curl -o prompts.jsonl '${urlWithKey}/dataset.jsonl?format=slime&count=10000&seed=1'
 
 python3 train.py \\
   --prompt-data prompts.jsonl --input-key prompt --label-key item_id --apply-chat-template \\

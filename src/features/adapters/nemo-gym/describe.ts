@@ -25,11 +25,11 @@ export function describeNemoGym(address: ServerAddress): AdapterDescription {
   }
 }
 
-function describeVerifiers({ url }: ServerAddress) {
+function describeVerifiers({ url, urlWithKey }: ServerAddress) {
   return {
     title: 'verifiers and prime-rl',
     language: 'toml' as const,
-    code: `# curl -o rows.jsonl '${url}/dataset.jsonl?format=nemo-gym&count=10000&seed=1'
+    code: `# curl -o rows.jsonl '${urlWithKey}/dataset.jsonl?format=nemo-gym&count=10000&seed=1'
 [env.taskset]
 id = "nemo-gym"
 dataset = "rows.jsonl"
@@ -40,24 +40,24 @@ headers = { authorization = "Bearer API_KEY" }`,
   }
 }
 
-function describeGym({ url }: ServerAddress) {
+function describeGym({ url, urlWithKey }: ServerAddress) {
   return {
     title: 'NeMo Gym and NeMo RL, in a checkout of Gym',
     language: 'sh' as const,
     code: `cp -r clients/python/nemo_gym/resources_servers/reasoning_gym_server resources_servers/
-curl -o resources_servers/reasoning_gym_server/data/train.jsonl '${url}/dataset.jsonl?format=nemo-gym&count=10000&seed=1'
+curl -o resources_servers/reasoning_gym_server/data/train.jsonl '${urlWithKey}/dataset.jsonl?format=nemo-gym&count=10000&seed=1'
 export REASONING_GYM_URL=${url} REASONING_GYM_RUN=RUN REASONING_GYM_API_KEY=API_KEY
 gym env start --resources-server reasoning_gym_server --model-type vllm_model`,
   }
 }
 
-function describeAxolotl({ url, host }: ServerAddress) {
+function describeAxolotl({ urlWithKey, host }: ServerAddress) {
   const port = /:(\d+)$/.exec(host)?.[1] ?? '80'
   return {
     title:
       'Axolotl, on the machine of the server; the key is read from ~/.netrc (machine 127.0.0.1 login trainer password API_KEY)',
     language: 'yaml' as const,
-    code: `# curl -o /data/rows.jsonl '${url}/dataset.jsonl?format=nemo-gym&prompt=user&count=10000&seed=1'
+    code: `# curl -o /data/rows.jsonl '${urlWithKey}/dataset.jsonl?format=nemo-gym&prompt=user&count=10000&seed=1'
 plugins: [axolotl.integrations.nemo_gym.NemoGymPlugin]
 nemo_gym_enabled: true
 nemo_gym_auto_start: false

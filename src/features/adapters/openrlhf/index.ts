@@ -90,7 +90,7 @@ function formatResponse(results: SampleResult[], rewards: number[]): string {
   return `{"rewards": ${formatFloats(rewards)}, "scores": ${formatFloats(scores)}, "extra_logs": {${extraLogs.join(', ')}}${details}}`
 }
 
-export function describeOpenrlhf({ url, urlWithKey }: ServerAddress): AdapterDescription {
+export function describeOpenrlhf({ urlWithKey }: ServerAddress): AdapterDescription {
   return {
     name: 'openrlhf',
     title: 'OpenRLHF',
@@ -103,7 +103,7 @@ export function describeOpenrlhf({ url, urlWithKey }: ServerAddress): AdapterDes
       {
         title: 'Download prompts and train',
         language: 'sh',
-        code: `curl -o prompts.jsonl '${url}/dataset.jsonl?format=openrlhf&count=10000&seed=1'
+        code: `curl -o prompts.jsonl '${urlWithKey}/dataset.jsonl?format=openrlhf&count=10000&seed=1'
 
 python3 -m openrlhf.cli.train_ppo_ray \\
   --data.prompt_dataset prompts.jsonl --data.input_key prompt --data.label_key item_id --data.apply_chat_template \\
