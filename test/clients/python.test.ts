@@ -38,3 +38,26 @@ print(sorted(names - sys.stdlib_module_names))`
   const { stdout } = await run(inject('python'), ['-c', program, client])
   expect(stdout.trim()).toBe("['numpy']")
 })
+
+it('the files for trainers import nothing heavy and bear no name of a package', async () => {
+  const python = join(FOLDER, '..', '..', 'clients', 'python')
+  const program = `import ast, glob, os, sys
+for path in [*glob.glob(sys.argv[1] + '/reasoning_gym_client/integrations/*.py'), sys.argv[1] + '/reasoning_gym_remote.py']:
+    nodes = [node for node in ast.parse(open(path).read()).body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    names = {name.split('.')[0] for node in nodes for name in ([node.module] if isinstance(node, ast.ImportFrom) else [n.name for n in node.names])}
+    print(os.path.basename(path), *sorted(names - sys.stdlib_module_names))`
+  const { stdout } = await run(inject('python'), ['-c', program, python])
+  const lines = stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.split(' '))
+  expect(lines.map(([file]) => file).toSorted()).toEqual([
+    '__init__.py',
+    'reasoning_gym_remote.py',
+    ...['areal', 'inspect', 'openrlhf', 'skyrl', 'slime', 'swift', 'tinker', 'trl', 'verl'].map(
+      (name) => `rg_${name}.py`,
+    ),
+  ])
+  const heavy = ['torch', 'transformers', 'vllm', 'ray', 'datasets', 'numpy', 'trl', 'verl', 'slime']
+  expect(lines.flat().filter((name) => heavy.includes(name))).toEqual([])
+})
