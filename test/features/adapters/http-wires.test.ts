@@ -1,7 +1,7 @@
 /** The reward URLs of OpenRLHF, slime and miles, and the resources server of NeMo Gym: what trainers send, and what they must get. */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { HANGING, openWorld, type World } from '../../world.ts'
+import { HANGING, openWorld, until, type World } from '../../world.ts'
 
 let world: World
 let legs: string // its answer is 100
@@ -308,4 +308,17 @@ describe('nemo-gym', () => {
     expect(body).toContain('    reasoning_gym_server/listed:\n')
     expect(body).toContain('      port: "8000/nemo-gym/listed"\n')
   })
+})
+
+it('the samples of all wires count in the groups of their run; an episode that is verified again counts once', async () => {
+  await world.call('PUT', '/runs/gathered', { group_size: 3 })
+  const episode = { episode_id: { rollout_id: 'r', attempt: 0 } }
+  await world.call('POST', '/openrlhf/gathered/get_reward', openrlhf.body(tagged('100'), legs))
+  for (let k = 0; k < 3; k++)
+    await world.call('POST', '/nemo-gym/gathered/verify', { ...nemoGym.body(tagged('100'), legs), ...episode })
+  await world.call('POST', '/slime/gathered/rm', slime.body(tagged('1'), legs))
+  world.startWorker()
+  const getProgress = async () => (await world.call('GET', '/runs/gathered')).body.progress
+  const { groups, rollouts } = await until(getProgress, (progress) => progress.groups > 0)
+  expect([groups, rollouts]).toEqual([1, 3])
 })
