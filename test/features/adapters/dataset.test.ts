@@ -4,7 +4,6 @@ import { get } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { DatasetFormat } from '../../../src/contract/dataset.ts'
 import type { Item } from '../../../src/contract/item.ts'
 import { decodeItemId } from '../../../src/contract/item-id.ts'
 import { TRAINING_SEEDS_START } from '../../../src/contract/recipe.ts'
@@ -87,59 +86,6 @@ it('is the same on every node and each time, and goes on from any row', async ()
 })
 
 describe('rows', () => {
-  const item = { item_id: expect.stringMatching(/^gcd\./) }
-  const about = { task: 'gcd', category: 'arithmetic', difficulty: 0.5 }
-  const prompt = [
-    { role: 'system', content: expect.stringContaining('<answer>') },
-    { role: 'user', content: expect.stringContaining('Greatest Common Divisor') },
-  ]
-  const data_source = 'reasoning_gym/gcd'
-  const rule = { style: 'rule', ground_truth: '' }
-  it.each<[DatasetFormat, object]>([
-    ['hf', { prompt, ...item, ...about }],
-    ['trl', { prompt, ...item, ...about }],
-    ['openrlhf', { prompt, ...item, datasource: data_source }],
-    ['slime', { prompt, ...item, metadata: about }],
-    [
-      'verl',
-      {
-        ...{ data_source, prompt, ability: 'arithmetic', reward_model: rule },
-        extra_info: { ...item, index: 1, split: 'train', ...about },
-      },
-    ],
-    [
-      'skyrl',
-      {
-        ...{ data_source, prompt, env_class: 'reasoning_gym' },
-        reward_spec: { method: 'rule', ground_truth: '' },
-        extra_info: { ...item, ...about },
-      },
-    ],
-    [
-      'nemo-gym',
-      {
-        ...{ responses_create_params: { input: prompt }, ...item, task_name: 'gcd' },
-        agent_ref: { type: 'responses_api_agents', name: expect.any(String) },
-        resources_server_ref: { type: 'resources_servers', name: 'reasoning_gym_server' },
-      },
-    ],
-    ['swift', { messages: prompt, ...item }],
-  ])('of %s', async (format, expected) => {
-    const [, row] = await fetchRows(`format=${format}&tasks=gcd&difficulty=0.5&count=2`)
-    expect(row).toEqual(expected)
-  })
-
-  it('have the same columns and types throughout, in every format', async () => {
-    for (const format of DatasetFormat.options) {
-      const { text } = await fetchText(`format=${format}&tasks=${QUICK}&count=20&difficulty=0,1`)
-      const ladderless = await fetchText(`format=${format}&tasks=${QUICK}&count=3`)
-      const lines = [...text.trimEnd().split('\n'), ...ladderless.text.trimEnd().split('\n')]
-      expect(new Set(lines.map((line) => JSON.stringify(shapeOf(JSON.parse(line))))).size).toBe(1)
-      // Arrow takes a column of 0 for integers, and stumbles over the 0.3 that comes a thousand rows later
-      for (const [, number] of text.matchAll(/"difficulty":([^,}]+)/g)) expect(number).toMatch(/[.e]/)
-    }
-  })
-
   it('are scored by their item ID', async () => {
     const [{ item_id }] = await fetchRows('tasks=leg_counting&count=1')
     const { body } = await world.call('GET', `/items/${item_id}?reveal=true`)
@@ -355,11 +301,4 @@ function easiestConfig(task: string) {
     .split('\n')
     .find((text) => text.startsWith(`${task}.`))
   return decodeItemId(line?.split('\t')[0] ?? '').config
-}
-
-/** Names and types, all the way down. */
-function shapeOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.slice(0, 1).map(shapeOf)
-  if (typeof value !== 'object' || value === null) return value === null ? 'null' : typeof value
-  return Object.entries(value).map(([name, part]) => [name, shapeOf(part)])
 }

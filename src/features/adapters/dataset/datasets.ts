@@ -20,7 +20,7 @@ export interface Dataset {
   /** How many rows follow. */
   rows: number
   /** Some at a time. Throws `make_failed`, and failures that have lasted too long. */
-  openLines(signal: AbortSignal): AsyncGenerator<string>
+  openLines: (signal: AbortSignal) => AsyncGenerator<string>
 }
 
 interface DatasetsDeps extends TrainingPlanDeps {
@@ -94,7 +94,7 @@ export class Datasets {
     return {
       entityTag: hashIdentity([identity, format, from, split, prompt]),
       rows: count - from,
-      async *openLines(signal) {
+      openLines: async function* (signal) {
         for await (const window of openItems({ from, to: count, signal })) {
           const rows = window.map(({ row: index, ...item }) => ({ ...items.formatItem(item, prompt), index, split }))
           usage.recordCalls('dataset', run?.name, rows.length)
