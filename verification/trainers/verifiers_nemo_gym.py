@@ -111,36 +111,37 @@ request = urllib.request.Request(
 with urllib.request.urlopen(request, timeout=60) as answer:
     rows = [json.loads(line) for line in answer.read().splitlines()]
 items = [server("GET", f"/items/{row['item_id']}?reveal=true", key=admin_key) for row in rows]
+partial, unscored = fixture["partial"], fixture["unscored"]
 kinds = ["<answer>{}</answer>", "<answer>no idea</answer>", "I do not know.", "<answer>no"]
-model = ToyModel(items, lambda item, times: kinds[times % SIZE].format(item["answer"]))
 
+
+def speak(item, times):
+    for special in (partial, unscored):
+        if item["id"] == special["item"]["id"]:
+            return special["completion"]
+    return kinds[times % SIZE].format(item["answer"])
+
+
+# Each vf-eval takes its time to start, so one tries all that needs no outage.
+model = ToyModel([*items, partial["item"], unscored["item"]], speak)
 before = count_groups(run)
-traces = evaluate("rows", rows, model)
+traces = evaluate("all", [*rows, row_of(partial["item"]), row_of(unscored["item"])], model)
 same("no errors", [trace["errors"] for trace in traces if trace["errors"]], [])
-same("right, wrong, malformed", list(read_rewards(traces).values()), [[0.0, 0.0, 0.0, 1.0]] * 3)
-same("masks are metrics", {trace["metrics"]["mask_sample"] for trace in traces}, {0.0})
-same("group", until(lambda: count_groups(run) - before, lambda groups: groups >= 3), 3)
-
-partial = fixture["partial"]
-traces = evaluate("partial", [row_of(partial["item"])], ToyModel([partial["item"]], lambda *_: partial["completion"]), rollouts=1)
-same("partial", list(read_rewards(traces).values()), [[partial["score"]]])
-
-unscored = fixture["unscored"]
-hanging = ToyModel([unscored["item"]], lambda *_: unscored["completion"])
-traces = evaluate("unscored", [row_of(unscored["item"])], hanging, f"{plain_url}/nemo-gym", rollouts=1)
-same("unscored: masked", [trace["metrics"]["mask_sample"] for trace in traces], [1.0])
-kinds_of_failure = [trace["info"]["nemo_gym"]["failure_kind"] for trace in traces]
-same("unscored says why", kinds_of_failure, [f"reasoning_gym:{unscored['code']}"])
+rewards = read_rewards(traces)
+same("right, wrong, malformed", [rewards[item["id"]] for item in items], [[0.0, 0.0, 0.0, 1.0]] * 3)
+same("partial", rewards[partial["item"]["id"]], [partial["score"]] * SIZE)
+same("group", until(lambda: count_groups(run) - before, lambda groups: groups >= 4) >= 4, True)
+masked = [trace for trace in traces if trace["metrics"]["mask_sample"] == 1.0]
+same("unscored: masked", {trace["task"]["data"]["row"]["item_id"] for trace in masked}, {unscored["item"]["id"]})
+failures = {trace["info"]["nemo_gym"]["failure_kind"] for trace in masked}
+same("unscored says why", failures, {f"reasoning_gym:{unscored['code']}"})
 
 # verifiers waits 60 s for an answer: the server holds it while Redis is away.
 control("stop-redis")
-waking = meanwhile(8, "start-redis")
+waking = meanwhile(12, "start-redis")
 traces = evaluate("redis", rows[:2], model, rollouts=1)
 waking.join()
 same("redis away: no errors", [trace["errors"] for trace in traces if trace["errors"]], [])
 control("restart-server")
-traces = evaluate("restarted", rows[:2], model)
-same("server restarted", list(read_rewards(traces).values()), [[0.0, 0.0, 0.0, 1.0]] * 2)
-all_right = ToyModel(fixture["items"], lambda item, _: item["right"])
-traces = evaluate("concurrent", [row_of(item) for item in fixture["items"]], all_right, rollouts=2)
-same("concurrent", list(read_rewards(traces).values()), [[1.0] * 2] * len(fixture["items"]))
+traces = evaluate("restarted", rows, ToyModel(items, lambda item, _: f"<answer>{item['answer']}</answer>"))
+same("server restarted", list(read_rewards(traces).values()), [[1.0] * SIZE] * 3)
