@@ -4,6 +4,7 @@ import array
 import asyncio
 import pickle
 import threading
+import time
 import unittest
 import unittest.mock
 
@@ -150,6 +151,22 @@ class Runs(unittest.TestCase):
         self.assertEqual([item["id"] for item in blocks_of_three], [first[9]["id"], first[3]["id"]])
         self.assertNotIn(self.run_.items()[0]["id"], {item["id"] for item in first})
         self.assertRaises(IndexError, positions.__getitem__, -1)
+
+    def test_a_sample_whose_answer_was_lost_counts_once(self) -> None:
+        self.run_.put(group_size=4, buffer=False)
+        way = LossyWay(SERVER, 0.3, seed=3)
+        self.addCleanup(way.close)
+        lossy = Client(way.url, retry_for_s=60)
+        for item in self.run_.items(6):
+            for k in range(4):
+                sent = {"run": self.run_.name, "rollout_id": f"{item['id'][-40:]}-{k}"}
+                lossy.sample(item["id"], WRONG, **sent)
+        self.assertGreater(way.lost, 0)
+        until = time.monotonic() + 60
+        while self.run_.get()["progress"]["groups"] < 6 and time.monotonic() < until:
+            time.sleep(0.1)
+        progress = self.run_.get()["progress"]
+        self.assertEqual((progress["groups"], progress["rollouts"]), (6, 24))
 
     def test_threads_that_want_one_block_ask_once(self) -> None:
         positions, seen = self.run_.positions(per_step=8), []
