@@ -1332,7 +1332,7 @@ class TrainerClient:
         per_step: Optional[int] = None,
         deadline_s: float = 600.0,
     ) -> None:
-        timeout_s = min(60.0, deadline_s / 2)  # one try that hangs is not the last
+        timeout_s = min(60.0, deadline_s)  # a try that is given up early would only add to the load
         self.adapter = adapter
         self.client = Client(url, api_key=api_key, timeout_s=timeout_s, retry_for_s=deadline_s, deadline_s=deadline_s)
         self.run_name = run or os.environ.get("REASONING_GYM_RUN") or None
