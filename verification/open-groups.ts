@@ -12,9 +12,10 @@ const parseCount = (text: string) => {
 }
 const options = new Command('open-groups')
   .option('--kills <n>', 'processes to kill; Redis twice among them', parseCount, 60)
+  .option('--minutes <n>', 'the storm ends after so long, with fewer kills', parseCount, 60)
   .option('--seed <n>', 'who is killed and what is sent', parseCount, Date.now() % 1_000_000)
   .parse()
-  .opts<{ kills: number; seed: number }>()
+  .opts<{ kills: number; minutes: number; seed: number }>()
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1)) // the fleet ends with us
 console.log(`${options.kills} kills, seed ${options.seed}`)

@@ -21,6 +21,8 @@ export interface OpenGroupsReport extends LedgerReport {
 interface OpenGroupsOptions {
   kills: number
   seed: number
+  /** The storm ends after so long, with fewer kills. */
+  minutes: number
   onKill?: (done: number) => void
 }
 
@@ -32,10 +34,10 @@ const SETTINGS = {
   length_penalty: false,
   keep_groups: 1_000_000,
 }
-const SAMPLERS = 6
+const SAMPLERS = 4
 const ITEMS = 200
-const KILL_KINDS: ProcessKind[] = ['api', 'api', 'api', 'worker', 'worker', 'host']
-const PAUSE_RANGE_MS = [200, 1500] as const
+const KILL_KINDS: ProcessKind[] = ['api', 'api', 'worker', 'worker', 'host']
+const PAUSE_RANGE_MS = [100, 800] as const
 const BURST_CHANCE = 0.2
 /** A node that stands still for so long is given up by the trainers that wait for it. */
 const STALL_MS = 1500
@@ -44,14 +46,16 @@ const STALL_CHANCE = 0.15
 const DRAIN_TIMEOUT_MS = 300_000
 
 /** Kills so many processes; Redis, twice, is among them. */
-export async function runOpenGroups({ kills, seed, onKill }: OpenGroupsOptions): Promise<OpenGroupsReport> {
+export async function runOpenGroups({ kills, seed, minutes, onKill }: OpenGroupsOptions): Promise<OpenGroupsReport> {
   const started = Date.now()
   const fleet = await Fleet.start()
   const client = new RetryingClient(fleet.urls, new SeededRandom(seed + 1))
   let report: LedgerReport | undefined
   let left: number[] = []
   try {
-    report = await sampleThrough(fleet, client, seed, () => killRandomly(fleet, kills, new SeededRandom(seed), onKill))
+    report = await sampleThrough(fleet, client, seed, () =>
+      killRandomly(fleet, { kills, seed, minutes, onKill: onKill ?? (() => {}) }),
+    )
   } finally {
     client.close()
     left = await fleet.stop(report?.violations.length === 0)
@@ -135,13 +139,13 @@ async function listGroups(client: RetryingClient): Promise<RetainedGroup[]> {
 /** Kills at random, sometimes twice at once; a node stalls now and then. Returns how often. */
 async function killRandomly(
   fleet: Fleet,
-  kills: number,
-  random: SeededRandom,
-  onKill?: (done: number) => void,
+  { kills, seed, minutes, onKill }: Required<OpenGroupsOptions>,
 ): Promise<number> {
+  const random = new SeededRandom(seed)
   const redisAt = new Set([Math.floor(kills / 3), Math.floor((2 * kills) / 3)])
+  const until = Date.now() + minutes * 60_000
   let stalls = 0
-  for (let done = 0; done < kills; ) {
+  for (let done = 0; done < kills && Date.now() < until; ) {
     if (!random.chance(BURST_CHANCE)) {
       await fleet.waitUntilSomeReady()
       await sleep(random.between(...PAUSE_RANGE_MS))
@@ -152,7 +156,7 @@ async function killRandomly(
       continue
     }
     done++
-    onKill?.(done)
+    onKill(done)
   }
   return stalls
 }

@@ -15,7 +15,8 @@ type Wire = 'openrlhf' | 'slime' | 'named'
 
 const ROLLOUT_TIMEOUT_MS = 600_000 // on a busy machine a node is long in coming back
 const CALL_TIMEOUT_RANGE_MS = [700, 5000] as const
-const RETRY_PAUSE_RANGE_MS = [0, 300] as const
+/** OpenRLHF waits for a second, slime longer with each try. */
+const RETRY_PAUSE_RANGE_MS = [100, 1500] as const
 const TWIN_CHANCE = 0.15
 
 /** What calls of all trainers share. */
