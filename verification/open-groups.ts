@@ -1,5 +1,5 @@
 /**
- * npm run verify -- open-groups [--kills 60] [--seed N]: two API nodes, two workers and a Redis under trainers that send one
+ * npm run verify -- open-groups [--kills 60] [--minutes 60] [--seed N]: two API nodes, two workers and a Redis under trainers that send one
  * rollout a call, give up on slow answers and send them again; processes are killed with -9 at random. Ends with 1 if a
  * rollout that was answered is not in exactly one group of the run.
  */
