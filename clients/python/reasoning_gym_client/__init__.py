@@ -994,7 +994,7 @@ class Run:
 
     def items(
         self,
-        count: int = 1,
+        count: Optional[int] = None,
         *,
         step: Optional[int] = None,
         position: Optional[int] = None,
@@ -1004,6 +1004,7 @@ class Run:
     ) -> List[Item]:
         """The next items of the run; with `step` those of that step, the same whoever asks, or one rank's share.
 
+        `count` is 1 if it is not given, or as many as the step has. Another number than the step has is `step_conflict`.
         With `position` those of the positions from there on, each the same for as long as the run exists: see Positions.
         Of the next items fewer than `count` may come, and none while the run waits for its trainer (`max_groups_ahead`): then it is
         asked again until `timeout_s` have passed.
