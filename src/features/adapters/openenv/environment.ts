@@ -75,7 +75,8 @@ export class OpenEnvEnvironment {
       throw new FrameRejection('EXECUTION_ERROR', message, { unscored: verdict.code, item_id: episode.itemId })
     }
     const { reward, score, answer, fault, penalty } = verdict
-    const metadata = { ...episode.metadata, score, answer, fault, penalty }
+    const { messages: _shown, ...about } = episode.metadata // the reset has shown them
+    const metadata = { ...about, score, answer, fault, penalty }
     const observed = { observation: { question: episode.question }, reward, done: true, metadata }
     episode.result = { digest, data: observed }
     return observed
