@@ -7,6 +7,7 @@ import type { AdapterName } from '../../contract/adapter.ts'
 import { type ErrorCode, isTemporaryFailure, ServiceError } from '../../contract/errors.ts'
 import type { Recipe } from '../../contract/recipe.ts'
 import { resolveSettings } from '../../contract/run.ts'
+import type { RunCondition } from '../../contract/run-condition.ts'
 import type { GroupVerdict, UnscoredCode } from '../../contract/verdict.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { hasNoCompletion } from '../../grading/finish-reason.ts'
@@ -41,6 +42,8 @@ export interface SampleCall {
   samples: Sample[]
   /** How long the client waits before it gives up, less a margin: so long are failures of ours retried. */
   holdMs: number
+  /** Of the run: another incarnation is refused. */
+  condition?: RunCondition | undefined
   /** Needed with a run: a sample counts once its answer has left. */
   delivery?: Delivery | undefined
 }
@@ -128,16 +131,20 @@ export class SampleScoring {
   }
 
   /** Grades with the run as this process last read it; if that turns out to be old, again. */
-  async #scoreForRun(name: string, { samples, delivery }: SampleCall, deadline: number): Promise<SampleResult[]> {
+  async #scoreForRun(
+    name: string,
+    { samples, delivery, condition }: SampleCall,
+    deadline: number,
+  ): Promise<SampleResult[]> {
     const { runs, gatherer } = this.#deps
     const gathering = delivery && gatherer?.start(delivery)
-    let run = await this.#retry(deadline, () => runs.getOrCreateCached(name))
+    let run = await this.#retry(deadline, () => runs.getOrCreateCached(name, condition))
     for (let k = 0; k < MAX_RUN_CHANGES; k++) {
       const current = run
       const results = await this.#gradeAll(samples, current, deadline)
       const graded = samples.map((sample, position) => toGradedSample(sample, results[position]))
       if (!gathering || (await this.#retry(deadline, () => gathering.record(current, graded)))) return results
-      run = await this.#retry(deadline, () => runs.getOrCreate(name))
+      run = await this.#retry(deadline, () => runs.getOrCreate(name, condition))
     }
     throw runContendedError(name)
   }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { RunName } from '../../contract/rollout.ts'
 import { type SampleInput, SamplesRequest, SamplesResponse, type SampleVerdict } from '../../contract/sample.ts'
 import type { App } from '../../http/app.ts'
+import { ifMatchHeader } from '../../http/conditional-headers.ts'
 import { problemResponses } from '../../http/errors/problem-responses.ts'
 import { observeDelivery } from './delivery.ts'
 import type { AdaptersFeature } from './index.ts'
@@ -50,13 +51,15 @@ export function addSampleRoutes(app: App, { samples }: AdaptersFeature): void {
         tags: ['adapters'],
         summary: 'Score rollouts of a run that come one at a time; the run gathers those of one item into a group',
         params: z.strictObject({ run: RunName }),
+        headers: z.looseObject(ifMatchHeader),
         body: SamplesRequest,
-        response: RESPONSES,
+        response: { ...RESPONSES, ...problemResponses('run_changed', 'run_recreated') },
       },
     },
-    async ({ body: { adapter, samples: inputs }, params: { run } }, reply) => {
+    async ({ body: { adapter, samples: inputs }, params: { run }, headers }, reply) => {
       const delivery = observeDelivery(reply)
-      return toResponse(await samples.score({ adapter, run, samples: inputs.map(toSample), holdMs: HOLD_MS, delivery }))
+      const call = { adapter, run, samples: inputs.map(toSample), holdMs: HOLD_MS, condition: headers['if-match'] }
+      return toResponse(await samples.score({ ...call, delivery }))
     },
   )
 }

@@ -76,6 +76,7 @@ describe('a call that names the incarnation', () => {
       ['POST', '/rollouts', { run, item_id: id, rollouts }],
       ['POST', `/rollouts?run=${run}`, { groups: [{ item_id: id, rollouts }] }],
       ['GET', `/rollouts/any?run=${run}`, undefined],
+      ['POST', `/runs/${run}/samples`, { samples: [{ item_id: id, completion: 'x' }] }],
       ['PUT', `/runs/${run}`, SETTINGS],
       ['GET', `/runs/${run}`, undefined],
       ['GET', `/runs/${run}/checkpoint`, undefined],
