@@ -309,25 +309,25 @@ describe('the batches of a run', () => {
     expect((await world.call('GET', '/runs/steps/batches/3')).status).toBe(404) // acknowledged
   })
 
-  it('a batch whose connection broke comes again; groups without tokens are told', async () => {
+  it('a batch whose connection broke comes again; groups without tokens are told', { timeout: 90_000 }, async () => {
     const path = '/atropos/lost'
     await world.call('PUT', '/runs/lost', { preset: 'clean', tasks: ['leg_counting'] })
     await world.call('POST', `${path}/register`, { ...TRAINER, starting_step: 0, batch_size: 2 })
-    const post = async (position: number, more: object) => {
+    const post = async (position: number, ...arrays: object[]) => {
       const [{ id }] = (await world.call('POST', '/items', { run: 'lost', position })).body.items
       const { answer } = (await world.call('GET', `/items/${id}?reveal=true`)).body
-      const rollouts = [answer, 'no'].map((text) => ({ completion: `<answer>${text}</answer>`, ...more }))
+      const rollouts = [answer, 'no'].map((text, k) => ({ completion: `<answer>${text}</answer>`, ...arrays[k] }))
       return world.call('POST', '/rollouts', { run: 'lost', item_id: id, rollouts }, { prefer: 'wait=20' })
     }
     const long = Array.from({ length: 400_000 }, (_, k) => k)
-    await post(0, { tokens: long, masks: long })
+    await post(0, { tokens: long, masks: long }, { tokens: [1], masks: [1] })
     await breakOff(`${path}/batch`)
     const { batch } = await until(
       async () => (await world.call('GET', `${path}/batch`)).body,
       (body) => body.batch !== null,
     )
     expect(batch[0].tokens[0]).toHaveLength(400_000)
-    await post(1, {})
+    await post(1)
     const { body } = await until(
       () => world.call('GET', `${path}/batch`),
       (answer) => answer.body.batch !== null,

@@ -53,8 +53,9 @@ function readEvents(text: string): [string, string][] {
 /** A session on a task, as `with environment.session(task)` begins one. */
 async function begin(task: object, more: Record<string, string> = {}) {
   const created = await send('POST', '/create_session', {}, more)
-  const [[event, id = ''] = []] = readEvents(created.text)
-  expect(event).toBe('task_id')
+  const [first] = readEvents(created.text)
+  expect(first?.[0]).toBe('task_id')
+  const id = first?.[1] ?? ''
   const headers = { 'x-session-id': id, ...more }
   expect(await ask('POST', '/create', task, headers)).toEqual({ sid: id })
   const stream = async (url: string, body: object): Promise<Body> => {
