@@ -200,7 +200,7 @@ export const OPERATION_EXAMPLES: Record<string, OperationExample> = {
     path: { run: 'demo-restored' },
     bodies: {
       'A run that had just begun': {
-        version: 3,
+        version: 4,
         engine: ENGINE_VERSION,
         run: 'demo',
         created_at: '2026-01-01T00:00:00.000Z',
@@ -210,7 +210,14 @@ export const OPERATION_EXAMPLES: Record<string, OperationExample> = {
         recent_accuracies: {},
         tasks: {},
         curriculum_history: [],
-        sequence: { position: 0, open: [], leases: [], steps: [] },
+        sequence: {
+          position: 0,
+          open: [],
+          leases: [],
+          requested: [],
+          issued: { tasks: [], difficulties: [], chunks: [] },
+          steps: [],
+        },
         step_sums: [],
       },
     },
