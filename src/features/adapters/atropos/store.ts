@@ -119,7 +119,8 @@ export class TrajectoryStore {
       isWaiting = false
     })
     const submit = (limits: { batchSize: number; maxBytes: number }) => {
-      if (!isWaiting) throw new ServiceError('internal', 'The environment has left before its groups were accepted')
+      if (!isWaiting)
+        throw new ServiceError('invalid_request', 'The environment has left before its groups were accepted')
       return this.#repository.accept(packed, id, limits)
     }
     for (;;) {
