@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readAction } from '../../../src/features/adapters/openenv/action.ts'
 import { HANGING, openWorld, until, type World } from '../../world.ts'
+import { type Frame, SocketClient } from './socket-client.ts'
 
 let world: World
 let port: number
@@ -16,48 +17,9 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-// biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects, and fails where it is not there
-type Frame = any
-
-/** A client that sends one message at a time, or several at once. */
-class Client {
-  readonly socket: WebSocket
-  readonly #frames: Frame[] = []
-  readonly #waiting: ((frame: Frame) => void)[] = []
-
+class Client extends SocketClient {
   constructor(path: string) {
-    this.socket = new WebSocket(`ws://127.0.0.1:${port}${path}`)
-    this.socket.addEventListener('message', ({ data }) => {
-      const frame: Frame = JSON.parse(String(data))
-      const next = this.#waiting.shift()
-      if (next) next(frame)
-      else this.#frames.push(frame)
-    })
-  }
-
-  async open(): Promise<this> {
-    await once(this.socket, 'open')
-    return this
-  }
-
-  send(frame: unknown): void {
-    this.socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame))
-  }
-
-  receive(): Promise<Frame> {
-    const frame = this.#frames.shift()
-    return frame === undefined ? new Promise((resolve) => this.#waiting.push(resolve)) : Promise.resolve(frame)
-  }
-
-  ask(type: string, data?: unknown): Promise<Frame> {
-    this.send({ type, ...(data !== undefined && { data }) })
-    return this.receive()
-  }
-
-  async close(): Promise<CloseEvent> {
-    const closed = once(this.socket, 'close')
-    this.socket.close()
-    return (await closed)[0]
+    super(`ws://127.0.0.1:${port}${path}`)
   }
 }
 
