@@ -6,6 +6,7 @@
 import { encodeItemId } from '../src/contract/item-id.ts'
 import { ENGINE_VERSION } from '../src/engine/version.ts'
 import type { OperationExample } from '../src/http/openapi/examples.ts'
+import { ATROPOS_EXAMPLES } from './atropos-examples.ts'
 
 const RECIPE = { task: 'leg_counting', seed: 42 }
 const ITEM_ID = encodeItemId({
@@ -112,6 +113,7 @@ export const OPERATION_EXAMPLES: Record<string, OperationExample> = {
 
   'POST /samples': SAMPLES_EXAMPLE,
   'POST /runs/{run}/samples': { path: runParams, ...SAMPLES_EXAMPLE },
+  ...ATROPOS_EXAMPLES,
   'POST /openrlhf/get_reward': OPENRLHF_EXAMPLE,
   'POST /openrlhf/{run}/get_reward': { path: runParams, ...OPENRLHF_EXAMPLE },
   'POST /slime/rm': SLIME_EXAMPLE,

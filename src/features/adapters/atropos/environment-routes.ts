@@ -97,7 +97,7 @@ export function addEnvironmentRoutes(
         summary: 'Atropos: the queue as an environment sees it',
         description: 'Its clients send `{"env_id": N}` as the body of this GET; the query does as well.',
         params,
-        querystring: z.object({ env_id: z.coerce.number().pipe(EnvironmentId).optional() }),
+        querystring: z.strictObject({ env_id: z.coerce.number().pipe(EnvironmentId).optional() }),
         response: { 200: EnvironmentStatusAnswer, ...problems },
       },
     },
