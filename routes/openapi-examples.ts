@@ -253,6 +253,8 @@ export const OPERATION_EXAMPLES: Record<string, OperationExample> = {
   'GET /eval': {},
   'GET /eval/suites': {},
   'GET /eval/suites/{suite}': { path: { suite: 'original' } },
+  'GET /eval/suites/{suite}/dataset.jsonl': { path: { suite: 'original' } },
+  'GET /eval/suites/{suite}/dataset.jsonl.gz': { path: { suite: 'original' } },
   'GET /eval/compare': { query: { a: evalParams.id, b: evalParams.id } },
   'GET /eval/{id}': { path: evalParams },
   'DELETE /eval/{id}': { path: modelEvalParams },
