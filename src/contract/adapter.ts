@@ -21,7 +21,7 @@ export const AdapterName = z
     'inspect',
     'python',
   ])
-  .meta({ id: 'AdapterName', description: 'The trainer or protocol that an adapter speaks to.' })
+  .meta({ id: 'AdapterName', description: 'An adapter, named after the trainer or protocol that it serves.' })
 export type AdapterName = z.infer<typeof AdapterName>
 
 /** One thing to paste: a configuration, a command, or code. */
@@ -39,16 +39,18 @@ export type AdapterSnippet = z.infer<typeof AdapterSnippet>
 export const AdapterDescription = z
   .strictObject({
     name: AdapterName,
-    title: z.string().describe('Names of the trainers that it serves.'),
-    summary: z.string().describe('What the trainer gets, in one or two sentences.'),
+    title: z.string().describe('Trainers that use the adapter.'),
+    summary: z.string().describe('What the adapter offers, in one or two sentences.'),
     paths: z
       .array(z.string())
-      .describe('Routes of this server that the trainer calls; `{run}` is optional where named so.'),
+      .describe('Routes of this server that the trainer calls. `[/{run}]`: the run is optional.'),
     client_file: z
       .string()
       .nullable()
-      .describe('File of the Python client that the trainer loads; null if the trainer needs no code.'),
-    unscored: z.string().describe('What the trainer sees of a completion that could not be scored.'),
+      .describe(
+        'File or folder that the trainer loads, relative to `clients/python`; null if the trainer needs no code.',
+      ),
+    unscored: z.string().describe('What the trainer receives for a completion that could not be scored.'),
     snippets: z.array(AdapterSnippet).describe('How to configure the trainer against this server.'),
   })
   .meta({ id: 'AdapterDescription', description: 'One adapter and how to configure its trainer.' })
@@ -57,13 +59,16 @@ export type AdapterDescription = z.infer<typeof AdapterDescription>
 /** What has come through an adapter, on all nodes, since the server's data began. */
 export const AdapterUse = z
   .strictObject({
-    samples: z.int().min(0).describe('Completions, or rows of a data set.'),
+    samples: z.int().min(0).describe('Completions received; for `atropos` groups, for `dataset` rows sent.'),
     unscored: z.int().min(0).describe('Completions among them that could not be scored.'),
-    last_used: z.iso.datetime().nullable().describe('ISO 8601; null if it was never used.'),
+    last_used: z.iso
+      .datetime()
+      .nullable()
+      .describe('Time of the latest call, ISO 8601; null if the adapter was never used.'),
     last_run: z
       .string()
       .nullable()
-      .describe('The run of the latest call; null if it named none that the caller may see.'),
+      .describe('Run of the latest call; null if it named none, or one that the caller may not see.'),
   })
   .meta({ id: 'AdapterUse', description: 'How much an adapter has been used.' })
 export type AdapterUse = z.infer<typeof AdapterUse>

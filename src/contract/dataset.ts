@@ -8,7 +8,7 @@ export const MAX_DATASET_ROWS = 1_000_000
 
 export const DatasetFormat = z
   .enum(['hf', 'trl', 'verl', 'openrlhf', 'slime', 'skyrl', 'nemo-gym', 'swift'])
-  .meta({ id: 'DatasetFormat', description: 'The columns that a trainer reads. `hf` and `trl` are the same.' })
+  .meta({ id: 'DatasetFormat', description: 'Trainer whose columns the rows have. `hf` and `trl` are the same.' })
 export type DatasetFormat = z.infer<typeof DatasetFormat>
 
 /** Lists in a query: `a,b`, or the parameter more than once. */
@@ -35,21 +35,23 @@ const DatasetDifficulty = CommaSeparated.transform((parts, context): [low: numbe
 
 /** What data sets of training items and of suites have in common. */
 export const DatasetRowsQuery = z.strictObject({
-  format: DatasetFormat.default('hf').describe('The trainer that reads the rows'),
+  format: DatasetFormat.default('hf').describe('Trainer that reads the rows'),
   prompt: z
     .enum(['system', 'user'])
     .optional()
     .describe(
       'Where the instructions stand: in a system message, or in the user’s message before the question, for trainers that keep only that. Default: as in the run, else `system`',
     ),
-  run: RunName.optional().describe('The run that lends its settings. Nothing of it is handed out or counted'),
+  run: RunName.optional().describe(
+    'Run whose tasks, seed, difficulty and instructions apply by default. None of its items is handed out or counted',
+  ),
   from: z.coerce
     .number()
     .int()
     .min(0)
     .max(MAX_DATASET_ROWS)
     .default(0)
-    .describe('Leaves out the rows before this one, counted from 0: to go on after a download that broke off'),
+    .describe('First row to send, counted from 0: resumes a download that broke off'),
   name: z
     .string()
     .max(100)
@@ -64,7 +66,7 @@ export const DatasetQuery = z.strictObject({
     '`all`, or names and `category:NAME`, separated by commas. Default: those of the run, else all',
   ),
   difficulty: DatasetDifficulty.optional().describe(
-    'From 0 to 1, or a range such as `0.2,0.8` in which each row has its own. Default: as the run begins, else the library’s defaults',
+    'A number from 0 to 1, or a range such as `0.2,0.8`, from which each row takes its own difficulty. Default: that with which the run begins, else the library’s defaults',
   ),
   seed: z.coerce
     .number()
@@ -73,6 +75,12 @@ export const DatasetQuery = z.strictObject({
     .max(2 ** 32 - 1)
     .optional()
     .describe('Other seeds give other items. Default: the run’s, else 42'),
-  count: z.coerce.number().int().min(1).max(MAX_DATASET_ROWS).default(1000).describe('Rows of the whole data set'),
+  count: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(MAX_DATASET_ROWS)
+    .default(1000)
+    .describe('Number of rows of the whole data set'),
 })
 export type DatasetQuery = z.infer<typeof DatasetQuery>

@@ -6,22 +6,27 @@ export const NemoGymVerifyRequest = z
     response: z
       .unknown()
       .optional()
-      .describe('Response of the model, as the Responses API has it. Read are the messages after the last tool call.'),
+      .describe(
+        'Response of the model in the format of the Responses API. The messages after the last tool call are the completion.',
+      ),
     item_id: z
       .unknown()
       .optional()
-      .describe('Item ID, from the row; also read from `task_data`, `verifier_metadata` and `metadata`.'),
+      .describe('Item ID of the row. It may also be in `task_data`, `verifier_metadata` or `metadata`.'),
     episode_id: z
       .unknown()
       .optional()
-      .describe('`{"rollout_id", "attempt"}` names the rollout: a call that repeats it counts once in a run.'),
-    verification_input: z.unknown().optional().describe('Where typed environments put row and response.'),
+      .describe('`{"rollout_id", "attempt"}`, the ID of the rollout. Calls that repeat it count once in a run.'),
+    verification_input: z
+      .unknown()
+      .optional()
+      .describe('Object in which typed environments put the row and the response.'),
   })
   .refine(hasResponse, {
     path: ['response'],
     message: 'the response of the model, as NeMo Gym posts it to /verify beside the fields of the row',
   })
-  .meta({ id: 'NemoGymVerifyRequest', description: 'A row, and the response of the model. Other fields are echoed.' })
+  .meta({ id: 'NemoGymVerifyRequest', description: 'A row and the response of the model. Other fields are echoed.' })
 export type NemoGymVerifyRequest = z.infer<typeof NemoGymVerifyRequest>
 
 function hasResponse(body: { response?: unknown; verification_input?: unknown }): boolean {
@@ -38,54 +43,63 @@ export function parsePlainNemoGymVerifyRequest(value: unknown): NemoGymVerifyReq
 /** The fields that /verify adds to the request. */
 export const NemoGymVerdict = z
   .looseObject({
-    reward: z.number().describe('What to train on; 0 where `mask_sample` is true.'),
+    reward: z.number().describe('Reward to train on; 0 if `mask_sample` is true.'),
     score: z.number().nullable().describe('Library score in [0, 1]; null if unscored.'),
     penalty: z.number().nullable().describe('score − reward; null if unscored.'),
     task_name: z.string().nullable().describe('Task of the item; null if its ID cannot be read.'),
-    extracted_answer: z.string().nullable().describe('Answer that was read from the response.'),
-    fault: z.string().nullable().describe('What is wrong with the response, such as `no_answer`; null if nothing is.'),
-    mask_sample: z.boolean().describe('True if the sample could not be scored: leave it out of loss and metrics.'),
-    failure_kind: z.string().nullable().describe('Why it could not be scored, such as `reasoning_gym:scorer_timeout`.'),
-    failure_reason: z.string().nullable().describe('The same in a sentence.'),
+    extracted_answer: z.string().nullable().describe('Answer extracted from the response; null if there is none.'),
+    fault: z.string().nullable().describe('Format fault of the response, such as `no_answer`; null if there is none.'),
+    mask_sample: z
+      .boolean()
+      .describe('True if the sample could not be scored: leave it out of the loss and the metrics.'),
+    failure_kind: z
+      .string()
+      .nullable()
+      .describe('Why it could not be scored, such as `reasoning_gym:scorer_timeout`; null if scored.'),
+    failure_reason: z.string().nullable().describe('The reason in a sentence; null if scored.'),
     instance_config: z
       .looseObject({ mask_sample: z.boolean() })
-      .describe('That of the request, with `mask_sample` where NeMo RL before the top-level field reads it.'),
+      .describe(
+        'The `instance_config` of the request with `mask_sample`, where older releases of NeMo RL look for it.',
+      ),
   })
-  .meta({ id: 'NemoGymVerdict', description: 'The request echoed, with the verdict.' })
+  .meta({ id: 'NemoGymVerdict', description: 'The request, echoed, with the fields of the verdict.' })
 export type NemoGymVerdict = z.infer<typeof NemoGymVerdict>
 
 export const NemoGymSeedRequest = z
-  .looseObject({ resources_session_id: z.string().optional().describe('ID of a typed session, echoed.') })
-  .meta({ id: 'NemoGymSeedRequest', description: 'A row, or the identifiers of a typed session. Nothing is kept.' })
+  .looseObject({ resources_session_id: z.string().optional().describe('ID of a typed session; echoed.') })
+  .meta({ id: 'NemoGymSeedRequest', description: 'A row, or the IDs of a typed session. The server stores nothing.' })
 
 export const NemoGymSeedResponse = z
   .strictObject({
-    resources_session_id: z.string().optional().describe('As sent.'),
-    resources_tools: z.null().optional().describe('None: puzzles have no tools.'),
-    sandbox_access: z.null().optional().describe('None.'),
+    resources_session_id: z.string().optional().describe('The ID of the request.'),
+    resources_tools: z.null().optional().describe('Always null: puzzles have no tools.'),
+    sandbox_access: z.null().optional().describe('Always null: puzzles need no sandbox.'),
   })
-  .meta({ id: 'NemoGymSeedResponse', description: 'Empty for a row; for a typed session its ID.' })
+  .meta({ id: 'NemoGymSeedResponse', description: 'Empty object for a row; for a typed session, its ID.' })
 
 export const NemoGymCloseRequest = z
-  .looseObject({ resources_session_id: z.string().optional().describe('ID of the session, echoed.') })
-  .meta({ id: 'NemoGymCloseRequest', description: 'The identifiers of a session. Closing repeats safely.' })
+  .looseObject({ resources_session_id: z.string().optional().describe('ID of the session; echoed.') })
+  .meta({ id: 'NemoGymCloseRequest', description: 'The IDs of a session. The call may be repeated.' })
 
 export const NemoGymCloseResponse = z
-  .strictObject({ resources_session_id: z.string().optional().describe('As sent.') })
-  .meta({ id: 'NemoGymCloseResponse', description: 'The ID of the session that is closed.' })
+  .strictObject({ resources_session_id: z.string().optional().describe('The ID of the request.') })
+  .meta({ id: 'NemoGymCloseResponse', description: 'The ID of the closed session.' })
 
 export const NemoGymMetricsRequest = z
   .looseObject({
-    verify_responses: z.array(z.looseObject({})).describe('Answers of /verify, with the indices that NeMo Gym adds.'),
+    verify_responses: z.array(z.looseObject({})).describe('Responses of /verify, with the indices that NeMo Gym adds.'),
   })
-  .meta({ id: 'NemoGymMetricsRequest', description: 'The answers to aggregate.' })
+  .meta({ id: 'NemoGymMetricsRequest', description: 'Responses to aggregate.' })
 
 const Metrics = z.record(z.string(), z.union([z.number(), z.string()]))
 export const NemoGymMetrics = z
   .strictObject({
-    agent_metrics: Metrics.describe('Over all samples that are not masked: `mean/reward`, …, and `mean/reward/TASK`.'),
-    key_metrics: Metrics.describe('The headline among them.'),
-    group_level_metrics: z.array(Metrics).describe('One for each row (`_ng_task_index`).'),
+    agent_metrics: Metrics.describe(
+      'Means over all samples that are not masked: `mean/reward`, …, and `mean/reward/TASK`.',
+    ),
+    key_metrics: Metrics.describe('The most important of `agent_metrics`.'),
+    group_level_metrics: z.array(Metrics).describe('The same for each row (`_ng_task_index`).'),
   })
   .meta({ id: 'NemoGymMetrics', description: 'Means of rewards and scores. Masked samples do not count.' })
 export type NemoGymMetrics = z.infer<typeof NemoGymMetrics>

@@ -5,21 +5,21 @@ const HINT = 'an array, as OpenRLHF sends it to --reward.remote_url'
 
 export const OpenrlhfRequest = z
   .looseObject({
-    query: z.array(z.unknown(), HINT).describe('Prompts with their responses: strings, special tokens kept.'),
-    prompts: z.array(z.unknown(), HINT).describe('The prompts: strings. Each starts the query at the same position.'),
+    query: z.array(z.unknown(), HINT).describe('Strings: each prompt followed by its response, with special tokens.'),
+    prompts: z.array(z.unknown(), HINT).describe('Strings: prompt k is the beginning of query k.'),
     labels: z
       .array(z.unknown(), `${HINT}; set --data.label_key item_id`)
       .describe(
-        'Item IDs: strings. A trainer that has never sent any gets 400; later, a sample without one is unscored.',
+        'Strings: item IDs. A sample without one is unscored; if the trainer has never sent any, the call is a 400.',
       ),
   })
   .refine(({ query, prompts, labels }) => query.length === prompts.length && query.length === labels.length, {
     path: ['query'],
-    message: 'query, prompts and labels have one length',
+    message: 'query, prompts and labels must have the same length',
   })
   .meta({
     id: 'OpenrlhfRequest',
-    description: 'Samples of OpenRLHF, as arrays of one length. Other fields are ignored.',
+    description: 'Samples of OpenRLHF as three arrays of equal length, which may be 0. Other fields are ignored.',
   })
 export type OpenrlhfRequest = z.infer<typeof OpenrlhfRequest>
 
@@ -36,22 +36,24 @@ const PerSample = z.array(z.number())
 export const OpenrlhfResponse = z
   .strictObject({
     rewards: PerSample.describe(
-      'What to train on. Of an unscored sample: 0, or the mean of its group so far if asked for.',
+      'Reward to train on. For an unscored sample: 0, or with `unscored=mean` the mean of its group so far.',
     ),
     scores: PerSample.describe(
-      'Library scores in [0, 1], which OpenRLHF filters groups by. Unscored: the same as the reward.',
+      'Library score in [0, 1], by which OpenRLHF filters groups. For an unscored sample: the reward.',
     ),
     extra_logs: z
       .strictObject({
-        unscored: PerSample.describe('1 if the sample could not be scored: its reward is no measurement.'),
-        no_answer: PerSample.describe('1 if the response has no answer.'),
-        fault: PerSample.describe('1 if the response has any fault: no answer, several answers, a tag left open, …'),
+        unscored: PerSample.describe('1 if the sample could not be scored (its reward is then a stand-in), else 0.'),
+        no_answer: PerSample.describe('1 if the response has no answer, else 0.'),
+        fault: PerSample.describe(
+          '1 if the response has a format fault (no answer, several answers, an unclosed tag, …), else 0.',
+        ),
       })
-      .describe('Logged by OpenRLHF as means over the batch. The keys are always the same.'),
+      .describe('Figures that OpenRLHF logs as means over the batch. The keys are always the same.'),
     errors: z
       .array(z.strictObject({ index: z.int(), code: z.string(), detail: z.string() }))
       .optional()
-      .describe('Why samples are unscored. OpenRLHF ignores it.'),
+      .describe('Why samples are unscored; `index` counts from 0. OpenRLHF ignores this field.'),
   })
-  .meta({ id: 'OpenrlhfResponse', description: 'One number for each sample, in the order of the request.' })
+  .meta({ id: 'OpenrlhfResponse', description: 'Arrays with one number for each sample, in the order of the request.' })
 export type OpenrlhfResponse = z.infer<typeof OpenrlhfResponse>

@@ -9,37 +9,42 @@ const SampleInput = z
     item_id: z
       .string()
       .nullable()
-      .describe('A sample whose item ID cannot be read is unscored; the others of the call are not affected.'),
-    completion: z.string().optional(),
-    messages: z.array(Message).min(1).optional(),
-    answer: z.string().optional().describe('The bare answer, without tags.'),
+      .describe(
+        'Item ID. If it is null or cannot be read, the sample is unscored; the other samples are not affected.',
+      ),
+    completion: z.string().optional().describe('Text that the model wrote.'),
+    messages: z.array(Message).min(1).optional().describe('The completion as chat messages.'),
+    answer: z.string().optional().describe('Answer alone, without tags or reasoning.'),
     rollout_id: z
       .string()
       .min(1)
       .max(128)
       .optional()
       .describe(
-        'Unique for each rollout of the run. A retry with the same ID counts once, even if the first answer was lost.',
+        'ID of the rollout, unique in the run. Calls that repeat an ID count once, even if an earlier response was lost.',
       ),
-    length_tokens: z.int().min(0).optional().describe('Length of the completion, for penalties by length.'),
-    finish_reason: z.string().max(64).nullish().describe('`length`: cut by the token limit.'),
+    length_tokens: z.int().min(0).optional().describe('Length of the completion in tokens, for length penalties.'),
+    finish_reason: z.string().max(64).nullish().describe('Why the generation ended. `length`: cut by the token limit.'),
   })
   .refine(
     ({ completion, messages, answer }) =>
       [completion, messages, answer].filter((given) => given !== undefined).length === 1,
     { message: 'give exactly one of completion, messages, answer' },
   )
-  .meta({ id: 'SampleInput', description: 'One rollout.' })
+  .meta({
+    id: 'SampleInput',
+    description: 'One completion of one item: exactly one of `completion`, `messages` and `answer`.',
+  })
 export type SampleInput = z.infer<typeof SampleInput>
 
 export const SamplesRequest = z
   .strictObject({
     adapter: AdapterName.default('python').describe(
-      'Client file that sends the samples, for metrics and `GET /adapters`.',
+      'Adapter that the samples are counted under, in metrics and `GET /adapters`.',
     ),
     samples: z.array(SampleInput).min(1).max(1024),
   })
-  .meta({ id: 'SamplesRequest', description: 'Rollouts of any items, in any order.' })
+  .meta({ id: 'SamplesRequest', description: 'Up to 1,024 completions of any items, in any order.' })
 export type SamplesRequest = z.infer<typeof SamplesRequest>
 
 const UnscoredSampleVerdict = z
@@ -47,20 +52,27 @@ const UnscoredSampleVerdict = z
     status: z.literal('unscored'),
     reward: z.null(),
     score: z.null(),
-    code: z.string().describe('Why there is no score: the code of a verdict, or of the error that the item ID caused.'),
-    detail: z.string(),
+    code: z
+      .string()
+      .describe('Why there is no score: the code of an unscored verdict, or of the error that the sample caused.'),
+    detail: z.string().describe('The reason in a sentence.'),
   })
-  .meta({ id: 'UnscoredSampleVerdict', description: 'A sample without a score. It is never the fault of the model.' })
+  .meta({
+    id: 'UnscoredSampleVerdict',
+    description: 'A sample that could not be scored. The model is not at fault: do not train on it as 0.',
+  })
 
 export const SampleVerdict = z
   .discriminatedUnion('status', [ScoredVerdict, UnscoredSampleVerdict])
-  .meta({ id: 'SampleVerdict', description: 'What became of a sample.' })
+  .meta({ id: 'SampleVerdict', description: 'Result of a sample: scored or unscored.' })
 export type SampleVerdict = z.infer<typeof SampleVerdict>
 
 export const SamplesResponse = z
   .strictObject({
-    rewards: z.array(z.number().nullable()).describe('What to train on, in the order of the samples; null: unscored.'),
-    verdicts: z.array(SampleVerdict).describe('In the order of the samples.'),
+    rewards: z
+      .array(z.number().nullable())
+      .describe('Reward of each sample, in the order of the request; null if unscored.'),
+    verdicts: z.array(SampleVerdict).describe('Verdict of each sample, in the order of the request.'),
   })
-  .meta({ id: 'SamplesResponse', description: 'Rewards and verdicts of the samples, in their order.' })
+  .meta({ id: 'SamplesResponse', description: 'Rewards and verdicts, in the order of the request.' })
 export type SamplesResponse = z.infer<typeof SamplesResponse>

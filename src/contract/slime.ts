@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 export const SlimeSample = z
   .looseObject({
-    prompt: z.unknown().optional().describe('Text or messages. Not read: the item ID names the question.'),
+    prompt: z.unknown().optional().describe('Text or messages. Ignored: the item ID identifies the question.'),
     response: z
       .unknown()
       .refine((response) => response !== undefined, 'the text that the model wrote, as slime sends it to --rm-url')
@@ -11,7 +11,7 @@ export const SlimeSample = z
     label: z
       .unknown()
       .optional()
-      .describe('Item ID. A trainer that has never sent any gets 400; later, a sample without one is unscored.'),
+      .describe('Item ID. Without one the sample is unscored; if the trainer has never sent any, the call is a 400.'),
   })
   .meta({ id: 'SlimeSample', description: 'A sample of slime or miles. Other fields are ignored.' })
 export type SlimeSample = z.infer<typeof SlimeSample>
@@ -35,16 +35,18 @@ const Score = z.number()
 
 export const SlimeReward = z
   .strictObject({
-    score: Score.describe('Library score in [0, 1]; of an unscored sample the same as the reward.'),
-    reward: Score.describe('What to train on. Of an unscored sample: 0, or the mean of its group so far if asked for.'),
+    score: Score.describe('Library score in [0, 1]; equal to `reward` if the sample is unscored.'),
+    reward: Score.describe(
+      'Reward to train on. For an unscored sample: 0, or with `unscored=mean` the mean of its group so far.',
+    ),
     acc: Score.describe('1 if the answer is right (score of at least 0.99), else 0.'),
-    unscored: z.boolean().describe('True if the sample could not be scored: its reward is no measurement.'),
-    fault: z.string().nullable().describe('What is wrong with the response, such as `no_answer`; null if nothing is.'),
-    pred: z.string().nullable().describe('Answer that was read from the response.'),
+    unscored: z.boolean().describe('True if the sample could not be scored; `reward` is then a stand-in.'),
+    fault: z.string().nullable().describe('Format fault of the response, such as `no_answer`; null if there is none.'),
+    pred: z.string().nullable().describe('Answer extracted from the response; null if there is none.'),
     code: z.string().optional().describe('Why the sample is unscored.'),
-    detail: z.string().optional().describe('The same in a sentence.'),
+    detail: z.string().optional().describe('The reason in a sentence.'),
   })
-  .meta({ id: 'SlimeReward', description: 'A reward with what is known beside it, for --reward-key.' })
+  .meta({ id: 'SlimeReward', description: 'Reward and details, for --reward-key.' })
 export type SlimeReward = z.infer<typeof SlimeReward>
 
 export const SlimeResponse = z.union([Score, SlimeReward, z.array(z.union([Score, SlimeReward]))]).meta({

@@ -18,7 +18,7 @@ export function addAdapterListRoutes(app: App, { usage }: { usage: AdapterUsage 
       schema: {
         operationId: 'listAdapters',
         tags: ['adapters'],
-        summary: 'How to configure each trainer against this server, and which have been used',
+        summary: 'List the adapters: how to configure each trainer for this server, and how much each was used',
         description:
           'The snippets have the address under which the caller reached the server. Put a key in place of `API_KEY`, and the name of a run in place of `RUN`.',
         response: {

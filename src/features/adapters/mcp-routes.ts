@@ -16,12 +16,12 @@ export const mcpAnswer = {
     200: z
       .strictObject({
         jsonrpc: z.literal('2.0'),
-        id: z.union([z.string(), z.number()]).nullable().describe('ID of the request; null if it has none.'),
-        result: z.record(z.string(), z.unknown()).optional().describe('What the method returned.'),
+        id: z.union([z.string(), z.number()]).nullable().describe('ID of the request; null if the request has none.'),
+        result: z.record(z.string(), z.unknown()).optional().describe('Result of the method.'),
         error: z.strictObject({ code: z.int(), message: z.string() }).optional().describe('Why there is no result.'),
       })
-      .describe('The answer to the request.'),
-    202: z.null().describe('A notification was taken; it has no answer.'),
+      .describe('The response to the request.'),
+    202: z.null().describe('The notification was accepted; it has no response.'),
     ...problemResponses('invalid_json', 'body_too_large'),
   },
 }
@@ -38,7 +38,7 @@ export function addMcpRoutes(app: App, { mcp }: AdaptersFeature): void {
   const schema = {
     operationId: 'callMcp',
     tags: ['adapters'],
-    summary: 'A message of the Model Context Protocol: tools to list tasks, get an item and score an answer',
+    summary: 'Send a message of the Model Context Protocol: tools to list tasks, get an item and score an answer',
     ...mcpAnswer,
   }
   app.post('/mcp', { schema }, async ({ body }, reply) => sendMcpAnswer(reply, mcp.answer(body)))
@@ -48,10 +48,10 @@ export function describeMcp({ url }: ServerAddress): AdapterDescription {
   return {
     name: 'mcp',
     title: 'Coding agents (Model Context Protocol)',
-    summary: 'Tools to list tasks, get an item and score an answer, for agents that build or examine a training.',
+    summary: 'Tools to list tasks, get an item and score an answer, for agents that set up or inspect a training.',
     paths: ['/mcp'],
     client_file: null,
-    unscored: 'The tool returns status unscored with a code.',
+    unscored: 'The status unscored, with a code.',
     snippets: [
       {
         title: 'Add the server to an agent',

@@ -21,11 +21,11 @@ export function describeTrl(address: ServerAddress): AdapterDescription {
     name: 'trl',
     title: 'TRL, Unsloth, Axolotl with TRL functions',
     summary:
-      'A reward function that posts whole groups, and a data set that asks for its items when the trainer gets there.',
+      'A reward function that posts whole groups, and a data set that requests each batch of items from the run just before it is used.',
     paths: [...LIVE_PATHS, '/dataset.jsonl'],
     client_file: `${FOLDER}/rg_trl.py`,
     unscored:
-      'None, which TRL masks since 1.6.0; in earlier releases the mean of the group, so that the advantage is 0.',
+      'None, which TRL masks since 1.6.0. Before 1.6.0 it is the mean of the group’s other rewards, so that the advantage is 0.',
     snippets: [
       describeEnvironment(address, 'group_size is num_generations'),
       {
@@ -53,10 +53,10 @@ export function describeVerl(address: ServerAddress): AdapterDescription {
   return {
     name: 'verl',
     title: 'verl',
-    summary: 'A reward function, and a data set that asks a run for its items when verl gets there.',
+    summary: 'A reward function, and a data set that requests items from the run as verl reads them.',
     paths: [...LIVE_PATHS, '/dataset.jsonl'],
     client_file: `${FOLDER}/rg_verl.py`,
-    unscored: 'Score 0 with the metric unscored 1, since verl has no mask and an exception ends the training.',
+    unscored: 'Score 0 with the metric unscored 1: verl has no mask, and an exception would stop the training.',
     snippets: [
       describeEnvironment(address, 'group_size is actor_rollout_ref.rollout.n'),
       {
@@ -82,13 +82,13 @@ export function describeVerifiers({ urlWithKey }: ServerAddress): AdapterDescrip
   return {
     name: 'verifiers',
     title: 'verifiers, prime-rl',
-    summary: 'A taskset whose items come from a run by position, without end or in a given number.',
+    summary: 'A taskset with the items of a run by position: endless, or the first `size` of them.',
     paths: LIVE_PATHS,
     client_file: 'reasoning_gym_remote.py',
-    unscored: 'An error of the rollout, which prime-rl leaves out.',
+    unscored: 'An error of the rollout instead of a reward; prime-rl leaves the rollout out.',
     snippets: [
       {
-        title: 'vf-eval; for prime-rl the table is [orchestrator.train.source.env.taskset]',
+        title: 'Configure vf-eval; in prime-rl, the table is [orchestrator.train.source.env.taskset]',
         language: 'toml',
         code: `# pip install ./clients/python; export REASONING_GYM_URL=${urlWithKey}
 [env.taskset]
@@ -103,12 +103,13 @@ export function describeTinker(address: ServerAddress): AdapterDescription {
   return {
     name: 'tinker',
     title: 'Tinker cookbook',
-    summary: 'A batch is a step of the run, and its groups are posted whole, with tokens and logprobs.',
+    summary:
+      'A data set whose batch k has the items of step k of the run. Groups are posted whole, with tokens and logprobs.',
     paths: LIVE_PATHS,
     client_file: `${FOLDER}/rg_tinker.py`,
-    unscored: 'The mean of the group’s other rewards, so that the advantage is 0, with the metric unscored 1.',
+    unscored: 'The mean of the group’s other rewards, so that the advantage is 0; the metric unscored is 1.',
     snippets: [
-      describeEnvironment(address, 'group_size as below'),
+      describeEnvironment(address, 'the same group_size as below'),
       {
         title: 'Train',
         language: 'python',
@@ -128,21 +129,21 @@ export function describeSkyrl(address: ServerAddress): AdapterDescription {
   return {
     name: 'skyrl',
     title: 'SkyRL',
-    summary: 'An environment whose rows name an item, or a position in the run’s sequence.',
+    summary: 'A SkyRL environment. Each row has an item ID, or a position in the run’s sequence.',
     paths: [...LIVE_PATHS, '/dataset.jsonl'],
     client_file: `${FOLDER}/rg_skyrl.py`,
-    unscored: 'Reward 0 with the metric unscored 1, since SkyRL has no mask.',
+    unscored: 'Reward 0 with the metric unscored 1: SkyRL has no mask.',
     snippets: [
       describeEnvironment(address, 'group_size is generator.n_samples_per_prompt'),
       {
-        title: 'In the entry script, also on the workers',
+        title: 'Register the environment in the entry script, also on the workers',
         language: 'python',
         code: `import skyrl_gym
 
 skyrl_gym.register(id="reasoning_gym", entry_point="reasoning_gym_client.integrations.rg_skyrl:ReasoningGymEnv")`,
       },
       {
-        title: 'Rows to train on',
+        title: 'Download rows to train on',
         language: 'sh',
         code: `curl -o rows.jsonl '${address.urlWithKey}/dataset.jsonl?format=skyrl&count=10000&seed=1'`,
       },
@@ -154,14 +155,14 @@ export function describeAreal(address: ServerAddress): AdapterDescription {
   return {
     name: 'areal',
     title: 'AReaL',
-    summary: 'A reward function, and a prompt function for live items.',
+    summary: 'A reward function, and a prompt function that fetches the item at the position of the row.',
     paths: [...LIVE_PATHS, '/dataset.jsonl'],
     client_file: `${FOLDER}/rg_areal.py`,
-    unscored: 'Reward 0 and a warning, since AReaL has no mask.',
+    unscored: 'Reward 0 and a warning in the log: AReaL has no mask.',
     snippets: [
       describeEnvironment(address, 'group_size is gconfig.n_samples'),
       {
-        title: 'The workflow; rows carry item_id',
+        title: 'Configure the workflow; rows have the column item_id',
         language: 'python',
         code: `# curl -o rows.jsonl '${address.urlWithKey}/dataset.jsonl?format=hf&count=10000&seed=1'
 RLVRWorkflow(reward_fn="reasoning_gym_client.integrations.rg_areal.reward", gconfig=gconfig, tokenizer=tokenizer)`,
@@ -177,7 +178,7 @@ export function describeSwift(address: ServerAddress): AdapterDescription {
     summary: 'A reward function for GRPO.',
     paths: ['/rollouts', '/samples', '/dataset.jsonl'],
     client_file: `${FOLDER}/rg_swift.py`,
-    unscored: 'The mean of the group’s other rewards, so that the advantage is 0: ms-swift takes None for 0.',
+    unscored: 'The mean of the group’s other rewards, so that the advantage is 0: ms-swift would turn None into 0.',
     snippets: [
       describeEnvironment(address, 'group_size is num_generations'),
       {
@@ -195,13 +196,13 @@ export function describeInspect({ urlWithKey }: ServerAddress): AdapterDescripti
   return {
     name: 'inspect',
     title: 'Inspect',
-    summary: 'A task whose samples come from a frozen suite or a recipe, and whose scores come from the server.',
+    summary: 'An Inspect task with the items of a frozen suite or of tasks by name, scored by the server.',
     paths: ['/eval/suites/{suite}', '/items', '/score'],
     client_file: `${FOLDER}/rg_inspect.py`,
-    unscored: 'Unscored there too: left out of the mean.',
+    unscored: 'An unscored sample (NaN), which Inspect leaves out of the mean.',
     snippets: [
       {
-        title: 'Measure a model',
+        title: 'Evaluate a model',
         language: 'sh',
         code: `pip install ./clients/python
 export REASONING_GYM_URL=${urlWithKey}
@@ -215,10 +216,10 @@ export function describePython({ urlWithKey }: ServerAddress): AdapterDescriptio
   return {
     name: 'python',
     title: 'Any Python trainer: rLLM, ART and your own',
-    summary: 'One call of the client for each completion, in the reward function that the trainer has you write.',
+    summary: 'One call of the client for each completion, in your own reward function.',
     paths: LIVE_PATHS,
     client_file: 'reasoning_gym_client/__init__.py',
-    unscored: 'A verdict with the status unscored, its reason, and no reward.',
+    unscored: 'A verdict with the status unscored, a code, and the reward None.',
     snippets: [
       {
         title: 'Score one completion',
@@ -230,7 +231,7 @@ positions = client.run("RUN").positions(per_step=64)
 
 item = positions[17]  # the same in every process and after a resume
 verdict = client.sample(item["id"], completion, run="RUN", rollout_id=rollout_id)
-reward = verdict["reward"]  # None: it could not be scored`,
+reward = verdict["reward"]  # None if it could not be scored`,
       },
     ],
   }

@@ -4,7 +4,7 @@ import { RunName } from '../../contract/rollout.ts'
 
 const NoParams = z.strictObject({})
 const RunParams = z.strictObject({
-  run: RunName.describe('Run whose settings apply and that counts the samples; it is created with its first use.'),
+  run: RunName.describe('Run whose settings apply and whose groups the samples join. Its first use creates it.'),
 })
 
 export interface RunPath {
@@ -19,8 +19,8 @@ export interface RunPath {
 /** `/openrlhf/get_reward` and `/openrlhf/:run/get_reward`. */
 export function listRunPaths(prefix: string, rest: string): RunPath[] {
   return [
-    { url: `/${prefix}/${rest}`, params: NoParams, idSuffix: '', summarySuffix: ', without a run' },
-    { url: `/${prefix}/:run/${rest}`, params: RunParams, idSuffix: 'OfRun', summarySuffix: ' in a run' },
+    { url: `/${prefix}/${rest}`, params: NoParams, idSuffix: '', summarySuffix: ' (without a run)' },
+    { url: `/${prefix}/:run/${rest}`, params: RunParams, idSuffix: 'OfRun', summarySuffix: ' (in a run)' },
   ]
 }
 

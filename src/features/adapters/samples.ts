@@ -33,7 +33,7 @@ export function addSampleRoutes(app: App, { samples }: AdaptersFeature): void {
       schema: {
         operationId: 'scoreSamples',
         tags: ['adapters'],
-        summary: 'Score rollouts that come one at a time, under the default settings of a run',
+        summary: 'Score single completions with the default settings; nothing is counted',
         body: SamplesRequest,
         response: RESPONSES,
       },
@@ -49,7 +49,7 @@ export function addSampleRoutes(app: App, { samples }: AdaptersFeature): void {
       schema: {
         operationId: 'scoreSamplesOfRun',
         tags: ['adapters'],
-        summary: 'Score rollouts of a run that come one at a time; the run gathers those of one item into a group',
+        summary: 'Score single completions of a run, which gathers those of one item into a group',
         params: z.strictObject({ run: RunName }),
         headers: z.looseObject(ifMatchHeader),
         body: SamplesRequest,

@@ -32,7 +32,9 @@ const SlimeQuery = z.strictObject({
   shape: z
     .enum(['number', 'object'])
     .default('number')
-    .describe('`object`: for --reward-key, and the only way to tell an unscored sample from a reward of 0.'),
+    .describe(
+      '`object`: return an object, for --reward-key. Only there can an unscored sample be told from a reward of 0.',
+    ),
 })
 
 export function addSlimeRoutes(app: App, { samples, siblingMeans }: AdaptersFeature): void {
@@ -46,7 +48,7 @@ export function addSlimeRoutes(app: App, { samples, siblingMeans }: AdaptersFeat
         schema: {
           operationId: `scoreSlimeSamples${idSuffix}`,
           tags: ['adapters'],
-          summary: `Rewards for slime and miles${summarySuffix}`,
+          summary: `Score completions for slime and miles${summarySuffix}`,
           params,
           querystring: SlimeQuery,
           body: SlimeBody,
@@ -109,11 +111,11 @@ export function describeSlime({ urlWithKey }: ServerAddress): AdapterDescription
   return {
     name: 'slime',
     title: 'slime, miles',
-    summary: 'Rewards by URL, with nothing to install. Item IDs travel in the label of each prompt.',
+    summary: 'Rewards by URL, with nothing to install. The label of each prompt is its item ID.',
     paths: ['/slime[/{run}]/rm', '/dataset.jsonl'],
     client_file: null,
     unscored:
-      'Reward 0, or with ?unscored=mean the mean of its group so far; with ?shape=object the flag unscored beside it.',
+      'Reward 0, or with ?unscored=mean the mean reward of its group so far. ?shape=object adds the flag unscored.',
     snippets: [
       {
         title: 'Download prompts and train',
@@ -125,7 +127,7 @@ python3 train.py \\
   --rm-type remote_rm --rm-url ${urlWithKey}/slime/RUN/rm  # and the options of your model`,
       },
       {
-        title: 'Rewards with what is known beside them',
+        title: 'Rewards as objects with score, fault and unscored',
         language: 'sh',
         code: `--rm-url '${urlWithKey}/slime/RUN/rm?shape=object' --reward-key reward --eval-reward-key score`,
       },

@@ -7,7 +7,7 @@ export function describeAtropos({ urlWithKey }: ServerAddress): AdapterDescripti
     name: 'atropos',
     title: 'Atropos',
     summary:
-      'The trajectory API: environments of Atropos push groups and its trainers take batches, kept in Redis. Or a trainer takes the batches of a run.',
+      'The trajectory API of Atropos, with its queue in Redis: environments push groups and trainers take batches. A trainer can also take the batches of a run.',
     paths: [
       '/atropos/{register,batch,info,status,wandb_info,latest_example,reset_data}',
       '/atropos/{register-env,disconnect-env,status-env,scored_data,scored_data_list}',
@@ -16,20 +16,20 @@ export function describeAtropos({ urlWithKey }: ServerAddress): AdapterDescripti
     ],
     client_file: null,
     unscored:
-      'In batches of a run, the mean score of its group with the override set_advantage_to_zero, or nothing at all under unscored_rollouts: omit.',
+      'In batches of a run: the mean score of its group, with the override set_advantage_to_zero. With the setting unscored_rollouts: omit, it is left out.',
     snippets: [
       {
-        title: 'An environment, in place of run-api',
+        title: 'Run an environment; this server takes the place of run-api',
         language: 'sh',
         code: `python gsm8k_server.py serve --env.rollout_server_url ${urlWithKey}/atropos`,
       },
       {
-        title: 'The example trainer on the groups of environments',
+        title: 'Train on the groups of environments with the example trainer',
         language: 'sh',
         code: `atropos-grpo --atropos-url ${urlWithKey}/atropos --batch-size 4 --gradient-accumulation-steps 32`,
       },
       {
-        title: 'The example trainer on the groups of a run',
+        title: 'Train on the groups of a run with the example trainer',
         language: 'sh',
         code: `atropos-grpo --atropos-url ${urlWithKey}/atropos/RUN --batch-size 4 --gradient-accumulation-steps 32`,
       },

@@ -46,7 +46,7 @@ export function addEnvironmentRoutes(
       schema: {
         operationId: `registerAtropos${label}Environment`,
         tags,
-        summary: 'Atropos: an environment asks to take part, once a trainer has asked for its first batch',
+        summary: 'Atropos: register an environment; "wait for trainer to start" until a trainer has asked for a batch',
         params,
         body: EnvironmentRegistration,
         response: { 200: EnvironmentAnswer, ...problems },
@@ -74,7 +74,7 @@ export function addEnvironmentRoutes(
       schema: {
         operationId: `disconnectAtropos${label}Environment`,
         tags,
-        summary: 'Atropos: an environment leaves, and with it its share of the batches',
+        summary: 'Atropos: remove an environment and its reserved share of the batches',
         params,
         body: EnvironmentReference,
         response: { 200: Disconnected, ...problems },
@@ -94,8 +94,9 @@ export function addEnvironmentRoutes(
       schema: {
         operationId: `getAtropos${label}EnvironmentStatus`,
         tags,
-        summary: 'Atropos: the queue as an environment sees it',
-        description: 'Its clients send `{"env_id": N}` as the body of this GET; the query does as well.',
+        summary: 'Atropos: get the queue from the view of an environment',
+        description:
+          'Clients of Atropos send `{"env_id": N}` as the body of this GET; `env_id` in the query works as well.',
         params,
         querystring: z.strictObject({ env_id: z.coerce.number().pipe(EnvironmentId).optional() }),
         response: { 200: EnvironmentStatusAnswer, ...problems },
@@ -123,12 +124,12 @@ export function addEnvironmentRoutes(
       tags,
       summary,
       description:
-        'A submission counts once its answer has left: until then an equal one is taken for its retry. While the store is full the call is held, then 503.',
+        'A submission counts when its response has been sent; until then, an equal submission is taken for its retry. While the store is full the call is held, then answered with 503.',
       params,
     },
   })
 
-  const one = acceptance('Group', 'Atropos: a scored group')
+  const one = acceptance('Group', 'Atropos: submit a scored group')
   app.post(
     `${prefix}/scored_data`,
     {
@@ -145,7 +146,7 @@ export function addEnvironmentRoutes(
     },
   )
 
-  const several = acceptance('Groups', 'Atropos: scored groups, accepted together')
+  const several = acceptance('Groups', 'Atropos: submit scored groups, all of which are accepted or none')
   app.post(
     `${prefix}/scored_data_list`,
     {

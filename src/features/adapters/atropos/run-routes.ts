@@ -32,7 +32,7 @@ export function addRunRoutes(app: App, { runBatches, usage }: { runBatches: RunB
     },
   })
 
-  app.get(PREFIX, getInfo('Root', 'Atropos: whether the API of a run is there', Welcome), async () => ({
+  app.get(PREFIX, getInfo('Root', 'Atropos: greeting of the API of a run', Welcome), async () => ({
     message: 'AtroposLib API',
   }))
 
@@ -42,7 +42,7 @@ export function addRunRoutes(app: App, { runBatches, usage }: { runBatches: RunB
       schema: {
         operationId: 'registerAtroposRunTrainer',
         tags,
-        summary: 'Atropos: a trainer says what batches of a run it wants; their size becomes the setting of the run',
+        summary: 'Atropos: register the trainer of a run, whose `batch_size` becomes that of the trainer',
         params,
         body: Registration,
         response: { 200: Registered, ...problemResponses('invalid_request', 'invalid_json'), ...problems },
@@ -62,9 +62,9 @@ export function addRunRoutes(app: App, { runBatches, usage }: { runBatches: RunB
       schema: {
         operationId: 'takeAtroposRunBatch',
         tags,
-        summary: 'Atropos: the next batch of a run, acknowledged once the answer has left',
+        summary: 'Atropos: take the next batch of a run; it is acknowledged when the response has been sent',
         description:
-          'Its groups need tokens and masks. Until its answer has left, the next call gets the same batch. null while there is none, also while Redis is away.',
+          'The groups of the run need tokens and masks. Until the response has been sent, the next call gets the same batch. `batch` is null while no batch is ready, and while Redis is down.',
         params,
         response: { 200: Batch },
       },
@@ -88,7 +88,7 @@ export function addRunRoutes(app: App, { runBatches, usage }: { runBatches: RunB
 
   app.get(
     `${PREFIX}/info`,
-    getInfo('Info', 'Atropos: what batches the trainer of a run wants', Info),
+    getInfo('Info', 'Atropos: get the batch settings of the trainer of a run', Info),
     async ({ params: { run } }) => {
       const registration = await hold(() => runBatches.getRegistration(run))
       return { batch_size: registration?.batch_size ?? -1, max_token_len: registration?.max_token_len ?? -1 }
@@ -97,7 +97,7 @@ export function addRunRoutes(app: App, { runBatches, usage }: { runBatches: RunB
 
   app.get(
     `${PREFIX}/wandb_info`,
-    getInfo('LoggingNames', 'Atropos: where the trainer of a run logs', LoggingNames),
+    getInfo('LoggingNames', 'Atropos: get where the trainer of a run logs', LoggingNames),
     async ({ params: { run } }) => {
       const registration = await hold(() => runBatches.getRegistration(run))
       return { group: registration?.wandb_group ?? null, project: registration?.wandb_project ?? null }
@@ -106,7 +106,7 @@ export function addRunRoutes(app: App, { runBatches, usage }: { runBatches: RunB
 
   app.get(
     `${PREFIX}/status`,
-    getInfo('Status', 'Atropos: step and groups of a run', Status),
+    getInfo('Status', 'Atropos: get the step and the number of waiting groups of a run', Status),
     async ({ params: { run } }) => {
       const { steps, queued } = await hold(() => runBatches.readProgress(run))
       return { current_step: steps, queue_size: queued }

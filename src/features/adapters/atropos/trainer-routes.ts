@@ -40,7 +40,7 @@ export function addTrainerRoutes(app: App, stores: AtroposStores, { prefix, labe
     },
   })
 
-  app.get(prefix, getInfo('Root', 'Atropos: whether the API is there', Welcome), async () => ({
+  app.get(prefix, getInfo('Root', 'Atropos: greeting, by which clients see that the API is up', Welcome), async () => ({
     message: 'AtroposLib API',
   }))
 
@@ -50,7 +50,7 @@ export function addTrainerRoutes(app: App, stores: AtroposStores, { prefix, labe
       schema: {
         operationId: `registerAtropos${label}Trainer`,
         tags,
-        summary: 'Atropos: a trainer says what batches it wants; the last one counts',
+        summary: 'Atropos: register the trainer and its batch size; the latest registration applies',
         params,
         body: Registration,
         response: { 200: Registered, ...problemResponses('invalid_request', 'invalid_json'), ...redisProblems },
@@ -70,9 +70,9 @@ export function addTrainerRoutes(app: App, stores: AtroposStores, { prefix, labe
       schema: {
         operationId: `takeAtropos${label}Batch`,
         tags,
-        summary: 'Atropos: the next batch, whose groups are gone once the answer has left',
+        summary: 'Atropos: take the next batch; its groups are removed when the response has been sent',
         description:
-          'A batch whose connection broke before is given to the next call. null while there is none, also while Redis is away.',
+          'A batch whose connection broke goes to the next call. `batch` is null while no batch is ready, and while Redis is down.',
         params,
         response: { 200: Batch },
       },
@@ -94,29 +94,37 @@ export function addTrainerRoutes(app: App, stores: AtroposStores, { prefix, labe
     },
   )
 
-  app.get(`${prefix}/info`, getInfo('Info', 'Atropos: what batches the trainer wants', Info), async (request) => {
-    const { registration } = await hold(() => storeOf(request.params).readStore())
-    return { batch_size: registration?.batch_size ?? -1, max_token_len: registration?.max_token_len ?? -1 }
-  })
+  app.get(
+    `${prefix}/info`,
+    getInfo('Info', 'Atropos: get the batch settings of the trainer', Info),
+    async (request) => {
+      const { registration } = await hold(() => storeOf(request.params).readStore())
+      return { batch_size: registration?.batch_size ?? -1, max_token_len: registration?.max_token_len ?? -1 }
+    },
+  )
 
   app.get(
     `${prefix}/wandb_info`,
-    getInfo('LoggingNames', 'Atropos: where the trainer logs', LoggingNames),
+    getInfo('LoggingNames', 'Atropos: get where the trainer logs', LoggingNames),
     async (request) => {
       const { registration } = await hold(() => storeOf(request.params).readStore())
       return { group: registration?.wandb_group ?? null, project: registration?.wandb_project ?? null }
     },
   )
 
-  app.get(`${prefix}/status`, getInfo('Status', 'Atropos: step and queue', Status), async (request) => {
-    const { step, queued } = await hold(() => storeOf(request.params).readProgress())
-    return { current_step: step, queue_size: queued }
-  })
+  app.get(
+    `${prefix}/status`,
+    getInfo('Status', 'Atropos: get the step and the length of the queue', Status),
+    async (request) => {
+      const { step, queued } = await hold(() => storeOf(request.params).readProgress())
+      return { current_step: step, queue_size: queued }
+    },
+  )
 
   app.get(
     `${prefix}/latest_example`,
     {
-      ...getInfo('LatestExample', 'Atropos: the group that came last', z.record(z.string(), z.unknown())),
+      ...getInfo('LatestExample', 'Atropos: get the latest group', z.record(z.string(), z.unknown())),
       serializerCompiler: uncheckedSerializer,
     },
     async (request, reply) => {
@@ -132,9 +140,9 @@ export function addTrainerRoutes(app: App, stores: AtroposStores, { prefix, labe
       schema: {
         operationId: `resetAtropos${label}`,
         tags,
-        summary: 'Atropos: forgets trainer, environments and groups',
+        summary: 'Atropos: delete the trainer, the environments and the groups',
         params,
-        response: { 200: textResponse('text/plain', 'It is empty'), ...redisProblems },
+        response: { 200: textResponse('text/plain', 'The store is empty'), ...redisProblems },
       },
     },
     async (request, reply) => {

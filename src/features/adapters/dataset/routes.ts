@@ -9,7 +9,7 @@ import { JSON_LINES_CONTENT_TYPE } from '../../../http/json-lines-responses.ts'
 import type { Datasets } from './datasets.ts'
 import { GZIP_CONTENT_TYPE, MAX_WHOLE_ROWS, sendDataset, sendGzippedDataset } from './send-dataset.ts'
 
-const NOTES = `The bytes are the same each time, on every node, for as long as query, run settings and versions are; the \`ETag\` may be sent as \`If-None-Match\`. Up to ${MAX_WHOLE_ROWS} rows come with a length and may be read in byte ranges. More are made as fast as they are read. \`HEAD\` makes none.`
+const NOTES = `The bytes are the same each time and on every node while the query, the run settings and the versions stay the same. The \`ETag\` may be sent as \`If-None-Match\`. Up to ${MAX_WHOLE_ROWS} rows come with a \`Content-Length\` and support byte ranges. Longer files are streamed: rows are made as fast as the client reads. \`HEAD\` makes no rows.`
 
 const FAILURES: ErrorCode[] = [
   'invalid_request',
@@ -31,8 +31,8 @@ const FILES = [
 function rowsResponses(type: string) {
   return {
     200: {
-      description: 'The rows; their number is in the header `X-Rows`',
-      content: { [type]: { schema: z.string().describe('An object of JSON in each line') } },
+      description: 'The rows; the header `X-Rows` has their number',
+      content: { [type]: { schema: z.string().describe('One JSON object on each line') } },
     },
     206: {
       description: 'The bytes of `Range`',
@@ -56,7 +56,7 @@ export function addDatasetRoutes(app: App, { datasets }: { datasets: Datasets })
         schema: {
           operationId: `getDataset${idSuffix}`,
           tags: ['adapters'],
-          summary: `Items to train on, as a ${what} in the columns of a trainer`,
+          summary: `Download items to train on as a ${what} with the columns of a trainer`,
           description: `Row k is the item that a run with the same tasks, seed and difficulty, and with \`exclude_eval_items\`, has at position k. Nothing is handed out. Questions of frozen suites are left out. ${NOTES}`,
           querystring: DatasetQuery,
           headers: ConditionalHeaders,
@@ -73,7 +73,7 @@ export function addDatasetRoutes(app: App, { datasets }: { datasets: Datasets })
         schema: {
           operationId: `getSuiteDataset${idSuffix}`,
           tags: ['adapters'],
-          summary: `The items of a suite, as a ${what} in the columns of a trainer`,
+          summary: `Download the items of a suite as a ${what} with the columns of a trainer`,
           description: `To evaluate on, never to train on. ${NOTES}`,
           params: z.strictObject({ suite: SuiteName }),
           querystring: DatasetRowsQuery,

@@ -8,7 +8,7 @@ export function describeNemoGym(address: ServerAddress): AdapterDescription {
     name: 'nemo-gym',
     title: 'NeMo Gym, NeMo RL, verifiers, prime-rl, Axolotl',
     summary:
-      'A resources server of NeMo Gym. verifiers, prime-rl and Axolotl call it with nothing to install; a checkout of Gym takes one folder.',
+      'A resources server in the protocol of NeMo Gym. verifiers, prime-rl and Axolotl call it with nothing to install; for NeMo Gym, copy one folder into its checkout.',
     paths: [
       '/nemo-gym[/{run}]/verify',
       '/nemo-gym[/{run}]/seed_session',
@@ -20,7 +20,7 @@ export function describeNemoGym(address: ServerAddress): AdapterDescription {
     ],
     client_file: 'nemo_gym/resources_servers/reasoning_gym_server',
     unscored:
-      'Reward 0 with mask_sample true and failure_kind, such as reasoning_gym:scorer_timeout, and the mask in instance_config for NeMo RL. Axolotl reads nothing but the reward.',
+      'Reward 0 with mask_sample true, also in instance_config for NeMo RL, and a failure_kind such as reasoning_gym:scorer_timeout. Axolotl reads only the reward.',
     snippets: [describeVerifiers(address), describeGym(address), describeAxolotl(address)],
   }
 }
@@ -55,7 +55,7 @@ function describeAxolotl({ urlWithKey, host }: ServerAddress) {
   const port = /:(\d+)$/.exec(host)?.[1] ?? '80'
   return {
     title:
-      'Axolotl, on the machine of the server; the key is read from ~/.netrc (machine 127.0.0.1 login trainer password API_KEY)',
+      'Axolotl on the same machine as the server; put the key into ~/.netrc: machine 127.0.0.1 login trainer password API_KEY',
     language: 'yaml' as const,
     code: `# curl -o /data/rows.jsonl '${urlWithKey}/dataset.jsonl?format=nemo-gym&prompt=user&count=10000&seed=1'
 plugins: [axolotl.integrations.nemo_gym.NemoGymPlugin]

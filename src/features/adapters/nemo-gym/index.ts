@@ -55,7 +55,7 @@ function addVerifyRoute(app: App, path: RunPath, { samples }: AdaptersFeature, l
       schema: {
         operationId: `verifyNemoGymSample${path.idSuffix}`,
         tags: ['adapters'],
-        summary: `Rewards for NeMo Gym, verifiers and Axolotl${path.summarySuffix}`,
+        summary: `Score a completion for NeMo Gym, verifiers and Axolotl${path.summarySuffix}`,
         params: path.params,
         body: VerifyBody,
         response: { 200: NemoGymVerdict, ...rewardProblems(path.idSuffix) },
@@ -98,7 +98,7 @@ function addSeedRoute(app: App, { url, params, idSuffix, summarySuffix }: RunPat
       schema: {
         operationId: `seedNemoGymSession${idSuffix}`,
         tags: ['adapters'],
-        summary: `Starts a session of NeMo Gym${summarySuffix}; nothing is kept`,
+        summary: `Start a session for NeMo Gym${summarySuffix}: a stateless echo`,
         params,
         body: NemoGymSeedRequest.default({}),
         response: { 200: NemoGymSeedResponse, ...problemResponses('invalid_request', 'invalid_json') },
@@ -116,7 +116,7 @@ function addCloseRoute(app: App, { url, params, idSuffix, summarySuffix }: RunPa
       schema: {
         operationId: `closeNemoGymSession${idSuffix}`,
         tags: ['adapters'],
-        summary: `Ends a session of NeMo Gym${summarySuffix}`,
+        summary: `Close a session for NeMo Gym${summarySuffix}`,
         params,
         body: NemoGymCloseRequest.default({}),
         response: { 200: NemoGymCloseResponse, ...problemResponses('invalid_request', 'invalid_json') },
@@ -134,7 +134,7 @@ function addMetricsRoute(app: App, { url, params, idSuffix, summarySuffix }: Run
       schema: {
         operationId: `aggregateNemoGymMetrics${idSuffix}`,
         tags: ['adapters'],
-        summary: `Means of the rewards that NeMo Gym has collected${summarySuffix}`,
+        summary: `Aggregate the rewards that NeMo Gym has collected${summarySuffix}`,
         params,
         body: NemoGymMetricsRequest,
         response: { 200: NemoGymMetrics, ...problemResponses('invalid_request', 'invalid_json', 'body_too_large') },
@@ -152,7 +152,7 @@ function addReverifyRoute(app: App, { url, params, idSuffix, summarySuffix }: Ru
       schema: {
         operationId: `getNemoGymReverifyMode${idSuffix}`,
         tags: ['adapters'],
-        summary: `Whether NeMo Gym may verify again${summarySuffix}`,
+        summary: `Get whether NeMo Gym may verify a sample again${summarySuffix}`,
         params,
         response: { 200: mode },
       },
@@ -169,7 +169,7 @@ function addDiscoveryRoute(app: App, adapters: AdaptersFeature): void {
         operationId: 'getNemoGymServers',
         tags: ['adapters'],
         summary:
-          'The resources servers of NeMo Gym, as its head server lists them: one without a run, one for each run',
+          'List the resources servers as the head server of NeMo Gym does: one without a run, and one for each run',
         response: {
           200: z
             .string()

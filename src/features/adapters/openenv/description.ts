@@ -7,10 +7,10 @@ export function describeOpenenv({ url, urlWithKey }: ServerAddress): AdapterDesc
     name: 'openenv',
     title: 'OpenEnv (TRL, verifiers, ms-swift, SkyRL, Unsloth notebooks)',
     summary:
-      'An OpenEnv environment over WebSocket. A reset takes an item ID, a position of the run, a task, or nothing; a step takes one completion.',
+      'An OpenEnv environment over WebSocket. A reset takes an item ID, a position in the run’s sequence, a task, or nothing; a step takes one completion.',
     paths: ['/openenv[/{run}]/ws', '/openenv[/{run}]/reset', '/openenv[/{run}]/step', '/openenv[/{run}]/schema'],
     client_file: null,
-    unscored: 'An error with code EXECUTION_ERROR, which the client raises; the episode stays open.',
+    unscored: 'An error frame with the code EXECUTION_ERROR, which the client raises. The episode stays open.',
     snippets: [
       {
         title: 'Answer items of a run',
@@ -24,7 +24,7 @@ async with GenericEnvClient(base_url="${url}/openenv/RUN", headers={"Authorizati
     print(result.reward, result.done)`,
       },
       {
-        title: 'The same without async, and with releases before 0.10',
+        title: 'The same without async; also for OpenEnv before 0.10',
         language: 'python',
         code: `from openenv import GenericEnvClient
 
@@ -33,7 +33,7 @@ with GenericEnvClient(base_url="${urlWithKey}/openenv/RUN").sync() as env:
     result = env.step({"completion": generate(result.observation["question"])})`,
       },
       {
-        title: 'A taskset of verifiers',
+        title: 'The OpenEnv taskset of verifiers',
         language: 'toml',
         code: `[env.taskset]
 id = "openenv"

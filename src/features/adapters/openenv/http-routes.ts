@@ -16,35 +16,47 @@ const STEP_BODY_BYTES = 4 * 1024 * 1024
 
 const JsonObject = z.record(z.string(), z.unknown())
 const DOCUMENTS = [
-  { path: 'health', id: 'Health', summary: 'Health of the environment', body: { status: 'healthy' } },
-  { path: 'metadata', id: 'Metadata', summary: 'Name and description of the environment', body: METADATA },
-  { path: 'schema', id: 'Schemas', summary: 'JSON schemas of action, observation and state', body: SCHEMAS },
-  { path: 'openapi.json', id: 'Document', summary: 'OpenAPI document of the environment', body: OPENAPI_DOCUMENT },
-  { path: 'state', id: 'State', summary: 'State without a connection', body: { episode_id: null, step_count: 0 } },
+  { path: 'health', id: 'Health', summary: 'OpenEnv: health of the environment', body: { status: 'healthy' } },
+  { path: 'metadata', id: 'Metadata', summary: 'OpenEnv: name and description of the environment', body: METADATA },
+  { path: 'schema', id: 'Schemas', summary: 'OpenEnv: JSON schemas of action, observation and state', body: SCHEMAS },
+  {
+    path: 'openapi.json',
+    id: 'Document',
+    summary: 'OpenEnv: OpenAPI document of the environment',
+    body: OPENAPI_DOCUMENT,
+  },
+  {
+    path: 'state',
+    id: 'State',
+    summary: 'OpenEnv: state of a call without a connection, which is always empty',
+    body: { episode_id: null, step_count: 0 },
+  },
 ]
 
 const ResetBody = z
   .looseObject({
-    item_id: z.unknown().optional().describe('ID of the item to ask.'),
+    item_id: z.unknown().optional().describe('ID of the item.'),
     position: z.unknown().optional().describe('Position of the item in the sequence of the run, from 0.'),
     task: z.unknown().optional().describe('Task of the item; with difficulty or config, seed and index.'),
-    episode_id: z.unknown().optional().describe('Names the rollout, which then counts once; made up if missing.'),
+    episode_id: z.unknown().optional().describe('ID of the rollout, under which it counts once; default: a new ID.'),
   })
   .default({})
-  .describe('One way to name an item, or none: the next item of the run, or one at random.')
+  .describe(
+    'At most one of `item_id`, `position` and `task`. With none, the next item of the run or, without a run, a random one.',
+  )
 
 const StepBody = z
   .looseObject({
     action: JsonObject.describe('The completion: `completion`, `message`, `text`, `content`, or the bare `answer`.'),
     item_id: z.unknown().optional().describe('ID of the item; required here or in the action.'),
-    episode_id: z.unknown().optional().describe('The ID that the reset returned: the rollout counts once.'),
+    episode_id: z.unknown().optional().describe('The ID that the reset returned, under which the rollout counts once.'),
   })
   .describe('A completion and the item that it answers.')
 
 const Observation = z
   .strictObject({
     observation: z.strictObject({ question: z.string().describe('Instructions and question in one text.') }),
-    reward: z.number().nullable().describe('What to train on; null after a reset, and if there is no score.'),
+    reward: z.number().nullable().describe('Reward to train on; null after a reset and for an unscored completion.'),
     done: z.boolean().describe('Whether the episode has its reward.'),
     metadata: JsonObject.describe('IDs of item and episode, task, difficulty; after a step score, answer and fault.'),
   })
@@ -71,7 +83,7 @@ function addResetRoute(app: App, { openenv }: AdaptersFeature, path: RunPath): v
       schema: {
         operationId: `resetOpenenvEpisode${idSuffix}`,
         tags: ['adapters'],
-        summary: `An item to answer${summarySuffix}`,
+        summary: `OpenEnv: begin an episode with an item${summarySuffix}`,
         params,
         body: ResetBody,
         response: { 200: Observation, ...PROBLEMS },
@@ -91,7 +103,7 @@ function addStepRoute(app: App, { openenv }: AdaptersFeature, path: RunPath): vo
       schema: {
         operationId: `stepOpenenvEpisode${idSuffix}`,
         tags: ['adapters'],
-        summary: `The reward of a completion${summarySuffix}`,
+        summary: `OpenEnv: score a completion${summarySuffix}`,
         params,
         body: StepBody,
         response: { 200: Observation, ...PROBLEMS },
@@ -113,7 +125,7 @@ function addMcpRoute(app: App, { mcp }: AdaptersFeature, { url, params, idSuffix
   const schema = {
     operationId: `callOpenenvMcp${idSuffix}`,
     tags: ['adapters'],
-    summary: `A message of the Model Context Protocol, as at /mcp${summarySuffix}`,
+    summary: `OpenEnv: send a message of the Model Context Protocol, as to /mcp${summarySuffix}`,
     params,
     ...mcpAnswer,
   }

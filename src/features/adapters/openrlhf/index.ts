@@ -39,7 +39,7 @@ export function addOpenrlhfRoutes(app: App, { samples, siblingMeans }: AdaptersF
         schema: {
           operationId: `scoreOpenrlhfSamples${idSuffix}`,
           tags: ['adapters'],
-          summary: `Rewards for OpenRLHF${summarySuffix}`,
+          summary: `Score completions for OpenRLHF${summarySuffix}`,
           params,
           querystring: OpenrlhfQuery,
           body: OpenrlhfBody,
@@ -94,11 +94,11 @@ export function describeOpenrlhf({ urlWithKey }: ServerAddress): AdapterDescript
   return {
     name: 'openrlhf',
     title: 'OpenRLHF',
-    summary: 'Rewards by URL, with nothing to install. Item IDs travel in the label of each prompt.',
+    summary: 'Rewards by URL, with nothing to install. The label of each prompt is its item ID.',
     paths: ['/openrlhf[/{run}]/get_reward', '/dataset.jsonl'],
     client_file: null,
     unscored:
-      'Reward 0, or with ?unscored=mean the mean of its group so far, and extra_logs.unscored 1. OpenRLHF ends a run without rewards.',
+      'Reward 0, or with ?unscored=mean the mean reward of its group so far; extra_logs.unscored is 1. OpenRLHF would stop the training if a reward were missing.',
     snippets: [
       {
         title: 'Download prompts and train',
@@ -110,7 +110,7 @@ python3 -m openrlhf.cli.train_ppo_ray \\
   --reward.remote_url ${urlWithKey}/openrlhf/RUN/get_reward  # and the options of your model`,
       },
       {
-        title: 'The same with releases before 0.10',
+        title: 'The same for OpenRLHF before 0.10',
         language: 'sh',
         code: `python3 -m openrlhf.cli.train_ppo_ray \\
   --prompt_data prompts.jsonl --input_key prompt --label_key item_id --apply_chat_template \\

@@ -9,16 +9,21 @@ export function describeOrs({ url }: ServerAddress): AdapterDescription {
     name: 'ors',
     title: 'openreward, TRL’s OpenRewardSpec, ROLL (ORS)',
     summary:
-      'Environments of the Open Reward Standard: one for each run, and one of no run. They are served at the root of ORS_PORT, once that is set.',
+      'Environments of the Open Reward Standard (ORS): one for each run, and one without a run. Set ORS_PORT to serve them at the root of that port.',
     paths: ['ORS_PORT: /{run}/{tools,splits,num_tasks,tasks,task_range,task,prompt,messages,call,score_group}'],
     client_file: null,
-    unscored: 'No reward (null), which TRL keeps apart from 0; in score_group the mean of the scored completions.',
+    unscored: 'No reward (null), which TRL does not train on; in score_group, the mean of the scored completions.',
     snippets: [
-      { title: 'Serve it', language: 'sh', code: 'ORS_PORT=8080 npm start' },
+      { title: 'Start the server with a port for ORS', language: 'sh', code: 'ORS_PORT=8080 npm start' },
       {
         title: 'TRL',
         language: 'python',
-        code: `os.environ["OPENREWARD_API_URL"] = os.environ["OPENREWARD_SESSION_URL"] = "${ors}"
+        code: `import os
+
+os.environ["OPENREWARD_API_URL"] = os.environ["OPENREWARD_SESSION_URL"] = "${ors}"
+
+from trl.experimental.openreward import OpenRewardSpec  # after the variables are set
+
 spec = OpenRewardSpec("${ors}", env_name="RUN", api_key="API_KEY", num_tasks=10_000)
 GRPOTrainer(…, train_dataset=spec.train_dataset, environment_factory=spec.environment_factory, reward_funcs=spec.reward_funcs)`,
       },
