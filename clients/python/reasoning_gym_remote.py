@@ -1,4 +1,4 @@
-"""verifiers v1 and prime-rl: a taskset whose items, and rewards, come from a run of the server.
+"""A taskset for verifiers v1 and prime-rl whose items and rewards come from a run of the server.
 
     export REASONING_GYM_URL=http://trainer:KEY@host:8000
 
@@ -6,12 +6,13 @@
     id = "reasoning-gym-remote"
     run = "my-run"
 
-verifiers imports it as `reasoning_gym_remote`, so it is a module of its own beside the client. Without `size` it never ends, as
-prime-rl's training wants: task number k is the item at position k of the run, so a resume that skips what was pulled
-comes to the same items. With `size` it has the first `size` positions, for vf-eval and for prime-rl's difficulty pools.
+verifiers imports tasksets as top-level modules, so this one is beside the client package and not in it. Task k is the item at
+position k of the run. Without `size` the taskset is endless, as training with prime-rl needs: a resume skips the tasks that were
+used and gets the same items as before. With `size` it has the first `size` positions, as vf-eval and the difficulty pools of
+prime-rl need.
 
-A rollout that could not be scored raises: verifiers records an error of the rollout, which prime-rl leaves out, and no reward.
-An outage of the server is waited for (`deadline_s`) and raises then.
+If a rollout could not be scored, the reward function raises: verifiers records an error of the rollout and no reward, and prime-rl
+leaves the rollout out. While the server is down, calls are retried for `deadline_s` seconds; then the exception is raised.
 """
 
 # mypy: disable-error-code="import-not-found,import-untyped,misc,untyped-decorator,no-any-return"
@@ -30,7 +31,7 @@ __all__ = ["ReasoningGymTaskset"]
 
 
 class ReasoningGymTaskConfig(vf.TaskConfig):
-    """How rewards are asked for. The taskset fills in its own `url` and `run` where these are None."""
+    """Where rewards come from. If `url` or `run` is None, that of the taskset applies. `deadline_s`: seconds to retry a call."""
 
     url: Optional[str] = None
     run: Optional[str] = None
@@ -38,8 +39,8 @@ class ReasoningGymTaskConfig(vf.TaskConfig):
 
 
 class ReasoningGymConfig(vf.TasksetConfig):
-    """Where the items come from. None: REASONING_GYM_URL and REASONING_GYM_RUN; the key comes from the environment alone, since
-    verifiers writes its configuration beside the results."""
+    """Where the items come from. If `url` or `run` is None, REASONING_GYM_URL or REASONING_GYM_RUN applies. Set the key in the
+    environment, not here: verifiers writes its configuration beside the results. `per_step`: items requested at once."""
 
     url: Optional[str] = None
     run: Optional[str] = None
@@ -64,7 +65,7 @@ class ReasoningGymTask(vf.Task[ReasoningGymData, vf.State, ReasoningGymTaskConfi
 
     @vf.reward
     async def reasoning_gym(self, trace: vf.Trace) -> float:
-        """The run's reward of the last reply. Raises if it could not be scored, or the server is away for `deadline_s`."""
+        """The run's reward for the last reply. Raises if it could not be scored, or if the server is down for `deadline_s`."""
         verdict = await in_thread(
             _server(self.config).sample,
             self.data.item_id,
@@ -99,7 +100,7 @@ class ReasoningGymTaskset(vf.Taskset[ReasoningGymTask, ReasoningGymConfig]):
         self.task_config = config.task.model_copy(update=given)
 
     def load(self) -> Iterator[ReasoningGymTask]:
-        """Asks for `per_step` items at a time, when they are pulled."""
+        """Requests `per_step` items at a time, just before they are used."""
         positions = _server(self.task_config, self.config.per_step).positions
         for position in itertools.count() if self.config.size is None else range(self.config.size):
             yield ReasoningGymTask(_data(positions[position]), self.task_config)
@@ -118,7 +119,7 @@ def _data(item: Item) -> ReasoningGymData:
 
 
 def _split(messages: List[Any]) -> "tuple[Optional[str], str]":
-    """The system prompt, and what the user says."""
+    """The system prompt and the user's message."""
     by_role = {role: [m["content"] for m in messages if m["role"] == role] for role in ("system", "user")}
     return ("\n\n".join(by_role["system"]) or None, "\n\n".join(by_role["user"]))
 
@@ -127,7 +128,7 @@ _servers: "dict[tuple[Any, ...], TrainerClient]" = {}
 
 
 def _server(config: ReasoningGymTaskConfig, per_step: Optional[int] = None) -> TrainerClient:
-    """One client for each address and run in a process: tasks are many, and travel between processes."""
+    """The client of this process for an address and run: tasks are many, and are pickled to other processes."""
     key = (config.url, config.run, config.deadline_s, per_step)
     if key not in _servers:
         _servers[key] = TrainerClient(

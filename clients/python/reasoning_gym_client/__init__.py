@@ -781,7 +781,7 @@ class Client:
         finish_reason: Optional[str] = None,
         adapter: str = "python",
     ) -> Verdict:
-        """Scores one completion (text or messages), for trainers that bring one at a time: see `samples`."""
+        """Scores one completion (text or messages), for trainers that score one at a time: see `samples`."""
         sample = _given(
             item_id=item_id, rollout_id=rollout_id, length_tokens=length_tokens, finish_reason=finish_reason
         )
@@ -791,12 +791,12 @@ class Client:
     def samples(
         self, samples: Sequence[Mapping[str, Any]], *, run: Optional[str] = None, adapter: str = "python"
     ) -> Scores:
-        """Scores rollouts that come one at a time. What is wrong with one of them makes it `unscored`, and raises nothing.
+        """Scores single completions. A sample that is invalid is `unscored`; it raises nothing.
 
         A sample is `{"item_id", "completion" or "messages" or "answer", "rollout_id", "length_tokens", "finish_reason"}`. With
         `run`, its settings apply, and the server gathers the samples of one item into a group of the run, which moves the
-        curriculum. There name each rollout with a `rollout_id` of its own: a call that was lost and repeated then counts once.
-        Whoever has the whole group should post it instead (`Run.post`): penalties by length and advantages need that.
+        curriculum. Give each rollout of a run a `rollout_id` of its own, so that a repeated call counts once. If you have the whole
+        group, post it instead (`Run.post`): length penalties and advantages need that.
         """
         path = "/samples" if run is None else _path("runs", run, "samples")
         total: Scores = {"rewards": [], "verdicts": []}
@@ -1228,22 +1228,23 @@ def _count(text: Optional[str]) -> Optional[int]:
 
 
 class Positions:
-    """The items of a run by position, for trainers that know the number of a row and nothing else.
+    """The items of a run by position, for trainers that only know the number of a row.
 
         positions = client.run("first").positions(per_step=64)
-        positions[0]["messages"]                                 # asks for the items 0 to 63 in one call
-        positions.take([64, 65, 64])                             # items in the order of what was asked
+        positions[0]["messages"]                                 # requests the items 0 to 63 in one call
+        positions.take([64, 65, 64])                             # items in the order of the argument
 
-    A position is a number from 0 on, and has the same item in every process, on every node, and after a resume, for as long as
-    the run exists (checkpoints keep it). `per_step` is how many prompts the trainer uses in one step: so many items are asked
-    for at once, and so far ahead their difficulty is decided. The last blocks are kept, so that the members of a group ask once.
+    Positions count from 0. A position has the same item in every process, on every node, and after a resume, for as long as the
+    run exists; checkpoints keep it. `per_step` is the number of prompts in one training step (1 to 1,024). Items are requested in
+    blocks of this size, and the difficulty of a block is decided at its first request. The last 8 blocks are cached, so that the
+    members of a group cause one request.
 
-    Threads may share it; it can be pickled and survives a fork. A position that the server cannot give within `timeout_s` raises:
-    Problem where it refuses (`make_failed`: no task of the run has an item there), Unreachable where it is away. It never
-    gives another item instead.
+    Threads may share it; it can be pickled and survives a fork. If the server does not return a position within `timeout_s` seconds,
+    this raises: Problem if the server refuses (`make_failed`: no task of the run has an item there), Unreachable if it is down. It
+    never returns another item instead.
     """
 
-    BLOCKS = 8  #: so many blocks are kept
+    BLOCKS = 8  #: blocks in the cache
 
     def __init__(self, run: Run, per_step: int = 64, *, timeout_s: float = 300.0) -> None:
         if not 1 <= per_step <= 1024:
@@ -1274,7 +1275,7 @@ class Positions:
         return self._items(int(position), 1)[0] if item is None else item
 
     def take(self, positions: Iterable[int]) -> List[Item]:
-        """The items at these positions, in their order; one call for each block of `per_step` that is not kept."""
+        """The items at these positions, in their order; one call for each block of `per_step` that is not cached."""
         return [self[position] for position in positions]
 
     def _block(self, block: int) -> List[Optional[Item]]:
@@ -1312,15 +1313,15 @@ class Positions:
 
 
 class TrainerClient:
-    """The server as the file of one trainer sees it: address, key and run come from the environment of its processes.
+    """A client for the file of one trainer. What is not given as an argument comes from the environment of the process.
 
-    REASONING_GYM_URL       where the server is; the key may stand in it
-    REASONING_GYM_API_KEY   the key, if not
-    REASONING_GYM_RUN       the run whose settings apply and whose curriculum is moved; without it completions are only scored
+    REASONING_GYM_URL       address of the server, which may contain the key
+    REASONING_GYM_API_KEY   key, if the address has none
+    REASONING_GYM_RUN       run whose settings apply and which counts the completions; without it they are only scored
     REASONING_GYM_PER_STEP  prompts of one training step (64): see Positions
 
-    Failures of the server are waited for until `deadline_s` have passed, and raised then; what cannot be scored is a
-    verdict with `status` `unscored`. It opens its connections when they are needed, and can be pickled.
+    While the server is down, calls are retried for `deadline_s` seconds, and then raise. A completion that could not be scored
+    is a verdict with the `status` `unscored`. Connections are opened when needed, and the client can be pickled.
     """
 
     def __init__(
@@ -1356,13 +1357,13 @@ class TrainerClient:
         return self._positions
 
     def item_id(self, row: Mapping[str, Any]) -> str:
-        """The item of a row of the trainer's data: its `item_id`, or the item at its `position`; "" if it has neither."""
+        """The item ID of a row of the trainer's data: its `item_id`, or that of the item at its `position`; "" if it has neither."""
         if row.get("item_id"):
             return str(row["item_id"])
         return "" if row.get("position") is None else self.positions[int(row["position"])]["id"]
 
     def sample(self, item_id: str, completion: Union[str, Sequence[Message]], **details: Any) -> Verdict:
-        """Scores one completion; `details` are those of Client.sample. Its retries count once."""
+        """Scores one completion in the run, if there is one. `details`: see Client.sample. Retries of this call count once."""
         named = {"rollout_id": uuid.uuid4().hex, **details}
         return self.client.sample(item_id, completion, run=self.run_name, adapter=self.adapter, **named)
 
@@ -1373,16 +1374,16 @@ _SPECIAL_TOKENS = re.compile(
 
 
 def strip_special_tokens(completion: str) -> str:
-    """A completion without the special tokens at its end, which trainers leave there (`<|im_end|>`, `</s>`, …)."""
+    """The completion without special tokens at its end (`<|im_end|>`, `</s>`, …), which some trainers leave there."""
     found = _SPECIAL_TOKENS.search(completion[-2000:])
     return completion if found is None else completion[: len(completion) - len(found.group())]
 
 
 def fill_unscored(rewards: Sequence[Optional[float]]) -> List[float]:
-    """The rewards of one group, with the mean of the scored ones where one is None; all 0 where none could be scored.
+    """The rewards of one group, with None replaced by the mean of the others; all 0 if none could be scored.
 
-    For trainers that can leave no rollout out: the group's mean stays what it was, and the stand-in's advantage is 0. A 0 in its
-    place would be trained on as a wrong answer.
+    For trainers without a mask: the mean of the group does not change, and the advantage of the replaced reward is 0. A reward of 0
+    would be trained on as a wrong answer.
     """
     scored = [reward for reward in rewards if reward is not None]
     mean = math.fsum(scored) / len(scored) if scored else 0.0
@@ -1393,9 +1394,10 @@ _threads: "Optional[tuple[int, ThreadPoolExecutor]]" = None
 
 
 def in_thread(function: Callable[..., Any], *arguments: Any, **options: Any) -> "Awaitable[Any]":
-    """Awaits a call of this module without holding up the event loop: `await in_thread(client.rewards, ids, texts)`.
+    """Runs a call of this module without blocking the event loop: `await in_thread(client.rewards, ids, texts)`.
 
-    Up to 64 at once; asyncio's own threads are as few as six on a small machine, and a call may wait for a server that is away.
+    Up to 64 calls run at once. asyncio's own pool has as few as six threads on a small machine, too few if calls wait for a server
+    that is down.
     """
     global _threads
     if _threads is None or _threads[0] != os.getpid():

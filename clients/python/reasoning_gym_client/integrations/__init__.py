@@ -1,7 +1,7 @@
 """Files that trainers load: one for each trainer, named `rg_*` so that none shadows the trainer's own package.
 
-Each file imports nothing but the client and, where it must, light modules of its trainer, so that it also works when it is
-loaded by its path:
+Each file imports only the client and, where needed, modules of its trainer. Trainers may import it by name or load it by its path;
+this prints the folder:
 
     python -c "import reasoning_gym_client.integrations as files; print(files.__path__[0])"
 

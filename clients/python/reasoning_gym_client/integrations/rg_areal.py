@@ -1,14 +1,14 @@
-"""AReaL: a reward function, and a prompt function for items of the run's curriculum.
+"""A reward function for AReaL, and a prompt function for items of the run's curriculum.
 
     RLVRWorkflow(reward_fn="reasoning_gym_client.integrations.rg_areal.reward", …)
 
-Rows carry `item_id` beside their `messages` (`GET /dataset.jsonl?format=hf`). For live items give rows with a `position` and nothing else
-that matters, and `data_extract_prompt_fn="reasoning_gym_client.integrations.rg_areal.live_prompt"`: all processes then find the
-same item for the same position.
+Rows have `item_id` beside their prompt (`GET /dataset.jsonl?format=hf`). For live items, use rows with only a `position`, and set
+`data_extract_prompt_fn="reasoning_gym_client.integrations.rg_areal.live_prompt"`: every process gets the same item for the same
+position.
 
-AReaL gives a reward 15 s, tries four times, and then **takes 0**. So `reward` answers or raises within 12 s; four times raised,
-AReaL raises too. A rollout that could not be scored has reward 0, since AReaL has no mask; it is logged as a warning and
-counted by the server (`rgs_unscored_total`).
+AReaL allows a reward function 15 s and tries it four times. After four timeouts it **uses 0**; after four exceptions it raises. So
+each call of `reward` to the server raises after 12 s (REASONING_GYM_DEADLINE_S). A rollout that could not be scored has reward 0,
+since AReaL has no mask; it is logged as a warning and counted by the server (`rgs_unscored_total`).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def reward(
 ) -> float:
     """The reward of one completion; 0 if it could not be scored. `row` has `item_id` or `position`.
 
-    Raises Unreachable or Problem after 12 s of an outage.
+    Raises Unreachable or Problem if the server is down for 12 s.
     """
     length = {} if completion_ids is None else {"length_tokens": len(completion_ids)}
     verdict = server().sample(server().item_id(row), strip_special_tokens(completions), **length)
@@ -50,7 +50,7 @@ def reward(
 
 
 def live_prompt(data: Mapping[str, Any]) -> List[Message]:
-    """The messages of the item at the row's `position`; those of the row if it has an `item_id`."""
+    """The messages of the item at the row's `position`; the row's own `messages` if it has an `item_id` or no position."""
     if data.get("item_id") or data.get("position") is None:
         messages: List[Message] = data["messages"]
         return messages

@@ -1,17 +1,21 @@
-"""OpenRLHF: items of the run's curriculum in place of a fixed data set, and their rewards.
+"""An agent file for OpenRLHF: items of the run's curriculum in place of a fixed data set, and their rewards.
 
     export REASONING_GYM_URL=http://trainer:KEY@host:8000 REASONING_GYM_RUN=my-run REASONING_GYM_PER_STEP=128
     python rg_openrlhf.py 100000 > rows.jsonl
     … --train.agent_func_path rg_openrlhf.py \\
       --data.prompt_dataset rows.jsonl --data.input_key prompt --data.label_key label
 
-A row's label is a position in the run's sequence (a number), whose item replaces the row's prompt, chat template included; or
-an item ID, and then the prompt stays as it is (the rows of `GET /dataset.jsonl?format=openrlhf`, with
-`--data.label_key item_id --data.apply_chat_template`). All samples of a row get the same item. REASONING_GYM_PER_STEP is the
-`--rollout.batch_size`.
+The label of a row is one of two things. All samples of a row get the same item.
 
-A rollout that could not be scored has reward 0 and `unscored` 1 in the logs, since OpenRLHF has no mask: an exception or None
-would end the run. An outage of the server is waited for, 10 minutes by default (REASONING_GYM_DEADLINE_S).
+* A position in the run's sequence (a number): the item at this position, with the chat template applied, replaces the prompt of the
+  row.
+* An item ID: the prompt stays as it is. Use the rows of `GET /dataset.jsonl?format=openrlhf` with
+  `--data.label_key item_id --data.apply_chat_template`.
+
+Set REASONING_GYM_PER_STEP to the value of `--rollout.batch_size`.
+
+A rollout that could not be scored has reward 0, and `unscored` 1 in the logs: OpenRLHF has no mask, and an exception or None would
+end the training. While the server is down, calls are retried for 10 minutes (REASONING_GYM_DEADLINE_S); then the exception is raised.
 """
 
 # mypy: disable-error-code="import-not-found,import-untyped,misc"
@@ -26,7 +30,7 @@ from typing import Any, Dict, List, Mapping, Optional
 
 from reasoning_gym_client import Item, TrainerClient, in_thread, strip_special_tokens
 
-if __name__ == "__main__":  # only to write the rows: needs no OpenRLHF
+if __name__ == "__main__":  # writes the rows; needs no OpenRLHF
     for position in range(int(sys.argv[1]) if len(sys.argv) > 1 else 100_000):
         print(json.dumps({"prompt": f"position {position}", "label": str(position)}))
     sys.exit(0)
@@ -43,11 +47,11 @@ class AgentInstance(AgentInstanceBase):
         pass
 
     async def reset(self, states: Dict[str, Any], **_: Any) -> Dict[str, Any]:
-        """The prompt as it is: AgentExecutor has put the item there."""
+        """The prompt unchanged: AgentExecutor has already inserted the item."""
         return {"observation": states["observation"]}
 
     async def step(self, state_dict: Mapping[str, Any], **_: Any) -> Dict[str, Any]:
-        """Scores `action_text` for the item `label`. Raises what the server refuses, and an outage that lasts."""
+        """Scores `action_text` for the item `label`. Raises Problem if the server refuses, Unreachable if it stays down."""
         completion = strip_special_tokens(state_dict["action_text"])
         verdict = await in_thread(server.sample, str(state_dict["label"] or ""), completion)
         reward = verdict["reward"] if verdict["status"] == "scored" else 0.0
@@ -67,14 +71,14 @@ class AgentInstance(AgentInstanceBase):
 
 
 class _Scalar(float):
-    """A reward as OpenRLHF reads it, with `item()`, without torch."""
+    """A number with `item()`, which OpenRLHF calls; saves importing torch."""
 
     def item(self) -> float:
         return float(self)
 
 
 class AgentExecutor(MultiTurnAgentExecutor):
-    """What OpenRLHF looks for in the file. It is one per engine, and runs many rollouts at once."""
+    """The class that OpenRLHF looks for in the file. There is one for each engine; it runs many rollouts at once."""
 
     def __init__(self) -> None:
         super().__init__(AgentInstance)
@@ -89,7 +93,7 @@ class AgentExecutor(MultiTurnAgentExecutor):
         llm_engine: Any,
         images: Optional[List[Any]] = None,
     ) -> Dict[str, Any]:
-        """One rollout; a label that is a number is the position of its item. The result's label is the item's ID."""
+        """Runs one rollout. A label that is a number is the position of the item; the label of the result is the item ID."""
         if isinstance(label, int) or str(label).isdecimal():
             item: Item = await in_thread(server.positions.__getitem__, int(label))
             label = item["id"]

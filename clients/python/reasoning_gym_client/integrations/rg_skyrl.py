@@ -1,6 +1,6 @@
-"""SkyRL: an environment whose rows name an item, or a position in the run's sequence.
+"""An environment for SkyRL. Each row has an item ID, or a position in the run's sequence.
 
-In the entry script, before training starts, also on the workers:
+Register it in the entry script, before training starts, and on the workers:
 
     import skyrl_gym
     skyrl_gym.register(
@@ -8,11 +8,11 @@ In the entry script, before training starts, also on the workers:
     )
 
 Rows are `{"prompt": [messages], "env_class": "reasoning_gym", "reward_spec": {"method": "rule", "ground_truth": ""},
-"extra_info": {"item_id": …}}`, those of `GET /dataset.jsonl?format=skyrl`. With `{"position": 17}` in `extra_info` the environment
-asks for the item when the episode begins, so that the curriculum is live, and replaces the prompt.
+"extra_info": {"item_id": …}}`, as in `GET /dataset.jsonl?format=skyrl`. With `{"position": 17}` in `extra_info`, the environment
+requests the item when the episode begins, so that its difficulty follows the curriculum, and replaces the prompt.
 
-A rollout that could not be scored has reward 0 and the metric `unscored`, since SkyRL has no mask. An outage of the server is
-waited for, 10 minutes by default (REASONING_GYM_DEADLINE_S), and raised then.
+A rollout that could not be scored has reward 0 and the metric `unscored` 1: SkyRL has no mask. While the server is down, calls are
+retried for 10 minutes (REASONING_GYM_DEADLINE_S); then the exception is raised.
 """
 
 # mypy: disable-error-code="import-not-found,import-untyped,misc"
@@ -40,7 +40,7 @@ def server() -> TrainerClient:
 
 
 class ReasoningGymEnv(BaseTextEnv):
-    """One episode of one turn. `extras` is the row; `extra_info` may also stand flat in it."""
+    """A single-turn episode. `extras` is the row; the fields of `extra_info` may also be at its top level."""
 
     def __init__(self, env_config: Any = None, extras: Optional[Mapping[str, Any]] = None) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class ReasoningGymEnv(BaseTextEnv):
         self.verdict: Optional[Verdict] = None
 
     def init(self, prompt: List[Message]) -> Tuple[List[Message], Dict[str, Any]]:
-        """The prompt of the row, or that of the item at the row's position."""
+        """The prompt of the row, or of the item at its position; and the item ID as metadata."""
         if self.row.get("item_id") or self.row.get("position") is None:
             self.item_id = server().item_id(self.row)
             return prompt, {"item_id": self.item_id}
@@ -70,7 +70,7 @@ class ReasoningGymEnv(BaseTextEnv):
         )
 
     def get_metrics(self) -> Dict[str, Any]:
-        """`score` of the scored; `unscored`, `no_answer` and `fault` of all, as shares."""
+        """`unscored`, `no_answer` and `fault`, 1.0 or 0.0; and the library's `score` if the completion was scored."""
         verdict = self.verdict
         if verdict is None:
             return {}

@@ -3,16 +3,20 @@
     --data-source-path reasoning_gym_client.integrations.rg_slime.LiveItems
     --group-rm --custom-rm-path reasoning_gym_client.integrations.rg_slime.group_reward
 
-Set for every worker: REASONING_GYM_URL (the key may stand in it, `http://trainer:KEY@host:8000`) and REASONING_GYM_RUN. Configure the
-run once, its `group_size` equal to `--n-samples-per-prompt`: `Client().run("my-run").put(preset="clean", group_size=8, buffer=False)`.
+Set REASONING_GYM_URL (it may contain the key: `http://trainer:KEY@host:8000`) and REASONING_GYM_RUN for every worker. Configure the
+run once, with `group_size` equal to `--n-samples-per-prompt`:
 
-* `LiveItems` asks the run for items by position when slime gets there, so the curriculum reaches it; `--save` and `--load` keep the
-  position. It needs no `--prompt-data`. With `--prompt-data` instead (`GET /dataset.jsonl?format=slime`) name `--label-key item_id`.
-* `group_reward` (with `--group-rm`) posts a whole group: penalties of a group apply. A sample that could not be scored is taken out of
-  the loss (`remove_sample`); its reward still votes in slime's normalization, so it is the mean of its siblings.
+    Client().run("my-run").put(preset="clean", group_size=8, buffer=False)
+
+* `LiveItems` requests items by position just before slime uses them, so their difficulty follows the run's curriculum. `--save` and
+  `--load` keep the position. It replaces `--prompt-data`. For a file of `GET /dataset.jsonl?format=slime`, leave `LiveItems` out and
+  set `--prompt-data` and `--label-key item_id`.
+* `group_reward` (with `--group-rm`) posts a whole group, so group penalties apply. A sample that could not be scored is removed from
+  the loss (`remove_sample`). slime still uses its reward to normalize the group, so it gets the mean of the group's other rewards.
 * `reward` (without `--group-rm`) scores one sample; the server gathers the samples of one item into a group of the run. A sample that
-  could not be scored is taken out of the loss with reward 0: prefer `group_reward`.
-* Without REASONING_GYM_RUN both only score. An outage is retried for five minutes and then raised, which ends the training.
+  could not be scored is removed from the loss, but its reward of 0 shifts the mean of the group: prefer `group_reward`.
+* Without REASONING_GYM_RUN, both score and count nothing. While the server is down, calls are retried for five minutes; then the
+  exception is raised, which ends the training.
 """
 
 from __future__ import annotations
@@ -34,7 +38,7 @@ except ImportError:  # loaded by its path, without the package
 
 __all__ = ["reward", "group_reward", "LiveItems"]
 
-WAIT_S = 120.0  #: for the verdicts of one group
+WAIT_S = 120.0  #: seconds to wait for the verdicts of one group
 FINISH_REASONS = {"completed": "stop", "truncated": "length", "aborted": "abort", "failed": "error"}
 FAULTS_OF_ITEM = ("invalid_item_id", "unknown_task", "invalid_config", "engine_version_mismatch")
 
@@ -52,7 +56,7 @@ def _run() -> Optional[str]:
 
 
 async def reward(args: Any, sample: Any, **kwargs: Any) -> Any:
-    """For `--custom-rm-path` without `--group-rm`; the rewards of a list, which miles sends for generations of several turns."""
+    """For `--custom-rm-path` without `--group-rm`: one reward, or a list of them if miles passes a list (several turns)."""
     if isinstance(sample, (list, tuple)):
         return _mark(sample, await in_thread(_score, _run(), sample))
     verdicts = await in_thread(_score, _run(), [sample])
@@ -72,7 +76,7 @@ def _score(run: Optional[str], samples: Sequence[Any]) -> List[Verdict]:
 
 
 def _post(run: str, samples: Sequence[Any]) -> Sequence[Verdict]:
-    """The whole group; what is wrong with its item makes it unscored, since an error would end the training."""
+    """Posts the whole group. A bad item ID leaves it without verdicts, since an exception would end the training."""
     try:
         group = _client().run(run).post(
             str(samples[0].label),
@@ -95,7 +99,7 @@ def _rollout(sample: Any) -> Dict[str, Any]:
 
 
 def _mark(samples: Sequence[Any], verdicts: Sequence[Verdict]) -> List[float]:
-    """The rewards; no verdict: not scored in time."""
+    """The rewards. Without verdicts, the whole group was not scored in time."""
     rewards = [verdict.get("reward") for verdict in verdicts] or [None] * len(samples)
     for k, sample in enumerate(samples):
         if rewards[k] is None:
@@ -123,7 +127,7 @@ class LiveItems:
         self.positions = _client().run(run).positions(min(int(getattr(args, "rollout_batch_size", 0) or 64), 1024))
 
     def get_samples(self, num_samples: int) -> List[List[Any]]:
-        """So many groups: those that came back first, then new ones."""
+        """`num_samples` groups: first those that slime gave back, then new ones."""
         groups, self.returned = self.returned[:num_samples], self.returned[num_samples:]
         first = self.position
         self.position += num_samples - len(groups)
@@ -145,7 +149,7 @@ class LiveItems:
         return group
 
     def _prompt(self, messages: List[Dict[str, Any]]) -> Any:
-        """As slime's own data set gives it: text where it applies the chat template, else messages."""
+        """The prompt as in slime's own data set: text if it applies the chat template, else messages."""
         if not getattr(self.args, "apply_chat_template", False):
             return messages
         tools = getattr(self.args, "apply_chat_template_kwargs", None) or {}
@@ -156,7 +160,7 @@ class LiveItems:
         self.returned += samples
 
     def save(self, rollout_id: Any) -> None:
-        """Beside the weights: which position comes next. Groups that came back are asked for again."""
+        """Saves the next position beside the weights. Groups that slime gave back are generated again after a resume."""
         path = self._state_file(self.args.save, rollout_id)
         path.parent.mkdir(parents=True, exist_ok=True)
         position = min([self.position, *(group[0].group_index for group in self.returned if group)])
@@ -182,6 +186,6 @@ def _tokenizer(checkpoint: str) -> Any:
 
 
 def _sample_class(args: Any) -> Any:
-    """The class of the trainer that runs here."""
+    """`Sample` of the trainer that is running: slime or miles."""
     package = "slime" if "slime" in sys.modules else "miles" if "miles" in sys.modules else "slime"
     return importlib.import_module(f"{package}.utils.types").Sample

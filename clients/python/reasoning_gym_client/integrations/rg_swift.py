@@ -1,15 +1,14 @@
-"""ms-swift: a reward function for GRPO.
+"""A reward function for GRPO in ms-swift.
 
     export REASONING_GYM_URL=http://trainer:KEY@host:8000 REASONING_GYM_RUN=my-run
     swift rlhf --rlhf_type grpo --external_plugins rg_swift.py --reward_funcs reasoning_gym --dataset rows.jsonl …
 
-Rows carry `item_id` beside `messages`: `GET /dataset.jsonl?format=swift`. A name of your own (`--reward_funcs`) needs an entry in
-`swift.rewards.orms`, as at the end of this file.
+Rows have `item_id` beside `messages`, as in `GET /dataset.jsonl?format=swift`.
 
-ms-swift makes the reward of a rollout that could not be scored (None) **0**. So it gets the mean of its scored siblings here:
-the group's mean stays, and the rollout's own advantage is 0. A whole group in one call is posted to the run as one; parts
-of a group (`num_generations` spread over processes) are gathered by the server, and rewards that need the whole group do not apply.
-An outage of the server is waited for, 10 minutes by default (REASONING_GYM_DEADLINE_S), and raised then.
+ms-swift would turn the reward None of a rollout that could not be scored into **0**. So such a rollout gets the mean of its group's
+other rewards: the mean of the group does not change, and the rollout's own advantage is 0. A group that arrives whole is posted
+whole. Parts of a group (`num_generations` spread over processes) are gathered by the server, and group penalties do not apply.
+While the server is down, calls are retried for 10 minutes (REASONING_GYM_DEADLINE_S); then the exception is raised.
 """
 
 # mypy: disable-error-code="import-not-found,import-untyped,misc"
@@ -85,7 +84,7 @@ class ReasoningGymReward(ORM):
 
 
 def _rows(columns: Mapping[str, Any], count: int) -> List[Dict[str, Any]]:
-    """The columns as rows; what is no column of the batch (`trainer_state`) is left out."""
+    """The columns as rows. Arguments that are not columns, such as `trainer_state`, are left out."""
     lists = {name: values for name, values in columns.items() if isinstance(values, list) and len(values) == count}
     return [{name: values[k] for name, values in lists.items()} for k in range(count)]
 
@@ -98,7 +97,7 @@ def _rollout(completion: str, row: Mapping[str, Any]) -> Dict[str, Any]:
 
 
 def _count(tokens: Any) -> int:
-    """Tokens of all turns: ms-swift nests them by turn."""
+    """The number of tokens in all turns, by which ms-swift nests them."""
     return sum(_count(part) for part in tokens) if isinstance(tokens[0], list) else len(tokens)
 
 

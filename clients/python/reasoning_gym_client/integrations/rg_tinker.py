@@ -1,4 +1,4 @@
-"""A run as a data set of the Tinker cookbook: its batch is a step of the run, its group a group of the run.
+"""A run as a data set of the Tinker cookbook: batch k has the items of step k of the run, and each group is posted whole.
 
     from reasoning_gym_client.integrations.rg_tinker import ReasoningGymDatasetBuilder
 
@@ -7,15 +7,15 @@
             run="my-run", groups_per_batch=64, group_size=8, renderer_name="qwen3", model_name_for_tokenizer="Qwen/Qwen3-8B"
         ), …)
 
-REASONING_GYM_URL says where the server is, or `url`; the key may stand in it (`http://trainer:KEY@host:8000`), or in
+`url`, or REASONING_GYM_URL, is the address of the server. It may contain the key (`http://trainer:KEY@host:8000`); otherwise set
 REASONING_GYM_API_KEY. Configure the run once: `Client().run("my-run").put(preset="clean", group_size=8, buffer=False)`.
 
-* `get_batch(index)` asks for the items when the trainer gets there, so the run's curriculum reaches it; the same index gives the same
-  items, also after a resume.
-* Groups are posted whole with tokens and logprobs: penalties of a group apply, and dumps are complete.
-* Tinker has no mask. A rollout that could not be scored gets the mean of its group's other rewards, so its advantage is 0, and the
-  metric `unscored` 1. An outage is retried for five minutes and then raised.
-* `test_suite="original"` adds a frozen suite as the test set, which is scored and not counted.
+* `get_batch(index)` requests the items just before they are used, so their difficulty follows the run's curriculum. The same index
+  gives the same items, also after a resume.
+* Groups are posted with tokens and logprobs: group penalties apply, and dumps are complete.
+* Tinker has no mask. A rollout that could not be scored gets the mean of its group's other rewards, so that its advantage is 0; its
+  metric `unscored` is 1. While the server is down, calls are retried for five minutes; then the exception is raised.
+* `test_suite="original"` adds a frozen suite as the test set. Its completions are scored and not counted in the run.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ except ImportError:  # loaded by its path, without the package
 
 __all__ = ["ReasoningGymDatasetBuilder", "ReasoningGymDataset", "PuzzleGroupBuilder", "PuzzleEnv"]
 
-WAIT_S = 120.0  #: for the verdicts of one group
+WAIT_S = 120.0  #: seconds to wait for the verdicts of one group
 
 
 @lru_cache(maxsize=None)
@@ -61,7 +61,7 @@ def _client(url: Optional[str]) -> Client:
 
 
 class PuzzleEnv(Env):
-    """One rollout: the item's prompt, and the text that the model gave. The group scores it."""
+    """One rollout: the prompt of an item and the text that the model wrote. PuzzleGroupBuilder scores it."""
 
     def __init__(self, item: Item, renderer: renderers.Renderer) -> None:
         self.item = item
@@ -85,7 +85,7 @@ class PuzzleEnv(Env):
 
 @dataclass(frozen=True)
 class PuzzleGroupBuilder(EnvGroupBuilder):
-    """The rollouts of one item. `run` None: they are scored and not counted."""
+    """The rollouts of one item. If `run` is None, they are scored and not counted."""
 
     item: Item
     renderer: renderers.Renderer
@@ -129,7 +129,7 @@ def _rollout(env: Any, trajectory: Trajectory) -> Dict[str, Any]:
 
 
 def _metrics(verdict: Verdict) -> Metrics:
-    """The same keys each time; a verdict that has not come is unscored."""
+    """Metrics of one rollout, always with the same keys. A missing verdict counts as unscored."""
     scored = verdict.get("reward") is not None
     metrics: Metrics = {
         "unscored": float(not scored),
@@ -186,7 +186,7 @@ class SuiteDataset(RLDataset):
 
 @chz.chz
 class ReasoningGymDatasetBuilder(RLDatasetBuilder):
-    """`batches`: how many steps an epoch has; a run has no end of its own."""
+    """`batches`: steps of one epoch; the run itself has no end."""
 
     run: str
     groups_per_batch: int

@@ -9,20 +9,20 @@
         args=GRPOConfig(num_generations=8, shuffle_dataset=False, dataloader_num_workers=0, …),
     )
 
-REASONING_GYM_URL says where the server is; the key may stand in it (`http://trainer:KEY@host:8000`). Configure the run once, its
-`group_size` equal to `num_generations`: `Client().run("my-run").put(preset="clean", group_size=8, buffer=False)`.
+REASONING_GYM_URL is the address of the server, which may contain the key (`http://trainer:KEY@host:8000`). Configure the run once,
+with `group_size` equal to `num_generations`: `Client().run("my-run").put(preset="clean", group_size=8, buffer=False)`.
 
-* Rows are asked for when the trainer gets there, so the run's curriculum reaches it. A position is the same item in every process and
-  after a resume. `shuffle_dataset=False` keeps the order.
-* `reward` needs the column `item_id`. It takes the run from the column `run`, else from REASONING_GYM_RUN; without either it only
-  scores. Axolotl takes it by name: `trl.reward_funcs: [reasoning_gym_client.integrations.rg_trl.reward]`.
-* A group that arrives whole is posted whole: curriculum, statistics, dumps and penalties of a group apply. Parts of a group come from
-  several processes if `num_generations` does not divide the batch of one. The server then gathers them, and only penalties of a
-  single rollout apply.
-* A completion that could not be scored is None, which TRL masks since 1.6.0. Earlier versions take None for 0, so there it gets the
-  mean of its group's other rewards. An outage is retried for five minutes and then raised.
-* Where an environment brings the items: `environment_factory=environment("my-run", per_step=64)`, `train_dataset=positions()` and
-  `reward_funcs=reward`. The chat template must support tools, though this environment has none.
+* Items are requested just before they are used, so their difficulty follows the run's curriculum. A position has the same item in
+  every process and after a resume. `shuffle_dataset=False` keeps the order.
+* `reward` needs the column `item_id`. It takes the run from the column `run`, else from REASONING_GYM_RUN; without either, completions
+  are scored and not counted. In Axolotl, set `trl.reward_funcs: [reasoning_gym_client.integrations.rg_trl.reward]`.
+* A group that one process has whole is posted whole, and counts for curriculum, statistics, dumps and group penalties. If
+  `num_generations` does not divide the batch of a process, groups are split between processes. The server then gathers the parts,
+  and only penalties of a single rollout apply.
+* A completion that could not be scored is None, which TRL masks since 1.6.0. Earlier versions turn None into 0, so there it gets the
+  mean of its group's other rewards. While the server is down, calls are retried for five minutes; then the exception is raised.
+* To get items from an environment instead, set `environment_factory=environment("my-run", per_step=64)`, `train_dataset=positions()`
+  and `reward_funcs=reward`. The chat template must support tools, although this environment has none.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ except ImportError:  # loaded by its path, without the package
 
 __all__ = ["lazy_items", "positions", "environment", "reward", "make_reward"]
 
-POSITIONS = 1_000_000  #: rows of a data set without an end; `max_steps` ends the training
-WAIT_S = 120.0  #: for the verdicts of one call
+POSITIONS = 1_000_000  #: rows of the endless data set; `max_steps` ends the training
+WAIT_S = 120.0  #: seconds to wait for the verdicts of one call
 MASKS_NONE_SINCE = (1, 6)  #: the version of TRL that leaves a reward of None out of its group
 
 Completion = Union[str, Sequence[Mapping[str, Any]]]
@@ -72,7 +72,7 @@ def _group_size(run: str) -> int:
 
 
 def lazy_items(run: str, per_step: int = 64, count: int = POSITIONS) -> Any:
-    """A `datasets.Dataset` of the run's items by position: `prompt`, `item_id`, `task`, `run`. Nothing is asked for yet."""
+    """A `datasets.Dataset` of the run's items by position: `prompt`, `item_id`, `task`, `run`. Items are requested when read."""
 
     def fetch(rows: Mapping[str, Sequence[int]]) -> Dict[str, List[Any]]:
         items = _positions(run, per_step).take(rows["position"])
@@ -87,7 +87,7 @@ def lazy_items(run: str, per_step: int = 64, count: int = POSITIONS) -> Any:
 
 
 def positions(count: int = POSITIONS) -> Any:
-    """A `datasets.Dataset` with nothing but `position` and an empty user message, which the environment fills."""
+    """A `datasets.Dataset` with `position` and an empty user message, which the environment fills in."""
 
     def fetch(rows: Mapping[str, Sequence[int]]) -> Dict[str, List[Any]]:
         return {
@@ -103,7 +103,7 @@ def _dataset(count: int) -> Any:
 
 
 def environment(run: str, per_step: int = 64) -> Callable[[], Any]:
-    """For `environment_factory`: the row's `position` decides the item, so members of a group get the same one."""
+    """For `environment_factory`: each rollout gets the item at its row's `position`, so members of a group get the same item."""
 
     class Puzzle:
         """One rollout. It has no tools and no reward of its own: the model answers, and `reward` scores its group."""
@@ -120,10 +120,10 @@ def environment(run: str, per_step: int = 64) -> Callable[[], Any]:
 
 
 def make_reward(run: Optional[str] = None, stop_tokens: Sequence[int] = (), wait_s: float = WAIT_S) -> RewardFunction:
-    """A reward function for GRPOTrainer; `reward` is the one without arguments.
+    """A reward function for GRPOTrainer; `reward` is `make_reward()`.
 
-    `run`: counts the rollouts in this run, whatever the rows say. `stop_tokens`: the tokens that end a completion, such as
-    `[tokenizer.eos_token_id]`; with them the server knows which completions the token limit has cut.
+    `run`: counts the rollouts in this run instead of the one of their rows. `stop_tokens`: IDs of the tokens that end a completion,
+    such as `[tokenizer.eos_token_id]`; they show which completions the token limit has cut. `wait_s`: seconds to wait for verdicts.
     """
 
     def reasoning_gym(
@@ -226,7 +226,7 @@ def _post(
 
 
 def _log(verdicts: Sequence[Verdict], log_metric: Optional[Callable[[str, float], None]]) -> None:
-    """Shares of this batch, beside TRL's own metrics."""
+    """Logs shares of this batch beside TRL's own metrics."""
     if log_metric is None or not verdicts:
         return
     scored = [verdict for verdict in verdicts if verdict.get("reward") is not None]
@@ -239,7 +239,7 @@ def _log(verdicts: Sequence[Verdict], log_metric: Optional[Callable[[str, float]
 
 @lru_cache(maxsize=None)
 def _masks_none() -> bool:
-    """Whether the installed trainer leaves None out; without TRL the caller is something else, which gets None."""
+    """Whether the installed TRL masks None. Without TRL, the caller is another program, which gets None."""
     try:
         version = importlib.metadata.version("trl")
     except importlib.metadata.PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""verl's reward function, and a data set that asks a run for its items when verl gets there. For verl 0.9.
+"""A reward function for verl, and a data set that requests items from a run as verl reads them. For verl 0.9.
 
     python -m verl.trainer.main_ppo \\
         reward.custom_reward_function.path=…/integrations/rg_verl.py reward.custom_reward_function.name=compute_score \\
@@ -9,14 +9,16 @@
 Set REASONING_GYM_URL for every worker; the key may stand in it (`http://trainer:KEY@host:8000`). Configure the run once:
 `Client().run("my-run").put(preset="clean", group_size=8, buffer=False)`, with `group_size` equal to `actor_rollout_ref.rollout.n`.
 
-`data.train_files` of LivePrompts is the name of the run, and `data.val_files` is `held-out` for the frozen suite `original`, which no
-training item is from. A frozen data set works as well: `data.train_files=rows.jsonl` from `GET /dataset.jsonl?format=verl`, without
-`custom_cls`. Rows carry the item's ID in `extra_info`; `ground_truth` stays empty, since the answer is on the server.
+With LivePrompts, `data.train_files` is the name of the run, and `data.val_files=held-out` selects the frozen suite `original`,
+whose items are never trained on. A file works as well: leave out `data.custom_cls`, and set `data.train_files=rows.jsonl`,
+downloaded from `GET /dataset.jsonl?format=verl`. Each row has the item ID in `extra_info`; `ground_truth` is empty, since the
+answer stays on the server. Responses to held-out rows (`extra_info.held_out`, or `extra_info.split` `test`) are scored and not
+counted in the run.
 
-verl scores one response at a time. The server answers at once and gathers the responses to one item into a group of the run, so the
-curriculum, statistics and dumps follow; penalties that need the whole group do not apply. verl has no mask and an exception ends
-the training, so a response that could not be scored is 0 with `unscored` 1, by which the metrics tell it from a wrong answer. An
-outage is retried for five minutes and then raised.
+verl scores one response at a time. The server returns each reward at once and gathers the responses to one item into a group of the
+run, which feeds the curriculum, statistics and dumps; penalties that need the whole group do not apply. verl has no mask, and an
+exception ends the training. So a response that could not be scored gets 0, and the metric `unscored` is 1. While the server is down,
+calls are retried for five minutes; then the exception is raised.
 """
 
 from __future__ import annotations
@@ -44,8 +46,8 @@ __all__ = ["compute_score", "LivePrompts"]
 
 HELD_OUT = "held-out"
 SUITE = "original"
-PER_STEP = 64  #: prompts that are asked for at once, where verl's configuration names no batch size
-POSITIONS = 1_000_000  #: more than a training gets to: `trainer.total_training_steps` ends it
+PER_STEP = 64  #: items requested at once if verl's configuration has no batch size
+POSITIONS = 1_000_000  #: rows of the endless data set; `trainer.total_training_steps` ends the training
 
 
 @lru_cache(maxsize=None)
@@ -61,12 +63,13 @@ async def compute_score(
     run: Optional[str] = None,
     **more: Any,
 ) -> Dict[str, float]:
-    """The reward of one response. The keys and their types are the same each time, since verl averages them.
+    """The reward of one response as `score`, with metrics. The keys are the same each time, since verl averages them.
 
-    `run`: counts the response in this run; without it, the run that LivePrompts names or REASONING_GYM_RUN, else none.
+    The response counts in the run of its row (LivePrompts), else in `run`, else in REASONING_GYM_RUN. Held-out rows count in none.
     """
     info = extra_info or {}
-    counted = None if info.get("held_out") else info.get("run") or run or os.environ.get("REASONING_GYM_RUN")
+    held_out = info.get("held_out") or info.get("split") == "test"
+    counted = None if held_out else info.get("run") or run or os.environ.get("REASONING_GYM_RUN")
     verdict = await in_thread(
         _client().sample,
         str(info.get("item_id") or ""),
@@ -113,7 +116,7 @@ class LivePrompts(_Dataset):  # type: ignore[misc]
 
 
 def _row(item: Item, position: int, extra_info: Dict[str, Any]) -> Dict[str, Any]:
-    """What verl's own data set gives for a row."""
+    """A row as verl's own data set returns it."""
     row = {
         "data_source": f"reasoning_gym/{item['task']}",
         "raw_prompt": item["messages"],
