@@ -152,6 +152,20 @@ describe('items that nobody should train on', () => {
 describe('the wire', () => {
   /** Every item that the engine is asked to make. */
   const watchMaking = () => vi.spyOn(world.engine, 'generateItems')
+  /** How many there are once they do not become more. */
+  const untilMakingStops = async (making: ReturnType<typeof watchMaking>): Promise<number> => {
+    const count = () => making.mock.calls.reduce((sum, [, , places]) => sum + places.length, 0)
+    let last = -1
+    await until(
+      async () => {
+        const [before, now] = [last, count()]
+        last = now
+        return now === before
+      },
+      (hasStopped) => hasStopped,
+    )
+    return last
+  }
 
   it('HEAD and a known entity tag make no items, and answer what GET would', async () => {
     const url = `/dataset.jsonl?tasks=${QUICK}&count=9&seed=901`
@@ -227,6 +241,24 @@ describe('the wire', () => {
     expect(await tagOf('run=tagged')).not.toBe(before)
   })
 
+  it('a short file that its first reader did not wait for is whole for the next', async () => {
+    const { port } = world.app.server.address() as AddressInfo
+    const path = '/dataset.jsonl?count=1000&tasks=leg_counting&seed=905'
+    const making = watchMaking()
+    try {
+      const request = get({ port, path }).on('error', () => {}) // it is broken off
+      await until(
+        async () => making.mock.calls.length,
+        (calls) => calls > 2, // so the first rows are made
+      )
+      request.destroy()
+      await untilMakingStops(making)
+    } finally {
+      making.mockRestore()
+    }
+    expect((await world.app.inject({ url: path })).body.trimEnd().split('\n')).toHaveLength(1000)
+  })
+
   it('stops making items when the client goes', async () => {
     const { port } = world.app.server.address() as AddressInfo
     const making = watchMaking()
@@ -237,16 +269,7 @@ describe('the wire', () => {
           (response) => void response.once('data', () => resolve(void request.destroy())),
         ).on('error', reject)
       })
-      const count = () => making.mock.calls.reduce((sum, [, , places]) => sum + places.length, 0)
-      let last = -1
-      await until(
-        async () => {
-          const [before, now] = [last, count()]
-          last = now
-          return now === before
-        },
-        (hasStopped) => hasStopped,
-      )
+      const last = await untilMakingStops(making)
       expect(last).toBeGreaterThan(0)
       expect(last).toBeLessThan(2000)
     } finally {

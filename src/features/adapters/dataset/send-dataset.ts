@@ -60,8 +60,9 @@ async function sendWhole<Reply extends AnyReply>(dataset: Dataset, { method, hea
     if (known) reply.headers({ 'content-length': known.length })
     return reply.send(Readable.from([]))
   }
-  const body = known ?? (await readAll(dataset.openLines(reply.reader.closed)))
-  WHOLE_CACHE.set(entityTag, body)
+  const { closed } = reply.reader
+  const body = known ?? (await readAll(dataset.openLines(closed)))
+  if (!closed.aborted) WHOLE_CACHE.set(entityTag, body) // once the reader has gone, the rest of the rows is not made
   const range =
     headers['if-range'] === undefined || headers['if-range'] === `"${entityTag}"` ? headers.range : undefined
   const [, first, last] = RANGE_PATTERN.exec(range ?? '') ?? []
