@@ -1,4 +1,5 @@
 /** Episodes of ORS: a question, and one answer or last message that is scored. */
+import { type Caller, canAccessRun } from '../../../contract/caller.ts'
 import { ServiceError } from '../../../contract/errors.ts'
 import { decodeItemId } from '../../../contract/item-id.ts'
 import { EVAL_SEEDS_START, TRAINING_SEEDS_START } from '../../../contract/recipe.ts'
@@ -41,10 +42,10 @@ export class OrsEpisodes {
     this.#deps = deps
   }
 
-  /** Throws `not_found`. */
-  async requireSession(id: string): Promise<Session> {
+  /** Throws `not_found`, also for a session of a run that the caller's key is not bound to: clients may choose their IDs. */
+  async requireSession(id: string, caller: Caller): Promise<Session> {
     const session = await this.#deps.sessions.get(id)
-    if (!session) throw createUnknownSessionError()
+    if (!session || (session.run !== null && !canAccessRun(caller, session.run))) throw createUnknownSessionError()
     return session
   }
 
@@ -99,7 +100,7 @@ function isEvalItem({ itemId }: Session): boolean {
   return seed >= EVAL_SEEDS_START && seed < TRAINING_SEEDS_START
 }
 
-export function createUnknownSessionError(): ServiceError {
+function createUnknownSessionError(): ServiceError {
   return new ServiceError('not_found', 'Active environment not found: the session was deleted, or silent for too long')
 }
 

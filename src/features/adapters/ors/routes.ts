@@ -9,7 +9,6 @@ import { AnyQuery } from '../../../http/validation.ts'
 import { VERSION } from '../../../platform/version.ts'
 import { observeDelivery } from '../delivery.ts'
 import { listSplits, type OrsEnvironment } from './environments.ts'
-import { createUnknownSessionError } from './episodes.ts'
 import type { OrsFeature } from './index.ts'
 import { CallBody, CreateBody, GroupBody, SplitBody, TaskBody, TaskRangeBody, TOOLS } from './wire.ts'
 
@@ -39,7 +38,7 @@ export function addOrsRoutes(app: App, ors: OrsFeature): void {
   }
 }
 
-function addServerRoutes(app: App, { environments, sessions }: OrsFeature): void {
+function addServerRoutes(app: App, { environments, episodes, sessions }: OrsFeature): void {
   app.get('/health', { schema: { querystring: AnyQuery } }, async () => ({ status: 'ok' }))
   app.get('/version', async () => ({ version: VERSION, build_sha: null }))
   app.get('/list_environments', async ({ caller }) => environments.list(caller))
@@ -59,7 +58,7 @@ function addServerRoutes(app: App, { environments, sessions }: OrsFeature): void
     return { sid: id }
   })
   app.post('/ping', async (request) => {
-    if (!(await sessions.get(requireSessionId(request)))) throw createUnknownSessionError()
+    await episodes.requireSession(requireSessionId(request), request.caller)
     return { status: 'ok' }
   })
   app.post('/delete', async (request) => {
@@ -106,7 +105,7 @@ function addTaskRoutes(app: App, prefix: string, { environments }: OrsFeature): 
 }
 
 function addEpisodeRoutes(app: App, prefix: string, { episodes }: OrsFeature): void {
-  const requireSession = (request: FastifyRequest) => episodes.requireSession(requireSessionId(request))
+  const requireSession = (request: FastifyRequest) => episodes.requireSession(requireSessionId(request), request.caller)
 
   app.get(`${prefix}/task_tools`, async (request) => {
     await requireSession(request)
