@@ -47,10 +47,7 @@ export class SampleSettlement {
     this.#queues.set(key, queue)
     const room = MAX_WAITING_SAMPLES - queue.waiting.length
     for (const sample of samples.slice(0, room)) queue.waiting.push({ sample, isDelivered })
-    queue.flushing ??= this.#flush(queue).finally(() => {
-      queue.flushing = undefined
-      if (queue.waiting.length === 0) this.#queues.delete(key)
-    })
+    queue.flushing ??= this.#flush(key, queue)
   }
 
   /** Settles what it can. */
@@ -61,7 +58,7 @@ export class SampleSettlement {
   }
 
   /** Never rejects. */
-  async #flush(queue: SettlementQueue): Promise<void> {
+  async #flush(key: string, queue: SettlementQueue): Promise<void> {
     while (queue.waiting.length > 0 && !this.#closing.signal.aborted) {
       const batch = queue.waiting.slice(0, MAX_SAMPLES_PER_CALL)
       const delivered = batch.filter(({ isDelivered }) => isDelivered).map(({ sample }) => sample)
@@ -74,6 +71,9 @@ export class SampleSettlement {
         await sleep(RETRY_MS, undefined, { signal: this.#closing.signal, ref: false }).catch(() => {})
       }
     }
+    // In the same turn as the last look at what waits: a sample that came in between would wait for the next one of its run.
+    queue.flushing = undefined
+    if (queue.waiting.length === 0) this.#queues.delete(key)
   }
 
   /** Nothing is left to settle in an epoch that has ended. */
