@@ -39,7 +39,7 @@ async def prove(score: Score, *, unscored_reward: float = 0.0, has_flags: bool =
             same("malformed is counted", [one.no_answer for one in found], [True] * 3)
     partial = fixture["partial"]
     result = await score(partial["item"]["id"], partial["completion"])
-    check("partial", abs(result.reward - partial["score"]) < 1e-6, f"{result.reward}, not {partial['score']}")
+    check("partial", abs(result.reward - partial["score"]) < 1e-6, f"{result.reward}; expected {partial['score']}")
     unscored = fixture["unscored"]
     result = await score(unscored["item"]["id"], unscored["completion"])
     same("unscored", (result.reward, result.unscored), (unscored_reward, has_flags))
