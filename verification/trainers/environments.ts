@@ -147,7 +147,8 @@ export class Environments {
 type OnLine = (line: string) => void
 
 async function installPackages(python: string, { torch, requirements, noDeps }: Wanted, onLine: OnLine): Promise<void> {
-  const pip = (...args: string[]) => runModule(python, 'pip', ['install', '--no-compile', ...PIP_OPTIONS, ...args], onLine)
+  const pip = (...args: string[]) =>
+    runModule(python, 'pip', ['install', '--no-compile', ...PIP_OPTIONS, ...args], onLine)
   if (torch) await pip(...((await hasCpuBuilds()) ? ['--index-url', CPU_BUILDS] : []), 'torch')
   if (requirements.length > 0) await pip(...requirements)
   // After the others, so that nothing replaces them.
