@@ -4,7 +4,7 @@ import { RunName } from './rollout.ts'
 import { TaskOrCategory } from './run.ts'
 
 /** Twice as many rows as any published reinforcement learning data set has; far fewer than a run has positions. */
-export const MAX_DATASET_ROWS = 1_000_000
+const MAX_DATASET_ROWS = 1_000_000
 
 export const DatasetFormat = z
   .enum(['hf', 'trl', 'verl', 'openrlhf', 'slime', 'skyrl', 'nemo-gym', 'swift'])

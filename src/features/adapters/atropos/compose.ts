@@ -22,7 +22,7 @@ export interface CompositionRules {
  * The oldest group is not passed over for longer. If no exact sum has been found with it by then, the batch is the shortest
  * run of oldest groups that has `batch_size` sequences.
  */
-export const PATIENCE_MS = 30_000
+const PATIENCE_MS = 30_000
 
 /** In the order of the queue; undefined if there is no batch yet. */
 export function chooseBatch(

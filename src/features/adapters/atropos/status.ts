@@ -17,7 +17,7 @@ export interface EnvironmentStatus {
 
 type LiveEnvironment = StoreState['environments'] extends Map<number, infer E> ? E : never
 
-export function listLive({ environments }: StoreState, now: number): [id: number, environment: LiveEnvironment][] {
+function listLive({ environments }: StoreState, now: number): [id: number, environment: LiveEnvironment][] {
   return [...environments].filter(([, { connected, heardAt }]) => connected && now - heardAt < SILENT_MS)
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { withFastParser } from '../../../http/validation.ts'
 
 /** Sequences that a trainer may ask for in one batch. */
-export const MAX_BATCH_SIZE = 65_536
+const MAX_BATCH_SIZE = 65_536
 const MAX_NAME_CHARS = 1000
 
 const Text = z.string().max(MAX_NAME_CHARS)

@@ -12,9 +12,9 @@ export interface DatasetRow extends Pick<Item, 'id' | 'task' | 'category' | 'dif
 }
 
 /** The environment's name where a trainer looks one up: in its registry or its config. */
-export const SKYRL_ENVIRONMENT = 'reasoning_gym'
-export const NEMO_GYM_AGENT = 'reasoning_gym_server_simple_agent'
-export const NEMO_GYM_RESOURCES_SERVER = 'reasoning_gym_server'
+const SKYRL_ENVIRONMENT = 'reasoning_gym'
+const NEMO_GYM_AGENT = 'reasoning_gym_server_simple_agent'
+const NEMO_GYM_RESOURCES_SERVER = 'reasoning_gym_server'
 
 /** The library's defaults lie on no rung. */
 const NO_DIFFICULTY = -1

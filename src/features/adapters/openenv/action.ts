@@ -7,7 +7,7 @@ import { FrameRejection } from './frames.ts'
 const REPLY_FIELDS = ['completion', 'message', 'messages', 'text', 'content'] as const
 /** The answer alone, taken as it is. */
 const ANSWER_FIELD = 'answer'
-export const ACTION_FIELDS: readonly string[] = [...REPLY_FIELDS, ANSWER_FIELD]
+const ACTION_FIELDS: readonly string[] = [...REPLY_FIELDS, ANSWER_FIELD]
 
 export interface ReadAction {
   submission: Submission

@@ -21,12 +21,12 @@ const HEADER_DEPLOYMENT = 'x-deployment'
 const ENVIRONMENT_PREFIXES = ['', '/:env']
 
 export function addOrsRoutes(app: App, ors: OrsFeature): void {
-  // Its client goes on asking for ten minutes where a backend "starts"; of another 503 it is tired after three calls.
+  // Its client asks for ten minutes more where a backend "starts"; after any other 503 it gives up at the third call.
   app.addHook('onSend', (_request, reply, payload, done) => {
     if (reply.statusCode === 503) reply.header('x-backend-state', 'starting')
     done(null, payload)
   })
-  // aiohttp calls a body that is not there an octet stream.
+  // aiohttp sends a missing body as an octet stream.
   app.addContentTypeParser('application/octet-stream', (_request, payload, done) => {
     payload.resume()
     done(null)

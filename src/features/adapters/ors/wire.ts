@@ -1,7 +1,7 @@
 /** The messages of ORS. Unknown fields are left out: clients add some from version to version. */
 import { z } from 'zod'
 
-export const SplitName = z.string().max(200)
+const SplitName = z.string().max(200)
 export const SplitBody = z.object({ split: SplitName })
 export const TaskBody = z.object({ split: SplitName, index: z.int() })
 export const TaskRangeBody = z.object({ split: SplitName, start: z.int().nullish(), stop: z.int().nullish() })
