@@ -70,12 +70,12 @@ export const PROCESS_METRICS = {
   },
   rgs_unscored_total: {
     kind: 'counter',
-    help: 'Completions of an adapter that got no score; code is why',
+    help: 'Completions sent through an adapter that could not be scored, by code: the reason',
     labels: ['adapter', 'code'],
   },
   rgs_open_group_samples_total: {
     kind: 'counter',
-    help: 'Completions that adapters noted for the open groups of runs, by outcome: gathered, duplicate (of the same rollout key), limit (not gathered: the open groups of the run take too much memory)',
+    help: 'Completions recorded for the open groups of runs, by outcome: gathered, duplicate (its rollout key was already there), limit (not gathered: the open groups of the run have reached their limit)',
     labels: ['outcome'],
   },
   rgs_open_groups_total: {
