@@ -42,9 +42,19 @@ row = rg_verl.LivePrompts("files", config={"train_batch_size": 2})[0]
 print(row["extra_info"]["item_id"] == first["id"], row["raw_prompt"] == first["messages"], row["extra_info"]["run"])
 held_out = rg_verl.LivePrompts(["held-out"], max_samples=1)[0]
 print(asyncio.run(rg_verl.compute_score(held_out["data_source"], "I do not know", "", held_out["extra_info"])))
-print(run.get()["progress"]["scored_groups"], run.get()["progress"]["buffered_groups"])`)
+print(run.get()["progress"]["scored_groups"], run.get()["progress"]["buffered_groups"])
+class Recording:  # the run that each response is sent to
+    runs, client = [], rg_verl._client()
+    def sample(self, item_id, text, run, **details):
+        self.runs.append(run)
+        return self.client.sample(item_id, text, run=run, **details)
+rg_verl._client = Recording
+for split in ("train", "test"):  # of rows from files
+    asyncio.run(rg_verl.compute_score("", "", "", {"item_id": first["id"], "split": split}, run="files"))
+print(Recording.runs)`)
   const faults = "{'score': 0.0, 'unscored': 0.0, 'no_answer': 1.0, 'format_fault': 1.0}"
-  expect(output.split('\n')).toEqual(['[0, 0, 0, 0]', '[0, 0, 0, 0]', 'True True files', faults, '4 0', ''])
+  const lines = ['[0, 0, 0, 0]', '[0, 0, 0, 0]', 'True True files', faults, '4 0', "['files', None]", '']
+  expect(output.split('\n')).toEqual(lines)
 })
 
 it('what could not be scored is no wrong answer and no exception', { timeout: 60_000 }, async () => {

@@ -80,7 +80,7 @@ export const PROCESS_METRICS = {
   },
   rgs_open_groups_total: {
     kind: 'counter',
-    help: 'Open groups that ended, by outcome: submitted, without_buffer (the buffer of the run stayed full), discarded (their item cannot be scored any more)',
+    help: 'Open groups that were closed, by outcome: submitted, without_buffer (the buffer of the run stayed full), discarded (their items can no longer be scored)',
     labels: ['outcome'],
   },
   rgs_groups_total: {
