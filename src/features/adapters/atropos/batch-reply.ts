@@ -23,7 +23,10 @@ export async function buildBatchReply(take: () => Promise<OutgoingBatch | Batch>
       throw error
     })
     taken.begin()
-    return Readable.from(startWith(first.value, taken.chunks), { objectMode: false })
+    const stream = Readable.from(startWith(first.value, taken.chunks), { objectMode: false })
+    // A stream that nobody began to read does not end them by itself, and they would keep their memory.
+    stream.once('close', () => void taken.chunks.return(undefined).catch(() => {}))
+    return stream
   } catch (cause) {
     const error = translateRedisError(cause)
     if (!isTemporaryFailure(error)) throw error
