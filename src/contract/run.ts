@@ -152,7 +152,7 @@ export const RunSettings = z
       .boolean()
       .default(false)
       .describe(
-        'Whether groups that adapters gather from single samples wait for a trainer, too; needs `buffer`. While the buffer is full they wait for `open_group_timeout_s` and then count without it',
+        'Whether groups gathered from single samples also go into the buffer for batches; needs `buffer`. If the buffer stays full for `open_group_timeout_s`, they count without it',
       ),
     buffer_max_groups: z.int().min(1).max(1_000_000).default(4096).describe('Queued and buffered groups, at most'),
     keep_groups: z.int().min(1).max(1_000_000).default(10_000).describe('Groups that can still be looked at'),
@@ -181,7 +181,7 @@ export const RunSettings = z
       .max(7 * 86_400)
       .default(600)
       .describe(
-        'Seconds without a new sample after which an adapter’s open group is closed with fewer than `group_size`',
+        'Seconds since its latest sample after which an open group is closed with fewer than `group_size` samples',
       ),
     dump_rollouts: z
       .union([z.boolean(), z.literal('all')])
