@@ -11,7 +11,7 @@ const REFRESH_INTERVAL_MS = 5000
 export function TrainersPage() {
   const { value, problem, at } = useResource('adapters', { everyMs: REFRESH_INTERVAL_MS })
   return html`
-    <${PageHeader} title="Trainers" about="How each trainer gets items and rewards from this server. Choose yours for what to paste." />
+    <${PageHeader} title="Trainers" about="How each trainer gets items and rewards from this server. Choose a trainer to see its snippets." />
     ${problem && (value ? html`<${ConnectionLostBanner} at=${at} problem=${problem} />` : html`<${ErrorMessage} problem=${problem} />`)}
     ${!value && !problem && html`<${Loading} />`}
     ${value && html`<${Panel}><${AdapterTable} adapters=${value.adapters} /><//>`}

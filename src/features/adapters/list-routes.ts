@@ -20,7 +20,7 @@ export function addAdapterListRoutes(app: App, { usage }: { usage: AdapterUsage 
         tags: ['adapters'],
         summary: 'List the adapters: how to configure each trainer for this server, and how much each was used',
         description:
-          'The snippets have the address under which the caller reached the server. Put a key in place of `API_KEY`, and the name of a run in place of `RUN`.',
+          'The snippets contain the address by which the caller reached the server. Replace `API_KEY` by a key and `RUN` by the name of a run.',
         response: {
           200: z.strictObject({ adapters: z.array(AdapterView) }),
           ...problemResponses('redis_unavailable'),
