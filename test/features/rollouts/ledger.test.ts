@@ -329,6 +329,7 @@ async function compare(real: Real, ledger: Ledger): Promise<void> {
   const should = {
     queuedGroups: pending.length,
     bufferedGroups: buffered.length,
+    openGroups: 0, // nothing comes in single samples here
     openBatchGroups: ledger.at('open').length,
     queuedForBuffer: wanted.length,
     queuedRollouts: sum(wanted, 'rollouts'),
