@@ -5,6 +5,8 @@ import { CORRECT_COMPLETION, ITEM_ID, QUESTION, RECIPE } from './example-values.
 
 const runParams = { run: 'demo' }
 
+const DATASET_EXAMPLE = { query: { format: 'trl', tasks: 'category:arithmetic', difficulty: '0.3', count: '10' } }
+
 const SAMPLES_EXAMPLE = {
   bodies: { 'A sample': { adapter: 'areal', samples: [{ item_id: ITEM_ID, completion: CORRECT_COMPLETION }] } },
 }
@@ -56,6 +58,8 @@ const NEMO_GYM_EXAMPLES = {
 }
 
 export const ADAPTER_EXAMPLES: Record<string, OperationExample> = {
+  'GET /dataset.jsonl': DATASET_EXAMPLE,
+  'GET /dataset.jsonl.gz': DATASET_EXAMPLE,
   'POST /samples': SAMPLES_EXAMPLE,
   'POST /runs/{run}/samples': { path: runParams, ...SAMPLES_EXAMPLE },
   ...ATROPOS_EXAMPLES,

@@ -19,6 +19,7 @@ export const ATROPOS_EXAMPLES: Record<string, OperationExample> = Object.fromEnt
       `POST ${prefix}/${name}`,
       { ...path, bodies: { 'An example': body } },
     ])
-    return [...posts, ...READS.map((name) => [`GET ${prefix}${name}`, path])]
+    const ofEnvironment = { ...path, query: { env_id: '0' } }
+    return [...posts, ...READS.map((name) => [`GET ${prefix}${name}`, name === '/status-env' ? ofEnvironment : path])]
   }),
 )

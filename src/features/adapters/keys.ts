@@ -4,7 +4,7 @@ import type { RedisKeys } from '../../platform/redis/keys.ts'
 
 interface AdapterKeys {
   /** Hash: how much an adapter has been used. */
-  usage(adapter: string): string
+  usage: (adapter: string) => string
   /** Hash: sum and number of the rewards that samples of an item got lately. */
   siblingRewards(run: string, itemId: string): string
 }
