@@ -5,6 +5,7 @@ import type { AdapterName } from '../../contract/adapter.ts'
 import { ServiceError } from '../../contract/errors.ts'
 import { enableLingeringClose } from '../../http/connections/lingering-close.ts'
 import { problemResponses } from '../../http/errors/problem-responses.ts'
+import { withFastParser } from '../../http/validation.ts'
 import { getRun } from './run-paths.ts'
 import type { SampleResult, SampleScoring } from './sample-scoring.ts'
 
@@ -46,4 +47,12 @@ export function sendUnscoredIfTooLarge(
 /** Sends JSON that an adapter has written itself: see float-json.ts. */
 export function sendJsonText(reply: FastifyReply, text: string): FastifyReply {
   return reply.type('application/json').send(text)
+}
+
+/** A query that is empty, as nearly all are, has the defaults. */
+export function withoutQueryAtOnce<Query extends z.ZodObject>(query: Query): Query {
+  const defaults: object = query.parse({})
+  return withFastParser(query, (value) =>
+    typeof value === 'object' && value !== null && Object.keys(value).length === 0 ? { ...defaults } : undefined,
+  )
 }

@@ -8,7 +8,7 @@ import { type ErrorCode, isTemporaryFailure, ServiceError } from '../../contract
 import type { Recipe } from '../../contract/recipe.ts'
 import { resolveSettings } from '../../contract/run.ts'
 import type { RunCondition } from '../../contract/run-condition.ts'
-import type { GroupVerdict, UnscoredCode } from '../../contract/verdict.ts'
+import type { GroupVerdict, UnscoredCode, Verdict } from '../../contract/verdict.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { hasNoCompletion } from '../../grading/finish-reason.ts'
 import type { Grader, Submission } from '../../grading/grader.ts'
@@ -150,6 +150,7 @@ export class SampleScoring {
   }
 
   async #gradeAll(samples: Sample[], run: ResolvedRun | undefined, deadline: number): Promise<SampleResult[]> {
+    if (samples.length === 1) return this.#gradeItem(samples, run, deadline) // nearly every call
     const results: SampleResult[] = []
     await Promise.all(
       groupByItem(samples).map(async (members) => {
@@ -204,10 +205,9 @@ export class SampleScoring {
       })
       if (!run) recorder.recordVerdicts(known.task, verdicts) // those of a run are counted with their group
       return samples.map((sample, k) => {
-        const measures = { length: sample.tokens, finish_reason: sample.finishReason }
-        const [verdict] = gradeGroup([measures], verdicts.slice(k, k + 1), rulesOfOne(settings), false).verdicts
+        const verdict = verdicts[k]
         if (!verdict) throw new ServiceError('internal', 'the grader returned no verdict')
-        return { itemId, recipe: known, verdict }
+        return { itemId, recipe: known, verdict: applyRulesOfOne(verdict, sample, settings) }
       })
     } catch (error) {
       const verdict = toUnscored(error)
@@ -221,10 +221,18 @@ function toSubmission({ submission, finishReason }: Sample): Submission {
   return hasNoCompletion(finishReason) ? { kind: 'nothing', detail: `finish_reason ${finishReason}` } : submission
 }
 
-/** Penalties of a whole group cannot apply to a sample of it. */
-function rulesOfOne(settings: GroupScoringRules): GroupScoringRules {
+/** Penalties and masks of a run need the length or the finish reason; penalties of a whole group cannot apply to a sample of it. */
+function applyRulesOfOne(
+  verdict: Verdict,
+  { tokens, finishReason }: Sample,
+  settings: GroupScoringRules,
+): SampleVerdict {
+  if (verdict.status === 'unscored') return verdict
+  const alone = { ...verdict, advantage: verdict.reward }
+  if (tokens === undefined && finishReason === undefined) return alone
   const { length_penalty } = settings
-  return { ...settings, length_penalty: typeof length_penalty === 'object' ? length_penalty : false }
+  const rules = { ...settings, length_penalty: typeof length_penalty === 'object' ? length_penalty : false }
+  return gradeGroup([{ length: tokens, finish_reason: finishReason }], [verdict], rules, false).verdicts[0] ?? alone
 }
 
 /** Throws what is no fault of the sample. */

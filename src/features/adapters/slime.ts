@@ -16,6 +16,7 @@ import {
   sendJsonText,
   sendUnscoredIfTooLarge,
   UnscoredRule,
+  withoutQueryAtOnce,
 } from './reward-routes.ts'
 import { getRun, listRunPaths } from './run-paths.ts'
 import type { SampleResult } from './sample-scoring.ts'
@@ -27,15 +28,17 @@ const HOLD_MS = 100_000
 const RIGHT_SCORE = 0.99
 
 const SlimeBody = withFastParser(SlimeRequest, parsePlainSlimeRequest)
-const SlimeQuery = z.strictObject({
-  unscored: UnscoredRule,
-  shape: z
-    .enum(['number', 'object'])
-    .default('number')
-    .describe(
-      '`object`: return an object, for --reward-key. Only there can an unscored sample be told from a reward of 0.',
-    ),
-})
+const SlimeQuery = withoutQueryAtOnce(
+  z.strictObject({
+    unscored: UnscoredRule,
+    shape: z
+      .enum(['number', 'object'])
+      .default('number')
+      .describe(
+        '`object`: return an object, for --reward-key. Only there can an unscored sample be told from a reward of 0.',
+      ),
+  }),
+)
 
 export function addSlimeRoutes(app: App, { samples, siblingMeans }: AdaptersFeature): void {
   const labels = new MissingLabels('label: no item ID; set --label-key item_id')

@@ -21,7 +21,12 @@ export class MetricsRecorder {
   readonly #itemDurations = createHistogram(this.registry, 'rgs_item_make_seconds')
   readonly #rewards = createHistogram(this.registry, 'rgs_reward')
   readonly #groups = createCounter(this.registry, 'rgs_groups_total')
-  readonly #samples = createCounter(this.registry, 'rgs_adapter_samples_total')
+  /** Not yet in the counter: prom-client takes microseconds to find a series. */
+  readonly #scoredSamples = new Map<AdapterName, number>()
+  readonly #samples = createCounter(this.registry, 'rgs_adapter_samples_total', (counter) => {
+    for (const [adapter, count] of this.#scoredSamples) counter.inc({ adapter, status: 'scored' }, count)
+    this.#scoredSamples.clear()
+  })
   readonly #gatheredSamples = createCounter(this.registry, 'rgs_open_group_samples_total')
   readonly #openGroups = createCounter(this.registry, 'rgs_open_groups_total')
   readonly #unscoredSamples = createCounter(this.registry, 'rgs_unscored_total')
@@ -80,7 +85,7 @@ export class MetricsRecorder {
       if (status === 'scored') scored++
       else this.#unscoredSamples.inc({ adapter, code })
     }
-    if (scored > 0) this.#samples.inc({ adapter, status: 'scored' }, scored)
+    if (scored > 0) this.#scoredSamples.set(adapter, (this.#scoredSamples.get(adapter) ?? 0) + scored)
     if (scored < verdicts.length) this.#samples.inc({ adapter, status: 'unscored' }, verdicts.length - scored)
   }
 

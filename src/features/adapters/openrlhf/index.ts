@@ -16,6 +16,7 @@ import {
   sendJsonText,
   sendUnscoredIfTooLarge,
   UnscoredRule,
+  withoutQueryAtOnce,
 } from '../reward-routes.ts'
 import { getRun, listRunPaths } from '../run-paths.ts'
 import type { SampleResult } from '../sample-scoring.ts'
@@ -26,7 +27,7 @@ const HOLD_MS = 150_000
 
 const OpenrlhfBody = withFastParser(OpenrlhfRequest, parsePlainOpenrlhfRequest)
 
-const OpenrlhfQuery = z.strictObject({ unscored: UnscoredRule })
+const OpenrlhfQuery = withoutQueryAtOnce(z.strictObject({ unscored: UnscoredRule }))
 
 export function addOpenrlhfRoutes(app: App, { samples, siblingMeans }: AdaptersFeature): void {
   const labels = new MissingLabels('labels: no item IDs; set --data.label_key item_id')
