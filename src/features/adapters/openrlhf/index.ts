@@ -7,7 +7,7 @@ import type { App } from '../../../http/app.ts'
 import { withFastParser } from '../../../http/validation.ts'
 import type { ServerAddress } from '../catalogue.ts'
 import { observeDelivery } from '../delivery.ts'
-import { formatFloats } from '../float-json.ts'
+import { formatFloat, formatFloats } from '../float-json.ts'
 import type { AdaptersFeature } from '../index.ts'
 import { MissingLabels } from '../missing-labels.ts'
 import {
@@ -75,20 +75,26 @@ function readSubmission(query: unknown, prompt: unknown): Submission {
 
 /** As text, because integers would be tensors of integers: see float-json.ts. */
 function formatResponse(results: SampleResult[], rewards: number[]): string {
-  const verdicts = results.map(({ verdict }) => verdict)
-  const faults = verdicts.map((verdict) => (verdict.status === 'scored' ? verdict.fault : null))
-  const count = (holds: (k: number) => boolean) => formatFloats(verdicts.map((_, k) => (holds(k) ? 1 : 0)))
-  const errors = verdicts.flatMap((verdict, index) =>
-    verdict.status === 'unscored' ? [{ index, code: verdict.code, detail: verdict.detail }] : [],
-  )
-  const extraLogs = [
-    `"unscored": ${count((k) => verdicts[k]?.status === 'unscored')}`,
-    `"no_answer": ${count((k) => faults[k] === 'no_answer')}`,
-    `"fault": ${count((k) => faults[k] !== null)}`,
-  ]
-  const scores = verdicts.map(({ score }, k) => score ?? rewards[k] ?? 0)
+  const scores: string[] = []
+  const unscored: string[] = []
+  const noAnswer: string[] = []
+  const fault: string[] = []
+  const errors: object[] = []
+  results.forEach(({ verdict }, index) => {
+    const isScored = verdict.status === 'scored'
+    scores.push(formatFloat(verdict.score ?? rewards[index] ?? 0))
+    unscored.push(formatFlag(!isScored))
+    noAnswer.push(formatFlag(isScored && verdict.fault === 'no_answer'))
+    fault.push(formatFlag(isScored && verdict.fault !== null))
+    if (!isScored) errors.push({ index, code: verdict.code, detail: verdict.detail })
+  })
+  const extraLogs = `{"unscored": [${unscored.join(', ')}], "no_answer": [${noAnswer.join(', ')}], "fault": [${fault.join(', ')}]}`
   const details = errors.length > 0 ? `, "errors": ${JSON.stringify(errors)}` : ''
-  return `{"rewards": ${formatFloats(rewards)}, "scores": ${formatFloats(scores)}, "extra_logs": {${extraLogs.join(', ')}}${details}}`
+  return `{"rewards": ${formatFloats(rewards)}, "scores": [${scores.join(', ')}], "extra_logs": ${extraLogs}${details}}`
+}
+
+function formatFlag(holds: boolean): string {
+  return holds ? '1.0' : '0.0'
 }
 
 export function describeOpenrlhf({ urlWithKey }: ServerAddress): AdapterDescription {
