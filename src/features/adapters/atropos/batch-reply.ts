@@ -24,7 +24,7 @@ export async function buildBatchReply(take: () => Promise<OutgoingBatch | Batch>
     })
     taken.begin()
     const stream = Readable.from(startWith(first.value, taken.chunks), { objectMode: false })
-    // A stream that nobody began to read does not end them by itself, and they would keep their memory.
+    // A stream that was never read does not close them, and their memory would stay reserved.
     stream.once('close', () => void taken.chunks.return(undefined).catch(() => {}))
     return stream
   } catch (cause) {

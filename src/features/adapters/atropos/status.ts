@@ -1,4 +1,4 @@
-/** What an environment is told of the queue: the sums of the original, over environments that are alive. */
+/** What an environment learns about the queue: the original's sums, over the environments that are still active. */
 import type { StoreState } from './store-repository.ts'
 
 /** An environment that has not been heard for so long gets no share of a batch: it asks ten times a second. */

@@ -32,7 +32,7 @@ const resetStore = defineScript({
 export const MAX_STORE_GROUPS = 4096
 /** How many of the oldest groups a batch is chosen from. */
 const MAX_READ_GROUPS = 8192
-/** A store that nobody has used for so long is gone, and so is a group that nobody has taken. */
+/** Stores that are unused, and groups that are not taken, are deleted after this time. */
 const KEEP_MS = 30 * 24 * 3600 * 1000
 /** An environment has given up on a submission long before. */
 const UNANSWERED_MS = 15 * 60 * 1000

@@ -115,7 +115,7 @@ export class RowItems {
     })
   }
 
-  /** Why nobody should train on the item. */
+  /** Why the item must not be used for training. */
   #findFlaw({ question, recipe, entry }: ItemWithEntry, { settings }: TrainingPlan): string | undefined {
     if (this.#deps.evalQuestions.hasHash(hashQuestion(question))) return 'the question stands in a frozen suite'
     const isUnanswerable = settings.scoring === 'hardened' && !isAnswerable(recipe.task, entry)

@@ -100,7 +100,7 @@ export interface SettleRequest {
   delivered: SampleRef[]
   /** Samples whose clients gave up before. */
   undelivered: SampleRef[]
-  /** Also what nobody else settles: samples of dead processes, and groups to which nothing is added. */
+  /** Also settles samples of dead processes, and closes groups that get no more samples. */
   sweep?: { abandonedMs: number } | undefined
 }
 

@@ -47,7 +47,7 @@ export type ServerFrame =
   | { type: 'mcp'; data: unknown }
   | { type: 'error'; data: FrameError }
 
-/** What is wrong with a frame, as OpenEnv's client is told. */
+/** What is wrong with a frame, in the error codes of OpenEnv. */
 export class FrameRejection extends Error {
   readonly data: FrameError
 

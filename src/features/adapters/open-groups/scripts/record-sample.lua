@@ -1,4 +1,4 @@
--- Notes a sample before its answer leaves. It counts once settle-samples is told that the answer has left.
+-- Records a sample before its answer is sent. It counts once settle-samples learns that the answer was delivered.
 -- KEYS  run (hash)  openGroups (sorted set: item by its latest sample)  openGroup (hash)  openGroupTotals (hash)
 --       pendingSamples (sorted set: `ITEM ID` by time)  closedGroups (sorted set)
 --       countedRollouts (sorted set: IDs of named samples of groups that are closed)
