@@ -1,6 +1,6 @@
 /**
  * npm run verify -- rank-kills [--steps 40] [--kills 22] [--items 12] [--seed N]: three ranks train by the synchronous loop of
- * docs/guides/loops.md on a server of their own, and are killed with -9 and started again. Ends with 1 if a group counted
+ * docs/guides/synchronous-loop.md on a server of their own, and are killed with -9 and started again. Ends with 1 if a group counted
  * twice, ranks had different batches, or one hung.
  */
 import { Command, InvalidArgumentError } from 'commander'

@@ -14,6 +14,6 @@ export const REFERENCE_PAGES: Record<string, () => string> = {
     const document = JSON.parse(readFileSync(OPENAPI_DOCUMENT, 'utf8')) as OpenApiDocument // as the server wrote it
     return buildHttpPage(inlineReferences(document, document.components.schemas) as OpenApi)
   },
-  'settings.md': buildSettingsPage,
-  'task-cards.md': buildTaskCardsPage,
+  'run-settings.md': buildSettingsPage,
+  'tasks.md': buildTaskCardsPage,
 }

@@ -1,4 +1,4 @@
-/** docs/reference/settings.md: the settings of a run and of the process, from the schemas that read them. */
+/** docs/reference/run-settings.md: the settings of a run and of the process, from the schemas that read them. */
 import { z } from 'zod'
 import { RunSettings, resolveSettings } from '../../src/contract/run.ts'
 import { inlineReferences } from '../../src/http/openapi/components.ts'

@@ -1,4 +1,4 @@
-/** docs/reference/task-cards.md: the cards of all tasks, at the defaults and at the bottom, the middle and the top of the ladder. */
+/** docs/reference/tasks.md: the cards of all tasks, at the defaults and at the bottom, the middle and the top of the ladder. */
 import type { TaskCard } from '../../src/contract/task.ts'
 import { Ladders } from '../../src/features/tasks/ladders.ts'
 import { TaskCards } from '../../src/features/tasks/task-cards.ts'
@@ -11,7 +11,7 @@ const cards = new TaskCards(ladders)
 export function buildTaskCardsPage(): string {
   return [
     '# Task cards',
-    `Made by \`npm run docs:reference\` from the cards that \`npm run task-cards\` measured with version ${cards.engineVersion} of the library.\n[The guide](../guides/task-cards.md) says what the figures mean; \`GET /tasks/{task}\` has those of every rung.`,
+    `Made by \`npm run docs:reference\` from the cards that \`npm run task-cards\` measured with version ${cards.engineVersion} of the library.\n[The guide](../guides/choose-tasks.md) says what the figures mean; \`GET /tasks/{task}\` has those of every rung.`,
     '## Guess floors',
     'The mean score of the best guess under hardened scoring at the library’s defaults and at the bottom, the middle and the top of the\nladder, and under upstream scoring at the defaults. *Error*: the largest standard error of the four. *By*: what earns the most of them.',
     formatTable(

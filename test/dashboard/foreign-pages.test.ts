@@ -1,4 +1,4 @@
-/** Rows of docs/operations/security.md: what a page of another origin in the user's browser can do to the server. */
+/** Rows of docs/design/security.md: what a page of another origin in the user's browser can do to the server. */
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

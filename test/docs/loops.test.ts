@@ -1,4 +1,4 @@
-/** The programs of docs/guides/loops.md run as they are printed, on a server and a mock model. */
+/** The programs of docs/guides/synchronous-loop.md run as they are printed, on a server and a mock model. */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { type ChildServer, startChildServer } from '../../verification/support/w
 
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '..', '..')
-const PAGE = readFileSync(join(ROOT, 'docs', 'guides', 'loops.md'), 'utf8')
+const PAGE = readFileSync(join(ROOT, 'docs', 'guides', 'synchronous-loop.md'), 'utf8')
 const PYTHONPATH = join(ROOT, 'clients', 'python')
 
 let server: ChildServer

@@ -28,7 +28,7 @@ it('docs/guides/trainers.md says what was proven when; a new proof writes it ane
 })
 
 it('settings are told with their defaults', () => {
-  const page = REFERENCE_PAGES['settings.md']?.() ?? ''
+  const page = REFERENCE_PAGES['run-settings.md']?.() ?? ''
   for (const name of [...Object.keys(RunSettings.shape), ...Object.keys(EnvironmentSchema.shape)])
     expect(page).toContain(`| \`${name}\` |`)
   expect(page).toMatch(/\| `group_size` \| integer \(1 to 1,024\) \| `16` \|/)

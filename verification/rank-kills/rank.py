@@ -1,4 +1,4 @@
-"""One rank of the synchronous loop of docs/guides/loops.md: the program as it is printed there, but for its numbers, a model that
+"""One rank of the synchronous loop of docs/guides/synchronous-loop.md: the program as it is printed there, but for its numbers, a model that
 needs no server, and a barrier of files. It says on stdout what it is about to do, so that it can be killed there.
 
     python rank.py URL FOLDER RANK RANKS STEPS ITEMS
@@ -94,7 +94,7 @@ def program():
         ("# with several ranks: torch.distributed.barrier(), so that all have posted", "barrier(step)"),
         ("# save the checkpoint of this step here", "save(step, items, batch)"),
     ):
-        assert printed in code, f"docs/guides/loops.md no longer has: {printed}"
+        assert printed in code, f"docs/guides/synchronous-loop.md no longer has: {printed}"
         code = code.replace(printed, here)
     return code
 
@@ -103,4 +103,4 @@ def train(batch):
     pass
 
 
-exec(compile(program(), "docs/guides/loops.md", "exec"))
+exec(compile(program(), "docs/guides/synchronous-loop.md", "exec"))

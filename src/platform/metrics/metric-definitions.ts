@@ -1,4 +1,4 @@
-/** Every metric of the server beside prom-client's default ones: a stable set, which a test holds docs/operations/metrics.md to. */
+/** Every metric of the server beside prom-client's default ones: a stable set, which a test holds docs/operations/monitoring.md to. */
 
 interface ProcessMetricDefinition {
   kind: 'counter' | 'gauge' | 'histogram'

@@ -5,7 +5,7 @@ import { openWorld, type World } from '../../world.ts'
 
 /**
  * What is posted, and what the verdicts say, gives every figure of the run, its task, the step and the batch: each
- * definition is written out here once more, as docs/guides/batches.md states it.
+ * definition is written out here once more, as docs/design/groups-and-batches.md states it.
  */
 interface PostedRollout {
   completion: string
@@ -181,7 +181,7 @@ describe('the metrics of a batch', () => {
   })
 
   it('have a line in the guide each', () => {
-    const guide = readFileSync(new URL('../../../docs/guides/batches.md', import.meta.url), 'utf8')
+    const guide = readFileSync(new URL('../../../docs/design/groups-and-batches.md', import.meta.url), 'utf8')
     const generic = (name: string) => name.replace(/^fault\/.*/, 'fault/CODE').replace(/^task\/.*/, 'task/NAME/reward')
     const rows = guide.split('\n').filter((line) => line.startsWith('| `'))
     for (const name of Object.keys(batch.metrics))
