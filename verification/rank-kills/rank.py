@@ -77,7 +77,7 @@ for name, moment in (("items", "items"), ("post_many", "post"), ("batch", "batch
 
 
 def program():
-    page = (ROOT / "docs" / "guides" / "loops.md").read_text()
+    page = (ROOT / "docs" / "guides" / "synchronous-loop.md").read_text()
     sections = page.split("\n## ")
     loop = next(section for section in sections if section.startswith("Synchronous"))
     imports = re.findall(r"^```python\n(.*?)\n\ndef ", sections[0], re.MULTILINE | re.DOTALL)[0]

@@ -1,0 +1,207 @@
+/**
+ * The programs of docs/guides/ run as they are printed, page by page, on one server and one mock model.
+ *
+ * - ```python and ```bash blocks are run, in the order of the page. The Python blocks of a page share one interpreter, its bash blocks
+ *   one shell, in which a failing command fails the test. Both start in an empty folder.
+ * - ```py and ```sh blocks are not run: installing, starting servers, and programs that need packages which the tests do not have.
+ * - A ```text block right after a block that is run is its output. Numbers may differ; a line `…` stands for any lines.
+ *
+ * Addresses are replaced: port 8000 is the server's, 8100 the mock model's (right for half of the items), 8101 that of a better one.
+ */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { type MockModel, startMockModel } from '../../src/mock-model/mock-model.ts'
+import { buildChildEnvironment } from '../../src/platform/config.ts'
+import { type ChildServer, startChildServer } from '../../verification/support/with-server.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const GUIDES = join(ROOT, 'docs', 'guides')
+const END = '--- end of block ---'
+
+interface Block {
+  line: number
+  language: string
+  code: string
+  /** What the page shows as the output. */
+  output?: string
+}
+
+/** The blocks of a page that are run. */
+function blocksOf(page: string): Block[] {
+  const text = readFileSync(join(GUIDES, page), 'utf8')
+  const fences = [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map((match) => ({
+    line: text.slice(0, match.index).split('\n').length,
+    language: match[1] ?? '',
+    code: match[2] ?? '',
+  }))
+  return fences.flatMap((fence, k) => {
+    if (fence.language !== 'python' && fence.language !== 'bash') return []
+    const next = fences[k + 1]
+    return [{ ...fence, ...(next?.language === 'text' ? { output: next.code } : {}) }]
+  })
+}
+
+/** A block's output as a pattern: any number for a number, any lines for `…`. */
+function patternOf(output: string): RegExp {
+  const escaped = output.trimEnd().replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+  return new RegExp(
+    `^${escaped
+      .replace(/^…$/gm, '[^]*?')
+      .replaceAll('…', '.*')
+      .replace(/-?\d+(\\\.\d+)?/g, '-?\\d+(\\.\\d+)?')
+      .replace(/[█▁-▇#]+/g, '[█▁-▇#]*')
+      .replace(/ +/g, ' +')}\\s*$`,
+  )
+}
+
+let server: ChildServer
+let models: MockModel[]
+let folder: string
+beforeAll(async () => {
+  server = await startChildServer({ API_PROCESSES: '1', WORKERS: '1', PYTHON_WORKERS: '1' })
+  models = [
+    await startMockModel({ server: { url: server.url }, accuracy: 0.5 }),
+    await startMockModel({ server: { url: server.url }, accuracy: 0.8 }),
+  ]
+  folder = mkdtempSync(join(tmpdir(), 'rgs-guides-'))
+  symlinkSync(join(ROOT, 'examples'), join(folder, 'examples'))
+  symlinkSync(join(ROOT, 'clients'), join(folder, 'clients'))
+}, 300_000)
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true })
+  for (const model of models) await model.close()
+  await server.stop()
+})
+
+/** The page's addresses, replaced by those of this test. */
+const here = (code: string) =>
+  code
+    .replace(/http:\/\/(127\.0\.0\.1|localhost):8000/g, server.url)
+    .replace(
+      /http:\/\/(127\.0\.0\.1|localhost):(8100|8101)\/v1/g,
+      (_, __, port) => models[port === '8100' ? 0 : 1]?.url ?? '',
+    )
+
+/** Reads blocks from stdin and runs them, one after another, in one namespace. */
+const PYTHON_SESSION = `
+import json, sys, traceback
+space = {"__name__": "__main__"}
+for line in sys.stdin:
+    try:
+        exec(compile(json.loads(line), "block", "exec"), space)
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+        status = 1
+    print("${END}", status, flush=True)
+`
+
+/** One interpreter or shell that runs the blocks of a page. */
+class Session {
+  readonly #process: ChildProcessWithoutNullStreams
+  readonly #language: string
+  #out = ''
+  #err = ''
+  #ended: string | undefined
+
+  constructor(language: string) {
+    this.#language = language
+    const [command, args] =
+      language === 'python' ? [inject('python'), ['-u', '-c', PYTHON_SESSION]] : ['bash', ['-euo', 'pipefail']]
+    this.#process = spawn(command, args, {
+      cwd: folder,
+      env: buildChildEnvironment({
+        PYTHONPATH: join(ROOT, 'clients', 'python'),
+        PATH: `${join(ROOT, 'node_modules', '.bin')}:${join(inject('python'), '..')}:${process.env.PATH ?? ''}`,
+        SERVER_URL: server.url,
+        REASONING_GYM_URL: server.url,
+      }),
+    })
+    this.#process.stdout.on('data', (chunk) => {
+      this.#out += chunk
+    })
+    this.#process.stderr.on('data', (chunk) => {
+      this.#err += chunk
+    })
+    this.#process.on('close', (code) => {
+      this.#ended = `ended with ${code}`
+    })
+  }
+
+  async run(code: string): Promise<string> {
+    this.#out = ''
+    this.#err = ''
+    const send =
+      this.#language === 'python' ? `${JSON.stringify(code)}\n` : `${code}\nprintf '\\n%s %s\\n' '${END}' 0\n`
+    this.#process.stdin.write(send)
+    await expect
+      .poll(() => this.#ended ?? this.#out, { timeout: 60_000, interval: 20 })
+      .toMatch(/ended with|end of block/)
+    const [output = '', status] = this.#out.split(END)
+    expect([status?.trim(), this.#ended, status?.trim() === '0' ? '' : this.#err + output]).toEqual([
+      '0',
+      undefined,
+      '',
+    ])
+    return output
+  }
+
+  close(): void {
+    this.#process.kill('SIGKILL')
+  }
+}
+
+/** Runs the page's blocks; returns what each printed. */
+async function runPage(page: string): Promise<string[]> {
+  const sessions = new Map<string, Session>()
+  const outputs: string[] = []
+  try {
+    for (const block of blocksOf(page)) {
+      const session = sessions.get(block.language) ?? new Session(block.language)
+      sessions.set(block.language, session)
+      const where = `${page}:${block.line}`
+      const output = await session.run(here(block.code)).catch((error: unknown) => {
+        throw new Error(`${where} failed`, { cause: error })
+      })
+      if (block.language === 'bash')
+        expect([where, output]).toEqual([where, expect.not.stringMatching(/"status":(4|5)\d\d/)])
+      if (block.output !== undefined)
+        expect([where, output.trim()]).toEqual([where, expect.stringMatching(patternOf(block.output))])
+      outputs.push(output)
+    }
+    return outputs
+  } finally {
+    for (const session of sessions.values()) session.close()
+  }
+}
+
+const getProgress = async (run: string) => {
+  const response = await fetch(new URL(`/runs/${run}`, server.url))
+  return ((await response.json()) as { progress: unknown }).progress
+}
+
+/** What a page must have brought about, beyond running. */
+const CHECKS: Record<string, (outputs: string[]) => Promise<void> | void> = {
+  'synchronous-loop.md': async () => {
+    expect(await getProgress('by-steps')).toMatchObject({
+      scored_groups: 24,
+      queued_groups: 0,
+      buffered_groups: 0,
+      stale_groups: 0,
+    })
+  },
+}
+
+const PAGES = readdirSync(GUIDES).filter((page) => blocksOf(page).length > 0)
+
+it.each(PAGES)('%s', { timeout: 120_000 }, async (page) => {
+  const outputs = await runPage(page)
+  await CHECKS[page]?.(outputs)
+})
+
+it('checks pages that are there', () => {
+  expect(PAGES).toEqual(expect.arrayContaining(Object.keys(CHECKS)))
+})
