@@ -1,4 +1,4 @@
-/** `npm run docs:reference`: writes the pages of docs/reference/ that are made from the code: http.md, settings.md and task-cards.md. A test holds them to it. */
+/** `npm run docs:reference`: writes the generated pages of docs/reference/. A test fails when they are out of date. */
 import { writeFileSync } from 'node:fs'
 import { REFERENCE_PAGES } from './reference/pages.ts'
 

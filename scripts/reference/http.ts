@@ -1,5 +1,6 @@
 /** docs/reference/http.md: every call of the OpenAPI document, by resource. */
-import { describeSchema, escapeTableCell, type JsonSchema, listFields } from './schema.ts'
+import { describeSchema, type JsonSchema, listFields } from './schema.ts'
+import { escapeTableCell } from './table.ts'
 
 interface MediaContent {
   'application/json'?: { schema?: JsonSchema; examples?: Record<string, { summary?: string; value: unknown }> }

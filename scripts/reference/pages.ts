@@ -1,19 +1,25 @@
-/** The pages that are made from the code, by the name of their file in docs/reference/. */
+/** The generated pages of docs/reference/, by file name. docs/reference/cli.md is written by test/cli/docs.test.ts. */
 import { readFileSync } from 'node:fs'
 import { inlineReferences } from '../../src/http/openapi/components.ts'
+import { buildEnvironmentPage } from './environment.ts'
+import { buildErrorsPage } from './errors.ts'
 import { buildHttpPage, type OpenApi } from './http.ts'
-import { buildSettingsPage } from './settings.ts'
-import { buildTaskCardsPage } from './task-cards.ts'
+import { buildMetricsPage } from './metrics.ts'
+import { buildRunSettingsPage } from './run-settings.ts'
+import { buildTasksPage } from './tasks.ts'
 
 type OpenApiDocument = OpenApi & { components: { schemas: Record<string, unknown> } }
 
 const OPENAPI_DOCUMENT = new URL('../../openapi/openapi.json', import.meta.url)
 
 export const REFERENCE_PAGES: Record<string, () => string> = {
+  'environment.md': buildEnvironmentPage,
+  'errors.md': buildErrorsPage,
   'http.md': () => {
     const document = JSON.parse(readFileSync(OPENAPI_DOCUMENT, 'utf8')) as OpenApiDocument // as the server wrote it
     return buildHttpPage(inlineReferences(document, document.components.schemas) as OpenApi)
   },
-  'run-settings.md': buildSettingsPage,
-  'tasks.md': buildTaskCardsPage,
+  'metrics.md': buildMetricsPage,
+  'run-settings.md': buildRunSettingsPage,
+  'tasks.md': buildTasksPage,
 }

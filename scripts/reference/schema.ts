@@ -1,4 +1,4 @@
-/** JSON Schema in words: what a field may hold, and the fields of an object as rows of a table. */
+/** Describes a JSON Schema in words: the values that a field accepts, and the fields of an object as rows of a table. */
 
 export interface JsonSchema {
   type?: string | string[]
@@ -26,7 +26,7 @@ export interface JsonSchema {
 const MAX_STATED_BOUND = 2 ** 53 - 1
 const formatCode = (value: unknown) => `\`${JSON.stringify(value)}\``
 
-/** What may stand there. */
+/** The values that the schema accepts. */
 export function describeSchema(schema: JsonSchema): string {
   const choices = schema.anyOf ?? schema.oneOf ?? splitTypes(schema)
   if (choices) return [...new Set(choices.map(describeSchema))].join(' or ')
@@ -44,13 +44,13 @@ export function describeSchema(schema: JsonSchema): string {
   return typeof schema.type === 'string' ? schema.type : 'anything'
 }
 
-/** In brackets where it is a choice, so that what may stand in place of the list is not taken for a part of it. */
+/** A choice is in parentheses, so that an alternative to the list is not read as an alternative entry. */
 function describeListItem(schema: JsonSchema): string {
   const text = describeSchema(schema)
   return text.includes(' or ') ? `(${text})` : text
 }
 
-/** A choice of types as one schema for each. */
+/** One schema for each type of a schema with several types. */
 function splitTypes(schema: JsonSchema): JsonSchema[] | undefined {
   return Array.isArray(schema.type) ? schema.type.map((type) => ({ ...schema, type })) : undefined
 }
@@ -70,7 +70,7 @@ export interface FieldRow {
   required: boolean
 }
 
-/** The fields, and those of what lies inside them down to a depth: `rollouts[].completion`. */
+/** The fields of an object and of the objects inside it, down to a depth: `rollouts[].completion`. */
 export function listFields(schema: JsonSchema, depth: number, before = ''): FieldRow[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const inside = findNestedSchema(field)
@@ -86,9 +86,4 @@ function findNestedSchema(field: JsonSchema): { schema: JsonSchema; suffix: stri
   const list = [field, ...(field.anyOf ?? [])].find((each) => each.type === 'array')
   const inside = list?.items && findNestedSchema(list.items)
   return inside && { schema: inside.schema, suffix: `[]${inside.suffix}` }
-}
-
-/** For a cell of a table. */
-export function escapeTableCell(text: string): string {
-  return text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 }

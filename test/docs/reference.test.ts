@@ -2,41 +2,49 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { REFERENCE_PAGES } from '../../scripts/reference/pages.ts'
 import { updateProvenTable } from '../../scripts/reference/trainers.ts'
+import { ERROR_CODES } from '../../src/contract/errors.ts'
 import { RunSettings } from '../../src/contract/run.ts'
 import { EnvironmentSchema } from '../../src/platform/config.ts'
+import { FLEET_GAUGES, PROCESS_METRICS } from '../../src/platform/metrics/metric-definitions.ts'
 
-it.each(Object.entries(REFERENCE_PAGES))(
-  'docs/reference/%s is what the code says; a change writes it anew',
-  (name, page) => {
-    const file = new URL(`../../docs/reference/${name}`, import.meta.url)
-    const written = existsSync(file) ? readFileSync(file, 'utf8') : ''
-    const wanted = page()
-    if (written !== wanted) writeFileSync(file, wanted)
-    expect(
-      written === wanted,
-      `docs/reference/${name} was out of date and is written now: look at it and commit it`,
-    ).toBe(true)
-  },
-)
+it.each(Object.entries(REFERENCE_PAGES))('docs/reference/%s matches the code; a mismatch rewrites it', (name, page) => {
+  const file = new URL(`../../docs/reference/${name}`, import.meta.url)
+  const written = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  const wanted = page()
+  if (written !== wanted) writeFileSync(file, wanted)
+  expect(
+    written === wanted,
+    `docs/reference/${name} was out of date and has been rewritten: review and commit it`,
+  ).toBe(true)
+})
 
-it('docs/guides/trainers.md says what was proven when; a new proof writes it anew', () => {
+it('the table of docs/guides/trainers.md matches versions.json; a mismatch rewrites it', () => {
   const file = new URL('../../docs/guides/trainers.md', import.meta.url)
   const guide = readFileSync(file, 'utf8')
   const wanted = updateProvenTable(guide)
   if (guide !== wanted) writeFileSync(file, wanted)
-  expect(guide === wanted, 'the table was out of date and is written now: look at it and commit it').toBe(true)
+  expect(guide === wanted, 'the table was out of date and has been rewritten: review and commit it').toBe(true)
 })
 
-it('settings are told with their defaults', () => {
-  const page = REFERENCE_PAGES['run-settings.md']?.() ?? ''
-  for (const name of [...Object.keys(RunSettings.shape), ...Object.keys(EnvironmentSchema.shape)])
-    expect(page).toContain(`| \`${name}\` |`)
-  expect(page).toMatch(/\| `group_size` \| integer \(1 to 1,024\) \| `16` \|/)
-  expect(page).toMatch(/\| `extraction` \|.*\| `"strict"` \| `"last_tag"` \|/)
-  expect(page).toMatch(/\| `PORT` \|.*\| `8000` \|/)
+it('the pages of settings show every setting with its default', () => {
+  const runSettings = REFERENCE_PAGES['run-settings.md']?.() ?? ''
+  for (const name of Object.keys(RunSettings.shape)) expect(runSettings).toContain(`| \`${name}\` |`)
+  expect(runSettings).toMatch(/\| `group_size` \| integer \(1 to 1,024\) \| `16` \|/)
+  expect(runSettings).toMatch(/\| `extraction` \|.*\| `"strict"` \| `"last_tag"` \|/)
+  const environment = REFERENCE_PAGES['environment.md']?.() ?? ''
+  for (const name of Object.keys(EnvironmentSchema.shape)) expect(environment).toContain(`| \`${name}\` |`)
+  expect(environment).toMatch(/\| `PORT` \|.*\| `8000` \|/)
 })
 
-it('what a field or an answer of several forms may be is told', () => {
+it('the page of errors shows every code, and the page of metrics every metric', () => {
+  const errors = REFERENCE_PAGES['errors.md']?.() ?? ''
+  for (const code of ERROR_CODES) expect(errors).toContain(`| \`${code}\` |`)
+  const metrics = REFERENCE_PAGES['metrics.md']?.() ?? ''
+  for (const name of [...Object.keys(PROCESS_METRICS), ...Object.keys(FLEET_GAUGES)])
+    expect(metrics).toContain(`| \`${name}\` |`)
+})
+
+it('the HTTP page shows all forms of a field and of an answer', () => {
   const page = REFERENCE_PAGES['http.md']?.() ?? ''
   expect(page).toContain('| `dual_format` | boolean or null |')
   const { description } = RunSettings.shape.group_size
@@ -45,7 +53,7 @@ it('what a field or an answer of several forms may be is told', () => {
   expect(page).toMatch(/\*\*202\*\*: `group_id`, .*; or `groups`/)
 })
 
-it('every call of the API is told', () => {
+it('the HTTP page shows every call of the API', () => {
   const page = REFERENCE_PAGES['http.md']?.() ?? ''
   const { paths } = JSON.parse(readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8'))
   const calls = Object.entries<object>(paths).flatMap(([path, operations]) =>

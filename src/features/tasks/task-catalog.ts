@@ -13,7 +13,7 @@ interface BuiltInTask {
   public_benchmark?: string
 }
 
-const BUILT_IN_TASKS = JSON.parse(readFileSync(join(import.meta.dirname, 'tasks.json'), 'utf8')) as Record<
+export const BUILT_IN_TASKS = JSON.parse(readFileSync(join(import.meta.dirname, 'tasks.json'), 'utf8')) as Record<
   string,
   BuiltInTask
 > // test/features/tasks compares it with the library's registry

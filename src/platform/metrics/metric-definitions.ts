@@ -1,4 +1,4 @@
-/** Every metric of the server beside prom-client's default ones: a stable set, which a test holds docs/operations/monitoring.md to. */
+/** Every metric of the server beside prom-client's default ones: a stable set, which docs/reference/metrics.md lists them. */
 
 interface ProcessMetricDefinition {
   kind: 'counter' | 'gauge' | 'histogram'

@@ -1,0 +1,78 @@
+/** docs/reference/environment.md: the environment variables, from the schema that reads them. */
+import { EnvironmentSchema } from '../../src/platform/config.ts'
+import { describeSchema } from './schema.ts'
+import { formatDefault, listGroupedFields } from './settings.ts'
+import { formatTable } from './table.ts'
+
+const GROUPS = {
+  'Addresses and files': ['HOST', 'PORT', 'WORKER_PORT', 'ORS_PORT', 'DATA_DIR', 'LOG_LEVEL', 'PYTHON'],
+  Redis: [
+    'REDIS_URL',
+    'REDIS_PREFIX',
+    'REDIS_TLS_CA_FILE',
+    'REDIS_TLS_CERT_FILE',
+    'REDIS_TLS_KEY_FILE',
+    'REDIS_TLS_SERVERNAME',
+  ],
+  Access: [
+    'API_KEYS',
+    'API_KEYS_FILE',
+    'CORS_ORIGINS',
+    'TRUST_PROXY',
+    'RATE_LIMIT',
+    'BYTE_RATE_LIMIT',
+    'ANONYMOUS_RATE_LIMIT',
+    'MAX_ACTIVE_EVALS',
+  ],
+  'Processes and engine': [
+    'API_PROCESSES',
+    'WORKERS',
+    'WORKER_CONCURRENCY',
+    'PYTHON_WORKERS',
+    'SCORE_DEADLINE_MS',
+    'MAKE_DEADLINE_MS',
+    'ANSWER_MAX_CHARS',
+  ],
+  'Memory and disk': [
+    'BUFFER_MAX_BYTES',
+    'BODIES_MAX_BYTES',
+    'REPLIES_MAX_BYTES',
+    'SLOW_CLIENT_S',
+    'DUMPS_MAX_BYTES',
+    'DUMP_IDLE_FLUSH_S',
+    'OPENENV_MAX_SOCKETS',
+    'OPENENV_IDLE_S',
+  ],
+  'Models for evals': ['MODEL_HOSTS', 'MODEL_CONCURRENCY'],
+  'Command line': ['SERVER_URL', 'SERVER_API_KEY', 'MODEL_API_KEY'],
+} as const
+
+/** Defaults that depend on the machine, or on other variables. */
+const COMPUTED_DEFAULTS: Record<string, string> = {
+  API_PROCESSES: 'number of cores, at most 16',
+  WORKERS: 'half of `API_PROCESSES`, at least 1',
+  PYTHON_WORKERS: '2, or 1 on a single core',
+  BODIES_MAX_BYTES: '1/64 of the memory per core: 16 to 64 MiB',
+  REPLIES_MAX_BYTES: '1/32 of the memory per core: 32 to 256 MiB',
+  RATE_LIMIT: '600,000 with API keys, none without',
+  BYTE_RATE_LIMIT: '16 GiB with API keys, none without',
+}
+
+const PAGE_HEAD = `# Environment variables
+
+The server and the command line read these variables from the environment, or from a \`.env\` file in the working directory. The
+environment takes precedence. Separate the entries of a list with commas. An empty value counts as not set. A value that is invalid
+stops the start with a line that names the variable.`
+
+export function buildEnvironmentPage(): string {
+  const sections = listGroupedFields(EnvironmentSchema, GROUPS).map(([title, fields]) => {
+    const rows = fields.map(([name, schema]) => [
+      `\`${name}\``,
+      describeSchema(schema),
+      COMPUTED_DEFAULTS[name] ?? (formatDefault(schema) || 'not set'),
+      schema.description ?? '',
+    ])
+    return `## ${title}\n\n${formatTable(['variable', 'values', 'default', 'meaning'], rows)}`
+  })
+  return `${[PAGE_HEAD, ...sections].join('\n\n')}\n`
+}

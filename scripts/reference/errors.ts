@@ -1,0 +1,45 @@
+/** docs/reference/errors.md: every error code, from the table that HTTP answers with. */
+import { STATUS_CODES } from 'node:http'
+import { ERROR_TABLE } from '../../src/http/errors/error-table.ts'
+import { formatTable } from './table.ts'
+
+const PAGE_HEAD = `# Errors
+
+Every failed call returns a problem document (\`application/problem+json\`, RFC 9457). Branch on \`code\`, which is stable. \`detail\` says
+what happened in this call and may change; \`errors\` lists the invalid fields, each with its \`path\` and a \`message\`.
+
+\`\`\`json
+{
+  "type": "about:blank",
+  "title": "The request does not have the documented shape",
+  "status": 400,
+  "code": "invalid_request",
+  "detail": "group_size: expected an integer from 1 to 1024",
+  "errors": [{ "path": "group_size", "message": "expected an integer from 1 to 1024" }]
+}
+\`\`\`
+
+\`Retry-After\` is the number of seconds after which a retry makes sense. The server sends it with every 429 and 503, and with a 409
+that a retry resolves. The table shows its default; a response may name another number. A retry never counts twice: groups have IDs,
+and other calls accept an \`Idempotency-Key\`.
+
+A verdict with \`"status": "unscored"\` is not an error of the call: the response is a success, and the \`code\` of the verdict says
+why this completion has no score.
+
+`
+
+export function buildErrorsPage(): string {
+  const statuses = [...new Set(Object.values(ERROR_TABLE).map(({ status }) => status))].toSorted((a, b) => a - b)
+  const sections = statuses.map((status) => {
+    const rows = Object.entries(ERROR_TABLE)
+      .filter(([, row]) => row.status === status)
+      .map(([code, { title, remedy, retryAfter }]) => [
+        `\`${code}\``,
+        `${title}.`,
+        remedy,
+        retryAfter === undefined ? '' : `${retryAfter} s`,
+      ])
+    return `## ${status} ${STATUS_CODES[status] ?? ''}\n\n${formatTable(['code', 'meaning', 'what to do', 'Retry-After'], rows)}\n`
+  })
+  return `${PAGE_HEAD}${sections.join('\n')}`
+}

@@ -1,0 +1,75 @@
+/** docs/reference/tasks.md: all tasks with the figures of their cards, at the defaults and at the bottom, the middle and the top of the ladder. */
+import type { TaskCard } from '../../src/contract/task.ts'
+import { Ladders } from '../../src/features/tasks/ladders.ts'
+import { TaskCards } from '../../src/features/tasks/task-cards.ts'
+import { BUILT_IN_TASKS } from '../../src/features/tasks/task-catalog.ts'
+import { formatTable } from './table.ts'
+
+const ladders = new Ladders()
+const cards = new TaskCards(ladders)
+const tasks = Object.entries(BUILT_IN_TASKS).toSorted(([a], [b]) => (a < b ? -1 : 1))
+
+export function buildTasksPage(): string {
+  return [
+    '# Tasks',
+    `All ${tasks.length} tasks of reasoning-gym ${cards.engineVersion}, with measured figures. \`GET /tasks/{task}\` returns the figures of every rung, the config schema\nand an example. [Choose tasks](../guides/choose-tasks.md) explains what the figures mean for training.`,
+    '## Difficulty and guessing',
+    '*Rungs* is the number of steps on the difficulty ladder, from 0 (easiest) to 1 (hardest); a task with a single rung has a fixed difficulty.\nThe next columns are the mean score of the **best guess that needs no reasoning**: at the library\u2019s defaults, and at the bottom, the\nmiddle and the top of the ladder, under hardened scoring. *Upstream* is the guess at the defaults under the library\u2019s own scoring.\n*Error* is the largest standard error of these figures. *Best guess* names the strategy that earns the most.',
+    formatTable(
+      ['task', 'category', 'rungs', 'defaults', 'bottom', 'middle', 'top', 'upstream', 'error', 'best guess'],
+      tasks.map(([task, { category }]) => formatGuesses(task, category)),
+    ),
+    '## Variety, attainable score and cost',
+    'All figures are for hardened scoring. Three values are for the bottom, the middle and the top of the ladder.',
+    '- *Look-up*: the mean score of the right answer to the most similar of up to 200 other questions: what memorizing earns.\n- *Most common answer*: the share of items that have the most common answer.\n- *Different in 1,000*: the number of different questions in 1,000 items.\n- *Best attainable*: the mean score of the library\u2019s own right answers on the rung where it is lowest.\n- *Time*: milliseconds of processor time to make an item.',
+    formatTable(
+      ['task', 'look-up', 'most common answer', 'different in 1,000', 'best attainable', 'time (ms)'],
+      tasks.map(([task]) => formatFigures(task)),
+    ),
+    '',
+  ].join('\n\n')
+}
+
+function formatGuesses(task: string, category: string): string[] {
+  const shown = [cards.defaults(task), ...listShownRungs(task)]
+  const best = shown.reduce((top, card) =>
+    (card?.guess_floor.hardened ?? 0) > (top?.guess_floor.hardened ?? 0) ? card : top,
+  )
+  const errors = shown.flatMap((card) => card?.guess_floor_stderr.hardened ?? [])
+  return [
+    `\`${task}\``,
+    category,
+    String(ladders.rungs(task).length),
+    ...shown.map((card) => formatShare(card?.guess_floor.hardened)),
+    formatShare(cards.defaults(task)?.guess_floor.upstream),
+    formatShare(Math.max(0, ...errors)),
+    best && best.guess_floor.hardened >= 0.02 ? formatGuess(best.best_guess.hardened) : '',
+  ]
+}
+
+function formatFigures(task: string): string[] {
+  const shown = listShownRungs(task)
+  const formatEach = (read: (card: TaskCard) => string) => shown.map((card) => (card ? read(card) : '–')).join(', ')
+  const attainable = ladders.rungs(task).flatMap((_, k) => cards.rung(task, k)?.best_attainable.hardened ?? [])
+  return [
+    `\`${task}\``,
+    formatEach((card) => formatShare(card.lookup_floor.hardened)),
+    formatEach((card) => formatShare(card.prior)),
+    formatEach((card) => String(card.distinct_in_1000)),
+    formatShare(attainable.length > 0 ? Math.min(...attainable) : undefined),
+    formatEach((card) => card.make_ms.toPrecision(2)),
+  ]
+}
+
+function listShownRungs(task: string): (TaskCard | undefined)[] {
+  const last = ladders.rungs(task).length - 1
+  return [0, Math.floor(last / 2), last].map((index) => cards.rung(task, index))
+}
+
+function formatShare(value: number | undefined): string {
+  return value === undefined ? '–' : value.toFixed(2)
+}
+
+function formatGuess(guess: string): string {
+  return guess.startsWith('"') ? `\`${guess.replaceAll('`', '’')}\`` : guess.replace('echo: ', '')
+}
