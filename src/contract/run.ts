@@ -1,4 +1,4 @@
-/** One training run: its settings and what its nodes share. */
+/** A training run: its settings, and the state that its nodes share. */
 import { z } from 'zod'
 import { Diagnosis, RunWarning } from './diagnosis.ts'
 import { DumpProgress } from './dump.ts'
@@ -12,32 +12,48 @@ Then give the final answer, and nothing else, between one pair of <answer> and <
 Use the answer tags exactly once, after your thinking, and follow any output format that the question asks for. An answer outside the tags is not counted.`
 
 export const TaskOrCategory = z
-  .union([TaskName, z.string().regex(/^category:[a-z]+$/, '`category:` and a category')])
-  .meta({ id: 'TaskOrCategory' })
+  .union([TaskName, z.string().regex(/^category:[a-z]+$/, 'must be `category:` followed by the name of a category')])
+  .meta({ id: 'TaskOrCategory', description: 'Name of a task, or `category:NAME` for all tasks of a category.' })
 
-/** From low to high. An array of two for the document: few readers of it know tuples. */
+/** From low to high. An array of two rather than a tuple, because few OpenAPI generators support tuples. */
 const DifficultyRange = z
   .array(Difficulty)
   .length(2)
-  .refine(([low = 0, high = 0]) => low <= high, 'from low to high') as unknown as z.ZodType<[number, number]> // as its length says
+  .refine(([low = 0, high = 0]) => low <= high, 'must be in order: the lower difficulty first') as unknown as z.ZodType<
+  [number, number]
+> // as its length says
 
-/** A task of a run with what is special about it; `config` takes it off the ladder. */
+/** A task of a run with its own weight and difficulty. With a `config` the task does not use its ladder. */
 const WeightedTask = z
   .strictObject({
     task: TaskOrCategory,
-    weight: z.number().min(0).max(1e6).default(1).describe('How often, relative to the others'),
-    config: Config.optional(),
+    weight: z
+      .number()
+      .min(0)
+      .max(1e6)
+      .default(1)
+      .describe('Relative frequency of the task among the tasks of the run.'),
+    config: Config.optional().describe(
+      'Library config of the task, in place of its ladder. Fields that you leave out keep the library’s defaults.',
+    ),
     difficulty: z
       .union([Difficulty, DifficultyRange])
       .optional()
-      .describe('A fixed difficulty, or the range for random and curriculum'),
-    target_accuracy: z.number().min(0).max(1).optional(),
+      .describe(
+        'Difficulty of the task in every mode, or a `[low, high]` range that `random`, `curriculum` and `frontier` stay within. Cannot be combined with `config`.',
+      ),
+    target_accuracy: z
+      .number()
+      .min(0)
+      .max(1)
+      .optional()
+      .describe('Target accuracy of the task. Defaults to the run’s `curriculum_target_accuracy`.'),
   })
   .refine(({ config, difficulty }) => config === undefined || difficulty === undefined, {
     path: ['difficulty'],
-    message: 'excludes config',
+    message: 'cannot be combined with config',
   })
-  .meta({ id: 'WeightedTask' })
+  .meta({ id: 'WeightedTask', description: 'A task or category with its own weight, difficulty or config.' })
 
 const TaskSelection = z
   .union([
@@ -47,172 +63,283 @@ const TaskSelection = z
       .min(1)
       .max(512),
   ])
-  .meta({ id: 'TaskSelection' })
+  .meta({
+    id: 'TaskSelection',
+    description: '`all`, or a list of task names, `category:NAME` and objects with weight, difficulty or config.',
+  })
 
-/** Every task whose questions, templates or generator are those of a published benchmark. */
+/** Stands for every task whose questions, templates or generator come from a published benchmark. */
 export const PUBLIC_BENCHMARKS = 'public_benchmarks'
 
 const TaskExclusion = z
   .array(z.union([z.literal(PUBLIC_BENCHMARKS), TaskOrCategory]))
   .max(512)
-  .meta({ id: 'TaskExclusion' })
+  .meta({
+    id: 'TaskExclusion',
+    description: 'List of task names, `category:NAME` and `public_benchmarks` to leave out.',
+  })
 
 const DapoLengthPenalty = z
   .strictObject({
-    kind: z.literal('dapo'),
-    buffer: z.int().min(1).default(4096),
-    factor: z.number().min(0).default(1),
+    kind: z.literal('dapo').describe('Kind of the penalty.'),
+    buffer: z
+      .int()
+      .min(1)
+      .default(4096)
+      .describe('Tokens before `max_token_length` over which the penalty grows from 0 to `factor`.'),
+    factor: z.number().min(0).default(1).describe('Penalty at and above `max_token_length`.'),
   })
-  .meta({ id: 'DapoLengthPenalty' })
+  .meta({
+    id: 'DapoLengthPenalty',
+    description: 'Soft overlong punishment of DAPO (arXiv 2503.14476, equation 13).',
+  })
 
-/** Every setting of a run and its default; a test holds the README's table to it. */
+/** Every setting of a run and its default. docs/reference/run-settings.md is generated from this schema. */
 export const RunSettings = z
   .strictObject({
     preset: z
       .enum(['original', 'clean'])
       .default('original')
-      .describe('The defaults of the other settings: as in the original environment, or what we recommend instead'),
+      .describe(
+        'Defaults of the settings that you leave out. `original` behaves like the original environment; `clean` is what we recommend for new runs. Settings that you give override the preset.',
+      ),
     seed: z
       .int()
       .min(0)
       .max(2 ** 32 - 1)
       .default(42)
       .describe(
-        'Decides the items: runs of equal settings and seed get equal items in equal order, whatever their names',
+        'Seed of the item sequence. Runs with equal settings and equal seeds get equal items in equal order, whatever their names; runs that should differ need different seeds.',
       ),
-    tasks: TaskSelection.default('all').describe('`all`, or names, `category:games` and `{ task, weight, config, … }`'),
+    tasks: TaskSelection.default('all').describe(
+      'Tasks that the run draws items from: `all`, or a list of task names, `category:NAME` and objects such as `{ "task": "leg_counting", "weight": 2, "difficulty": 0.3 }`.',
+    ),
     exclude: TaskExclusion.default([]).describe(
-      'Tasks that `all` and categories leave out: names, `category:games`, `public_benchmarks`. A task that `tasks` names stays',
+      'Tasks that `all` and `category:NAME` leave out: task names, `category:NAME`, or `public_benchmarks` for all tasks based on a published benchmark. A task that `tasks` lists by name is kept.',
     ),
     sampling: z
       .enum(['weights', 'learnability'])
       .default('weights')
       .describe(
-        '`learnability`: by weight × variance of scores within groups, without what guessing adds; each task gets at least 5 % of the share that its weight alone would give it',
+        'How the task of each item is drawn. `weights` uses the weights alone. `learnability` multiplies each weight by the variance of scores within the task’s recent groups, corrected for guessing; each task keeps at least 5% of the share that its weight alone gives it.',
       ),
-    group_size: z.int().min(1).max(1024).default(16).describe('Rollouts per item'),
-    batch_size: z.int().min(1).max(1_000_000).default(128).describe('Rollouts per batch, at least'),
+    group_size: z.int().min(1).max(1024).default(16).describe('Number of rollouts for each item.'),
+    batch_size: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .default(128)
+      .describe(
+        'Minimum number of rollouts in a batch. A batch holds whole groups, so it can be larger; `min_sequences` and `final` of a batch request allow smaller ones.',
+      ),
     exclude_eval_items: z
       .boolean()
       .default(false)
-      .describe('Never hand out a question that a frozen suite contains: the position tries its other seeds'),
+      .describe(
+        'If true, the run never hands out a question that a frozen eval suite contains. The position of such an item uses another of its 16 seeds.',
+      ),
     avoid_repeated_items: z
       .boolean()
       .default(false)
-      .describe('No question twice within 131,072 items, as long as one of 16 seeds gives one that was not asked'),
+      .describe(
+        'If true, no question repeats within 131,072 items of the run, unless all 16 seeds of a position give a question that was already asked.',
+      ),
     complexity_mode: z
       .enum(['none', 'fixed', 'random', 'curriculum', 'frontier'])
       .default('none')
       .describe(
-        '`none`: the library’s defaults; `fixed`: at `difficulty`; `random`; `curriculum`: follows the model by the original’s rule; `frontier`: asks for the rung with the most signal above its guess floor',
+        'How the difficulty of each item is chosen. `none`: the library’s defaults; `fixed`: `difficulty`; `random`: a random difficulty. Two modes follow the model, task by task: `curriculum` uses the rule of the original environment, and `frontier` asks for the rung with the most training signal beyond guessing.',
       ),
-    difficulty: Difficulty.default(0).describe('Of `fixed`'),
+    difficulty: Difficulty.default(0).describe(
+      'Difficulty to use when `complexity_mode` is `fixed`, from 0 (easiest) to 1 (hardest).',
+    ),
     curriculum_target_accuracy: z
       .number()
       .min(0)
       .max(1)
       .default(0.7)
       .describe(
-        'Where `curriculum` settles. If it is set, `frontier` asks for the rung whose success above the guess floor is nearest to it',
+        'Mean score that `curriculum` steers each task toward. `frontier` ignores the default; if you set a value, it asks for the rung whose success rate beyond guessing is nearest to it.',
       ),
     curriculum_start: z
-      .strictObject({ eval: EvalId })
+      .strictObject({ eval: EvalId.describe('ID of an eval that measured the model on these tasks.') })
       .nullable()
       .default(null)
       .describe(
-        'With `frontier`: `{ "eval": ID }` starts each task at the place that this eval measured; null: near the middle of the ladder',
+        'Starting point of `frontier`. `{ "eval": ID }` starts each task at the difficulty where that eval found the model; null starts near the middle of the ladder.',
       ),
-    max_token_length: z.int().min(1).default(16384).describe('M of the length penalty'),
-    extraction: Extraction.default('strict').describe('How the answer is read from a completion'),
-    dual_format: z.boolean().default(true).describe('Score the answer bare and in tags; the higher counts'),
-    scoring: ScoringMode.default('upstream').describe('`upstream`: the library’s score; `hardened`: its holes closed'),
+    max_token_length: z
+      .int()
+      .min(1)
+      .default(16384)
+      .describe('Token limit M of the length penalty. It does not limit what the model may generate.'),
+    extraction: Extraction.default('strict').describe(
+      'How the answer is extracted from a completion. `strict`: exactly one `<answer>…</answer>` outside the thinking; `last_tag`: the last one; `tag_or_boxed`: the last one, else the last `\\boxed{…}`; `bare`: the whole text.',
+    ),
+    dual_format: z
+      .boolean()
+      .default(true)
+      .describe('If true, the answer is scored both bare and wrapped in answer tags, and the higher score counts.'),
+    scoring: ScoringMode.default('upstream').describe(
+      '`upstream` uses the library’s scores. `hardened` uses the same rules with their known reward hacks closed.',
+    ),
     length_penalty: z
       .union([z.boolean(), DapoLengthPenalty])
       .default(true)
-      .describe('The original’s; false; or `{ kind: "dapo", buffer, factor }`'),
-    mask_too_long_completions: z.boolean().default(true).describe('`finish_reason: length` carries no signal'),
-    min_trained_tokens: z.int().min(0).default(10).describe('A rollout with fewer is skipped by name'),
+      .describe(
+        'Penalty for long completions. true: if all rollouts of a group are correct, rewards shrink linearly from ¾ of `max_token_length` and reach 0 at `max_token_length`. false: no penalty. `{ "kind": "dapo", "buffer": 4096, "factor": 1 }`: the soft overlong punishment of DAPO.',
+      ),
+    mask_too_long_completions: z
+      .boolean()
+      .default(true)
+      .describe(
+        'If true, rollouts with `finish_reason: "length"` are masked: they stay in the batch but carry no training signal.',
+      ),
+    min_trained_tokens: z
+      .int()
+      .min(0)
+      .default(10)
+      .describe(
+        'Minimum number of trained tokens. Rollouts with fewer are excluded (`skipped: "too_short"`); the rest of the group still counts.',
+      ),
     advantage: z
       .enum(['mean', 'mean_std', 'leave_one_out', 'none'])
       .default('mean')
       .describe(
-        '`mean`: reward − mean; `mean_std`: that, divided by the standard deviation; `leave_one_out`: reward − mean of the others; `none`: the reward. Of the only rollout of a group, its reward; of a voter that is left alone in a larger group, 0',
+        'How advantages are computed from the rewards of a group. `mean`: reward minus mean; `mean_std`: that, divided by the standard deviation; `leave_one_out`: reward minus the mean of the others; `none`: the reward. A group posted with one rollout gets its reward; a single voter left in a larger group gets 0.',
       ),
     drop_equal_scores: z
       .boolean()
       .default(true)
-      .describe('Groups without signal are counted, not buffered; false: counted and buffered'),
-    signal_on: z.enum(['reward', 'score']).default('reward').describe('`score` ignores penalties'),
+      .describe(
+        'If true, groups without training signal are counted but not buffered. If false, they are buffered too.',
+      ),
+    signal_on: z
+      .enum(['reward', 'score'])
+      .default('reward')
+      .describe(
+        'Values that must differ within a group for it to carry signal: `reward`, after penalties, or `score`, before them.',
+      ),
     unscored_rollouts: z
       .enum(['omit', 'mask'])
       .default('omit')
-      .describe('In batches: left out, or present with reward null and advantage 0'),
-    buffer: z.boolean().default(true).describe('Whether scored groups wait for a trainer'),
+      .describe(
+        'What batches do with unscored rollouts: `omit` leaves them out; `mask` includes them with reward null and advantage 0.',
+      ),
+    buffer: z
+      .boolean()
+      .default(true)
+      .describe(
+        'If true, scored groups wait in the buffer until a trainer takes them in a batch. If false, groups are only scored.',
+      ),
     buffer_open_groups: z
       .boolean()
       .default(false)
       .describe(
-        'Whether groups gathered from single samples also go into the buffer for batches; needs `buffer`. If the buffer stays full for `open_group_timeout_s`, they count without it',
+        'If true, groups gathered from single samples also enter the buffer; this requires `buffer`. If the buffer stays full for `open_group_timeout_s`, such groups are counted without being buffered.',
       ),
-    buffer_max_groups: z.int().min(1).max(1_000_000).default(4096).describe('Queued and buffered groups, at most'),
-    keep_groups: z.int().min(1).max(1_000_000).default(10_000).describe('Groups that can still be looked at'),
+    buffer_max_groups: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .default(4096)
+      .describe(
+        'Maximum number of queued and buffered groups. Above it, new groups are rejected with 429 `buffer_full`.',
+      ),
+    keep_groups: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .default(10_000)
+      .describe('Number of most recent groups that remain available for inspection and export.'),
     max_policy_lag: z
       .int()
       .min(0)
       .nullable()
       .default(null)
-      .describe('Older groups are dropped when a batch is composed'),
+      .describe(
+        'Maximum policy lag, in policy versions. Groups with a larger lag are dropped and counted as stale when a batch is composed; null: no limit.',
+      ),
     max_groups_ahead: z
       .int()
       .min(1)
       .max(1_000_000)
       .nullable()
       .default(null)
-      .describe('Groups handed out, queued or buffered, at most: binds POST /items without a step'),
+      .describe(
+        'Maximum number of groups that are handed out, queued or buffered at once. At the limit, `POST /items` without a step hands out nothing until the trainer catches up; null: no limit.',
+      ),
     item_lease_s: z
       .number()
       .min(1)
       .max(7 * 86_400)
       .default(3600)
-      .describe('Seconds after which an item without its group is handed out again'),
+      .describe('Seconds after which an item whose group has not arrived is handed out again.'),
     open_group_timeout_s: z
       .number()
       .min(1)
       .max(7 * 86_400)
       .default(600)
       .describe(
-        'Seconds since its latest sample after which an open group is closed with fewer than `group_size` samples',
+        'Seconds without a new sample after which an open group is closed with the samples it has, even if they are fewer than `group_size`.',
       ),
     dump_rollouts: z
       .union([z.boolean(), z.literal('all')])
       .default(false)
-      .describe('Write groups with a reward above the threshold to files; `all`: every scored group'),
-    dump_failed_rollouts: z.boolean().default(false).describe('Write groups whose every score is 0 to files'),
+      .describe(
+        'Whether groups are written to JSONL dump files. true: groups with a reward above `rollout_save_score_threshold`; `all`: every scored group.',
+      ),
+    dump_failed_rollouts: z
+      .boolean()
+      .default(false)
+      .describe('If true, groups in which every score is 0 are written to dump files of their own.'),
     rollout_save_score_threshold: z
       .number()
       .min(0)
       .max(1)
       .default(0.7)
-      .describe('What a reward of a dumped group is above'),
-    debug_logging: z.boolean().default(false).describe('Log each extraction, reading and choice of this run'),
+      .describe('Reward threshold of `dump_rollouts`: a group is dumped if any of its rewards exceeds this value.'),
+    debug_logging: z
+      .boolean()
+      .default(false)
+      .describe(
+        'If true, logs every handed-out item and every extraction and score of this run, whatever the log level. Completions are cut to 300 characters.',
+      ),
     suppress_base_env_logs: z
       .boolean()
       .default(true)
-      .describe('Leave request and queue chatter of this run out of the log'),
-    system_prompt: z.string().max(100_000).nullable().default(DEFAULT_SYSTEM_PROMPT).describe('null: none'),
-    system_prompt_role: z.enum(['system', 'user']).default('system').describe('`user` puts it before the question'),
-    num_eval_samples_per_task: z.int().min(1).max(1000).default(5).describe('Items a task of the run’s own suite'),
+      .describe(
+        'If true, log lines about the requests and jobs of this run appear at level `trace` instead of `info`.',
+      ),
+    system_prompt: z
+      .string()
+      .max(100_000)
+      .nullable()
+      .default(DEFAULT_SYSTEM_PROMPT)
+      .describe('Instructions that precede each question. null: no instructions.'),
+    system_prompt_role: z
+      .enum(['system', 'user'])
+      .default('system')
+      .describe(
+        'Where the instructions go: `system` sends them as a system message, `user` puts them at the start of the user message, before the question.',
+      ),
+    num_eval_samples_per_task: z
+      .int()
+      .min(1)
+      .max(1000)
+      .default(5)
+      .describe('Number of items per task in the run’s own eval suite (`"suite": "run"`).'),
     eval_seed: z
       .int()
       .min(0)
       .max(2 ** 30 - 1)
       .default(123)
-      .describe('Seed of the run’s own suite'),
+      .describe('Seed of the run’s own eval suite.'),
   })
-  .meta({ id: 'RunSettings' })
+  .meta({ id: 'RunSettings', description: 'All settings of a run with their defaults.' })
 export type RunSettings = z.infer<typeof RunSettings>
 
-/** What a PUT names: omitted settings keep their value, null restores the default. */
+/** Body of `PUT /runs/{run}`: omitted settings keep their value, null restores the default. */
 export const SettingsChange = z
   .strictObject(
     Object.fromEntries(
@@ -226,178 +353,209 @@ export const SettingsChange = z
       ]),
     ) as unknown as { [K in keyof RunSettings]: z.ZodOptional<z.ZodNullable<z.ZodType<RunSettings[K]>>> }, // the same keys, one by one
   )
-  .meta({ id: 'SettingsChange' })
+  .meta({
+    id: 'SettingsChange',
+    description:
+      'Settings to change. Omitted settings keep their value. null restores the default, except for `system_prompt`, where null means no instructions.',
+  })
 export type SettingsChange = z.infer<typeof SettingsChange>
 
 const Count = z.int().min(0)
 
-/** The next batch in the making, in rollouts. */
+/** Progress toward the next batch, in rollouts. */
 export const BatchProgress = z
   .strictObject({
-    step: Count.describe('The step after the latest that a batch was composed for'),
-    wanted: Count,
-    buffered: Count,
-    queued: Count,
-    missing: Count,
+    step: Count.describe('Step after the latest one that has a batch.'),
+    wanted: Count.describe('Rollouts that the batch needs.'),
+    buffered: Count.describe('Rollouts that are scored and buffered.'),
+    queued: Count.describe('Rollouts that wait to be scored.'),
+    missing: Count.describe('Rollouts that are neither buffered nor queued yet.'),
   })
-  .meta({ id: 'BatchProgress' })
+  .meta({ id: 'BatchProgress', description: 'Progress toward the next batch of a run, in rollouts.' })
 export type BatchProgress = z.infer<typeof BatchProgress>
 
-/** Why a run stalls, or that it does not. */
+/** Whether a run makes progress, and if not, why. */
 export const RunState = z
   .strictObject({
-    is: z.enum([
-      'flowing',
-      'starved_of_rollouts',
-      'no_signal',
-      'all_stale',
-      'buffer_full',
-      'trainer_silent',
-      'engine_down',
-      'recreated',
-      'suspicious',
-    ]),
-    since: z.string().describe('ISO 8601'),
-    why: z.string().describe('One sentence'),
+    is: z
+      .enum([
+        'flowing',
+        'starved_of_rollouts',
+        'no_signal',
+        'all_stale',
+        'buffer_full',
+        'trainer_silent',
+        'engine_down',
+        'recreated',
+        'suspicious',
+      ])
+      .describe('`flowing`: the run makes progress. The other values name what holds it up or looks wrong.'),
+    since: z.string().describe('Time since when the run has been in this state, ISO 8601.'),
+    why: z.string().describe('Explanation of the state, in one sentence.'),
   })
-  .meta({ id: 'RunState' })
+  .meta({ id: 'RunState', description: 'Whether a run makes progress, and if not, why.' })
 export type RunState = z.infer<typeof RunState>
 
-/** Where `complexity_mode: "frontier"` sees the model on the ladder of a task. */
+/** Estimate of `complexity_mode: "frontier"`: where the model is on the ladder of a task. */
 export const FrontierEstimate = z
   .strictObject({
     place: z
       .number()
+      .describe('Difficulty at which the model solves half of the items beyond guessing. It can lie outside [0, 1].'),
+    interval: z.array(z.number()).length(2).describe('90% interval of `place`: `[low, high]`.'),
+    slope: z
+      .number()
       .describe(
-        'The difficulty at which the model solves half of the items beyond guessing; it may lie off the ladder',
+        'Steepness at which success falls there, in log-odds per unit of difficulty: q = 1 / (1 + exp(−slope × (place − difficulty))).',
       ),
-    interval: z.array(z.number()).length(2).describe('The place lies between these with a probability of 90 %'),
-    slope: z.number().describe('How steeply success falls there: q = 1 / (1 + exp(−slope × (place − difficulty)))'),
-    floor: z.number().describe('What guessing earns on the rung that is asked for: success = floor + (1 − floor) × q'),
+    floor: z
+      .number()
+      .describe('Mean score that guessing earns on the current rung: success = floor + (1 − floor) × q.'),
   })
-  .meta({ id: 'FrontierEstimate' })
+  .meta({
+    id: 'FrontierEstimate',
+    description: 'Where `complexity_mode: "frontier"` estimates the model to be on the ladder of a task.',
+  })
 export type FrontierEstimate = z.infer<typeof FrontierEstimate>
 
 const { place, interval, slope, floor } = FrontierEstimate.shape
-/** Of a task of a run: null until a group has counted, and in other modes. */
+const orNull = (description = '') => `${description} null in other modes, and until the first group has counted.`
 const FrontierFields = {
-  place: place.nullable().describe(place.description ?? ''),
-  interval: interval.nullable().describe(interval.description ?? ''),
-  slope: slope.nullable().describe(slope.description ?? ''),
-  floor: floor.nullable().describe(floor.description ?? ''),
+  place: place.nullable().describe(orNull(place.description)),
+  interval: interval.nullable().describe(orNull(interval.description)),
+  slope: slope.nullable().describe(orNull(slope.description)),
+  floor: floor.nullable().describe(orNull(floor.description)),
 }
 
 export const Run = z
   .strictObject({
-    run: RunName,
+    run: RunName.describe('Name of the run.'),
     incarnation: z
       .string()
       .describe(
-        'Tells this run from others that had or will have its name; the `ETag` too. Settings, restarts and restored checkpoints keep it',
+        'ID that distinguishes this run from earlier and later runs of the same name; also the `ETag`. Changed settings, restarts and restored checkpoints keep it.',
       ),
     state: RunState,
-    settings: z.looseObject({}).describe('Every setting, with its default where none was named'),
-    progress: z.strictObject({
-      items: Count.describe('Items handed out'),
-      groups: Count,
-      rollouts: Count,
-      scored_groups: Count,
-      failed_groups: Count,
-      queued_groups: Count,
-      open_groups: Count.describe('Items whose samples adapters are gathering into groups'),
-      buffered_groups: Count,
-      step: Count.nullable().describe('The latest step that a batch was composed for'),
-      stale_groups: Count.describe('Dropped for their policy lag when a batch was composed'),
-      no_signal: z
-        .strictObject({
-          easy: Count.describe('All voters have one reward, and the mean score is at least 0.5'),
-          hard: Count.describe('All voters have one reward, and the mean score is below 0.5'),
-          masked: Count.describe('No voters: the rollouts that count are truncated and masked'),
-          lone_voter: Count.describe(
-            'One voter is left, the others are masked, skipped or unscored; a group posted with one rollout has signal',
+    settings: z.looseObject({}).describe('All settings in effect, including defaults (see `RunSettings`).'),
+    progress: z
+      .strictObject({
+        items: Count.describe('Number of items handed out.'),
+        groups: Count.describe('Number of groups accepted.'),
+        rollouts: Count.describe('Number of rollouts accepted.'),
+        scored_groups: Count.describe('Number of groups in which at least one rollout was scored.'),
+        failed_groups: Count.describe('Number of groups in which no rollout could be scored.'),
+        queued_groups: Count.describe('Number of groups that wait to be scored.'),
+        open_groups: Count.describe('Number of open groups, which are still collecting samples.'),
+        buffered_groups: Count.describe('Number of scored groups that wait for a batch.'),
+        step: Count.nullable().describe('Latest step that has a batch; null before the first batch.'),
+        stale_groups: Count.describe('Number of groups dropped for their policy lag (`max_policy_lag`).'),
+        no_signal: z
+          .strictObject({
+            easy: Count.describe('Groups in which all voters have the same reward and the mean score is at least 0.5.'),
+            hard: Count.describe('Groups in which all voters have the same reward and the mean score is below 0.5.'),
+            masked: Count.describe('Groups without voters, because their rollouts were truncated and masked.'),
+            lone_voter: Count.describe(
+              'Groups with a single voter left; the other rollouts are masked, skipped or unscored. A group posted with one rollout is not among them: it has signal.',
+            ),
+          })
+          .describe(
+            'Number of scored groups without training signal, by reason, whether or not `drop_equal_scores` drops them. Groups whose rollouts are all skipped are not included.',
           ),
-        })
-        .describe(
-          'Scored groups without signal, whether or not `drop_equal_scores` drops them; groups that are skipped whole are not among them',
+        faults: z.record(z.string(), Count).describe('Number of rollouts with a format fault, by fault.'),
+        unscored: Count.describe('Number of unscored rollouts.'),
+        dumps: DumpProgress,
+        skipped_positions: Count.describe('Number of positions of the item sequence that gave no item.'),
+        skipped_reasons: z
+          .strictObject({
+            failed: Count.describe('Positions whose item could not be made in two attempts.'),
+            eval_item: Count.describe('Positions at which all 16 seeds give a question of a frozen suite.'),
+          })
+          .describe('Number of skipped positions, by reason.'),
+        passed_over_seeds: z
+          .strictObject({
+            eval_item: Count.describe('Seeds whose question is in a frozen suite.'),
+            repeat: Count.describe('Seeds whose question was asked before.'),
+          })
+          .describe('Number of seeds that were replaced by the next seed of their position, by reason.'),
+        repeated_items: Count.describe(
+          'Number of items whose question was asked before, because none of the 16 seeds gives a new one.',
         ),
-      faults: z.record(z.string(), Count),
-      unscored: Count,
-      dumps: DumpProgress,
-      skipped_positions: Count.describe('Positions of the sequence that gave no item'),
-      skipped_reasons: z
-        .strictObject({ failed: Count, eval_item: Count })
-        .describe(
-          '`failed`: the item could not be made, twice; `eval_item`: each of 16 seeds gives a question of a frozen suite',
-        ),
-      passed_over_seeds: z
-        .strictObject({ eval_item: Count, repeat: Count })
-        .describe(
-          'Seeds that gave way to the next one of their position: the question stands in a frozen suite, or was asked before',
-        ),
-      repeated_items: Count.describe('Items whose question was asked before: none of 16 seeds gives another'),
-    }),
+      })
+      .describe('Counts since the run began.'),
     batch: BatchProgress,
     diagnosis: Diagnosis.describe(
-      'The last 50 groups of all tasks together; the windows begin anew with a restored checkpoint',
+      'Diagnosis of the last 50 groups of all tasks together. Restoring a checkpoint empties the window.',
     ),
     warnings: z
       .array(RunWarning)
-      .describe('Tasks whose reward is not earned by solving them, as far as their last groups show'),
+      .describe('Tasks whose recent groups suggest that the reward is not earned by solving the task.'),
     skipped: z
       .array(
         z.strictObject({
-          position: Count,
-          task: z.string(),
-          seed: Count,
-          difficulty: z.number().nullable(),
-          reason: z.enum(['failed', 'eval_item']),
-          detail: z.string(),
-          time: z.string(),
+          position: Count.describe('Position in the item sequence, counted from 0.'),
+          task: z.string().describe('Name of the task.'),
+          seed: Count.describe('Seed of the item.'),
+          difficulty: z.number().nullable().describe('Difficulty of the item; null for library defaults or a config.'),
+          reason: z
+            .enum(['failed', 'eval_item'])
+            .describe('`failed`: the item could not be made; `eval_item`: its questions are in a frozen suite.'),
+          detail: z.string().describe('Explanation in a sentence.'),
+          time: z.string().describe('Time at which the position was skipped, ISO 8601.'),
         }),
       )
-      .describe('The last of the skipped positions, newest first'),
-    tasks: z.record(
-      z.string(),
-      z.strictObject({
-        difficulty: z.number().nullable().describe('Where the curriculum stands; null before it has moved'),
-        ...FrontierFields,
-        accuracy: z
-          .number()
-          .nullable()
-          .describe(
-            'Mean score of the last five groups that fed the curriculum; without one, share right in the last ten',
-          ),
-        learnability: z
-          .number()
-          .describe(
-            'How much the scores of one item’s rollouts vary beyond luck: the mean variance within its last groups, without what guessing adds. `sampling: "learnability"` draws tasks by it',
-          ),
-        groups: Count.describe('Scored groups'),
-        rollouts: Count.describe('Rollouts with a score'),
-        skipped: Count.describe('Those of them with fewer than `min_trained_tokens`'),
-        mean_score: z
-          .number()
-          .nullable()
-          .describe('Over the rollouts with a score that are not skipped: a group’s `mean_score`, over all groups'),
-        mean_reward: z
-          .number()
-          .nullable()
-          .describe(
-            'Over all rollouts with a score, skipped and masked ones too; a group’s `mean_reward` is of its voters',
-          ),
-        signal: Count.describe('Groups that carried signal'),
-        faults: z.record(z.string(), Count),
-        truncated: Count.describe('Rollouts that were cut by the token limit'),
-        length_p95: z
-          .number()
-          .nullable()
-          .describe('Tokens that 95 % of the rollouts do not exceed: the upper edge of a bucket, up to 5 % too many'),
-        last_at: z.string().nullable().describe('When its last group was scored'),
-        diagnosis: Diagnosis.describe('Its last 50 groups'),
-      }),
-    ),
+      .describe('Most recently skipped positions, newest first.'),
+    tasks: z
+      .record(
+        z.string(),
+        z.strictObject({
+          difficulty: z
+            .number()
+            .nullable()
+            .describe('Current difficulty of the task; null until the curriculum has moved it.'),
+          ...FrontierFields,
+          accuracy: z
+            .number()
+            .nullable()
+            .describe(
+              'Mean score of the last five groups that fed the curriculum. Without a curriculum: share of correct rollouts in the last ten groups.',
+            ),
+          learnability: z
+            .number()
+            .describe(
+              'Mean variance of scores within the task’s recent groups, corrected for guessing. `sampling: "learnability"` draws tasks by it.',
+            ),
+          groups: Count.describe('Number of scored groups.'),
+          rollouts: Count.describe('Number of rollouts with a score.'),
+          skipped: Count.describe('Number of scored rollouts with fewer than `min_trained_tokens` trained tokens.'),
+          mean_score: z
+            .number()
+            .nullable()
+            .describe('Mean score of the rollouts that are scored and not skipped; null before the first.'),
+          mean_reward: z
+            .number()
+            .nullable()
+            .describe(
+              'Mean reward of all scored rollouts, including skipped and masked ones; null before the first. (The `mean_reward` of a group covers its voters only.)',
+            ),
+          signal: Count.describe('Number of groups that carried training signal.'),
+          faults: z.record(z.string(), Count).describe('Number of rollouts with a format fault, by fault.'),
+          truncated: Count.describe('Number of rollouts cut off at the token limit.'),
+          length_p95: z
+            .number()
+            .nullable()
+            .describe(
+              '95th percentile of rollout length, in tokens; null without lengths. It is the upper edge of a bucket and can be up to 5% too high.',
+            ),
+          last_at: z
+            .string()
+            .nullable()
+            .describe('Time at which the task’s latest group was scored, ISO 8601; null before the first.'),
+          diagnosis: Diagnosis.describe('Diagnosis of the last 50 groups of the task.'),
+        }),
+      )
+      .describe('State and statistics of each task, by task name.'),
   })
-  .meta({ id: 'Run' })
+  .meta({ id: 'Run', description: 'A training run: its settings, progress and per-task statistics.' })
 export type Run = z.infer<typeof Run>
 
 const PRESETS: Record<RunSettings['preset'], SettingsChange> = {
@@ -415,29 +573,32 @@ const PRESETS: Record<RunSettings['preset'], SettingsChange> = {
   },
 }
 
-/** The settings in force: what was named, over the preset's, over the defaults. */
+/** The settings in effect: the given ones override those of the preset, which override the defaults. */
 export function resolveSettings(named: SettingsChange): RunSettings {
   return RunSettings.parse({ ...PRESETS[named.preset ?? 'original'], ...named })
 }
 
-/** A group that fed the curriculum, and where its task stood after it. Replayed in order, the scores give the levels. */
+/** A group that fed the curriculum, and the level of its task afterward. Replaying the scores in order gives the levels. */
 export const CurriculumPoint = z
   .strictObject({
-    time: z.string().describe('ISO 8601'),
-    step: z.int().describe('The trainer’s step at that time'),
-    task: z.string(),
-    score: z.number().describe('The group’s mean score before any penalty'),
-    difficulty: z.number().describe('The level after the group'),
-    accuracy: z.number().describe('Mean of the last five scores'),
+    time: z.string().describe('Time at which the group counted, ISO 8601.'),
+    step: z.int().describe('Trainer step at that time.'),
+    task: z.string().describe('Name of the task.'),
+    score: z.number().describe('Mean score of the group, before penalties.'),
+    difficulty: z.number().describe('Difficulty of the task after this group.'),
+    accuracy: z.number().describe('Mean score of the last five groups of the task.'),
     item: z
       .strictObject({
-        difficulty: z.number().describe('What the group’s item was asked for at'),
-        floor: z.number().describe('What guessing earns there'),
-        rollouts: z.int().min(1).describe('Whose mean score it is'),
+        difficulty: z.number().describe('Difficulty of the group’s item.'),
+        floor: z.number().describe('Mean score that guessing earns at this difficulty.'),
+        rollouts: z.int().min(1).describe('Number of rollouts behind the mean score.'),
       })
       .optional()
-      .describe('Under `frontier`: where the group counts'),
+      .describe('The group’s item, as the `frontier` estimate uses it; absent in other modes.'),
     ...FrontierEstimate.partial().shape,
   })
-  .meta({ id: 'CurriculumPoint' })
+  .meta({
+    id: 'CurriculumPoint',
+    description: 'A group that moved the curriculum, and the difficulty of its task afterward.',
+  })
 export type CurriculumPoint = z.infer<typeof CurriculumPoint>

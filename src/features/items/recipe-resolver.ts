@@ -96,7 +96,7 @@ export function assertConfigOrDifficulty(
 ): void {
   if (config === undefined || difficulty === undefined || difficulty === null) return
   throw new ServiceError('invalid_request', 'Give either config or difficulty', {
-    errors: [{ path: `${path}difficulty`, message: 'excludes config' }],
+    errors: [{ path: `${path}difficulty`, message: 'cannot be combined with config' }],
   })
 }
 
