@@ -85,7 +85,7 @@ async function simulate(url: string): Promise<void> {
     panels.push({ title: MODE_TITLES[mode], points })
   }
   if (!values.svg) return
-  const title = `Two curricula of ${tasks.length} tasks, aimed at ${target * 100} % right (dotted: where the learner is)`
+  const title = `Two curricula of ${tasks.length} tasks, target accuracy ${target * 100} % (dotted: difficulty at which the learner reaches it)`
   writeFileSync(values.svg, renderCurriculumSvg(panels, aims, title))
   console.log(`drawn: ${values.svg}`)
 }

@@ -39,7 +39,7 @@ export function renderCurriculumSvg(panels: CurriculumPanel[], aims: Record<stri
       const height = ((heights[k] ?? 0) + 4).toFixed(1)
       return `<text x="${WIDTH - MARGIN.right + 10}" y="${height}" fill="${colorOf(task)}">${task}</text>`
     }),
-    `<text x="${MARGIN.left}" y="${HEIGHT - 12}" fill="#777">groups of a task →</text>`,
+    `<text x="${MARGIN.left}" y="${HEIGHT - 12}" fill="#777">groups of the task →</text>`,
     `<text x="14" y="${MARGIN.top - 12}" fill="#777">difficulty</text>`,
     '</svg>\n',
   ].join('\n')
