@@ -17,7 +17,9 @@ export function addMetricsRoutes(app: App, { metrics }: OperationsFeature): void
         summary:
           'Prometheus metrics of this process, or of all processes of one `npm start`; API processes add the fleet gauges',
         querystring: AnyQuery,
-        response: { 200: textResponse('text/plain', 'Prometheus text; docs/operations/monitoring.md lists the metrics') },
+        response: {
+          200: textResponse('text/plain', 'Prometheus text; docs/operations/monitoring.md lists the metrics'),
+        },
       },
       serializerCompiler: () => (text) => text as string, // as the handler gives it
     },

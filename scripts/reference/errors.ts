@@ -10,12 +10,12 @@ what happened in this call and may change; \`errors\` lists the invalid fields, 
 
 \`\`\`json
 {
-  "type": "about:blank",
+  "type": "urn:reasoning-gym-server:invalid_request",
   "title": "The request does not have the documented shape",
   "status": 400,
   "code": "invalid_request",
-  "detail": "group_size: expected an integer from 1 to 1024",
-  "errors": [{ "path": "group_size", "message": "expected an integer from 1 to 1024" }]
+  "detail": "group_size: Too small: expected number to be >=1",
+  "errors": [{ "path": "group_size", "message": "Too small: expected number to be >=1" }]
 }
 \`\`\`
 
