@@ -3,8 +3,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { REFERENCE_PAGES } from '../scripts/reference/pages.ts'
-import { ApiKeyRole } from '../src/contract/caller.ts'
-import { ACCESS_RULES, getAccessRule } from '../src/http/auth/permissions.ts'
+import { getAccessRule } from '../src/http/auth/permissions.ts'
 import { ERROR_TABLE } from '../src/http/errors/error-table.ts'
 import { inlineReferences } from '../src/http/openapi/components.ts'
 import { openWorld, type World } from './world.ts'
@@ -107,15 +106,4 @@ it('src/http/auth/permissions.ts has a row for every route', () => {
   const routes = [...world.app.accessRules.keys()]
   expect(routes.length).toBeGreaterThan(15)
   expect(routes.filter((route) => getAccessRule(...(route.split(' ') as [string, string])) === undefined)).toEqual([])
-})
-
-it('docs/operations/access.md has the rows of src/http/auth/permissions.ts', () => {
-  const written = readFileSync(new URL('../docs/operations/access.md', import.meta.url), 'utf8')
-  const marks = (roles: readonly string[] | 'anyone') =>
-    roles === 'anyone'
-      ? ' anyone | | | | |'
-      : ` |${ApiKeyRole.options.map((role) => (roles.includes(role) ? ' ✓ |' : ' |')).join('')}`
-  for (const [route, { roles }] of Object.entries(ACCESS_RULES)) {
-    expect(written).toContain(`| \`${route.replace(/:(\w+)/g, '{$1}')}\` |${marks(roles)}`)
-  }
 })

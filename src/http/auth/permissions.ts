@@ -176,7 +176,7 @@ export const ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
 }
 
 /** Of ORS_PORT, which has a root of its own. */
-const ORS_ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
+export const ORS_ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
   'GET /health': anyone,
   'GET /version': readers,
   'GET /list_environments': readers,
