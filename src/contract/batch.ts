@@ -1,16 +1,15 @@
-/** The groups of one training step: composed once, the same for whoever asks again, kept until acknowledged. */
+/** A batch: the groups of one training step. It is composed once, identical for every caller, and kept until acknowledged. */
 import { z } from 'zod'
 import { GroupId, Rollout, RunName } from './rollout.ts'
 import { GroupVerdict } from './verdict.ts'
 
-/** The trainer's own counter. */
-export const Step = z.int().min(0)
+export const Step = z.int().min(0).describe('Training step, counted by the trainer.')
 const MAX_RANKS = 4096
 
-const Rank = z.int().min(0).describe('Counted from 0')
-const Ranks = z.int().min(1).max(MAX_RANKS)
+const Rank = z.int().min(0).describe('Rank of the caller, counted from 0. Requires `ranks`.')
+const Ranks = z.int().min(1).max(MAX_RANKS).describe('Number of ranks that share the step. Requires `rank`.')
 
-/** One rank of several; both or neither. */
+/** One rank of several. Requests give both fields or neither. */
 export interface RankSlice {
   rank: number
   ranks: number
@@ -22,7 +21,7 @@ export const RankSliceQueryFields = {
   ranks: z.coerce.number().pipe(Ranks).optional(),
 }
 
-/** A rule for zod: rank and ranks come together, and the rank is one of them. */
+/** Zod refinement: rank and ranks are given together, and the rank is below the number of ranks. */
 export function validateRankSlice(
   { rank, ranks }: { rank?: number | undefined; ranks?: number | undefined },
   context: z.RefinementCtx,
@@ -31,100 +30,120 @@ export function validateRankSlice(
     context.addIssue({
       code: 'custom',
       path: [rank === undefined ? 'rank' : 'ranks'],
-      message: 'rank and ranks come together',
+      message: 'missing: rank and ranks must be given together',
     })
   } else if (rank !== undefined && ranks !== undefined && rank >= ranks) {
-    context.addIssue({ code: 'custom', path: ['rank'], message: `ranks are counted from 0: below ${ranks}` })
+    context.addIssue({ code: 'custom', path: ['rank'], message: `must be below ${ranks}: ranks are counted from 0` })
   }
 }
 
-export const Balance = z.enum(['tokens', 'sequences']).meta({ id: 'Balance' })
+export const Balance = z
+  .enum(['tokens', 'sequences'])
+  .meta({ id: 'Balance', description: 'What the shares of the ranks have in common: tokens or numbers of rollouts.' })
 export type Balance = z.infer<typeof Balance>
 
 export const BatchRequest = z
   .strictObject({
-    step: Step.describe('The trainer’s own counter; the same step gives the same batch'),
+    step: Step.describe('Training step, counted by the trainer. The same step always gives the same batch.'),
     ...RankSliceFields,
-    policy_version: z.int().min(0).optional().describe('What lag is counted from; the step if not given'),
-    min_sequences: z.int().min(1).optional().describe('Compose with fewer rollouts than batch_size, down to this many'),
+    policy_version: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('Current policy version, which policy lag is measured against. Defaults to the step.'),
+    min_sequences: z
+      .int()
+      .min(1)
+      .optional()
+      .describe('Minimum number of rollouts to compose the batch with, if fewer than `batch_size` are available.'),
     final: z
       .boolean()
       .default(false)
       .describe(
-        'Compose with what there is, if need be an empty batch. Waits for queued groups for as long as `Prefer: wait=N` says',
+        'If true, composes the batch with the groups that are available, possibly none. Queued groups are awaited for the time given by `Prefer: wait=N`.',
       ),
     balance: Balance.default('tokens').describe(
-      '`tokens`: whole groups, ranks alike in tokens, as long as there are no more ranks than groups; `sequences`: equal numbers of rollouts. The first call decides',
+      'How the batch is split between ranks. `tokens`: whole groups, with similar numbers of tokens per rank, unless there are more ranks than groups; `sequences`: equal numbers of rollouts. Only the first call’s value is used.',
     ),
   })
   .superRefine(validateRankSlice)
-  .meta({ id: 'BatchRequest' })
+  .meta({ id: 'BatchRequest', description: 'Request for the batch of a training step, or for one rank’s share of it.' })
 export type BatchRequest = z.infer<typeof BatchRequest>
 
 const NullableNumber = z.number().nullable()
 
-/** A group in a batch: what was sent, and what became of it. `rollouts` and `verdicts` are in the same order. */
 export const BatchGroup = z
   .strictObject({
-    group_id: GroupId,
-    item_id: z.string(),
-    task: z.string(),
-    difficulty: z.number().nullable(),
-    policy_version: z
-      .int()
-      .nullable()
-      .describe('The smallest version of its rollouts; a rollout that names none has the one posted with the group'),
-    extra: z.unknown().optional(),
-    mean_score: NullableNumber,
-    mean_reward: NullableNumber,
-    std_reward: NullableNumber,
-    percent_correct: NullableNumber,
-    voters: z.int(),
-    lengths: z.enum(['all', 'some', 'none']),
-    length_penalty: z.boolean(),
-    signal: z.boolean(),
-    indices: z.array(z.int()).describe('Which of the posted rollouts these are'),
-    rollouts: z.array(Rollout),
-    verdicts: z.array(GroupVerdict),
+    group_id: GroupId.describe('ID of the group.'),
+    item_id: z.string().describe('ID of the item.'),
+    task: z.string().describe('Name of the task.'),
+    difficulty: z.number().nullable().describe('Difficulty of the item; null for library defaults or a config.'),
+    policy_version: z.int().nullable().describe('Smallest policy version of the rollouts; null if unknown.'),
+    extra: z.unknown().optional().describe('Value that was posted with the group.'),
+    mean_score: NullableNumber.describe(
+      'Mean score of the rollouts that are scored and not skipped; null if there are none.',
+    ),
+    mean_reward: NullableNumber.describe('Mean reward of the voters; null if there are none.'),
+    std_reward: NullableNumber.describe(
+      'Population standard deviation of the voters’ rewards; null if there are none.',
+    ),
+    percent_correct: NullableNumber.describe(
+      'Share, in [0, 1], of the rollouts behind `mean_score` with a score of at least 0.5; null if there are none.',
+    ),
+    voters: z.int().describe('Number of voters: rollouts that are scored and neither skipped nor masked.'),
+    lengths: z
+      .enum(['all', 'some', 'none'])
+      .describe('Whether `all`, `some` or `none` of the rollouts have a length in tokens.'),
+    length_penalty: z.boolean().describe('Whether the length penalty lowered any reward.'),
+    signal: z.boolean().describe('Whether the group carries training signal.'),
+    indices: z.array(z.int()).describe('Positions of these rollouts in the group as it was posted, counted from 0.'),
+    rollouts: z.array(Rollout).describe('Rollouts as they were posted.'),
+    verdicts: z.array(GroupVerdict).describe('Verdicts, in the order of `rollouts`.'),
   })
-  .meta({ id: 'BatchGroup' })
+  .meta({ id: 'BatchGroup', description: 'A scored group in a batch, or a rank’s share of it.' })
 export type BatchGroup = z.infer<typeof BatchGroup>
 
 export const BatchTotals = z
   .strictObject({
-    groups: z.int(),
-    sequences: z.int(),
-    trained_sequences: z.int().describe('Those that carry a training signal: scored, not skipped, not masked'),
-    trained_tokens: z.int().describe('Trained tokens of those'),
+    groups: z.int().describe('Number of groups.'),
+    sequences: z.int().describe('Number of rollouts.'),
+    trained_sequences: z
+      .int()
+      .describe('Number of rollouts that carry training signal: scored, not skipped and not masked.'),
+    trained_tokens: z.int().describe('Number of trained tokens of these rollouts.'),
   })
-  .meta({ id: 'BatchTotals' })
+  .meta({ id: 'BatchTotals', description: 'Size of a whole batch, over all ranks.' })
 export type BatchTotals = z.infer<typeof BatchTotals>
 
 export const PolicyLag = z
-  .strictObject({ min: NullableNumber, mean: NullableNumber, max: NullableNumber })
-  .meta({ id: 'PolicyLag' })
+  .strictObject({
+    min: NullableNumber.describe('Smallest lag; null if no version is known.'),
+    mean: NullableNumber.describe('Mean lag; null if no version is known.'),
+    max: NullableNumber.describe('Largest lag; null if no version is known.'),
+  })
+  .meta({ id: 'PolicyLag', description: 'Policy lag of the groups of a batch, in policy versions.' })
 export type PolicyLag = z.infer<typeof PolicyLag>
 
 export const Batch = z
   .strictObject({
-    run: RunName,
+    run: RunName.describe('Name of the run.'),
     step: Step,
-    sequences: z.int().describe('Rollouts in this reply'),
-    totals: BatchTotals.describe('Of the whole batch'),
+    sequences: z.int().describe('Number of rollouts in this response.'),
+    totals: BatchTotals.describe('Size of the whole batch.'),
     lag: PolicyLag.describe(
-      'The `policy_version` that the batch was composed for minus that of each group; null where no version is known',
+      'Policy lag: the policy version that the batch was composed for, minus the version of each group.',
     ),
     metrics: z
       .record(z.string(), z.number())
       .describe(
-        'Flat figures of the whole batch, ready for a logger. `reward/*`, `score/*` and `task/*/reward` are over the rollouts with a score; `fault/*`, `truncated/frac`, `masked/frac`, `skipped/frac` and `unscored/frac` are shares of all rollouts posted in its groups, also of those that `unscored_rollouts: omit` leaves out; `length/*` is over those of them with a length; `signal/frac` is a share of groups; `lag/*` is over groups with a version',
+        'Metrics of the whole batch, ready for a logger. `reward/*`, `score/*` and `task/*/reward` cover the rollouts with a score. `fault/*`, `truncated/frac`, `masked/frac`, `skipped/frac` and `unscored/frac` are shares of all posted rollouts, including those that `unscored_rollouts: "omit"` leaves out; `length/*` covers those with a length. `signal/frac` is a share of groups, and `lag/*` covers groups with a version.',
       ),
-    groups: z.array(BatchGroup),
+    groups: z.array(BatchGroup).describe('Groups of the batch, or of the rank’s share.'),
   })
-  .meta({ id: 'Batch' })
+  .meta({ id: 'Batch', description: 'The groups of one training step, whole or one rank’s share.' })
 export type Batch = z.infer<typeof Batch>
 
-/** What a buffered group comes to, without its rollouts: enough to compose batches, share them out and sum them up. */
+/** A buffered group without its rollouts: enough to compose batches, split them between ranks and compute metrics. */
 export interface GroupSummary {
   id: string
   task: string
@@ -136,7 +155,7 @@ export interface GroupSummary {
   rollouts: RolloutSummary[]
 }
 
-/** `[reward, score, length, trained tokens, marks]`; short, since thousands of them wait. */
+/** `[reward, score, length, trained tokens, marks]`; compact, because thousands of them are stored. */
 export type RolloutSummary = [
   reward: number | null,
   score: number | null,
@@ -146,7 +165,7 @@ export type RolloutSummary = [
   marks: string[],
 ]
 
-/** A composed batch as it is kept. */
+/** A composed batch as it is stored. */
 export interface StoredBatch {
   step: number
   policy_version: number

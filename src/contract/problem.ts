@@ -1,17 +1,25 @@
-/** The problem document: the body of every failed call (RFC 9457). */
+/** The problem document (RFC 9457): the body of every failed call. */
 import { z } from 'zod'
 import { ERROR_CODES, type ErrorCode } from './errors.ts'
 
 export const Problem = z
   .strictObject({
-    type: z.string(),
-    title: z.string(),
-    status: z.int().min(400).max(599),
-    code: z.enum(ERROR_CODES),
-    detail: z.string(),
-    errors: z.array(z.strictObject({ path: z.string(), message: z.string() })).optional(),
+    type: z.string().describe('URN of the error code: `urn:reasoning-gym-server:CODE`.'),
+    title: z.string().describe('Meaning of the error code, in one sentence.'),
+    status: z.int().min(400).max(599).describe('HTTP status.'),
+    code: z.enum(ERROR_CODES).describe('Stable error code.'),
+    detail: z.string().describe('What happened in this call, and what to do about it.'),
+    errors: z
+      .array(
+        z.strictObject({
+          path: z.string().describe('Path of the field, such as `body.step`.'),
+          message: z.string().describe('What is wrong with the field.'),
+        }),
+      )
+      .optional()
+      .describe('Invalid fields of the request, if there are any.'),
   })
-  .meta({ id: 'Problem', description: 'Why a call failed; `code` is stable' })
+  .meta({ id: 'Problem', description: 'Why a call failed (RFC 9457). The `code` is stable.' })
 
-/** Names that only the server gives. One that it cannot have given is unknown, like one that was deleted: with this code. */
+/** Schemas of IDs that only the server assigns. An ID that it cannot have assigned gets this 404 code, like a deleted one. */
 export const NOT_FOUND_CODES = z.registry<{ code: ErrorCode }>()

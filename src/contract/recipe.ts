@@ -1,45 +1,60 @@
-/** How an item is made. Equal recipes make equal items, so the recipe is the identity. */
+/** How an item is made. Equal recipes make equal items, so the recipe identifies the item. */
 import { z } from 'zod'
 
-/** The seeds that clients make up end here; eval items come after, then training items. */
+/** Client seeds end here; the seeds of eval items follow, then those of training items. */
 export const CLIENT_SEEDS_END = 2 ** 30
 export const EVAL_SEEDS_START = CLIENT_SEEDS_END
 export const TRAINING_SEEDS_START = 2 ** 31
 export const SEEDS_END = 2 ** 32
 
-/** The name of a dataset of the library. */
 const TASK_NAME_PATTERN = /^[a-z0-9_]{1,64}$/
 export const TaskName = z
   .string()
-  .regex(TASK_NAME_PATTERN, 'a task name: small letters, digits and underscores')
-  .describe('Name of a task')
+  .regex(TASK_NAME_PATTERN, 'must be a task name: lowercase letters, digits and underscores')
+  .describe('Name of a task, such as `leg_counting`.')
 
-/** Fields of a task's config, in plain JSON. */
-export const Config = z.record(z.string(), z.unknown())
+export const Config = z.record(z.string(), z.unknown()).describe('Fields of the task’s config.')
 export type Config = z.infer<typeof Config>
 
-/** One number for every task: 0 is easiest, 1 hardest. */
-export const Difficulty = z.number().min(0).max(1)
+export const Difficulty = z
+  .number()
+  .min(0)
+  .max(1)
+  .describe('Difficulty on the task’s ladder: 0 is easiest, 1 is hardest.')
 
 const SeedOrIndex = z
   .int()
   .min(0)
   .max(SEEDS_END - 1)
 
-/** A recipe as a client writes it; also one that the server returned. */
+/** A recipe in a request. Recipes that the server returned are accepted unchanged. */
 export const RecipeInput = z
   .strictObject({
     task: TaskName,
-    config: Config.optional().describe('Fields that differ from the library’s defaults'),
-    difficulty: Difficulty.nullish().describe('A rung of the task’s ladder, in place of config'),
-    seed: SeedOrIndex.default(0),
-    index: SeedOrIndex.default(0),
-    engine: z.string().max(64).optional().describe('Version of the library; must be the server’s'),
+    config: Config.optional().describe(
+      'Config fields that differ from the library’s defaults. Without `config` and `difficulty`, the defaults apply.',
+    ),
+    difficulty: Difficulty.nullish().describe('Difficulty on the task’s ladder, in place of `config`.'),
+    seed: SeedOrIndex.default(0).describe(
+      'Seed of the dataset. Client seeds must be below 2^30; higher seeds are reserved for training and eval items.',
+    ),
+    index: SeedOrIndex.default(0).describe('Index of the item in the dataset, counted from 0.'),
+    engine: z
+      .string()
+      .max(64)
+      .optional()
+      .describe(
+        'Version of the library. If it is not the server’s version, the call fails with `engine_version_mismatch`.',
+      ),
   })
-  .meta({ id: 'RecipeInput' })
+  .meta({
+    id: 'RecipeInput',
+    description:
+      'How to make an item: `reasoning_gym.create_dataset(task, seed=seed, **config)[index]`. Give `config` or `difficulty`, or neither.',
+  })
 export type RecipeInput = z.infer<typeof RecipeInput>
 
-/** The recipe if it is a plain one, of task, seed and index alone; undefined where the schema must look. */
+/** Parses a recipe of only task, seed and index; undefined for all others, which the schema must validate. */
 export function parsePlainRecipe(value: unknown): RecipeInput | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   for (const name in value) if (name !== 'task' && name !== 'seed' && name !== 'index') return undefined
@@ -53,7 +68,7 @@ function isSeedOrIndex(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < SEEDS_END
 }
 
-/** A checked recipe: the config is canonical, the difficulty a label. */
+/** A validated recipe. The config is canonical; the difficulty is only a label. */
 export interface Recipe {
   task: string
   config: Config
@@ -63,17 +78,18 @@ export interface Recipe {
   engine: string
 }
 
-/** A recipe as the server writes it. */
 export const RecipeOutput = z
   .strictObject({
     task: TaskName,
-    config: Config,
-    difficulty: Difficulty.optional(),
-    seed: SeedOrIndex,
-    index: SeedOrIndex,
-    engine: z.string(),
+    config: Config.describe('Config fields that differ from the library’s defaults.'),
+    difficulty: Difficulty.optional().describe(
+      'Difficulty that was requested; absent for library defaults or a config.',
+    ),
+    seed: SeedOrIndex.describe('Seed of the dataset.'),
+    index: SeedOrIndex.describe('Index of the item in the dataset, counted from 0.'),
+    engine: z.string().describe('Version of the library.'),
   })
-  .meta({ id: 'RecipeOutput' })
+  .meta({ id: 'RecipeOutput', description: 'How an item was made. The same recipe always gives the same item.' })
 
 export function toRecipeOutput(recipe: Recipe): z.infer<typeof RecipeOutput> {
   const { difficulty, ...rest } = recipe

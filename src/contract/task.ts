@@ -1,94 +1,111 @@
-/** A task: a dataset of the library. */
+/** A task: a dataset of the library, with its difficulty ladder and measured figures. */
 import { z } from 'zod'
 import { Item } from './item.ts'
 import { Config } from './recipe.ts'
 
-/** binary: 0 or 1; partial: some fixed steps between; continuous: anything between. */
-export const Credit = z.enum(['binary', 'partial', 'continuous']).meta({ id: 'Credit' })
+export const Credit = z.enum(['binary', 'partial', 'continuous']).meta({
+  id: 'Credit',
+  description:
+    'Scores that a task gives. `binary`: 0 or 1; `partial`: a few fixed values in [0, 1]; `continuous`: any value in [0, 1].',
+})
 export type Credit = z.infer<typeof Credit>
 
 export const TaskSummary = z
   .strictObject({
-    name: z.string(),
-    category: z.string(),
+    name: z.string().describe('Name of the task, such as `leg_counting`.'),
+    category: z.string().describe('Category of the task, such as `arithmetic`.'),
     credit: Credit,
-    scorer: z.enum(['native', 'library']).describe('native: scored in TypeScript; library: by the Python hosts'),
-    adjustable: z.boolean().describe('Whether its difficulty can be turned'),
-    rungs: z.int().min(1),
+    scorer: z
+      .enum(['native', 'library'])
+      .describe('`native`: scored in TypeScript; `library`: scored by the Python library.'),
+    adjustable: z.boolean().describe('Whether the task has a difficulty ladder.'),
+    rungs: z.int().min(1).describe('Number of rungs of the ladder; 1 if the difficulty cannot be adjusted.'),
     public_benchmark: z
       .string()
       .nullable()
-      .describe('The published benchmark whose questions, templates or generator the task uses; null: none'),
+      .describe('Published benchmark whose questions, templates or generator the task uses; null if there is none.'),
   })
-  .meta({ id: 'TaskSummary' })
+  .meta({ id: 'TaskSummary', description: 'A task in a list.' })
 export type TaskSummary = z.infer<typeof TaskSummary>
 
 export const TaskList = z
   .strictObject({
-    engine: z.strictObject({ library: z.string(), version: z.string() }),
+    engine: z
+      .strictObject({
+        library: z.string().describe('Name of the library.'),
+        version: z.string().describe('Version of the library.'),
+      })
+      .describe('Library that makes and scores the items.'),
     source: z
       .enum(['registry', 'fallback'])
       .describe(
-        'registry: the running library lists these; fallback: the library cannot be asked, and these are the tasks it listed last or, before that, a built-in list',
+        '`registry`: the running library listed these tasks. `fallback`: the library is not available, and these are the tasks that it listed last, or a built-in list.',
       ),
-    total: z.int(),
-    tasks: z.array(TaskSummary),
+    total: z.int().describe('Number of tasks in this list.'),
+    tasks: z.array(TaskSummary).describe('Tasks that match the query.'),
   })
-  .meta({ id: 'TaskList' })
+  .meta({ id: 'TaskList', description: 'Tasks of the library.' })
 export type TaskList = z.infer<typeof TaskList>
 
 export const TaskStatistics = z
   .strictObject({
-    items: z.int(),
-    rollouts: z.int(),
-    mean_score: z.number().nullable(),
-    make_ms: z.number().nullable().describe('Mean time to make an item, in milliseconds'),
-    score_ms: z.number().nullable().describe('Mean time to score an answer, in milliseconds'),
+    items: z.int().describe('Number of items made.'),
+    rollouts: z.int().describe('Number of rollouts scored.'),
+    mean_score: z.number().nullable().describe('Mean score of these rollouts; null if there are none.'),
+    make_ms: z.number().nullable().describe('Mean time to make an item, in milliseconds; null if there are none.'),
+    score_ms: z.number().nullable().describe('Mean time to score an answer, in milliseconds; null if there are none.'),
   })
-  .meta({ id: 'TaskStatistics' })
+  .meta({ id: 'TaskStatistics', description: 'Use of a task on this server so far.' })
 export type TaskStatistics = z.infer<typeof TaskStatistics>
 
-const FloorByScoring = z.strictObject({ upstream: z.number().min(0).max(1), hardened: z.number().min(0).max(1) }).meta({
-  id: 'FloorByScoring',
-  description: 'A mean score in [0, 1] under the library’s scoring and under hardened scoring',
-})
+const FloorByScoring = z
+  .strictObject({
+    upstream: z.number().min(0).max(1).describe('Value with `scoring: "upstream"`.'),
+    hardened: z.number().min(0).max(1).describe('Value with `scoring: "hardened"`.'),
+  })
+  .meta({ id: 'FloorByScoring', description: 'A mean score in [0, 1] for each scoring mode.' })
 
 export const TaskCard = z
   .strictObject({
-    items: z.int().min(1).describe('Items that were made: 1,000, or fewer of a task that makes them slowly'),
-    measured: z.int().min(1).describe('How many of these items `guess_floor` and `lookup_floor` average over'),
+    items: z.int().min(1).describe('Number of items made for the measurement: 1,000, or fewer if the task is slow.'),
+    measured: z.int().min(1).describe('Number of these items that `guess_floor` and `lookup_floor` average over.'),
     guess_floor: FloorByScoring.describe(
-      'Mean score of the best guess: a constant, a common right answer, an echo of the question or a random answer of the right form. The best is chosen on other items than those it is measured on',
+      'Mean score of the best guess: a constant, a common correct answer, an echo of the question or a random answer of the right form. The best guess is chosen on other items than it is measured on.',
     ),
-    guess_floor_stderr: FloorByScoring.describe('Standard error of `guess_floor`'),
+    guess_floor_stderr: FloorByScoring.describe('Standard error of `guess_floor`.'),
     best_guess: z
-      .strictObject({ upstream: z.string(), hardened: z.string() })
-      .describe('The guess that earns `guess_floor`: a constant in quotation marks, or the name of an echo'),
+      .strictObject({
+        upstream: z.string().describe('Guess with `scoring: "upstream"`.'),
+        hardened: z.string().describe('Guess with `scoring: "hardened"`.'),
+      })
+      .describe('Guess that earns `guess_floor`: a constant in quotation marks, or the name of a strategy.'),
     lookup_floor: FloorByScoring.describe(
-      'Mean score of the right answer to the most similar of up to 200 other questions: what learning by heart earns',
+      'Mean score of the correct answer to the most similar of up to 200 other questions: what memorization earns.',
     ),
-    prior: z.number().min(0).max(1).describe('Share of the most common right answer among `items`'),
+    prior: z.number().min(0).max(1).describe('Share of `items` that have the most common correct answer.'),
     distinct_in_1000: z
       .int()
       .min(1)
       .max(1000)
-      .describe('Different questions among 1,000; estimated from equal pairs if `items` is less'),
-    best_attainable: FloorByScoring.describe('Mean score of the library’s own right answers, over up to 50 items'),
-    make_ms: z.number().min(0).describe('Mean time to make an item, in milliseconds of processor time of one core'),
+      .describe('Number of different questions among 1,000 items; estimated from equal pairs if `items` is smaller.'),
+    best_attainable: FloorByScoring.describe('Mean score of the library’s own reference answers, over up to 50 items.'),
+    make_ms: z.number().min(0).describe('Mean processor time to make an item, in milliseconds on one core.'),
   })
-  .meta({ id: 'TaskCard', description: 'What was measured of a task at one config' })
+  .meta({ id: 'TaskCard', description: 'Figures of a task, measured at one config.' })
 export type TaskCard = z.infer<typeof TaskCard>
 
 export const CardLimit = z
   .strictObject({
-    figure: z.enum(['guess_floor', 'distinct_in_1000', 'best_attainable']),
-    rungs: z.array(z.int().min(0)).min(1).describe('Counted from 0'),
-    why: z.string().min(1),
+    figure: z
+      .enum(['guess_floor', 'distinct_in_1000', 'best_attainable'])
+      .describe('Figure that is worse than it should be.'),
+    rungs: z.array(z.int().min(0)).min(1).describe('Rungs concerned, counted from 0.'),
+    why: z.string().min(1).describe('Reason in a sentence.'),
   })
   .meta({
     id: 'CardLimit',
     description:
-      'Rungs that no config of the library mends: easier to guess than the rung below, fewer than 500 different questions in 1,000, or a best attainable score under 0.95',
+      'Known limitation of some rungs that no library config avoids: easier to guess than the rung below, fewer than 500 different questions in 1,000 items, or a best attainable score below 0.95.',
   })
 export type CardLimit = z.infer<typeof CardLimit>
 
@@ -98,26 +115,37 @@ export const TaskDetail = z
     config_schema: z
       .looseObject({})
       .nullable()
-      .describe('JSON Schema of the config; null while the library cannot be asked'),
-    ladder: z.array(z.strictObject({ difficulty: z.number(), config: Config })),
+      .describe('JSON Schema of the config; null while the library is not available.'),
+    ladder: z
+      .array(
+        z.strictObject({
+          difficulty: z.number().describe('Difficulty of the rung, in [0, 1].'),
+          config: Config.describe('Library config of the rung.'),
+        }),
+      )
+      .describe('Rungs of the difficulty ladder, from easiest to hardest.'),
     card: z
       .strictObject({
-        engine_version: z.string().describe('Version of the library that was measured'),
-        defaults: TaskCard.nullable().describe('At the library’s defaults'),
+        engine_version: z.string().describe('Version of the library that was measured.'),
+        defaults: TaskCard.nullable().describe('Figures at the library’s defaults; null if they were not measured.'),
         rungs: z
           .array(TaskCard.nullable())
-          .describe('In the order of `ladder`. A rung that was changed after the measurement is null'),
-        limits: z.array(CardLimit).describe('What is known to be wrong with the ladder'),
+          .describe(
+            'Figures of each rung, in the order of `ladder`; null for a rung that changed since the measurement.',
+          ),
+        limits: z.array(CardLimit).describe('Known limitations of the ladder.'),
         guessable: z
           .string()
           .nullable()
           .describe(
-            'Why a guess earns a quarter or more on every rung, where no config of the library helps; else null',
+            'Why guessing earns 0.25 or more on every rung and no library config avoids it; null if that is not the case.',
           ),
       })
-      .describe('What the defaults and each rung are worth, measured beforehand. Configs of your own have no card'),
-    example: Item.nullable(),
+      .describe(
+        'Task card: figures of the defaults and of each rung, measured in advance. Your own configs have no card.',
+      ),
+    example: Item.nullable().describe('Example item; null while the library is not available.'),
     statistics: TaskStatistics,
   })
-  .meta({ id: 'TaskDetail' })
+  .meta({ id: 'TaskDetail', description: 'A task with its config schema, ladder, task card and an example.' })
 export type TaskDetail = z.infer<typeof TaskDetail>

@@ -1,64 +1,88 @@
-/** What became of a rollout: scored, or unscored. There is no third thing. */
+/** The result for one completion: scored or unscored. */
 import { z } from 'zod'
 
-/** How the answer is read from a completion. */
-export const Extraction = z.enum(['strict', 'last_tag', 'tag_or_boxed', 'bare']).meta({ id: 'Extraction' })
+export const Extraction = z.enum(['strict', 'last_tag', 'tag_or_boxed', 'bare']).meta({
+  id: 'Extraction',
+  description:
+    'How the answer is extracted from a completion. `strict`: exactly one `<answer>…</answer>` outside the thinking; `last_tag`: the last one; `tag_or_boxed`: the last one, else the last `\\boxed{…}`; `bare`: the whole text.',
+})
 export type Extraction = z.infer<typeof Extraction>
 
-/** Whose score counts: the library's, or the same with its holes closed. */
-export const ScoringMode = z.enum(['upstream', 'hardened']).meta({ id: 'ScoringMode' })
+export const ScoringMode = z.enum(['upstream', 'hardened']).meta({
+  id: 'ScoringMode',
+  description:
+    '`upstream` uses the library’s scores; `hardened` uses the same rules with their known reward hacks closed.',
+})
 export type ScoringMode = z.infer<typeof ScoringMode>
 
-/** The model's fault; the score is 0. */
 export const FormatErrorCode = z
   .enum(['no_answer', 'many_answers', 'unclosed_answer', 'unclosed_think', 'answer_too_long', 'invalid_answer'])
-  .meta({ id: 'FormatErrorCode' })
+  .meta({
+    id: 'FormatErrorCode',
+    description:
+      'Format fault of a completion. The model is at fault, so the completion is scored (an unreadable answer scores 0).',
+  })
 export type FormatErrorCode = z.infer<typeof FormatErrorCode>
 
-/** Why there is no score; never the model's fault. */
 export const UnscoredCode = z
   .enum(['scorer_timeout', 'scorer_crashed', 'scorer_out_of_memory', 'engine_unavailable', 'generation_failed'])
-  .meta({ id: 'UnscoredCode' })
+  .meta({
+    id: 'UnscoredCode',
+    description: 'Why a completion could not be scored. The model is never at fault.',
+  })
 export type UnscoredCode = z.infer<typeof UnscoredCode>
 
 export const ScoredVerdict = z
   .strictObject({
-    status: z.literal('scored'),
-    reward: z.number().describe('What to train on'),
-    score: z.number().describe('The library’s score, in [0, 1]'),
-    answer: z.string().nullable(),
-    fault: FormatErrorCode.nullable(),
-    penalty: z.number().describe('score − reward'),
+    status: z.literal('scored').describe('The completion was scored.'),
+    reward: z.number().describe('Reward to train on: the score minus the penalty.'),
+    score: z.number().describe('Score of the answer, in [0, 1].'),
+    answer: z.string().nullable().describe('Answer extracted from the completion; null if there is none.'),
+    fault: FormatErrorCode.nullable().describe('Format fault of the completion; null if there is none.'),
+    penalty: z.number().describe('Score minus reward: the length penalty.'),
   })
-  .meta({ id: 'ScoredVerdict' })
+  .meta({ id: 'ScoredVerdict', description: 'Verdict of a completion that was scored.' })
 
 const UnscoredVerdict = z
   .strictObject({
-    status: z.literal('unscored'),
-    reward: z.null(),
-    score: z.null(),
+    status: z.literal('unscored').describe('The completion could not be scored.'),
+    reward: z.null().describe('Always null.'),
+    score: z.null().describe('Always null.'),
     code: UnscoredCode,
-    detail: z.string(),
+    detail: z.string().describe('Reason in a sentence.'),
   })
-  .meta({ id: 'UnscoredVerdict' })
+  .meta({
+    id: 'UnscoredVerdict',
+    description:
+      'Verdict of a completion that could not be scored. It carries no training signal; do not treat it as 0.',
+  })
 
-export const Verdict = z.discriminatedUnion('status', [ScoredVerdict, UnscoredVerdict]).meta({ id: 'Verdict' })
+export const Verdict = z
+  .discriminatedUnion('status', [ScoredVerdict, UnscoredVerdict])
+  .meta({ id: 'Verdict', description: 'Result for one completion: scored or unscored.' })
 export type Verdict = z.infer<typeof Verdict>
 
 const groupVerdictFields = {
-  skipped: z.literal('too_short').optional().describe('Fewer trained tokens than min_trained_tokens'),
-  masked: z.literal(true).optional().describe('Cut by the token limit: carries no training signal'),
+  skipped: z
+    .literal('too_short')
+    .optional()
+    .describe('Set if the rollout has fewer trained tokens than `min_trained_tokens`.'),
+  masked: z
+    .literal(true)
+    .optional()
+    .describe('Set if the rollout was cut off at the token limit and carries no training signal.'),
   advantage: z
     .number()
     .nullable()
-    .describe('0 for a rollout that does not vote, and for a voter left alone; null if unscored'),
+    .describe(
+      'Advantage of the rollout within its group: 0 for a skipped or masked rollout and for a single voter left; null if unscored.',
+    ),
 }
 
-/** A verdict as it stands in a group. */
 export const GroupVerdict = z
   .discriminatedUnion('status', [
     z.strictObject({ ...ScoredVerdict.shape, ...groupVerdictFields }),
     z.strictObject({ ...UnscoredVerdict.shape, ...groupVerdictFields }),
   ])
-  .meta({ id: 'GroupVerdict' })
+  .meta({ id: 'GroupVerdict', description: 'Verdict of one rollout of a group, with its advantage.' })
 export type GroupVerdict = z.infer<typeof GroupVerdict>

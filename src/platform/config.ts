@@ -1,4 +1,4 @@
-/** The environment, read once. Nothing else in the project reads `process.env`. */
+/** The environment variables of the server, read once. No other file reads `process.env`. */
 import { existsSync } from 'node:fs'
 import { availableParallelism, totalmem } from 'node:os'
 import { resolve } from 'node:path'
@@ -9,19 +9,19 @@ import { type RedisTls, readRedisTls } from './redis/redis-tls.ts'
 import { parseRedisAddress } from './redis/redis-url.ts'
 
 const CPU_COUNT = availableParallelism()
-/** One Redis is at its end before so many API processes and workers are: docs/design/performance.md. */
+/** A single Redis saturates before this many API processes and workers do: docs/design/performance.md. */
 const MAX_PROCESSES = 16
-/** HTTP is what most of the time goes to: as many as there are cores, and half as many workers beside them. */
+/** HTTP takes most of the time: one API process per core, and half as many workers. */
 const DEFAULT_API_PROCESSES = Math.min(MAX_PROCESSES, CPU_COUNT)
 const DEFAULT_WORKERS = Math.max(1, Math.floor(DEFAULT_API_PROCESSES / 2))
-/** What this process may use: of a container its limit. */
+/** Memory that this process may use: the limit of its container, if there is one. */
 const MEMORY_BYTES = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
 const MIB = 1024 ** 2
 /** A share of the memory for each API process, in whole MiB. */
 const shareOfMemory = (parts: number, leastMib: number, mostMib: number) =>
   MIB * Math.round(Math.min(mostMib, Math.max(leastMib, MEMORY_BYTES / parts / DEFAULT_API_PROCESSES / MIB)))
 const optionalLimit = (what: string) => z.coerce.number().int().min(1).optional().describe(what)
-/** Words, comma-separated, each of which must pass. */
+/** A comma-separated list; each word must pass. */
 const commaSeparatedList = (passes: (word: string) => boolean, what: string) =>
   z
     .string()
@@ -29,24 +29,36 @@ const commaSeparatedList = (passes: (word: string) => boolean, what: string) =>
     .refine((words) => words.every(passes), what)
     .default([])
 const isAddressOrNetwork = (word: string) => ipaddr.isValid(word) || ipaddr.isValidCIDR(word)
-/** Without scheme, port or path; what is all digits and dots is an address, or none. */
+/** A host name without scheme, port or path. Text of only digits and dots is an IP address or invalid. */
 const HOST_NAME_PATTERN = /^(?![\d.]+$)\w[\w.-]{0,252}$/
 const isOrigin = (word: string) => word === '*' || (URL.canParse(word) && new URL(word).origin === word)
 
 const countWithDefault = (least: number, value: number) => z.coerce.number().int().min(least).default(value)
 
 export const EnvironmentSchema = z.object({
-  HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on'),
-  PORT: z.coerce.number().int().min(0).max(65535).default(8000).describe('Port to listen on'),
+  HOST: z
+    .string()
+    .min(1)
+    .default('127.0.0.1')
+    .describe('Address to listen on. Set `API_KEYS` before you listen on anything but loopback.'),
+  PORT: z.coerce.number().int().min(0).max(65535).default(8000).describe('Port to listen on.'),
   ORS_PORT: z.coerce
     .number()
     .int()
     .min(1)
     .max(65535)
     .optional()
-    .describe('Port of the environments for openreward and TRL’s OpenRewardSpec (ORS); none: not served'),
-  WORKER_PORT: z.coerce.number().int().min(0).max(65535).default(8001).describe('Probes of a worker-only process'),
-  DATA_DIR: z.string().min(1).default('./data').describe('Where the private Redis and the dumps live'),
+    .describe(
+      'Port of the environments for openreward and TRL’s `OpenRewardSpec`. If it is not set, they are not served.',
+    ),
+  WORKER_PORT: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(65535)
+    .default(8001)
+    .describe('Port for the probes and metrics of `npm run worker`.'),
+  DATA_DIR: z.string().min(1).default('./data').describe('Directory for the private Redis and the dump files.'),
   REDIS_URL: z
     .string()
     .min(1)
@@ -59,59 +71,88 @@ export const EnvironmentSchema = z.object({
     })
     .optional()
     .describe(
-      'redis://…, rediss://…, redis+cluster://…, redis+sentinel://… or the path of a socket; none: a private one',
+      'Address of your own Redis (6.2 or newer, with append-only file and `noeviction`): `redis://`, `rediss://`, `redis+cluster://`, `redis+sentinel://`, or the path of a socket. If it is not set, `npm start` runs a private Redis that writes everything to disk before it replies.',
     ),
   REDIS_TLS_CA_FILE: z
     .string()
     .optional()
-    .describe('For rediss: the certificate of the CA that signed the one of Redis, PEM; none: the CAs of Node'),
+    .describe('For `rediss://`: PEM file with the CA certificate of Redis. If it is not set, the CAs of Node apply.'),
   REDIS_TLS_CERT_FILE: z
     .string()
     .optional()
-    .describe('For rediss: the certificate that this server shows to Redis, PEM'),
-  REDIS_TLS_KEY_FILE: z.string().optional().describe('Its private key, PEM'),
+    .describe('For `rediss://`: PEM file with the client certificate of this server.'),
+  REDIS_TLS_KEY_FILE: z
+    .string()
+    .optional()
+    .describe('For `rediss://`: PEM file with the private key of the client certificate.'),
   REDIS_TLS_SERVERNAME: z
     .string()
     .optional()
-    .describe('For rediss: the name to look for in the certificate of Redis; none: the host of the address'),
+    .describe(
+      'For `rediss://`: name expected in the certificate of Redis. If it is not set, the host of `REDIS_URL` applies.',
+    ),
   REDIS_PREFIX: z
     .string()
     .regex(/^[\w-]{1,40}$/)
     .default('rgs')
-    .describe('What all keys begin with'),
+    .describe('Prefix of all Redis keys. Servers with different prefixes can share one Redis.'),
   API_KEYS: z
     .string()
     .optional()
-    .describe('`role:key`, comma-separated; without keys only this machine may call, and everyone is admin'),
-  API_KEYS_FILE: z.string().optional().describe('A file of keys, one a line; read again when it changes'),
+    .describe(
+      'API keys as `ROLE:KEY`, separated by commas. Without keys, the server accepts calls from this machine only, and every caller is an admin.',
+    ),
+  API_KEYS_FILE: z
+    .string()
+    .optional()
+    .describe('File with API keys, one per line; `#` starts a comment. The server reads it again when it changes.'),
   RATE_LIMIT: optionalLimit(
-    'Requests a minute of one key, or without keys of one address; 600,000 with keys, else none',
+    'Maximum number of requests per minute for each key, or for each address if there are no keys. Defaults to 600,000 with keys and to no limit without.',
   ),
-  BYTE_RATE_LIMIT: optionalLimit('Bytes of bodies a minute, likewise; 16 GiB with keys, else none'),
-  MAX_ACTIVE_EVALS: countWithDefault(1, 32).describe('Evals and collections of one key that are queued or running'),
-  ANONYMOUS_RATE_LIMIT: countWithDefault(1, 6000).describe('Requests a minute of an address without a valid key'),
-  CORS_ORIGINS: commaSeparatedList(isOrigin, 'write origins such as https://example.org, or *').describe(
-    'Sites whose pages may call, comma-separated',
+  BYTE_RATE_LIMIT: optionalLimit(
+    'Maximum number of body bytes per minute for each key, or for each address if there are no keys. Defaults to 16 GiB with keys and to no limit without.',
   ),
-  TRUST_PROXY: commaSeparatedList(isAddressOrNetwork, 'write addresses or networks such as 10.0.0.0/8').describe(
-    'Proxies whose X-Forwarded-For is believed, comma-separated',
+  MAX_ACTIVE_EVALS: countWithDefault(1, 32).describe(
+    'Maximum number of queued and running evals, duels and collections for each key.',
   ),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-  API_PROCESSES: countWithDefault(1, DEFAULT_API_PROCESSES).describe('HTTP processes of `npm start`'),
-  WORKERS: countWithDefault(0, DEFAULT_WORKERS).describe('Worker processes of `npm start`'),
-  // Redis puts what comes together on disk together: with 16 in hand it waits for the disk, and with it the workers do.
-  WORKER_CONCURRENCY: countWithDefault(1, 64).describe('Groups that one worker has in hand at once'),
+  ANONYMOUS_RATE_LIMIT: countWithDefault(1, 6000).describe(
+    'Maximum number of requests per minute from an address without a valid key, on a server with keys.',
+  ),
+  CORS_ORIGINS: commaSeparatedList(
+    isOrigin,
+    'must be origins such as https://example.org, separated by commas, or *',
+  ).describe('Origins whose pages may call the API, separated by commas, or `*` for all. None by default.'),
+  TRUST_PROXY: commaSeparatedList(
+    isAddressOrNetwork,
+    'must be addresses or networks such as 10.0.0.0/8, separated by commas',
+  ).describe(
+    'Addresses and networks of proxies whose `X-Forwarded-For` header is trusted, separated by commas. None by default.',
+  ),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+    .default('info')
+    .describe('Least severe level that is logged.'),
+  API_PROCESSES: countWithDefault(1, DEFAULT_API_PROCESSES).describe(
+    'Number of HTTP processes that `npm start` runs. Defaults to the number of cores, at most 16.',
+  ),
+  WORKERS: countWithDefault(0, DEFAULT_WORKERS).describe(
+    'Number of worker processes that `npm start` runs. Defaults to half the default of `API_PROCESSES`, at least 1.',
+  ),
+  // Redis syncs concurrent writes to disk together. With only 16 groups in flight, it waits for the disk, and so do the workers.
+  WORKER_CONCURRENCY: countWithDefault(1, 64).describe('Number of groups that one worker processes at once.'),
   PYTHON_WORKERS: countWithDefault(1, Math.min(2, CPU_COUNT)).describe(
-    'Python hosts for scoring, and as many for making, in each process',
+    'Number of Python workers for scoring, and of those for making items, in each process. Defaults to 2, or 1 on a single core.',
   ),
-  SCORE_DEADLINE_MS: countWithDefault(50, 2000).describe('What scoring one answer may take'),
-  MAKE_DEADLINE_MS: countWithDefault(50, 10000).describe('What making one item may take'),
-  ANSWER_MAX_CHARS: countWithDefault(1, 65536).describe('Code points of an answer; above: `answer_too_long`'),
+  SCORE_DEADLINE_MS: countWithDefault(50, 2000).describe('Timeout for scoring one answer, in milliseconds.'),
+  MAKE_DEADLINE_MS: countWithDefault(50, 10000).describe('Timeout for making one item, in milliseconds.'),
+  ANSWER_MAX_CHARS: countWithDefault(1, 65536).describe(
+    'Maximum length of an answer in Unicode code points. Longer answers get the fault `answer_too_long`.',
+  ),
   DUMPS_MAX_BYTES: countWithDefault(0, 10 * 1024 ** 3).describe(
-    'Bytes of all dumps together; above, groups are not dumped',
+    'Maximum size of all dumps together, waiting and on disk, in bytes. Above it, groups are scored but not dumped.',
   ),
   DUMP_IDLE_FLUSH_S: countWithDefault(1, 300).describe(
-    'Seconds without a new group after which a partial dump file is written',
+    'Seconds without a new group after which a dump file is written even if it is not full.',
   ),
   MODEL_HOSTS: z
     .string()
@@ -120,80 +161,98 @@ export const EnvironmentSchema = z.object({
     .superRefine((words, context) => {
       const wrong = words.find((word) => !isAddressOrNetwork(word) && !HOST_NAME_PATTERN.test(word))
       if (wrong !== undefined)
-        context.addIssue({ code: 'custom', message: `${wrong}: write hosts, addresses or ranges such as 10.0.0.0/8` })
+        context.addIssue({
+          code: 'custom',
+          message: `"${wrong}" is not a host, an address or a range such as 10.0.0.0/8`,
+        })
     })
-    .describe('Hosts, addresses and ranges of models for evals that may be loopback or private, comma-separated'),
-  MODEL_CONCURRENCY: countWithDefault(1, 64).describe('Requests to models that one worker has in flight at once'),
+    .describe(
+      'Hosts, addresses and ranges of models that evals may call although they are loopback or private, separated by commas: `vllm.internal, 10.0.0.0/8`. None by default.',
+    ),
+  MODEL_CONCURRENCY: countWithDefault(1, 64).describe(
+    'Maximum number of requests to models that one worker has in flight.',
+  ),
   BUFFER_MAX_BYTES: countWithDefault(1, 4 * 1024 ** 3).describe(
-    'Groups that wait in Redis, all runs together: bytes of their payload',
+    'Maximum size of the queued and buffered groups of all runs in Redis, in bytes. Above it, new groups are rejected with 429 `buffer_full`.',
   ),
   BODIES_MAX_BYTES: countWithDefault(MIB, shareOfMemory(64, 16, 64)).describe(
-    'Large request bodies that one API process holds at once: bytes of what has arrived, decompressed',
+    'Maximum size of the large request bodies that one API process holds at once, in bytes after decompression. Above it, requests wait and are then rejected with 503 `server_busy`. The default depends on memory and cores: 16 to 64 MiB.',
   ),
   REPLIES_MAX_BYTES: countWithDefault(MIB, shareOfMemory(32, 32, 256)).describe(
-    'Large replies that one API process holds at once: bytes of what clients have yet to take',
+    'Maximum size of the large replies that one API process holds for clients, in bytes. Above it, replies wait and are then rejected with 503 `server_busy`. The default depends on memory and cores: 32 to 256 MiB.',
   ),
   SLOW_CLIENT_S: z.coerce
     .number()
     .min(0.1)
     .default(10)
     .describe(
-      'Seconds that a client may send a large body too slowly; less, also for large replies, while others wait for the memory',
+      'Seconds after which the server drops a client that sends a large body too slowly. While other requests wait for memory, slow clients are dropped sooner, and also those that read a large reply too slowly.',
     ),
-  OPENENV_MAX_SOCKETS: countWithDefault(1, 8192).describe(
-    'Connections of OpenEnv clients that one API process has at once',
-  ),
+  OPENENV_MAX_SOCKETS: countWithDefault(1, 8192).describe('Maximum number of OpenEnv connections of one API process.'),
   OPENENV_IDLE_S: z.coerce
     .number()
     .min(1)
     .default(7200)
-    .describe('Seconds without a message after which the connection of an OpenEnv client is closed'),
+    .describe('Seconds without a message after which an OpenEnv connection is closed.'),
   PYTHON: z
     .string()
     .min(1)
     .optional()
-    .describe('The Python to build the environment with; none: the newest of 3.11 and up on the PATH'),
+    .describe(
+      'Python interpreter that the virtual environment is created with. If it is not set, the newest one from 3.11 on the `PATH`.',
+    ),
   SERVER_URL: z
     .url()
     .optional()
-    .describe('The server that the command line calls; none: the one here, or one it starts'),
-  SERVER_API_KEY: z.string().min(1).optional().describe('The key that the command line calls it with'),
-  MODEL_API_KEY: z.string().min(1).optional().describe('The key of the model that the command line measures'),
+    .describe(
+      'Server that the command line calls. If it is not set, the command line uses the server on this machine, or starts one.',
+    ),
+  SERVER_API_KEY: z.string().min(1).optional().describe('API key that the command line sends to the server.'),
+  MODEL_API_KEY: z.string().min(1).optional().describe('API key of the model that the command line measures.'),
 })
 
-/** The settings of the process, with absolute paths. */
+/** The environment variables, parsed, with absolute paths. */
 export type ServerConfig = z.infer<typeof EnvironmentSchema>
 
-/** Reads a `.env` file where there is one, then the environment; the error names every value that cannot be read. */
+/** Reads `.env`, if it exists, and the environment. Throws a ConfigError that names every invalid variable. */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): ServerConfig {
   if (environment === process.env && existsSync('.env')) loadEnvFile('.env')
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   const parsed = EnvironmentSchema.safeParse(given)
   if (!parsed.success) {
-    const wrong = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
-    throw new ConfigError(`Cannot read the settings: ${wrong.join('; ')}`)
+    const wrong = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${formatIssue(issue, given)}`)
+    throw new ConfigError(`Invalid environment variables: ${wrong.join('; ')}`)
   }
   return { ...parsed.data, DATA_DIR: resolve(parsed.data.DATA_DIR) }
 }
 
-/** The environment for a child: this one's, with changes. */
+/** Names the value where a number is expected. Other values may hold secrets. */
+function formatIssue(issue: z.core.$ZodIssue, given: Record<string, string | undefined>): string {
+  if (issue.code !== 'invalid_type' || !['number', 'int'].includes(issue.expected)) return issue.message
+  return `"${given[String(issue.path[0])]}" is not a ${issue.expected === 'int' ? 'whole ' : ''}number`
+}
+
+/** The environment for a child process: this process's, with changes. */
 export function buildChildEnvironment(changes: Record<string, string>): NodeJS.ProcessEnv {
   return { ...process.env, ...changes }
 }
 
-/** What a command line says stands above the environment. */
+/** Lets command-line options override environment variables. */
 export function overrideEnvironment(changes: Record<string, string | number | undefined>): void {
   for (const [name, value] of Object.entries(changes)) if (value !== undefined) process.env[name] = String(value)
 }
 
-/** Where Redis is, for a process that does not start one. */
+/** Where Redis is, for a process that does not start its own. */
 export function requireRedisConfig(config: ServerConfig): { url: string; prefix: string; tls: RedisTls | undefined } {
   const { REDIS_URL: url, REDIS_PREFIX: prefix } = config
-  if (!url) throw new ConfigError('Set REDIS_URL: only `npm start` brings a Redis of its own')
+  if (!url)
+    throw new ConfigError(
+      'REDIS_URL is not set. Set it to the address of your Redis; only `npm start` runs one by itself.',
+    )
   return { url, prefix, tls: requireRedisTls(config) }
 }
 
-/** Undefined if nothing is set beyond the address. */
+/** TLS options for Redis; undefined if no TLS variable is set. */
 export function requireRedisTls(config: ServerConfig): RedisTls | undefined {
   try {
     return readRedisTls(config.REDIS_URL, config)

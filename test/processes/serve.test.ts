@@ -154,11 +154,13 @@ describe('a missing piece is one clear line', () => {
   })
 
   it('a setting that cannot be read', async () => {
-    expect(await fails({ SCORE_DEADLINE_MS: 'soon' })).toMatch(/Cannot read the settings: SCORE_DEADLINE_MS/)
+    expect(await fails({ SCORE_DEADLINE_MS: 'soon' })).toMatch(
+      /Invalid environment variables: SCORE_DEADLINE_MS: "soon" is not a number/,
+    )
   })
 
   it('an address that others can reach, and no keys', async () => {
     expect(await fails({ HOST: '0.0.0.0' })).toContain('no keys are configured: set API_KEYS=admin:KEY')
-    expect(await fails({ HOST: '0.0.0.0', API_KEYS: 'secret-word' })).toContain('API_KEYS, key 1: write role:key')
+    expect(await fails({ HOST: '0.0.0.0', API_KEYS: 'secret-word' })).toContain('API_KEYS, key 1: must be ROLE:KEY')
   })
 })

@@ -19,7 +19,7 @@ it.each([
   ['POST', '/items', '{"task":"leg_counting","seed":1e400}', { seed: `${WHOLE} Infinity` }],
   ['POST', '/items', { ...recipe, config: null }, { config: 'expected an object, received null' }],
   ['POST', '/items', { ...recipe, seed: 1, sed: 2 }, { sed: 'unknown field' }],
-  ['POST', '/items', { task: '' }, { task: 'a task name: small letters, digits and underscores' }],
+  ['POST', '/items', { task: '' }, { task: 'must be a task name: lowercase letters, digits and underscores' }],
   ['POST', '/items', { task: null, seed: 1 }, { task: 'expected a string, received null' }],
   ['POST', '/items', { seed: 1 }, { task: 'missing: expected a string' }],
   ['POST', '/items', { run: 'fields', step: '0' }, { step: `${WHOLE} string` }],

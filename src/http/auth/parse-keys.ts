@@ -28,7 +28,7 @@ export function parseKeys(text: string, source: string): ApiKey[] {
     .flatMap((line) => line.split(','))
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '')
-  if (entries.length === 0) throw new ConfigError(`${source} contains no key; write role:key, as in admin:…`)
+  if (entries.length === 0) throw new ConfigError(`${source} contains no key. Write ROLE:KEY, as in admin:…`)
   const keys = entries.map((entry, k) => parseKey(entry, `${source}, key ${k + 1}`))
   const ids = keys.map(({ id }) => id)
   const duplicateIndex = ids.findIndex((id, k) => ids.indexOf(id) !== k)
@@ -38,15 +38,15 @@ export function parseKeys(text: string, source: string): ApiKey[] {
 
 function parseKey(entry: string, location: string): ApiKey {
   const colon = entry.indexOf(':')
-  if (colon < 0) throw new ConfigError(`${location}: write role:key`)
+  if (colon < 0) throw new ConfigError(`${location}: must be ROLE:KEY, as in trainer:…`)
   const [name = '', runList, ...more] = entry.slice(0, colon).split('@')
   const role = ApiKeyRole.safeParse(name)
   if (!role.success)
-    throw new ConfigError(`${location}: unknown role “${name}”; roles are ${ApiKeyRole.options.join(', ')}`)
+    throw new ConfigError(`${location}: unknown role “${name}”; the roles are ${ApiKeyRole.options.join(', ')}`)
   const runs = runList?.split('+') ?? null
   const invalidRun = runs?.find((run) => !RunName.safeParse(run).success)
   if (invalidRun !== undefined || more.length > 0) {
-    throw new ConfigError(`${location}: “${invalidRun ?? runList}” is not a run name; write ${name}@run-a+run-b:key`)
+    throw new ConfigError(`${location}: “${invalidRun ?? runList}” is not a run name; write ${name}@run-a+run-b:KEY`)
   }
   if (runs && role.data === 'admin') throw new ConfigError(`${location}: an admin key cannot be bound to runs`)
   const hash = parseKeyHash(entry.slice(colon + 1), location)

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { type ConnectionOptions, createSecureContext } from 'node:tls'
 import { parseRedisAddress } from './redis-url.ts'
 
-/** Beyond Node's own list of CAs and the name of the host. */
+/** TLS options in addition to Node's own list of CAs and the host name of the address. */
 export type RedisTls = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'servername'>
 
 export interface RedisTlsSettings {
@@ -24,9 +24,11 @@ export function readRedisTls(url: string | undefined, settings: RedisTlsSettings
   } = settings
   if (!(caFile || certFile || keyFile || servername)) return undefined
   if (url === undefined || !usesTls(url))
-    throw new TypeError('REDIS_TLS_… needs a REDIS_URL that begins with rediss: the address given is not encrypted')
+    throw new TypeError(
+      'A REDIS_TLS_… variable is set, but REDIS_URL is not encrypted. Use rediss:// in REDIS_URL, or remove the variable.',
+    )
   if (Boolean(certFile) !== Boolean(keyFile))
-    throw new TypeError('REDIS_TLS_CERT_FILE and REDIS_TLS_KEY_FILE belong together: set both')
+    throw new TypeError('Only one of REDIS_TLS_CERT_FILE and REDIS_TLS_KEY_FILE is set. Set both.')
   const tls = {
     ...(caFile && { ca: readCertificate('REDIS_TLS_CA_FILE', caFile) }),
     ...(certFile && { cert: readCertificate('REDIS_TLS_CERT_FILE', certFile) }),
@@ -47,7 +49,7 @@ function readCertificate(setting: string, file: string): string {
   try {
     new X509Certificate(pem) // Node would ignore a file without a certificate
   } catch (cause) {
-    throw new TypeError(`${setting}: ${file} holds no certificate in PEM format`, { cause })
+    throw new TypeError(`${setting}: ${file} contains no certificate in PEM format`, { cause })
   }
   return pem
 }
@@ -70,38 +72,38 @@ function assertKeyFits({ cert, key }: RedisTls): void {
   }
 }
 
-/** A port without TLS waits for the end of a line that never comes. */
-export const NO_HANDSHAKE = 'there was no TLS handshake (if Redis speaks no TLS there, write redis://)'
+/** A port without TLS never replies to a handshake: it waits for the end of a line. */
+export const NO_HANDSHAKE = 'the TLS handshake timed out (if this port does not use TLS, write redis://)'
 export const CLOSED_BY_REDIS =
-  'Redis closed the connection (if it speaks TLS, write rediss://; if it asks for a client certificate, see REDIS_TLS_CERT_FILE)'
+  'Redis closed the connection (if this port uses TLS, write rediss://; if it requires a client certificate, set REDIS_TLS_CERT_FILE)'
 
 /** Errors of Node, OpenSSL and ioredis, by a part of their code or message. */
 const ADVICE: { parts: string[]; advice: string }[] = [
   {
     parts: ['SELF_SIGNED', 'UNABLE_TO_VERIFY', 'UNABLE_TO_GET_ISSUER'],
-    advice: 'set REDIS_TLS_CA_FILE to the certificate of the CA that signed the one of Redis',
+    advice: 'set REDIS_TLS_CA_FILE to the CA certificate that signed the certificate of Redis',
   },
   { parts: ['CERT_HAS_EXPIRED'], advice: 'renew the certificate of Redis' },
-  { parts: ['CERT_NOT_YET_VALID'], advice: 'compare the clocks of this machine and of Redis' },
+  { parts: ['CERT_NOT_YET_VALID'], advice: 'compare the clocks of this machine and Redis' },
   {
     parts: ['ALTNAME_INVALID'],
     advice: 'set REDIS_TLS_SERVERNAME to a name in the certificate of Redis',
   },
-  { parts: ['WRONG_VERSION_NUMBER', 'PACKET_LENGTH_TOO_LONG'], advice: 'this port speaks no TLS: write redis://' },
-  { parts: ['Protocol error, got "\\u0015"'], advice: 'this port speaks TLS: write rediss://' },
-  { parts: ['ECONNRESET'], advice: 'if Redis speaks TLS there, write rediss://' },
-  { parts: ['ETIMEDOUT'], advice: 'nothing answers there; with rediss://, the port may speak no TLS' },
+  { parts: ['WRONG_VERSION_NUMBER', 'PACKET_LENGTH_TOO_LONG'], advice: 'this port does not use TLS: write redis://' },
+  { parts: ['Protocol error, got "\\u0015"'], advice: 'this port uses TLS: write rediss://' },
+  { parts: ['ECONNRESET'], advice: 'if this port uses TLS, write rediss://' },
+  { parts: ['ETIMEDOUT'], advice: 'nothing answers at this address; with rediss://, the port may not use TLS' },
   {
     parts: ['CERTIFICATE_REQUIRED', 'ALERT_HANDSHAKE_FAILURE'],
-    advice: 'Redis asks for a client certificate: set REDIS_TLS_CERT_FILE and REDIS_TLS_KEY_FILE',
+    advice: 'Redis requires a client certificate: set REDIS_TLS_CERT_FILE and REDIS_TLS_KEY_FILE',
   },
   {
     parts: ['ALERT_UNKNOWN_CA', 'ALERT_BAD_CERTIFICATE', 'ALERT_CERTIFICATE_EXPIRED', 'ALERT_CERTIFICATE_UNKNOWN'],
-    advice: 'Redis refuses the client certificate: see REDIS_TLS_CERT_FILE',
+    advice: 'Redis rejects the client certificate: check REDIS_TLS_CERT_FILE',
   },
 ]
 
-/** What a connection failed of, in one line, with the setting that mends it if it is a matter of TLS. */
+/** Why a connection failed, in one line, with the setting that fixes it if TLS is the cause. */
 export function explainConnectionError(error: Error & { code?: string }): string {
   const text = `${error.code} ${error.message}`
   const advice = ADVICE.find(({ parts }) => parts.some((part) => text.includes(part)))?.advice

@@ -31,12 +31,12 @@ export function parseRedisAddress(text: string): RedisAddress {
   if (!/^rediss?\+/.test(text)) return { kind: 'one', url: parseSingleAddress(text) }
   const { scheme, kind, user, nodes = '', path = '', query = '' } = MULTI_NODE_URL.exec(text)?.groups ?? {}
   if (kind === undefined)
-    throw new TypeError('write redis+cluster://host:port,… or redis+sentinel://host:port,…/master')
+    throw new TypeError('must be redis+cluster://host:port,… or redis+sentinel://host:port,…/master')
   const access = { ...parseCredentials(user), tls: scheme === 'rediss' }
   if (kind === 'cluster') return { kind, nodes: parseNodes(nodes, 6379), ...access }
   const [master, db = '0'] = path.split('/')
-  if (!master) throw new TypeError('name the master: redis+sentinel://host:port,…/master')
-  if (!/^\d+$/.test(db)) throw new TypeError(`the number of the database: ${db}`)
+  if (!master) throw new TypeError('the name of the master is missing; write redis+sentinel://host:port,…/master')
+  if (!/^\d+$/.test(db)) throw new TypeError(`"${db}" is not the number of a database`)
   const sentinelPassword = new URLSearchParams(query).get('sentinel_password')
   return {
     kind: 'sentinel',
@@ -52,7 +52,7 @@ export function parseRedisAddress(text: string): RedisAddress {
 function parseSingleAddress(text: string): string {
   if (/^rediss?:\/\//.test(text) && URL.canParse(text)) return text
   const isPath = !text.includes('://') && (text.includes('/') || text.endsWith('.sock'))
-  if (!isPath) throw new TypeError('write redis://host:port, rediss://host:port or the path of a socket')
+  if (!isPath) throw new TypeError('must be redis://host:port, rediss://host:port or the path of a socket')
   return resolve(text)
 }
 
@@ -84,7 +84,7 @@ function parseCredentials(user: string | undefined): { username?: string; passwo
 function parseNodes(list: string, defaultPort: number): RedisNode[] {
   return list.split(',').map((text) => {
     const [, host, port] = /^(\[[^\]]+\]|[^:[\]]+)(?::(\d+))?$/.exec(text.trim()) ?? []
-    if (!host || Number(port ?? 1) > 65535) throw new TypeError(`a host and port: ${text.trim() || 'nothing'}`)
+    if (!host || Number(port ?? 1) > 65535) throw new TypeError(`"${text.trim()}" is not host:port`)
     return { host: stripIpv6Brackets(host), port: Number(port ?? defaultPort) }
   })
 }

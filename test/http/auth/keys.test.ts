@@ -42,7 +42,7 @@ describe('keys as they are written', () => {
   it.each([
     ['', 'API_KEYS contains no key'],
     [' , ', 'API_KEYS contains no key'],
-    ['secret-word', 'API_KEYS, key 1: write role:key'],
+    ['secret-word', 'API_KEYS, key 1: must be ROLE:KEY'],
     ['reader:a,boss:secret-word', 'API_KEYS, key 2: unknown role “boss”'],
     ['trainer@Not A Run:secret-word', 'is not a run name'],
     ['trainer@:secret-word', 'is not a run name'],
