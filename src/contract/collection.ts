@@ -1,4 +1,4 @@
-/** The run's items answered by a model, and scored like posted groups. */
+/** A collection: a run's items completed by a model behind an API, and scored like posted groups. */
 import { z } from 'zod'
 import { GenerationJobStatus, GenerationParamFields, GenerationProgress, ModelInput } from './eval.ts'
 import { NOT_FOUND_CODES } from './problem.ts'
@@ -6,18 +6,27 @@ import { RunName } from './rollout.ts'
 
 export const CollectionId = z
   .string()
-  .regex(/^collect-[0-9a-f]{12,32}$/, 'an ID as POST /runs/{run}/collect returned it')
+  .regex(/^collect-[0-9a-f]{12,32}$/, 'must be an ID that POST /runs/{run}/collect returned')
   .register(NOT_FOUND_CODES, { code: 'unknown_collection' })
 export type CollectionId = z.infer<typeof CollectionId>
 
 export const CollectionInput = z
   .strictObject({
     model: ModelInput,
-    groups: z.int().min(1).max(100_000).describe('Groups wanted, each of the run’s group_size rollouts'),
+    groups: z
+      .int()
+      .min(1)
+      .max(100_000)
+      .describe('Number of groups to collect, each with the `group_size` rollouts of the run.'),
     ...GenerationParamFields,
-    buffer: z.boolean().optional().describe('false: scored, but kept out of the batches; none: as the run is set'),
+    buffer: z
+      .boolean()
+      .optional()
+      .describe(
+        'If false, the groups are scored but kept out of the batches. Defaults to the `buffer` setting of the run.',
+      ),
   })
-  .meta({ id: 'CollectionInput' })
+  .meta({ id: 'CollectionInput', description: 'Request to have a model complete items of a run.' })
 export type CollectionInput = z.infer<typeof CollectionInput>
 
 const Count = z.int().min(0)
@@ -25,26 +34,35 @@ const Count = z.int().min(0)
 export const CollectionView = z
   .strictObject({
     id: CollectionId,
-    run: RunName,
+    run: RunName.describe('Run whose items are completed.'),
     status: GenerationJobStatus,
-    waiting_for: z.literal('trainer').nullable().describe('Set while the buffer has no room'),
-    model: z.strictObject({ name: z.string(), base_url: z.string() }),
-    group_size: Count,
-    created_at: z.string(),
-    started_at: z.string().nullable(),
-    ended_at: z.string().nullable(),
-    progress: GenerationProgress.describe('In samples, counted when their group is posted'),
-    detail: z.string().nullable(),
+    waiting_for: z
+      .literal('trainer')
+      .nullable()
+      .describe('Set while the collection waits for room in the buffer of the run; else null.'),
+    model: z
+      .strictObject({
+        name: z.string().describe('Name of the model.'),
+        base_url: z.string().describe('URL of its server.'),
+      })
+      .describe('Model that completes the items.'),
+    group_size: Count.describe('Rollouts per group.'),
+    created_at: z.string().describe('Time of creation, ISO 8601.'),
+    started_at: z.string().nullable().describe('Time of the start, ISO 8601; null while queued.'),
+    ended_at: z.string().nullable().describe('Time of the end, ISO 8601; null until then.'),
+    progress: GenerationProgress.describe('Progress in samples. They count when their group is posted.'),
+    detail: z.string().nullable().describe('Reason for a failure; null if there is none.'),
     result: z
       .strictObject({
-        groups: Count.describe('Posted and scored, or failed'),
-        scored: Count,
-        failed: Count.describe('Of which nothing could be scored, or no completion came'),
-        queued: Count.describe('Not scored yet when the collection ended'),
-        destinations: z.record(z.string(), Count),
-        mean_score: z.number().nullable().describe('Over the groups'),
+        groups: Count.describe('Number of groups that were posted.'),
+        scored: Count.describe('Number of groups in which at least one rollout was scored.'),
+        failed: Count.describe('Number of groups without any score or completion.'),
+        queued: Count.describe('Number of groups that were not scored yet when the collection ended.'),
+        destinations: z.record(z.string(), Count).describe('Number of groups by destination.'),
+        mean_score: z.number().nullable().describe('Mean of the groups’ mean scores; null if there are none.'),
       })
-      .nullable(),
+      .nullable()
+      .describe('Result; null until the collection has ended.'),
   })
-  .meta({ id: 'CollectionView' })
+  .meta({ id: 'CollectionView', description: 'A collection: a run’s items completed by a model behind an API.' })
 export type CollectionView = z.infer<typeof CollectionView>

@@ -1,4 +1,4 @@
-/** Data sets of items as files for trainers: what may be asked for. */
+/** Query of the routes that write data sets of items as files for trainers. */
 import { z } from 'zod'
 import { RunName } from './rollout.ts'
 import { TaskOrCategory } from './run.ts'
@@ -11,7 +11,7 @@ export const DatasetFormat = z
   .meta({ id: 'DatasetFormat', description: 'Trainer whose columns the rows have. `hf` and `trl` are the same.' })
 export type DatasetFormat = z.infer<typeof DatasetFormat>
 
-/** Lists in a query: `a,b`, or the parameter more than once. */
+/** A list in a query: `a,b`, or the parameter repeated. */
 const CommaSeparated = z
   .union([z.string(), z.array(z.string())])
   .transform((value) => [value].flat().flatMap((part) => part.split(',').map((word) => word.trim())))
@@ -21,7 +21,7 @@ const DatasetTasks = CommaSeparated.transform((words, context): 'all' | string[]
   if (!words.every((word) => TaskOrCategory.safeParse(word).success))
     context.addIssue({
       code: 'custom',
-      message: 'must be `all`, or names of tasks and category:NAME, separated by commas',
+      message: 'must be `all`, or task names and category:NAME, separated by commas',
     })
   return words
 })
@@ -33,17 +33,17 @@ const DatasetDifficulty = CommaSeparated.transform((parts, context): [low: numbe
   return [low, high]
 })
 
-/** What data sets of training items and of suites have in common. */
+/** Parameters that data sets of training items and of suites share. */
 export const DatasetRowsQuery = z.strictObject({
-  format: DatasetFormat.default('hf').describe('Trainer that reads the rows'),
+  format: DatasetFormat.default('hf').describe('Trainer that reads the rows.'),
   prompt: z
     .enum(['system', 'user'])
     .optional()
     .describe(
-      'Where the instructions stand: in a system message, or in the user’s message before the question, for trainers that keep only that. Default: as in the run, else `system`',
+      'Where the instructions go: in a system message, or at the start of the user message, for trainers that keep only that. Defaults to the setting of the run, else to `system`.',
     ),
   run: RunName.optional().describe(
-    'Run whose tasks, seed, difficulty and instructions apply by default. None of its items is handed out or counted',
+    'Run whose tasks, seed, difficulty and instructions apply by default. The call does not hand out or count items of the run.',
   ),
   from: z.coerce
     .number()
@@ -51,22 +51,24 @@ export const DatasetRowsQuery = z.strictObject({
     .min(0)
     .max(MAX_DATASET_ROWS)
     .default(0)
-    .describe('First row to send, counted from 0: resumes a download that broke off'),
+    .describe('First row to send, counted from 0. Use it to resume an interrupted download.'),
   name: z
     .string()
     .max(100)
     .optional()
-    .describe('Ignored. For readers that go by the end of the URL, as in `difficulty=0.3&name=rows.jsonl`'),
+    .describe(
+      'Ignored. It lets the URL end with a file name, as in `difficulty=0.3&name=rows.jsonl`, for readers that require one.',
+    ),
 })
 export type DatasetRowsQuery = z.infer<typeof DatasetRowsQuery>
 
 export const DatasetQuery = z.strictObject({
   ...DatasetRowsQuery.shape,
   tasks: DatasetTasks.optional().describe(
-    '`all`, or names and `category:NAME`, separated by commas. Default: those of the run, else all',
+    '`all`, or task names and `category:NAME`, separated by commas. Defaults to the tasks of the run, else to all.',
   ),
   difficulty: DatasetDifficulty.optional().describe(
-    'A number from 0 to 1, or a range such as `0.2,0.8`, from which each row takes its own difficulty. Default: that with which the run begins, else the library’s defaults',
+    'Difficulty from 0 to 1, or a range such as `0.2,0.8` from which each row draws its own. Defaults to the difficulty that the run starts with, else to the library’s defaults.',
   ),
   seed: z.coerce
     .number()
@@ -74,13 +76,13 @@ export const DatasetQuery = z.strictObject({
     .min(0)
     .max(2 ** 32 - 1)
     .optional()
-    .describe('Other seeds give other items. Default: the run’s, else 42'),
+    .describe('Seed of the data set. Defaults to the seed of the run, else to 42.'),
   count: z.coerce
     .number()
     .int()
     .min(1)
     .max(MAX_DATASET_ROWS)
     .default(1000)
-    .describe('Number of rows of the whole data set'),
+    .describe('Number of rows of the whole data set.'),
 })
 export type DatasetQuery = z.infer<typeof DatasetQuery>

@@ -1,6 +1,6 @@
 /**
- * An item's id is its recipe: `TASK.SEED.INDEX.` and the rest as base64url of JSON `[engine, difficulty, config]`.
- * Any node can make the item again from it. Neither secret nor signed: what is decoded is checked like any recipe.
+ * An item ID encodes the recipe: `TASK.SEED.INDEX.`, then JSON `[engine, difficulty, config]` in base64url. Any node can
+ * make the item again from it. IDs are neither secret nor signed: a decoded recipe is validated like any other.
  */
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
@@ -9,29 +9,29 @@ import { Config, Difficulty, type Recipe, SEEDS_END, TaskName } from './recipe.t
 
 export const MAX_ITEM_ID_CHARS = 2048
 
-export const ItemId = z.string().min(1).max(MAX_ITEM_ID_CHARS).describe('Id of an item, from POST /items')
+export const ItemId = z.string().min(1).max(MAX_ITEM_ID_CHARS).describe('ID of the item, as `POST /items` returned it.')
 
 const ItemIdPayload = z.tuple([z.string().max(64), Difficulty.nullable(), Config])
 
-/** Throws `invalid_config` when the config is too large for an id. */
+/** Throws `invalid_config` if the config is too large for an ID. */
 export function encodeItemId({ task, seed, index, engine, difficulty, config }: Recipe): string {
   const rest = Buffer.from(JSON.stringify([engine, difficulty, config])).toString('base64url')
   const id = `${task}.${seed}.${index}.${rest}`
   if (id.length > MAX_ITEM_ID_CHARS) {
     throw new ServiceError(
       'invalid_config',
-      `The config is too large: an item id may have ${MAX_ITEM_ID_CHARS} characters`,
+      `The config is too large: the item ID would have ${id.length} characters, but the limit is ${MAX_ITEM_ID_CHARS}. Use a smaller config.`,
     )
   }
   return id
 }
 
-/** The recipe that an id spells, of any engine version; the same object for the same id. Throws `invalid_item_id`. */
+/** The recipe that an ID encodes, of any engine version; the same object for the same ID. Throws `invalid_item_id`. */
 export function decodeItemId(id: string): Readonly<Recipe> {
   return DECODED_RECIPES.memo(id)
 }
 
-/** An id comes with each of its completions, and is read at every step of their way. */
+/** Each completion carries an ID, and every step of its processing decodes it. */
 const DECODED_RECIPES = new LRUCache({ max: 4000, memoMethod: decodeItemIdUncached })
 
 function decodeItemIdUncached(id: string): Recipe {
@@ -42,7 +42,7 @@ function decodeItemIdUncached(id: string): Recipe {
     throw invalidItemIdError()
   const [engine, difficulty, config] = parsed.data
   const recipe = { task: task ?? '', seed: place[0], index: place[1], engine, difficulty, config }
-  if (recipe.seed + recipe.index >= SEEDS_END || encodeItemId(recipe) !== id) throw invalidItemIdError() // one spelling only
+  if (recipe.seed + recipe.index >= SEEDS_END || encodeItemId(recipe) !== id) throw invalidItemIdError() // only the canonical encoding
   return recipe
 }
 
@@ -59,5 +59,8 @@ function parsePayload(text: string | undefined): unknown {
 }
 
 function invalidItemIdError(): ServiceError {
-  return new ServiceError('invalid_item_id', 'The item id cannot be read; send it as POST /items gave it')
+  return new ServiceError(
+    'invalid_item_id',
+    'The item ID cannot be decoded. Send it exactly as POST /items returned it.',
+  )
 }

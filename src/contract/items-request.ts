@@ -1,4 +1,4 @@
-/** What POST /items takes: the next items of a run, those of a step or of positions, or those of a recipe, with one seed or several. */
+/** Body of POST /items: the next items of a run, those of a step or of positions, or those of a recipe with one or more seeds. */
 import { z } from 'zod'
 import { RankSliceFields, Step, validateRankSlice } from './batch.ts'
 import { RecipeInput } from './recipe.ts'
@@ -10,17 +10,21 @@ const ItemCount = AnyItemCount.default(1)
 
 const NextItemsRequest = z
   .strictObject({
-    run: RunName.default('default').describe('Whose next items'),
-    count: ItemCount,
+    run: RunName.default('default').describe('Run to take the next items of. It is created if it does not exist.'),
+    count: ItemCount.describe('Number of items.'),
   })
-  .meta({ id: 'NextItemsRequest' })
+  .meta({
+    id: 'NextItemsRequest',
+    description:
+      'Takes the next items of a run. Each item is handed out once, unless its group does not arrive in time.',
+  })
 
 const StepItemsRequest = z
   .strictObject({
-    run: RunName.default('default').describe('Whose items'),
-    step: Step.describe('The trainer’s own counter'),
+    run: RunName.default('default').describe('Run to take the items of. It is created if it does not exist.'),
+    step: Step,
     count: AnyItemCount.optional().describe(
-      'Items of the whole step. Its first call decides their number, 1 without `count`; later calls leave it out, or name the same number: another is 409 `step_conflict`',
+      'Number of items of the whole step. The first call for a step sets it, by default to 1. Later calls omit it or repeat it; another number is rejected with 409 `step_conflict`.',
     ),
     ...RankSliceFields,
   })
@@ -28,46 +32,54 @@ const StepItemsRequest = z
   .meta({
     id: 'StepItemsRequest',
     description:
-      'The items of a training step: the next ones of the sequence for the first call, the same ones for every later call, for as long as the run exists',
+      'Takes the items of a training step. The first call for a step takes the next items of the sequence; every later call returns the same items, as long as the run exists.',
   })
 
 const PositionItemsRequest = z
   .strictObject({
-    run: RunName.default('default').describe('Whose items'),
+    run: RunName.default('default').describe('Run to take the items of. It is created if it does not exist.'),
     position: z
       .int()
       .min(0)
       .describe(
-        'The first position, counted from 0. At most 1,048,576 beyond the positions that are in use, and below 134,217,728; else 400 `invalid_request` names the limit',
+        'First position in the run’s item sequence, counted from 0. It must be below 134,217,728 and at most 1,048,576 beyond the positions in use.',
       ),
-    count: ItemCount.describe('Items of positions position, position + 1, …'),
+    count: ItemCount.describe('Number of items, from positions `position`, `position` + 1, ….'),
     ...RankSliceFields,
   })
   .superRefine(validateRankSlice)
   .meta({
     id: 'PositionItemsRequest',
     description:
-      'The items of positions of the run’s sequence. A position has one item: the one that the queue, a step or an earlier call gave out, or one that is made now, at the current difficulty. It stays the same for as long as the run exists, and the queue does not hand it out again. A position whose task has no item for it takes another task of the run; if none has one, it is 422 `make_failed` for ever',
+      'Takes the items at given positions of the run’s item sequence. A position keeps its item as long as the run exists, whichever call asked for it first; a new item is made at the current difficulty. The queue does not hand it out again. If the position’s task cannot make an item, another task of the run does; if none can, the position always fails with 422 `make_failed`.',
   })
 
 const RecipeItemsRequest = z
   .strictObject({
     ...RecipeInput.shape,
-    count: ItemCount.describe('Items index, index + 1, …'),
+    count: ItemCount.describe('Number of items, with indexes `index`, `index` + 1, ….'),
   })
-  .meta({ id: 'RecipeItemsRequest' })
+  .meta({ id: 'RecipeItemsRequest', description: 'Makes items from a recipe, without a run.' })
 
 const { seed: Seed, ...AnySeed } = RecipeInput.shape
 
 const SeedListItemsRequest = z
   .strictObject({
     ...AnySeed,
-    seeds: z.array(Seed.removeDefault()).min(1).max(1024).describe('In place of seed and count: one item of each'),
+    seeds: z
+      .array(Seed.removeDefault())
+      .min(1)
+      .max(1024)
+      .describe('Seeds, in place of `seed` and `count`: one item for each.'),
   })
-  .meta({ id: 'SeedListItemsRequest' })
+  .meta({ id: 'SeedListItemsRequest', description: 'Makes one item for each of several seeds, without a run.' })
 
-/** Exclusive: where only a field too many stands against one form, a union says no more of the others. */
+/** An exclusive union, so that the error for an extra field names only the form that was meant. */
 export const ItemsRequest = z
   .xor([NextItemsRequest, StepItemsRequest, PositionItemsRequest, RecipeItemsRequest, SeedListItemsRequest])
-  .meta({ id: 'ItemsRequest' })
+  .meta({
+    id: 'ItemsRequest',
+    description:
+      'Items to create: the next ones of a run, those of a step or of positions of a run, or those of a recipe.',
+  })
 export type ItemsRequest = z.infer<typeof ItemsRequest>

@@ -1,4 +1,4 @@
-/** The wire of NeMo Gym's resources servers, which verifiers, prime-rl, Axolotl and NeMo RL call too. */
+/** Wire format of NeMo Gym's resources servers, which verifiers, prime-rl, Axolotl and NeMo RL also call. */
 import { z } from 'zod'
 
 export const NemoGymVerifyRequest = z
@@ -24,7 +24,7 @@ export const NemoGymVerifyRequest = z
   })
   .refine(hasResponse, {
     path: ['response'],
-    message: 'the response of the model, as NeMo Gym posts it to /verify beside the fields of the row',
+    message: 'missing: expected the response of the model, as NeMo Gym posts it to /verify with the fields of the row',
   })
   .meta({ id: 'NemoGymVerifyRequest', description: 'A row and the response of the model. Other fields are echoed.' })
 export type NemoGymVerifyRequest = z.infer<typeof NemoGymVerifyRequest>
@@ -34,7 +34,7 @@ function hasResponse(body: { response?: unknown; verification_input?: unknown })
   return response !== undefined || (typeof input === 'object' && input !== null && 'response' in input)
 }
 
-/** The same for bodies that are the wire, without the copies of the schema. */
+/** Parses bodies in the expected form without the copies that the schema makes. */
 export function parsePlainNemoGymVerifyRequest(value: unknown): NemoGymVerifyRequest | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   return hasResponse(value) ? { ...value } : undefined
@@ -45,7 +45,7 @@ export const NemoGymVerdict = z
   .looseObject({
     reward: z.number().describe('Reward to train on; 0 if `mask_sample` is true.'),
     score: z.number().nullable().describe('Library score in [0, 1]; null if unscored.'),
-    penalty: z.number().nullable().describe('score − reward; null if unscored.'),
+    penalty: z.number().nullable().describe('Score minus reward: the length penalty; null if unscored.'),
     task_name: z.string().nullable().describe('Task of the item; null if its ID cannot be read.'),
     extracted_answer: z.string().nullable().describe('Answer extracted from the response; null if there is none.'),
     fault: z.string().nullable().describe('Format fault of the response, such as `no_answer`; null if there is none.'),

@@ -1,7 +1,7 @@
-/** The wire of OpenRLHF's reward URL (`--reward.remote_url`, before 0.10 `--remote_rm_url`). */
+/** Wire format of OpenRLHF's reward URL (`--reward.remote_url`, before 0.10 `--remote_rm_url`). */
 import { z } from 'zod'
 
-const HINT = 'an array, as OpenRLHF sends it to --reward.remote_url'
+const HINT = 'must be an array, as OpenRLHF sends it to --reward.remote_url'
 
 export const OpenrlhfRequest = z
   .looseObject({
@@ -23,7 +23,7 @@ export const OpenrlhfRequest = z
   })
 export type OpenrlhfRequest = z.infer<typeof OpenrlhfRequest>
 
-/** The same for bodies that are the wire, without the copies of the schema. */
+/** Parses bodies in the expected form without the copies that the schema makes. */
 export function parsePlainOpenrlhfRequest(value: unknown): OpenrlhfRequest | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { query, prompts, labels } = value as Record<string, unknown> // checked below
@@ -49,11 +49,17 @@ export const OpenrlhfResponse = z
           '1 if the response has a format fault (no answer, several answers, an unclosed tag, …), else 0.',
         ),
       })
-      .describe('Figures that OpenRLHF logs as means over the batch. The keys are always the same.'),
+      .describe('Values that OpenRLHF averages over the batch and logs. The keys are always the same.'),
     errors: z
-      .array(z.strictObject({ index: z.int(), code: z.string(), detail: z.string() }))
+      .array(
+        z.strictObject({
+          index: z.int().describe('Index of the sample, counted from 0.'),
+          code: z.string().describe('Error code.'),
+          detail: z.string().describe('Reason in a sentence.'),
+        }),
+      )
       .optional()
-      .describe('Why samples are unscored; `index` counts from 0. OpenRLHF ignores this field.'),
+      .describe('Why samples are unscored. OpenRLHF ignores this field.'),
   })
   .meta({ id: 'OpenrlhfResponse', description: 'Arrays with one number for each sample, in the order of the request.' })
 export type OpenrlhfResponse = z.infer<typeof OpenrlhfResponse>

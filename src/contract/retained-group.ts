@@ -1,53 +1,62 @@
-/** A completed group as those see it who look through a run's last ones. */
+/** A completed group as the inspection routes return it, with its completions. */
 import { z } from 'zod'
 import { Destination, Group } from './rollout.ts'
 import { FormatErrorCode } from './verdict.ts'
 
 export const GroupFilter = z.strictObject({
-  task: z.string().max(64).optional(),
-  fault: FormatErrorCode.optional().describe('Groups in which a rollout has this fault'),
-  destination: Destination.optional(),
-  min_reward: z.coerce.number().optional().describe('Groups in which a rollout has at least this reward'),
+  task: z.string().max(64).optional().describe('Only groups of this task.'),
+  fault: FormatErrorCode.optional().describe('Only groups in which a rollout has this format fault.'),
+  destination: Destination.optional().describe('Only groups with this destination.'),
+  min_reward: z.coerce.number().optional().describe('Only groups in which a rollout has at least this reward.'),
 })
 export type GroupFilter = z.infer<typeof GroupFilter>
 
 export const RetainedGroup = z
   .strictObject({
     ...Group.shape,
-    policy_version: z.int().nullable(),
+    policy_version: z.int().nullable().describe('Policy version of the group; null if unknown.'),
     completions: z
       .array(
         z.strictObject({
-          text: z.string().describe('What was read; the beginning of it unless `full`'),
-          cut: z.boolean(),
-          length_tokens: z.int().nullable(),
-          finish_reason: z.string().nullable(),
+          text: z.string().describe('Text of the completion. Without `full`, only its beginning.'),
+          cut: z.boolean().describe('Whether `text` is shortened.'),
+          length_tokens: z.int().nullable().describe('Length of the completion in tokens; null if unknown.'),
+          finish_reason: z.string().nullable().describe('Why the generation ended; null if unknown.'),
         }),
       )
       .nullable()
-      .describe('In the order of the verdicts; null when the texts are no longer kept'),
+      .describe('Completions in the order of the verdicts; null if the texts are no longer stored.'),
   })
-  .meta({ id: 'RetainedGroup' })
+  .meta({ id: 'RetainedGroup', description: 'A completed group with the text of its completions.' })
 export type RetainedGroup = z.infer<typeof RetainedGroup>
 
 const FormatErrorExample = z
   .strictObject({
-    group_id: z.string(),
-    task: z.string(),
-    rollout: z.int().min(0),
-    text: z.string(),
-    cut: z.boolean(),
+    group_id: z.string().describe('ID of the group.'),
+    task: z.string().describe('Name of the task.'),
+    rollout: z.int().min(0).describe('Position of the rollout in the group, counted from 0.'),
+    text: z.string().describe('Beginning of the completion.'),
+    cut: z.boolean().describe('Whether `text` is shortened.'),
   })
-  .meta({ id: 'FormatErrorExample' })
+  .meta({ id: 'FormatErrorExample', description: 'A completion with a format fault.' })
 export type FormatErrorExample = z.infer<typeof FormatErrorExample>
 
 export const RetainedGroupPage = z
   .strictObject({
-    groups: z.array(RetainedGroup),
-    next_cursor: z.string().nullable().describe('For the page of older groups; null at the end'),
+    groups: z.array(RetainedGroup).describe('Groups that match the filter, newest first.'),
+    next_cursor: z
+      .string()
+      .nullable()
+      .describe('Value of `cursor` for the next page, with older groups; null on the last page.'),
     faults: z
-      .record(z.string(), z.strictObject({ count: z.int(), samples: z.array(FormatErrorExample) }))
-      .describe('Of each kind: how many the run has met so far, and some of its last groups’ completions'),
+      .record(
+        z.string(),
+        z.strictObject({
+          count: z.int().describe('Number of rollouts of the run with this fault.'),
+          samples: z.array(FormatErrorExample).describe('Recent completions with this fault.'),
+        }),
+      )
+      .describe('Count and examples of each format fault.'),
   })
-  .meta({ id: 'RetainedGroupPage' })
+  .meta({ id: 'RetainedGroupPage', description: 'A page of the most recent groups of a run.' })
 export type RetainedGroupPage = z.infer<typeof RetainedGroupPage>

@@ -1,4 +1,4 @@
-/** The wire of slime and miles (`--rm-type remote_rm --rm-url URL`). */
+/** Wire format of slime and miles (`--rm-type remote_rm --rm-url URL`). */
 import { z } from 'zod'
 
 export const SlimeSample = z
@@ -6,8 +6,11 @@ export const SlimeSample = z
     prompt: z.unknown().optional().describe('Text or messages. Ignored: the item ID identifies the question.'),
     response: z
       .unknown()
-      .refine((response) => response !== undefined, 'the text that the model wrote, as slime sends it to --rm-url')
-      .describe('Text that the model wrote. A sample without it is unscored.'),
+      .refine(
+        (response) => response !== undefined,
+        'missing: expected the text that the model generated, as slime sends it to --rm-url',
+      )
+      .describe('Text that the model generated. A sample without it is unscored.'),
     label: z
       .unknown()
       .optional()
@@ -17,11 +20,14 @@ export const SlimeSample = z
 export type SlimeSample = z.infer<typeof SlimeSample>
 
 export const SlimeRequest = z
-  .union([SlimeSample, z.array(SlimeSample)], 'an object with response and label, as slime sends it to --rm-url')
+  .union(
+    [SlimeSample, z.array(SlimeSample)],
+    'must be an object with response and label, as slime sends it to --rm-url',
+  )
   .meta({ id: 'SlimeRequest', description: 'One sample, or an array of them.' })
 export type SlimeRequest = z.infer<typeof SlimeRequest>
 
-/** The same for bodies that are the wire, without the copies of the schema. */
+/** Parses bodies in the expected form without the copies that the schema makes. */
 export function parsePlainSlimeRequest(value: unknown): SlimeRequest | undefined {
   if (Array.isArray(value)) return value.every(isSample) ? value : undefined
   return isSample(value) ? value : undefined
@@ -40,7 +46,7 @@ export const SlimeReward = z
       'Reward to train on. For an unscored sample: 0, or with `unscored=mean` the mean of its group so far.',
     ),
     acc: Score.describe('1 if the answer is right (score of at least 0.99), else 0.'),
-    unscored: z.boolean().describe('True if the sample could not be scored; `reward` is then a stand-in.'),
+    unscored: z.boolean().describe('True if the sample could not be scored; `reward` is then a substitute.'),
     fault: z.string().nullable().describe('Format fault of the response, such as `no_answer`; null if there is none.'),
     pred: z.string().nullable().describe('Answer extracted from the response; null if there is none.'),
     code: z.string().optional().describe('Why the sample is unscored.'),
