@@ -1,4 +1,4 @@
-/** The adapters: routes and client files by which trainers use this server without code of their own. */
+/** Adapters: routes and client files that let trainers use this server without code of their own. */
 import { z } from 'zod'
 
 export const AdapterName = z
@@ -24,11 +24,10 @@ export const AdapterName = z
   .meta({ id: 'AdapterName', description: 'An adapter, named after the trainer or protocol that it serves.' })
 export type AdapterName = z.infer<typeof AdapterName>
 
-/** One thing to paste: a configuration, a command, or code. */
 export const AdapterSnippet = z
   .strictObject({
     title: z.string().describe('What the snippet does, in a few words.'),
-    language: z.enum(['sh', 'toml', 'yaml', 'python', 'json']).describe('For highlighting.'),
+    language: z.enum(['sh', 'toml', 'yaml', 'python', 'json']).describe('Language of the code, for highlighting.'),
     code: z
       .string()
       .describe('Text to paste, with the address of this server filled in and placeholders for the rest.'),
@@ -56,7 +55,7 @@ export const AdapterDescription = z
   .meta({ id: 'AdapterDescription', description: 'One adapter and how to configure its trainer.' })
 export type AdapterDescription = z.infer<typeof AdapterDescription>
 
-/** What has come through an adapter, on all nodes, since the server's data began. */
+/** Use of an adapter on all nodes, since the data in Redis began. */
 export const AdapterUse = z
   .strictObject({
     samples: z.int().min(0).describe('Completions received; for `atropos` groups, for `dataset` rows sent.'),

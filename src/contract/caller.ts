@@ -1,16 +1,18 @@
-/** Who makes a call: what its key allows. Without keys everyone is the admin of loopback. */
+/** The caller of a request and what its key allows. On a server without keys, every caller on loopback is an admin. */
 import { z } from 'zod'
 
-/** What a key is for; docs/operations/access.md says which calls each role may make. */
-export const ApiKeyRole = z.enum(['reader', 'trainer', 'evaluator', 'admin']).meta({ id: 'ApiKeyRole' })
+/** docs/operations/access.md lists the calls that each role may make. */
+export const ApiKeyRole = z
+  .enum(['reader', 'trainer', 'evaluator', 'admin'])
+  .meta({ id: 'ApiKeyRole', description: 'Role of an API key, which decides the calls it may make.' })
 export type ApiKeyRole = z.infer<typeof ApiKeyRole>
 
 export interface Caller {
-  /** Tells callers apart in limits and logs, without telling the key. */
+  /** Identifies the caller in limits and logs without revealing the key. */
   id: string
-  /** null: without a key, on a server that has keys. */
+  /** null for a call without a key on a server that has keys. */
   role: ApiKeyRole | null
-  /** The runs that the key is bound to; null: all runs. */
+  /** Runs that the key is bound to; null for all runs. */
   runs: ReadonlySet<string> | null
 }
 

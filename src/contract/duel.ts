@@ -1,4 +1,4 @@
-/** Two models that answer the same items until it is clear which one is better. */
+/** A duel: two models answer the same items until it is clear which one is better. */
 import { z } from 'zod'
 import {
   ConfidenceInterval,
@@ -16,40 +16,39 @@ import { RunName } from './rollout.ts'
 
 export const DuelId = z
   .string()
-  .regex(/^duel-[0-9a-f]{12,32}$/, 'an ID as POST /duels returned it')
+  .regex(/^duel-[0-9a-f]{12,32}$/, 'must be an ID that POST /duels returned')
   .register(NOT_FOUND_CODES, { code: 'unknown_duel' })
 
 export const DuelSuite = CustomSuite.omit({ n: true }).meta({
   id: 'DuelSuite',
-  description:
-    'Tasks that the items of a duel come from. The task of each item is drawn at random, all with equal probability',
+  description: 'Tasks of a duel. The task of each item is drawn at random, all with equal probability.',
 })
 export type DuelSuite = z.infer<typeof DuelSuite>
 
 export const DuelInput = z
   .strictObject({
-    a: ModelInput,
-    b: ModelInput,
+    a: ModelInput.describe('First model.'),
+    b: ModelInput.describe('Second model.'),
     suite: DuelSuite.prefault({}),
     max_items: z
       .int()
       .min(10)
       .max(5000)
       .default(1000)
-      .describe('The duel ends with `no_difference_found` if no model has won after this many items'),
+      .describe('Maximum number of items. If neither model has won by then, the verdict is `no_difference_found`.'),
     alpha: z
       .number()
       .min(0.0001)
       .max(0.5)
       .default(0.05)
-      .describe('Upper limit of the probability of naming a winner when both models are equally good'),
+      .describe('Maximum probability of naming a winner although both models are equally good.'),
     smallest_difference: z
       .number()
       .min(0)
       .max(0.5)
       .default(0.05)
       .describe(
-        'The duel also ends once the difference of the mean scores is shown to be smaller than this. 0: it does not end for that',
+        'Smallest difference of the mean scores that matters. The duel ends early once the difference is shown to be smaller; 0 turns this off.',
       ),
     ...GenerationParamFields,
     ...GradingFields,
@@ -58,88 +57,102 @@ export const DuelInput = z
       .min(1)
       .max(256)
       .default(16)
-      .describe('Maximum number of requests in flight, to both models together'),
-    run: RunName.optional().describe('Run whose prompt and grading rules apply where the request sets none'),
+      .describe('Maximum number of requests in flight, for both models together.'),
+    run: RunName.optional().describe('Run whose prompt and grading rules apply where the request sets none.'),
     labels: EvalLabels.optional(),
   })
-  .meta({ id: 'DuelInput' })
+  .meta({ id: 'DuelInput', description: 'Request to compare two models on the same items.' })
 export type DuelInput = z.infer<typeof DuelInput>
 
 const NullableNumber = z.number().nullable()
 const Count = z.int().min(0)
 
 const DuelSide = z.strictObject({
-  mean_score: NullableNumber,
-  lift: NullableNumber.describe('Floor-corrected mean score: 0 for guessing, 1 for full marks'),
+  mean_score: NullableNumber.describe('Mean score; null if there is none.'),
+  lift: NullableNumber.describe('Floor-corrected mean score: 0 for guessing, 1 if all answers are correct.'),
 })
 
 const DuelFields = z.strictObject({
-  items: Count.describe('Items with a score of both models'),
-  a: DuelSide,
-  b: DuelSide,
-  difference: NullableNumber.describe('Mean score of a minus that of b'),
+  items: Count.describe('Number of items with a score for both models.'),
+  a: DuelSide.describe('Scores of the first model.'),
+  b: DuelSide.describe('Scores of the second model.'),
+  difference: NullableNumber.describe('Mean score of `a` minus that of `b`; null if there is none.'),
 })
 
 export const DuelResult = z
   .strictObject({
-    verdict: z.enum(['a_better', 'b_better', 'no_difference_found']),
+    verdict: z.enum(['a_better', 'b_better', 'no_difference_found']).describe('Outcome of the duel so far.'),
     ended_by: z
       .enum(['winner', 'equivalence', 'max_items', 'interruption'])
       .nullable()
       .describe(
-        '`winner`: one model is shown to be better; `equivalence`: the difference is shown to be smaller than `smallest_difference`; `max_items`: neither was shown; `interruption`: cancelled or failed; null: the duel is still active',
+        'Why the duel ended. `winner`: one model is shown to be better; `equivalence`: the difference is shown to be smaller than `smallest_difference`; `max_items`: neither was shown; `interruption`: the duel was cancelled or failed; null: it is still active.',
       ),
     ...DuelFields.shape,
     confidence_sequence: ConfidenceInterval.describe(
-      'Interval that contains the true difference, with probability 1 − alpha at all moments of the duel at once: you may read it at any time. Null without items',
+      'Interval that contains the true difference with probability 1 − `alpha` at all times of the duel simultaneously, so you can read it at any time. null without items.',
     ),
     e_value: z
       .number()
-      .describe('Evidence against the hypothesis of no difference. A winner has an `e_value` of at least 1 / alpha'),
-    p: z.number().describe('p-value that stays valid however often you look at it: 1 / the largest `e_value` so far'),
-    skipped: Count.describe('Items without a score of both models, left out of the test'),
-    failures: z.record(z.string(), Count).describe('Samples of the skipped items that have no score, by reason'),
+      .describe('Evidence against the hypothesis of no difference. A winner has an `e_value` of at least 1 / `alpha`.'),
+    p: z.number().describe('Anytime-valid p-value: 1 divided by the largest `e_value` so far.'),
+    skipped: Count.describe('Number of items that lack a score of one or both models and are left out of the test.'),
+    failures: z.record(z.string(), Count).describe('Number of samples of skipped items without a score, by reason.'),
     tasks: z
       .record(z.string(), DuelFields)
-      .describe('Figures of each task, for information: the test is over all tasks together'),
-    warnings: z.array(z.string()),
-    repeat: z.looseObject({}).describe('Everything needed to repeat the duel'),
+      .describe('Scores by task, for information only: the test covers all tasks together.'),
+    warnings: z.array(z.string()).describe('Reasons to read the result with care, each a sentence.'),
+    repeat: z.looseObject({}).describe('Everything that is needed to repeat the duel.'),
   })
-  .meta({ id: 'DuelResult' })
+  .meta({ id: 'DuelResult', description: 'Result of a duel, final or so far.' })
 export type DuelResult = z.infer<typeof DuelResult>
 
-const ModelPlace = z.strictObject({ name: z.string(), base_url: z.string() })
+const ModelPlace = z.strictObject({
+  name: z.string().describe('Name of the model.'),
+  base_url: z.string().describe('URL of its server.'),
+})
 
 export const DuelView = z
   .strictObject({
     id: DuelId,
     status: GenerationJobStatus,
-    a: ModelPlace,
-    b: ModelPlace,
-    tasks: Count,
-    max_items: Count,
-    alpha: z.number(),
-    smallest_difference: z.number(),
-    run: z.string().nullable(),
+    a: ModelPlace.describe('First model.'),
+    b: ModelPlace.describe('Second model.'),
+    tasks: Count.describe('Number of tasks.'),
+    max_items: Count.describe('Maximum number of items.'),
+    alpha: z.number().describe('Maximum probability of naming a winner although both models are equally good.'),
+    smallest_difference: z.number().describe('Smallest difference of the mean scores that matters.'),
+    run: z.string().nullable().describe('Run whose prompt and grading rules apply; null if there is none.'),
     labels: EvalLabels,
-    created_at: z.string(),
-    started_at: z.string().nullable(),
-    ended_at: z.string().nullable(),
-    progress: GenerationProgress.describe('In samples, two for each item. Most duels end before all are used'),
-    detail: z.string().nullable().describe('Why it failed'),
-    result: DuelResult.nullable().describe('Interim while the duel is active. In lists null until it has ended'),
+    created_at: z.string().describe('Time of creation, ISO 8601.'),
+    started_at: z.string().nullable().describe('Time of the start, ISO 8601; null while queued.'),
+    ended_at: z.string().nullable().describe('Time of the end, ISO 8601; null until then.'),
+    progress: GenerationProgress.describe(
+      'Progress in samples, two for each item. Most duels end before all samples are used.',
+    ),
+    detail: z.string().nullable().describe('Reason for a failure; null if there is none.'),
+    result: DuelResult.nullable().describe(
+      'Result, interim while the duel is active. In lists, null until the duel has ended.',
+    ),
   })
-  .meta({ id: 'DuelView' })
+  .meta({ id: 'DuelView', description: 'A duel with its result.' })
 export type DuelView = z.infer<typeof DuelView>
 
-/** One item of a duel, as GET /duels/{id}/items writes it. */
+const DuelAnswer = z.strictObject({
+  score: NullableNumber.describe('Score of the answer, in [0, 1]; null if there is none.'),
+  answer: z.string().nullable().describe('Answer extracted from the completion; null if there is none.'),
+  completion: z.string().nullable().describe('Text of the completion; null if there is none.'),
+})
+
 export const DuelItem = z
   .strictObject({
     item_id: ItemId,
-    task: z.string(),
-    counted: z.boolean().describe('Whether the test used it: later items were in flight when the duel ended'),
-    a: z.strictObject({ score: NullableNumber, answer: z.string().nullable(), completion: z.string().nullable() }),
-    b: z.strictObject({ score: NullableNumber, answer: z.string().nullable(), completion: z.string().nullable() }),
+    task: z.string().describe('Name of the task.'),
+    counted: z
+      .boolean()
+      .describe('Whether the test used the item. Items that were in flight when the duel ended are not used.'),
+    a: DuelAnswer.describe('Answer of the first model.'),
+    b: DuelAnswer.describe('Answer of the second model.'),
   })
-  .meta({ id: 'DuelItem' })
+  .meta({ id: 'DuelItem', description: 'One item of a duel, with the answers of both models.' })
 export type DuelItem = z.infer<typeof DuelItem>

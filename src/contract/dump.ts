@@ -1,20 +1,22 @@
-/** A JSONL file of groups, and what a run's dumps have come to. */
+/** Dump files: JSONL files of groups, and the progress of a run's dumps. */
 import { z } from 'zod'
 import { NOT_FOUND_CODES } from './problem.ts'
 import { RunName } from './rollout.ts'
 
-/** `rollouts`: groups above the run's threshold; `failed`: groups whose every score is 0. */
-export const DumpKind = z.enum(['rollouts', 'failed']).meta({ id: 'DumpKind' })
+export const DumpKind = z.enum(['rollouts', 'failed']).meta({
+  id: 'DumpKind',
+  description: '`rollouts`: groups that `dump_rollouts` selects; `failed`: groups in which every score is 0.',
+})
 export type DumpKind = z.infer<typeof DumpKind>
 
-/** Groups of a full file, as in the original environment. */
+/** Number of groups in a full file, as in the original environment. */
 export const GROUPS_PER_FILE: Record<DumpKind, number> = { rollouts: 100, failed: 50 }
 
 export const DumpName = z
   .string()
   .regex(
     /^reasoning_gym_environment_(FAILED_)?rollouts_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}_\d{4,9}\.jsonl$/,
-    'the name of a dump file, as GET /dumps lists it',
+    'must be the name of a dump file, as GET /dumps lists it',
   )
   .register(NOT_FOUND_CODES, { code: 'unknown_dump' })
 export type DumpName = z.infer<typeof DumpName>
@@ -23,31 +25,33 @@ const Count = z.int().min(0)
 
 export const DumpFile = z
   .strictObject({
-    name: DumpName,
-    run: RunName,
+    name: DumpName.describe('Name of the file.'),
+    run: RunName.describe('Run that the groups belong to.'),
     kind: DumpKind,
-    groups: Count,
-    bytes: Count,
-    created_at: z.string().describe('ISO 8601'),
-    node: z.string().describe('Host name of the machine that wrote it'),
-    here: z.boolean().describe('Whether the node that answers has it'),
+    groups: Count.describe('Number of groups, one per line.'),
+    bytes: Count.describe('Size of the file in bytes.'),
+    created_at: z.string().describe('Time at which the file was written, ISO 8601.'),
+    node: z.string().describe('Host name of the machine that wrote the file.'),
+    here: z.boolean().describe('Whether the node that answers this call has the file.'),
   })
-  .meta({ id: 'DumpFile' })
+  .meta({ id: 'DumpFile', description: 'A JSONL file of scored groups.' })
 export type DumpFile = z.infer<typeof DumpFile>
 
 const DumpKindProgress = z
   .strictObject({
-    waiting: Count.describe('Groups that wait for the next file'),
-    of: Count.describe('Groups of a full file'),
-    unwritten: Count.describe('Files whose groups are fixed and which are not on disk yet'),
-    written: Count.describe('Groups on disk, those of deleted files too'),
-    refused: Count.describe('Groups that were not dumped for want of room'),
+    waiting: Count.describe('Number of groups that wait for the next file.'),
+    of: Count.describe('Number of groups in a full file.'),
+    unwritten: Count.describe('Number of complete files that are not on disk yet.'),
+    written: Count.describe('Number of groups written to disk, including those of deleted files.'),
+    refused: Count.describe('Number of groups that were not dumped because the limit `DUMPS_MAX_BYTES` was reached.'),
   })
-  .meta({ id: 'DumpKindProgress' })
+  .meta({ id: 'DumpKindProgress', description: 'Progress of one kind of dump.' })
 export type DumpKindProgress = z.infer<typeof DumpKindProgress>
 
-/** How far a run's dumps are. */
 export const DumpProgress = z
-  .strictObject({ rollouts: DumpKindProgress, failed: DumpKindProgress })
-  .meta({ id: 'DumpProgress' })
+  .strictObject({
+    rollouts: DumpKindProgress.describe('Dumps of `dump_rollouts`.'),
+    failed: DumpKindProgress.describe('Dumps of `dump_failed_rollouts`.'),
+  })
+  .meta({ id: 'DumpProgress', description: 'Progress of the dumps of a run.' })
 export type DumpProgress = z.infer<typeof DumpProgress>

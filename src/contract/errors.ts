@@ -1,4 +1,4 @@
-/** Error codes of the API, and the error that carries one of them. What HTTP makes of a code: http/errors/error-table.ts. */
+/** Error codes of the API, and the error that carries one. http/errors/error-table.ts maps codes to HTTP. */
 
 export const ERROR_CODES = [
   'invalid_request',
@@ -51,7 +51,7 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
-/** One invalid field of a request: its path and what was expected there. */
+/** One invalid field of a request: its path, and what is wrong with it. */
 export interface FieldError {
   path: string
   message: string
@@ -60,11 +60,11 @@ export interface FieldError {
 interface ServiceErrorOptions {
   errors?: FieldError[]
   cause?: unknown
-  /** Seconds until a retry makes sense, if this is known better than from the code alone. */
+  /** Seconds until a retry makes sense, if the error knows better than the default of its code. */
   retryAfter?: number
 }
 
-/** A failure with a code of the API; `detail` tells the caller what to do about it. */
+/** A failure with an error code of the API. `detail` says what happened and what the caller can do. */
 export class ServiceError extends Error {
   readonly code: ErrorCode
   readonly errors: FieldError[]
@@ -88,7 +88,7 @@ const TEMPORARY_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'make_out_of_memory',
 ])
 
-/** Whether the failure is the server's and may pass, so that the same work is worth another attempt. */
+/** Whether the failure is on our side and temporary, so that a retry makes sense. */
 export function isTemporaryFailure(error: unknown): error is ServiceError {
   return error instanceof ServiceError && TEMPORARY_CODES.has(error.code)
 }

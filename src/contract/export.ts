@@ -1,50 +1,82 @@
-/** What an export of a run's rollouts is asked for, and what it says of itself. */
+/** Exports of a run's rollouts as training data: parameters and manifest. */
 import { z } from 'zod'
 import { RunName } from './rollout.ts'
 
-export const ExportFormat = z.enum(['sft', 'dpo']).meta({ id: 'ExportFormat' })
+export const ExportFormat = z.enum(['sft', 'dpo']).meta({
+  id: 'ExportFormat',
+  description: '`sft`: chats of the best rollouts; `dpo`: pairs of a better and a worse rollout of one group.',
+})
 export type ExportFormat = z.infer<typeof ExportFormat>
 
-export const ExportSource = z.enum(['all', 'dumps', 'kept']).meta({ id: 'ExportSource' })
+export const ExportSource = z.enum(['all', 'dumps', 'kept']).meta({
+  id: 'ExportSource',
+  description: '`dumps`: the dump files of the run; `kept`: the groups that the server still keeps; `all`: both.',
+})
 
 export const ExportParams = z.strictObject({
   format: ExportFormat.default('sft').describe(
-    '`sft`: chat lines, the best rollouts of an item; `dpo`: pairs of a group',
+    'Format of the lines. `sft`: chats of the best rollouts of an item; `dpo`: pairs of a better and a worse rollout of one group.',
   ),
-  min_reward: z.coerce.number().default(0.5).describe('Least reward of a rollout, or of the chosen one of a pair'),
-  max_per_item: z.coerce.number().int().min(1).max(1024).default(1).describe('Lines of one item, the best first'),
-  dedupe: z.stringbool().default(true).describe('The same text for the same prompt only once'),
+  min_reward: z.coerce
+    .number()
+    .default(0.5)
+    .describe('Minimum reward of a rollout, or of the chosen rollout of a pair.'),
+  max_per_item: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1024)
+    .default(1)
+    .describe('Maximum number of lines per item, best first.'),
+  dedupe: z.stringbool().default(true).describe('If true, the same text for the same prompt is exported only once.'),
   source: ExportSource.default('all').describe(
-    'The run’s dump files, its groups that are still kept, or both, each group once. Kept groups whose items are of another version of the library are left out',
+    'Where groups are read from: the run’s dump files, the groups that the server still keeps, or both. Each group is exported once. Kept groups with items of another library version are left out.',
   ),
 })
 export type ExportParams = z.infer<typeof ExportParams>
 
-/** Where an export comes from; lets another server make the same prompts and items again. */
 export const ExportManifest = z
   .strictObject({
-    run: RunName,
-    run_uuid: z.string(),
-    created_at: z.string(),
-    server: z.string().describe('Version of the server'),
-    engine: z.strictObject({ library: z.string(), version: z.string() }),
+    run: RunName.describe('Name of the run.'),
+    run_uuid: z.string().describe('ID of the run in the names of its dump files.'),
+    created_at: z.string().describe('Time of the export, ISO 8601.'),
+    server: z.string().describe('Version of the server.'),
+    engine: z
+      .strictObject({
+        library: z.string().describe('Name of the library.'),
+        version: z.string().describe('Version of the library.'),
+      })
+      .describe('Library that made the items.'),
     ask: z
       .strictObject({
         format: ExportFormat,
-        min_reward: z.number(),
-        max_per_item: z.int(),
-        dedupe: z.boolean(),
+        min_reward: z.number().describe('Minimum reward.'),
+        max_per_item: z.int().describe('Maximum number of lines per item.'),
+        dedupe: z.boolean().describe('Whether repeated texts are left out.'),
         source: ExportSource,
       })
-      .describe('The filters'),
-    prompt: z.strictObject({ system_prompt: z.string().nullable(), system_prompt_role: z.string() }),
-    settings: z.looseObject({}).describe('Of the run, as they are now'),
-    groups_read: z.int(),
-    lines: z.int(),
-    files: z.array(z.string()).describe('Dump files that were read'),
+      .describe('Parameters of the export.'),
+    prompt: z
+      .strictObject({
+        system_prompt: z.string().nullable().describe('Instructions; null if there are none.'),
+        system_prompt_role: z.string().describe('Role of the instructions.'),
+      })
+      .describe('Prompt of the run.'),
+    settings: z.looseObject({}).describe('Settings of the run at the time of the export.'),
+    groups_read: z.int().describe('Number of groups read.'),
+    lines: z.int().describe('Number of lines exported.'),
+    files: z.array(z.string()).describe('Names of the dump files that were read.'),
     files_elsewhere: z
-      .array(z.strictObject({ name: z.string(), node: z.string() }))
-      .describe('Dump files of the run that only another node has: what is in them and no longer kept is missing'),
+      .array(
+        z.strictObject({
+          name: z.string().describe('Name of the file.'),
+          node: z.string().describe('Host name of the node that has the file.'),
+        }),
+      )
+      .describe('Dump files that only another node has. Their groups are missing, unless the server still keeps them.'),
   })
-  .meta({ id: 'ExportManifest' })
+  .meta({
+    id: 'ExportManifest',
+    description: 'Source of an export. It lets another server make the same prompts and items again.',
+  })
 export type ExportManifest = z.infer<typeof ExportManifest>

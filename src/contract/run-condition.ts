@@ -1,2 +1,2 @@
-/** What a call requires of the run that it names: that it exists at all, or that it is one of these incarnations. */
+/** Precondition of a call on its run: that it exists, or that it is one of these incarnations. */
 export type RunCondition = 'exists' | readonly string[]

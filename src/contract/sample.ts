@@ -1,4 +1,4 @@
-/** `POST /samples`: rollouts that come one at a time, scored at once; with a run they are gathered into its groups. */
+/** `POST /samples`: single rollouts, scored immediately. Those of a run are gathered into its groups. */
 import { z } from 'zod'
 import { AdapterName } from './adapter.ts'
 import { Message } from './rollout.ts'
@@ -12,7 +12,7 @@ const SampleInput = z
       .describe(
         'Item ID. If it is null or cannot be read, the sample is unscored; the other samples are not affected.',
       ),
-    completion: z.string().optional().describe('Text that the model wrote.'),
+    completion: z.string().optional().describe('Text that the model generated.'),
     messages: z.array(Message).min(1).optional().describe('The completion as chat messages.'),
     answer: z.string().optional().describe('Answer alone, without tags or reasoning.'),
     rollout_id: z
@@ -24,7 +24,11 @@ const SampleInput = z
         'ID of the rollout, unique in the run. Calls that repeat an ID count once, even if an earlier response was lost.',
       ),
     length_tokens: z.int().min(0).optional().describe('Length of the completion in tokens, for length penalties.'),
-    finish_reason: z.string().max(64).nullish().describe('Why the generation ended. `length`: cut by the token limit.'),
+    finish_reason: z
+      .string()
+      .max(64)
+      .nullish()
+      .describe('Why the generation ended. `length`: the completion was cut off at the token limit.'),
   })
   .refine(
     ({ completion, messages, answer }) =>
@@ -42,20 +46,20 @@ export const SamplesRequest = z
     adapter: AdapterName.default('python').describe(
       'Adapter that the samples are counted under, in metrics and `GET /adapters`.',
     ),
-    samples: z.array(SampleInput).min(1).max(1024),
+    samples: z.array(SampleInput).min(1).max(1024).describe('Completions to score.'),
   })
   .meta({ id: 'SamplesRequest', description: 'Up to 1,024 completions of any items, in any order.' })
 export type SamplesRequest = z.infer<typeof SamplesRequest>
 
 const UnscoredSampleVerdict = z
   .strictObject({
-    status: z.literal('unscored'),
-    reward: z.null(),
-    score: z.null(),
+    status: z.literal('unscored').describe('The sample could not be scored.'),
+    reward: z.null().describe('Always null.'),
+    score: z.null().describe('Always null.'),
     code: z
       .string()
       .describe('Why there is no score: the code of an unscored verdict, or of the error that the sample caused.'),
-    detail: z.string().describe('The reason in a sentence.'),
+    detail: z.string().describe('Reason in a sentence.'),
   })
   .meta({
     id: 'UnscoredSampleVerdict',

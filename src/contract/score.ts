@@ -1,4 +1,4 @@
-/** `POST /score`: completions of items, and the rules to grade them by. */
+/** `POST /score`: completions of items, and the rules for grading them. */
 import { z } from 'zod'
 import { ItemId, MAX_ITEM_ID_CHARS } from './item-id.ts'
 import { parsePlainRecipe, RecipeInput } from './recipe.ts'
@@ -7,7 +7,10 @@ import { Extraction, ScoringMode, Verdict } from './verdict.ts'
 
 const MAX_COMPLETIONS = 4096
 
-const ItemReferenceFields = { item_id: ItemId.optional(), recipe: RecipeInput.optional() }
+const ItemReferenceFields = {
+  item_id: ItemId.optional(),
+  recipe: RecipeInput.optional().describe('Recipe of the item, in place of `item_id`.'),
+}
 const exactlyOneOf = (...names: string[]) =>
   [
     (given: object) => names.filter((name) => name in given).length === 1,
@@ -17,33 +20,59 @@ const exactlyOneOf = (...names: string[]) =>
 const ScoreRolloutInput = z
   .strictObject({
     ...ItemReferenceFields,
-    completion: z.string().optional(),
-    messages: z.array(Message).min(1).optional(),
-    answer: z.string().optional(),
+    completion: z.string().optional().describe('Text that the model generated.'),
+    messages: z.array(Message).min(1).optional().describe('Completion as chat messages.'),
+    answer: z.string().optional().describe('Answer alone, without tags or reasoning.'),
   })
   .refine(...exactlyOneOf('item_id', 'recipe'))
   .refine(...exactlyOneOf('completion', 'messages', 'answer'))
-  .meta({ id: 'ScoreRolloutInput' })
+  .meta({
+    id: 'ScoreRolloutInput',
+    description:
+      'One completion of one item. Give exactly one of `item_id` and `recipe`, and exactly one of `completion`, `messages` and `answer`.',
+  })
 export type ScoreRolloutInput = z.infer<typeof ScoreRolloutInput>
 
 const ScoreGroupInput = z
-  .strictObject({ ...ItemReferenceFields, completions: z.array(z.string()).min(1).max(MAX_COMPLETIONS) })
+  .strictObject({
+    ...ItemReferenceFields,
+    completions: z.array(z.string()).min(1).max(MAX_COMPLETIONS).describe('Texts that the model generated.'),
+  })
   .refine(...exactlyOneOf('item_id', 'recipe'))
-  .meta({ id: 'ScoreGroupInput' })
+  .meta({
+    id: 'ScoreGroupInput',
+    description: 'Several completions of one item. Give exactly one of `item_id` and `recipe`.',
+  })
 
 const ScoreOptions = z
   .strictObject({
     extraction: Extraction.default('strict'),
-    dual_format: z.boolean().default(true),
-    scoring: ScoringMode.default('upstream').describe('`hardened`: the library’s score with its holes closed'),
-    detail: z.enum(['verdicts', 'rewards']).default('verdicts'),
+    dual_format: z
+      .boolean()
+      .default(true)
+      .describe('If true, the answer is scored both bare and wrapped in answer tags, and the higher score counts.'),
+    scoring: ScoringMode.default('upstream'),
+    detail: z
+      .enum(['verdicts', 'rewards'])
+      .default('verdicts')
+      .describe('`verdicts` returns rewards and verdicts; `rewards` returns the rewards alone.'),
   })
-  .meta({ id: 'ScoreOptions' })
+  .meta({ id: 'ScoreOptions', description: 'How completions are graded, and what is returned.' })
 
 export const ScoreRequest = z
   .strictObject({
-    rollouts: z.array(ScoreRolloutInput).min(1).max(MAX_COMPLETIONS).optional(),
-    groups: z.array(ScoreGroupInput).min(1).max(MAX_COMPLETIONS).optional(),
+    rollouts: z
+      .array(ScoreRolloutInput)
+      .min(1)
+      .max(MAX_COMPLETIONS)
+      .optional()
+      .describe('Completions, one per entry. Give either this or `groups`.'),
+    groups: z
+      .array(ScoreGroupInput)
+      .min(1)
+      .max(MAX_COMPLETIONS)
+      .optional()
+      .describe('Completions, several per item. At most 4,096 in all.'),
     ...ScoreOptions.shape,
   })
   .refine(...exactlyOneOf('rollouts', 'groups'))
@@ -51,14 +80,14 @@ export const ScoreRequest = z
     (body) => (body.groups ?? []).reduce((sum, { completions }) => sum + completions.length, 0) <= MAX_COMPLETIONS,
     {
       path: ['groups'],
-      message: `at most ${MAX_COMPLETIONS} completions a call`,
+      message: `must have at most ${MAX_COMPLETIONS} completions in all`,
     },
   )
-  .meta({ id: 'ScoreRequest' })
+  .meta({ id: 'ScoreRequest', description: 'Completions to score. Give either `rollouts` or `groups`.' })
 
 export type ScoreRequest = z.infer<typeof ScoreRequest>
 
-/** The options of a body that names none, and the values that each option may have. */
+/** The default options, and the valid values of each option. */
 const DEFAULT_OPTIONS = ScoreOptions.parse({})
 const OPTION_VALUES = new Map<string, readonly unknown[]>([
   ['extraction', Extraction.options],
@@ -67,7 +96,7 @@ const OPTION_VALUES = new Map<string, readonly unknown[]>([
   ['detail', ScoreOptions.shape.detail.unwrap().options],
 ])
 
-/** Reads completions of plain recipes or of item IDs, as nearly all bodies hold; undefined for any other body. */
+/** Parses bodies with completions of plain recipes or item IDs, as nearly all are; undefined for any other body. */
 export function parsePlainScoreRequest(value: unknown): ScoreRequest | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { rollouts, ...rules } = value as { rollouts?: unknown }
@@ -98,13 +127,18 @@ function parsePlainRollout(rollout: unknown, before: RecipeInput | undefined): S
   const recipe = 'item_id' in rollout ? undefined : parsePlainRecipe(given)
   if (!recipe) return undefined
   const same = before?.task === recipe.task && before.seed === recipe.seed && before.index === recipe.index
-  return { recipe: same ? before : recipe, completion } // one object: grouping need not serialize it
+  return { recipe: same ? before : recipe, completion } // the same object, so that grouping need not serialize it
 }
 
 export const ScoreResponse = z
   .strictObject({
-    rewards: z.array(z.number().nullable()),
-    verdicts: z.array(Verdict).optional(),
+    rewards: z
+      .array(z.number().nullable())
+      .describe('Reward of each completion, in the order of the request; null if unscored.'),
+    verdicts: z
+      .array(Verdict)
+      .optional()
+      .describe('Verdict of each completion, in the order of the request. Absent with `"detail": "rewards"`.'),
   })
-  .meta({ id: 'ScoreResponse' })
+  .meta({ id: 'ScoreResponse', description: 'Rewards and verdicts, in the order of the request.' })
 export type ScoreResponse = z.infer<typeof ScoreResponse>

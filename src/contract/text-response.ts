@@ -1,4 +1,4 @@
-/** The description of an answer that is no JSON. */
+/** Schema of a response body that is not JSON. */
 import { z } from 'zod'
 
 export function textResponse<Type extends string>(type: Type, description: string) {
