@@ -1,23 +1,144 @@
+/** Every failure that docs/operations/failures.md describes is reproduced by a test. */
 import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
 
-const ROOT = join(import.meta.dirname, '..', '..')
+const ROOT = new URL('../../', import.meta.url)
+const OPEN_GROUPS = 'test/features/adapters/open-groups.test.ts'
+const POSITIONS = 'test/features/runs/sequence/positions.test.ts'
+const SLOW_CLIENTS = 'test/routes/slow-clients.test.ts'
 
-it('every row of docs/operations/failures.md names a test that is there', () => {
-  const rows = readFileSync(join(ROOT, 'docs', 'operations', 'failures.md'), 'utf8')
-    .split('\n')
-    .filter((line) => line.startsWith('|') && !/^\|(?: what fails \||---)/.test(line))
-  expect(rows.length).toBeGreaterThan(10)
-  for (const row of rows) {
-    expect(row.split('|')[2], `the status of /readyz: ${row}`).toMatch(/^ (200|503|none)\b/)
-    const cell = row.split('|').at(-2) ?? ''
-    const named = [...cell.matchAll(/`([\w./-]+\.ts)`(?:: ([^;]+))?/g)]
-    expect(named.length, row).toBeGreaterThan(0)
-    for (const [, file = '', title = ''] of named) {
-      const path = join(ROOT, file.includes('/') ? file : join('test', 'failures', file))
-      expect(existsSync(path), path).toBe(true)
-      for (const part of title.split(', ')) expect(readFileSync(path, 'utf8')).toContain(part.trim())
-    }
+/** For each row of the page, the tests: a file and, where it has others too, parts of their titles. */
+const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
+  'Redis is down': [['test/failures/redis.test.ts', 'gone']],
+  'Redis is slow or hangs': [['test/failures/redis.test.ts', 'slow'], ['test/failures/stuck-redis.test.ts']],
+  'Redis has reached its memory limit': [['test/failures/redis.test.ts', 'full'], ['test/failures/full-redis.test.ts']],
+  'Redis rejects writes: it is a read-only replica, has too few replicas, or its snapshot failed': [
+    ['test/failures/redis.test.ts', 'read-only', 'too few replicas', 'a snapshot that fails'],
+  ],
+  'Redis and the server disagree on TLS': [['test/platform/redis/redis-tls.test.ts', 'is told in one line']],
+  'Redis comes back empty': [['test/failures/redis.test.ts', 'restarted empty']],
+  'Redis is emptied during training': [['test/failures/flushed-redis.test.ts', 'emptied under load']],
+  'The master behind Sentinel dies or hangs': [['test/cluster/sentinel.test.ts', 'takes every connection along']],
+  'A master of a cluster dies': [['verification/topology/failovers.ts', 'startClusterFailover']],
+  'Slots of a cluster move, or a master joins or leaves': [['test/cluster/resharding.test.ts', 'keeps every group']],
+  'A failover loses a group whose post is still waiting': [
+    ['test/failures/lost-group.test.ts', 'lost while its post waits'],
+  ],
+  'Redis is down while a trainer sends single samples of a run': [[OPEN_GROUPS, 'is refused while Redis is away']],
+  'The private Redis dies': [['test/failures/processes.test.ts', 'the private Redis killed']],
+  'The disk of the private Redis is full': [['test/failures/processes.test.ts', 'disk full']],
+
+  'An API process or a worker is killed': [
+    ['test/processes/serve.test.ts', 'killed in the middle'],
+    ['test/processes/chaos.test.ts'],
+    [OPEN_GROUPS, 'whose process dies counts once', 'of a process that dies is not taken'],
+    [OPEN_GROUPS, 'whose process dies before it is submitted'],
+    ['test/features/runs/frontier/frontier.test.ts', 'of a process that died before it folded'],
+    ['test/features/runs/deletion.test.ts', 'taken up by another worker'],
+  ],
+  'An API process is killed while it answers `POST /items`': [
+    ['test/failures/repeated-items.test.ts', 'killed between decision and answer'],
+  ],
+  'A worker is killed during a frontier eval or a duel': [
+    [
+      'test/features/evals/frontier-evals.test.ts',
+      'workers that go away half way, and another concurrency, change no item and no figure',
+    ],
+    [
+      'test/features/evals/duels.test.ts',
+      'a duel whose workers go away half way has the result of one that was left alone',
+    ],
+  ],
+  'A rank of the trainer is killed and restarts': [['test/clients/rank-kills.test.ts', 'killed and start again']],
+  'A trainer returns to an earlier step or position': [
+    [POSITIONS, 'the same items 320 steps later', 'the item that a restored checkpoint implies'],
+  ],
+  'A process receives SIGTERM under load': [['test/failures/processes.test.ts', 'ended under load']],
+  'The clock of a process jumps': [
+    ['test/failures/clock-jumps.test.ts'],
+    ['test/platform/queue/misdated-jobs.test.ts'],
+  ],
+  'All processes are too busy for a scrape': [['test/platform/metrics/process-group.test.ts', 'is busy for too long']],
+
+  'The Python of the engine is gone': [
+    ['test/failures/engine.test.ts', 'its Python deleted under load'],
+    ['test/main/bootstrap/interrupted-start.test.ts', 'whose interpreter is gone'],
+    ['test/routes/jobs.test.ts', 'longer than its tries'],
+  ],
+  'A Python worker crashes or hangs': [['test/engine/contract.ts', 'crash', 'hang']],
+  'A program that the library runs to make an item is hostile': [
+    ['test/engine/hostile-programs.test.ts', 'forges no answer', 'changes nothing for what comes after it'],
+  ],
+  'The library cannot make an item at a seed': [
+    [
+      'test/features/runs/sequence/usable-item.test.ts',
+      'a seed at which the library raises costs the sequence no position',
+    ],
+    ['test/routes/items.test.ts', 'a seed at which the library raises is left out and named'],
+    [
+      'test/features/evals/evals.test.ts',
+      'an item that the library cannot make costs an eval that sample and no other',
+    ],
+  ],
+  'No task of a run has an item for a position': [[POSITIONS, 'where no task has one, it says so for ever']],
+  'Every question of a task is in a frozen suite, under `exclude_eval_items`': [
+    ['test/features/runs/sequence/held-out.test.ts', 'a task whose every question is held out is skipped and says so'],
+  ],
+  'One model of a duel does not answer an item': [
+    [
+      'test/features/evals/duels.test.ts',
+      'items that a model fails to answer are left out and said',
+      'and never count against it',
+    ],
+  ],
+  'A check for reward hacking fails': [['test/features/rollouts/score-controls.test.ts', 'leaves the sample out']],
+
+  'Clients stop reading large replies': [
+    [SLOW_CLIENTS, 'silent readers share what they hold', 'a reply for which there is no memory'],
+  ],
+  'Clients send half a body, or send slowly': [
+    [SLOW_CLIENTS, 'bodies that stop half-sent'],
+    ['test/platform/body-memory.test.ts'],
+  ],
+  'A trainer gives up on a call with a single sample, and sends the sample again': [
+    [OPEN_GROUPS, 'that its client gave up on is not counted', 'whose client hangs up'],
+  ],
+  'No trainer takes batches of a run with `buffer_open_groups`': [
+    [OPEN_GROUPS, 'waits for a trainer only where that is wanted'],
+  ],
+  'The open groups of a run reach their limit': [[OPEN_GROUPS, 'whose open groups take all they may']],
+  'A page of another origin calls from a browser': [['test/dashboard/foreign-pages.test.ts', 'change nothing']],
+
+  'A start is interrupted while it prepares the Python environment': [
+    ['test/main/bootstrap/interrupted-start.test.ts', 'killed at any point'],
+  ],
+  'The user of the server cannot write to the checkout': [['test/main/bootstrap/unwritable-checkout.test.ts']],
+  'A killed server left its private Redis behind, which hangs': [
+    ['test/main/bootstrap/private-redis.test.ts', 'that is stuck is waited for by name'],
+  ],
+  'The append-only file of the private Redis is damaged': [
+    ['test/cli/doctor-repair.test.ts', 'garbage at the end is cut off'],
+  ],
+  'Two engine versions meet on one Redis': [['test/failures/engine.test.ts', 'another engine version']],
+  'The library is upgraded while groups wait': [['test/failures/engine-upgrade.test.ts']],
+  'The library is upgraded while samples wait in open groups': [
+    [OPEN_GROUPS, 'of an item that nobody can score any more'],
+  ],
+  'A new version of the server has different ladders': [
+    ['test/features/items/recipe-resolver.test.ts', 'an item keeps its config when the ladder changes'],
+  ],
+}
+
+it('every row of docs/operations/failures.md has tests', () => {
+  const page = readFileSync(new URL('docs/operations/failures.md', ROOT), 'utf8')
+  const rows = [...page.matchAll(/^\| ((?!what fails |-).+?) \| .+ \| .+ \|$/gm)].map(([, what]) => what)
+  expect(rows).toEqual(Object.keys(TESTS))
+})
+
+it.each(Object.entries(TESTS))('%s', (_, tests) => {
+  for (const [file, ...titles] of tests) {
+    const path = new URL(file, ROOT)
+    expect(existsSync(path), file).toBe(true)
+    for (const title of titles) expect(readFileSync(path, 'utf8')).toContain(title)
   }
 })
