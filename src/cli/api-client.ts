@@ -1,6 +1,6 @@
-/** The server that a command speaks to: the one that is named, the one that runs here, or one of its own. */
+/** The server that a command calls: the configured one, one that runs on this machine, or one started for the command. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { startChildServer } from '../main/bootstrap/child-server.ts'
 import { readConfig, type ServerConfig } from '../platform/config.ts'
@@ -14,26 +14,30 @@ export interface ServerOptions {
   key?: string
 }
 
+export const SERVER_OPTION_GROUP = 'Server options:'
+
 const PROBE_TIMEOUT_MS = 2000
 const RETRY_LIMIT = 10
 
 export function addServerOptions(command: Command): Command {
   return command
-    .option(
-      '--url <url>',
-      'the server to call (SERVER_URL); else the one at HOST:PORT, else one is started for this command',
+    .addOption(
+      new Option(
+        '--url <url>',
+        'URL of the server to call (env: SERVER_URL; default: the server at HOST:PORT, or a temporary one if none runs there)',
+      ).helpGroup(SERVER_OPTION_GROUP),
     )
-    .option('--key <key>', 'the key to call it with (SERVER_API_KEY)')
+    .addOption(new Option('--key <key>', 'API key for the server (env: SERVER_API_KEY)').helpGroup(SERVER_OPTION_GROUP))
 }
 
-/** What a command asks of a server that is started for it. */
+/** Requirements of a command for a server that is started for it. */
 interface ServerRequirements {
-  /** What it does shall stay, in DATA_DIR. */
+  /** Whether the server keeps its data in DATA_DIR, so that later commands find it. */
   keeps?: boolean
   env?: Record<string, string>
 }
 
-/** Gives `use` a server. One that is started for it ends with it. */
+/** Calls `use` with a server. If none is configured or running, starts one and stops it afterward. */
 export async function withServer<T>(
   options: ServerOptions,
   { keeps = false, env = {} }: ServerRequirements,
@@ -44,9 +48,9 @@ export async function withServer<T>(
   if (named !== undefined) return use(new ApiClient(named, given))
   const here = getLocalUrl(config)
   if (await isServerRunning(here)) return use(new ApiClient(here, given))
-  printStatus(`No server answers at ${here}: starting one for this command …`)
+  printStatus(`No server is running at ${here}. Starting a temporary one for this command …`)
   const { ensurePythonEnvironment } = await import('../main/bootstrap/python-environment.ts')
-  await ensurePythonEnvironment(printStatus, config.PYTHON) // here, where its minutes are seen and no deadline ends it
+  await ensurePythonEnvironment(printStatus, config.PYTHON) // not in the child, whose output is hidden and whose startup has a deadline
   const own = await startChildServer({ ...buildServerEnv(config, keeps), ...env }, getInterruptSignal())
   try {
     return await use(new ApiClient(own.url))
@@ -55,12 +59,12 @@ export async function withServer<T>(
   }
 }
 
-/** What the options name, else the settings. */
+/** The server and key from the options, or else from the environment. */
 export function getConfiguredServer({ url, key }: ServerOptions, { SERVER_URL, SERVER_API_KEY }: ServerConfig) {
   return { url: url ?? SERVER_URL, key: key ?? SERVER_API_KEY }
 }
 
-/** Alone on loopback, without keys, in one process of each kind. */
+/** Settings of a temporary server: loopback only, no API keys, one process of each kind. */
 function buildServerEnv({ DATA_DIR }: ServerConfig, keeps: boolean): Record<string, string> {
   return {
     HOST: '127.0.0.1',
@@ -77,7 +81,7 @@ export function getLocalUrl({ HOST, PORT }: Pick<ServerConfig, 'HOST' | 'PORT'>)
   return `http://${host.includes(':') ? `[${host}]` : host}:${PORT}`
 }
 
-/** Whether a server of ours is there. */
+/** Whether a reasoning-gym-server answers at the URL. */
 export async function isServerRunning(url: string): Promise<boolean> {
   const response = await fetch(`${url}/livez`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) }).catch(() => undefined)
   const body: unknown = response?.ok ? await response.json().catch(() => undefined) : undefined
@@ -93,14 +97,14 @@ export class ApiClient {
     this.#key = key
   }
 
-  /** The answer as it comes. Throws a Failure for all that is not 2xx. */
+  /** Returns the unread response. Throws a CliError for every status that is not 2xx. */
   async request(method: string, path: string, body?: unknown, signal = getInterruptSignal()): Promise<Response> {
     const response = await this.#fetch(method, path, body, signal)
     if (response.ok) return response
     throw await createResponseError(response, this.#formatCall(method, path))
   }
 
-  /** `signal`: by default the user's Ctrl-C. */
+  /** Returns the parsed response. `signal` defaults to the user's Ctrl-C. */
   async call<Schema extends z.ZodType>(
     schema: Schema,
     method: string,
@@ -116,7 +120,7 @@ export class ApiClient {
     )
   }
 
-  /** The same call, retried a few times if the response has Retry-After (429, 503, passing conflicts). */
+  /** Like `call`, but retries up to 10 times when the response has Retry-After (429, 503, transient conflicts). */
   async callWithRetry<Schema extends z.ZodType>(schema: Schema, method: string, path: string, body?: unknown) {
     const [named, signal] = [this.#formatCall(method, path), getInterruptSignal()]
     for (let tries = 1; ; tries++) {
@@ -167,5 +171,5 @@ function parseResponse<Schema extends z.ZodType>(schema: Schema, answer: unknown
     .split('\n')
     .map((line) => line.trim())
     .join(' ')
-  throw new CliError(`The server answers in a way that this version does not understand: ${reasons}`)
+  throw new CliError(`This version of the command line does not understand the server’s response: ${reasons}`)
 }

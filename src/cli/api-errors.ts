@@ -1,4 +1,4 @@
-/** Why a call to the server came to nothing, told in one line; and whether to ask again may help. */
+/** Errors of calls to the server, each as one line that says what to do, and whether a retry may help. */
 import { z } from 'zod'
 import { CliError } from './cli-error.ts'
 
@@ -8,51 +8,63 @@ const ProblemResponse = z.object({
   errors: z.array(z.object({ path: z.string(), message: z.string() })).default([]),
 })
 
-/** Of Node, its resolver and undici: nothing listens there, or the connection broke, as while a server restarts. */
+/** Error codes of Node, its resolver and undici for an unreachable server or a broken connection, such as during a restart. */
 const CONNECTION_ERROR_CODE =
   /^(?:E(?:AI_AGAIN|CONN\w+|HOST\w+|NET\w+|NOTFOUND|PIPE|TIMEDOUT)|UND_ERR_(?:\w+_TIMEOUT|SOCKET))$/
-/** The server's own "not now", and a proxy's while there is no server behind it. */
+/** Statuses of an overloaded server, or of a proxy while no server is behind it. */
 const RETRYABLE_STATUSES = new Set([429, 502, 503, 504])
 
-/** A conflict that passes (`run_changed`, `idempotency_in_progress`) is a 409 with Retry-After. */
+/** A transient conflict (`run_changed`, `idempotency_in_progress`) is a 409 with Retry-After. */
 function isRetryable({ status, headers }: Response): boolean {
   return RETRYABLE_STATUSES.has(status) || (status === 409 && headers.has('retry-after'))
 }
 
-/** What fetch threw. */
+/** Converts an error that fetch threw. */
 export function createConnectionError(cause: unknown, url: string): CliError {
   const reason = getRootCause(cause)
   if (CONNECTION_ERROR_CODE.test(getErrorCode(reason))) {
-    const message = `No server answers at ${url}: start it (reasoning-gym-server serve), or name another with --url`
+    const message = `No server answers at ${url}. Start one with "reasoning-gym-server serve", or set --url to another server`
     return new CliError(message, { cause, isTransient: true })
   }
   return new CliError(
-    `${url} cannot be called (${formatErrorReason(reason)}): is this the address of a reasoning-gym-server?`,
+    `Cannot call ${url} (${formatErrorReason(reason)}). Check that --url or SERVER_URL is the address of a reasoning-gym-server`,
     {
       cause,
     },
   )
 }
 
-/** What the reading of an answer threw. */
+/** Converts an error that reading a response body threw. */
 export function createBodyError(cause: unknown, call: string): CliError {
   if (cause instanceof SyntaxError)
-    return new CliError(`${call} answered something that is not JSON: is this a reasoning-gym-server?`, { cause })
-  return new CliError(`${call}: the server broke off in the middle of its answer`, { cause, isTransient: true })
+    return new CliError(
+      `${call} returned something other than JSON. Check that --url or SERVER_URL is the address of a reasoning-gym-server`,
+      { cause },
+    )
+  return new CliError(`${call}: the server closed the connection before the response was complete. Try again`, {
+    cause,
+    isTransient: true,
+  })
 }
 
-/** What is not 2xx. */
+/** Converts a response whose status is not 2xx. */
 export async function createResponseError(response: Response, call: string): Promise<CliError> {
   const isTransient = isRetryable(response)
   const problem = ProblemResponse.safeParse(await response.json().catch(() => undefined)).data
   if (!problem)
-    return new CliError(`${call} answered ${response.status}: is this a reasoning-gym-server?`, {
-      isTransient,
-    })
+    return new CliError(
+      `${call} returned ${response.status} without an error document. Check that --url or SERVER_URL is the address of a reasoning-gym-server`,
+      {
+        isTransient,
+      },
+    )
   const { code, detail, errors } = problem
-  const fields = errors.map(({ path, message }) => `${path}: ${message}`).join('; ')
-  const advice = code === 'unauthorized' ? ' (give it with --key or SERVER_API_KEY)' : ''
-  return new CliError(`${detail}${fields && ` (${fields})`}${advice} [${code}]`, { code, isTransient })
+  const fields = errors.map(({ path, message }) => `${path}: ${message}`).filter((field) => !detail.includes(field))
+  const advice = code === 'unauthorized' ? ' (set --key or SERVER_API_KEY)' : ''
+  return new CliError(`${detail}${fields.length > 0 ? ` (${fields.join('; ')})` : ''}${advice} [${code}]`, {
+    code,
+    isTransient,
+  })
 }
 
 function getRootCause(error: unknown): unknown {
@@ -63,7 +75,7 @@ function getErrorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
-/** Without what OpenSSL puts around: `40FD…:error:0A00010B:SSL routines:…:wrong version number:…:77:`. */
+/** Strips the prefix and suffix that OpenSSL adds: `40FD…:error:0A00010B:SSL routines:…:wrong version number:…:77:`. */
 function formatErrorReason(error: unknown): string {
   const code = getErrorCode(error)
   if (code.startsWith('ERR_SSL_')) return code.slice('ERR_SSL_'.length).replaceAll('_', ' ').toLowerCase()

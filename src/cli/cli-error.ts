@@ -1,17 +1,17 @@
-/** A failure that the command line tells in one line: what is wrong and what to do. */
+/** An error that the command line prints as one line: what is wrong and what to do. */
 export class CliError extends Error {
-  /** 1: it did not work; 2: the command was not understood. */
+  /** 1: the command failed; 2: the command line is invalid. */
   readonly exitCode: number
-  /** The server's code, where it was the server that refused. */
+  /** The server's error code, if the server rejected the request. */
   readonly code: string | undefined
-  /** It may be gone in a while: a server that restarts, or says "not now". */
+  /** Whether a later retry may succeed, for example because the server restarts or is overloaded. */
   readonly isTransient: boolean
 
-  constructor(message: string, { exitCode = 1, code, isTransient: isPassing = false, cause }: CliErrorOptions = {}) {
+  constructor(message: string, { exitCode = 1, code, isTransient = false, cause }: CliErrorOptions = {}) {
     super(message, { cause })
     this.exitCode = exitCode
     this.code = code
-    this.isTransient = isPassing
+    this.isTransient = isTransient
   }
 }
 

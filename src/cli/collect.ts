@@ -1,9 +1,11 @@
-/** `collect`: a run's items answered by a model, scored, and kept like posted groups. */
+/** `collect`: has a model complete a run's items, and stores the scored groups like submitted ones. */
+
 import { Command } from 'commander'
 import { z } from 'zod'
 import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './api-client.ts'
 import { CliError } from './cli-error.ts'
 import { watchGenerationJob } from './generation-job.ts'
+import { COMMAND_GROUPS, formatHelpFooter } from './help.ts'
 import {
   addModelOptions,
   buildModelRequest,
@@ -11,7 +13,7 @@ import {
   getModelApiKey,
   type ModelOptions,
 } from './mock-model-options.ts'
-import { formatExamples, integerParser } from './option-parsers.ts'
+import { integerParser } from './option-parsers.ts'
 import { printJson, printLine, printStatus } from './output.ts'
 import { formatTable } from './table.ts'
 
@@ -43,27 +45,34 @@ const CollectionResponse = z.looseObject({
 type CollectionResponse = z.infer<typeof CollectionResponse>
 
 export function buildCollectCommand(): Command {
-  return addModelOptions(addServerOptions(new Command('collect')))
-    .summary('A run’s items answered by a model: a data set of scored traces')
-    .description(
-      'Ask a model for group_size completions of each of a run’s next items, and score them like posted groups: dumped as the run is set, buffered for its trainer. `export` makes a data set of the dumps. Ctrl-C cancels; --resume goes on.',
-    )
-    .requiredOption('--run <name>', 'the run; it comes into being with its first use')
-    .option('--groups <count>', 'groups wanted', integerParser(1))
-    .option('--no-buffer', 'keep them out of the batches: for runs without a trainer')
-    .option('--resume <id>', 'go on with a collection that was cancelled')
-    .option('--detach', 'print its id and leave it to the server')
-    .option('--json', 'print what the server answers')
-    .addHelpText(
-      'after',
-      formatExamples(
-        'reasoning-gym-server runs set traces dump_rollouts=all group_size=4',
-        'reasoning-gym-server collect --run traces --groups 200 --no-buffer --model M --base-url U',
-        'reasoning-gym-server export traces --min-reward 1 > sft.jsonl',
-        'reasoning-gym-server collect --run traces --resume collect-0123456789abcdef0123',
-      ),
-    )
-    .action(runCollect)
+  return addServerOptions(
+    addModelOptions(
+      new Command('collect')
+        .helpGroup(COMMAND_GROUPS.train)
+        .summary('Collect scored completions of a model on a run’s items')
+        .description(
+          'Request group_size completions of each of a run’s next items from a model, and score them like groups that a trainer submits: the server buffers them for batches and writes them to dump files according to the run’s settings. "export" makes a data set of them. Ctrl-C cancels the collection on the server; --resume continues it.',
+        )
+        .requiredOption('--run <name>', 'name of the run (required); the server creates it if it does not exist')
+        .option('--groups <count>', 'number of groups to collect', integerParser(1))
+        .option('--no-buffer', 'keep the groups out of the run’s batches, for runs without a trainer')
+        .option('--resume <id>', 'continue the collection with this ID, which was cancelled')
+        .option('--detach', 'start the collection, print its ID and exit without waiting for it')
+        .option('--json', 'print the server’s JSON response')
+        .addHelpText(
+          'after',
+          formatHelpFooter({
+            examples: [
+              'reasoning-gym-server runs set traces dump_rollouts=all group_size=4',
+              'reasoning-gym-server collect --run traces --groups 200 --no-buffer --model M --base-url U',
+              'reasoning-gym-server export traces --min-reward 1 > sft.jsonl',
+              'reasoning-gym-server collect --run traces --resume collect-0123456789abcdef0123',
+            ],
+          }),
+        )
+        .action(runCollect),
+    ),
+  )
 }
 
 async function runCollect(options: CollectOptions): Promise<void> {
@@ -78,7 +87,9 @@ async function runCollect(options: CollectOptions): Promise<void> {
     const answer = await server.call(CollectionResponse, 'GET', `${path}/${id}`)
     await (options.json ? printJson(answer) : printCollection(answer))
     if (answer.status !== 'done')
-      throw new CliError(`The collection is ${answer.status}${answer.detail ? `: ${answer.detail}` : ''}`)
+      throw new CliError(
+        `The collection did not finish. Its status is ${answer.status}${answer.detail ? `: ${answer.detail}` : ''}`,
+      )
   })
 }
 
@@ -99,7 +110,7 @@ function startCollection(
 }
 
 function buildCollectionRequest(options: CollectOptions): object {
-  if (options.groups === undefined) throw new CliError('Say how many with --groups', { exitCode: 2 })
+  if (options.groups === undefined) throw new CliError('Set the number of groups with --groups', { exitCode: 2 })
   return { ...buildModelRequest(options), groups: options.groups, ...(!options.buffer && { buffer: false }) }
 }
 
@@ -108,11 +119,11 @@ async function printCollection({ id, status, group_size, result }: CollectionRes
   if (!result) return
   const rows = [
     ['groups', result.groups],
-    ['rollouts of each', group_size],
+    ['rollouts per group', group_size],
     ['scored', result.scored],
     ['failed', result.failed],
     ...Object.entries(result.destinations).map(([name, count]) => [name.replaceAll('_', ' '), count]),
     ['mean score', result.mean_score?.toFixed(3)],
   ]
-  await printLine(`\n${formatTable(['', ''], rows)}`)
+  await printLine(`\n${formatTable(['result', 'value'], rows)}`)
 }

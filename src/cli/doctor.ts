@@ -1,8 +1,9 @@
-/** `doctor`: whether everything is there that the server needs, and what to do where it is not. */
+/** `doctor`: checks what the server needs, and says how to fix what is missing. */
+
 import { Command } from 'commander'
 import { overrideEnvironment } from '../platform/config.ts'
 import type { Finding } from './doctor/finding.ts'
-import { formatExamples } from './option-parsers.ts'
+import { COMMAND_GROUPS, EXIT_CODES, formatHelpFooter } from './help.ts'
 import { printJson, printLine } from './output.ts'
 
 interface DoctorOptions {
@@ -17,32 +18,42 @@ const STATUS_SYMBOLS = { ok: '✓', warn: '!', fail: '✗' } as const
 
 export function buildDoctorCommand(): Command {
   return new Command('doctor')
-    .summary('Whether everything is there, and what to do where it is not')
+    .helpGroup(COMMAND_GROUPS.serve)
+    .summary('Check this machine and say how to fix problems')
     .description(
-      'Check Node, Python, the library, Redis, port and disk, and say what to do. Exit code 1 if something fails.',
+      'Check Node, Python, the library, the settings, Redis, the port and the disk, and print what to do about each problem.',
     )
-    .option('--url <url>', 'a server to look at too (SERVER_URL); else the one at HOST:PORT, if it runs')
-    .option('--start', 'also start a server of its own for a moment, and score an item on it')
+    .option(
+      '--url <url>',
+      'also check the server at this URL (env: SERVER_URL; default: the server at HOST:PORT, if one runs there)',
+    )
+    .option('--start', 'also start a temporary server and score an item on it')
     .option(
       '--repair',
-      'only repair the data of the private Redis: keep a copy of a damaged file, and cut the damaged end off. Refuses while a server runs',
+      'only repair the data file of the private Redis: copy a damaged file, then cut off its damaged end; changes nothing while a server runs',
     )
-    .option('--data-dir <folder>', 'where the private Redis and the dumps live (DATA_DIR)')
+    .option(
+      '--data-dir <directory>',
+      'directory for the data of the private Redis and the dump files (env: DATA_DIR; default: ./data)',
+    )
     .option('--json', 'print the findings as JSON')
     .addHelpText(
       'after',
-      formatExamples(
-        'reasoning-gym-server doctor',
-        'reasoning-gym-server doctor --start',
-        'reasoning-gym-server doctor --repair',
-      ),
+      formatHelpFooter({
+        examples: [
+          'reasoning-gym-server doctor',
+          'reasoning-gym-server doctor --start',
+          'reasoning-gym-server doctor --repair',
+        ],
+        exitCodes: { ...EXIT_CODES, 0: 'every check passed, possibly with warnings', 1: 'at least one check failed' },
+      }),
     )
     .action(runDoctor)
 }
 
 async function runDoctor(options: DoctorOptions): Promise<void> {
   overrideEnvironment({ DATA_DIR: options.dataDir })
-  const { runDoctorChecks, runRepair } = await import('./doctor/run-checks.ts') // with the client of Redis, which other commands need not load
+  const { runDoctorChecks, runRepair } = await import('./doctor/run-checks.ts') // lazy: other commands do not need the Redis client
   const findings = options.repair ? await runRepair() : await runDoctorChecks(options)
   if (options.json) await printJson({ ok: findings.every(({ is }) => is !== 'fail'), findings })
   else for (const finding of findings) await printLine(formatFinding(finding))

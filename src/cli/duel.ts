@@ -1,9 +1,12 @@
-/** `duel`: two models answer the same items until it is clear which one is better. */
+/** `duel`: compares two models on the same items until one is significantly better. */
+
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { z } from 'zod'
 import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './api-client.ts'
 import { CliError } from './cli-error.ts'
 import { watchGenerationJob } from './generation-job.ts'
+import { SCORING_DESCRIPTION } from './grading-options.ts'
+import { COMMAND_GROUPS, formatHelpFooter } from './help.ts'
 import {
   addModelOptions,
   buildModelRequest,
@@ -11,7 +14,7 @@ import {
   getModelApiKey,
   type ModelOptions,
 } from './mock-model-options.ts'
-import { appendValue, formatExamples, integerParser, parseUnitInterval } from './option-parsers.ts'
+import { appendValue, integerParser, parseUnitInterval } from './option-parsers.ts'
 import { printJson, printLine, printStatus } from './output.ts'
 import { formatTable } from './table.ts'
 
@@ -33,39 +36,67 @@ interface DuelOptions extends ServerOptions, ModelOptions {
 }
 
 export function buildDuelCommand(): Command {
-  return addModelOptions(addServerOptions(new Command('duel')))
-    .summary('Two models on the same items, until one is shown to be better')
-    .description(
-      'Ask two models (a is --model, b is --against) the same items until one is shown to be better, or until their difference is shown to be smaller than --smallest-difference. The test allows stopping at any time. Ctrl-C cancels; --resume goes on.',
-    )
-    .option('--against <name>', 'the other model, as its server knows it')
-    .option('--against-base-url <url>', 'its server; none: that of --base-url')
-    .option('--against-api-key <key>', 'its key; none: that of --api-key, where both have one server')
-    .option('--task <name>', 'a task or category:NAME; may be repeated; none: all tasks', appendValue)
-    .option('--difficulty <number>', 'of the items; none: the library’s defaults', parseUnitInterval)
-    .option('--seed <number>', 'of the items', integerParser(), 0)
-    .option('--max-items <count>', 'end without a winner after this many', integerParser(10), 1000)
-    .option('--alpha <number>', 'highest probability of naming a winner of two equal models', parseUnitInterval, 0.05)
-    .option(
-      '--smallest-difference <number>',
-      'end once the difference is shown to be smaller; 0: never for that',
-      parseUnitInterval,
-      0.05,
-    )
-    .addOption(new Option('--scoring <mode>', 'whose score').choices(['upstream', 'hardened']))
-    .option('--label <text>', 'to find it again; may be repeated', appendValue)
-    .option('--resume <id>', 'go on with a duel that was cancelled or failed', parseDuelId)
-    .option('--detach', 'print its ID and leave it to the server')
-    .option('--json', 'print what the server answers')
-    .addHelpText(
-      'after',
-      formatExamples(
-        'reasoning-gym-server duel --model new --base-url http://127.0.0.1:8100/v1 --against old',
-        'reasoning-gym-server duel --model A --base-url U --against B --against-base-url V --task category:logic --difficulty 0.5',
-        'reasoning-gym-server duel --resume duel-0123456789abcdef0123',
-      ),
-    )
-    .action(runDuel)
+  return addServerOptions(
+    addModelOptions(
+      new Command('duel')
+        .helpGroup(COMMAND_GROUPS.evaluate)
+        .summary('Compare two models on the same items until one is shown to be better')
+        .description(
+          'Compare two models on the same items: --model is model a, --against is model b. The duel ends when one model is shown to be better, when their difference is shown to be smaller than --smallest-difference, or after --max-items. The statistical test stays valid whenever the duel stops. Ctrl-C cancels the duel on the server; --resume continues it.',
+        )
+        .option('--against <name>', 'name of model b in its API')
+        .option('--against-base-url <url>', 'base URL of model b’s API (default: the value of --base-url)')
+        .option(
+          '--against-api-key <key>',
+          'API key for model b (default: the value of --api-key, if both models have the same base URL)',
+        )
+        .option(
+          '--task <name>',
+          'task or category:NAME to take items from; repeat the option for several (default: all tasks)',
+          appendValue,
+        )
+        .option(
+          '--difficulty <number>',
+          'difficulty of the items, from 0 to 1 (default: the config defaults of the library)',
+          parseUnitInterval,
+        )
+        .option('--seed <number>', 'seed of the items', integerParser(), 0)
+        .option(
+          '--max-items <count>',
+          'maximum number of items, after which the duel ends without a winner',
+          integerParser(10),
+          1000,
+        )
+        .option(
+          '--alpha <number>',
+          'maximum probability of naming a winner if the models are equal',
+          parseUnitInterval,
+          0.05,
+        )
+        .option(
+          '--smallest-difference <number>',
+          'end the duel when the difference of the mean scores is shown to be smaller; 0 turns this off',
+          parseUnitInterval,
+          0.05,
+        )
+        .addOption(new Option('--scoring <mode>', SCORING_DESCRIPTION).choices(['upstream', 'hardened']))
+        .option('--label <text>', 'label to store with the duel; repeat the option for several', appendValue)
+        .option('--resume <id>', 'continue the duel with this ID, which was cancelled or failed', parseDuelId)
+        .option('--detach', 'start the duel, print its ID and exit without waiting for it')
+        .option('--json', 'print the server’s JSON response')
+        .addHelpText(
+          'after',
+          formatHelpFooter({
+            examples: [
+              'reasoning-gym-server duel --model new --base-url http://127.0.0.1:8100/v1 --against old',
+              'reasoning-gym-server duel --model A --base-url U --against B --against-base-url V --task category:logic --difficulty 0.5',
+              'reasoning-gym-server duel --resume duel-0123456789abcdef0123',
+            ],
+          }),
+        )
+        .action(runDuel),
+    ),
+  )
 }
 
 async function runDuel(options: DuelOptions): Promise<void> {
@@ -82,10 +113,13 @@ async function runDuel(options: DuelOptions): Promise<void> {
     if (options.detach) return printLine(id)
     printStatus(`Duel ${id}`)
     const resume = `reasoning-gym-server duel --resume ${id}`
-    await watchGenerationJob(server, { path: `/duels/${id}`, unit: 'samples at most', resume })
+    await watchGenerationJob(server, { path: `/duels/${id}`, unit: 'samples (maximum)', resume })
     const duel = await server.call(DuelResponse, 'GET', `/duels/${id}`)
     await (options.json ? printJson(duel) : printDuel(duel))
-    if (duel.status !== 'done') throw new CliError(`The duel is ${duel.status}${duel.detail ? `: ${duel.detail}` : ''}`)
+    if (duel.status !== 'done')
+      throw new CliError(
+        `The duel did not finish. Its status is ${duel.status}${duel.detail ? `: ${duel.detail}` : ''}`,
+      )
   })
 }
 
@@ -116,18 +150,18 @@ const DuelResponse = z.looseObject({
 type DuelResponse = z.infer<typeof DuelResponse>
 
 async function printDuel({ id, status, a, b, alpha, result }: DuelResponse): Promise<void> {
-  await printLine(`a ${a.name} against b ${b.name}: ${status} (${id})`)
+  await printLine(`a: ${a.name}, b: ${b.name}. Status: ${status} (${id})`)
   if (!result) return
   const rows = [...Object.entries(result.tasks), ['all', result] as const].map(([name, figures]) => [
     ...[name, figures.items],
     ...[figures.a.mean_score, figures.b.mean_score, figures.difference].map((value) => value?.toFixed(3) ?? null),
   ])
-  await printLine(`\n${formatTable(['', 'items', 'a', 'b', 'a − b'], rows)}\n`)
+  await printLine(`\n${formatTable(['task', 'items', 'mean score a', 'mean score b', 'a − b'], rows)}\n`)
   if (result.confidence_sequence) {
     const [low, high] = result.confidence_sequence
-    await printLine(`a − b with ${100 * (1 - alpha)} % confidence: [${low.toFixed(3)}, ${high.toFixed(3)}]`)
+    await printLine(`${100 * (1 - alpha)} % confidence interval of a − b: [${low.toFixed(3)}, ${high.toFixed(3)}]`)
   }
-  await printLine(`e-value ${result.e_value.toPrecision(3)}, p ${result.p.toPrecision(2)} at any time`)
+  await printLine(`e-value ${result.e_value.toPrecision(3)}, p ${result.p.toPrecision(2)} (valid at any time)`)
   for (const warning of result.warnings) await printLine(`Note: ${warning}`)
   await printLine(formatVerdict(result.verdict, result.ended_by, { a: a.name, b: b.name }))
 }
@@ -135,13 +169,13 @@ async function printDuel({ id, status, a, b, alpha, result }: DuelResponse): Pro
 function formatVerdict(verdict: string, endedBy: string | null | undefined, names: { a: string; b: string }): string {
   if (verdict === 'a_better') return `a is better: ${names.a}`
   if (verdict === 'b_better') return `b is better: ${names.b}`
-  return `No difference found${endedBy === 'equivalence' ? ': it is smaller than --smallest-difference' : ''}`
+  return `No difference found${endedBy === 'equivalence' ? '. It is smaller than --smallest-difference' : ''}`
 }
 
 function buildDuelRequest(options: DuelOptions): object {
   const { against, againstBaseUrl, task, difficulty, seed, maxItems, alpha, smallestDifference, scoring, label } =
     options
-  if (against === undefined) throw new CliError('Name the other model with --against', { exitCode: 2 })
+  if (against === undefined) throw new CliError('Name the second model with --against', { exitCode: 2 })
   const { model: a, ...request } = buildModelRequest(options) as { model: { base_url: string } } // its return value
   const { api_key_b } = buildKeys(options, againstBaseUrl === undefined || againstBaseUrl === a.base_url)
   return {
@@ -161,7 +195,7 @@ function buildDuelRequest(options: DuelOptions): object {
   }
 }
 
-/** Which servers a stored duel calls is known to it alone. */
+/** Reads the stored duel to find out whether both models have the same base URL. */
 async function buildResumeKeys(server: ApiClient, options: DuelOptions): Promise<DuelKeys> {
   const { a, b } = await server.call(DuelResponse, 'GET', `/duels/${options.resume}`)
   return buildKeys(options, a.base_url === b.base_url)
@@ -172,7 +206,7 @@ interface DuelKeys {
   api_key_b?: string
 }
 
-/** A key goes to no server but the one that it was given for. */
+/** Never sends a key to an API other than the one it was given for. */
 function buildKeys(options: DuelOptions, hasOneServer: boolean): DuelKeys {
   const a = getModelApiKey(options)
   const b = options.againstApiKey ?? (hasOneServer ? a : undefined)
@@ -180,6 +214,7 @@ function buildKeys(options: DuelOptions, hasOneServer: boolean): DuelKeys {
 }
 
 function parseDuelId(text: string): string {
-  if (!/^duel-[0-9a-f]+$/.test(text)) throw new InvalidArgumentError('It must be the ID of a duel.')
+  if (!/^duel-[0-9a-f]+$/.test(text))
+    throw new InvalidArgumentError('Expected the ID of a duel, for example duel-0123456789abcdef0123.')
   return text
 }

@@ -1,4 +1,4 @@
-/** The result of an eval, and of a comparison, as tables. */
+/** Formats the results of evals and comparisons as tables. */
 import { z } from 'zod'
 import { printLine } from './output.ts'
 import { formatTable, type TableCell } from './table.ts'
@@ -63,10 +63,10 @@ export const EvalResponse = z.looseObject({
 export type EvalResponse = z.infer<typeof EvalResponse>
 
 const TABLE_HEADER = [
-  '',
+  'task',
   'samples',
   'mean score',
-  '± stderr',
+  'std. error',
   'lift',
   'accuracy',
   'format faults',
@@ -76,7 +76,7 @@ const TABLE_HEADER = [
 ]
 
 export async function printEval({ id, status, model, suite, result }: EvalResponse): Promise<void> {
-  await printLine(`${model?.name ?? 'completions that were brought'} on ${suite.name}: ${status} (${id})`)
+  await printLine(`${model?.name ?? 'your own completions'} on ${suite.name}: ${status} (${id})`)
   if (!result) return
   if (result.frontier) return printFrontier(result.frontier, result.warnings)
   const rows = [
@@ -85,25 +85,27 @@ export async function printEval({ id, status, model, suite, result }: EvalRespon
     formatStatisticsRow('all', result),
   ]
   await printLine(`\n${formatTable(TABLE_HEADER, rows)}\n`)
-  if (result.confidence_95) await printLine(`95 % interval of the mean score: ${formatInterval(result.confidence_95)}`)
+  if (result.confidence_95)
+    await printLine(`95 % confidence interval of the mean score: ${formatInterval(result.confidence_95)}`)
   if (result.lift_confidence_95)
     await printLine(
-      `95 % interval of the lift (0: guessing, 1: full marks): ${formatInterval(result.lift_confidence_95)}`,
+      `95 % confidence interval of the lift (0 for guessing, 1 for full marks): ${formatInterval(result.lift_confidence_95)}`,
     )
   const acrossTasks = result.other_tasks?.confidence_95
-  if (acrossTasks) await printLine(`For other tasks of this kind: ${formatInterval(acrossTasks)}`)
+  if (acrossTasks)
+    await printLine(`95 % confidence interval for other tasks of this kind: ${formatInterval(acrossTasks)}`)
   await printRates('pass@', result.pass_at)
   await printRates('pass^', result.pass_all)
   await printRates('maj@', result.majority_at)
   const failures = Object.entries(result.failures).map(([reason, count]) => `${count} × ${reason}`)
   if (failures.length > 0) {
-    await printLine(`Without a score: ${failures.join('; ')}`)
-    await printLine(`Mean score with these counted as wrong: ${result.mean_score_failures_wrong?.toFixed(3) ?? '–'}`)
+    await printLine(`Unscored samples: ${failures.join('; ')}`)
+    await printLine(`Mean score if these count as wrong: ${result.mean_score_failures_wrong?.toFixed(3) ?? '–'}`)
   }
   for (const warning of result.warnings) await printLine(`Note: ${warning}`)
 }
 
-/** The scores are left out: the items were chosen so that half of them are right. */
+/** Omits the scores, because the eval chose the items so that the model solves half of them. */
 async function printFrontier(frontier: z.infer<typeof Frontier>, warnings: string[]): Promise<void> {
   const rows = Object.entries(frontier.tasks).map(([task, place]) => [
     task,
@@ -111,18 +113,22 @@ async function printFrontier(frontier: z.infer<typeof Frontier>, warnings: strin
     formatInterval(place.interval_90),
     place.slope.toFixed(1),
     place.items,
-    place.beyond === 'above_ladder' ? 'or harder' : place.beyond === 'below_ladder' ? 'or easier' : '',
+    place.beyond === 'above_ladder'
+      ? 'harder than the ladder'
+      : place.beyond === 'below_ladder'
+        ? 'easier than the ladder'
+        : '',
   ])
-  await printLine(`\n${formatTable(['', 'difficulty at half', '90 %', 'slope', 'items', ''], rows)}\n`)
+  await printLine(`\n${formatTable(['task', 'difficulty at 50 %', '90 % interval', 'slope', 'items', 'note'], rows)}\n`)
   const interval = frontier.interval_90 ? formatInterval(frontier.interval_90) : ''
   await printLine(
-    `Difficulty at half, mean of the tasks: ${formatDecimals(frontier.difficulty_at_half) ?? '–'} ${interval}`,
+    `Difficulty at which half of the items are solved, mean of the tasks: ${formatDecimals(frontier.difficulty_at_half) ?? '–'} ${interval}`,
   )
-  for (const [task, why] of Object.entries(frontier.left_out)) await printLine(`Left out: ${task}. ${why}`)
+  for (const [task, why] of Object.entries(frontier.left_out)) await printLine(`Excluded: ${task}. ${why}`)
   for (const warning of warnings) await printLine(`Note: ${warning}`)
 }
 
-/** Nothing for single samples. */
+/** Prints nothing if each item has one sample. */
 async function printRates(name: string, rates: Record<string, number>): Promise<void> {
   const entries = Object.entries(rates)
   if (entries.length > 1) await printLine(entries.map(([k, rate]) => `${name}${k} ${rate.toFixed(3)}`).join(', '))
@@ -146,7 +152,7 @@ function formatStatisticsRow(name: string, figures: EvalStatistics): TableCell[]
   ]
 }
 
-/** Three digits, also of whole numbers. */
+/** Three decimals, including for whole numbers. */
 function formatDecimals(value: number | null | undefined): string | null {
   return value?.toFixed(3) ?? null
 }
@@ -201,10 +207,10 @@ export async function printComparison(comparison: ComparisonResponse): Promise<v
     (p ?? 1) < 0.05 ? 'yes' : '',
   ])
   await printLine(
-    formatTable(['', 'items', 'a − b', '95 % interval', 'p (corrected)', 'lift, a − b', 'significant'], rows),
+    formatTable(['task', 'items', 'a − b', '95 % interval', 'p (corrected)', 'lift, a − b', 'significant'], rows),
   )
   if (smallest_detectable != null)
-    await printLine(`\nThe smallest difference that these items could have shown: ${smallest_detectable.toFixed(3)}`)
+    await printLine(`\nSmallest difference that these items can detect (80 % power): ${smallest_detectable.toFixed(3)}`)
 }
 
 function formatInterval([low, high]: [number, number]): string {

@@ -1,4 +1,5 @@
-/** `eval`: a model measured on a suite; two evals compared. */
+/** `eval`: evaluates a model on a suite. */
+
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { z } from 'zod'
 import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './api-client.ts'
@@ -13,6 +14,8 @@ import {
 } from './eval-commands.ts'
 import { EvalResponse, printEval } from './eval-tables.ts'
 import { watchGenerationJob } from './generation-job.ts'
+import { DUAL_FORMAT_DESCRIPTION, EXTRACTION_DESCRIPTION, SCORING_DESCRIPTION } from './grading-options.ts'
+import { COMMAND_GROUPS, EXIT_CODES, formatHelpFooter } from './help.ts'
 import {
   addModelOptions,
   buildModelRequest,
@@ -20,7 +23,7 @@ import {
   getModelApiKey,
   type ModelOptions,
 } from './mock-model-options.ts'
-import { appendValue, formatExamples, integerParser, parseUnitInterval } from './option-parsers.ts'
+import { appendValue, integerParser, parseUnitInterval } from './option-parsers.ts'
 import { printJson, printLine, printStatus } from './output.ts'
 
 interface EvalOptions extends ServerOptions, ModelOptions {
@@ -46,60 +49,79 @@ interface EvalOptions extends ServerOptions, ModelOptions {
 const DEFAULT_ITEMS = 5
 
 export function buildEvalCommand(): Command {
-  return addModelOptions(addServerOptions(new Command('eval')))
-    .summary('A model measured on a suite; two evals compared')
-    .description(
-      'Measure an OpenAI-compatible model on a suite, or on tasks of your choice. Ctrl-C cancels; --resume goes on.',
-    )
-    .option(
-      '--suite <name>',
-      'a frozen suite (`eval suites` lists them); run: the tasks of --run; frontier: finds the difficulty at which the model gets half right',
-    )
-    .option(
-      '--task <name>',
-      'in place of a suite, or with --suite frontier: a task or category:NAME; may be repeated',
-      appendValue,
-    )
-    .option('--items <count>', 'items of each task; none: 5, or 20 with --suite frontier', integerParser(1))
-    .option('--difficulty <number>', 'of these items; none: the library’s defaults', parseUnitInterval)
-    .option('--seed <number>', 'of these items', integerParser(), 0)
-    .option('--samples <count>', 'completions of each item', integerParser(1), 1)
-    .addOption(
-      new Option('--extraction <rule>', 'how the answer is read').choices([
-        'strict',
-        'last_tag',
-        'tag_or_boxed',
-        'bare',
-      ]),
-    )
-    .addOption(new Option('--scoring <mode>', 'whose score').choices(['upstream', 'hardened']))
-    .option('--no-dual-format', 'score the answer bare only')
-    .option('--system-prompt <text>', 'in place of the server’s; null: none')
-    .option('--run <name>', 'a training run: its prompt and rules, and this is a point of its curve')
-    .option('--step <number>', 'of the training', integerParser())
-    .option('--label <text>', 'to find it again; may be repeated', appendValue)
-    .option('--min-score <number>', 'exit code 1 if the mean score is lower', parseNumber)
-    .option('--resume <id>', 'go on with an eval that was cancelled or has failures')
-    .option('--detach', 'print its id and leave it to the server')
-    .option('--json', 'print what the server answers')
-    .addHelpText(
-      'after',
-      formatExamples(
-        'reasoning-gym-server eval --model mock --base-url http://127.0.0.1:8100/v1 --suite smoke',
-        'reasoning-gym-server eval --model M --base-url U --suite easy --samples 4 --min-score 0.5',
-        'reasoning-gym-server eval --model M --base-url U --task gcd --task category:games --items 20 --difficulty 0.5',
-        'reasoning-gym-server eval --model M --base-url U --suite frontier --task category:logic',
-        'reasoning-gym-server eval --resume eval-0123456789abcdef0123',
-        'reasoning-gym-server eval compare eval-0123456789abcdef0123 eval-3210fedcba9876543210',
-      ),
-    )
-    .action(runEval)
-    .addCommand(buildEvalCompareCommand())
-    .addCommand(buildEvalListCommand())
-    .addCommand(buildEvalShowCommand())
-    .addCommand(buildEvalReportCommand())
-    .addCommand(buildEvalCancelCommand())
-    .addCommand(buildEvalSuitesCommand())
+  return addServerOptions(
+    addModelOptions(
+      new Command('eval')
+        .helpGroup(COMMAND_GROUPS.evaluate)
+        .summary('Evaluate a model on a suite, or compare two evals')
+        .description(
+          'Evaluate a model behind an OpenAI-compatible API on a frozen suite or on tasks of your choice, and print its scores. Ctrl-C cancels the eval on the server; --resume continues it. The subcommands list, show and compare evals.',
+        )
+        .option(
+          '--suite <name>',
+          'frozen suite ("eval suites" lists them); run: the tasks of --run; frontier: find the difficulty at which the model solves half of the items (default: original)',
+        )
+        .option(
+          '--task <name>',
+          'task or category:NAME to evaluate, in place of a suite or with --suite frontier; repeat the option for several',
+          appendValue,
+        )
+        .option(
+          '--items <count>',
+          'number of items per task (default: 5, or 20 with --suite frontier)',
+          integerParser(1),
+        )
+        .option(
+          '--difficulty <number>',
+          'difficulty of the items of --task, from 0 to 1 (default: the config defaults of the library)',
+          parseUnitInterval,
+        )
+        .option('--seed <number>', 'seed of the items of --task', integerParser(), 0)
+        .option('--samples <count>', 'number of completions per item', integerParser(1), 1)
+        .addOption(
+          new Option('--extraction <rule>', EXTRACTION_DESCRIPTION).choices([
+            'strict',
+            'last_tag',
+            'tag_or_boxed',
+            'bare',
+          ]),
+        )
+        .addOption(new Option('--scoring <mode>', SCORING_DESCRIPTION).choices(['upstream', 'hardened']))
+        .option('--no-dual-format', DUAL_FORMAT_DESCRIPTION)
+        .option('--system-prompt <text>', 'system prompt to use in place of the server’s; null sends none')
+        .option(
+          '--run <name>',
+          'training run whose system prompt and grading rules apply, and whose learning curve this eval belongs to',
+        )
+        .option('--step <number>', 'training step that this eval belongs to, with --run', integerParser())
+        .option('--label <text>', 'label to store with the eval; repeat the option for several', appendValue)
+        .option('--min-score <number>', 'exit with code 1 if the mean score is below this number', parseNumber)
+        .option('--resume <id>', 'continue the eval with this ID, which was cancelled or has failed samples')
+        .option('--detach', 'start the eval, print its ID and exit without waiting for it')
+        .option('--json', 'print the server’s JSON response')
+        .addHelpText(
+          'after',
+          formatHelpFooter({
+            examples: [
+              'reasoning-gym-server eval --model mock --base-url http://127.0.0.1:8100/v1 --suite smoke',
+              'reasoning-gym-server eval --model M --base-url U --suite easy --samples 4 --min-score 0.5',
+              'reasoning-gym-server eval --model M --base-url U --task gcd --task category:games --items 20 --difficulty 0.5',
+              'reasoning-gym-server eval --model M --base-url U --suite frontier --task category:logic',
+              'reasoning-gym-server eval --resume eval-0123456789abcdef0123',
+              'reasoning-gym-server eval compare eval-0123456789abcdef0123 eval-3210fedcba9876543210',
+            ],
+            exitCodes: { ...EXIT_CODES, 1: 'failure, or the mean score is below --min-score; stderr gives the reason' },
+          }),
+        )
+        .action(runEval)
+        .addCommand(buildEvalCompareCommand())
+        .addCommand(buildEvalListCommand())
+        .addCommand(buildEvalShowCommand())
+        .addCommand(buildEvalReportCommand())
+        .addCommand(buildEvalCancelCommand())
+        .addCommand(buildEvalSuitesCommand()),
+    ),
+  )
 }
 
 async function runEval(options: EvalOptions): Promise<void> {
@@ -149,20 +171,22 @@ function buildEvalRequest(options: EvalOptions): object {
 function buildSuiteField({ suite, task, items, difficulty, seed }: EvalOptions): unknown {
   if (suite === 'frontier') return { mode: 'frontier', ...(task && { tasks: task }), ...(items && { n: items }), seed }
   if (!task) return suite ?? 'original'
-  if (suite !== undefined) throw new CliError('Give either --suite or --task', { exitCode: 2 })
+  if (suite !== undefined) throw new CliError('Set either --suite or --task, not both', { exitCode: 2 })
   return { tasks: task, n: items ?? DEFAULT_ITEMS, seed, ...(difficulty !== undefined && { difficulty }) }
 }
 
-/** What did not end well, or scored too little, is exit code 1. */
+/** Throws if the eval did not finish, has no score, or scored less than `least`. The command then exits with code 1. */
 function checkEvalResult({ status, detail, result }: EvalResponse, least: number | undefined): void {
-  if (status !== 'done') throw new CliError(`The eval is ${status}${detail ? `: ${detail}` : ''}`)
+  if (status !== 'done')
+    throw new CliError(`The eval did not finish. Its status is ${status}${detail ? `: ${detail}` : ''}`)
   const mean = result?.mean_score ?? null
-  if (mean === null) throw new CliError('No sample has a score: see the failures above')
-  if (least !== undefined && mean < least) throw new CliError(`The mean score is ${mean.toFixed(4)}, below ${least}`)
+  if (mean === null) throw new CliError('No sample has a score. The failures are listed above')
+  if (least !== undefined && mean < least)
+    throw new CliError(`The mean score ${mean.toFixed(4)} is below ${least}, the value of --min-score`)
 }
 
 function parseNumber(text: string): number {
   const value = Number(text)
-  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('It must be a number.')
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('Expected a number.')
   return value
 }

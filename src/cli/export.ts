@@ -1,7 +1,9 @@
-/** `export`: what a run has gathered, as a data set for fine-tuning. */
+/** `export`: prints a run's rollouts as a data set for fine-tuning. */
+
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { addServerOptions, type ServerOptions, withServer } from './api-client.ts'
-import { formatExamples, integerParser } from './option-parsers.ts'
+import { COMMAND_GROUPS, formatHelpFooter } from './help.ts'
+import { integerParser } from './option-parsers.ts'
 import { streamBodyToStdout } from './stream-body.ts'
 
 interface ExportOptions extends ServerOptions {
@@ -13,32 +15,51 @@ interface ExportOptions extends ServerOptions {
 }
 
 export function buildExportCommand(): Command {
-  return addServerOptions(new Command('export'))
-    .summary('What a run has gathered, as a data set')
-    .description('Print the rollouts of a run’s dump files as a data set to train on, JSON lines.')
-    .argument('<run>', 'name of the run')
-    .addOption(
-      new Option('--format <format>', 'sft: good conversations; dpo: pairs of a good and a bad one')
-        .choices(['sft', 'dpo'])
-        .default('sft'),
-    )
-    .option('--min-reward <number>', 'least reward of a good one (the server’s default: 0.5)', parseNumber)
-    .option('--max-per-item <count>', 'lines of one item, the best first (the server’s default: 1)', integerParser(1))
-    .option('--no-dedupe', 'the same text for the same prompt more than once')
-    .option('--manifest', 'what the lines come from, in place of them')
-    .addHelpText(
-      'after',
-      formatExamples(
-        'reasoning-gym-server export traces --min-reward 1 > sft.jsonl',
-        'reasoning-gym-server export traces --format dpo --max-per-item 4 > dpo.jsonl',
+  return addServerOptions(
+    new Command('export')
+      .helpGroup(COMMAND_GROUPS.train)
+      .summary('Print a run’s rollouts as a training data set')
+      .description('Print the rollouts of a run’s dump files and stored groups as a training data set in JSON Lines.')
+      .argument('<run>', 'name of the run')
+      .addOption(
+        new Option(
+          '--format <format>',
+          'sft: one good conversation per line; dpo: one pair of a chosen and a rejected completion per line',
+        )
+          .choices(['sft', 'dpo'])
+          .default('sft'),
+      )
+      .option(
+        '--min-reward <number>',
+        'minimum reward of a good or chosen completion (server default: 0.5)',
+        parseNumber,
+      )
+      .option(
+        '--max-per-item <count>',
+        'maximum number of lines per item, those with the highest rewards first (server default: 1)',
+        integerParser(1),
+      )
+      .option('--no-dedupe', 'keep identical completions of the same prompt (by default, only one is kept)')
+      .option(
+        '--manifest',
+        'print a JSON manifest of the data set, which lists its sources and filters, instead of the data set',
+      )
+      .addHelpText(
+        'after',
+        formatHelpFooter({
+          examples: [
+            'reasoning-gym-server export traces --min-reward 1 > sft.jsonl',
+            'reasoning-gym-server export traces --format dpo --max-per-item 4 > dpo.jsonl',
+          ],
+        }),
+      )
+      .action((run: string, options: ExportOptions) =>
+        withServer(options, { keeps: true }, async (server) => {
+          const path = `/runs/${encodeURIComponent(run)}/export?${buildExportQuery(options).toString()}`
+          await streamBodyToStdout(await server.request('GET', path))
+        }),
       ),
-    )
-    .action((run: string, options: ExportOptions) =>
-      withServer(options, { keeps: true }, async (server) => {
-        const path = `/runs/${encodeURIComponent(run)}/export?${buildExportQuery(options).toString()}`
-        await streamBodyToStdout(await server.request('GET', path))
-      }),
-    )
+  )
 }
 
 function buildExportQuery({ format, minReward, maxPerItem, dedupe, manifest }: ExportOptions): URLSearchParams {
@@ -53,6 +74,6 @@ function buildExportQuery({ format, minReward, maxPerItem, dedupe, manifest }: E
 
 function parseNumber(text: string): number {
   const value = Number(text)
-  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('It must be a number.')
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('Expected a number.')
   return value
 }

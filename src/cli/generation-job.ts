@@ -1,4 +1,4 @@
-/** An eval or a collection while the server works on it: watched with a progress bar, cancelled by Ctrl-C. */
+/** Watches an eval, duel or collection with a progress bar, and cancels it on Ctrl-C. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SingleBar } from 'cli-progress'
 import { z } from 'zod'
@@ -23,27 +23,27 @@ const GenerationJobResponse = z.looseObject({
 export type GenerationJobResponse = z.infer<typeof GenerationJobResponse>
 
 const POLL_INTERVAL_MS = 300
-/** A server that restarts is waited for. */
+/** How long to wait for an unreachable server, for example during a restart. */
 const UNREACHABLE_TIMEOUT_MS = 120_000
 const PROGRESS_LINE_INTERVAL_MS = 10_000
 const CANCEL_TIMEOUT_MS = 15_000
 
 interface WatchJobParams {
-  /** Where it is: `/eval/ID`. */
+  /** Path of the job, such as `/eval/ID`. */
   path: string
-  /** What is counted. */
+  /** Name of the unit that the progress counts. */
   unit: string
-  /** How to go on with it after a Ctrl-C. */
+  /** Command that resumes the job after a Ctrl-C. */
   resume: string
 }
 
-/** Resolves when it is over, whatever came of it. Ctrl-C cancels it, says how to go on, and throws. */
+/** Resolves when the job ends, whatever its status. On Ctrl-C, cancels the job, prints the command that resumes it, and throws. */
 export async function watchGenerationJob(
   server: ApiClient,
   { path, unit, resume }: WatchJobParams,
 ): Promise<GenerationJobResponse> {
   const bar = new SingleBar({
-    format: `{bar} {value}/{total} ${unit} | {rate}/s | {left} left | mean {mean} | {failed} failed`,
+    format: `{bar} {value}/{total} ${unit} | {rate}/s | {left} left | mean score {mean} | {failed} failed`,
     barsize: 24,
     hideCursor: true,
     noTTYOutput: true,
@@ -91,7 +91,7 @@ function formatProgress(
   return {
     rate: rate.toFixed(rate < 10 ? 1 : 0),
     left: waiting_for
-      ? `waits for the ${waiting_for},`
+      ? `waiting for the ${waiting_for},`
       : rate > 0
         ? formatDuration((progress.total - progress.done) / rate)
         : '?',
@@ -108,7 +108,7 @@ function formatDuration(seconds: number): string {
     : `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`
 }
 
-/** In spite of the Ctrl-C that all other calls heed. */
+/** Cancels the job. Unlike all other calls, this one ignores the Ctrl-C. */
 async function cancelGenerationJob(
   server: ApiClient,
   path: string,
@@ -122,10 +122,12 @@ async function cancelGenerationJob(
       undefined,
       AbortSignal.timeout(CANCEL_TIMEOUT_MS),
     )
-    printStatus(`Cancelled: ${progress.done} of ${progress.total} ${unit} are kept. Go on with:\n  ${resume}`)
+    printStatus(
+      `Cancelled. The server keeps ${progress.done} of ${progress.total} ${unit}. To continue, run:\n  ${resume}`,
+    )
   } catch (error) {
     printStatus(
-      `It could not be cancelled (${error instanceof Error ? error.message : String(error)}). Look at it again with:\n  ${resume}`,
+      `Could not cancel the job on the server: ${error instanceof Error ? error.message : String(error)}\nTo watch it again, run:\n  ${resume}`,
     )
   }
 }

@@ -1,9 +1,9 @@
-/** Ctrl-C: the first asks the command to come to its end, the second ends it at once. */
+/** Ctrl-C: the first stops the command gracefully, the second immediately. */
 const INTERRUPTED_EXIT_CODE = 130
 
 let interruptController: AbortController | undefined
 
-/** Aborts when the user wants an end. Listens from the first call on. */
+/** Aborts on SIGINT or SIGTERM. The first call installs the handlers. */
 export function getInterruptSignal(): AbortSignal {
   if (interruptController) return interruptController.signal
   const controller = new AbortController()

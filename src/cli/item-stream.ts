@@ -1,4 +1,4 @@
-/** Items one after another, asked for in handfuls. */
+/** Streams of items, requested in chunks. */
 import { z } from 'zod'
 import type { ApiClient } from './api-client.ts'
 import { CliError } from './cli-error.ts'
@@ -18,25 +18,28 @@ const ItemListResponse = z.object({
 })
 
 const REQUEST_CHUNK_SIZE = 32
-/** Items in a row that cannot be made before the whole is given up. */
+/** Consecutive items that the library may fail to make before the command gives up. */
 const MAX_CONSECUTIVE_FAILURES = 20
 
 interface TaskItemsParams {
   tasks: string[]
   count: number
   seed: number
-  /** Difficulty or config of each. */
+  /** Difficulty or config of every item. */
   recipe: object
-  /** Told of each item that could not be made; the next seed takes its place. */
+  /** Called with a message for each item that could not be made. The next seed takes its place. */
   onItemSkipped: (line: string) => void
 }
 
-/** Task after task in turn, each with the next seed: the same call gives the same items. */
+/** Yields items of the tasks in turn, each with its task's next seed. The same arguments yield the same items. */
 export async function* streamTaskItems(
   server: ApiClient,
   { tasks, count, seed, recipe, onItemSkipped: onLost }: TaskItemsParams,
 ): AsyncGenerator<FetchedItem> {
-  if (tasks.length === 0) throw new CliError('There is no such task', { exitCode: 2 })
+  if (tasks.length === 0)
+    throw new CliError('No task matches. Run "reasoning-gym-server tasks" to list tasks and categories', {
+      exitCode: 2,
+    })
   const lines = tasks.map((task, k) => {
     const mine = Math.ceil((count - k) / tasks.length)
     return streamSingleTask(server, { task, count: mine, seed, recipe, onItemSkipped: onLost })
@@ -51,7 +54,7 @@ interface SingleTaskParams extends Omit<TaskItemsParams, 'tasks'> {
   task: string
 }
 
-/** The items of one task. */
+/** Yields the items of one task. */
 async function* streamSingleTask(
   server: ApiClient,
   { task, count, seed, recipe, onItemSkipped: onLost }: SingleTaskParams,
@@ -65,8 +68,11 @@ async function* streamSingleTask(
         lost = 0
         yield item.made
       } else {
-        onLost(`${task} with seed ${item.seed} cannot be made and is left out`)
-        if (++lost >= MAX_CONSECUTIVE_FAILURES) throw new CliError(`${task}: ${lost} items in a row could not be made`)
+        onLost(`Skipped ${task} with seed ${item.seed}: the library cannot make this item`)
+        if (++lost >= MAX_CONSECUTIVE_FAILURES)
+          throw new CliError(
+            `The library could not make ${lost} items of ${task} in a row. Choose another --seed, --difficulty or --config`,
+          )
       }
     }
   }
@@ -78,10 +84,10 @@ interface ItemChunkParams {
   seeds: number[]
 }
 
-/** The library has no item at a seed, or the server needed too long, or too much memory, to make it. */
+/** The library has no item at a seed, or making it exceeded the time or memory limit. */
 const CANNOT_BE_MADE_CODES = new Set(['make_failed', 'make_timeout', 'make_out_of_memory'])
 
-/** All at once; if one cannot be made in time, one by one. */
+/** Requests the items together; if that fails because of one of them, requests them one at a time. */
 async function fetchItemChunk(
   server: ApiClient,
   { task, recipe, seeds }: ItemChunkParams,
@@ -103,14 +109,17 @@ async function fetchItemChunk(
   return each
 }
 
-/** The next items of a run; each is handed out once. */
+/** Yields the next items of a run. The server hands out each item once. */
 export async function* streamRunItems(server: ApiClient, run: string, count: number): AsyncGenerator<FetchedItem> {
   for (let given = 0; given < count; ) {
     const { items } = await server.callWithRetry(ItemListResponse, 'POST', '/items', {
       run,
       count: Math.min(REQUEST_CHUNK_SIZE, count - given),
     })
-    if (items.length === 0) throw new CliError(`The run ${run} gives no more items now: it waits for its trainer`)
+    if (items.length === 0)
+      throw new CliError(
+        `Run ${run} has no more items for now: it is max_groups_ahead groups ahead of its trainer. Try again when the trainer has acknowledged a batch`,
+      )
     given += items.length
     yield* items
   }

@@ -1,9 +1,11 @@
-/** `item`: one item, to look at. */
+/** `item`: shows one item. */
+
 import { Command } from 'commander'
 import { z } from 'zod'
 import { addServerOptions, type ServerOptions, withServer } from './api-client.ts'
 import { CliError } from './cli-error.ts'
-import { formatExamples, integerParser } from './option-parsers.ts'
+import { COMMAND_GROUPS, formatHelpFooter } from './help.ts'
+import { integerParser } from './option-parsers.ts'
 import { printJson, printLine, printStatus } from './output.ts'
 import { addRecipeOptions, buildRecipeFields, type RecipeOptions } from './recipe-options.ts'
 
@@ -18,28 +20,40 @@ const ItemResponse = z.looseObject({ id: z.string(), question: z.string(), answe
 const ItemListResponse = z.object({ items: z.tuple([ItemResponse]) })
 
 export function buildItemCommand(): Command {
-  return addRecipeOptions(addServerOptions(new Command('item')))
-    .summary('One item, to look at')
-    .description('Show one item: by its recipe, or again by its id.')
-    .argument('[task]', 'name of a task')
-    .option('--index <number>', 'index of the item', integerParser(), 0)
-    .option('--id <id>', 'the item of this id, in place of a recipe')
-    .option('--reveal', 'its answer too (admin)')
-    .option('--json', 'print what the server answers')
-    .addHelpText(
-      'after',
-      formatExamples(
-        'reasoning-gym-server item leg_counting --difficulty 0.8',
-        'reasoning-gym-server item sudoku --seed 7 --reveal',
-        'reasoning-gym-server item --id "$ID" --json',
-      ),
-    )
-    .action(runItem)
+  return addServerOptions(
+    addRecipeOptions(
+      new Command('item')
+        .helpGroup(COMMAND_GROUPS.explore)
+        .summary('Show one item')
+        .description(
+          'Make one item from a recipe (task, seed, index, and a difficulty or config) and print its question and ID, or print the item that has a given ID.',
+        )
+        .argument('[task]', 'name of the task; omit it if you set --id')
+        .option('--index <number>', 'index of the item in the sequence that the seed starts', integerParser(), 0)
+        .option('--id <id>', 'ID of an existing item, in place of a recipe')
+        .option(
+          '--reveal',
+          'also print the reference answer (requires a key with the admin role if the server has keys)',
+        )
+        .option('--json', 'print the server’s JSON response')
+        .addHelpText(
+          'after',
+          formatHelpFooter({
+            examples: [
+              'reasoning-gym-server item leg_counting --difficulty 0.8',
+              'reasoning-gym-server item sudoku --seed 7 --reveal',
+              'reasoning-gym-server item --id "$ID" --json',
+            ],
+          }),
+        )
+        .action(runItem),
+    ),
+  )
 }
 
 async function runItem(task: string | undefined, options: ItemOptions): Promise<void> {
   if ((task === undefined) === (options.id === undefined))
-    throw new CliError('Name a task, or an item with --id', { exitCode: 2 })
+    throw new CliError('Name a task, or set --id to the ID of an item, but not both', { exitCode: 2 })
   await withServer(options, {}, async (server) => {
     const { seed, index, reveal } = options
     const recipe = { task, seed, index, ...buildRecipeFields(options) }
@@ -52,7 +66,7 @@ async function runItem(task: string | undefined, options: ItemOptions): Promise<
         : await server.callWithRetry(ItemResponse, 'GET', `/items/${id}${reveal ? '?reveal=true' : ''}`)
     if (options.json) return printJson(shown)
     await printLine(shown.question)
-    if (reveal) await printLine(`\nAnswer: ${shown.answer ?? '(any valid one)'}`)
-    printStatus(`\nid: ${shown.id}`)
+    if (reveal) await printLine(`\nAnswer: ${shown.answer ?? '(any valid answer is accepted)'}`)
+    printStatus(`\nID: ${shown.id}`)
   })
 }

@@ -1,10 +1,12 @@
-/** `items`: many items as lines, to make prompt files for trainers. */
+/** `items`: prints many items as JSON Lines, for use as a trainer's prompt file. */
+
 import { Command, Option } from 'commander'
 import { z } from 'zod'
 import { formatJsonLine } from '../codec/json-lines.ts'
 import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './api-client.ts'
+import { COMMAND_GROUPS, formatHelpFooter } from './help.ts'
 import { streamRunItems, streamTaskItems } from './item-stream.ts'
-import { appendValue, formatExamples, integerParser } from './option-parsers.ts'
+import { appendValue, integerParser } from './option-parsers.ts'
 import { print, printStatus } from './output.ts'
 import { buildPromptRow, PROMPT_FORMATS, type PromptFormat } from './prompt-rows.ts'
 import { addRecipeOptions, buildRecipeFields, type RecipeOptions } from './recipe-options.ts'
@@ -20,41 +22,50 @@ interface ItemsOptions extends ServerOptions, RecipeOptions {
 const TaskListResponse = z.object({ tasks: z.array(z.object({ name: z.string() })) })
 
 export function buildItemsCommand(): Command {
-  return addRecipeOptions(addServerOptions(new Command('items')))
-    .summary('Many items as JSON lines: prompt files for trainers')
-    .description(
-      'Print many items as JSON lines: prompt files for trainers. Answers stay on the server; the id finds them.',
-    )
-    .option('--count <number>', 'how many', integerParser(1), 10)
-    .option('--task <name>', 'a task; may be repeated; none: all', appendValue)
-    .option('--category <name>', 'the tasks of a category')
-    .addOption(
-      new Option('--run <name>', 'the next items of a run, with its prompt, in place of tasks').conflicts([
-        'task',
-        'category',
-        'difficulty',
-        'config',
-      ]),
-    )
-    .addOption(
-      new Option(
-        '--format <format>',
-        'jsonl: prompt (as TRL reads it), item_id, task, …; verl: its columns; label: prompt and label (OpenRLHF, slime)',
-      )
-        .choices(PROMPT_FORMATS)
-        .default('jsonl'),
-    )
-    .addHelpText(
-      'after',
-      formatExamples(
-        'reasoning-gym-server items --count 1000 > prompts.jsonl',
-        'reasoning-gym-server items --count 500 --task gcd --task sudoku --difficulty 0.5 --format verl > train.jsonl',
-        'reasoning-gym-server items --count 64 --run first',
-      ),
-    )
-    .action((options: ItemsOptions) =>
-      withServer(options, { keeps: options.run !== undefined }, (server) => runItems(server, options)),
-    )
+  return addServerOptions(
+    addRecipeOptions(
+      new Command('items')
+        .helpGroup(COMMAND_GROUPS.explore)
+        .summary('Print items as a prompt file for a trainer')
+        .description(
+          'Print items as JSON Lines, one per line, for use as a trainer’s prompt file. The reference answers stay on the server, which finds them by the item ID. The same options print the same items; with --run, each call prints the run’s next items.',
+        )
+        .option('--count <number>', 'number of items to print', integerParser(1), 10)
+        .option(
+          '--task <name>',
+          'take items of this task; repeat the option for several tasks (default: all tasks)',
+          appendValue,
+        )
+        .option('--category <name>', 'take items of all tasks in this category')
+        .addOption(
+          new Option(
+            '--run <name>',
+            'take the next items of this run, with its system prompt and difficulties',
+          ).conflicts(['task', 'category', 'difficulty', 'config']),
+        )
+        .addOption(
+          new Option(
+            '--format <format>',
+            'columns of a line. jsonl: prompt, item_id, task, category and difficulty (TRL); verl: the columns of verl; label: prompt, with the item ID as label (OpenRLHF, slime)',
+          )
+            .choices(PROMPT_FORMATS)
+            .default('jsonl'),
+        )
+        .addHelpText(
+          'after',
+          formatHelpFooter({
+            examples: [
+              'reasoning-gym-server items --count 1000 > prompts.jsonl',
+              'reasoning-gym-server items --count 500 --task gcd --task sudoku --difficulty 0.5 --format verl > train.jsonl',
+              'reasoning-gym-server items --count 64 --run first',
+            ],
+          }),
+        )
+        .action((options: ItemsOptions) =>
+          withServer(options, { keeps: options.run !== undefined }, (server) => runItems(server, options)),
+        ),
+    ),
+  )
 }
 
 async function runItems(server: ApiClient, options: ItemsOptions): Promise<void> {

@@ -1,5 +1,5 @@
-/** The options that say which model is asked, and how. */
-import { type Command, InvalidArgumentError } from 'commander'
+/** The options that select a model and its sampling parameters. */
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { readConfig } from '../platform/config.ts'
 import { CliError } from './cli-error.ts'
 import { integerParser, parseJsonObject } from './option-parsers.ts'
@@ -19,25 +19,49 @@ export interface ModelOptions {
 }
 
 export function addModelOptions(command: Command): Command {
-  return command
-    .option('--model <name>', 'the model, as its server knows it')
-    .option('--base-url <url>', 'its OpenAI-compatible server, with /v1 where it has it')
-    .option('--api-key <key>', 'its key (MODEL_API_KEY); never shown again, forgotten at the end')
-    .option('--temperature <number>', 'null leaves it out; else 0.1 for one sample, 1 for more', parseTemperature)
-    .option('--max-tokens <count>', 'limit of a completion', integerParser(1))
-    .option('--top-p <number>', 'nucleus sampling', parseNonNegative)
-    .option('--request <json>', 'more fields of each request', parseJsonObject)
-    .option('--sample-seed <number>', 'sample k of an item is asked for with this seed + k', integerParser())
-    .option('--concurrency <count>', 'requests in flight', integerParser(1), 16)
-    .option('--timeout <seconds>', 'of one request', parseNonNegative)
-    .option('--retries <count>', 'of a request that failed in a way that may pass', integerParser())
+  return addOptionGroup(command, [
+    ['--model <name>', 'name of the model in its API'],
+    ['--base-url <url>', 'base URL of the model’s OpenAI-compatible API, including /v1 if the API has it'],
+    [
+      '--api-key <key>',
+      'API key of the model (env: MODEL_API_KEY); the server never returns it and deletes it when the job ends',
+    ],
+    [
+      '--temperature <number>',
+      'sampling temperature; null omits it from requests (server default: 0.1 for duels and for evals with one sample per item, otherwise 1)',
+      parseTemperature,
+    ],
+    ['--max-tokens <count>', 'maximum number of tokens per completion (default: the model’s)', integerParser(1)],
+    ['--top-p <number>', 'nucleus sampling parameter, from 0 to 1 (default: the model’s)', parseNonNegative],
+    ['--request <json>', 'JSON object of additional fields for each request to the model', parseJsonObject],
+    [
+      '--sample-seed <number>',
+      'sampling seed: sample k of an item is requested with this seed + k (default: none)',
+      integerParser(),
+    ],
+    ['--concurrency <count>', 'maximum number of requests in flight, up to 256', integerParser(1), 16],
+    ['--timeout <seconds>', 'timeout of one request, in seconds (server default: 600)', parseNonNegative],
+    ['--retries <count>', 'number of retries after a transient failure (server default: 5)', integerParser()],
+  ])
 }
 
-/** The fields of POST /eval and of POST /runs/{run}/collect that these options spell. */
+type OptionDeclaration = [flags: string, description: string, parse?: (text: string) => unknown, preset?: unknown]
+
+function addOptionGroup(command: Command, declarations: OptionDeclaration[]): Command {
+  for (const [flags, description, parse, preset] of declarations) {
+    const option = new Option(flags, description).helpGroup('Model options:')
+    if (parse) option.argParser(parse)
+    if (preset !== undefined) option.default(preset)
+    command.addOption(option)
+  }
+  return command
+}
+
+/** The fields of `POST /eval` and `POST /runs/{run}/collect` that these options set. */
 export function buildModelRequest(options: ModelOptions): object {
   const { model, baseUrl, temperature, maxTokens, topP, request, sampleSeed, concurrency, timeout, retries } = options
   if (model === undefined || baseUrl === undefined)
-    throw new CliError('Name the model with --model and where it is with --base-url', { exitCode: 2 })
+    throw new CliError('Set --model to the name of the model and --base-url to the address of its API', { exitCode: 2 })
   const api_key = getModelApiKey(options)
   return {
     model: { name: model, base_url: baseUrl, ...(api_key !== undefined && { api_key }) },
@@ -56,7 +80,7 @@ export function getModelApiKey({ apiKey }: ModelOptions): string | undefined {
   return apiKey ?? readConfig().MODEL_API_KEY
 }
 
-/** A server that is started for this command may call the model that it was started for. */
+/** Allows a temporary server to call the model's host, even if it has a private address. */
 export function buildModelServerEnv({ baseUrl }: { baseUrl?: string | undefined }): Record<string, string> {
   const host = baseUrl === undefined ? '' : (URL.parse(baseUrl)?.hostname.replace(/^\[|\]$/g, '') ?? '')
   return { MODEL_HOSTS: [...readConfig().MODEL_HOSTS, ...(host === '' ? [] : [host])].join(',') }
@@ -68,6 +92,6 @@ function parseTemperature(text: string): number | null {
 
 function parseNonNegative(text: string): number {
   const value = Number(text)
-  if (text.trim() === '' || !(value >= 0)) throw new InvalidArgumentError('It must be a number from 0.')
+  if (text.trim() === '' || !(value >= 0)) throw new InvalidArgumentError('Expected a number, 0 or greater.')
   return value
 }

@@ -1,12 +1,14 @@
-/** `model`: a mock OpenAI-compatible model, for demos, tests and CI without a GPU. */
+/** `mock-model`: serves a mock OpenAI-compatible model for demos, tests and CI without a GPU. */
+
 import { once } from 'node:events'
 import { Command, InvalidArgumentError } from 'commander'
 import type { AccuracyRange } from '../mock-model/behavior.ts'
 import { readConfig } from '../platform/config.ts'
 import { getConfiguredServer, getLocalUrl, type ServerOptions } from './api-client.ts'
 import { CliError } from './cli-error.ts'
+import { COMMAND_GROUPS, formatHelpFooter, PROCESS_EXIT_CODES } from './help.ts'
 import { getInterruptSignal } from './interrupt-signal.ts'
-import { formatExamples, integerParser, parseUnitInterval } from './option-parsers.ts'
+import { integerParser, parseUnitInterval } from './option-parsers.ts'
 import { printLine } from './output.ts'
 
 interface MockModelCommandOptions extends ServerOptions {
@@ -34,43 +36,81 @@ interface MockModelCommandOptions extends ServerOptions {
 
 export function buildModelCommand(): Command {
   return new Command('mock-model')
-    .summary('A mock model, for demos and tests without a GPU')
+    .helpGroup(COMMAND_GROUPS.test)
+    .summary('Serve a mock model for demos and tests')
     .description(
-      'Serve a mock OpenAI-compatible model. It asks a server for the answer and is right as often as it is told to be.',
+      'Serve a mock model behind an OpenAI-compatible API. It looks up the reference answers on a reasoning-gym-server and answers correctly with the probability that you set. Other options simulate malformed completions, errors and latency.',
     )
-    .option('--url <url>', 'the server whose items it knows (SERVER_URL); else the one at HOST:PORT')
-    .option('--key <key>', 'a key of that server with the admin role, where it has keys (SERVER_API_KEY)')
+    .option(
+      '--url <url>',
+      'URL of the server to look up answers on (env: SERVER_URL; default: the server at HOST:PORT)',
+    )
+    .option(
+      '--key <key>',
+      'API key of that server, with the admin role (env: SERVER_API_KEY); required if the server has keys',
+    )
     .option('--host <host>', 'address to listen on', '127.0.0.1')
-    .option('--port <port>', 'port to listen on; 0: any free one', integerParser(), 8100)
-    .option('--accuracy <share>', 'chance of a right answer', parseUnitInterval, 0.6)
-    .option('--accuracy-at-hardest <share>', 'the same at difficulty 1; straight between', parseUnitInterval)
+    .option('--port <port>', 'port to listen on; 0 picks a free port', integerParser(), 8100)
+    .option('--accuracy <share>', 'probability of a correct answer, from 0 to 1', parseUnitInterval, 0.6)
+    .option(
+      '--accuracy-at-hardest <share>',
+      'probability of a correct answer at difficulty 1; between difficulties 0 and 1 it is interpolated linearly (default: --accuracy)',
+      parseUnitInterval,
+    )
     .option(
       '--task <name=share>',
-      'another chance for a task: NAME=0.9, or NAME=0.9:0.2 (easiest:hardest)',
+      'probability for one task, as NAME=0.9, or as NAME=0.9:0.2 for difficulties 0 and 1; repeat the option for several tasks',
       parseTaskAccuracy,
     )
-    .option('--seed <number>', 'another seed, other luck', integerParser(), 0)
-    .option('--format-faults <share>', 'completions without an answer that can be read', parseUnitInterval, 0)
-    .option('--truncations <share>', 'completions cut in the middle', parseUnitInterval, 0)
-    .option('--rejections <share>', 'items for which every request is refused with 400', parseUnitInterval, 0)
-    .option('--rate-limits <share>', 'requests answered 429', parseUnitInterval, 0)
-    .option('--retry-after <seconds>', 'Retry-After of a 429', integerParser(), 1)
-    .option('--server-errors <share>', 'requests answered 500', parseUnitInterval, 0)
-    .option('--broken-json <share>', 'requests answered with half a JSON document', parseUnitInterval, 0)
-    .option('--closed-connections <share>', 'requests whose connection is closed', parseUnitInterval, 0)
-    .option('--slow <share>', 'requests that take longer', parseUnitInterval, 0)
-    .option('--slow-ms <ms>', 'how much longer', integerParser(), 2000)
-    .option('--latency-ms <ms>', 'what every answer takes at least', integerParser(), 0)
-    .option('--mean-tokens <count>', 'tokens of thinking, about', integerParser(10), 120)
-    .option('--reasoning <where>', 'inline (in <think> tags), reasoning or reasoning_content (a field), none', 'inline')
-    .option('--api-key <key>', 'what its callers must send')
+    .option('--seed <number>', 'seed of all random decisions', integerParser(), 0)
+    .option(
+      '--format-faults <share>',
+      'share of completions without an answer that can be extracted, from 0 to 1',
+      parseUnitInterval,
+      0,
+    )
+    .option('--truncations <share>', 'share of completions that are truncated, from 0 to 1', parseUnitInterval, 0)
+    .option(
+      '--rejections <share>',
+      'share of items for which every request returns 400, from 0 to 1',
+      parseUnitInterval,
+      0,
+    )
+    .option('--rate-limits <share>', 'share of requests that return 429, from 0 to 1', parseUnitInterval, 0)
+    .option('--retry-after <seconds>', 'Retry-After header of a 429, in seconds', integerParser(), 1)
+    .option('--server-errors <share>', 'share of requests that return 500, from 0 to 1', parseUnitInterval, 0)
+    .option(
+      '--broken-json <share>',
+      'share of requests that return half of a JSON document, from 0 to 1',
+      parseUnitInterval,
+      0,
+    )
+    .option(
+      '--closed-connections <share>',
+      'share of requests whose connection is closed, from 0 to 1',
+      parseUnitInterval,
+      0,
+    )
+    .option('--slow <share>', 'share of requests that are delayed by --slow-ms, from 0 to 1', parseUnitInterval, 0)
+    .option('--slow-ms <ms>', 'delay of slow requests, in milliseconds', integerParser(), 2000)
+    .option('--latency-ms <ms>', 'minimum time to a response, in milliseconds', integerParser(), 0)
+    .option('--mean-tokens <count>', 'approximate number of reasoning tokens per completion', integerParser(10), 120)
+    .option(
+      '--reasoning <where>',
+      'where the reasoning goes: inline (in <think> tags), reasoning or reasoning_content (a field of that name), or none',
+      'inline',
+    )
+    .option('--api-key <key>', 'API key that callers must send (default: none)')
     .addHelpText(
       'after',
-      formatExamples(
-        'reasoning-gym-server mock-model --accuracy 0.6',
-        'reasoning-gym-server mock-model --accuracy 0.9 --accuracy-at-hardest 0.2 --task gcd=1 --format-faults 0.1',
-        'reasoning-gym-server mock-model --rate-limits 0.1 --server-errors 0.05 --closed-connections 0.05 --slow 0.1',
-      ),
+      formatHelpFooter({
+        examples: [
+          'reasoning-gym-server mock-model --accuracy 0.6',
+          'reasoning-gym-server mock-model --accuracy 0.9 --accuracy-at-hardest 0.2 --task gcd=1 --format-faults 0.1',
+          'reasoning-gym-server mock-model --rate-limits 0.1 --server-errors 0.05 --closed-connections 0.05 --slow 0.1',
+        ],
+        exitCodes: PROCESS_EXIT_CODES,
+      }),
     )
     .action(runModel)
 }
@@ -81,12 +121,12 @@ async function runModel(options: MockModelCommandOptions): Promise<void> {
   const { url = getLocalUrl(config), key } = getConfiguredServer(options, config)
   const server = { url, ...(key !== undefined && { key }) }
   const given = { ...rest, server, ...(task && { tasks: task }), slowRequests: slow, retryAfterS: retryAfter }
-  const { startMockModel } = await import('../mock-model/mock-model.ts') // with its HTTP server, which other commands need not load
+  const { startMockModel } = await import('../mock-model/mock-model.ts') // lazy: other commands do not need its HTTP server
   const model = await startMockModel(given).catch((cause: unknown) => {
     throw new CliError(formatStartError(options, cause), { cause })
   })
   await printLine(
-    `The mock model is at ${model.url} and asks ${url}; what it was asked: ${model.url.replace('/v1', '/counts')}`,
+    `The mock model listens at ${model.url} and looks up answers at ${url}. Request counts: ${model.url.replace('/v1', '/counts')}`,
   )
   await once(getInterruptSignal(), 'abort')
   await model.close()
@@ -95,12 +135,11 @@ async function runModel(options: MockModelCommandOptions): Promise<void> {
 function formatStartError({ host, port }: MockModelCommandOptions, cause: unknown): string {
   const { code, message } =
     cause instanceof Error ? (cause as NodeJS.ErrnoException) : { code: '', message: String(cause) }
-  return code === 'EADDRINUSE' ? `Port ${port} of ${host} is taken: give another with --port` : message
+  return code === 'EADDRINUSE' ? `Port ${port} on ${host} is already in use. Set another one with --port` : message
 }
 
 function parseTaskAccuracy(text: string, before: Record<string, AccuracyRange> = {}): Record<string, AccuracyRange> {
   const [, name, easiest, hardest] = /^([a-z0-9_]+)=([\d.]+)(?::([\d.]+))?$/.exec(text) ?? []
-  if (name === undefined || easiest === undefined)
-    throw new InvalidArgumentError('It must be NAME=0.9 or NAME=0.9:0.2.')
+  if (name === undefined || easiest === undefined) throw new InvalidArgumentError('Expected NAME=0.9 or NAME=0.9:0.2.')
   return { ...before, [name]: { easiest: parseUnitInterval(easiest), hardest: parseUnitInterval(hardest ?? easiest) } }
 }

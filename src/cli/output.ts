@@ -1,7 +1,7 @@
-/** What commands print: results to stdout, as fast as they are taken; everything else to stderr. */
+/** Output of the commands: results go to stdout, with backpressure, and everything else to stderr. */
 import { once } from 'node:events'
 
-/** Writes and waits while the reader is slower; the reader that has enough (`| head`) ends the command. */
+/** Writes to stdout and waits while the reader is slower. */
 export async function print(text: string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain')
 }
@@ -14,12 +14,12 @@ export function printJson(value: unknown): Promise<void> {
   return printLine(JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined))
 }
 
-/** For the user's eye, beside the result. */
+/** Prints progress and notes to stderr. */
 export function printStatus(text: string): void {
   process.stderr.write(`${text}\n`)
 }
 
-/** A reader that went away is no failure. */
+/** Exits with code 0 when the reader of stdout closes the pipe, as `| head` does. */
 export function exitOnClosedPipe(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 }

@@ -1,4 +1,5 @@
-/** The command `reasoning-gym-server`: all its commands, and how it ends. */
+/** The program `reasoning-gym-server`: its commands and its exit codes. */
+
 import { Command, CommanderError } from 'commander'
 import { StartupError } from '../main/bootstrap/startup-error.ts'
 import { ConfigError } from '../platform/config.ts'
@@ -9,11 +10,11 @@ import { buildDoctorCommand } from './doctor.ts'
 import { buildDuelCommand } from './duel.ts'
 import { buildEvalCommand } from './eval.ts'
 import { buildExportCommand } from './export.ts'
+import { formatHelpFooter } from './help.ts'
 import { wasInterrupted } from './interrupt-signal.ts'
 import { buildItemCommand } from './item.ts'
 import { buildItemsCommand } from './items.ts'
 import { buildModelCommand } from './mock-model.ts'
-import { formatExamples } from './option-parsers.ts'
 import { exitOnClosedPipe } from './output.ts'
 import { buildRunsCommand } from './runs.ts'
 import { buildScoreCommand } from './score.ts'
@@ -42,30 +43,34 @@ const COMMAND_BUILDERS = [
 
 export function buildProgram(): Command {
   const program = new Command('reasoning-gym-server')
-    .description('The ReasoningGym environment as an HTTP service: serve it, look at it, measure models with it.')
-    .version(VERSION, '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'print this help')
+    .description(
+      'Serve reasoning puzzles to trainers of language models and score their completions. The commands run the server, call it, and evaluate models against it.',
+    )
+    .version(VERSION, '-V, --version', 'print the version and exit')
+    .helpOption('-h, --help', 'print this help and exit')
     .helpCommand(false)
-    .showHelpAfterError('Try it with --help.')
+    .showHelpAfterError('Run the command with --help to see its usage.')
     .configureHelp({ helpWidth: 100, showGlobalOptions: false })
     .addHelpText(
       'after',
-      formatExamples(
-        'reasoning-gym-server serve',
-        'reasoning-gym-server doctor',
-        'reasoning-gym-server tasks leg_counting',
-        'reasoning-gym-server items --help',
-      ),
+      formatHelpFooter({
+        examples: [
+          'reasoning-gym-server serve',
+          'reasoning-gym-server doctor',
+          'reasoning-gym-server tasks leg_counting',
+          'reasoning-gym-server items --help',
+        ],
+      }),
     )
-    .enablePositionalOptions() // options after a subcommand are its own
+    .enablePositionalOptions() // an option after a subcommand belongs to the subcommand
     .exitOverride()
   for (const make of COMMAND_BUILDERS) program.addCommand(inheritSettings(make(), program))
   return program
 }
 
-/** Commands that are added do not take over what their parent was told. */
+/** Copies the settings of the parent, which `addCommand` does not do by itself. */
 function inheritSettings(command: Command, parent: Command): Command {
-  command.copyInheritedSettings(parent).helpOption('-h, --help', 'print this help').helpCommand(false)
+  command.copyInheritedSettings(parent).helpOption('-h, --help', 'print this help and exit').helpCommand(false)
   for (const sub of command.commands) inheritSettings(sub, command)
   return command
 }
@@ -77,7 +82,7 @@ export async function runProgram(args: string[]): Promise<number> {
     await buildProgram().parseAsync(args, { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_ERROR_EXIT_CODE // told already
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_ERROR_EXIT_CODE // commander has printed the message
     if (wasInterrupted()) return INTERRUPTED_EXIT_CODE
     const known = error instanceof CliError || error instanceof ConfigError || error instanceof StartupError
     console.error(known ? `reasoning-gym-server: ${error.message}` : error)

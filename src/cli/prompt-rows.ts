@@ -1,4 +1,4 @@
-/** Items as the rows of a trainer's prompt file. The right answer is never in one: the reward comes from the server. */
+/** Converts items to the rows of a trainer's prompt file. A row never holds the reference answer: rewards come from the server. */
 import type { FetchedItem } from './item-stream.ts'
 
 export const PROMPT_FORMATS = ['jsonl', 'verl', 'label'] as const
@@ -17,7 +17,7 @@ export function buildPromptRow(
         data_source: `reasoning_gym/${task}`,
         prompt: messages,
         ability: category,
-        reward_model: { style: 'rule', ground_truth: id }, // what verl passes on to the reward function
+        reward_model: { style: 'rule', ground_truth: id }, // verl passes this to the reward function
         extra_info: { index, item_id: id, task, difficulty },
       }
     case 'label':

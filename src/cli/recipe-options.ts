@@ -1,4 +1,4 @@
-/** The options that spell a recipe: seed, index, difficulty or config. */
+/** The options of a recipe: seed, and difficulty or config. */
 import { type Command, Option } from 'commander'
 import { integerParser, parseJsonObject, parseUnitInterval } from './option-parsers.ts'
 
@@ -10,16 +10,23 @@ export interface RecipeOptions {
 
 export function addRecipeOptions(command: Command): Command {
   return command
-    .option('--seed <number>', 'seed of the (first) item', integerParser(), 42)
+    .option('--seed <number>', 'seed of the item; with several items, of the first', integerParser(), 42)
     .addOption(
-      new Option('--difficulty <number>', 'a rung of the ladder, from 0 to 1')
+      new Option(
+        '--difficulty <number>',
+        'difficulty from 0 (easiest) to 1 (hardest), which selects a rung of the task’s ladder (default: the config defaults of the library)',
+      )
         .argParser(parseUnitInterval)
         .conflicts('config'),
     )
-    .option('--config <json>', 'fields of the task’s config', parseJsonObject)
+    .option(
+      '--config <json>',
+      'config fields as a JSON object; fields that you omit keep their defaults',
+      parseJsonObject,
+    )
 }
 
-/** The part of a recipe that these options spell, but for the seed. */
+/** The recipe fields that these options set, without the seed. */
 export function buildRecipeFields({ difficulty, config }: RecipeOptions): object {
   return { ...(difficulty !== undefined && { difficulty }), ...(config && { config }) }
 }

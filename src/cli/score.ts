@@ -1,11 +1,13 @@
-/** `score`: completions in, verdicts out, nothing kept. */
+/** `score`: scores completions without storing anything. */
+
 import { Command, Option } from 'commander'
 import { z } from 'zod'
 import { formatJsonLine } from '../codec/json-lines.ts'
 import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './api-client.ts'
 import { CliError } from './cli-error.ts'
+import { DUAL_FORMAT_DESCRIPTION, EXTRACTION_DESCRIPTION, SCORING_DESCRIPTION } from './grading-options.ts'
+import { COMMAND_GROUPS, formatHelpFooter } from './help.ts'
 import { readJsonLines } from './json-lines.ts'
-import { formatExamples } from './option-parsers.ts'
 import { print, printJson, printLine, printStatus } from './output.ts'
 
 interface ScoreOptions extends ServerOptions {
@@ -31,42 +33,49 @@ const MAX_CHUNK_ROLLOUTS = 256
 const MAX_CHUNK_CHARS = 8 * 1024 * 1024
 
 export function buildScoreCommand(): Command {
-  return addServerOptions(new Command('score'))
-    .summary('Completions in, verdicts out')
-    .description(
-      'Score completions: one from the command line, or JSON lines from a file (or stdin), each with item_id or recipe, and completion, messages or answer. A verdict a line comes back, in order.',
-    )
-    .argument('[file]', 'JSON lines, .gz too; none or -: stdin')
-    .option('--id <id>', 'the item of one completion')
-    .option('--completion <text>', 'what the model said')
-    .option('--answer <text>', 'the bare answer')
-    .addOption(
-      new Option('--extraction <rule>', 'how the answer is read')
-        .choices(['strict', 'last_tag', 'tag_or_boxed', 'bare'])
-        .default('strict'),
-    )
-    .option('--no-dual-format', 'score the answer bare only')
-    .addOption(new Option('--scoring <mode>', 'whose score').choices(['upstream', 'hardened']).default('upstream'))
-    .option('--json', 'print the verdict of one completion as JSON')
-    .addHelpText(
-      'after',
-      formatExamples(
-        'reasoning-gym-server score --id "$ID" --completion "<answer>100</answer>"',
-        'reasoning-gym-server score rollouts.jsonl > verdicts.jsonl',
-        'zcat old.jsonl.gz | reasoning-gym-server score --extraction last_tag --no-dual-format',
+  return addServerOptions(
+    new Command('score')
+      .helpGroup(COMMAND_GROUPS.score)
+      .summary('Score completions')
+      .description(
+        'Score one completion given as options, or many from a JSON Lines file. Each input line needs item_id or recipe, and one of completion, messages or answer. The command prints one verdict per line, in the order of the input. The server stores nothing.',
+      )
+      .argument('[file]', 'JSON Lines file, which may be compressed (.gz); omit it or use - for stdin')
+      .option('--id <id>', 'score one completion of the item with this ID')
+      .option('--completion <text>', 'text that the model generated, with --id')
+      .option('--answer <text>', 'answer without tags, with --id and in place of --completion')
+      .addOption(
+        new Option('--extraction <rule>', EXTRACTION_DESCRIPTION)
+          .choices(['strict', 'last_tag', 'tag_or_boxed', 'bare'])
+          .default('strict'),
+      )
+      .option('--no-dual-format', DUAL_FORMAT_DESCRIPTION)
+      .addOption(
+        new Option('--scoring <mode>', SCORING_DESCRIPTION).choices(['upstream', 'hardened']).default('upstream'),
+      )
+      .option('--json', 'print the verdict as JSON, with --id')
+      .addHelpText(
+        'after',
+        formatHelpFooter({
+          examples: [
+            'reasoning-gym-server score --id "$ID" --completion "<answer>100</answer>"',
+            'reasoning-gym-server score rollouts.jsonl > verdicts.jsonl',
+            'zcat old.jsonl.gz | reasoning-gym-server score --extraction last_tag --no-dual-format',
+          ],
+        }),
+      )
+      .action((file: string | undefined, options: ScoreOptions) =>
+        withServer(options, {}, (server) =>
+          options.id === undefined ? scoreLines(server, file, options) : scoreOne(server, options.id, options),
+        ),
       ),
-    )
-    .action((file: string | undefined, options: ScoreOptions) =>
-      withServer(options, {}, (server) =>
-        options.id === undefined ? scoreLines(server, file, options) : scoreOne(server, options.id, options),
-      ),
-    )
+  )
 }
 
 async function scoreOne(server: ApiClient, id: string, options: ScoreOptions): Promise<void> {
   const { completion, answer, json } = options
   if ((completion === undefined) === (answer === undefined))
-    throw new CliError('Give --completion or --answer with --id', { exitCode: 2 })
+    throw new CliError('With --id, set either --completion or --answer', { exitCode: 2 })
   const rollout = { item_id: id, ...(completion === undefined ? { answer } : { completion }) }
   const [verdict] = await requestVerdicts(server, [rollout], options)
   if (json) return printJson(verdict)
@@ -100,7 +109,7 @@ async function scoreLines(server: ApiClient, file: string | undefined, options: 
   if (some.length > 0) await flush(some)
   const mean = tally.scored === 0 ? 'none' : (tally.reward / tally.scored).toFixed(4)
   printStatus(
-    `${tally.verdicts} verdicts, mean reward ${mean}, ${tally.faults} faults, ${tally.verdicts - tally.scored} unscored`,
+    `${tally.verdicts} verdicts, mean reward ${mean}, ${tally.faults} format faults, ${tally.verdicts - tally.scored} unscored`,
   )
 }
 

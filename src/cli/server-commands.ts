@@ -1,7 +1,9 @@
-/** `serve`, `api`, `worker`: the processes of the server, with the settings that are changed most as options. */
+/** `serve`, `api` and `worker`: start the server's processes. Options cover the settings that change most often. */
+
 import { Command } from 'commander'
 import { overrideEnvironment } from '../platform/config.ts'
-import { formatExamples, integerParser } from './option-parsers.ts'
+import { COMMAND_GROUPS, formatHelpFooter, PROCESS_EXIT_CODES } from './help.ts'
+import { integerParser } from './option-parsers.ts'
 
 interface RoleOptions {
   host?: string
@@ -18,18 +20,36 @@ interface RoleOptions {
 export function buildServeCommand(): Command {
   return createRoleCommand(
     'serve',
-    'Serve everything in one command: HTTP, workers, the engine, and a private Redis unless one is named.',
+    'Run the whole server on this machine',
+    'Run the whole server on this machine: HTTP processes, worker processes, the Python engine, and a private Redis unless you set REDIS_URL.',
   )
-    .option('--host <host>', 'address to listen on (HOST)')
-    .option('--port <port>', 'port to listen on (PORT)', integerParser())
-    .option('--data-dir <folder>', 'where the private Redis and the dumps live (DATA_DIR)')
-    .option('--redis-url <url>', 'a Redis of yours (REDIS_URL)')
-    .option('--api-processes <count>', 'HTTP processes (API_PROCESSES)', integerParser(1))
-    .option('--workers <count>', 'worker processes (WORKERS)', integerParser())
-    .option('--log-level <level>', 'fatal, error, warn, info, debug, trace, silent (LOG_LEVEL)')
+    .option('--host <host>', 'address to listen on (env: HOST; default: 127.0.0.1)')
+    .option('--port <port>', 'port to listen on (env: PORT; default: 8000)', integerParser())
+    .option(
+      '--data-dir <directory>',
+      'directory for the data of the private Redis and the dump files (env: DATA_DIR; default: ./data)',
+    )
+    .option('--redis-url <url>', 'use this Redis instead of a private one (env: REDIS_URL)')
+    .option(
+      '--api-processes <count>',
+      'number of HTTP processes (env: API_PROCESSES; default: one per CPU core, at most 16)',
+      integerParser(1),
+    )
+    .option(
+      '--workers <count>',
+      'number of worker processes (env: WORKERS; default: half the default of --api-processes)',
+      integerParser(),
+    )
+    .option(
+      '--log-level <level>',
+      'least severe level to log: fatal, error, warn, info, debug, trace or silent (env: LOG_LEVEL; default: info)',
+    )
     .addHelpText(
       'after',
-      formatExamples('reasoning-gym-server serve', 'reasoning-gym-server serve --port 9000 --data-dir /srv/gym'),
+      formatHelpFooter({
+        examples: ['reasoning-gym-server serve', 'reasoning-gym-server serve --port 9000 --data-dir /srv/gym'],
+        exitCodes: PROCESS_EXIT_CODES,
+      }),
     )
     .action((options: RoleOptions) => startRole(options, () => import('../main/serve.ts')))
 }
@@ -37,33 +57,67 @@ export function buildServeCommand(): Command {
 export function buildApiCommand(): Command {
   return createRoleCommand(
     'api',
-    'Serve HTTP only; workers elsewhere do the scoring of groups. Needs a Redis that all can reach.',
+    'Run one HTTP process',
+    'Run one HTTP process. Worker processes that share its Redis score groups and run evals. Requires REDIS_URL.',
   )
-    .option('--host <host>', 'address to listen on (HOST)')
-    .option('--port <port>', 'port to listen on (PORT)', integerParser())
-    .option('--redis-url <url>', 'the Redis (REDIS_URL)')
-    .option('--log-level <level>', 'fatal, error, warn, info, debug, trace, silent (LOG_LEVEL)')
-    .addHelpText('after', formatExamples('reasoning-gym-server api --redis-url redis://redis:6379 --host 0.0.0.0'))
+    .option('--host <host>', 'address to listen on (env: HOST; default: 127.0.0.1)')
+    .option('--port <port>', 'port to listen on (env: PORT; default: 8000)', integerParser())
+    .option('--redis-url <url>', 'Redis that all processes share, required here or in the environment (env: REDIS_URL)')
+    .option(
+      '--log-level <level>',
+      'least severe level to log: fatal, error, warn, info, debug, trace or silent (env: LOG_LEVEL; default: info)',
+    )
+    .addHelpText(
+      'after',
+      formatHelpFooter({
+        examples: ['reasoning-gym-server api --redis-url redis://redis:6379 --host 0.0.0.0'],
+        exitCodes: PROCESS_EXIT_CODES,
+      }),
+    )
     .action((options: RoleOptions) => startRole(options, () => import('../main/api.ts')))
 }
 
 export function buildWorkerCommand(): Command {
-  return createRoleCommand('worker', 'Do the jobs only: score groups, sample models, write dumps.')
-    .option('--redis-url <url>', 'the Redis (REDIS_URL)')
-    .option('--worker-port <port>', 'port of its probes (WORKER_PORT)', integerParser())
-    .option('--concurrency <count>', 'groups in hand at once (WORKER_CONCURRENCY)', integerParser(1))
-    .option('--log-level <level>', 'fatal, error, warn, info, debug, trace, silent (LOG_LEVEL)')
-    .addHelpText('after', formatExamples('reasoning-gym-server worker --redis-url redis://redis:6379'))
+  return createRoleCommand(
+    'worker',
+    'Run one worker process',
+    'Run one worker process, which scores groups, requests completions from models, and writes dump files. Requires REDIS_URL.',
+  )
+    .option('--redis-url <url>', 'Redis that all processes share, required here or in the environment (env: REDIS_URL)')
+    .option(
+      '--worker-port <port>',
+      'port for health probes and metrics (env: WORKER_PORT; default: 8001)',
+      integerParser(),
+    )
+    .option(
+      '--concurrency <count>',
+      'number of groups to score at once (env: WORKER_CONCURRENCY; default: 64)',
+      integerParser(1),
+    )
+    .option(
+      '--log-level <level>',
+      'least severe level to log: fatal, error, warn, info, debug, trace or silent (env: LOG_LEVEL; default: info)',
+    )
+    .addHelpText(
+      'after',
+      formatHelpFooter({
+        examples: ['reasoning-gym-server worker --redis-url redis://redis:6379'],
+        exitCodes: PROCESS_EXIT_CODES,
+      }),
+    )
     .action((options: RoleOptions) => startRole(options, () => import('../main/worker.ts')))
 }
 
-function createRoleCommand(name: string, what: string): Command {
+function createRoleCommand(name: string, summary: string, description: string): Command {
   return new Command(name)
-    .summary(what.split(/[.;:]/)[0] ?? what)
-    .description(`${what} All settings: the environment, or a .env file; see the README.`)
+    .helpGroup(COMMAND_GROUPS.serve)
+    .summary(summary)
+    .description(
+      `${description} The command reads all settings from the environment or a .env file (docs/reference/environment.md); the options below override them.`,
+    )
 }
 
-/** The mains of the processes start when they are imported, and end by signals. */
+/** Importing an entry point starts its process, which runs until a signal stops it. */
 async function startRole(options: RoleOptions, load: () => Promise<unknown>): Promise<void> {
   overrideEnvironment({
     HOST: options.host,

@@ -1,4 +1,4 @@
-/** An answer of any size to stdout: as it comes, at the pace of the reader. */
+/** Streams a response body of any size to stdout, at the pace of the reader. */
 import { CliError } from './cli-error.ts'
 import { getInterruptSignal } from './interrupt-signal.ts'
 import { print } from './output.ts'
@@ -9,6 +9,8 @@ export async function streamBodyToStdout({ body }: Response): Promise<void> {
     for await (const chunk of body ?? []) await print(decoder.decode(chunk, { stream: true }))
   } catch (cause) {
     getInterruptSignal().throwIfAborted()
-    throw new CliError('The server broke off: what was printed is not whole', { cause })
+    throw new CliError('The server closed the connection early, so the output is incomplete. Run the command again', {
+      cause,
+    })
   }
 }

@@ -1,4 +1,4 @@
-/** Rows as aligned text: numbers to the right, words to the left. */
+/** Formats rows as an aligned table: numbers to the right, text to the left. */
 
 export type TableCell = string | number | null | undefined
 

@@ -1,8 +1,9 @@
-/** `tasks`: what there is, and one task in full. */
+/** `tasks`: the list of tasks, and the details of one. */
+
 import { Command } from 'commander'
 import { z } from 'zod'
 import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './api-client.ts'
-import { formatExamples } from './option-parsers.ts'
+import { COMMAND_GROUPS, formatHelpFooter } from './help.ts'
 import { printJson, printLine } from './output.ts'
 import { formatTable } from './table.ts'
 
@@ -39,26 +40,34 @@ const TaskResponse = z.looseObject({
 })
 
 export function buildTasksCommand(): Command {
-  return addServerOptions(new Command('tasks'))
-    .summary('What tasks there are, and one in full')
-    .description('List the tasks, or show one: an example, its config, its ladder of difficulties.')
-    .argument('[task]', 'name of a task')
-    .option('--category <name>', 'only those of a category')
-    .option('-q, --query <text>', 'only those with this text in name or category')
-    .option('--json', 'print what the server answers')
-    .addHelpText(
-      'after',
-      formatExamples(
-        'reasoning-gym-server tasks --category games',
-        'reasoning-gym-server tasks leg_counting',
-        "reasoning-gym-server tasks --json | jq -r '.tasks[].name'",
+  return addServerOptions(
+    new Command('tasks')
+
+      .helpGroup(COMMAND_GROUPS.explore)
+      .summary('List the tasks or show one')
+      .description(
+        'List all tasks, or show one task: an example, the fields of its config with their defaults, and its difficulty ladder.',
+      )
+      .argument('[task]', 'name of the task to show; omit it to list all tasks')
+      .option('--category <name>', 'list only the tasks of this category')
+      .option('-q, --query <text>', 'list only tasks whose name or category contains this text')
+      .option('--json', 'print the server’s JSON response')
+      .addHelpText(
+        'after',
+        formatHelpFooter({
+          examples: [
+            'reasoning-gym-server tasks --category games',
+            'reasoning-gym-server tasks leg_counting',
+            "reasoning-gym-server tasks --json | jq -r '.tasks[].name'",
+          ],
+        }),
+      )
+      .action((task: string | undefined, options: TasksOptions) =>
+        withServer(options, {}, (server) =>
+          task === undefined ? printTaskList(server, options) : printTask(server, task, options),
+        ),
       ),
-    )
-    .action((task: string | undefined, options: TasksOptions) =>
-      withServer(options, {}, (server) =>
-        task === undefined ? printTaskList(server, options) : printTask(server, task, options),
-      ),
-    )
+  )
 }
 
 async function printTaskList(server: ApiClient, { category, query, json }: TasksOptions): Promise<void> {
@@ -78,7 +87,7 @@ async function printTask(server: ApiClient, name: string, { json }: TasksOptions
   const fields = Object.entries(task.config_schema?.properties ?? {})
   await printLine(
     formatTable(
-      ['config', 'default'],
+      ['config field', 'default'],
       fields.map(([field, schema]) => [field, JSON.stringify(schema.default)]),
     ),
   )
@@ -88,11 +97,11 @@ async function printTask(server: ApiClient, name: string, { json }: TasksOptions
     ...formatCard(task.card.rungs[k] ?? null),
     JSON.stringify(config),
   ])
-  const heads = ['difficulty', 'guess', 'look-up', 'different in 1,000', 'config']
+  const heads = ['difficulty', 'guess floor', 'lookup floor', 'distinct in 1,000', 'config']
   await printLine(`\n${formatTable(heads, [defaults, ...rungs])}`)
 }
 
-/** Floors under hardened scoring. */
+/** The rewards that guessing and looking up earn with hardened scoring, and the number of distinct items among 1,000. */
 function formatCard(card: z.infer<typeof CardResponse>): string[] {
   if (card === null) return ['', '', '']
   return [card.guess_floor.hardened.toFixed(2), card.lookup_floor.hardened.toFixed(2), String(card.distinct_in_1000)]

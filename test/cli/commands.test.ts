@@ -127,7 +127,7 @@ describe('score', () => {
     const rewards = (text: string) => rows(text).map(({ reward }) => reward)
     const { stdout, stderr } = await ask(['score'], `${lines.join('\n')}\n\n`)
     expect(rewards(stdout)).toEqual([1, 0, 1])
-    expect(stderr).toContain('3 verdicts, mean reward 0.6667, 1 faults, 0 unscored')
+    expect(stderr).toContain('3 verdicts, mean reward 0.6667, 1 format faults, 0 unscored')
     const file = join(folder, 'rollouts.jsonl.gz')
     const many = Array.from({ length: 600 }, (_, k) => lines[k % 3] ?? '')
     writeFileSync(file, gzipSync(many.join('\n')))
@@ -136,15 +136,15 @@ describe('score', () => {
 
   it('says which line cannot be read, and which file', async () => {
     const broken = await ask(['score'], `${lines[0]}\n{"recipe"`)
-    expect(broken).toMatchObject({ code: 1, stderr: 'reasoning-gym-server: stdin, line 2: this is not JSON\n' })
-    expect((await ask(['score', join(folder, 'none.jsonl')])).stderr).toMatch(/none.jsonl cannot be read: ENOENT/)
+    expect(broken).toMatchObject({ code: 1, stderr: 'reasoning-gym-server: stdin, line 2 is not valid JSON\n' })
+    expect((await ask(['score', join(folder, 'none.jsonl')])).stderr).toMatch(/Cannot read .*none.jsonl: ENOENT/)
   })
 })
 
 describe('runs', () => {
   it('makes, changes, lists, shows and forgets them', async () => {
     expect(await done(['runs', 'set', 'mine', 'preset=clean', 'group_size=8'])).toContain('group_size')
-    expect(await done(['runs', 'set', 'mine', 'group_size=8'])).toBe('Nothing changed\n')
+    expect(await done(['runs', 'set', 'mine', 'group_size=8'])).toBe('No setting changed\n')
     expect(await done(['runs', 'list'])).toMatch(/^mine /m)
     expect(JSON.parse(await done(['runs', 'show', 'mine', '--json'])).settings).toMatchObject({
       preset: 'clean',
@@ -153,10 +153,10 @@ describe('runs', () => {
     expect(await done(['runs', 'show', 'mine'])).toMatch(/^group_size +8$/m)
     const refused = await ask(['runs', 'set', 'mine', 'seed=7'])
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('[would_restart]') })
-    expect(await done(['runs', 'set', 'mine', 'seed=7', '--restart'])).toContain('begins anew')
+    expect(await done(['runs', 'set', 'mine', 'seed=7', '--restart'])).toContain('The item sequence restarted')
     const file = join(folder, 'mine.json')
     writeFileSync(file, await done(['runs', 'save', 'mine']))
-    expect(await done(['runs', 'restore', 'yours', file])).toMatch(/yours is restored, in epoch \d+/)
+    expect(await done(['runs', 'restore', 'yours', file])).toMatch(/Restored run yours, now in epoch \d+/)
     expect(JSON.parse(await done(['runs', 'show', 'yours', '--json'])).settings.seed).toBe(7)
     await done(['runs', 'delete', 'mine'])
     expect((await ask(['runs', 'show', 'mine'])).stderr).toMatch(/^reasoning-gym-server: .*\[unknown_run\]\n$/)
@@ -171,7 +171,7 @@ describe('a failure is one line that says what to do', () => {
     [['items', '--difficulty', '0.5', '--config', '{}'], 2, /cannot be used with/],
     [['item', 'gcd', '--config', '{"max_numbers": "x"}'], 1, /max_numbers.*\[invalid_config\]/],
     [['tasks', '--key', 'wrong'], 1, /--key or SERVER_API_KEY.*\[unauthorized\]/],
-    [['tasks', '--url', 'http://127.0.0.1:10'], 1, /No server answers at http:\/\/127.0.0.1:10: start it/],
+    [['tasks', '--url', 'http://127.0.0.1:10'], 1, /No server answers at http:\/\/127.0.0.1:10. Start one/],
     [['runs', 'set', 'x', 'group_size'], 2, /name=value/],
   ]
   it.each(cases)('%j', async (args, code, message) => {
@@ -262,7 +262,7 @@ describe(`with the machine's own Node (${versionOf(MACHINES_NODE)})`, () => {
   it('starts a server where none runs; what runs keep is there for the next command', async () => {
     const env = { PORT: String(await getFreePort()), DATA_DIR: join(folder, 'kept') }
     const made = await run(['runs', 'set', 'lasting', 'group_size=4'], { env, node: MACHINES_NODE })
-    expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining('starting one') })
+    expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining('Starting a temporary one') })
     const shown = await run(['runs', 'show', 'lasting', '--json'], { env, node: MACHINES_NODE })
     expect(JSON.parse(shown.stdout).settings.group_size).toBe(4)
   }, 120_000)

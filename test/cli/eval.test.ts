@@ -85,8 +85,8 @@ describe('eval', () => {
     expect(code).toBe(0)
     expect(stdout).toMatch(/^gcd +6 +\d\.\d{3} /m)
     expect(stdout).toMatch(/^all +18 +\d\.\d{3} /m)
-    expect(stdout).toContain('95 % interval')
-    expect(stderr).toMatch(/18\/18 samples \| .*mean 0\.\d{3} \| 0 failed/)
+    expect(stdout).toContain('95 % confidence interval')
+    expect(stderr).toMatch(/18\/18 samples \| .*mean score 0\.\d{3} \| 0 failed/)
   })
 
   it('ends with 1 when the mean score is below what was asked, and says so', async () => {
@@ -100,7 +100,9 @@ describe('eval', () => {
   it('finds the frontier of a model', async () => {
     const ended = await run(asking(good, '--suite', 'frontier', '--task', 'gcd', '--items', '8'), { env: env() })
     expect(ended.code).toBe(0)
-    expect(ended.stdout).toMatch(/Difficulty at half, mean of the tasks: 0\.\d{3} \[0\.\d{3}, \d\.\d{3}\]/)
+    expect(ended.stdout).toMatch(
+      /Difficulty at which half of the items are solved, mean of the tasks: 0\.\d{3} \[0\.\d{3}, \d\.\d{3}\]/,
+    )
   })
 
   it('lets two models fight, and says which one is better', async () => {
@@ -140,7 +142,7 @@ describe('eval', () => {
     cancelled.process.kill('SIGINT')
     const { code, stderr } = await cancelled.ended
     expect(code).toBe(130)
-    const [, kept] = /Cancelled: (\d+) of 40 samples are kept/.exec(stderr) ?? []
+    const [, kept] = /Cancelled\. The server keeps (\d+) of 40 samples/.exec(stderr) ?? []
     const id = /eval --resume (eval-\w+)/.exec(stderr)?.[1] ?? ''
     expect(Number(kept)).toBeGreaterThan(3)
     const resumed = await run(['eval', '--resume', id, '--json'], { env: env() })
@@ -180,7 +182,7 @@ describe('where no server runs', () => {
     )
     cancelled.process.kill('SIGINT')
     const { code, stderr } = await cancelled.ended
-    expect([code, stderr]).toEqual([130, expect.stringContaining('of 12 samples are kept')])
+    expect([code, stderr]).toEqual([130, expect.stringContaining('of 12 samples')])
     const id = /eval --resume (eval-\w+)/.exec(stderr)?.[1] ?? ''
     const resumed = await run(['eval', '--resume', id, '--json', '--base-url', slow.url], { env: away })
     expect([resumed.code, JSON.parse(resumed.stdout).progress.done]).toEqual([0, 12])

@@ -56,10 +56,14 @@ async function watched(url: string): Promise<Ended & { tookMs: number }> {
 const told = ({ stderr }: Ended) => stderr.split('\n').filter((line) => line.startsWith('reasoning-gym-server: '))
 
 it.each([
-  ['text', answered(200, '<h1>Hello</h1>'), /GET http\S+ answered something that is not JSON: is this a reasoning-gym/],
-  ['another JSON', answered(200, { hello: 1 }), /in a way that this version does not understand: .*progress/],
-  ['a page that is not there', answered(404, '<h1>Hello</h1>'), /GET http\S+ answered 404: is this a reasoning-gym/],
-  ['no HTTP', rubbish, /cannot be called \(.+\): is this the address of a reasoning-gym-server/],
+  ['text', answered(200, '<h1>Hello</h1>'), /GET http\S+ returned something other than JSON\. Check that --url/],
+  ['another JSON', answered(200, { hello: 1 }), /does not understand the server’s response: .*progress/],
+  [
+    'a page that is not there',
+    answered(404, '<h1>Hello</h1>'),
+    /GET http\S+ returned 404 without an error document\. Check that --url/,
+  ],
+  ['no HTTP', rubbish, /Cannot call http\S+ \(.+\)\. Check that --url or SERVER_URL is the address/],
 ])('an eval whose server answers %s ends at once, with a line that says so', async (_name, answer, line) => {
   const ended = await watched(await serve(begun, answered(200, running), answer))
   expect(ended).toMatchObject({ code: 1 })
@@ -74,7 +78,7 @@ it('a server that is away for a while, restarts or is asked too often is waited 
   const ended = await watched(
     await serve(begun, answered(200, running), closed, half, gateway, busy, answered(200, over)),
   )
-  expect(told(ended)).toEqual(['reasoning-gym-server: The eval is failed: for a reason'])
+  expect(told(ended)).toEqual(['reasoning-gym-server: The eval did not finish. Its status is failed: for a reason'])
 })
 
 it('an address that speaks no HTTP, speaks it without TLS, or is no address is told from a server that is away', async () => {
@@ -83,10 +87,10 @@ it('an address that speaks no HTTP, speaks it without TLS, or is no address is t
   )
   const plain = await serve(answered(200, ''))
   const says = async (url: string) => told(await run(['tasks', '--url', url])).join()
-  expect(await says(ssh)).toMatch(/cannot be called/)
-  expect(await says(plain.replace('http', 'https'))).toMatch(/cannot be called \(wrong version number\)/)
-  expect(await says('127.0.0.1:8000')).toMatch(/cannot be called \(Invalid URL\)/)
-  expect(await says('http://127.0.0.1:9999999')).toMatch(/cannot be called \(Invalid URL\)/)
+  expect(await says(ssh)).toMatch(/Cannot call http/)
+  expect(await says(plain.replace('http', 'https'))).toMatch(/Cannot call https\S+ \(wrong version number\)/)
+  expect(await says('127.0.0.1:8000')).toMatch(/Cannot call \S+ \(Invalid URL\)/)
+  expect(await says('http://127.0.0.1:9999999')).toMatch(/Cannot call \S+ \(Invalid URL\)/)
   expect(await says('http://no-such-name.invalid')).toMatch(/No server answers at/)
-  expect(await says(await serve(half))).toMatch(/broke off in the middle/)
+  expect(await says(await serve(half))).toMatch(/closed the connection before the response was complete/)
 })

@@ -1,4 +1,4 @@
-/** The file of the private Redis: whether it can be read to its end, and on request its repair. */
+/** Checks and repairs the append-only file of the private Redis. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import {
@@ -16,9 +16,10 @@ import type { ServerConfig } from '../../platform/config.ts'
 import { printStatus } from '../output.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
-const REPAIR_ADVICE = 'the start removes an entry that was cut off; if it refuses, run doctor --repair'
+const REPAIR_ADVICE =
+  'start the server, which removes an incomplete last entry; if it refuses to start, run doctor --repair'
 
-/** Undefined if there is no data, if it is in use, or if no redis-server is installed yet. */
+/** Returns undefined if there is no data, if the data is in use, or if no redis-server is installed yet. */
 export async function checkDataFile(config: ServerConfig): Promise<Finding | undefined> {
   const folder = join(config.DATA_DIR, 'redis')
   const isInUse = getLockHolderPid(config.DATA_DIR) !== undefined || findRedisProcess(folder) !== undefined
@@ -28,7 +29,7 @@ export async function checkDataFile(config: ServerConfig): Promise<Finding | und
     case 'missing':
       return undefined
     case 'intact':
-      return ok('Data', `${state.path} can be read to its end`)
+      return ok('Data', `${state.path} is intact`)
     case 'damaged':
       return warn('Data', describeDamagedPart(state), REPAIR_ADVICE)
     case 'unreadable':
@@ -36,19 +37,28 @@ export async function checkDataFile(config: ServerConfig): Promise<Finding | und
   }
 }
 
-/** Cuts off the damaged end of the file and keeps a copy. Changes nothing while a server runs, or if there is no damage. */
+/** Copies a damaged file and cuts off its damaged end. Changes nothing while a server runs or if the file is intact. */
 export async function repairData(config: ServerConfig): Promise<Finding> {
   if (config.REDIS_URL !== undefined)
-    return fail('Data', 'it is in the Redis of REDIS_URL', 'stop that Redis, and run redis-check-aof --fix on its file')
-  if (!existsSync(join(config.DATA_DIR, 'redis'))) return ok('Data', `${config.DATA_DIR} has none: nothing to repair`)
+    return fail(
+      'Data',
+      'the data is in the Redis at REDIS_URL',
+      'stop that Redis, then run redis-check-aof --fix on its append-only file',
+    )
+  if (!existsSync(join(config.DATA_DIR, 'redis')))
+    return ok('Data', `${config.DATA_DIR} holds no data: nothing to repair`)
   let lock: DataDirLock | undefined
   try {
     lock = tryAcquireDataDirLock(config.DATA_DIR)
     if (lock) return await repairUnusedData(config)
     const pid = getLockHolderPid(config.DATA_DIR)
-    return fail('Data', `process ${pid} runs a server on ${config.DATA_DIR}`, 'stop it first; nothing has been changed')
+    return fail(
+      'Data',
+      `process ${pid} runs a server on ${config.DATA_DIR}`,
+      'stop that server, then run the repair again; nothing has been changed',
+    )
   } catch (error) {
-    return fail('Data', 'cannot be repaired', error instanceof Error ? error.message : String(error))
+    return fail('Data', 'the repair failed', error instanceof Error ? error.message : String(error))
   } finally {
     lock?.release()
   }
@@ -58,20 +68,20 @@ async function repairUnusedData(config: ServerConfig): Promise<Finding> {
   const folder = join(config.DATA_DIR, 'redis')
   const pid = findRedisProcess(folder)
   if (pid !== undefined)
-    return fail('Data', `a redis-server (process ${pid}) still has ${folder}`, `end it first: kill ${pid}`)
+    return fail('Data', `a redis-server (process ${pid}) still uses ${folder}`, `stop it first: kill ${pid}`)
   const binary = await resolveRedisBinary(printStatus, config.PYTHON)
   await requireNewEnoughRedis(binary, folder)
   const state = await inspectDataFile(binary, folder)
   switch (state.kind) {
     case 'missing':
-      return ok('Data', `${folder} has none: nothing to repair`)
+      return ok('Data', `${folder} holds no data: nothing to repair`)
     case 'intact':
-      return ok('Data', `${state.path} can be read to its end: nothing to repair`)
+      return ok('Data', `${state.path} is intact: nothing to repair`)
     case 'unreadable':
       return buildUnreadableFinding(state)
     case 'damaged': {
       const { copy, loss } = await repairDataFile(binary, folder, state)
-      const found = `${describeDamagedPart(state)}; they are cut off, and the file as it was is ${copy}`
+      const found = `${describeDamagedPart(state)}. The repair cut them off and saved the original file as ${copy}`
       return warn('Data', found, describeLoss(loss, state))
     }
   }
@@ -82,15 +92,19 @@ function describeDamagedPart({ path, offset, bytes }: DataFileState & { kind: 'd
 }
 
 function buildUnreadableFinding({ path, reason }: DataFileState & { kind: 'unreadable' }): Finding {
-  return fail('Data', `${path}: ${reason}`, 'cutting off its end would not help: put a backup of the folder back')
+  return fail(
+    'Data',
+    `${path}: ${reason}`,
+    'cutting off the end of the file would not help: restore a backup of the directory',
+  )
 }
 
 function describeLoss({ entries, onlyZeros }: Loss, { offset }: { offset: number }): string {
   if (onlyZeros && offset === 0)
-    return 'the whole file was zeros: what it held is lost. Put a backup back if there is one'
-  if (onlyZeros) return 'they were only zeros, as a power cut leaves them: no data is lost'
-  if (entries === 0) return 'no entry could be read in them; if one was there, it was the last change, and it is lost'
-  return `about ${entries} entries could be read behind the damage: these changes, such as accepted groups and acknowledgments, are lost. Post again what you still have`
+    return 'the whole file was zeros, so its data is lost: restore a backup if you have one'
+  if (onlyZeros) return 'the part contained only zeros, as after a power failure: no data is lost'
+  if (entries === 0) return 'the part contained no readable entry: at most the last change is lost'
+  return `the part contained about ${entries} readable entries: these changes, such as accepted groups and acknowledgments, are lost. Submit again the groups that you still have`
 }
 
 async function isRedisInstalled(): Promise<boolean> {

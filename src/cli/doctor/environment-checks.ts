@@ -1,4 +1,4 @@
-/** The places that the server needs: its Redis, its port, its folder on the disk. */
+/** Checks Redis, the port and the data directory. */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
@@ -18,6 +18,7 @@ import { findWriteProblem } from './write-problem.ts'
 const execFileAsync = promisify(execFile)
 const PROBE_TIMEOUT_MS = 5000
 const MIN_FREE_BYTES = 2 * 2 ** 30
+const FREE_SPACE_ADVICE = 'free some disk space: the private Redis and the dump files grow there'
 
 export function checkRedis(config: ServerConfig): Promise<Finding> {
   return config.REDIS_URL === undefined ? checkPrivateRedis() : checkConfiguredRedis(config)
@@ -26,29 +27,31 @@ export function checkRedis(config: ServerConfig): Promise<Finding> {
 async function checkPrivateRedis(): Promise<Finding> {
   const found = await getRedisBinaryOnPath()
   if (found === undefined) {
-    if (getVenvState('requirements-redis.txt') === 'ready') return ok('Redis', 'private; a redis-server is in .venv')
+    if (getVenvState('requirements-redis.txt') === 'ready')
+      return ok('Redis', 'private; redis-server is installed in .venv')
     const venv = dirname(dirname(venvPythonPath()))
     const problem = findWriteProblem(venv) ?? findWriteProblem(dirname(venv))
-    if (problem === undefined) return ok('Redis', 'private; the next start puts a redis-server into .venv')
+    if (problem === undefined) return ok('Redis', 'private; the next start installs redis-server into .venv')
     return fail(
       'Redis',
-      `none on the PATH, and ${venv} cannot be written (${problem}) to install one`,
+      `there is no redis-server on the PATH, and one cannot be installed: ${venv} is not writable (${problem})`,
       'install redis-server 6.2 or newer, or set REDIS_URL',
     )
   }
   const { stdout } = await execFileAsync(found, ['--version'])
-  return ok('Redis', `private; redis-server ${/v=([\d.]+)/.exec(stdout)?.[1] ?? ''} of the PATH`)
+  return ok('Redis', `private; redis-server ${/v=([\d.]+)/.exec(stdout)?.[1] ?? ''} on the PATH`)
 }
 
 async function checkConfiguredRedis(config: ServerConfig): Promise<Finding> {
   const { url, tls } = requireRedisConfig(config)
-  const shown = url.replace(/\/\/[^@/]*@/, '//…@') // no passwords on screens
+  const shown = url.replace(/\/\/[^@/]*@/, '//…@') // hide credentials
   const redis = connectForProbe({ url, tls })
   try {
     await waitUntilReady(redis, PROBE_TIMEOUT_MS)
     const version = /redis_version:([\d.]+)/.exec(await redis.info('server'))?.[1] ?? '0'
     const [major = 0, minor = 0] = version.split('.').map(Number)
-    if (major < 6 || (major === 6 && minor < 2)) return fail('Redis', `${version} at ${shown}`, 'take 6.2 or newer')
+    if (major < 6 || (major === 6 && minor < 2))
+      return fail('Redis', `${version} at ${shown}`, 'upgrade to Redis 6.2 or newer')
     const gaps = await listDurabilityIssues(redis)
     if (gaps.length > 0) return warn('Redis', `${version} at ${shown}`, gaps.join('; '))
     return ok('Redis', `${version} at ${shown}`)
@@ -56,7 +59,7 @@ async function checkConfiguredRedis(config: ServerConfig): Promise<Finding> {
     return fail(
       'Redis',
       `no answer at ${shown}: ${error instanceof Error ? error.message : String(error)}`,
-      'start it, or correct REDIS_URL; without REDIS_URL the server brings its own',
+      'start that Redis or correct REDIS_URL; without REDIS_URL, the server starts a private Redis',
     )
   } finally {
     redis.disconnect()
@@ -75,32 +78,39 @@ export async function checkPort(config: ServerConfig): Promise<Finding> {
   if (await isServerRunning(getLocalUrl(config)))
     return ok('Port', `a reasoning-gym-server answers at ${getLocalUrl(config)}`)
   if (error === 'EADDRINUSE')
-    return fail('Port', `${place} is taken`, 'stop what listens there, or set PORT to another')
+    return fail(
+      'Port',
+      `${place} is already in use`,
+      'stop the process that listens there, or set PORT to another port',
+    )
   return fail(
     'Port',
     `cannot listen on ${place} (${error})`,
-    'set HOST to an address of this machine, PORT to one above 1023',
+    'set HOST to an address of this machine and PORT to a port above 1023',
   )
 }
 
 export async function checkDisk({ DATA_DIR }: ServerConfig): Promise<Finding> {
   const problem = findWriteProblem(DATA_DIR)
   if (problem === 'ENOSPC' || problem === 'EDQUOT')
-    return fail('Disk', `no room for ${DATA_DIR} (${problem})`, 'make room: the private Redis and the dumps grow there')
+    return fail('Disk', `the disk of ${DATA_DIR} is full (${problem})`, FREE_SPACE_ADVICE)
   if (problem !== undefined)
-    return fail('Disk', `${DATA_DIR} cannot be written (${problem})`, 'set DATA_DIR to a folder of yours')
+    return fail('Disk', `${DATA_DIR} is not writable (${problem})`, 'set DATA_DIR to a directory that you can write to')
   let there = DATA_DIR
   while (!existsSync(there)) there = dirname(there)
   const { bavail, bsize } = await statfs(there)
   const free = `${((Number(bavail) * Number(bsize)) / 2 ** 30).toFixed(1)} GiB free for ${DATA_DIR}`
-  if (Number(bavail) * Number(bsize) < MIN_FREE_BYTES)
-    return warn('Disk', free, 'make room: the private Redis and the dumps grow there')
+  if (Number(bavail) * Number(bsize) < MIN_FREE_BYTES) return warn('Disk', free, FREE_SPACE_ADVICE)
   return ok('Disk', free)
 }
 
-/** The folder's owner, where a server runs on it. */
+/** Fails if another server uses the data directory. */
 export async function checkDataDirOwner(config: ServerConfig): Promise<Finding | undefined> {
   const pid = getLockHolderPid(config.DATA_DIR)
   if (pid === undefined || (await isServerRunning(getLocalUrl(config)))) return undefined
-  return fail('Folder', `process ${pid} has ${config.DATA_DIR}`, 'stop it, or set DATA_DIR to another folder')
+  return fail(
+    'Folder',
+    `process ${pid} uses ${config.DATA_DIR}`,
+    'stop that process, or set DATA_DIR to another directory',
+  )
 }

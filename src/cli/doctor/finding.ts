@@ -1,9 +1,9 @@
-/** What the doctor says of one thing: it is well, it could be better, or it keeps the server from working. */
+/** The result of one check: ok, a warning, or a failure that keeps the server from working. */
 export interface Finding {
   name: string
   is: 'ok' | 'warn' | 'fail'
   found: string
-  /** What to do about it. */
+  /** What the user can do about it. */
   advice?: string
 }
 

@@ -1,4 +1,4 @@
-/** All that the doctor looks at, in the order in which it matters. */
+/** Runs the checks of `doctor`, in the order in which a user should fix the problems. */
 import { ConfigError, readConfig, type ServerConfig } from '../../platform/config.ts'
 import { getLocalUrl, isServerRunning } from '../api-client.ts'
 import { checkDataFile, repairData } from './data-file.ts'
@@ -8,9 +8,9 @@ import { checkCheckout, checkLibrary, checkMachine, checkNode, checkPackages, ch
 import { checkReadiness, checkTrialServer } from './server-checks.ts'
 
 interface DoctorCheckOptions {
-  /** A server to look at; none: the one here, if it runs. */
+  /** URL of a server to check. Default: the server on this machine, if one runs. */
   url?: string
-  /** Whether to start one for a moment. */
+  /** Whether to also start a temporary server. */
   start?: true
 }
 
@@ -27,7 +27,7 @@ export async function runDoctorChecks({ url, start }: DoctorCheckOptions): Promi
   if (!('config' in settings)) return [...programs, settings.finding]
   const { config } = settings
   const places = [
-    ok('Settings', 'can be read'),
+    ok('Settings', 'valid'),
     await checkRedis(config),
     await checkPort(config),
     await checkDisk(config),
@@ -44,7 +44,7 @@ export async function runDoctorChecks({ url, start }: DoctorCheckOptions): Promi
   ]
 }
 
-/** Only repairs; for a server that does not start. */
+/** Runs only the repair, for a server that does not start. */
 export async function runRepair(): Promise<Finding[]> {
   const settings = loadConfig()
   return ['config' in settings ? await repairData(settings.config) : settings.finding]
@@ -55,6 +55,6 @@ function loadConfig(): { config: ServerConfig } | { finding: Finding } {
     return { config: readConfig() }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    return { finding: fail('Settings', error.message, 'correct them in the environment or in .env') }
+    return { finding: fail('Settings', error.message, 'correct the settings in the environment or in .env') }
   }
 }

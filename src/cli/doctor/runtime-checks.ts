@@ -1,4 +1,4 @@
-/** The programs that the server is made of: Node with its packages, Python, the library. */
+/** Checks Node and its packages, Python, the library, the checkout and the machine. */
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { availableParallelism, totalmem, userInfo } from 'node:os'
@@ -14,19 +14,23 @@ const ROOT = join(import.meta.dirname, '..', '..', '..')
 const MIN_NODE_VERSION = 24
 const LIBRARY_NAME = 'reasoning-gym'
 const PROCESS_TIMEOUT_MS = 20_000
-const REBUILD_ADVICE = 'delete .venv and start again: it is made anew'
+const REBUILD_ADVICE = 'delete .venv and start again, which creates a new one'
 const UNUSABLE_ADVICE =
-  'its owner must let you reach it: delete .venv and make it with a Python that every user may run (PYTHON). In a checkout that you can write to, the next start does so'
+  'delete .venv and create it with a Python that every user can run (set PYTHON); in a checkout that you can write to, the next start does this'
 
 export function checkNode(): Finding {
   const { node: version } = process.versions
   if (Number.parseInt(version, 10) < MIN_NODE_VERSION)
-    return fail('Node', version, `install Node ${MIN_NODE_VERSION}, or run \`npm ci\`, which brings one`)
+    return fail(
+      'Node',
+      version,
+      `install Node ${MIN_NODE_VERSION}, or run \`npm ci\`, which installs it into node_modules`,
+    )
   return ok('Node', `${version} at ${process.execPath}`)
 }
 
 export function checkPackages(): Finding {
-  const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { dependencies: object } // npm wants them
+  const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { dependencies: object } // npm validates package.json
   const missing = Object.keys(dependencies).filter((name) => !existsSync(join(ROOT, 'node_modules', name)))
   if (missing.length > 0) return fail('Packages', `missing: ${missing.join(', ')}`, 'run `npm ci`')
   return ok('Packages', `${Object.keys(dependencies).length} in node_modules`)
@@ -35,29 +39,34 @@ export function checkPackages(): Finding {
 export async function checkPython(wanted: string | undefined): Promise<Finding> {
   const python = venvPythonPath()
   const state = getVenvState()
-  if (state === 'unusable') return fail('Python', `${python} is there, but you cannot run it`, UNUSABLE_ADVICE)
+  if (state === 'unusable') return fail('Python', `${python} exists, but you cannot run it`, UNUSABLE_ADVICE)
   const problem = state === 'ready' ? await findRunProblem(python) : undefined
   if (problem !== undefined) return fail('Python', `${python} ${problem}`, REBUILD_ADVICE)
   if (state === 'ready') return ok('Python', `${await getPythonVersion(python)} in .venv`)
   try {
     const found = await requirePython(wanted)
-    return ok('Python', `${await getPythonVersion(found)}; the next start makes .venv with it`)
+    return ok('Python', `${await getPythonVersion(found)}; the next start creates .venv with it`)
   } catch (error) {
-    return fail('Python', wanted ?? 'none from 3.11 on', error instanceof Error ? error.message : String(error))
+    return fail(
+      'Python',
+      wanted ?? 'no Python 3.11 or newer was found',
+      error instanceof Error ? error.message : String(error),
+    )
   }
 }
 
 export async function checkLibrary(): Promise<Finding> {
   const pinned = /^reasoning-gym==([\w.]+)/m.exec(readFileSync(join(ROOT, 'requirements.txt'), 'utf8'))?.[1] ?? ''
   const state = getVenvState()
-  if (state === 'unusable') return warn('Library', 'unknown, since its Python cannot be run', 'see to Python first')
+  if (state === 'unusable')
+    return warn('Library', 'unknown, because the Python in .venv cannot run', 'fix the Python finding first')
   if (state === 'missing')
-    return warn('Library', 'not installed yet', 'the first start installs it: about half a minute')
+    return warn('Library', 'not installed yet', 'start the server, which installs it; this takes about a minute')
   if (state === 'incomplete')
     return warn(
       'Library',
-      '.venv is incomplete: a start was interrupted, the pins have changed or its Python is gone',
-      'the next start makes it anew: about half a minute',
+      '.venv is incomplete: a start was interrupted, the pinned versions changed, or its Python was removed',
+      'start the server, which creates a new one; this takes about a minute',
     )
   const script = `import importlib.metadata as m; print(m.version('${LIBRARY_NAME}'))`
   const found = await execFileAsync(venvPythonPath(), ['-c', script], { timeout: PROCESS_TIMEOUT_MS }).catch(
@@ -65,28 +74,28 @@ export async function checkLibrary(): Promise<Finding> {
   )
   const version = found?.stdout.trim()
   if (version === pinned) return ok('Library', `${LIBRARY_NAME} ${version}`)
-  if (version === undefined) return fail('Library', `.venv does not have ${LIBRARY_NAME}`, REBUILD_ADVICE)
-  return fail('Library', `${LIBRARY_NAME} ${version}, pinned is ${pinned}`, REBUILD_ADVICE)
+  if (version === undefined) return fail('Library', `${LIBRARY_NAME} is not installed in .venv`, REBUILD_ADVICE)
+  return fail('Library', `${LIBRARY_NAME} ${version} is installed, but the server needs ${pinned}`, REBUILD_ADVICE)
 }
 
-/** The next start writes to it unless .venv is complete. */
+/** The next start writes to the checkout unless .venv is complete. */
 export function checkCheckout(): Finding {
   const problem = findWriteProblem(ROOT)
-  if (problem === undefined) return ok('Checkout', `${ROOT} can be written`)
-  if (getVenvState() === 'ready') return ok('Checkout', `${ROOT} cannot be written (${problem}): .venv is complete`)
+  if (problem === undefined) return ok('Checkout', `${ROOT} is writable`)
+  if (getVenvState() === 'ready') return ok('Checkout', `${ROOT} is not writable (${problem}), but .venv is complete`)
   return fail(
     'Checkout',
-    `${ROOT} cannot be written (${problem}), and the next start has to make .venv there`,
+    `${ROOT} is not writable (${problem}), but the next start must create .venv there`,
     problem === 'ENOSPC' || problem === 'EDQUOT'
-      ? 'make room: .venv takes 300 MB'
-      : `make it writable for you (${userInfo().username}), or run the first start as its owner`,
+      ? 'free some disk space: .venv takes 300 MB'
+      : `make it writable for your user (${userInfo().username}), or start the server once as its owner`,
   )
 }
 
 export function checkMachine(): Finding {
   const found = `${availableParallelism()} cores, ${(totalmem() / 2 ** 30).toFixed(1)} GiB of memory`
   if (totalmem() < 1.5 * 2 ** 30)
-    return warn('Machine', found, 'set PYTHON_WORKERS=1 and WORKERS=1: a host takes about 150 MB')
+    return warn('Machine', found, 'set PYTHON_WORKERS=1 and WORKERS=1: each Python worker takes about 150 MB')
   return ok('Machine', found)
 }
 

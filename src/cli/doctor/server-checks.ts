@@ -1,4 +1,4 @@
-/** The server itself: whether the one that runs is ready, and on request whether a new one would be. */
+/** Checks a running server and, on request, a temporary one. */
 import { z } from 'zod'
 import { startChildServer } from '../../main/bootstrap/child-server.ts'
 import { ApiClient } from '../api-client.ts'
@@ -13,24 +13,37 @@ const ReadinessResponse = z.object({
 })
 const PROBE_TIMEOUT_MS = 5000
 
-/** What /readyz says. */
+/** Checks a running server through `GET /readyz`. */
 export async function checkReadiness(url: string): Promise<Finding> {
   const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) }).catch(
     () => undefined,
   )
   const ready = ReadinessResponse.safeParse(await response?.json().catch(() => undefined)).data
   if (!ready)
-    return fail('Server', `${url} does not say whether it is ready`, 'is it a reasoning-gym-server? Its log says more')
+    return fail(
+      'Server',
+      `${url} does not answer GET /readyz`,
+      'check that this is the address of a reasoning-gym-server, and read its log',
+    )
   const { redis, engine, workers } = ready
-  if (!redis.ok) return fail('Server', `its Redis: ${redis.detail ?? 'not ready'}`, 'see to its REDIS_URL')
+  if (!redis.ok)
+    return fail(
+      'Server',
+      `Redis is not ready: ${redis.detail ?? 'no reason given'}`,
+      'start that Redis, or correct the REDIS_URL of the server',
+    )
   if (!engine.ok)
     return fail(
       'Server',
-      `its engine: ${engine.detail ?? 'not ready'}`,
-      'its log says why; delete .venv if packages are broken',
+      `the engine is not ready: ${engine.detail ?? 'no reason given'}`,
+      'read the log of the server for the cause; if Python packages are broken, delete .venv and restart',
     )
   if (!workers.ok)
-    return warn('Server', `${url} is ready, without workers`, 'start one (reasoning-gym-server worker): groups wait')
+    return warn(
+      'Server',
+      `${url} is ready, but no worker is running`,
+      'start a worker with "reasoning-gym-server worker"; until then, groups stay queued',
+    )
   if (redis.detail) return warn('Server', `${url} is ready, ${workers.count} workers`, redis.detail)
   return ok('Server', `${url} is ready, ${workers.count} workers`)
 }
@@ -38,7 +51,7 @@ export async function checkReadiness(url: string): Promise<Finding> {
 const ItemListResponse = z.object({ items: z.tuple([z.looseObject({ id: z.string() })]) })
 const RewardsResponse = z.object({ rewards: z.array(z.number().nullable()) })
 
-/** Starts a server in a folder of its own, makes an item on it and scores an answer. */
+/** Starts a temporary server in its own directory, creates an item and scores an answer. */
 export async function checkTrialServer(): Promise<Finding> {
   const started = performance.now()
   try {
@@ -57,18 +70,18 @@ export async function checkTrialServer(): Promise<Finding> {
       if (rewards[0] !== 1)
         return fail(
           'Trial',
-          `a right answer was given ${rewards[0]}`,
-          'the library in .venv is not the pinned one: delete .venv',
+          `a correct answer earned a reward of ${rewards[0]}`,
+          'delete .venv and start again: the library in it is not the pinned version',
         )
     } finally {
       await own.stop()
     }
   } catch (error) {
     getInterruptSignal().throwIfAborted()
-    return fail('Trial', 'a server of its own does not work', error instanceof Error ? error.message : String(error))
+    return fail('Trial', 'a temporary server did not work', error instanceof Error ? error.message : String(error))
   }
   return ok(
     'Trial',
-    `a server started, made an item and scored it: ${((performance.now() - started) / 1000).toFixed(1)} s`,
+    `a temporary server started, created an item and scored it in ${((performance.now() - started) / 1000).toFixed(1)} s`,
   )
 }

@@ -1,8 +1,8 @@
-/** Whether this user can write to a folder: found by doing it. */
+/** Tests whether this user can write to a directory, by writing to it. */
 import { existsSync, mkdtempSync, rmdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Undefined if a file can be created in the folder, or in the nearest one above it that exists; otherwise the system's reason. */
+/** Returns undefined if this user can write to the directory or its nearest existing parent, and the system's error code otherwise. */
 export function findWriteProblem(folder: string): string | undefined {
   let nearest = folder
   while (!existsSync(nearest) && nearest !== dirname(nearest)) nearest = dirname(nearest)

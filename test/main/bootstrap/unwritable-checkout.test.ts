@@ -36,9 +36,7 @@ it('names the folder that this user cannot write to', SLOW, async (context) => {
   expect(started.stderr).toContain(root)
   expect(started.status).toBe(1)
   const doctor = await run(root, 'src/cli/main.ts', 'doctor')
-  expect(doctor.stdout).toContain(
-    `✗ Checkout  ${root} cannot be written (EACCES), and the next start has to make .venv`,
-  )
+  expect(doctor.stdout).toContain(`✗ Checkout  ${root} is not writable (EACCES), but the next start must create .venv`)
   expect(doctor.stdout).toContain('! Library   not installed yet')
   expect(doctor.status).toBe(1)
 })
@@ -57,8 +55,8 @@ it('tells an environment that this user cannot run apart from none', SLOW, async
   expect(started.stderr).toContain(`${python} is there, but this user cannot run it. A new one cannot be made: ${root}`)
   expect(started.status).toBe(1)
   const doctor = await run(root, 'src/cli/main.ts', 'doctor')
-  expect(doctor.stdout).toContain(`✗ Python    ${python} is there, but you cannot run it`)
-  expect(doctor.stdout).toContain(`✗ Checkout  ${root} cannot be written (EACCES)`)
+  expect(doctor.stdout).toContain(`✗ Python    ${python} exists, but you cannot run it`)
+  expect(doctor.stdout).toContain(`✗ Checkout  ${root} is not writable (EACCES)`)
 })
 
 /** The program ends by itself, and soon: a start that hung would be ended with the test. */
