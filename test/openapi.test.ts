@@ -21,7 +21,8 @@ it('openapi/openapi.json is what the server serves; a change writes it anew', as
   const written = existsSync(FILE) ? JSON.parse(readFileSync(FILE, 'utf8')) : undefined
   if (JSON.stringify(written) !== JSON.stringify(body)) {
     writeFileSync(FILE, `${JSON.stringify(body, null, 2)}\n`)
-    writeFileSync(new URL('../docs/reference/http.md', import.meta.url), REFERENCE_PAGES['http.md']?.() ?? '')
+    for (const page of ['http.md', 'schemas.md'])
+      writeFileSync(new URL(`../docs/reference/${page}`, import.meta.url), REFERENCE_PAGES[page]?.() ?? '')
   }
   expect(written, 'openapi/openapi.json was out of date and is written now: look at it and commit it').toEqual(body)
 })

@@ -1,119 +1,77 @@
 /** docs/reference/http.md: every call of the OpenAPI document, by resource. */
-import { describeSchema, type JsonSchema, listFields } from './schema.ts'
-import { escapeTableCell } from './table.ts'
+import type { MediaContent, OpenApiDocument, Operation, Parameter } from './openapi-document.ts'
+import { describeSchema, formatShortValue, type JsonSchema } from './schema.ts'
+import { formatTable } from './table.ts'
 
-interface MediaContent {
-  'application/json'?: { schema?: JsonSchema; examples?: Record<string, { summary?: string; value: unknown }> }
-}
-interface Parameter {
-  name: string
-  in: 'path' | 'query' | 'header'
-  required?: boolean
-  description?: string
-  schema: JsonSchema
-}
-interface Operation {
-  summary?: string
-  description?: string
-  tags: string[]
-  parameters?: Parameter[]
-  requestBody?: { content: MediaContent }
-  responses: Record<string, { description?: string; content?: MediaContent }>
-}
-export interface OpenApi {
-  tags: { name: string; description: string }[]
-  paths: Record<string, Record<string, Operation>>
-}
+const PAGE_HEAD = `# HTTP calls
 
-const PAGE_HEAD = [
-  '# HTTP reference',
-  '',
-  'Made by `npm run docs:reference` from [openapi.json](../../openapi/openapi.json), which a running server also shows at `/docs`, to try.',
-  'Failures are `application/problem+json` with a `code`: the [README](../../README.md#errors) lists them. A field that is not named',
-  'is refused. `rollouts[].completion` is a field of each object in the list `rollouts`; after the semicolon stands the default.',
-].join('\n')
+All calls of the server, generated from [openapi.json](../../openapi/openapi.json). A running server serves the same document at
+\`/openapi.json\`, and at \`/docs\` as pages on which you can try each call. [Schemas](schemas.md) describes the bodies field by field,
+and [Access](access.md) lists the roles that may make each call.
 
-export function buildHttpPage({ tags, paths }: OpenApi): string {
+The server rejects a body with an unknown field. A failed call returns a [problem document](errors.md); each call below lists its
+error codes.`
+
+export function buildHttpPage({ tags, paths }: OpenApiDocument): string {
   const calls = Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({ title: `${method.toUpperCase()} ${path}`, operation })),
   )
   const sections = tags.map(({ name, description }) => {
-    const of = calls.filter(({ operation }) => operation.tags[0] === name)
-    return [
-      `## ${name}`,
-      `${description}.`,
-      ...of.map(({ title, operation }) => formatOperation(title, operation)),
-    ].join('\n\n')
+    const ofTag = calls.filter(({ operation }) => operation.tags[0] === name)
+    return [`## ${name}`, description, ...ofTag.map(({ title, operation }) => formatOperation(title, operation))].join(
+      '\n\n',
+    )
   })
   return `${[PAGE_HEAD, ...sections].join('\n\n')}\n`
 }
 
 function formatOperation(title: string, operation: Operation): string {
-  const body = operation.requestBody?.content['application/json']
+  const body = operation.requestBody?.content
   const parts = [
     `### ${title}`,
-    `${operation.summary ?? ''}. ${operation.description ?? ''}`.trim(),
-    formatTable('parameter', (operation.parameters ?? []).map(formatParameter)),
-    ...formatBodies(body?.schema),
-    ...Object.entries(operation.responses)
-      .filter(([status]) => status.startsWith('2'))
-      .map(([status, { content }]) => formatResponse(status, content)),
-    formatExample(title, body?.examples),
+    [operation.summary ? `**${operation.summary}.**` : '', operation.description ?? ''].join(' ').trim(),
+    formatParameters(operation.parameters ?? []),
+    body ? `**Request body:** ${describeContent(body)}` : '',
+    formatExample(title, body?.['application/json']?.examples),
+    formatResponses(operation),
   ]
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-/** A body of several forms has a table for each. */
-function formatBodies(schema: JsonSchema | undefined): string[] {
-  if (!schema) return []
-  const forms = schema.anyOf ?? schema.oneOf ?? [schema]
-  return forms.map((form, k) => {
-    const head = forms.length > 1 ? `field of the body, form ${k + 1}` : 'field of the body'
-    return formatTable(head, listFields(form, 3).map(formatField)) || `The body: ${describeSchema(form)}`
-  })
-}
-
-function formatParameter({ name, in: place, required, description, schema }: Parameter): string[] {
-  const where = place === 'query' ? '' : `, ${place}`
-  return [
-    `\`${name}\`${where}`,
-    formatType(schema, required === true && place !== 'path'),
+function formatParameters(parameters: Parameter[]): string {
+  if (parameters.length === 0) return ''
+  const rows = parameters.map(({ name, in: place, required, description, schema }) => [
+    `\`${name}\``,
+    required === true && place !== 'path' ? `${place}, required` : place,
+    formatType(schema),
     description ?? schema.description ?? '',
-  ]
+  ])
+  return formatTable(['parameter', 'in', 'type', 'meaning'], rows)
 }
 
-function formatField({ name, schema, required }: { name: string; schema: JsonSchema; required: boolean }): string[] {
-  return [`\`${name}\``, formatType(schema, required), schema.description ?? '']
+function formatType(schema: JsonSchema): string {
+  const value = schema.default === undefined ? '' : `; default ${formatShortValue(schema.default)}`
+  return `${describeSchema(schema)}${value}`
 }
 
-function formatType(schema: JsonSchema, required: boolean): string {
-  const more = schema.default === undefined ? (required ? ', required' : '') : `; \`${formatShort(schema.default)}\``
-  return `${describeSchema(schema)}${more}`
+function formatResponses({ responses }: Operation): string {
+  const entries = Object.entries(responses)
+  const successes = entries
+    .filter(([status]) => Number(status) < 400)
+    .map(([status, { content, description = '' }]) =>
+      `**${status}**: ${describeContent(content)}. ${description}`.trim(),
+    )
+  const codes = entries
+    .filter(([status]) => Number(status) >= 400)
+    .flatMap(([, { description = '' }]) => [...description.matchAll(/`(\w+)`/g)].map(([, code]) => `\`${code}\``))
+  return [...successes, codes.length > 0 ? `Errors: ${codes.join(', ')}` : ''].filter(Boolean).join('\n\n')
 }
 
-function formatShort(value: unknown): string {
-  const text = JSON.stringify(value)
-  return text.length > 60 ? `${text.slice(0, 57)}…` : text
-}
-
-function formatTable(head: string, rows: string[][]): string {
-  if (rows.length === 0) return ''
-  return [`| ${head} | | |`, '|---|---|---|', ...rows.map((row) => `| ${row.map(escapeTableCell).join(' | ')} |`)].join(
-    '\n',
-  )
-}
-
-function formatResponse(status: string, content: MediaContent | undefined): string {
+function describeContent(content: MediaContent | undefined): string {
   const schema = content?.['application/json']?.schema
-  const forms = schema ? (schema.anyOf ?? schema.oneOf ?? [schema]) : []
-  const named = forms.map(
-    (form) =>
-      listFields(form, 1)
-        .map(({ name }) => `\`${name}\``)
-        .join(', ') || describeSchema(form),
-  )
-  const what = named.length > 0 ? named.join('; or ') : (Object.keys(content ?? {})[0] ?? 'no body')
-  return `**${status}**: ${what}`
+  if (schema) return describeSchema(schema)
+  const [type] = Object.keys(content ?? {})
+  return type === undefined ? 'no body' : `\`${type}\``
 }
 
 function formatExample(title: string, examples: Record<string, { value: unknown }> | undefined): string {

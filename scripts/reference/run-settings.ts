@@ -1,7 +1,7 @@
 /** docs/reference/run-settings.md: the settings of a run, from the schema that reads them. */
 import { RunSettings, resolveSettings } from '../../src/contract/run.ts'
-import { describeSchema } from './schema.ts'
-import { formatDefault, formatValue, listGroupedFields } from './settings.ts'
+import { describeSchema, formatShortValue } from './schema.ts'
+import { formatDefault, listGroupedFields } from './settings.ts'
 import { formatTable } from './table.ts'
 
 const GROUPS = {
@@ -78,5 +78,5 @@ function formatCleanValue(name: string): string {
   const [original, clean] = (['original', 'clean'] as const).map((preset) => resolveSettings({ preset }))
   const key = name as keyof RunSettings // a field of it
   const same = JSON.stringify(original?.[key]) === JSON.stringify(clean?.[key])
-  return same || name === 'preset' ? '' : formatValue(clean?.[key])
+  return same || name === 'preset' ? '' : formatShortValue(clean?.[key])
 }

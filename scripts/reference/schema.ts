@@ -1,6 +1,7 @@
 /** Describes a JSON Schema in words: the values that a field accepts, and the fields of an object as rows of a table. */
 
 export interface JsonSchema {
+  $ref?: string
   type?: string | string[]
   format?: string
   description?: string
@@ -24,10 +25,15 @@ export interface JsonSchema {
 }
 
 const MAX_STATED_BOUND = 2 ** 53 - 1
+const MAX_SHOWN_CHARS = 60
 const formatCode = (value: unknown) => `\`${JSON.stringify(value)}\``
 
-/** The values that the schema accepts. */
+/** The values that the schema accepts. A reference is a link to the page of schemas. */
 export function describeSchema(schema: JsonSchema): string {
+  if (schema.$ref !== undefined) {
+    const name = schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)
+    return `[${name}](schemas.md#${name.toLowerCase()})`
+  }
   const choices = schema.anyOf ?? schema.oneOf ?? splitTypes(schema)
   if (choices) return [...new Set(choices.map(describeSchema))].join(' or ')
   if (schema.const !== undefined) return formatCode(schema.const)
@@ -53,6 +59,12 @@ function describeListItem(schema: JsonSchema): string {
 /** One schema for each type of a schema with several types. */
 function splitTypes(schema: JsonSchema): JsonSchema[] | undefined {
   return Array.isArray(schema.type) ? schema.type.map((type) => ({ ...schema, type })) : undefined
+}
+
+/** As code, cut where it is long. */
+export function formatShortValue(value: unknown): string {
+  const text = JSON.stringify(value)
+  return `\`${text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text}\``
 }
 
 function formatBounds(least: number | undefined, most: number | undefined, unit = ''): string {

@@ -1,9 +1,10 @@
 /** What the pages of run settings and of environment variables share: fields of a schema, sorted into groups. */
 import { z } from 'zod'
 import { inlineReferences } from '../../src/http/openapi/components.ts'
-import type { JsonSchema } from './schema.ts'
+import { formatShortValue, type JsonSchema } from './schema.ts'
 
-const MAX_SHOWN_CHARS = 60
+const MIB = 1024 ** 2
+const GIB = 1024 ** 3
 
 type Field = [name: string, schema: JsonSchema]
 
@@ -20,11 +21,9 @@ export function listGroupedFields(
   return Object.entries(groups).map(([title, names]) => [title, names.map((name) => [name, properties[name] ?? {}])])
 }
 
-export function formatDefault(schema: JsonSchema): string {
-  return schema.default === undefined ? '' : formatValue(schema.default)
-}
-
-export function formatValue(value: unknown): string {
-  const text = JSON.stringify(value)
-  return `\`${text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text}\``
+/** Empty without a default. Whole numbers of MiB are shown as bytes with a unit. */
+export function formatDefault({ default: value }: JsonSchema): string {
+  if (typeof value === 'number' && value >= MIB && value % MIB === 0)
+    return value % GIB === 0 ? `${value / GIB} GiB` : `${value / MIB} MiB`
+  return value === undefined ? '' : formatShortValue(value)
 }

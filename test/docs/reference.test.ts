@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { readOpenApiDocument } from '../../scripts/reference/openapi-document.ts'
 import { REFERENCE_PAGES } from '../../scripts/reference/pages.ts'
 import { updateProvenTable } from '../../scripts/reference/trainers.ts'
 import { ERROR_CODES } from '../../src/contract/errors.ts'
@@ -44,18 +45,18 @@ it('the page of errors shows every code, and the page of metrics every metric', 
     expect(metrics).toContain(`| \`${name}\` |`)
 })
 
-it('the HTTP page shows all forms of a field and of an answer', () => {
-  const page = REFERENCE_PAGES['http.md']?.() ?? ''
-  expect(page).toContain('| `dual_format` | boolean or null |')
+it('the page of schemas shows every schema, all types of a field and its description', () => {
+  const page = REFERENCE_PAGES['schemas.md']?.() ?? ''
+  const { components } = readOpenApiDocument()
+  for (const name of Object.keys(components.schemas)) expect(page).toContain(`\n## ${name}\n`)
   const { description } = RunSettings.shape.group_size
-  expect(page).toContain(`| \`group_size\` | integer (1 to 1,024) or null | ${description} |`)
-  expect(page).toContain('| `rollouts[].logprobs` | list of (number or null) or object |')
-  expect(page).toMatch(/\*\*202\*\*: `group_id`, .*; or `groups`/)
+  expect(page).toContain(`| \`group_size\` | integer (1 to 1,024) or null |  | ${description} |`)
+  expect(page).toMatch(/## Rollout\n[\s\S]*?\| `logprobs` \| list of \(number or null\) or /)
 })
 
 it('the HTTP page shows every call of the API', () => {
   const page = REFERENCE_PAGES['http.md']?.() ?? ''
-  const { paths } = JSON.parse(readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8'))
+  const { paths } = readOpenApiDocument()
   const calls = Object.entries<object>(paths).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `### ${method.toUpperCase()} ${path}`),
   )
