@@ -171,7 +171,7 @@ async function runPage(page: string): Promise<string[]> {
         expect([where, output]).toEqual([where, expect.not.stringMatching(/"status":(4|5)\d\d/)])
       if (block.output !== undefined)
         expect([where, trimLines(output)]).toEqual([where, expect.stringMatching(patternOf(block.output))])
-      outputs.push(output)
+      if (outputs.push(output) === 1 && BETWEEN[page] !== undefined) await session.run(BETWEEN[page])
     }
     return outputs
   } finally {
@@ -201,6 +201,18 @@ const CHECKS: Record<string, (output: string) => Promise<void> | void> = {
       stale_groups: 0,
     })
   },
+}
+
+/** Python that runs after the first block of a page. */
+const BETWEEN: Record<string, string> = {
+  'synchronous-loop.md': `
+printed = train
+
+def train(batch):
+    versions = {group["policy_version"] for group in batch["groups"]}
+    assert versions == {batch["step"]}, f"step {batch['step']} trains on policies {versions}"
+    printed(batch)
+`,
 }
 
 const PAGES = readdirSync(GUIDES).filter((page) => blocksOf(page).length > 0)

@@ -78,10 +78,8 @@ for name, moment in (("items", "items"), ("post_many", "post"), ("batch", "batch
 
 def program():
     page = (ROOT / "docs" / "guides" / "synchronous-loop.md").read_text()
-    sections = page.split("\n## ")
-    loop = next(section for section in sections if section.startswith("Synchronous"))
-    imports = re.findall(r"^```python\n(.*?)\n\ndef ", sections[0], re.MULTILINE | re.DOTALL)[0]
-    code = imports + "\n" + re.findall(r"^```python\n(.*?)^```", loop, re.MULTILINE | re.DOTALL)[0]
+    functions, loop = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    code = functions.split("\ndef ")[0] + "\n" + loop
     first = next(step for step in range(STEPS + 1) if not (FOLDER / f"saved-{step}-{RANK}.json").exists())
     for printed, here in (
         ("http://127.0.0.1:8000", URL),
