@@ -20,10 +20,10 @@ import { parsePreferWaitMs } from '../src/http/prefer-header.ts'
 import { uncheckedSerializer } from '../src/http/response-serializer.ts'
 
 const ArraysParam = ArrayEncoding.default('numbers').describe(
-  '`base64`: tokens, masks, logprobs and arrays as typed data',
+  'Encoding of tokens, masks, logprobs and arrays: `numbers` for JSON arrays, `base64` for typed data.',
 )
 const IfMatchHeaders = z.looseObject(ifMatchHeader)
-const StepParams = z.strictObject({ run: RunName, step: z.coerce.number().pipe(Step) })
+const StepParams = z.strictObject({ run: RunName.describe('Name of the run.'), step: z.coerce.number().pipe(Step) })
 
 export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
   const stream = (reading: Parameters<typeof delivery.stream>[0]) =>
@@ -36,19 +36,26 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
       schema: {
         operationId: 'takeBatch',
         tags: ['batches'],
-        summary: 'The batch of a step: composed by the first call, the same for every later one',
+        summary: 'Take the batch of a step',
+        description:
+          'The first call for a step composes the batch from the oldest buffered groups. Every later call returns the same batch, whole or one rank’s share, until it is acknowledged. If there are not enough rollouts yet, the response is 204; with `Prefer: wait=N` it is held until there are.',
         headers: z.looseObject({
           ...ifMatchHeader,
-          prefer: z.string().optional().describe('`wait=N`: hold the answer, N seconds at most'),
+          prefer: z
+            .string()
+            .optional()
+            .describe('`wait=N`: hold the response until the batch is complete, for at most N seconds.'),
         }),
-        params: z.strictObject({ run: RunName }),
+        params: z.strictObject({ run: RunName.describe('Name of the run.') }),
         querystring: z.strictObject({ arrays: ArraysParam }),
         body: BatchRequest,
         response: {
           200: Batch,
           204: z
             .null()
-            .describe('Not enough yet, never with `final`; `X-Batch-Missing` and `X-Batch-Queued` count rollouts'),
+            .describe(
+              'There are not enough rollouts yet. `X-Batch-Missing` has the number of missing rollouts, `X-Batch-Queued` that of queued ones. Never with `final`.',
+            ),
           ...problemResponses(
             'invalid_request',
             'invalid_json',
@@ -91,7 +98,9 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
       schema: {
         operationId: 'getBatch',
         tags: ['batches'],
-        summary: 'A composed batch that is not acknowledged',
+        summary: 'Get a composed batch',
+        description:
+          'Returns a batch that was composed and is not acknowledged yet, whole or one rank’s share. It never composes a batch.',
         params: StepParams,
         headers: IfMatchHeaders,
         querystring: z.strictObject({ ...RankSliceQueryFields, arrays: ArraysParam }).superRefine(validateRankSlice),
@@ -115,14 +124,18 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
       schema: {
         operationId: 'acknowledgeBatch',
         tags: ['batches'],
-        summary: 'The trainer has used a batch: at once, or when each rank has said so',
+        summary: 'Acknowledge a batch',
+        description:
+          'Releases a batch after the trainer has used it. With `rank` and `ranks`, the batch is released when every rank has acknowledged it. Repeating the call is safe.',
         params: StepParams,
         headers: IfMatchHeaders,
         body: z.strictObject(RankSliceFields).superRefine(validateRankSlice).optional(),
         response: {
           200: z.strictObject({
             step: Step,
-            acknowledged: z.boolean().describe('false: other ranks have not said so'),
+            acknowledged: z
+              .boolean()
+              .describe('Whether the batch is released. If false, other ranks have not acknowledged it yet.'),
           }),
           ...problemResponses(
             'invalid_request',

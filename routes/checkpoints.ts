@@ -1,4 +1,4 @@
-/** GET and PUT /runs/{run}/checkpoint. */
+/** GET and PUT /runs/{run}/checkpoint: checkpoints of runs. */
 import { z } from 'zod'
 import { ServiceError } from '../src/contract/errors.ts'
 import { RunName } from '../src/contract/rollout.ts'
@@ -10,7 +10,7 @@ import { formatEntityTag, ifMatchHeader } from '../src/http/conditional-headers.
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 
 const CHECKPOINT_BODY_BYTES = 64 * 1024 * 1024
-const Params = z.strictObject({ run: RunName })
+const Params = z.strictObject({ run: RunName.describe('Name of the run.') })
 const IfMatchHeaders = z.looseObject(ifMatchHeader)
 
 export function addCheckpointRoutes(app: App, { checkpoints, runRequests }: RunsFeature): void {
@@ -20,7 +20,9 @@ export function addCheckpointRoutes(app: App, { checkpoints, runRequests }: Runs
       schema: {
         operationId: 'createCheckpoint',
         tags: ['runs'],
-        summary: 'All that restoring a run takes, in one document',
+        summary: 'Create a checkpoint of a run',
+        description:
+          'Returns everything that is needed to restore the run, in one document: settings, curriculum, statistics and the position in the item sequence. Queued and buffered groups are not included.',
         params: Params,
         headers: IfMatchHeaders,
         response: { 200: Checkpoint, ...problemResponses('unknown_run', 'run_recreated', 'redis_unavailable') },
@@ -37,12 +39,18 @@ export function addCheckpointRoutes(app: App, { checkpoints, runRequests }: Runs
       schema: {
         operationId: 'restoreCheckpoint',
         tags: ['runs'],
-        summary: 'Restores a run from its checkpoint, here or under another name: a new epoch begins',
+        summary: 'Restore a run from a checkpoint',
+        description:
+          'Restores the run, on this server or another one, under the same or another name. A new epoch begins: queued and buffered groups and open batches of the run are discarded and counted in `forgotten`.',
         params: Params,
         headers: IfMatchHeaders,
         body: Checkpoint,
         response: {
-          200: z.strictObject({ ...Run.shape, epoch: z.int(), forgotten: DiscardedCounts }),
+          200: z.strictObject({
+            ...Run.shape,
+            epoch: z.int().describe('Number of the epoch that begins with this call.'),
+            forgotten: DiscardedCounts,
+          }),
           ...problemResponses(
             'invalid_request',
             'invalid_json',
@@ -67,8 +75,8 @@ export function addCheckpointRoutes(app: App, { checkpoints, runRequests }: Runs
 }
 
 /**
- * Version 1 had `format` in place of `version`, and the names of Redis fields. Version 2 drew the items from the run's name
- * as well, so that its positions stand for other items. Version 3 had the items of the last steps alone.
+ * Version 1 had `format` in place of `version`, and the names of Redis fields. Version 2 also drew the items from the run's
+ * name, so its positions mean other items. Version 3 had only the items of the last steps.
  */
 const EarlierCheckpoint = z.union([
   z.object({ format: z.literal(1) }).transform(() => 1),
@@ -80,7 +88,7 @@ async function refuseEarlierVersion({ body }: { body: unknown }): Promise<void> 
   if (!earlier.success) return
   throw new ServiceError(
     'invalid_request',
-    `This checkpoint has version ${earlier.data}, which this server no longer reads: take a checkpoint with this server`,
+    `This checkpoint has version ${earlier.data}, which this server no longer reads. Create a checkpoint with this server version.`,
     { errors: [{ path: 'body.version', message: `must be ${CHECKPOINT_VERSION}` }] },
   )
 }

@@ -7,10 +7,19 @@ import type { EvalsFeature } from '../src/features/evals/index.ts'
 import type { App } from '../src/http/app.ts'
 import { ifMatchHeader } from '../src/http/conditional-headers.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
-import { createShutdownSignal, IdempotencyHeaders, ModelKeyBody, sendEventStream } from './eval-responses.ts'
+import {
+  createShutdownSignal,
+  IdempotencyHeaders,
+  LastEventIdHeaders,
+  ModelKeyBody,
+  sendEventStream,
+} from './eval-responses.ts'
 
-const RunParams = z.strictObject({ run: RunName })
-const CollectionParams = z.strictObject({ run: RunName, id: CollectionId })
+const RunParams = z.strictObject({ run: RunName.describe('Name of the run.') })
+const CollectionParams = z.strictObject({
+  run: RunName.describe('Name of the run.'),
+  id: CollectionId,
+})
 
 export function addCollectionRoutes(app: App, { collections }: EvalsFeature): void {
   const closing = createShutdownSignal(app)
@@ -21,8 +30,9 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
       schema: {
         operationId: 'startCollection',
         tags: ['collection'],
-        summary:
-          'Request group_size completions of each of the run’s next items from a model and submit them as groups',
+        summary: 'Start a collection',
+        description:
+          'A model completes the next items of the run, `group_size` times each, and the server submits the completions as groups. Send an `Idempotency-Key` if you retry.',
         params: RunParams,
         headers: IdempotencyHeaders.extend(ifMatchHeader),
         body: CollectionInput,
@@ -55,11 +65,12 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
       schema: {
         operationId: 'listCollections',
         tags: ['collection'],
-        summary: 'List the collections of a run, newest first',
+        summary: 'List the collections of a run',
+        description: 'Returns collections, newest first.',
         params: RunParams,
         headers: z.looseObject(ifMatchHeader),
         response: {
-          200: z.strictObject({ collections: z.array(CollectionView) }),
+          200: z.strictObject({ collections: z.array(CollectionView).describe('Collections, newest first.') }),
           ...problemResponses('unknown_run', 'run_recreated', 'redis_unavailable'),
         },
       },
@@ -87,11 +98,12 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
       schema: {
         operationId: 'streamCollectionEvents',
         tags: ['collection'],
-        summary: 'Stream server-sent events: progress, then the result. Last-Event-ID resumes the stream',
+        summary: 'Stream the progress of a collection',
+        description: 'Sends server-sent events: progress, then the result. `Last-Event-ID` resumes the stream.',
         params: CollectionParams,
-        headers: z.looseObject({ 'last-event-id': z.string().max(64).optional() }),
+        headers: LastEventIdHeaders,
         response: {
-          200: textResponse('text/event-stream', 'Events'),
+          200: textResponse('text/event-stream', 'Server-sent events.'),
           ...problemResponses('unknown_collection', 'redis_unavailable'),
         },
       },
@@ -108,7 +120,8 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
       schema: {
         operationId: 'cancelCollection',
         tags: ['collection'],
-        summary: 'Cancel a collection. Groups that were submitted stay',
+        summary: 'Cancel a collection',
+        description: 'Stops the collection. Groups that were submitted stay.',
         params: CollectionParams,
         response: { 200: CollectionView, ...problemResponses('unknown_collection', 'redis_unavailable') },
       },
@@ -122,7 +135,8 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
       schema: {
         operationId: 'resumeCollection',
         tags: ['collection'],
-        summary: 'Resume a collection that was cancelled or has failed',
+        summary: 'Resume a collection',
+        description: 'Continues a collection that was cancelled or has failed.',
         params: CollectionParams,
         body: ModelKeyBody,
         response: {

@@ -12,14 +12,23 @@ import type { App } from '../src/http/app.ts'
 import { ifMatchHeader } from '../src/http/conditional-headers.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { sendJsonLines } from '../src/http/json-lines-responses.ts'
-import { createShutdownSignal, IdempotencyHeaders, REPORT_CSP, sendEventStream } from './eval-responses.ts'
+import {
+  createShutdownSignal,
+  IdempotencyHeaders,
+  LastEventIdHeaders,
+  REPORT_CSP,
+  sendEventStream,
+} from './eval-responses.ts'
 
 const DuelParams = z.strictObject({ id: DuelId })
 
 const DuelKeys = z
-  .strictObject({ api_key_a: ModelApiKey.optional(), api_key_b: ModelApiKey.optional() })
+  .strictObject({
+    api_key_a: ModelApiKey.optional().describe('API key of the first model.'),
+    api_key_b: ModelApiKey.optional().describe('API key of the second model.'),
+  })
   .default({})
-  .describe('The models’ API keys. The server deletes them when the duel ends, so send them again')
+  .describe('API keys of the models. The server deletes them when the duel ends, so send them again.')
 
 export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
   const closing = createShutdownSignal(app)
@@ -30,7 +39,9 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
       schema: {
         operationId: 'startDuel',
         tags: ['evals'],
-        summary: 'Let two models answer the same items until a test that may stop at any time names the better one',
+        summary: 'Start a duel',
+        description:
+          'Two models answer the same items until a sequential test shows which one is better, or that the difference is small. Send an `Idempotency-Key` if you retry.',
         headers: IdempotencyHeaders.extend(ifMatchHeader),
         body: DuelInput,
         response: {
@@ -64,13 +75,20 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
       schema: {
         operationId: 'listDuels',
         tags: ['evals'],
-        summary: 'List duels, newest first',
+        summary: 'List duels',
+        description: 'Returns duels, newest first.',
         querystring: z.strictObject({
-          run: RunName.optional(),
-          label: z.string().optional().describe('Duels with this label, as in GET /eval'),
-          limit: z.coerce.number().int().min(1).max(1000).default(100),
+          run: RunName.optional().describe('Only duels of this run.'),
+          label: z
+            .string()
+            .optional()
+            .describe('Only duels with this label. For labels with values: the name, the value or `name=value`.'),
+          limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Maximum number of duels.'),
         }),
-        response: { 200: z.strictObject({ duels: z.array(DuelView) }), ...problemResponses('redis_unavailable') },
+        response: {
+          200: z.strictObject({ duels: z.array(DuelView).describe('Duels, newest first.') }),
+          ...problemResponses('redis_unavailable'),
+        },
       },
     },
     async ({ query }) => ({ duels: await duels.list(query) }),
@@ -82,7 +100,8 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
       schema: {
         operationId: 'getDuel',
         tags: ['evals'],
-        summary: 'Get a duel. While it is active, its result is how it stands',
+        summary: 'Get a duel',
+        description: 'While the duel is active, its result is interim.',
         params: DuelParams,
         response: { 200: DuelView, ...problemResponses('unknown_duel', 'redis_unavailable') },
       },
@@ -96,7 +115,8 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
       schema: {
         operationId: 'cancelDuel',
         tags: ['evals'],
-        summary: 'Cancel a duel. Its result is how it stood. A duel that has ended stays as it is',
+        summary: 'Cancel a duel',
+        description: 'Stops the duel and keeps its interim result. A duel that has ended does not change.',
         params: DuelParams,
         response: { 200: DuelView, ...problemResponses('unknown_duel', 'redis_unavailable') },
       },
@@ -110,7 +130,8 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
       schema: {
         operationId: 'resumeDuel',
         tags: ['evals'],
-        summary: 'Resume a duel that was cancelled or failed. Samples with a score are kept',
+        summary: 'Resume a duel',
+        description: 'Continues a duel that was cancelled or failed. Samples with a score are kept.',
         params: DuelParams,
         body: DuelKeys,
         response: {
@@ -129,11 +150,12 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
       schema: {
         operationId: 'streamDuelEvents',
         tags: ['evals'],
-        summary: 'Stream server-sent events: progress, then the result. Last-Event-ID resumes the stream',
+        summary: 'Stream the progress of a duel',
+        description: 'Sends server-sent events: progress, then the result. `Last-Event-ID` resumes the stream.',
         params: DuelParams,
-        headers: z.looseObject({ 'last-event-id': z.string().max(64).optional() }),
+        headers: LastEventIdHeaders,
         response: {
-          200: textResponse('text/event-stream', 'Events'),
+          200: textResponse('text/event-stream', 'Server-sent events.'),
           ...problemResponses('unknown_duel', 'redis_unavailable'),
         },
       },
@@ -150,11 +172,12 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
       schema: {
         operationId: 'listDuelItems',
         tags: ['evals'],
-        summary: 'Stream the items that both models have answered, one JSON object per line',
+        summary: 'List the items of a duel',
+        description: 'Streams the items that both models have answered, one JSON object per line.',
         params: DuelParams,
         response: {
           200: {
-            description: 'The schema of one line',
+            description: 'Items, one JSON object per line. The schema is that of one line.',
             content: { 'application/x-ndjson': { schema: DuelItem } },
           },
           ...problemResponses('unknown_duel', 'redis_unavailable'),
@@ -171,12 +194,15 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
       schema: {
         operationId: 'getDuelReport',
         tags: ['evals'],
-        summary: 'Get the result as a self-contained HTML page, as Markdown or as JSON',
+        summary: 'Get the report of a duel',
+        description: 'Returns the result as a self-contained HTML page, as Markdown or as JSON.',
         params: DuelParams,
-        querystring: z.strictObject({ format: z.enum(['html', 'markdown', 'json']).default('html') }),
+        querystring: z.strictObject({
+          format: z.enum(['html', 'markdown', 'json']).default('html').describe('Format of the report.'),
+        }),
         response: {
           200: {
-            description: 'The report',
+            description: 'The report.',
             content: {
               'text/html': { schema: z.string() },
               'text/markdown': { schema: z.string() },

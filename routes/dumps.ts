@@ -1,4 +1,4 @@
-/** GET /dumps, GET and DELETE /dumps/{name}: the files that runs have written. */
+/** GET /dumps, GET and DELETE /dumps/{name}: the dump files of runs. */
 import { z } from 'zod'
 import { canAccessRun } from '../src/contract/caller.ts'
 import { DumpFile, DumpName } from '../src/contract/dump.ts'
@@ -19,10 +19,11 @@ export function addDumpRoutes(app: App, { dumps }: DumpsFeature): void {
       schema: {
         operationId: 'listDumps',
         tags: ['dumps'],
-        summary: 'The dump files of all nodes, oldest first',
-        querystring: z.strictObject({ run: RunName.optional() }),
+        summary: 'List dump files',
+        description: 'Returns the dump files of all nodes, oldest first.',
+        querystring: z.strictObject({ run: RunName.optional().describe('Only files of this run.') }),
         response: {
-          200: z.strictObject({ files: z.array(DumpFile) }),
+          200: z.strictObject({ files: z.array(DumpFile).describe('Dump files, oldest first.') }),
           ...problemResponses('invalid_request', 'redis_unavailable'),
         },
       },
@@ -36,20 +37,26 @@ export function addDumpRoutes(app: App, { dumps }: DumpsFeature): void {
       schema: {
         operationId: 'getDump',
         tags: ['dumps'],
-        summary: 'A dump file as JSONL: whole, in ranges, or compressed',
+        summary: 'Download a dump file',
+        description:
+          'Returns the file as JSONL: whole, in ranges, or compressed. A file of another node is rejected with 409 `dump_elsewhere`.',
         params: Params,
         response: {
-          200: textResponse('application/x-ndjson', 'A group a line'),
-          206: textResponse('application/x-ndjson', 'The range that was asked for'),
-          304: z.null().describe('What the caller has is the same'),
-          416: z.null().describe('The file ends before the range begins'),
+          200: textResponse('application/x-ndjson', 'The file, one group per line.'),
+          206: textResponse('application/x-ndjson', 'The requested range of the file.'),
+          304: z.null().describe('The copy of the caller is current.'),
+          416: z.null().describe('The range begins after the end of the file.'),
           ...problemResponses('invalid_request', 'unknown_dump', 'dump_elsewhere', 'redis_unavailable'),
         },
       },
     },
     async (request, reply) => {
       const { path, run } = await dumps.requireFile(request.params.name)
-      if (!canAccessRun(request.caller, run)) throw new ServiceError('forbidden', 'This key is bound to other runs')
+      if (!canAccessRun(request.caller, run))
+        throw new ServiceError(
+          'forbidden',
+          'This API key may not access the run of this file. Use a key that is bound to the run, or an unbound key.',
+        )
       return sendJsonLinesFile(path, request.raw, reply)
     },
   )
@@ -60,10 +67,11 @@ export function addDumpRoutes(app: App, { dumps }: DumpsFeature): void {
       schema: {
         operationId: 'deleteDump',
         tags: ['dumps'],
-        summary: 'Deletes a dump file (admin)',
+        summary: 'Delete a dump file',
+        description: 'Deletes the file from disk. Requires the role admin.',
         params: Params,
         response: {
-          204: z.null().describe('Deleted'),
+          204: z.null().describe('The file is deleted.'),
           ...problemResponses('invalid_request', 'unknown_dump', 'dump_elsewhere', 'redis_unavailable'),
         },
       },

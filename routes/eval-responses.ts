@@ -5,15 +5,19 @@ import { z } from 'zod'
 import { EvalId, ModelApiKey } from '../src/contract/eval.ts'
 import { EVENT_STREAM_HEADERS } from '../src/http/event-stream.ts'
 
-/** Of reports: the page has its own styles and loads nothing. */
+/** Content Security Policy of reports, which have their own styles and load nothing. */
 export const REPORT_CSP = "default-src 'none'; style-src 'unsafe-inline'"
 
 export const EvalParams = z.strictObject({ id: EvalId })
 
+export const LastEventIdHeaders = z.looseObject({
+  'last-event-id': z.string().max(64).optional().describe('ID of the last event received, to resume the stream.'),
+})
+
 export const ModelKeyBody = z
   .strictObject({
     api_key: ModelApiKey.optional().describe(
-      'The model’s API key. The server deletes it when the eval or collection ends, so send it again',
+      'API key of the model. The server deletes the key when the eval or collection ends, so send it again.',
     ),
   })
   .default({})
@@ -25,7 +29,7 @@ export const IdempotencyHeaders = z.looseObject({
     .max(255)
     .optional()
     .describe(
-      'Repeating a request with the same key and body within an hour returns the first response and changes nothing. A key with another body is 400 `invalid_request`',
+      'Key of your choice that makes retries safe: a repeated request with the same key and body within an hour returns the first response and changes nothing. The same key with another body is rejected with 400 `invalid_request`.',
     ),
 })
 

@@ -11,7 +11,7 @@ import { renderMarkdownReport } from '../src/features/evals/report/markdown.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { sendJsonLines } from '../src/http/json-lines-responses.ts'
-import { createShutdownSignal, EvalParams, REPORT_CSP, sendEventStream } from './eval-responses.ts'
+import { createShutdownSignal, EvalParams, LastEventIdHeaders, REPORT_CSP, sendEventStream } from './eval-responses.ts'
 
 const COMPLETIONS_BODY_BYTES = 64 * 1024 * 1024
 const MAX_COMPLETIONS = 4096
@@ -19,14 +19,25 @@ const MAX_ITEMS = 200_000
 
 const EvalItemsQuery = z
   .strictObject({
-    rank: z.coerce.number().int().min(0).optional(),
-    ranks: z.coerce.number().int().min(1).max(65_536).optional(),
-    from: z.coerce.number().int().min(0).default(0).describe('Position in the share of the first item to return'),
-    count: z.coerce.number().int().min(1).max(MAX_ITEMS).default(MAX_ITEMS),
+    rank: z.coerce.number().int().min(0).optional().describe('Rank of the caller, counted from 0. Requires `ranks`.'),
+    ranks: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(65_536)
+      .optional()
+      .describe('Number of ranks that share the samples. Requires `rank`.'),
+    from: z.coerce
+      .number()
+      .int()
+      .min(0)
+      .default(0)
+      .describe('Position of the first sample to return, within the share.'),
+    count: z.coerce.number().int().min(1).max(MAX_ITEMS).default(MAX_ITEMS).describe('Maximum number of samples.'),
   })
   .refine(({ rank, ranks }) => (rank === undefined) === (ranks === undefined), {
     path: ['rank'],
-    message: 'give both rank and ranks, or neither',
+    message: 'missing: rank and ranks must be given together',
   })
   .refine(({ rank = 0, ranks = 1 }) => rank < ranks, { path: ['rank'], message: 'must be below ranks' })
 
@@ -39,11 +50,12 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
       schema: {
         operationId: 'streamEvalEvents',
         tags: ['evals'],
-        summary: 'Stream server-sent events: progress, then the result. Last-Event-ID resumes the stream',
+        summary: 'Stream the progress of an eval',
+        description: 'Sends server-sent events: progress, then the result. `Last-Event-ID` resumes the stream.',
         params: EvalParams,
-        headers: z.looseObject({ 'last-event-id': z.string().max(64).optional() }),
+        headers: LastEventIdHeaders,
         response: {
-          200: textResponse('text/event-stream', 'Events'),
+          200: textResponse('text/event-stream', 'Server-sent events.'),
           ...problemResponses('unknown_eval', 'redis_unavailable'),
         },
       },
@@ -60,11 +72,12 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
       schema: {
         operationId: 'listEvalSamples',
         tags: ['evals'],
-        summary: 'Stream all samples, one JSON object per line',
+        summary: 'List the samples of an eval',
+        description: 'Streams all samples, one JSON object per line.',
         params: EvalParams,
         response: {
           200: {
-            description: 'The schema of one line',
+            description: 'Samples, one JSON object per line. The schema is that of one line.',
             content: { 'application/x-ndjson': { schema: EvalSample } },
           },
           ...problemResponses('unknown_eval', 'redis_unavailable'),
@@ -83,12 +96,15 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
       schema: {
         operationId: 'getEvalReport',
         tags: ['evals'],
-        summary: 'Get the result as a self-contained HTML page, as Markdown or as JSON',
+        summary: 'Get the report of an eval',
+        description: 'Returns the result as a self-contained HTML page, as Markdown or as JSON.',
         params: EvalParams,
-        querystring: z.strictObject({ format: z.enum(['html', 'markdown', 'json']).default('html') }),
+        querystring: z.strictObject({
+          format: z.enum(['html', 'markdown', 'json']).default('html').describe('Format of the report.'),
+        }),
         response: {
           200: {
-            description: 'The report',
+            description: 'The report.',
             content: {
               'text/html': { schema: z.string() },
               'text/markdown': { schema: z.string() },
@@ -121,12 +137,21 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
       schema: {
         operationId: 'listEvalItems',
         tags: ['evals'],
-        summary: 'List the samples that need completions: all, or one rank’s share',
+        summary: 'List the prompts of an eval',
+        description: 'Returns the samples that need completions from you: all of them, or one rank’s share.',
         params: EvalParams,
         querystring: EvalItemsQuery,
         response: {
           200: z.strictObject({
-            items: z.array(z.strictObject({ sample_id: SampleId, item_id: ItemId, messages: z.array(PromptMessage) })),
+            items: z
+              .array(
+                z.strictObject({
+                  sample_id: SampleId.describe('ID of the sample.'),
+                  item_id: ItemId,
+                  messages: z.array(PromptMessage).describe('Prompt for the model.'),
+                }),
+              )
+              .describe('Samples that need a completion.'),
           }),
           ...problemResponses(
             'invalid_request',
@@ -152,11 +177,17 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
       schema: {
         operationId: 'submitEvalCompletions',
         tags: ['evals'],
-        summary: 'Submit completions. Only the first completion of a sample counts',
+        summary: 'Submit completions for an eval',
+        description: 'Only the first completion of each sample counts, so repeating the call is safe.',
         params: EvalParams,
-        body: z.strictObject({ completions: z.array(CompletionInput).min(1).max(MAX_COMPLETIONS) }),
+        body: z.strictObject({
+          completions: z.array(CompletionInput).min(1).max(MAX_COMPLETIONS).describe('Completions to submit.'),
+        }),
         response: {
-          200: z.strictObject({ new: z.int(), ...EvalView.pick({ id: true, status: true, progress: true }).shape }),
+          200: z.strictObject({
+            new: z.int().describe('Number of completions that were not known before.'),
+            ...EvalView.pick({ id: true, status: true, progress: true }).shape,
+          }),
           ...problemResponses(
             'invalid_request',
             'unknown_eval',
@@ -179,7 +210,9 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
       schema: {
         operationId: 'finishEval',
         tags: ['evals'],
-        summary: 'End an eval of external completions. Samples without one count as missing, never as wrong',
+        summary: 'Finish an eval',
+        description:
+          'Ends an eval whose completions you post. Samples without a completion count as missing, never as wrong.',
         params: EvalParams,
         body: z.strictObject({}).optional(),
         response: { 200: EvalView, ...problemResponses('invalid_request', 'unknown_eval', 'redis_unavailable') },

@@ -17,7 +17,9 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
       schema: {
         operationId: 'startEval',
         tags: ['evals'],
-        summary: 'Measure a model on a suite. The completions come from the model’s server or from the caller',
+        summary: 'Start an eval',
+        description:
+          'Measures a model on a suite. The server requests the completions from the model’s API, or, with `"model": null`, you post them. Send an `Idempotency-Key` if you retry.',
         headers: IdempotencyHeaders.extend(ifMatchHeader),
         body: EvalInput,
         response: {
@@ -52,17 +54,21 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
       schema: {
         operationId: 'listEvals',
         tags: ['evals'],
-        summary: 'List evals, newest first. With `run`, the learning curve of a run',
+        summary: 'List evals',
+        description: 'Returns evals, newest first. With `run`, returns the evals of a run: its learning curve.',
         querystring: z.strictObject({
-          run: RunName.optional(),
-          suite: z.string().optional(),
+          run: RunName.optional().describe('Only evals of this run.'),
+          suite: z.string().optional().describe('Only evals on this suite.'),
           label: z
             .string()
             .optional()
-            .describe('Evals with this label. For labels with values: the name, the value or `name=value`'),
-          limit: z.coerce.number().int().min(1).max(1000).default(100),
+            .describe('Only evals with this label. For labels with values: the name, the value or `name=value`.'),
+          limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Maximum number of evals.'),
         }),
-        response: { 200: z.strictObject({ evals: z.array(EvalSummary) }), ...problemResponses('redis_unavailable') },
+        response: {
+          200: z.strictObject({ evals: z.array(EvalSummary).describe('Evals, newest first.') }),
+          ...problemResponses('redis_unavailable'),
+        },
       },
     },
     async ({ query }) => ({ evals: await evals.list(query) }),
@@ -74,8 +80,8 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
       schema: {
         operationId: 'listSuites',
         tags: ['evals'],
-        summary: 'List the frozen suites',
-        response: { 200: z.strictObject({ suites: z.array(SuiteSummary) }) },
+        summary: 'List frozen suites',
+        response: { 200: z.strictObject({ suites: z.array(SuiteSummary).describe('Frozen suites.') }) },
       },
     },
     () => ({ suites: suites.list() }),
@@ -87,7 +93,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
       schema: {
         operationId: 'getSuite',
         tags: ['evals'],
-        summary: 'Get a suite with all its recipes',
+        summary: 'Get a suite with its recipes',
         params: z.strictObject({ suite: SuiteName }),
         response: { 200: Suite, ...problemResponses('unknown_suite') },
       },
@@ -119,7 +125,9 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
       schema: {
         operationId: 'cancelEval',
         tags: ['evals'],
-        summary: 'Cancel an eval. Its result covers the samples that are done. An eval that has ended stays as it is',
+        summary: 'Cancel an eval',
+        description:
+          'Stops the eval. Its result covers the samples that are done. An eval that has ended does not change.',
         params: EvalParams,
         response: { 200: EvalView, ...problemResponses('unknown_eval', 'redis_unavailable') },
       },
@@ -133,7 +141,8 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
       schema: {
         operationId: 'resumeEval',
         tags: ['evals'],
-        summary: 'Resume an eval that was cancelled or has failed samples. Samples with a score are kept',
+        summary: 'Resume an eval',
+        description: 'Continues an eval that was cancelled or has failed samples. Samples with a score are kept.',
         params: EvalParams,
         body: ModelKeyBody,
         response: {
@@ -152,8 +161,13 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
       schema: {
         operationId: 'compareEvals',
         tags: ['evals'],
-        summary: 'Compare two evals on one suite: paired differences with confidence intervals, in total and per task',
-        querystring: z.strictObject({ a: EvalId, b: EvalId }),
+        summary: 'Compare two evals',
+        description:
+          'Compares two evals on the same suite by paired differences of their items, with confidence intervals, in total and per task.',
+        querystring: z.strictObject({
+          a: EvalId,
+          b: EvalId,
+        }),
         response: { 200: Comparison, ...problemResponses('invalid_request', 'unknown_eval', 'redis_unavailable') },
       },
     },

@@ -1,4 +1,4 @@
-/** GET /runs/{run}/export: a run's rollouts as data to train on. */
+/** GET /runs/{run}/export: a run's rollouts as training data. */
 import { z } from 'zod'
 import { ExportManifest, ExportParams } from '../src/contract/export.ts'
 import { RunName } from '../src/contract/rollout.ts'
@@ -15,18 +15,20 @@ export function addExportRoutes(app: App, { exports }: DumpsFeature): void {
       schema: {
         operationId: 'exportRun',
         tags: ['dumps'],
-        summary: 'Chat lines or preference pairs as JSONL; with `manifest=true` what they come from, as JSON',
-        params: z.strictObject({ run: RunName }),
+        summary: 'Export rollouts as training data',
+        description:
+          'Streams chats (`sft`) or preference pairs (`dpo`) as JSONL. With `manifest=true` the response describes the source of the export instead.',
+        params: z.strictObject({ run: RunName.describe('Name of the run.') }),
         headers: z.looseObject(ifMatchHeader),
         querystring: z.strictObject({
           ...ExportParams.shape,
-          manifest: z.stringbool().default(false).describe('The manifest in place of the lines'),
+          manifest: z.stringbool().default(false).describe('If true, returns the manifest in place of the lines.'),
         }),
         response: {
           200: {
-            description: 'The lines, or the manifest',
+            description: 'Lines of the export, or its manifest.',
             content: {
-              'application/x-ndjson': { schema: z.string().describe('A line of JSON each') },
+              'application/x-ndjson': { schema: z.string().describe('JSON objects, one per line.') },
               'application/json': { schema: ExportManifest },
             },
           },

@@ -1,4 +1,4 @@
-/** GET /runs/{run}/groups: a look at what a run has scored of late. */
+/** GET /runs/{run}/groups: the most recent groups of a run, for inspection. */
 import { z } from 'zod'
 import { GroupFilter, RetainedGroupPage } from '../src/contract/retained-group.ts'
 import { RunName } from '../src/contract/rollout.ts'
@@ -11,10 +11,14 @@ const GroupsQuery = z.strictObject({
   ...GroupFilter.shape,
   cursor: z
     .string()
-    .regex(/^\d{1,15}$/, 'a cursor, as next_cursor gave it')
-    .optional(),
-  limit: z.coerce.number().int().min(1).max(200).default(50),
-  full: z.stringbool().default(false).describe('Whole completions and answers, not their beginnings and ends'),
+    .regex(/^\d{1,15}$/, 'must be a cursor that next_cursor returned')
+    .optional()
+    .describe('Value of `next_cursor` from the previous page.'),
+  limit: z.coerce.number().int().min(1).max(200).default(50).describe('Maximum number of groups.'),
+  full: z
+    .stringbool()
+    .default(false)
+    .describe('If true, completions and answers are complete. If false, long ones are shortened.'),
 })
 
 export function addGroupRoutes(app: App, { listRetained }: RolloutsFeature): void {
@@ -24,8 +28,10 @@ export function addGroupRoutes(app: App, { listRetained }: RolloutsFeature): voi
       schema: {
         operationId: 'listRetainedGroups',
         tags: ['runs'],
-        summary: 'The last groups kept, newest first, with samples of every format fault',
-        params: z.strictObject({ run: RunName }),
+        summary: 'List the most recent groups of a run',
+        description:
+          'Returns the groups that the server keeps (`keep_groups`), newest first, and examples of each format fault.',
+        params: z.strictObject({ run: RunName.describe('Name of the run.') }),
         headers: z.looseObject(ifMatchHeader),
         querystring: GroupsQuery,
         response: {

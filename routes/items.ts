@@ -1,4 +1,4 @@
-/** POST /items, GET /items/{id}: tasks made real. */
+/** POST /items, GET /items/{id}, POST /items/find: creates items and returns them again. */
 import { z } from 'zod'
 import { Item, UnmakeableItem } from '../src/contract/item.ts'
 import { ItemId } from '../src/contract/item-id.ts'
@@ -11,7 +11,7 @@ import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { parsePreferWaitMs } from '../src/http/prefer-header.ts'
 import { IdempotencyHeaders } from './eval-responses.ts'
 
-/** Seconds after which a caller over max_groups_ahead may ask again. */
+/** `Retry-After` when `max_groups_ahead` is reached. */
 const TRAINER_RETRY_AFTER_S = 2
 
 const ItemsHeaders = IdempotencyHeaders.extend({
@@ -19,10 +19,14 @@ const ItemsHeaders = IdempotencyHeaders.extend({
   prefer: z
     .string()
     .optional()
-    .describe('`wait=N`: hold the items of a step or of positions until all are made, N seconds at most'),
+    .describe(
+      '`wait=N`: hold the response until all items of the step or the positions are made, for at most N seconds.',
+    ),
 })
 
-const RevealedItem = z.strictObject({ ...Item.shape, answer: z.string().nullable(), metadata: z.unknown() })
+const Answer = z.string().nullable().describe('Reference answer; null if the library has none.')
+const Metadata = z.unknown().describe('Metadata of the library’s entry.')
+const RevealedItem = z.strictObject({ ...Item.shape, answer: Answer, metadata: Metadata })
 
 export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
   app.post(
@@ -31,18 +35,23 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
       schema: {
         operationId: 'createItems',
         tags: ['items'],
-        summary: 'The next items of a run, those of one of its steps or of positions, or the items of a recipe',
+        summary: 'Create items',
+        description:
+          'Takes the next items of a run, the items of a training step or of positions, or makes items from a recipe. The items of steps, positions and recipes are the same on every call; the next items of a run are handed out once, so send an `Idempotency-Key` if you retry. Reference answers are not included.',
         headers: ItemsHeaders,
         body: ItemsRequest.default({ run: 'default', count: 1 }),
         response: {
           200: z.strictObject({
-            items: z.array(Item),
-            waiting_for: z.literal('trainer').optional().describe('max_groups_ahead is reached; `Retry-After` is set'),
+            items: z.array(Item).describe('Items that were created.'),
+            waiting_for: z
+              .literal('trainer')
+              .optional()
+              .describe('Set if `max_groups_ahead` is reached. Retry after the seconds in `Retry-After`.'),
             failed: z
               .array(UnmakeableItem)
               .optional()
               .describe(
-                'Items of the recipe that the library cannot make; `items` has the others, in order. If it can make none, the call fails with `make_failed`',
+                'Items of the recipe that the library cannot make; `items` has the others, in order. If the library can make none, the call fails with `make_failed`.',
               ),
           }),
           ...problemResponses(
@@ -86,17 +95,23 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
       schema: {
         operationId: 'getItem',
         tags: ['items'],
-        summary: 'An item again from its id',
+        summary: 'Get an item',
+        description: 'Makes the item again from its ID, which encodes the recipe. Any node returns the same item.',
         params: z.strictObject({ id: ItemId }),
         querystring: z.strictObject({
-          run: RunName.optional().describe('Whose prompt to show'),
-          reveal: z.stringbool().default(false).describe('Adds the answer and the metadata (admin)'),
+          run: RunName.optional().describe(
+            'Run whose instructions the messages have. Without it, the default instructions apply.',
+          ),
+          reveal: z
+            .stringbool()
+            .default(false)
+            .describe('If true, adds the reference answer and metadata. Requires the role admin.'),
         }),
         response: {
           200: z.strictObject({
             ...Item.shape,
-            answer: z.string().nullable().optional(),
-            metadata: z.unknown().optional(),
+            answer: Answer.optional().describe('Reference answer, with `reveal`; null if the library has none.'),
+            metadata: Metadata.optional().describe('Metadata of the library’s entry, with `reveal`.'),
           }),
           ...problemResponses(
             'invalid_request',
@@ -121,9 +136,10 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
       schema: {
         operationId: 'findItem',
         tags: ['items'],
-        summary: 'The item that a question belongs to, with its answer (admin)',
-        description: 'For who has the text alone, as a model has. Known are items made in the last two hours.',
-        body: z.strictObject({ text: z.string().min(1).describe('The question, or a text that ends with it') }),
+        summary: 'Find an item by its question',
+        description:
+          'Returns the item that a question belongs to, with its reference answer, for clients that have only the text. The server knows items that were made in the last two hours. Requires the role admin.',
+        body: z.strictObject({ text: z.string().min(1).describe('Question, or a text that ends with the question.') }),
         response: {
           200: RevealedItem,
           ...problemResponses(

@@ -1,16 +1,16 @@
-/** /jobs/failed: jobs that failed after all their tries, for an admin to look at and to have tried again. */
+/** /jobs/failed: jobs that failed after all their attempts, for an admin to inspect and retry. */
 import { z } from 'zod'
 import type { OperationsFeature } from '../src/features/operations/index.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 
 const FailedJob = z.strictObject({
-  id: z.string(),
-  queue: z.string(),
-  data: z.unknown().describe('What the job works on: for `score-group` run, epoch and group'),
-  reason: z.string(),
-  attempts: z.int(),
-  failed_at: z.string().describe('ISO 8601'),
+  id: z.string().describe('ID of the job.'),
+  queue: z.string().describe('Name of its queue.'),
+  data: z.unknown().describe('Data of the job: for `score-group`, the run, epoch and group.'),
+  reason: z.string().describe('Reason for the last failure.'),
+  attempts: z.int().describe('Number of attempts.'),
+  failed_at: z.string().describe('Time of the last failure, ISO 8601.'),
 })
 
 export function addJobRoutes(app: App, operations: OperationsFeature): void {
@@ -20,10 +20,16 @@ export function addJobRoutes(app: App, operations: OperationsFeature): void {
       schema: {
         operationId: 'listFailedJobs',
         tags: ['operations'],
-        summary: 'Jobs that failed after all their tries, the latest first',
-        querystring: z.strictObject({ limit: z.coerce.number().int().min(1).max(1000).default(100) }),
+        summary: 'List failed jobs',
+        description: 'Returns jobs that failed after all their attempts, most recent first.',
+        querystring: z.strictObject({
+          limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Maximum number of jobs.'),
+        }),
         response: {
-          200: z.strictObject({ total: z.int(), jobs: z.array(FailedJob) }),
+          200: z.strictObject({
+            total: z.int().describe('Number of failed jobs.'),
+            jobs: z.array(FailedJob).describe('Failed jobs, most recent first.'),
+          }),
           ...problemResponses('redis_unavailable'),
         },
       },
@@ -37,10 +43,14 @@ export function addJobRoutes(app: App, operations: OperationsFeature): void {
       schema: {
         operationId: 'retryFailedJob',
         tags: ['operations'],
-        summary: 'Has a failed job tried again; a group is queued again and scored once',
-        params: z.strictObject({ id: z.string().min(1).max(512) }),
+        summary: 'Retry a failed job',
+        description: 'Queues the job again. A group that is retried is scored and counted once.',
+        params: z.strictObject({ id: z.string().min(1).max(512).describe('ID of the failed job.') }),
         response: {
-          202: z.strictObject({ id: z.string(), status: z.literal('queued') }),
+          202: z.strictObject({
+            id: z.string().describe('ID of the job.'),
+            status: z.literal('queued').describe('The job is queued again.'),
+          }),
           ...problemResponses('not_found', 'redis_unavailable', 'redis_full'),
         },
       },

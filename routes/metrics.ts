@@ -14,14 +14,18 @@ export function addMetricsRoutes(app: App, { metrics }: OperationsFeature): void
       schema: {
         operationId: 'getMetrics',
         tags: ['operations'],
-        summary:
-          'Prometheus metrics of this process, or of all processes of one `npm start`; API processes add the fleet gauges',
+        summary: 'Get Prometheus metrics',
+        description:
+          'Returns the metrics of this process, or of all processes of one `npm start`. API processes add the gauges of the whole fleet.',
         querystring: AnyQuery,
         response: {
-          200: textResponse('text/plain', 'Prometheus text; docs/operations/monitoring.md lists the metrics'),
+          200: textResponse(
+            'text/plain',
+            'Metrics in the Prometheus text format; docs/reference/metrics.md lists them.',
+          ),
         },
       },
-      serializerCompiler: () => (text) => text as string, // as the handler gives it
+      serializerCompiler: () => (text) => text as string, // the handler returns a string
     },
     async ({ caller }, reply) =>
       reply.type(PROMETHEUS_CONTENT_TYPE).send(await metrics.scrape((run) => canAccessRun(caller, run))),

@@ -1,11 +1,11 @@
-/** GET /livez, /readyz: for those who keep the server running. */
+/** GET /livez, GET /readyz: probes. */
 import { z } from 'zod'
 import { Readiness } from '../src/contract/overview.ts'
 import type { OperationsFeature } from '../src/features/operations/index.ts'
 import type { App } from '../src/http/app.ts'
 import { AnyQuery } from '../src/http/validation.ts'
 
-/** As for redis_unavailable. */
+/** The same as for `redis_unavailable`. */
 const NOT_READY_RETRY_AFTER_S = 2
 
 export function addOperationRoutes(app: App, { checkReadiness }: OperationsFeature): void {
@@ -15,9 +15,10 @@ export function addOperationRoutes(app: App, { checkReadiness }: OperationsFeatu
       schema: {
         operationId: 'checkLiveness',
         tags: ['operations'],
-        summary: 'Answers while the process lives',
+        summary: 'Check liveness',
+        description: 'Liveness probe: returns 200 while the process is running.',
         querystring: AnyQuery,
-        response: { 200: z.strictObject({ status: z.literal('alive') }) },
+        response: { 200: z.strictObject({ status: z.literal('alive').describe('The process is running.') }) },
       },
     },
     () => ({ status: 'alive' as const }),
@@ -29,7 +30,9 @@ export function addOperationRoutes(app: App, { checkReadiness }: OperationsFeatu
       schema: {
         operationId: 'checkReadiness',
         tags: ['operations'],
-        summary: 'Whether Redis takes writes and the engine can be used; missing workers do not count',
+        summary: 'Check readiness',
+        description:
+          'Readiness probe: returns 200 if Redis accepts writes and the engine is available, else 503. Missing workers do not make the process unready.',
         querystring: AnyQuery,
         response: { 200: Readiness, 503: Readiness },
       },

@@ -1,4 +1,4 @@
-/** GET /overview, GET /events: the server at a glance, once or as it changes. */
+/** GET /overview, GET /events: the state of the whole server, once or as a stream. */
 import { z } from 'zod'
 import { ServiceError } from '../src/contract/errors.ts'
 import { Overview } from '../src/contract/overview.ts'
@@ -10,7 +10,7 @@ import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { EventStream } from '../src/http/event-stream.ts'
 
 const EVENT_INTERVAL_MS = 2000
-/** In each process: every listener costs a look at Redis every two seconds. */
+/** Per process. Each listener costs a read of Redis every two seconds. */
 const MAX_LISTENERS = 64
 
 export function addOverviewRoutes(app: App, { overview }: OperationsFeature): void {
@@ -26,7 +26,8 @@ export function addOverviewRoutes(app: App, { overview }: OperationsFeature): vo
       schema: {
         operationId: 'getOverview',
         tags: ['operations'],
-        summary: 'The server at a glance, and the totals of its last hour',
+        summary: 'Get an overview of the server',
+        description: 'Returns health, totals, queues and processes, and the totals of the last hour.',
         response: { 200: Overview, ...problemResponses('redis_unavailable') },
       },
     },
@@ -39,19 +40,28 @@ export function addOverviewRoutes(app: App, { overview }: OperationsFeature): vo
       schema: {
         operationId: 'streamOverviewEvents',
         tags: ['operations'],
-        summary: 'Server-sent events: `overview` every two seconds, and with a run `run` whenever it has changed',
-        querystring: z.strictObject({ run: RunName.optional() }),
+        summary: 'Stream the overview',
+        description:
+          'Sends server-sent events: `overview` every two seconds and, with `run`, `run` whenever the run has changed.',
+        querystring: z.strictObject({ run: RunName.optional().describe('Run to send `run` events for.') }),
         response: {
-          200: textResponse('text/event-stream', 'The data are as of GET /overview and GET /runs/{run}'),
+          200: textResponse(
+            'text/event-stream',
+            'Events `overview` and `run`, with the data of `GET /overview` and `GET /runs/{run}`.',
+          ),
           ...problemResponses('invalid_request', 'unknown_run', 'rate_limited'),
         },
       },
     },
     async ({ query }, reply) => {
       if (listeners.size >= MAX_LISTENERS)
-        throw new ServiceError('rate_limited', `${MAX_LISTENERS} listen already; ask GET /overview instead`, {
-          retryAfter: 10,
-        })
+        throw new ServiceError(
+          'rate_limited',
+          `This process already has ${MAX_LISTENERS} event streams, the maximum. Poll GET /overview instead.`,
+          {
+            retryAfter: 10,
+          },
+        )
       if (query.run !== undefined) await overview.requireRun(query.run)
       const stream = new EventStream()
       listeners.add(stream)

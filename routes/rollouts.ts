@@ -1,4 +1,4 @@
-/** POST /rollouts, GET /rollouts/{group}: groups of completions, scored by workers. */
+/** POST /rollouts, GET /rollouts/{group}: groups of rollouts, scored by workers. */
 import { z } from 'zod'
 import { type Caller, canAccessRun } from '../src/contract/caller.ts'
 import { ServiceError } from '../src/contract/errors.ts'
@@ -12,12 +12,19 @@ import { uncheckedSerializer } from '../src/http/response-serializer.ts'
 
 const ROLLOUTS_BODY_BYTES = 64 * 1024 * 1024
 
-/** Bodies up to here are read before a full run refuses them: they may hold a known group. */
+/** Smaller bodies are read even if the buffer is full, because they may repeat a known group. */
 const EARLY_REJECT_MIN_BYTES = 64 * 1024
 
-const RunField = { run: RunName.optional().describe('`default` if not given') }
+const RunField = {
+  run: RunName.optional().describe(
+    'Run that the groups belong to; `default` if not given. It is created if it does not exist.',
+  ),
+}
 const SingleGroupBody = z.strictObject({ ...RunField, ...GroupSubmission.shape })
-const MultipleGroupsBody = z.strictObject({ ...RunField, groups: z.array(GroupSubmission).min(1).max(256) })
+const MultipleGroupsBody = z.strictObject({
+  ...RunField,
+  groups: z.array(GroupSubmission).min(1).max(256).describe('Groups to score.'),
+})
 
 interface RolloutsRequest {
   body: z.infer<typeof SingleGroupBody> | z.infer<typeof MultipleGroupsBody>
@@ -29,7 +36,10 @@ interface RolloutsRequest {
 
 const RolloutsHeaders = z.looseObject({
   ...ifMatchHeader,
-  prefer: z.string().optional().describe('`wait=N`: hold the answer until it is ready, N seconds at most'),
+  prefer: z
+    .string()
+    .optional()
+    .describe('`wait=N`: hold the response until the groups are scored, for at most N seconds.'),
 })
 export const RolloutsResponse = z.union([Group, z.strictObject({ groups: z.array(Group) })])
 
@@ -53,15 +63,19 @@ export function addRolloutRoutes(app: App, { submission, completions }: Rollouts
       schema: {
         operationId: 'submitRollouts',
         tags: ['rollouts'],
-        summary: 'Posts a group, or up to 256; what is sent twice counts once',
+        summary: 'Submit rollouts',
+        description:
+          'Accepts a group, or up to 256 groups, for scoring by the workers. An accepted group is not lost, and a repeated request counts once. With `Prefer: wait=N` the response is held until the groups are scored.',
         headers: RolloutsHeaders,
         querystring: z.strictObject({
-          run: RunName.optional().describe('Where named, a full run refuses a large body unread'),
+          run: RunName.optional().describe(
+            'Same as `run` in the body. With it, the server can reject a large body before reading it if the buffer is full.',
+          ),
         }),
-        body: z.xor([SingleGroupBody, MultipleGroupsBody]), // see ItemsAsk
+        body: z.xor([SingleGroupBody, MultipleGroupsBody]), // see ItemsRequest
         response: {
-          200: RolloutsResponse.describe('All groups are done'),
-          202: RolloutsResponse.describe('Accepted; `Location` says where to look'),
+          200: RolloutsResponse.describe('All groups are scored or failed.'),
+          202: RolloutsResponse.describe('Accepted and queued. `Location` has the URL of the group.'),
           ...problemResponses(
             'invalid_request',
             'invalid_json',
@@ -91,14 +105,21 @@ export function addRolloutRoutes(app: App, { submission, completions }: Rollouts
     },
   )
 
-  /** Apart from the wait that follows, so that nothing holds the body then. */
+  /** Separate from the wait that follows, so that nothing holds the body during the wait. */
   async function accept({ body, query, headers, id, caller }: RolloutsRequest) {
     if (query.run !== undefined && body.run !== undefined && query.run !== body.run) {
-      throw new ServiceError('invalid_request', `The query names run ${query.run}, the body ${body.run}`)
+      throw new ServiceError(
+        'invalid_request',
+        `The query names the run ${query.run}, but the body names ${body.run}. Name one run, or the same run in both.`,
+      )
     }
     const run = body.run ?? query.run ?? 'default'
-    // The guard holds a bound key to the runs that a call names; this one may name none.
-    if (!canAccessRun(caller, run)) throw new ServiceError('forbidden', `This key is bound to other runs than ${run}`)
+    // The authorization hook checks the runs that a call names; this call may rely on the default run.
+    if (!canAccessRun(caller, run))
+      throw new ServiceError(
+        'forbidden',
+        `This API key may not access the run ${run}. Use a key that is bound to it, or an unbound key.`,
+      )
     const several = 'groups' in body
     const options = { request: id, condition: headers['if-match'] }
     return { several, run, accepted: await submission.submit(run, several ? body.groups : [body], options) }
@@ -110,13 +131,15 @@ export function addRolloutRoutes(app: App, { submission, completions }: Rollouts
       schema: {
         operationId: 'getGroup',
         tags: ['rollouts'],
-        summary: 'A group as it stands',
+        summary: 'Get a group',
+        description:
+          'Returns the verdicts of a group, or 202 while it is queued. With `Prefer: wait=N` the response is held until the group is scored.',
         headers: RolloutsHeaders,
         params: z.strictObject({ group: GroupId }),
-        querystring: z.strictObject({ run: RunName.default('default') }),
+        querystring: z.strictObject({ run: RunName.default('default').describe('Run that the group belongs to.') }),
         response: {
           200: Group,
-          202: Group.describe('Still queued'),
+          202: Group.describe('The group is still queued.'),
           ...problemResponses('invalid_request', 'unknown_run', 'unknown_group', 'run_recreated', 'redis_unavailable'),
         },
       },

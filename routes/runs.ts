@@ -17,8 +17,13 @@ async function* formatJsonLines(objects: AsyncIterable<object>): AsyncGenerator<
   for await (const object of objects) yield formatJsonLine(object)
 }
 
-const Params = z.strictObject({ run: RunName })
+const Params = z.strictObject({ run: RunName.describe('Name of the run.') })
 const IfMatchHeaders = z.looseObject(ifMatchHeader)
+const UpdatedRun = z.strictObject({
+  ...Run.shape,
+  changed: z.array(z.string()).describe('Settings that the call changed.'),
+  restarts: z.array(z.string()).describe('Changed settings that restarted the item sequence.'),
+})
 
 export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
   app.get(
@@ -27,8 +32,12 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
       schema: {
         operationId: 'listRuns',
         tags: ['runs'],
-        summary: 'All runs, with settings and progress; a key that is bound to runs sees those',
-        response: { 200: z.strictObject({ runs: z.array(Run) }), ...problemResponses('redis_unavailable') },
+        summary: 'List runs',
+        description: 'Returns all runs with settings and progress. A key that is bound to runs sees only those.',
+        response: {
+          200: z.strictObject({ runs: z.array(Run).describe('Runs that the caller may see.') }),
+          ...problemResponses('redis_unavailable'),
+        },
       },
     },
     async ({ caller }) => ({ runs: await runRequests.list((name) => canAccessRun(caller, name)) }),
@@ -40,12 +49,15 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
       schema: {
         operationId: 'getRunHistory',
         tags: ['runs'],
-        summary: 'What moved the curriculum, oldest first',
+        summary: 'List curriculum moves',
+        description: 'Returns the groups that moved the curriculum of a run, oldest first.',
         params: Params,
         headers: IfMatchHeaders,
-        querystring: z.strictObject({ task: z.string().optional().describe('The points of this task alone') }),
+        querystring: z.strictObject({ task: z.string().optional().describe('Only groups of this task.') }),
         response: {
-          200: z.strictObject({ points: z.array(CurriculumPoint) }),
+          200: z.strictObject({
+            points: z.array(CurriculumPoint).describe('Groups that moved the curriculum, oldest first.'),
+          }),
           ...problemResponses('unknown_run', 'run_recreated', 'redis_unavailable'),
         },
       },
@@ -61,17 +73,18 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
       schema: {
         operationId: 'getRunMetrics',
         tags: ['runs'],
-        summary: 'Figures of each step, ready for a logger: one flat JSON object a line',
+        summary: 'Get metrics per step',
+        description: 'Streams one flat JSON object per training step, ready for a logger.',
         params: Params,
         headers: IfMatchHeaders,
         querystring: z.strictObject({
-          from: StepBound.default(0).describe('The first step'),
-          to: StepBound.optional().describe('The last step, included'),
+          from: StepBound.default(0).describe('First step.'),
+          to: StepBound.optional().describe('Last step, inclusive.'),
         }),
         response: {
           200: textResponse(
             'application/x-ndjson',
-            '`{"step": 7, "reward/mean": 0.4, "score/mean": 0.5, "signal/frac_easy": 0.1, "length/p95": 812, …}`: of the groups scored for the step, each over the same rollouts or groups as in the `metrics` of a batch; `signal/frac_easy` and `signal/frac_hard` are shares of groups',
+            'One JSON object per step, such as `{"step": 7, "reward/mean": 0.4, "score/mean": 0.5, "signal/frac_easy": 0.1, "length/p95": 812, …}`. The metrics cover the groups scored for the step, and are computed like the `metrics` of a batch; `signal/frac_easy` and `signal/frac_hard` are shares of groups.',
           ),
           ...problemResponses('invalid_request', 'unknown_run', 'run_recreated', 'redis_unavailable'),
         },
@@ -89,11 +102,13 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
       schema: {
         operationId: 'deleteRun',
         tags: ['runs'],
-        summary: 'Forgets a run and what it holds',
+        summary: 'Delete a run',
+        description:
+          'Deletes the run with its groups, batches and statistics. Dump files stay. A new run of the same name starts from the beginning.',
         params: Params,
         headers: IfMatchHeaders,
         response: {
-          204: z.null().describe('Forgotten'),
+          204: z.null().describe('The run is deleted.'),
           ...problemResponses('unknown_run', 'run_recreated', 'redis_unavailable'),
         },
       },
@@ -110,7 +125,9 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
       schema: {
         operationId: 'getRun',
         tags: ['runs'],
-        summary: 'A run: its settings and how far it is',
+        summary: 'Get a run',
+        description:
+          'Returns the settings, progress and per-task statistics of a run. Its `ETag` identifies the run in `If-Match`.',
         params: Params,
         headers: IfMatchHeaders,
         response: { 200: Run, ...problemResponses('unknown_run', 'run_recreated', 'redis_unavailable') },
@@ -128,16 +145,18 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
       schema: {
         operationId: 'updateRun',
         tags: ['runs'],
-        summary: 'Changes settings: omitted ones keep their value, null restores the default',
+        summary: 'Create a run or change its settings',
+        description:
+          'Creates the run if it does not exist. Omitted settings keep their value; null restores the default. A change that would restart the item sequence is rejected with 409 `would_restart`, unless `restart=true`.',
         params: Params,
         headers: z.looseObject({ ...ifMatchHeader, ...ifNoneMatchHeader }),
         querystring: z.strictObject({
-          restart: z.stringbool().default(false).describe('Allows a change that begins the items anew'),
+          restart: z.stringbool().default(false).describe('If true, allows a change that restarts the item sequence.'),
         }),
         body: SettingsChange,
         response: {
-          200: z.strictObject({ ...Run.shape, changed: z.array(z.string()), restarts: z.array(z.string()) }),
-          201: z.strictObject({ ...Run.shape, changed: z.array(z.string()), restarts: z.array(z.string()) }),
+          200: UpdatedRun.describe('The run with its new settings.'),
+          201: UpdatedRun.describe('The run was created.'),
           ...problemResponses(
             'invalid_request',
             'invalid_json',

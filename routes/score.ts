@@ -1,4 +1,4 @@
-/** POST /score: completions in, verdicts out, nothing kept. */
+/** POST /score: scores completions and stores nothing. */
 
 import { parsePlainScoreRequest, ScoreRequest, ScoreResponse } from '../src/contract/score.ts'
 import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
@@ -20,7 +20,9 @@ export function addScoreRoutes(app: App, { scoring }: RolloutsFeature): void {
       schema: {
         operationId: 'scoreCompletions',
         tags: ['scoring'],
-        summary: 'The plain reward function: at most 4,096 completions a call, scored and forgotten',
+        summary: 'Score completions',
+        description:
+          'Scores up to 4,096 completions and stores nothing: a plain reward function. Completions that could not be scored have the reward null.',
         body: ScoreBody,
         response: {
           200: ScoreResponse,

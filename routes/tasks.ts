@@ -1,4 +1,4 @@
-/** GET /tasks, GET /tasks/{task}: what can be asked of a model. */
+/** GET /tasks, GET /tasks/{task}: the tasks of the library. */
 import { z } from 'zod'
 import { TaskDetail, TaskList } from '../src/contract/task.ts'
 import type { TasksFeature } from '../src/features/tasks/index.ts'
@@ -12,10 +12,12 @@ export function addTaskRoutes(app: App, { details }: TasksFeature): void {
       schema: {
         operationId: 'listTasks',
         tags: ['tasks'],
-        summary: 'All tasks, or those of a category, or whose name has some text in it',
+        summary: 'List tasks',
+        description:
+          'Returns all tasks of the library, or those that match the category and the part of the name. If the library is not available, the last known list is returned with `source: "fallback"`.',
         querystring: z.strictObject({
-          category: z.string().optional(),
-          q: z.string().optional().describe('A part of the name'),
+          category: z.string().optional().describe('Only tasks of this category.'),
+          q: z.string().optional().describe('Only tasks whose name contains this text.'),
         }),
         response: { 200: TaskList, ...problemResponses('invalid_request') },
       },
@@ -29,8 +31,10 @@ export function addTaskRoutes(app: App, { details }: TasksFeature): void {
       schema: {
         operationId: 'getTask',
         tags: ['tasks'],
-        summary: 'One task: the schema of its config, its ladder, what each rung is worth, an example, figures',
-        params: z.strictObject({ task: z.string().describe('Name of a task, such as leg_counting') }),
+        summary: 'Get a task',
+        description:
+          'Returns the config schema, the difficulty ladder, the task card (what guessing earns on each rung), an example item and statistics.',
+        params: z.strictObject({ task: z.string().describe('Name of the task, such as `leg_counting`.') }),
         response: { 200: TaskDetail, ...problemResponses('unknown_task', 'redis_unavailable') },
       },
     },

@@ -18,7 +18,8 @@ export const DumpName = z
     /^reasoning_gym_environment_(FAILED_)?rollouts_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}_\d{4,9}\.jsonl$/,
     'must be the name of a dump file, as GET /dumps lists it',
   )
-  .register(NOT_FOUND_CODES, { code: 'unknown_dump' })
+  .describe('Name of a dump file.')
+  .register(NOT_FOUND_CODES, { code: 'unknown_dump' }) // last: every other method returns a copy that is not registered
 export type DumpName = z.infer<typeof DumpName>
 
 const Count = z.int().min(0)

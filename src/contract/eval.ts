@@ -9,7 +9,8 @@ import { Extraction, FormatErrorCode, ScoringMode, UnscoredCode } from './verdic
 export const EvalId = z
   .string()
   .regex(/^eval-[0-9a-f]{12,32}$/, 'must be an ID that POST /eval returned')
-  .register(NOT_FOUND_CODES, { code: 'unknown_eval' })
+  .describe('ID of an eval.')
+  .register(NOT_FOUND_CODES, { code: 'unknown_eval' }) // last: every other method returns a copy that is not registered
 
 /**
  * API key of a model's server: text that a header can carry, without surrounding whitespace. Keys read from files often end
@@ -124,7 +125,8 @@ export type FrontierSuite = z.infer<typeof FrontierSuite>
 export const SuiteName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be the name of a suite, as GET /eval/suites lists it')
-  .register(NOT_FOUND_CODES, { code: 'unknown_suite' })
+  .describe('Name of a frozen suite.')
+  .register(NOT_FOUND_CODES, { code: 'unknown_suite' }) // last: every other method returns a copy that is not registered
 const Label = z.string().min(1).max(128)
 export const EvalLabels = z
   .union([z.array(Label).max(32), z.record(Label, Label)])

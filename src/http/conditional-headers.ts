@@ -1,10 +1,10 @@
-/** `If-Match` and `If-None-Match` of calls that name a run. A run's entity tag is its incarnation. */
+/** The headers `If-Match` and `If-None-Match` of calls on a run. The entity tag of a run is its incarnation. */
 import { z } from 'zod'
 import type { RunCondition } from '../contract/run-condition.ts'
 
 const ENTITY_TAG = /^(?:"([^"]*)"|([\w-]+)|W\/"[^"]*")$/
 
-/** `*` or entity tags; quotes may be missing. A weak tag equals none, as RFC 9110 says. */
+/** `*` or entity tags; quotes are optional. Weak tags never match (RFC 9110). */
 const IfMatch = z.string().transform((text, context): RunCondition => {
   if (text.trim() === '*') return 'exists'
   return text.split(',').flatMap((part) => {
@@ -16,7 +16,7 @@ const IfMatch = z.string().transform((text, context): RunCondition => {
 
 export const ifMatchHeader = {
   'if-match': IfMatch.optional().describe(
-    'Only for this incarnation of the run: its `ETag` in quotes, or `*` for any. If the run is another or gone: 412 `run_recreated`, and nothing is done',
+    '`ETag` of the run, in quotes, or `*` for any existing run. If the run was deleted or recreated, the call fails with 412 `run_recreated` and changes nothing.',
   ),
 }
 
@@ -24,10 +24,12 @@ export const ifNoneMatchHeader = {
   'if-none-match': z
     .literal('*', 'must be *')
     .optional()
-    .describe('`*`: only creates the run. If there is one: 412 `run_exists`, and nothing is done'),
+    .describe(
+      '`*`: only create the run. If a run of this name exists, the call fails with 412 `run_exists` and changes nothing.',
+    ),
 }
 
-/** The run's identity, not its content: it stays the same while the run goes on, and a cache gets every answer in full. */
+/** Identifies the run, not its content: the tag stays the same while the run goes on, so caches cannot use it. */
 export function formatEntityTag(incarnation: string): string {
   return `"${incarnation}"`
 }

@@ -14,17 +14,17 @@ import { applyExamplesInTagOrder, type OpenApiPaths, type OperationExample } fro
 const LOGO_PATH = join(import.meta.dirname, '..', '..', 'dashboard', 'icon.svg')
 
 const TAGS = [
-  { name: 'tasks', description: 'What can be asked of a model' },
-  { name: 'items', description: 'Tasks made real' },
-  { name: 'scoring', description: 'Completions in, verdicts out' },
-  { name: 'rollouts', description: 'Groups of completions for one item, scored by workers' },
-  { name: 'runs', description: 'Training runs that nodes share' },
-  { name: 'batches', description: 'Scored groups for trainers, by training step' },
-  { name: 'dumps', description: 'Files of groups, to look at or to train on' },
-  { name: 'evals', description: 'Models measured on suites' },
-  { name: 'collection', description: 'The items of a run answered by a model' },
-  { name: 'adapters', description: 'The wire formats of trainers: use this server without code of your own' },
-  { name: 'operations', description: 'For those who keep the server running' },
+  { name: 'tasks', description: 'Tasks of the library: their difficulty ladders and measured figures.' },
+  { name: 'items', description: 'Items: prompts for a model, by run, step, position or recipe.' },
+  { name: 'scoring', description: 'Stateless scoring of completions.' },
+  { name: 'rollouts', description: 'Groups of rollouts of one item, scored by workers.' },
+  { name: 'runs', description: 'Training runs: settings, progress, curriculum and checkpoints.' },
+  { name: 'batches', description: 'Batches of scored groups, by training step.' },
+  { name: 'dumps', description: 'Dump files of scored groups, and exports as training data.' },
+  { name: 'evals', description: 'Evals of a model on a suite, and duels of two models.' },
+  { name: 'collection', description: 'Collections: items of a run, completed by a model behind an API.' },
+  { name: 'adapters', description: 'Adapters: the wire formats of trainers, which need no code of your own.' },
+  { name: 'operations', description: 'Probes, metrics and failed jobs, for operators.' },
 ]
 
 const API_DESCRIPTION = `Verifiable reasoning tasks for training and evaluating language models.
