@@ -1,15 +1,15 @@
-/** What a part of the benchmark found: one figure beside what it must reach. */
+/** One figure of the benchmark with its target. */
 
 export interface BenchRow {
-  /** W1 … W9, as in docs/design/performance.md. */
+  /** W1 … W10, as in docs/design/performance.md. */
   work: string
   what: string
   value: number
   unit: string
-  /** Neither: a figure that is stated. */
+  /** Targets. A figure without one is reported only. */
   least?: number
   most?: number
-  /** In words: what it stands beside. */
+  /** Details for the table. */
   beside?: string
 }
 

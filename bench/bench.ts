@@ -1,5 +1,5 @@
 /**
- * main: measures the server side by side with what people would use instead. docs/design/performance.md says what and how.
+ * main: measures this server side by side with the alternatives. docs/design/performance.md describes the measurements.
  *   npm run bench [-- --only score,rollouts] [--rounds 3] [--seconds 5] [--without WORKAROUND]
  */
 import { mkdirSync, writeFileSync } from 'node:fs'

@@ -1,17 +1,18 @@
 /**
- * Hostile input by the thousand against a server of its own, and what came of it into docs/design/fuzz.md.
+ * Sends thousands of malformed calls and mutated answers to a server of its own, and writes a report to artifacts/fuzz.md.
  *   npm run verify -- fuzz [--calls 10000] [--seed 1] [--only http|answers] [--tasks NAME,…] [--data FOLDER of recorded.jsonl.gz]
  */
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type AnswersReport, fuzzAnswers } from './fuzz/answers.ts'
 import { fuzzHttp, type HttpReport } from './fuzz/http.ts'
 import { MUTATIONS } from './fuzz/mutations.ts'
+import { ARTIFACTS_DIR } from './fuzz/python-tools.ts'
 import { withScriptServer } from './support/with-server.ts'
 
 const ADMIN_KEY = 'fuzz'
-const DOCUMENT = join(import.meta.dirname, '..', 'docs', 'design', 'fuzz.md')
+const REPORT = join(ARTIFACTS_DIR, 'fuzz.md')
 
 const { values } = parseArgs({
   options: {
@@ -51,30 +52,18 @@ const answers =
     : undefined
 const text = [...(http ? formatHttpReport(http) : []), ...formatAnswersReport(answers)].join('\n')
 console.log(text)
-if (values.only === undefined && values.tasks === undefined && answers)
-  writeFileSync(DOCUMENT, `${formatHead()}\n${text}\n`)
+mkdirSync(ARTIFACTS_DIR, { recursive: true })
+writeFileSync(REPORT, `# Fuzzing\n\n${text}\n`)
 const failed = (http?.failures.length ?? 0) + (answers?.unscored.length ?? 0) + (answers?.workerExits.length ?? 0)
 process.exit(failed > 0 ? 1 : 0)
-
-function formatHead(): string {
-  return `# Fuzzing
-
-\`npm run verify -- fuzz\` starts a server as a user would and writes this page. What it uses is installed under \`artifacts/\` from
-requirements-tools.txt. \`npm test\` has samples: bodies, completions, ids, verdicts and groups by property
-(fast-check), mutated answers over all tasks, and every route × role.
-`
-}
 
 function formatHttpReport({ calls, failures, statuses }: HttpReport): string[] {
   return [
     '## Calls',
     '',
-    `${calls} calls by [schemathesis](https://pypi.org/project/schemathesis/) against the server's own OpenAPI document, seed ${values.seed}: broken,`,
-    'unusual and well-formed ones, alone and in sequences. Held to it are the status, type, headers and schema of every answer,',
-    'methods that are not taken, data that must be refused, and calls without a key. 503 is allowed where it is documented.',
-    'Streams of events, which never end, are left to tests.',
+    `${calls} calls by [schemathesis](https://pypi.org/project/schemathesis/), seed ${values.seed}.`,
     '',
-    `| status | answers |\n|---|---|\n${Object.entries(statuses)
+    `| status | responses |\n|---|---|\n${Object.entries(statuses)
       .map(([status, times]) => `| ${status} | ${times} |`)
       .join('\n')}`,
     '',
@@ -84,12 +73,12 @@ function formatHttpReport({ calls, failures, statuses }: HttpReport): string[] {
 }
 
 function formatAnswersReport(report: AnswersReport | undefined): string[] {
-  if (!report) return ['Mutated answers: skipped, since ../shared/data is absent.']
-  const { answers, tasks, unscored, timeouts, workerExits: hostEnds } = report
+  if (!report) return ['Mutated answers: skipped, because there are no recorded answers (--data FOLDER).']
+  const { answers, tasks, unscored, timeouts, workerExits } = report
   return [
     '## Answers',
     '',
-    `${answers} answers: the right ones and recorded ones of real models for ${tasks} tasks, each ${Object.keys(MUTATIONS).length} ways:`,
+    `${answers} answers: reference answers and recorded answers of real models for ${tasks} tasks, each mutated in ${Object.keys(MUTATIONS).length} ways:`,
     `${Object.keys(MUTATIONS).join('; ')}.`,
     '',
     unscored.length === 0
@@ -99,11 +88,11 @@ function formatAnswersReport(report: AnswersReport | undefined): string[] {
           .map((line) => `- ${line}`)
           .join('\n')}`,
     '',
-    `Over a deadline of 20 s, where sympy simplifies without a bound: ${timeouts.length === 0 ? 'none.' : ''}`,
+    `Over the deadline of 20 s in the two integration tasks, where sympy may simplify endlessly: ${timeouts.length === 0 ? 'none.' : ''}`,
     ...timeouts.slice(0, 100).map((line) => `- ${line}`),
     '',
-    hostEnds.length === 0
-      ? 'Hosts that ended: none.'
-      : `Hosts that ended:\n\n${hostEnds.map((line) => `- \`${line}\``).join('\n')}`,
+    workerExits.length === 0
+      ? 'Python workers that exited: none.'
+      : `Python workers that exited:\n\n${workerExits.map((line) => `- \`${line}\``).join('\n')}`,
   ]
 }

@@ -1,25 +1,30 @@
-/** `npm run verify -- NAME [options]`: the long proofs, each a file beside this one with its own `--help` or header. */
+/** `npm run verify -- NAME [options]` runs one of the long proofs. Each is a file in this folder with its own `--help` or header. */
 
 const PROOFS = {
-  chaos: 'kills processes at random under load; the ledger of what was posted must balance',
-  'open-groups': 'kills processes under trainers that send one rollout a call; each answered rollout must count once',
-  'rank-kills': 'ranks of the documented loop are killed at any moment; each item must count once, in the same batches',
-  topology: 'Sentinel and cluster failover and resharding under load; the ledger of the chaos run must balance',
-  fidelity: 'recorded items and scores, compared with the answers of a running server',
-  differential: 'the native scorers against the library, 2,000 answers per task',
-  exploits: 'every task meets every hostile answer, and others must not notice',
-  'reward-hacks': 'searches for constant answers that earn a reward under hardened scoring',
-  'eval-statistics': 'false alarms and coverage of the statistics of evals, in simulated evals',
-  'scoring-cost': 'the worst-case time of each native scoring rule',
-  fuzz: '10,000 calls checked against the OpenAPI document, and mutated answers for every task',
-  soak: 'an hour of steady mixed traffic; fails if memory, files, keys or latencies grow',
+  chaos: 'kills processes at random under load; every posted group must be accounted for',
+  'open-groups':
+    'kills processes under trainers that send one rollout per call; each rollout with a response must count once',
+  'rank-kills':
+    'kills ranks of the documented loop at any moment; each item must count once, and all ranks get the same batches',
+  topology: 'fails over and reshards Redis (Sentinel and cluster) under load; every posted group must be accounted for',
+  fidelity: 'compares recorded items and scores with those of a running server',
+  differential: 'compares the TypeScript scorers with the library, 2,000 answers per task',
+  exploits: 'sends every hostile answer to every task; nothing may run, and other clients must not notice',
+  'reward-hacks': 'searches for answers that earn a reward under hardened scoring without solving the task',
+  'eval-statistics': 'measures false alarms and coverage of the eval statistics on simulated evals',
+  'scoring-cost': 'measures the worst-case time of each TypeScript scorer',
+  fuzz: 'checks 10,000 calls against the OpenAPI document, and sends mutated answers to every task',
+  soak: 'sends mixed traffic for an hour; fails if memory, file descriptors, keys or latencies grow',
   'slow-clients':
-    'clients that do not read, read all at once, or send half a body; memory, /livez and posts beside them',
-  'dump-soak': '20,000 groups dumped by workers that are killed, with a size limit and a full disk',
-  'hardened-report': 'what hardened scoring changes in recorded verdicts',
-  'first-start': 'interrupts the first start of a new checkout at twelve moments; the next must succeed without help',
-  trainers: 'the real client packages of trainers against a real server',
-  image: 'the steps of the Dockerfile and every role of the image, in Debian root folders (needs root and debootstrap)',
+    'connects clients that do not read, or that send half a body; measures memory and the latency of other clients',
+  'dump-soak':
+    'dumps 20,000 groups with workers that are killed, a size limit and a full disk; each group must be in a file once',
+  'hardened-report': 'shows what hardened scoring changes in recorded verdicts',
+  'first-start':
+    'interrupts the first start of a new checkout at twelve moments; the next start must succeed without help',
+  trainers: 'runs the client packages of trainers against a real server',
+  image:
+    'runs the steps of the Dockerfile and each role of the image in Debian root folders (needs root and debootstrap)',
 } as const
 
 const [name = '--help'] = process.argv.splice(2, 1)
@@ -27,7 +32,7 @@ if (name in PROOFS) await import(`./${name}.ts`)
 else {
   const list = Object.entries(PROOFS).map(([proof, what]) => `  ${proof.padEnd(16)} ${what}`)
   console.log(['Usage: npm run verify -- NAME [options]', '', ...list].join('\n'))
-  if (name !== '--help') {
+  if (!['--help', '--list'].includes(name)) {
     console.error(`\nThere is no proof named ${JSON.stringify(name)}.`)
     process.exitCode = 2
   }

@@ -71,11 +71,11 @@ async function benchmarkWires(bench: Bench): Promise<BenchRow[]> {
       const [wire, score] = [rate(pairs.map(([one]) => one)), rate(pairs.map(([, one]) => one))]
       return {
         work: 'W10',
-        what: `${name}, ${CONNECTION_COUNT} connections: ratio to POST /score with one rollout`,
+        what: `${name}, ${CONNECTION_COUNT} connections: throughput vs. POST /score with one rollout`,
         value: median(pairs.map(([one, ours]) => (one?.unitsPerSecond ?? Number.NaN) / ours.unitsPerSecond)),
         unit: '×',
         ...(isTarget && { least: 1 }),
-        beside: `${Math.round(wire)} to ${Math.round(score)} completions a second`,
+        beside: `${Math.round(wire)} vs. ${Math.round(score)} completions/s`,
       }
     })
   } finally {

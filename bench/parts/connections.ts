@@ -50,7 +50,7 @@ export async function benchmarkConnections(bench: Bench): Promise<BenchRow[]> {
     bench.record('W7 closed loop', closed)
     const errors = ({ errors: each }: LoadMeasurement) => Object.values(each).reduce((sum, one) => sum + one, 0)
     const beside = ({ perSecond, errors: each, p50 }: LoadMeasurement) =>
-      `${Math.round(perSecond)} calls a second ${JSON.stringify(each)}, median ${Math.round(p50 ?? 0)} ms`
+      `${Math.round(perSecond)} calls/s, median ${Math.round(p50 ?? 0)} ms${formatErrors(each)}`
     const row = (what: string, value: number, unit: string, measured: LoadMeasurement): BenchRow => ({
       work: 'W7',
       what: `${CONNECTION_COUNT} connections with mixed calls, ${what}`,
@@ -58,7 +58,7 @@ export async function benchmarkConnections(bench: Bench): Promise<BenchRow[]> {
       unit,
       beside: beside(measured),
     })
-    const [calm, full] = [`a call every ${MEAN_PAUSE_MS / 1000} s each`, 'each asks again at once']
+    const [calm, full] = [`one call every ${MEAN_PAUSE_MS / 1000} s each`, 'each without a pause']
     return [
       { ...row(`${calm}: errors`, errors(paced), '', paced), most: 0 },
       { ...row(`${calm}: p99`, paced.p99 ?? Number.NaN, 'ms', paced), most: 1000 },
@@ -68,4 +68,8 @@ export async function benchmarkConnections(bench: Bench): Promise<BenchRow[]> {
   } finally {
     await server.stop()
   }
+}
+
+function formatErrors(errors: LoadMeasurement['errors']): string {
+  return Object.keys(errors).length === 0 ? '' : `, errors ${JSON.stringify(errors)}`
 }

@@ -83,33 +83,33 @@ export async function benchmarkGrowth({ record: keep }: Bench): Promise<BenchRow
     const rows: BenchRow[] = [
       {
         work: 'W8',
-        what: `${GROUP_COUNT} groups through one run: the last tenth’s rate to the first’s`,
+        what: `${GROUP_COUNT} groups through one run: rate of the last tenth vs. the first`,
         value: (rates.at(-1) ?? 0) / (rates[0] ?? 1),
         unit: '×',
         least: 0.9,
-        beside: `tenths: ${rates.map(Math.round).join(', ')} groups a second`,
+        beside: `tenths: ${rates.map(Math.round).join(', ')} groups/s`,
       },
       {
         work: 'W8',
-        what: 'processor time of a group, the first tenth’s to the last’s',
+        what: 'CPU time per group: first tenth vs. the last',
         value: (costs[0] ?? 0) / (costs.at(-1) ?? 1),
         unit: '×',
         beside: `tenths: ${costs.map(Math.round).join(', ')} µs`,
       },
       {
         work: 'W8',
-        what: `a small group in Redis, ${BUFFERED_GROUP_COUNT} of them buffered`,
+        what: `memory in Redis per small group, with ${BUFFERED_GROUP_COUNT} buffered`,
         value: bytes,
         unit: 'bytes',
       },
       {
         work: 'W8',
-        what: 'look-ups of groups',
+        what: 'lookups of groups',
         value: looked.perSecond,
         unit: '/s',
         beside: `p99 ${looked.p99?.toFixed(1)} ms`,
       },
-      { work: 'W8', what: `${RUN_COUNT} runs made`, value: made, unit: '/s' },
+      { work: 'W8', what: `creating ${RUN_COUNT} runs`, value: made, unit: '/s' },
     ]
     return rows
   } finally {

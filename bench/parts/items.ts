@@ -34,7 +34,7 @@ export async function benchmarkItems({ record: keep }: Bench): Promise<BenchRow[
     return [
       {
         work: 'W4',
-        what: 'POST /items, count 1, from the prepared buffer: p99',
+        what: 'POST /items, count 1, prefetched: p99',
         value: getP99(one),
         unit: 'ms',
         most: 20,
@@ -42,7 +42,7 @@ export async function benchmarkItems({ record: keep }: Bench): Promise<BenchRow[
       },
       {
         work: 'W4',
-        what: 'POST /items, count 64, from the prepared buffer: longest',
+        what: 'POST /items, count 64, prefetched: slowest',
         value: Math.max(...many),
         unit: 'ms',
         most: 50,
@@ -50,7 +50,7 @@ export async function benchmarkItems({ record: keep }: Bench): Promise<BenchRow[
       },
       {
         work: 'W4',
-        what: 'POST /items, count 64, one upon another until nothing is prepared: longest',
+        what: 'POST /items, count 64, back to back until nothing is prefetched: slowest',
         value: Math.max(...empty),
         unit: 'ms',
         most: 2000,

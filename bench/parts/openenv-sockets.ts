@@ -50,19 +50,19 @@ export async function benchmarkOpenenvSockets(bench: Bench): Promise<BenchRow[]>
 function describe(result: OpenenvResult, kilobytes: number): BenchRow[] {
   const { connectSeconds, playSeconds, episodes, wrong, errors, p50, p99 } = result
   const failed = wrong + Object.values(errors).reduce((sum, one) => sum + one, 0)
-  const beside = `${Math.round(OPENENV_SOCKETS / connectSeconds)} connections a second, median of a step ${Math.round(p50)} ms ${JSON.stringify(errors)}`
+  const beside = `${Math.round(OPENENV_SOCKETS / connectSeconds)} connections/s, median step ${Math.round(p50)} ms ${JSON.stringify(errors)}`
   const row = (what: string, value: number, unit: string): BenchRow => ({
     work: 'W10',
-    what: `${OPENENV_SOCKETS} OpenEnv sockets that play at once: ${what}`,
+    what: `${OPENENV_SOCKETS} OpenEnv sockets playing at once: ${what}`,
     value,
     unit,
     beside,
   })
   return [
     { ...row('errors', failed, ''), most: 0 },
-    row('episodes', episodes / playSeconds, 'a second'),
+    row('episodes', episodes / playSeconds, '/s'),
     { ...row('p99 of a step', p99, 'ms'), most: 10_000 },
-    row('memory of the server for each', kilobytes / OPENENV_SOCKETS, 'KiB'),
+    row('server memory per socket', kilobytes / OPENENV_SOCKETS, 'KiB'),
   ]
 }
 
@@ -85,10 +85,10 @@ async function measureBeside(bench: Bench, server: OurServer): Promise<BenchRow[
     return [
       {
         work: 'W10',
-        what: `${BASELINE_SOCKETS} OpenEnv sockets that play at once: episodes, to those of OpenEnv's own server`,
+        what: `${BASELINE_SOCKETS} OpenEnv sockets playing at once: episodes vs. OpenEnv's own server`,
         value: perSecond(ours) / perSecond(theirs),
         unit: 'times',
-        beside: `${Math.round(perSecond(ours))} a second ${failed(ours)}, its own ${Math.round(perSecond(theirs))} ${failed(theirs)}`,
+        beside: `${Math.round(perSecond(ours))} /s ${failed(ours)} vs. ${Math.round(perSecond(theirs))}/s ${failed(theirs)}`,
       },
     ]
   } finally {

@@ -71,22 +71,22 @@ export async function benchmarkRollouts(bench: Bench): Promise<BenchRow[]> {
     return [
       {
         work: 'W5',
-        what: 'groups of 16, posted, scored, buffered',
+        what: 'groups of 16: posted, scored and buffered',
         value: us / ROLLOUTS_PER_GROUP,
         unit: 'groups/s',
-        beside: `a group: ${beside}`,
+        beside: `CPU time per group: ${beside}`,
       },
       {
         work: 'W5',
-        what: 'its completions, to those of POST /score on the same cores',
+        what: 'completions vs. POST /score on the same cores',
         value: us / plain,
         unit: '×',
         least: 0.1,
-        beside: `${Math.round(us)} to ${Math.round(plain)} completions a second`,
+        beside: `${Math.round(us)} vs. ${Math.round(plain)} completions/s`,
       },
       {
         work: 'W5',
-        what: 'commands in Redis for a group, those of scripts among them',
+        what: 'Redis commands per group, including those in scripts',
         value: traffic[0] ?? 0,
         unit: '',
         beside: `${((traffic[1] ?? 0) / 1e3).toFixed(1)} KB to Redis, ${((traffic[2] ?? 0) / 1e3).toFixed(1)} KB from it`,

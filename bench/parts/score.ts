@@ -104,26 +104,26 @@ function buildComparisonRows(
   return [
     {
       work,
-      what: `${which}: ratio to the plain wrapper`,
+      what: `${which}: throughput vs. the plain wrapper`,
       value: median(toWrapper),
       unit: '×',
       least: leastOfWrapper,
-      beside: `${formatWhole(us)} to ${formatWhole(them)} completions a second; rounds: ${ratios}`,
+      beside: `${formatWhole(us)} vs. ${formatWhole(them)} completions/s; rounds: ${ratios}`,
     },
     {
       work,
-      what: `${which}: ratio to a scorer for every request`,
+      what: `${which}: throughput vs. one scorer per request`,
       value: us / each,
       unit: '×',
       ...(leastOfPerRequest !== undefined && { least: leastOfPerRequest }),
-      beside: `${formatWhole(each)} completions a second`,
+      beside: `${formatWhole(each)} completions/s`,
     },
     {
       work,
-      what: `${which}: ratio to the library without a server`,
+      what: `${which}: throughput vs. the library in-process`,
       value: us / inProcess,
       unit: '×',
-      beside: `${formatWhole(inProcess)} completions a second`,
+      beside: `${formatWhole(inProcess)} completions/s`,
     },
     {
       work,
@@ -139,8 +139,8 @@ function buildHostileRows({ ours, hostile }: RoundMeasurements): BenchRow[] {
   if (hostile.length === 0) return []
   const times = median(hostile.map((one, k) => (one.p99 ?? Number.NaN) / (ours[k]?.p99 ?? Number.NaN)))
   return [
-    { work: 'W3', what: 'requests lost or wrong beside a hostile client', value: 0, unit: '', most: 0 }, // else it had thrown
-    { work: 'W3', what: 'p99 beside a hostile client, to W1’s', value: times, unit: '×', most: 2 },
+    { work: 'W3', what: 'lost or wrong responses beside a hostile client', value: 0, unit: '', most: 0 }, // else it had thrown
+    { work: 'W3', what: 'p99 beside a hostile client vs. W1', value: times, unit: '×', most: 2 },
   ]
 }
 

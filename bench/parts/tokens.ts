@@ -133,23 +133,23 @@ export async function benchmarkTokens(bench: Bench): Promise<BenchRow[]> {
       value: median(us.map((rate, k) => rate / (them[k] ?? Number.NaN))),
       unit: '×',
       ...(least !== undefined && { least }),
-      beside: `${median(us).toFixed(0)} to ${median(them).toFixed(0)} groups a second, all cores`,
+      beside: `${median(us).toFixed(0)} vs. ${median(them).toFixed(0)} groups/s, all cores`,
     })
     const { accepted, typedIn, out, typed, theirIn, theirOut } = found
     return [
-      row('1 MB groups in, accepted and on disk, to Atropos', accepted, theirIn, 4),
-      row('1 MB groups in, until scored and buffered, to Atropos, which does not score', found.in, theirIn, 4),
-      row('the same groups in, sent as typed arrays, to Atropos, which takes numbers alone', typedIn, theirIn),
-      row('1 MB groups out as batches of JSON numbers, to Atropos', out, theirOut, 10),
-      row('1 MB groups out as typed arrays, to Atropos', typed, theirOut),
-      { work: 'W6', what: 'memory of an API process, at most', value: peak, unit: 'MB', most: 500 },
+      row('1 MB groups accepted and on disk, vs. Atropos', accepted, theirIn, 4),
+      row('1 MB groups until scored and buffered, vs. Atropos (no scoring)', found.in, theirIn, 4),
+      row('1 MB groups sent as typed arrays, vs. Atropos (JSON numbers)', typedIn, theirIn),
+      row('batches of 1 MB groups as JSON numbers, vs. Atropos', out, theirOut, 10),
+      row('batches of 1 MB groups as typed arrays, vs. Atropos', typed, theirOut),
+      { work: 'W6', what: 'peak memory of an API process', value: peak, unit: 'MB', most: 500 },
       {
         work: 'W6',
-        what: 'a buffered group in Redis, to its JSON',
+        what: 'size of a buffered group in Redis vs. its JSON',
         value: median(found.share),
         unit: '×',
         most: 0.5,
-        beside: `JSON ${(json / DISTINCT_BODIES / 1e6).toFixed(2)} MB a group`,
+        beside: `JSON ${(json / DISTINCT_BODIES / 1e6).toFixed(2)} MB per group`,
       },
     ]
   } finally {

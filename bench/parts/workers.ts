@@ -86,10 +86,10 @@ export async function benchmarkWorkers({ record: keep }: Bench): Promise<BenchRo
     const [one = 1] = rates
     return WORKER_COUNTS.map((many, k): BenchRow => {
       const rate = rates[k] ?? 0
-      const beside = `${rate.toFixed(1)} groups a second; without any loss ${((many * WORKER_CONCURRENCY * 1000) / MEAN_WAIT_MS).toFixed(0)}`
+      const beside = `${rate.toFixed(1)} groups/s; without any loss ${((many * WORKER_CONCURRENCY * 1000) / MEAN_WAIT_MS).toFixed(0)}`
       return {
         work: 'W9',
-        what: `${many} workers on an engine that waits, to ${many} × one`,
+        what: `${many} workers on a simulated engine vs. ${many} × one`,
         value: rate / one / many,
         unit: '×',
         ...(many > 1 && { least: 0.9 }),
