@@ -4,7 +4,6 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { REFERENCE_PAGES } from '../scripts/reference/pages.ts'
 import { getAccessRule } from '../src/http/auth/permissions.ts'
-import { ERROR_TABLE } from '../src/http/errors/error-table.ts'
 import { inlineReferences } from '../src/http/openapi/components.ts'
 import { openWorld, type World } from './world.ts'
 
@@ -95,12 +94,6 @@ it('every route has a sentence, a tag, and answers that are described', async ()
       ])
     }
   }
-})
-
-it('the README’s table of codes is the table of the code', () => {
-  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
-  for (const [code, { status }] of Object.entries(ERROR_TABLE))
-    expect(readme).toMatch(new RegExp(`\\| ${status} \\|[^\\n]*\`${code}\``))
 })
 
 it('src/http/auth/permissions.ts has a row for every route', () => {

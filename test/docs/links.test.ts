@@ -1,21 +1,13 @@
-/** Every link of the README and of docs/ leads to a file, and to a heading of it, that is there. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+/** Every link and image of the documentation leads to a file that exists, and to a heading that exists in it. */
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 
 const ROOT = new URL('../../', import.meta.url)
-const PAGES = [
-  ...[
-    'README.md',
-    'CONTRIBUTING.md',
-    'CHANGELOG.md',
-    'clients/python/README.md',
-    'examples/README.md',
-    'deploy/kubernetes/README.md',
-  ],
-  ...readdirSync(new URL('docs', ROOT), { recursive: true })
-    .map(String)
-    .flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
-]
+const PAGES = globSync(
+  ['*.md', 'docs/**/*.md', 'clients/python/README.md', 'examples/README.md', 'deploy/**/README.md', 'src/**/README.md'],
+  { cwd: fileURLToPath(ROOT) },
+).toSorted()
 const prose = (page: string) => readFileSync(new URL(page, ROOT), 'utf8').replace(/^( *)```[\s\S]*?^ *```/gm, '')
 
 /** As GitHub makes them of headings. */
@@ -34,7 +26,9 @@ function anchorsOf(page: URL): string[] {
 }
 
 it.each(PAGES)('%s', (page) => {
-  const targets = [...prose(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target)
+  const targets = [...prose(page).matchAll(/\]\(([^)\s]+)\)|\b(?:src|srcset|href)="([^"]+)"/g)].map(
+    ([, link, attribute]) => link ?? attribute ?? '',
+  )
   const broken = targets.filter((target) => {
     if (/^https?:\/\//.test(target)) return !URL.canParse(target)
     const [path = '', anchor] = target.split('#')
@@ -44,12 +38,13 @@ it.each(PAGES)('%s', (page) => {
   expect(broken).toEqual([])
 })
 
-it('every page of docs/ is linked from the README', () => {
-  const readme = prose('README.md')
-  expect(PAGES.filter((page) => page.startsWith('docs/') && !readme.includes(`](${page}`))).toEqual([])
+it('docs/README.md links to every page of docs/', () => {
+  const index = prose('docs/README.md')
+  const pages = PAGES.filter((page) => page.startsWith('docs/') && page !== 'docs/README.md')
+  expect(pages.filter((page) => !index.includes(`](${page.slice('docs/'.length)})`))).toEqual([])
 })
 
-it('CONTRIBUTING.md tells of every folder', () => {
+it('CONTRIBUTING.md lists every folder', () => {
   const layout = readFileSync(new URL('CONTRIBUTING.md', ROOT), 'utf8')
   const folders = readdirSync(new URL('src', ROOT), { withFileTypes: true }).flatMap((entry) =>
     entry.isDirectory() ? [`src/${entry.name}/`] : [],
