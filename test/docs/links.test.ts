@@ -1,5 +1,5 @@
 /** Every link and image of the documentation leads to a file that exists, and to a heading that exists in it. */
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 
