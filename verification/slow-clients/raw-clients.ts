@@ -13,7 +13,7 @@ export async function openClient(port: number): Promise<RawClient> {
   const socket = connect(port, '127.0.0.1')
   let head = ''
   socket.on('error', () => {}) // many of them are dropped
-  const closed = once(socket, 'close')
+  const closed = new Promise((resolve) => socket.once('close', resolve)) // once() would reject when the server drops the client
   await once(socket, 'connect')
   socket.on('data', (bytes: Buffer) => {
     if (head.length < 12) head += bytes.toString('latin1', 0, 12)
