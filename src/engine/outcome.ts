@@ -41,7 +41,7 @@ export function unwrapOutcome(outcome: EngineOutcome | undefined): unknown {
       if (outcome.reason === 'out_of_memory') {
         throw new ServiceError(
           'make_out_of_memory',
-          'Making this item takes more memory than a Python worker has; use a smaller config, or raise the limit',
+          'Making this item exceeds the memory limit of a Python worker. Use a smaller config, or raise the limit.',
         )
       }
       throw new ServiceError('make_timeout', `The item could not be made: ${outcome.detail}`)

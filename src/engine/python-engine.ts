@@ -69,7 +69,8 @@ export class PythonEngine implements Engine {
   }
 
   assertReady(): void {
-    if (!this.#health.ok) throw new ServiceError('engine_unavailable', `The engine is down: ${this.#health.detail}`)
+    if (!this.#health.ok)
+      throw new ServiceError('engine_unavailable', `The engine is not available: ${this.#health.detail}`)
   }
 
   pythonWorkers(): ReturnType<Engine['pythonWorkers']> {

@@ -21,7 +21,7 @@ export const compression = fastifyPlugin(
       onUnsupportedRequestEncoding: (encoding) =>
         new ServiceError(
           'unsupported_media_type',
-          `Send the body uncompressed or in gzip, br, zstd or deflate, not in ${encoding.slice(0, 99)}`,
+          `The content encoding ${encoding.slice(0, 99)} is not supported. Send the body uncompressed, or use gzip, br, zstd or deflate.`,
         ),
     })
   },

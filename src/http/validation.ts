@@ -1,4 +1,4 @@
-/** zod at the edge: what comes in has the documented shape, or is refused with every field named. */
+/** Validates requests with zod. An invalid request is rejected with an error for each invalid field. */
 import fastifyPlugin from 'fastify-plugin'
 import { z } from 'zod'
 import { type ErrorCode, ServiceError } from '../contract/errors.ts'
@@ -6,11 +6,11 @@ import { NOT_FOUND_CODES } from '../contract/problem.ts'
 import { formatFieldErrors, formatIssueMessage } from './errors/field-errors.ts'
 import { compileSerializer } from './response-serializer.ts'
 
-/** Reads what is plain at a glance, exactly as the schema would; undefined for all else, right or wrong. */
+/** Parses common bodies exactly as the schema would; undefined for all others, valid or not. */
 type FastParser = (value: unknown) => object | undefined
 const FAST_PARSERS = new WeakMap<z.ZodType, FastParser>()
 
-/** A schema for what comes by the thousand: zod takes as long over it as scoring does. */
+/** For bodies with thousands of entries, on which zod takes as long as scoring. */
 export function withFastParser<Schema extends z.ZodType>(schema: Schema, pass: FastParser): Schema {
   FAST_PARSERS.set(schema, pass)
   return schema
@@ -43,7 +43,7 @@ export function compileValidator({ schema, httpPart }: { schema: z.ZodType; http
   }
 }
 
-/** The code of an address whose first mistake is a name that the server cannot have given. */
+/** The 404 code for a URL whose first invalid field is an ID that the server cannot have assigned. */
 function getUnknownNameCode(
   schema: z.ZodType,
   { issues }: z.ZodError,
@@ -58,7 +58,7 @@ function getUnknownNameCode(
 function createValidationError(error: z.ZodError, part: string, code: ErrorCode = 'invalid_request'): ServiceError {
   const errors = error.issues.flatMap((issue) => formatFieldErrors(issue, part))
   const [first] = errors
-  return new ServiceError(code, first ? `${first.path}: ${first.message}` : 'The request cannot be read', {
+  return new ServiceError(code, first ? `${first.path}: ${first.message}` : 'The request is invalid', {
     errors,
   })
 }

@@ -238,13 +238,13 @@ export class BodyMemory {
 function createBusyError(): ServiceError {
   return new ServiceError(
     'server_busy',
-    'Other large bodies take all memory that the server has for them; send this one again',
+    'Other large requests use all memory reserved for request bodies (BODIES_MAX_BYTES). Send this request again.',
   )
 }
 
 function createSlowError(minBytesPerS: number): ServiceError {
   return new ServiceError(
     'request_timeout',
-    `The body arrived with less than ${minBytesPerS / 1024} KiB a second; send it faster, or in smaller requests`,
+    `The body arrived at less than ${minBytesPerS / 1024} KiB per second. Send it faster, or in smaller requests.`,
   )
 }

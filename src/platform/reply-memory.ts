@@ -151,5 +151,8 @@ export class ReplyMemory {
 }
 
 function createBusyError(): ServiceError {
-  return new ServiceError('server_busy', 'Other large replies take all memory that the server has for them; ask again')
+  return new ServiceError(
+    'server_busy',
+    'Other large replies use all memory reserved for replies (REPLIES_MAX_BYTES). Retry.',
+  )
 }

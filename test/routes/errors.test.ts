@@ -151,7 +151,10 @@ describe('bad input gets a problem document with its code', () => {
       item_id: id,
       rollouts: [{ completion: 'x', tokens: [1, 2], masks: [1] }],
     })
-    expect(body).toMatchObject({ code: 'invalid_request', detail: expect.stringContaining('must have the same length') })
+    expect(body).toMatchObject({
+      code: 'invalid_request',
+      detail: expect.stringContaining('must have the same length'),
+    })
   })
 
   it('numbers of another dtype are told which are taken', async () => {

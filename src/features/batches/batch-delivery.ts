@@ -68,7 +68,7 @@ export class BatchDelivery {
   ): Promise<{ run: ResolvedRun; batch: StoredBatch }> {
     const run = await this.#deps.runs.require(runName, condition)
     const batch = await this.#deps.batches.get(run, step)
-    if (!batch) throw new ServiceError('unknown_batch', `Run ${runName} has no open batch for step ${step}`)
+    if (!batch) throw new ServiceError('unknown_batch', `The run ${runName} has no open batch for step ${step}`)
     return { run, batch }
   }
 
@@ -92,7 +92,7 @@ export class BatchDelivery {
       case 'waiting':
         return false
       case 'unknown':
-        throw new ServiceError('unknown_batch', `Run ${runName} has no batch for step ${step}`)
+        throw new ServiceError('unknown_batch', `The run ${runName} has no batch for step ${step}`)
       case 'epoch_changed':
         throw runRestoredError(runName)
     }
@@ -121,12 +121,12 @@ export class BatchDelivery {
       case 'acknowledged':
         throw new ServiceError(
           'batch_acknowledged',
-          `Step ${ask.step} of run ${name} is acknowledged; ask for a later step`,
+          `Step ${ask.step} of the run ${name} is already acknowledged. Request a later step.`,
         )
       case 'too_many_open':
         throw new ServiceError(
           'too_many_open_batches',
-          `${MAX_OPEN_BATCHES} steps of run ${name} wait: POST …/batches/{step}/ack`,
+          `${MAX_OPEN_BATCHES} batches of the run ${name} are not acknowledged, the limit. Acknowledge them with POST /runs/{run}/batches/{step}/ack.`,
         )
       case 'epoch_changed':
         throw runRestoredError(name)

@@ -128,5 +128,5 @@ function openObject(value: object): string {
 }
 
 function createAcknowledgedError(step: number): ServiceError {
-  return new ServiceError('batch_acknowledged', `The batch of step ${step} was acknowledged meanwhile`)
+  return new ServiceError('batch_acknowledged', `The batch of step ${step} was acknowledged while it was sent`)
 }

@@ -187,7 +187,7 @@ export class Dumps {
     const found = await this.folder.getFile(name)
     if (found) return { ...file, path: found.path }
     await this.repository.deleteFile(dumped, file)
-    throw new ServiceError('unknown_dump', `${name} was deleted from the folder`)
+    throw new ServiceError('unknown_dump', `The dump ${name} was deleted from the data directory`)
   }
 
   /** Throws as `find` does. */
@@ -202,11 +202,11 @@ export class Dumps {
     const uuid = parseDumpFileName(name)?.uuid
     const dumped = (await this.repository.listRuns('all')).find((one) => one.uuid === uuid)
     const file = dumped && (await this.repository.getFile(dumped, name))
-    if (!file) throw new ServiceError('unknown_dump', `There is no dump ${name}; GET /dumps lists the dumps`)
+    if (!file) throw new ServiceError('unknown_dump', `There is no dump ${name}. GET /dumps lists the dumps.`)
     if (file.folder !== (await this.folder.getId())) {
       throw new ServiceError(
         'dump_elsewhere',
-        `${name} is on node ${file.node}, in its folder data_dumps; request it there`,
+        `The dump ${name} is on the node ${file.node}, in its folder data_dumps. Request it there.`,
       )
     }
     return { file, dumped }

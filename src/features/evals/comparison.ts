@@ -117,17 +117,17 @@ async function listPairs(
   if (a.spec.frontier || b.spec.frontier)
     throw new ServiceError(
       'invalid_request',
-      'Frontier evals choose items of their own; compare difficulty_at_half of the two results, with its intervals',
+      'Frontier evals cannot be compared item by item, because each chooses its own items. Compare difficulty_at_half of the results, with its intervals.',
     )
   const [items, others] = (await Promise.all([samples.listItems(a.id), samples.listItems(b.id)])).map((lines) =>
     lines.map((line) => parseSuiteItem(line).id),
   )
   if (!items?.length || !others?.length)
-    throw new ServiceError('unknown_eval', 'The samples of these evals have expired; only their results are kept')
+    throw new ServiceError('unknown_eval', 'The samples of these evals have expired. Only their results are kept.')
   if (items.length !== others.length || items.some((id, k) => id !== others[k]))
     throw new ServiceError(
       'invalid_request',
-      'The evals use different suites; only scores on the same items can be compared',
+      'The evals use different suites. Only evals on the same items can be compared.',
     )
   const [scoresA, scoresB] = await Promise.all([
     meanScoresByItem(a, items.length, aggregator),

@@ -27,7 +27,7 @@ export class ConcurrencyQuota {
     const [added] = (await this.#redis.multi().zadd(key, 'NX', fleetNow(), id).expire(key, QUOTA_TTL_S).exec()) ?? []
     try {
       if ((await this.#listOccupied(key, id)).indexOf(id) >= this.#limit) {
-        const detail = `This key has ${this.#limit} active evals and collections; wait for one to end`
+        const detail = `This API key has ${this.#limit} active evals, duels and collections, the limit (MAX_ACTIVE_EVALS). Wait for one to end, or cancel one.`
         throw new ServiceError('too_many_active', detail)
       }
       return await start()

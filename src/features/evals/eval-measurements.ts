@@ -36,8 +36,8 @@ export async function measureEval(
   })
   if (items.length === 0)
     throw cannotStart(
-      `The eval ${job.id} has no scored items on the ladders of today, or they have expired`,
-      'name an eval of the suite `frontier` or `ladder-2`, or of items with a difficulty',
+      `The eval ${job.id} has no scored items on the current ladders, or they have expired`,
+      'must be an eval on the suite `frontier` or `ladder-2`, or on items with a difficulty',
     )
   return items
 }

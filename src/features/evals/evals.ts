@@ -71,7 +71,10 @@ export class Evals {
     const job = await this.#deps.jobs.require('eval', id)
     const { run } = job.spec
     if (run !== null && !canAccessRun(caller, run))
-      throw new ServiceError('forbidden', `This key is bound to other runs than ${run}, to which the eval belongs`)
+      throw new ServiceError(
+        'forbidden',
+        `This API key may not access the run ${run}, to which the eval belongs. Use a key that is bound to it, or an unbound key.`,
+      )
     return job
   }
 
@@ -98,7 +101,10 @@ export class Evals {
   async resume(id: string, caller: Caller, apiKey: string | undefined): Promise<EvalView> {
     const { spec } = await this.require(id, caller)
     if (!spec.model)
-      throw new ServiceError('invalid_request', 'Only an eval whose model the server calls can be resumed')
+      throw new ServiceError(
+        'invalid_request',
+        'This eval cannot be resumed: its completions are posted. Submit the missing completions instead.',
+      )
     return buildEvalView(await this.#deps.jobs.resume('eval', id, { caller, apiKey }))
   }
 
@@ -108,7 +114,7 @@ export class Evals {
     if (spec.model)
       throw new ServiceError(
         'invalid_request',
-        'An eval whose model the server calls ends by itself; DELETE cancels it',
+        'This eval ends by itself, because the server calls its model. Use DELETE to cancel it.',
       )
     await this.#deps.aggregator.finalize(id, 'done')
     return this.requireView(id, caller)
@@ -151,7 +157,7 @@ export class Evals {
   ): Promise<Pick<EvalView, 'id' | 'status' | 'progress'> & { new: number }> {
     const job = await this.require(id, caller)
     if (!isActive(job.status) && job.status !== 'done')
-      throw new ServiceError('invalid_request', `This eval is ${job.status} and takes no completions`)
+      throw new ServiceError('invalid_request', `This eval is ${job.status} and accepts no more completions`)
     const added = isActive(job.status) ? await this.#deps.externalCompletions.submit(job, completions) : 0
     const { status, progress } = await this.requireView(id, caller)
     return { new: added, id, status, progress }

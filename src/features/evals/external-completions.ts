@@ -72,7 +72,7 @@ export class ExternalCompletions {
     if (job.spec.model)
       throw new ServiceError(
         'invalid_request',
-        'The server calls the model of this eval itself; it takes no completions',
+        'The server calls the model of this eval itself, so it accepts no completions. Start an eval with "model": null to post them.',
       )
     const numbers = completions.map(({ sample_id }) => Number(sample_id.slice(1)))
     numbers.forEach((sample, k) => {
@@ -137,6 +137,6 @@ function toSampleOutput({ completion, messages, finish_reason, length_tokens }: 
 }
 
 function unknownSampleError(path: string, { id, total }: JobOfKind<'eval'>): ServiceError {
-  const message = `eval ${id} has the samples s0 to s${total - 1}`
+  const message = `must be a sample of the eval ${id}: s0 to s${total - 1}`
   return new ServiceError('invalid_request', `${path}: ${message}`, { errors: [{ path, message }] })
 }

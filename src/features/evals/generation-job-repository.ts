@@ -189,7 +189,7 @@ export class GenerationJobRepository {
 
   async #assertBelowActiveLimit(): Promise<void> {
     if ((await this.#redis.zcard(this.#keys.activeGenerationJobs)) < MAX_ACTIVE_JOBS) return
-    const detail = `${MAX_ACTIVE_JOBS} evals and collections are active on this server; wait for one to end`
+    const detail = `${MAX_ACTIVE_JOBS} evals, duels and collections are active on this server, the limit. Wait for one to end.`
     throw new ServiceError('too_many_active', detail)
   }
 

@@ -163,11 +163,14 @@ export class GenerationJobs {
 }
 
 function throwUnknown(kind: GenerationJobKind, id: string): never {
-  const detail = `There is no ${kind} ${JSON.stringify(id)}, or it is no longer kept`
+  const detail = `There is no ${kind} ${JSON.stringify(id)}, or the server no longer keeps it`
   throw new ServiceError(KIND_RULES[kind].unknownCode, detail)
 }
 
 function tooManySamplesError(kind: GenerationJobKind, samples: number): ServiceError {
   const { maxSamples } = KIND_RULES[kind]
-  return new ServiceError('invalid_request', `This ${kind} would have ${samples} samples; the limit is ${maxSamples}`)
+  return new ServiceError(
+    'invalid_request',
+    `This ${kind} would have ${samples} samples, but the limit is ${maxSamples}. Request fewer.`,
+  )
 }

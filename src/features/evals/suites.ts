@@ -41,7 +41,7 @@ export class Suites {
     const suite = this.#manifest.find((one) => one.name === name)
     if (suite) return suite
     const names = this.#manifest.map((one) => one.name).join(', ')
-    throw new ServiceError('unknown_suite', `There is no suite ${JSON.stringify(name)}. The suites are: ${names}`)
+    throw new ServiceError('unknown_suite', `There is no suite ${JSON.stringify(name)}. The suites are: ${names}.`)
   }
 
   /** The items of a frozen suite. Throws `unknown_suite`. */
@@ -122,7 +122,7 @@ export class Suites {
     if (recipes.length > MAX_ITEMS)
       throw new ServiceError(
         'invalid_request',
-        `This suite would have ${recipes.length} items; the limit is ${MAX_ITEMS}`,
+        `This suite would have ${recipes.length} items, but the limit is ${MAX_ITEMS}. Lower n, or name fewer tasks.`,
       )
     const items: SuiteItem[] = []
     for (const recipe of recipes) {
@@ -130,7 +130,7 @@ export class Suites {
       if (seed + recipe.index >= TRAINING_SEEDS_START)
         throw new ServiceError(
           'seed_reserved',
-          'suite.seed + n reaches into the seeds that are reserved for training items',
+          'suite.seed + n is in the range reserved for training items. Use a smaller seed.',
         )
       const id = encodeItemId(await this.#items.resolveServerRecipe({ ...recipe, seed }))
       items.push({ id, questionHash: undefined })

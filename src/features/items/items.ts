@@ -154,7 +154,11 @@ export class Items {
   /** The recently made item whose question is the end of this text. Throws `not_found`. */
   async requireByQuestion(text: string): Promise<ItemWithEntry> {
     const id = await this.#deps.questions.getItemId(text)
-    if (id === undefined) throw new ServiceError('not_found', 'No item made in the last two hours has this question')
+    if (id === undefined)
+      throw new ServiceError(
+        'not_found',
+        'No item that was made in the last two hours has this question. Send the question exactly as it was returned.',
+      )
     return this.getOrCreateOne(await this.resolveItemId(id))
   }
 

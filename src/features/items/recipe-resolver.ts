@@ -56,7 +56,10 @@ export class RecipeResolver {
     if (decoded.engine !== this.#deps.engine.version) throw this.#engineMismatchError(decoded.engine)
     const recipe = await this.resolve(decoded)
     if (encodeItemId(recipe) !== id)
-      throw new ServiceError('invalid_item_id', 'The item ID does not encode a canonical recipe')
+      throw new ServiceError(
+        'invalid_item_id',
+        'The item ID does not encode a canonical recipe. Send it exactly as POST /items returned it.',
+      )
     return recipe
   }
 
@@ -84,7 +87,7 @@ export class RecipeResolver {
   #engineMismatchError(version: string | undefined): ServiceError {
     return new ServiceError(
       'engine_version_mismatch',
-      `The item was made with reasoning-gym ${version}, but this server runs ${this.#deps.engine.version}: take a new item`,
+      `The item was made with reasoning-gym ${version}, but this server runs ${this.#deps.engine.version}. Create a new item.`,
     )
   }
 }
@@ -95,7 +98,7 @@ export function assertConfigOrDifficulty(
   path = '',
 ): void {
   if (config === undefined || difficulty === undefined || difficulty === null) return
-  throw new ServiceError('invalid_request', 'Give either config or difficulty', {
+  throw new ServiceError('invalid_request', 'Both config and difficulty are given. Give one of them, or neither.', {
     errors: [{ path: `${path}difficulty`, message: 'cannot be combined with config' }],
   })
 }
@@ -104,7 +107,7 @@ function assertSeedBelow(seedPlusIndex: number, end: number): void {
   if (seedPlusIndex < end) return
   throw new ServiceError(
     'seed_reserved',
-    `seed + index must be below ${end}: larger ones are reserved for eval and training items`,
+    `seed + index must be below ${end}. Higher values are reserved for eval and training items.`,
     { errors: [{ path: 'seed', message: `seed + index must be below ${end}` }] },
   )
 }

@@ -27,5 +27,5 @@ export async function retryFailedJob(
 }
 
 function unknownJobError(id: string): ServiceError {
-  return new ServiceError('not_found', `There is no failed job ${id}; GET /jobs/failed lists them`)
+  return new ServiceError('not_found', `There is no failed job ${id}. GET /jobs/failed lists the failed jobs.`)
 }

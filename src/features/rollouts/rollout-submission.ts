@@ -153,7 +153,7 @@ export class RolloutSubmission {
       const run = await this.#deps.runs.get(ref.run)
       const isLost = cause instanceof ServiceError && cause.code === 'unknown_group' && run?.epoch === ref.epoch
       if (!isLost) throw cause
-      const detail = `Redis has lost group ${ref.group}, as a failover may do; post it again`
+      const detail = `Redis has lost the group ${ref.group}, which can happen in a failover. Post it again.`
       throw new ServiceError('redis_unavailable', detail, { cause })
     }
   }
@@ -205,12 +205,15 @@ export class RolloutSubmission {
     if (!stored)
       throw new ServiceError(
         'unknown_group',
-        `Run ${ref.run} has no group ${ref.group}, or the group is no longer retained`,
+        `The run ${ref.run} has no group ${ref.group}, or the server no longer keeps it (keep_groups)`,
       )
     const { status, destination, rewards, metadata, result } = stored
     const item_id = metadata?.item_id ?? itemId
     if (item_id === undefined)
-      throw new ServiceError('unknown_group', `Group ${ref.group} was accepted earlier, but is no longer retained`)
+      throw new ServiceError(
+        'unknown_group',
+        `The group ${ref.group} was accepted earlier, but the server no longer keeps it (keep_groups)`,
+      )
     return { ...buildGroupIdentity(ref, item_id), ...result, ...(rewards && { rewards }), status, destination }
   }
 }

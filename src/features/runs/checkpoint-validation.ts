@@ -14,7 +14,7 @@ export function validateCheckpoint(checkpoint: Checkpoint, isKnownTask: (name: s
     ...listWrongIssuedItems(checkpoint),
   ]
   if (errors.length === 0) return
-  throw new ServiceError('invalid_request', 'The checkpoint names tasks or positions that cannot be', {
+  throw new ServiceError('invalid_request', 'The checkpoint has invalid tasks or positions', {
     errors: errors.slice(0, MAX_LISTED),
   })
 }

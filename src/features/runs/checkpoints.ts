@@ -78,7 +78,7 @@ export class Checkpoints {
     if (checkpoint.engine !== this.#engineVersion) {
       throw new ServiceError(
         'engine_version_mismatch',
-        `The checkpoint is of reasoning-gym ${checkpoint.engine}, this server has ${this.#engineVersion}: its items would be others`,
+        `The checkpoint was created with reasoning-gym ${checkpoint.engine}, but this server runs ${this.#engineVersion}, which makes other items. Restore it on a server with the same version.`,
       )
     }
     const known = new Set(this.#tasks.list().map(({ name: task }) => task))

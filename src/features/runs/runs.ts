@@ -122,7 +122,7 @@ export class Runs {
     if (!run)
       throw new ServiceError(
         'unknown_run',
-        `There is no run named ${JSON.stringify(name)}; its first use or a PUT creates it`,
+        `There is no run named ${JSON.stringify(name)}. PUT /runs/{run}, or the first POST /items or POST /rollouts, creates it.`,
       )
     return run
   }
@@ -195,7 +195,7 @@ export class Runs {
       if (restarts.length > 0 && !restart) {
         throw new ServiceError(
           'would_restart',
-          `Changing ${restarts.join(' and ')} restarts the run's item sequence; add ?restart=true`,
+          `Changing ${restarts.join(' and ')} restarts the item sequence of the run. Add ?restart=true to do so.`,
         )
       }
       const rebuildItems = REMAKE_SETTINGS.some((key) => changed.includes(key))
@@ -233,9 +233,14 @@ export class Runs {
     if (buffer_max_groups * group_size < batch_size) {
       throw new ServiceError(
         'invalid_request',
-        `${buffer_max_groups} groups of ${group_size} cannot fill a batch of ${batch_size}`,
+        `buffer_max_groups (${buffer_max_groups}) × group_size (${group_size}) is below batch_size (${batch_size}), so no batch could ever be filled`,
         {
-          errors: [{ path: 'buffer_max_groups', message: `times group_size must reach batch_size (${batch_size})` }],
+          errors: [
+            {
+              path: 'buffer_max_groups',
+              message: `multiplied by group_size must be at least batch_size (${batch_size})`,
+            },
+          ],
         },
       )
     }
@@ -243,19 +248,19 @@ export class Runs {
       for (const [k, choice] of settings.tasks.entries())
         this.#tasks.assertKnown(typeof choice === 'string' ? choice : choice.task, {
           path: `tasks.${k}`,
-          message: 'a task or `category:NAME`',
+          message: 'must be a task or `category:NAME`',
         })
     for (const [k, choice] of settings.exclude.entries())
       if (choice !== PUBLIC_BENCHMARKS)
         this.#tasks.assertKnown(choice, {
           path: `exclude.${k}`,
-          message: `a task, \`category:NAME\` or \`${PUBLIC_BENCHMARKS}\``,
+          message: `must be a task, \`category:NAME\` or \`${PUBLIC_BENCHMARKS}\``,
         })
     if (buildTaskPlans(settings, this.#tasks.list()).every(({ weight }) => weight === 0)) {
-      const reason = settings.exclude.length > 0 ? '`exclude` leaves none of them' : 'no task has a weight above 0'
+      const reason = settings.exclude.length > 0 ? '`exclude` leaves out all of them' : 'no task has a weight above 0'
       throw new ServiceError('invalid_request', `The run has no tasks: ${reason}`, {
         errors: [
-          { path: 'tasks', message: 'a run needs a task with a weight above 0 that `exclude` does not leave out' },
+          { path: 'tasks', message: 'must have a task with a weight above 0 that `exclude` does not leave out' },
         ],
       })
     }

@@ -63,7 +63,7 @@ export class TaskCatalog {
     const message =
       category === undefined
         ? describeUnknownTask(choice)
-        : `There is no category named ${JSON.stringify(category)}. The categories are: ${categories.join(', ')}`
+        : `There is no category named ${JSON.stringify(category)}. The categories are: ${categories.join(', ')}.`
     throw new ServiceError('unknown_task', message, { ...(field && { errors: [field] }) })
   }
 
@@ -101,5 +101,5 @@ export class TaskCatalog {
 }
 
 function describeUnknownTask(name: string): string {
-  return `There is no task named ${JSON.stringify(name)}; GET /tasks lists them`
+  return `There is no task named ${JSON.stringify(name)}. GET /tasks lists the tasks.`
 }

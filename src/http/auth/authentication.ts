@@ -68,7 +68,7 @@ function authenticateLocalCaller({ hostname, headers, method, ip }: FastifyReque
   if (hostname !== '' && !LOOPBACK_HOST_CACHE.memo(hostname).loopback) {
     throw new ServiceError(
       'forbidden',
-      `Without API_KEYS the server only accepts requests to localhost, not to ${hostname.slice(0, 100)}`,
+      `The server has no API keys, so it only accepts requests to localhost, not to ${hostname.slice(0, 100)}. Set API_KEYS to serve other hosts.`,
     )
   }
   const id = CLIENT_NETWORK_CACHE.memo(ip)
@@ -76,7 +76,7 @@ function authenticateLocalCaller({ hostname, headers, method, ip }: FastifyReque
   if (method !== 'GET' && method !== 'HEAD') {
     throw new ServiceError(
       'forbidden',
-      'Without API_KEYS, pages of other sites cannot change anything; add their origins to CORS_ORIGINS',
+      'The server has no API keys, so pages of other sites may not change anything. Add the origin to CORS_ORIGINS.',
     )
   }
   return { id, role: 'reader', runs: null }

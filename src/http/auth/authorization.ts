@@ -54,13 +54,13 @@ function assertRoleAllowed({ caller, params, query }: FastifyRequest, reply: Fas
     reply.header('www-authenticate', 'Bearer')
     throw new ServiceError(
       'unauthorized',
-      'Send a valid key: Authorization: Bearer KEY, or X-API-Key: KEY, or as the password in the URL: http://trainer:KEY@host',
+      'The API key is missing or unknown. Send a valid key as Authorization: Bearer KEY, as X-API-Key: KEY, or as the password in the URL: http://trainer:KEY@host.',
     )
   }
   if (!isRoleAllowed(caller.role, rule)) {
     throw new ServiceError(
       'forbidden',
-      `A ${caller.role} key is not allowed to do this; required role: ${rule.roles.join(', ')}`,
+      `A key with the role ${caller.role} may not make this call. Required role: ${rule.roles.join(' or ')}.`,
     )
   }
   assertRunAllowed(caller, getField(params, 'run'))
@@ -76,18 +76,21 @@ function assertRunsAllowed({ caller, params, query, body }: FastifyRequest, rule
     if (rule.requiresRunForBoundKey && namedRuns.length === 0) {
       throw new ServiceError(
         'forbidden',
-        `This key is bound to runs: name one of them as run: ${[...caller.runs].join(', ')}`,
+        `This API key is bound to runs. Name one of them as run: ${[...caller.runs].join(', ')}.`,
       )
     }
   }
   if (caller.role !== 'admin' && getField(query, 'reveal') === true) {
-    throw new ServiceError('forbidden', 'Only an admin may see answers')
+    throw new ServiceError('forbidden', 'Only a key with the role admin may see reference answers.')
   }
 }
 
 function assertRunAllowed(caller: Caller, run: unknown): void {
   if (typeof run === 'string' && !canAccessRun(caller, run)) {
-    throw new ServiceError('forbidden', `This key is not bound to run ${run.slice(0, 100)}`)
+    throw new ServiceError(
+      'forbidden',
+      `This API key may not access the run ${run.slice(0, 100)}. Use a key that is bound to it, or an unbound key.`,
+    )
   }
 }
 

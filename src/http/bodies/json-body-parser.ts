@@ -46,7 +46,7 @@ export function parseJsonBytes(body: Buffer): unknown {
   if (large) assertJsonLimits(body)
   const text = isAscii(body) ? body.toString('latin1') : body.toString() // most bodies are ASCII, and latin1 takes half the time
   const value = parseWithoutPrototypeKeys(text, large && !mayContainPrototypeKey(body))
-  if (value === null) throw new ServiceError('invalid_request', 'The body is null; send an object') // Fastify treats null as no body
+  if (value === null) throw new ServiceError('invalid_request', 'The body is null. Send a JSON object.') // Fastify treats null as no body
   return value
 }
 
@@ -55,7 +55,7 @@ function parseWithoutPrototypeKeys(text: string, isPlain: boolean): unknown {
   if (!isPlain && hasPrototypeKey(value, 0) && scan(value, { safe: true }) === null) {
     throw new ServiceError(
       'invalid_json',
-      'A key could reach a prototype: `__proto__` is rejected anywhere, and `prototype` in `constructor`',
+      'The body has a forbidden key: `__proto__`, or `prototype` inside `constructor`. Rename it.',
     )
   }
   return value

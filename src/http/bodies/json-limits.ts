@@ -36,7 +36,10 @@ export function assertJsonLimits(bytes: Uint8Array): void {
     if (kind === ANY) continue
     if (kind === NEXT) {
       if (++entries > MAX_JSON_ENTRIES)
-        throw new ServiceError('invalid_json', `An array or object has more than ${MAX_JSON_ENTRIES} entries`)
+        throw new ServiceError(
+          'invalid_json',
+          `An array or object in the body has more than ${MAX_JSON_ENTRIES} entries, the limit. Send smaller requests.`,
+        )
     } else if (kind === STRING) at = findStringEnd(bytes, at)
     else if (kind === OPEN) {
       if (outer.push(entries) > MAX_JSON_DEPTH) throw createTooDeepError()
@@ -48,7 +51,7 @@ export function assertJsonLimits(bytes: Uint8Array): void {
 }
 
 export function createTooDeepError(): ServiceError {
-  return new ServiceError('invalid_json', `The body is nested deeper than ${MAX_JSON_DEPTH}`)
+  return new ServiceError('invalid_json', `The body is nested deeper than ${MAX_JSON_DEPTH} levels, the limit`)
 }
 
 /** The position of the closing quote, or the end of the bytes. */

@@ -63,7 +63,10 @@ function concatIntoSharedBuffer(parts: Buffer[], bytes: number): Buffer {
 }
 
 function createBodyTooLargeError(limit: number): ServiceError {
-  return new ServiceError('body_too_large', `The body has more than ${limit} bytes, the limit here (decompressed)`)
+  return new ServiceError(
+    'body_too_large',
+    `The body has more than ${limit} bytes after decompression, the limit of this call. Send smaller requests.`,
+  )
 }
 
 function createBrokenBodyError(cause: Error, encoding: string | undefined): ServiceError {

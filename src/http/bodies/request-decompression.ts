@@ -33,7 +33,10 @@ export const requestDecompression = fastifyPlugin(
 function detachFromRequest(payload: RequestPayload): PassThrough {
   const copy = new PassThrough()
   payload.once('close', () => {
-    if (!payload.readableEnded) copy.destroy(new ServiceError('invalid_request', 'The body ended early'))
+    if (!payload.readableEnded)
+      copy.destroy(
+        new ServiceError('invalid_request', 'The body ended before it was complete. Send the request again.'),
+      )
   })
   copy.once('close', () => {
     payload.unpipe(copy)

@@ -64,9 +64,15 @@ const REASON_PHRASES: Record<number, string> = { 408: 'Request Timeout', 431: 'R
 
 function parserErrorToServiceError({ code, message }: NodeJS.ErrnoException): ServiceError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return new ServiceError('request_timeout', 'The request took too long to arrive')
+    return new ServiceError(
+      'request_timeout',
+      'The request did not arrive in time. Send it again, faster or in smaller parts.',
+    )
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return new ServiceError('headers_too_large', `URL and headers together may have ${MAX_HEADER_BYTES} bytes`)
+    return new ServiceError(
+      'headers_too_large',
+      `The URL and headers have more than ${MAX_HEADER_BYTES} bytes together, the limit`,
+    )
   }
-  return new ServiceError('invalid_request', `This is not HTTP: ${message}`)
+  return new ServiceError('invalid_request', `The request is not valid HTTP: ${message}`)
 }

@@ -62,14 +62,22 @@ function toServiceError(error: FastifyError): ServiceError {
   if (error instanceof NestingTooDeepError) return new ServiceError('invalid_request', error.message, { cause: error })
   switch (error.code) {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new ServiceError('unsupported_media_type', 'Send application/json', { cause: error })
+      return new ServiceError(
+        'unsupported_media_type',
+        'The content type of the body is not supported. Send application/json.',
+        { cause: error },
+      )
     case 'FST_STATIC_FORBIDDEN_PATH':
-      return new ServiceError('not_found', 'There is nothing above this folder', { cause: error })
+      return new ServiceError('not_found', 'The path leaves the folder that is served.', { cause: error })
     case 'FST_ERR_BAD_URL':
       return new ServiceError('invalid_request', error.message, { cause: error })
     default:
-      return new ServiceError('internal', 'The server failed; the log has the reason under this request id', {
-        cause: error,
-      })
+      return new ServiceError(
+        'internal',
+        'The server failed. Its log has the reason under the request ID in X-Request-Id.',
+        {
+          cause: error,
+        },
+      )
   }
 }

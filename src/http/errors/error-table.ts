@@ -6,7 +6,7 @@ interface ErrorTableRow {
   title: string
   /** What the caller can do about it: for the documentation. */
   remedy: string
-  /** In seconds. Every 429 and 503 has one, and every 409 that a repeated call resolves. */
+  /** In seconds. Every 429 and 503 has one, and every 409 that a retry resolves. */
   retryAfter?: number
 }
 
@@ -163,7 +163,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorTableRow>> = {
   },
   too_many_active: {
     status: 429,
-    title: 'Too many evals and collections are active',
+    title: 'Too many evals, duels and collections are active',
     remedy: 'Wait until one ends, or cancel one.',
     retryAfter: 30,
   },

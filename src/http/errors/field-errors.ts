@@ -1,11 +1,11 @@
-/** Which fields of a request are wrong, and what was expected of them: zod's issues, told to the caller. */
+/** Turns zod issues into field errors: which fields of a request are invalid, and what was expected. */
 import { z } from 'zod'
 import type { FieldError } from '../../contract/errors.ts'
 
 type Issue = z.core.$ZodIssue
 type RawIssue = z.core.$ZodRawIssue
 
-/** `part`: what the request as a whole is called. */
+/** `part` stands for the whole body, query or other part of the request in paths. */
 export function formatFieldErrors(issue: Issue, part: string): FieldError[] {
   const at = issue.path.map(String)
   const path = (...more: string[]) => [...at, ...more].join('.') || part
@@ -19,16 +19,16 @@ export function formatFieldErrors(issue: Issue, part: string): FieldError[] {
     .map((error) => {
       const field = meant.unknownFields.find((name) => path(name) === error.path)
       const rivals = field === undefined ? [] : listConflictingFields(field, meant, others)
-      return rivals.length === 0 ? error : { ...error, message: `does not go together with ${rivals.join(', ')}` }
+      return rivals.length === 0 ? error : { ...error, message: `cannot be combined with ${rivals.join(', ')}` }
     })
 }
 
-/** What stands against one alternative of a union. */
+/** Why a value does not match one alternative of a union. */
 interface UnionBranch {
   issues: Issue[]
-  /** A list where a string was expected, say: nothing in it is worth a word. */
+  /** The value has another type, such as a list instead of a string; its content is not worth reporting. */
   hasTypeMismatch: boolean
-  /** Fields that this alternative does not have. */
+  /** Given fields that this alternative does not have. */
   unknownFields: string[]
 }
 
@@ -41,7 +41,7 @@ function analyzeUnionBranch(issues: Issue[]): UnionBranch {
   }
 }
 
-/** First the alternative that was meant: most of what is given belongs to it, and least else is against it. */
+/** Sorts the alternative that the caller most likely meant first: fewest unknown fields, then fewest issues. */
 function compareBranchFit(a: UnionBranch, b: UnionBranch): number {
   return (
     Number(a.hasTypeMismatch) - Number(b.hasTypeMismatch) ||
@@ -50,7 +50,7 @@ function compareBranchFit(a: UnionBranch, b: UnionBranch): number {
   )
 }
 
-/** A field of another alternative: the fields that are given and that one does not have. */
+/** For a field that belongs to another alternative: the given fields that the other alternative lacks. */
 function listConflictingFields(field: string, meant: UnionBranch, others: UnionBranch[]): string[] {
   const home = others.find(
     ({ hasTypeMismatch: isOfOtherType, unknownFields: strangers }) => !isOfOtherType && !strangers.includes(field),
@@ -58,14 +58,29 @@ function listConflictingFields(field: string, meant: UnionBranch, others: UnionB
   return home?.unknownFields.filter((name) => !meant.unknownFields.includes(name)) ?? []
 }
 
-/** In plain words, where a value is missing or of another type than expected; zod's own words for all else. */
+/** Our message for a missing value, a value of the wrong type, or one out of range; undefined keeps zod's message. */
 export function formatIssueMessage(issue: RawIssue): string | undefined {
   const wanted = describeExpected(issue)
-  if (wanted === undefined) return undefined
+  if (wanted === undefined) return describeLimit(issue)
   const { input } = issue
   if (input === undefined) return `missing: expected ${wanted}`
   if (issue.code === 'invalid_value') return `expected ${wanted}`
   return `expected ${wanted}, received ${typeof input === 'number' ? input : z.core.util.parsedType(input)}`
+}
+
+const LIMITED_UNITS: Record<string, string> = { string: 'character', array: 'item' }
+
+/** A number, text or list beyond its limits. */
+function describeLimit(issue: RawIssue): string | undefined {
+  if (issue.code !== 'too_small' && issue.code !== 'too_big') return undefined
+  const isSmall = issue.code === 'too_small'
+  const limit = Number(isSmall ? issue.minimum : issue.maximum)
+  const unit = LIMITED_UNITS[issue.origin]
+  if (unit !== undefined)
+    return `must have ${isSmall ? 'at least' : 'at most'} ${limit} ${unit}${limit === 1 ? '' : 's'}`
+  if (issue.origin !== 'number' && issue.origin !== 'int') return undefined
+  const bound = issue.inclusive ? (isSmall ? 'at least' : 'at most') : isSmall ? 'above' : 'below'
+  return `must be ${bound} ${limit}, received ${issue.input}`
 }
 
 const TYPE_DESCRIPTIONS: Record<string, string> = {
@@ -79,7 +94,7 @@ const TYPE_DESCRIPTIONS: Record<string, string> = {
 }
 const OR_LIST_FORMAT = new Intl.ListFormat('en', { type: 'disjunction' })
 
-/** What should stand in place of the whole value; undefined where only something about it is wrong. */
+/** The expected type or values; undefined if the value has the right type and only its content is invalid. */
 function describeExpected(issue: Issue | RawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':

@@ -1,4 +1,4 @@
-/** What Node would refuse by itself, with an empty answer: a request without Host, or with an Expect that it does not know. */
+/** Handles requests that Node would reject with an empty response: without Host, or with an unknown Expect. */
 import fastifyPlugin from 'fastify-plugin'
 import { ServiceError } from '../../contract/errors.ts'
 
@@ -9,9 +9,13 @@ export const hostAndExpect = fastifyPlugin(
   async (app) => {
     app.addHook('onRequest', ({ raw }, _reply, done) => {
       const lacksHost = raw.headers.host === undefined && raw.httpVersion === '1.1'
-      done(lacksHost ? new ServiceError('invalid_request', 'HTTP/1.1 asks for a Host header') : undefined)
+      done(
+        lacksHost
+          ? new ServiceError('invalid_request', 'The Host header is missing. HTTP/1.1 requires it.')
+          : undefined,
+      )
     })
-    // RFC 9110, 10.1.1: what is expected beyond 100-continue may be passed over.
+    // RFC 9110, 10.1.1: expectations other than 100-continue may be ignored.
     app.server.on('checkExpectation', (request, response) => app.routing(request, response))
   },
   { name: 'host-and-expect', dependencies: ['request-ids', 'security-headers'] },

@@ -1,6 +1,6 @@
 /**
- * Paths whose percent-encoding cannot be read. No route is found for them, so Fastify would answer past all hooks; they are
- * sent to where there is nothing instead, and refused on the way like any other request: with its id, headers and limits.
+ * Handles paths with invalid percent-encoding. Fastify finds no route for them and would respond without running any hooks.
+ * They are rerouted to a path that does not exist and rejected there, with request ID, headers and rate limits.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
@@ -10,7 +10,7 @@ import { ServiceError } from '../../contract/errors.ts'
 const UNMATCHED_PATH = '/%25'
 const MAX_SHOWN_CHARS = 200
 
-/** Paths of requests that are on that way. */
+/** Original paths of rerouted requests. */
 const MALFORMED_PATHS = new WeakMap<IncomingMessage, string>()
 
 /** For Fastify's `frameworkErrors`. */
@@ -28,7 +28,7 @@ export const malformedPaths = fastifyPlugin(
       done(
         new ServiceError(
           'invalid_request',
-          `This is no path in percent-encoded UTF-8: ${path.slice(0, MAX_SHOWN_CHARS)}`,
+          `The path is not valid percent-encoded UTF-8: ${path.slice(0, MAX_SHOWN_CHARS)}`,
         ),
       )
     })

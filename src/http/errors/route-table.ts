@@ -43,15 +43,18 @@ export class RouteTable {
     return [...(found.toSorted((a, b) => b.literalLength - a.literalLength)[0]?.methods ?? [])]
   }
 
-  /** 404, or 405 where the path takes other methods. */
+  /** A 404, or a 405 if the path supports other methods. */
   createRoutingError(url: string, method: string): ServiceError {
     const [path = ''] = url.split('?')
     const methods = this.listMethods(url)
     const shown = path.slice(0, 200)
     // A folder route takes the method for every file it could have, but not this one.
     return methods.length === 0 || methods.includes(method)
-      ? new ServiceError('not_found', `There is nothing at ${shown}; GET /docs lists what there is`)
-      : new ServiceError('method_not_allowed', `${shown} takes ${methods.join(', ')}`)
+      ? new ServiceError('not_found', `There is nothing at ${shown}. See /docs for all routes.`)
+      : new ServiceError(
+          'method_not_allowed',
+          `${shown} does not support ${method}. Supported methods: ${methods.join(', ')}.`,
+        )
   }
 }
 

@@ -27,10 +27,14 @@ export const rateLimit = fastifyPlugin<RateLimitOptions>(
       const bytes = Number(headers['content-length'] ?? 0)
       const retryAfter = rateLimiter.consume(caller, { requests: 1, bytes })
       if (retryAfter !== undefined) {
-        const subject = caller.role === null ? 'This address, without a valid key,' : 'This key'
-        throw new ServiceError('rate_limited', `${subject} has used up this minute; retry in ${retryAfter} s`, {
-          retryAfter,
-        })
+        const subject = caller.role === null ? 'This address, which sent no valid key,' : 'This API key'
+        throw new ServiceError(
+          'rate_limited',
+          `${subject} has reached its limit per minute. Retry in ${retryAfter} s.`,
+          {
+            retryAfter,
+          },
+        )
       }
       done()
     })

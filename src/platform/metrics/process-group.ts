@@ -99,7 +99,8 @@ export function scrapeProcessGroup(parent: Channel = process): Promise<string> {
   const stopListening = onMessage(parent, (message) => {
     if (message.type === 'metrics:scraped' && message.id === id) resolve(message.text)
   })
-  const giveUp = () => reject(new ServiceError('server_busy', 'The parent process is too busy to answer; scrape again'))
+  const giveUp = () =>
+    reject(new ServiceError('server_busy', 'The parent process did not answer in time. Scrape again.'))
   const timer = setTimeout(giveUp, PARENT_TIMEOUT_MS)
   send(parent, { type: 'metrics:scrape', id })
   return promise.finally(() => {

@@ -76,7 +76,7 @@ export class Idempotency {
     }
     throw new ServiceError(
       'idempotency_in_progress',
-      'The first call with this Idempotency-Key is still in progress; retry',
+      'The first call with this Idempotency-Key is still in progress. Retry.',
     )
   }
 
@@ -106,15 +106,19 @@ export function createCallToken(): string {
 }
 
 function bodyMismatchError(): ServiceError {
-  return new ServiceError('invalid_request', 'This Idempotency-Key came with another body less than an hour ago', {
-    errors: [{ path: 'headers.idempotency-key', message: 'stands for another body' }],
-  })
+  return new ServiceError(
+    'invalid_request',
+    'This Idempotency-Key was used with another body less than an hour ago. Use a new key.',
+    {
+      errors: [{ path: 'headers.idempotency-key', message: 'was used with another body' }],
+    },
+  )
 }
 
 function noRoomError(retryAfterMs: number): ServiceError {
   return new ServiceError(
     'rate_limited',
-    'Too many answers are kept for calls with an Idempotency-Key; send fewer of them, or retry later',
+    'The server stores too many responses for calls with an Idempotency-Key. Send fewer of them, or retry later.',
     { retryAfter: Math.min(60, Math.max(1, Math.ceil(retryAfterMs / 1000))) },
   )
 }

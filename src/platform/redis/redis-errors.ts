@@ -42,7 +42,7 @@ const ERROR_MESSAGES: { code: RedisErrorCode; source: string; messages: (string 
   },
   {
     code: 'redis_unavailable',
-    source: 'TLS that cannot be agreed on, or is spoken on one side only',
+    source: 'TLS that fails, or that only one side uses',
     messages: ['certificate', 'SSL routines', 'Protocol error, got'],
   },
   {
@@ -53,8 +53,9 @@ const ERROR_MESSAGES: { code: RedisErrorCode; source: string; messages: (string 
 ]
 
 const DETAILS: Record<RedisErrorCode, string> = {
-  redis_full: 'Redis has reached its memory limit; everything accepted before is safe',
-  redis_unavailable: 'Redis cannot be reached; retry',
+  redis_full:
+    'Redis has reached its memory limit. Data that was accepted before is safe. Retry, or give Redis more memory.',
+  redis_unavailable: 'Redis cannot be reached. Retry.',
 }
 
 const SOCKET_SYSTEM_CALLS: readonly unknown[] = ['connect', 'read', 'write']

@@ -102,7 +102,7 @@ it('a suite of one’s own has a config or a difficulty, not both', async () => 
   const suite = { tasks: ['gcd'], n: 1, config: { min_value: 5 } }
   expect(await begin({ suite: { ...suite, difficulty: 0.5 } })).toMatchObject({
     code: 'invalid_request',
-    detail: 'Give either config or difficulty',
+    detail: 'Both config and difficulty are given. Give one of them, or neither.',
     errors: [{ path: 'suite.difficulty' }],
   })
   expect(await begin({ suite: { ...suite, difficulty: null } })).toMatchObject({ status: 'queued' })

@@ -126,7 +126,9 @@ describe.skipIf(!hasOpenssl())('Redis over TLS (needs openssl)', () => {
   it('settings that cannot be used are named at the start', () => {
     const { ca, client, server } = certificates
     const url = 'rediss://127.0.0.1:1'
-    expect(() => configFor('redis://127.0.0.1:1', { REDIS_TLS_CA_FILE: ca })).toThrow(/REDIS_URL is not encrypted.* rediss/)
+    expect(() => configFor('redis://127.0.0.1:1', { REDIS_TLS_CA_FILE: ca })).toThrow(
+      /REDIS_URL is not encrypted.* rediss/,
+    )
     expect(() => configFor(url, { REDIS_TLS_CA_FILE: join(folder, 'none') })).toThrow(/REDIS_TLS_CA_FILE .*ENOENT/)
     expect(() => configFor(url, { REDIS_TLS_CA_FILE: client.key })).toThrow(/REDIS_TLS_CA_FILE: .*no certificate/)
     expect(() => configFor(url, { REDIS_TLS_CERT_FILE: client.cert })).toThrow(/Set both/)

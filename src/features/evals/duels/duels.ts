@@ -61,7 +61,10 @@ export class Duels {
     const job = await this.#deps.jobs.require('duel', id)
     const { run } = job.spec
     if (run !== null && !canAccessRun(caller, run))
-      throw new ServiceError('forbidden', `This key is bound to other runs than ${run}, to which the duel belongs`)
+      throw new ServiceError(
+        'forbidden',
+        `This API key may not access the run ${run}, to which the duel belongs. Use a key that is bound to it, or an unbound key.`,
+      )
     return job
   }
 

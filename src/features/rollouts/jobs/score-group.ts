@@ -66,7 +66,10 @@ interface ScoreAttempt {
   isLastAttempt: boolean
 }
 
-const INTERNAL_ERROR = new ServiceError('internal', 'The server failed; GET /jobs/failed has the reason')
+const INTERNAL_ERROR = new ServiceError(
+  'internal',
+  'The server failed to score this group. GET /jobs/failed has the reason.',
+)
 
 /** The size of the texts that a worker holds in memory at once: many small groups or a few large ones. */
 const MAX_TEXT_BYTES_IN_FLIGHT = 256 * 1024 * 1024

@@ -263,7 +263,7 @@ export class ItemQueue {
   async #throwNotReady(run: ResolvedRun, message: string): Promise<never> {
     this.#deps.engine.assertReady()
     const [last] = await this.#deps.positions.listSkipped(run)
-    const skipped = last && `. The last position that was skipped: ${last.task} at ${last.time}: ${last.detail}`
+    const skipped = last && `. Last skipped position: ${last.task} at ${last.time}: ${last.detail}`
     throw new ServiceError('items_not_ready', `${message}${skipped ?? ''}`)
   }
 }
