@@ -1,10 +1,11 @@
-"""Measures a model that you run yourself (vLLM's LLM.generate, SGLang, your own loop): no server of yours is asked.
+"""Evaluates a model that you run yourself, for example with vLLM's LLM.generate, SGLang or your own loop.
 
     npm start                                # in another terminal
     python examples/evaluate.py [URL]
 
-The server hands out the suite's items, you bring the completions, it scores them and makes the figures. To have it ask an
-OpenAI-compatible server instead: `client.start_eval(suite, {"name": …, "base_url": …})`, then `client.follow_eval(id)`.
+The server returns the items of the suite, you send the completions, and the server scores them and computes the results. To
+evaluate a model behind an OpenAI-compatible API, call `client.start_eval(suite, {"name": …, "base_url": …})` instead, and then
+`client.follow_eval(id)`.
 """
 
 import re
@@ -17,7 +18,7 @@ from reasoning_gym_client import Client, ReasoningGymError
 
 
 def generate(conversations):
-    """One completion for each conversation. This "model" can add up and knows nothing else; put yours here."""
+    """Returns one completion per conversation. This "model" can only add; replace it with your own."""
     return [answer(messages[-1]["content"]) for messages in conversations]
 
 
@@ -32,7 +33,7 @@ def main():
     client = Client(sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:8000")
     print("frozen suites:", ", ".join(suite["name"] for suite in client.suites()))
 
-    # A suite of one's own: five items of each of two tasks. `suite="original"` would be the benchmark of all tasks.
+    # A suite of your own: five items of each of two tasks. Use "original" for the frozen benchmark of all tasks.
     suite = {"tasks": ["chain_sum", "spell_backward"], "n": 5}
     done = client.evaluate(generate, suite, labels={"model": "adds up"})
 

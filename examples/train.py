@@ -1,18 +1,19 @@
-"""A small real training loop: two ranks, two tasks, one server, and a policy that learns in seconds on a CPU.
+"""A small but complete training loop: two ranks, two tasks, one server, and a policy that learns in seconds on a CPU.
 
     npm start                                        # in another terminal
     python examples/train.py [--url URL] [--ranks 2] [--steps 40]
 
-The policy is a softmax over how it answers, in place of a language model: in which format it writes, and with how much
-effort it works (how many of a sum's terms it adds up, how many of a word's letters it turns round). It starts out knowing
-nothing. Little effort is enough while the tasks are easy; as the curriculum makes them harder, only more effort is rewarded.
+Instead of a language model, the policy is a softmax over two choices: the format of the answer, and the effort (how many terms
+of a sum it adds, or how many letters of a word it reverses). At first, all choices are equally likely. Little effort is enough
+while the tasks are easy. As the curriculum makes them harder, only more effort earns a reward.
 
-Everything around the policy is what a real trainer does:
+Everything around the policy works as in a real trainer:
 
-* each rank asks the run for items, samples a group of completions for each, and posts them with its policy's version;
-* each rank takes its share of the batch of the step, and waits for it where others have not posted enough;
-* the gradient of the whole batch is summed over ranks, so that all ranks keep the same policy;
-* each rank acknowledges the step.
+* Each rank requests items from the run, samples a group of completions for each item, and posts the groups with the version of
+  its policy.
+* Each rank requests its share of the batch for the step, and posts more groups until the batch is complete.
+* The ranks sum their gradients, so that all of them keep the same policy.
+* Each rank acknowledges the step.
 """
 
 import argparse
@@ -34,7 +35,7 @@ GROUP_SIZE = 16
 BATCH_SIZE = 128
 ITEMS_AT_ONCE = 4
 LEARNING_RATE = 4.0
-EXPLORE = 0.04  # share of choices made blindly, so that there is something to compare with to the end
+EXPLORE = 0.04  # share of random choices, so that groups keep some variety until the end
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The policy
@@ -45,17 +46,17 @@ FORMATS = [
     "<answer>{}</answer>",
     "<answer>{0}</answer> or rather <answer>{0}</answer>",
 ]
-EFFORTS = [1, 2, 3, 5, 8, 40]  # terms or letters that it deals with before it stops
+EFFORTS = [1, 2, 3, 5, 8, 40]  # number of terms or letters that the policy works on
 
 
 def chain_sum(question, effort):
-    """The sum of the first terms of `… problem: 4 - 3 + 12`."""
+    """Adds the first terms of `… problem: 4 - 3 + 12`."""
     terms = re.findall(r"([+-]?)\s*(\d+)", question.split(":")[-1])
     return sum(int(sign + digits) for sign, digits in terms[:effort])
 
 
 def spell_backward(question, effort):
-    """The first letters of the word at the end of the question, turned round."""
+    """Reverses the word at the end of the question and keeps the first letters of the result."""
     return question.split()[-1][::-1][:effort]
 
 
@@ -63,7 +64,7 @@ TASKS = {"chain_sum": chain_sum, "spell_backward": spell_backward}
 
 
 class Policy:
-    """Scores of each choice: one of the formats, and for each task one of the efforts."""
+    """A score for each choice: for the formats, and for the efforts of each task."""
 
     def __init__(self):
         self.scores = {"format": [0.0] * len(FORMATS), **{task: [0.0] * len(EFFORTS) for task in TASKS}}
@@ -73,7 +74,7 @@ class Policy:
         return [weight / sum(weights) for weight in weights]
 
     def sample(self, task, question, rng):
-        """A completion: the choices it came from are its tokens, with the chances they had."""
+        """Samples a completion. Its tokens are the choices behind it, with their log-probabilities."""
         tokens, logprobs = [], []
         for decision in ("format", task):
             chances = [(1 - EXPLORE) * p + EXPLORE / len(self.scores[decision]) for p in self.chances(decision)]
@@ -90,7 +91,7 @@ class Policy:
         }
 
     def gradient(self, groups):
-        """Of the advantage-weighted chance of what was sampled; old samples count by how likely they are now."""
+        """The policy gradient of the groups, weighted by advantage, with a clipped importance ratio for older samples."""
         slopes = {decision: [0.0] * len(scores) for decision, scores in self.scores.items()}
         for group in groups:
             for rollout, verdict in zip(group["rollouts"], group["verdicts"]):
@@ -102,7 +103,7 @@ class Policy:
         return [slope for decision in self.scores for slope in slopes[decision]]
 
     def step(self, slopes):
-        """Goes up the gradient."""
+        """Takes one step of gradient ascent."""
         left = iter(slopes)
         for scores in self.scores.values():
             for k in range(len(scores)):
@@ -115,7 +116,7 @@ class Policy:
 
 
 class AllReduce:
-    """Sums a vector over the ranks, as torch.distributed.all_reduce would; a rank that dies ends the wait of the others."""
+    """Sums a vector over the ranks, like torch.distributed.all_reduce. If a rank dies, the others stop waiting."""
 
     def __init__(self, context, ranks, size):
         self.ranks, self.size = ranks, size
@@ -131,7 +132,7 @@ class AllReduce:
 
 
 def post_groups(run, policy, version, name, rng):
-    """Answers the run's next items and posts the groups; gives the sum of their rewards and how many there are."""
+    """Answers the next items of the run and posts the groups. Returns the sum and the number of the rewards."""
     groups = []
     for k, item in enumerate(run.items(ITEMS_AT_ONCE, timeout_s=30)):
         rollouts = [policy.sample(item["task"], item["question"], rng) for _ in range(GROUP_SIZE)]
@@ -143,7 +144,7 @@ def post_groups(run, policy, version, name, rng):
 
 
 def take_batch(run, policy, step, rank, ranks, rng):
-    """This rank's share of the step; posts groups until there are enough. Groups that teach nothing do not count."""
+    """Posts groups until the batch of the step is complete, and returns this rank's share. Groups without signal do not count."""
     rewards, count = 0.0, 0
     for k in itertools.count():
         more = post_groups(run, policy, step, f"{step}-{rank}-{k}", rng)
@@ -162,7 +163,7 @@ def train(rank, args, all_reduce):
     first = None
     for step in range(args.steps):
         batch, rewards, count = take_batch(run, policy, step, rank, args.ranks, rng)
-        # Normalised by the whole batch, not by this rank's share: shares may differ in size.
+        # Divide by the size of the whole batch, because the shares of the ranks may differ in size.
         slopes = [slope / batch["totals"]["trained_sequences"] for slope in policy.gradient(batch["groups"])]
         *slopes, rewards, count = all_reduce.sum(rank, [*slopes, rewards, count])
         policy.step(slopes)
@@ -176,15 +177,15 @@ def train(rank, args, all_reduce):
             print("{:>5} {:>12.2f} {:>10.2f} {:>15.2f} {:>7} {:>10} {:>5}".format(*row), flush=True)
     if rank == 0:
         moves = len(run.history())
-        print(f"mean reward {first:.2f} -> {mean:.2f}; the curriculum was fed {moves} times", flush=True)
+        print(f"mean reward {first:.2f} -> {mean:.2f}; the curriculum was updated {moves} times", flush=True)
 
 
 def rank_main(rank, args, all_reduce):
-    """Whatever ends a rank ends the others, too: they would wait for its gradient."""
+    """Trains one rank. If it fails, the other ranks fail too, because they would wait for its gradient."""
     try:
         train(rank, args, all_reduce)
     except threading.BrokenBarrierError:
-        sys.exit(f"rank {rank}: another rank has ended")
+        sys.exit(f"rank {rank}: stopped because another rank failed")
     except ReasoningGymError as error:
         all_reduce.barrier.abort()
         sys.exit(f"rank {rank}: {error}")
@@ -203,7 +204,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     if min(args.ranks, args.steps) < 1:
-        parser.error("--ranks and --steps begin at 1")
+        parser.error("--ranks and --steps must be at least 1")
 
     run = Client(args.url, api_key=args.api_key).run(args.run)
     run.put(
@@ -211,7 +212,7 @@ def main():
         complexity_mode="curriculum",
         group_size=GROUP_SIZE,
         batch_size=BATCH_SIZE,
-        min_trained_tokens=0,  # our completions have two tokens
+        min_trained_tokens=0,  # these completions have only two tokens
         max_policy_lag=4,
     )
     print(f"run {args.run}: {args.ranks} ranks, {args.steps} steps")

@@ -1,10 +1,10 @@
-"""GRPO with TRL on a run of the server: a few lines around reasoning_gym_client.integrations.rg_trl. Needs TRL 1.6 or newer.
+"""Trains a model with GRPO in TRL 1.6 or newer on a run of the server, with reasoning_gym_client.integrations.rg_trl.
 
     npm start                                # in another terminal
     python examples/trl_grpo.py --model Qwen/Qwen3-0.6B --steps 200 --run my-training
-    python examples/trl_grpo.py --steps 3    # a tiny random model, made on the spot: learns nothing, shows that all parts fit
+    python examples/trl_grpo.py --steps 3    # a tiny random model, which shows that the setup works
 
-`npm run trainers -- trl` proves it on a server of its own.
+`npm run trainers -- trl` tests this program with a server of its own.
 """
 
 import argparse
@@ -20,11 +20,11 @@ from reasoning_gym_client import Client, ReasoningGymError
 from reasoning_gym_client.integrations.rg_trl import lazy_items, make_reward
 
 GROUP_SIZE = 4
-ITEMS_PER_STEP = 8  # the curriculum is asked again after so many
+ITEMS_PER_STEP = 8  # items that are requested together, so the difficulty can change after as many
 
 
 def tiny_model(texts):
-    """A Llama of two layers with random weights, and a tokenizer that is trained on these texts: no download."""
+    """Creates a Llama with two layers and random weights, and trains a tokenizer on the texts. Downloads nothing."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
@@ -50,14 +50,14 @@ def tiny_model(texts):
 
 
 def make_trainer(run, model, tokenizer, steps, output, **settings):
-    """A trainer whose prompts and rewards come from the run."""
+    """Creates a trainer that gets its prompts and rewards from the run."""
     from trl import GRPOConfig, GRPOTrainer
 
     config = GRPOConfig(
         output_dir=output,
         max_steps=steps,
         num_generations=GROUP_SIZE,
-        shuffle_dataset=False,  # positions in order: the items come when the trainer gets there
+        shuffle_dataset=False,  # keep the order of the positions; items are requested as training reaches them
         dataloader_num_workers=0,
         logging_steps=1,
         report_to="none",
@@ -81,9 +81,9 @@ def main():
     parser.add_argument("--output", default=os.path.join(tempfile.gettempdir(), "trl-grpo"))
     args = parser.parse_args()
     if args.url:
-        os.environ["REASONING_GYM_URL"] = args.url  # for rg_trl, and for the processes of `accelerate launch`
+        os.environ["REASONING_GYM_URL"] = args.url  # read by rg_trl, also in the processes that `accelerate launch` starts
     client = Client()
-    # Items get harder as the model learns. Each process may send this: equal settings change nothing.
+    # The items get harder as the model learns. Every process may send this, because equal settings change nothing.
     client.run(args.run).put(
         preset="clean", tasks=["leg_counting", "chain_sum"], complexity_mode="curriculum", group_size=GROUP_SIZE, buffer=False
     )

@@ -108,7 +108,7 @@ it('what ends an example is one line: a run that another training has, and a ser
   const training = ['--url', server.url, '--run', 'again', '--steps', '1']
   await example('train.py', ...training)
   const again = example('train.py', ...training)
-  const line = 'rank \\d: (409 group_conflict: .*|another rank has ended)\\n'
+  const line = 'rank \\d: (409 group_conflict: .*|stopped because another rank failed)\\n'
   await expect(again).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(new RegExp(`^(${line}){2}$`)) })
   const lost = example('evaluate.py', `${server.url}/nowhere`)
   await expect(lost).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(/^404 not_found: .*\n$/) })
