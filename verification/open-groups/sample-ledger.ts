@@ -93,7 +93,9 @@ export class SampleLedger {
       const more = counted.length - answers.length
       if (more > 0 && more <= abandoned && !isNamed) raced += more
       else if (more > 0 || (more < 0 && !this.#isAmbiguous(key)))
-        this.violations.push(`${answers.length} answered, ${counted.length} counted: ${key}`)
+        this.violations.push(
+          `${answers.length} answered, ${counted.length} counted: ${key} (${isNamed ? 'with' : 'without'} a rollout key, ${abandoned} given up)`,
+        )
       const expected = answers[0]?.reward
       if (counted.some((reward) => reward !== expected && reward !== null && expected !== null))
         this.violations.push(`answered ${expected}, counted ${counted.join()}: ${key}`)
