@@ -1,25 +1,28 @@
-/** Calls to the server, with the key of this session if there is one. */
+/** Calls the server, with the API key of this session if there is one. */
 const STORAGE_KEY = 'rgs-key'
 const keyEvents = new EventTarget()
 
-/** A refusal as the server words it. */
+/** An error response, with the server's wording. */
 export class ApiError extends Error {
   constructor(status, body) {
-    super(body?.detail ?? body?.title ?? `The server answered ${status}`)
+    super(body?.detail ?? body?.title ?? `The server returned status ${status}`)
     this.status = status
     this.code = body?.code ?? 'internal'
     this.errors = body?.errors ?? []
   }
 }
 
-/** No answer came or it broke off, or what answered is not this server: a stopped call stays a stopped call. */
+/** Converts a failed fetch or an unreadable response to an ApiError. Aborted calls keep their error. */
 function toApiError(error) {
   if (error instanceof ApiError || error.name === 'AbortError') return error
   return new ApiError(
     0,
     error instanceof SyntaxError
-      ? { code: 'unreadable_answer', detail: 'What answered here is not this server’s API' }
-      : { code: 'no_answer', detail: 'The server does not answer' },
+      ? {
+          code: 'unreadable_answer',
+          detail: 'The response does not come from this server’s API. Check the address and any proxy in between',
+        }
+      : { code: 'no_answer', detail: 'The server does not answer. Check that it is running; this page tries again' },
   )
 }
 
@@ -27,20 +30,20 @@ export function hasKey() {
   return sessionStorage.getItem(STORAGE_KEY) !== null
 }
 
-/** Kept for this tab's session and no longer; '' forgets it. */
+/** Stores the key for the session of this tab. An empty string deletes it. */
 export function setKey(key) {
   if (key === '') sessionStorage.removeItem(STORAGE_KEY)
   else sessionStorage.setItem(STORAGE_KEY, key)
   keyEvents.dispatchEvent(new Event('key'))
 }
 
-/** Calls back with 'key' when the key changes, with 'required' when the server asks for one. */
+/** Listens for 'key' (the key changed) or 'required' (the server requires a key). Returns a function that stops listening. */
 export function onKeyEvent(name, listener) {
   keyEvents.addEventListener(name, listener)
   return () => keyEvents.removeEventListener(name, listener)
 }
 
-/** The answer, if it is a good one. Paths are relative, so that the server may live under a prefix. */
+/** Resolves with a 2xx response and throws an ApiError otherwise. Paths are relative, so that the server can run under a prefix. */
 export async function fetchResponse(path, { method = 'GET', body, headers = {}, signal } = {}) {
   const key = sessionStorage.getItem(STORAGE_KEY)
   const answer = await fetch(path, {
@@ -69,7 +72,7 @@ export async function fetchJson(path, options) {
   })
 }
 
-/** A file by link would go without the key: it is fetched, and then saved. */
+/** Fetches a file and saves it, because a plain link would not send the API key. */
 export async function downloadFile(path, name) {
   const blob = await (await fetchResponse(path)).blob()
   const link = document.createElement('a')

@@ -1,4 +1,4 @@
-/** The frame: navigation, health, the key, and the page that the address names. */
+/** The frame of the dashboard: navigation, API key, and the page for the current address. */
 import { useHashRoute } from './hooks.js'
 import { html, render, useEffect, useRef } from './html.js'
 import { ComparePage } from './pages/compare.js'
@@ -17,7 +17,7 @@ import { KeyDialog } from './parts/key-dialog.js'
 import { ColorSchemeButton } from './parts/scheme-button.js'
 
 const PAGES = {
-  __proto__: null, // so that an address names these and nothing else
+  __proto__: null, // no inherited names such as `constructor`
   overview: { name: 'Overview', page: OverviewPage },
   tasks: { name: 'Tasks', page: TasksPage, one: TaskPage },
   runs: { name: 'Runs', page: RunsPage, one: RunPage },
@@ -34,7 +34,7 @@ function resolvePage([section = 'overview', name, ...rest], query) {
   return name === undefined ? html`<${page} />` : html`<${one} key=${name} name=${name} />`
 }
 
-/** Browsers resolve these in any spelling, so that another address would be asked for what has such a name. */
+/** Browsers resolve dot segments in any spelling, so a request for such a name would go to another path. */
 function isDotSegment(name) {
   return name === '.' || name === '..'
 }
@@ -50,11 +50,11 @@ function App() {
     if (first.current) first.current = false
     else {
       scrollTo(0, 0)
-      main.current.querySelector('h1')?.focus() // so that a screen reader hears that the page is another
+      main.current.querySelector('h1')?.focus() // so that screen readers announce the new page
     }
   }, [place])
   return html`
-    <a class="skip" href="#content" onClick=${(event) => focusMain(event, main)}>Skip to the content</a>
+    <a class="skip" href="#content" onClick=${(event) => focusMain(event, main)}>Skip to content</a>
     <header class="top">
       <div>
         <a class="brand" href="#/"><img src="dashboard/icon.svg" alt="" />reasoning-gym-server</a>
@@ -76,7 +76,7 @@ function App() {
 }
 
 function focusMain(event, main) {
-  event.preventDefault() // the address is the page's
+  event.preventDefault() // the hash names the page
   main.current.focus()
 }
 

@@ -1,10 +1,10 @@
-/** A completion in pieces, thinking apart from the rest, by the rules that the server reads answers by. */
+/** Splits a completion into reasoning and visible text, by the rules that the server extracts answers with. */
 const THINK_TAG_PATTERN = /<(\/?)think>/gi
 const CLOSING_THINK_TAG = '</think>'
-/** Between the beginning and the end of a text that was cut. */
+/** The server puts this between the beginning and the end of a shortened text. */
 const TRUNCATION_MARK = ' … '
 
-/** [{ kind: 'thinking' | 'text', text, open? }]; `open`: nothing closes it. */
+/** [{ kind: 'thinking' | 'text', text, open? }]; `open`: the tag is not closed. */
 export function parseSegments(text) {
   const pieces = []
   let from = 0
@@ -24,8 +24,8 @@ export function parseSegments(text) {
 }
 
 /**
- * Of a completion of which only the beginning and the end are here: what was between them may have closed the thinking.
- * Thinking that both ends have is one piece, also if the cut went through the tag that closes it.
+ * Splits a completion that was shortened to its beginning and end. The omitted middle may have closed the reasoning.
+ * Reasoning that spans both ends is one piece, even if the cut is inside the closing tag.
  */
 export function parseTruncatedSegments(text) {
   const half = Math.floor((text.length - TRUNCATION_MARK.length) / 2)
@@ -37,7 +37,7 @@ export function parseTruncatedSegments(text) {
   return [...head.slice(0, -1), { kind: 'thinking', text: `${head.at(-1).text}\n${tail[0].text}` }, ...tail.slice(1)]
 }
 
-/** The end with its closing tag whole again, if it begins within one; a lone `>` may be anything. */
+/** Completes a closing tag that the cut went through. Ignores a lone `>`, which may belong to anything. */
 function completeClosingTag(end) {
   for (let k = 1; k < CLOSING_THINK_TAG.length - 1; k++) {
     const rest = CLOSING_THINK_TAG.slice(k)

@@ -1,21 +1,21 @@
-/** How pages get what they show: asked for once, again and again, or heard as it changes. All come back when the server does. */
+/** Hooks that load data once, periodically, or as an event stream. All of them recover when the server does. */
 import { ApiError, fetchJson, onKeyEvent } from './api.js'
 import { useEffect, useRef, useState } from './html.js'
 import { readServerSentEvents } from './streams.js'
 
 const RETRY_DELAYS_MS = [1000, 2000, 5000, 15_000]
-/** After so long without a sound the line is taken for dead: the server speaks every two seconds. */
+/** Time without any event after which a stream counts as dead. The server sends one every two seconds. */
 const IDLE_TIMEOUT_MS = 10_000
-/** What may need an item to be made, or a large file to be read. */
+/** Timeout of a single request, which may create an item or read a large file. */
 const REQUEST_TIMEOUT_MS = 60_000
-/** The server is down, busy, or behind a proxy that does not reach it. */
+/** Statuses of a server that is down, busy, or unreachable behind a proxy. */
 const RETRYABLE_STATUSES = [0, 429, 502, 503, 504]
-/** Another call changed the same run at that moment. */
+/** Conflicts with a concurrent change of the same run. */
 const RETRYABLE_CONFLICTS = ['run_changed', 'idempotency_in_progress']
 
 /**
- * Loads again when `path`, `version` or the key changes, and after a problem that passes; with `everyMs` also now and then.
- * A null path loads nothing. What was had before stays beside a problem; `at` tells when it came.
+ * Loads `path`, and again when `path`, `version` or the key changes, after a transient error, and every `everyMs`.
+ * A null path loads nothing. After an error, `value` is the last loaded value and `at` the time when it was loaded.
  */
 export function useResource(path, { load = fetchJson, version = 0, everyMs } = {}) {
   const [state, setState] = useState({ path: undefined, value: undefined, problem: undefined, at: undefined })
@@ -51,8 +51,8 @@ export function useResource(path, { load = fetchJson, version = 0, everyMs } = {
 }
 
 /**
- * Listens while the tab can be seen; `hear` is called with each event. null listens to nothing.
- * `at` is when the server was last heard, `problem` why it is not heard now, where that is known.
+ * Listens to an event stream while the tab is visible, and calls `hear` for each event. A null path listens to nothing.
+ * `at` is the time of the last event, `problem` the reason for a lost connection, if known.
  */
 export function useEventStream(path, hear, { quietMs = IDLE_TIMEOUT_MS } = {}) {
   const latest = useRef(hear)
@@ -103,7 +103,7 @@ export function useEventStream(path, hear, { quietMs = IDLE_TIMEOUT_MS } = {}) {
   return { live, problem, at: at.current }
 }
 
-/** A signal that also ends what has been quiet for too long. */
+/** A signal that also aborts after `quietMs` without an event. */
 function createIdleSignal(signal, quietMs) {
   const silence = new AbortController()
   const wait = () => setTimeout(() => silence.abort(), quietMs)
@@ -125,7 +125,7 @@ function getRetryDelay(tries) {
   return RETRY_DELAYS_MS[Math.min(tries, RETRY_DELAYS_MS.length - 1)]
 }
 
-/** Resolves after `ms`, or when the tab is seen again if it is not by then. */
+/** Resolves after `ms`, but not before the tab is visible. */
 async function waitUntilVisible(ms, signal) {
   await new Promise((resolve) => setTimeout(resolve, ms))
   if (document.visibilityState === 'visible' || signal.aborted) return

@@ -1,4 +1,4 @@
-/** Numbers and times as people read them. */
+/** Formats numbers and times for display. */
 const EMPTY_VALUE = '–'
 const isKnown = (x) => x !== null && x !== undefined && Number.isFinite(x)
 
@@ -37,7 +37,7 @@ export function formatDuration(x) {
   return x < 129_600 ? `${(x / 3600).toFixed(0)} h` : `${(x / 86_400).toFixed(0)} days`
 }
 
-/** How long ago `then` was, in milliseconds since 1970: in whole seconds at least, for it is read while it grows. */
+/** The time since `then` (milliseconds since 1970), in whole seconds at least, because it counts up on the page. */
 export function formatElapsed(then) {
   const s = Math.max(1, Math.round((Date.now() - then) / 1000))
   return s < 10 ? `${s} s` : formatDuration(s)
@@ -47,7 +47,7 @@ export function formatTimeAgo(then) {
   return `${formatElapsed(then)} ago`
 }
 
-/** The day, the time and the zone they are told in. */
+/** Date, time and time zone. */
 export function formatDateTime(then) {
   return new Date(then).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'long' })
 }
@@ -75,7 +75,7 @@ export function compareByName(a, b) {
   return a < b ? -1 : 1
 }
 
-/** A difference, with its sign. */
+/** A difference, with a plus or minus sign. */
 export function formatSigned(x) {
   return x > 0 ? `+${formatDecimal(x, 3)}` : formatDecimal(x, 3)
 }

@@ -1,7 +1,7 @@
-/** What pages share: the address, the width of a box, the colours, the time. */
+/** Hooks for the address, element widths, the color scheme and intervals. */
 import { useEffect, useRef, useState } from './html.js'
 
-/** Calls `act` now and then while the tab can be seen. */
+/** Calls `act` every `ms` while the tab is visible. */
 export function useInterval(ms, act) {
   const latest = useRef(act)
   latest.current = act
@@ -23,7 +23,7 @@ export function useHashRoute() {
   return { parts: path.split('/').filter(Boolean).map(decodeSegment), query: new URLSearchParams(query) }
 }
 
-/** An address that was cut in the middle of a letter is taken as it is: no page would be seen at all. */
+/** Keeps a segment with an incomplete escape as it is, so that the page still loads. */
 function decodeSegment(part) {
   try {
     return decodeURIComponent(part)
@@ -32,7 +32,7 @@ function decodeSegment(part) {
   }
 }
 
-/** The width of a box in pixels, and the ref that it needs. */
+/** The ref for an element and its width in pixels. */
 export function useWidth() {
   const box = useRef(null)
   const [width, setWidth] = useState(0)
@@ -44,7 +44,7 @@ export function useWidth() {
   return [box, width]
 }
 
-/** Changes when the colours do. */
+/** A number that changes with the color scheme, to redraw canvases. */
 export function useColorScheme() {
   const [round, setRound] = useState(0)
   useEffect(() => {

@@ -1,6 +1,6 @@
 /**
- * Gives the browser a language that it can write numbers in, before uPlot asks for it: where no locale is set (LANG=C),
- * Chromium names `en-US@posix`, which its own Intl refuses.
+ * Sets a language that Intl accepts before uPlot reads it. Without a locale (LANG=C), Chromium reports `en-US@posix`,
+ * which its own Intl rejects.
  */
 try {
   Intl.NumberFormat(navigator.language)

@@ -1,23 +1,23 @@
-/** The server's totals over the last hour, and what they come to in a minute. */
+/** Converts the server's totals of the last hour to rates per minute. */
 const WINDOW_S = 3600
-/** As far apart as the points that the server remembers: a page that is open for long keeps no more than these. */
+/** Interval of the points that the server stores. It bounds the points that an open page accumulates. */
 const POINT_INTERVAL_S = 10
 const RATE_WINDOW_S = 10
 
-/** What GET /overview tells, as a point of the charts. */
+/** Converts a response of `GET /overview` to a chart point. */
 export function toPoint({ at, queues, totals }) {
   const queued = queues.reduce((sum, { waiting, active, delayed }) => sum + waiting + active + delayed, 0)
   return { t: Date.parse(at) / 1000, queued, totals }
 }
 
-/** With `point` at the end; the one before gives way if it is no further from its own neighbour than need be. */
+/** Appends `point`. Replaces the last point if it is less than `POINT_INTERVAL_S` after the one before it. */
 export function appendPoint(points, point) {
   const [before, last] = [points.at(-2), points.at(-1)]
   const settled = before && last.t - before.t < POINT_INTERVAL_S ? points.slice(0, -1) : points
   return [...settled, point].filter(({ t }) => t > point.t - WINDOW_S)
 }
 
-/** Of each of `keys` a minute, over the last ten seconds or what there is. */
+/** The rate per minute of each key, over the last ten seconds or the available time. */
 export function computeRates(points, keys) {
   const x = []
   const values = Object.fromEntries(keys.map((key) => [key, []]))

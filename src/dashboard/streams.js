@@ -1,4 +1,4 @@
-/** NDJSON and server-sent events, read as they come. */
+/** Reads NDJSON and server-sent events as streams. */
 import { fetchResponse } from './api.js'
 
 async function* textsOf(answer, separator, onHeard = () => {}) {
@@ -15,7 +15,7 @@ async function* textsOf(answer, separator, onHeard = () => {}) {
   if (rest.trim() !== '') yield rest
 }
 
-/** One object for each line; stops reading after `most`. */
+/** Reads one object per line, and stops after `most` lines. */
 export async function readNdjson(path, { signal, most = Number.POSITIVE_INFINITY } = {}) {
   const lines = []
   for await (const line of textsOf(await fetchResponse(path, { signal }), '\n')) {
@@ -25,7 +25,7 @@ export async function readNdjson(path, { signal, most = Number.POSITIVE_INFINITY
   return lines
 }
 
-/** `{ event, data }` of each event; `onHeard` is called with whatever comes, also with what only keeps the line open. */
+/** Yields `{ event, data }` for each event. Calls `onHeard` for every chunk, including keep-alive comments. */
 export async function* readServerSentEvents(path, { signal, onHeard }) {
   const headers = { accept: 'text/event-stream' }
   for await (const block of textsOf(await fetchResponse(path, { signal, headers }), '\n\n', onHeard)) {

@@ -20,7 +20,7 @@ it('a browser whose language is no language tag shows the pages all the same', a
     const { page, troubles } = await openPage(browser, url, { locale: null })
     await page.goto(url)
     await page.getByText('live', { exact: true }).waitFor()
-    await page.getByRole('img', { name: /^A minute, over the last hour: Items/ }).waitFor()
+    await page.getByRole('img', { name: /^Per minute, last hour: Items/ }).waitFor()
     expect(troubles).toEqual([])
   } finally {
     await browser.close()

@@ -46,7 +46,7 @@ describe('Overview', () => {
     await page.getByText('live', { exact: true }).waitFor()
     await page.getByText('the engine is up').waitFor()
     await page.getByRole('link', { name: RUN }).waitFor()
-    await page.getByRole('img', { name: /^A minute, over the last hour: Items/ }).waitFor()
+    await page.getByRole('img', { name: /^Per minute, last hour: Items/ }).waitFor()
     await assertSound(watched, 'overview')
   })
 
@@ -86,7 +86,7 @@ describe('Overview', () => {
     await page.getByText('live', { exact: true }).waitFor()
     await page.route('**/events', (route) => route.abort())
     await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))") // it listens anew
-    await page.getByText(/^The server was last heard at [0-9:]+; what follows is from then\.$/).waitFor()
+    await page.getByText(/^The data below is from [0-9:]+, the time of the last response\.$/).waitFor()
     expect(await page.getByText('the engine is up').count()).toBe(0)
     await page.unroute('**/events')
     await page.getByText('the engine is up').waitFor()
@@ -116,7 +116,7 @@ describe('Tasks', () => {
     const before = await question.textContent()
     await page.getByRole('slider').fill('23')
     await page.getByText('difficulty 1.00').waitFor()
-    await page.getByText('at rung 24; the floors are what answers earn').waitFor()
+    await page.getByText('at rung 24. The floors are the mean scores').waitFor()
     await page.getByRole('img', { name: /^Mean score by rung: guess floor/ }).waitFor()
     await page.getByRole('button', { name: 'Upstream' }).click()
     expect(await page.getByRole('row', { name: /^min_animals/ }).textContent()).toContain('above 0')
@@ -124,13 +124,13 @@ describe('Tasks', () => {
     await page.getByRole('button', { name: 'Completion' }).click()
     await page.getByRole('textbox').fill('I have <think>counted</think> them.')
     await page.getByRole('button', { name: 'Score' }).click()
-    await page.getByText('No <answer> was found').waitFor()
+    await page.getByText('There is no <answer> outside the reasoning').waitFor()
     await page.getByRole('button', { name: 'Show the answer' }).click()
     const right = await page.locator('.verdict code').first().textContent()
     await page.getByRole('button', { name: 'Answer', exact: true }).click()
     await page.getByRole('textbox').fill(right ?? '')
     await page.getByRole('button', { name: 'Score' }).click()
-    await page.getByText('The answer is right.').waitFor()
+    await page.getByText('The answer is correct.').waitFor()
     await assertSound(watched, 'task')
   })
 })
@@ -154,7 +154,7 @@ describe('Runs', () => {
     const { page } = watched
     await page
       .getByRole('img', {
-        name: /^Difficulty of gcd: level 0\.\d+, place 0\.\d+, guess floor [0-9.]+, 90 % 0\.\d+ to 0\.\d+$/i,
+        name: /^Difficulty of gcd: level 0\.\d+, place 0\.\d+, guess floor [0-9.]+, 90 % interval 0\.\d+ to 0\.\d+$/i,
       })
       .waitFor()
     await page.getByRole('combobox').first().selectOption('leg_counting')
@@ -183,10 +183,10 @@ describe('Runs', () => {
     const completions = page.getByRole('region', { name: 'Completions' })
     expect(await completions.getByRole('article').count()).toBe(8)
     await page
-      .getByText(/^Thinking, \d+ characters$/)
+      .getByText(/^Reasoning, \d+ characters$/)
       .first()
       .click()
-    await page.getByRole('combobox', { name: 'Fault' }).selectOption('no_answer')
+    await page.getByRole('combobox', { name: 'Format fault' }).selectOption('no_answer')
     await page.locator('.completion .chip', { hasText: 'no answer' }).first().waitFor()
     await page.getByRole('columnheader', { name: 'mean reward' }).getByRole('button').click()
     expect(await page.getByRole('link', { name: 'gcd', exact: true }).count()).toBeGreaterThan(0)
@@ -200,11 +200,11 @@ describe('Runs', () => {
     await world.call('POST', '/rollouts', { run, item_id: body.items[0].id, rollouts: [{ completion }] })
     const watched = await open(`#/runs/${run}`)
     const { page } = watched
-    await page.getByText('Thinking, shortened').waitFor()
+    await page.getByText('Reasoning, shortened').waitFor()
     await page.locator('.completion .text', { hasText: 'hence <answer>5</answer>' }).waitFor()
     expect(await page.getByText('not closed').count()).toBe(0)
-    await page.getByLabel('Whole texts').check()
-    await page.getByText('Thinking, 1,500 characters', { exact: true }).waitFor()
+    await page.getByLabel('Full texts').check()
+    await page.getByText('Reasoning, 1,500 characters', { exact: true }).waitFor()
     await assertSound(watched, 'run-long-thoughts')
   })
 
@@ -261,7 +261,7 @@ describe('everywhere', () => {
     const { page } = watched
     await page.getByText('live', { exact: true }).waitFor()
     await page.keyboard.press('Tab')
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content')
     for (let k = 0; k < 3; k++) await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     await page.getByText('105 of 105').waitFor()
@@ -284,15 +284,15 @@ describe('everywhere', () => {
 
   it.each([
     ['#/tasks/%E0%A4', 'unknown task'],
-    ['#/tasks/..', 'There is nothing at #/tasks/..'],
-    ['#/tasks/%2E%2e', 'There is nothing at'],
-    ['#/runs/.', 'There is nothing at'],
-    ['#/evals/..', 'There is nothing at'],
-    ['#/runs/a/b', 'There is nothing at'],
-    ['#/overview/x', 'There is nothing at'],
-    ['#/constructor', 'There is nothing at'],
+    ['#/tasks/..', 'There is no page at #/tasks/..'],
+    ['#/tasks/%2E%2e', 'There is no page at'],
+    ['#/runs/.', 'There is no page at'],
+    ['#/evals/..', 'There is no page at'],
+    ['#/runs/a/b', 'There is no page at'],
+    ['#/overview/x', 'There is no page at'],
+    ['#/constructor', 'There is no page at'],
     ['#/runs/No%20Name', 'invalid request'],
-    ['#/evals/compare', 'Pick two in the'],
+    ['#/evals/compare', 'Select two evals in the'],
   ])('an address that names nothing leads to a page all the same: %s', async (hash, text) => {
     const watched = await openPage(browser, url, {}, /40[04]/)
     await watched.page.goto(`${url}/${hash}`)

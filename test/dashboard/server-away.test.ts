@@ -66,12 +66,12 @@ it('a server that is stuck is not said to be as it was, nor a run live, until it
   await overview.page.getByText('No worker').waitFor()
   door.set('stuck')
   for (const { page } of [overview, run])
-    await page.getByText(/^The server was last heard at [0-9:]+; what follows is from then\.$/).waitFor()
+    await page.getByText(/^The data below is from [0-9:]+, the time of the last response\.$/).waitFor()
   expect(await overview.page.getByText('No worker').count()).toBe(0)
   door.set('open')
   for (const { page } of [overview, run]) {
     await page.getByText('live', { exact: true }).waitFor()
-    expect(await page.getByText('last heard').count()).toBe(0)
+    expect(await page.getByText('the time of the last response').count()).toBe(0)
   }
   for (const watched of [overview, run]) await watched.close()
 }, 90_000)
@@ -79,15 +79,15 @@ it('a server that is stuck is not said to be as it was, nor a run live, until it
 it('lists keep what they had, say that the server is away, and come back with it', async () => {
   for (const [hash, known] of [
     ['#/runs', 'watched'],
-    ['#/evals', 'Pick two'],
+    ['#/evals', 'Select two evals'],
   ] as const) {
     const { page, close } = await open(hash)
     await page.getByText(known).first().waitFor()
     door.set('shut')
-    await page.getByText(/^The server was last heard at/).waitFor()
+    await page.getByText(/^The data below is from/).waitFor()
     await page.getByText(known).first().waitFor()
     door.set('open')
-    await page.getByText(/^The server was last heard at/).waitFor({ state: 'detached' })
+    await page.getByText(/^The data below is from/).waitFor({ state: 'detached' })
     await close()
   }
 }, 90_000)

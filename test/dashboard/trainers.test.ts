@@ -63,16 +63,16 @@ it('the page lists the trainers; one shows what to paste, with the run that is n
   const watched = await openPage(browser, url, {}, /401/)
   const { page } = watched
   await page.goto(`${url}/#/trainers`)
-  await page.getByLabel('Key', { exact: true }).fill('an-admin')
-  await page.getByRole('button', { name: 'Use it' }).click()
-  await page.getByRole('row', { name: /slime, miles.*no code.*7.*2.*theirs/ }).waitFor()
+  await page.getByLabel('API key', { exact: true }).fill('an-admin')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('row', { name: /slime, miles.*none.*7.*2.*theirs/ }).waitFor()
   await page.getByRole('row', { name: /^TRL.*rg_trl\.py.*never/ }).waitFor()
   await watched.shoot('trainers')
   expect(await watched.findings()).toEqual([])
   await page.getByRole('link', { name: 'slime, miles' }).click()
   await page.getByRole('heading', { name: 'slime, miles' }).waitFor()
   await page.getByRole('combobox', { name: 'Run' }).fill('my-run')
-  const pasted = page.getByRole('region', { name: 'Download prompts and train: text' })
+  const pasted = page.getByRole('region', { name: 'Download prompts and train: code' })
   await until(
     async () => pasted.textContent(),
     (text) => text?.includes(`http://trainer:API_KEY@${new URL(url).host}/slime/my-run/rm`) ?? false,
@@ -83,7 +83,7 @@ it('the page lists the trainers; one shows what to paste, with the run that is n
   expect(watched.troubles).toEqual([])
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
   await page.goto(`${url}/#/trainers/nobody`)
-  await page.getByText('There is no such trainer here').waitFor()
+  await page.getByText('This server has no integration for a trainer of this name').waitFor()
   await watched.close()
 })
 

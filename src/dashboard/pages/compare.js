@@ -1,4 +1,4 @@
-/** Two evals of the same items: how much they differ, and whether that is more than chance. */
+/** The comparison of two evals on the same items: their difference and its significance. */
 
 import { useResource } from '../data-hooks.js'
 import { compareByName, formatCount, formatDecimal, formatSigned, humanize, pluralize } from '../format.js'
@@ -11,9 +11,9 @@ export function ComparePage({ a, b }) {
   const { value, problem } = useResource(
     both ? `eval/compare?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}` : null,
   )
-  const title = html`<${PageHeader} title="Two evals compared"><a class="end" href="#/evals">All evals</a><//>`
+  const title = html`<${PageHeader} title="Comparison of two evals"><a class="end" href="#/evals">All evals</a><//>`
   if (!both)
-    return html`${title}<${Panel}><${EmptyState}>Pick two in the <a href="#/evals">list of evals</a> to compare them.<//><//>`
+    return html`${title}<${Panel}><${EmptyState}>Select two evals in the <a href="#/evals">list of evals</a> to compare them.<//><//>`
   if (problem) return html`${title}<${ErrorMessage} problem=${problem} />`
   if (!value) return html`${title}<${Loading} />`
   return html`
@@ -32,10 +32,14 @@ export function ComparePage({ a, b }) {
           `lift ${formatDecimal(value.b.lift, 3)}`,
         ],
         ['Difference', formatSigned(value.difference), `${pluralize(value.n, 'item')} of suite ${value.suite.name}`],
-        ['Least that would show', formatDecimal(value.smallest_detectable, 3), 'with these items, four times in five'],
+        [
+          'Detectable difference',
+          formatDecimal(value.smallest_detectable, 3),
+          'minimum for these items, with 80 % power',
+        ],
       ]}
     />
-    <${Panel} title="Task by task" about="How much a is better than b, item by item. What is marked stands out even though so many tasks are looked at.">
+    <${Panel} title="Results by task" about="The mean difference between the scores of a and b on the same items. A mark means that the difference is significant after correction for the number of tasks.">
       <${Tasks} tasks=${value.tasks} />
     <//>
   `
@@ -45,14 +49,14 @@ function Tasks({ tasks }) {
   const sorted = Object.entries(tasks).toSorted(
     ([one, x], [other, y]) => (y.difference ?? 0) - (x.difference ?? 0) || compareByName(one, other),
   )
-  return html`<${Table} label="Task by task">
+  return html`<${Table} label="Results by task">
     <thead>
       <tr>
         <th>task</th>
         <th class="num">difference</th>
-        <th class="num">95 %</th>
-        <th class="num">p, corrected</th>
-        <th class="num">lift</th>
+        <th class="num">95 % interval</th>
+        <th class="num">p (corrected)</th>
+        <th class="num">lift difference</th>
         <th class="num">items</th>
       </tr>
     </thead>
@@ -84,6 +88,6 @@ function getConclusion(row) {
 }
 
 function formatConclusion({ confidence_95: bounds, difference }) {
-  if (!bounds) return 'There are too few items with a score in both to say more'
-  return `a’s mean score less b’s is ${formatSigned(difference)}, with 95 % confidence between ${formatSigned(bounds[0])} and ${formatSigned(bounds[1])}`
+  if (!bounds) return 'Too few items have a score in both evals for a confidence interval'
+  return `The mean score of a minus that of b is ${formatSigned(difference)} (95 % confidence interval: ${formatSigned(bounds[0])} to ${formatSigned(bounds[1])})`
 }

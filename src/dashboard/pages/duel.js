@@ -1,4 +1,4 @@
-/** One duel: which of two models is better, as far as their answers to the same items tell. */
+/** One duel: which of two models is better on the same items. */
 import { downloadFile, fetchJson } from '../api.js'
 import { useResource } from '../data-hooks.js'
 import {
@@ -33,12 +33,12 @@ export function DuelPage({ name: id }) {
   const isOver = value !== undefined && value.status !== 'queued' && value.status !== 'running'
   if (isOver !== over) setOver(isOver)
   if (problem && !value)
-    return html`<${PageHeader} title=${id}><a class="end" href="#/evals">All evals</a><//><${ErrorMessage} problem=${problem} absent="This server runs no duels." />`
+    return html`<${PageHeader} title=${id}><a class="end" href="#/evals">All evals</a><//><${ErrorMessage} problem=${problem} absent="This server does not support duels." />`
   if (!value) return html`<${PageHeader} title=${id} /><${Loading} />`
   const { result, a, b, progress } = value
   const cancel = () => fetchJson(path, { method: 'DELETE' }).then(reload, setTrouble)
   return html`
-    <${PageHeader} title=${`${a.name} against ${b.name}`} about=${html`${id}, on ${pluralize(value.tasks, 'task')}, created <${RelativeTime} at=${value.created_at} />`}>
+    <${PageHeader} title=${`${a.name} vs. ${b.name}`} about=${html`${id}, on ${pluralize(value.tasks, 'task')}, created <${RelativeTime} at=${value.created_at} />`}>
       <${Chip} tone=${STATUS_TONES[value.status]}>${humanize(value.status)}<//>
       <span class="end">
         ${isOver ? html`<button type="button" onClick=${() => downloadFile(`${path}/report`, `${id}.html`).catch(setTrouble)}>Report</button>` : html`<button type="button" onClick=${cancel}>Cancel</button>`}
@@ -48,9 +48,9 @@ export function DuelPage({ name: id }) {
     ${problem && html`<${ConnectionLostBanner} at=${at} problem=${problem} />`}
     ${value.detail && html`<${StatusBanner} tone="bad" is=${value.status} why=${value.detail} />`}
     ${result && html`<${Standing} duel=${value} />`}
-    ${!isOver && html`<p class="soft">${formatCount(progress.done)} answers of at most ${formatCount(progress.total)}.</p>`}
+    ${!isOver && html`<p class="soft">${formatCount(progress.done)} of at most ${formatCount(progress.total)} samples.</p>`}
     ${(result?.warnings ?? []).map((warning) => html`<${StatusBanner} tone="warn" is="note" why=${warning} />`)}
-    ${result && html`<${Panel} title="Task by task" about="For information: the test is over all tasks together."><${Tasks} tasks=${result.tasks} /><//>`}
+    ${result && html`<${Panel} title="Results by task" about="For information only. The statistical test covers all tasks together."><${Tasks} tasks=${result.tasks} /><//>`}
   `
 }
 
@@ -66,14 +66,18 @@ function Standing({ duel: { a, b, alpha, smallest_difference, result } }) {
           'Difference',
           formatSigned(result.difference),
           result.confidence_sequence
-            ? `${formatPercent(1 - alpha)}: ${formatSigned(low)} to ${formatSigned(high)}`
+            ? `${formatPercent(1 - alpha)} interval: ${formatSigned(low)} to ${formatSigned(high)}`
             : undefined,
         ],
-        ['e-value', formatDecimal(Math.min(result.e_value, 1e6), 1), `p ${formatDecimal(result.p, 3)} at any time`],
+        [
+          'e-value',
+          formatDecimal(Math.min(result.e_value, 1e6), 1),
+          `p ${formatDecimal(result.p, 3)}, valid at any time`,
+        ],
         [
           'Items',
           formatCount(result.items),
-          result.skipped > 0 ? `${formatCount(result.skipped)} without a score` : undefined,
+          result.skipped > 0 ? `${formatCount(result.skipped)} skipped: not scored for both models` : undefined,
         ],
       ]}
     />
@@ -88,18 +92,17 @@ function getConclusion({ ended_by, verdict }) {
 
 function explain({ ended_by, verdict, items }, { a, b, smallest_difference }) {
   const after = `after ${pluralize(items, 'item')}`
-  if (ended_by === 'winner')
-    return `${verdict === 'a_better' ? a.name : b.name} is better: chance does not explain the lead, ${after}`
-  if (ended_by === 'equivalence') return `The difference is smaller than ${smallest_difference}, ${after}`
-  if (ended_by === null) return `The duel goes on, ${after}`
-  return `Neither model is shown to be better, ${after}`
+  if (ended_by === 'winner') return `${verdict === 'a_better' ? a.name : b.name} is significantly better ${after}`
+  if (ended_by === 'equivalence') return `The difference is smaller than ${smallest_difference} ${after}`
+  if (ended_by === null) return `The duel is still running ${after}`
+  return `Neither model is shown to be better ${after}`
 }
 
 function Tasks({ tasks }) {
   const sorted = Object.entries(tasks).toSorted(
     ([one, x], [other, y]) => (y.difference ?? 0) - (x.difference ?? 0) || compareByName(one, other),
   )
-  return html`<${Table} label="Task by task">
+  return html`<${Table} label="Results by task">
     <thead>
       <tr><th>task</th><th class="num">a</th><th class="num">b</th><th class="num">difference</th><th class="num">items</th></tr>
     </thead>

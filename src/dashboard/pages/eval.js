@@ -1,4 +1,4 @@
-/** One eval: its progress while it runs, its figures by category and task, its samples. */
+/** One eval: its progress, its results by category and task, and its samples. */
 import { downloadFile, fetchJson } from '../api.js'
 import { useEventStream, useResource } from '../data-hooks.js'
 import { formatCount, formatDecimal, formatPercent, humanize } from '../format.js'
@@ -19,10 +19,10 @@ import { SamplesPanel } from '../parts/samples-panel.js'
 import { Table } from '../parts/table.js'
 import { formatInterval, STATUS_TONES, suiteName } from './evals.js'
 
-/** Its line is kept open by a word every fifteen seconds. */
+/** The server sends a keep-alive comment every fifteen seconds. */
 const IDLE_TIMEOUT_MS = 40_000
 
-/** Whether an eval is not over yet: the rule of contract/eval.ts. */
+/** Whether an eval is still queued or running, by the rule of contract/eval.ts. */
 function isActive(status) {
   return status === 'queued' || status === 'running'
 }
@@ -45,13 +45,13 @@ export function EvalPage({ name: id }) {
   }
   const events = useEventStream(value && !over ? `${path}/events` : null, hear, { quietMs: IDLE_TIMEOUT_MS })
   if (problem && !value)
-    return html`<${PageHeader} title=${id}><a class="end" href="#/evals">All evals</a><//><${ErrorMessage} problem=${problem} absent="This server runs no evals." />`
+    return html`<${PageHeader} title=${id}><a class="end" href="#/evals">All evals</a><//><${ErrorMessage} problem=${problem} absent="This server does not support evals." />`
   if (!value) return html`<${PageHeader} title=${id} /><${Loading} />`
   const progress = over ? value.progress : { ...value.progress, ...heard }
   const { result } = value
   const cancel = () => fetchJson(path, { method: 'DELETE' }).then(reload, setTrouble)
   return html`
-    <${PageHeader} title=${value.model?.name ?? 'Completions that are brought'} about=${html`${id}, on ${suiteName(value)}${value.run ? `, for run ${value.run}` : ''}${value.step !== null && value.step !== undefined ? ` at step ${value.step}` : ''}, created <${RelativeTime} at=${value.created_at} />`}>
+    <${PageHeader} title=${value.model?.name ?? 'Your own completions'} about=${html`${id}, on ${suiteName(value)}${value.run ? `, for run ${value.run}` : ''}${value.step !== null && value.step !== undefined ? ` at step ${value.step}` : ''}, created <${RelativeTime} at=${value.created_at} />`}>
       <${Chip} tone=${STATUS_TONES[value.status]}>${humanize(value.status)}<//>
       <span class="end">
         ${over ? html`<button type="button" onClick=${() => downloadFile(`${path}/report`, `${id}.html`).catch(setTrouble)}>Report</button>` : html`<button type="button" onClick=${cancel}>Cancel</button>`}
@@ -67,20 +67,20 @@ export function EvalPage({ name: id }) {
   `
 }
 
-/** Nothing happens by itself to an eval without a model. */
+/** Explains how to submit completions to an eval without a model. */
 function ExternalCompletionsHelp({ path }) {
-  return html`<p class="soft">This eval asks no model: <code>GET /${path}/items</code> has what to answer, and <code>POST /${path}/completions</code> takes the answers.</p>`
+  return html`<p class="soft">This eval has no model. Get its prompts with <code>GET /${path}/items</code> and submit your completions with <code>POST /${path}/completions</code>.</p>`
 }
 
 function ProgressBar({ progress }) {
   const { done = 0, total = 0, failed = 0, mean_score } = progress
   return html`<div class="progress" role="status">
-    <p>${formatCount(done)} of ${formatCount(total)} samples${failed > 0 ? `, ${formatCount(failed)} without a score` : ''}${mean_score !== null && mean_score !== undefined ? `; mean score so far ${formatDecimal(mean_score, 3)}` : ''}</p>
-    <progress max=${Math.max(1, total)} value=${done} aria-label="Samples done"></progress>
+    <p>${formatCount(done)} of ${formatCount(total)} samples${failed > 0 ? `, ${formatCount(failed)} failed` : ''}${mean_score !== null && mean_score !== undefined ? `; mean score so far ${formatDecimal(mean_score, 3)}` : ''}</p>
+    <progress max=${Math.max(1, total)} value=${done} aria-label="Finished samples"></progress>
   </div>`
 }
 
-/** The guess floor: the score that guessing earns. Where it has not been measured it counts as 0. */
+/** The guess floor is the score that guessing earns. Where it is unknown, the lift treats it as 0. */
 function liftNote({ guess_floor, guess_floor_unknown, scored }) {
   const floor = `guess floor ${formatDecimal(guess_floor, 3)}`
   return guess_floor_unknown > 0
@@ -88,21 +88,21 @@ function liftNote({ guess_floor, guess_floor_unknown, scored }) {
     : floor
 }
 
-/** Where the model gets half right, task by task. The items were chosen for it, so that scores say little. */
+/** The difficulty of each task at which the model solves half of the items. */
 function Frontier({ frontier }) {
   const leftOut = Object.entries(frontier.left_out)
   const sorted = Object.entries(frontier.tasks).toSorted(
     ([a, x], [b, y]) => y.difficulty_at_half - x.difficulty_at_half || (a < b ? -1 : 1),
   )
   const span = ([low, high]) => `${formatDecimal(low, 2)} to ${formatDecimal(high, 2)}`
-  return html`<${Panel} title="Frontier" about="The difficulty at which the model solves half of the items beyond guessing. The items were chosen to find it, so the scores below do not measure the model.">
-    <${StatTiles} tiles=${[['Difficulty at half', formatDecimal(frontier.difficulty_at_half, 3), frontier.interval_90 ? `90 %: ${span(frontier.interval_90)}` : undefined]]} />
+  return html`<${Panel} title="Frontier" about="The difficulty at which the model solves half of the items beyond guessing. The eval chose the items to find this difficulty, so the scores below do not measure the model.">
+    <${StatTiles} tiles=${[['Difficulty at 50 %', formatDecimal(frontier.difficulty_at_half, 3), frontier.interval_90 ? `90 % interval: ${span(frontier.interval_90)}` : undefined]]} />
     <${Table} label="Frontier by task">
-      <thead><tr><th>task</th><th>difficulty at half, with its 90 % interval</th><th class="num">difficulty</th><th class="num">90 %</th><th class="num">items</th></tr></thead>
+      <thead><tr><th>task</th><th>difficulty at 50 %, with 90 % interval</th><th class="num">difficulty</th><th class="num">90 % interval</th><th class="num">items</th></tr></thead>
       <tbody>
         ${sorted.map(
           ([name, { difficulty_at_half, interval_90, beyond, items }]) => html`<tr>
-            <th scope="row">${humanize(name)} ${beyond && html`<${Chip}>${beyond === 'above_ladder' ? 'or harder' : 'or easier'}<//>`}</th>
+            <th scope="row">${humanize(name)} ${beyond && html`<${Chip}>${beyond === 'above_ladder' ? 'harder than the ladder' : 'easier than the ladder'}<//>`}</th>
             <td class="wide"><${Bar} value=${difficulty_at_half} low=${interval_90[0]} high=${interval_90[1]} label=${`${formatDecimal(difficulty_at_half, 2)}, from ${span(interval_90)}`} /></td>
             <td class="num">${formatDecimal(difficulty_at_half, 2)}</td>
             <td class="num">${span(interval_90)}</td>
@@ -111,7 +111,7 @@ function Frontier({ frontier }) {
         )}
       </tbody>
     <//>
-    ${leftOut.length > 0 && html`<p class="soft">Left out: ${leftOut.map(([task, reason]) => `${humanize(task)} (${reason})`).join(', ')}.</p>`}
+    ${leftOut.length > 0 && html`<p class="soft">Excluded: ${leftOut.map(([task, reason]) => `${humanize(task)} (${reason})`).join(', ')}.</p>`}
   <//>`
 }
 
@@ -121,7 +121,7 @@ function Result({ result }) {
   return html`
     <${StatTiles}
       tiles=${[
-        ['Mean score', formatDecimal(result.mean_score, 3), `95 %: ${formatInterval(result)}`],
+        ['Mean score', formatDecimal(result.mean_score, 3), `95 % interval: ${formatInterval(result)}`],
         ['Lift', formatDecimal(result.lift, 3), liftNote(result)],
         ['Accuracy', formatPercent(result.accuracy, 1), 'scores of 0.99 or more'],
         lastPass &&
@@ -138,11 +138,11 @@ function Result({ result }) {
           ],
         ['Format faults', formatPercent(result.format_faults, 1)],
         [
-          'Without a score',
+          'Not scored',
           formatCount((result.missing ?? 0) + (result.unscored ?? 0)),
           `${formatCount(result.missing)} missing, ${formatCount(result.unscored)} unscored`,
         ],
-        ['Cut', formatCount(result.truncated), `${formatCount(result.mean_tokens)} tokens on average`],
+        ['Truncated', formatCount(result.truncated), `${formatCount(result.mean_tokens)} tokens on average`],
       ].filter(Boolean)}
     />
     ${(result.warnings ?? []).map((warning) => html`<${StatusBanner} tone="warn" is="note" why=${warning} />`)}

@@ -1,4 +1,4 @@
-/** Evals: start one, see them all, a run's curve, pick two to compare. */
+/** All evals: start one, list them, plot a run's learning curve, and select two to compare. */
 
 import { useResource } from '../data-hooks.js'
 import { compareByName, formatCount, formatDecimal, formatPercent, formatSigned, humanize } from '../format.js'
@@ -21,11 +21,11 @@ export function EvalsPage() {
   const pick = (id) =>
     setPicked((before) => (before.includes(id) ? before.filter((one) => one !== id) : [...before, id].slice(-2)))
   return html`
-    <${PageHeader} title="Evals" about="A model measured on a frozen list of items." />
+    <${PageHeader} title="Evals" about="An eval measures one model on a suite, a frozen list of items." />
     <${EvalForm} onStarted=${({ id }) => {
       location.hash = `#/evals/${id}`
     }} />
-    ${problem && (value ? html`<${ConnectionLostBanner} at=${at} problem=${problem} />` : html`<${Panel}><${ErrorMessage} problem=${problem} absent="This server runs no evals." /><//>`)}
+    ${problem && (value ? html`<${ConnectionLostBanner} at=${at} problem=${problem} />` : html`<${Panel}><${ErrorMessage} problem=${problem} absent="This server does not support evals." /><//>`)}
     ${!value && !problem && html`<${Loading} />`}
     ${
       value &&
@@ -41,22 +41,22 @@ export function EvalsPage() {
           }
           ${
             picked.length === 2
-              ? html`<a class="button" href=${`#/evals/compare?a=${picked[0]}&b=${picked[1]}`}>Compare the two</a>`
-              : html`<span class="soft">Pick two to compare them.</span>`
+              ? html`<a class="button" href=${`#/evals/compare?a=${picked[0]}&b=${picked[1]}`}>Compare the selected evals</a>`
+              : html`<span class="soft">Select two evals to compare them.</span>`
           }
         </div>
-        ${shown.length === 0 ? html`<${EmptyState}>No eval yet.<//>` : html`<${EvalList} evals=${shown} picked=${picked} onPick=${pick} />`}
+        ${shown.length === 0 ? html`<${EmptyState}>There are no evals yet. Start one with the form above.<//>` : html`<${EvalList} evals=${shown} picked=${picked} onPick=${pick} />`}
       <//>`
     }
     <${DuelsPanel} />
   `
 }
 
-/** Nothing where there are none: they are started over the API or on the command line. */
+/** The list of duels, hidden if there are none. Duels are started through the API or the command line. */
 function DuelsPanel() {
   const { value } = useResource('duels', { everyMs: 4000 })
   if (!value?.duels?.length) return null
-  return html`<${Panel} title="Duels" about="Two models on the same items, until one is shown to be better.">
+  return html`<${Panel} title="Duels" about="A duel compares two models on the same items until one is shown to be better.">
     <${Table} label="Duels">
       <thead>
         <tr><th>duel</th><th>a</th><th>b</th><th>status</th><th>created</th><th>verdict</th><th class="num">difference</th><th class="num">items</th></tr>
@@ -82,14 +82,14 @@ function DuelsPanel() {
 function EvalList({ evals, picked, onPick }) {
   return html`<${Table} label="Evals">
       <thead>
-        <tr><th class="pick"><span class="unseen">pick</span></th><th>eval</th><th>model</th><th>suite</th><th>run</th><th>status</th><th>created</th><th class="num">score</th><th class="num">95 %</th><th class="num">accuracy</th></tr>
+        <tr><th class="pick"><span class="unseen">select</span></th><th>eval</th><th>model</th><th>suite</th><th>run</th><th>status</th><th>created</th><th class="num">score</th><th class="num">95 % interval</th><th class="num">accuracy</th></tr>
       </thead>
       <tbody>
         ${evals.map(
           (one) => html`<tr>
-            <td class="pick"><input type="checkbox" aria-label=${`Pick ${one.id}`} checked=${picked.includes(one.id)} onChange=${() => onPick(one.id)} /></td>
+            <td class="pick"><input type="checkbox" aria-label=${`Select ${one.id}`} checked=${picked.includes(one.id)} onChange=${() => onPick(one.id)} /></td>
             <th scope="row"><a href=${`#/evals/${one.id}`}>${one.id}</a></th>
-            <td class="name">${one.model?.name ?? 'brought'}</td>
+            <td class="name">${one.model?.name ?? 'your own completions'}</td>
             <td>${suiteName(one)}</td>
             <td class="name">${one.run ?? '–'}${one.step !== null && one.step !== undefined ? `, step ${one.step}` : ''}</td>
             <td><${Chip} tone=${STATUS_TONES[one.status]}>${humanize(one.status)}<//> ${one.status === 'running' ? formatPercent(one.progress.done / Math.max(1, one.progress.total)) : ''}</td>
@@ -103,9 +103,9 @@ function EvalList({ evals, picked, onPick }) {
     <//>`
 }
 
-/** Of a frontier the difficulty: half of its items are right by design. */
+/** The mean score; for a frontier eval the difficulty, because the model solves half of its items by design. */
 function formatHeadline({ difficulty_at_half, result, progress }) {
-  if (difficulty_at_half !== null) return `half at ${formatDecimal(difficulty_at_half, 2)}`
+  if (difficulty_at_half !== null) return `50 % at ${formatDecimal(difficulty_at_half, 2)}`
   return formatDecimal(result?.mean_score ?? progress?.mean_score, 3)
 }
 
@@ -120,7 +120,7 @@ export function formatInterval(result) {
 
 const MAX_LINES = 5
 
-/** Mean score by step; a line for each run and suite, as many as have a colour. */
+/** Mean score by step, with one line per run and suite, up to the number of colors. */
 function EvalCurve({ evals }) {
   const { x, series, lines } = useMemo(() => {
     const done = evals.filter((one) => one.result?.mean_score !== null && one.result?.mean_score !== undefined)
@@ -138,6 +138,6 @@ function EvalCurve({ evals }) {
   }, [evals])
   if (x.length < 2) return null
   return html`<${Panel}><${Chart} title="Mean score over training" x=${x} series=${series} height=${180} />
-    ${lines > series.length && html`<p class="soft">The ${series.length} that were measured last, of ${lines}: choose a run to see its own.</p>`}
+    ${lines > series.length && html`<p class="soft">The chart shows the ${series.length} most recent of ${lines} curves. Select a run to see its curves.</p>`}
   <//>`
 }

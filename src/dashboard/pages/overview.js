@@ -1,4 +1,4 @@
-/** The server at a glance: health, rates, queues, processes. */
+/** The state of the server: health, rates, runs, processes and queues. */
 
 import { useEventStream, useResource } from '../data-hooks.js'
 import { formatBytes, formatCompact, formatCount, formatDuration, formatPercent } from '../format.js'
@@ -60,9 +60,9 @@ export function OverviewPage() {
     <${StatTiles}
       tiles=${[
         ...RATES.map(([name, key]) => [
-          `${name} a minute`,
+          `${name} per minute`,
           formatCompact(latest(key)),
-          `${formatCompact(now.totals[key])} in all`,
+          `${formatCompact(now.totals[key])} in total`,
         ]),
         [
           'Unscored',
@@ -72,12 +72,10 @@ export function OverviewPage() {
         [
           'Jobs waiting',
           formatCount(waiting),
-          waiting + active === 0
-            ? 'nothing is to be done'
-            : `${formatCount(active)} at work, oldest ${formatDuration(oldest)}`,
+          waiting + active === 0 ? 'no active jobs' : `${formatCount(active)} active, oldest ${formatDuration(oldest)}`,
         ],
         [
-          'Engine hosts',
+          'Python workers',
           formatCount(hosts),
           now.processes.length === 1 ? 'in one process' : `in ${now.processes.length} processes`,
         ],
@@ -86,7 +84,7 @@ export function OverviewPage() {
     <div class="grid">
       <${Panel} width="w8">
         <${Chart}
-          title="A minute, over the last hour"
+          title="Per minute, last hour"
           time=${true}
           x=${rates.x}
           series=${RATES.map(([name, key]) => ({ name, values: rates.values[key] }))}
@@ -95,7 +93,7 @@ export function OverviewPage() {
         />
       <//>
       <${Panel} width="w4">
-        <${Chart} title="Jobs to be done" time=${true} x=${points.map(({ t }) => t)} series=${[{ name: 'jobs', values: points.map(({ queued }) => queued) }]} format=${formatCompact} height=${210} />
+        <${Chart} title="Unfinished jobs" time=${true} x=${points.map(({ t }) => t)} series=${[{ name: 'jobs', values: points.map(({ queued }) => queued) }]} format=${formatCompact} height=${210} />
       <//>
     </div>
     <div class="grid">
@@ -105,9 +103,9 @@ export function OverviewPage() {
         ${runs.value && html`<${RecentRuns} runs=${runs.value.runs} />`}
       <//>
       <${Panel} title="Processes" width="w5">
-        <${Table} label="Figures">
+        <${Table} label="Processes">
             <thead>
-              <tr><th>process</th><th class="num">hosts</th><th class="num">memory</th><th class="num" title="99th percentile of the event loop’s delay">delay</th></tr>
+              <tr><th>process</th><th class="num">Python workers</th><th class="num">memory</th><th class="num" title="99th percentile of the event loop delay">event loop delay</th></tr>
             </thead>
             <tbody>
               ${now.processes.map(
@@ -122,9 +120,9 @@ export function OverviewPage() {
           <//>
       <//>
       <${Panel} title="Queues" width="w12">
-        <${Table} label="Figures">
+        <${Table} label="Queues">
             <thead>
-              <tr><th>queue</th><th class="num">waiting</th><th class="num">active</th><th class="num">to try again</th><th class="num">failed</th><th class="num">oldest</th></tr>
+              <tr><th>queue</th><th class="num">waiting</th><th class="num">active</th><th class="num">waiting to retry</th><th class="num">failed</th><th class="num">oldest</th></tr>
             </thead>
             <tbody>
               ${now.queues.map(
@@ -144,10 +142,10 @@ export function OverviewPage() {
   `
 }
 
-/** Those that were at work last come first. */
+/** The most recently active runs, if there are too many for all. */
 function RecentRuns({ runs }) {
   if (runs.length === 0)
-    return html`<${EmptyState}>No run yet: the first <code>POST /items</code> or <code>PUT /runs/NAME</code> makes one.<//>`
+    return html`<${EmptyState}>There are no runs yet. The first <code>POST /items</code> or <code>PUT /runs/NAME</code> with a new name creates one.<//>`
   const lastOf = ({ tasks, state }) =>
     Math.max(0, ...Object.values(tasks).map(({ last_at }) => Date.parse(last_at) || 0), Date.parse(state?.since) || 0)
   const last = runs.toSorted((a, b) => lastOf(b) - lastOf(a)).slice(0, MAX_RUNS)
@@ -160,13 +158,13 @@ function RecentRuns({ runs }) {
 function Health({ health }) {
   const { redis, engine, workers } = health
   if (!redis.ok)
-    return html`<${StatusBanner} tone="bad" is="not ready" why=${`Redis cannot be reached: ${redis.detail}`} />`
+    return html`<${StatusBanner} tone="bad" is="not ready" why=${`Redis is not available: ${redis.detail}`} />`
   if (!engine.ok)
     return html`<${StatusBanner} tone="bad" is="not ready" why=${`The engine is down: ${engine.detail}`} />`
   if (!workers.ok)
-    return html`<${StatusBanner} tone="warn" is="no worker" why="Groups are accepted and wait; start a worker to have them scored" />`
-  const crew = workers.count === 1 ? 'One worker is at work' : `${workers.count} workers are at work`
+    return html`<${StatusBanner} tone="warn" is="no worker" why="Groups are accepted but not scored. Start a worker" />`
+  const crew = workers.count === 1 ? 'One worker is running' : `${workers.count} workers are running`
   return redis.detail
     ? html`<${StatusBanner} tone="warn" is="ready" why=${`${crew}. ${redis.detail}`} />`
-    : html`<${StatusBanner} tone="good" is="ready" why=${`${crew}, the engine is up, and Redis keeps every write`} />`
+    : html`<${StatusBanner} tone="good" is="ready" why=${`${crew}, the engine is up, and Redis persists every write`} />`
 }

@@ -1,4 +1,4 @@
-/** One run: how it is in a sentence, its figures over training, its tasks, batches, last groups and dumps. */
+/** One run: its state, its metrics over training, its tasks, batches, recent groups and dumps. */
 
 import { useEventStream, useResource } from '../data-hooks.js'
 import { formatCount, formatDecimal, formatPercent, humanize, pluralize } from '../format.js'
@@ -42,7 +42,7 @@ export function RunPage({ name }) {
 
 function RunDetails({ run, path, events, at }) {
   const { progress, state, tasks, settings } = run
-  // What has been trained on changes with the step; what came in changes all the time.
+  // Step metrics change with the step; the history changes with every group.
   const steps = useResource(`${path}/metrics`, { load: readNdjson, version: progress.step })
   const history = useResource(`${path}/history`, { version: Math.floor(progress.scored_groups / 8) })
   const faults = Object.values(progress.faults).reduce((a, b) => a + b, 0)
@@ -68,7 +68,7 @@ function RunDetails({ run, path, events, at }) {
           formatPercent(
             progress.scored_groups > 0 ? (easy + hard + masked + lone_voter) / progress.scored_groups : null,
           ),
-          `${formatCount(easy)} easy, ${formatCount(hard)} hard${masked + lone_voter > 0 ? `, ${formatCount(masked + lone_voter)} without two voters` : ''}`,
+          `${formatCount(easy)} easy, ${formatCount(hard)} hard${masked + lone_voter > 0 ? `, ${formatCount(masked + lone_voter)} with fewer than two usable rollouts` : ''}`,
         ],
         [
           'Format faults',
@@ -96,5 +96,5 @@ function RunDetails({ run, path, events, at }) {
 
 function getMaxOf(faults) {
   const [first] = Object.entries(faults).toSorted(([, a], [, b]) => b - a)
-  return first ? `mostly ${humanize(first[0])}` : 'none so far'
+  return first ? `most common: ${humanize(first[0])}` : 'none so far'
 }

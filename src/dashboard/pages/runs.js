@@ -1,4 +1,4 @@
-/** All runs. */
+/** The list of all runs. */
 
 import { useResource } from '../data-hooks.js'
 import { html } from '../html.js'
@@ -8,7 +8,7 @@ import { RunsTable } from '../parts/runs-table.js'
 export function RunsPage() {
   const { value, problem, at } = useResource('runs', { everyMs: 5000 })
   return html`
-    <${PageHeader} title="Runs" about="Training runs: nodes that name the same run share its settings, items, buffer and curriculum." />
+    <${PageHeader} title="Runs" about="A run holds the state of one training run. All nodes that use its name share its settings, items, buffer and curriculum." />
     ${problem && (value ? html`<${ConnectionLostBanner} at=${at} problem=${problem} />` : html`<${ErrorMessage} problem=${problem} />`)}
     ${!value && !problem && html`<${Loading} />`}
     ${value && html`<${RunList} runs=${value.runs} />`}
@@ -17,6 +17,6 @@ export function RunsPage() {
 
 function RunList({ runs }) {
   if (runs.length === 0)
-    return html`<${Panel}><${EmptyState}>No run yet: the first <code>POST /items</code> or <code>PUT /runs/NAME</code> makes one.<//><//>`
+    return html`<${Panel}><${EmptyState}>There are no runs yet. The first <code>POST /items</code> or <code>PUT /runs/NAME</code> with a new name creates one.<//><//>`
   return html`<${Panel}><${RunsTable} runs=${runs} /><//>`
 }

@@ -1,4 +1,4 @@
-/** One task: an example at a chosen difficulty, its card, its config, figures, and a place to try an answer. */
+/** One task: an example at a chosen difficulty, its card, its config, its statistics, and a form to try an answer. */
 import { fetchJson } from '../api.js'
 import { useResource } from '../data-hooks.js'
 import { formatCount, formatDecimal, formatDuration, humanize } from '../format.js'
@@ -22,7 +22,7 @@ export function TaskPage({ name }) {
   return html`
     <${PageHeader} title=${humanize(task.name)}>
       <${Chip} tone="accent">${task.category}<//>
-      <${Chip}>${{ binary: 'right or wrong', partial: 'credit in steps', continuous: 'continuous credit' }[task.credit]}<//>
+      <${Chip}>${{ binary: 'binary credit', partial: 'partial credit', continuous: 'continuous credit' }[task.credit]}<//>
       <${Chip}>${task.scorer === 'native' ? 'scored in TypeScript' : 'scored by the library'}<//>
       <a class="end" href="#/tasks">All tasks</a>
     <//>
@@ -32,25 +32,25 @@ export function TaskPage({ name }) {
         ${trouble ? html`<${ErrorMessage} problem=${trouble} />` : item ? html`<div class="text" aria-busy=${busy} tabindex="0" role="region" aria-label="Question">${item.question}</div>` : html`<${Loading} />`}
       <//>
       <${Panel} title="Try it" width="w5">
-        ${item ? html`<${TryIt} key=${item.id} item=${item} />` : html`<p class="soft">An item is needed first.</p>`}
+        ${item ? html`<${TryIt} key=${item.id} item=${item} />` : html`<p class="soft">The example has not loaded yet.</p>`}
       <//>
       <${CardPanel} card=${task.card} rung=${rung} scoring=${scoring} onScoring=${setScoring} />
       <${Panel} title="On this server" width="w12">
         <${StatTiles}
           tiles=${[
-            ['Items made', formatCount(statistics.items)],
+            ['Items created', formatCount(statistics.items)],
             ['Rollouts scored', formatCount(statistics.rollouts)],
             ['Mean score', formatDecimal(statistics.mean_score)],
-            ['Time to make', formatDuration(statistics.make_ms === null ? null : statistics.make_ms / 1000)],
+            ['Time to create', formatDuration(statistics.make_ms === null ? null : statistics.make_ms / 1000)],
             ['Time to score', formatDuration(statistics.score_ms === null ? null : statistics.score_ms / 1000)],
           ]}
         />
       <//>
-      <${Panel} title="Config" width="w12" about="Fields of the library’s own config; on the ladder they are set by the difficulty.">
+      <${Panel} title="Config" width="w12" about="The fields of the library’s config for this task. A difficulty sets them through the ladder.">
         ${
           task.config_schema
             ? html`<${ConfigTable} schema=${task.config_schema} config=${config} />`
-            : html`<p class="soft">The schema comes back with the engine.</p>`
+            : html`<p class="soft">The config schema is not available while the engine is down.</p>`
         }
       <//>
     </div>
@@ -59,8 +59,8 @@ export function TaskPage({ name }) {
 
 function Ladder({ task, rung, onRung, onNext }) {
   if (!task.adjustable)
-    return html`<div class="ladder row"><p class="soft">This task cannot be made harder.</p><button type="button" onClick=${onNext}>Another</button></div>`
-  const at = rung === null ? 'the library’s defaults' : `difficulty ${formatDecimal(task.ladder[rung].difficulty)}`
+    return html`<div class="ladder row"><p class="soft">This task has a single difficulty.</p><button type="button" onClick=${onNext}>Another example</button></div>`
+  const at = rung === null ? 'library defaults' : `difficulty ${formatDecimal(task.ladder[rung].difficulty)}`
   return html`<div class="ladder">
     <div class="row">
       <label>
@@ -68,12 +68,12 @@ function Ladder({ task, rung, onRung, onNext }) {
         <input type="range" min="0" max=${task.rungs - 1} step="1" value=${rung ?? 0} onInput=${({ target }) => onRung(Number(target.value))} />
       </label>
       <button type="button" disabled=${rung === null} onClick=${() => onRung(null)}>Defaults</button>
-      <button type="button" onClick=${onNext}>Another</button>
+      <button type="button" onClick=${onNext}>Another example</button>
     </div>
   </div>`
 }
 
-/** The example that came with the task, or one that is made for the rung and seed; while it is made the one before is shown. */
+/** The task's stored example, or an item created for the rung and seed. Keeps the previous item until the new one arrives. */
 function useSampleItem(task, rung, seed) {
   const [made, setMade] = useState({ item: undefined, trouble: undefined, busy: false })
   useEffect(() => {
@@ -90,7 +90,7 @@ function useSampleItem(task, rung, seed) {
         ({ items }) => setMade({ item: items[0], trouble: undefined, busy: false }),
         (trouble) => !stop.signal.aborted && setMade({ item: undefined, trouble, busy: false }),
       )
-    }, 150) // a slider is moved over many rungs
+    }, 150) // debounces the slider
     return () => {
       clearTimeout(timer)
       stop.abort()

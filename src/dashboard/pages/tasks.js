@@ -1,4 +1,4 @@
-/** All tasks, by category, with a filter and a search. */
+/** All tasks by category, with filters and a search field. */
 
 import { useResource } from '../data-hooks.js'
 import { compareByName, formatCount, humanize } from '../format.js'
@@ -24,10 +24,10 @@ export function TasksPage() {
   const categories = [...new Set(value.tasks.map((task) => task.category))].toSorted(compareByName)
   const byCategory = Map.groupBy(shown, (task) => task.category)
   return html`
-    <${PageHeader} title="Tasks" about=${`The ${value.total} generators of ${value.engine.library} ${value.engine.version}: each makes items without end, and checks answers.`} />
+    <${PageHeader} title="Tasks" about=${`The ${value.total} tasks of ${value.engine.library} ${value.engine.version}. Each one generates any number of items and scores answers.`} />
     ${
       value.source === 'fallback' &&
-      html`<${StatusBanner} tone="warn" is="The library cannot be asked" why="This list is the one built in; examples and schemas come back with the engine" />`
+      html`<${StatusBanner} tone="warn" is="The engine is down" why="This is the built-in list of tasks. Examples and config schemas are available when the engine is up" />`
     }
     <div class="filters">
       <label>Search<input type="search" value=${search} placeholder="name or category" onInput=${({ target }) => setSearch(target.value)} /></label>
@@ -40,14 +40,14 @@ export function TasksPage() {
       <label>Credit
         <select value=${credit} onChange=${({ target }) => setCredit(target.value)}>
           <option value="">any</option>
-          <option value="binary">right or wrong</option>
-          <option value="partial">in steps</option>
+          <option value="binary">binary</option>
+          <option value="partial">partial</option>
           <option value="continuous">continuous</option>
         </select>
       </label>
       <span class="end" role="status">${formatCount(shown.length)} of ${formatCount(value.total)}</span>
     </div>
-    ${shown.length === 0 && html`<${EmptyState}>No task fits.<//>`}
+    ${shown.length === 0 && html`<${EmptyState}>No task matches the filters.<//>`}
     <div class="cards">
       ${[...byCategory.keys()].toSorted(compareByName).map(
         (name) => html`<section aria-label=${name}>
@@ -62,7 +62,7 @@ export function TasksPage() {
 }
 
 function Card({ task }) {
-  const rungs = task.adjustable ? `${task.rungs} rungs` : 'not adjustable'
+  const rungs = task.adjustable ? `${task.rungs} difficulty rungs` : 'single difficulty'
   return html`<li>
     <a href=${`#/tasks/${task.name}`}>
       <strong>${humanize(task.name)}</strong>

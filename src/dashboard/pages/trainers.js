@@ -1,4 +1,4 @@
-/** All trainers that the server speaks to, and which have been here. */
+/** All trainers that the server supports, with their usage on this server. */
 import { useResource } from '../data-hooks.js'
 import { formatCount } from '../format.js'
 import { html } from '../html.js'
@@ -11,7 +11,7 @@ const REFRESH_INTERVAL_MS = 5000
 export function TrainersPage() {
   const { value, problem, at } = useResource('adapters', { everyMs: REFRESH_INTERVAL_MS })
   return html`
-    <${PageHeader} title="Trainers" about="How each trainer gets items and rewards from this server. Choose a trainer to see its snippets." />
+    <${PageHeader} title="Trainers" about="Trainers that can get items and rewards from this server. Select one to see its configuration." />
     ${problem && (value ? html`<${ConnectionLostBanner} at=${at} problem=${problem} />` : html`<${ErrorMessage} problem=${problem} />`)}
     ${!value && !problem && html`<${Loading} />`}
     ${value && html`<${Panel}><${AdapterTable} adapters=${value.adapters} /><//>`}
@@ -21,13 +21,13 @@ export function TrainersPage() {
 function AdapterTable({ adapters }) {
   return html`<${Table} label="Trainers">
       <thead>
-        <tr><th>trainer</th><th>needs</th><th class="num">samples</th><th class="num">unscored</th><th>run</th><th>last</th></tr>
+        <tr><th>trainer</th><th>client code</th><th class="num">samples</th><th class="num">unscored</th><th>last run</th><th>last used</th></tr>
       </thead>
       <tbody>
         ${adapters.map(
           ({ name, title, client_file, usage }) => html`<tr>
             <th scope="row"><a href=${`#/trainers/${name}`}>${title}</a></th>
-            <td>${client_file === null ? 'no code' : html`<code>${client_file.split('/').at(-1)}</code>`}</td>
+            <td>${client_file === null ? 'none' : html`<code>${client_file.split('/').at(-1)}</code>`}</td>
             <td class="num">${formatCount(usage.samples)}</td>
             <td class="num">${formatCount(usage.unscored)}</td>
             <td>${usage.last_run === null ? '–' : html`<a href=${`#/runs/${usage.last_run}`}>${usage.last_run}</a>`}</td>

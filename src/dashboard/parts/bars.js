@@ -1,9 +1,9 @@
-/** Mean scores as bars with their intervals, a row each. */
+/** A table of mean scores as bars with confidence intervals. */
 import { formatCount, formatDecimal, humanize } from '../format.js'
 import { html } from '../html.js'
 import { Table } from './table.js'
 
-/** `low` to `high` of a value in [0, 1]; without them only the bar. */
+/** A bar for a value in [0, 1], with an optional interval from `low` to `high`. */
 export function Bar({ value, low, high, label }) {
   const at = (x) => `${(100 * Math.min(1, Math.max(0, x))).toFixed(2)}%`
   return html`<span class="bar" role="img" aria-label=${label}>
@@ -12,13 +12,13 @@ export function Bar({ value, low, high, label }) {
   </span>`
 }
 
-/** `rows`: name to figures. */
+/** `rows`: statistics by name. */
 export function BarsTable({ rows, what }) {
   const sorted = Object.entries(rows).toSorted(
     ([a, x], [b, y]) => (y.mean_score ?? -1) - (x.mean_score ?? -1) || (a < b ? -1 : 1),
   )
   return html`<${Table} label="Mean scores">
-      <thead><tr><th>${what}</th><th>mean score, with its 95 % interval</th><th class="num">score</th><th class="num">lift</th><th class="num">samples</th></tr></thead>
+      <thead><tr><th>${what}</th><th>mean score with 95 % interval</th><th class="num">score</th><th class="num">lift</th><th class="num">samples</th></tr></thead>
       <tbody>
         ${sorted.map(([name, figures]) => {
           const [low, high] = getInterval(figures)

@@ -1,4 +1,4 @@
-/** A task's card: what was measured of the chosen rung, and of all rungs as curves. */
+/** A task's card: measurements of the selected rung, and curves over all rungs. */
 import { formatCount, formatDecimal, formatDuration, humanize } from '../format.js'
 import { html, useMemo } from '../html.js'
 import { Chart } from './chart.js'
@@ -6,7 +6,7 @@ import { Panel, SegmentedControl, StatTiles } from './common.js'
 
 const CURVES = [
   ['guess floor', (card, scoring) => card.guess_floor[scoring]],
-  ['look-up floor', (card, scoring) => card.lookup_floor[scoring]],
+  ['lookup floor', (card, scoring) => card.lookup_floor[scoring]],
   ['most common answer', (card) => card.prior],
   ['best attainable', (card, scoring) => card.best_attainable[scoring]],
 ]
@@ -22,16 +22,16 @@ export function CardPanel({ card, rung, scoring, onScoring }) {
   const numbers = useMemo(() => rungs.map((_, k) => k + 1), [rungs])
   const curves = useMemo(() => buildCurves(rungs, scoring), [rungs, scoring])
   const distinct = useMemo(
-    () => [{ name: 'different questions', values: rungs.map((each) => each?.distinct_in_1000 ?? null) }],
+    () => [{ name: 'distinct questions', values: rungs.map((each) => each?.distinct_in_1000 ?? null) }],
     [rungs],
   )
   return html`<${Panel}
-    title="Card"
+    title="Task card"
     width="w12"
-    about=${`Measured beforehand with version ${card.engine_version} of the library, at ${rung === null ? 'its defaults' : `rung ${rung + 1}`}; the floors are what answers earn without solving the item.`}
+    about=${`Measurements of this task with version ${card.engine_version} of the library, at ${rung === null ? 'the library defaults' : `rung ${rung + 1}`}. The floors are the mean scores of answers that do not solve the item: guessing, and copying the answer of a similar item.`}
   >
     <div class="row"><${SegmentedControl} label="Scoring" value=${scoring} options=${SCORINGS} onChange=${onScoring} /></div>
-    ${shown ? html`<${CardTiles} card=${shown} scoring=${scoring} />` : html`<p class="soft">This config has not been measured.</p>`}
+    ${shown ? html`<${CardTiles} card=${shown} scoring=${scoring} />` : html`<p class="soft">There are no measurements for this config.</p>`}
     ${card.limits.map(
       ({ figure, rungs: numbers, why }) =>
         html`<p class="soft">${humanize(figure)} at ${numbers.length === 1 ? 'rung' : 'rungs'} ${numbers.map((k) => k + 1).join(', ')}: ${why}.</p>`,
@@ -40,7 +40,7 @@ export function CardPanel({ card, rung, scoring, onScoring }) {
       rungs.length > 1 &&
       html`<div class="charts">
         <${Chart} title="Mean score by rung" x=${numbers} xName="rung" series=${curves} range=${[0, 1]} />
-        <${Chart} title="Different questions in 1,000, by rung" x=${numbers} xName="rung" series=${distinct} range=${[0, 1000]} format=${formatCount} />
+        <${Chart} title="Distinct questions in 1,000, by rung" x=${numbers} xName="rung" series=${distinct} range=${[0, 1000]} format=${formatCount} />
       </div>`
     }
   <//>`
@@ -54,15 +54,15 @@ function buildCurves(rungs, scoring) {
 }
 
 function CardTiles({ card, scoring }) {
-  const error = `± ${formatDecimal(card.guess_floor_stderr[scoring])}, by ${card.best_guess[scoring]}`
+  const error = `± ${formatDecimal(card.guess_floor_stderr[scoring])}, best guess: ${card.best_guess[scoring]}`
   return html`<${StatTiles}
     tiles=${[
       ['Guess floor', formatDecimal(card.guess_floor[scoring]), error],
-      ['Look-up floor', formatDecimal(card.lookup_floor[scoring])],
+      ['Lookup floor', formatDecimal(card.lookup_floor[scoring])],
       ['Most common answer', formatDecimal(card.prior)],
       ['Best attainable', formatDecimal(card.best_attainable[scoring])],
-      ['Different in 1,000', formatCount(card.distinct_in_1000)],
-      ['Time to make', formatDuration(card.make_ms / 1000)],
+      ['Distinct in 1,000', formatCount(card.distinct_in_1000)],
+      ['Time to create', formatDuration(card.make_ms / 1000)],
     ]}
   />`
 }

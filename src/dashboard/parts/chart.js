@@ -1,4 +1,4 @@
-/** A chart of lines over time or steps, on uPlot; its key tells the latest values, or those under the pointer. */
+/** A uPlot line chart over time or steps. Its legend shows the latest values, or those at the pointer. */
 import '../locale-polyfill.js' // before uPlot, which fails without it
 
 import { formatCompact, formatCount, formatDecimal, formatTime } from '../format.js'
@@ -8,7 +8,7 @@ import uPlot from '../vendor/uplot.js'
 
 const getCssVariable = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
-/** Colours as the canvas needs them: light-dark() is resolved by an element that uses it. */
+/** Colors for the canvas, which cannot resolve light-dark() itself; an element does it. */
 function resolveColors(element) {
   const resolve = (name) => {
     element.style.color = `var(${name})`
@@ -25,8 +25,8 @@ function resolveColors(element) {
 }
 
 /**
- * `series`: [{ name, values }], values of one length with `x`; null is a gap. `time`: x is in seconds since 1970.
- * `range`: [low, high] of the y axis, where it is known. `xName`: what a whole x counts. `band`: { name, low, high }, an area
+ * `series`: [{ name, values }], values as long as `x`; null is a gap. `time`: x is in seconds since 1970.
+ * `range`: minimum [low, high] of the y axis. `xName`: the name of the x unit. `band`: { name, low, high }, an area
  * behind the lines.
  */
 export function Chart({
@@ -72,7 +72,7 @@ export function Chart({
       ${at !== null && html`<span class="key">${time ? formatTime(x[place] * 1000) : `${xName} ${formatCount(x[place])}`}</span>`}
     </figcaption>
     <div ref=${box} role="img" aria-label=${describeChart(title, series, band, format)} style=${{ minHeight: `${height}px` }}>
-      ${!many && html`<div class="nothing" style=${{ height: `${height}px` }}>${x.length === 1 ? 'One point so far' : 'Nothing yet'}</div>`}
+      ${!many && html`<div class="nothing" style=${{ height: `${height}px` }}>${x.length === 1 ? 'Only one point so far' : 'No data yet'}</div>`}
     </div>
   </figure>`
 }
@@ -97,9 +97,9 @@ function describeChart(title, series, band, format) {
 }
 
 function buildPlotOptions({ box, width, height, series, band, time, range, format, setAt }) {
-  const colours = resolveColors(box)
+  const colors = resolveColors(box)
   const font = `11px ${getCssVariable('--sans')}`
-  const axis = { stroke: colours.soft, font, ticks: { show: false }, grid: { stroke: colours.line, width: 1 } }
+  const axis = { stroke: colors.soft, font, ticks: { show: false }, grid: { stroke: colors.line, width: 1 } }
   return {
     width,
     height,
@@ -123,14 +123,14 @@ function buildPlotOptions({ box, width, height, series, band, time, range, forma
       {},
       ...series.map(({ name }, k) => ({
         label: name,
-        stroke: colours.series[k % colours.series.length],
+        stroke: colors.series[k % colors.series.length],
         width: 1.5,
         spanGaps: true,
         points: { show: isSinglePoint, size: 5 },
       })),
       ...(band ? [BAND_EDGE, BAND_EDGE] : []),
     ],
-    ...(band && { bands: [{ series: [series.length + 2, series.length + 1], fill: colours.band }] }),
+    ...(band && { bands: [{ series: [series.length + 2, series.length + 1], fill: colors.band }] }),
     hooks: { setCursor: [({ cursor }) => setAt(cursor.idx ?? null)] },
   }
 }
@@ -142,25 +142,25 @@ function computeRange(low, high, range) {
   return least === most ? [least, most + 1] : [least, most + (range ? 0 : (most - least) * 0.05)]
 }
 
-/** Steps are whole, and their labels have little room. */
+/** Steps are whole numbers, and their labels have little space. */
 const STEP_AXIS = {
   incrs: [1, 2, 5].flatMap((first) => Array.from({ length: 16 }, (_, k) => first * 10 ** k)).sort((a, b) => a - b),
   values: (_plot, values) => values.map((value) => (value < 10_000 ? String(value) : formatCompact(value))),
 }
 
-/** A line of one point would not be seen. */
+/** Shows the point of a series that has only one, because a line would be invisible. */
 function isSinglePoint(plot, series) {
   return plot.data[series].filter((value) => value !== null).length === 1
 }
 
-/** Ticks that are less than a minute apart need their seconds. */
+/** Includes seconds if ticks are less than a minute apart. */
 function formatTimeTicks(_plot, values) {
   const near = values.length > 1 && values[1] - values[0] < 60
   const parts = { hour: '2-digit', minute: '2-digit', ...(near && { second: '2-digit' }) }
   return values.map((value) => new Date(value * 1000).toLocaleTimeString('en-GB', parts))
 }
 
-/** An axis has less room than the key. */
+/** A short format, because an axis has less space than the legend. */
 function formatAxisLabel(value, format) {
   if (Math.abs(value) >= 1000) return new Intl.NumberFormat('en', { notation: 'compact' }).format(value)
   return format === formatDecimal ? String(Number(value.toFixed(3))) : format(value)

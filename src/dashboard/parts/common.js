@@ -1,4 +1,4 @@
-/** Small things: headings, tiles, chips, what to show while there is nothing. */
+/** Shared components: headings, panels, tiles, chips, and the states for loading, empty and error. */
 import { formatElapsed, formatTime, humanize, toSentence } from '../format.js'
 import { html } from '../html.js'
 import { RelativeTime } from './relative-time.js'
@@ -19,7 +19,7 @@ export function Panel({ title, about, width, children, ...rest }) {
   </section>`
 }
 
-/** `tiles`: [name, value, remark?] */
+/** `tiles`: [name, value, note?] */
 export function StatTiles({ tiles }) {
   return html`<dl class="tiles">
     ${tiles.map(
@@ -37,7 +37,7 @@ export function Chip({ tone = '', children }) {
   return html`<span class=${`chip ${tone}`}>${children}</span>`
 }
 
-/** A state in a sentence, first of all on its page; `from` is when it began, which is not read out as it grows. */
+/** A state with its explanation, at the top of a page. `from`: when the state began; screen readers do not announce its updates. */
 export function StatusBanner({ tone, is, why, from }) {
   return html`<div class=${`state ${tone}`}>
     <p role="status">
@@ -48,14 +48,14 @@ export function StatusBanner({ tone, is, why, from }) {
   </div>`
 }
 
-/** What was heard last says nothing of now: whoever looks for health must not read that all is well. */
+/** Says that the data is old, so that stale data does not look like good health. */
 export function ConnectionLostBanner({ at, problem }) {
-  const last = `The server was last heard at ${formatTime(at)}; what follows is from then`
-  if (!problem || problem.status === 0) return html`<${StatusBanner} tone="warn" is="no answer" why=${last} />`
+  const last = `The data below is from ${formatTime(at)}, the time of the last response`
+  if (!problem || problem.status === 0) return html`<${StatusBanner} tone="warn" is="connection lost" why=${last} />`
   return html`<${StatusBanner} tone="warn" is=${problem.code} why=${`${toSentence(problem.message)} ${last}`} />`
 }
 
-/** What could not be had, in the server's words; `absent` where the server does not know the address yet. */
+/** An error in the server's words. `absent` replaces it if the server does not have the endpoint. */
 export function ErrorMessage({ problem, absent }) {
   if (absent && problem.code === 'not_found') return html`<p class="empty">${absent}</p>`
   return html`<div class="problem" role="alert">
@@ -73,7 +73,7 @@ export function Loading({ children = 'Loading…' }) {
   return html`<p class="empty" role="status">${children}</p>`
 }
 
-/** Whether what the page shows is of now. */
+/** Shows whether the page receives live updates. */
 export function LiveIndicator({ live }) {
   return html`<span class="end"><${Chip} tone=${live ? 'good' : ''}>${live ? 'live' : 'not live'}<//></span>`
 }
@@ -82,7 +82,7 @@ export function EmptyState({ children }) {
   return html`<div class="empty">${children}</div>`
 }
 
-/** A few choices of which one holds. `options`: [value, name] */
+/** A choice of one option. `options`: [value, name] */
 export function SegmentedControl({ label, value, options, onChange }) {
   return html`<div class="choice" role="group" aria-label=${label}>
     ${options.map(

@@ -1,23 +1,23 @@
-/** A completion as it came: thinking folded, the answer marked, with its verdict. */
+/** A completion with its verdict. The reasoning is collapsed and the answer is highlighted. */
 
 import { parseSegments, parseTruncatedSegments } from '../completion-segments.js'
 import { formatCount, formatDecimal, humanize } from '../format.js'
 import { html } from '../html.js'
 import { Chip } from './common.js'
 
-/** What a fault or a code means, for people. */
+/** Explanations of format faults and error codes. */
 export const ERROR_EXPLANATIONS = {
-  no_answer: 'No <answer> was found outside the thinking.',
-  many_answers: 'More than one <answer>: it is not clear which one counts.',
-  unclosed_answer: 'An <answer> was opened and not closed.',
-  unclosed_think: 'The thinking was opened and not closed, so nothing after it counts.',
-  answer_too_long: 'The answer is longer than the server reads.',
-  invalid_answer: 'The task’s scorer could not read the answer.',
-  scorer_timeout: 'The scorer took too long; this is not the model’s fault, and the rollout carries no signal.',
-  scorer_crashed: 'The scorer crashed; this is not the model’s fault, and the rollout carries no signal.',
-  scorer_out_of_memory: 'The scorer ran out of memory; the rollout carries no signal.',
-  engine_unavailable: 'The engine was down; the rollout carries no signal.',
-  generation_failed: 'No completion came; the rollout carries no signal.',
+  no_answer: 'There is no <answer> outside the reasoning.',
+  many_answers: 'There is more than one <answer>, so it is unclear which one counts.',
+  unclosed_answer: 'An <answer> tag is not closed.',
+  unclosed_think: 'The <think> tag is not closed, so no answer after it counts.',
+  answer_too_long: 'The answer exceeds the server’s length limit.',
+  invalid_answer: 'The task’s scorer could not parse the answer.',
+  scorer_timeout: 'The scorer exceeded its time limit. The rollout carries no training signal.',
+  scorer_crashed: 'The scorer crashed. The rollout carries no training signal.',
+  scorer_out_of_memory: 'The scorer ran out of memory. The rollout carries no training signal.',
+  engine_unavailable: 'The engine was down. The rollout carries no training signal.',
+  generation_failed: 'The model returned no completion. The rollout carries no training signal.',
 }
 
 function HighlightedAnswer({ text }) {
@@ -27,12 +27,12 @@ function HighlightedAnswer({ text }) {
 
 export function Thinking({ text, open = false, cut = false }) {
   return html`<details class="thinking">
-    <summary>Thinking, ${cut ? 'shortened' : `${formatCount([...text].length)} characters${open ? ', not closed' : ''}`}</summary>
+    <summary>Reasoning, ${cut ? 'shortened' : `${formatCount([...text].length)} characters${open ? ', not closed' : ''}`}</summary>
     <div class="text" tabindex="0">${text.trim()}</div>
   </details>`
 }
 
-/** `cut`: the text is the beginning and the end of a longer one. */
+/** `cut`: the text is shortened to its beginning and end. */
 export function CompletionText({ text, reasoning, cut = false }) {
   const pieces = cut ? parseTruncatedSegments(text) : parseSegments(text)
   return html`
@@ -42,11 +42,11 @@ export function CompletionText({ text, reasoning, cut = false }) {
         ? html`<${Thinking} text=${piece.text} open=${piece.open} cut=${cut} />`
         : html`<div class="text" tabindex="0"><${HighlightedAnswer} text=${piece.text} /></div>`,
     )}
-    ${pieces.length === 0 && html`<p class="soft">An empty completion.</p>`}
+    ${pieces.length === 0 && html`<p class="soft">The completion is empty.</p>`}
   `
 }
 
-/** The text of a rollout: its completion, or the last message that the model wrote. */
+/** The text of a rollout: its completion, or the last assistant message. */
 export function getRolloutText({ completion, messages }) {
   if (completion !== undefined && completion !== null) return { text: completion }
   const last = (messages ?? []).findLast(({ role }) => role === 'assistant') ?? {}
@@ -80,7 +80,7 @@ export function Completion({ rollout, verdict, index }) {
             verdict?.advantage !== undefined &&
             `advantage ${formatDecimal(verdict.advantage)}`,
           length !== undefined && length !== null && `${formatCount(length)} tokens`,
-          rollout.finish_reason === 'length' && 'cut',
+          rollout.finish_reason === 'length' && 'truncated',
         ]
           .filter(Boolean)
           .join(' · ')}

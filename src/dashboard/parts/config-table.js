@@ -1,10 +1,10 @@
-/** A task's config as a table: what each field may be, and what it is at the chosen rung. */
+/** The config fields of a task: type, bounds, default, and the value at the selected rung. */
 import { html } from '../html.js'
 import { Table } from './table.js'
 
 export function ConfigTable({ schema, config }) {
   const fields = Object.entries(schema.properties ?? {})
-  if (fields.length === 0) return html`<p class="soft">Nothing can be set.</p>`
+  if (fields.length === 0) return html`<p class="soft">This task has no config fields.</p>`
   return html`<${Table} label="Config">
       <thead>
         <tr><th>field</th><th>type</th><th>bounds</th><th>default</th>${config && html`<th>at this rung</th>`}</tr>
@@ -26,8 +26,8 @@ export function ConfigTable({ schema, config }) {
 function formatType(field) {
   if (field.enum) return 'one of'
   if (field.anyOf) return field.anyOf.map(formatType).join(' or ')
-  if (field.type === 'array') return `list of ${field.items ? formatType(field.items) : 'anything'}`
-  return [field.type ?? 'anything'].flat().join(' or ')
+  if (field.type === 'array') return `list of ${field.items ? formatType(field.items) : 'any'}`
+  return [field.type ?? 'any'].flat().join(' or ')
 }
 
 function formatBounds(field) {
@@ -36,13 +36,15 @@ function formatBounds(field) {
   return [formatRange(field), inner].filter(Boolean).join('; ')
 }
 
-/** A bound that itself may not be is told apart from one that may. */
+/** Distinguishes exclusive from inclusive bounds. */
 function formatRange({ minimum, exclusiveMinimum, minItems, maximum, exclusiveMaximum, maxItems }) {
   const least = minimum ?? minItems
   const most = maximum ?? maxItems
   if (least !== undefined && most !== undefined) return `${least} to ${most}`
-  const low = least !== undefined ? `from ${least}` : exclusiveMinimum !== undefined ? `above ${exclusiveMinimum}` : ''
-  const high = most !== undefined ? `up to ${most}` : exclusiveMaximum !== undefined ? `below ${exclusiveMaximum}` : ''
+  const low =
+    least !== undefined ? `at least ${least}` : exclusiveMinimum !== undefined ? `above ${exclusiveMinimum}` : ''
+  const high =
+    most !== undefined ? `at most ${most}` : exclusiveMaximum !== undefined ? `below ${exclusiveMaximum}` : ''
   return [low, high].filter(Boolean).join(', ')
 }
 

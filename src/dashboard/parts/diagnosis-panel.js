@@ -1,16 +1,16 @@
-/** Whether the policy still reads the questions and earns its reward: figures of the last groups, warned tasks first. */
+/** Indicators of reward hacking and collapse in the last groups. Tasks with a warning come first. */
 import { formatCount, formatDecimal, formatPercent, humanize } from '../format.js'
 import { html } from '../html.js'
 import { Chip, EmptyState, Panel } from './common.js'
 import { Table } from './table.js'
 
-/** Tasks besides those with a warning: the ones that are nearest to guessing. */
+/** Maximum number of tasks without a warning, those closest to guessing first. */
 const MAX_TASKS = 10
 
-/** Heading, value, and the warning that is about it. */
+/** Heading, formatted value, and the kind of warning that concerns it. */
 const COLUMNS = [
   ['groups', ({ groups }) => formatCount(groups)],
-  ['answer entropy, bits', ({ answer_entropy }) => formatDecimal(answer_entropy), 'collapsed'],
+  ['answer entropy (bits)', ({ answer_entropy }) => formatDecimal(answer_entropy), 'collapsed'],
   ['constant groups', ({ constant_groups }) => formatPercent(constant_groups)],
   ['score', ({ mean_score }) => formatDecimal(mean_score)],
   ['guess floor', ({ guess_floor }) => formatDecimal(guess_floor)],
@@ -23,10 +23,10 @@ export function DiagnosisPanel({ run, width }) {
   const { diagnosis, warnings, tasks } = run
   return html`<${Panel}
     title="Diagnosis"
-    about="The last 50 groups of each task. Lift is 0 at the guess floor and 1 where all is right. The hack gap is what only upstream scoring pays. The permuted score is what answers earn on another item, without reading its question."
+    about="Statistics of the last 50 groups of each task. Lift is 0 at the guess floor and 1 if all answers are correct. The hack gap is the part of the score that upstream scoring grants and hardened scoring does not. The permuted score is the score of the answers on other items of the task, which shows what answers earn without the question."
     width=${width}
   >
-    ${diagnosis.groups === 0 ? html`<${EmptyState}>No group has been scored yet.<//>` : html`<${DiagnosisTable} all=${diagnosis} tasks=${tasks} warnings=${warnings} />`}
+    ${diagnosis.groups === 0 ? html`<${EmptyState}>The server has not scored any group of this run yet.<//>` : html`<${DiagnosisTable} all=${diagnosis} tasks=${tasks} warnings=${warnings} />`}
     ${
       warnings.length > 0 &&
       html`<ul>

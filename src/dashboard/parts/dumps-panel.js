@@ -1,4 +1,4 @@
-/** Files that a run has written. */
+/** The dump files of a run. */
 import { downloadFile } from '../api.js'
 import { useResource } from '../data-hooks.js'
 import { formatBytes, formatCount, pluralize } from '../format.js'
@@ -8,20 +8,20 @@ import { RelativeTime } from './relative-time.js'
 import { Table } from './table.js'
 
 const MAX_FILES = 20
-/** Files are also written when nothing comes: once it has been quiet for a while. */
+/** The server also writes a file when no groups arrive for a while. */
 const REFRESH_INTERVAL_MS = 15_000
 
-/** `dumps`: of the run's progress; what waits for a file by kind. */
+/** `dumps`: the number of groups that wait for a file, by kind, from the run's progress. */
 export function DumpsPanel({ run, dumps = {}, width }) {
   const { value, problem } = useResource(`dumps?run=${encodeURIComponent(run)}`, { everyMs: REFRESH_INTERVAL_MS })
   const [trouble, setTrouble] = useState(undefined)
   const files = (value?.files ?? []).toReversed()
   return html`<${Panel} title="Dumps" width=${width}>
-    ${problem && html`<${ErrorMessage} problem=${problem} absent="This server writes no dumps." />`}
+    ${problem && html`<${ErrorMessage} problem=${problem} absent="This server does not support dumps." />`}
     ${trouble && html`<${ErrorMessage} problem=${trouble} />`}
     ${!value && !problem && html`<${Loading} />`}
-    ${Object.entries(dumps).map(([kind, { waiting, of }]) => waiting > 0 && html`<p class="soft">${pluralize(waiting, 'group')} for a file of ${kind} ${waiting === 1 ? 'waits' : 'wait'}: it is written when there are ${formatCount(of)}, or when no more come.</p>`)}
-    ${value && files.length === 0 && !Object.values(dumps).some(({ waiting }) => waiting > 0) && html`<${EmptyState}>No file yet. <code>dump_rollouts</code> and <code>dump_failed_rollouts</code> have them written.<//>`}
+    ${Object.entries(dumps).map(([kind, { waiting, of }]) => waiting > 0 && html`<p class="soft">${pluralize(waiting, 'group')} ${waiting === 1 ? 'waits' : 'wait'} for the next ${kind} file. The server writes it at ${pluralize(of, 'group')}, or when no more groups arrive.</p>`)}
+    ${value && files.length === 0 && !Object.values(dumps).some(({ waiting }) => waiting > 0) && html`<${EmptyState}>There are no dump files yet. To write them, turn on the settings <code>dump_rollouts</code> or <code>dump_failed_rollouts</code> of the run.<//>`}
     ${
       files.length > 0 &&
       html`<${Table} label="Dumps">
@@ -45,6 +45,6 @@ export function DumpsPanel({ run, dumps = {}, width }) {
         </tbody>
       <//>`
     }
-    ${files.length > MAX_FILES && html`<p class="soft">and ${formatCount(files.length - MAX_FILES)} older ones: <code>GET /dumps?run=${run}</code></p>`}
+    ${files.length > MAX_FILES && html`<p class="soft">The list omits ${pluralize(files.length - MAX_FILES, 'older file')}. <code>GET /dumps?run=${run}</code> returns all.</p>`}
   <//>`
 }

@@ -1,4 +1,4 @@
-/** Starts an eval. */
+/** The form that starts an eval. */
 import { fetchJson } from '../api.js'
 import { useResource } from '../data-hooks.js'
 import { html, useState } from '../html.js'
@@ -18,28 +18,28 @@ export function EvalForm({ onStarted }) {
       setState({ problem })
     }
   }
-  return html`<${Panel} title="Start an eval" about="Of any OpenAI-compatible server. The key is used for this eval and forgotten.">
+  return html`<${Panel} title="Start an eval" about="Evaluate a model behind an OpenAI-compatible API. The server uses the API key for this eval only and deletes it afterward.">
     <form onSubmit=${start}>
       <div class="row">
-        <label>Address, with /v1<input name="base_url" type="url" required placeholder="http://127.0.0.1:9000/v1" /></label>
-        <label>Model<input name="name" required placeholder="as its server knows it" /></label>
-        <label>Its key<input name="api_key" type="password" autocomplete="off" /></label>
+        <label>Base URL<input name="base_url" type="url" required placeholder="http://127.0.0.1:9000/v1" /></label>
+        <label>Model<input name="name" required placeholder="name of the model in its API" /></label>
+        <label>API key<input name="api_key" type="password" autocomplete="off" /></label>
       </div>
       <div class="row">
         <label>Suite<select name="suite">
           ${listSuiteNames(suites).map((name) => html`<option value=${name}>${name}</option>`)}
-          <option value="run">the run’s own tasks</option>
-          <option value="frontier">frontier: difficulty at which half is right</option>
+          <option value="run">tasks of the run</option>
+          <option value="frontier">frontier: difficulty at which half of the items are solved</option>
         </select></label>
-        <label>Samples an item<input name="samples_per_item" type="number" min="1" max="256" value="1" /></label>
-        <label>Temperature<input name="temperature" type="number" min="0" step="0.05" placeholder="by default" /></label>
-        <label>Most tokens<input name="max_tokens" type="number" min="1" placeholder="no bound" /></label>
-        <label>At once<input name="concurrency" type="number" min="1" max="256" value="16" /></label>
+        <label>Samples per item<input name="samples_per_item" type="number" min="1" max="256" value="1" /></label>
+        <label>Temperature<input name="temperature" type="number" min="0" step="0.05" placeholder="default" /></label>
+        <label>Max tokens<input name="max_tokens" type="number" min="1" placeholder="no limit" /></label>
+        <label>Concurrency<input name="concurrency" type="number" min="1" max="256" value="16" /></label>
         <label>Run<select name="run"><option value="">none</option>${(runs?.runs ?? []).map(({ run }) => html`<option>${run}</option>`)}</select></label>
         <label>Step<input name="step" type="number" min="0" /></label>
         <button class="main" type="submit" disabled=${state.busy}>Start</button>
       </div>
-      ${state.problem && html`<${ErrorMessage} problem=${state.problem} absent="This server runs no evals." />`}
+      ${state.problem && html`<${ErrorMessage} problem=${state.problem} absent="This server does not support evals." />`}
     </form>
   <//>`
 }
@@ -49,7 +49,7 @@ function listSuiteNames(suites) {
   return names.length > 0 ? names : ['original']
 }
 
-/** What was left empty is left out. */
+/** Builds the request from the form and omits empty fields. */
 function buildRequestBody(form) {
   const text = (name) => String(form.get(name) ?? '').trim()
   const number = (name) => (text(name) === '' ? {} : { [name]: Number(text(name)) })

@@ -1,4 +1,4 @@
-/** Where the frontier of a task lies, group by group: the level that is asked for, the place with its interval, the guess floor. */
+/** The frontier of a task by group: the level that the run requests, the estimated place with its interval, and the guess floor. */
 import { formatDecimal, humanize } from '../format.js'
 import { html, useMemo, useState } from '../html.js'
 import { Chart } from './chart.js'
@@ -6,7 +6,7 @@ import { Panel } from './common.js'
 
 const NO_POINTS = []
 
-/** Nothing in a run that has no frontiers. `history` is undefined until it is known. */
+/** Hidden if the run has no frontiers. `history` is undefined until it has loaded. */
 export function FrontierPanel({ history = NO_POINTS }) {
   const byTask = useMemo(() => {
     return Map.groupBy(
@@ -27,7 +27,7 @@ export function FrontierPanel({ history = NO_POINTS }) {
       </label>
     </div>
     <${FrontierChart} key=${task} task=${task} points=${byTask.get(task)} />
-    <p class="soft">The place is the difficulty at which the model solves half of the items beyond guessing. It lies in the band with a probability of 90 %.</p>
+    <p class="soft">The place is the estimated difficulty at which the model solves half of the items beyond guessing. The band is its 90 % interval. The level is the difficulty of the items that the run hands out.</p>
   <//>`
 }
 
@@ -42,7 +42,7 @@ function FrontierChart({ task, points }) {
   }, [points])
   const band = useMemo(
     () => ({
-      name: '90 %',
+      name: '90 % interval',
       low: points.map(({ interval }) => interval[0]),
       high: points.map(({ interval }) => interval[1]),
     }),

@@ -1,4 +1,4 @@
-/** The last groups of a run, each with its completions side by side. */
+/** The most recent groups of a run, each with its completions side by side. */
 import { fetchJson } from '../api.js'
 import { useResource } from '../data-hooks.js'
 import { formatCount, formatDecimal, humanize, toSentence } from '../format.js'
@@ -24,7 +24,7 @@ export function GroupsPanel({ path, tasks }) {
   query.set('limit', '10')
   const { value, problem, reload } = useResource(`${path}/groups?${query}`)
   const choose = (name) => (event) => setFilter({ ...filter, [name]: event.target.value })
-  // Older pages belong to the first one that is shown: another filter or a refresh leaves them behind.
+  // Older pages belong to the first page. A new filter or a refresh discards them.
   const { pages, trouble } = older.of === value ? older : { pages: [], trouble: undefined }
   const shown = [value, ...pages].filter(Boolean)
   const next = shown.at(-1)?.next_cursor ?? null
@@ -34,17 +34,17 @@ export function GroupsPanel({ path, tasks }) {
       (trouble) => setOlder({ of: value, pages, trouble }),
     )
   const groups = shown.flatMap((page) => page.groups)
-  return html`<${Panel} title="Last groups">
+  return html`<${Panel} title="Recent groups">
     <div class="filters">
       <${Select} label="Task" value=${filter.task} options=${tasks.toSorted()} onChange=${choose('task')} />
-      <${Select} label="Fault" value=${filter.fault} options=${FORMAT_ERRORS} onChange=${choose('fault')} />
-      <${Select} label="Went to" value=${filter.destination} options=${Object.keys(DESTINATIONS)} onChange=${choose('destination')} />
-      <label class="check"><input type="checkbox" checked=${filter.full !== ''} onChange=${(event) => choose('full')({ target: { value: event.target.checked ? 'true' : '' } })} /> Whole texts</label>
+      <${Select} label="Format fault" value=${filter.fault} options=${FORMAT_ERRORS} onChange=${choose('fault')} />
+      <${Select} label="Destination" value=${filter.destination} options=${Object.keys(DESTINATIONS)} onChange=${choose('destination')} />
+      <label class="check"><input type="checkbox" checked=${filter.full !== ''} onChange=${(event) => choose('full')({ target: { value: event.target.checked ? 'true' : '' } })} /> Full texts</label>
       <button type="button" onClick=${reload}>Refresh</button>
     </div>
-    ${problem && html`<${ErrorMessage} problem=${problem} absent="This server does not list groups." />`}
+    ${problem && html`<${ErrorMessage} problem=${problem} absent="This server does not support listing groups." />`}
     ${!value && !problem && html`<${Loading} />`}
-    ${value && groups.length === 0 && html`<${EmptyState}>No group is kept that fits.<//>`}
+    ${value && groups.length === 0 && html`<${EmptyState}>No stored group matches the filters.<//>`}
     <div class="groups">${groups.map((group, k) => html`<${Group} key=${group.group_id} group=${group} open=${k === 0} />`)}</div>
     ${trouble && html`<${ErrorMessage} problem=${trouble} />`}
     ${next !== null && html`<p class="more"><button type="button" onClick=${more}>Older groups</button></p>`}
@@ -75,7 +75,7 @@ function Group({ group, open: first }) {
   </details>`
 }
 
-/** The rewards of a group as small bars. */
+/** The rewards of a group as bars. */
 function RewardBars({ verdicts }) {
   const low = Math.min(0, ...verdicts.map(({ reward }) => reward ?? 0))
   const heightOf = (reward) => `${Math.max(2, (18 * (Math.min(1, reward) - low)) / (1 - low))}px`
@@ -106,7 +106,7 @@ function GroupDetails({ group }) {
               html`<${Completion} index=${k} verdict=${verdicts[k]} rollout=${{ ...completion, completion: completion.text }} />`,
           )}
         </div>`
-        : html`<${EmptyState}>The texts of this group are no longer kept.<//>`
+        : html`<${EmptyState}>The server no longer stores the texts of this group.<//>`
     }
   `
 }

@@ -1,10 +1,10 @@
-/** A heat map: a row for each name, a column for each moment; drawn on a canvas, told as a table to those who cannot see it. */
+/** A heat map with a row per name and a column per time, drawn on a canvas. Screen readers get a table of the last values. */
 import { useColorScheme, useWidth } from '../hooks.js'
 import { html, useEffect, useRef, useState } from '../html.js'
 
 const ROW_HEIGHT = 16
 
-/** 0 to 1 as a colour: from nearly the ground to the full accent. */
+/** Maps a value from 0 to 1 to a color from near the background to the full accent. */
 export function getCellColor(value, dark) {
   const x = Math.min(1, Math.max(0, value))
   const [from, to] = dark
@@ -19,15 +19,15 @@ export function getCellColor(value, dark) {
   return `rgb(${from.map((c, k) => Math.round(c + (to[k] - c) * x)).join(' ')})`
 }
 
-/** Whether the colours of the moment are the dark ones. */
+/** Whether the current color scheme is dark. */
 export function isDarkColor() {
   const { scheme } = document.documentElement.dataset
   return scheme ? scheme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches
 }
 
 /**
- * `rows`: [{ name, href?, cells: [value or null] }], all of one length with `columns` (what a moment is called).
- * `low`: what the palest colour stands for; the fullest is 1.
+ * `rows`: [{ name, href?, cells: [value or null] }], cells as long as `columns`, the labels of the times.
+ * `low`: the value of the palest color. The strongest color is 1.
  */
 export function HeatMap({ rows, columns, label, format, low = 0 }) {
   const [box, width] = useWidth()
@@ -60,7 +60,7 @@ export function HeatMap({ rows, columns, label, format, low = 0 }) {
       <div class="lasts" aria-hidden="true">${rows.map(({ cells }) => html`<span>${format(getLastValue(cells))}</span>`)}</div>
     </div>
     <p class="soft heat-at" aria-hidden="true">
-      ${at ? `${at.row.name}, ${columns[at.column]}: ${format(at.row.cells[at.column])}` : `${columns[0]} to ${columns.at(-1)}; the last value stands at the right`}
+      ${at ? `${at.row.name}, ${columns[at.column]}: ${format(at.row.cells[at.column])}` : `${columns[0]} to ${columns.at(-1)}. The numbers on the right are the latest values`}
     </p>
   `
 }

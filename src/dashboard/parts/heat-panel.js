@@ -1,4 +1,4 @@
-/** Difficulty and accuracy of every task over training. */
+/** Accuracy, difficulty and reward of every task over training. */
 import { formatDecimal, formatPercent, humanize } from '../format.js'
 import { useColorScheme } from '../hooks.js'
 import { html, useEffect, useMemo, useRef, useState } from '../html.js'
@@ -15,7 +15,7 @@ const METRICS = {
 
 const NO_POINTS = []
 
-/** `history` and `steps` are undefined until they are known. */
+/** `history` and `steps` are undefined until they have loaded. */
 export function HeatPanel({ history = NO_POINTS, steps, problem, tasks }) {
   const available = history.length > 0 ? ['accuracy', 'difficulty', 'reward'] : ['reward']
   const [chosen, setChosen] = useState(undefined)
@@ -31,7 +31,7 @@ export function HeatPanel({ history = NO_POINTS, steps, problem, tasks }) {
   const low = Math.min(0, ...rows.flatMap(({ cells }) => cells.map((cell) => cell ?? 0)))
   return html`<${Panel} title="Tasks over training">
     <div class="filters">
-      <${SegmentedControl} label="What the colours tell" value=${kind} options=${available.map((key) => [key, METRICS[key].name])} onChange=${setChosen} />
+      <${SegmentedControl} label="Color metric" value=${kind} options=${available.map((key) => [key, METRICS[key].name])} onChange=${setChosen} />
       <${ColorScale} low=${low} format=${METRICS[kind].format} />
     </div>
     ${
@@ -41,7 +41,7 @@ export function HeatPanel({ history = NO_POINTS, steps, problem, tasks }) {
           ? html`<${ErrorMessage} problem=${problem} />`
           : !steps
             ? html`<${Loading} />`
-            : html`<${EmptyState}>${Object.keys(tasks).length > 0 ? 'Nothing has been trained on yet: the first batch brings the first column.' : 'No group has been scored yet.'}<//>`
+            : html`<${EmptyState}>${Object.keys(tasks).length > 0 ? 'There are no batches yet. The first batch adds the first column.' : 'The server has not scored any group of this run yet.'}<//>`
     }
   <//>`
 }
@@ -59,7 +59,7 @@ function ColorScale({ low, format }) {
   return html`<span class="scale">${format(low)}<canvas ref=${canvas} width="96" height="10" aria-hidden="true"></canvas>${format(1)}</span>`
 }
 
-/** Every task's last value in each of at most sixty equal stretches of the history. */
+/** The last value of every task in each of at most sixty equal parts of the history. */
 function buildFromHistory(points, kind) {
   const columns = Math.min(COLUMNS, points.length)
   const stretch = points.length / columns
@@ -76,7 +76,7 @@ function buildFromHistory(points, kind) {
   return { columns: names, rows: fillGaps(byTask) }
 }
 
-/** The mean of each task's rewards in each of at most sixty equal stretches of steps. */
+/** The mean reward of every task in each of at most sixty equal ranges of steps. */
 function buildFromSteps(steps) {
   const columns = Math.min(COLUMNS, steps.length)
   const stretch = steps.length / columns
@@ -97,7 +97,7 @@ function buildFromSteps(steps) {
   return { columns: names, rows: fillGaps(means) }
 }
 
-/** A task that is not met in a stretch stands as it stood; the best come first. */
+/** Fills a part without a value with the previous value. Sorts rows by their last value, highest first. */
 function fillGaps(byTask) {
   const rows = [...byTask].map(([task, cells]) => {
     let last = null

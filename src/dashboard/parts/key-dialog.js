@@ -1,4 +1,4 @@
-/** Asks for a key when the server wants one; it is kept for this tab's session and no longer. */
+/** Asks for an API key when the server requires one. The key is stored for the session of this tab only. */
 import { hasKey, onKeyEvent, setKey } from '../api.js'
 import { html, useEffect, useRef, useState } from '../html.js'
 
@@ -27,23 +27,23 @@ export function KeyDialog() {
     ${
       (known || wanted) &&
       html`<button class="quiet" type="button" onClick=${() => (known ? setKey('') : dialog.current.showModal())}>
-      ${known ? 'Forget the key' : 'Enter a key'}
+      ${known ? 'Delete the API key' : 'Enter an API key'}
     </button>`
     }
     <dialog ref=${dialog} aria-labelledby="key-title">
       <form onSubmit=${keep}>
-        <h2 id="key-title">This server asks for a key</h2>
+        <h2 id="key-title">This server requires an API key</h2>
         <p class="soft">
           ${
             known
-              ? 'The key of this session was refused. Enter another.'
-              : 'It is kept for this session of this tab, and sent to this server alone.'
+              ? 'The server rejected the API key of this session. Enter another one.'
+              : 'The dashboard stores the key until you close this tab, and sends it to this server only.'
           }
         </p>
-        <label>Key<input name="key" type="password" autocomplete="off" required /></label>
+        <label>API key<input name="key" type="password" autocomplete="off" required /></label>
         <div class="row">
-          <button class="main" type="submit">Use it</button>
-          <button type="button" onClick=${() => dialog.current.close()}>Not now</button>
+          <button class="main" type="submit">Save</button>
+          <button type="button" onClick=${() => dialog.current.close()}>Cancel</button>
         </div>
       </form>
     </dialog>

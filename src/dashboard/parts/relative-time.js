@@ -1,4 +1,4 @@
-/** A moment, told by how long ago it was: it keeps counting, and its title has the day and the zone. */
+/** A time as how long ago it was. It updates itself; its tooltip shows the date and time zone. */
 import { formatDateTime, formatTimeAgo } from '../format.js'
 import { useInterval } from '../hooks.js'
 import { html, useState } from '../html.js'

@@ -1,4 +1,4 @@
-/** Runs, a row each. */
+/** A table of runs. */
 import { formatCount, formatDecimal, humanize } from '../format.js'
 import { html } from '../html.js'
 import { Chip } from './common.js'
@@ -20,7 +20,7 @@ export function getTone(state) {
   return STATE_TONES[state?.is] ?? ''
 }
 
-/** Means over all tasks, weighted by their rollouts. */
+/** The mean over all tasks, weighted by their number of rollouts. */
 export function getMean(tasks, field) {
   const known = Object.values(tasks).filter((task) => task[field] !== null && task[field] !== undefined)
   const skipped = (task) => (field === 'mean_score' ? (task.skipped ?? 0) : 0)
@@ -37,7 +37,7 @@ export function RunsTable({ runs }) {
           <th>state</th>
           <th class="num">step</th>
           <th class="num">rollouts</th>
-          <th class="num">buffered</th>
+          <th class="num">buffered groups</th>
           <th class="num">mean reward</th>
         </tr>
       </thead>

@@ -1,4 +1,4 @@
-/** The samples of an eval, to read. */
+/** The samples of an eval. */
 
 import { useResource } from '../data-hooks.js'
 import { formatCount, formatDecimal, humanize } from '../format.js'
@@ -8,7 +8,7 @@ import { Chip, EmptyState, ErrorMessage, Loading, Panel } from './common.js'
 import { CompletionText, getRolloutText, VerdictChips } from './completion.js'
 import { Question } from './question.js'
 
-/** More would be slow to show; GET /eval/{id}/samples has all. */
+/** More would be slow to display. `GET /eval/{id}/samples` returns all. */
 const MAX_SAMPLES = 2000
 const PAGE_SIZE = 25
 
@@ -35,16 +35,16 @@ export function SamplesPanel({ path, tasks }) {
       <label>Task<select value=${task} onChange=${({ target }) => setTask(target.value)}>
         <option value="">all</option>${tasks.map((name) => html`<option value=${name}>${humanize(name)}</option>`)}
       </select></label>
-      <label>Which<select value=${kind} onChange=${({ target }) => setKind(target.value)}>
+      <label>Show<select value=${kind} onChange=${({ target }) => setKind(target.value)}>
         ${Object.keys(SAMPLE_FILTERS).map((name) => html`<option>${name}</option>`)}
       </select></label>
-      ${samples && html`<span class="end" role="status">${formatCount(fitting.length)} of ${formatCount(samples.length)}${samples.length >= MAX_SAMPLES ? ', the first ones' : ''}</span>`}
+      ${samples && html`<span class="end" role="status">${formatCount(fitting.length)} of ${formatCount(samples.length)}${samples.length >= MAX_SAMPLES ? ' (the first samples of the eval)' : ''}</span>`}
     </div>
-    ${problem && html`<${ErrorMessage} problem=${problem} absent="This server keeps no samples." />`}
+    ${problem && html`<${ErrorMessage} problem=${problem} absent="This server does not support listing samples." />`}
     ${!samples && !problem && html`<${Loading} />`}
-    ${samples && fitting.length === 0 && html`<${EmptyState}>No sample fits.<//>`}
+    ${samples && fitting.length === 0 && html`<${EmptyState}>No sample matches the filters.<//>`}
     <div class="groups">${fitting.slice(0, shown).map((sample) => html`<${Sample} key=${sample.sample_id} sample=${sample} />`)}</div>
-    ${fitting.length > shown && html`<p class="more"><button type="button" onClick=${() => setShown(shown + PAGE_SIZE)}>More</button></p>`}
+    ${fitting.length > shown && html`<p class="more"><button type="button" onClick=${() => setShown(shown + PAGE_SIZE)}>More samples</button></p>`}
   <//>`
 }
 

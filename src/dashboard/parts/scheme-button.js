@@ -1,4 +1,4 @@
-/** Light, dark, or as the system has it. */
+/** Switches between the light, dark and system color schemes. */
 import { html, useEffect, useState } from '../html.js'
 
 const SCHEMES = ['system', 'light', 'dark']
@@ -17,8 +17,8 @@ export function ColorSchemeButton() {
   return html`<button
     class="quiet"
     type="button"
-    title=${`Colours: ${scheme}. Switch to ${next}.`}
-    aria-label=${`Colours: ${scheme}. Switch to ${next}`}
+    title=${`Color scheme: ${scheme}. Switch to ${next}.`}
+    aria-label=${`Color scheme: ${scheme}. Switch to ${next}`}
     onClick=${() => setScheme(next)}
   >
     ${{ system: '◐', light: '○', dark: '●' }[scheme]}

@@ -1,7 +1,7 @@
-/** A run's settings as they hold. */
+/** The effective settings of a run. */
 import { html } from '../html.js'
 
-/** What stands first: the settings that shape a training. */
+/** The settings to list first. */
 const PINNED_SETTINGS = [
   'seed',
   'tasks',
@@ -24,10 +24,10 @@ export function SettingsPanel({ settings }) {
   </dl>`
 }
 
-/** What is long can be read in a box of its own. */
+/** Shows a long value in a scrollable box. */
 function formatValue(value) {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return text.length > MAX_INLINE_CHARS
-    ? html`<div class="text" tabindex="0" role="region" aria-label="The whole value">${text}</div>`
+    ? html`<div class="text" tabindex="0" role="region" aria-label="Full value">${text}</div>`
     : html`<code>${text}</code>`
 }

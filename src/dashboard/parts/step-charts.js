@@ -1,4 +1,4 @@
-/** A run's figures by training step. */
+/** Charts of a run's metrics by training step. */
 import { formatCompact, formatDecimal, formatPercent } from '../format.js'
 import { html, useMemo } from '../html.js'
 import { Chart } from './chart.js'
@@ -14,9 +14,9 @@ const CHARTS = [
       ['score', 'score/mean'],
     ],
   },
-  { title: 'Correct', format: formatShare, range: [0, 1], series: [['percent correct', 'score/frac_correct']] },
+  { title: 'Correct rollouts', format: formatShare, range: [0, 1], series: [['correct', 'score/frac_correct']] },
   {
-    title: 'Signal',
+    title: 'Groups with signal',
     format: formatShare,
     range: [0, 1],
     series: [
@@ -31,27 +31,27 @@ const CHARTS = [
     range: [0, 0.05],
     series: [
       ['no answer', 'fault/no_answer'],
-      ['many', 'fault/many_answers'],
-      ['unclosed', 'fault/unclosed_answer'],
-      ['thinking', 'fault/unclosed_think'],
-      ['invalid', 'fault/invalid_answer'],
+      ['several answers', 'fault/many_answers'],
+      ['unclosed answer', 'fault/unclosed_answer'],
+      ['unclosed thinking', 'fault/unclosed_think'],
+      ['invalid answer', 'fault/invalid_answer'],
     ],
   },
   {
-    title: 'Length in tokens',
+    title: 'Completion length in tokens',
     format: formatCompact,
     range: [0, 0],
     series: [
       ['mean', 'length/mean'],
-      ['95 %', 'length/p95'],
+      ['95th percentile', 'length/p95'],
     ],
   },
   {
-    title: 'Lag in steps',
+    title: 'Policy lag in steps',
     range: [0, 1],
     series: [
       ['mean', 'lag/mean'],
-      ['most', 'lag/max'],
+      ['max', 'lag/max'],
     ],
   },
 ]
@@ -59,7 +59,7 @@ const CHARTS = [
 export function StepCharts({ steps, problem }) {
   const x = useMemo(() => (steps ?? []).map((step, k) => step.step ?? k), [steps])
   if (problem && !steps)
-    return html`<${Panel} title="Over training"><${ErrorMessage} problem=${problem} absent="This server does not keep figures by step." /><//>`
+    return html`<${Panel} title="Over training"><${ErrorMessage} problem=${problem} absent="This server does not support metrics by step." /><//>`
   if (!steps) return html`<${Panel} title="Over training"><${Loading} /><//>`
   return html`<${Panel} title="Over training">
     <div class="charts">

@@ -1,4 +1,4 @@
-/** The box of a table that may be wider than the page: then it scrolls, and the keyboard can reach it. */
+/** The container of a table. If the table is wider than the page, it scrolls and is reachable by keyboard. */
 import { html, useEffect, useRef, useState } from '../html.js'
 
 export function Table({ label, children }) {

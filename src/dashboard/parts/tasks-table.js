@@ -1,4 +1,4 @@
-/** The tasks of a run, a row each; a click on a heading sorts. */
+/** A table of a run's tasks, sortable by clicking a heading. */
 import { formatCount, formatDecimal, formatPercent, humanize } from '../format.js'
 import { html, useState } from '../html.js'
 import { EmptyState } from './common.js'
@@ -20,17 +20,17 @@ const COLUMNS = [
   ['guess floor', ({ floor }) => floor, (value) => formatPercent(value)],
   ['accuracy', ({ accuracy }) => accuracy, (value) => formatPercent(value)],
   ['with signal', ({ signal, groups }) => (groups > 0 ? signal / groups : null), (value) => formatPercent(value)],
-  ['learnable', ({ learnability }) => learnability, formatDecimal],
-  ['faults', countFormatErrors, formatCount],
-  ['length, 95 %', ({ length_p95 }) => length_p95 ?? null, formatCount],
-  ['cut', ({ truncated }) => truncated, formatCount],
-  ['last', ({ last_at }) => (last_at ? Date.parse(last_at) : null), (at) => html`<${RelativeTime} at=${at} />`],
+  ['learnability', ({ learnability }) => learnability, formatDecimal],
+  ['format faults', countFormatErrors, formatCount],
+  ['length (95th pct.)', ({ length_p95 }) => length_p95 ?? null, formatCount],
+  ['truncated', ({ truncated }) => truncated, formatCount],
+  ['last group', ({ last_at }) => (last_at ? Date.parse(last_at) : null), (at) => html`<${RelativeTime} at=${at} />`],
 ]
 
 export function TasksTable({ tasks }) {
   const [sort, setSort] = useState({ by: 0, up: false })
   const rows = Object.entries(tasks)
-  if (rows.length === 0) return html`<${EmptyState}>No group has been scored yet.<//>`
+  if (rows.length === 0) return html`<${EmptyState}>The server has not scored any group of this run yet.<//>`
   const columns = COLUMNS.filter(([, value]) =>
     rows.some(([, task]) => value(task) !== null && value(task) !== undefined),
   )

@@ -1,12 +1,12 @@
-/** Type an answer or a whole completion, and see what becomes of it. */
+/** A form that scores an answer or a completion. */
 import { fetchJson } from '../api.js'
 import { html, useState } from '../html.js'
 import { ErrorMessage, SegmentedControl } from './common.js'
 import { Verdict } from './verdict.js'
 
 const FORMAT_HINTS = {
-  answer: 'The bare answer, as the scorer gets it.',
-  completion: 'What a model would write: <think>…</think> <answer>…</answer>.',
+  answer: 'The answer without tags, as the scorer receives it.',
+  completion: 'A full completion of a model: <think>…</think> <answer>…</answer>.',
 }
 
 export function TryIt({ item }) {
@@ -29,7 +29,7 @@ export function TryIt({ item }) {
   const reveal = async () => {
     try {
       const { answer } = await fetchJson(`items/${encodeURIComponent(item.id)}?reveal=true`)
-      setRight({ answer: answer ?? 'This task has no single right answer.' })
+      setRight({ answer: answer ?? 'This item has no single correct answer.' })
     } catch (problem) {
       setRight({ problem })
     }
@@ -37,7 +37,7 @@ export function TryIt({ item }) {
   const choose = (name) => (event) => setRules({ ...rules, [name]: event.target.value })
   return html`<form onSubmit=${score}>
     <div class="row">
-      <${SegmentedControl} label="What you type" value=${kind} options=${[['answer', 'Answer'], ['completion', 'Completion']]} onChange=${setKind} />
+      <${SegmentedControl} label="Input" value=${kind} options=${[['answer', 'Answer'], ['completion', 'Completion']]} onChange=${setKind} />
     </div>
     <label>
       <span>${FORMAT_HINTS[kind]}</span>
@@ -56,7 +56,7 @@ export function TryIt({ item }) {
       <button class="main" type="submit" disabled=${result.busy}>Score</button>
       <button type="button" onClick=${reveal}>Show the answer</button>
     </div>
-    ${right.answer !== undefined && html`<div class="verdict"><p class="soft">The library’s own answer</p><code class="mono">${right.answer}</code></div>`}
+    ${right.answer !== undefined && html`<div class="verdict"><p class="soft">Reference answer</p><code class="mono">${right.answer}</code></div>`}
     ${right.problem && html`<${ErrorMessage} problem=${right.problem} />`}
     ${result.verdict && html`<${Verdict} verdict=${result.verdict} />`}
     ${result.problem && html`<${ErrorMessage} problem=${result.problem} />`}

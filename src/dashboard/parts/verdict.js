@@ -1,4 +1,4 @@
-/** A verdict with its reason, in words. */
+/** A verdict with an explanation. */
 import { formatDecimal } from '../format.js'
 import { html } from '../html.js'
 import { ERROR_EXPLANATIONS, VerdictChips } from './completion.js'
@@ -6,9 +6,9 @@ import { ERROR_EXPLANATIONS, VerdictChips } from './completion.js'
 function explainVerdict({ status, score, fault, code }) {
   const known = ERROR_EXPLANATIONS[fault ?? code]
   if (known) return known
-  if (status === 'unscored') return 'There is no score, and no training signal.'
-  if (score >= 0.99) return 'The answer is right.'
-  return score > 0 ? 'The answer earns a part of the score.' : 'The answer is wrong.'
+  if (status === 'unscored') return 'The server could not score this completion. It carries no training signal.'
+  if (score >= 0.99) return 'The answer is correct.'
+  return score > 0 ? 'The answer is partly correct.' : 'The answer is wrong.'
 }
 
 export function Verdict({ verdict }) {
@@ -21,7 +21,7 @@ export function Verdict({ verdict }) {
     ${
       verdict.answer !== null &&
       verdict.answer !== undefined &&
-      html`<p class="soft">Read as the answer: <code>${verdict.answer === '' ? '(empty)' : verdict.answer}</code></p>`
+      html`<p class="soft">Extracted answer: <code>${verdict.answer === '' ? '(empty)' : verdict.answer}</code></p>`
     }
     ${verdict.detail && html`<p class="soft">${verdict.detail}</p>`}
   </div>`
