@@ -47,14 +47,17 @@ function blocksOf(page: string): Block[] {
 /** Without the bars of text charts and spaces at the ends of lines. */
 const trimLines = (output: string) => output.trim().replace(/[ #]+$/gm, '')
 
-/** A block's output as a pattern: any number for a number, any text for `…`. */
+/** A block's output as a pattern: any number for a number, any ID for an ID, any text for `…`. */
 function patternOf(output: string): RegExp {
-  const escaped = trimLines(output).replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-  const pattern = escaped
-    .replace(/^…$/gm, '[^]*?')
-    .replaceAll('…', '.*')
-    .replace(/\d+(\\\.\d+)?/g, '\\d+(\\.\\d+)?')
-    .replace(/ +/g, ' +')
+  const parts = /((?:eval|duel|collect)-[0-9a-f]{20})|(─+)|(^…$)|(…)|(-?\d+(?:\.\d+)?)|( +)|[.*+?^${}()|[\]\\]/gm
+  const pattern = trimLines(output).replace(parts, (part, id, rule, lines, text, number, spaces) => {
+    if (id !== undefined) return '[a-z]+-[0-9a-f]{20}'
+    if (rule !== undefined) return '─+'
+    if (lines !== undefined) return '[^]*?'
+    if (text !== undefined) return '.*'
+    if (number !== undefined) return String.raw`-?\d+(?:\.\d+)?`
+    return spaces === undefined ? `\\${part}` : ' +'
+  })
   return new RegExp(`^${pattern}$`)
 }
 
@@ -77,14 +80,14 @@ afterAll(async () => {
   await server.stop()
 })
 
-/** The page's addresses, replaced by those of this test. */
-const here = (code: string) =>
-  code
+/** With the addresses of this test in place of the page's. */
+function here(code: string): string {
+  const [model, better] = models.map(({ url }) => url.replace(/\/v1$/, ''))
+  return code
     .replace(/http:\/\/(127\.0\.0\.1|localhost):8000/g, server.url)
-    .replace(
-      /http:\/\/(127\.0\.0\.1|localhost):(8100|8101)\/v1/g,
-      (_, __, port) => models[port === '8100' ? 0 : 1]?.url ?? '',
-    )
+    .replace(/http:\/\/(127\.0\.0\.1|localhost):8100/g, model ?? '')
+    .replace(/http:\/\/(127\.0\.0\.1|localhost):8101/g, better ?? '')
+}
 
 /** Reads blocks from stdin and runs them, one after another, in one namespace. */
 const PYTHON_SESSION = `
@@ -99,6 +102,9 @@ for line in sys.stdin:
         status = 1
     print("${END}", status, flush=True)
 `
+
+/** In the place of npx, which takes a second to find the command. */
+const SHELL_SESSION = `npx() { [ "$1" = reasoning-gym-server ] && shift && node '${join(ROOT, 'bin', 'reasoning-gym-server.js')}' "$@"; }`
 
 /** One interpreter or shell that runs the blocks of a page. */
 class Session {
@@ -121,6 +127,7 @@ class Session {
         REASONING_GYM_URL: server.url,
       }),
     })
+    if (language === 'bash') this.#process.stdin.write(`${SHELL_SESSION}\n`)
     this.#process.stdout.on('data', (chunk) => {
       this.#out += chunk
     })
