@@ -1,6 +1,6 @@
 /**
- * Writes docs/design/dependencies.md: each direct dependency with its reason, licence and what it brings along, and what the
- * advisories say.
+ * Writes docs/design/dependencies.md: each direct dependency with its reason, license and number of transitive dependencies, and
+ * known vulnerabilities.
  *   npm run docs:dependencies
  */
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -24,20 +24,24 @@ const manifest = JSON.parse(readProjectFile('package.json')) as Record<string, R
 
 const PAGE_HEAD = `# Dependencies
 
-Written by \`npm run docs:dependencies\`; a test holds the tables to package.json, requirements.in and requirements-redis.txt.
-Everything is pinned with hashes: package-lock.json, and requirements*.txt, which are installed with \`--require-hashes\`.
+This page lists every direct dependency with its version, its license and the reason for it. \`npm run docs:dependencies\` writes it, and
+a test compares the tables with package.json, requirements.in and requirements-redis.txt. *Transitive* is the number of packages that a
+dependency brings with it.
 
-What is distributed here is Apache-2.0. Of what it uses, one thing is under a stronger licence: the task \`acre\` of
-reasoning-gym, its data and the code that makes it, is **GPL-3.0**. It stays in the library, run by its Python hosts, and no part of
-it is in this repository.
+All packages are pinned with hashes: npm packages in package-lock.json, Python packages in requirements*.txt, which are installed with
+\`--require-hashes\`.
+
+This project is licensed under Apache-2.0. One thing that it uses has a stronger license: the data and code of the task \`acre\` of
+reasoning-gym are **GPL-3.0**. They are part of the library, which runs in separate Python processes. No part of them is in this
+repository.
 `
 
 writeFileSync(
   join(ROOT, 'docs', 'design', 'dependencies.md'),
   [
     PAGE_HEAD,
-    ...formatNodeTable('To run', ['dependencies', 'optionalDependencies']),
-    ...formatNodeTable('To develop', ['devDependencies']),
+    ...formatNodeTable('Run time', ['dependencies', 'optionalDependencies']),
+    ...formatNodeTable('Development', ['devDependencies']),
     ...formatPythonTable(),
     ...formatLicenses(),
     ...formatAdvisories(),
@@ -50,10 +54,17 @@ function formatNodeTable(title: string, kinds: string[]): string[] {
     const entry = packages[`node_modules/${name}`]
     return `| ${name} | ${entry?.version} | ${entry?.license ?? readLicense(`node_modules/${name}`)} | ${listTransitive(`node_modules/${name}`).size} | ${DEPENDENCY_REASONS[name] ?? ''} |`
   })
-  return [`## ${title}`, '', '| package | version | licence | brings | for |', '|---|---|---|---|---|', ...rows, '']
+  return [
+    `## ${title}`,
+    '',
+    '| package | version | license | transitive | reason |',
+    '|---|---|---|---|---|',
+    ...rows,
+    '',
+  ]
 }
 
-/** Entries for other platforms tell no licence, and are not installed here: they are parts of packages that are. */
+/** Lock entries for other platforms have no license and are not installed here. They are parts of packages that are. */
 function readLicense(place: string): string {
   if (!existsSync(join(ROOT, place))) return 'for another platform'
   const { license = 'unknown' } = JSON.parse(readProjectFile(`${place}/package.json`)) as { license?: string } // by convention
@@ -90,13 +101,13 @@ function formatPythonTable(): string[] {
   })
   const others = [...all.keys()].filter((name) => !direct.includes(name))
   return [
-    '## Python, for the library',
+    '## Python',
     '',
-    '| package | version | licence | for |',
+    '| package | version | license | reason |',
     '|---|---|---|---|',
     ...rows,
     '',
-    `They bring ${others.length} more: ${others.map((name) => `${name} (${readPythonLicense(name)})`).join(', ')}. Tools that no server needs`,
+    `These bring ${others.length} others: ${others.map((name) => `${name} (${readPythonLicense(name)})`).join(', ')}. Development tools`,
     'are pinned in requirements-tools.txt.',
     '',
   ]
@@ -118,13 +129,18 @@ function readPythonLicense(name: string): string {
   return given ?? /^Classifier: License :: (?:OSI Approved :: )?(.+)$/m.exec(metadata)?.[1] ?? 'see the package'
 }
 
-/** Of everything that is installed to run, direct or not. */
+/** Licenses of all packages needed at run time, including transitive ones. */
 function formatLicenses(): string[] {
   const counts = new Map<string, number>()
   const running = Object.entries(packages).filter(([place, { dev }]) => place !== '' && !dev)
   for (const [place, { license = readLicense(place) }] of running) counts.set(license, (counts.get(license) ?? 0) + 1)
   const list = [...counts].toSorted(([, a], [, b]) => b - a).map(([name, count]) => `${name} ${count}`)
-  return ['## Licences', '', `Of the ${running.length} npm packages to run, direct or not: ${list.join(', ')}.`, '']
+  return [
+    '## Licenses',
+    '',
+    `Licenses of the ${running.length} npm packages needed at run time: ${list.join(', ')}.`,
+    '',
+  ]
 }
 
 function formatAdvisories(): string[] {
@@ -144,7 +160,7 @@ function formatAdvisories(): string[] {
   return [
     '## Advisories',
     '',
-    `| asked on ${date} | known vulnerabilities |\n|---|---|`,
+    `| checked on ${date} | known vulnerabilities |\n|---|---|`,
     `| \`npm audit --omit=dev\` | ${npmSays} |`,
     `| \`pip-audit\` | ${pipSays} |`,
     '',
@@ -156,5 +172,5 @@ function formatAdvisoryCount(output: string, total: (report: Record<string, unkn
     const count = total(JSON.parse(output) as Record<string, unknown>)
     if (count !== undefined) return String(count)
   } catch {} // it printed no report
-  return 'could not be asked: the registry that was used answers no questions about advisories. Ask where it does.'
+  return 'unknown: the package registry of that machine does not serve advisories'
 }

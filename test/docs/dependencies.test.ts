@@ -20,11 +20,11 @@ it('docs/design/dependencies.md lists exactly those, with versions as they are l
   ]
   expect(rows.map(([, name = '']) => name).toSorted()).toEqual(Object.keys(DEPENDENCY_REASONS).toSorted())
   const { packages } = JSON.parse(read('package-lock.json'))
-  for (const [, name = '', version, licence, reason] of rows) {
+  for (const [, name = '', version, license, reason] of rows) {
     const locked = packages[`node_modules/${name}`]?.version
     if (locked !== undefined) expect([name, version]).toEqual([name, locked])
     else expect(read('requirements.txt') + read('requirements-redis.txt')).toContain(`${name}==${version} `)
-    expect([name, licence?.trim() === 'unknown' || licence?.trim() === '', reason]).toEqual([
+    expect([name, license?.trim() === 'unknown' || license?.trim() === '', reason]).toEqual([
       name,
       false,
       DEPENDENCY_REASONS[name],
@@ -47,7 +47,7 @@ it('everything that is installed has a hash', () => {
   }
 })
 
-it('the licence of acre’s data is told', () =>
+it('the page names the license of the data of acre', () =>
   expect(read('docs/design/dependencies.md')).toMatch(/`acre`[\s\S]*GPL-3\.0/))
 
 it('no script of ours has a name that npm calls by itself', () => {
