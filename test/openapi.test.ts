@@ -2,12 +2,16 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
+import { formatJson } from '../scripts/format-json.ts'
 import { REFERENCE_PAGES } from '../scripts/reference/pages.ts'
 import { getAccessRule } from '../src/http/auth/permissions.ts'
-import { inlineReferences } from '../src/http/openapi/components.ts'
+import { inlineComponents } from '../src/http/openapi/components.ts'
 import { openWorld, type World } from './world.ts'
 
 const FILE = new URL('../openapi/openapi.json', import.meta.url)
+
+/** Characters of a line. */
+const FILE_WIDTH = 160
 
 let world: World
 beforeAll(async () => {
@@ -19,7 +23,7 @@ it('openapi/openapi.json is what the server serves; a change writes it anew', as
   const { body } = await world.call('GET', '/openapi.json')
   const written = existsSync(FILE) ? JSON.parse(readFileSync(FILE, 'utf8')) : undefined
   if (JSON.stringify(written) !== JSON.stringify(body)) {
-    writeFileSync(FILE, `${JSON.stringify(body, null, 2)}\n`)
+    writeFileSync(FILE, `${formatJson(body, FILE_WIDTH)}\n`)
     for (const page of ['http.md', 'schemas.md'])
       writeFileSync(new URL(`../docs/reference/${page}`, import.meta.url), REFERENCE_PAGES[page]?.() ?? '')
   }
@@ -35,7 +39,7 @@ it('is valid OpenAPI 3.1', async () => {
 
 it('numbers of rollouts may be lists or typed data, in what is posted and in batches', async () => {
   const document = (await world.call('GET', '/openapi.json')).body
-  const body = inlineReferences(document, document.components.schemas) as typeof document
+  const body = inlineComponents(document as { components: Record<string, Record<string, unknown>> }) as typeof document
   const [group] = body.paths['/rollouts'].post.requestBody.content['application/json'].schema.oneOf
   const { schema } = body.paths['/runs/{run}/batches'].post.responses['200'].content['application/json']
   for (const { items } of [group.properties.rollouts, schema.properties.groups.items.properties.rollouts]) {

@@ -9,8 +9,8 @@ All calls of the server, generated from [openapi.json](../../openapi/openapi.jso
 \`/openapi.json\`, and at \`/docs\` as pages on which you can try each call. [Schemas](schemas.md) describes the bodies field by field,
 and [Access](access.md) lists the roles that may make each call.
 
-The server rejects a body with an unknown field. A failed call returns a [problem document](errors.md); each call below lists its
-error codes.`
+The server rejects a body with an unknown field. A failed call returns a [problem document](errors.md). Each call below lists the
+error codes that depend on what it does; any call can also fail with the codes for access, limits and availability.`
 
 export function buildHttpPage({ tags, paths }: OpenApiDocument): string {
   const calls = Object.entries(paths).flatMap(([path, operations]) =>

@@ -81,8 +81,12 @@ const groupVerdictFields = {
 
 export const GroupVerdict = z
   .discriminatedUnion('status', [
-    z.strictObject({ ...ScoredVerdict.shape, ...groupVerdictFields }),
-    z.strictObject({ ...UnscoredVerdict.shape, ...groupVerdictFields }),
+    z
+      .strictObject({ ...ScoredVerdict.shape, ...groupVerdictFields })
+      .meta({ id: 'ScoredGroupVerdict', description: 'A scored rollout of a group.' }),
+    z
+      .strictObject({ ...UnscoredVerdict.shape, ...groupVerdictFields })
+      .meta({ id: 'UnscoredGroupVerdict', description: 'A rollout of a group that could not be scored.' }),
   ])
   .meta({ id: 'GroupVerdict', description: 'Verdict of one rollout of a group, with its advantage.' })
 export type GroupVerdict = z.infer<typeof GroupVerdict>

@@ -1,4 +1,4 @@
-/** What any route can answer stands in its description without being written there: refusals at the door, bad bodies. */
+/** Adds to each route's schema what every route of its kind can answer: access errors and body errors. */
 import type { RouteOptions } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { z } from 'zod'
@@ -27,12 +27,11 @@ export const commonResponses = fastifyPlugin(
       const codes: ErrorCode[] = []
       const roles = getAccessRule([route.method].flat()[0] ?? '', route.url)?.roles ?? ['admin']
       if (roles !== 'anyone') {
-        schema.security = [{ bearer: [] }, { api_key: [] }, { basic: [] }, {}]
-        const who = `Where keys are set, for: ${roles.join(', ')}.`
+        const who = `Required role: ${formatRoles(roles)}.`
         // A route's HEAD shares its schema.
         if (!schema.description?.endsWith(who)) schema.description = [schema.description, who].filter(Boolean).join(' ')
         codes.push(...ACCESS_ERROR_CODES)
-      }
+      } else schema.security = []
       if (schema.params || schema.querystring) codes.push('invalid_request')
       if (schema.body) codes.push(...BODY_ERROR_CODES)
       schema.response = mergeResponses(schema.response as ResponseSchemas | undefined, codes) // the routes write it so
@@ -40,6 +39,15 @@ export const commonResponses = fastifyPlugin(
   },
   { name: 'common-responses' },
 )
+
+/** Of every operation that does not say otherwise; the last one stands for servers without keys. */
+export const SECURITY = [{ bearer: [] }, { api_key: [] }, { basic: [] }, {}]
+
+function formatRoles(roles: readonly string[]): string {
+  const quoted = roles.map((role) => `\`${role}\``)
+  const last = quoted.pop() ?? ''
+  return quoted.length > 0 ? `${quoted.join(', ')} or ${last}` : last
+}
 
 type ResponseSchemas = Record<number, z.ZodType>
 

@@ -1,6 +1,6 @@
 /**
  * Names the components of the OpenAPI document. fastify-type-provider-zod makes two of every schema that has an id: `Name`
- * as it is sent in responses, and `NameInput` as it is read from requests. Few differ, and fewer are used in both places.
+ * for responses and `NameInput` for requests. The document keeps one of them, unless both are used and differ.
  */
 
 const REFERENCE_PREFIX = '#/components/schemas/'
@@ -13,13 +13,18 @@ interface Document {
   components?: { schemas?: Schemas }
 }
 
-/** Leaves out components that nothing refers to, and gives input and output one name unless both are used and differ. */
+/**
+ * Drops the components that nothing refers to, and merges input and output where they are equal but for `required`: fields
+ * with a default are required in responses only. The request's form holds for both, so it is the one that stays.
+ */
 export function nameComponents<T extends object>(document: T): T {
   const { paths, components } = document as Document
   const schemas = components?.schemas ?? {}
   const used = listReachableNames(paths, schemas)
   const names = new Map([...used].map((name) => [name, chooseName(name, used, schemas)]))
-  const kept = [...names].map(([name, chosen]) => [chosen, renameReferences(schemas[name], names)] as const)
+  const kept = [...names]
+    .toSorted(([a], [b]) => Number(a.endsWith(INPUT_SUFFIX)) - Number(b.endsWith(INPUT_SUFFIX))) // inputs last: they win
+    .map(([name, chosen]) => [chosen, renameReferences(schemas[name], names)] as const)
   return {
     ...document,
     paths: renameReferences(paths, names),
@@ -37,12 +42,14 @@ function chooseName(name: string, used: Set<string>, schemas: Schemas): string {
   return used.has(output) && !isSameSchema(name, output, schemas) ? name : output
 }
 
-/** Equal once the references in both are followed: an input refers to inputs. */
+/** Equal but for `required` once the references in both are followed: an input refers to inputs. */
 function isSameSchema(input: string, output: string, schemas: Schemas): boolean {
-  return (
-    JSON.stringify(inlineReferences(schemas[input], schemas)) ===
-    JSON.stringify(inlineReferences(schemas[output], schemas))
-  )
+  const [a, b] = [input, output].map((name) => JSON.stringify(inlineReferences(schemas[name], schemas), omitRequired))
+  return a === b
+}
+
+function omitRequired(key: string, value: unknown): unknown {
+  return key === 'required' && Array.isArray(value) ? undefined : value
 }
 
 function listReachableNames(value: unknown, schemas: Schemas, found = new Set<string>()): Set<string> {
@@ -96,13 +103,22 @@ function unwrapReference(value: object): object {
 
 /** The value with every reference replaced by its schema, found by the last part of its path; keywords beside a reference win. */
 export function inlineReferences(value: unknown, schemas: Schemas): unknown {
-  if (Array.isArray(value)) return value.map((one) => inlineReferences(one, schemas))
+  return inline(value, (path) => schemas[path.slice(path.lastIndexOf('/') + 1)])
+}
+
+/** The document without references: schemas, parameters, bodies and responses stand where they are used. */
+export function inlineComponents<T extends { components: Record<string, Record<string, unknown>> }>(document: T): T {
+  return inline(document, (path) => {
+    const [section = '', name = ''] = path.split('/').slice(-2)
+    return document.components[section]?.[name]
+  }) as T // references stand only where their target may
+}
+
+function inline(value: unknown, find: (path: string) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((one) => inline(one, find))
   if (typeof value !== 'object' || value === null) return value
   const { $ref, ...rest } = value as { $ref?: unknown }
-  const inlined = Object.fromEntries(
-    Object.entries(rest).map(([key, inner]) => [key, inlineReferences(inner, schemas)]),
-  )
+  const inlined = Object.fromEntries(Object.entries(rest).map(([key, inner]) => [key, inline(inner, find)]))
   if (typeof $ref !== 'string') return inlined
-  const target = inlineReferences(schemas[$ref.slice($ref.lastIndexOf('/') + 1)], schemas)
-  return { ...(target as object), ...inlined } // a component is an object
+  return { ...(inline(find($ref), find) as object), ...inlined } // a component is an object
 }

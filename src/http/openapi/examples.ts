@@ -8,14 +8,23 @@ export interface OperationExample {
   bodies?: Record<string, unknown>
 }
 
-interface OpenApiParameter {
+export interface OpenApiParameter {
   in: string
   name: string
   example?: string
 }
 
+interface OpenApiResponse {
+  $ref?: string
+  description?: string
+  content?: Record<string, { schema?: { $ref?: string }; example?: unknown }>
+}
+
 export interface OpenApiOperation {
-  responses?: Record<string, { content?: Record<string, { schema?: object }> }>
+  operationId?: string
+  summary?: string
+  security?: object[]
+  responses?: Record<string, OpenApiResponse>
   tags?: string[]
   parameters?: OpenApiParameter[]
   requestBody?: { required?: boolean; content: Record<string, { examples?: Record<string, object> }> }

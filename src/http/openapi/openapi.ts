@@ -7,9 +7,14 @@ import fastifyPlugin from 'fastify-plugin'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { VERSION } from '../../platform/version.ts'
-import { ERROR_TABLE } from '../errors/error-table.ts'
+import { SECURITY } from './common-responses.ts'
 import { nameComponents, wrapReferences } from './components.ts'
+import { addDiscriminators } from './discriminators.ts'
 import { applyExamplesInTagOrder, type OpenApiPaths, type OperationExample } from './examples.ts'
+import { nameInlineObjects } from './name-inline-objects.ts'
+import { buildErrorResponses } from './problem-examples.ts'
+import { shareComponents } from './share-components.ts'
+import { simplifySchemas } from './simplify-schemas.ts'
 
 const LOGO_PATH = join(import.meta.dirname, '..', '..', 'dashboard', 'icon.svg')
 
@@ -28,20 +33,8 @@ const TAGS = [
 ]
 
 const API_DESCRIPTION = `Verifiable reasoning tasks for training and evaluating language models.
-
-The examples, sent from top to bottom, are a whole session: an item, its rewards, a group of rollouts, a run, a batch.
-Where the server has keys, enter one under *Authorize*.
-
-Every failure is a problem document (\`application/problem+json\`) with a stable \`code\`. \`Retry-After\` gives the seconds until
-a retry makes sense: on every 429 and 503, and on a 409 that a retry resolves.
-
-| status | code | |
-|---|---|---|
-${Object.entries(ERROR_TABLE)
-  .toSorted(([, a], [, b]) => a.status - b.status)
-  .map(([code, { status, title }]) => `| ${status} | \`${code}\` | ${title} |`)
-  .join('\n')}
-`
+The examples, sent from top to bottom, are a complete session. If the server has API keys, enter one under *Authorize*.
+Every error is a problem document (RFC 9457) with a stable \`code\`; retry after the seconds that \`Retry-After\` names.`
 
 interface OpenapiOptions {
   /** By method and path, as the document spells them. */
@@ -60,20 +53,28 @@ export const openapi = fastifyPlugin<OpenapiOptions>(
           license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
         },
         tags: TAGS,
+        servers: [{ url: '/', description: 'The server that serves this document.' }],
+        externalDocs: {
+          url: 'https://github.com/open-thought/reasoning-gym',
+          description: 'The library that defines the tasks.',
+        },
+        security: SECURITY,
         components: {
-          securitySchemes: {
-            bearer: { type: 'http', scheme: 'bearer', description: 'A key of API_KEYS' },
-            api_key: {
-              type: 'apiKey',
-              in: 'header',
-              name: 'X-API-Key',
-              description: 'The same in a header of its own',
+          headers: {
+            RetryAfter: {
+              description: 'Seconds after which a retry makes sense.',
+              schema: { type: 'integer', minimum: 0 },
+              example: 2,
             },
+          },
+          securitySchemes: {
+            bearer: { type: 'http', scheme: 'bearer', description: 'An API key as a bearer token.' },
+            api_key: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'An API key in a header.' },
             basic: {
               type: 'http',
               scheme: 'basic',
               description:
-                'The same as the password, with any user name: http://trainer:KEY@host, for clients that take nothing but a URL',
+                'An API key as the password, with any user name: `http://trainer:KEY@host`. For clients that accept only a URL.',
             },
           },
         },
@@ -81,17 +82,14 @@ export const openapi = fastifyPlugin<OpenapiOptions>(
       transform: transformRouteSchema,
       transformObject: (document) => {
         markOptionalBodies(document)
-        const made = nameComponents(jsonSchemaTransformObject(document))
-        const tags = TAGS.map(({ name }) => name)
-        return { ...made, paths: applyExamplesInTagOrder(made.paths as OpenApiPaths, tags, operationExamples) } // OpenAPI 3, as told above
+        return shapeDocument(jsonSchemaTransformObject(document), operationExamples)
       },
     })
     await app.register(swaggerUi, {
       routePrefix: '/docs',
       logo: { type: 'image/svg+xml', content: readFileSync(LOGO_PATH), href: '/', target: '_self' },
       theme: {
-        title: 'reasoning-gym-server: the calls',
-        css: [{ filename: 'narrow.css', content: SCROLLING_TABLE_CSS }],
+        title: 'reasoning-gym-server API',
       },
       uiConfig: {
         docExpansion: 'list',
@@ -105,8 +103,44 @@ export const openapi = fastifyPlugin<OpenapiOptions>(
   { name: 'openapi', dependencies: ['authorization', 'common-responses', 'validation'] },
 )
 
-/** The table of failures scrolls in itself: it is wider than a phone. */
-const SCROLLING_TABLE_CSS = '.swagger-ui .info table { display: block; overflow-x: auto }'
+/** Changes the operations of the document. */
+function shapeDocument<T extends object>(document: T, operationExamples: Record<string, OperationExample>): T {
+  const { components, ...rest } = nameComponents(document) as T & { components: Components }
+  const { paths, schemas: simplified } = simplifySchemas({
+    paths: (rest as { paths?: OpenApiPaths }).paths ?? {},
+    schemas: components.schemas,
+  })
+  const named = nameInlineObjects(simplified)
+  const schemas = addDiscriminators(named, named)
+  const ordered = applyExamplesInTagOrder(
+    addDiscriminators(paths, named),
+    TAGS.map(({ name }) => name),
+    operationExamples,
+  )
+  describeResponses(ordered, schemas)
+  const shared = shareComponents(ordered, buildErrorResponses())
+  return { ...rest, paths: ordered, components: { ...components, schemas, ...shared } } as T // with the same sections
+}
+
+/** A response without a sentence of its own has that of its schema. */
+function describeResponses(paths: OpenApiPaths, schemas: Components['schemas']): void {
+  for (const { responses = {}, summary } of Object.values(paths).flatMap((methods) => Object.values(methods)))
+    for (const response of Object.values(responses)) {
+      if (response.description !== DEFAULT_DESCRIPTION) continue
+      const name =
+        Object.values(response.content ?? {})[0]
+          ?.schema?.$ref?.split('/')
+          .at(-1) ?? ''
+      response.description = schemas[name]?.description ?? summary ?? ''
+    }
+}
+
+/** What @fastify/swagger writes where there is no description. */
+const DEFAULT_DESCRIPTION = 'Default Response'
+
+interface Components {
+  schemas: Record<string, { description?: string }>
+}
 
 const OPTIONAL_BODY_EXTENSION = 'x-optional-body'
 
