@@ -107,8 +107,11 @@ function formatPythonTable(): string[] {
     '|---|---|---|---|',
     ...rows,
     '',
-    `These bring ${others.length} others: ${others.map((name) => `${name} (${readPythonLicense(name)})`).join(', ')}. Development tools`,
-    'are pinned in requirements-tools.txt.',
+    'These bring others. Development tools are pinned in requirements-tools.txt.',
+    '',
+    '| transitive package | license |',
+    '|---|---|',
+    ...others.map((name) => `| ${name} | ${readPythonLicense(name)} |`),
     '',
   ]
 }
