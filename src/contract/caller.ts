@@ -1,7 +1,7 @@
 /** The caller of a request and what its key allows. On a server without keys, every caller on loopback is an admin. */
 import { z } from 'zod'
 
-/** docs/operations/access.md lists the calls that each role may make. */
+/** docs/reference/access.md lists the calls that each role may make. */
 export const ApiKeyRole = z
   .enum(['reader', 'trainer', 'evaluator', 'admin'])
   .meta({ id: 'ApiKeyRole', description: 'Role of an API key, which decides the calls it may make.' })
