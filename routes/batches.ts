@@ -23,7 +23,10 @@ const ArraysParam = ArrayEncoding.default('numbers').describe(
   'Encoding of tokens, masks, logprobs and arrays: `numbers` for JSON arrays, `base64` for typed data.',
 )
 const IfMatchHeaders = z.looseObject(ifMatchHeader)
-const StepParams = z.strictObject({ run: RunName.describe('Name of the run.'), step: z.coerce.number().pipe(Step) })
+const StepParams = z.strictObject({
+  run: RunName.describe('Name of the run.'),
+  step: z.coerce.number().pipe(Step).describe('Training step of the batch.'),
+})
 
 export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
   const stream = (reading: Parameters<typeof delivery.stream>[0]) =>

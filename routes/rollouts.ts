@@ -41,7 +41,10 @@ const RolloutsHeaders = z.looseObject({
     .optional()
     .describe('`wait=N`: hold the response until the groups are scored, for at most N seconds.'),
 })
-export const RolloutsResponse = z.union([Group, z.strictObject({ groups: z.array(Group) })])
+export const RolloutsResponse = z.union([
+  Group,
+  z.strictObject({ groups: z.array(Group).describe('Groups in the order of the request.') }),
+])
 
 export function addRolloutRoutes(app: App, { submission, completions }: RolloutsFeature): void {
   // On shutdown, requests that wait for a group or a batch are answered with its current state.

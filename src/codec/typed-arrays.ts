@@ -18,7 +18,7 @@ export const BASE64_ARRAY_SCHEMA = {
   type: 'object',
   properties: {
     dtype: { type: 'string', enum: Object.keys(DTYPE_BYTES) },
-    data: { type: 'string', contentEncoding: 'base64', description: 'The numbers’ bytes, little-endian, in base64' },
+    data: { type: 'string', contentEncoding: 'base64', description: 'Bytes of the numbers, little-endian, in base64.' },
   },
   required: ['dtype', 'data'],
   additionalProperties: false,

@@ -17,8 +17,8 @@ export interface RankSlice {
 
 export const RankSliceFields = { rank: Rank.optional(), ranks: Ranks.optional() }
 export const RankSliceQueryFields = {
-  rank: z.coerce.number().pipe(Rank).optional(),
-  ranks: z.coerce.number().pipe(Ranks).optional(),
+  rank: z.coerce.number().pipe(Rank).optional().describe('Rank of the caller, counted from 0. Requires `ranks`.'),
+  ranks: z.coerce.number().pipe(Ranks).optional().describe('Number of ranks that share the step. Requires `rank`.'),
 }
 
 /** Zod refinement: rank and ranks are given together, and the rank is below the number of ranks. */

@@ -18,7 +18,10 @@ import {
 import { ItemId } from './item-id.ts'
 import { GroupVerdict } from './verdict.ts'
 
-export const RunName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'must be a run name: [a-z0-9][a-z0-9._-]{0,62}')
+export const RunName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'must be a run name: [a-z0-9][a-z0-9._-]{0,62}')
+  .describe('Name of a run.')
 /** Not `.` or `..`: in a URL path they mean the current and the parent folder, however they are encoded. */
 export const GroupId = z
   .string()

@@ -50,13 +50,13 @@ export async function startProbeServer(
   addMetricsRoutes(app, operations)
   const host = keyRing || isLoopback(config.HOST) ? config.HOST : '127.0.0.1'
   if (host !== config.HOST)
-    log.warn(`probes listen on ${host} only: without API_KEYS nothing listens on ${config.HOST}`)
+    log.warn(`probes listen on ${host} only, because there are no API keys. Set API_KEYS to listen on ${config.HOST}`)
   try {
     await app.listen({ host, port: config.WORKER_PORT })
   } catch (err) {
     log.warn(
       { err },
-      `probe server disabled: cannot listen on ${host}:${config.WORKER_PORT}; set WORKER_PORT to a free port`,
+      `the probe server is disabled, because ${host}:${config.WORKER_PORT} cannot be used. Set WORKER_PORT to a free port`,
     )
   }
   return app

@@ -9,14 +9,14 @@ export async function requireEngineVersionClaim({
   features: { operations },
 }: WorkerService): Promise<EngineVersionClaim> {
   const conflictMessage = (otherVersion: string) =>
-    `This Redis serves reasoning-gym ${otherVersion} in process ${lastProcessSeen}, and this server has ${version}: stop the other servers, or set REDIS_PREFIX to another name`
+    `Process ${lastProcessSeen} uses this Redis with reasoning-gym ${otherVersion}, but this server has ${version}. Stop the other servers, or set REDIS_PREFIX to another name.`
   let lastVersionSeen = ''
   let lastProcessSeen = ''
   const claim = await operations.claimEngineVersion({
     processName: identity.process,
     onConflict(otherVersion, otherProcess) {
       if (lastVersionSeen !== otherVersion)
-        log.warn(`waiting for process ${otherProcess} with reasoning-gym ${otherVersion} to end: stop that server`)
+        log.warn(`waiting for process ${otherProcess} with reasoning-gym ${otherVersion} to end. Stop that server`)
       lastVersionSeen = otherVersion
       lastProcessSeen = otherProcess
     },

@@ -40,16 +40,19 @@ export async function requireStorageFormat({ platform: { redis, keys, log } }: W
   }
 }
 
-/** Of a database that Redis does not have, ioredis reports an error and goes on with database 0, which may be another server's. */
+/** For a missing database, ioredis reports an error and continues with database 0, which may belong to another server. */
 async function requireDatabase(redis: Redis): Promise<void> {
   const db = (redis.options as Redis['options'] | undefined)?.db ?? 0 // a cluster has none
   if (db === 0) return
   await redis.select(db).catch((cause: Error) => {
     if (!cause.message.includes('out of range')) throw cause
-    throw new StartupError(`REDIS_URL names database ${db}, which this Redis does not have: correct it`, { cause })
+    throw new StartupError(
+      `REDIS_URL names database ${db}, which this Redis does not have. Correct the number, or raise "databases" in the configuration of Redis.`,
+      { cause },
+    )
   })
 }
 
 function mismatchMessage(other: number): string {
-  return `The stored data has format ${other}, and this server reads format ${STORAGE_FORMAT}: start with an empty DATA_DIR or another REDIS_PREFIX, or open the data with the version that wrote it`
+  return `The stored data has format ${other}, but this server reads format ${STORAGE_FORMAT}. Start with an empty DATA_DIR or another REDIS_PREFIX, or use the server version that wrote the data.`
 }

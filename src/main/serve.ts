@@ -72,14 +72,14 @@ await runMain(async () => {
       if (child.pid !== undefined) return // the 'exit' handler reports it
       starting.delete(child)
       children.delete(child) // spawning failed: too many processes, or out of memory
-      reject(new StartupError(`${script} cannot be started: ${error.message}`))
+      reject(new StartupError(`${script} could not be started: ${error.message}`))
     })
     child.once('exit', (code, signal) => {
       starting.delete(child)
       children.delete(child)
       if (closing) return
       if (!up) return reject(new StartupError(`${script} exited during startup (${signal ?? code})`))
-      log.warn({ script, code, signal }, 'child process exited; restarting')
+      log.warn({ script, code, signal }, 'a child process exited and is restarted')
       setTimeout(() => restart(script), RESTART_DELAY_MS)
     })
     return promise
@@ -88,7 +88,7 @@ await runMain(async () => {
   const restart = (script: string) => {
     if (closing) return
     start(script).catch((err: unknown) => {
-      log.error({ err }, 'child process failed to start; retrying')
+      log.error({ err }, 'a child process could not be started; the server retries')
       setTimeout(() => restart(script), RESTART_DELAY_MS)
     })
   }

@@ -16,7 +16,7 @@ export function startWorker({ platform, features }: WorkerService): Closable {
     const isUnavailable = translateRedisError(err) !== err // the stack is of no use then
     log.warn(
       { ...(isUnavailable ? { reason: errorMessage(err) } : { err }), ...(untold && { untold }) },
-      'worker error',
+      'a worker reported an error',
     )
   })
   const connection = platform.connectForWorkers()

@@ -188,7 +188,7 @@ it('a server with another engine version on the same Redis is waited for, and re
     (error: Error) => error.message,
   )
   expect(refusal).toContain('waiting for process other with reasoning-gym 0.0.1 to end')
-  expect(refusal).toContain('This Redis serves reasoning-gym 0.0.1 in process other')
+  expect(refusal).toContain('Process other uses this Redis with reasoning-gym 0.0.1')
   expect(refusal).toContain('REDIS_PREFIX')
   await other?.close()
   // The other has ended: this one starts at once, and now the other waits for it.

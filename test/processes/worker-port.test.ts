@@ -64,7 +64,7 @@ it('a standalone worker exports its own metrics on WORKER_PORT, and runs without
   const second = startWorker(port)
   await until(
     async () => second.output(),
-    (output) => output.includes('set WORKER_PORT to a free port'),
+    (output) => output.includes('Set WORKER_PORT to a free port'),
   )
   const both = await until(
     async () => readMetrics((await world.app.inject('/metrics')).body),

@@ -18,9 +18,9 @@ export function addAdapterListRoutes(app: App, { usage }: { usage: AdapterUsage 
       schema: {
         operationId: 'listAdapters',
         tags: ['adapters'],
-        summary: 'List the adapters: how to configure each trainer for this server, and how much each was used',
+        summary: 'List adapters',
         description:
-          'The snippets contain the address by which the caller reached the server. Replace `API_KEY` by a key and `RUN` by the name of a run.',
+          'Returns how to configure each trainer for this server, and how much each adapter was used. The snippets contain the address by which the caller reached the server. Replace `API_KEY` by a key and `RUN` by the name of a run.',
         response: {
           200: z.strictObject({ adapters: z.array(AdapterView) }),
           ...problemResponses('redis_unavailable'),

@@ -38,7 +38,8 @@ export function addMcpRoutes(app: App, { mcp }: AdaptersFeature): void {
   const schema = {
     operationId: 'callMcp',
     tags: ['adapters'],
-    summary: 'Send a message of the Model Context Protocol: tools to list tasks, get an item and score an answer',
+    summary: 'Send a Model Context Protocol message',
+    description: 'Offers tools to list tasks, get an item and score an answer.',
     ...mcpAnswer,
   }
   app.post('/mcp', { schema }, async ({ body }, reply) => sendMcpAnswer(reply, mcp.answer(body)))

@@ -122,7 +122,7 @@ export class Dumps {
       if (!(await folder.writeFile(name, decompressLines(repository.readRecords(file), size), stillOurs, onStep)))
         return
     } catch (err) {
-      log.warn({ err, run: file.run, file: name }, 'writing a dump file failed; will retry')
+      log.warn({ err, run: file.run, file: name }, 'a dump file could not be written; the server retries')
       throw err
     }
     const created_at = new Date(fleetNow()).toISOString()
@@ -221,7 +221,7 @@ export class Dumps {
         writeDumpJob,
         frozen.map((file) => ({ id: buildJobId(file), data: file })),
       )
-      .catch((err: unknown) => this.#deps.log.warn({ err }, 'enqueueing a job failed; the sweeper will retry'))
+      .catch((err: unknown) => this.#deps.log.warn({ err }, 'a job could not be queued; the sweeper retries'))
   }
 }
 

@@ -20,6 +20,6 @@ export class DumpRejectionLogger {
       return
     }
     this.#lastWarnings.set(key, { at: performance.now(), since: 0 })
-    this.#log.warn({ run, rejectedGroups: groups }, `scored groups were not written to a dump: ${reason}`)
+    this.#log.warn({ run, rejectedGroups: groups }, `groups were scored, but not dumped: ${reason}`)
   }
 }

@@ -16,43 +16,61 @@ import { parseSuiteItem } from './suites.ts'
 const NullableNumber = z.number().nullable()
 
 const DifferenceFields = z.strictObject({
-  n: z.int().min(0).describe('Items with a score in both evals'),
-  difference: NullableNumber.describe('Mean over the items of the score in a minus the score in b'),
-  stderr: NullableNumber,
-  confidence_95: z.array(z.number()).length(2).nullable(),
+  n: z.int().min(0).describe('Number of items with a score in both evals.'),
+  difference: NullableNumber.describe(
+    'Mean over the items of the score in `a` minus the score in `b`; null if there are none.',
+  ),
+  stderr: NullableNumber.describe('Standard error of `difference`; null if unknown.'),
+  confidence_95: z.array(z.number()).length(2).nullable().describe('95% interval of `difference`; null if unknown.'),
   p: NullableNumber.describe(
-    'Two-sided p-value of the hypothesis that there is no difference, by a sign-flip test; null for fewer than six items',
+    'Two-sided p-value of the hypothesis of no difference, by a sign-flip test; null for fewer than six items.',
   ),
   smallest_detectable: NullableNumber.describe(
-    'Smallest true difference that this comparison detects with a power of 80 %',
+    'Smallest true difference that this comparison detects with a power of 80%; null if unknown.',
   ),
-  guess_floor: NullableNumber.describe('Mean guess floor of these items; null if the two evals use different scoring'),
-  lift_difference: NullableNumber.describe('Difference of the lifts: difference / (1 − guess_floor)'),
-  lift_difference_confidence_95: z.array(z.number()).length(2).nullable(),
+  guess_floor: NullableNumber.describe('Mean guess floor of these items; null if the evals use different scoring.'),
+  lift_difference: NullableNumber.describe('Difference of the lifts: difference / (1 − guess_floor).'),
+  lift_difference_confidence_95: z
+    .array(z.number())
+    .length(2)
+    .nullable()
+    .describe('95% interval of `lift_difference`; null if unknown.'),
 })
 
 const ComparedEval = z.strictObject({
-  id: z.string(),
-  mean_score: NullableNumber,
-  lift: NullableNumber.describe('Floor-corrected mean score, over the items with a score in both'),
+  id: z.string().describe('ID of the eval.'),
+  mean_score: NullableNumber.describe('Mean score over the items with a score in both evals; null if there are none.'),
+  lift: NullableNumber.describe(
+    'Floor-corrected mean score over the items with a score in both evals; null if unknown.',
+  ),
 })
 
 export const Comparison = z.strictObject({
-  a: ComparedEval,
-  b: ComparedEval,
-  suite: z.strictObject({ name: z.string(), sha256: z.string().nullable(), items: z.int() }),
+  a: ComparedEval.describe('First eval.'),
+  b: ComparedEval.describe('Second eval.'),
+  suite: z
+    .strictObject({
+      name: z.string().describe('Name of the suite.'),
+      sha256: z.string().nullable().describe('Content hash of the suite; null until all its items are known.'),
+      items: z.int().describe('Number of items.'),
+    })
+    .describe('Suite of both evals.'),
   ...DifferenceFields.shape,
-  tasks: z.record(
-    z.string(),
-    z.strictObject({
-      ...DifferenceFields.shape,
-      p_corrected: NullableNumber.describe('Corrected for the number of tasks by Holm’s method'),
-      significant: z.boolean().describe('Whether p_corrected is below 0.05'),
-      verdict: z
-        .enum(['a_better', 'b_better', 'no_difference_shown', 'too_few_items'])
-        .describe('`too_few_items`: fewer than six, which no test can tell apart'),
-    }),
-  ),
+  tasks: z
+    .record(
+      z.string(),
+      z.strictObject({
+        ...DifferenceFields.shape,
+        p_corrected: NullableNumber.describe(
+          'p-value corrected for the number of tasks by Holm’s method; null if there is none.',
+        ),
+        significant: z.boolean().describe('Whether `p_corrected` is below 0.05.'),
+        verdict: z
+          .enum(['a_better', 'b_better', 'no_difference_shown', 'too_few_items'])
+          .describe('Outcome for the task. `too_few_items`: fewer than six, which no test can distinguish.'),
+      }),
+    )
+    .describe('Comparison by task.'),
 })
 export type Comparison = z.infer<typeof Comparison>
 

@@ -61,7 +61,7 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps): Rollouts
     producer,
     capacity: new BufferCapacity(redis, keys, config.BUFFER_MAX_BYTES),
     completions,
-    onEnqueueError: (err) => log.warn({ err }, 'a job could not be added; the sweeper will add it'),
+    onEnqueueError: (err) => log.warn({ err }, 'a job could not be queued; the sweeper retries'),
   })
   return {
     submission,

@@ -31,7 +31,9 @@ export class OutcomeBuilder {
 
   constructor(cards: TaskCards, log: Logger) {
     this.#cards = cards
-    this.#logError = throttledLog((err) => log.error({ err }, 'a group is missing in the diagnosis of its run'))
+    this.#logError = throttledLog((err) =>
+      log.error({ err }, 'a group could not be included in the diagnosis of its run'),
+    )
   }
 
   /** Undefined for a failed group, which may still be scored. Never throws: the group counts without its outcome. */

@@ -1,4 +1,4 @@
-/** A run's checkpoint: all that a trainer's own checkpoint cannot hold. Restored anywhere, the run continues as it was. */
+/** The checkpoint of a run: everything that a trainer's own checkpoint cannot hold. Restored anywhere, the run continues. */
 import { z } from 'zod'
 import { Difficulty, TaskName } from '../../contract/recipe.ts'
 import { RunName } from '../../contract/rollout.ts'
@@ -16,14 +16,14 @@ const Retry = z
   .min(1)
   .max(SEEDS_PER_POSITION - 1)
   .optional()
-  .describe('Which seed of its position the item has; left out for the first')
+  .describe('Number of the seed that the item has among the seeds of its position; absent for the first.')
 const Accuracy = z.number().min(0).max(1)
 /** Of a group; beyond what any task gives. */
 const MAX_SCORE = 1e6
 const Score = z.number().min(-MAX_SCORE).max(MAX_SCORE)
 const LeaseEnd = z.number().min(0).max(Number.MAX_SAFE_INTEGER)
 /** As `hashQuestion` writes it. */
-const QuestionHash = z.string().regex(/^[\w-]{11}$/, 'a hash of 64 bits in base64url')
+const QuestionHash = z.string().regex(/^[\w-]{11}$/, 'must be a hash of 64 bits in base64url')
 /** More than a run remembers. */
 const MAX_QUESTIONS = 150_000
 /** As many as a call may ask for. */
@@ -37,8 +37,8 @@ const MAX_STEP_SUMS = 10_000
 const FrontierWeights = z
   .array(z.int().min(0).max(MAX_FRONTIER_WEIGHT))
   .length(FRONTIER_CELLS)
-  .refine((weights) => weights.some((weight) => weight > 0), 'a weight must be above 0')
-  .describe('Of each place and slope')
+  .refine((weights) => weights.some((weight) => weight > 0), 'must have a weight above 0')
+  .describe('Weight of each combination of place and slope.')
 
 const Counters = runRecord.checkpointSchema.refine(
   ({ prefetch_target = 0 }) => Math.abs(prefetch_target) <= MAX_POSITION,
@@ -47,12 +47,12 @@ const Counters = runRecord.checkpointSchema.refine(
 
 export const Checkpoint = z
   .strictObject({
-    version: z.literal(CHECKPOINT_VERSION).describe('Of this format'),
-    engine: z.string().describe('Version of the library; another version makes other items'),
-    run: RunName.describe('The run that the checkpoint was taken of'),
-    created_at: z.string(),
-    settings: SettingsChange.describe('Explicit settings; all others have their defaults'),
-    counters: Counters.describe('Numbers of the run; fields ending in `_at` are times in ms'),
+    version: z.literal(CHECKPOINT_VERSION).describe('Version of the checkpoint format.'),
+    engine: z.string().describe('Version of the library. Another version makes other items.'),
+    run: RunName.describe('Run that the checkpoint was taken from.'),
+    created_at: z.string().describe('Time of creation, ISO 8601.'),
+    settings: SettingsChange.describe('Explicit settings. All others have their defaults.'),
+    counters: Counters.describe('Counters of the run. Fields that end in `_at` are Unix times in milliseconds.'),
     curriculum: z
       .record(
         TaskName,
@@ -63,10 +63,10 @@ export const Checkpoint = z
           frontier: FrontierEstimate.extend({ weights: FrontierWeights }).optional(),
         }),
       )
-      .describe('Level of each task, accuracy of its last five scores, its last scores, and its frontier'),
+      .describe('State of the curriculum by task: level, accuracy of the last five scores, last scores and frontier.'),
     recent_accuracies: z
       .record(TaskName, z.array(Accuracy).max(50))
-      .describe('Shares of correct rollouts in the last groups of each task, oldest first'),
+      .describe('Shares of correct rollouts in the last groups of each task, oldest first.'),
     learnability: z
       .record(
         TaskName,
@@ -86,24 +86,29 @@ export const Checkpoint = z
       )
       .optional()
       .describe(
-        'What the last groups of each task tell `sampling: "learnability"`, oldest first: variance and mean of their scores, guess floor, number in the order of completion',
+        'Evidence for `sampling: "learnability"` from the last groups of each task, oldest first: variance and mean of the scores, guess floor, and number in the order of completion.',
       ),
-    tasks: z.record(TaskName, taskSumsRecord.checkpointSchema).describe('Sums of each task'),
-    curriculum_history: z.array(CurriculumPoint).describe('Oldest first'),
+    tasks: z.record(TaskName, taskSumsRecord.checkpointSchema).describe('Statistics of each task.'),
+    curriculum_history: z.array(CurriculumPoint).describe('Groups that moved the curriculum, oldest first.'),
     sequence: z
       .strictObject({
-        position: Position.describe('Next position that was never opened'),
-        open: z.array(Position).max(5000).describe('Opened positions whose items are not issued'),
+        position: Position.describe('Next position that was never opened.'),
+        open: z.array(Position).max(5000).describe('Opened positions whose items are not issued.'),
         drawn: z
           .array(z.strictObject({ position: Position, task: TaskName }))
           .max(5000)
           .optional()
-          .describe('Tasks of open positions, where the position alone does not determine them: under `learnability`'),
+          .describe(
+            'Tasks of open positions with `sampling: "learnability"`, where the position alone does not determine the task.',
+          ),
         questions: z
           .record(QuestionHash, Position)
-          .refine((questions) => Object.keys(questions).length <= MAX_QUESTIONS, `at most ${MAX_QUESTIONS} questions`)
+          .refine(
+            (questions) => Object.keys(questions).length <= MAX_QUESTIONS,
+            `must have at most ${MAX_QUESTIONS} questions`,
+          )
           .optional()
-          .describe('Hash of each question that the run remembers, and the position that asked it'),
+          .describe('Position at which each question was asked, by the hash of the question.'),
         leases: z.array(
           z.strictObject({
             position: Position,
@@ -116,7 +121,7 @@ export const Checkpoint = z
         requested: z
           .array(Position)
           .max(MAX_REQUESTED)
-          .describe('Positions that a step or a call by number asked for and whose items are not issued yet'),
+          .describe('Positions that were requested by step or by position and whose items are not issued yet.'),
         issued: IssuedItems,
         steps: z
           .array(
@@ -126,28 +131,31 @@ export const Checkpoint = z
                 .array(z.tuple([Position, z.int().min(1).max(MAX_STEP_ITEMS)]))
                 .min(1)
                 .max(MAX_STEP_ITEMS)
-                .describe('First position and number of positions of each stretch'),
+                .describe('First position and number of positions of each range.'),
             }),
           )
-          .describe('Positions of the training steps that asked for items'),
+          .describe('Positions of the items of each training step.'),
       })
-      .describe('Items that were issued, and those that come next'),
+      .describe('State of the item sequence.'),
     step_sums: z
       .array(z.strictObject({ step: z.int().min(0), sums: stepSumsRecord.checkpointSchema }))
       .max(MAX_STEP_SUMS)
-      .describe('Sums of each training step, oldest first'),
+      .describe('Statistics of each training step, oldest first.'),
   })
-  .meta({ id: 'Checkpoint' })
+  .meta({
+    id: 'Checkpoint',
+    description:
+      'State of a run: settings, curriculum, statistics and item sequence. Treat it as opaque: store it and send it back unchanged.',
+  })
 export type Checkpoint = z.infer<typeof Checkpoint>
 
-/** What a restored run has lost. */
 export const DiscardedCounts = z
   .strictObject({
-    queued_groups: z.int(),
-    buffered_groups: z.int(),
-    open_batches: z.int(),
-    prepared_items: z.int(),
-    remembered_groups: z.int(),
+    queued_groups: z.int().describe('Number of groups that waited to be scored.'),
+    buffered_groups: z.int().describe('Number of buffered groups.'),
+    open_batches: z.int().describe('Number of batches that were not acknowledged.'),
+    prepared_items: z.int().describe('Number of items that were made in advance.'),
+    remembered_groups: z.int().describe('Number of completed groups that were kept for inspection.'),
   })
-  .meta({ id: 'DiscardedCounts' })
+  .meta({ id: 'DiscardedCounts', description: 'What the run had and a restored checkpoint discarded.' })
 export type DiscardedCounts = z.infer<typeof DiscardedCounts>

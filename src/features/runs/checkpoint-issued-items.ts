@@ -17,12 +17,15 @@ export const NOT_ISSUED = -1
 const NO_ITEM = -2
 
 const IssuedChunk = z.strictObject({
-  first: Position.describe('Position of the first number in each column'),
+  first: Position.describe('Position of the first entry of each column.'),
   tasks: z
     .array(z.int().min(NO_ITEM))
     .max(POSITIONS_PER_CHUNK)
-    .describe('Places in `tasks` above; -1: the item is not issued; -2: the position has no item, and never will have'),
-  difficulties: z.array(z.int().min(0)).max(POSITIONS_PER_CHUNK).describe('Places in `difficulties` above'),
+    .describe('Index into `tasks` for each position; −1 if the item is not issued, −2 if the position has no item.'),
+  difficulties: z
+    .array(z.int().min(0))
+    .max(POSITIONS_PER_CHUNK)
+    .describe('Index into `difficulties` for each position.'),
   retries: z
     .array(
       z
@@ -32,16 +35,16 @@ const IssuedChunk = z.strictObject({
     )
     .max(POSITIONS_PER_CHUNK)
     .optional()
-    .describe('Which seed of its position each item has; left out if all have the first'),
+    .describe('Number of the seed of each item; absent if all items have the first seed.'),
 })
 
 export const IssuedItems = z
   .strictObject({
-    tasks: z.array(TaskName).max(MAX_TASKS),
-    difficulties: z.array(Difficulty.nullable()),
-    chunks: z.array(IssuedChunk).max(MAX_CHUNKS),
+    tasks: z.array(TaskName).max(MAX_TASKS).describe('Tasks of the items.'),
+    difficulties: z.array(Difficulty.nullable()).describe('Difficulties of the items.'),
+    chunks: z.array(IssuedChunk).max(MAX_CHUNKS).describe('Items in columns.'),
   })
-  .describe('What it takes to make each issued item again')
+  .describe('Recipes of all issued items.')
 export type IssuedItems = z.infer<typeof IssuedItems>
 
 /** What is stored: tasks by number, and the records of each chunk of positions. */

@@ -27,7 +27,9 @@ export class EpochRemoval {
     } catch {
       void epochs
         .remove(ref)
-        .catch((err: unknown) => log.warn({ err, run: ref.name }, 'the sweep will remove its keys'))
+        .catch((err: unknown) =>
+          log.warn({ err, run: ref.name }, 'the keys of a deleted run could not be removed; the sweeper retries'),
+        )
     }
   }
 

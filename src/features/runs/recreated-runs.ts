@@ -40,7 +40,7 @@ export class RecreatedRuns {
     if (isNew) {
       log.warn(
         { run: run.name, incarnation: run.uuid, lost_incarnation: known },
-        'Redis has lost this run, and a call that used it began it anew with the default settings',
+        'Redis has lost this run, and a call recreated it with the default settings: restore a checkpoint or PUT its settings',
       )
     }
     return { ...run, recreatedAt }

@@ -40,7 +40,7 @@ export function createTasks({ redis, keys, config, log }: Platform, { engine, ge
     async loadRegistry() {
       await tasks.loadRegistry()
       const library = { library: 'reasoning-gym', version: engine.version, tasks: tasks.list().length }
-      log.info({ ...library, data: config.DATA_DIR }, 'tasks found')
+      log.info({ ...library, data: config.DATA_DIR }, 'tasks loaded')
     },
     close: () => statistics.close(),
   }

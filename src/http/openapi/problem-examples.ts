@@ -94,7 +94,10 @@ export function buildErrorResponses(): Record<string, object> {
       'Any other server error.',
     ),
     ...Object.fromEntries(
-      [...ownByStatus].map(([status, codes]) => [nameErrorResponse(status), buildErrorResponse(codes, `${STATUS_CODES[status] ?? ''} (${status}).`)]),
+      [...ownByStatus].map(([status, codes]) => [
+        nameErrorResponse(status),
+        buildErrorResponse(codes, `${STATUS_CODES[status] ?? ''} (${status}).`),
+      ]),
     ),
   }
 }

@@ -29,7 +29,7 @@ export async function requireNewEnoughRedis(binary: string, folder: string): Pro
   const [major, minor] = await getRedisVersion(binary)
   if (major >= 7) return
   throw new StartupError(
-    `${folder} was written by Redis 7 or newer, and ${binary} is ${major}.${minor}: put the newer redis-server on the PATH, or set DATA_DIR to another folder`,
+    `${folder} was written by Redis 7 or newer, but ${binary} is version ${major}.${minor}. Put the newer redis-server on the PATH, or set DATA_DIR to another folder.`,
   )
 }
 
@@ -120,7 +120,7 @@ async function keepCopy(path: string, copy: string): Promise<void> {
     await syncToDisk(copy)
   } catch (error) {
     await rm(copy, { force: true })
-    throw new Error(`No copy can be kept, so nothing has been changed: ${String(error)}`, { cause: error })
+    throw new Error(`The file could not be copied, so nothing was changed: ${String(error)}`, { cause: error })
   }
 }
 

@@ -48,12 +48,12 @@ export async function startChildServer(env: Record<string, string> = {}, signal?
   }
   const url = `http://127.0.0.1:${port}`
   for (const until = Date.now() + START_TIMEOUT_MS; Date.now() < until && !signal?.aborted; await sleep(50)) {
-    if (child.exitCode !== null) throw new StartupError(`the server ended while it started:\n${output}`)
+    if (child.exitCode !== null) throw new StartupError(`The server exited during startup:\n${output}`)
     if (await isReady(url)) return { url, pid: child.pid ?? 0, dataDir, output: () => output, stop }
   }
   await stop()
   signal?.throwIfAborted()
-  throw new StartupError(`the server was not ready within ${START_TIMEOUT_MS / 1000} s:\n${output}`)
+  throw new StartupError(`The server was not ready within ${START_TIMEOUT_MS / 1000} s:\n${output}`)
 }
 
 /** Ready, and with a worker. */

@@ -31,7 +31,7 @@ export async function acquireDataDirLock(dataDir: string, report: (line: string)
     if (lock) return lock
   }
   throw new StartupError(
-    `Another server (${describeHolder(dataDir)}) uses ${dataDir}: stop it, or set DATA_DIR to another folder. If it is just ending, start again in a moment`,
+    `Another server (${describeHolder(dataDir)}) uses ${dataDir}. Stop it, or set DATA_DIR to another folder. If it is shutting down, start again in a moment.`,
   )
 }
 

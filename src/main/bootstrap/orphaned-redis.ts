@@ -41,7 +41,7 @@ export async function stopOrphanedRedis(
   )
   if (isGone) return
   throw new StartupError(
-    `The folder is still in use by ${holder()}. It did not end within ${timeoutMs / 1000} s: ${advice}`,
+    `The data directory is still used by ${holder()}, which did not end within ${timeoutMs / 1000} s: ${advice}`,
   )
 }
 

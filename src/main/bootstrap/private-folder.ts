@@ -18,7 +18,9 @@ export function createPrivateFolder(path: string): void {
   const found = lstatSync(path)
   const uid = process.getuid?.() ?? found.uid
   if (!found.isDirectory() || found.uid !== uid) {
-    throw new StartupError(`${path} is not a folder of this user: remove it, or set DATA_DIR to another folder`)
+    throw new StartupError(
+      `${path} is not a folder that belongs to this user. Remove it, or set DATA_DIR to another folder.`,
+    )
   }
   chmodSync(path, 0o700)
 }
@@ -27,12 +29,12 @@ export function createPrivateFolder(path: string): void {
 export function createUnusableFolderError(path: string, cause: unknown): StartupError {
   const { code = '' } = cause instanceof Error ? (cause as NodeJS.ErrnoException) : {}
   if (isDiskFull(path)) {
-    return new StartupError(`The disk of ${path} is full: make space, or set DATA_DIR to a folder on another disk`, {
+    return new StartupError(`The disk of ${path} is full. Free space, or set DATA_DIR to a folder on another disk.`, {
       cause,
     })
   }
   const why = REASONS[code] ?? `cannot be written (${code})`
-  return new StartupError(`${path} ${why}: set DATA_DIR to a folder that this user can write to`, { cause })
+  return new StartupError(`${path} ${why}. Set DATA_DIR to a folder that this user can write to.`, { cause })
 }
 
 const REASONS: Record<string, string> = {

@@ -51,7 +51,7 @@ export async function startPrivateRedis(
     if (child.pid !== undefined) writeFileSync(getRedisPidFile(folder), String(child.pid))
     child.once('exit', (code, signal) => {
       if (closing || !up) return
-      report(`the private Redis exited (${signal ?? code}); restarting; ${getLogFile(folder)} says why`)
+      report(`the private Redis exited (${signal ?? code}) and is restarted; ${getLogFile(folder)} has the reason`)
       timer = setTimeout(() => {
         current = start()
       }, RESTART_DELAY_MS)
@@ -144,7 +144,7 @@ async function explainFailedStart(failure: string, binary: string, folder: strin
   const damage = await describeDamage(binary, folder)
   if (damage !== undefined) return new StartupError(damage)
   return new StartupError(
-    `The private Redis does not start: ${failure}; ${getLogFile(folder)} says why. Or set REDIS_URL to your own Redis`,
+    `The private Redis does not start: ${failure}. ${getLogFile(folder)} has the reason. To use your own Redis instead, set REDIS_URL.`,
   )
 }
 

@@ -18,7 +18,7 @@ export async function requirePython(pythonCommand: string | undefined): Promise<
     if (problem !== NOT_INSTALLED || pythonCommand !== undefined) problems.push(`${name} ${problem}`)
   }
   throw new StartupError(
-    `No Python 3.11 or newer was found${problems.length > 0 ? ` (${problems.join('; ')})` : ''}: install one (Debian: apt install python3 python3-venv) or name it in PYTHON`,
+    `No Python 3.11 or newer was found${problems.length > 0 ? ` (${problems.join('; ')})` : ''}. Install one (Debian: apt install python3 python3-venv), or set PYTHON to its path.`,
   )
 }
 

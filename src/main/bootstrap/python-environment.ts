@@ -30,7 +30,7 @@ export async function ensurePythonEnvironment(
   const wanted = pythonCommand === files.python ? undefined : pythonCommand // it cannot make itself
   await whilePreparing(files, 'requirements.txt', report, async (state) => {
     const why = state === 'missing' ? '' : ` (the one there is ${state})`
-    report(`Preparing the Python environment in ${files.venv}${why}: once, about half a minute …`)
+    report(`Preparing the Python environment in ${files.venv}${why}. This happens once and takes about half a minute …`)
     await buildVenv(files, await requirePython(wanted), report)
   })
   const problem = wanted === undefined ? undefined : await findRunProblem(wanted)
@@ -115,7 +115,7 @@ function explainUnwritableFolder(files: VenvFiles, file: RequirementsFile, cause
       ? 'mount it writable for the first start'
       : `make it writable for this user (${userInfo().username}), or run the first start as its owner`
   return new StartupError(
-    `${found}${files.root} cannot be written (${code}), and the Python environment belongs there: ${advice}`,
+    `${found}${files.root} cannot be written (${code}), but the Python environment must be created there: ${advice}`,
     { cause },
   )
 }

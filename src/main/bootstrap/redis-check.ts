@@ -1,4 +1,4 @@
-/** For the mains: a Redis that is not there when they start is named in one line. */
+/** Warns in one line if Redis does not answer at startup. */
 import type { Logger } from 'pino'
 import { connectForProbe, type RedisConfig, waitUntilReady } from '../../platform/redis/connect.ts'
 import { formatRedisAddress } from '../../platform/redis/redis-url.ts'
@@ -18,9 +18,9 @@ export async function warnIfRedisUnreachable(
   } catch (error) {
     const name = `Redis at ${formatRedisAddress(redisConfig.url)} (REDIS_URL)`
     const reason = error instanceof Error ? error.message : String(error)
-    log.warn(`${name} does not answer: ${reason}; the server waits for it. Start it, or correct REDIS_URL`)
+    log.warn(`${name} does not answer: ${reason}. The server waits for it. Start Redis, or correct REDIS_URL`)
     const recovery = waitUntilReady(redis, recoveryTimeoutMs)
-    await recovery.then(() => log.info(`${name} answers`)).catch(() => {})
+    await recovery.then(() => log.info(`${name} answers now`)).catch(() => {})
   } finally {
     redis.disconnect()
   }

@@ -96,9 +96,12 @@ async function createBareVenv(python: string, folder: string, report: ReportProg
     const advice = /ensurepip|No module named '?venv/.test(error.output)
       ? 'install its venv module (Debian: apt install python3-venv) and start again'
       : 'name another Python in PYTHON'
-    throw new StartupError(`${python} cannot make a virtual environment: ${advice}. Its last words: ${error.summary}`, {
-      cause: error,
-    })
+    throw new StartupError(
+      `${python} could not create a virtual environment: ${advice}. Its last output: ${error.summary}`,
+      {
+        cause: error,
+      },
+    )
   }
 }
 
@@ -131,7 +134,7 @@ function explainFullDisk({ root }: VenvFiles, cause: unknown): unknown {
   const full = [root, tmpdir()].find(isFull) ?? (code === 'ENOSPC' || code === 'EDQUOT' ? root : undefined)
   if (full === undefined) return cause
   return new StartupError(
-    `The disk of ${full} is full: the Python environment takes 300 MB. Make room and start again`,
+    `The disk of ${full} is full. The Python environment takes 300 MB: free space, then start again.`,
     {
       cause,
     },

@@ -17,7 +17,7 @@ export async function acquireVenvLock(files: VenvFiles, report: ReportProgress):
   const advice = 'if it is stuck, end it with kill -9, which does no harm'
   const lock = await withWaitNotice(report, () => `${line()}; ${advice}`, pollLock(files))
   if (lock) return lock
-  throw new StartupError(`Gave up ${line()}, after ${TIMEOUT_MS / 60_000} minutes; ${advice}, and start again`)
+  throw new StartupError(`Gave up ${line()} after ${TIMEOUT_MS / 60_000} minutes: ${advice}, then start again`)
 }
 
 async function pollLock(files: VenvFiles): Promise<FileLock | undefined> {

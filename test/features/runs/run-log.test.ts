@@ -29,7 +29,7 @@ const met = (run: string, msg: string, count = 1) =>
 
 it('says which engine there is, how many tasks, and where the data is', async () => {
   const [line] = await until(
-    async () => lines.filter(({ msg }) => msg === 'tasks found'),
+    async () => lines.filter(({ msg }) => msg === 'tasks loaded'),
     (found) => found.length > 0,
   )
   expect(line).toMatchObject({ level: INFO, library: 'reasoning-gym', version: '0.1.25', tasks: 105 })

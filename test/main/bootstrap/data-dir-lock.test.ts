@@ -9,7 +9,7 @@ import { acquireDataDirLock, getLockHolderPid } from '../../../src/main/bootstra
 import { until } from '../../world.ts'
 
 const LOCK_MODULE = join(import.meta.dirname, '../../../src/main/bootstrap/data-dir-lock.ts')
-const IN_USE = /^Another server \(process \d+\) uses .*: stop it, or set DATA_DIR to another folder/
+const IN_USE = /^Another server \(process \d+\) uses .*\. Stop it, or set DATA_DIR to another folder/
 const ignore = () => {}
 
 let folder: string

@@ -101,7 +101,7 @@ it('that stays stuck is refused by name when the deadline is over', { timeout: 6
   process.kill(pid, 'SIGSTOP')
   try {
     await expect(stopOrphanedRedis(join(folder, 'redis'), url, ignore, 1000)).rejects.toThrow(
-      `The folder is still in use by a redis-server, process ${pid} (suspended)`,
+      `The data directory is still used by a redis-server, process ${pid} (suspended)`,
     )
     expect(isProcessAlive(pid)).toBe(true)
   } finally {
@@ -155,7 +155,7 @@ it('does not put its socket where somebody else has made a link', () => {
   rmSync(place, { recursive: true })
   symlinkSync(folder, place)
   try {
-    expect(() => createRedisSocket(redis)).toThrow(/is not a folder of this user/)
+    expect(() => createRedisSocket(redis)).toThrow(/is not a folder that belongs to this user/)
   } finally {
     rmSync(place)
   }

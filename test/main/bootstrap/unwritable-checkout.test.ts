@@ -31,7 +31,7 @@ it('names the folder that this user cannot write to', SLOW, async (context) => {
   const root = createCheckout(user)
   const started = await run(root, 'src/main/serve.ts')
   expect(started.stderr).toMatch(
-    /^reasoning-gym-server: \S+ cannot be written \(EACCES\), and the Python environment belongs there: make it writable for this user \(nobody\), or run the first start as its owner\n$/,
+    /^reasoning-gym-server: \S+ cannot be written \(EACCES\), but the Python environment must be created there: make it writable for this user \(nobody\), or run the first start as its owner\n$/,
   )
   expect(started.stderr).toContain(root)
   expect(started.status).toBe(1)

@@ -46,7 +46,9 @@ export function addEnvironmentRoutes(
       schema: {
         operationId: `registerAtropos${label}Environment`,
         tags,
-        summary: 'Atropos: register an environment; "wait for trainer to start" until a trainer has asked for a batch',
+        summary: 'Atropos: register an environment',
+        description:
+          'The status is `wait for trainer to start` until a trainer has requested a batch. Repeat the call until it is `success`.',
         params,
         body: EnvironmentRegistration,
         response: { 200: EnvironmentAnswer, ...problems },
@@ -74,7 +76,8 @@ export function addEnvironmentRoutes(
       schema: {
         operationId: `disconnectAtropos${label}Environment`,
         tags,
-        summary: 'Atropos: remove an environment and its reserved share of the batches',
+        summary: 'Atropos: remove an environment',
+        description: 'Removes the environment and its reserved share of the batches.',
         params,
         body: EnvironmentReference,
         response: { 200: Disconnected, ...problems },
@@ -94,7 +97,7 @@ export function addEnvironmentRoutes(
       schema: {
         operationId: `getAtropos${label}EnvironmentStatus`,
         tags,
-        summary: 'Atropos: get the queue from the view of an environment',
+        summary: 'Atropos: get the queue status for an environment',
         description:
           'Clients of Atropos send `{"env_id": N}` as the body of this GET; `env_id` in the query works as well.',
         params,

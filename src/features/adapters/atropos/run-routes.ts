@@ -42,7 +42,8 @@ export function addRunRoutes(app: App, { runBatches, usage }: { runBatches: RunB
       schema: {
         operationId: 'registerAtroposRunTrainer',
         tags,
-        summary: 'Atropos: register the trainer of a run, whose `batch_size` becomes that of the trainer',
+        summary: 'Atropos: register the trainer of a run',
+        description: 'Sets the `batch_size` of the run to that of the trainer.',
         params,
         body: Registration,
         response: { 200: Registered, ...problemResponses('invalid_request', 'invalid_json'), ...problems },
@@ -62,9 +63,9 @@ export function addRunRoutes(app: App, { runBatches, usage }: { runBatches: RunB
       schema: {
         operationId: 'takeAtroposRunBatch',
         tags,
-        summary: 'Atropos: take the next batch of a run; it is acknowledged when the response has been sent',
+        summary: 'Atropos: take the next batch of a run',
         description:
-          'The groups of the run need tokens and masks. Until the response has been sent, the next call gets the same batch. `batch` is null while no batch is ready, and while Redis is down.',
+          'The batch is acknowledged when the response has been sent. The groups of the run need tokens and masks. Until the response has been sent, the next call gets the same batch. `batch` is null while no batch is ready, and while Redis is down.',
         params,
         response: { 200: Batch },
       },

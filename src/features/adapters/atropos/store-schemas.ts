@@ -15,34 +15,34 @@ export const STORE_PATHS: readonly StorePath[] = [
   {
     prefix: '/atropos/stores/:run',
     label: 'Store',
-    params: z.strictObject({ run: RunName.describe('Name of the store') }),
+    params: z.strictObject({ run: RunName.describe('Name of the store.') }),
   },
 ]
 
-export const Welcome = z.object({ message: z.string() })
-export const Registered = z.object({ uuid: z.int().describe('Not needed later') })
+export const Welcome = z.object({ message: z.string().describe('Fixed greeting.') })
+export const Registered = z.object({ uuid: z.int().describe('ID of the registration. No other call needs it.') })
 export const Info = z.object({
-  batch_size: z.int().describe('Sequences of a batch; -1 before a trainer registered'),
-  max_token_len: z.int().describe('-1 before a trainer registered'),
+  batch_size: z.int().describe('Number of sequences in a batch; -1 until a trainer has registered.'),
+  max_token_len: z.int().describe('Maximum length of a sequence, in tokens; -1 until a trainer has registered.'),
 })
 export const LoggingNames = z.object({
-  group: z.string().nullable().describe('Group of Weights & Biases; null before a trainer registered'),
-  project: z.string().nullable(),
+  group: z.string().nullable().describe('Weights & Biases group; null until a trainer has registered.'),
+  project: z.string().nullable().describe('Weights & Biases project; null until a trainer has registered.'),
 })
 export const Status = z.object({
-  current_step: z.int().describe('Batches so far, counted from the starting step of the trainer'),
-  queue_size: z.int().describe('Groups that wait'),
+  current_step: z.int().describe('Starting step of the trainer plus the number of batches so far.'),
+  queue_size: z.int().describe('Number of groups that wait for a batch.'),
 })
 
 /** Composed as text, group by group. */
 export const Batch = z
   .object({
-    status: z.literal('error').optional(),
-    message: z.string().optional().describe('Why there is no batch'),
+    status: z.literal('error').optional().describe('Set if no trainer has registered.'),
+    message: z.string().optional().describe('Why there is no batch.'),
     batch: z
       .array(z.record(z.string(), z.unknown()))
       .nullable()
-      .describe('Groups with the fields of `scored_data`; null: ask again in a second'),
+      .describe('Groups with the fields of `scored_data`; null while no batch is ready (retry in a second).'),
   })
   .meta({ id: 'AtroposBatch', description: 'A batch as the trainers of Atropos read it.' })
 export type Batch = z.infer<typeof Batch>
@@ -54,24 +54,36 @@ export const UNREGISTERED: Batch = {
 }
 
 export const EnvironmentAnswer = z.object({
-  status: z.enum(['success', 'wait for trainer to start']),
-  env_id: z.int().optional(),
-  wandb_name: z.string().optional().describe('The desired name with a number'),
-  checkpoint_dir: z.string().optional(),
-  starting_step: z.int().optional(),
-  checkpoint_interval: z.int().optional(),
-  num_steps: z.int().optional(),
+  status: z
+    .enum(['success', 'wait for trainer to start'])
+    .describe('`wait for trainer to start` until a trainer has requested a batch.'),
+  env_id: z.int().optional().describe('Number of the environment.'),
+  wandb_name: z.string().optional().describe('Desired name with a number appended.'),
+  checkpoint_dir: z.string().optional().describe('Checkpoint folder of the trainer.'),
+  starting_step: z.int().optional().describe('Current step of the trainer.'),
+  checkpoint_interval: z.int().optional().describe('Number of steps between checkpoints; -1 if unknown.'),
+  num_steps: z.int().optional().describe('Number of steps that the trainer will run; -1 if unknown.'),
 })
-export const Disconnected = z.object({ status: z.enum(['success', 'failure']), error: z.string().optional() })
+export const Disconnected = z.object({
+  status: z.enum(['success', 'failure']).describe('`failure` if there is no such environment.'),
+  error: z.string().optional().describe('Reason for the failure.'),
+})
 export const EnvironmentStatusAnswer = z
   .object({
-    current_step: z.int(),
-    queue_size: z.int().describe('Groups of the size of this environment that wait beyond the shares of others'),
-    unallocated_fraction: z.number().describe('Of a batch that no environment has reserved'),
-    self_queue_size: z.int().describe('Own groups that wait'),
-    max_group_size: z.int().describe('Of all groups that wait'),
-    env_weight: z.number().describe('Share of the inference'),
+    current_step: z.int().describe('Starting step of the trainer plus the number of batches so far.'),
+    queue_size: z
+      .int()
+      .describe(
+        'Number of waiting groups, in groups of this environment’s size, beyond the shares reserved for others.',
+      ),
+    unallocated_fraction: z.number().describe('Share of a batch that no environment has reserved.'),
+    self_queue_size: z.int().describe('Number of waiting groups of this environment.'),
+    max_group_size: z.int().describe('Largest size of the waiting groups.'),
+    env_weight: z.number().describe('Weight of this environment in the inference.'),
   })
-  .meta({ id: 'AtroposEnvironmentStatus', description: 'By which an environment paces itself.' })
-export const Received = z.object({ status: z.literal('received') })
-export const ReceivedList = z.object({ status: z.literal('received'), groups_processed: z.int() })
+  .meta({ id: 'AtroposEnvironmentStatus', description: 'State of the queue, by which an environment paces itself.' })
+export const Received = z.object({ status: z.literal('received').describe('The group was accepted.') })
+export const ReceivedList = z.object({
+  status: z.literal('received').describe('The groups were accepted.'),
+  groups_processed: z.int().describe('Number of accepted groups.'),
+})

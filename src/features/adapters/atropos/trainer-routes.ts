@@ -40,7 +40,7 @@ export function addTrainerRoutes(app: App, stores: AtroposStores, { prefix, labe
     },
   })
 
-  app.get(prefix, getInfo('Root', 'Atropos: greeting, by which clients see that the API is up', Welcome), async () => ({
+  app.get(prefix, getInfo('Root', 'Atropos: check that the API is up', Welcome), async () => ({
     message: 'AtroposLib API',
   }))
 
@@ -50,7 +50,8 @@ export function addTrainerRoutes(app: App, stores: AtroposStores, { prefix, labe
       schema: {
         operationId: `registerAtropos${label}Trainer`,
         tags,
-        summary: 'Atropos: register the trainer and its batch size; the latest registration applies',
+        summary: 'Atropos: register the trainer',
+        description: 'Sets the batch size and other parameters of the trainer. The latest registration applies.',
         params,
         body: Registration,
         response: { 200: Registered, ...problemResponses('invalid_request', 'invalid_json'), ...redisProblems },
@@ -70,9 +71,9 @@ export function addTrainerRoutes(app: App, stores: AtroposStores, { prefix, labe
       schema: {
         operationId: `takeAtropos${label}Batch`,
         tags,
-        summary: 'Atropos: take the next batch; its groups are removed when the response has been sent',
+        summary: 'Atropos: take the next batch',
         description:
-          'A batch whose connection broke goes to the next call. `batch` is null while no batch is ready, and while Redis is down.',
+          'The groups of the batch are removed when the response has been sent. A batch whose connection broke goes to the next call. `batch` is null while no batch is ready, and while Redis is down.',
         params,
         response: { 200: Batch },
       },
@@ -142,7 +143,7 @@ export function addTrainerRoutes(app: App, stores: AtroposStores, { prefix, labe
         tags,
         summary: 'Atropos: delete the trainer, the environments and the groups',
         params,
-        response: { 200: textResponse('text/plain', 'The store is empty'), ...redisProblems },
+        response: { 200: textResponse('text/plain', 'The store is empty now.'), ...redisProblems },
       },
     },
     async (request, reply) => {

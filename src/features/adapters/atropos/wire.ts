@@ -1,4 +1,4 @@
-/** The messages of the Atropos trajectory API. Unknown fields are left out: clients add some from version to version. */
+/** Requests of the Atropos trajectory API. Unknown fields are dropped, because client versions differ in them. */
 import { z } from 'zod'
 import { withFastParser } from '../../../http/validation.ts'
 
@@ -11,27 +11,43 @@ const Count = z.int().min(-1)
 
 export const Registration = z
   .object({
-    wandb_group: Text.nullish().transform((text) => text ?? ''),
-    wandb_project: Text.nullish().transform((text) => text ?? ''),
-    batch_size: z.int().min(1).max(MAX_BATCH_SIZE).describe('Sequences of a batch'),
-    max_token_len: z.int().describe('Longest sequence that the trainer takes; 0 or less: no limit'),
-    checkpoint_dir: Text.nullish().transform((text) => text ?? ''),
-    save_checkpoint_interval: z.int().default(-1),
-    starting_step: z.int().min(0).default(0),
-    num_steps: Count.default(-1),
+    wandb_group: Text.nullish()
+      .transform((text) => text ?? '')
+      .describe('Weights & Biases group.'),
+    wandb_project: Text.nullish()
+      .transform((text) => text ?? '')
+      .describe('Weights & Biases project.'),
+    batch_size: z.int().min(1).max(MAX_BATCH_SIZE).describe('Number of sequences in a batch.'),
+    max_token_len: z
+      .int()
+      .describe('Maximum length of a sequence that the trainer accepts, in tokens; 0 or less for no limit.'),
+    checkpoint_dir: Text.nullish()
+      .transform((text) => text ?? '')
+      .describe('Checkpoint folder, passed on to the environments.'),
+    save_checkpoint_interval: z
+      .int()
+      .default(-1)
+      .describe('Number of steps between checkpoints, passed on to the environments; -1 if unknown.'),
+    starting_step: z.int().min(0).default(0).describe('Step that the trainer starts at.'),
+    num_steps: Count.default(-1).describe('Number of steps that the trainer will run; -1 if unknown.'),
   })
-  .meta({ id: 'AtroposRegistration', description: 'What a trainer says of itself.' })
+  .meta({ id: 'AtroposRegistration', description: 'Registration of a trainer.' })
 export type Registration = z.infer<typeof Registration>
 
 export const EnvironmentRegistration = z
   .object({
-    max_token_length: z.int().min(0),
-    desired_name: Text.nullish().describe('Made unique by a number'),
-    weight: z.number().nullish().describe('Share of this environment in the inference; 1 if not given'),
-    group_size: z.int().min(1).max(MAX_BATCH_SIZE).default(1).describe('Sequences of its groups, usually'),
-    min_batch_allocation: z.number().min(0).max(1).nullish().describe('Least share of each batch'),
+    max_token_length: z.int().min(0).describe('Maximum length of the environment’s sequences, in tokens.'),
+    desired_name: Text.nullish().describe('Name of the environment. The server appends a number to make it unique.'),
+    weight: z.number().nullish().describe('Weight of the environment in the inference. Defaults to 1.'),
+    group_size: z.int().min(1).max(MAX_BATCH_SIZE).default(1).describe('Usual number of sequences in a group.'),
+    min_batch_allocation: z
+      .number()
+      .min(0)
+      .max(1)
+      .nullish()
+      .describe('Minimum share of each batch that is reserved for the environment.'),
   })
-  .meta({ id: 'AtroposEnvironmentRegistration', description: 'What an environment says of itself.' })
+  .meta({ id: 'AtroposEnvironmentRegistration', description: 'Registration of an environment.' })
 export type EnvironmentRegistration = z.infer<typeof EnvironmentRegistration>
 
 /** An environment as it is kept. */
@@ -47,41 +63,52 @@ export type Environment = z.infer<typeof Environment>
 
 export const EnvironmentId = z.int().min(0)
 export const EnvironmentReference = z
-  .object({ env_id: EnvironmentId })
-  .meta({ id: 'AtroposEnvironmentReference', description: 'The number that `register-env` gave an environment.' })
+  .object({ env_id: EnvironmentId.describe('Number of the environment, as `register-env` returned it.') })
+  .meta({ id: 'AtroposEnvironmentReference', description: 'An environment by its number.' })
 
 const Numbers = z.array(z.number())
 const Integers = z.array(z.int())
-const Message = z.looseObject({ role: z.unknown(), content: z.unknown() })
+const Message = z.looseObject({
+  role: z.unknown().describe('Role of the author.'),
+  content: z.unknown().describe('Content of the message.'),
+})
 
 const OPTIONAL_FIELDS = {
-  advantages: z.array(Numbers).nullish().describe('By token'),
-  ref_logprobs: z.array(Numbers).nullish(),
-  messages: z.array(z.array(Message)).nullish(),
-  generation_params: z.record(z.string(), z.unknown()).nullish(),
-  inference_logprobs: z.array(Numbers).nullish().describe('As long as the tokens; 1.0 where masked'),
-  overrides: z.array(z.record(z.string(), z.unknown())).nullish(),
-  group_overrides: z.record(z.string(), z.unknown()).nullish(),
-  images: z.unknown().optional(),
-  env_id: z.int().nullish(),
-  distill_token_ids: z.array(z.array(Integers)).nullish(),
-  distill_logprobs: z.array(z.array(Numbers)).nullish(),
+  advantages: z.array(Numbers).nullish().describe('Advantages of each sequence, by token.'),
+  ref_logprobs: z.array(Numbers).nullish().describe('Log-probabilities of a reference model, by token.'),
+  messages: z.array(z.array(Message)).nullish().describe('Chat messages of each sequence.'),
+  generation_params: z.record(z.string(), z.unknown()).nullish().describe('Parameters of the generation.'),
+  inference_logprobs: z
+    .array(Numbers)
+    .nullish()
+    .describe('Log-probabilities of the generation, as long as the tokens; 1.0 at masked positions.'),
+  overrides: z.array(z.record(z.string(), z.unknown())).nullish().describe('Overrides of each sequence.'),
+  group_overrides: z.record(z.string(), z.unknown()).nullish().describe('Overrides of the group.'),
+  images: z.unknown().optional().describe('Images of the prompt.'),
+  env_id: z.int().nullish().describe('Number of the environment.'),
+  distill_token_ids: z.array(z.array(Integers)).nullish().describe('Token IDs for distillation, by token.'),
+  distill_logprobs: z.array(z.array(Numbers)).nullish().describe('Log-probabilities for distillation, by token.'),
 }
 const OPTIONAL_NAMES = Object.keys(OPTIONAL_FIELDS)
 
 const Group = z
   .object({
-    tokens: z.array(Integers).min(1).describe('Token IDs of each sequence'),
-    masks: z.array(Integers).describe('-100 where a token is not trained, else its ID'),
-    scores: Numbers.describe('Of each sequence'),
+    tokens: z.array(Integers).min(1).describe('Token IDs of each sequence.'),
+    masks: z
+      .array(Integers)
+      .describe('Mask of each sequence: −100 for a token that is not trained, else the token ID.'),
+    scores: Numbers.describe('Score of each sequence.'),
     ...OPTIONAL_FIELDS,
   })
   .superRefine(({ tokens, masks, scores }, context) => {
     const refuse = (path: (string | number)[], message: string) => context.addIssue({ code: 'custom', path, message })
-    if (masks.length !== tokens.length) refuse(['masks'], `${masks.length} lists for ${tokens.length} sequences`)
-    if (scores.length !== tokens.length) refuse(['scores'], `${scores.length} numbers for ${tokens.length} sequences`)
+    if (masks.length !== tokens.length)
+      refuse(['masks'], `must have ${tokens.length} lists, one per sequence, but has ${masks.length}`)
+    if (scores.length !== tokens.length)
+      refuse(['scores'], `must have ${tokens.length} numbers, one per sequence, but has ${scores.length}`)
     const odd = tokens.findIndex(({ length }, k) => masks[k] !== undefined && masks[k].length !== length)
-    if (odd >= 0) refuse(['masks', odd], `${masks[odd]?.length} entries for ${tokens[odd]?.length} tokens`)
+    if (odd >= 0)
+      refuse(['masks', odd], `must have ${tokens[odd]?.length} entries, one per token, but has ${masks[odd]?.length}`)
   })
   .meta({ id: 'AtroposGroup', description: 'The scored sequences of one prompt.' })
 

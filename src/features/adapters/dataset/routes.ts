@@ -31,20 +31,23 @@ const FILES = [
 function rowsResponses(type: string) {
   return {
     200: {
-      description: 'The rows; the header `X-Rows` has their number',
-      content: { [type]: { schema: z.string().describe('One JSON object on each line') } },
+      description: 'Rows of the data set. The header `X-Rows` has their number.',
+      content: { [type]: { schema: z.string().describe('JSON objects, one per line.') } },
     },
     206: {
-      description: 'The bytes of `Range`',
-      content: { [type]: { schema: z.string().describe('A part of the file') } },
+      description: 'Requested range of the file.',
+      content: { [type]: { schema: z.string().describe('Part of the file.') } },
     },
-    304: z.null().describe('The `ETag` is the one of `If-None-Match`'),
-    416: z.null().describe('The file ends before the `Range`'),
+    304: z.null().describe('The copy of the caller is current.'),
+    416: z.null().describe('The range begins after the end of the file.'),
   }
 }
 
 const ConditionalHeaders = z.looseObject({
-  'if-none-match': z.string().optional().describe('The `ETag` of an earlier answer: 304 if the rows are the same'),
+  'if-none-match': z
+    .string()
+    .optional()
+    .describe('`ETag` of an earlier response. If the rows are the same, the response is 304.'),
 })
 
 export function addDatasetRoutes(app: App, { datasets }: { datasets: Datasets }): void {
@@ -56,8 +59,8 @@ export function addDatasetRoutes(app: App, { datasets }: { datasets: Datasets })
         schema: {
           operationId: `getDataset${idSuffix}`,
           tags: ['adapters'],
-          summary: `Download items to train on as a ${what} with the columns of a trainer`,
-          description: `Row k is the item that a run with the same tasks, seed and difficulty, and with \`exclude_eval_items\`, has at position k. Nothing is handed out. Questions of frozen suites are left out. ${NOTES}`,
+          summary: `Download training items as a ${what}`,
+          description: `The rows have the columns of the trainer in \`format\`. Row k is the item that a run with the same tasks, seed and difficulty, and with \`exclude_eval_items\`, has at position k. Nothing is handed out. Questions of frozen suites are left out. ${NOTES}`,
           querystring: DatasetQuery,
           headers: ConditionalHeaders,
           response: { ...rowsResponses(type), ...problemResponses(...FAILURES, 'unknown_task') },
@@ -73,7 +76,7 @@ export function addDatasetRoutes(app: App, { datasets }: { datasets: Datasets })
         schema: {
           operationId: `getSuiteDataset${idSuffix}`,
           tags: ['adapters'],
-          summary: `Download the items of a suite as a ${what} with the columns of a trainer`,
+          summary: `Download a suite as a ${what}`,
           description: `To evaluate on, never to train on. ${NOTES}`,
           params: z.strictObject({ suite: SuiteName }),
           querystring: DatasetRowsQuery,

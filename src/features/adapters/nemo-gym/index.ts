@@ -168,8 +168,9 @@ function addDiscoveryRoute(app: App, adapters: AdaptersFeature): void {
       schema: {
         operationId: 'getNemoGymServers',
         tags: ['adapters'],
-        summary:
-          'List the resources servers as the head server of NeMo Gym does: one without a run, and one for each run',
+        summary: 'List resources servers for NeMo Gym',
+        description:
+          'Responds like the head server of NeMo Gym: one resources server without a run, and one for each run.',
         response: {
           200: z
             .string()

@@ -32,7 +32,7 @@ export class ClosedGroupSubmission {
   constructor(deps: ClosedGroupSubmissionDeps) {
     this.#deps = deps
     this.#logError = throttledLog((err) =>
-      deps.log.warn({ err }, 'a closed group could not be submitted; the sweep will'),
+      deps.log.warn({ err }, 'a closed group could not be submitted; the sweeper retries'),
     )
   }
 
@@ -65,7 +65,10 @@ export class ClosedGroupSubmission {
       if (isTemporaryFailure(error) || !(error instanceof ServiceError) || error.code === 'internal') throw error
       const { itemId, rollouts } = group
       const fields = { run: run.name, group: id, item_id: itemId, rollouts: rollouts.length, code: error.code }
-      log.warn({ ...fields, detail: error.message }, 'an open group is discarded: its item cannot be scored any more')
+      log.warn(
+        { ...fields, detail: error.message },
+        'an open group was discarded, because its item can no longer be scored',
+      )
       outcome = 'discarded'
     }
     if (outcome === 'waiting') return outcome

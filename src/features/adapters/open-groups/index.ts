@@ -32,7 +32,7 @@ export function createOpenGroups(
     repository,
     runs: runs.runs,
     onClosed: (run, ids) => void submission.submitAll(run, ids),
-    onError: throttledLog((err) => log.warn({ err }, 'samples wait to be counted')),
+    onError: throttledLog((err) => log.warn({ err }, 'samples could not be counted yet; the server retries')),
   })
   const sweep = (ages?: SweepAges) =>
     sweepOpenGroups({ runs: runs.runs, runNames: runs.repository, repository, submission }, ages)

@@ -28,7 +28,7 @@ const DOCUMENTS = [
   {
     path: 'state',
     id: 'State',
-    summary: 'OpenEnv: state of a call without a connection, which is always empty',
+    summary: 'OpenEnv: get the state, which is empty over HTTP',
     body: { episode_id: null, step_count: 0 },
   },
 ]
@@ -125,7 +125,7 @@ function addMcpRoute(app: App, { mcp }: AdaptersFeature, { url, params, idSuffix
   const schema = {
     operationId: `callOpenenvMcp${idSuffix}`,
     tags: ['adapters'],
-    summary: `OpenEnv: send a message of the Model Context Protocol, as to /mcp${summarySuffix}`,
+    summary: `OpenEnv: send a Model Context Protocol message${summarySuffix}`,
     params,
     ...mcpAnswer,
   }

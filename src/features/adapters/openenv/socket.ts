@@ -131,8 +131,8 @@ export class OpenEnvSocket {
     const known = translateRedisError(error)
     if (known instanceof ServiceError && known.code !== 'internal')
       return { message: known.message, code: 'EXECUTION_ERROR', error: known.code }
-    this.#deps.log.error({ err: error }, 'a message of an OpenEnv client failed')
-    return { message: 'The server failed; its log has the reason', code: 'EXECUTION_ERROR', error: 'internal' }
+    this.#deps.log.error({ err: error }, 'a message of an OpenEnv client could not be handled')
+    return { message: 'The server failed. Its log has the reason.', code: 'EXECUTION_ERROR', error: 'internal' }
   }
 
   /** A client over its limit waits: an error would end its episode. */

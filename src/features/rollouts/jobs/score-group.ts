@@ -218,7 +218,7 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
     try {
       if ((await frontier.fold(run)).length > 0) await itemQueue.schedulePrefetch(run)
     } catch (err) {
-      log.warn({ err, run: run.name }, 'the evidence of groups could not be folded; the next group folds it')
+      log.warn({ err, run: run.name }, 'the curriculum could not be updated from scored groups; the next group retries')
     }
   }
 }

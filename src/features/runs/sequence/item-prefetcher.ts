@@ -213,7 +213,10 @@ export class ItemPrefetcher {
       time: new Date(fleetNow()).toISOString(),
     }
     if (await this.#deps.positions.release(run, scope, skipped, fault, isLastDraw))
-      this.#deps.log.warn({ run: run.name, ...skipped }, 'a position of the sequence gave no item and is skipped')
+      this.#deps.log.warn(
+        { run: run.name, ...skipped },
+        'a position of the item sequence was skipped, because it gives no item',
+      )
   }
 }
 
