@@ -17,7 +17,7 @@ export interface Base64Array {
 export const BASE64_ARRAY_SCHEMA = {
   type: 'object',
   properties: {
-    dtype: { type: 'string', enum: Object.keys(DTYPE_BYTES) },
+    dtype: { type: 'string', enum: Object.keys(DTYPE_BYTES), description: 'Type of the numbers.' },
     data: { type: 'string', contentEncoding: 'base64', description: 'Bytes of the numbers, little-endian, in base64.' },
   },
   required: ['dtype', 'data'],

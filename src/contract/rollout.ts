@@ -29,6 +29,7 @@ export const GroupId = z
     /^(?!\.{1,2}$)[\w.-]{1,128}$/,
     'must be a group ID: up to 128 letters, digits, dots, dashes and underscores, but not . or ..',
   )
+  .describe('ID of a group, unique in its run.')
 
 export const Message = z
   .looseObject({
