@@ -134,12 +134,14 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
         headers: IfMatchHeaders,
         body: z.strictObject(RankSliceFields).superRefine(validateRankSlice).optional(),
         response: {
-          200: z.strictObject({
-            step: Step,
-            acknowledged: z
-              .boolean()
-              .describe('Whether the batch is released. If false, other ranks have not acknowledged it yet.'),
-          }),
+          200: z
+            .strictObject({
+              step: Step,
+              acknowledged: z
+                .boolean()
+                .describe('Whether the batch is released. If false, other ranks have not acknowledged it yet.'),
+            })
+            .describe('State of the batch after the call.'),
           ...problemResponses(
             'invalid_request',
             'invalid_json',

@@ -70,7 +70,9 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
         params: RunParams,
         headers: z.looseObject(ifMatchHeader),
         response: {
-          200: z.strictObject({ collections: z.array(CollectionView).describe('Collections, newest first.') }),
+          200: z
+            .strictObject({ collections: z.array(CollectionView).describe('Collections, newest first.') })
+            .describe('Collections of the run.'),
           ...problemResponses('unknown_run', 'run_recreated', 'redis_unavailable'),
         },
       },

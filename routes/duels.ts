@@ -86,7 +86,9 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
           limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Maximum number of duels.'),
         }),
         response: {
-          200: z.strictObject({ duels: z.array(DuelView).describe('Duels, newest first.') }),
+          200: z
+            .strictObject({ duels: z.array(DuelView).describe('Duels, newest first.') })
+            .describe('Duels that match the query.'),
           ...problemResponses('redis_unavailable'),
         },
       },

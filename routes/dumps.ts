@@ -23,7 +23,9 @@ export function addDumpRoutes(app: App, { dumps }: DumpsFeature): void {
         description: 'Returns the dump files of all nodes, oldest first.',
         querystring: z.strictObject({ run: RunName.optional().describe('Only files of this run.') }),
         response: {
-          200: z.strictObject({ files: z.array(DumpFile).describe('Dump files, oldest first.') }),
+          200: z
+            .strictObject({ files: z.array(DumpFile).describe('Dump files, oldest first.') })
+            .describe('Dump files of all nodes.'),
           ...problemResponses('invalid_request', 'redis_unavailable'),
         },
       },

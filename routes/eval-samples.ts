@@ -142,17 +142,19 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
         params: EvalParams,
         querystring: EvalItemsQuery,
         response: {
-          200: z.strictObject({
-            items: z
-              .array(
-                z.strictObject({
-                  sample_id: SampleId.describe('ID of the sample.'),
-                  item_id: ItemId,
-                  messages: z.array(PromptMessage).describe('Prompt for the model.'),
-                }),
-              )
-              .describe('Samples that need a completion.'),
-          }),
+          200: z
+            .strictObject({
+              items: z
+                .array(
+                  z.strictObject({
+                    sample_id: SampleId.describe('ID of the sample.'),
+                    item_id: ItemId,
+                    messages: z.array(PromptMessage).describe('Prompt for the model.'),
+                  }),
+                )
+                .describe('Samples that need a completion.'),
+            })
+            .describe('Prompts of the samples.'),
           ...problemResponses(
             'invalid_request',
             'unknown_eval',
@@ -184,10 +186,12 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
           completions: z.array(CompletionInput).min(1).max(MAX_COMPLETIONS).describe('Completions to submit.'),
         }),
         response: {
-          200: z.strictObject({
-            new: z.int().describe('Number of completions that were not known before.'),
-            ...EvalView.pick({ id: true, status: true, progress: true }).shape,
-          }),
+          200: z
+            .strictObject({
+              new: z.int().describe('Number of completions that were not known before.'),
+              ...EvalView.pick({ id: true, status: true, progress: true }).shape,
+            })
+            .describe('Number of new completions, and progress of the eval.'),
           ...problemResponses(
             'invalid_request',
             'unknown_eval',

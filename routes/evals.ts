@@ -66,7 +66,9 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
           limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Maximum number of evals.'),
         }),
         response: {
-          200: z.strictObject({ evals: z.array(EvalSummary).describe('Evals, newest first.') }),
+          200: z
+            .strictObject({ evals: z.array(EvalSummary).describe('Evals, newest first.') })
+            .describe('Evals that match the query.'),
           ...problemResponses('redis_unavailable'),
         },
       },
@@ -81,7 +83,9 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
         operationId: 'listSuites',
         tags: ['evals'],
         summary: 'List frozen suites',
-        response: { 200: z.strictObject({ suites: z.array(SuiteSummary).describe('Frozen suites.') }) },
+        response: {
+          200: z.strictObject({ suites: z.array(SuiteSummary).describe('Frozen suites.') }).describe('Frozen suites.'),
+        },
       },
     },
     () => ({ suites: suites.list() }),

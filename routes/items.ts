@@ -26,7 +26,9 @@ const ItemsHeaders = IdempotencyHeaders.extend({
 
 const Answer = z.string().nullable().describe('Reference answer; null if the library has none.')
 const Metadata = z.unknown().describe('Metadata of the library’s entry.')
-const RevealedItem = z.strictObject({ ...Item.shape, answer: Answer, metadata: Metadata })
+const RevealedItem = z
+  .strictObject({ ...Item.shape, answer: Answer, metadata: Metadata })
+  .describe('The item with its reference answer.')
 
 export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
   app.post(
@@ -41,19 +43,21 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
         headers: ItemsHeaders,
         body: ItemsRequest.default({ run: 'default', count: 1 }),
         response: {
-          200: z.strictObject({
-            items: z.array(Item).describe('Items that were created.'),
-            waiting_for: z
-              .literal('trainer')
-              .optional()
-              .describe('Set if `max_groups_ahead` is reached. Retry after the seconds in `Retry-After`.'),
-            failed: z
-              .array(UnmakeableItem)
-              .optional()
-              .describe(
-                'Items of the recipe that the library cannot make; `items` has the others, in order. If the library can make none, the call fails with `make_failed`.',
-              ),
-          }),
+          200: z
+            .strictObject({
+              items: z.array(Item).describe('Items that were created.'),
+              waiting_for: z
+                .literal('trainer')
+                .optional()
+                .describe('Set if `max_groups_ahead` is reached. Retry after the seconds in `Retry-After`.'),
+              failed: z
+                .array(UnmakeableItem)
+                .optional()
+                .describe(
+                  'Items of the recipe that the library cannot make; `items` has the others, in order. If the library can make none, the call fails with `make_failed`.',
+                ),
+            })
+            .describe('Items, or the reason why there are none.'),
           ...problemResponses(
             'invalid_request',
             'invalid_json',
@@ -108,11 +112,13 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
             .describe('If true, adds the reference answer and metadata. Requires the role admin.'),
         }),
         response: {
-          200: z.strictObject({
-            ...Item.shape,
-            answer: Answer.optional().describe('Reference answer, with `reveal`; null if the library has none.'),
-            metadata: Metadata.optional().describe('Metadata of the library’s entry, with `reveal`.'),
-          }),
+          200: z
+            .strictObject({
+              ...Item.shape,
+              answer: Answer.optional().describe('Reference answer, with `reveal`; null if the library has none.'),
+              metadata: Metadata.optional().describe('Metadata of the library’s entry, with `reveal`.'),
+            })
+            .describe('The item.'),
           ...problemResponses(
             'invalid_request',
             'invalid_item_id',

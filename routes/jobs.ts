@@ -26,10 +26,12 @@ export function addJobRoutes(app: App, operations: OperationsFeature): void {
           limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Maximum number of jobs.'),
         }),
         response: {
-          200: z.strictObject({
-            total: z.int().describe('Number of failed jobs.'),
-            jobs: z.array(FailedJob).describe('Failed jobs, most recent first.'),
-          }),
+          200: z
+            .strictObject({
+              total: z.int().describe('Number of failed jobs.'),
+              jobs: z.array(FailedJob).describe('Failed jobs, most recent first.'),
+            })
+            .describe('Failed jobs.'),
           ...problemResponses('redis_unavailable'),
         },
       },
@@ -47,10 +49,12 @@ export function addJobRoutes(app: App, operations: OperationsFeature): void {
         description: 'Queues the job again. A group that is retried is scored and counted once.',
         params: z.strictObject({ id: z.string().min(1).max(512).describe('ID of the failed job.') }),
         response: {
-          202: z.strictObject({
-            id: z.string().describe('ID of the job.'),
-            status: z.literal('queued').describe('The job is queued again.'),
-          }),
+          202: z
+            .strictObject({
+              id: z.string().describe('ID of the job.'),
+              status: z.literal('queued').describe('The job is queued again.'),
+            })
+            .describe('The job is queued again.'),
           ...problemResponses('not_found', 'redis_unavailable', 'redis_full'),
         },
       },

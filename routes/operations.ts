@@ -18,7 +18,11 @@ export function addOperationRoutes(app: App, { checkReadiness }: OperationsFeatu
         summary: 'Check liveness',
         description: 'Liveness probe: returns 200 while the process is running.',
         querystring: AnyQuery,
-        response: { 200: z.strictObject({ status: z.literal('alive').describe('The process is running.') }) },
+        response: {
+          200: z
+            .strictObject({ status: z.literal('alive').describe('The process is running.') })
+            .describe('The process is running.'),
+        },
       },
     },
     () => ({ status: 'alive' as const }),

@@ -35,7 +35,9 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
         summary: 'List runs',
         description: 'Returns all runs with settings and progress. A key that is bound to runs sees only those.',
         response: {
-          200: z.strictObject({ runs: z.array(Run).describe('Runs that the caller may see.') }),
+          200: z
+            .strictObject({ runs: z.array(Run).describe('Runs that the caller may see.') })
+            .describe('Runs that the caller may see.'),
           ...problemResponses('redis_unavailable'),
         },
       },
@@ -55,9 +57,11 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
         headers: IfMatchHeaders,
         querystring: z.strictObject({ task: z.string().optional().describe('Only groups of this task.') }),
         response: {
-          200: z.strictObject({
-            points: z.array(CurriculumPoint).describe('Groups that moved the curriculum, oldest first.'),
-          }),
+          200: z
+            .strictObject({
+              points: z.array(CurriculumPoint).describe('Groups that moved the curriculum, oldest first.'),
+            })
+            .describe('Groups that moved the curriculum.'),
           ...problemResponses('unknown_run', 'run_recreated', 'redis_unavailable'),
         },
       },

@@ -232,12 +232,14 @@ export const EvalStatistics = z
     accuracy: NullableNumber.describe('Share of the scored samples with a score of at least 0.99.'),
     accuracy_confidence_95: ConfidenceInterval.describe('95% Wilson interval of `accuracy`.'),
     pass_at: RateByK.describe(
-      'pass@k by k: probability that at least one of k samples is correct (unbiased estimator).',
+      'Estimate of pass@k, by k: probability that at least one of k samples is correct (unbiased estimator).',
     ),
     pass_at_stderr: ErrorByK,
-    pass_all: RateByK.describe('pass^k by k: probability that all of k samples are correct.'),
+    pass_all: RateByK.describe('Estimate of pass^k, by k: probability that all of k samples are correct.'),
     pass_all_stderr: ErrorByK,
-    majority_at: RateByK.describe('maj@k by k: probability that the most common answer of k samples is correct.'),
+    majority_at: RateByK.describe(
+      'Estimate of maj@k, by k: probability that the most common answer of k samples is correct.',
+    ),
     majority_at_stderr: ErrorByK,
     repeated_items: Count.describe(
       'Number of items behind `pass_at`, `pass_all` and `majority_at`: those with as many scored samples as the item with the most.',

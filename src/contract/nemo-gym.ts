@@ -58,7 +58,7 @@ export const NemoGymVerdict = z
       .describe('Why it could not be scored, such as `reasoning_gym:scorer_timeout`; null if scored.'),
     failure_reason: z.string().nullable().describe('The reason in a sentence; null if scored.'),
     instance_config: z
-      .looseObject({ mask_sample: z.boolean() })
+      .looseObject({ mask_sample: z.boolean().describe('Same as `mask_sample` of the response.') })
       .describe(
         'The `instance_config` of the request with `mask_sample`, where older releases of NeMo RL look for it.',
       ),

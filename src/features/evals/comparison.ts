@@ -45,33 +45,35 @@ const ComparedEval = z.strictObject({
   ),
 })
 
-export const Comparison = z.strictObject({
-  a: ComparedEval.describe('First eval.'),
-  b: ComparedEval.describe('Second eval.'),
-  suite: z
-    .strictObject({
-      name: z.string().describe('Name of the suite.'),
-      sha256: z.string().nullable().describe('Content hash of the suite; null until all its items are known.'),
-      items: z.int().describe('Number of items.'),
-    })
-    .describe('Suite of both evals.'),
-  ...DifferenceFields.shape,
-  tasks: z
-    .record(
-      z.string(),
-      z.strictObject({
-        ...DifferenceFields.shape,
-        p_corrected: NullableNumber.describe(
-          'p-value corrected for the number of tasks by Holm’s method; null if there is none.',
-        ),
-        significant: z.boolean().describe('Whether `p_corrected` is below 0.05.'),
-        verdict: z
-          .enum(['a_better', 'b_better', 'no_difference_shown', 'too_few_items'])
-          .describe('Outcome for the task. `too_few_items`: fewer than six, which no test can distinguish.'),
-      }),
-    )
-    .describe('Comparison by task.'),
-})
+export const Comparison = z
+  .strictObject({
+    a: ComparedEval.describe('First eval.'),
+    b: ComparedEval.describe('Second eval.'),
+    suite: z
+      .strictObject({
+        name: z.string().describe('Name of the suite.'),
+        sha256: z.string().nullable().describe('Content hash of the suite; null until all its items are known.'),
+        items: z.int().describe('Number of items.'),
+      })
+      .describe('Suite of both evals.'),
+    ...DifferenceFields.shape,
+    tasks: z
+      .record(
+        z.string(),
+        z.strictObject({
+          ...DifferenceFields.shape,
+          p_corrected: NullableNumber.describe(
+            'Value of `p` corrected for the number of tasks by Holm’s method; null if there is none.',
+          ),
+          significant: z.boolean().describe('Whether `p_corrected` is below 0.05.'),
+          verdict: z
+            .enum(['a_better', 'b_better', 'no_difference_shown', 'too_few_items'])
+            .describe('Outcome for the task. `too_few_items`: fewer than six, which no test can distinguish.'),
+        }),
+      )
+      .describe('Comparison by task.'),
+  })
+  .describe('Paired comparison of two evals, in total and by task.')
 export type Comparison = z.infer<typeof Comparison>
 
 const NO_DIFFERENCE = { n: 0, difference: null, stderr: null, confidence_95: null, p: null, smallest_detectable: null }

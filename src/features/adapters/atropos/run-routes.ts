@@ -32,7 +32,7 @@ export function addRunRoutes(app: App, { runBatches, usage }: { runBatches: RunB
     },
   })
 
-  app.get(PREFIX, getInfo('Root', 'Atropos: greeting of the API of a run', Welcome), async () => ({
+  app.get(PREFIX, getInfo('Root', 'Atropos: check that the API of a run is up', Welcome), async () => ({
     message: 'AtroposLib API',
   }))
 
@@ -98,7 +98,7 @@ export function addRunRoutes(app: App, { runBatches, usage }: { runBatches: RunB
 
   app.get(
     `${PREFIX}/wandb_info`,
-    getInfo('LoggingNames', 'Atropos: get where the trainer of a run logs', LoggingNames),
+    getInfo('LoggingNames', 'Atropos: get the logging names of the trainer of a run', LoggingNames),
     async ({ params: { run } }) => {
       const registration = await hold(() => runBatches.getRegistration(run))
       return { group: registration?.wandb_group ?? null, project: registration?.wandb_project ?? null }
@@ -107,7 +107,7 @@ export function addRunRoutes(app: App, { runBatches, usage }: { runBatches: RunB
 
   app.get(
     `${PREFIX}/status`,
-    getInfo('Status', 'Atropos: get the step and the number of waiting groups of a run', Status),
+    getInfo('Status', 'Atropos: get the step and queue length of a run', Status),
     async ({ params: { run } }) => {
       const { steps, queued } = await hold(() => runBatches.readProgress(run))
       return { current_step: steps, queue_size: queued }

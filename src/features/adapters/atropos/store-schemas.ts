@@ -19,20 +19,28 @@ export const STORE_PATHS: readonly StorePath[] = [
   },
 ]
 
-export const Welcome = z.object({ message: z.string().describe('Fixed greeting.') })
-export const Registered = z.object({ uuid: z.int().describe('ID of the registration. No other call needs it.') })
-export const Info = z.object({
-  batch_size: z.int().describe('Number of sequences in a batch; -1 until a trainer has registered.'),
-  max_token_len: z.int().describe('Maximum length of a sequence, in tokens; -1 until a trainer has registered.'),
-})
-export const LoggingNames = z.object({
-  group: z.string().nullable().describe('Weights & Biases group; null until a trainer has registered.'),
-  project: z.string().nullable().describe('Weights & Biases project; null until a trainer has registered.'),
-})
-export const Status = z.object({
-  current_step: z.int().describe('Starting step of the trainer plus the number of batches so far.'),
-  queue_size: z.int().describe('Number of groups that wait for a batch.'),
-})
+export const Welcome = z.object({ message: z.string().describe('Fixed greeting.') }).describe('The API is up.')
+export const Registered = z
+  .object({ uuid: z.int().describe('ID of the registration. No other call needs it.') })
+  .describe('The trainer is registered.')
+export const Info = z
+  .object({
+    batch_size: z.int().describe('Number of sequences in a batch; -1 until a trainer has registered.'),
+    max_token_len: z.int().describe('Maximum length of a sequence, in tokens; -1 until a trainer has registered.'),
+  })
+  .describe('Batch settings of the trainer.')
+export const LoggingNames = z
+  .object({
+    group: z.string().nullable().describe('Weights & Biases group; null until a trainer has registered.'),
+    project: z.string().nullable().describe('Weights & Biases project; null until a trainer has registered.'),
+  })
+  .describe('Weights & Biases names of the trainer.')
+export const Status = z
+  .object({
+    current_step: z.int().describe('Starting step of the trainer plus the number of batches so far.'),
+    queue_size: z.int().describe('Number of groups that wait for a batch.'),
+  })
+  .describe('Step and queue length.')
 
 /** Composed as text, group by group. */
 export const Batch = z
@@ -53,21 +61,25 @@ export const UNREGISTERED: Batch = {
   batch: [],
 }
 
-export const EnvironmentAnswer = z.object({
-  status: z
-    .enum(['success', 'wait for trainer to start'])
-    .describe('`wait for trainer to start` until a trainer has requested a batch.'),
-  env_id: z.int().optional().describe('Number of the environment.'),
-  wandb_name: z.string().optional().describe('Desired name with a number appended.'),
-  checkpoint_dir: z.string().optional().describe('Checkpoint folder of the trainer.'),
-  starting_step: z.int().optional().describe('Current step of the trainer.'),
-  checkpoint_interval: z.int().optional().describe('Number of steps between checkpoints; -1 if unknown.'),
-  num_steps: z.int().optional().describe('Number of steps that the trainer will run; -1 if unknown.'),
-})
-export const Disconnected = z.object({
-  status: z.enum(['success', 'failure']).describe('`failure` if there is no such environment.'),
-  error: z.string().optional().describe('Reason for the failure.'),
-})
+export const EnvironmentAnswer = z
+  .object({
+    status: z
+      .enum(['success', 'wait for trainer to start'])
+      .describe('`wait for trainer to start` until a trainer has requested a batch.'),
+    env_id: z.int().optional().describe('Number of the environment.'),
+    wandb_name: z.string().optional().describe('Desired name with a number appended.'),
+    checkpoint_dir: z.string().optional().describe('Checkpoint folder of the trainer.'),
+    starting_step: z.int().optional().describe('Current step of the trainer.'),
+    checkpoint_interval: z.int().optional().describe('Number of steps between checkpoints; -1 if unknown.'),
+    num_steps: z.int().optional().describe('Number of steps that the trainer will run; -1 if unknown.'),
+  })
+  .describe('Registration of the environment.')
+export const Disconnected = z
+  .object({
+    status: z.enum(['success', 'failure']).describe('`failure` if there is no such environment.'),
+    error: z.string().optional().describe('Reason for the failure.'),
+  })
+  .describe('Whether the environment was removed.')
 export const EnvironmentStatusAnswer = z
   .object({
     current_step: z.int().describe('Starting step of the trainer plus the number of batches so far.'),
@@ -82,8 +94,12 @@ export const EnvironmentStatusAnswer = z
     env_weight: z.number().describe('Weight of this environment in the inference.'),
   })
   .meta({ id: 'AtroposEnvironmentStatus', description: 'State of the queue, by which an environment paces itself.' })
-export const Received = z.object({ status: z.literal('received').describe('The group was accepted.') })
-export const ReceivedList = z.object({
-  status: z.literal('received').describe('The groups were accepted.'),
-  groups_processed: z.int().describe('Number of accepted groups.'),
-})
+export const Received = z
+  .object({ status: z.literal('received').describe('The group was accepted.') })
+  .describe('The group was accepted.')
+export const ReceivedList = z
+  .object({
+    status: z.literal('received').describe('The groups were accepted.'),
+    groups_processed: z.int().describe('Number of accepted groups.'),
+  })
+  .describe('The groups were accepted.')

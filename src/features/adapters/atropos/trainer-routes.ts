@@ -106,7 +106,7 @@ export function addTrainerRoutes(app: App, stores: AtroposStores, { prefix, labe
 
   app.get(
     `${prefix}/wandb_info`,
-    getInfo('LoggingNames', 'Atropos: get where the trainer logs', LoggingNames),
+    getInfo('LoggingNames', 'Atropos: get the logging names of the trainer', LoggingNames),
     async (request) => {
       const { registration } = await hold(() => storeOf(request.params).readStore())
       return { group: registration?.wandb_group ?? null, project: registration?.wandb_project ?? null }

@@ -16,13 +16,23 @@ const STEP_BODY_BYTES = 4 * 1024 * 1024
 
 const JsonObject = z.record(z.string(), z.unknown())
 const DOCUMENTS = [
-  { path: 'health', id: 'Health', summary: 'OpenEnv: health of the environment', body: { status: 'healthy' } },
-  { path: 'metadata', id: 'Metadata', summary: 'OpenEnv: name and description of the environment', body: METADATA },
-  { path: 'schema', id: 'Schemas', summary: 'OpenEnv: JSON schemas of action, observation and state', body: SCHEMAS },
+  {
+    path: 'health',
+    id: 'Health',
+    summary: 'OpenEnv: check the health of the environment',
+    body: { status: 'healthy' },
+  },
+  { path: 'metadata', id: 'Metadata', summary: 'OpenEnv: get name and description of the environment', body: METADATA },
+  {
+    path: 'schema',
+    id: 'Schemas',
+    summary: 'OpenEnv: get the schemas of action, observation and state',
+    body: SCHEMAS,
+  },
   {
     path: 'openapi.json',
     id: 'Document',
-    summary: 'OpenEnv: OpenAPI document of the environment',
+    summary: 'OpenEnv: get the OpenAPI document of the environment',
     body: OPENAPI_DOCUMENT,
   },
   {
