@@ -145,9 +145,8 @@ class Session {
     const send =
       this.#language === 'python' ? `${JSON.stringify(code)}\n` : `${code}\nprintf '\\n%s %s\\n' '${END}' 0\n`
     this.#process.stdin.write(send)
-    await expect
-      .poll(() => this.#ended ?? this.#out, { timeout: 60_000, interval: 20 })
-      .toMatch(/ended with|end of block/)
+    const isDone = () => this.#ended !== undefined || new RegExp(`${END} \\d\\n`).test(this.#out)
+    await expect.poll(isDone, { timeout: 60_000, interval: 20 }).toBe(true)
     const [output = '', status] = this.#out.split(END)
     expect([status?.trim(), this.#ended, status?.trim() === '0' ? '' : this.#err + output]).toEqual([
       '0',
