@@ -12,11 +12,11 @@ used and gets the same items as before. With `size` it has the first `size` posi
 prime-rl need.
 
 If a rollout could not be scored, the reward function raises: verifiers records an error of the rollout and no reward, and prime-rl
-leaves the rollout out. While the server is down, calls are retried for `deadline_s` seconds; then the exception is raised.
+excludes the rollout. While the server is down, calls are retried for `deadline_s` seconds; then the exception is raised.
 """
 
 # mypy: disable-error-code="import-not-found,import-untyped,misc,untyped-decorator,no-any-return"
-# Where types are checked the trainer's package need not be installed; its classes and decorators are Any then.
+# The trainer's package may be missing where types are checked. Its classes and decorators are then Any.
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ _servers: "dict[tuple[Any, ...], TrainerClient]" = {}
 
 
 def _server(config: ReasoningGymTaskConfig, per_step: Optional[int] = None) -> TrainerClient:
-    """The client of this process for an address and run: tasks are many, and are pickled to other processes."""
+    """The client of this process for a URL and run, shared by all tasks, which are pickled to other processes."""
     key = (config.url, config.run, config.deadline_s, per_step)
     if key not in _servers:
         _servers[key] = TrainerClient(

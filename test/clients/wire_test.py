@@ -157,7 +157,7 @@ class Wire(unittest.TestCase):
     def test_what_is_no_json_is_told_in_one_line(self) -> None:
         for told in (b"<html>\n<h1>Hello</h1>\n</html>", b'{"tasks":'):
             self.server.script = [(200, {}, told)]
-            with self.assertRaisesRegex(Unreachable, r"^GET http://.*/tasks: the answer is not JSON: is this a .*\?$"):
+            with self.assertRaisesRegex(Unreachable, r"^GET http://.*/tasks: the response is not JSON; check that the URL is .*$"):
                 Client(self.url).tasks()
         self.server.script = [(500, {}, b"<html>\n<h1>Hello</h1>\n</html>")]
         with self.assertRaisesRegex(Problem, r"^500 http_500: <html> <h1>Hello</h1> </html>$"):
@@ -186,7 +186,7 @@ class Wire(unittest.TestCase):
             with self.assertLogs("reasoning_gym_client", "WARNING") as logs:
                 Client(self.url).run("r").items()
         self.assertEqual(len(logs.output), 1)
-        self.assertRegex(logs.output[0], r"RemoteDisconnected.*it is tried again for \d+ s more")
+        self.assertRegex(logs.output[0], r"RemoteDisconnected.*retrying for another \d+ s")
 
     def test_key_path_prefix_and_waiting_are_sent(self) -> None:
         self.server.script = [(200, {}, {"group_id": "a/b", "status": "scored"})]

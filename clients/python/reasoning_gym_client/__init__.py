@@ -1,4 +1,4 @@
-"""Client of reasoning-gym-server, in one file, on the standard library alone (Python 3.9 or newer).
+"""Client for reasoning-gym-server: one file, standard library only, Python 3.9 or newer.
 
     from reasoning_gym_client import Client
 
@@ -7,30 +7,30 @@
     for item in run.items(8):
         completions = my_model(item["messages"])
         run.post(item["id"], [{"completion": text} for text in completions], policy_version=0)
-    batch = run.batch(step=0, min_sequences=1)      # waits until there is enough
+    batch = run.batch(step=0, min_sequences=1)      # waits until the batch is complete
     for group in batch["groups"]:
         for rollout, verdict in zip(group["rollouts"], group["verdicts"]):
             ...                                      # verdict["reward"], verdict["advantage"]
     run.ack(step=0)
 
-Without an address, `Client()` takes REASONING_GYM_URL, and REASONING_GYM_API_KEY where no other key is given.
+`Client()` without a URL reads the environment variables REASONING_GYM_URL and REASONING_GYM_API_KEY.
 
-What it takes care of:
+What the client does for you:
 
-* Every call may be repeated without harm, so the client retries lost connections, 408, 429, 502, 503, 504, and a 409 with
-  Retry-After (another call was changing the same run). The pause grows, is jittered, and is never shorter than the server's
-  Retry-After; `retry_for_s` bounds it.
-* One connection for each thread is kept open. A client can be shared by threads, survives a fork, and can be pickled.
-* Items can be addressed by position (`Run.positions`): the same item for the same position in every process.
-* numpy arrays (and torch tensors on the CPU) may stand wherever the server takes numbers; they travel as typed bytes.
-  Nothing is rounded. In batches all lists of numbers come as numpy arrays, or as `array.array` where there is no numpy.
-* Large bodies are gzipped.
+* Retries. Every call can safely be repeated, so the client retries lost connections, 408, 429, 502, 503, 504, and a 409 with
+  Retry-After (another call was changing the same run). Pauses grow exponentially with jitter, and are never shorter than the
+  server's Retry-After. `retry_for_s` limits the total time.
+* Connections. Each thread keeps one connection open. Threads can share a client. It survives a fork and can be pickled.
+* Positions. `Run.positions` returns the same item for the same position in every process.
+* Arrays. Wherever the server takes numbers, you can pass numpy arrays or torch tensors on the CPU. They are sent as typed bytes
+  and never rounded. Batches return all lists of numbers as numpy arrays, or as `array.array` if numpy is not installed.
+* Compression of large bodies with gzip.
 
-Answers are plain dicts with the server's own field names; the TypedDicts below say what is in them.
+Results are plain dicts with the server's field names. The TypedDicts below describe them.
 """
 
 # mypy: disable-error-code="no-any-return"
-# Answers are JSON: that they are what the TypedDicts say is the server's promise, not the type checker's to prove.
+# Results are parsed JSON. The server guarantees that they match the TypedDicts; the type checker cannot verify it.
 
 from __future__ import annotations
 
@@ -90,18 +90,18 @@ __all__ = [
 log = logging.getLogger("reasoning_gym_client")
 
 # ---------------------------------------------------------------------------------------------------------------------
-# What the server speaks of
+# Types of requests and results
 # ---------------------------------------------------------------------------------------------------------------------
 
-#: A chat message; further keys (tool calls, names) are kept.
+#: A chat message: `role`, `content`, and optional further keys such as tool calls and names.
 Message = Dict[str, Any]
 
-#: Numbers: a list, `array.array`, numpy array or CPU tensor; in batches always arrays, with NaN for what was sent as None.
+#: A list, `array.array`, numpy array or CPU tensor of numbers. Batches always hold arrays, with NaN for each None that was sent.
 Numbers = Any
 
 
 class Item(TypedDict, total=False):
-    """A task made real: what to show the model. `id` is its recipe; the answer stays on the server."""
+    """A concrete puzzle with its prompt. `id` encodes the recipe. The reference answer stays on the server."""
 
     id: str
     task: str
@@ -114,7 +114,7 @@ class Item(TypedDict, total=False):
 
 
 class Rollout(TypedDict, total=False):
-    """One completion for an item. `completion` or `messages` is required, everything else is optional."""
+    """One completion with its tokens, masks and logprobs. `completion` or `messages` is required; all other fields are optional."""
 
     completion: str
     messages: List[Message]
@@ -129,7 +129,7 @@ class Rollout(TypedDict, total=False):
 
 
 class PostedGroup(TypedDict, total=False):
-    """The rollouts of one item, as `Run.post_many` takes them. `item_id` and `rollouts` are required."""
+    """The rollouts of one item, as an argument of `Run.post_many`. `item_id` and `rollouts` are required."""
 
     item_id: str
     group_id: str
@@ -140,7 +140,11 @@ class PostedGroup(TypedDict, total=False):
 
 
 class Verdict(TypedDict, total=False):
-    """`status` is `scored` or `unscored`. `fault` is the model's, `code` the server's; unscored: reward and score None."""
+    """The result for one completion. `status` is `scored` or `unscored`.
+
+    `fault` names an error of the model, such as `no_answer`. `code` names an error of the server. The reward and score of an
+    unscored verdict are None.
+    """
 
     status: str
     reward: Optional[float]
@@ -156,10 +160,10 @@ class Verdict(TypedDict, total=False):
 
 
 class Group(TypedDict, total=False):
-    """A posted group as it stands: `status` is `queued`, `scored` or `failed`.
+    """The state of a posted group. `status` is `queued`, `scored` or `failed`.
 
-    `rewards` are those of `verdicts`, in the order of the rollouts, and are kept longer. `conflict`: True says that the result
-    is that of other rollouts, which were posted first under this id (see `Run.post`).
+    `rewards` holds the rewards of `verdicts`, in the order of the rollouts, and the server stores it longer. If `conflict` is
+    True, the result belongs to other rollouts that were posted first under this ID (see `Run.post`).
     """
 
     group_id: str
@@ -185,9 +189,9 @@ class Group(TypedDict, total=False):
 
 
 class BatchGroup(TypedDict, total=False):
-    """A group in a batch: what was posted, and its verdicts in the same order.
+    """A group in a batch: rollouts and their verdicts in the same order.
 
-    `indices` says which of the posted rollouts these are: some are another rank's, or could not be scored.
+    `indices` holds the positions of these rollouts in the posted group. The others belong to another rank or were not scored.
     """
 
     group_id: str
@@ -208,7 +212,7 @@ class BatchGroup(TypedDict, total=False):
 
 
 class Batch(TypedDict, total=False):
-    """The groups of one training step, or one rank's share; `totals` are the whole batch's."""
+    """The groups of one training step, or one rank's share of them. `totals` describes the whole batch."""
 
     run: str
     step: int
@@ -220,14 +224,14 @@ class Batch(TypedDict, total=False):
 
 
 class Scores(TypedDict, total=False):
-    """Rewards in the order of what was sent; None where the server could not score."""
+    """Rewards in the order of the request. A reward is None if the server could not score the completion."""
 
     rewards: List[Optional[float]]
     verdicts: List[Verdict]
 
 
 class Eval(TypedDict, total=False):
-    """One model measured on one suite; `status` is `queued`, `running`, `done`, `failed` or `cancelled`."""
+    """The evaluation of one model on one suite. `status` is `queued`, `running`, `done`, `failed` or `cancelled`."""
 
     id: str
     status: str
@@ -236,26 +240,31 @@ class Eval(TypedDict, total=False):
 
 
 class Collection(TypedDict, total=False):
-    """Items of a run answered by a model behind an OpenAI-like address."""
+    """A job in which a model behind an OpenAI-compatible API completes items of a run."""
 
     id: str
     status: str
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Failures
+# Errors
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 class ReasoningGymError(Exception):
-    """What this module raises."""
+    """Base class of all errors that this module raises."""
 
 
 class Problem(ReasoningGymError):
-    """The server refused. `code` is stable and made to be compared: `buffer_full`, `unknown_run`, `group_conflict`, …
+    """The server rejected the request.
 
-    `status` is the HTTP status, `detail` says what to do, `errors` names the fields at fault as
-    `{"path", "message"}`, `retry_after` is in seconds, `request_id` finds the request in the server's log.
+    Attributes:
+        status: HTTP status.
+        code: Stable error code to compare with, such as `buffer_full`, `unknown_run` or `group_conflict`.
+        detail: What happened and what to do.
+        errors: Invalid fields, each as `{"path", "message"}`.
+        retry_after: Value of Retry-After in seconds, or None.
+        request_id: ID of the request in the server's log.
     """
 
     def __init__(
@@ -278,22 +287,24 @@ class Problem(ReasoningGymError):
 
 
 class RunLost(Problem):
-    """The run is gone, or another one has its name: it was deleted, or Redis lost it. Nothing was done.
+    """The run no longer exists, or a new run has its name, because it was deleted or Redis lost it. The call had no effect.
 
-    Restore a checkpoint or put the settings with a new `Client.run(name)`.
+    To continue, restore a checkpoint or put the settings with a new `Client.run(name)`.
     """
 
 
 class Unreachable(ReasoningGymError):
-    """The server did not answer, for as long as the call was tried, or what answers at its address is something else (no
-    HTTP, no JSON, a certificate that cannot be trusted: at once); `__cause__` is the last failure."""
+    """The server did not answer within the time for retries. `__cause__` is the last error.
+
+    Raised without a retry if something other than this server answers at the URL: no HTTP, no JSON, or an untrusted certificate.
+    """
 
 
 class NotReady(ReasoningGymError):
-    """The batch was not complete in time: `missing` rollouts are wanted yet, `queued` ones wait for their scores."""
+    """The batch was not complete before the timeout. It lacks `missing` rollouts, and `queued` rollouts wait to be scored."""
 
     def __init__(self, step: int, missing: Optional[int], queued: Optional[int]) -> None:
-        super().__init__(f"the batch of step {step} is not ready: {missing} rollouts missing, {queued} queued")
+        super().__init__(f"the batch of step {step} is not ready: it lacks {missing} rollouts, and {queued} wait to be scored")
         self.step = step
         self.missing = missing
         self.queued = queued
@@ -306,13 +317,13 @@ class NotReady(ReasoningGymError):
 _TYPED = ("int32", "float32", "uint8", "int16", "float64")
 _WIDENED = {"bool": "uint8", "int8": "int16", "uint16": "int32", "float16": "float32"}
 _NARROWED = {"int64", "uint64", "uint32"}
-_NOT_IN_NUMPY = ("torch.bfloat16", "torch.float8")  # float32 has all their values
+_NOT_IN_NUMPY = ("torch.bfloat16", "torch.float8")  # converts to float32 without loss
 _BY_TYPECODE = {"B": "uint8", "h": "int16", "i": "int32", "f": "float32", "d": "float64"}
-_EXACT_MOST = 2**53 - 1  # the server reads JSON numbers as doubles
+_EXACT_MOST = 2**53 - 1  # the server parses JSON numbers as doubles
 
 
 def _plain(value: Any) -> Any:
-    """What json does not know: arrays become `{dtype, data}` where that loses nothing, else lists of numbers."""
+    """Encodes arrays as `{dtype, data}` if that is lossless, and as lists of numbers otherwise. A `default` of json.dumps."""
     if isinstance(value, array.array):
         dtype = _BY_TYPECODE.get(value.typecode)
         return _listed(value) if dtype is None else _typed(dtype, value.tobytes())
@@ -337,7 +348,7 @@ def _plain(value: Any) -> Any:
 
 
 def _listed(values: Any) -> Any:
-    """As JSON numbers. Raises ValueError for integers that would be rounded as such."""
+    """Converts an array to a list. Raises ValueError for integers that JSON numbers would round."""
     edges: Sequence[int] = ()
     if isinstance(values, array.array):
         if values.typecode in "lLqQ" and len(values) > 0:
@@ -345,7 +356,7 @@ def _listed(values: Any) -> Any:
     elif values.dtype.kind in "iu" and values.size > 0:
         edges = int(values.min()), int(values.max())
     if any(abs(edge) > _EXACT_MOST for edge in edges):
-        raise ValueError("integers beyond 2**53 would be rounded as JSON numbers: send them as strings")
+        raise ValueError("integers above 2**53 - 1 in absolute value would be rounded as JSON numbers: send them as strings")
     return values.tolist()
 
 
@@ -354,7 +365,7 @@ def _typed(dtype: str, raw: bytes) -> Dict[str, str]:
 
 
 def _numbers(value: Any) -> Any:
-    """Typed data as a numpy array, or as `array.array` where there is no numpy; anything else as it is."""
+    """Decodes `{dtype, data}` to a numpy array, or to `array.array` without numpy. Returns other values unchanged."""
     if not (isinstance(value, dict) and value.keys() == {"dtype", "data"} and value["dtype"] in _TYPED):
         return value
     raw = base64.b64decode(value["data"])
@@ -377,16 +388,16 @@ def _with_arrays(batch: Batch) -> Batch:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The wire
+# HTTP
 # ---------------------------------------------------------------------------------------------------------------------
 
 _AGAIN = (408, 429, 502, 503, 504)
 _PAUSE_S, _PAUSE_MOST_S = 0.2, 10.0
-_WAIT_MOST_S = 60  # the server holds an answer no longer
-_HELD_S = 30.0  # of a batch that is waited for
-_LULL_S = 0.05  # between two asks that are meant to be held, or come in the last second of a wait
-_QUIET_S = 5.0  # of failing; then a warning says what is waited for
-_OVER_S = 0.1  # the server waits whole seconds; so much too long is better than asking again and again
+_WAIT_MOST_S = 60  # the longest wait that the server accepts
+_HELD_S = 30.0  # wait of one request for a batch
+_LULL_S = 0.05  # pause between two requests that wait on the server
+_QUIET_S = 5.0  # time of retries after which a warning is logged
+_OVER_S = 0.1  # the server waits whole seconds; rounding up by this much saves requests
 
 
 class _Answer:
@@ -406,11 +417,12 @@ class _Answer:
         try:
             return json.loads(text)
         except ValueError as error:
-            raise Unreachable(f"{self.call}: the answer is not JSON: is this a reasoning-gym-server?") from error
+            hint = "check that the URL is that of a reasoning-gym-server"
+            raise Unreachable(f"{self.call}: the response is not JSON; {hint}") from error
 
 
 class _Kept:
-    """A thread's connection and the process that opened it; closed when it is let go, also at the thread's end."""
+    """A thread's connection and the process that opened it. Closes the connection when it is released or the thread ends."""
 
     def __init__(self, connection: http.client.HTTPConnection) -> None:
         self.pid = os.getpid()
@@ -421,7 +433,7 @@ class _Kept:
 
 
 class _Wire:
-    """Requests with one kept connection for each thread, tried again until they are answered or time is over."""
+    """Sends requests with one persistent connection per thread, and retries them until the time for retries is over."""
 
     def __init__(
         self,
@@ -435,11 +447,11 @@ class _Wire:
     ) -> None:
         parts = urllib.parse.urlsplit(url if "://" in url else f"http://{url}")
         user, at, address = parts.netloc.rpartition("@")
-        self.url = urllib.parse.urlunsplit(parts._replace(netloc=address))  # without the key: it stands in messages
+        self.url = urllib.parse.urlunsplit(parts._replace(netloc=address))  # without the key, because messages contain the URL
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f"not an address of a server: {self.url!r}")
+            raise ValueError(f"not the URL of a server: {self.url!r}")
         if at and not parts.password:
-            raise ValueError(f"the address has a user but no key: write {parts.scheme}://{user.rstrip(':')}:KEY@{address}")
+            raise ValueError(f"the URL has a user but no key: write {parts.scheme}://{user.rstrip(':')}:KEY@{address}")
         if not api_key:
             api_key = urllib.parse.unquote(parts.password or "") or os.environ.get("REASONING_GYM_API_KEY")
         self.host, self.port, self.secure = parts.hostname, parts.port, parts.scheme == "https"
@@ -453,7 +465,7 @@ class _Wire:
         if api_key:
             self.headers["Authorization"] = f"Bearer {api_key}"
         self.local = threading.local()
-        self.random = random.SystemRandom()  # neither disturbs nor follows the trainer's seeds
+        self.random = random.SystemRandom()  # independent of the trainer's seeds
 
     def __getstate__(self) -> Dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in ("local", "random")}
@@ -471,7 +483,7 @@ class _Wire:
         headers: Optional[Mapping[str, str]] = None,
         wait_s: float = 0,
     ) -> _Answer:
-        """The first answer below 300. Raises Problem for a refusal, Unreachable if there is no answer at all."""
+        """Returns the first response with a 2xx status. Raises Problem for an error response and Unreachable without a response."""
         target = self.base + path + _query(query)
         sent = {**self.headers, **(headers or {})}
         wait = min(int(wait_s + _OVER_S), _WAIT_MOST_S)
@@ -510,9 +522,9 @@ class _Wire:
             failures += 1
             if time.monotonic() + pause > until:
                 raise failure
-            log.info("%s %s: %s; again in %.1f s", method, path, failure, pause)
+            log.info("%s %s: %s; retrying in %.1f s", method, path, failure, pause)
             if not told and time.monotonic() - began > _QUIET_S:
-                log.warning("%s; it is tried again for %.0f s more", failure, until - time.monotonic())
+                log.warning("%s; retrying for another %.0f s", failure, until - time.monotonic())
                 told = True
             time.sleep(pause)
 
@@ -524,7 +536,7 @@ class _Wire:
             return self._exchange(connection, method, target, payload, headers)
         except (OSError, http.client.HTTPException) as error:
             self.drop()
-            # The server closes a connection that was idle for long: that says nothing about the server.
+            # The server may have closed an idle connection. That is no failure of this request, so it is sent again at once.
             if not used or isinstance(error, TimeoutError):
                 raise
         connection, _ = self._connection(timeout_s)
@@ -545,7 +557,7 @@ class _Wire:
         try:
             connection.request(method, target, payload, dict(headers))
         except BrokenPipeError:
-            pass  # a refusal can come before the body is read: it may be there already
+            pass  # the server may have responded before it read the body
         response = connection.getresponse()
         body = response.read()
         if response.getheader("Content-Encoding") == "gzip":
@@ -556,7 +568,7 @@ class _Wire:
         return _Answer(call, response.status, {name.lower(): value for name, value in response.getheaders()}, body)
 
     def _connection(self, timeout_s: float) -> "tuple[http.client.HTTPConnection, bool]":
-        """This thread's connection, and whether it was used before; a forked child opens its own."""
+        """Returns this thread's connection and whether it was used before. A forked child opens its own connection."""
         kept: Optional[_Kept] = getattr(self.local, "kept", None)
         if kept is not None and kept.pid == os.getpid():
             connection = kept.connection
@@ -578,12 +590,12 @@ class _Wire:
 
 
 def _is_passing_conflict(problem: Problem) -> bool:
-    """Whether another call stood in the way (`run_changed`, `idempotency_in_progress`): a retry resolves it."""
+    """Whether this is a conflict with a concurrent call (`run_changed`, `idempotency_in_progress`), which a retry resolves."""
     return problem.status == 409 and problem.retry_after is not None
 
 
 def _is_something_else(error: Exception) -> bool:
-    """Whether no HTTP, or no TLS that can be trusted, is spoken there: to ask again does not help."""
+    """Whether the peer does not speak HTTP or trusted TLS, so that a retry does not help."""
     if isinstance(error, ssl.SSLError):
         return not isinstance(error, (ssl.SSLEOFError, ssl.SSLZeroReturnError))
     if isinstance(error, http.client.BadStatusLine):
@@ -597,7 +609,7 @@ def _problem(answer: _Answer) -> Problem:
     except ValueError:
         told = None
     if answer.status < 400:
-        told = {"detail": f"{answer.call} redirects to {answer.headers.get('location')}: name the server's own address"}
+        told = {"detail": f"{answer.call} redirects to {answer.headers.get('location')}; use the URL of the server itself"}
     if not isinstance(told, dict):
         told = {"detail": " ".join(answer.body[:500].decode("utf-8", "replace").split())}
     kind = RunLost if told.get("code") == "run_recreated" else Problem
@@ -612,7 +624,7 @@ def _problem(answer: _Answer) -> Problem:
 
 
 def _seconds(retry_after: Optional[str]) -> Optional[float]:
-    """Retry-After is a number of seconds, or a date."""
+    """Parses Retry-After, a number of seconds or a date, to seconds from now. Returns None if it is absent or invalid."""
     if retry_after is None:
         return None
     try:
@@ -631,7 +643,7 @@ def _query(query: Optional[Mapping[str, Any]]) -> str:
 
 
 def _given(**fields: Any) -> Dict[str, Any]:
-    """The fields that were named: None means that the server decides."""
+    """Returns the fields that are not None. The server uses its defaults for the others."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
@@ -654,16 +666,17 @@ def _chunks(values: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
 
 
 class Client:
-    """A server, and how to reach it. Threads may share it.
+    """A connection to one server. Threads can share it.
 
-    `url`          where the server is, `https` and a path in front included; the key may stand in it
-                   (`http://trainer:KEY@host:8000`). None: REASONING_GYM_URL, else http://127.0.0.1:8000
-    `api_key`      sent as `Authorization: Bearer …`. None: the one in the address, else REASONING_GYM_API_KEY
-    `timeout_s`    how long one answer may take, beyond what it was asked to wait
-    `retry_for_s`  for how long a call is tried again when the server is away, busy or full; 0: not at all
-    `deadline_s`   how long a call may take in all, its retries and waits included; None: no further limit
-    `gzip_above`   bytes from which on a body is compressed; None: never
-    `ssl_context`  for certificates of your own
+    Args:
+        url: URL of the server, with `https` and a path prefix if it has one. It may contain the API key
+            (`http://trainer:KEY@host:8000`). Default: REASONING_GYM_URL, or else http://127.0.0.1:8000.
+        api_key: Key to send as `Authorization: Bearer …`. Default: the key in the URL, or else REASONING_GYM_API_KEY.
+        timeout_s: Timeout of one request in seconds, in addition to the time that the call waits on the server.
+        retry_for_s: Time in seconds for retries while the server is unreachable, busy or full. 0 turns retries off.
+        deadline_s: Time limit of a call in seconds, including retries and waits. None: no limit.
+        gzip_above: Size in bytes above which a request body is compressed. None: never.
+        ssl_context: SSL context, for example for your own certificates.
     """
 
     def __init__(
@@ -687,30 +700,34 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Closes this thread's connection; the client can be used again."""
+        """Closes the connection of this thread. The client remains usable."""
         self._wire.drop()
 
     def run(self, name: str = "default", *, incarnation: Optional[str] = None, require_run: bool = True) -> "Run":
-        """The run of that name. Nothing is sent: the server makes the run at its first use.
+        """Returns the run of this name without a request. The server creates the run at its first use.
 
-        Once `put` or `restore` have configured it, or where its `incarnation` is given (a field of `Run.get()`), calls are
-        meant for that run alone: if the server has lost it, they raise RunLost instead of beginning it anew with the default
-        settings. `require_run=False`: they do not.
+        After `put` or `restore`, or if you pass `incarnation`, calls apply only to this incarnation of the run. If the server
+        has lost it, they raise RunLost instead of creating a new run with default settings.
+
+        Args:
+            name: Name of the run.
+            incarnation: Expected incarnation, the field of that name in `Run.get()`.
+            require_run: False turns the check of the incarnation off.
         """
         return Run(self, name, incarnation=incarnation, require_run=require_run)
 
     def runs(self) -> List[Dict[str, Any]]:
-        """All runs."""
+        """Returns all runs."""
         return self._get("/runs")["runs"]
 
     # Tasks and items
 
     def tasks(self, *, category: Optional[str] = None, q: Optional[str] = None) -> List[Dict[str, Any]]:
-        """What there is to be asked of a model: `name`, `category`, `credit`, `rungs`, …"""
+        """Lists the tasks (`name`, `category`, `credit`, `rungs`, …), optionally only those of a category or matching `q`."""
         return self._get("/tasks", category=category, q=q)["tasks"]
 
     def task(self, name: str) -> Dict[str, Any]:
-        """One task with its config schema, difficulty ladder and an example."""
+        """Returns one task with its config schema, difficulty ladder, measurements and an example."""
         return self._get(_path("tasks", name))
 
     def make(
@@ -724,9 +741,20 @@ class Client:
         count: Optional[int] = None,
         seeds: Optional[Sequence[int]] = None,
     ) -> List[Item]:
-        """Items of a recipe: `count` of them from `index` on, or one for each of `seeds`.
+        """Creates items from a recipe.
 
-        An item that the library cannot make at its seed is left out; each item's `recipe` has its seed and index.
+        Args:
+            task: Name of the task.
+            config: Config fields that differ from the library's defaults. Mutually exclusive with `difficulty`.
+            difficulty: Difficulty from 0 to 1.
+            seed: Seed of the items.
+            index: Index of the first item.
+            count: Number of consecutive items.
+            seeds: Seeds of the items, one item each, in place of `seed` and `count`.
+
+        Returns:
+            The items. The server omits an item that the library cannot create at its seed. The `recipe` of each item holds its
+            seed and index.
         """
         body = _given(
             task=task, config=config, difficulty=difficulty, seed=seed, index=index, count=count, seeds=seeds
@@ -734,7 +762,7 @@ class Client:
         return self._post("/items", body)["items"]
 
     def item(self, item_id: str, *, run: Optional[str] = None, reveal: bool = False) -> Item:
-        """An item again from its id, with a run's prompt; `reveal` (admin) adds `answer` and `metadata`."""
+        """Returns the item with this ID, with the prompt of `run`. `reveal` adds `answer` and `metadata` (role admin)."""
         return self._get(_path("items", item_id), run=run, reveal="true" if reveal else None)
 
     # Rewards
@@ -748,7 +776,18 @@ class Client:
         scoring: Optional[str] = None,
         detail: str = "verdicts",
     ) -> Scores:
-        """Scores and keeps nothing. A rollout names `item_id` or `recipe`, and `completion`, `messages` or `answer`."""
+        """Scores completions without storing them.
+
+        Args:
+            rollouts: Completions of any number, each with `item_id` or `recipe`, and `completion`, `messages` or `answer`.
+            extraction: How to find the answer: `strict` (default), `last_tag`, `tag_or_boxed` or `bare`.
+            dual_format: Whether to score the answer both as it stands and in answer tags, and use the higher score (default).
+            scoring: `upstream` (default) or `hardened`.
+            detail: `verdicts`, or `rewards` to omit the verdicts.
+
+        Returns:
+            Rewards and verdicts in the order of `rollouts`.
+        """
         rules = _given(extraction=extraction, dual_format=dual_format, scoring=scoring, detail=detail)
         total: Scores = {"rewards": []} if detail == "rewards" else {"rewards": [], "verdicts": []}
         for some in _chunks(rollouts, 4096):
@@ -761,9 +800,18 @@ class Client:
     def rewards(
         self, item_ids: Sequence[str], completions: Sequence[Union[str, Sequence[Message]]], **rules: Any
     ) -> List[Optional[float]]:
-        """The plain reward function: one completion (text or messages) for each item id; None: could not be scored."""
+        """Returns one reward per completion, for use as a plain reward function.
+
+        Args:
+            item_ids: Item IDs.
+            completions: One completion per item ID, as text or as messages.
+            **rules: `extraction`, `dual_format` and `scoring`, as in `score`.
+
+        Returns:
+            Rewards in the same order. A reward is None if the server could not score the completion.
+        """
         if len(item_ids) != len(completions):
-            raise ValueError(f"{len(item_ids)} item ids for {len(completions)} completions")
+            raise ValueError(f"expected one completion per item ID: {len(item_ids)} item IDs, {len(completions)} completions")
         rollouts = [
             {"item_id": item_id, "completion" if isinstance(text, str) else "messages": text}
             for item_id, text in zip(item_ids, completions)
@@ -781,7 +829,7 @@ class Client:
         finish_reason: Optional[str] = None,
         adapter: str = "python",
     ) -> Verdict:
-        """Scores one completion (text or messages), for trainers that score one at a time: see `samples`."""
+        """Scores one completion (text or messages), for trainers that score one at a time. See `samples`."""
         sample = _given(
             item_id=item_id, rollout_id=rollout_id, length_tokens=length_tokens, finish_reason=finish_reason
         )
@@ -791,12 +839,19 @@ class Client:
     def samples(
         self, samples: Sequence[Mapping[str, Any]], *, run: Optional[str] = None, adapter: str = "python"
     ) -> Scores:
-        """Scores single completions. A sample that is invalid is `unscored`; it raises nothing.
+        """Scores single completions that do not arrive as groups.
 
-        A sample is `{"item_id", "completion" or "messages" or "answer", "rollout_id", "length_tokens", "finish_reason"}`. With
-        `run`, its settings apply, and the server gathers the samples of one item into a group of the run, which moves the
-        curriculum. Give each rollout of a run a `rollout_id` of its own, so that a repeated call counts once. If you have the whole
-        group, post it instead (`Run.post`): length penalties and advantages need that.
+        If you have all rollouts of an item, use `Run.post` instead: length penalties and advantages need the whole group.
+
+        Args:
+            samples: Each is `{"item_id", "completion" or "messages" or "answer", "rollout_id", "length_tokens",
+                "finish_reason"}`. Give each rollout of a run its own `rollout_id`, so that a repeated call counts once.
+            run: Run whose settings apply. The server gathers the samples of an item into a group of this run, which moves the
+                curriculum. None: the samples are only scored.
+            adapter: Name of the trainer, for the usage statistics.
+
+        Returns:
+            Rewards and verdicts in the order of `samples`. An invalid sample is `unscored` and raises no error.
         """
         path = "/samples" if run is None else _path("runs", run, "samples")
         total: Scores = {"rewards": [], "verdicts": []}
@@ -809,25 +864,29 @@ class Client:
     # Evals
 
     def suites(self) -> List[Dict[str, Any]]:
-        """The frozen lists of items that evals are made of."""
+        """Lists the frozen suites."""
         return self._get("/eval/suites")["suites"]
 
     def start_eval(
         self, suite: Union[str, Mapping[str, Any]], model: Optional[Mapping[str, Any]] = None, **settings: Any
     ) -> Eval:
-        """Starts an eval. `model` is `{"name", "base_url", "api_key"}`; None: you bring the completions yourself.
+        """Starts an eval.
 
-        `suite` is a name (`suites` lists them) or tasks of your own. Settings: `samples_per_item`, `temperature`, `max_tokens`, `top_p`, `request`, `concurrency`, `extraction`,
-        `scoring`, `system_prompt`, `run`, `step`, `labels`.
+        Args:
+            suite: Name of a suite (see `suites`), or a dict that selects tasks.
+            model: `{"name", "base_url", "api_key"}` of a model behind an OpenAI-compatible API. None: you submit the
+                completions yourself with `complete_eval`.
+            **settings: `samples_per_item`, `temperature`, `max_tokens`, `top_p`, `request`, `concurrency`, `extraction`,
+                `scoring`, `system_prompt`, `run`, `step` and `labels`.
         """
         return self._post("/eval", {"suite": suite, "model": model, **settings}, headers=_once_key())
 
     def eval(self, eval_id: str) -> Eval:
-        """An eval as it stands."""
+        """Returns the current state of an eval."""
         return self._get(_path("eval", eval_id))
 
     def evals(self, **query: Any) -> List[Eval]:
-        """Past evals; `run`, `suite` and `label` choose."""
+        """Lists evals, newest first. Filters: `run`, `suite` and `label`."""
         return self._get("/eval", **query)["evals"]
 
     def follow_eval(
@@ -838,19 +897,29 @@ class Client:
         every_s: float = 1.0,
         timeout_s: Optional[float] = None,
     ) -> Eval:
-        """Waits until the eval has ended, however it did; what it stands at is told every `every_s` seconds."""
+        """Waits until the eval ends, whatever its status, and returns it.
+
+        Args:
+            eval_id: ID of the eval.
+            on_progress: Called with the state of the eval every `every_s` seconds.
+            every_s: Interval of the requests in seconds.
+            timeout_s: Timeout in seconds. None: no timeout.
+
+        Raises:
+            ReasoningGymError: The eval has not ended within `timeout_s`.
+        """
         return self._follow(lambda: self.eval(eval_id), on_progress, every_s, timeout_s)
 
     def cancel_eval(self, eval_id: str) -> None:
-        """Ends an eval."""
+        """Cancels an eval. The server keeps its finished samples."""
         self._wire.call("DELETE", _path("eval", eval_id))
 
     def eval_items(
         self, eval_id: str, *, rank: Optional[int] = None, ranks: Optional[int] = None
     ) -> List[Dict[str, Any]]:
-        """What is still to be answered in an eval without a model: `{"sample_id", "item_id", "messages"}`."""
+        """Returns the unfinished samples (`sample_id`, `item_id`, `messages`) of an eval without a model, or a rank's share."""
         items: List[Dict[str, Any]] = []
-        while True:  # in portions: thousands of items take a while to make
+        while True:  # in pages, because thousands of items take a while to create
             share = {"rank": rank, "ranks": ranks, "from": len(items), "count": 500}
             some = self._get(_path("eval", eval_id, "items"), **share)["items"]
             items += some
@@ -858,9 +927,12 @@ class Client:
                 return items
 
     def complete_eval(self, eval_id: str, completions: Sequence[Mapping[str, Any]], *, at_once: int = 512) -> Any:
-        """Brings completions: `{"sample_id", "completion" or "messages", "finish_reason", "length_tokens"}`.
+        """Submits completions to an eval without a model. A sample counts once, even if you submit it again.
 
-        The same sample counts once.
+        Args:
+            eval_id: ID of the eval.
+            completions: Each is `{"sample_id", "completion" or "messages", "finish_reason", "length_tokens"}`.
+            at_once: Maximum number of completions per request.
         """
         answer = None
         for some in _chunks(completions, at_once):
@@ -868,7 +940,7 @@ class Client:
         return answer
 
     def finish_eval(self, eval_id: str) -> Eval:
-        """Says that no more completions come; what is not there counts as missing, never as wrong."""
+        """Ends an eval without a model. Samples without a completion count as missing, not as wrong."""
         return self._post(_path("eval", eval_id, "finish"), None)
 
     def evaluate(
@@ -880,7 +952,15 @@ class Client:
         timeout_s: Optional[float] = 3600,
         **settings: Any,
     ) -> Eval:
-        """Measures a model that you run yourself: `generate` takes conversations and gives as many completions."""
+        """Evaluates a model that you run yourself.
+
+        Args:
+            generate: Takes a list of conversations and returns one completion per conversation, in the same order.
+            suite: Name of a suite (see `suites`), or a dict that selects tasks.
+            at_once: Maximum number of conversations per call of `generate`.
+            timeout_s: Time in seconds to wait for the results after the last completion. None: no timeout.
+            **settings: Settings of `start_eval`.
+        """
         eval_id = self.start_eval(suite, None, **settings)["id"]
         for some in _chunks(self.eval_items(eval_id), at_once):
             texts = generate([item["messages"] for item in some])
@@ -894,7 +974,7 @@ class Client:
     # For operators
 
     def ready(self) -> bool:
-        """Whether the server is ready to work; False also where it cannot be reached. Asked once, not again."""
+        """Returns whether the server is ready. False if it is unreachable. Does not retry."""
         try:
             answer = self._wire._once("GET", self._wire.base + "/readyz", None, self._wire.headers, 5)
         except (OSError, http.client.HTTPException):
@@ -902,7 +982,7 @@ class Client:
         return answer.status == 200
 
     def call(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
-        """Any call of the server, with the same retries: for what has no method here."""
+        """Calls any endpoint with the same retries, for endpoints without a method here, and returns the parsed JSON."""
         return self._wire.call(method, path, body, query=query).json()
 
     def _get(self, path: str, **query: Any) -> Any:
@@ -931,7 +1011,7 @@ class Client:
 
 
 class Run:
-    """A training run that nodes share by its name: made with `Client.run(name)`."""
+    """A training run, which nodes share by its name. Create it with `Client.run(name)`."""
 
     def __init__(
         self, client: Client, name: str, *, incarnation: Optional[str] = None, require_run: bool = True
@@ -943,7 +1023,7 @@ class Run:
         self._wire = client._wire
 
     def _meant(self) -> Dict[str, str]:
-        """For this incarnation alone, once it is known."""
+        """The header that restricts a call to this incarnation, if it is known."""
         return {"If-Match": f'"{self.incarnation}"'} if self.require_run and self.incarnation is not None else {}
 
     def _configured(self, run: Dict[str, Any]) -> Dict[str, Any]:
@@ -953,17 +1033,25 @@ class Run:
     # The run itself
 
     def put(self, *, restart: bool = False, **settings: Any) -> Dict[str, Any]:
-        """Sets what is named, keeps the rest; None restores a default. `restart` allows the sequence to begin anew."""
+        """Creates the run or changes its settings.
+
+        Args:
+            restart: Allows changes that restart the item sequence, such as `seed` and `tasks`.
+            **settings: Settings to change. Others keep their values. None restores the default.
+
+        Returns:
+            The run, with the names of the settings that changed.
+        """
         query = {"restart": "true"} if restart else None
         path = _path("runs", self.name)
         return self._configured(self._wire.call("PUT", path, settings, query=query, headers=self._meant()).json())
 
     def get(self) -> Dict[str, Any]:
-        """Settings, state, progress, and figures of each task."""
+        """Returns the settings, state and progress of the run, and the statistics of each task."""
         return self.client._get(_path("runs", self.name))
 
     def delete(self) -> None:
-        """Forgets the run and what it holds. One that is not there is as good as deleted."""
+        """Deletes the run and everything that the server holds for it. Does nothing if the run does not exist."""
         try:
             self._wire.call("DELETE", _path("runs", self.name))
         except Problem as problem:
@@ -972,20 +1060,20 @@ class Run:
         self.incarnation = None
 
     def checkpoint(self) -> Dict[str, Any]:
-        """The run as one JSON document; save it beside the weights."""
+        """Returns a checkpoint of the run as a JSON document. Save it with the model's weights."""
         return self._wire.call("GET", _path("runs", self.name, "checkpoint"), headers=self._meant()).json()
 
     def restore(self, document: Mapping[str, Any]) -> Dict[str, Any]:
-        """Goes back to a checkpoint, of this run or of another: what was buffered since is forgotten."""
+        """Restores the run from a checkpoint of this or another run. Discards the groups that the run holds now."""
         return self._configured(self._wire.call("PUT", _path("runs", self.name, "checkpoint"), document).json())
 
     def history(self, *, task: Optional[str] = None) -> List[Dict[str, Any]]:
-        """What moved the curriculum, oldest first."""
+        """Returns the history of the curriculum, oldest point first."""
         path = _path("runs", self.name, "history")
         return self._wire.call("GET", path, query={"task": task}, headers=self._meant()).json()["points"]
 
     def metrics(self, *, first: Optional[int] = None, last: Optional[int] = None) -> List[Dict[str, Any]]:
-        """One flat dict a step, ready for a logger."""
+        """Returns the metrics of each step from `first` to `last`, each as a flat dict that you can pass to a logger."""
         query = {"from": first, "to": last}
         answer = self._wire.call("GET", _path("runs", self.name, "metrics"), query=query, headers=self._meant())
         return answer.lines()
@@ -1002,16 +1090,24 @@ class Run:
         ranks: Optional[int] = None,
         timeout_s: float = 0,
     ) -> List[Item]:
-        """The next items of the run; with `step` those of that step, the same whoever asks, or one rank's share.
+        """Returns items of the run: its next items, the items of a step, or the items at positions.
 
-        `count` is 1 if it is not given, or as many as the step has. Another number than the step has is `step_conflict`.
-        With `position` those of the positions from there on, each the same for as long as the run exists: see Positions.
-        Of the next items fewer than `count` may come, and none while the run waits for its trainer (`max_groups_ahead`): then it is
-        asked again until `timeout_s` have passed.
+        Args:
+            count: Number of items. Default: 1, or all items of the step.
+            step: Returns the items of this step, which are the same for every caller. The first call for a step sets its
+                `count`; another `count` raises Problem `step_conflict`.
+            position: Returns the items from this position on, which never change while the run exists. See Positions.
+            rank: Returns only the share of this rank, with `step`.
+            ranks: Number of ranks.
+            timeout_s: Time in seconds to wait for items.
+
+        Returns:
+            The items. Without `step` and `position`, there may be fewer than `count`, and none if the run is `max_groups_ahead`
+            groups ahead of its trainer for all of `timeout_s`.
         """
         body = _given(run=self.name, count=count, step=step, position=position, rank=rank, ranks=ranks)
         until = time.monotonic() + timeout_s
-        named = step is not None or position is not None  # those are waited for until all are made
+        named = step is not None or position is not None  # the server waits until all of these are created
         wait_s = min(timeout_s, _HELD_S) if named else 0
         while True:
             answer = self._wire.call("POST", "/items", body, headers={**_once_key(), **self._meant()}, wait_s=wait_s)
@@ -1023,7 +1119,7 @@ class Run:
             time.sleep(min(pause, left))
 
     def positions(self, per_step: int = 64, *, timeout_s: float = 300.0) -> "Positions":
-        """The run's items by position, for trainers that know a row number: see Positions."""
+        """Returns the run's items by position, for trainers that only know a row number. See Positions."""
         return Positions(self, per_step, timeout_s=timeout_s)
 
     # Rollouts
@@ -1040,12 +1136,19 @@ class Run:
         wait_s: float = 0,
         on_conflict: str = "raise",
     ) -> Group:
-        """Posts one group. With `wait_s` the answer has the verdicts, if they are there in that time.
+        """Posts the rollouts of one item as a group.
 
-        Without `group_id` the id comes from the content: the same rollouts for the same item, posted twice, count once. A
-        process that starts again samples other rollouts, so let it name its groups (`step-rank-k`). `on_conflict="keep"` then
-        takes a group of this id and item that was posted before with other rollouts for done: its result comes back, with
-        `conflict`: True, and nothing counts twice. `"raise"` is the server's refusal, `group_conflict`.
+        Args:
+            item_id: ID of the item.
+            rollouts: All rollouts of the group.
+            group_id: ID of the group. Default: a hash of the content, so that identical rollouts of an item count once. A
+                process that may restart and sample again needs its own IDs, such as `step-rank-k`.
+            policy_version: Version of the policy that generated the rollouts.
+            buffer: Whether the group goes into the buffer for batches. Default: the setting of the run.
+            extra: Any JSON value. Batches return it unchanged.
+            wait_s: Time in seconds to wait for the verdicts. The result has status `queued` if they take longer.
+            on_conflict: What to do if a group with this ID and item exists with other rollouts. `"raise"` raises Problem
+                `group_conflict`. `"keep"` returns the result of the existing group with `conflict` set to True.
         """
         body = _given(
             run=self.name,
@@ -1066,7 +1169,7 @@ class Run:
         at_once: int = 256,
         on_conflict: str = "raise",
     ) -> List[Group]:
-        """Posts groups, answered in order; `at_once` of them (up to 256) in one request. `on_conflict`: see `post`."""
+        """Posts groups and returns their results in order. Sends up to `at_once` groups (at most 256) per request. See `post`."""
         until = time.monotonic() + wait_s
         done: List[Group] = []
         for some in _chunks(groups, min(at_once, 256)):
@@ -1075,7 +1178,7 @@ class Run:
 
     def _posted(self, body: Dict[str, Any], wait_s: float, on_conflict: str) -> List[Group]:
         if on_conflict not in ("raise", "keep"):
-            raise ValueError(f'on_conflict is "raise" or "keep", not {on_conflict!r}')
+            raise ValueError(f'on_conflict must be "raise" or "keep", not {on_conflict!r}')
         until = time.monotonic() + wait_s
         try:
             return self._post_once(body, wait_s)
@@ -1084,19 +1187,19 @@ class Run:
                 raise
             if "groups" not in body:
                 return [self._first_of_its_id(body, problem, until - time.monotonic())]
-        # The refusal names one group, and there may be others; those without a conflict are accepted by now.
+        # The error names one group, but others may conflict too. The server has accepted the groups without a conflict.
         return [
             self._posted({"run": self.name, **group}, until - time.monotonic(), on_conflict)[0] for group in body["groups"]
         ]
 
     def _first_of_its_id(self, body: Mapping[str, Any], conflict: Problem, wait_s: float) -> Group:
-        """The group that was posted under this id before; raises the conflict if it is another item's."""
+        """Returns the group that was posted first under this ID. Raises the conflict if that group is of another item."""
         try:
             first = self.group(body["group_id"], wait_s=wait_s)
         except Problem as problem:
             if problem.code != "unknown_group":
                 raise
-            # Scored so long ago that the server remembers no more than its id.
+            # The server no longer stores the group, only its ID.
             first = {"group_id": body["group_id"], "run": self.name, "item_id": body["item_id"], "status": "scored"}
         if first["item_id"] != body["item_id"]:
             raise conflict
@@ -1104,7 +1207,7 @@ class Run:
 
     def _post_once(self, body: Dict[str, Any], wait_s: float) -> List[Group]:
         until = time.monotonic() + wait_s
-        # The run stands in the address too: a full buffer then refuses before it has read a large body.
+        # The query names the run too, so that a server with a full buffer rejects the request before it reads the body.
         query = {"run": self.name}
         answer = self._wire.call("POST", "/rollouts", body, query=query, headers=self._meant(), wait_s=wait_s).json()
         groups: List[Group] = answer["groups"] if "groups" in body else [answer]
@@ -1114,7 +1217,7 @@ class Run:
         ] if wait_s > 0 else groups
 
     def group(self, group_id: str, *, wait_s: float = 0) -> Group:
-        """A group as it stands, or as it is once scored, if that is within `wait_s`."""
+        """Returns the state of a group. Waits up to `wait_s` seconds until it is scored."""
         until = time.monotonic() + wait_s
         left = wait_s
         while True:
@@ -1142,14 +1245,24 @@ class Run:
         balance: Optional[str] = None,
         timeout_s: Optional[float] = None,
     ) -> Batch:
-        """The batch of a step, whole or one rank's share; waits until there is enough.
+        """Returns the batch of a step, or one rank's share of it. Waits until the batch is complete.
 
-        The same for whoever asks and whenever, until it is acknowledged. `timeout_s` None waits for ever, 0 asks once;
-        when time is over: NotReady. `min_sequences` is satisfied with fewer rollouts.
+        The server composes the batch once. Every call for the step returns the same batch until it is acknowledged.
 
-        `final` takes what there is, for all ranks the same: it waits for the groups that are queued, as long as `timeout_s`
-        says (60 s at most; None: 30 s), and is never NotReady. Where `totals` has no groups, there is nothing to learn from in
-        this step, on any rank; acknowledge it all the same. `balance`: `"tokens"` or, for many ranks, `"sequences"`.
+        Args:
+            step: Training step.
+            rank: Returns only the share of this rank.
+            ranks: Number of ranks.
+            policy_version: Current version of the policy, for the policy lag of the groups.
+            min_sequences: Number of rollouts that completes the batch, if it is less than the `batch_size` of the run.
+            final: Composes the batch from the available groups, however few, after queued groups are scored. Waits at most
+                `timeout_s` (up to 60 s; None: 30 s) and never raises NotReady. If `totals` has no groups, there is nothing to
+                train on in this step on any rank; acknowledge the batch anyway.
+            balance: What to balance between ranks: `"tokens"` or `"sequences"`.
+            timeout_s: Time in seconds to wait for the batch. None: no timeout. 0: a single request.
+
+        Raises:
+            NotReady: The batch is not complete within `timeout_s`.
         """
         body = _given(
             step=step,
@@ -1182,15 +1295,16 @@ class Run:
             time.sleep(min(_LULL_S, left))
 
     def read_batch(self, step: int, *, rank: Optional[int] = None, ranks: Optional[int] = None) -> Batch:
-        """A batch that is composed; Problem `unknown_batch` if it is not."""
+        """Returns a batch that has been composed. Raises Problem `unknown_batch` if it has not."""
         path = _path("runs", self.name, "batches", step)
         query = {"rank": rank, "ranks": ranks, "arrays": "base64"}
         return _with_arrays(self._wire.call("GET", path, query=query, headers=self._meant()).json())
 
     def ack(self, step: int, *, rank: Optional[int] = None, ranks: Optional[int] = None) -> bool:
-        """The step's batch is trained on and may be forgotten; with ranks, once each has said so. True: it is.
+        """Acknowledges the batch of a step, so that the server releases it. Can safely be repeated.
 
-        May be repeated.
+        Returns:
+            Whether the batch is released. With `ranks`, this needs the acknowledgments of all ranks.
         """
         path = _path("runs", self.name, "batches", step, "ack")
         return bool(self.client._post(path, _given(rank=rank, ranks=ranks), headers=self._meant())["acknowledged"])
@@ -1198,13 +1312,19 @@ class Run:
     # Collection
 
     def collect(self, model: Mapping[str, Any], groups: int, **settings: Any) -> Collection:
-        """Has the run's items answered by a model behind an OpenAI-like address, and scored like posted groups."""
+        """Starts a collection: a model completes items of the run, and the server scores the groups like posted ones.
+
+        Args:
+            model: `{"name", "base_url", "api_key"}` of a model behind an OpenAI-compatible API.
+            groups: Number of groups to collect.
+            **settings: `temperature`, `max_tokens`, `top_p`, `request`, `concurrency` and `buffer`.
+        """
         path = _path("runs", self.name, "collect")
         headers = {**_once_key(), **self._meant()}
         return self.client._post(path, {"model": model, "groups": groups, **settings}, headers=headers)
 
     def collection(self, collection_id: str) -> Collection:
-        """A collection as it stands."""
+        """Returns the current state of a collection."""
         return self.client._get(_path("runs", self.name, "collect", collection_id))
 
     def follow_collection(
@@ -1215,11 +1335,11 @@ class Run:
         every_s: float = 1.0,
         timeout_s: Optional[float] = None,
     ) -> Collection:
-        """Waits until the collection has ended, however it did."""
+        """Waits until the collection ends, whatever its status, and returns it. See `Client.follow_eval` for the arguments."""
         return self.client._follow(lambda: self.collection(collection_id), on_progress, every_s, timeout_s)
 
     def cancel_collection(self, collection_id: str) -> None:
-        """Ends a collection."""
+        """Cancels a collection. The server keeps its finished groups."""
         self._wire.call("DELETE", _path("runs", self.name, "collect", collection_id))
 
 
@@ -1231,24 +1351,24 @@ class Positions:
     """The items of a run by position, for trainers that only know the number of a row.
 
         positions = client.run("first").positions(per_step=64)
-        positions[0]["messages"]                                 # requests the items 0 to 63 in one call
+        positions[0]["messages"]                                 # requests items 0 to 63 in one call
         positions.take([64, 65, 64])                             # items in the order of the argument
 
-    Positions count from 0. A position has the same item in every process, on every node, and after a resume, for as long as the
+    Positions start at 0. A position has the same item in every process, on every node, and after a resume, for as long as the
     run exists; checkpoints keep it. `per_step` is the number of prompts in one training step (1 to 1,024). Items are requested in
     blocks of this size, and the difficulty of a block is decided at its first request. The last 8 blocks are cached, so that the
     members of a group cause one request.
 
-    Threads may share it; it can be pickled and survives a fork. If the server does not return a position within `timeout_s` seconds,
-    this raises: Problem if the server refuses (`make_failed`: no task of the run has an item there), Unreachable if it is down. It
-    never returns another item instead.
+    Threads can share it. It can be pickled and survives a fork. If the server does not return a position within `timeout_s`
+    seconds, access raises Problem (for example `make_failed`: no task of the run has an item there) or Unreachable. It never
+    returns another item instead.
     """
 
     BLOCKS = 8  #: blocks in the cache
 
     def __init__(self, run: Run, per_step: int = 64, *, timeout_s: float = 300.0) -> None:
         if not 1 <= per_step <= 1024:
-            raise ValueError(f"per_step is 1 to 1024, not {per_step}")
+            raise ValueError(f"per_step must be between 1 and 1024, not {per_step}")
         self.run = run
         self.per_step = per_step
         self.timeout_s = timeout_s
@@ -1267,20 +1387,20 @@ class Positions:
         self._unlocked()
 
     def __getitem__(self, position: int) -> Item:
-        """The item at this position."""
+        """Returns the item at this position."""
         if position < 0:
-            raise IndexError(f"positions begin at 0: {position}")
+            raise IndexError(f"positions start at 0, got {position}")
         block, within = divmod(int(position), self.per_step)
         item = self._block(block)[within]
         return self._items(int(position), 1)[0] if item is None else item
 
     def take(self, positions: Iterable[int]) -> List[Item]:
-        """The items at these positions, in their order; one call for each block of `per_step` that is not cached."""
+        """Returns the items at these positions in this order. Sends one request per block of `per_step` that is not cached."""
         return [self[position] for position in positions]
 
     def _block(self, block: int) -> List[Optional[Item]]:
         if self._pid != os.getpid():
-            self._unlocked()  # another thread of the parent may have held the lock at the fork
+            self._unlocked()  # another thread of the parent may have held the lock during the fork
         with self._lock:
             items = self._blocks.get(block)
             if items is None:
@@ -1297,7 +1417,7 @@ class Positions:
         except Problem as problem:
             if problem.code != "make_failed":
                 raise
-        # One of them has no item: the others must not suffer. That one is asked for again when it is wanted, and raises.
+        # One position has no item. Request the others one by one. Access to that position requests it again and raises.
         items: List[Optional[Item]] = []
         for position in range(first, first + self.per_step):
             try:
@@ -1313,15 +1433,15 @@ class Positions:
 
 
 class TrainerClient:
-    """A client for the file of one trainer. What is not given as an argument comes from the environment of the process.
+    """The client that the integration of a trainer uses. Arguments that you omit come from environment variables.
 
     REASONING_GYM_URL       address of the server, which may contain the key
     REASONING_GYM_API_KEY   key, if the address has none
     REASONING_GYM_RUN       run whose settings apply and which counts the completions; without it they are only scored
     REASONING_GYM_PER_STEP  prompts of one training step (64): see Positions
 
-    While the server is down, calls are retried for `deadline_s` seconds, and then raise. A completion that could not be scored
-    is a verdict with the `status` `unscored`. Connections are opened when needed, and the client can be pickled.
+    While the server is down, calls are retried for `deadline_s` seconds and then raise. A completion that the server cannot score
+    gets a verdict with status `unscored`. The client opens connections when it needs them, and can be pickled.
     """
 
     def __init__(
@@ -1334,7 +1454,7 @@ class TrainerClient:
         per_step: Optional[int] = None,
         deadline_s: float = 600.0,
     ) -> None:
-        timeout_s = min(60.0, deadline_s)  # a try that is given up early would only add to the load
+        timeout_s = min(60.0, deadline_s)  # a shorter timeout would only add load
         self.adapter = adapter
         self.client = Client(url, api_key=api_key, timeout_s=timeout_s, retry_for_s=deadline_s, deadline_s=deadline_s)
         self.run_name = run or os.environ.get("REASONING_GYM_RUN") or None
@@ -1344,26 +1464,26 @@ class TrainerClient:
 
     @property
     def run(self) -> Run:
-        """The run; ValueError without one."""
+        """The run. Raises ValueError if none is set."""
         if self.run_name is None:
-            raise ValueError("items by position belong to a run: set REASONING_GYM_RUN to its name")
+            raise ValueError("items by position need a run: set REASONING_GYM_RUN to its name")
         return self.client.run(self.run_name)
 
     @property
     def positions(self) -> Positions:
-        """The items of the run by position; ValueError without a run."""
+        """The items of the run by position. Raises ValueError if no run is set."""
         if self._positions is None:
             self._positions = self.run.positions(self.per_step, timeout_s=self.deadline_s)
         return self._positions
 
     def item_id(self, row: Mapping[str, Any]) -> str:
-        """The item ID of a row of the trainer's data: its `item_id`, or that of the item at its `position`; "" if it has neither."""
+        """Returns the `item_id` of a data row, or the ID of the item at its `position`, or "" if the row has neither."""
         if row.get("item_id"):
             return str(row["item_id"])
         return "" if row.get("position") is None else self.positions[int(row["position"])]["id"]
 
     def sample(self, item_id: str, completion: Union[str, Sequence[Message]], **details: Any) -> Verdict:
-        """Scores one completion in the run, if there is one. `details`: see Client.sample. Retries of this call count once."""
+        """Scores one completion, in the run if one is set. Retries count once. `details` are arguments of `Client.sample`."""
         named = {"rollout_id": uuid.uuid4().hex, **details}
         return self.client.sample(item_id, completion, run=self.run_name, adapter=self.adapter, **named)
 
@@ -1374,16 +1494,16 @@ _SPECIAL_TOKENS = re.compile(
 
 
 def strip_special_tokens(completion: str) -> str:
-    """The completion without special tokens at its end (`<|im_end|>`, `</s>`, …), which some trainers leave there."""
+    """Removes special tokens such as `<|im_end|>` and `</s>` from the end of a completion, which some trainers leave there."""
     found = _SPECIAL_TOKENS.search(completion[-2000:])
     return completion if found is None else completion[: len(completion) - len(found.group())]
 
 
 def fill_unscored(rewards: Sequence[Optional[float]]) -> List[float]:
-    """The rewards of one group, with None replaced by the mean of the others; all 0 if none could be scored.
+    """Replaces each None in the rewards of one group with the mean of the others, or with 0 if all are None.
 
-    For trainers without a mask: the mean of the group does not change, and the advantage of the replaced reward is 0. A reward of 0
-    would be trained on as a wrong answer.
+    For trainers without a mask. The mean of the group does not change, and the replaced rewards get an advantage of 0. A reward
+    of 0 instead would train the model as if the answer were wrong.
     """
     scored = [reward for reward in rewards if reward is not None]
     mean = math.fsum(scored) / len(scored) if scored else 0.0
@@ -1396,8 +1516,8 @@ _threads: "Optional[tuple[int, ThreadPoolExecutor]]" = None
 def in_thread(function: Callable[..., Any], *arguments: Any, **options: Any) -> "Awaitable[Any]":
     """Runs a call of this module without blocking the event loop: `await in_thread(client.rewards, ids, texts)`.
 
-    Up to 64 calls run at once. asyncio's own pool has as few as six threads on a small machine, too few if calls wait for a server
-    that is down.
+    Up to 64 calls run at once. The default pool of asyncio may have only six threads, too few if calls wait for a server that
+    is down.
     """
     global _threads
     if _threads is None or _threads[0] != os.getpid():

@@ -6,9 +6,9 @@ Rows have `item_id` beside their prompt (`GET /dataset.jsonl?format=hf`). For li
 `data_extract_prompt_fn="reasoning_gym_client.integrations.rg_areal.live_prompt"`: every process gets the same item for the same
 position.
 
-AReaL allows a reward function 15 s and tries it four times. After four timeouts it **uses 0**; after four exceptions it raises. So
-each call of `reward` to the server raises after 12 s (REASONING_GYM_DEADLINE_S). A rollout that could not be scored has reward 0,
-since AReaL has no mask; it is logged as a warning and counted by the server (`rgs_unscored_total`).
+AReaL allows a reward function 15 s and tries it four times. After four timeouts it **uses 0**; after four exceptions it raises.
+Therefore each call to the server raises after 12 s (REASONING_GYM_DEADLINE_S). AReaL has no mask, so a rollout that could not be
+scored gets reward 0. The integration logs a warning for it, and the server counts it (`rgs_unscored_total`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _server: Optional[TrainerClient] = None
 
 
 def server() -> TrainerClient:
-    """The client of this process: AReaL runs rewards in a pool of processes."""
+    """The client of this process. AReaL runs reward functions in a pool of processes."""
     global _server
     if _server is None:
         _server = TrainerClient("areal", deadline_s=float(os.environ.get("REASONING_GYM_DEADLINE_S", DEADLINE_S)))
@@ -38,19 +38,19 @@ def server() -> TrainerClient:
 def reward(
     prompt: Any, completions: str, prompt_ids: Any = None, completion_ids: Optional[Sequence[int]] = None, **row: Any
 ) -> float:
-    """The reward of one completion; 0 if it could not be scored. `row` has `item_id` or `position`.
+    """Returns the reward of one completion, or 0 if it could not be scored. `row` has `item_id` or `position`.
 
     Raises Unreachable or Problem if the server is down for 12 s.
     """
     length = {} if completion_ids is None else {"length_tokens": len(completion_ids)}
     verdict = server().sample(server().item_id(row), strip_special_tokens(completions), **length)
     if verdict["status"] != "scored":
-        log.warning("not scored, so its reward is 0: %s: %s", verdict["code"], verdict["detail"])
+        log.warning("the completion could not be scored and gets reward 0: %s: %s", verdict["code"], verdict["detail"])
     return float(verdict.get("reward") or 0.0)
 
 
 def live_prompt(data: Mapping[str, Any]) -> List[Message]:
-    """The messages of the item at the row's `position`; the row's own `messages` if it has an `item_id` or no position."""
+    """Returns the messages of the item at the row's `position`, or the row's `messages` if it has an `item_id` or no position."""
     if data.get("item_id") or data.get("position") is None:
         messages: List[Message] = data["messages"]
         return messages

@@ -1,20 +1,20 @@
-"""A task for Inspect whose samples and scores come from the server.
+"""An Inspect task whose samples and scores come from the server.
 
     export REASONING_GYM_URL=http://evaluator:KEY@host:8000
     FILE=$(python -c "import reasoning_gym_client as c; print(c.__path__[0])")/integrations/rg_inspect.py
     inspect eval $FILE@reasoning_gym -T suite=original --model openai/…
     inspect eval $FILE@reasoning_gym -T tasks=leg_counting,chain_sum -T n=20 -T difficulty=0.5 --model openai/…
 
-`@reasoning_gym` is needed unless the path is relative to the current folder. A suite is a frozen list of items (`GET
-/eval/suites`), which any key may read. Items of your own recipe (`-T tasks=…`) need the key of a trainer. `-T extraction=…` and `-T
-scoring=…` are those of `POST /score`.
+Omit `@reasoning_gym` only if the path is relative to the current directory. A suite is a frozen list of items (`GET
+/eval/suites`), which any key may read. Items of your own recipe (`-T tasks=…`) need a key with the trainer role. `-T extraction=…`
+and `-T scoring=…` set the options of `POST /score`.
 
-A completion that could not be scored is unscored in Inspect too (`Score.unscored`, or NaN in releases without it), so that it is left
-out of the mean. `answer` is the answer extracted from the completion. The standard error is clustered by task.
+A completion that could not be scored is unscored in Inspect too (`Score.unscored`, or NaN in releases without it), so the mean
+excludes it. `answer` is the answer extracted from the completion. The standard error is clustered by task.
 """
 
 # mypy: disable-error-code="import-not-found,untyped-decorator,no-any-return"
-# Where types are checked the trainer's package need not be installed; its classes and decorators are Any then.
+# The trainer's package may be missing where types are checked. Its classes and decorators are then Any.
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def reasoning_gym(
     scoring: Optional[str] = None,
     url: Optional[str] = None,
 ) -> Task:
-    """The items of a suite. With `tasks` instead: `n` items of each task at one difficulty (0 to 1; None: the library's defaults)."""
+    """The items of a suite or, with `tasks`, `n` items of each task at one difficulty (0 to 1; None: the library's defaults)."""
     server = TrainerClient("inspect", url=url)
     items = _suite(server, suite) if tasks is None else _recipes(server, tasks, n, difficulty, seed)
     rules = {name: rule for name, rule in (("extraction", extraction), ("scoring", scoring)) if rule is not None}
@@ -83,7 +83,7 @@ def _message(message: Mapping[str, Any]) -> ChatMessage:
 
 @scorer(metrics=[mean(), stderr(cluster="task")])
 def verdict_of_server(url: Optional[str] = None, rules: Optional[Dict[str, str]] = None) -> Scorer:
-    """The server's score in [0, 1]. If the server is down for 10 minutes it raises, and the sample is an error, not a 0."""
+    """The server's score in [0, 1]. Raises if the server is down for 10 minutes, so that the sample is an error and not a 0."""
     server = TrainerClient("inspect", url=url)
 
     def ask(item_id: str, completion: str) -> Verdict:

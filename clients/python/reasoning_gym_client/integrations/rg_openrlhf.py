@@ -1,4 +1,4 @@
-"""An agent file for OpenRLHF: items of the run's curriculum in place of a fixed data set, and their rewards.
+"""An agent file for OpenRLHF with items from the run's curriculum, in place of a fixed data set, and their rewards.
 
     export REASONING_GYM_URL=http://trainer:KEY@host:8000 REASONING_GYM_RUN=my-run REASONING_GYM_PER_STEP=128
     python rg_openrlhf.py 100000 > rows.jsonl
@@ -14,12 +14,13 @@ The label of a row is one of two things. All samples of a row get the same item.
 
 Set REASONING_GYM_PER_STEP to the value of `--rollout.batch_size`.
 
-A rollout that could not be scored has reward 0, and `unscored` 1 in the logs: OpenRLHF has no mask, and an exception or None would
-end the training. While the server is down, calls are retried for 10 minutes (REASONING_GYM_DEADLINE_S); then the exception is raised.
+A rollout that could not be scored gets reward 0, and `unscored` is 1 in the logs: OpenRLHF has no mask, and an exception or None
+would end the training. While the server is down, calls are retried for 10 minutes (REASONING_GYM_DEADLINE_S); then the exception
+is raised.
 """
 
 # mypy: disable-error-code="import-not-found,import-untyped,misc"
-# Where types are checked the trainer's package need not be installed; its classes and decorators are Any then.
+# The trainer's package may be missing where types are checked. Its classes and decorators are then Any.
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ from typing import Any, Dict, List, Mapping, Optional
 
 from reasoning_gym_client import Item, TrainerClient, in_thread, strip_special_tokens
 
-if __name__ == "__main__":  # writes the rows; needs no OpenRLHF
+if __name__ == "__main__":  # writes the rows, without OpenRLHF
     for position in range(int(sys.argv[1]) if len(sys.argv) > 1 else 100_000):
         print(json.dumps({"prompt": f"position {position}", "label": str(position)}))
     sys.exit(0)
@@ -51,7 +52,7 @@ class AgentInstance(AgentInstanceBase):
         return {"observation": states["observation"]}
 
     async def step(self, state_dict: Mapping[str, Any], **_: Any) -> Dict[str, Any]:
-        """Scores `action_text` for the item `label`. Raises Problem if the server refuses, Unreachable if it stays down."""
+        """Scores `action_text` for the item `label`. Raises Problem for an error response, Unreachable if the server stays down."""
         completion = strip_special_tokens(state_dict["action_text"])
         verdict = await in_thread(server.sample, str(state_dict["label"] or ""), completion)
         reward = verdict["reward"] if verdict["status"] == "scored" else 0.0
@@ -61,7 +62,7 @@ class AgentInstance(AgentInstanceBase):
             "scores": float(score or 0.0),
             "environment_feedback": "",
             "done": True,
-            # The same keys each time: OpenRLHF averages them over the batch.
+            # Always the same keys, because OpenRLHF averages them over the batch.
             "extra_logs": {
                 "unscored": float(verdict["status"] != "scored"),
                 "no_answer": float(verdict.get("fault") == "no_answer"),
@@ -71,14 +72,14 @@ class AgentInstance(AgentInstanceBase):
 
 
 class _Scalar(float):
-    """A number with `item()`, which OpenRLHF calls; saves importing torch."""
+    """A number with the method `item()`, which OpenRLHF calls. It avoids an import of torch."""
 
     def item(self) -> float:
         return float(self)
 
 
 class AgentExecutor(MultiTurnAgentExecutor):
-    """The class that OpenRLHF looks for in the file. There is one for each engine; it runs many rollouts at once."""
+    """The class that OpenRLHF loads from the file. Each engine has one, which runs many rollouts at once."""
 
     def __init__(self) -> None:
         super().__init__(AgentInstance)

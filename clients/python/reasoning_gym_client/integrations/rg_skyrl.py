@@ -11,12 +11,12 @@ Rows are `{"prompt": [messages], "env_class": "reasoning_gym", "reward_spec": {"
 "extra_info": {"item_id": …}}`, as in `GET /dataset.jsonl?format=skyrl`. With `{"position": 17}` in `extra_info`, the environment
 requests the item when the episode begins, so that its difficulty follows the curriculum, and replaces the prompt.
 
-A rollout that could not be scored has reward 0 and the metric `unscored` 1: SkyRL has no mask. While the server is down, calls are
-retried for 10 minutes (REASONING_GYM_DEADLINE_S); then the exception is raised.
+SkyRL has no mask, so a rollout that could not be scored gets reward 0, and the metric `unscored` is 1. While the server is down,
+calls are retried for 10 minutes (REASONING_GYM_DEADLINE_S); then the exception is raised.
 """
 
 # mypy: disable-error-code="import-not-found,import-untyped,misc"
-# Where types are checked the trainer's package need not be installed; its classes and decorators are Any then.
+# The trainer's package may be missing where types are checked. Its classes and decorators are then Any.
 
 from __future__ import annotations
 

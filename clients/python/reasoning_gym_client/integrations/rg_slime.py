@@ -8,13 +8,14 @@ run once, with `group_size` equal to `--n-samples-per-prompt`:
 
     Client().run("my-run").put(preset="clean", group_size=8, buffer=False)
 
-* `LiveItems` requests items by position just before slime uses them, so their difficulty follows the run's curriculum. `--save` and
-  `--load` keep the position. It replaces `--prompt-data`. For a file of `GET /dataset.jsonl?format=slime`, leave `LiveItems` out and
-  set `--prompt-data` and `--label-key item_id`.
-* `group_reward` (with `--group-rm`) posts a whole group, so group penalties apply. A sample that could not be scored is removed from
-  the loss (`remove_sample`). slime still uses its reward to normalize the group, so it gets the mean of the group's other rewards.
-* `reward` (without `--group-rm`) scores one sample; the server gathers the samples of one item into a group of the run. A sample that
-  could not be scored is removed from the loss, but its reward of 0 shifts the mean of the group: prefer `group_reward`.
+* `LiveItems` requests items by position just before slime uses them, so their difficulty follows the run's curriculum. `--save`
+  and `--load` keep the position. It replaces `--prompt-data`. For a file of `GET /dataset.jsonl?format=slime`, leave `LiveItems`
+  out and set `--prompt-data` and `--label-key item_id`.
+* `group_reward` (with `--group-rm`) posts a whole group, so group penalties apply. A sample that could not be scored is removed
+  from the loss (`remove_sample`). slime still uses its reward to normalize the group, so it gets the mean of the group's other
+  rewards.
+* `reward` (without `--group-rm`) scores one sample; the server gathers the samples of one item into a group of the run. A sample
+  that could not be scored is removed from the loss, but its reward of 0 shifts the mean of the group: prefer `group_reward`.
 * Without REASONING_GYM_RUN, both score and count nothing. While the server is down, calls are retried for five minutes; then the
   exception is raised, which ends the training.
 """
@@ -32,7 +33,7 @@ from typing import Any, Dict, List, Optional, Sequence
 
 try:
     from reasoning_gym_client import Client, Problem, Verdict, fill_unscored, in_thread
-except ImportError:  # loaded by its path, without the package
+except ImportError:  # loaded by path, without the installed package
     sys.path.insert(0, str(Path(__file__).parents[2]))
     from reasoning_gym_client import Client, Problem, Verdict, fill_unscored, in_thread
 
@@ -123,11 +124,11 @@ class LiveItems:
         self.args = args
         self.position = 0
         self.sample_index = 0
-        self.returned: List[List[Any]] = []  # groups that slime gave back, such as aborted ones
+        self.returned: List[List[Any]] = []  # groups that slime returned, such as aborted ones
         self.positions = _client().run(run).positions(min(int(getattr(args, "rollout_batch_size", 0) or 64), 1024))
 
     def get_samples(self, num_samples: int) -> List[List[Any]]:
-        """`num_samples` groups: first those that slime gave back, then new ones."""
+        """Returns `num_samples` groups: first those that slime returned, then new ones."""
         groups, self.returned = self.returned[:num_samples], self.returned[num_samples:]
         first = self.position
         self.position += num_samples - len(groups)
@@ -160,7 +161,7 @@ class LiveItems:
         self.returned += samples
 
     def save(self, rollout_id: Any) -> None:
-        """Saves the next position beside the weights. Groups that slime gave back are generated again after a resume."""
+        """Saves the next position with the weights. Groups that slime returned are generated again after a resume."""
         path = self._state_file(self.args.save, rollout_id)
         path.parent.mkdir(parents=True, exist_ok=True)
         position = min([self.position, *(group[0].group_index for group in self.returned if group)])

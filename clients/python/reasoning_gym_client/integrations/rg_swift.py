@@ -5,14 +5,14 @@
 
 Rows have `item_id` beside `messages`, as in `GET /dataset.jsonl?format=swift`.
 
-ms-swift would turn the reward None of a rollout that could not be scored into **0**. So such a rollout gets the mean of its group's
+ms-swift turns a reward of None into **0**. Therefore a rollout that could not be scored gets the mean of its group's
 other rewards: the mean of the group does not change, and the rollout's own advantage is 0. A group that arrives whole is posted
 whole. Parts of a group (`num_generations` spread over processes) are gathered by the server, and group penalties do not apply.
 While the server is down, calls are retried for 10 minutes (REASONING_GYM_DEADLINE_S); then the exception is raised.
 """
 
 # mypy: disable-error-code="import-not-found,import-untyped,misc"
-# Where types are checked the trainer's package need not be installed; its classes and decorators are Any then.
+# The trainer's package may be missing where types are checked. Its classes and decorators are then Any.
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from reasoning_gym_client import TrainerClient, fill_unscored, strip_special_tok
 
 
 class ReasoningGymReward(ORM):
-    """Rewards of a batch: `completions` and the columns of its rows, lists of one length."""
+    """Returns the rewards of a batch, given `completions` and the columns of its rows as lists of the same length."""
 
     def __init__(self, args: Any = None, **options: Any) -> None:
         super().__init__(args, **options)
@@ -37,10 +37,10 @@ class ReasoningGymReward(ORM):
         """One reward for each completion, in order. Raises ValueError without the column `item_id`."""
         rows = _rows(columns, len(completions))
         if any(row.get("item_id") is None and row.get("position") is None for row in rows):
-            raise ValueError("rows need the column item_id: see GET /dataset.jsonl?format=swift")
+            raise ValueError("rows need the column item_id, as in GET /dataset.jsonl?format=swift")
         groups: Dict[Any, List[int]] = {}
         for k, row in enumerate(rows):
-            # Two rows of one batch may have the same item; prompt_id tells their groups apart.
+            # Two rows of a batch may have the same item. prompt_id distinguishes their groups.
             groups.setdefault((row.get("prompt_id"), self.server.item_id(row)), []).append(k)
         rewards = [0.0] * len(completions)
         alone: List[int] = []
@@ -52,7 +52,7 @@ class ReasoningGymReward(ORM):
                 item_id,
                 [_rollout(strip_special_tokens(completions[k]), rows[k]) for k in members],
                 group_id=uuid.uuid4().hex,
-                buffer=False,  # ms-swift has the rollouts
+                buffer=False,  # ms-swift keeps the rollouts itself
                 wait_s=self.server.deadline_s,
             )
             if posted["status"] != "scored":

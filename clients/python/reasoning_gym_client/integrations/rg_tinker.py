@@ -46,7 +46,7 @@ from tinker_cookbook.tokenizer_utils import get_tokenizer
 
 try:
     from reasoning_gym_client import Client, Item, Positions, Verdict, fill_unscored, in_thread
-except ImportError:  # loaded by its path, without the package
+except ImportError:  # loaded by path, without the installed package
     sys.path.insert(0, str(Path(__file__).parents[2]))
     from reasoning_gym_client import Client, Item, Positions, Verdict, fill_unscored, in_thread
 
@@ -108,7 +108,7 @@ class PuzzleGroupBuilder(EnvGroupBuilder):
     def _post(self, rollouts: Sequence[Dict[str, Any]]) -> Sequence[Verdict]:
         run = _client(self.url).run(self.run or "")
         posted = run.post(self.item["id"], rollouts, group_id=uuid.uuid4().hex, buffer=False, wait_s=WAIT_S)
-        return posted.get("verdicts", [])  # none: not scored in time
+        return posted.get("verdicts", [])  # empty: not scored in time
 
     def _score(self, rollouts: Sequence[Dict[str, Any]]) -> Sequence[Verdict]:
         samples = [{"item_id": self.item["id"], "completion": rollout["completion"]} for rollout in rollouts]

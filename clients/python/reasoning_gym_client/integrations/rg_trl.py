@@ -14,15 +14,16 @@ with `group_size` equal to `num_generations`: `Client().run("my-run").put(preset
 
 * Items are requested just before they are used, so their difficulty follows the run's curriculum. A position has the same item in
   every process and after a resume. `shuffle_dataset=False` keeps the order.
-* `reward` needs the column `item_id`. It takes the run from the column `run`, else from REASONING_GYM_RUN; without either, completions
-  are scored and not counted. In Axolotl, set `trl.reward_funcs: [reasoning_gym_client.integrations.rg_trl.reward]`.
+* `reward` needs the column `item_id`. It takes the run from the column `run`, else from REASONING_GYM_RUN; without either,
+  completions are scored and not counted. In Axolotl, set `trl.reward_funcs: [reasoning_gym_client.integrations.rg_trl.reward]`.
 * A group that one process has whole is posted whole, and counts for curriculum, statistics, dumps and group penalties. If
   `num_generations` does not divide the batch of a process, groups are split between processes. The server then gathers the parts,
   and only penalties of a single rollout apply.
-* A completion that could not be scored is None, which TRL masks since 1.6.0. Earlier versions turn None into 0, so there it gets the
-  mean of its group's other rewards. While the server is down, calls are retried for five minutes; then the exception is raised.
-* To get items from an environment instead, set `environment_factory=environment("my-run", per_step=64)`, `train_dataset=positions()`
-  and `reward_funcs=reward`. The chat template must support tools, although this environment has none.
+* A completion that could not be scored is None, which TRL masks since 1.6.0. Earlier versions turn None into 0, so there it gets
+  the mean of its group's other rewards. While the server is down, calls are retried for five minutes; then the exception is
+  raised.
+* To get items from an environment instead, set `environment_factory=environment("my-run", per_step=64)`,
+  `train_dataset=positions()` and `reward_funcs=reward`. The chat template must support tools, although this environment has none.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 try:
     from reasoning_gym_client import Client, Positions, Verdict, fill_unscored
-except ImportError:  # loaded by its path, without the package
+except ImportError:  # loaded by path, without the installed package
     sys.path.insert(0, str(Path(__file__).parents[2]))
     from reasoning_gym_client import Client, Positions, Verdict, fill_unscored
 
@@ -207,7 +208,7 @@ def _post(
     verdicts: List[Verdict],
 ) -> None:
     """Fills in the verdicts of the groups. A group that is not scored in time keeps what it has: unscored."""
-    call = uuid.uuid4().hex  # the same completions, sampled again later, are another group
+    call = uuid.uuid4().hex  # identical completions that are sampled again later form another group
     posted = _client().run(run).post_many(
         [
             {
@@ -239,7 +240,7 @@ def _log(verdicts: Sequence[Verdict], log_metric: Optional[Callable[[str, float]
 
 @lru_cache(maxsize=None)
 def _masks_none() -> bool:
-    """Whether the installed TRL masks None. Without TRL, the caller is another program, which gets None."""
+    """Whether the installed TRL masks None. If TRL is not installed, the caller is another program and gets None."""
     try:
         version = importlib.metadata.version("trl")
     except importlib.metadata.PackageNotFoundError:

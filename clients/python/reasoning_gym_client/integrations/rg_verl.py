@@ -6,7 +6,7 @@
         data.custom_cls.path=…/integrations/rg_verl.py data.custom_cls.name=LivePrompts \\
         data.train_files=my-run data.val_files=held-out data.dataloader_num_workers=0 data.shuffle=False …
 
-Set REASONING_GYM_URL for every worker; the key may stand in it (`http://trainer:KEY@host:8000`). Configure the run once:
+Set REASONING_GYM_URL for every worker; it may contain the key (`http://trainer:KEY@host:8000`). Configure the run once:
 `Client().run("my-run").put(preset="clean", group_size=8, buffer=False)`, with `group_size` equal to `actor_rollout_ref.rollout.n`.
 
 With LivePrompts, `data.train_files` is the name of the run, and `data.val_files=held-out` selects the frozen suite `original`,
@@ -15,10 +15,10 @@ downloaded from `GET /dataset.jsonl?format=verl`. Each row has the item ID in `e
 answer stays on the server. Responses to held-out rows (`extra_info.held_out`, or `extra_info.split` `test`) are scored and not
 counted in the run.
 
-verl scores one response at a time. The server returns each reward at once and gathers the responses to one item into a group of the
-run, which feeds the curriculum, statistics and dumps; penalties that need the whole group do not apply. verl has no mask, and an
-exception ends the training. So a response that could not be scored gets 0, and the metric `unscored` is 1. While the server is down,
-calls are retried for five minutes; then the exception is raised.
+verl scores one response at a time. The server returns each reward at once and gathers the responses to one item into a group of
+the run, which feeds the curriculum, statistics and dumps; penalties that need the whole group do not apply. verl has no mask, and
+an exception ends the training. Therefore a response that could not be scored gets 0, and the metric `unscored` is 1. While the
+server is down, calls are retried for five minutes; then the exception is raised.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 try:
     from reasoning_gym_client import Client, Item, Positions, in_thread
-except ImportError:  # loaded by its path, without the package
+except ImportError:  # loaded by path, without the installed package
     sys.path.insert(0, str(Path(__file__).parents[2]))
     from reasoning_gym_client import Client, Item, Positions, in_thread
 
 try:
-    _Dataset: Any = importlib.import_module("torch.utils.data").Dataset  # verl takes no other class
+    _Dataset: Any = importlib.import_module("torch.utils.data").Dataset  # verl requires this class
 except ImportError:
     _Dataset = object
 
@@ -63,7 +63,7 @@ async def compute_score(
     run: Optional[str] = None,
     **more: Any,
 ) -> Dict[str, float]:
-    """The reward of one response as `score`, with metrics. The keys are the same each time, since verl averages them.
+    """Returns the reward of one response as `score`, with metrics. The keys are always the same, because verl averages them.
 
     The response counts in the run of its row (LivePrompts), else in `run`, else in REASONING_GYM_RUN. Held-out rows count in none.
     """

@@ -1,4 +1,4 @@
-"""Resources server of NeMo Gym that hands every sample on to a reasoning-gym-server. What cannot be scored comes back masked."""
+"""A NeMo Gym resources server that forwards every sample to a reasoning-gym-server, which masks samples that it cannot score."""
 
 import asyncio
 from typing import ClassVar, Dict, Optional
@@ -17,9 +17,9 @@ from pydantic import ConfigDict
 class ReasoningGymServerConfig(BaseResourcesServerConfig):
     REVERIFY_MODE: ClassVar[ReverifyMode] = ReverifyMode.STATELESS
     url: str
-    run: Optional[str] = None  # its settings apply, and it counts the rollouts
+    run: Optional[str] = None  # run whose settings apply and that counts the rollouts
     api_key: Optional[str] = None
-    max_retries: int = 10  # while the server is away it answers 503, each time after 25 s
+    max_retries: int = 10  # the server answers 503 after 25 s while it cannot score
 
 
 class ReasoningGymVerifyRequest(BaseVerifyRequest):
