@@ -1,12 +1,14 @@
 /**
- * The programs of docs/guides/ run as they are printed, page by page, on one server and one mock model.
+ * The programs of docs/guides/ run as printed, page by page, on one server and two mock models.
  *
- * - ```python and ```bash blocks are run, in the order of the page. The Python blocks of a page share one interpreter, its bash blocks
- *   one shell, in which a failing command fails the test. Both start in an empty folder.
- * - ```py and ```sh blocks are not run: installing, starting servers, and programs that need packages which the tests do not have.
- * - A ```text block right after a block that is run is its output. Numbers may differ; a line `…` stands for any lines.
+ * - ```python and ```bash blocks are run, in the order of the page. The Python blocks of a page share one interpreter, its bash blocks one
+ *   shell, in which a failing command or a problem document fails the test. Their folder is a temporary one with links to clients/ and
+ *   examples/.
+ * - ```py and ```sh blocks are not run: installing, starting servers, placeholders, and programs that need packages which the tests lack.
+ * - A ```text block right after a block that is run is its output. Numbers and IDs may differ; `…` stands for any text, and on a line of
+ *   its own for any lines.
  *
- * Addresses are replaced: port 8000 is the server's, 8100 the mock model's (right for half of the items), 8101 that of a better one.
+ * Addresses are replaced: port 8000 is the server, 8100 a mock model that answers half of the items correctly, 8101 a better one.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
