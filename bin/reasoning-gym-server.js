@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The command line from the checkout. The sources are TypeScript, which Node runs from version 24 on: an older one hands
- * over to the Node 24 that `npm ci` has put into node_modules.
+ * Entry point of the command line in a checkout. The sources are TypeScript, which Node runs since version 24. An older Node
+ * starts the Node 24 that `npm ci` installed into node_modules.
  */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -20,7 +20,7 @@ function handOver() {
   const node = join(bin, 'node')
   if (!existsSync(node)) {
     console.error(
-      `reasoning-gym-server: Node ${process.versions.node} is too old and ${node} is missing: run \`npm ci\`, or install Node ${WANTED}`,
+      `reasoning-gym-server: Node ${process.versions.node} is too old, and ${node} is missing. Run \`npm ci\` or install Node ${WANTED}`,
     )
     process.exit(1)
   }
@@ -28,7 +28,7 @@ function handOver() {
     stdio: 'inherit',
     env: { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH ?? ''}` },
   })
-  // Ctrl-C reaches both: this one waits for what the other makes of it.
+  // The terminal sends Ctrl-C to both processes; this one waits for the child.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.on(signal, () => signal !== 'SIGINT' && child.kill(signal))
   child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal ?? 'SIGTERM'] ?? 1)))

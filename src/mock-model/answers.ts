@@ -1,4 +1,4 @@
-/** Right and wrong answers to an item: its own, or where any valid one counts an example of its metadata, or one found. */
+/** Correct and wrong answers to an item. A correct answer comes from the item, its metadata, or a solver. */
 import { z } from 'zod'
 import { findNovelConclusion } from '../scorers/hardened/propositional-conclusion.ts'
 import type { KnownItem } from './item-lookup.ts'
@@ -6,10 +6,10 @@ import { solveBoxnet } from './solvers/boxnet.ts'
 import { invertScramble } from './solvers/rubiks-cube.ts'
 import { solveRushHour } from './solvers/rush-hour.ts'
 
-/** Earns less than full marks wherever an answer can; in most tasks nothing. */
+/** A wrong answer for every task. It earns 0 in most tasks, and less than 1 wherever an answer can. */
 export const WRONG_ANSWER = 'I am not sure'
 
-/** Tasks whose items have no answer of their own, and how one is read from their metadata. */
+/** Tasks whose items have no reference answer, and how to derive one from the metadata. */
 const METADATA_ANSWER_SCHEMAS: Record<string, z.ZodType<string | undefined>> = {
   propositional_logic: z
     .looseObject({ example_answer: z.string() })
@@ -24,7 +24,7 @@ const METADATA_ANSWER_SCHEMAS: Record<string, z.ZodType<string | undefined>> = {
     .transform((m) => solveBoxnet(m.initial_state)),
 }
 
-/** Undefined where no right answer is known: the model cannot do such an item. */
+/** Returns a correct answer, or undefined if none is known. The model answers such an item wrong. */
 export function getCorrectAnswer({
   task,
   answer,
@@ -33,7 +33,7 @@ export function getCorrectAnswer({
   return answer ?? METADATA_ANSWER_SCHEMAS[task]?.safeParse(metadata).data
 }
 
-/** The library pays a bare variable a quarter, and hardened scoring all of it; written twice it is worth all to both. */
+/** Upstream scoring gives a bare variable 0.25, hardened scoring 1. Written twice, it earns 1 in both. */
 function concludeUnderBothScorings(metadata: { example_answer: string }): string | undefined {
   const conclusion = findNovelConclusion({ answer: null, metadata })
   return conclusion?.length === 1 ? `(${conclusion} ∧ ${conclusion})` : conclusion

@@ -1,4 +1,4 @@
-/** What answers each request: counts it, lets happen to it what should, and says what there is to say. */
+/** Handles each request: counts it, applies a simulated failure or delay, and builds the response. */
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,7 +16,7 @@ import { generateCompletion } from './completion.ts'
 import { createMockModelCounts } from './counts.ts'
 import type { ItemLookup } from './item-lookup.ts'
 
-/** Questions whose requests are counted; the oldest give way. */
+/** Number of questions whose requests are counted. The least recently used are evicted. */
 const MAX_COUNTED_QUESTIONS = 100_000
 
 export class MockChatModel {
@@ -26,8 +26,8 @@ export class MockChatModel {
   readonly #requestCounts = new Map<string, number>()
   readonly #sampleCounts = new Map<string, number>()
 
-  constructor(behaviour: MockModelBehavior, knowledge: ItemLookup) {
-    this.#behavior = behaviour
+  constructor(behavior: MockModelBehavior, knowledge: ItemLookup) {
+    this.#behavior = behavior
     this.#itemLookup = knowledge
   }
 
@@ -42,7 +42,7 @@ export class MockChatModel {
     if (mishap === 'closed' && attempt % 2 === 0) return dropConnection(reply)
     const said = {
       id: `chatcmpl-${randomUUID()}`,
-      behaviour: this.#behavior,
+      behavior: this.#behavior,
       request,
       samples: await this.#generateSamples(request, question, mishap),
     }
@@ -59,7 +59,7 @@ export class MockChatModel {
     const item = await this.#itemLookup(question)
     if (!item) this.counts.unknown++
     const count = request.n ?? 1
-    // What does not arrive is no sample: it comes with the next request.
+    // A response that does not arrive is not counted as a sample. The next request returns the same sample.
     const first =
       request.seed ??
       (mishap ? (this.#sampleCounts.get(question) ?? 0) : incrementCount(this.#sampleCounts, question, count))
@@ -91,10 +91,10 @@ export class MockChatModel {
   }
 }
 
-/** How often this name was counted before. */
+/** Returns how often this name was counted before, and counts it. */
 function incrementCount(counts: Map<string, number>, name: string, by = 1): number {
   const before = counts.get(name) ?? 0
-  counts.delete(name) // to the end of the line
+  counts.delete(name) // moves the name to the end
   counts.set(name, before + by)
   if (counts.size > MAX_COUNTED_QUESTIONS) counts.delete(counts.keys().next().value ?? '')
   return before
@@ -106,7 +106,7 @@ function dropConnection(reply: FastifyReply): FastifyReply {
   return reply
 }
 
-/** Half of a document: told as if it were whole, or cut off in the middle. */
+/** Half of a document, sent as a complete response or cut off by a closed connection. */
 function sendTruncated(reply: FastifyReply, text: string, whole: boolean): FastifyReply {
   const half = Buffer.from(text).subarray(0, Math.floor(text.length / 2))
   reply.hijack()

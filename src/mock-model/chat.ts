@@ -1,4 +1,4 @@
-/** The wire of chat completions, as OpenAI documents it, with the token ids that vLLM adds. */
+/** The chat completions protocol as OpenAI documents it, with the token IDs that vLLM adds. */
 import { z } from 'zod'
 import type { MockModelBehavior } from './behavior.ts'
 import type { MockCompletion } from './completion.ts'
@@ -6,12 +6,15 @@ import { getTokenId, getTokenLogprob, tokenize } from './tokens.ts'
 
 const MessageContent = z.union([z.string(), z.array(z.looseObject({ text: z.string().optional() })), z.null()])
 
-/** What is read of a request; other fields are let through, as real servers do. */
+/** The fields of a request that the model uses. It ignores other fields, as real servers do. */
 export const ChatRequest = z.looseObject({
   model: z.string().optional(),
   messages: z.array(z.looseObject({ role: z.string(), content: MessageContent.optional() })).min(1),
   n: z.int().min(1).max(128).nullish(),
-  seed: z.int().nullish().describe('Names the sample: the same seed for the same question gives the same completion'),
+  seed: z
+    .int()
+    .nullish()
+    .describe('Selects the sample. The same seed for the same question gives the same completion.'),
   max_tokens: z.int().min(1).nullish(),
   max_completion_tokens: z.int().min(1).nullish(),
   stream: z.boolean().nullish(),
@@ -34,13 +37,13 @@ export interface CompletionSample {
 
 interface ChatResponseParams {
   id: string
-  behaviour: MockModelBehavior
+  behavior: MockModelBehavior
   request: ChatRequest
   samples: CompletionSample[]
 }
 
-/** The answer in one piece. */
-export function buildChatCompletion({ id, behaviour, request, samples }: ChatResponseParams): object {
+/** The complete response. */
+export function buildChatCompletion({ id, behavior, request, samples }: ChatResponseParams): object {
   const prompt = tokenizePrompt(request)
   return {
     id,
@@ -49,9 +52,9 @@ export function buildChatCompletion({ id, behaviour, request, samples }: ChatRes
     model: request.model ?? 'mock',
     choices: samples.map(({ sample, completion: { content, finish_reason, tokens, ...rest } }, index) => ({
       index,
-      message: { role: 'assistant', content, ...buildReasoningField(behaviour, rest.reasoning) },
+      message: { role: 'assistant', content, ...buildReasoningField(behavior, rest.reasoning) },
       finish_reason,
-      logprobs: request.logprobs ? { content: buildLogprobs(behaviour, sample, tokens) } : null,
+      logprobs: request.logprobs ? { content: buildLogprobs(behavior, sample, tokens) } : null,
       ...(request.return_token_ids && { token_ids: tokens.map(getTokenId) }),
     })),
     usage: buildUsage(prompt, samples),
@@ -59,9 +62,9 @@ export function buildChatCompletion({ id, behaviour, request, samples }: ChatRes
   }
 }
 
-/** The same as server-sent events, a piece each. */
+/** The response as server-sent events, one token per event. */
 export function* streamChatChunks(said: ChatResponseParams): Generator<string> {
-  const { id, behaviour, request, samples } = said
+  const { id, behavior, request, samples } = said
   const head = {
     id,
     object: 'chat.completion.chunk',
@@ -72,7 +75,7 @@ export function* streamChatChunks(said: ChatResponseParams): Generator<string> {
     formatSseEvent({ ...head, choices: [{ index, delta, finish_reason }] })
   for (const [index, { completion }] of samples.entries()) {
     yield chunk(index, { role: 'assistant', content: '' })
-    for (const piece of tokenize(completion.reasoning ?? '')) yield chunk(index, buildReasoningField(behaviour, piece))
+    for (const piece of tokenize(completion.reasoning ?? '')) yield chunk(index, buildReasoningField(behavior, piece))
     for (const content of tokenize(completion.content)) yield chunk(index, { content })
     yield chunk(index, {}, completion.finish_reason)
   }
@@ -109,7 +112,7 @@ function buildUsage(prompt: string[], samples: CompletionSample[]): object {
   return { prompt_tokens: prompt.length, completion_tokens, total_tokens: prompt.length + completion_tokens }
 }
 
-/** A failure as OpenAI tells it. */
+/** An error in the format of OpenAI. */
 export function buildErrorBody(message: string, code: string): object {
   return { error: { message, type: code, param: null, code } }
 }

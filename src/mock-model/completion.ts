@@ -1,4 +1,4 @@
-/** A sample put into words: thinking, answer, and where it stops. */
+/** Generates the text of a sample: reasoning, answer, and where it is truncated. */
 import { getCorrectAnswer, WRONG_ANSWER } from './answers.ts'
 import { drawOutcome, type MockModelBehavior, type SampleOutcome } from './behavior.ts'
 import type { KnownItem } from './item-lookup.ts'
@@ -8,7 +8,7 @@ import { tokenize } from './tokens.ts'
 export interface MockCompletion {
   outcome: SampleOutcome
   content: string
-  /** Thinking that comes apart; null where it does not. */
+  /** Reasoning for a field of its own, or null. */
   reasoning: string | null
   finish_reason: 'stop' | 'length'
   tokens: string[]
@@ -17,25 +17,25 @@ export interface MockCompletion {
 const THINKING_WORDS =
   'so we take the first part and check it again then add what is left to the next one but not twice'.split(' ')
 
-/** What the model says to an item, or to a question that nobody knows, cut after `maxTokens`. */
+/** Generates a completion for an item or an unknown question, truncated after `maxTokens`. */
 export function generateCompletion(
-  behaviour: MockModelBehavior,
+  behavior: MockModelBehavior,
   item: KnownItem | undefined,
   sample: number,
   maxTokens = Number.POSITIVE_INFINITY,
 ): MockCompletion {
-  const outcome = item ? drawOutcome(behaviour, item, sample) : ({ kind: 'wrong' } as const)
+  const outcome = item ? drawOutcome(behavior, item, sample) : ({ kind: 'wrong' } as const)
   const right = item && outcome.kind !== 'wrong' ? getCorrectAnswer(item) : undefined
-  const thinking = generateThinking(behaviour, item, sample)
+  const thinking = generateThinking(behavior, item, sample)
   const all = tokenize(
-    formatCompletion(outcome, right ?? WRONG_ANSWER, behaviour.reasoning === 'none' ? null : thinking),
+    formatCompletion(outcome, right ?? WRONG_ANSWER, behavior.reasoning === 'none' ? null : thinking),
   )
-  const length = outcome.kind === 'truncated' ? Math.ceil(all.length / 2) : all.length // well before `</answer>`
+  const length = outcome.kind === 'truncated' ? Math.ceil(all.length / 2) : all.length // before `</answer>`
   const tokens = all.slice(0, Math.min(length, maxTokens))
   const text = tokens.join('')
   return {
     outcome: getActualOutcome(outcome, right !== undefined, tokens.length < all.length),
-    ...(behaviour.reasoning === 'inline' || behaviour.reasoning === 'none'
+    ...(behavior.reasoning === 'inline' || behavior.reasoning === 'none'
       ? { content: text, reasoning: null }
       : splitThinking(text)),
     finish_reason: tokens.length < all.length ? 'length' : 'stop',
@@ -43,7 +43,7 @@ export function generateCompletion(
   }
 }
 
-/** What came of the outcome that was wanted, where the answer is not known or the limit was met. */
+/** The actual outcome, which differs from the drawn one if no answer is known or the token limit is reached. */
 function getActualOutcome(wanted: SampleOutcome, known: boolean, cut: boolean): SampleOutcome {
   if (cut) return { kind: 'truncated' }
   return wanted.kind === 'right' && !known ? { kind: 'wrong' } : wanted
@@ -68,7 +68,7 @@ function formatCompletion(outcome: SampleOutcome, answer: string, thinking: stri
   return `${before}<answer>${answer}</answer>`
 }
 
-/** As a server with a reasoning parser gives it: what is not closed is all thinking. */
+/** Splits a completion like a server with a reasoning parser. Without a closing tag, all of it is reasoning. */
 function splitThinking(text: string): { content: string; reasoning: string } {
   const opened = text.replace(/^<think>/, '')
   const end = opened.indexOf('</think>')

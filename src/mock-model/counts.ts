@@ -1,19 +1,19 @@
-/** What the mock model was asked and what it gave: counts for tests and for the eye. */
+/** Counts of the requests and responses of the mock model, for tests and for `GET /counts`. */
 export interface MockModelCounts {
   requests: number
-  /** Completions given, by outcome. */
+  /** Number of completions by outcome. */
   right: number
   wrong: number
   truncated: number
   format_fault: number
-  /** Requests that went wrong, by kind. */
+  /** Number of failed requests by kind. */
   rejected: number
   rate_limited: number
   server_error: number
   broken_json: number
   closed: number
   slow: number
-  /** Questions that the server did not know. */
+  /** Number of questions that the server did not recognize. */
   unknown: number
 }
 

@@ -1,8 +1,8 @@
-/** What the mock model knows: the item that a question belongs to, as a server tells it to an admin. */
+/** Looks up the item of a question on a server, with its answer, which requires the admin role. */
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 
-/** What it needs of an item; the rest of the answer is left alone. */
+/** The fields of an item that the model uses. */
 export const KnownItem = z.object({
   id: z.string(),
   task: z.string(),
@@ -12,13 +12,13 @@ export const KnownItem = z.object({
 })
 export type KnownItem = z.infer<typeof KnownItem>
 
-/** The item whose question ends this text; undefined where nobody knows it. */
+/** Returns the item whose question ends this text, or undefined if the server does not know it. */
 export type ItemLookup = (text: string) => Promise<KnownItem | undefined>
 
 const MAX_CACHED_ITEMS = 10_000
 const LOOKUP_TIMEOUT_MS = 30_000
 
-/** Asks a server, once for each question. Throws when the server cannot be asked or refuses the key. */
+/** Sends one request per question and caches the result. Throws if the server is unreachable or rejects the key. */
 export function createItemLookup(url: string, key?: string): ItemLookup {
   const remembered = new LRUCache<string, KnownItem>({ max: MAX_CACHED_ITEMS })
   return async (text) => {
@@ -42,5 +42,5 @@ async function fetchKnownItem(url: string, key: string | undefined, text: string
     .object({ detail: z.string() })
     .catch({ detail: `status ${response.status}` })
     .parse(body)
-  throw new Error(`The server at ${url} does not tell the answer: ${detail}`)
+  throw new Error(`Cannot look up the answer on the server at ${url}: ${detail}`)
 }

@@ -1,7 +1,7 @@
 /**
- * An OpenAI-compatible model that is none: it looks the answer up in a server, and is right as often as it is told to be.
- * What it says depends on its seed, the item and the number of the sample alone, and what befalls a request on its seed,
- * the question and how often that was asked: so scores and failures are known before anything is asked.
+ * A mock model behind an OpenAI-compatible API. It looks up answers on a server and answers correctly with a given probability.
+ * A completion depends only on the seed, the item and the sample number. A simulated failure depends only on the seed, the
+ * question and the number of the request. So tests can compute scores and failures in advance.
  */
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { z } from 'zod'
@@ -14,18 +14,18 @@ import { createItemLookup, type ItemLookup } from './item-lookup.ts'
 const MAX_BODY_BYTES = 16 * 1024 * 1024
 
 export interface MockModelOptions extends z.input<typeof MockModelBehavior> {
-  /** The server whose items it knows, and an admin's key where it has keys. */
+  /** The server to look up items on, with an admin key if the server has keys. */
   server: { url: string; key?: string } | ItemLookup
   host?: string
-  /** 0: any free one. */
+  /** 0 picks a free port. */
   port?: number
   name?: string
-  /** What callers must send as their key. */
+  /** API key that callers must send. */
   apiKey?: string
 }
 
 export interface MockModel {
-  /** The base URL for clients, with `/v1`. */
+  /** Base URL for clients, including `/v1`. */
   url: string
   counts: MockModelCounts
   close(): Promise<void>

@@ -1,16 +1,16 @@
-/** Carries each box to its target, one square at a time: along its row first, then along its column. */
+/** Moves each box to its target one square at a time, along its row first and then along its column. */
 
-/** What lies in each square, by `row_column` of its centre. */
+/** The contents of each square, by `row_column` of its center. */
 export type BoxnetSquares = Record<string, string[]>
 
-/** A plan as answers spell it; undefined where a box has no target. */
+/** Returns a plan in the format of answers, or undefined if a box has no target. */
 export function solveBoxnet(squares: BoxnetSquares): string | undefined {
   const things = Object.entries(squares).flatMap(([square, names]) => names.map((name) => ({ square, name })))
   const targets = things.filter(({ name }) => name.startsWith('target_'))
   const plan: Record<string, string>[] = []
   for (const { square, name } of things.filter(({ name }) => name.startsWith('box_'))) {
     const at = targets.findIndex((target) => target.name === `target_${name.slice('box_'.length)}`)
-    const [target] = at === -1 ? [] : targets.splice(at, 1) // two boxes of a colour have a target each
+    const [target] = at === -1 ? [] : targets.splice(at, 1) // two boxes of one color have one target each
     if (!target) return undefined
     plan.push(...planBoxMoves(name, square, target))
   }
@@ -32,7 +32,7 @@ function planBoxMoves(box: string, from: string, target: { square: string; name:
   })
 }
 
-/** Both ends and all squares between, 1 apart. */
+/** Both ends and all squares between, in steps of 1. */
 function listSteps(from: number, to: number): number[] {
   return Array.from({ length: Math.abs(to - from) + 1 }, (_, k) => from + k * Math.sign(to - from))
 }

@@ -3,8 +3,8 @@
 const MOVE_PATTERN = /^(\d*)([LRDUBF])(w?)('?)$/
 
 /**
- * Undefined where a move turns layers that answers cannot name: they know single outer layers (`R`) and the outer two
- * (`Rw`), so that cubes from size 6 on may have no solution that can be written down.
+ * Returns undefined if a move turns layers that the notation cannot name. It knows single outer layers (`R`) and the outer two
+ * (`Rw`), so some cubes of size 6 and above have no solution in this notation.
  */
 export function invertScramble(scramble: string): string | undefined {
   const undone = scramble.split(' ').toReversed().map(invertMove)
@@ -18,5 +18,5 @@ function invertMove(move: string): string | undefined {
   if (found === undefined || depth > 2) return undefined
   if (depth === 1) return `${face}${back}`
   const both = `${face}w${back}`
-  return wide ? both : `${both} ${face}${reversed ? "'" : ''}` // the second layer alone: both back, the outer one forth
+  return wide ? both : `${both} ${face}${reversed ? "'" : ''}` // turns the second layer alone: both layers back, then the outer one forward
 }

@@ -1,8 +1,8 @@
-/** The shortest way for the red car, found by trying all boards in the order of their distance. */
+/** Finds the shortest solution by breadth-first search. */
 
 const BOARD_SIZE = 6
 const EXIT_CELL = 2 * BOARD_SIZE + BOARD_SIZE - 2
-/** A board has some tens of thousands of neighbours at most; what takes more is given up. */
+/** Boards to visit before the search gives up. Real puzzles need a few tens of thousands. */
 const MAX_BOARDS = 200_000
 
 interface Car {
@@ -11,7 +11,7 @@ interface Car {
   stride: number
 }
 
-/** The moves that bring car A to the exit, as answers spell them; undefined if none were found. */
+/** Returns the moves that bring car A to the exit, in the format of answers, or undefined if none were found. */
 export function solveRushHour(board: string): string | undefined {
   const { cars, walls, start } = parseBoard(board)
   const seen = new Map<string, { before: string; move: string } | undefined>([[start.join(), undefined]])
@@ -32,7 +32,7 @@ function parseBoard(board: string): { cars: Car[]; walls: number[]; start: numbe
   const cellsOf = (label: string) => [...board].flatMap((cell, place) => (cell === label ? [place] : []))
   const cells = labels.map(cellsOf)
   const cars = cells.map(({ length, 0: first = 0, 1: second = 0 }, k) => ({
-    letter: String.fromCharCode(65 + k), // the scorer counts the cars, whatever their label
+    letter: String.fromCharCode(65 + k), // the scorer numbers the cars regardless of their labels
     length,
     stride: second - first,
   }))
