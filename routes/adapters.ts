@@ -13,7 +13,7 @@ import type { BatchesFeature } from '../src/features/batches/index.ts'
 import type { App } from '../src/http/app.ts'
 
 export function addAdapterRoutes(app: App, adapters: AdaptersFeature, batches: BatchesFeature): void {
-  // On shutdown, calls that are held until Redis or the engine is back are answered at once.
+  // On shutdown, calls that wait for Redis or the engine are answered immediately.
   app.addHook('preClose', (done) => {
     adapters.samples.stopHolding()
     done()

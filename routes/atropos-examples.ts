@@ -1,4 +1,4 @@
-/** Examples of the calls of Atropos: the same for the store without a name, and for those of a name or of a run. */
+/** Examples of the calls of Atropos, shared by the default store, named stores and runs. */
 import type { OperationExample } from '../src/http/openapi/examples.ts'
 
 const SCORED_GROUP = { tokens: [[1, 2, 3]], masks: [[-100, 2, 3]], scores: [1], env_id: 0 }

@@ -41,7 +41,7 @@ export function sendEventStream<Reply extends Pick<FastifyReply, 'headers' | 'se
   return reply.headers(EVENT_STREAM_HEADERS).send(Readable.from(events, { objectMode: true, highWaterMark: 1 }))
 }
 
-/** Aborted when the server begins to close, so that event streams end. */
+/** A signal that aborts when the server begins to close, so that event streams end. */
 export function createShutdownSignal(app: {
   addHook(name: 'preClose', hook: (done: () => void) => void): unknown
 }): AbortSignal {

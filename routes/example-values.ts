@@ -1,4 +1,4 @@
-/** What the examples of calls are about: an item, and a completion that answers it. */
+/** The item of the examples, and a completion that answers it. */
 import { encodeItemId } from '../src/contract/item-id.ts'
 import { ENGINE_VERSION } from '../src/engine/version.ts'
 

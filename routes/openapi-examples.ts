@@ -1,6 +1,6 @@
 /**
- * An example of every call, which works when it is sent as it is: in the order of the document they are a whole session.
- * What only the server can name (ids of evals and collections, dump files, failed jobs) has the form that it has.
+ * An example of every call. Sent unchanged and in the order of the document, the examples form a whole session. IDs that only
+ * the server assigns (evals, collections, dump files, failed jobs) are placeholders of the right form.
  */
 
 import { ENGINE_VERSION } from '../src/engine/version.ts'

@@ -28,7 +28,7 @@ export const compression = fastifyPlugin(
   { name: 'compression' },
 )
 
-/** A compressor would hold events back until it has a block full of them. */
+/** A compressor would delay events until it has a full block of them. */
 function isEventStream({ schema }: RouteOptions): boolean {
   return Object.values(schema?.response ?? {}).some(
     (response) => typeof response === 'object' && EVENT_STREAM in Object(Reflect.get(response, 'content') ?? {}),

@@ -29,7 +29,7 @@ export const ifNoneMatchHeader = {
     ),
 }
 
-/** Identifies the run, not its content: the tag stays the same while the run goes on, so caches cannot use it. */
+/** Identifies the run, not its content: the tag stays the same while the run continues, so it cannot validate caches. */
 export function formatEntityTag(incarnation: string): string {
   return `"${incarnation}"`
 }

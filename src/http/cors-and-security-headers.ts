@@ -1,4 +1,4 @@
-/** For browsers: the headers that keep pages to themselves, and which other sites' pages may read answers (by default none). */
+/** Security headers for browsers, and CORS: the origins whose pages may read responses (none by default). */
 import cors from '@fastify/cors'
 import fastifyPlugin from 'fastify-plugin'
 import helmet from 'helmet'
@@ -6,7 +6,7 @@ import helmet from 'helmet'
 const SELF = ["'self'"]
 const NONE = ["'none'"]
 
-/** Swagger UI writes style attributes and has pictures in its style sheets; scripts are files of ours on every page. */
+/** Swagger UI uses style attributes and images in style sheets. Scripts are always files of this server. */
 const CSP_DIRECTIVES = {
   defaultSrc: NONE,
   scriptSrc: SELF,
@@ -25,7 +25,7 @@ const NON_HTML_SECURITY_HEADERS = {
   'referrer-policy': 'no-referrer',
 }
 
-/** What a page needs to read of our own, beside the body. */
+/** Response headers that pages may read. */
 const CORS_EXPOSED_HEADERS = [
   'Allow',
   'ETag',
@@ -40,10 +40,10 @@ export const securityHeaders = fastifyPlugin<{ corsOrigins: string[] }>(
   async (app, { corsOrigins }) => {
     const protect = helmet({
       contentSecurityPolicy: { useDefaults: false, directives: CSP_DIRECTIVES },
-      strictTransportSecurity: false, // the server speaks HTTP; who puts TLS before it adds this there
+      strictTransportSecurity: false, // the server speaks HTTP; a TLS proxy in front of it adds this header
       referrerPolicy: { policy: 'no-referrer' },
     })
-    // What is no page has no use for a dozen headers, which would cost as much as the scoring of an answer.
+    // Other responses do not need a dozen headers, which would cost as much as scoring an answer.
     app.addHook('onSend', (request, reply, payload, done) => {
       const isPage = String(reply.getHeader('content-type')).startsWith('text/html')
       if (isPage) return protect(request.raw, reply.raw, () => done(null, payload))

@@ -1,4 +1,4 @@
-/** JSON lines as responses: files, in ranges too, and lines that are sent as they are made. */
+/** JSON Lines responses: files, also in ranges, and lines that are sent as they are made. */
 import type { IncomingMessage } from 'node:http'
 import { basename, dirname } from 'node:path'
 import { Readable } from 'node:stream'
@@ -6,15 +6,15 @@ import send from '@fastify/send'
 import type { FastifyReply } from 'fastify'
 
 export const JSON_LINES_CONTENT_TYPE = 'application/x-ndjson'
-/** Lines are sent in chunks of at least so many bytes, or of what was made in this time. */
+/** Lines are sent in chunks of at least this many bytes, or after this time. */
 const CHUNK_BYTES = 64 * 1024
 const CHUNK_MS = 500
-/** What making a chunk is taken to need: what it is made of is unpacked meanwhile. */
+/** Memory reserved for making a chunk, including the unpacked groups that it is made from. */
 const CHUNK_MEMORY_BYTES = 4 * 1024 * 1024
 /** No reply of lines takes a larger part of the memory for replies. */
 const MAX_MEMORY_SHARE = 1 / 16
 
-/** Our reply, whatever its schemas say. */
+/** A reply of any route, without the types of its schemas. */
 type AnyReply = Pick<FastifyReply, 'headers' | 'status' | 'send' | 'type'>
 
 /** Answers `Range` and conditional requests. */
@@ -25,8 +25,8 @@ export async function sendJsonLinesFile<Reply extends AnyReply>(path: string, re
 }
 
 /**
- * Lines are made no faster than the client reads them, and each chunk of them within the memory for replies. The first one
- * comes before the headers, so that `server_busy` is a 503.
+ * Makes lines no faster than the client reads them, and each chunk within the memory for replies. The first chunk is made
+ * before the headers are sent, so that `server_busy` becomes a 503.
  */
 export function sendJsonLines<Reply extends AnyReply & ReaderOfReply>(lines: AsyncIterable<string>, reply: Reply) {
   return reply.type(JSON_LINES_CONTENT_TYPE).send(Readable.from(makeChunks(lines, reply), { objectMode: false }))

@@ -1,6 +1,6 @@
 /**
- * Serializes responses through the schemas that document them. The schemas are strict, so a response with a field that its
- * schema does not name is a 500 with a log line, and the field stays on the server.
+ * Serializes responses through the schemas that document them. The schemas are strict: a response with an unknown field
+ * becomes a 500 with a log line, and the field is not sent.
  */
 import { z } from 'zod'
 

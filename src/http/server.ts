@@ -45,13 +45,13 @@ export interface HttpServerDeps {
   /** By method and path, as the OpenAPI document spells them. */
   operationExamples: Record<string, OperationExample>
   addRoutes: (app: App) => void
-  /** False: without the dashboard and the document of the API. */
+  /** If false, the server has no dashboard and no API document. */
   pages?: boolean
 }
 
 /** Settings of the layer between the network and the routes. */
 export interface HttpOptions {
-  /** undefined: only this machine may call, and every caller is an admin. */
+  /** If undefined, only this machine may call, and every caller is an admin. */
   keyRing?: KeyRing | undefined
   /** undefined: no rate limits. */
   rateLimiter?: RateLimiter | undefined

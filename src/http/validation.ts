@@ -17,12 +17,12 @@ export function withFastParser<Schema extends z.ZodType>(schema: Schema, pass: F
 }
 
 const EmptyQuery = z.strictObject({})
-/** For probes and scrapers, which lengthen an address as they like (`?t=…`): refused, they would take the server for dead. */
+/** For probes and scrapers, which may add parameters such as `?t=…`: a rejected probe would make the server look dead. */
 export const AnyQuery = z.looseObject({})
 
 export const validation = fastifyPlugin(
   async (app) => {
-    // A route that says nothing of a query takes none: a field that belongs into the body would be passed over in silence.
+    // A route without a query schema accepts no query: a misplaced body field would otherwise be ignored silently.
     app.addHook('onRoute', ({ schema }) => {
       if (schema && !schema.hide) schema.querystring ??= EmptyQuery
     })

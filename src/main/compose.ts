@@ -50,7 +50,7 @@ export interface ServiceOptions {
   /** The path of the Python interpreter that has the library. */
   python: string
   log: Logger
-  /** If several processes share a port: Prometheus text of all of them. */
+  /** Prometheus text of all processes that share the port. */
   scrapeProcessGroup?: (() => Promise<string>) | undefined
 }
 

@@ -1,4 +1,4 @@
-/** The HTTP applications: the server with its plugins, and all routes. They have no port yet. */
+/** Creates the HTTP applications: server, plugins and all routes. They do not listen yet. */
 import { addRoutes } from '../../routes/index.ts'
 import { OPERATION_EXAMPLES } from '../../routes/openapi-examples.ts'
 import { addOrsRoutes } from '../features/adapters/ors/routes.ts'
@@ -21,7 +21,7 @@ export function createApp({ platform, features }: ApiService, options: HttpOptio
   )
 }
 
-/** What ORS_PORT serves: other routes for the same callers, under the same limits. */
+/** The application on ORS_PORT: other routes for the same callers, with the same limits. */
 export function createOrsApp(
   { platform, features }: Pick<ApiService, 'platform' | 'features'>,
   options: HttpOptions = {},

@@ -22,7 +22,7 @@ import { runMain } from './run-main.ts'
 const API_SCRIPT = 'api.ts'
 const WORKER_SCRIPT = 'worker.ts'
 const RESTART_DELAY_MS = 1000
-/** Bodies live as long as their request: with space for those in flight, V8 copies few of them before they are freed. */
+/** A young generation large enough for the bodies in flight, so that V8 copies few of them before they are freed. */
 const SEMI_SPACE_FLAG = '--max-semi-space-size=32'
 /** V8's compile cache, which saves a quarter of the startup work. */
 const COMPILE_CACHE_DIR = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'reasoning-gym-server')
@@ -46,7 +46,7 @@ await runMain(async () => {
   }
   if (config.REDIS_URL) void warnIfRedisUnreachable({ url: config.REDIS_URL, tls }, log)
   const children = new Set<ChildProcess>()
-  /** Those that have not reported yet. */
+  /** Processes that have not reported yet. */
   const starting = new Map<ChildProcess, string>()
   const groupMetrics = new ProcessGroupMetrics()
   let closing = false
@@ -113,7 +113,7 @@ await runMain(async () => {
   for (const script of later) restart(script)
 })
 
-/** Undefined if the folder is not writable, as in the image. */
+/** Undefined if the folder is not writable, as in the container image. */
 function createCompileCacheEnv(): { NODE_COMPILE_CACHE?: string } {
   try {
     mkdirSync(COMPILE_CACHE_DIR, { recursive: true })

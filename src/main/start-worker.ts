@@ -13,7 +13,7 @@ export function startWorker({ platform, features }: WorkerService): Closable {
   const { keys, log, recorder } = platform
   const { runs, rollouts, evals, dumps, adapters, operations } = features
   const onError = throttledLog((err, untold) => {
-    const isUnavailable = translateRedisError(err) !== err // the stack is of no use then
+    const isUnavailable = translateRedisError(err) !== err // the stack does not help here
     log.warn(
       { ...(isUnavailable ? { reason: errorMessage(err) } : { err }), ...(untold && { untold }) },
       'a worker reported an error',

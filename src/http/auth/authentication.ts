@@ -60,9 +60,9 @@ function readKeys(headers: IncomingHttpHeaders, corsOrigins: string[]): string[]
 }
 
 /**
- * Without keys, a web page in a local browser could call the server too, through a domain that resolves to this machine or
- * through a form. So the host name must be loopback. A page of another origin, be it of another port of this machine, is
- * refused where it would change something, and is a reader otherwise: a batch is composed by a GET.
+ * Without keys, a web page in a local browser could also call the server, through a domain that resolves to this machine or
+ * through a form. So the host name must be loopback. A page of another origin, including another port of this machine, may
+ * read, but its calls that could change something are rejected.
  */
 function authenticateLocalCaller({ hostname, headers, method, ip }: FastifyRequest, corsOrigins: string[]): Caller {
   if (hostname !== '' && !LOOPBACK_HOST_CACHE.memo(hostname).loopback) {
@@ -82,7 +82,7 @@ function authenticateLocalCaller({ hostname, headers, method, ip }: FastifyReque
   return { id, role: 'reader', runs: null }
 }
 
-/** Whether a browser says that a page of another origin is behind the request. Programs send neither header. */
+/** Whether the headers say that a page of another origin made the request. Only browsers send these headers. */
 function isOfOtherOrigin(
   { origin, host, 'sec-fetch-site': site }: IncomingHttpHeaders,
   corsOrigins: string[],

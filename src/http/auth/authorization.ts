@@ -50,7 +50,7 @@ export const authorization = fastifyPlugin(
 function assertRoleAllowed({ caller, params, query }: FastifyRequest, reply: FastifyReply, rule: AccessRule): void {
   if (rule.roles === 'anyone') return
   if (caller.role === null) {
-    // Not Basic, although it is accepted: browsers would ask for a password, keep it, and send it along by themselves.
+    // Not Basic, although it is accepted: browsers would ask for a password, store it, and send it with every request.
     reply.header('www-authenticate', 'Bearer')
     throw new ServiceError(
       'unauthorized',

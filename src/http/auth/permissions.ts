@@ -24,7 +24,7 @@ const admins: AccessRule = { roles: ['admin'] }
 
 /** By method and URL as Fastify writes them; `/*` at the end matches any rest. HEAD has the rule of GET. */
 export const ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
-  // Probes, and pages that ask for a key themselves. The OpenAPI document is public.
+  // Probes, and pages that have their own field for a key. The OpenAPI document is public.
   'GET /livez': anyone,
   'GET /readyz': anyone,
   'GET /': anyone,
@@ -175,7 +175,7 @@ export const ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
   'POST /jobs/failed/:id/retry': admins,
 }
 
-/** Of ORS_PORT, which has a root of its own. */
+/** Rules of the routes on ORS_PORT, which has its own root. */
 export const ORS_ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
   'GET /health': anyone,
   'GET /version': readers,

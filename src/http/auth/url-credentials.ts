@@ -18,7 +18,7 @@ export function readBasicKeys(authorization: string): string[] {
   return decoded === password ? [password] : [password, decoded]
 }
 
-/** Some clients send the password as it stands in the URL, where `/`, `@` and `%` must be percent-encoded. */
+/** Some clients send the password as written in the URL, where `/`, `@` and `%` must be percent-encoded. */
 function decodePercent(password: string): string {
   try {
     return decodeURIComponent(password)
@@ -28,8 +28,8 @@ function decodePercent(password: string): string {
 }
 
 /**
- * For Fastify's `rewriteUrl`. A client that takes the server for a proxy sends the whole URL as the target, some with the
- * credentials in it. Without its origin nothing that shows a target, such as the log or a 404, can show a key.
+ * For Fastify's `rewriteUrl`. A client that treats the server as a proxy sends the whole URL as the target, sometimes with
+ * credentials. The origin is removed, so that nothing that shows a target, such as the log or a 404, can show a key.
  */
 export function dropOriginFromTarget({ url = '/' }: { url?: string | undefined }): string {
   if (url.startsWith('/')) return url

@@ -31,7 +31,7 @@ export function readBodyBytes(request: FastifyRequest, payload: RequestPayload, 
     else done(null, first && parts.length === 1 ? first : concatIntoSharedBuffer(parts, bytes))
     parts.forEach(detachBuffer)
   }
-  /** The rest is not kept. */
+  /** Discards the rest of the body. */
   const refuse = (error: Error) => {
     end(error)
     arrivingBody?.release()

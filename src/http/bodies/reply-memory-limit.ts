@@ -1,7 +1,7 @@
 /**
  * Puts large replies under the memory limit for replies. A reply that is made as a whole waits for memory before it is sent,
- * and goes out in slices, so that a slow client can be told from one that reads. Routes that stream reserve memory themselves,
- * in the name of `reply.reader`.
+ * and goes out in slices, so that a slow client can be distinguished from one that reads. Routes that stream reserve memory
+ * themselves, on behalf of `reply.reader`.
  */
 import { finished, Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'

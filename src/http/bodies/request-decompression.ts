@@ -28,7 +28,7 @@ export const requestDecompression = fastifyPlugin(
 
 /**
  * @fastify/compress destroys the stream that it reads from when a body is broken or too large. That must not be the request
- * itself, or the client would lose its connection before it has read why. What is left of the body is discarded.
+ * itself, or the client would lose its connection before it has read the reason. The rest of the body is discarded.
  */
 function detachFromRequest(payload: RequestPayload): PassThrough {
   const copy = new PassThrough()

@@ -1,14 +1,14 @@
 /**
- * Tracks the open connections and ends them when the server closes. Clients open connections ahead of need and keep them
- * alive: those that never sent a byte are cut, every other one as soon as its response is out. Node alone would wait for the
- * clients to leave.
+ * Tracks the open connections and ends them when the server closes. Clients open connections in advance and keep them
+ * alive: connections that never sent a byte are closed at once, all others after their response. Node alone would wait for
+ * the clients to disconnect.
  */
 import type { Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import fastifyPlugin from 'fastify-plugin'
 
 const IDLE_CHECK_INTERVAL_MS = 20
-/** For requests that clients sent before the close and that are still on their way. */
+/** Time for requests that clients sent before the close and that have not arrived yet. */
 const LATE_REQUEST_GRACE_MS = 100
 /** Upper bound on accepting connections that the kernel queued before the close. */
 const MAX_ACCEPT_DRAIN_MS = 2000

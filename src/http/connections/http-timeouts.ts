@@ -1,17 +1,17 @@
-/** How long the server waits for a client, and what it says to one that it gives up on or cannot understand. */
+/** Timeouts for clients, and the responses to requests that time out or cannot be parsed. */
 import type { Socket } from 'node:net'
 import { ServiceError } from '../../contract/errors.ts'
 import { buildProblemReply } from '../errors/problem-document.ts'
 import { createRequestId } from '../observability/request-ids.ts'
 
 export interface HttpTimeouts {
-  /** From the connection, or the last answer, to the end of the headers. */
+  /** From the connection, or the last response, to the end of the headers. */
   headersMs: number
-  /** To the end of the body: 64 MiB at a little over half a megabyte a second. */
+  /** To the end of the body: 64 MiB at a little over half a megabyte per second. */
   requestMs: number
-  /** Between two requests. Longer than usual proxies keep a connection, so that they are the ones to close it. */
+  /** Between two requests. Longer than the usual timeout of proxies, so that the proxy closes the connection. */
   keepAliveMs: number
-  /** Without a byte in either direction, in the middle of a request: longer than any call takes to answer. */
+  /** Without a byte in either direction during a request. Longer than any call takes to respond. */
   inactivityMs: number
 }
 
@@ -45,7 +45,7 @@ export function buildTimeoutOptions({
   }
 }
 
-/** The parser of HTTP failed, so no request or reply is there to answer with. */
+/** Responds on the socket: when the HTTP parser fails, there is no request or reply object. */
 function handleClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const { status, document } = buildProblemReply(parserErrorToServiceError(error))

@@ -10,8 +10,8 @@ import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 
 /**
- * Node closes such a connection with its answer, and who still sends then loses that. So only the side of the answer is
- * closed, and what still comes is thrown away: until the body ends, or as long as a request may take.
+ * Node closes such a connection with its response, and a client that is still sending loses the response. So only the
+ * outgoing side is closed, and incoming bytes are discarded until the body ends or the request times out.
  */
 export function enableLingeringClose(request: IncomingMessage): void {
   const { socket } = request

@@ -18,7 +18,7 @@ export const requestAdmission = fastifyPlugin(
   async (app) => {
     const queue = new AdmissionQueue()
     app.addHook('onRoute', (route) => {
-      if (PROBE_PATHS.has(route.url)) return // they ask whether the process answers, not how long the queue is
+      if (PROBE_PATHS.has(route.url)) return // probes measure whether the process responds, not the length of the queue
       const admit = (_request: FastifyRequest, _reply: FastifyReply, done: () => void) => queue.admit(done)
       route.onRequest = [admit, ...[route.onRequest ?? []].flat()]
     })

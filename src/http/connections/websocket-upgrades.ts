@@ -1,4 +1,4 @@
-/** Which requests may leave HTTP for a WebSocket. All others are served as if they had not asked: some clients always offer h2c. */
+/** Selects the requests that may upgrade to a WebSocket. Other upgrade requests are ignored, because some clients always offer h2c. */
 import type { IncomingMessage } from 'node:http'
 
 const WEBSOCKET_PATH = /^\/openenv(?:\/[^/?]+)?\/ws\/?(?:\?|$)/

@@ -1,4 +1,4 @@
-/** Failures on the wire: every one becomes a problem document with a code from the table. */
+/** Turns every failure into a problem document with a code from the table. */
 import type { FastifyError, FastifyReply } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { NestingTooDeepError } from '../../codec/content-hash.ts'
@@ -12,7 +12,7 @@ export const errorHandling = fastifyPlugin(
   async (app) => {
     const addresses = new RouteTable()
     app.addHook('onRoute', ({ method, url }) => addresses.add([method].flat(), url))
-    // At once: what is wrong with a body does not matter where there is nobody to read it.
+    // Immediately: an invalid body does not matter if no client is left to read the error.
     app.addHook('onRequest', ({ is404, url, method }, _reply, done) =>
       done(is404 || addresses.isMethodMismatch(url, method) ? addresses.createRoutingError(url, method) : undefined),
     )
@@ -40,9 +40,9 @@ export const errorHandling = fastifyPlugin(
 )
 
 /**
- * Fastify ends the connection where a body is refused: many clients that still send it would meet that, and not the answer.
- * Node reads the rest and throws it away, as long as a request may take. A server that closes ends its connections all the
- * same: it says so on the raw answer.
+ * Fastify closes the connection when it rejects a body, so many clients that are still sending would never see the response.
+ * Here, Node discards the rest of the body until the request times out. A server that shuts down still closes its
+ * connections: it sets the header on the raw response.
  */
 function keepConnectionAlive(reply: FastifyReply): void {
   const closing = reply.raw.getHeader('connection')
@@ -50,7 +50,7 @@ function keepConnectionAlive(reply: FastifyReply): void {
   if (closing !== undefined) reply.raw.setHeader('connection', closing)
 }
 
-/** A client that is too slow would take as long over the rest of its body. */
+/** A client that is too slow would be as slow with the rest of its body. */
 function endConnection(reply: FastifyReply): void {
   reply.removeHeader('connection')
   reply.raw.setHeader('connection', 'close')

@@ -1,4 +1,4 @@
-/** How HTTP shows each error code: status, title, remedy, and the default of Retry-After. */
+/** Maps each error code to HTTP: status, title, remedy and default `Retry-After`. */
 import type { ErrorCode } from '../../contract/errors.ts'
 
 interface ErrorTableRow {

@@ -1,4 +1,4 @@
-/** An error as HTTP sends it: a problem document (RFC 9457) with its status and headers. */
+/** Builds the HTTP response for an error: a problem document (RFC 9457) with status and headers. */
 import type { ServiceError } from '../../contract/errors.ts'
 import { ERROR_TABLE } from './error-table.ts'
 

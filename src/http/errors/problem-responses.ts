@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../contract/errors.ts'
 import { Problem } from '../../contract/problem.ts'
 import { ERROR_TABLE } from './error-table.ts'
 
-/** By status; the description of each names its codes. */
+/** Schemas by status. Each description names the codes. */
 export function problemResponses(...codes: ErrorCode[]): Record<number, z.ZodType> {
   const codesByStatus = Map.groupBy(codes, (code) => ERROR_TABLE[code].status)
   return Object.fromEntries(

@@ -48,7 +48,7 @@ export class RouteTable {
     const [path = ''] = url.split('?')
     const methods = this.listMethods(url)
     const shown = path.slice(0, 200)
-    // A folder route takes the method for every file it could have, but not this one.
+    // A folder route supports the method, but has no such file.
     return methods.length === 0 || methods.includes(method)
       ? new ServiceError('not_found', `There is nothing at ${shown}. See /docs for all routes.`)
       : new ServiceError(

@@ -1,11 +1,11 @@
-/** The log of one request, made when something is written to it: most requests write nothing, and making one takes long. */
+/** The log of one request, created on first use: most requests log nothing, and creating a logger is slow. */
 import type { FastifyBaseLogger } from 'fastify'
 
 type LogMethod = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace'
 type ChildArguments = Parameters<FastifyBaseLogger['child']>
 type RootLogger = FastifyBaseLogger & { isLevelEnabled?: (level: string) => boolean } // pino has it
 
-/** What the root would not write its children would not write either, but for those with a level of their own. */
+/** A line below the root's level is dropped without creating the child, except for children with their own level. */
 export class LazyLogger implements FastifyBaseLogger {
   readonly #root: RootLogger
   readonly #createLogger: () => FastifyBaseLogger

@@ -1,2 +1,2 @@
-/** What those ask who keep the server running: from one address with others, and whatever else is going on. */
+/** Paths of probes and metrics. They are exempt from limits, because monitoring must work under any load. */
 export const PROBE_PATHS: ReadonlySet<string | undefined> = new Set(['/livez', '/readyz'])

@@ -1,10 +1,10 @@
-/** Every request has an id: the caller's, if it sends a plain one in X-Request-Id, else one of ours; the answer repeats it. */
+/** Gives every request an ID: the caller's X-Request-Id if it is plain text, else a new one. The response repeats it. */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import fastifyPlugin from 'fastify-plugin'
 
 const REQUEST_ID_PATTERN = /^[\w.:/+=-]{1,128}$/
-/** Of this process: no two ever have the same. */
+/** Prefix of this process, unique in the fleet. */
 const PROCESS_UUID = randomUUID()
 let createdCount = 0
 
@@ -13,7 +13,7 @@ export function getOrCreateRequestId({ headers }: IncomingMessage): string {
   return typeof given === 'string' && REQUEST_ID_PATTERN.test(given) ? given : createRequestId()
 }
 
-/** For what has no readable headers. */
+/** For requests without readable headers. */
 export function createRequestId(): string {
   return `${PROCESS_UUID}-${++createdCount}`
 }

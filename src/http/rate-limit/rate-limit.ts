@@ -7,7 +7,7 @@ import type { RateLimiter } from './rate-limiter.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** For messages on connections that stay open: the hooks see only how they begin. undefined: no limits. */
+    /** For messages on open connections, of which the hooks see only the start; undefined without limits. */
     rateLimiter: RateLimiter | undefined
   }
 }

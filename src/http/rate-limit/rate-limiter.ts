@@ -28,7 +28,7 @@ export interface RateLimits {
 
 type RateLimitConfig = Pick<ServerConfig, 'RATE_LIMIT' | 'BYTE_RATE_LIMIT' | 'ANONYMOUS_RATE_LIMIT'>
 
-/** With keys, the default limits only stop runaway clients: 10,000 requests a second, and what a fast network carries. */
+/** With keys, the default limits only stop runaway clients: 10,000 requests a second, and the bandwidth of a fast network. */
 export function resolveRateLimits(
   { RATE_LIMIT, BYTE_RATE_LIMIT, ANONYMOUS_RATE_LIMIT }: RateLimitConfig,
   hasKeys: boolean,

@@ -1,4 +1,4 @@
-/** The file that the private Redis keeps its data in: whether it can be read to its end, and its repair. */
+/** Checks and repairs the append-only file, which holds the data of the private Redis. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants, existsSync } from 'node:fs'
@@ -17,13 +17,13 @@ export type DataFileState =
   /** The damage is where nothing can be cut off, such as in the snapshot that the file begins with. */
   | { kind: 'unreadable'; path: string; reason: string }
 
-/** Redis 7 and newer keep several files, which a manifest lists. Undefined without data. */
+/** Redis 7 and newer use several files, which a manifest lists. Undefined without data. */
 function findDataFile(folder: string): string | undefined {
   const files = [join(folder, MULTI_PART_FOLDER, 'appendonly.aof.manifest'), join(folder, 'appendonly.aof')]
   return files.find((path) => existsSync(path))
 }
 
-/** An older Redis would not see what Redis 7 has written, and start empty. */
+/** An older Redis would not see the files of Redis 7, and would start empty. */
 export async function requireNewEnoughRedis(binary: string, folder: string): Promise<void> {
   if (!existsSync(join(folder, MULTI_PART_FOLDER))) return
   const [major, minor] = await getRedisVersion(binary)
@@ -54,7 +54,7 @@ export async function inspectDataFile(binary: string, folder: string): Promise<D
 
 const ANALYSIS = /^AOF analyzed: (?:filename=(.+?), )?size=(\d+), ok_up_to=(\d+), ok_up_to_line=\d+, diff=(\d+)$/gm
 
-/** The refusal to start on a damaged file: which, where, and what to do. Undefined if the file is intact. */
+/** The message for a damaged file: which one, where, and what to do. Undefined if the file is intact. */
 export async function describeDamage(binary: string, folder: string): Promise<string | undefined> {
   const state = await inspectDataFile(binary, folder).catch(() => undefined) // there is no such binary
   if (state === undefined) return undefined
@@ -86,7 +86,7 @@ export interface Loss {
   onlyZeros: boolean
 }
 
-/** Keeps a copy of a damaged file beside it, and cuts the file off where the damage begins. No Redis may run on the folder. */
+/** Copies the damaged file, then truncates it where the damage begins. No Redis may use the folder. */
 export async function repairDataFile(
   binary: string,
   folder: string,
@@ -101,7 +101,7 @@ export async function repairDataFile(
   return { copy, loss }
 }
 
-/** A redis-server is also redis-check-aof if it is called by that name. That asks before it repairs. */
+/** A redis-server called by the name redis-check-aof acts as that program. It asks before it repairs. */
 async function runCheck(binary: string, args: string[]): Promise<{ isValid: boolean; output: string }> {
   const child = spawn(binary, args, { argv0: 'redis-check-aof' })
   let output = ''

@@ -14,14 +14,14 @@ export interface ChildServer {
   url: string
   pid: number
   dataDir: string
-  /** What it has printed so far. */
+  /** Output of the server so far. */
   output(): string
   stop(): Promise<number | null>
 }
 
 /**
- * Starts `src/main/serve.ts` and waits until it can be used. What `env` does not name: a free port, and a data folder that goes
- * with the server. Throws what the server printed if it ends or is not ready in time.
+ * Starts `src/main/serve.ts` and waits until it is ready. Unless `env` sets them, it uses a free port and a temporary data
+ * folder. Throws the output of the server if it exits or is not ready in time.
  */
 export async function startChildServer(env: Record<string, string> = {}, signal?: AbortSignal): Promise<ChildServer> {
   const port = env.PORT ?? String(await getFreePort())
@@ -29,8 +29,8 @@ export async function startChildServer(env: Record<string, string> = {}, signal?
   const dataDir = env.DATA_DIR ?? ownFolder ?? ''
   const child = spawn(process.execPath, [join(import.meta.dirname, '..', 'serve.ts')], {
     env: buildChildEnvironment({ ...env, PORT: port, DATA_DIR: dataDir }),
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'], // the channel tells it when this process is gone
-    detached: true, // Ctrl-C is for this process, which stops it when it is done with it
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'], // the channel closes when this process ends
+    detached: true, // Ctrl-C reaches this process only, which then stops the server
   })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {

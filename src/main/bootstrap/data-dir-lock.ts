@@ -1,4 +1,4 @@
-/** One server per data folder: two would write the same append-only file. */
+/** Allows one server per data folder: two would write the same append-only file. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,7 +10,7 @@ import { StartupError } from './startup-error.ts'
 /** `server.lock` is locked while a server runs; `server.pid` has its process ID, for `kill` and for messages. */
 const getLockPaths = (dataDir: string) => ({ lock: join(dataDir, 'server.lock'), pid: join(dataDir, 'server.pid') })
 
-/** A server that is about to end has the folder until then. */
+/** How long to wait for a server that is shutting down. */
 const RELEASE_TIMEOUT_MS = 2000
 const POLL_INTERVAL_MS = 100
 
@@ -18,7 +18,7 @@ export interface DataDirLock {
   release(): void
 }
 
-/** Throws if another server has the folder and keeps it. What a killed server left is taken over at once. */
+/** Throws if another server keeps using the folder. The lock of a killed server is free at once. */
 export async function acquireDataDirLock(dataDir: string, report: (line: string) => void): Promise<DataDirLock> {
   const first = tryAcquireDataDirLock(dataDir)
   if (first) return first
@@ -35,7 +35,7 @@ export async function acquireDataDirLock(dataDir: string, report: (line: string)
   )
 }
 
-/** Undefined if another process has the folder. */
+/** Undefined if another process uses the folder. */
 export function tryAcquireDataDirLock(dataDir: string): DataDirLock | undefined {
   const paths = getLockPaths(dataDir)
   try {
@@ -58,7 +58,7 @@ function describeHolder(dataDir: string): string {
   return Number.isNaN(pid) ? 'just starting' : describeProcess(pid)
 }
 
-/** The process ID of the server that has the folder, as its own container knows it; undefined if there is none. */
+/** The process ID, within its container, of the server that uses the folder; undefined if there is none. */
 export function getLockHolderPid(dataDir: string): number | undefined {
   const paths = getLockPaths(dataDir)
   return isFileLocked(paths.lock) ? readPid(paths.pid) : undefined

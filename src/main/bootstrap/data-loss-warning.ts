@@ -1,4 +1,4 @@
-/** Warns of a private Redis that starts empty on a folder that has held data: nothing else would say that it is gone. */
+/** Warns if the private Redis starts empty on a folder that has held data: nothing else would reveal the loss. */
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { countRedisKeys } from './redis-socket-client.ts'

@@ -1,16 +1,16 @@
 /**
  * A lock on a file that ends with its process, even if that is killed or becomes a zombie. The kernel holds it: SQLite, which is
- * part of Node, locks the file as it would an (empty) database. So nothing gets stale, there is no heartbeat, and process IDs
- * of other containers do not matter. Lock libraries of npm only touch a file now and then and wait for it to get old.
+ * part of Node, locks the file as it would an (empty) database. So locks never become stale, no heartbeat is needed, and
+ * process IDs of other containers do not matter. The lock libraries on npm rely on heartbeats and expiry instead.
  */
 import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 const SQLITE_BUSY = 5
-/** A check by another process takes the lock for a moment. */
+/** Another process that checks the lock holds it for a moment. */
 const BUSY_TIMEOUT_MS = 300
-/** A database that is collected as garbage would be closed, and its lock lost. */
+/** Keeps databases referenced: garbage collection would close them and release their locks. */
 const HELD = new Set<DatabaseSync>()
 
 export interface FileLock {
@@ -38,14 +38,14 @@ export function tryLockFile(path: string): FileLock | undefined {
 }
 
 /**
- * SQLite opens a file that it cannot write for reading, and two readers both get an "exclusive" lock. Throws what the system
- * says, such as EACCES. The file must not be opened for this: closing it would end a lock that this process has on it.
+ * SQLite opens a file without write permission read-only, and then two processes both get an "exclusive" lock. Throws the
+ * error of the system, such as EACCES. This must not open the file, because closing it would end a lock of this process.
  */
 function assertWritable(path: string): void {
   accessSync(existsSync(path) ? path : `${dirname(path)}/`, constants.W_OK)
 }
 
-/** False if there is no such file. Needs only the right to read it. */
+/** False if there is no such file. Requires only read permission. */
 export function isFileLocked(path: string): boolean {
   let database: DatabaseSync | undefined
   try {

@@ -1,4 +1,4 @@
-/** Ends the private Redis that a killed server left running: two would write the same append-only file. */
+/** Stops the private Redis that a killed server left running: two would write the same append-only file. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ const POLL_INTERVAL_MS = 50
 
 export const getRedisPidFile = (folder: string) => join(folder, 'redis.pid')
 
-/** The process ID of the Redis that has the folder; undefined if it has ended, even if another process has its ID now. */
+/** The process ID of the Redis that uses the folder; undefined if it has ended, even if its ID was reused. */
 export function findRedisProcess(folder: string): number | undefined {
   try {
     const pid = Number(readFileSync(getRedisPidFile(folder), 'utf8'))
@@ -45,7 +45,7 @@ export async function stopOrphanedRedis(
   )
 }
 
-/** Asks again and again: it may be stuck, or its socket may not listen yet. */
+/** Repeats the request: Redis may be stuck, or not listen yet. */
 async function waitForEnd(isGone: () => boolean, socket: string, timeoutMs: number): Promise<boolean> {
   for (const deadline = Date.now() + timeoutMs; Date.now() < deadline; await sleep(POLL_INTERVAL_MS)) {
     if (isGone()) return true
@@ -54,7 +54,7 @@ async function waitForEnd(isGone: () => boolean, socket: string, timeoutMs: numb
   return isGone()
 }
 
-/** Whether the process is a living Redis of this folder, and not another one that got a reused process ID. */
+/** Whether the process is a live Redis of this folder, rather than a process with a reused ID. */
 function isRedisOf(folder: string, pid: number): boolean {
   if (!isProcessAlive(pid)) return false
   try {

@@ -14,7 +14,7 @@ import { createRedisSocket } from './redis-socket-path.ts'
 import { StartupError } from './startup-error.ts'
 import { withWaitNotice } from './wait-notice.ts'
 
-/** Without progress: an append-only file of some gigabytes takes a while to load. */
+/** Timeout without progress. Loading an append-only file of several gigabytes takes a while. */
 const START_TIMEOUT_MS = 60_000
 /** Within the grace period of a shutdown, after the other processes have ended. */
 const STOP_TIMEOUT_MS = 5000
@@ -24,7 +24,7 @@ const RESTART_DELAY_MS = 500
 export interface PrivateRedis {
   /** The path of the socket. */
   url: string
-  /** To be called once something is stored: an empty Redis at a later start is then worth a warning. */
+  /** Call this once data is stored: a later start on an empty Redis then warns. */
   noteUse(): void
   stop(): Promise<void>
 }
@@ -46,7 +46,7 @@ export async function startPrivateRedis(
   const args = Object.entries(buildSettings(folder, url)).flatMap(([name, value]) => [`--${name}`, value])
   let closing = false
   const start = () => {
-    // Detached from Ctrl-C: the server stops it last. By its working directory and process ID the next server finds it.
+    // Detached from Ctrl-C: the server stops Redis last. The next server finds it by its working directory and process ID.
     const child = spawn(binary, args, { cwd: folder, stdio: 'ignore', detached: true })
     if (child.pid !== undefined) writeFileSync(getRedisPidFile(folder), String(child.pid))
     child.once('exit', (code, signal) => {
@@ -104,7 +104,7 @@ function buildSettings(folder: string, socket: string): Record<string, string> {
   }
 }
 
-/** Why it does not respond; undefined once it does. A Redis that still loads its data has as long as it makes progress. */
+/** Why Redis does not respond; undefined once it does. While it loads its data, only a lack of progress counts as failure. */
 async function waitUntilResponding(
   child: ChildProcess,
   url: string,
@@ -148,7 +148,7 @@ async function explainFailedStart(failure: string, binary: string, folder: strin
   )
 }
 
-/** After the deadline it is killed, which loses nothing: what it has answered is on disk. */
+/** After the timeout Redis is killed. This loses nothing: every acknowledged write is on disk. */
 async function stopRedisChild(child: ChildProcess, url: string, report: ReportProgress): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
   const { promise, resolve } = Promise.withResolvers<void>()

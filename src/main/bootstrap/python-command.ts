@@ -1,4 +1,4 @@
-/** Finds a Python that can make the environment, and says what is wrong with those that cannot. */
+/** Finds a Python that can create the environment, and explains why others cannot. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { StartupError } from './startup-error.ts'
@@ -36,7 +36,7 @@ async function findPythonProblem(name: string): Promise<string | undefined> {
   }
 }
 
-/** Undefined if the interpreter answers; otherwise what is wrong with it, to be put behind its name. */
+/** Undefined if the interpreter works; otherwise the problem, worded to follow its name. */
 export async function findRunProblem(python: string): Promise<string | undefined> {
   try {
     await execFileAsync(python, ['--version'], { timeout: ANSWER_TIMEOUT_MS })

@@ -27,7 +27,7 @@ export async function ensurePythonEnvironment(
   warn = report,
   files = PROJECT_FILES,
 ): Promise<string> {
-  const wanted = pythonCommand === files.python ? undefined : pythonCommand // it cannot make itself
+  const wanted = pythonCommand === files.python ? undefined : pythonCommand // an environment cannot create itself
   await whilePreparing(files, 'requirements.txt', report, async (state) => {
     const why = state === 'missing' ? '' : ` (the one there is ${state})`
     report(`Preparing the Python environment in ${files.venv}${why}. This happens once and takes about half a minute …`)
@@ -92,17 +92,17 @@ async function whilePreparing(
   }
 }
 
-/** Removes the work folders of makers that died. A living maker holds the lock and cleans up for itself. */
+/** Removes the work folders of processes that died. A live process holds the lock and cleans up its own. */
 function removeLeftovers(files: VenvFiles): void {
   try {
     if (!hasWorkFolders(files)) return
     const lock = tryAcquireVenvLock(files)
     if (lock) removeWorkFolders(files)
     lock?.release()
-  } catch {} // the environment can be used, and these folders only take room
+  } catch {} // the environment works; these folders only take space
 }
 
-/** Names the folder that cannot be written, and what to do. Other errors stay what they are. */
+/** Turns a write error into a message that names the folder and what to do. Returns other errors unchanged. */
 function explainUnwritableFolder(files: VenvFiles, file: RequirementsFile, cause: unknown): unknown {
   const { code = '' } = cause as NodeJS.ErrnoException
   if (!['EACCES', 'EPERM', 'EROFS'].includes(code)) return cause

@@ -1,4 +1,4 @@
-/** Asks the private Redis over its socket. Each question has a deadline, because a Redis that is stuck accepts connections. */
+/** Sends commands to the private Redis over its socket. Each has a timeout, because a stuck Redis still accepts connections. */
 import { Redis } from 'ioredis'
 import { withRedisTimeout } from '../../platform/redis/connect.ts'
 
@@ -27,12 +27,12 @@ export async function askRedis(socket: string): Promise<RedisAnswer> {
   }
 }
 
-/** Asks it to end. The append-only file is complete: nothing has to be saved. */
+/** Asks Redis to exit without saving, because the append-only file is complete. */
 export async function requestRedisShutdown(socket: string): Promise<void> {
   await withConnection(socket, (redis) => redis.shutdown('NOSAVE')).catch(() => {}) // the connection closes with Redis
 }
 
-/** Undefined if it does not answer. */
+/** Undefined if Redis does not answer. */
 export async function countRedisKeys(socket: string): Promise<number | undefined> {
   return withConnection(socket, (redis) => redis.dbsize()).catch(() => undefined)
 }

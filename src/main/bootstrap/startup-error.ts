@@ -1,2 +1,2 @@
-/** Something that the server needs is missing; the message is one line that says what to do. */
+/** The server cannot start. The message is one line that says what to do. */
 export class StartupError extends Error {}

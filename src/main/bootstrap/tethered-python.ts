@@ -1,10 +1,10 @@
-/** Runs a Python module that ends with this process, together with everything that it has started. */
+/** Runs a Python module that ends with this process, together with all its child processes. */
 import { spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 
 /**
- * Its stdin stays open for as long as this process lives, which even SIGKILL cannot change. When it closes, the process group
- * kills itself: a pip that goes on by itself would write into what the next start makes.
+ * The module's stdin stays open as long as this process lives, even if this process is killed with SIGKILL. When it closes, the
+ * process group kills itself: a pip that kept running would write into the environment that the next start creates.
  */
 const TETHER = `
 import os, runpy, signal, sys, threading
@@ -25,7 +25,7 @@ export async function runTetheredPython(
   onLine: (line: string) => void = () => {},
 ): Promise<void> {
   const child = spawn(python, ['-c', TETHER, module, ...args], { stdio: 'pipe', detached: true }) // a group of its own
-  child.stdin.on('error', () => {}) // it ends before it is asked to
+  child.stdin.on('error', () => {}) // it may end before it is asked to
   let output = ''
   const collect = (stream: Readable, handleLine: (line: string) => void) => {
     stream.setEncoding('utf8').on('data', (chunk: string) => {
@@ -51,7 +51,7 @@ export class PythonModuleError extends Error {
     this.output = output.trim()
   }
 
-  /** Its last words. */
+  /** Last lines of the output. */
   get summary(): string {
     return this.output.split('\n').slice(-3).join(' / ')
   }

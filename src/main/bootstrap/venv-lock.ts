@@ -1,4 +1,4 @@
-/** One process creates the Python environment of a checkout; the others wait for it, and say for whom. */
+/** Lets one process create the Python environment of a checkout. Others wait, and report for which process. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describeProcess } from '../../platform/process-state.ts'
@@ -28,7 +28,7 @@ async function pollLock(files: VenvFiles): Promise<FileLock | undefined> {
   return undefined
 }
 
-/** Undefined if another process has it. */
+/** Undefined if another process holds the lock. */
 export function tryAcquireVenvLock(files: VenvFiles): FileLock | undefined {
   const lock = tryLockFile(files.lock)
   if (!lock) return undefined
@@ -50,6 +50,6 @@ function describeHolder(files: VenvFiles): string {
   try {
     return describeProcess(Number(readFileSync(files.lockHolder, 'utf8')))
   } catch {
-    return 'another process' // it has only just taken the lock, or another user keeps the file from us
+    return 'another process' // it has only just taken the lock, or another user's file is unreadable
   }
 }

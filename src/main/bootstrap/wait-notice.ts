@@ -1,4 +1,4 @@
-/** Says what the start waits for, so that no wait of more than a second is silent. */
+/** Reports what the start waits for, so that no wait of more than a second is silent. */
 
 export type ReportProgress = (line: string) => void
 
