@@ -22,6 +22,7 @@ const EXAMPLE_EVAL_ID = 'eval-0123456789abcdef0123'
 export function buildEvalCompareCommand(): Command {
   return addServerOptions(
     new Command('compare')
+      .summary('Compare two evals')
       .description(
         'Compare two evals on the same suite: the paired difference of their scores, overall and for each task.',
       )
@@ -47,6 +48,7 @@ export function buildEvalCompareCommand(): Command {
 export function buildEvalListCommand(): Command {
   return addServerOptions(
     new Command('list')
+      .summary('List evals')
       .description('List evals, newest first. The evals of one run form its learning curve.')
       .option('--run <name>', 'list only evals of this run')
       .option('--suite <name>', 'list only evals on this suite')
@@ -100,6 +102,7 @@ const EvalListResponse = z.looseObject({
 export function buildEvalShowCommand(): Command {
   return addServerOptions(
     new Command('show')
+      .summary('Show the results of an eval')
       .description('Show the results of an eval as a table. While the eval runs, the table holds the results so far.')
       .argument('<id>', 'ID of the eval')
       .option('--json', 'print the server’s JSON response')
@@ -116,6 +119,7 @@ export function buildEvalShowCommand(): Command {
 export function buildEvalReportCommand(): Command {
   return addServerOptions(
     new Command('report')
+      .summary('Print the report or the samples of an eval')
       .description('Print the report of an eval, or all its samples.')
       .argument('<id>', 'ID of the eval')
       .addOption(
@@ -147,6 +151,7 @@ export function buildEvalReportCommand(): Command {
 export function buildEvalCancelCommand(): Command {
   return addServerOptions(
     new Command('cancel')
+      .summary('Cancel an eval')
       .description('Cancel an eval. The server keeps the finished samples, and "eval --resume" continues from them.')
       .argument('<id>', 'ID of the eval')
       .addHelpText('after', formatHelpFooter({ examples: [`reasoning-gym-server eval cancel ${EXAMPLE_EVAL_ID}`] }))
@@ -162,6 +167,7 @@ export function buildEvalCancelCommand(): Command {
 export function buildEvalSuitesCommand(): Command {
   return addServerOptions(
     new Command('suites')
+      .summary('List the frozen suites')
       .description('List the frozen suites with their number of items and content hash.')
       .option('--json', 'print the server’s JSON response')
       .addHelpText('after', formatHelpFooter({ examples: ['reasoning-gym-server eval suites'] }))

@@ -12,6 +12,7 @@ import { streamBodyToStdout } from './stream-body.ts'
 export function buildRunSaveCommand(): Command {
   return addServerOptions(
     new Command('save')
+      .summary('Print a checkpoint of a run')
       .description(
         'Print a checkpoint of a run as JSON: its settings, its position in the item sequence, the difficulty of each task, and its counters.',
       )
@@ -30,6 +31,7 @@ const RestoreResponse = z.looseObject({ epoch: z.number(), forgotten: z.record(z
 export function buildRunRestoreCommand(): Command {
   return addServerOptions(
     new Command('restore')
+      .summary('Restore a run from a checkpoint')
       .description(
         'Restore a run from a checkpoint, under the same or another name. This discards the groups and batches that the run holds now.',
       )

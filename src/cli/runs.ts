@@ -62,6 +62,7 @@ export function buildRunsCommand(): Command {
 function buildRunListCommand(): Command {
   return addServerOptions(
     new Command('list')
+      .summary('List all runs')
       .description('List all runs with their state and the number of items, groups and rollouts.')
       .option('--json', 'print the server’s JSON response')
       .addHelpText('after', formatHelpFooter({ examples: ['reasoning-gym-server runs list'] }))
@@ -85,6 +86,7 @@ function buildRunListCommand(): Command {
 function buildRunShowCommand(): Command {
   return addServerOptions(
     new Command('show')
+      .summary('Show one run')
       .description('Show a run’s state, progress and settings, and the statistics of each task.')
       .argument('<run>', 'name of the run')
       .option('--json', 'print the server’s JSON response')
@@ -110,6 +112,7 @@ function buildRunShowCommand(): Command {
 function buildRunSetCommand(): Command {
   return addServerOptions(
     new Command('set')
+      .summary('Create a run or change its settings')
       .description(
         'Create a run or change its settings (docs/reference/run-settings.md). The command reads each value as JSON, or as text if it is not valid JSON. null restores the default.',
       )
@@ -147,6 +150,7 @@ function buildRunSetCommand(): Command {
 function buildRunDeleteCommand(): Command {
   return addServerOptions(
     new Command('delete')
+      .summary('Delete a run')
       .description('Delete a run and everything that the server holds for it. The run’s dump files remain.')
       .argument('<run>', 'name of the run')
       .addHelpText('after', formatHelpFooter({ examples: ['reasoning-gym-server runs delete first'] }))
