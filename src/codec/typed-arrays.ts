@@ -130,7 +130,7 @@ export function alignTo8Bytes(bytes: Uint8Array): Uint8Array {
   return bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes)
 }
 
-/** Gives the memory of numbers back that nobody reads any more: see release. */
+/** Frees the memory of numbers that are no longer read (detach-buffer.ts). */
 export function detachNumbers(array: NumberList | Base64Array): void {
   if (isNumberArray(array)) detachBuffer(array)
   if (isNumberList(array)) return

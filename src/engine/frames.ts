@@ -25,7 +25,7 @@ export function createFrameDecoder(
   let size = 0
   let wanted = LENGTH_PREFIX_BYTES
   let isBroken = false
-  const refuse = () => {
+  const rejectFrame = () => {
     isBroken = true
     chunks = []
     onInvalid()
@@ -39,13 +39,13 @@ export function createFrameDecoder(
     while (rest.length >= LENGTH_PREFIX_BYTES) {
       const end = LENGTH_PREFIX_BYTES + rest.readUInt32BE()
       if (end > MAX_FRAME_BYTES) {
-        refuse()
+        rejectFrame()
         return
       }
       if (rest.length < end) break
       const message = parseObject(rest.toString('utf8', LENGTH_PREFIX_BYTES, end))
       if (!message) {
-        refuse()
+        rejectFrame()
         return
       }
       onMessage(message)

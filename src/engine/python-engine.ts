@@ -139,7 +139,7 @@ export class PythonEngine implements Engine {
 
   #handleZygoteReady(version: string): void {
     if (version !== ENGINE_VERSION) {
-      this.#handleZygoteExit(`reasoning-gym ${version} is installed where ${ENGINE_VERSION} is wanted`)
+      this.#handleZygoteExit(`reasoning-gym ${version} is installed, but ${ENGINE_VERSION} is required`)
       return
     }
     this.#setHealth({ ok: true })

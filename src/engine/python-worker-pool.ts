@@ -9,7 +9,7 @@ import type { PythonWorkerKind, Zygote } from './zygote.ts'
 const SLOW_WORKER_THRESHOLD_MS = 30
 /** The bound of that: Python workers for each one that was asked for. Half of them is more than two hanging answers for each core. */
 const MAX_GROWTH_FACTOR = 8
-/** Likewise for a worker on its last request, for which a fork has taken its place anyway: it then lets its successors begin. */
+/** The same limit for a worker on its last request. A fork has already replaced it; after this time, its successors may start. */
 const SLOW_LAST_REQUEST_THRESHOLD_MS = 500
 const MAX_QUEUED_UNITS = 50_000
 const IDLE_RETIREMENT_MS = 5_000

@@ -30,13 +30,13 @@ interface PythonWorkerEvents {
   onIdle(worker: PythonWorker): void
   /** All units are settled, and the worker must do nothing more: kill it. */
   onSpent(worker: PythonWorker): void
-  /** The unit in hand is past its deadline: kill this worker. */
+  /** The unit in flight has exceeded its deadline: kill this worker. */
   onDeadlineExceeded(worker: PythonWorker): void
   /** The worker exited; `rest` holds the units that it had not started. */
   onExit(worker: PythonWorker, rest: PythonWorkerRequest | undefined): void
 }
 
-/** idle → busy (one unit after another) → idle …, or gone. What was in hand when it went loses its verdict, no other. */
+/** idle → busy (one unit after another) → idle …, or gone. Only the unit in flight when it exits loses its verdict. */
 export class PythonWorker {
   readonly pid: number
   readonly #socket: Socket

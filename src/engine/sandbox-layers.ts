@@ -1,35 +1,35 @@
-/** The layers around the Python workers: which stand and which the platform refuses. */
+/** The sandbox layers of the Python workers: which are active, and why the others are not. */
 import type { PythonWorkerKind } from './zygote.ts'
 
-/** By name: null where the layer stands, else what refused it. */
+/** By name of the layer: null if it is active, otherwise the reason why not. */
 export type SandboxLayers = Record<string, string | null>
 
-/** What Python workers have said of themselves; those of one kind all say the same. */
+/** The layers that Python workers report at their start. All workers of one kind report the same. */
 export class SandboxLayerRegistry {
   readonly #byKind = new Map<PythonWorkerKind, SandboxLayers>()
 
-  /** Whether that is news. */
+  /** Returns whether the layers of this kind have changed. */
   record(kind: PythonWorkerKind, layers: SandboxLayers): boolean {
     const before = this.#byKind.get(kind)
     this.#byKind.set(kind, layers)
     return JSON.stringify(before) !== JSON.stringify(layers)
   }
 
-  /** A layer stands if it stands around Python workers of both kinds. Empty until the first worker has come. */
+  /** A layer is active if it is active for both kinds of workers. Empty until the first worker has started. */
   getCombined(): SandboxLayers {
     const all: SandboxLayers = {}
     for (const layers of this.#byKind.values()) {
-      for (const [name, refusal] of Object.entries(layers)) all[name] ??= refusal
+      for (const [name, reason] of Object.entries(layers)) all[name] ??= reason
     }
     return all
   }
 }
 
 export function hasMissingLayers(layers: SandboxLayers): boolean {
-  return Object.values(layers).some((refusal) => refusal !== null)
+  return Object.values(layers).some((reason) => reason !== null)
 }
 
-/** For people: `on`, or what refused it. */
+/** For display: `on`, or why the layer is not active. */
 export function formatSandboxLayers(layers: SandboxLayers): Record<string, string> {
-  return Object.fromEntries(Object.entries(layers).map(([name, refusal]) => [name, refusal ?? 'on']))
+  return Object.fromEntries(Object.entries(layers).map(([name, reason]) => [name, reason ?? 'on']))
 }

@@ -27,7 +27,7 @@ const MAX_STDERR_CHARS = 4000
 
 /**
  * States: starting → ready → lost → (after a pause) starting …; `close` ends it for good.
- * Hosts are the zygote's children: it alone kills them, so that a pid that was given anew is never hit.
+ * Python workers are children of the zygote. Only the zygote kills them, so a reused PID is never hit.
  */
 export class Zygote {
   readonly #python: string
@@ -76,7 +76,7 @@ export class Zygote {
   #start(): void {
     if (this.#closed) return
     this.#stderr = ''
-    // Only what Python needs: no secret of ours reaches a process that runs the library's programs.
+    // Only what Python needs: no secret of the server reaches a process that runs the library's programs.
     const child = spawn(this.#python, ['-s', '-B', ZYGOTE_SCRIPT, this.#socketPath], {
       env: { PYTHONHASHSEED: '1', PATH: '/usr/bin:/bin', LANG: 'C.UTF-8', OPENBLAS_NUM_THREADS: '1' },
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],

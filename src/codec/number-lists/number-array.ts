@@ -13,7 +13,7 @@ export function toSmallestArray(values: Float64Array, count: number): NumberArra
 function toInt32Array(values: Float64Array, count: number): Int32Array | undefined {
   const list = new Int32Array(count)
   for (let k = 0; k < count; k++) {
-    const x = values[k] as number // there are so many
+    const x = values[k] as number // k < count
     const n = x | 0
     if (n !== x || (n === 0 && 1 / x < 0)) return undefined // -0 is no int32
     list[k] = n
@@ -24,7 +24,7 @@ function toInt32Array(values: Float64Array, count: number): Int32Array | undefin
 function toFloat32Array(values: Float64Array, count: number): Float32Array | undefined {
   const list = new Float32Array(count)
   for (let k = 0; k < count; k++) {
-    const x = values[k] as number // likewise
+    const x = values[k] as number // k < count
     const rounded = Math.fround(x)
     if (rounded !== x && !Number.isNaN(x)) return undefined
     list[k] = rounded

@@ -1,4 +1,4 @@
-"""The error with which a worker refuses a request: an error code of the API, a sentence, and the field at fault where it is known."""
+"""The error with which a worker rejects a request: an error code of the API, a sentence, and the invalid field, if known."""
 
 
 class EngineError(Exception):

@@ -6,7 +6,7 @@
     {"op": "score", "task", "config", "seed", "entry", "units": [answer]}   {"value": score}
 
 Each request also has "deadline_ms", the time limit of one unit. The first message is {"started": true}: the dataset is ready and
-the clock of the first unit starts. Instead of a value a unit can give {"error": code, "detail", "path"} (the request is refused),
+the clock of the first unit starts. Instead of a value a unit can give {"error": code, "detail", "path"} (the request is rejected),
 {"raised": text} (the scorer raised an exception on this answer) or {"out_of_memory": true}.
 """
 

@@ -1,7 +1,7 @@
 /** Whether the answer to a call has left on a connection that was still open. */
 import type { FastifyReply } from 'fastify'
 
-/** Resolves once the answer has left (true), or the client has gone before or was told of an error (false); never rejects. */
+/** Resolves to true once the response has left, or to false if the client has gone or got an error. Never rejects. */
 export type Delivery = Promise<boolean>
 
 export function observeDelivery({ raw }: Pick<FastifyReply, 'raw'>): Delivery {

@@ -1,6 +1,6 @@
 /**
  * Scores the samples of one call of a trainer. What is wrong with a sample makes it unscored, since an error would end the
- * trainer's run; failures of ours are retried for as long as the client waits, and thrown after that.
+ * trainer's run; failures of the server are retried while the client waits, and thrown after that.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AdapterName } from '../../contract/adapter.ts'
@@ -40,9 +40,9 @@ export interface SampleCall {
   /** From the path. Without a run the call is stateless: default settings, and nothing is counted but metrics. */
   run?: string | undefined
   samples: Sample[]
-  /** How long the client waits before it gives up, less a margin: so long are failures of ours retried. */
+  /** How long to retry failures of the server: the time until the client gives up, minus a margin. */
   holdMs: number
-  /** Of the run: another incarnation is refused. */
+  /** Of the run; another incarnation is rejected. */
   condition?: RunCondition | undefined
   /** Needed with a run: a sample counts once its answer has left. */
   delivery?: Delivery | undefined
@@ -102,7 +102,7 @@ const DEFAULT_SETTINGS = resolveSettings({})
 const MAX_RUN_CHANGES = 5
 const FIRST_RETRY_MS = 100
 const MAX_RETRY_MS = 1000
-/** A single item that always fails in this way must not hold up its trainer for ever. */
+/** A single item that always fails in this way must not hold up its trainer forever. */
 const FAILURES_OF_ONE_ITEM: readonly ErrorCode[] = ['make_timeout', 'make_out_of_memory']
 
 export class SampleScoring {
@@ -242,7 +242,7 @@ function toUnscored(error: unknown): UnscoredSample {
   return { status: 'unscored', reward: null, score: null, code: error.code, detail: error.message }
 }
 
-/** Repeats the work while it fails for a reason of ours that may pass. Stops at the deadline, or with the signal. */
+/** Retries the work while it fails for a temporary reason on the server. Stops at the deadline, or with the signal. */
 export async function retryUntil<T>(deadline: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (let pause = FIRST_RETRY_MS; ; pause = Math.min(2 * pause, MAX_RETRY_MS)) {
     try {

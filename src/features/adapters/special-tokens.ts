@@ -1,6 +1,6 @@
 /** The special tokens that tokenizers leave at the ends of a decoded text. */
 
-/** `<|im_end|>`, `<｜end▁of▁sentence｜>`, `</s>` and the like. */
+/** `<|im_end|>`, `<｜end▁of▁sentence｜>`, `</s>` and so on. */
 const SPECIAL_TOKEN = String.raw`<[|｜][^<>]{1,40}[|｜]>|</?s>|<(?:eos|bos|pad|unk)>|<(?:start|end)_of_turn>|\[(?:PAD|EOS|SEP|CLS|BOS)\]`
 export const LEADING_TOKEN = new RegExp(`^\\s*(?:${SPECIAL_TOKEN})`)
 const TRAILING_TOKENS = new RegExp(`(?:(?:${SPECIAL_TOKEN})\\s{0,8})+$`)

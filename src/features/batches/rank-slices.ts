@@ -1,4 +1,4 @@
-/** Which rollouts of a batch a rank gets. Shares are disjoint, cover the batch, and come out the same for whoever asks. */
+/** Which rollouts of a batch a rank gets. Slices are disjoint, cover the batch, and are the same for every caller. */
 import type { GroupSummary, RankSlice, StoredBatch } from '../../contract/batch.ts'
 
 /** Rollouts of one group that are delivered, as places in what was posted. */

@@ -35,8 +35,8 @@ export class DumpFolder {
   }
 
   /**
-   * Tells folders apart: machines that share one have the same id. Makes the folder, also anew where somebody deleted it
-   * since: it keeps its id, so that all processes still know it, and what is listed of its files.
+   * The ID of the folder. Machines that share a folder have the same ID. Creates the folder, also if it was deleted since. A new
+   * folder keeps the ID, so that all processes still know it and the list of its files.
    */
   async getOrCreateId(): Promise<string> {
     const there = await stat(join(this.path, ID_FILE)).catch(() => undefined)
@@ -44,7 +44,7 @@ export class DumpFolder {
     return this.#id
   }
 
-  /** The id if the folder is there. */
+  /** The ID if the folder exists. */
   async getId(): Promise<string | undefined> {
     this.#id ??= (await readFile(join(this.path, ID_FILE), 'utf8').catch(() => '')) || undefined
     return this.#id

@@ -83,7 +83,7 @@ function buildConversation(
 }
 
 /**
- * A number that reads as a float everywhere: Python's json and Arrow take `1` for an integer, and Arrow then refuses
+ * A number that reads as a float everywhere: Python's json and Arrow take `1` for an integer, and Arrow then rejects
  * a 0.5 further down the column.
  */
 export function toFloatJson(value: number | null): unknown {

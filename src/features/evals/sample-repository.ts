@@ -1,7 +1,7 @@
 /**
  * The samples of a generation job in Redis: their items, which slot works on which sample, outputs and verdicts. Each slot claims
  * one sample at a time. A claim outlives its process: the next one to run the slot gets the same sample, so that after a crash the
- * model is asked again only for what was in flight.
+ * model only repeats what was in flight.
  */
 import type { Redis } from 'ioredis'
 import type { z } from 'zod'

@@ -83,7 +83,7 @@ const MAX_RECENT_ACCURACIES = 10
 /** Lines of a run that may wait for their file; above that its groups are not dumped. */
 const MAX_PENDING_DUMP_BYTES = 512 * 1024 * 1024
 
-/** Where a group is: its run, the run's epoch, its id in them. */
+/** Identifies a group: its run, the epoch of the run, and the ID of the group in it. */
 export interface GroupRef {
   run: string
   epoch: number

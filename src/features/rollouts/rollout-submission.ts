@@ -145,7 +145,7 @@ export class RolloutSubmission {
     }
   }
 
-  /** A group that is gone although its run is not was lost by Redis: the client is told to post it again. */
+  /** If a group is missing although its run exists, Redis has lost it. The error asks the client to post it again. */
   async #requireAccepted(ref: GroupRef, waitMs: number, itemId: string): Promise<Group> {
     try {
       return await this.requireGroup(ref, waitMs, itemId)

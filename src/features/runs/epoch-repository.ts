@@ -43,7 +43,7 @@ export class EpochRepository {
 
   /** Deletes a run in one step, however large it is. Returns the epoch whose keys are to be removed; undefined if it is gone. */
   async discardRun({ name, uuid }: { name: string; uuid: string }): Promise<EpochRef | undefined> {
-    // The sweep needs the name, and a process that created the run and died may not have listed it. A full Redis refuses this.
+    // The sweep needs the name, and a process that created the run and died may not have listed it. A full Redis rejects this.
     await this.#redis.sadd(this.#keys.runs, name).catch(() => {})
     const epoch = await discardRun(this.#redis, this.#runKeys(name), [uuid])
     return epoch === null ? undefined : { name, epoch: Number(epoch) }

@@ -108,7 +108,7 @@ export class ItemRequests {
     return { item: items.formatItem(found, prompt), entry: found.entry }
   }
 
-  /** A repeated call is for the same run as the first one: nobody can post groups for the items of another. */
+  /** A repeated call is for the same run as the first one, because the items of one run cannot be used for another. */
   async #assertRunCondition(request: ItemsRequest, condition: RunCondition | undefined): Promise<void> {
     if (condition !== undefined && !('task' in request)) await this.#deps.runs.require(request.run, condition)
   }

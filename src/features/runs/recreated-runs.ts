@@ -1,6 +1,6 @@
 /**
- * Notices runs that Redis has lost and that began anew. A process that knows a run by name and now meets another incarnation,
- * which nobody configured, though nobody deleted the first, marks it, so that every process shows it.
+ * Detects runs that Redis has lost and that were recreated. If a process knows a run that was not deleted, and now meets another
+ * incarnation that no client configured, it marks the run, so that every process shows it.
  */
 import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
@@ -23,7 +23,7 @@ export class RecreatedRuns {
     this.#deps = deps
   }
 
-  /** The run as it was read, marked if it has begun anew since this process read it last. */
+  /** The run as it was read, marked if it was recreated since this process last read it. */
   async observe(run: StoredRun): Promise<StoredRun> {
     const known = this.#known.get(run.name)
     const isOther = known !== undefined && known !== run.uuid

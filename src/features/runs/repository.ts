@@ -61,9 +61,9 @@ export interface StoredRun {
   uuid: string
   /** When it was created, ms. */
   created: number
-  /** Whether somebody put its settings or restored it; if not, its first use created it. */
+  /** Whether a client put its settings or restored it. Otherwise its first use created it. */
   isConfigured: boolean
-  /** When it was noticed, ms, that Redis had lost the run and that it had begun anew. */
+  /** When a process noticed that Redis had lost the run and that it was recreated, in ms. */
   recreatedAt: number | undefined
   explicitSettings: SettingsChange
   counters: RunCounters
@@ -80,11 +80,11 @@ export interface CurriculumLevel {
 
 /** What a change of settings does besides. */
 export interface SettingsUpdate {
-  /** Begins the sequence anew. */
+  /** Restarts the sequence. */
   restart: boolean
-  /** Makes the prepared items anew. */
+  /** Makes the prefetched items again. */
   remake: boolean
-  /** Notes that somebody put the settings. */
+  /** Records that a client put the settings. */
   configures?: boolean
   /** Where tasks start that no group has moved. */
   start?: ReadonlyMap<string, StoredFrontier> | undefined
@@ -152,14 +152,14 @@ export class RunRepository {
     return { name, epoch, revision, uuid, created, isConfigured, recreatedAt, explicitSettings, counters }
   }
 
-  /** False if somebody changed the run since `before` (undefined: since it was not there). */
+  /** False if the run has changed since `before` (undefined: since it did not exist). */
   async updateSettings(
     name: string,
     before: StoredRun | undefined,
     named: SettingsChange,
     update: SettingsUpdate,
   ): Promise<boolean> {
-    if (!before) await this.register(name) // first: a run that nobody lists would never be swept
+    if (!before) await this.register(name) // first: a run that is not listed would never be swept
     let done = await this.#changeSettings({ name, epoch: before?.epoch ?? createEpoch() }, before, named, update)
     if (done < 0) done = await this.#changeSettings({ name, epoch: -done }, before, named, update)
     if (done > 0 && !before) await this.register(name) // again: a sweep may have found the name unused
@@ -268,7 +268,7 @@ export class RunRepository {
     return mapToNumbers(sums)
   }
 
-  /** `isNew`: nobody had noticed before. No time where the run is another one, or was configured meanwhile. */
+  /** `isNew`: no process had noticed before. There is no time if the run is another one, or has been configured since. */
   async markRecreated(
     { name, uuid }: StoredRun,
     now: number,

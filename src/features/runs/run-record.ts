@@ -14,7 +14,7 @@ export const runRecord = new RecordDeclaration({
   created_at: { kind: 'timestamp' },
   /** The last PUT of settings or restored checkpoint; none: calls that used the run created it, and nothing else. */
   configured_at: { kind: 'timestamp' },
-  /** When a process noticed that Redis had lost the run and that it had begun anew. */
+  /** When a process noticed that Redis had lost the run and that it was recreated. */
   recreated_at: { kind: 'timestamp' },
   settings: { kind: 'json', schema: SettingsChange },
   /** Next position of the sequence that was never opened. */

@@ -13,7 +13,7 @@ import type { ResolvedRun } from './resolved-run.ts'
 const INACTIVITY_MS = 60_000
 /** Report missing signal after this many groups in a row. */
 const NO_SIGNAL_THRESHOLD = 8
-/** Report a run that Redis lost and that began anew for this long, unless somebody configures it before. */
+/** How long to report a run that Redis lost and that was recreated, unless a client configures it earlier. */
 const RECREATED_MS = 24 * 60 * 60 * 1000
 
 type TimeField = Extract<keyof ResolvedRun['counters'], `last_${string}_at`>
@@ -48,7 +48,7 @@ export function computeRunState(
     return state(
       'recreated',
       recreatedAt,
-      'Redis lost this run, and a call that used it began it anew with the default settings: restore a checkpoint, or PUT its settings with ?restart=true.',
+      'Redis lost this run, and a call that used it recreated it with the default settings: restore a checkpoint, or PUT its settings with ?restart=true.',
     )
   }
   if (bufferedGroups >= settings.buffer_max_groups) {

@@ -52,10 +52,10 @@ export interface RunUpdate {
 }
 
 export interface UpdateOptions {
-  /** Allows a change that begins the items anew. */
+  /** Allows a change that restarts the item sequence. */
   restart: boolean
   condition?: RunCondition | undefined
-  /** Refuses a run that exists. */
+  /** Rejects a run that exists. */
   createOnly?: boolean
   /** Who may use the eval of `curriculum_start`. */
   caller?: Caller
@@ -323,7 +323,7 @@ export class Runs {
    */
   async delete(name: string, condition?: RunCondition): Promise<void> {
     const run = await this.require(name, condition)
-    // First: whoever meets the next run of the name knows. A full Redis refuses this, and the run is deleted all the same.
+    // First, so that a process that meets the next run of this name knows. A full Redis rejects this; the run is deleted anyway.
     await this.#repository.recordDeletion(run).catch(() => {})
     const discarded = await this.#epochs.discardRun(run)
     if (!discarded) return // deleted by another call

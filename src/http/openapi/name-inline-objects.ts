@@ -52,7 +52,8 @@ function isObjectSchema({ type, properties }: Schema): boolean {
 }
 
 export function toPascalCase(name: string): string {
-  return name.replace(/(?:^|[^a-zA-Z0-9]+)([a-zA-Z0-9])/g, (_, first: string) => first.toUpperCase())
+  const words = name.split(/[^a-zA-Z0-9]/)
+  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
 }
 
 function toSingular(name: string): string {

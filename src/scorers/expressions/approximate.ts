@@ -30,7 +30,7 @@ export const REAL_FUNCTIONS: ReadonlyMap<string, (x: number) => number> = new Ma
   ['tanh', Math.tanh],
 ])
 
-/** Throws Refused where a variable, or a function that is not known, stands in it. */
+/** Throws UnsupportedExpressionError if it contains a variable or an unknown function. */
 export function approximateExpr(x: Expr): ComplexNumber {
   if (isNum(x)) return { re: numToDouble(x), im: 0 }
   if (x.kind === 'term')

@@ -6,7 +6,7 @@
 import type { Num } from './numbers.ts'
 import * as num from './numbers.ts'
 
-/** A name that stands for itself: a variable, a constant such as pi, or a function of something. */
+/** A symbol: a variable, a constant such as pi, or a function of something. */
 export interface Atom {
   kind: 'atom'
   name: string

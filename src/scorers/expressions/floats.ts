@@ -66,7 +66,7 @@ export function divideFloats(x: BigFloat, y: BigFloat, precision: number): BigFl
   return ratioToBigFloat(a.p * b.q, a.q * b.p, precision)
 }
 
-/** x ** n for n that is not 0 and x that is not 0; throws Refused where the result is out of any range. */
+/** x ** n for n that is not 0 and x that is not 0; throws UnsupportedExpressionError if the result is out of range. */
 export function raiseBigFloat(x: BigFloat, n: bigint): BigFloat {
   const magnitude = x.exponent + bitLength(absBigInt(x.mantissa)) - 1
   const fraction = Number(absBigInt(x.mantissa)) / 2 ** (bitLength(absBigInt(x.mantissa)) - 1)

@@ -1,4 +1,4 @@
-/** The functions and constants that mean something in an expression; any other name stands for itself. */
+/** The functions and constants that mean something in an expression; any other name is a free variable. */
 import { SAFE_EVAL_LIMITS } from '../safe-eval-limits.ts'
 import { negateExpr } from './algebra.ts'
 import { approximateExpr, REAL_FUNCTIONS } from './approximate.ts'
@@ -58,7 +58,7 @@ const FUNCTIONS = new Map<string, FunctionRule>([
     .map((name): [string, FunctionRule] => [name, unary((x) => createCall(name, [x]))]),
 ])
 
-/** Throws Refused for a name that is a function, or that Python keeps for itself. */
+/** Throws UnsupportedExpressionError for a name that is a function, or that Python reserves. */
 export function resolveName(name: string): Expr {
   if (FUNCTIONS.has(name) || NOT_VALUES.has(name)) throw new UnsupportedExpressionError(`${name} is no value`)
   return CONSTANTS.get(name) ?? createSymbol(name)
@@ -69,7 +69,7 @@ export function applyFunction(name: string, args: readonly Expr[]): Expr {
   return (FUNCTIONS.get(name) ?? ((given) => createCall(name, given)))(args)
 }
 
-/** The whole part; throws Refused for what has none. */
+/** The whole part; throws UnsupportedExpressionError if there is none. */
 export function truncateNum(x: Num): bigint {
   const { p, q } = toRatio(x)
   return p / q
@@ -99,7 +99,7 @@ function toRatio(x: Num): { p: bigint; q: bigint } {
 
 function unary(rule: (x: Expr) => Expr): FunctionRule {
   return ([x, second]) => {
-    if (x === undefined || second !== undefined) throw new UnsupportedExpressionError('one argument is wanted')
+    if (x === undefined || second !== undefined) throw new UnsupportedExpressionError('expected one argument')
     return rule(x)
   }
 }
@@ -113,7 +113,7 @@ function binary(rule: (x: Expr, y: Expr) => Expr): FunctionRule {
 }
 
 function requireFinite(x: Expr): Num {
-  if (!isNum(x) || x.kind === 'limit') throw new UnsupportedExpressionError('a number is wanted')
+  if (!isNum(x) || x.kind === 'limit') throw new UnsupportedExpressionError('expected a number')
   return x
 }
 

@@ -27,7 +27,7 @@ export const BITWISE_OPERATORS: readonly { sign: string; rule: (a: bigint, b: bi
   { sign: '&', rule: (a, b) => num.createInteger(a & b) },
 ]
 
-/** base ** exponent; throws Refused where that may grow too large. */
+/** base ** exponent; throws UnsupportedExpressionError where that may grow too large. */
 export function raiseBounded(base: Expr, exponent: Expr): Expr {
   const bits = estimateExprBits(base)
   if (bits > 0 && bits * getExponentReach(exponent) > SAFE_EVAL_LIMITS.bits)
@@ -46,7 +46,7 @@ export function parseNumberToken(text: string): Expr {
 
 export function requireInteger(x: Expr): bigint {
   const whole = isNum(x) ? num.toIntegerOrUndefined(x) : undefined
-  if (whole === undefined) throw new UnsupportedExpressionError('a whole number is wanted')
+  if (whole === undefined) throw new UnsupportedExpressionError('expected a whole number')
   return whole
 }
 
@@ -58,7 +58,7 @@ export function toTruthValue(holds: boolean): Expr {
   return holds ? num.TRUE : num.FALSE
 }
 
-/** Throws Refused where Python's truths stand beside anything but whole numbers, with which they count as 1 and 0. */
+/** Throws UnsupportedExpressionError if Python's True or False is combined with anything but whole numbers, where they count as 1 and 0. */
 export function checkOperands(operands: readonly Expr[]): void {
   if (operands.some((x) => !isNum(x) || num.toIntegerOrUndefined(x) === undefined)) rejectTruthValues(operands)
 }

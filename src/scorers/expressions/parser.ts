@@ -28,7 +28,7 @@ const MAX_WORK = 20_000
 const KEYWORDS =
   /^(?:None|and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|nonlocal|not|or|pass|raise|return|try|while|with|yield)$/
 
-/** The value of the text; throws Refused where it has none, or none that is bounded. */
+/** The value of the text; throws UnsupportedExpressionError if it has none, or none within the limits. */
 export function parseExpression(text: string): Expr {
   if (codePointLength(text) > SAFE_EVAL_LIMITS.expression_chars) throw new UnsupportedExpressionError('too long')
   if ((text.match(/[(!]/g)?.length ?? 0) > SAFE_EVAL_LIMITS.calls)
@@ -184,7 +184,7 @@ class ExpressionParser {
     const token = this.#tokens[this.#position++]
     if (token?.kind === 'number') return parseNumberToken(token.text)
     if (token?.kind === 'name') return this.#parseName(token.text)
-    if (token?.text !== '(') throw new UnsupportedExpressionError('a value is wanted')
+    if (token?.text !== '(') throw new UnsupportedExpressionError('expected a value')
     const value = this.parseDisjunction()
     if (!this.#take(')')) throw new UnsupportedExpressionError('a bracket is not closed')
     return value

@@ -10,7 +10,7 @@ import { UnsupportedExpressionError } from './unsupported-expression.ts'
 /** As far as sympy looks for a factor under a root. */
 const MAX_SMALL_PRIME = 32_768
 
-/** base ** exponent; throws Refused where that would grow beyond a double's range. */
+/** base ** exponent; throws UnsupportedExpressionError where that would grow beyond a double's range. */
 export function raiseExpr(base: Expr, exponent: Expr): Expr {
   if (isNum(exponent)) {
     if (exponent.kind === 'limit') return raiseToLimit(exponent)

@@ -28,7 +28,7 @@ const UNKNOWN_LINE_END_PATTERN = /(?:[ \f\t!]|\\\r?\n)*(?:\\?\r(?!\n)|\\[ \f\t]+
 const LINE_JOIN_PATTERN = /\\[ \f\t]*\r?\n?$/
 
 /**
- * Throws Refused at a character that no expression has. Line ends count only outside brackets, where nothing may follow.
+ * Throws UnsupportedExpressionError at a character that no expression has. Line ends count only outside brackets, where nothing may follow.
  * Signs that stand apart are one as sympy writes them out again: `2* *3` is `2**3`.
  */
 export function tokenizeExpression(text: string): ExpressionToken[] {

@@ -33,7 +33,7 @@ export const sameTruthWord: HardenedScorer = ({ entry }) => {
   return (answer) => (listAnswerVariants(answer).some(same) ? 1 : 0)
 }
 
-/** As `onlyRight`, and letter case is forgiven. */
+/** Like `exactTextOnly`, but ignores letter case. */
 export const caseInsensitiveTextOnly: HardenedScorer = (item) => {
   const oracle = lower(trimLines(item.entry.answer ?? ''))
   const right = exactTextOnly(item)

@@ -7,7 +7,7 @@ import { type HardenedScorer, isFullScore } from './hardened-scorer.ts'
 import { creditPastHalf } from './partial-credit.ts'
 
 const Scramble = z.looseObject({ cube_size: z.int().min(2).max(7), scramble_moves: z.string() })
-/** Nobody comes half the way home in more. */
+/** More turns than any honest partial solution needs. */
 const MAX_MOVES = 1000
 const MOVE_PATTERN = /^(\d?)([LRDUBFXYZMES])(w?)('?)([1-3]?)$/
 

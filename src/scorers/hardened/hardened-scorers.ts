@@ -1,4 +1,4 @@
-/** The table of contents: which holes are closed how, by task. All other tasks have the library's rule, near-misses forgiven. */
+/** The hardened rule of each task. All tasks that are not listed have the library's rule, with near-misses forgiven. */
 import type { DatasetEntry, ResolvedConfig } from '../scorer.ts'
 import { aboveFloor, allOrNothing, caseInsensitiveTextOnly, exactTextOnly, sameTruthWord } from './all-or-nothing.ts'
 import { hardenedDigitGrid, hardenedGameOfLife } from './boards.ts'
@@ -124,8 +124,8 @@ const HARDENED_SCORERS: Readonly<Record<string, HardenedScorer>> = {
 const DEFAULT_HARDENED_SCORER = aboveFloor(0)
 
 /**
- * The texts that the rule of a task without a scorer here asks `upstream` for: with the library's scores of these in a
- * map, `harden` works for tasks that the Python hosts score.
+ * The texts that a hardened rule scores with `upstream`. For tasks without a native scorer, the engine scores these texts first, and
+ * `upstream` looks their scores up.
  */
 export { listAnswerVariants } from './answer-variants.ts'
 

@@ -13,7 +13,7 @@ export function creditPastHalf(right: number, of: number): number {
   return of === 0 ? 0 : Math.max(0, (2 * right) / of - 1) * MAX_PARTIAL_CREDIT
 }
 
-/** As pastHalf, and 1 where all is right. */
+/** Like `creditPastHalf`, but 1 if everything is right. */
 function creditPastHalfOrFull(right: number, of: number): number {
   return right === of ? 1 : creditPastHalf(right, of)
 }

@@ -9,12 +9,12 @@ const WORD_BITS = 5
 const ROW_BITS = 10
 const BIT_PATTERNS = [0x55555555, 0x33333333, 0x0f0f0f0f, 0x00ff00ff, 0x0000ffff].map((zeros) => ~zeros)
 
-/** The table would take longer than anybody waits. */
+/** The table would take too long. */
 export class TruthTableTooLargeError extends Error {}
 
 type Column = Int32Array
 
-/** Throws TooLarge. Rows come in the library's order and a row that fails ends the work, so it is seldom done in full. */
+/** Throws TooLarge. Rows come in the library's order and a row that fails ends the work, so it is rarely done in full. */
 export function isTautology(formula: readonly FormulaStep[]): boolean {
   const variables = new Set<string>()
   for (const step of formula) if (step.kind === 'variable') variables.add(step.name)

@@ -43,7 +43,7 @@ function compareAscending(a: bigint, b: bigint): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Stops where the product has outgrown what is wanted: without a zero it never shrinks again. */
+/** Stops when the product exceeds the target: without a zero it never shrinks again. */
 function hasProduct(factors: readonly bigint[], wanted: bigint): boolean {
   if (factors.includes(0n)) return wanted === 0n
   const bound = wanted < 0n ? -wanted : wanted

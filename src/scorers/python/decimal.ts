@@ -169,7 +169,7 @@ export class Decimal {
   }
 
   private checkRange(maxAdjusted: bigint, minExponent: bigint): Decimal {
-    // A zero is held back to the largest exponent, not refused, unless its digits alone stand beyond it.
+    // A zero is clamped to the largest exponent instead of rejected, unless its digits alone exceed it.
     if (this.adjusted() > maxAdjusted || this.exponent < minExponent) throw new InvalidOperation('exponent')
     return this
   }

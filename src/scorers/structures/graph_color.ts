@@ -1,4 +1,4 @@
-/** 1 for a colouring without conflict, 0.01 for any other that reads as one. Rule of `reasoning_gym/algorithmic/graph_color.py`. */
+/** 1 for a coloring without conflict, 0.01 for any other that can be parsed. Rule of `reasoning_gym/algorithmic/graph_color.py`. */
 import { z } from 'zod'
 import { catchPythonError, PyLookupError } from '../python/errors.ts'
 import { loads } from '../python/json.ts'
@@ -30,7 +30,7 @@ function isColoring(puzzle: Puzzle, given: PyValue): boolean {
   return puzzle.edges.every(({ $tuple: [u, v] }) => !equals(colors.get(u) ?? null, colors.get(v) ?? null))
 }
 
-/** A vertex's colour, if any. A list has a vertex's colour at its index if the vertex is anywhere among its items. */
+/** A vertex's color, if any. A list has a vertex's color at its index if the vertex is anywhere among its items. */
 function createColorLookup(given: PyValue): (vertex: number) => PyValue | undefined {
   if (given instanceof PyDict) return (vertex) => given.get(String(vertex))
   if (!Array.isArray(given)) throw new PyTypeError('no container')

@@ -1,6 +1,6 @@
 """The sandbox layers of a Python worker, in the order in which they must be installed.
 
-A layer that the platform refuses is reported and the others are installed without it. Everything that an answer or a program
+A layer that the platform rejects is reported and the others are installed without it. Everything that an answer or a program
 bundled with the library can cause happens inside these layers."""
 
 import os
@@ -18,7 +18,7 @@ def isolate_network():
 
 
 def enter_sandbox(kind, workspace, network):
-    """Installs all layers for a worker of `kind`. Returns {layer: None, or why it was refused}; `network` comes from isolate_network."""
+    """Installs all layers for a worker of `kind`. Returns {layer: None, or why it is not active}; `network` comes from isolate_network."""
     has_own_uid = False
 
     def change_user():

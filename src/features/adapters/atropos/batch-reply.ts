@@ -1,4 +1,4 @@
-/** The answer to `GET /batch`: never an error where one would end the trainer, which asks again when the batch is null. */
+/** The response to `GET /batch`. It is never an error that would end the trainer; the trainer retries while the batch is null. */
 import { Readable } from 'node:stream'
 import { isTemporaryFailure } from '../../../contract/errors.ts'
 import { translateRedisError } from '../../../platform/redis/redis-errors.ts'

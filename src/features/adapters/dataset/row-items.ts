@@ -10,7 +10,7 @@ import { FIRST_ATTEMPT, type RowAttempt, type TrainingPlan } from './training-pl
 /** The first window is small, since data loaders look at the first rows and break off; the others fill the Python workers. */
 const FIRST_WINDOW_ROWS = 16
 const WINDOW_ROWS = 64
-/** So long is a failure of ours that may pass retried before the download breaks off. */
+/** How long to retry a temporary failure of the server before the download is aborted. */
 const RETRY_MS = 60_000
 
 export interface RowItem extends Pick<ItemWithEntry, 'id' | 'recipe' | 'question'> {

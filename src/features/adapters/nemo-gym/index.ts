@@ -27,7 +27,7 @@ import { formatServerConfig } from './discovery.ts'
 import { readItemId, readSample } from './read-sample.ts'
 import { buildVerifyResponse } from './verify-response.ts'
 
-/** Axolotl waits 30 s, once; verifiers 60 s; NeMo Gym for ever. */
+/** Axolotl waits 30 s, once; verifiers 60 s; NeMo Gym forever. */
 const HOLD_MS = 25_000
 /** Above this the parser of bodies may have made typed arrays of number lists. */
 const LARGE_BODY_BYTES = 64 * 1024

@@ -70,7 +70,7 @@ export interface OpenGroupLimits {
 }
 export const OPEN_GROUP_LIMITS: OpenGroupLimits = { groups: MAX_GROUPS, bytes: MAX_BYTES }
 
-/** A run as a process read it; scripts refuse it once it has changed. */
+/** A run as a process read it. Scripts reject it once it has changed. */
 export interface OpenGroupRun {
   name: string
   epoch: number

@@ -54,7 +54,7 @@ export class OpenEnvEnvironment {
 
   /**
    * Scores a completion, which ends the episode; an unscored one is an error and leaves it open. The same completion again has
-   * the same result; another one is refused. Throws FrameRejection and ServiceError.
+   * the same result; another one is rejected. Throws FrameRejection and ServiceError.
    */
   async step(session: OpenEnvSession, data: Record<string, unknown>, delivery: Delivery): Promise<ObservationData> {
     const episode = await this.#requireEpisode(session, data)

@@ -28,7 +28,7 @@ export function addOpenenvRoutes(app: App, adapters: AdaptersFeature): void {
         socket.terminate()
       },
     })
-    // The plugin ends the connection of a refused upgrade, unless it was refused before the plugin's own hook.
+    // The plugin closes the connection of a rejected upgrade, unless it was rejected before the plugin's own hook.
     scope.addHook('onResponse', ({ raw, ws }, _reply, done) => {
       if (!ws && raw.headers.upgrade !== undefined) raw.socket.destroySoon()
       done()

@@ -13,7 +13,7 @@ import type { McpServer } from '../mcp.ts'
 import type { OpenEnvEnvironment, OpenEnvSession } from './environment.ts'
 import { type ClientFrame, FrameRejection, formatFrame, parseFrame, type ServerFrame } from './frames.ts'
 
-/** With one in hand and one waiting. A single one does not stop the reading: the end of the connection must be seen meanwhile. */
+/** One in flight and one waiting. One alone does not stop the reading, so that the end of the connection is noticed. */
 const MAX_MESSAGES_READ = 2
 
 /** Codes of RFC 6455. */
@@ -47,7 +47,7 @@ export class OpenEnvSocket {
     socket.on('message', (data) => this.#enqueue(toBuffer(data)))
   }
 
-  /** Since the last message came, or its answer left; 0 while one is in hand. */
+  /** Time since the last message arrived or its response left; 0 while one is in flight. */
   get idleMs(): number {
     return this.#inHand > 0 ? 0 : performance.now() - this.#lastActiveMs
   }
@@ -65,7 +65,7 @@ export class OpenEnvSocket {
     return isFirst
   }
 
-  /** Answers what is in hand, then closes. */
+  /** Finishes the messages in flight, then closes. */
   async finish(code: number, reason: string): Promise<void> {
     this.#isEnding = true
     await this.#queue
@@ -87,7 +87,7 @@ export class OpenEnvSocket {
   async #serve(bytes: Buffer): Promise<void> {
     const answer = Promise.withResolvers<boolean>()
     try {
-      if (this.#socket.readyState !== this.#socket.OPEN) return // nobody is there to take the answer
+      if (this.#socket.readyState !== this.#socket.OPEN) return // the client is gone
       const frame = await this.#answer(bytes, answer.promise)
       answer.resolve(frame === undefined || (await this.#send(frame)))
     } finally {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CLOSE_CODES, type OpenEnvSocket } from './socket.ts'
 
 const SWEEP_INTERVAL_MS = 1000
-/** Of the server's shutdown, for answers in hand and for clients to answer the close. */
+/** How long a shutdown waits for responses in flight, and for clients to answer the close. */
 const FINISH_MS = 5000
 const CLOSE_MS = 2000
 const CHECK_INTERVAL_MS = 20
@@ -57,7 +57,7 @@ export class OpenEnvSockets {
     if (unfinishedBytes > maxUnfinishedBytes) this.#dropLargest(unfinishedBytes - maxUnfinishedBytes)
   }
 
-  /** Lets each socket answer what it has in hand, and closes it. */
+  /** Lets each socket finish its requests in flight, then closes it. */
   async close(): Promise<void> {
     this.#isClosing = true
     clearInterval(this.#timer)

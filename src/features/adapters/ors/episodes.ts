@@ -58,7 +58,7 @@ export class OrsEpisodes {
     return textBlock(message?.content ?? '', { item_id: itemId, task: recipe.task })
   }
 
-  /** The result as JSON. The same call again is a retry; another one after the end is refused. */
+  /** The result as JSON. The same call again is a retry; another one after the end is rejected. */
   async call(id: string, session: Session, call: CallBody, delivery: Delivery): Promise<string> {
     const { sessions, samples } = this.#deps
     const submission = readSubmission(call)

@@ -42,7 +42,7 @@ export class OrsSessions {
     return json === null ? undefined : Session.parse(JSON.parse(json))
   }
 
-  /** The first result of the session, whoever brings it. */
+  /** The first result of the session, from any caller. */
   async keepResult(id: string, result: StoredResult): Promise<StoredResult> {
     const key = createSessionKeys(this.#keys, id).result
     const isNew = await this.#redis.set(key, JSON.stringify(result), 'EX', SESSION_TTL_S, 'NX')

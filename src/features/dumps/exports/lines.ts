@@ -45,7 +45,7 @@ function buildSharedColumns({ item_id, group_id, run, recipe }: DumpedGroup) {
   return { task: item_id, item_id: id, group_id, run, recipe: JSON.stringify(recipe) }
 }
 
-/** Half a surrogate pair is no Unicode: Arrow refuses the whole file for it. */
+/** A lone surrogate is not valid Unicode, and Arrow rejects the whole file because of it. */
 function encodeLine(value: object): string {
   return formatJsonLine(value, (_key, part) => (typeof part === 'string' ? part.toWellFormed() : part))
 }

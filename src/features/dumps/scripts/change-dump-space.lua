@@ -1,4 +1,4 @@
--- Adds to the bytes of all dumps, or refuses.
+-- Adds to the bytes of all dumps, or rejects the change.
 -- KEYS  dumpSpace (hash)
 -- ARGV  1 bytes, negative to release them  2 now, ms  3 the most the sum may be (optional)
 -- Returns 1, or 0 if the sum would be over the most.

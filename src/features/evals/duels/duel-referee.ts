@@ -31,7 +31,7 @@ export class DuelReferee {
     return duel.standing.test.decision !== undefined
   }
 
-  /** A resumed duel is read anew: samples without a score were asked again. */
+  /** A resumed duel is read again, because samples without a score were retried. */
   #getOrCreate({ id, resumed_at, spec }: JobOfKind<'duel'>): WatchedDuel {
     const key = `${id}/${resumed_at ?? ''}`
     const duel = this.#duels.get(key) ?? { standing: new DuelStanding(spec), look: Promise.resolve() }

@@ -20,7 +20,7 @@ interface ScoredPair {
   floor: number
 }
 
-/** `isActive`: the duel goes on, and this is how it stands. */
+/** `isActive`: the duel is running, and this is its current state. */
 export function buildDuelResult(spec: DuelSpec, items: readonly SampledDuelItem[], isActive: boolean): DuelResult {
   const standing = new DuelStanding(spec)
   const pairs: ScoredPair[] = []

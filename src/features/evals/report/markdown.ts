@@ -61,7 +61,7 @@ function renderTable(head: string, parts: Record<string, EvalStatistics>): strin
   ]
 }
 
-/** Names come from callers: no table, link or tag of theirs. */
+/** Names come from callers, so escape tables, links and tags in them. */
 export function escapeMarkdown(text: string): string {
   return text.replace(/[\r\n]+/g, ' ').replace(/[\\`*[\]<>|#]/g, (mark) => `\\${mark}`)
 }

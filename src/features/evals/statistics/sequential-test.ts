@@ -2,7 +2,7 @@
  * A test of paired differences that may be looked at after every pair and stopped at any time: testing by betting
  * (Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", arXiv 2010.09686).
  *
- * Somebody who holds that the mean difference is at most m offers bets; a gambler stakes a share of the wealth on each pair.
+ * A bookmaker who claims that the mean difference is at most m offers bets; a gambler stakes a share of the wealth on each pair.
  * If m is right, the wealth is a supermartingale: it reaches w times its start with probability 1/w at most, however long one
  * plays (Ville 1939). The gambler plays several shares side by side and counts their mean. It needs no distribution, only that
  * differences lie in [−1, 1] and that the next one has the same mean whatever came before.

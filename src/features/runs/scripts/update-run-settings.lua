@@ -4,7 +4,7 @@
 --       discardedEpochs (sorted set: epoch by time)  curriculum (hash: task to its JSON)  frontierWeights (hash)
 -- ARGV  1 revision that the change is based on, 0: a new run  2 explicit settings as JSON  3 now, ms  4 UUID for a new run
 --       5 '1' to restart the sequence  6 '1' to rebuild prepared items  7 epoch of the keys, the least one for a new run
---       8 '1': somebody puts the settings; else the first use of a run creates it
+--       8 '1': a client puts the settings; otherwise the first use of a run creates it
 --       9 JSON [task, its state, its weights, …]: where tasks start that no group has moved; '' to leave that as it is
 -- Returns the new revision, 0 if another change was faster, or -E if a new run needs the keys of epoch E for its start.
 -- include ../sequence/scripts/parts/position-state

@@ -69,7 +69,7 @@ interface RequestedItems {
   name: string
   request: (run: ResolvedRun, prefetchTarget: number) => Promise<RequestOutcome>
 }
-type Refusal = Extract<RequestOutcome, { kind: 'other_count' | 'too_far' | 'no_item' }>
+type RejectedRequest = Extract<RequestOutcome, { kind: 'other_count' | 'too_far' | 'no_item' }>
 
 /** What an attempt to get items came to: a result, or positions whose items are missing. */
 type Attempt<T> =
@@ -208,7 +208,7 @@ export class ItemQueue {
         const { positions } = outcome
         return { kind: 'missing', run, scope: { kind: 'requested', positions, by }, count: positions.length }
       }
-      if (outcome.kind !== 'issued') throw await this.#explainRefusal(run, name, outcome)
+      if (outcome.kind !== 'issued') throw await this.#explainRejection(run, name, outcome)
       const slice = rank === undefined ? outcome.items : outcome.items.filter((_, k) => k % ranks === rank)
       const list = slice.map((item) => ({ kind: 'expired' as const, ...item }))
       return { kind: 'done', result: await this.#formatItems(run, list) }
@@ -223,7 +223,7 @@ export class ItemQueue {
     return resolveRun(stored)
   }
 
-  async #explainRefusal(run: ResolvedRun, name: string, outcome: Refusal): Promise<ServiceError> {
+  async #explainRejection(run: ResolvedRun, name: string, outcome: RejectedRequest): Promise<ServiceError> {
     switch (outcome.kind) {
       case 'other_count':
         return stepConflictError(run.name, name, outcome.count)
@@ -252,7 +252,7 @@ export class ItemQueue {
     })
   }
 
-  /** None if the item was stored before the engine was upgraded: the server would refuse its ID. */
+  /** None if the item was stored before the engine was upgraded: the server would reject its ID. */
   #readStored(item: SequenceItem) {
     if (item.kind === 'expired') return []
     const made = parseBody(item)

@@ -95,17 +95,17 @@ export interface StorableItem extends MadeItem {
  *                      └───────────────────────┘
  *
  * - The run keeps some positions *open*, ahead of demand. An open position is unmade, claimed or made.
- * - *Unmade*: nobody makes its item. *Claimed*: a process makes it and has 30 s for that. If the attempt fails or the time
+ * - *Unmade*: no process makes its item. *Claimed*: a process makes it and has 30 s for that. If the attempt fails or the time
  *   is up the position is unmade again; after two failures that were the item's own it is *skipped* and listed.
  * - A position has sixteen seeds. One at which the library raises, or to whose item hardened scoring pays no answer, is passed
  *   over, on every node alike. Where the run excludes the questions of eval items, or those that it has asked, the claiming
- *   process takes the first seed whose question is allowed. If all of them were asked, the first one is asked again; if all
- *   are held out, the position is skipped. The lowest position that wants a question gets it, whoever was faster.
+ *   process takes the first seed whose question is allowed. If all of them were used, the first one is used again; if all
+ *   are held out, the position is skipped. Of two positions with the same question, the lower one gets it.
  * - *Made*: its item is stored. If the settings change, or the curriculum leaves the rung that the item was made for, an open
  *   position is unmade again. It keeps its place, and its task where the sampling follows the model.
- * - *Issued*: somebody was given its item, which is final from then on. Task, difficulty and seed are kept for as long as the
- *   run exists, 11 bytes for each position (issued-items.ts), and are part of checkpoints: whoever asks for the position
- *   again gets the same item, made again if need be. Only a restart of the sequence (new tasks or seed) forgets them.
+ * - *Issued*: a caller was given its item, which is final from then on. Task, difficulty and seed are kept for as long as the
+ *   run exists, 11 bytes for each position (issued-items.ts), and are part of checkpoints: a later request for the position
+ *   gets the same item, made again if necessary. Only a restart of the sequence (new tasks or seed) forgets them.
  *
  * There are three ways to the item of a position, and each takes it from the others:
  *
@@ -115,19 +115,19 @@ export interface StorableItem extends MadeItem {
  *   issued: they go from unmade to claimed to made as before, and are issued together once all are made. A skipped position is
  *   replaced by the next open one. The step keeps the list of its positions for as long as the run exists.
  * - A call *by number* asks for any position, in any order: for one that was issued it gets that item, and others are requested
- *   as for a step. One that the queue or a step has skipped is tried anew. A caller that counts positions cannot take the
+ *   as for a step. One that the queue or a step has skipped is tried again. A caller that counts positions cannot take the
  *   next one instead, so what would be skipped draws another task of the run, up to three times (DRAWS_PER_POSITION). If no
- *   draw has an item, the position has none for ever, and every call gets the same error. Neither steps nor calls by number
+ *   draw has an item, the position has no item forever, and every call gets the same error. Neither steps nor calls by number
  *   lease: `max_groups_ahead` does not hold them up, and what they were given does not come to others.
  *
  * Positions that were asked for by number may lie far beyond those that the queue has opened (by LIMITS.positions_ahead at
  * most); when the queue comes to them it passes them by.
  *
  * A restored checkpoint brings back what was issued when it was taken, with requested positions as unmade ones. What was issued
- * later is forgotten: it is made anew with the settings and levels of the checkpoint.
+ * later is forgotten: it is made again with the settings and levels of the checkpoint.
  *
  * Each arrow is one script, so that any number of processes may work on one run. An epoch that is over, or settings that
- * have changed, make a script refuse what its caller was about to store.
+ * have changed, make a script reject what its caller was about to store.
  */
 export class PositionRepository {
   readonly #redis: Redis

@@ -8,9 +8,9 @@ import { SEED_STRIDE } from './sequence.ts'
 import { STEPS_PER_CHUNK } from './step-positions.ts'
 
 const LIMITS = {
-  /** More than anybody asks for. A checkpoint could name any number, and a script that walks for long stops everybody. */
+  /** More than any caller needs. A checkpoint could name any number, and a long script would block Redis for all clients. */
   open_positions: 2000,
-  /** Positions that were asked for already and that one script passes by; the next call goes on from there. */
+  /** Positions that were already requested and that one script skips; the next call continues from there. */
   walk: 16_384,
   /** How long a process may take to make the item of a position that it has claimed; then another may claim it. */
   claim_ms: 30_000,
@@ -22,13 +22,13 @@ const LIMITS = {
   skipped_positions: 100,
   /** Leases beyond these are dropped, those that end first before the others. */
   leases: 1_000_000,
-  /** For so long a call may find what it was handed before it was broken off. Later the items go to others, with their leases. */
+  /** How long a repeated call finds the items that an interrupted call was given. Later they go to others when their leases expire. */
   taken_items_ms: 10 * 60 * 1000,
-  /** A question may be asked again this many positions later. At most 15 MB of a run in Redis. */
+  /** A question may be used again this many positions later. At most 15 MB per run in Redis. */
   remembered_questions: 131_072,
-  /** How far beyond those in use a position may be that is asked for by its number: at most 12 MB of a run in Redis. */
+  /** How far beyond those in use a position may be requested by its number: at most 12 MB per run in Redis. */
   positions_ahead: 2 ** 20,
-  /** From here on the seeds of the first positions come again. */
+  /** From here on, the seeds of the first positions repeat. */
   addressable_positions: SEED_STRIDE,
 }
 

@@ -21,7 +21,7 @@ local held = tonumber(redis.call('HGET', K.store, STORE.bytes) or 0)
 if held + bytes > params.max_bytes or (groups >= params.max_groups and queued >= 2 * params.batch_size) then
   return 'full'
 end
--- The first write takes memory, so that a full Redis refuses the script as a whole.
+-- The first write takes memory, so that a full Redis rejects the script as a whole.
 redis.call('ZADD', K.unanswered, params.now, params.digest)
 if redis.call('HGET', K.store, STORE.latest_delivered) == '1' then
   redis.call('UNLINK', params.group_prefix .. redis.call('HGET', K.store, STORE.latest))

@@ -1,4 +1,4 @@
--- Reads the oldest evidence of a run, and how the run stands, in one step. A script, since a full Redis refuses transactions.
+-- Reads the oldest evidence of a run and the state of the run atomically. A script, because a full Redis rejects transactions.
 -- KEYS  run (hash)  frontierEvidence (list of JSON, oldest first)
 -- ARGV  1 pieces wanted
 -- Returns { the pieces, { epoch, revision of the settings, evidence that has left the list } }.

@@ -1,6 +1,6 @@
 -- Releases a claimed position that got no item. If that failed too often, or each seed gives a held-out question:
 --   an open position, or one of a step, is skipped, counted and listed; the step takes another when it is asked for again
---   one that was asked for by its number draws another task, and after the last draw has no item for ever
+--   one that was requested by its number draws another task, and after the last draw has no item forever
 -- KEYS  as parts/sequence.lua says, and skippedPositions (list of JSON, newest first)
 -- ARGV  1 epoch  2 position  3 whose fault: 'ours', 'item' or 'held_out'  4 what to list, as JSON  5 task
 --       6 'open', 'step' or 'number': for whom  7 '1': there is no other task to draw

@@ -1,4 +1,4 @@
--- The items of consecutive positions, whoever asked for them first: the queue, a step, or this call.
+-- The items of consecutive positions, whether the queue, a step or this call requested them first.
 -- KEYS  as parts/sequence.lua and parts/requested-positions.lua say
 -- ARGV  1 epoch  2 revision of the settings that the caller makes items with  3 first position  4 number of positions
 --       5 now, ms  6 positions to keep open

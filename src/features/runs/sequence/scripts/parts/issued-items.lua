@@ -1,6 +1,6 @@
 -- The items that the run has issued, for as long as it exists: a hash has ISSUED.positions_per_chunk positions in each field,
 -- ISSUED.record_bytes bytes for each. issued-items.ts is the same codec in TypeScript. A record:
---   what (0: not issued, ISSUED.no_item: it has none for ever, else 1 + retry, and 128 more without a difficulty),
+--   what (0: not issued, ISSUED.no_item: it has none forever, else 1 + retry, and 128 more without a difficulty),
 --   number of the task in the list of tasks (2 bytes), difficulty (8 bytes); little-endian
 -- KEYS  issuedItems (hash: number of a chunk to its records)  issuedTasks (list of task names)
 local RECORD_FORMAT = '<BHd'
@@ -22,7 +22,7 @@ local function get_task_names()
   return task_names
 end
 
--- What was issued, or that there is no item for ever.
+-- What was issued, or that there will never be an item.
 local function is_issued(position)
   local number, offset = place_of(position)
   return (string.byte(get_chunk(number), offset + 1) or 0) > 0

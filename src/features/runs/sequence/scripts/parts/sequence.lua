@@ -6,7 +6,7 @@
 -- include position-state
 -- include issued-items
 
--- Whether the item of a position was issued, or somebody has asked for it.
+-- Whether the item of a position was issued or requested.
 local function is_taken(position)
   return is_issued(position) or redis.call('HEXISTS', K.requestedPositions, position) == 1
 end
