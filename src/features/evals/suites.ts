@@ -61,7 +61,7 @@ export class Suites {
 
   /**
    * Items whose task is drawn separately for each, so that every item is equally informative about the mean over all tasks. The
- * seed fixes them.
+   * seed fixes them.
    * `tasks`: how many there are to draw from. Throws `unknown_task` and what a recipe is rejected for.
    */
   async drawItems(suite: DuelSuite, count: number): Promise<{ items: SuiteItem[]; tasks: number }> {

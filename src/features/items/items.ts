@@ -117,7 +117,7 @@ export class Items {
     return { items, failed }
   }
 
-  /** Likewise, each with its own promise. */
+  /** Gets or makes items, each with its own promise. */
   async getOrStartEach(recipes: Recipe[]): Promise<Promise<ItemWithEntry>[]> {
     const cached = recipes.map((recipe) => this.#cache.get(entryKey(recipe)))
     const available = cached.includes(undefined)

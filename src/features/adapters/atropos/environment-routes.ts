@@ -119,9 +119,9 @@ export function addEnvironmentRoutes(
   }
   const acceptance = (name: string, summary: string) => ({
     bodyLimit: GROUPS_BODY_BYTES,
-    // A full store lets the body wait on the way: its client would drop what is refused.
+    // If the store is full, wait before reading the body: the client drops groups that are rejected.
     onRequest: ({ params: path }: FastifyRequest) =>
-      stores.get((path as StoreParams).run).waitForRoom(performance.now() + ENVIRONMENT_HOLD_MS), // refused later if malformed
+      stores.get((path as StoreParams).run).waitForRoom(performance.now() + ENVIRONMENT_HOLD_MS), // rejected later if malformed
     schema: {
       operationId: `submitAtropos${label}${name}`,
       tags,

@@ -101,14 +101,14 @@ const Group = z
     ...OPTIONAL_FIELDS,
   })
   .superRefine(({ tokens, masks, scores }, context) => {
-    const refuse = (path: (string | number)[], message: string) => context.addIssue({ code: 'custom', path, message })
+    const reject = (path: (string | number)[], message: string) => context.addIssue({ code: 'custom', path, message })
     if (masks.length !== tokens.length)
-      refuse(['masks'], `must have ${tokens.length} lists, one per sequence, but has ${masks.length}`)
+      reject(['masks'], `must have ${tokens.length} lists, one per sequence, but has ${masks.length}`)
     if (scores.length !== tokens.length)
-      refuse(['scores'], `must have ${tokens.length} numbers, one per sequence, but has ${scores.length}`)
+      reject(['scores'], `must have ${tokens.length} numbers, one per sequence, but has ${scores.length}`)
     const odd = tokens.findIndex(({ length }, k) => masks[k] !== undefined && masks[k].length !== length)
     if (odd >= 0)
-      refuse(['masks', odd], `must have ${tokens[odd]?.length} entries, one per token, but has ${masks[odd]?.length}`)
+      reject(['masks', odd], `must have ${tokens[odd]?.length} entries, one per token, but has ${masks[odd]?.length}`)
   })
   .meta({ id: 'AtroposGroup', description: 'The scored sequences of one prompt.' })
 

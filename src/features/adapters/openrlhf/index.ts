@@ -69,7 +69,10 @@ function readSubmission(query: unknown, prompt: unknown): Submission {
     return { kind: 'nothing', detail: 'query and prompts hold strings' }
   const completion = readResponse(query, prompt)
   return completion === undefined
-    ? { kind: 'nothing', detail: 'The query does not start with its prompt, so the response cannot be told from it' }
+    ? {
+        kind: 'nothing',
+        detail: 'The query does not start with its prompt, so the server cannot separate the response from it',
+      }
     : { kind: 'completion', completion }
 }
 
