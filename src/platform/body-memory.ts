@@ -1,14 +1,14 @@
 /**
  * Limits how many bytes of large request bodies a process holds: those that have arrived, not those that were announced.
- * A body asks for each chunk that it has read; while it waits, the connection is not read.
+ * A body requests memory for each chunk that it has read; while it waits, its connection is not read.
  *
  * Bodies that each hold a part of the memory could wait for each other forever. So:
- * - Memory goes to the oldest body first. Of all bodies that wait, one is favored when everything that is in its way waits,
- *   too: it alone may exceed the limit, by its own size, until it is released. Then there is a next one.
- * - A body that does not wait either arrives, is handled, or is slow. A slow one is dropped: one that arrives with less than
- *   8 KiB a second for `slowMs`, or, while others wait for its memory, with less than 64 KiB a second for a third of that.
- * - A body that gets nothing for `waitMs` is refused with `server_busy` and gives up what it holds.
- * - A caller gets three quarters of the memory at most, so that one who sends slowly leaves room for the others.
+ * - Memory goes to the oldest body first. If all bodies that hold memory wait, too, one waiting body is favored: it alone may
+ *   exceed the limit, by its own size, until it is released. Then the next one is favored.
+ * - A slow body is dropped: one that arrives at less than 8 KiB per second for `slowMs` or, while others wait for its memory,
+ *   at less than 64 KiB per second for a third of that.
+ * - A body that gets no memory for `waitMs` is rejected with `server_busy` and releases what it holds.
+ * - A caller gets at most three quarters of the memory, so that a slow caller leaves memory for others.
  */
 import { ServiceError } from '../contract/errors.ts'
 
@@ -29,9 +29,9 @@ const CALLER_SHARE = 0.75
 type OnRefused = (error: ServiceError) => void
 
 export interface ArrivingBody {
-  /** Asks for memory for bytes that have arrived. False: read no further until `onGranted` is called. */
+  /** Requests memory for bytes that have arrived. If it returns false, stop reading until `onGranted` is called. */
   take(bytes: number, onGranted: () => void): boolean
-  /** It has arrived, and is handled now. */
+  /** The body has arrived completely and is being handled. */
   complete(): void
   release(): void
 }
@@ -44,7 +44,7 @@ interface Body {
   onGranted: (() => void) | undefined
   onRefused: OnRefused
   waitsSince: number
-  /** What has arrived since when, without the time that it waited. */
+  /** Bytes that have arrived, and since when, without the time spent waiting. */
   arrivesSince: number
   arrivedBytes: number
 }
@@ -57,7 +57,7 @@ export class BodyMemory {
   /** Oldest first. */
   readonly #bodies = new Set<Body>()
   #heldBytes = 0
-  /** Added up here: bodies ask with each chunk, and a thousand of one caller may wait. */
+  /** Kept as sums: bodies request memory for each chunk, and a thousand of one caller may wait. */
   readonly #heldByCaller = new Map<string, number>()
   #waitingCount = 0
   #favored: Body | undefined
@@ -104,7 +104,7 @@ export class BodyMemory {
     clearInterval(this.#timer)
   }
 
-  /** Refuses bodies that are slow or have waited too long. */
+  /** Rejects bodies that are slow or have waited too long. */
   check(): void {
     const now = this.#clock()
     const late = Math.max(0, now - this.#checkedAt - 2 * this.#checkMs) // this process was busy, so its clients are not slow
@@ -126,7 +126,7 @@ export class BodyMemory {
     }
   }
 
-  /** Tells the bodies whose memory others wait for: all of them, or those of a caller who has its share. */
+  /** Determines the bodies whose memory others wait for: all, or those of a caller that has used its share. */
   #findContention(): (body: Body) => boolean {
     if (this.#waitingCount === 0) return () => false
     const waiting = [...this.#bodies].filter(({ state }) => state === 'waiting')
@@ -136,7 +136,7 @@ export class BodyMemory {
   }
 
   #take(body: Body, bytes: number, onGranted: () => void): boolean {
-    if (body.state === 'released') return true // its refusal is on its way
+    if (body.state === 'released') return true // it is already being rejected
     body.arrivedBytes += bytes
     body.wantedBytes = bytes
     body.state = 'waiting'
@@ -180,7 +180,7 @@ export class BodyMemory {
     for (const body of this.#bodies) {
       if (body.state !== 'waiting') continue
       if (this.#fits(body)) this.#grantTo(body)
-      else if (!this.#fitsInAll(body)) break // what becomes free is for the oldest
+      else if (!this.#fitsInAll(body)) break // freed memory goes to the oldest body
     }
     if (this.#waitingCount === 0 || this.#favored) return
     this.#favored = this.#findFavored()
@@ -223,12 +223,12 @@ export class BodyMemory {
     else this.#heldByCaller.set(body.caller, held)
   }
 
-  /** The oldest waiting body in whose way are only bodies that wait. */
+  /** The oldest waiting body that only waiting bodies block. */
   #findFavored(): Body | undefined {
     const busy = [...this.#bodies].filter(({ state, heldBytes }) => state !== 'waiting' && heldBytes > 0)
     const busyCallers = new Set(busy.map(({ caller }) => caller))
     for (const body of this.#bodies) {
-      if (body.state !== 'waiting' || this.#fits(body)) continue // what fits waits for its turn
+      if (body.state !== 'waiting' || this.#fits(body)) continue // bodies that fit wait for their turn
       if (this.#fitsInAll(body) ? !busyCallers.has(body.caller) : busy.length === 0) return body
     }
     return undefined

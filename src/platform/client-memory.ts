@@ -1,4 +1,4 @@
-/** The memory that clients can make this process hold: for the bodies that they send, and for the replies that they take. */
+/** Limits the memory that clients can make this process hold, for request bodies and for replies. */
 import type { Logger } from 'pino'
 import { BodyMemory } from './body-memory.ts'
 import type { ServerConfig } from './config.ts'
@@ -6,7 +6,7 @@ import type { MetricsRecorder } from './metrics/metrics-recorder.ts'
 import { ReplyMemory } from './reply-memory.ts'
 import { throttledLog } from './throttled-log.ts'
 
-/** How long others wait for memory, to the time that a slow client is given. */
+/** Ratio of the wait for memory to the time that a slow client gets. */
 const WAIT_FACTOR = 3
 
 export interface ClientMemory {

@@ -1,4 +1,4 @@
-/** Closes what a process has opened, the latest first. */
+/** Closes what a process has opened, in reverse order. */
 
 export interface Closable {
   close(): Promise<void> | void
@@ -7,7 +7,7 @@ export interface Closable {
 export class Closers implements Closable {
   readonly #open: Closable[] = []
 
-  /** Returns what it is given, so that it can wrap the call that creates it. */
+  /** Returns its argument, so that it can wrap the call that creates the resource. */
   add<T extends Closable>(resource: T): T {
     this.#open.push(resource)
     return resource

@@ -1,7 +1,7 @@
-/** The log: one line a fact; pretty in a terminal, JSON otherwise. Keys, answers and stored payloads do not get into it. */
+/** The log: one line per event, pretty in a terminal, JSON otherwise. It never contains keys, answers or stored payloads. */
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
 
-/** Fields that carry secrets, wherever somebody logs an object that has them. */
+/** Fields with secrets, which are redacted in every logged object. */
 const SECRET_FIELDS = [
   'api_key',
   'apiKey',
@@ -34,7 +34,7 @@ function redactPath(parent: string, field: string): string {
   return field.startsWith('[') ? `${parent.replace(/\.$/, '')}${field}` : `${parent}${field}`
 }
 
-/** An error without what clients of Redis and HTTP hang on it: commands with their arguments, bodies, headers. */
+/** An error without the details that Redis and HTTP clients attach: commands with arguments, bodies, headers. */
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const { name, message, stack = '' } = error

@@ -1,4 +1,4 @@
-/** What every feature builds on: the settings, the log, Redis, the queues and the metrics of this process. */
+/** The platform that every feature builds on: configuration, log, Redis, queues and metrics of this process. */
 import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { type ClientMemory, createClientMemory } from './client-memory.ts'
@@ -39,7 +39,7 @@ export type PlatformConfig = Pick<
 export interface Platform {
   config: PlatformConfig
   log: Logger
-  /** For requests: a command fails at once while Redis is away. */
+  /** For requests: a command fails immediately while Redis is unavailable. */
   redis: Redis
   keys: RedisKeys
   producer: Producer
@@ -47,7 +47,7 @@ export interface Platform {
   identity: ProcessIdentity
   recorder: MetricsRecorder
   clientMemory: ClientMemory
-  /** Opens another connection, for a subscription or a worker: it waits until Redis is back. The caller closes it. */
+  /** Opens another connection, for a subscription or a worker: it waits until Redis is available. The caller closes it. */
   connectForWorkers(): Redis
   close(): Promise<void>
 }

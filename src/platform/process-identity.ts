@@ -1,4 +1,4 @@
-/** What tells the processes of a fleet apart. */
+/** Identifies a process within the fleet. */
 import { hostname } from 'node:os'
 
 export type ProcessRole = 'api' | 'worker'

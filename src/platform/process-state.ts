@@ -1,9 +1,9 @@
-/** Whether a process still runs. Its ID alone does not say so: a process that has ended keeps it until its parent collects it. */
+/** Whether a process still runs. Its ID alone is not enough: an ended process keeps its ID until its parent collects it. */
 import { existsSync, readFileSync } from 'node:fs'
 
 /** False on systems other than Linux. */
 export const HAS_PROC = existsSync('/proc/self/stat')
-/** Zombies and the dead: they hold no files, no locks and no sockets. */
+/** Zombies and dead processes hold no files, locks or sockets. */
 const ENDED_STATES = new Set(['Z', 'X', 'x'])
 const STUCK_STATES: Record<string, string> = {
   T: 'suspended',
@@ -17,13 +17,13 @@ export function isProcessAlive(pid: number): boolean {
   return state !== undefined && !ENDED_STATES.has(state)
 }
 
-/** `process 17`, with what keeps it from ending if that is known. */
+/** `process 17`, with the reason why it does not end, if known. */
 export function describeProcess(pid: number): string {
   const stuck = STUCK_STATES[(HAS_PROC && readProcessState(pid)) || '']
   return stuck ? `process ${pid} (${stuck})` : `process ${pid}`
 }
 
-/** The letter after its name in `stat`; the name may contain spaces and parentheses. */
+/** The state letter after the name in `stat`; the name may contain spaces and parentheses. */
 function readProcessState(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -1,10 +1,10 @@
 /**
- * Limits how many bytes a process holds for replies that clients have yet to take. A reply reserves its memory before it
- * makes its data and releases it as the client takes them.
+ * Limits how many bytes a process holds for replies that clients have not read yet. A reply reserves memory before its data
+ * is made, and releases it as the client reads.
  *
- * Clients that do not read cannot hold the memory: while a reply waits for memory, readers that hold some are dropped if
- * they took less than `MIN_BYTES_PER_S` in the last `slowMs / 2`. While none waits, they may take their time; and a reader
- * that has taken all there is for it is never slow.
+ * Clients that do not read cannot block others: while a reply waits for memory, readers that hold memory are dropped if they
+ * read less than `MIN_BYTES_PER_S` in the last `slowMs / 2`. While no reply waits, readers may be slow; and a reader that has
+ * read everything sent so far is never slow.
  */
 import { ServiceError } from '../contract/errors.ts'
 import { WeightedSemaphore } from './weighted-semaphore.ts'
@@ -24,9 +24,9 @@ const WINDOW_FACTOR = 1 / 2
 
 /** The client of a reply. */
 export interface ReplyReader {
-  /** How many bytes its connection has taken so far. */
+  /** Number of bytes that the connection has accepted so far. */
   takenBytes(): number
-  /** Whether it has taken all bytes that were sent so far. */
+  /** Whether the client has read all bytes sent so far. */
   isIdle(): boolean
   /** Aborted when the connection ends. */
   closed: AbortSignal
@@ -36,7 +36,7 @@ export interface ReplyReader {
 
 export interface ReplyReservation {
   granted: Promise<void>
-  /** Gives a part of the bytes back, once the real size is known. */
+  /** Releases a part of the bytes once the real size is known. */
   shrinkTo(bytes: number): void
   /** Also cancels a reservation that is not granted yet. */
   release(): void
@@ -44,7 +44,7 @@ export interface ReplyReservation {
 
 interface HeldReply {
   reader: ReplyReader
-  /** What the reader had taken then. */
+  /** Bytes that the reader had read at that time. */
   since: number
   takenBytes: number
 }
@@ -73,7 +73,7 @@ export class ReplyMemory {
     return this.#options.limitBytes
   }
 
-  /** Throws `server_busy` if as many bytes wait as there may be held. */
+  /** Throws `server_busy` if the waiting bytes already equal the limit. */
   assertQueueHasSpace(bytes: number): void {
     const { waitingBytes } = this.#memory
     if (waitingBytes > 0 && waitingBytes + bytes > this.#options.limitBytes) throw createBusyError()
@@ -95,7 +95,7 @@ export class ReplyMemory {
     return { granted, shrinkTo, release }
   }
 
-  /** Waits for what a reader needs memory for. Throws `server_busy` after `waitMs`, or when the reader has left. */
+  /** Waits for memory. Throws `server_busy` after `waitMs`, or when the reader has disconnected. */
   async waitFor<T>(reader: ReplyReader, result: Promise<T>): Promise<T> {
     const { promise: end, reject } = Promise.withResolvers<never>()
     const giveUp = () => reject(createBusyError())

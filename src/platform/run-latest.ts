@@ -1,8 +1,8 @@
-/** Work that has to take in what was there when it was asked for, and that one run at a time does for all who ask. */
+/** Shares runs of work between callers, where each caller needs a run that started after its call. */
 
 /**
- * One run for each key at a time. Callers that come while one is under way share the next, which begins when it ends: so
- * nobody gets the result of a run that began before the call.
+ * One run per key at a time. Callers that arrive during a run share the next one, which starts when it ends, so no caller gets
+ * the result of a run that started before its call.
  */
 export function runLatest<A, T>(work: (argument: A) => Promise<T>): (key: string, argument: A) => Promise<T> {
   const current = new Map<string, Promise<unknown>>()

@@ -4,6 +4,6 @@ import { join } from 'node:path'
 
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')) as {
   version: string
-} // npm wants one
+} // npm requires one
 
 export const VERSION = version

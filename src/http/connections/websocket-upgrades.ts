@@ -1,4 +1,4 @@
-/** Selects the requests that may upgrade to a WebSocket. Other upgrade requests are ignored, because some clients always offer h2c. */
+/** Selects the requests that may upgrade to a WebSocket. Others are ignored, because some clients always offer h2c. */
 import type { IncomingMessage } from 'node:http'
 
 const WEBSOCKET_PATH = /^\/openenv(?:\/[^/?]+)?\/ws\/?(?:\?|$)/

@@ -1,2 +1,2 @@
-/** Paths of probes and metrics. They are exempt from limits, because monitoring must work under any load. */
+/** Paths of the probes. They are exempt from rate limits, because a rejected probe would restart a healthy server. */
 export const PROBE_PATHS: ReadonlySet<string | undefined> = new Set(['/livez', '/readyz'])

@@ -5,7 +5,7 @@ interface ProcessMetricDefinition {
   help: string
   labels: readonly string[]
   buckets?: readonly number[]
-  /** How the processes of one `npm start` become one series; counters and histograms are summed. */
+  /** How gauges of the processes of one `npm start` are combined; counters and histograms are summed. */
   aggregator?: 'min' | 'max'
 }
 
@@ -16,7 +16,7 @@ interface FleetGaugeDefinition {
 
 const DURATION_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
-/** What a process measures itself: sum over targets. */
+/** Metrics that each process measures itself: sum them over targets. */
 export const PROCESS_METRICS = {
   rgs_build_info: {
     kind: 'gauge',
@@ -118,7 +118,7 @@ export const PROCESS_METRICS = {
   },
 } as const satisfies Record<string, ProcessMetricDefinition>
 
-/** What API processes read from Redis during a scrape: the same on every API target, so aggregate with max. */
+/** Gauges that API processes read from Redis during a scrape. They are equal on all API targets: aggregate with max. */
 export const FLEET_GAUGES = {
   rgs_workers: { help: 'Live workers', labels: [] },
   rgs_queue_jobs: { help: 'Jobs by state', labels: ['queue', 'state'] },

@@ -1,4 +1,4 @@
-/** Counts what a process does, in prom-client metrics of this process alone. */
+/** Records the metrics of this process with prom-client. */
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { AdapterName } from '../../contract/adapter.ts'
 import type { Item } from '../../contract/item.ts'
@@ -21,7 +21,7 @@ export class MetricsRecorder {
   readonly #itemDurations = createHistogram(this.registry, 'rgs_item_make_seconds')
   readonly #rewards = createHistogram(this.registry, 'rgs_reward')
   readonly #groups = createCounter(this.registry, 'rgs_groups_total')
-  /** Not yet in the counter: prom-client takes microseconds to find a series. */
+  /** Not yet added to the counter, because prom-client takes microseconds to find a series. */
   readonly #scoredSamples = new Map<AdapterName, number>()
   readonly #samples = createCounter(this.registry, 'rgs_adapter_samples_total', (counter) => {
     for (const [adapter, count] of this.#scoredSamples) counter.inc({ adapter, status: 'scored' }, count)

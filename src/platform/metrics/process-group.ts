@@ -17,7 +17,7 @@ type Snapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
 interface Member {
   child: ChildProcess
-  /** Its counters and histograms when it last answered. */
+  /** Counters and histograms of its last reply. */
   counters: Snapshot
 }
 
@@ -37,7 +37,7 @@ type Channel = Pick<NodeJS.Process, 'connected' | 'send'> & {
 export class ProcessGroupMetrics {
   readonly #members = new Set<Member>()
   readonly #pendingReads = new Map<number, (snapshot: Snapshot) => void>()
-  /** The sums of the members that have ended. */
+  /** Sums of the members that have ended. */
   #endedCounters: object = []
   #readCount = 0
 
@@ -92,7 +92,7 @@ export function joinProcessGroup(registry: Registry, parent: Channel = process):
 
 let scrapeCount = 0
 
-/** For a child: Prometheus text of its group. Throws `server_busy`: rather no answer than one in which counters fall. */
+/** For a child: Prometheus text of its group. Throws `server_busy` rather than return counters that fall. */
 export function scrapeProcessGroup(parent: Channel = process): Promise<string> {
   const id = ++scrapeCount
   const { promise, resolve, reject } = Promise.withResolvers<string>()
@@ -114,7 +114,7 @@ function isCumulative(name: string, type: unknown): boolean {
   return Object.hasOwn(PROCESS_METRICS, name) && (type === 'counter' || type === 'histogram')
 }
 
-/** Returns what stops it. */
+/** Returns a function that stops it. */
 function onMessage(channel: Channel, handle: (message: Message) => void): () => void {
   const listener = (message: unknown) => {
     // The channel carries other messages too; those with this prefix are sent below.

@@ -1,9 +1,9 @@
-/** Sums in a Redis hash over all processes: counted in the process, added to Redis every second; eventually right. */
+/** Sums over all processes in a Redis hash. Each process adds its counts every second, so the sums are eventually consistent. */
 import type { Redis } from 'ioredis'
 
 const FLUSH_INTERVAL_MS = 1000
 
-/** What this process has yet to add to one sum. Callers keep it, so that adding needs no lookup. */
+/** The pending part of one sum in this process. Callers hold on to it, so that adding needs no lookup. */
 export class SharedCounter {
   pendingAmount = 0
 
@@ -34,7 +34,7 @@ export class SharedCounters {
     return counter
   }
 
-  /** What cannot be added now stays pending. */
+  /** Counts that cannot be added now stay pending. */
   async flush(): Promise<void> {
     const pending = [...this.#counters].flatMap(([field, counter]) => {
       const { pendingAmount: amount } = counter

@@ -1,4 +1,4 @@
-/** What a feature does in a worker: it consumes its jobs and runs its recurring work. */
+/** The work of a feature in a worker: jobs to consume and recurring work. */
 import type { Closable } from '../closers.ts'
 import type { JobConsumer } from './job-definition.ts'
 import type { ScheduledTask } from './schedules.ts'
@@ -7,7 +7,7 @@ export interface BackgroundWork {
   consumers: JobConsumer[]
   /** Recurring work that any worker can do for the whole fleet. */
   scheduledTasks?: ScheduledTask[]
-  /** Recurring work on what this process holds, such as its folder or its connections. Closed before the consumers stop. */
+  /** Recurring work on resources of this process, such as its folder or connections. Closed before the consumers stop. */
   startLocalTimer?(onError: (error: unknown) => void): Closable
   /** Called after the last job has ended. */
   close?(): Promise<void> | void

@@ -1,4 +1,4 @@
-/** How much work waits in each queue, and for how long. */
+/** Reads how much work waits in each queue, and for how long. */
 import type { Redis } from 'ioredis'
 import type { JobDefinition } from './job-definition.ts'
 import { Queues } from './queues.ts'

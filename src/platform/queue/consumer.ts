@@ -1,11 +1,11 @@
-/** Takes jobs off the queues and runs their processors. */
+/** Takes jobs from the queues and runs their processors. */
 import { DelayedError, type Job, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { JobConsumer, JobDefinition } from './job-definition.ts'
 
 /** A job whose worker was killed is taken by another worker after about this time. */
 const DEFAULT_LOCK_MS = 30_000
-/** Without it the worker that delayed a job would often be the first to wake up when the job is due. */
+/** Without this pause, the worker that delayed a job would often be the first to take it when it is due. */
 const YIELD_TO_OTHERS_MS = 500
 const MAX_STALLED_COUNT = 10
 
@@ -13,7 +13,7 @@ export interface ConsumersOptions {
   connection: Redis
   prefix: string
   onError: (error: Error) => void
-  /** How each attempt of a job ended. */
+  /** Called with the outcome of each attempt of a job. */
   onOutcome?: (queue: string, outcome: 'completed' | 'retried' | 'failed') => void
 }
 

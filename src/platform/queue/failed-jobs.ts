@@ -1,4 +1,4 @@
-/** Jobs that failed after all their attempts, with the reason, kept until someone retries them. */
+/** Jobs that failed after all their attempts, with the reason. They are kept until they are retried. */
 import type { Job } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { JobDefinition } from './job-definition.ts'
@@ -23,13 +23,13 @@ export class FailedJobs {
     this.#definitions = definitions
   }
 
-  /** The latest first. */
+  /** Most recent first. */
   async list(limit: number): Promise<{ total: number; jobs: FailedJob[] }> {
     const queues = await Promise.all(
       this.#definitions.map(async ({ name }) => {
         const queue = this.#queues.getOrCreate(name)
         const [total, jobs] = await Promise.all([queue.getFailedCount(), queue.getFailed(0, limit - 1)])
-        return { total, jobs: jobs.flatMap((job) => (job ? [toFailedJob(name, job)] : [])) } // it may be gone by now
+        return { total, jobs: jobs.flatMap((job) => (job ? [toFailedJob(name, job)] : [])) } // it may have been removed
       }),
     )
     return {

@@ -1,4 +1,4 @@
-/** What a feature declares about a kind of job, and how a processor is bound to it. A job is a group or a batch of work. */
+/** Declares a kind of job, and binds a processor to it. */
 import type { z } from 'zod'
 
 /** Thrown by a processor whose job would fail again at every attempt. */
@@ -11,20 +11,20 @@ export interface JobDefinition<Data = unknown> {
   readonly data: z.ZodType<Data>
   readonly attempts: number
   readonly backoffMs: number
-  /** Failed jobs are not kept: a sweep adds the work again for as long as it is needed. */
+  /** Failed jobs are not kept: the sweeper adds the work again while it is needed. */
   readonly discardFailures?: boolean
   /** How long a job stays with a worker that was killed; 30 s by default. */
   readonly lockMs?: number
 }
 
-/** The job is not finished: it goes to the end of the queue, after `delayMs`. That does not count as an attempt. */
+/** The job is not finished: it returns to the end of the queue after `delayMs`, without counting as an attempt. */
 export interface Requeue {
   delayMs: number
   /** Only this worker cannot do it now, so other workers should take it first. */
   preferOtherWorker?: true
 }
 
-/** For a worker that lacks something that the job needs, such as a running engine. */
+/** For a worker that lacks a requirement of the job, such as a running engine. */
 export const REQUEUE_ON_OTHER_WORKER: Requeue = { delayMs: 2_000, preferOtherWorker: true }
 
 export interface JobAttempt {
@@ -35,7 +35,7 @@ export interface JobAttempt {
 
 export type JobProcessor<Data> = (data: Data, attempt: JobAttempt) => Promise<Requeue | undefined> | Promise<void>
 
-/** A kind of job together with the code that does it. */
+/** A kind of job, together with its processor. */
 export interface JobConsumer {
   readonly definition: JobDefinition
   /** Jobs that one worker process has in flight. */

@@ -1,13 +1,13 @@
 /**
- * Jobs that are delayed for longer than any delay of ours: the clock of the machine that delayed them was ahead, or this one's
- * was set back. BullMQ goes by the clock of each worker and would let them wait until it has caught up.
+ * Promotes jobs whose delay is longer than any that we set: the clock of the machine that delayed them was ahead, or the local
+ * clock was set back. BullMQ uses the clock of each worker and would let such jobs wait until that clock has caught up.
  */
 import type { Redis } from 'ioredis'
 import type { JobDefinition } from './job-definition.ts'
 import { Queues } from './queues.ts'
 
 const CHECK_INTERVAL_MS = 10_000
-/** Longer than the pause before any last attempt, and than any `Requeue`. */
+/** Longer than any pause between attempts and any `Requeue`. */
 const MAX_DELAY_MS = 600_000
 const MAX_JOBS_PER_CHECK = 1000
 /** The score of a delayed job is the time at which it is due, and twelve bits that keep the order of equal times. */
@@ -19,7 +19,7 @@ interface MisdatedJobsOptions {
   onError: (error: unknown) => void
 }
 
-/** Has a worker look for such jobs now and again. */
+/** Makes a worker check for such jobs at intervals. */
 export function startMisdatedJobPromotion(
   definitions: readonly JobDefinition[],
   { connection, prefix, onError }: MisdatedJobsOptions,
@@ -41,7 +41,7 @@ export function startMisdatedJobPromotion(
   }
 }
 
-/** Makes them due now; returns how many there were. */
+/** Makes them due now and returns their number. */
 export async function promoteMisdatedJobs(queues: Queues, redis: Redis, name: string): Promise<number> {
   const queue = queues.getOrCreate(name)
   const latest = (Date.now() + MAX_DELAY_MS) * SCORE_PER_MS

@@ -1,4 +1,4 @@
-/** Adds jobs to the queues. A job is only a hint: the work itself is stored first, and a sweep adds lost jobs again. */
+/** Adds jobs to the queues. A job is only a hint: the work itself is stored first, and the sweeper adds lost jobs again. */
 import type { Redis } from 'ioredis'
 import type { JobDefinition } from './job-definition.ts'
 import { Queues } from './queues.ts'

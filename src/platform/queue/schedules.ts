@@ -1,7 +1,7 @@
 /**
  * Recurring work of the whole fleet: BullMQ job schedulers in one queue that runs one job at a time, whichever worker takes it.
- * Every worker makes sure now and then that the schedules exist, because a Redis that was flushed has lost them, and because a
- * clock that jumps back would leave the next run in the far future.
+ * Every worker checks at intervals that the schedules exist, because a flushed Redis has lost them, and because a clock that
+ * jumps back would leave the next run in the far future.
  */
 import { type Job, type Queue, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
@@ -9,10 +9,10 @@ import { Queues } from './queues.ts'
 
 const QUEUE_NAME = 'maintenance'
 const CHECK_INTERVAL_MS = 10_000
-/** A run whose worker was killed holds up the others for this long. Runs take milliseconds. */
+/** A run whose worker was killed delays the others for this long. Runs take milliseconds. */
 const LOCK_MS = 5_000
 const MAX_STALLED_COUNT = 10
-/** Differences between the clocks of machines. */
+/** Tolerance for differences between the clocks of machines. */
 const MAX_CLOCK_SKEW_MS = 5_000
 /** The queue is busy, or the next run was lost. */
 const MAX_DELAY_MS = 5_000
@@ -23,7 +23,7 @@ export interface Schedule {
 }
 
 export interface ScheduledTask extends Schedule {
-  /** May run twice at once if a worker stands still for longer than its lock: it must be harmless. */
+  /** Must tolerate two concurrent runs, which happen if a worker stalls for longer than its lock. */
   run(): Promise<unknown>
 }
 

@@ -21,24 +21,24 @@ export const PROBE_TIMEOUT_MS = 2000
 /** Requests fail fast, so that the client gets an error instead of waiting. */
 const FAIL_FAST_OPTIONS: OfflineOptions = { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 10_000 }
 
-/** For requests; scripts have their own connections. */
+/** A connection for requests. Scripts have their own connections. */
 export function connectForRequests(endpoint: RedisConfig): Redis {
   return connect(endpoint, ScriptPoolRedis, FAIL_FAST_OPTIONS)
 }
 
-/** For checks whether Redis is available. */
+/** A connection for checks of availability. */
 export function connectForProbe(endpoint: RedisEndpoint): Redis {
   return connect(endpoint, WriteBatchingRedis, FAIL_FAST_OPTIONS)
 }
 
-/** For workers and subscriptions: waits until Redis is available again. */
+/** A connection for workers and subscriptions, which waits until Redis is available again. */
 export function connectForWorkers(endpoint: RedisConfig): Redis {
   return connect(endpoint, WriteBatchingRedis, { maxRetriesPerRequest: null })
 }
 
 type OfflineOptions = Pick<RedisOptions, 'enableOfflineQueue' | 'maxRetriesPerRequest' | 'commandTimeout'>
 
-/** Why a connection is not ready, for as long as it is not. */
+/** Why each connection is not ready. */
 const connectionErrors = new WeakMap<Redis, Error>()
 
 function connect(
@@ -63,7 +63,7 @@ export function getConnectionIssue(redis: Redis): string | undefined {
   return error && explainConnectionError(error)
 }
 
-/** A Sentinel often dies with the master, on the same machine: the next one is asked after this time. */
+/** Timeout of one Sentinel. A Sentinel often fails together with the master, on the same machine. */
 const SENTINEL_CONNECT_TIMEOUT_MS = 3000
 
 const retryStrategy = (attempt: number) => Math.min(50 * attempt, 1000)
@@ -107,7 +107,7 @@ function createClient(
     // Over TLS the certificate is checked against the node's name, which must then not be resolved first.
     ...(tls && { dnsLookup: (host, callback) => callback(null, host) }),
   })
-  return cluster as unknown as Redis // it takes the same commands as a single Redis; cluster.ts has the exceptions
+  return cluster as unknown as Redis // it supports the same commands as a single Redis; cluster.ts has the exceptions
 }
 
 /** Returns the reply of Redis, or throws `redis_unavailable` if none arrives within `timeoutMs`. */

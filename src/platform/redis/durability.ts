@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis'
 import { listMasters } from './cluster.ts'
 
-/** The settings that could lose accepted data, as sentences; empty without issues, or if Redis does not allow CONFIG. */
+/** Warnings about settings that could lose accepted data; empty if there are none, or if Redis does not allow CONFIG. */
 export async function listDurabilityIssues(redis: Redis): Promise<string[]> {
   return [...new Set((await Promise.all(listMasters(redis).map(listNodeDurabilityIssues))).flat())]
 }

@@ -1,24 +1,24 @@
 /**
- * The time that all processes agree on: that of Redis. What one process stores and another compares is of this clock, so
- * that a machine whose own clock is wrong, or is set, neither ends the leases of others nor holds anything up.
+ * The clock of Redis, on which all processes agree. Times that one process stores and another compares use this clock, so
+ * that a machine with a wrong clock, or one that is set, neither ends the leases of others nor delays anything.
  */
 import type { Redis } from 'ioredis'
 
 const SYNC_INTERVAL_MS = 10_000
-/** The answer could be from any moment of a longer wait. */
+/** Slower replies are ignored, because the time could be from any moment of the wait. */
 const MAX_ROUND_TRIP_MS = 500
 
-/** A reading of Redis' clock, and when it was taken on the clock of this process, which nobody can set. */
+/** A reading of the clock of Redis, with the monotonic time of this process at which it was taken. */
 let reading: { redisMs: number; takenAt: number } | undefined
 
-/** Milliseconds since 1970; by the machine's own clock until Redis has been heard for the first time. */
+/** Milliseconds since 1970; from the machine's own clock until Redis has first replied. */
 export function fleetNow(): number {
   return reading ? Math.round(reading.redisMs + performance.now() - reading.takenAt) : Date.now()
 }
 
-/** Reads Redis' clock now and again and again, and as soon as a connection is made. */
+/** Reads the clock of Redis now, at intervals, and whenever a connection is established. */
 export function startFleetClock(redis: Redis): { close(): void } {
-  const sync = () => void syncFleetClock(redis).catch(() => {}) // unavailable: the clock runs on
+  const sync = () => void syncFleetClock(redis).catch(() => {}) // unavailable: the clock continues from the last reading
   redis.on('ready', sync)
   const timer = setInterval(sync, SYNC_INTERVAL_MS).unref()
   return {

@@ -1,4 +1,4 @@
-/** Calls with an `Idempotency-Key` in Redis: what each decided, small and compressed, within limits for each caller and in all. */
+/** Stores the decision of each call with an `Idempotency-Key` in Redis, compressed, within limits per caller and in total. */
 import type { Redis } from 'ioredis'
 import { decodeBlob, encodeBlob } from '../../codec/compressed-blob.ts'
 import { fleetNow } from './fleet-clock.ts'
@@ -7,13 +7,13 @@ import { RecordDeclaration } from './record.ts'
 import { defineScript } from './scripts.ts'
 
 const idempotencyRecord = new RecordDeclaration({
-  /** Hash of the body that the key came with. */
+  /** Hash of the body that was sent with the key. */
   body: { kind: 'text' },
-  /** Names what is done under the key. */
+  /** Identifies the work that is done under the key. */
   token: { kind: 'text' },
-  /** Until then nobody else does what a call is doing; the process at work renews it. */
+  /** Lease of the call in progress, which its process renews. No other call does the same work until it ends. */
   working_until: { kind: 'timestamp' },
-  /** What was decided: a compressed blob of JSON in base64. */
+  /** The decision: a compressed blob of JSON in base64. */
   decision: { kind: 'text' },
 })
 
@@ -32,14 +32,14 @@ export const IDEMPOTENCY_LIMITS: IdempotencyLimits = {
 }
 
 const RECORD_TTL_MS = 60 * 60 * 1000
-/** A process that has not renewed its lease for so long counts as dead. */
+/** A process that has not renewed its lease for this long counts as dead. */
 const WORK_LEASE_MS = 15_000
 
 const LIMITS = {
   record_ttl_ms: RECORD_TTL_MS,
-  /** What a record and its entry in the caller's list take in Redis besides the decision, rounded up. */
+  /** Memory of a record and its entry in the caller's list, besides the decision, rounded up. */
   record_bytes: 800,
-  /** Records that one script drops at most, so that none takes long. */
+  /** Maximum number of records that one script drops, so that no script takes long. */
   dropped_at_once: 500,
 }
 
@@ -55,7 +55,7 @@ const startIdempotentCall = defineRecordScript('start-idempotent-call')
 const finishIdempotentCall = defineRecordScript('finish-idempotent-call')
 const renewIdempotentCall = defineRecordScript('renew-idempotent-call')
 
-/** A key of a caller, and the body that it came with; both as hashes. */
+/** A key of a caller, and the body that was sent with it, both as hashes. */
 export interface CallIdentity {
   callerId: string
   keyHash: string
@@ -63,13 +63,13 @@ export interface CallIdentity {
 }
 
 export type CallState =
-  /** The call is to be done, under this token. */
+  /** The caller must do the work, under this token. */
   | { kind: 'do'; token: string }
-  /** Another call is doing it. */
+  /** Another call is in progress. */
   | { kind: 'wait' }
   | { kind: 'done'; decision: unknown }
   | { kind: 'other_body' }
-  /** All records of the caller, or of all, are too young to be dropped. */
+  /** All records, of the caller or in total, are too young to be dropped. */
   | { kind: 'full'; retryAfterMs: number }
 
 export class IdempotencyRepository {
@@ -106,17 +106,17 @@ export class IdempotencyRepository {
     return earlier === '' ? decision : parseDecision(earlier)
   }
 
-  /** Prolongs the lease of the call at work. */
+  /** Renews the lease of the call in progress. */
   async renew(call: CallIdentity, token: string): Promise<void> {
     await renewIdempotentCall(...this.#script(call, [token, fleetNow() + WORK_LEASE_MS]))
   }
 
-  /** The call failed: the next one with its key tries again, under the same token. */
+  /** The call failed. The next one with its key tries again, under the same token. */
   async release(call: CallIdentity, token: string): Promise<void> {
     await renewIdempotentCall(...this.#script(call, [token, 0]))
   }
 
-  /** All keys share a slot, because a caller that takes too much must make room for the others. */
+  /** All keys share a slot, because the records of a caller that uses too much are dropped to make room for others. */
   #script(call: CallIdentity, args: (string | number)[]): Parameters<typeof startIdempotentCall> {
     const slot = this.#keys.slot('idempotency')
     const records = `${slot}:record:`

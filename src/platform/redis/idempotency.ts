@@ -1,7 +1,7 @@
 /**
- * `Idempotency-Key`: the same key and body within an hour give the same answer, and nothing is done twice. The first call
- * is given a token that stays with the key: what is done under it is named by it, so that a second try after a crash
- * finds what the first one did. Kept is what was decided, not the answer: the answer is made from it again.
+ * `Idempotency-Key`: the same key and body within an hour give the same response, and nothing is done twice. The first call
+ * gets a token that stays with the key. The token identifies the work, so that a retry after a crash finds what the first
+ * attempt did. The decision is stored rather than the response, which is built from it again.
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -33,16 +33,16 @@ export interface IdempotentRequest {
 interface Performed<Decision, Answer> {
   decision: Decision
   answer: Answer
-  /** Called once the decision is kept: what was noted under the token is of no more use. */
+  /** Called once the decision is stored: notes under the token are no longer needed. */
   onKept?: () => Promise<void>
 }
 
 export interface IdempotentDeed<Decision, Answer> {
-  /** What is kept: little, and enough to answer again. */
+  /** The decision to store: small, but enough to build the response again. */
   decision: z.ZodType<Decision>
-  /** Does it. A second try under the same token finds what the first one did. Undefined: the call has no key. */
+  /** Does the work. A retry under the same token finds what the first attempt did. The token is undefined without a key. */
   perform(token: string | undefined): Promise<Performed<Decision, Answer>>
-  /** The answer to a call that is repeated. */
+  /** Builds the response to a repeated call. */
   answerAgain(decision: Decision): Promise<Answer>
 }
 
@@ -54,7 +54,7 @@ export class Idempotency {
   }
 
   /**
-   * Without a key the deed is just done. Throws `invalid_request` for a key that came with another body, `rate_limited` if
+   * Without a key the work is simply done. Throws `invalid_request` for a key that was sent with another body, `rate_limited` if
    * there is no room for another key.
    */
   async runOnce<Decision, Answer>(
@@ -92,7 +92,7 @@ export class Idempotency {
       void onKept?.().catch(() => {}) // it expires
       return counts === decision ? answer : await deed.answerAgain(deed.decision.parse(counts))
     } catch (error) {
-      await this.#calls.release(call, token).catch(() => {}) // a failure is not kept: the next call tries again
+      await this.#calls.release(call, token).catch(() => {}) // a failure is not stored: the next call tries again
       throw error
     } finally {
       clearInterval(renewal)
@@ -100,7 +100,7 @@ export class Idempotency {
   }
 }
 
-/** Names what one call does. */
+/** Identifies the work of one call. */
 export function createCallToken(): string {
   return randomBytes(10).toString('hex')
 }

@@ -11,7 +11,7 @@ interface FieldUse {
   checkpoint?: true
 }
 
-/** A number of its own kind each: a count, a sum of decimals, a time in ms, a place in an order. */
+/** Numbers: a count, a sum of decimals, a time in ms, a place in an order. */
 type NumberField = FieldUse & { kind: 'counter' | 'sum' | 'timestamp' | 'cursor' }
 /** One number for each name: the field is the prefix followed by the name. */
 type FamilyField = FieldUse & { kind: 'counters' | 'sums' | 'timestamps'; prefix: string; names: RegExp }
@@ -41,7 +41,7 @@ export type RecordValues<F extends Fields> = {
 /** Any part of a record. */
 export type RecordInput<F extends Fields> = { [N in keyof F]?: FieldValue<F[N]> | undefined }
 type CheckpointNames<F extends Fields> = { [N in keyof F]: F[N] extends { checkpoint: true } ? N : never }[keyof F]
-/** What a checkpoint holds of a record. */
+/** The part of a record that is in a checkpoint. */
 export type CheckpointValues<F extends Fields> = { [N in CheckpointNames<F>]?: FieldValue<F[N]> | undefined }
 
 /** Constants for a script that reads or writes JSON of a schema: each field by its name. */
@@ -68,7 +68,7 @@ export class RecordDeclaration<const F extends Fields> {
     this.checkpointSchema = z.strictObject(Object.fromEntries(shape)) as unknown as z.ZodType<CheckpointValues<F>> // of the same fields
   }
 
-  /** Throws if a field is not what the declaration says. Fields that it does not name are left out. */
+  /** Throws if a field does not match the declaration. Undeclared fields are left out. */
   parse(hash: Readonly<Record<string, string>>): RecordValues<F> {
     const values = this.#fields.map(([name, field]) => [name, parseField(name, field, hash)] as const)
     return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as RecordValues<F> // each by its declaration
@@ -95,7 +95,7 @@ export class RecordDeclaration<const F extends Fields> {
     )
   }
 
-  /** What a checkpoint holds of parsed values. */
+  /** The parsed values that are in a checkpoint. */
   pickForCheckpoint(values: RecordValues<F>): CheckpointValues<F> {
     const picked = this.#fields
       .filter(([name, { checkpoint }]) => checkpoint && name in values)
@@ -133,11 +133,11 @@ function parseNumber(field: string, text: string): number {
   return value
 }
 
-/** So far from its limit that a counter does not reach it: Redis refuses to count beyond 2^63. */
+/** Far enough from 2^63, beyond which Redis does not count, that no counter reaches it. */
 const Count = z.int().min(0)
-/** What a Date can be, ms. */
+/** Largest time that a Date can hold, in ms. */
 const Timestamp = z.int().min(0).max(8_640_000_000_000_000)
-/** Redis refuses to add to what would become infinite. */
+/** Redis rejects additions whose result is infinite. */
 const Sum = z.number().min(-Number.MAX_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER)
 
 function schemaOf(field: Field): z.ZodType {

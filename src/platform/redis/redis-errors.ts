@@ -1,9 +1,9 @@
-/** What an error of Redis, ioredis or the socket means to a client. */
+/** Translates errors of Redis, ioredis and the socket into errors of the API. */
 import { ServiceError } from '../../contract/errors.ts'
 
 type RedisErrorCode = 'redis_full' | 'redis_unavailable'
 
-/** The errors have no common code, so a part of their message identifies them; case does not matter in a text. */
+/** The errors have no common code, so a part of the message identifies them. Text is compared without case. */
 const ERROR_MESSAGES: { code: RedisErrorCode; source: string; messages: (string | RegExp)[] }[] = [
   {
     code: 'redis_full',
@@ -66,7 +66,7 @@ export function translateRedisError(error: unknown): unknown {
   return code === undefined ? error : new ServiceError(code, DETAILS[code], { cause: error })
 }
 
-/** A missing file or interpreter has ENOENT in its message, too, and what has a code of its own keeps it. */
+/** Excludes errors that already have a code of ours, and missing files, whose message also has ENOENT. */
 function mayComeFromRedis(error: Error): boolean {
   const { syscall } = error as NodeJS.ErrnoException // undefined unless the system raised it
   return !(error instanceof ServiceError) && (syscall === undefined || SOCKET_SYSTEM_CALLS.includes(syscall))

@@ -1,4 +1,4 @@
-/** How a `rediss` connection is secured, and what the operator can do if it cannot be. */
+/** TLS of `rediss` connections, and advice for errors. */
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type ConnectionOptions, createSecureContext } from 'node:tls'
@@ -14,7 +14,7 @@ export interface RedisTlsSettings {
   REDIS_TLS_SERVERNAME?: string | undefined
 }
 
-/** Reads the files; undefined without settings. Throws a TypeError that names the setting which cannot be used. */
+/** Reads the files; undefined without settings. Throws a TypeError that names the invalid setting. */
 export function readRedisTls(url: string | undefined, settings: RedisTlsSettings): RedisTls | undefined {
   const {
     REDIS_TLS_CA_FILE: caFile,

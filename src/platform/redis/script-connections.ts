@@ -46,7 +46,7 @@ export class ScriptPoolRedis extends WriteBatchingRedis {
   )
   #nextIndex = 0
 
-  /** Uses the connection with the fewest scripts in flight, round-robin among equals: one that is stuck delays few. */
+  /** Uses the connection with the fewest scripts in flight, round-robin among equals, so that a stuck one delays few scripts. */
   async withScriptConnection<T>(work: (connection: Redis) => Promise<T>): Promise<T> {
     const leastBusy = this.#getLeastBusy()
     if (!leastBusy) return work(this)

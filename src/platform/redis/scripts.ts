@@ -43,7 +43,7 @@ export function defineScript<const Key extends string>(declaration: ScriptDeclar
 
 type Command = (...args: ScriptArgument[]) => Promise<unknown>
 
-/** Each connection has commands of its own. Named by the script's path, because two features may have scripts of one name. */
+/** Commands are defined per connection and named by path, because two features may have scripts with the same name. */
 async function runCommand(
   connection: Redis,
   path: string,
@@ -55,7 +55,7 @@ async function runCommand(
   return commands[path]?.(...args)
 }
 
-/** On one line, so that errors of Redis name the lines of the file. Holds what the script names, and nothing else. */
+/** The prelude is one line, so that line numbers in errors match the file. It has only the names that the script uses. */
 function buildPrelude(path: string, body: string, { keys, constants }: ScriptDeclaration<string>): string {
   const tables: Record<string, Record<string, string>> = {
     K: Object.fromEntries(keys.map((key, k) => [key, `KEYS[${k + 1}]`])),

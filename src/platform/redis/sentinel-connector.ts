@@ -1,15 +1,15 @@
 /**
- * Asks the Sentinels for the master and connects to it, so that a connection outlives every failover.
+ * Asks the Sentinels for the master and connects to it, so that connections survive failovers.
  *
  * The connector of ioredis listens for `+switch-master` on behalf of a connection that is already lost. If the message arrives
- * while it asks for the new master, it takes it for an order to close, and the connection ends for good: `Connection is closed`
- * to every later command. This one stops listening before it asks; it listens again once it is connected.
+ * while it looks up the new master, it closes the connection for good, and every later command fails with `Connection is
+ * closed`. This connector stops listening before the lookup, and listens again once it is connected.
  */
 import { type SentinelConnectionOptions, SentinelConnector } from 'ioredis'
 
 type ReportError = Parameters<SentinelConnector['connect']>[0]
 
-/** What the connector of ioredis listens with; the tests of a failover fail where it has another name. */
+/** The private listener of the connector of ioredis. The tests of failovers fail if its name changes. */
 interface Listening {
   failoverDetector: { cleanup(): void } | null
 }

@@ -1,20 +1,20 @@
-/** The version of everything that is stored under a prefix. Data of another version is refused, never misread. */
+/** The version of all data under a prefix. Data of another version is rejected, never misread. */
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from './keys.ts'
 
 export const STORAGE_FORMAT = 4
 
-/** Keys that every server with data had before versions were noted. */
+/** Keys that every server with data had before versions were recorded. */
 const UNVERSIONED_KEYS = ['runs', 'samplings:eval', 'samplings:collection']
 
-/** Notes the version again: a Redis that was flushed has lost it, and the next start would take the data for unversioned. */
+/** Records the version again: a flushed Redis has lost it, and the next start would treat the data as unversioned. */
 export async function restampStorageFormat(redis: Redis, keys: RedisKeys): Promise<void> {
   await redis.set(keys.key('storage-format'), STORAGE_FORMAT, 'NX')
 }
 
-/** Notes the version where nothing is stored. Returns the version of stored data that this server cannot read. */
+/** Records the version if nothing is stored. Returns the version of stored data that this server cannot read. */
 export async function claimStorageFormat(redis: Redis, keys: RedisKeys): Promise<number | undefined> {
-  // In this order: a server of this version notes it before it stores anything else.
+  // In this order, because a server of this version records it before it stores anything else.
   const found = await Promise.all(UNVERSIONED_KEYS.map((name) => redis.exists(keys.key(name))))
   const key = keys.key('storage-format')
   const stored = await redis.get(key)

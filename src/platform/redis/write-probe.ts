@@ -1,21 +1,21 @@
-/** Whether Redis takes writes. One that is full, read-only, short of replicas or without disk answers PING and refuses posts. */
+/** Checks whether Redis accepts writes. A Redis that is full, read-only or without disk answers PING but rejects writes. */
 import { Cluster, type Redis } from 'ioredis'
 import type { RedisKeys } from './keys.ts'
 
-/** Anybody may ask: however many do, a process writes once a second. */
+/** Each process writes at most once per second, however many callers check. */
 const MAX_AGE_MS = 1000
 const KEY_EXPIRY_MS = 10_000
 /** More than enough to find a key for each of some hundred masters. */
 const MAX_KEYS = 4096
 
 /**
- * Writes a key that expires, as a post would write its group. A write is the only test that knows every reason for a refusal, also
- * those of later versions of Redis; memory and roles would have to be read and weighed as Redis does it.
+ * Writes a key that expires, as a request would write its group. Only a write detects every reason for a rejection, including
+ * those of later Redis versions; a check of memory and roles would have to repeat the logic of Redis.
  */
 export class WriteProbe {
   readonly #redis: Redis
   readonly #keys: RedisKeys
-  /** Of a cluster: the hash slots of the keys 0, 1, 2, …, as far as they were needed. */
+  /** Hash slots of the keys 0, 1, 2, … in a cluster, computed as needed. */
   readonly #slots: number[] = []
   #last: { at: number; result: Promise<void> } | undefined
 
@@ -24,7 +24,7 @@ export class WriteProbe {
     this.#keys = keys
   }
 
-  /** Rejects with the reason if a master refuses writes. The answer is a second old at most. */
+  /** Rejects with the reason if a master rejects writes. The result is at most a second old. */
   check(): Promise<void> {
     const now = performance.now()
     if (!this.#last || now - this.#last.at > MAX_AGE_MS) this.#last = { at: now, result: this.#write() }
@@ -44,7 +44,7 @@ export class WriteProbe {
     return this.#keys.key(`write-probe:${number}`)
   }
 
-  /** For each master the number of a key that lies on it. */
+  /** A key for each master. */
   async #findNumberPerMaster(cluster: Cluster): Promise<number[]> {
     const missing = new Set(cluster.slots.flatMap(([master]) => master ?? []))
     const found: number[] = []
