@@ -79,7 +79,12 @@ export function buildDuelCommand(): Command {
           parseUnitInterval,
           0.05,
         )
-        .addOption(new Option('--scoring <mode>', SCORING_DESCRIPTION).choices(['upstream', 'hardened']))
+        .addOption(
+          new Option('--scoring <mode>', `${SCORING_DESCRIPTION} (server default: upstream)`).choices([
+            'upstream',
+            'hardened',
+          ]),
+        )
         .option('--label <text>', 'label to store with the duel; repeat the option for several', appendValue)
         .option('--resume <id>', 'continue the duel with this ID, which was cancelled or failed', parseDuelId)
         .option('--detach', 'start the duel, print its ID and exit without waiting for it')

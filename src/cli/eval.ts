@@ -79,14 +79,17 @@ export function buildEvalCommand(): Command {
         .option('--seed <number>', 'seed of the items of --task', integerParser(), 0)
         .option('--samples <count>', 'number of completions per item', integerParser(1), 1)
         .addOption(
-          new Option('--extraction <rule>', EXTRACTION_DESCRIPTION).choices([
-            'strict',
-            'last_tag',
-            'tag_or_boxed',
-            'bare',
+          new Option(
+            '--extraction <rule>',
+            `${EXTRACTION_DESCRIPTION} (default: that of --run, or else strict)`,
+          ).choices(['strict', 'last_tag', 'tag_or_boxed', 'bare']),
+        )
+        .addOption(
+          new Option('--scoring <mode>', `${SCORING_DESCRIPTION} (default: that of --run, or else upstream)`).choices([
+            'upstream',
+            'hardened',
           ]),
         )
-        .addOption(new Option('--scoring <mode>', SCORING_DESCRIPTION).choices(['upstream', 'hardened']))
         .option('--no-dual-format', DUAL_FORMAT_DESCRIPTION)
         .option('--system-prompt <text>', 'system prompt to use in place of the server’s; null sends none')
         .option(

@@ -47,7 +47,7 @@ export async function startMockModel(options: MockModelOptions): Promise<MockMod
   }
   app.get('/v1/models', () => ({
     object: 'list',
-    data: [{ id: name, object: 'model', created: 0, owned_by: 'nobody' }],
+    data: [{ id: name, object: 'model', created: 0, owned_by: 'mock-model' }],
   }))
   app.get('/counts', () => model.counts)
   app.post('/v1/chat/completions', ({ body }, reply) => model.chat(ChatRequest.parse(body), reply))

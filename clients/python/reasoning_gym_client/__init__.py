@@ -323,7 +323,7 @@ _EXACT_MOST = 2**53 - 1  # the server parses JSON numbers as doubles
 
 
 def _plain(value: Any) -> Any:
-    """Encodes arrays as `{dtype, data}` if that is lossless, and as lists of numbers otherwise. A `default` of json.dumps."""
+    """Encodes arrays for `json.dumps`: as `{dtype, data}` if that is lossless, and as lists of numbers otherwise."""
     if isinstance(value, array.array):
         dtype = _BY_TYPECODE.get(value.typecode)
         return _listed(value) if dtype is None else _typed(dtype, value.tobytes())

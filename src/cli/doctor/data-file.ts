@@ -17,7 +17,7 @@ import { printStatus } from '../output.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
 const REPAIR_ADVICE =
-  'start the server, which removes an incomplete last entry; if it refuses to start, run doctor --repair'
+  'start the server, which removes an incomplete last entry; if it does not start, run doctor --repair'
 
 /** Returns undefined if there is no data, if the data is in use, or if no redis-server is installed yet. */
 export async function checkDataFile(config: ServerConfig): Promise<Finding | undefined> {
