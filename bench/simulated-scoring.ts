@@ -1,3 +1,3 @@
-/** What W9's workers have in hand at once, and how long a group takes them on average: 32 of them stay below what Redis carries. */
+/** Groups in flight per simulated worker of W9 and their mean duration. 32 such workers stay below the limit of Redis. */
 export const WORKER_CONCURRENCY = 16
 export const MEAN_WAIT_MS = 1000

@@ -32,7 +32,7 @@ FALLING = {
     "number_filtering.min_value", "number_format.max_delta", "number_sequence.max_terms", "number_sequence.min_terms",
     "number_sorting.min_value", "power_function.min_base", "rotten_oranges.p_rotten", "syllogism.inversion_probability",
 }  # fmt: skip
-# Fields that start anew with each step of another one, which decides: a few large dice are easier than one more die.
+# Fields that restart with each step of another field, which decides: a few large dice are easier than one more die.
 RESTARTING = {"dice.max_dice_size": "num_dice"}
 # Choices that are words, easiest first.
 ORDER = {"word_sorting.transformation": ["lowercase", "original", "randomcase"]}

@@ -1,4 +1,4 @@
-/** A Dockerfile as what it does: stages, each with its instructions in order. Reads what ours uses, and refuses the rest. */
+/** Parses a Dockerfile into stages with their instructions. Supports what this project's Dockerfile uses and rejects the rest. */
 
 export type DockerInstruction =
   | { kind: 'RUN'; command: string }
@@ -13,7 +13,7 @@ export interface DockerStage {
   instructions: DockerInstruction[]
 }
 
-/** Throws on what it does not know. */
+/** Throws for unsupported instructions. */
 export function parseDockerfile(text: string): DockerStage[] {
   const stages: DockerStage[] = []
   const defaults: Record<string, string> = {}
@@ -34,7 +34,7 @@ export function parseDockerfile(text: string): DockerStage[] {
   return stages
 }
 
-/** Lines without remarks, those that end in a backslash with what follows. */
+/** Lines without comments, with continuation lines joined. */
 function joinLines(text: string): string[] {
   return text
     .replace(/^\s*#.*\n/gm, '')
@@ -62,15 +62,15 @@ function parseInstruction(word: string, rest: string): DockerInstruction {
       } // NAME=value
     case 'ENTRYPOINT':
     case 'CMD':
-      return { kind: word, command: JSON.parse(rest) as string[] } // the form with brackets
+      return { kind: word, command: JSON.parse(rest) as string[] } // the exec form
     case 'HEALTHCHECK':
-      return { kind: word, command: JSON.parse(rest.slice(rest.indexOf('CMD') + 3)) as string[] } // likewise
+      return { kind: word, command: JSON.parse(rest.slice(rest.indexOf('CMD') + 3)) as string[] } // the exec form
     default:
       throw new Error(`not known: ${word} ${rest}`)
   }
 }
 
-/** The last instruction of a kind. Throws where there is none. */
+/** Returns the last instruction of a kind. Throws if there is none. */
 export function requireLastInstruction<Kind extends DockerInstruction['kind']>(
   stage: DockerStage | undefined,
   kind: Kind,

@@ -1,15 +1,15 @@
-/** What trainers were answered and what the run counted: each rollout that was answered is in exactly one group. */
+/** Compares the responses that trainers received with what the run counted: each scored rollout must be in exactly one group. */
 import type { RetainedGroup } from '../../src/contract/retained-group.ts'
 
-/** Rollouts of one item with one completion: usually one, two where two models' outputs were equal. */
+/** Rollouts of one item with the same completion: usually one, or two if two outputs are equal. */
 export interface SampleClass {
   item: string
   completion: string
-  /** Answers with a reward that reached the trainer, one for each rollout. */
+  /** Number of responses with a reward that reached the trainer, one per rollout. */
   answers: { reward: number | null; node: string; at: number }[]
-  /** Calls that the trainer gave up on, and sent again. */
+  /** Number of calls that the trainer gave up on and retried. */
   abandoned: number
-  /** Whether it named its rollouts, so that nothing may be off by one. */
+  /** Whether the trainer named its rollouts, so that the counts must match exactly. */
   isNamed: boolean
 }
 
@@ -18,14 +18,14 @@ export interface LedgerReport {
   violations: string[]
 }
 
-/** So long before its end an answer may have left without the process having told Redis, which may be away itself. */
+/** Time before its end in which a process may have sent a response without recording it in Redis. */
 const UNSETTLED_MS = 3000
-/** Share of the calls that were given up whose answer may have been leaving at that moment. */
+/** Share of the abandoned calls whose response may have been in transit. */
 const RACED_SHARE = 0.02
 
 export class SampleLedger {
   readonly #classes = new Map<string, SampleClass>()
-  /** When a node was found dead. */
+  /** Time at which a node was found dead. */
   readonly deaths: { node: string; at: number }[] = []
   readonly violations: string[] = []
 
@@ -85,7 +85,7 @@ export class SampleLedger {
     return rewards
   }
 
-  /** Returns how many count twice because their answer left at the moment when the client gave up. */
+  /** Returns the number of rollouts that count twice because the server responded when the client gave up. */
   #checkClasses(rewards: Map<string, (number | null)[]>): number {
     let raced = 0
     for (const [key, { answers, abandoned, isNamed }] of this.#classes) {
@@ -109,7 +109,7 @@ export class SampleLedger {
     ).length
   }
 
-  /** Twins of which one was answered by a node at its end: nobody can tell the other from its retry. */
+  /** Pairs of equal rollouts of which a dying node answered one. The other cannot be distinguished from its retry. */
   #isAmbiguous(key: string): boolean {
     const one = this.#classes.get(key)
     if (!one || one.isNamed || one.answers.length < 2) return false

@@ -1,8 +1,8 @@
-/** Every call of a soak: how long it took, and which answers nobody had reason to expect. */
+/** Records every call of a soak: its duration, and unexpected responses. */
 
 const MAX_EXAMPLES = 20
 
-/** Of one kind of call in one span of time, in milliseconds. */
+/** Latencies of one kind of call in one period, in milliseconds. */
 export interface Latency {
   count: number
   p50: number
@@ -10,13 +10,13 @@ export interface Latency {
 }
 
 export class CallLog {
-  /** Kind to pairs of the second of the call and its milliseconds. */
+  /** By kind: pairs of the second of the call and its duration in milliseconds. */
   readonly #calls = new Map<string, [number, number][]>()
   readonly #unexpected = new Map<string, { count: number; example: string }>()
   readonly #startedAt = performance.now()
   callCount = 0
   unexpectedCount = 0
-  /** Answers that ask for a retry in the way that the contract allows: 429 or 503 with Retry-After. */
+  /** Number of responses that request a retry as the contract allows: 429 or 503 with Retry-After. */
   retryCount = 0
 
   get seconds(): number {

@@ -1,4 +1,4 @@
-/** What the processes of a server have: memory, file descriptors, processor time, read from /proc. */
+/** Reads memory, file descriptors and processor time of a server's processes from /proc. */
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
@@ -13,18 +13,18 @@ const SINGLE_ROLES = new Set(['npm start', 'redis', 'python workers', 'zombies']
 const TICKS_PER_SECOND = 100
 
 export interface ProcessReading {
-  /** Role, with a number where several have it: `api 1`. Python workers come and go and are read as one. */
+  /** Role, with a number if several processes have it: `api 1`. All Python workers count as one. */
   name: string
   pids: number[]
-  /** The most of one process. */
+  /** Maximum of a single process. */
   largestMb: number
-  /** Proportional set size: memory that a zygote shares with its forks counts once. */
+  /** Proportional set size, which counts memory that a zygote shares with its forks once. */
   memoryMb: number
-  /** The most of one process. */
+  /** Maximum of a single process. */
   fileDescriptors: number
 }
 
-/** The server and all that descends from it. */
+/** The server process and all its descendants. */
 export function readProcesses(root: number): ProcessReading[] {
   const readings = new Map<string, ProcessReading>()
   const counts = new Map<string, number>()
@@ -34,7 +34,7 @@ export function readProcesses(root: number): ProcessReading[] {
         ? 'python workers'
         : 'zygote'
       : ROLES.find(([pattern]) => pattern.test(args))?.[1]
-    if (role === undefined) continue // `ps`, or Redis writing its file anew
+    if (role === undefined) continue // `ps`, or a child of Redis that rewrites its file
     const count = (counts.get(role) ?? 0) + 1
     counts.set(role, count)
     const name = SINGLE_ROLES.has(role) ? role : `${role} ${count}`
@@ -49,7 +49,7 @@ export function readProcesses(root: number): ProcessReading[] {
   return [...readings.values()]
 }
 
-/** Seconds of processor time that the server and its living descendants have used, and those they have waited for. */
+/** Processor time in seconds that the server and its descendants have used, including that of ended children. */
 export function readCpuSeconds(root: number): number {
   return listTree(root).reduce((sum, { pid }) => sum + readTicks(pid) / TICKS_PER_SECOND, 0)
 }
@@ -57,7 +57,7 @@ export function readCpuSeconds(root: number): number {
 interface TreeProcess {
   pid: number
   args: string
-  /** Of a zygote. */
+  /** Whether the process is a zygote. */
   isFork: boolean
 }
 
@@ -87,14 +87,14 @@ function readTicks(pid: number): number {
   const fields = readProc(`${pid}/stat`)
     .replace(/^.*\) /, '')
     .split(' ')
-  return [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at] ?? 0), 0) // utime, stime, and those of dead children
+  return [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at] ?? 0), 0) // utime, stime, and those of ended children
 }
 
 function countFileDescriptors(pid: number): number {
   try {
     return readdirSync(`/proc/${pid}/fd`).length
   } catch {
-    return 0 // it has ended
+    return 0 // the process has ended
   }
 }
 
@@ -102,6 +102,6 @@ function readProc(path: string): string {
   try {
     return readFileSync(`/proc/${path}`, 'utf8')
   } catch {
-    return '' // it has ended
+    return '' // the process has ended
   }
 }

@@ -1,4 +1,4 @@
-/** One soak: a server as `npm start` makes it, everybody who uses it, and what is measured meanwhile. */
+/** Runs one soak: starts a server like `npm start`, runs all actors against it, and takes measurements. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRedisSocket } from '../../src/main/bootstrap/redis-socket-path.ts'
 import { SeededRandom } from '../chaos/seeded-random.ts'
@@ -31,7 +31,7 @@ export interface SoakReport {
   log: CallLog
   measurements: Measurements
   seconds: number
-  /** What the server has logged at level warn and above. */
+  /** The server's log at level warn and above. */
   serverLog: string
 }
 

@@ -1,4 +1,4 @@
-/** Calls the server under soak: each has a kind, a deadline, and the statuses that it may be answered with. */
+/** Calls the server during a soak. Each call has a kind, a timeout and expected statuses. */
 import type { CallLog } from './call-log.ts'
 
 const REQUEST_TIMEOUT_MS = 120_000
@@ -7,7 +7,7 @@ const RETRYABLE_CODES = ['items_not_ready', 'make_timeout', 'buffer_full']
 export interface SoakCall {
   body?: unknown
   headers?: Record<string, string>
-  /** Besides 2xx: what the soak itself provokes. */
+  /** Expected statuses in addition to 2xx, which the soak provokes. */
   expect?: readonly number[]
 }
 
@@ -21,7 +21,7 @@ export interface SoakResponse {
 export class SoakClient {
   readonly url: string
   readonly log: CallLog
-  /** Aborted at the end of the soak: an actor that waits between calls ends at once. */
+  /** Aborted at the end of the soak, so that waiting actors stop immediately. */
   readonly signal: AbortSignal
 
   constructor(url: string, log: CallLog, signal: AbortSignal) {
@@ -30,7 +30,7 @@ export class SoakClient {
     this.signal = signal
   }
 
-  /** Never throws for an answer: one that is unexpected is logged, and its body given as it came. */
+  /** Does not throw for any response. Logs an unexpected one and returns its body unchanged. */
   async call(kind: string, method: string, path: string, call: SoakCall = {}): Promise<SoakResponse> {
     const started = performance.now()
     const { response, text } = await this.#send(method, path, call).catch((cause: Error) => {
@@ -60,13 +60,13 @@ export class SoakClient {
   }
 }
 
-/** The contract asks a client to come again, and says when. Redis or the engine being unavailable is a fault here. */
+/** Whether the response requests a retry as the contract allows. An unavailable Redis or engine is a failure of the soak. */
 function asksForRetry(status: number, headers: Headers, text: string): boolean {
   const isRefused = (status === 429 || status === 503) && headers.has('retry-after')
   return isRefused && RETRYABLE_CODES.some((code) => text.includes(`"${code}"`))
 }
 
-/** Lines and pages stay text. */
+/** Parses JSON. JSON Lines and pages remain text. */
 function parseBody(text: string, headers: Headers): unknown {
   return /^application\/(problem\+)?json/.test(headers.get('content-type') ?? '') && text !== ''
     ? JSON.parse(text)

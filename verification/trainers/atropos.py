@@ -65,7 +65,7 @@ TOKENIZER = make_tokenizer()
 
 
 class Environment(BaseEnv):
-    """Groups that can be told apart by their first token; no model behind them."""
+    """Groups that differ in their first token, without a model."""
 
     name = "numbers"
 
@@ -121,7 +121,7 @@ def make_config(store, batch_size=BATCH_SIZE):
 
 
 class Trainer(threading.Thread):
-    """Takes batches with the example trainer's own call until it is told to stop."""
+    """Takes batches with the example trainer's own call until it is stopped."""
 
     def __init__(self, store):
         super().__init__(daemon=True)
@@ -261,7 +261,7 @@ def prove_own_tests():
     names = ("test_api_legacy.py", "test_api_compression.py", "test_api_messages_handling.py")
     found = Redirect()
     try:
-        # Ours refuses a message without a role with 400, theirs with 422.
+        # Our server rejects a message without a role with 400, theirs with 422.
         arguments = ["-q", "-p", "no:cacheprovider", "-k", "not missing_required"]
         with open(os.devnull, "w") as nothing:
             stdout, sys.stdout = sys.stdout, nothing
