@@ -1,4 +1,7 @@
-/** The checkpoint of a run: everything that a trainer's own checkpoint cannot hold. Restored anywhere, the run continues. */
+/**
+ * The checkpoint document of a run. It holds everything that a trainer's own checkpoint cannot, so that a restored run
+ * continues on any server.
+ */
 import { z } from 'zod'
 import { Difficulty, TaskName } from '../../contract/recipe.ts'
 import { RunName } from '../../contract/rollout.ts'
@@ -18,22 +21,22 @@ const Retry = z
   .optional()
   .describe('Number of the seed that the item has among the seeds of its position; absent for the first.')
 const Accuracy = z.number().min(0).max(1)
-/** Of a group; beyond what any task gives. */
+/** Limit of a group's score, far above what any task gives. */
 const MAX_SCORE = 1e6
 const Score = z.number().min(-MAX_SCORE).max(MAX_SCORE)
 const LeaseEnd = z.number().min(0).max(Number.MAX_SAFE_INTEGER)
-/** As `hashQuestion` writes it. */
+/** Hash in the format that `hashQuestion` writes. */
 const QuestionHash = z.string().regex(/^[\w-]{11}$/, 'must be a hash of 64 bits in base64url')
-/** More than a run remembers. */
+/** Limit of question hashes, above what a run remembers. */
 const MAX_QUESTIONS = 150_000
-/** As many as a call may ask for. */
+/** Limit of items in a step, the same as in a request. */
 const MAX_STEP_ITEMS = 1024
-/** More than calls ask for at once. */
+/** Limit of requested positions, above what calls request at once. */
 const MAX_REQUESTED = 1_000_000
-/** More than a run keeps. */
+/** Limit of steps with metrics, above what a run keeps. */
 const MAX_STEP_SUMS = 10_000
 
-/** Not all 0: they are probabilities. */
+/** Weights of a frontier. They are proportional to probabilities, so at least one is positive. */
 const FrontierWeights = z
   .array(z.int().min(0).max(MAX_FRONTIER_WEIGHT))
   .length(FRONTIER_CELLS)

@@ -1,18 +1,23 @@
-/** The recipes of all items that a run has issued, as its checkpoint has them: columns of numbers, a few bytes for each item. */
+/**
+ * The recipes of all items that a run has issued, as stored in its checkpoint: columns of numbers, a few bytes per
+ * item.
+ */
 import { z } from 'zod'
 import { Difficulty, TaskName } from '../../contract/recipe.ts'
 import { decodeChunk, encodeChunk, type IssuedRecord, POSITIONS_PER_CHUNK } from './sequence/issued-items.ts'
 import { SEEDS_PER_POSITION } from './sequence/sequence.ts'
 
-/** Farther than any run gets; above 2^53 a script of Redis would count without progress. */
+/**
+ * Limit of positions, far above what any run reaches. Above 2^53, a counter in a Redis script would stop increasing.
+ */
 export const MAX_POSITION = 2 ** 48
 export const Position = z.int().min(0).max(MAX_POSITION)
-/** As many as two bytes can number. */
+/** Number of tasks that two bytes can distinguish. */
 const MAX_TASKS = 65_536
-/** More than 30 million positions. */
+/** Limit of chunks, enough for more than 30 million positions. */
 const MAX_CHUNKS = 131_072
 
-/** In place of the number of a task. */
+/** Marks a position without an issued item, in place of a task number. */
 export const NOT_ISSUED = -1
 const NO_ITEM = -2
 
@@ -47,13 +52,13 @@ export const IssuedItems = z
   .describe('Recipes of all issued items.')
 export type IssuedItems = z.infer<typeof IssuedItems>
 
-/** What is stored: tasks by number, and the records of each chunk of positions. */
+/** Issued items in the format of Redis: numbered tasks, and the records of each chunk of positions. */
 export interface StoredIssuedItems {
   tasks: string[]
   chunks: [chunk: number, records: Buffer][]
 }
 
-/** The issued items of positions that `includes` accepts, from chunks in their order. */
+/** Describes the issued items of the positions that `includes` accepts, from chunks in ascending order. */
 export function describeIssuedItems(
   { tasks, chunks }: StoredIssuedItems,
   includes: (position: number) => boolean,
@@ -80,7 +85,7 @@ export function describeIssuedItems(
   return { tasks: taskPlaces.values, difficulties: difficultyPlaces.values, chunks: columns }
 }
 
-/** As they are stored; `more` are added where the document does not have them. */
+/** Converts issued items to the format of Redis and adds those of `more` that the document lacks. */
 export function packIssuedItems(
   { tasks, difficulties, chunks }: IssuedItems,
   more: { position: number; task: string; difficulty: number | null; retry?: number | undefined }[] = [],
@@ -108,12 +113,12 @@ export function packIssuedItems(
   }
 }
 
-/** Beyond all issued positions. */
+/** Returns the first position after all issued ones. */
 export function endOfIssuedItems({ chunks }: IssuedItems): number {
   return chunks.reduce((end, { first, tasks }) => Math.max(end, first + tasks.length), 0)
 }
 
-/** Path and reason of each number that no server can have written. */
+/** Yields the path and the reason of each number that no server can have written. */
 export function* listIssuedItemFaults({ tasks, difficulties, chunks }: IssuedItems): Generator<[string, string]> {
   for (const [k, column] of chunks.entries()) {
     for (const name of ['difficulties', 'retries'] as const)
@@ -127,7 +132,7 @@ export function* listIssuedItemFaults({ tasks, difficulties, chunks }: IssuedIte
   }
 }
 
-/** Different values in the order in which they come. */
+/** Distinct values in order of first appearance. */
 class Places<T> {
   readonly values: T[]
   readonly #places: Map<T, number>

@@ -1,4 +1,7 @@
-/** Checkpoints out of and into Redis. Restoring writes the keys of the next epoch first, then begins it in one step. */
+/**
+ * Reads checkpoints from Redis and writes them back. A restore writes the keys of the next epoch first, then starts
+ * that epoch in one atomic step.
+ */
 import { randomUUID } from 'node:crypto'
 import type { ChainableCommander, Redis } from 'ioredis'
 import { CurriculumPoint } from '../../contract/run.ts'
@@ -26,7 +29,7 @@ const startEpoch = defineScript({
   constants: { RUN: runRecord.constants },
 })
 
-/** The part of a checkpoint that is read from Redis, with the evidence that is still to be folded into its frontiers. */
+/** The part of a checkpoint that comes from Redis, with the evidence that is not yet folded into its frontiers. */
 export interface StoredCheckpoint
   extends Omit<Checkpoint, 'version' | 'engine' | 'created_at' | 'settings' | 'run' | 'curriculum'> {
   frontiers: Map<string, StoredFrontier>
@@ -102,7 +105,8 @@ export class CheckpointRepository {
       string[],
     ] // in the order of the commands
     const values = runRecord.parse(fields)
-    // Read after the rest, so that Redis is not held up for long: what was issued or assigned since is left out.
+    // Read in a second round trip, so that no single call blocks Redis for long. Items issued and positions assigned
+    // since the first one are left out.
     const isOpen = new Set(open.map(Number))
     const opened = values.position ?? 0
     const wasIssued = (position: number) =>
@@ -142,7 +146,7 @@ export class CheckpointRepository {
     }
   }
 
-  /** What the run holds that a new epoch discards. */
+  /** Counts what the run holds and a new epoch discards. */
   async countDiscardedState(run: StoredRun | undefined): Promise<DiscardedCounts> {
     if (!run) return { queued_groups: 0, buffered_groups: 0, open_batches: 0, prepared_items: 0, remembered_groups: 0 }
     const keys = this.#keys.forRun(run.name, run.epoch)
@@ -162,13 +166,13 @@ export class CheckpointRepository {
     }
   }
 
-  /** Ends the epoch of `before` and starts another; false if another call was faster. */
+  /** Ends the epoch of `before` and starts another one. Returns false if another call did so first. */
   async restore(
     name: string,
     before: StoredRun | undefined,
     { settings, ...checkpoint }: Checkpoint,
   ): Promise<boolean> {
-    await this.#runs.register(name) // the sweep finds an attempt that breaks off by the name
+    await this.#runs.register(name) // lets the sweep find this attempt by name if it is interrupted
     const epoch = await this.#epochs.reserve(name)
     const keys = this.#keys.forRun(name, epoch)
     await this.#write(keys, checkpoint, fleetNow())
@@ -184,7 +188,7 @@ export class CheckpointRepository {
     const args = [before?.epoch ?? 0, epoch, fleetNow(), randomUUID(), ...Object.entries(fields).flat()]
     const discardedEpochs = this.#keys.discardedEpochs(name)
     if ((await startEpoch(this.#redis, { ...keys, discardedEpochs }, args)) !== 1) return false
-    await this.#runs.register(name) // again: a sweep may have found the name unused
+    await this.#runs.register(name) // registers again, because a sweep may have removed the unused name
     return true
   }
 
@@ -231,7 +235,8 @@ export class CheckpointRepository {
       keys.questions,
       Object.entries(sequence.questions ?? {}).map(([question, position]) => [position, question]),
     )
-    // As if they were opened now: requests wait for them, so that their items are issued in the order of the sequence.
+    // Requested positions become open ones. Requests wait for them, so that items are issued in the order of the
+    // sequence.
     const drawn = new Map(sequence.drawn?.map(({ position, task }) => [position, task]))
     const toStates = (list: number[]) =>
       Object.fromEntries(list.map((at) => [at, encodeUnmadeState(now, drawn.get(at))]))
@@ -266,7 +271,7 @@ function parseDrawnTasks(states: RedisHash): { position: number; task: string }[
   })
 }
 
-/** Undefined if the item is not made yet. */
+/** Returns undefined if the item is not made yet. */
 function parseMadeItem(json: string | undefined): MadeItem | undefined {
   if (json === undefined) return undefined
   const state = decodePositionState(json)

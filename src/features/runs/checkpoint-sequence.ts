@@ -1,14 +1,17 @@
-/** The issued items and the steps of a run, out of Redis for its checkpoint and into it: they may be millions. */
+/** Reads and writes a run's issued items and steps for its checkpoint. There may be millions of them. */
 import type { ChainableCommander, Redis } from 'ioredis'
 import type { Checkpoint } from './checkpoint-document.ts'
 import { describeIssuedItems, type IssuedItems, packIssuedItems } from './checkpoint-issued-items.ts'
 import type { RunKeys } from './keys.ts'
 import { formatSteps, parseSteps } from './sequence/step-positions.ts'
 
-/** Fields of a hash that one command reads or writes: less than a megabyte, so that other calls get in between. */
+/**
+ * Number of hash fields that one command reads or writes. Less than a megabyte per command lets other calls run in
+ * between.
+ */
 const FIELDS_PER_COMMAND = 256
 
-/** The issued items of positions that `includes` accepts. */
+/** Reads the issued items of the positions that `includes` accepts. */
 export async function readIssuedItems(
   redis: Redis,
   { issuedTasks, issuedItems }: RunKeys,
@@ -24,7 +27,7 @@ export async function readIssuedItems(
   return describeIssuedItems({ tasks, chunks }, includes)
 }
 
-/** The steps all of whose positions `includes` accepts, in their order. */
+/** Reads, in ascending order, the steps whose positions `includes` accepts without exception. */
 export async function readSteps(
   redis: Redis,
   { stepPositions }: RunKeys,
@@ -39,7 +42,7 @@ export async function readSteps(
     .toSorted((a, b) => a.step - b.step)
 }
 
-/** With the leased items: a checkpoint that was edited may have them nowhere else. */
+/** Writes the issued items and the leased ones, because an edited checkpoint may list a leased item only as leased. */
 export function writeIssuedItems(
   pipeline: ChainableCommander,
   keys: RunKeys,

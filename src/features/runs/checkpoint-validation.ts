@@ -1,12 +1,12 @@
-/** What the schema of a checkpoint cannot say: that its tasks exist, and that its positions fit together. */
+/** Validates what the schema of a checkpoint cannot express: its tasks exist and its positions are consistent. */
 import { type FieldError, ServiceError } from '../../contract/errors.ts'
 import type { Checkpoint } from './checkpoint-document.ts'
 import { listIssuedItemFaults, NOT_ISSUED } from './checkpoint-issued-items.ts'
 
-/** Errors that one response lists. */
+/** Limit of errors that one response lists. */
 const MAX_LISTED = 20
 
-/** Throws `invalid_request` with the path of each value that no server of this engine can have written. */
+/** Throws `invalid_request` with the path of each value that no server with this engine can have written. */
 export function validateCheckpoint(checkpoint: Checkpoint, isKnownTask: (name: string) => boolean): void {
   const errors = [
     ...listUnknownTasks(checkpoint, isKnownTask),
@@ -45,7 +45,7 @@ function* listTasks(checkpoint: Checkpoint): Generator<[path: string, task: stri
       for (const task of Object.keys(sums[field] ?? {})) yield [`step_sums.${k}.sums.${field}.${task}`, task]
 }
 
-/** The run would open these positions once more, and hand out their items twice. */
+/** Lists positions that the run would open again, which would hand out their items twice. */
 function* listUnopenedPositions({ sequence }: Checkpoint): Generator<FieldError> {
   const { position: end, open, drawn = [], questions = {}, leases, steps } = sequence
   const check = function* (path: string, position: number): Generator<FieldError> {
@@ -60,7 +60,7 @@ function* listUnopenedPositions({ sequence }: Checkpoint): Generator<FieldError>
       yield* check(`sequence.steps.${k}.positions.${n}`, first + count - 1)
 }
 
-/** Of an open position the item would be handed out twice. */
+/** Lists positions that are both open and issued. The run would hand out their items twice. */
 function* listWrongIssuedItems({ sequence: { issued, open, requested } }: Checkpoint): Generator<FieldError> {
   for (const [path, message] of listIssuedItemFaults(issued)) yield { path: `sequence.issued.${path}`, message }
   const waiting = new Map([

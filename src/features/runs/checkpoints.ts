@@ -1,4 +1,4 @@
-/** A run's checkpoint taken and restored: here or on another server, under the same name or another. */
+/** Creates and restores checkpoints of runs. A checkpoint can be restored on another server and under another name. */
 
 import { ServiceError } from '../../contract/errors.ts'
 import type { RunCondition } from '../../contract/run-condition.ts'
@@ -54,7 +54,7 @@ export class Checkpoints {
     }
     await this.#frontier.fold(run)
     const { frontiers, evidence, ...stored } = await this.#repository.read(run)
-    // What was completed since is folded here alone: the list keeps it for the run.
+    // Folds newer evidence into the checkpoint only. The list still holds it for the run.
     const { tasks, points } = this.#frontier.foldInto(run, evidence, frontiers)
     const curriculum = Object.fromEntries(
       [...frontiers, ...tasks].map(([task, folded]) => [task, formatFrontier(folded)]),
@@ -69,7 +69,10 @@ export class Checkpoints {
     }
   }
 
-  /** Starts a new epoch of the run, which need not exist. Throws `engine_version_mismatch`, `invalid_request`. */
+  /**
+   * Starts a new epoch of the run and creates the run if necessary. Throws `engine_version_mismatch` and
+   * `invalid_request`.
+   */
   async restore(
     name: string,
     checkpoint: Checkpoint,

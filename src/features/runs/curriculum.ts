@@ -1,34 +1,36 @@
-/** Which groups feed a run's curriculum, and what they tell it. */
+/** Decides which groups feed a run's curriculum and what they contribute to it. */
 
 import { type Recipe, TRAINING_SEEDS_START } from '../../contract/recipe.ts'
 import type { ResolvedRun } from './resolved-run.ts'
 import { buildTaskPlans, canBeDrawnAt, positionOfSeed, STARTING_LEVEL, type TaskPlan } from './sequence/sequence.ts'
 
-/** What a group tells the curriculum of its task. The level is moved by the script that completes the group. */
+/** A group's contribution to the curriculum of its task. The script that completes the group moves the level. */
 export interface CurriculumInput {
-  /** Of its item in the run's sequence: it counts if that was handed out. */
+  /** Position of the group's item in the run's sequence. The group counts only if the run issued that position. */
   position: number
   /** Mean score of the counted rollouts, before any penalty. */
   score: number
-  /** Difficulty that the item was asked for at. */
+  /** Difficulty at which the item was requested. */
   difficulty: number
   /** Level of a task that no group has moved yet. */
   starting_level: number
-  /** Accuracy that the curriculum aims at. */
+  /** Target accuracy of the curriculum. */
   target_accuracy: number
-  /** Bounds of the level. */
+  /** Lower and upper bound of the level. */
   low: number
   high: number
 }
 
-/** Where a run may have handed out an item at a difficulty of the task's ladder. */
+/** The place in the sequence where a run may have issued an item at a difficulty of the task's ladder. */
 export interface SequencePlace {
   position: number
   plan: TaskPlan
   difficulty: number
 }
 
-/** What a group tells the curriculum; undefined unless its item can be one that this run handed out on the ladder. */
+/**
+ * Returns a group's contribution to the curriculum, or undefined if the run cannot have issued its item on the ladder.
+ */
 export function getCurriculumInput(
   run: ResolvedRun,
   recipe: Recipe,
@@ -43,7 +45,7 @@ export function getCurriculumInput(
   return { position, score, difficulty, starting_level: STARTING_LEVEL, target_accuracy, low, high }
 }
 
-/** Undefined if the item cannot be one of the run's sequence whose difficulty follows the model. */
+/** Returns undefined if the item cannot belong to the run's sequence at a difficulty that follows the model. */
 export function findSequencePlace(
   { settings }: ResolvedRun,
   { task, seed, difficulty }: Recipe,
@@ -54,7 +56,8 @@ export function findSequencePlace(
   const plans = buildTaskPlans(settings, all)
   const plan = plans.find((choice) => choice.task === task)
   if (!plan || plan.low === plan.high) return undefined
-  // Where the sampling follows the model, the position alone does not tell the task.
+  // Sampling that follows the model can draw several tasks for a position, so the position alone does not determine the
+  // task.
   if (settings.sampling === 'weights' && !canBeDrawnAt(settings.seed, plans, position, task)) return undefined
   return { position, plan, difficulty }
 }

@@ -1,16 +1,22 @@
-/** Figures of a window of groups: how different the answers are, what they earn above guessing, and what the controls say. */
+/**
+ * Computes figures for a window of groups: the diversity of answers, the reward above guessing, and the results of the
+ * controls.
+ */
 import type { Diagnosis } from '../../contract/diagnosis.ts'
 import { entropyOfCounts, meanOfSum, meanOrNull } from '../../grading/statistics.ts'
 import { type ControlSums, type GroupOutcome, OUTCOME_WINDOW } from './group-outcome.ts'
 
-/** Above this floor nothing is left to learn, and the lift of a single rollout would be noise. */
+/**
+ * Highest guess floor for which lift is computed. Above it, a task has nothing left to learn, and the lift of a single
+ * rollout would be noise.
+ */
 const MAX_FLOOR_WITH_LIFT = 0.99
 
 export function isConstant({ scored, answers, distinct }: GroupOutcome): boolean {
   return distinct === 1 && answers > 1 && answers === scored
 }
 
-/** The last groups of all tasks together, oldest first. */
+/** Merges the last groups of all tasks, oldest first. */
 export function mergeWindows(windows: Readonly<Record<string, GroupOutcome[]>>): GroupOutcome[] {
   return Object.values(windows)
     .flat()
@@ -22,7 +28,7 @@ export function diagnoseTasks(windows: Readonly<Record<string, GroupOutcome[]>>)
   return Object.fromEntries(Object.entries(windows).map(([task, outcomes]) => [task, diagnose(outcomes)]))
 }
 
-/** `outcomes` are of one task or of several, oldest first. */
+/** Diagnoses the outcomes of one task or of several, oldest first. */
 export function diagnose(outcomes: readonly GroupOutcome[]): Diagnosis {
   const perQuestion = keepLastOfEachQuestion(outcomes)
   const answers = countOverQuestions(perQuestion)
@@ -55,14 +61,17 @@ export function computeLift(score: number | null, floor: number | null): number 
   return (score - floor) / (1 - floor)
 }
 
-/** A rung may have few different questions: equal answers to an equal question say nothing about the policy. */
+/**
+ * Keeps the last group of each question. A rung may have few distinct questions, and equal answers to the same question
+ * say nothing about the policy.
+ */
 function keepLastOfEachQuestion(outcomes: readonly GroupOutcome[]): GroupOutcome[] {
   return [...new Map(outcomes.map((outcome) => [outcome.question, outcome])).values()]
 }
 
 interface AnswersOverQuestions {
   counts: Map<number, number>
-  /** Answers that are counted as different from all others. */
+  /** Number of answers that count as different from all others. */
   rest: number
   text: string
   share: number

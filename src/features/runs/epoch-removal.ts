@@ -1,4 +1,4 @@
-/** Has the keys of ended epochs removed: by a job, and by a sweep that finds what was lost. */
+/** Schedules the removal of the keys of ended epochs: one job per epoch, and a sweep that adds lost jobs again. */
 import type { Logger } from 'pino'
 import type { Producer } from '../../platform/queue/producer.ts'
 import type { EpochRef, EpochRepository } from './epoch-repository.ts'
@@ -19,7 +19,10 @@ export class EpochRemoval {
     this.#deps = deps
   }
 
-  /** Has a worker remove the keys. If Redis takes no job, as when it is full, this process removes them. */
+  /**
+   * Adds a job that removes the keys. If Redis rejects the job, for example because it is full, this process removes
+   * them.
+   */
   async schedule(ref: EpochRef): Promise<void> {
     const { epochs, producer, log } = this.#deps
     try {
@@ -33,7 +36,7 @@ export class EpochRemoval {
     }
   }
 
-  /** Adds lost jobs again, and takes names off the list that no run has. */
+  /** Adds lost jobs again and unlists names that no run has. */
   async sweep(): Promise<void> {
     const { epochs, runs, producer } = this.#deps
     const sweepRun = async (name: string) => {

@@ -1,6 +1,7 @@
 /**
- * The epochs of runs that have ended, and the removal of their keys. A script that ends an epoch notes it beside the run; its
- * keys are removed later, in bounded steps. Each step may be repeated: a process that dies between two leaves the note.
+ * Ended epochs of runs and the removal of their keys. The script that ends an epoch records it next to the run; its
+ * keys are removed later, in bounded steps. Every step can be repeated: the record stays if a process dies between two
+ * steps.
  */
 import type { Redis } from 'ioredis'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
@@ -18,9 +19,9 @@ const discardRun = defineScript({ ...RUN_AND_EPOCHS, name: 'discard-run' })
 const reserveEpoch = defineScript({ ...RUN_AND_EPOCHS, name: 'reserve-epoch' })
 const isRemovable = defineScript({ folder: import.meta.dirname, name: 'is-removable', keys: ['discardedEpochs'] })
 
-/** How long writing the keys of a checkpoint may take. */
+/** Time limit for writing the keys of a checkpoint. */
 const RESERVATION_MS = 10 * 60 * 1000
-/** Members of an index whose keys one step removes. */
+/** Number of index members whose keys one step removes. */
 const MEMBERS_PER_STEP = 500
 
 /** A run in one of its epochs. */
@@ -34,33 +35,40 @@ export class EpochRepository {
   readonly #keys: AllRunKeys
   readonly #listers: readonly ListEpochKeys[]
 
-  /** `laterKeys`: what later features keep of a run. */
+  /** `laterKeys` lists the keys that later features keep for a run. */
   constructor(redis: Redis, keys: RedisKeys, laterKeys: readonly ListEpochKeys[]) {
     this.#redis = redis
     this.#keys = createRunKeys(keys)
     this.#listers = [this.#keys.listEpochKeys, ...laterKeys]
   }
 
-  /** Deletes a run in one step, however large it is. Returns the epoch whose keys are to be removed; undefined if it is gone. */
+  /**
+   * Deletes a run of any size in one step. Returns the epoch whose keys are to be removed, or undefined if the run does
+   * not exist.
+   */
   async discardRun({ name, uuid }: { name: string; uuid: string }): Promise<EpochRef | undefined> {
-    // The sweep needs the name, and a process that created the run and died may not have listed it. A full Redis rejects this.
+    // The sweep needs the name, and a process that died after creating the run may not have listed it. A full Redis
+    // rejects this.
     await this.#redis.sadd(this.#keys.runs, name).catch(() => {})
     const epoch = await discardRun(this.#redis, this.#runKeys(name), [uuid])
     return epoch === null ? undefined : { name, epoch: Number(epoch) }
   }
 
-  /** An epoch whose keys can be written before it starts. */
+  /** Reserves an epoch whose keys can be written before it starts. */
   async reserve(name: string): Promise<number> {
     return Number(await reserveEpoch(this.#redis, this.#runKeys(name), [createEpoch(), RESERVATION_MS]))
   }
 
-  /** Epochs whose keys are to be removed, and reserved ones. */
+  /** Lists the reserved epochs and those whose keys are to be removed. */
   async listDiscarded(name: string): Promise<EpochRef[]> {
     const epochs = await this.#redis.zrange(this.#keys.discardedEpochs(name), '0', '-1')
     return epochs.map((epoch) => ({ name, epoch: Number(epoch) }))
   }
 
-  /** Removes the keys of an ended epoch; nothing if it is in use or reserved. Stops early if `signal` aborts. */
+  /**
+   * Removes the keys of an ended epoch. Does nothing if the epoch is in use or reserved. Stops early if `signal`
+   * aborts.
+   */
   async remove({ name, epoch }: EpochRef, signal?: AbortSignal): Promise<void> {
     const discardedEpochs = this.#keys.discardedEpochs(name)
     if ((await isRemovable(this.#redis, { discardedEpochs }, [epoch])) !== 1) return
@@ -75,15 +83,18 @@ export class EpochRepository {
     await this.unlistUnused(name)
   }
 
-  /** Removes a name from the list of runs if nothing is stored under it. */
+  /** Removes a name from the list of runs if no run is stored under it. */
   async unlistUnused(name: string): Promise<void> {
     if (await this.#isUsed(name)) return
     await this.#redis.srem(this.#keys.runs, name)
-    // A run that was created meanwhile was listed before or after; in the first case it must be listed again.
+    // Another process may have created and listed a run in the meantime. If it did so before the removal above, the
+    // name must be listed again.
     if (await this.#isUsed(name)) await this.#redis.sadd(this.#keys.runs, name)
   }
 
-  /** False if there are no more. The members go last: what dies before that finds them again. */
+  /**
+   * Returns false if no members are left. The members are removed last, so that an interrupted step can be repeated.
+   */
   async #removeMembers(indexed: EpochKeys['indexes'][number]): Promise<boolean> {
     const members = await this.#redis.zrange(indexed.index, '0', String(MEMBERS_PER_STEP - 1))
     if (members.length === 0) return false
@@ -102,7 +113,10 @@ export class EpochRepository {
   }
 }
 
-/** The least epoch for a new run: the time, so that it shares nothing with an earlier run of its name. */
+/**
+ * Returns the lowest epoch for a new run. It is the current time, so that the run shares no keys with an earlier run of
+ * the same name.
+ */
 export function createEpoch(): number {
   return fleetNow()
 }

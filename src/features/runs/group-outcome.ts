@@ -1,17 +1,23 @@
-/** What the diagnosis of a run keeps of each completed group: a packed record of fixed size, in a window per task. */
+/**
+ * The outcome of each completed group that the diagnosis of a run keeps: a packed record of fixed size, in one window
+ * per task.
+ */
 
-/** Groups of a task that its window holds. */
+/** Number of groups in the window of a task. */
 export const OUTCOME_WINDOW = 50
-/** The most common answers of a group whose counts are kept; each rarer answer counts as different from all others. */
+/**
+ * Number of most common answers of a group whose counts are kept. Each rarer answer counts as different from all
+ * others.
+ */
 export const MAX_COUNTED_ANSWERS = 4
-/** Bytes of the most common answer that are kept to show it. */
+/** Number of bytes of the most common answer that are kept for display. */
 const MAX_SHOWN_BYTES = 28
 
-/** `signal`, or why there is none. A record holds the index: new kinds go last. */
+/** `signal`, or the reason for its absence. A record stores the index, so new kinds must be appended. */
 export const OUTCOME_KINDS = ['signal', 'easy', 'hard', 'masked', 'skipped', 'lone_voter'] as const
 export type OutcomeKind = (typeof OUTCOME_KINDS)[number]
 
-/** The mean of a control is `sum / count`. */
+/** Sums of a control, whose mean is `sum / count`. */
 export interface ControlSums {
   count: number
   sum: number
@@ -20,22 +26,25 @@ export interface ControlSums {
 export interface GroupOutcome {
   completedAt: number
   kind: OutcomeKind
-  /** Hash of the question: items with equal questions count once where answers are compared over questions. */
+  /** Hash of the question. Comparisons across questions count items with equal questions once. */
   question: number
-  /** Rollouts with a score, and those of them with an extracted answer. */
+  /** Number of scored rollouts, and how many of them have an extracted answer. */
   scored: number
   answers: number
-  /** Different answers, and the entropy of the answers in bits. */
+  /** Number of distinct answers, and their entropy in bits. */
   distinct: number
   entropy: number
-  /** By hash, most common first. */
+  /** Counts of answers by hash, most common first. */
   counts: { hash: number; count: number }[]
-  /** The beginning of the most common answer. */
+  /** Beginning of the most common answer. */
   shown: string
   meanScore: number | null
-  /** Of the item's difficulty under the run's scoring rule; null if no task card says. */
+  /** Guess floor of the item's difficulty under the run's scoring rule, or null if no task card has one. */
   guessFloor: number | null
-  /** Upstream score minus hardened score; and scores of answers on another item. Both of answers to earlier groups. */
+  /**
+   * Upstream score minus hardened score, and scores of answers on another item. Both controls use answers to earlier
+   * groups.
+   */
   hackGap: ControlSums
   permuted: ControlSums
 }
@@ -66,11 +75,11 @@ export function packOutcome(outcome: GroupOutcome): Buffer {
   buffer.writeFloatLE(outcome.hackGap.sum, CONTROLS_AT + 2)
   buffer.writeUInt16LE(outcome.permuted.count, CONTROLS_AT + 6)
   buffer.writeFloatLE(outcome.permuted.sum, CONTROLS_AT + 8)
-  buffer.write(outcome.shown, SHOWN_AT, MAX_SHOWN_BYTES) // writes no part of a character
+  buffer.write(outcome.shown, SHOWN_AT, MAX_SHOWN_BYTES) // never writes a partial character
   return buffer
 }
 
-/** The outcomes of each task, oldest first, from a hash of their numbers and rings (scripts/complete-group.lua). */
+/** Unpacks the outcomes of each task, oldest first, from a hash of counts and rings (scripts/complete-group.lua). */
 export function unpackWindows(fields: Readonly<Record<string, Buffer>>): Record<string, GroupOutcome[]> {
   const windows: Record<string, { age: number; outcome: GroupOutcome }[]> = {}
   for (const [field, record] of Object.entries(fields)) {
@@ -90,7 +99,7 @@ export function unpackWindows(fields: Readonly<Record<string, Buffer>>): Record<
   )
 }
 
-/** Undefined if another version of the server wrote it. */
+/** Returns undefined if another version of the server wrote the record. */
 export function unpackOutcome(record: Buffer): GroupOutcome | undefined {
   if (record.length !== OUTCOME_BYTES || record.readUInt8(0) !== VERSION) return undefined
   const counts: GroupOutcome['counts'] = []

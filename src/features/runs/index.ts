@@ -28,9 +28,9 @@ import { ItemQueue } from './sequence/item-queue.ts'
 import { PositionRepository } from './sequence/position-repository.ts'
 import { RequestedPositions } from './sequence/requested-positions.ts'
 
-/** Runs whose items one worker generates at once. */
+/** Number of runs whose items one worker generates concurrently. */
 const PREFETCH_CONCURRENCY = 16
-/** Epochs whose keys one worker removes at once. */
+/** Number of epochs whose keys one worker removes concurrently. */
 const REMOVAL_CONCURRENCY = 2
 
 interface RunsFeatureDeps {
@@ -39,7 +39,7 @@ interface RunsFeatureDeps {
   items: ItemsFeature
   dumps: RunDumps
   evals: RunEvals
-  /** What later features keep of a run, to be removed with it. */
+  /** Keys that later features keep for a run, to be removed with it. */
   laterKeys: readonly ListEpochKeys[]
 }
 

@@ -1,4 +1,6 @@
-/** `/items`: the next items of a run, those of one of its steps or of positions, the items of a recipe, and items shown again. */
+/**
+ * `/items`: serves the next items of a run, the items of a step, of positions or of a recipe, and single items by ID.
+ */
 import { z } from 'zod'
 import { type Item, UnmakeableItem } from '../../contract/item.ts'
 import type { ItemsRequest } from '../../contract/items-request.ts'
@@ -24,17 +26,17 @@ interface ItemRequestsDeps {
 interface RequestContext {
   callerId: string
   idempotencyKey: string | undefined
-  /** How long to wait for the items of a step or of positions. */
+  /** How long to wait for the items of a step or of positions, in milliseconds. */
   waitMs: number
-  /** Of the run that the request names. */
+  /** Condition on the run that the request names. */
   condition?: RunCondition | undefined
   log: ParentLogger
 }
 
-/** What a call for items came to: enough to make its answer again, whatever becomes of the run. */
+/** The recorded result of a request for items. It is enough to repeat the response, whatever happens to the run. */
 const ItemsDecision = z.strictObject({
   ids: z.array(z.string()),
-  /** Places of the items that had been handed out before. */
+  /** Indexes of the items that had been handed out before. */
   again: z.array(z.int()),
   waiting_for: z.literal('trainer').optional(),
   failed: z.array(UnmakeableItem).optional(),
@@ -47,7 +49,7 @@ export interface ItemsAnswer extends DequeuedItems {
   failed?: UnmakeableItem[]
 }
 
-/** `handedOver`: the caller's answer cannot be lost any more. */
+/** Items and a callback to call once the response can no longer be lost. */
 interface ServedItems {
   served: ItemsAnswer
   handedOver?: () => Promise<void>
@@ -62,7 +64,7 @@ export class ItemRequests {
     this.#deps = deps
   }
 
-  /** The items that a request asks for; the same items if it is repeated under its idempotency key. */
+  /** Serves the items that a request selects. A repeated request with the same idempotency key gets the same items. */
   async serve(body: ItemsRequest, context: RequestContext): Promise<ItemsAnswer> {
     const { idempotency, recorder } = this.#deps
     const { callerId, idempotencyKey: key } = context
@@ -83,18 +85,18 @@ export class ItemRequests {
     )
   }
 
-  /** An item as it is shown to clients of the run, or by default. */
+  /** Returns an item with the prompt settings of the run, or with the defaults. */
   async get(id: string, run: string | undefined): Promise<Item> {
     return (await this.#getWithEntry(id, run)).item
   }
 
-  /** An item with its reference answer. */
+  /** Returns an item with its reference answer. */
   async reveal(id: string, run: string | undefined): Promise<RevealedItem> {
     const { item, entry } = await this.#getWithEntry(id, run)
     return { ...item, ...entry }
   }
 
-  /** The item, generated in the last two hours, whose question ends this text. Throws `not_found`. */
+  /** Returns the item, generated in the last two hours, whose question ends `text`. Throws `not_found`. */
   async findByQuestion(text: string): Promise<RevealedItem> {
     const { items } = this.#deps
     const found = await items.requireByQuestion(text)
@@ -108,12 +110,15 @@ export class ItemRequests {
     return { item: items.formatItem(found, prompt), entry: found.entry }
   }
 
-  /** A repeated call is for the same run as the first one, because the items of one run cannot be used for another. */
+  /**
+   * Checks that a repeated call is for the same run as the first one. Otherwise, a trainer would post groups to a run
+   * that did not issue the items.
+   */
   async #assertRunCondition(request: ItemsRequest, condition: RunCondition | undefined): Promise<void> {
     if (condition !== undefined && !('task' in request)) await this.#deps.runs.require(request.run, condition)
   }
 
-  /** The items that were served before, made again from their IDs. */
+  /** Makes the items of an earlier response again from their IDs. */
   async #getAgain({ ids, again, waiting_for, failed, prompt }: ItemsDecision): Promise<ItemsAnswer> {
     const { items } = this.#deps
     const made = await items.getOrCreate(await Promise.all(ids.map((id) => items.resolveItemId(id))))
@@ -175,7 +180,7 @@ function expandRecipes(request: Extract<ItemsRequest, { task: string }>): Recipe
   return Array.from({ length: count }, (_, k) => ({ ...recipe, index: recipe.index + k }))
 }
 
-/** Tasks and difficulties, for a run that logs at debug level. */
+/** Logs tasks and difficulties for a run that logs at debug level. */
 function logServedItems(log: ParentLogger, { name, settings }: ResolvedRun, items: Item[]): void {
   const { debug } = createRunLogger(log, name, settings)
   for (const { id, task, difficulty } of items) debug?.({ item_id: id, task, difficulty }, 'an item is handed out')

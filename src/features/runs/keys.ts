@@ -1,50 +1,60 @@
-/** Keys of runs. All keys of one run share a slot; what rollouts and batches add to it is in their own `keys.ts`. */
+/**
+ * Redis keys of runs. All keys of one run share a slot. The keys that rollouts and batches add are in their own
+ * `keys.ts`.
+ */
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 
-/** Keys of one run in one epoch. A restored checkpoint starts a new epoch, which leaves the groups of the old one behind. */
+/**
+ * Keys of one run in one epoch. A restored checkpoint starts a new epoch and leaves the groups of the old one behind.
+ */
 export interface RunKeys {
   run: string
-  /** Sums per task: `TASK:FIELD` to a number. */
+  /** Hash: sums per task, `TASK:FIELD` to a number. */
   taskSums: string
-  /** Hash: task to the state of its curriculum, JSON. */
+  /** Hash: task to the state of its curriculum, as JSON. */
   curriculum: string
-  /** Hash: task to the shares of correct rollouts in its last groups, separated by commas. */
+  /** Hash: task to the shares of correct rollouts in its last groups, comma-separated. */
   recentAccuracies: string
-  /** Hash: task to the evidence of its last groups for the sampling (sequence/learnability.ts), separated by commas. */
+  /** Hash: task to the evidence of its last groups for the sampling (sequence/learnability.ts), comma-separated. */
   learnability: string
-  /** Hash: task to its number of outcomes, and `TASK:PLACE` in a ring to one of its last, packed (group-outcome.ts). */
+  /**
+   * Hash: task to its number of outcomes, and `TASK:PLACE` to one of its last outcomes in a ring, packed
+   * (group-outcome.ts).
+   */
   recentOutcomes: string
-  /** List of JSON points, newest first. */
+  /** List: JSON points, newest first. */
   curriculumHistory: string
-  /** Hash: task to the weights of its frontier, separated by commas. */
+  /** Hash: task to the weights of its frontier, comma-separated. */
   frontierWeights: string
-  /** List of JSON: what scored groups tell the frontiers, oldest first, until it is folded. */
+  /** List: JSON evidence of scored groups that is not yet folded into the frontiers, oldest first. */
   frontierEvidence: string
-  /** Sorted set of the positions of the sequence whose items are not issued, and a hash of their states (parts/sequence.lua). */
+  /** Sorted set of the positions whose items are not issued, and a hash of their states (parts/sequence.lua). */
   openPositions: string
   positionStates: string
   itemBodies: string
-  /** Positions whose items are issued and whose groups have not arrived: by the end of the lease; and what was issued. */
+  /** Sorted set of the positions that are leased, by the end of the lease, and a hash of what was issued for them. */
   leaseExpiries: string
   leasedItems: string
-  /** List: what one call with an `Idempotency-Key` was handed, until its answer is kept. It expires. */
+  /** List: items handed to one call with an `Idempotency-Key`, until its response is stored. It expires. */
   takenItems(token: string): string
   skippedPositions: string
-  /** Sorted set: hash of a question by the position whose item asks it, for runs that avoid repeated items. */
+  /** Sorted set: hash of a question, by the position whose item asks it. For runs that avoid repeated items. */
   questions: string
   /** Steps that have metrics, and the sums of one of them. */
   metricSteps: string
   metricSums(step: number | string): string
-  /** Hash: position to its state, of those that a step or a call by number asked for and whose items are not issued yet. */
+  /** Hash: position to its state, for requested positions whose items are not issued yet. */
   requestedPositions: string
-  /** Hash: recipes of all items that were issued, packed by position (issued-items.ts); and the names of their tasks. */
+  /** Hash of the recipes of all issued items, packed by position (issued-items.ts), and a list of their task names. */
   issuedItems: string
   issuedTasks: string
-  /** Hash: positions of the training steps that asked for items, packed by step (step-positions.ts). */
+  /** Hash: positions of the training steps that requested items, packed by step (step-positions.ts). */
   stepPositions: string
-  /** Groups that are not completed, by the time they were accepted. */
+  /** Sorted set: groups that are not completed, by the time they were accepted. */
   pendingGroups: string
-  /** Sorted set: keys of the items whose samples adapters are gathering into groups, by the time of the latest sample. */
+  /**
+   * Sorted set: keys of the items whose samples adapters are collecting into groups, by the time of the latest sample.
+   */
   openGroups: string
   /** Groups that wait for a trainer, in order of completion. */
   buffer: string
@@ -56,22 +66,27 @@ export interface RunKeys {
   openBatches: string
 }
 
-/** What a feature keeps of a run in one epoch, for its removal: what it does not list expires within minutes. */
+/**
+ * The keys that a feature keeps for a run in one epoch, listed for their removal. Unlisted keys expire within minutes.
+ */
 export interface EpochKeys {
   /** Keys that each epoch has once. */
   keys: string[]
-  /** Sorted sets, and the keys that one of their members stands for. */
+  /** Sorted sets, and the keys that belong to one of their members. */
   indexes: { index: string; listKeys(member: string): string[] }[]
 }
 export type ListEpochKeys = (name: string, epoch: number) => EpochKeys
 
 export interface AllRunKeys {
-  /** Set of the names of all runs, and of deleted ones until their keys are removed. */
+  /** Set: names of all runs, and of deleted runs until their keys are removed. */
   runs: string
-  /** Sorted set: UUIDs of runs that were deleted, by time. */
+  /** Sorted set: UUIDs of deleted runs, by the time of deletion. */
   deletedRuns: string
   run(name: string): string
-  /** Sorted set: epochs whose keys are to be removed, by the time from which that is allowed, ms of Redis' clock. */
+  /**
+   * Sorted set: epochs whose keys are to be removed, by the earliest time of removal, in milliseconds of the Redis
+   * clock.
+   */
   discardedEpochs(name: string): string
   forRun(name: string, epoch: number): RunKeys
   listEpochKeys: ListEpochKeys
@@ -104,7 +119,7 @@ export function createRunKeys(keys: RedisKeys): AllRunKeys {
   }
 }
 
-/** The keys that a run has once in each epoch. */
+/** Lists the keys that a run has once in each epoch. */
 function listSingleKeys(prefix: string) {
   return {
     taskSums: `${prefix}:task-sums`,
@@ -136,12 +151,12 @@ function listSingleKeys(prefix: string) {
   }
 }
 
-/** The start of all keys of a run. */
+/** Returns the prefix of all keys of a run. */
 export function runSlot(keys: RedisKeys, name: string): string {
   return keys.slot(`run:${name}`)
 }
 
-/** The start of the keys of a run in one epoch. */
+/** Returns the prefix of the keys of a run in one epoch. */
 export function epochPrefix(keys: RedisKeys, name: string, epoch: number): string {
   return `${runSlot(keys, name)}:${epoch}`
 }

@@ -3,7 +3,7 @@ import { diagnose, isConstant, mergeWindows } from './diagnosis.ts'
 import type { GroupOutcome, OutcomeKind } from './group-outcome.ts'
 import { format, isAboveGuessing, quote } from './run-warnings.ts'
 
-/** Fewer different questions may have one answer by chance. */
+/** Minimum of distinct questions. Fewer of them may share one answer by chance. */
 const MIN_QUESTIONS = 5
 
 const REASONS: Record<Exclude<OutcomeKind, 'signal'>, string> = {
@@ -14,10 +14,11 @@ const REASONS: Record<Exclude<OutcomeKind, 'signal'>, string> = {
   skipped: 'every rollout has fewer than min_trained_tokens and is skipped',
 }
 
-/** `count` is how many groups in a row have no signal; only those in the windows are known. */
+/** `count` is the number of consecutive groups without signal. Only those in the windows are known. */
 export function explainMissingSignal(windows: Readonly<Record<string, GroupOutcome[]>>, count: number): string {
   const recent = mergeWindows(windows).slice(-count)
-  if (recent.length === 0) return 'all rewards in a group are equal' // a checkpoint was restored: the windows are empty
+  // after a checkpoint is restored, the windows are empty
+  if (recent.length === 0) return 'all rewards in a group are equal'
   const collapse = findCollapse(windows, recent)
   if (collapse && 2 * collapse.groups > recent.length) return explainCollapse(collapse)
   const counts = Map.groupBy(recent, ({ kind }) => kind)
@@ -31,7 +32,10 @@ export function explainMissingSignal(windows: Readonly<Record<string, GroupOutco
 interface Collapse {
   task: string
   answer: string
-  /** Groups without signal that give one answer, in all collapsed tasks, and in the one that has the most. */
+  /**
+   * Number of groups without signal that share one answer, in all collapsed tasks and in the one with the most such
+   * groups.
+   */
   groups: number
   groupsOfTask: number
   questions: number
@@ -56,7 +60,7 @@ function findCollapse(
   return largest && { ...largest, groups: collapses.reduce((sum, { groupsOfTask }) => sum + groupsOfTask, 0) }
 }
 
-/** The last groups of a task that all give the same answer. */
+/** Returns the latest consecutive groups of a task that all have the same answer. */
 function takeConstantEnd(outcomes: readonly GroupOutcome[]): GroupOutcome[] {
   const answer = outcomes.at(-1)?.counts[0]?.hash
   const end = outcomes.findLastIndex((outcome) => !isConstant(outcome) || outcome.counts[0]?.hash !== answer)

@@ -1,6 +1,7 @@
 /**
- * Detects runs that Redis has lost and that were recreated. If a process knows a run that was not deleted, and now meets another
- * incarnation that no client configured, it marks the run, so that every process shows it.
+ * Detects runs that Redis lost and that were created again. If a process that knows a run by name finds another
+ * incarnation that is not configured, although the first one was not deleted, it marks the run, so that every process
+ * shows it.
  */
 import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
@@ -16,19 +17,19 @@ interface RecreatedRunsDeps {
 
 export class RecreatedRuns {
   readonly #deps: RecreatedRunsDeps
-  /** Incarnations by the name of their run. A deleted one is forgotten here before its deletion is forgotten in Redis. */
+  /** Incarnations by run name. An entry expires here before Redis forgets the deletion of its run. */
   readonly #known = new LRUCache<string, string>({ max: KNOWN_RUNS, ttl: DELETED_RUN_TTL_MS / 2 })
 
   constructor(deps: RecreatedRunsDeps) {
     this.#deps = deps
   }
 
-  /** The run as it was read, marked if it was recreated since this process last read it. */
+  /** Returns the run as read, marked if it was created again since this process last read it. */
   async observe(run: StoredRun): Promise<StoredRun> {
     const known = this.#known.get(run.name)
     const isOther = known !== undefined && known !== run.uuid
     const observed = isOther ? await this.#compare(run, known).catch(() => undefined) : run
-    if (!observed) return run // a full Redis takes no mark, but the run can be read; it is compared again next time
+    if (!observed) return run // a full Redis rejects the mark, but the run can be read and is compared again next time
     this.#known.set(run.name, run.uuid)
     return observed
   }

@@ -1,4 +1,4 @@
-/** Runs in Redis: settings, counters, and the positions that were handed out. */
+/** Runs in Redis: settings, counters and curriculum. */
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { CurriculumPoint, type FrontierEstimate, type RunSettings, type SettingsChange } from '../../contract/run.ts'
@@ -43,73 +43,76 @@ const markRecreated = defineScript({
   constants: { RUN: runRecord.constants },
 })
 
-/** How long Redis remembers that a run was deleted. */
+/** How long Redis remembers that a run was deleted, in milliseconds. */
 export const DELETED_RUN_TTL_MS = 2 * 24 * 60 * 60 * 1000
 
-/** The numbers of a run, by field. */
+/** The counters of a run, by field. */
 export type RunCounters = Omit<
   RunValues,
   'uuid' | 'epoch' | 'revision' | 'created_at' | 'configured_at' | 'recreated_at' | 'settings'
 >
 
-/** A run as it is stored. */
+/** A run as stored in Redis. */
 export interface StoredRun {
   name: string
   epoch: number
   revision: number
-  /** Its incarnation: tells it from other runs that had or will have its name. */
+  /** Identifies this incarnation and distinguishes it from other runs of the same name. */
   uuid: string
-  /** When it was created, ms. */
+  /** Time of creation, in milliseconds. */
   created: number
-  /** Whether a client put its settings or restored it. Otherwise its first use created it. */
+  /** Whether a call put settings or restored a checkpoint. If not, the first use created the run. */
   isConfigured: boolean
-  /** When a process noticed that Redis had lost the run and that it was recreated, in ms. */
+  /** Time at which a process noticed that Redis had lost the run and that it was created again, in milliseconds. */
   recreatedAt: number | undefined
   explicitSettings: SettingsChange
   counters: RunCounters
 }
 
-/** Where the curriculum of a task stands. */
+/** The current level of a task's curriculum. */
 export interface CurriculumLevel {
   difficulty: number
-  /** None before a group has counted. */
+  /** Undefined before a group has counted. */
   accuracy: number | undefined
-  /** If the level was last moved under `frontier`. */
+  /** Defined if the level was last moved under `frontier`. */
   frontier: FrontierEstimate | undefined
 }
 
-/** What a change of settings does besides. */
+/** Side effects of a change of settings. */
 export interface SettingsUpdate {
   /** Restarts the sequence. */
   restart: boolean
-  /** Makes the prefetched items again. */
+  /** Makes the prepared items again. */
   remake: boolean
-  /** Records that a client put the settings. */
+  /** Records that a call put the settings. */
   configures?: boolean
-  /** Where tasks start that no group has moved. */
+  /** Frontiers at which tasks start that no group has moved. */
   start?: ReadonlyMap<string, StoredFrontier> | undefined
 }
 
 /** What waits in a run. */
 export interface RunBacklog {
-  /** Groups that are not scored yet; `forBuffer` of them will wait for a trainer. */
+  /** Number of groups that are not scored yet. Of these, `forBuffer` will wait for a trainer. */
   queuedGroups: number
   queuedForBuffer: number
   bufferedGroups: number
-  /** Groups whose samples adapters are gathering. */
+  /** Number of groups whose samples adapters are collecting. */
   openGroups: number
-  /** Groups in batches that are not acknowledged. */
+  /** Number of groups in batches that are not acknowledged. */
   openBatchGroups: number
-  /** Rollouts that will wait for a trainer once they are scored. */
+  /** Number of rollouts that will wait for a trainer once they are scored. */
   queuedRollouts: number
-  /** Rollouts in the buffer, and those of them that are scored. */
+  /** Number of rollouts in the buffer, and how many of them are scored. */
   bufferedRollouts: number
   bufferedScoredRollouts: number
-  /** Of the payload of all these. */
+  /** Payload size of all of these. */
   bytes: number
 }
 
-/** Buffered rollouts that count toward `batch_size`: all, or only the scored ones if a batch leaves the others out. */
+/**
+ * Counts the buffered rollouts that count toward `batch_size`: all of them, or only scored ones if batches leave out
+ * the rest.
+ */
 export function countBatchableRollouts(
   { bufferedRollouts, bufferedScoredRollouts }: Pick<RunBacklog, 'bufferedRollouts' | 'bufferedScoredRollouts'>,
   { unscored_rollouts }: Pick<RunSettings, 'unscored_rollouts'>,
@@ -117,7 +120,7 @@ export function countBatchableRollouts(
   return unscored_rollouts === 'omit' ? bufferedScoredRollouts : bufferedRollouts
 }
 
-/** Groups that `buffer_max_groups` counts: queued for the buffer, buffered, and in open batches. */
+/** Counts the groups that `buffer_max_groups` limits: queued for the buffer, buffered, and in open batches. */
 export function countBufferOccupancy({
   queuedForBuffer: forBuffer,
   bufferedGroups: buffered,
@@ -152,21 +155,22 @@ export class RunRepository {
     return { name, epoch, revision, uuid, created, isConfigured, recreatedAt, explicitSettings, counters }
   }
 
-  /** False if the run has changed since `before` (undefined: since it did not exist). */
+  /** Returns false if another call changed the run since `before` was read (undefined: the run did not exist). */
   async updateSettings(
     name: string,
     before: StoredRun | undefined,
     named: SettingsChange,
     update: SettingsUpdate,
   ): Promise<boolean> {
-    if (!before) await this.register(name) // first: a run that is not listed would never be swept
+    if (!before) await this.register(name) // must come first: a sweep would never find an unlisted run
     let done = await this.#changeSettings({ name, epoch: before?.epoch ?? createEpoch() }, before, named, update)
     if (done < 0) done = await this.#changeSettings({ name, epoch: -done }, before, named, update)
-    if (done > 0 && !before) await this.register(name) // again: a sweep may have found the name unused
+    // registers again, because a sweep may have removed the unused name
+    if (done > 0 && !before) await this.register(name)
     return done > 0
   }
 
-  /** As the script says. */
+  /** Returns what the script returns. */
   async #changeSettings(
     { name, epoch }: Pick<StoredRun, 'name' | 'epoch'>,
     before: StoredRun | undefined,
@@ -190,17 +194,17 @@ export class RunRepository {
     )
   }
 
-  /** Puts a name on the list of those that runs may have. */
+  /** Adds a name to the list of names that runs may have. */
   async register(name: string): Promise<void> {
     await this.#redis.sadd(this.#keys.runs, name)
   }
 
-  /** Names of runs; and of some that are gone. */
+  /** Lists the names of runs, and of some that no longer exist. */
   listNames(): Promise<string[]> {
     return this.#redis.smembers(this.#keys.runs)
   }
 
-  /** Groups that wait: for a worker, for a trainer, for an acknowledgement; and the rollouts of those. */
+  /** Reads how many groups wait for a worker, a trainer or an acknowledgement, and how many rollouts they have. */
   async readBacklog({ name, epoch }: StoredRun): Promise<RunBacklog> {
     const keys = this.#keys.forRun(name, epoch)
     const [queuedGroups, bufferedGroups, openGroups, hash] = await Promise.all([
@@ -223,25 +227,25 @@ export class RunRepository {
     }
   }
 
-  /** Share of right rollouts in the last groups of each task. */
+  /** Reads the shares of correct rollouts in the last groups of each task. */
   async readRecentAccuracies({ name, epoch }: StoredRun): Promise<Record<string, number>> {
     const texts = await this.#redis.hgetall(this.#keys.forRun(name, epoch).recentAccuracies)
     return Object.fromEntries(Object.entries(texts).map(([task, text]) => [task, mean(text.split(',').map(Number))]))
   }
 
-  /** The outcomes of the last groups of each task, oldest first. */
+  /** Reads the outcomes of the last groups of each task, oldest first. */
   async readRecentOutcomes({ name, epoch }: StoredRun): Promise<Record<string, GroupOutcome[]>> {
     const windows = await this.#redis.hgetallBuffer(this.#keys.forRun(name, epoch).recentOutcomes)
     return unpackWindows(windows)
   }
 
-  /** What the last groups of each task tell the sampling. */
+  /** Reads the evidence of the last groups of each task for the sampling. */
   async readLearnability({ name, epoch }: StoredRun): Promise<Record<string, NumberedEvidence[]>> {
     const texts = await this.#redis.hgetall(this.#keys.forRun(name, epoch).learnability)
     return Object.fromEntries(Object.entries(texts).map(([task, text]) => [task, parseEvidenceList(text)]))
   }
 
-  /** Where the curriculum stands, for each task that has fed it. */
+  /** Reads the current level of each task that has fed the curriculum. */
   async readCurriculumLevels({ name, epoch }: StoredRun): Promise<Record<string, CurriculumLevel>> {
     const states = await this.#redis.hgetall(this.#keys.forRun(name, epoch).curriculum)
     return Object.fromEntries(
@@ -252,13 +256,13 @@ export class RunRepository {
     )
   }
 
-  /** What fed the curriculum, oldest first. */
+  /** Reads the points of the curriculum's history, oldest first. */
   async readCurriculumHistory({ name, epoch }: StoredRun): Promise<CurriculumPoint[]> {
     const points = await this.#redis.lrange(this.#keys.forRun(name, epoch).curriculumHistory, 0, -1)
     return points.toReversed().map((json) => CurriculumPoint.parse(JSON.parse(json)))
   }
 
-  /** Steps that have figures, in order. */
+  /** Lists the steps that have metrics, in ascending order. */
   async listMetricSteps({ name, epoch }: StoredRun, from: number, to: number): Promise<number[]> {
     return (await this.#redis.zrangebyscore(this.#keys.forRun(name, epoch).metricSteps, from, to)).map(Number)
   }
@@ -268,17 +272,20 @@ export class RunRepository {
     return mapToNumbers(sums)
   }
 
-  /** `isNew`: no process had noticed before. There is no time if the run is another one, or has been configured since. */
+  /**
+   * Marks a run as created again. `isNew` is true if this call marked it first. The time is undefined if another run
+   * has the name now or the run was configured in the meantime.
+   */
   async markRecreated(
     { name, uuid }: StoredRun,
     now: number,
   ): Promise<{ isNew: boolean; recreatedAt: number | undefined }> {
     const reply = await markRecreated(this.#redis, { run: this.#keys.run(name) }, [uuid, now])
-    const [isNew, time] = reply as [number, string] // as the script says
+    const [isNew, time] = reply as [number, string] // as the script returns them
     return { isNew: isNew === 1, recreatedAt: time === '' ? undefined : Number(time) }
   }
 
-  /** Remembers that a run was deleted, and not lost. */
+  /** Records that a run was deleted on purpose and not lost. */
   async recordDeletion({ uuid }: StoredRun, now = fleetNow()): Promise<void> {
     const { deletedRuns } = this.#keys
     await this.#redis.zadd(deletedRuns, now, uuid)
@@ -290,7 +297,7 @@ export class RunRepository {
     return (await this.#redis.zscore(this.#keys.deletedRuns, uuid)) !== null
   }
 
-  /** Sums per task: `{ leg_counting: { groups: 3, score: 1.5, … } }`. */
+  /** Reads sums per task: `{ leg_counting: { groups: 3, score: 1.5, … } }`. */
   async readTaskSums({ name, epoch }: StoredRun): Promise<Record<string, Record<string, number>>> {
     const hash = await this.#redis.hgetall(this.#keys.forRun(name, epoch).taskSums)
     const sums = Object.entries(groupFieldsByTask(hash))
@@ -298,7 +305,7 @@ export class RunRepository {
   }
 }
 
-/** The fields of each task from a hash of `TASK:FIELD`. */
+/** Groups the fields of a `TASK:FIELD` hash by task. */
 export function groupFieldsByTask(hash: Record<string, string>): Record<string, Record<string, string>> {
   const tasks: Record<string, Record<string, string>> = {}
   for (const [field, value] of Object.entries(hash)) {

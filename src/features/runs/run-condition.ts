@@ -1,4 +1,4 @@
-/** Checks what a call requires of its run. */
+/** Checks the condition that a call sets on its run. */
 import type { RunCondition } from '../../contract/run-condition.ts'
 import { runRecreatedError } from './run-errors.ts'
 

@@ -1,8 +1,8 @@
-/** What a run needs of its dump files, which are a later feature. */
+/** What a run needs from its dump files, which are a later feature. */
 import type { DumpProgress } from '../../contract/dump.ts'
 import type { ResolvedRun } from './resolved-run.ts'
 
-/** A run of the same name that comes later has another uuid. */
+/** The run that dump files belong to. A later run of the same name has another UUID. */
 export type DumpedRun = Pick<ResolvedRun, 'name' | 'uuid'>
 
 export interface RunDumps {

@@ -1,4 +1,4 @@
-/** Errors of calls that meet a change of their run. */
+/** Errors of calls whose run has changed or conflicts with them. */
 import { ServiceError } from '../../contract/errors.ts'
 
 export function runRestoredError(run: string): ServiceError {
@@ -32,7 +32,7 @@ export function stepConflictError(run: string, step: string, count: number): Ser
   return new ServiceError('step_conflict', detail, { errors: [{ path: 'count', message: `must be ${count}` }] })
 }
 
-/** A position far beyond those in use is usually a mistake of the caller, and would cost memory. */
+/** A position far beyond those in use is usually a mistake of the caller and would use memory. */
 export function positionTooFarError(run: string, end: number): ServiceError {
   const detail = `Positions of the run ${run} must currently be below ${end}. The limit grows with the positions in use.`
   return new ServiceError('invalid_request', detail, {

@@ -1,4 +1,6 @@
-/** Logs for one run. Its settings decide what is logged; a change applies from the next group or request on. */
+/**
+ * Writes log lines for one run. Its settings decide what is logged; a change applies from the next group or request on.
+ */
 import type { BaseLogger } from 'pino'
 import type { RunSettings } from '../../contract/run.ts'
 
@@ -10,7 +12,7 @@ export interface ParentLogger extends Pick<BaseLogger, 'info' | 'trace'> {
 type LogWriter = (fields: object, message: string) => void
 
 export interface RunLogger {
-  /** Defined only if the run has `debug_logging`; it then ignores LOG_LEVEL. */
+  /** Defined only if the run has `debug_logging`, which overrides LOG_LEVEL. */
   debug: LogWriter | undefined
   /** Logs requests and jobs. */
   info: LogWriter
@@ -30,7 +32,7 @@ export function createRunLogger(
 
 const MAX_LOGGED_CHARS = 300
 
-/** Shortens model output for a debug line: keeps its start, and its end, where the answer is. */
+/** Shortens model output for a debug line. It keeps the start, and the end, where the answer is. */
 export function truncateForLog(text: string): string {
   if (text.length <= MAX_LOGGED_CHARS) return text
   const half = MAX_LOGGED_CHARS / 2

@@ -12,28 +12,33 @@ export const runRecord = new RecordDeclaration({
   epoch: { kind: 'cursor' },
   revision: { kind: 'cursor' },
   created_at: { kind: 'timestamp' },
-  /** The last PUT of settings or restored checkpoint; none: calls that used the run created it, and nothing else. */
+  /**
+   * Time of the last PUT of settings or restored checkpoint. If absent, the first call that used the run created it.
+   */
   configured_at: { kind: 'timestamp' },
-  /** When a process noticed that Redis had lost the run and that it was recreated. */
+  /** When a process noticed that Redis had lost the run and that it was created again. */
   recreated_at: { kind: 'timestamp' },
   settings: { kind: 'json', schema: SettingsChange },
-  /** Next position of the sequence that was never opened. */
+  /** First position of the sequence that was never opened. */
   position: { kind: 'cursor', metric: true },
-  /** Beyond all positions that were asked for by their numbers. */
+  /** First position after all that were requested by number. */
   requested_end: { kind: 'cursor' },
   prefetch_target: { ...COUNTER, kind: 'cursor' },
-  /** Pieces of evidence that have left the list `frontierEvidence`: folded, or dropped because it was full. */
+  /**
+   * Number of pieces of evidence that have left the list `frontierEvidence`: folded, or dropped because the list was
+   * full.
+   */
   folded_evidence: { kind: 'cursor' },
   /** Highest step that a batch was composed for. */
   step: { kind: 'cursor', checkpoint: true },
   items: COUNTER,
   skipped_positions: COUNTER,
-  /** Of the skipped positions, those whose every seed gives a question of a frozen suite. */
+  /** Skipped positions whose seeds all give a question of a frozen suite. */
   skipped_eval_items: COUNTER,
-  /** Seeds that a position passed over: the question stands in a frozen suite, or was asked before. */
+  /** Seeds that a position passed over because the question belongs to a frozen suite or was asked before. */
   passed_over_eval_items: COUNTER,
   passed_over_repeats: COUNTER,
-  /** Items whose question was asked before, because no seed of their position gives another. */
+  /** Items whose question was asked before, because no seed of their position gives another one. */
   repeated_items: COUNTER,
   groups: COUNTER,
   rollouts: COUNTER,
@@ -65,12 +70,12 @@ const COUNT = { kind: 'counter', checkpoint: true } as const
 const { scored, unscored, reward_squares, correct, task_scored, task_reward, ...taskSums } = GROUP_SUMS
 
 /**
- * Sums of one task of a run; stored as `TASK:FIELD` in one hash. Its `rollouts` are those with a score, and its `score` is of
- * those that are not skipped. Sums that were stored before `skipped_scored` existed have the skipped ones in both.
+ * Sums of one task of a run, stored as `TASK:FIELD` in one hash. `rollouts` counts those with a score; `score` excludes
+ * skipped ones. Sums stored before `skipped_scored` existed include skipped rollouts in both.
  */
 export const taskSumsRecord = new RecordDeclaration({
   ...addToCheckpoint(taskSums),
-  /** Those of `rollouts` that are skipped. */
+  /** How many of `rollouts` are skipped. */
   skipped_scored: COUNT,
   last_completed_at: TIMESTAMP,
 })
@@ -85,37 +90,37 @@ export const stepSumsRecord = new RecordDeclaration({
   lag_sum: COUNT,
 })
 
-/** What is queued, buffered and in open batches. */
+/** Counts of what is queued, buffered and in open batches. */
 export const backlogRecord = new RecordDeclaration({
   queued_groups: { kind: 'counter' },
   queued_rollouts: { kind: 'counter' },
   buffered_rollouts: { kind: 'counter' },
   buffered_scored_rollouts: { kind: 'counter' },
   open_batch_groups: { kind: 'counter' },
-  /** Of the payloads of all these. */
+  /** Payload size of all of these. */
   bytes: { kind: 'counter' },
-  /** Of the texts that are kept after their groups were delivered or dropped. */
+  /** Size of the texts that are kept after their groups were delivered or dropped. */
   retained_bytes: { kind: 'counter' },
-  /** Every step below it was acknowledged, or never composed. */
+  /** Every step below this one was acknowledged or never composed. */
   acknowledged_below: { kind: 'cursor' },
 })
 
 const StoredNumber = z.coerce.number()
 
-/** Points of a run's curriculum history; older ones are forgotten. */
+/** Limit of points in a run's curriculum history. Older points are dropped. */
 export const MAX_HISTORY_POINTS = 100_000
 
-/** The curriculum of a task: Lua writes its numbers as text of 17 digits, and an empty list as an object. */
+/** The curriculum of a task. Lua writes its numbers as text with 17 digits, and an empty list as an object. */
 export const CurriculumState = z.object({
   level: StoredNumber,
   accuracy: StoredNumber.optional(),
   scores: z.union([z.array(StoredNumber), z.strictObject({}).transform((): number[] => [])]),
-  /** Under `frontier`, once a group has counted. */
+  /** Estimate under `frontier`, once a group has counted. */
   frontier: FrontierEstimate.optional(),
 })
 export type CurriculumState = z.infer<typeof CurriculumState>
 
-/** As the scripts write it. */
+/** Formats the state as the scripts do. */
 export function formatCurriculumState({ level, accuracy, scores, frontier }: CurriculumState): string {
   return JSON.stringify({
     level: String(level),
@@ -127,5 +132,5 @@ export function formatCurriculumState({ level, accuracy, scores, frontier }: Cur
 
 function addToCheckpoint<const F extends Record<string, object>>(fields: F) {
   const entries = Object.entries(fields).map(([name, field]) => [name, { ...field, checkpoint: true }])
-  return Object.fromEntries(entries) as { [N in keyof F]: F[N] & { checkpoint: true } } // each as it was
+  return Object.fromEntries(entries) as { [N in keyof F]: F[N] & { checkpoint: true } } // keeps the type of each entry
 }

@@ -1,4 +1,4 @@
-/** `/runs`: runs as clients see them and change them. */
+/** `/runs`: shows and changes runs for clients. */
 
 import type { CurriculumPoint, Run, SettingsChange } from '../../contract/run.ts'
 import type { RunCondition } from '../../contract/run-condition.ts'
@@ -25,7 +25,7 @@ export interface RestoredRun extends Run {
 
 export class RunRequests {
   readonly #deps: RunRequestsDeps
-  /** Hundreds of workers poll one run: calls of the same moment share one read. */
+  /** Hundreds of workers poll one run, so concurrent calls share one read. */
   readonly #buildView: (name: string) => Promise<Run>
 
   constructor(deps: RunRequestsDeps) {
@@ -39,13 +39,16 @@ export class RunRequests {
     return condition === undefined ? this.#buildView(name) : runs.buildView(await runs.require(name, condition))
   }
 
-  /** The runs whose names `isVisible` allows. */
+  /** Lists the runs whose names `isVisible` accepts. */
   async list(isVisible: (name: string) => boolean): Promise<Run[]> {
     const { runs } = this.#deps
     return Promise.all((await runs.list(isVisible)).map((run) => runs.buildView(run)))
   }
 
-  /** Creates the run if there is none. Throws `would_restart`, `run_recreated` and `run_exists` as the options say. */
+  /**
+   * Creates the run if there is none. Throws `would_restart`, `run_recreated` and `run_exists`, depending on the
+   * options.
+   */
   async update(name: string, change: SettingsChange, options: UpdateOptions): Promise<UpdatedRun> {
     const { runs, itemQueue } = this.#deps
     const { run, created, changed, restarts } = await runs.update(name, change, options)
@@ -53,7 +56,7 @@ export class RunRequests {
     return { run: await runs.buildView(run), created, changed, restarts }
   }
 
-  /** Restores a run from its checkpoint under this name; a new epoch begins. */
+  /** Restores a run from its checkpoint under this name and starts a new epoch. */
   async restore(name: string, checkpoint: Checkpoint, condition?: RunCondition): Promise<RestoredRun> {
     const { runs, checkpoints, itemQueue } = this.#deps
     const { run, forgotten } = await checkpoints.restore(name, checkpoint, condition)
@@ -61,7 +64,10 @@ export class RunRequests {
     return { ...(await runs.buildView(run)), epoch: run.epoch, forgotten }
   }
 
-  /** What moved the curriculum, oldest first; of one task if it is named. Throws `unknown_run` and `run_recreated`. */
+  /**
+   * Lists the points of the curriculum's history, oldest first, optionally of one task. Throws `unknown_run` and
+   * `run_recreated`.
+   */
   async listCurriculumPoints(
     name: string,
     task: string | undefined,
@@ -72,7 +78,10 @@ export class RunRequests {
     return task === undefined ? points : points.filter((point) => point.task === task)
   }
 
-  /** Metrics of the steps from `from` to `to`. Throws `unknown_run` and `run_recreated`, before the first step. */
+  /**
+   * Opens a stream of the metrics of steps `from` to `to`. Throws `unknown_run` and `run_recreated` before the first
+   * step.
+   */
   async openStepMetrics(
     name: string,
     { from, to = Number.MAX_SAFE_INTEGER }: { from: number; to?: number | undefined },

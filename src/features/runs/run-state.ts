@@ -9,11 +9,11 @@ import { explainMissingSignal } from './missing-signal.ts'
 import { countBatchableRollouts, countBufferOccupancy, type RunBacklog } from './repository.ts'
 import type { ResolvedRun } from './resolved-run.ts'
 
-/** Report a run as inactive after this long without rollouts or without a request from a trainer. */
+/** Reports a run as inactive after this time without rollouts or without a request from a trainer. */
 const INACTIVITY_MS = 60_000
-/** Report missing signal after this many groups in a row. */
+/** Reports missing signal after this many consecutive groups. */
 const NO_SIGNAL_THRESHOLD = 8
-/** How long to report a run that Redis lost and that was recreated, unless a client configures it earlier. */
+/** Reports a lost run that was created again for this long, unless it is configured earlier. */
 const RECREATED_MS = 24 * 60 * 60 * 1000
 
 type TimeField = Extract<keyof ResolvedRun['counters'], `last_${string}_at`>
@@ -27,7 +27,7 @@ interface RunStateInputs {
   warnings: readonly RunWarning[]
 }
 
-/** Returns the first state that applies, from problems of the whole server to problems of one side. */
+/** Returns the first state that applies. Problems of the whole server come before problems of one side. */
 export function computeRunState(
   run: ResolvedRun,
   { backlog, engine, outcomes, warnings }: RunStateInputs,
@@ -104,7 +104,7 @@ export function computeRunState(
   return state('flowing', timeOf('last_batch_at'), 'Rollouts come in and are scored.')
 }
 
-/** The buffer is full, but its rollouts are too few for a batch. */
+/** Explains a full buffer whose rollouts are too few for a batch. */
 function explainStuckBuffer(rollouts: number, batchSize: number): string {
   return `, but their ${rollouts} rollouts are fewer than batch_size (${batchSize}): lower batch_size, request with min_sequences, or raise buffer_max_groups`
 }

@@ -1,4 +1,4 @@
-/** A run as the API shows it, from what is stored. */
+/** Builds the API representation of a run from stored data. */
 
 import type { DumpProgress } from '../../contract/dump.ts'
 import type { FrontierEstimate, Run, RunSettings } from '../../contract/run.ts'
@@ -14,20 +14,20 @@ import { computeRunState } from './run-state.ts'
 import { listWarnings } from './run-warnings.ts'
 import { estimateLearnability, findLatestNumber, type NumberedEvidence } from './sequence/learnability.ts'
 
-/** What is read besides the run itself. Records are by task. */
+/** What is read besides the run itself. Records are keyed by task. */
 interface RunViewInputs {
   backlog: RunBacklog
   sums: Record<string, Record<string, number>>
-  /** Of tasks with a curriculum. */
+  /** Levels of tasks with a curriculum. */
   levels: Record<string, CurriculumLevel>
-  /** Of tasks without a curriculum. */
+  /** Accuracies of tasks without a curriculum. */
   accuracies: Record<string, number>
   skipped: Run['skipped']
   dumps: DumpProgress
   engine: EngineHealth
   /** The last groups of each task, oldest first. */
   outcomes: Record<string, GroupOutcome[]>
-  /** What they tell the sampling. */
+  /** Evidence of the last groups for the sampling. */
   evidence: Record<string, NumberedEvidence[]>
 }
 

@@ -1,39 +1,54 @@
-/** Warns where the last groups of a task earn reward that does not come from solving it. */
+/** Warns if the last groups of a task earn reward that does not come from solving it. */
 import type { Diagnosis, RunWarning } from '../../contract/diagnosis.ts'
 import type { RunSettings } from '../../contract/run.ts'
 import { diagnose, diagnoseTasks } from './diagnosis.ts'
 import type { GroupOutcome } from './group-outcome.ts'
 
-/** Fewer questions or answers decide nothing: an honest policy gives equal answers to a few questions by chance. */
+/** Minimum of distinct questions. With fewer, an honest policy may give equal answers by chance. */
 const MIN_QUESTIONS = 20
 const MIN_CONTROL_ANSWERS = 12
-/** Share of the most common answer: at least, and on the way from the guess floor, which is no less than its right share, to 1. */
+/**
+ * Minimum share of the most common answer, and minimum distance that this share covers from the guess floor to 1. The
+ * guess floor is at least the share for which that answer is correct.
+ */
 const MIN_COLLAPSED_SHARE = 0.4
 const MIN_COLLAPSE = 0.25
-/** Without a known guess floor, a task may have one right answer for nearly all questions. */
+/** Share for tasks without a known guess floor, where one answer may be correct for nearly all questions. */
 const MIN_COLLAPSED_SHARE_WITHOUT_FLOOR = 0.95
-/** A policy that is this far above guessing answers alike because it is right. */
+/** Lift at which equal answers are taken for correct ones instead of a collapse. */
 const MAX_COLLAPSED_LIFT = 0.5
-/** Partial credit that hardened scoring does not give leaves a smaller gap in nearly all tasks. */
+/**
+ * Minimum gap for a warning. Partial credit that hardened scoring does not give leaves a smaller gap in nearly all
+ * tasks.
+ */
 const MIN_HACK_GAP = 0.1
-/** Share of the score that only upstream scoring pays. */
+/** Minimum share of the score that only upstream scoring pays. */
 const MIN_HACKED_SHARE = 0.25
-/** Above the guess floor, which includes what an answer to another item earns by chance. */
+/** Minimum lift above the guess floor, which includes what an answer to another item earns by chance. */
 const MIN_PERMUTED_LIFT = 0.15
-/** Share of the score that answers keep on another item. */
+/** Minimum share of the score that answers keep on another item. */
 const MIN_PERMUTED_SHARE = 0.5
-/** Assumed for a config without a measured guess floor: about that of yes/no tasks whose answer is mostly yes. */
+/** Guess floor assumed for a config without a measured one: about that of yes/no tasks whose answer is mostly yes. */
 const FLOOR_IF_UNKNOWN = 0.75
-/** Above this floor most wrong answers are paid, so the permuted score says little: more answers must be checked. */
+/**
+ * Guess floor above which most wrong answers are paid. The permuted score then says little, so more answers must be
+ * checked.
+ */
 const HIGH_FLOOR = 0.9
 const MIN_CONTROL_ANSWERS_AT_HIGH_FLOOR = 24
 
-/** A drift shows here first, if enough of their answers were checked. */
+/**
+ * Number of latest groups that are also diagnosed separately. They show a drift first, if enough of their answers were
+ * checked.
+ */
 const LATEST_GROUPS = 20
 
 type Settings = Pick<RunSettings, 'scoring'>
 
-/** By task, in the order of their names. `windows` are of its last groups, oldest first; `diagnoses` are of these windows. */
+/**
+ * Lists warnings sorted by task name. `windows` hold the last groups of each task, oldest first; `diagnoses` are of
+ * these windows.
+ */
 export function listWarnings(
   windows: Readonly<Record<string, GroupOutcome[]>>,
   settings: Settings,
@@ -69,12 +84,12 @@ function hasCollapsed(diagnosis: Diagnosis): boolean {
   return top_answer.share >= Math.min(1, Math.max(MIN_COLLAPSED_SHARE, guess_floor + excess))
 }
 
-/** Without a known guess floor, the score decides. */
+/** Uses the score for tasks without a known guess floor. */
 export function isAboveGuessing({ lift, guess_floor, mean_score }: Diagnosis): boolean {
   return ((guess_floor === null ? mean_score : lift) ?? 0) >= MAX_COLLAPSED_LIFT
 }
 
-/** Under hardened scoring the gap is not paid, so the policy does not learn it. */
+/** Hardened scoring does not pay the gap, so the policy does not learn to exploit it. */
 function isHacked({ hack_gap, hack_gap_answers, mean_score }: Diagnosis, { scoring }: Settings): boolean {
   if (scoring !== 'upstream' || hack_gap === null || hack_gap_answers < MIN_CONTROL_ANSWERS) return false
   return hack_gap >= Math.max(MIN_HACK_GAP, MIN_HACKED_SHARE * (mean_score ?? 0))

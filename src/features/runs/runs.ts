@@ -26,7 +26,7 @@ import { buildTaskPlans } from './sequence/sequence.ts'
 import { computeStepMetrics } from './step-metrics.ts'
 import { assertTaskConfigs } from './task-configs.ts'
 
-/** Settings for which null is a value; for all others null restores the default. */
+/** Settings for which null is a value. For all others, null restores the default. */
 const NULLABLE_SETTINGS = new Set(['system_prompt'])
 /** Changing these settings restarts the item sequence. */
 const RESTART_SETTINGS = ['seed', 'tasks', 'exclude'] as const
@@ -41,7 +41,7 @@ const REMAKE_SETTINGS = [
   'avoid_repeated_items',
 ]
 const UPDATE_RETRY_LIMIT = 20
-/** The number of runs cached as this process last read them. */
+/** Number of runs cached as this process last read them. */
 const RUN_CACHE_SIZE = 1000
 
 export interface RunUpdate {
@@ -57,7 +57,7 @@ export interface UpdateOptions {
   condition?: RunCondition | undefined
   /** Rejects a run that exists. */
   createOnly?: boolean
-  /** Who may use the eval of `curriculum_start`. */
+  /** Caller that must have access to the eval of `curriculum_start`. */
   caller?: Caller
 }
 
@@ -127,7 +127,7 @@ export class Runs {
     return run
   }
 
-  /** Undefined if there is no such run. */
+  /** Returns undefined if there is no such run. */
   async get(name: string): Promise<ResolvedRun | undefined> {
     const stored = await this.#repository.get(name)
     const run = stored && resolveRun(await this.#recreated.observe(stored))
@@ -136,27 +136,27 @@ export class Runs {
   }
 
   /**
-   * The run as this process last read it. Only for callers whose Redis script rejects a run that has changed since. Its
-   * counters may be stale.
+   * Returns the run as this process last read it. Its counters may be stale, so use it only with Redis scripts that
+   * reject a changed run.
    */
   async getOrCreateCached(name: string, condition?: RunCondition): Promise<ResolvedRun> {
     const run = this.#cache.get(name)
     return run && meetsRunCondition(run, condition) ? run : this.getOrCreate(name, condition)
   }
 
-  /** The same for one epoch: undefined if it has ended. */
+  /** Does the same for one epoch. Returns undefined if the epoch has ended. */
   async getCachedInEpoch(name: string, epoch: number): Promise<ResolvedRun | undefined> {
     const run = this.#cache.get(name)
     return run?.epoch === epoch ? run : this.getInEpoch(name, epoch)
   }
 
-  /** Undefined if the epoch has ended: the run was restored or deleted. */
+  /** Returns undefined if the epoch has ended because the run was restored or deleted. */
   async getInEpoch(name: string, epoch: number): Promise<ResolvedRun | undefined> {
     const run = await this.get(name)
     return run?.epoch === epoch ? run : undefined
   }
 
-  /** With a condition, creates nothing. Throws `run_recreated`. */
+  /** With a condition, creates nothing and throws `run_recreated` if it is not met. */
   async getOrCreate(name: string, condition?: RunCondition): Promise<ResolvedRun> {
     const run = await this.get(name)
     assertRunCondition(name, run, condition)
@@ -165,7 +165,7 @@ export class Runs {
 
   /**
    * Applies a change of settings. Concurrent updates all take effect. Throws `would_restart`, `run_recreated` and
-   * `run_exists` as the options say.
+   * `run_exists`, depending on the options.
    */
   update(name: string, change: SettingsChange, options: UpdateOptions): Promise<RunUpdate> {
     return this.#update(name, change, { ...options, configures: true })
@@ -213,7 +213,7 @@ export class Runs {
     throw runContendedError(name)
   }
 
-  /** The frontiers that tasks start from, if the change decides that: none if it takes the start back. */
+  /** Returns the frontiers that tasks start from if the change sets them, and none if it removes them. */
   async #computeStart(
     run: Pick<ResolvedRun, 'settings' | 'explicitSettings'>,
     changed: string[],
@@ -272,7 +272,7 @@ export class Runs {
     return assertTaskConfigs(settings, this.#tasks.list(), this.#engine)
   }
 
-  /** Whether the effective value changed: a task with weight 1 equals the task name alone. */
+  /** Whether the effective value changed. A task with weight 1 equals the task name alone. */
   #hasChanged(
     key: (typeof RESTART_SETTINGS)[number],
     old: RunSettings,
@@ -305,7 +305,7 @@ export class Runs {
     return this.#repository.readCurriculumHistory(run)
   }
 
-  /** A reader is shown what was folded before where Redis takes no writes. */
+  /** Folds evidence if Redis accepts writes. Otherwise, readers see the frontiers as last folded. */
   async #foldIfPossible(run: ResolvedRun): Promise<void> {
     await this.#frontier.fold(run).catch(() => {})
   }
@@ -318,17 +318,18 @@ export class Runs {
   }
 
   /**
-   * Deletes the run that has the name now; its keys are removed later. A run that was created meanwhile stays. Groups queued
-   * for a dump are still written. Throws `unknown_run` and `run_recreated`.
+   * Deletes the run that has the name now; its keys are removed later. A run that was created in the meantime stays.
+   * Groups queued for a dump are still written. Throws `unknown_run` and `run_recreated`.
    */
   async delete(name: string, condition?: RunCondition): Promise<void> {
     const run = await this.require(name, condition)
-    // First, so that a process that meets the next run of this name knows. A full Redis rejects this; the run is deleted anyway.
+    // Must come first, so that a process that finds the next run of this name knows about the deletion. A full Redis
+    // rejects the record, but the run is still deleted.
     await this.#repository.recordDeletion(run).catch(() => {})
     const discarded = await this.#epochs.discardRun(run)
     if (!discarded) return // deleted by another call
     await this.#removal.schedule(discarded)
-    await this.#dumps.flush(run).catch(() => {}) // the run is deleted: the sweep of the dumps freezes what waits
+    await this.#dumps.flush(run).catch(() => {}) // the run is deleted; the sweep of the dumps freezes what waits
   }
 
   /** Builds the response of `GET /runs/{run}`. */
@@ -349,7 +350,7 @@ export class Runs {
   }
 }
 
-/** The explicit settings after a change: null removes a setting. */
+/** Returns the explicit settings after a change. Null removes a setting. */
 export function mergeSettings(explicitSettings: SettingsChange, change: SettingsChange): SettingsChange {
   const entries = Object.entries({ ...explicitSettings, ...change })
   return Object.fromEntries(

@@ -1,8 +1,8 @@
-/** The metrics of one training step, for a logger: flat numbers from the sums of its groups. */
+/** Computes the metrics of one training step for a logger: flat numbers from the sums of its groups. */
 import { computeGroupMetrics, omitUnknown, type StatisticSums } from '../../grading/group-statistics.ts'
 import { meanOfSum } from '../../grading/statistics.ts'
 
-/** A metric that nothing is known about is left out. */
+/** Leaves out a metric that has no data. */
 export function computeStepMetrics(step: number, sums: StatisticSums): Record<string, number> {
   const { groups = 0, rollouts = 0, all_correct = 0, all_wrong = 0 } = sums
   return omitUnknown({

@@ -1,4 +1,7 @@
-/** Where the frontiers of a run start: what an eval measured, fixed when the setting is put, so that the eval may go. */
+/**
+ * Computes where the frontiers of a run start from the results of an eval. The start is fixed when the setting is
+ * saved, so that the eval can be deleted afterward.
+ */
 import type { Caller } from '../../../contract/caller.ts'
 import type { RunSettings } from '../../../contract/run.ts'
 import type { ResolvedRun } from '../resolved-run.ts'
@@ -7,7 +10,7 @@ import type { StoredFrontier } from './fold.ts'
 import { createFrontier, estimateFrontier, observeGroup } from './frontier.ts'
 import type { TaskFrontiers } from './task-frontiers.ts'
 
-/** An item of a ladder, and the mean score of its samples. */
+/** An item of a ladder and the mean score of its samples. */
 export interface MeasuredItem {
   task: string
   difficulty: number
@@ -15,16 +18,19 @@ export interface MeasuredItem {
   samples: number
 }
 
-/** What a run needs of evals, which are a later feature. */
+/** What a run needs from evals, which are a later feature. */
 export interface RunEvals {
-  /** Throws `unknown_eval`, `forbidden`, and `invalid_request` if the eval has not ended or measured no item of a ladder. */
+  /**
+   * Throws `unknown_eval`, `forbidden`, and `invalid_request` if the eval is not finished or has measured no item of a
+   * ladder.
+   */
   measure(id: string, caller: Caller): Promise<{ scoring: RunSettings['scoring']; items: MeasuredItem[] }>
 }
 
-/** Of a task that the run does not name. */
+/** Plan for a task that the run does not name. */
 const UNNAMED = { weight: 0, config: undefined, low: 0, high: 1, ownTargetAccuracy: undefined }
 
-/** The frontier of each measured task that has a ladder. */
+/** Computes the frontier of each measured task that has a ladder. */
 export function computeStart(
   run: Pick<ResolvedRun, 'settings' | 'explicitSettings'>,
   { scoring, items }: Awaited<ReturnType<RunEvals['measure']>>,

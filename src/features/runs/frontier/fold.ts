@@ -1,4 +1,7 @@
-/** Folds the evidence of groups into the frontiers of their tasks. Pure: the same evidence in the same order gives the same. */
+/**
+ * Folds the evidence of groups into the frontiers of their tasks. A pure function: the same evidence in the same order
+ * gives the same result.
+ */
 import type { CurriculumPoint } from '../../../contract/run.ts'
 import { mean } from '../../../grading/statistics.ts'
 import type { CurriculumState } from '../run-record.ts'
@@ -6,31 +9,34 @@ import { createFrontier, estimateFrontier, type FrontierWeights, updateFrontier 
 import type { GroupEvidence } from './group-evidence.ts'
 import type { TaskFrontier } from './task-frontiers.ts'
 
-/** Scores whose mean is shown as the accuracy. */
+/** Number of recent scores whose mean is reported as the accuracy. */
 const RECENT_SCORES = 5
 
-/** What is stored of the curriculum of a task; without weights until a group has counted. */
+/** The stored curriculum of a task. It has no weights until a group has counted. */
 export interface StoredFrontier {
   state: CurriculumState
   weights: FrontierWeights | undefined
 }
 
 export interface FoldedEvidence {
-  /** The tasks that changed. */
+  /** Frontiers of the changed tasks. */
   tasks: Map<string, StoredFrontier & { weights: FrontierWeights }>
-  /** Oldest first. */
+  /** New points of the history, oldest first. */
   points: CurriculumPoint[]
   levelChanges: LevelChange[]
 }
 
 export interface LevelChange {
   task: string
-  /** Undefined: the task had no level of its own yet. */
+  /** Level before the group, or undefined if the task had no level of its own yet. */
   before: number | undefined
   after: number
 }
 
-/** Evidence of a task without a frontier is left out: the run has changed since, and asks for the task no more. */
+/**
+ * Folds evidence into frontiers. Evidence of a task without a frontier is dropped: the settings have changed, and the
+ * run no longer uses the task.
+ */
 export function foldEvidence(
   evidence: readonly GroupEvidence[],
   stored: ReadonlyMap<string, StoredFrontier>,

@@ -1,7 +1,8 @@
 /**
- * The curriculum of `complexity_mode: "frontier"`. The script that completes a group also appends the group's evidence to a
- * list of the run, so that each group counts once. A process that completes a group, asks for items or reads the run then
- * folds the list into the frontiers, in order. If it dies before it has stored the result, the next process folds the same list.
+ * The curriculum of `complexity_mode: "frontier"`. The script that completes a group also appends the group's evidence
+ * to a list of the run, so that each group counts once. A process that completes a group, requests items or reads the
+ * run then folds the list into the frontiers, in order. If it dies before it has stored the result, the next process
+ * folds the same list.
  */
 import type { Logger } from 'pino'
 import type { Recipe } from '../../../contract/recipe.ts'
@@ -17,7 +18,10 @@ import type { FrontierRepository } from './frontier-repository.ts'
 import type { GroupEvidence } from './group-evidence.ts'
 import type { TaskFrontier, TaskFrontiers } from './task-frontiers.ts'
 
-/** Attempts to store what was folded while other processes are faster: each of them gets on with the list. */
+/**
+ * Limit of attempts to store a result while other processes fold the same list. Each lost attempt means that another
+ * process has made progress.
+ */
 const MAX_ATTEMPTS = 100
 
 interface FrontierCurriculumDeps {
@@ -28,7 +32,7 @@ interface FrontierCurriculumDeps {
   log: Logger
 }
 
-/** What is added to the list if the item at the position was handed out. */
+/** Evidence to append to the list if the run has issued the item at the position. */
 export interface FrontierInput {
   position: number
   evidence: Omit<GroupEvidence, 'step' | 'time'>
@@ -43,7 +47,7 @@ export class FrontierCurriculum {
     this.#foldShared = runLatest((run: ResolvedRun) => this.#foldAll(run))
   }
 
-  /** What a group tells; undefined unless its item can be one that this run handed out on the ladder. */
+  /** Returns a group's evidence, or undefined if the run cannot have issued its item on the ladder. */
   describeGroup(run: ResolvedRun, recipe: Recipe, result: GroupResult): FrontierInput | undefined {
     const { tasks, frontiers } = this.#deps
     const score = result.mean_score ?? null
@@ -55,13 +59,13 @@ export class FrontierCurriculum {
     return { position: place.position, evidence: { task: recipe.task, score, rollouts, difficulty, floor } }
   }
 
-  /** Folds all evidence of the run that is there now. Does nothing in other modes. */
+  /** Folds all evidence that the run has now. Does nothing in other modes. */
   async fold(run: ResolvedRun): Promise<LevelChange[]> {
     if (run.settings.complexity_mode !== 'frontier') return []
     return this.#foldShared(`${run.name}/${run.epoch}`, run)
   }
 
-  /** What evidence comes to on frontiers that were read with it; nothing in other modes. */
+  /** Folds evidence into frontiers that were read together with it. Does nothing in other modes. */
   foldInto(
     run: ResolvedRun,
     evidence: readonly GroupEvidence[],

@@ -1,4 +1,4 @@
-/** The frontiers of a run in Redis, and the evidence that waits to be folded into them. */
+/** The frontiers of a run in Redis, and the evidence that is not yet folded into them. */
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
@@ -22,14 +22,14 @@ const foldEvidence = defineScript({
   constants: { RUN: runRecord.constants },
 })
 
-/** Pieces that are folded at once. */
+/** Number of pieces of evidence that one call folds. */
 const FOLD_SIZE = 200
 
-/** The oldest evidence, and how the run stood when it was read. */
+/** The oldest evidence, and the state of the run when it was read. */
 export interface PendingEvidence {
   epoch: number | undefined
   revision: number | undefined
-  /** Pieces that had left the list before. */
+  /** Number of pieces that had left the list before. */
   folded: number
   evidence: GroupEvidence[]
 }
@@ -45,7 +45,7 @@ export class FrontierRepository {
 
   async readPending(run: StoredRun): Promise<PendingEvidence> {
     const reply = await readEvidence(this.#redis, this.#runKeys(run), [FOLD_SIZE])
-    const [pieces, fields] = reply as [string[], (string | null)[]] // as the script says
+    const [pieces, fields] = reply as [string[], (string | null)[]] // as the script returns them
     const [storedEpoch, storedRevision, folded] = fields.map((text) => (text === null ? undefined : Number(text)))
     return { epoch: storedEpoch, revision: storedRevision, folded: folded ?? 0, evidence: pieces.map(parseEvidence) }
   }
@@ -65,7 +65,10 @@ export class FrontierRepository {
     )
   }
 
-  /** How many pieces are left. Undefined if the run has changed since the evidence was read, or another process folded it. */
+  /**
+   * Returns the number of pieces left, or undefined if the run has changed since the evidence was read or another
+   * process folded it.
+   */
   async storeFolded(
     run: StoredRun,
     pending: PendingEvidence,

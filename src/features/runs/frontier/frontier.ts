@@ -1,11 +1,12 @@
 /**
- * The frontier of a task: where on its ladder a model stands, and how steeply its success falls there. A posterior over
+ * The frontier of a task: where on its ladder a model stands, and how steeply its success falls there. It is a posterior
+ * over
  *
  *     success(difficulty) = floor + (1 − floor) × q,    q = 1 / (1 + exp(−slope × (place − difficulty)))
  *
- * on a grid of places and slopes. `floor` is what guessing earns on the rung, so a model that only guesses moves nothing.
- * Every group counts, at the difficulty that its item really had. All functions are pure: the same groups in the same order
- * give the same state.
+ * on a grid of places and slopes. `floor` is what guessing earns on the rung, so a model that only guesses does not move
+ * the posterior. Every group counts at the actual difficulty of its item. All functions are pure: the same groups in the
+ * same order give the same state.
  */
 import { LRUCache } from 'lru-cache'
 
@@ -13,20 +14,26 @@ const PLACES = Array.from({ length: 46 }, (_, k) => -0.4 + (1.8 * k) / 45)
 const SLOPES = [4, 8, 14, 22]
 const CELLS = PLACES.flatMap((place) => SLOPES.map((slope) => ({ place, slope })))
 
-/** Before any group, places are normally distributed around the middle of the ladder. */
+/** Prior over places: a normal distribution around the middle of the ladder. */
 const PRIOR = { mean: 0.5, standardDeviation: 0.3 }
-/** How far the place moves from group to group, because the model learns: mean and standard deviation. */
+/** Mean and standard deviation of how far the place moves from group to group while the model learns. */
 const DRIFT = { mean: 0.001, standardDeviation: 0.012 }
-/** Rollouts of one item are alike: however many there are, they tell no more than this many independent ones. */
+/**
+ * Limit of independent rollouts that one group counts as. Rollouts of one item are correlated, so more of them add no
+ * information.
+ */
 const MAX_EFFECTIVE_ROLLOUTS = 8
-/** Success is never taken for certain: one slip must not rule out a place. */
+/** Lower bound of the failure probability. A single failure must not rule out a place. */
 const MIN_FAILURE = 0.001
-/** Weights are stored as whole numbers up to this, so that states are short and equal everywhere. */
+/** Maximum of the integer weights. Rounding to integers keeps states short and equal on every machine. */
 const WEIGHT_SCALE = 10_000
-/** A rung gives way only to one that is better by this share, since a change discards the items that were made ahead. */
+/**
+ * Share by which another rung must be better to replace the current one. A change discards the items that were made
+ * ahead.
+ */
 const HYSTERESIS = 0.02
 
-/** A weight for each cell of the grid, the largest being WEIGHT_SCALE: slopes within places. */
+/** Weights of the grid cells, slopes within places. The largest weight is WEIGHT_SCALE. */
 export type FrontierWeights = readonly number[]
 export const FRONTIER_CELLS = CELLS.length
 export { WEIGHT_SCALE as MAX_FRONTIER_WEIGHT }
@@ -38,18 +45,18 @@ export interface FrontierRung {
   floor: number
 }
 
-/** What a scored group tells. */
+/** The evidence that a scored group gives. */
 export interface FrontierEvidence {
-  /** Mean score of its counted rollouts. */
+  /** Mean score of the group's counted rollouts. */
   score: number
   rollouts: number
   rung: FrontierRung
 }
 
 export interface FrontierEstimate {
-  /** Difficulty at which the model gets half right above the floor; may lie off the ladder. */
+  /** Difficulty at which the model solves half of the items beyond guessing. It may lie off the ladder. */
   place: number
-  /** The interval that has nine tenths of the probability. */
+  /** Central interval that holds 90% of the probability. */
   interval: [low: number, high: number]
   slope: number
 }
@@ -58,14 +65,14 @@ export function createFrontier(): FrontierWeights {
   return normalize(CELLS.map(({ place }) => Math.exp(-0.5 * ((place - PRIOR.mean) / PRIOR.standardDeviation) ** 2)))
 }
 
-/** The posterior after a group of a model that is trained. */
+/** Returns the posterior after a group of a model in training. */
 export function updateFrontier(weights: FrontierWeights, evidence: FrontierEvidence): FrontierWeights {
   return observeGroup(drift(weights), evidence)
 }
 
 /**
- * The posterior after a group of a model that has not changed since the group before. `minFailure`: the least probability of a
- * failure, and of a success.
+ * Returns the posterior after a group of a model that has not changed since the previous group. `minFailure` is the
+ * lowest probability of a failure and of a success.
  */
 export function observeGroup(
   weights: FrontierWeights,
@@ -85,8 +92,8 @@ export function observeGroup(
 }
 
 /**
- * The rung to ask next: the one with the most expected q(1 − q) or, with a target, the one whose expected q is nearest to it.
- * `current` stays unless another is clearly better. Throws if there are no rungs.
+ * Chooses the next rung: the one with the highest expected q(1 − q) or, with a target, the one whose expected q is
+ * nearest to it. Keeps `current` unless another rung is clearly better. Throws if there are no rungs.
  */
 export function chooseRung(
   weights: FrontierWeights,
@@ -112,7 +119,7 @@ export function estimateFrontier(weights: FrontierWeights): FrontierEstimate {
   }
 }
 
-/** The probability of each place on the grid, from easy to hard. */
+/** Lists the probability of each place on the grid, from easy to hard. */
 export function listPlaces(weights: FrontierWeights): { place: number; probability: number }[] {
   const total = sum(weights)
   return PLACES.map((place, k) => ({
@@ -121,7 +128,7 @@ export function listPlaces(weights: FrontierWeights): { place: number; probabili
   }))
 }
 
-/** q of each cell: the share that is solved, beyond what is guessed. Ladders have few difficulties. */
+/** Caches q for each cell: the share of items solved beyond guessing. Ladders have few difficulties. */
 const solveRatesByDifficulty = new LRUCache<number, Float64Array>({ max: 1000 })
 
 export function getSolveRates(difficulty: number): Float64Array {
@@ -132,7 +139,7 @@ export function getSolveRates(difficulty: number): Float64Array {
   return rates
 }
 
-/** Spreads each place's weight to its neighbors, a little more of it to the harder one. */
+/** Spreads the weight of each place to its neighbors, slightly more to the harder one. */
 function drift(weights: FrontierWeights): number[] {
   const spacing = (PLACES[1] ?? 0) - (PLACES[0] ?? 0)
   const share = DRIFT.standardDeviation ** 2 / (2 * spacing ** 2)

@@ -1,4 +1,4 @@
-/** How the frontiers of tasks are stored: their states and their weights as texts, in a hash each. */
+/** Converts frontiers to and from their stored form: one hash with the states, another one with the weights. */
 import { CurriculumState, formatCurriculumState } from '../run-record.ts'
 import type { StoredFrontier } from './fold.ts'
 import type { FrontierWeights } from './frontier.ts'
@@ -14,7 +14,7 @@ export function parseFrontier(state: string, weights: string | null | undefined)
   }
 }
 
-/** Task, state and weights of each, as the scripts take them. */
+/** Lists the task, state and weights of each frontier, as the scripts expect them. */
 export function formatFrontiers(frontiers: ReadonlyMap<string, StoredFrontier>): string[] {
   return [...frontiers].flatMap(([task, { state, weights = [] }]) => [
     task,

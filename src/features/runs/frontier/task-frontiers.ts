@@ -7,20 +7,20 @@ import type { ResolvedRun } from '../resolved-run.ts'
 import { clampDifficulty, type TaskPlan } from '../sequence/sequence.ts'
 import { chooseRung, createFrontier, type FrontierRung, type FrontierWeights } from './frontier.ts'
 
-/** What is computed of ladders is kept for this many combinations of task, bounds, target and scoring. */
+/** Number of combinations of task, bounds, target and scoring whose computed ladders are cached. */
 const CACHE_SIZE = 1000
 
 type FrontierPlan = Pick<TaskPlan, 'task' | 'config' | 'low' | 'high' | 'ownTargetAccuracy'>
 type FrontierRun = Pick<ResolvedRun, 'settings' | 'explicitSettings'>
 
 export interface TaskFrontier {
-  /** Those that the run may ask for, from easy to hard. */
+  /** Rungs that the run may request, from easy to hard. */
   rungs: readonly FrontierRung[]
-  /** The share to be solved above the floor; undefined: the one with the most signal. */
+  /** Share to be solved above the guess floor. If undefined, the rung with the strongest signal is chosen. */
   target: number | undefined
-  /** The level before any group has counted. */
+  /** Level before any group has counted. */
   startingLevel: number
-  /** The level to go on at, from `level`: within the bounds of the task. */
+  /** Chooses the next level within the bounds of the task, starting from `level`. */
   chooseLevel: (weights: FrontierWeights, level: number | undefined) => { level: number; rung: FrontierRung }
 }
 
@@ -34,7 +34,10 @@ export class TaskFrontiers {
     this.#cards = cards
   }
 
-  /** Undefined if the difficulty of the task is fixed: it has one rung, or the run gives it a config or one difficulty. */
+  /**
+   * Returns undefined if the task has a fixed difficulty: a single rung, a config in the run's settings, or one
+   * explicit difficulty.
+   */
   get({ settings, explicitSettings }: FrontierRun, plan: FrontierPlan): TaskFrontier | undefined {
     const { task, config, low, high, ownTargetAccuracy } = plan
     if (config !== undefined || low === high || this.#ladders.rungs(task).length < 2) return undefined
@@ -47,7 +50,7 @@ export class TaskFrontiers {
     return frontier
   }
 
-  /** The rung that a difficulty means. */
+  /** Returns the rung that a difficulty selects. */
   rungAt(task: string, difficulty: number, scoring: RunSettings['scoring']): FrontierRung {
     const rung = this.#ladders.rungs(task)[this.#ladders.indexAt(task, difficulty)]
     return {

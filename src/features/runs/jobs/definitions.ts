@@ -6,7 +6,7 @@ import type { Schedule } from '../../../platform/queue/schedules.ts'
 const PrefetchItemsJobData = z.strictObject({ run: z.string(), epoch: z.int() })
 export type PrefetchItemsJobData = z.infer<typeof PrefetchItemsJobData>
 
-/** Makes a run's items ahead of demand. The next request for items adds it again. */
+/** Makes a run's items ahead of demand. The next request for items adds the job again. */
 export const prefetchItemsJob: JobDefinition<PrefetchItemsJobData> = {
   name: 'prefetch-items',
   data: PrefetchItemsJobData,
@@ -15,7 +15,10 @@ export const prefetchItemsJob: JobDefinition<PrefetchItemsJobData> = {
   discardFailures: true,
 }
 
-/** Removes the keys of a run that was deleted, or of its epoch before a restore. The sweep adds it again until they are gone. */
+/**
+ * Removes the keys of a deleted run, or those of its epoch before a restore. The sweep adds the job again until the
+ * keys are gone.
+ */
 export const removeEpochJob: JobDefinition<{ name: string; epoch: number }> = {
   name: 'remove-epoch',
   data: z.strictObject({ name: z.string(), epoch: z.int() }),

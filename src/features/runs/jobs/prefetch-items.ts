@@ -1,15 +1,18 @@
-/** Makes a run's items ahead of demand, up to the number that the run keeps open. Running it twice is harmless. */
+/**
+ * Makes a run's items ahead of demand, up to the number of positions that the run keeps open. Running it twice is
+ * harmless.
+ */
 
 import type { JobAttempt } from '../../../platform/queue/job-definition.ts'
 import type { Runs } from '../runs.ts'
 import type { ItemPrefetcher } from '../sequence/item-prefetcher.ts'
 import type { PrefetchItemsJobData } from './definitions.ts'
 
-/** Items of one run that one job makes at once. */
+/** Number of items that one job makes concurrently for one run. */
 const MAX_ITEMS_IN_FLIGHT = 20
-/** Positions are claimed so many at a time: a claim walks all open positions. */
+/** Number of positions per claim. Each claim scans all open positions. */
 const CLAIM_SIZE = 4
-/** After so many failures in a row the job gives up; the next request for items schedules another one. */
+/** Number of consecutive failures after which the job gives up. The next request for items schedules another job. */
 const MAX_CONSECUTIVE_FAILURES = 32
 
 export function createPrefetchItemsProcessor({ runs, prefetcher }: { runs: Runs; prefetcher: ItemPrefetcher }) {

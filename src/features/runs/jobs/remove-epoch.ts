@@ -1,4 +1,4 @@
-/** Removes the keys of a run's ended epoch. Running it twice, or at once, is harmless. */
+/** Removes the keys of a run's ended epoch. Running it twice or concurrently is harmless. */
 import type { JobAttempt } from '../../../platform/queue/job-definition.ts'
 import type { EpochRef, EpochRepository } from '../epoch-repository.ts'
 

@@ -1,4 +1,4 @@
--- KEYS  discardedEpochs (sorted set: epoch by the time from which its keys may be removed, ms)
+-- KEYS  discardedEpochs (sorted set: epoch by the earliest time of removal, ms)
 -- ARGV  1 epoch
 -- Returns 1 if the keys of the epoch may be removed now, else 0.
 -- include parts/clock

@@ -1,7 +1,8 @@
--- Notes that Redis lost a run of this name and that a call began this one, with the default settings.
+-- Records that Redis lost a run of this name and that a call created this one with the default settings.
 -- KEYS  run (hash)
--- ARGV  1 UUID of the run that was met  2 now, ms
--- Returns { 1 if this call noted it, else 0; the time noted, or '' where the run is another, or was configured meanwhile }.
+-- ARGV  1 UUID of the run that the process found  2 now, ms
+-- Returns { 1 if this call recorded it, else 0; the time recorded, or '' if another run has the name or the run was
+-- configured }.
 local run = redis.call('HMGET', K.run, RUN.uuid, RUN.configured_at, RUN.recreated_at)
 if run[1] ~= ARGV[1] or run[2] then
   return { 0, '' }

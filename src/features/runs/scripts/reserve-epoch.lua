@@ -1,7 +1,8 @@
--- Reserves a run's next epoch, so that its keys can be written before it starts. If it does not start in time, they are
--- removed like those of an epoch that has ended.
--- KEYS  run (hash)  discardedEpochs (sorted set: epoch by the time from which its keys may be removed, ms)
--- ARGV  1 least epoch  2 duration of the reservation, ms
+-- Reserves a run's next epoch, so that its keys can be written before it starts. If it does not start in time, its keys
+-- are
+-- removed like those of an ended epoch.
+-- KEYS  run (hash)  discardedEpochs (sorted set: epoch by the earliest time of removal, ms)
+-- ARGV  1 lowest epoch  2 duration of the reservation, ms
 -- Returns the epoch.
 -- include parts/clock
 -- include parts/next-epoch

@@ -1,9 +1,9 @@
--- Starts a reserved epoch of a run, whose other keys are written already. The keys of the epoch that ends are unused from now
--- on, and to be removed; so are those of the reserved one, if it does not start.
--- KEYS  run (hash)  discardedEpochs (sorted set: epoch by the time from which its keys may be removed, ms)
+-- Starts a reserved epoch of a run, whose other keys are already written. From now on, the keys of the ended epoch are
+-- unused and are to be removed. The keys of the reserved epoch are removed if it does not start.
+-- KEYS  run (hash)  discardedEpochs (sorted set: epoch by the earliest time of removal, ms)
 -- ARGV  1 epoch that ends, 0: the run does not exist  2 epoch that starts  3 now, ms  4 UUID for a new run
 --       5 … fields of the run and their values
--- Returns 1, or 0 if another call was faster, or the reservation is over.
+-- Returns 1, or 0 if another call started an epoch first or the reservation has expired.
 -- include parts/clock
 local epoch = redis.call('HGET', K.run, RUN.epoch) or '0'
 local reserved_until = redis.call('ZSCORE', K.discardedEpochs, ARGV[2])

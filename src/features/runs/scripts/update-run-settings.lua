@@ -1,16 +1,17 @@
--- Sets a run's explicit settings, unless they were changed meanwhile. A run that does not exist is created.
+-- Sets a run's explicit settings, unless another call has changed them. Creates the run if it does not exist.
 -- KEYS  run (hash)  openPositions (sorted set)  positionStates (hash)  itemBodies (hash)  leaseExpiries (sorted set)
 --       leasedItems, requestedPositions, issuedItems, stepPositions (hashes)  issuedTasks (list)  questions (sorted set)
 --       discardedEpochs (sorted set: epoch by time)  curriculum (hash: task to its JSON)  frontierWeights (hash)
 -- ARGV  1 revision that the change is based on, 0: a new run  2 explicit settings as JSON  3 now, ms  4 UUID for a new run
---       5 '1' to restart the sequence  6 '1' to rebuild prepared items  7 epoch of the keys, the least one for a new run
---       8 '1': a client puts the settings; otherwise the first use of a run creates it
---       9 JSON [task, its state, its weights, …]: where tasks start that no group has moved; '' to leave that as it is
--- Returns the new revision, 0 if another change was faster, or -E if a new run needs the keys of epoch E for its start.
+--       5 '1' to restart the sequence  6 '1' to make prepared items again  7 epoch of the keys, the lowest for a new
+-- run
+--       8 '1': a call puts the settings; else the first use of a run creates it
+--       9 JSON [task, its state, its weights, …]: frontiers of tasks that no group has moved; '' to keep those
+-- Returns the new revision, 0 if another change came first, or -E if a new run needs the keys of epoch E for its start.
 -- include ../sequence/scripts/parts/position-state
 -- include parts/next-epoch
 
--- Tasks that a group has moved stay where they are.
+-- Tasks that a group has moved keep their level.
 local function start_tasks(start)
   for _, task in ipairs(redis.call('HKEYS', K.curriculum)) do
     if next(cjson.decode(redis.call('HGET', K.curriculum, task)).scores) == nil then

@@ -1,4 +1,5 @@
--- Stores what the oldest evidence of a run came to, and takes it off the list: each piece is folded once.
+-- Stores the result of folding a run's oldest evidence and removes that evidence from the list. Each piece is folded
+-- once.
 -- KEYS  run (hash)  curriculum (hash: task to its JSON)  frontierWeights (hash: task to its weights)
 --       curriculumHistory (list of JSON points, newest first)  frontierEvidence (list of JSON, oldest first)
 -- ARGV  1 epoch  2 revision of the settings it was folded under  3 evidence that had left the list before
@@ -10,7 +11,7 @@ if run[1] ~= ARGV[1] or run[2] ~= ARGV[2] or (run[3] or '0') ~= ARGV[3] then
   return -1
 end
 local folded = cjson.decode(ARGV[6])
--- First: a full Redis lets a script go on once it has written something that takes no memory.
+-- Must come first: once a script has written without using memory, a full Redis lets it finish.
 redis.call('LTRIM', K.frontierEvidence, ARGV[4], -1)
 for k = 1, #folded.tasks, 3 do
   redis.call('HSET', K.curriculum, folded.tasks[k], folded.tasks[k + 1])

@@ -1,11 +1,14 @@
--- The curriculum, by the rule and the constants of the original environment: of the last 10 scores the last 5 count, from
--- 3 on; the step is 0.05 times the stability, 0.1 times where a steady model is far off. Numbers are kept as text of 17
--- digits, so that a level is the same double after its way through JSON.
+-- Moves the curriculum by the rule and the constants of the original environment: of the last 10 scores, the last 5
+-- count,
+-- once there are 3. The step is 0.05 times the stability, or 0.1 times for a stable model far from the target. Numbers
+-- are
+-- stored as text with 17 digits, so that a level stays the same double after a round trip through JSON.
 -- keys   curriculum (hash: task to its JSON), history (list of JSON points, newest first)
--- group  { score, difficulty, starting_level, target_accuracy, low, high }: its mean score, the difficulty of its item, the
---        level of a task that never moved, the accuracy aimed at, and the bounds of the level;  step: the trainer's;
---        now: ISO 8601;  max_points: that are kept
--- Gives the level before and after, or nothing if the group was too far from it.
+-- group  { score, difficulty, starting_level, target_accuracy, low, high }: mean score, difficulty of the item, level
+-- of
+--        a task that never moved, target accuracy, and bounds of the level;  step: the trainer's;
+--        now: ISO 8601;  max_points: limit of the history
+-- Returns the level before and after, or nothing if the group's difficulty was too far from the level.
 local function update_curriculum(keys, task, group, step, now, max_points)
   local json = redis.call('HGET', keys.curriculum, task)
   local state = json and cjson.decode(json) or { level = group.starting_level, scores = {} }

@@ -1,5 +1,6 @@
--- An epoch, as text, that shares no keys with those that are still to be removed: clocks differ, and may go back.
--- least  the time, or more
+-- Returns an epoch, as text, that shares no keys with those that are still to be removed. Clocks differ and may go
+-- back.
+-- least  lower bound: the current time, or more
 local function next_epoch(least, discarded_epochs)
   local epoch = tonumber(least)
   for _, discarded in ipairs(redis.call('ZRANGE', discarded_epochs, 0, -1)) do
