@@ -45,7 +45,7 @@ it('asks for a key, sends it in a header, and keeps it in this session alone', a
   await page.getByRole('alert').getByText('forbidden').waitFor()
   await page.getByRole('button', { name: 'Show the answer' }).click()
   await page.getByRole('alert').getByText('forbidden').nth(1).waitFor()
-  expect(await page.getByText('Reference answer').count()).toBe(0)
+  expect(await page.getByText('Reference answer', { exact: true }).count()).toBe(0)
 
   await page.getByRole('button', { name: 'Delete the API key' }).click()
   await page.getByText('This server requires an API key').waitFor()

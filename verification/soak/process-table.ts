@@ -57,7 +57,7 @@ export function readCpuSeconds(root: number): number {
 interface TreeProcess {
   pid: number
   args: string
-  /** Whether the process is a zygote. */
+  /** Whether a zygote forked the process. */
   isFork: boolean
 }
 
