@@ -16,6 +16,7 @@ export interface Base64Array {
 /** JSON Schema of such numbers, for the API's document. */
 export const BASE64_ARRAY_SCHEMA = {
   type: 'object',
+  description: 'Numbers as typed data.',
   properties: {
     dtype: { type: 'string', enum: Object.keys(DTYPE_BYTES), description: 'Type of the numbers.' },
     data: { type: 'string', contentEncoding: 'base64', description: 'Bytes of the numbers, little-endian, in base64.' },

@@ -62,6 +62,7 @@ export const CollectionView = z
         destinations: z.record(z.string(), Count).describe('Number of groups by destination.'),
         mean_score: z.number().nullable().describe('Mean of the groups’ mean scores; null if there are none.'),
       })
+      .describe('Result of a collection.')
       .nullable()
       .describe('Result; null until the collection has ended.'),
   })

@@ -73,12 +73,14 @@ const DuelSide = z.strictObject({
   lift: NullableNumber.describe('Floor-corrected mean score: 0 for guessing, 1 if all answers are correct.'),
 })
 
-const DuelFields = z.strictObject({
-  items: Count.describe('Number of items with a score for both models.'),
-  a: DuelSide.describe('Scores of the first model.'),
-  b: DuelSide.describe('Scores of the second model.'),
-  difference: NullableNumber.describe('Mean score of `a` minus that of `b`; null if there is none.'),
-})
+const DuelFields = z
+  .strictObject({
+    items: Count.describe('Number of items with a score for both models.'),
+    a: DuelSide.describe('Scores of the first model.'),
+    b: DuelSide.describe('Scores of the second model.'),
+    difference: NullableNumber.describe('Mean score of `a` minus that of `b`; null if there is none.'),
+  })
+  .describe('Scores of both models.')
 
 export const DuelResult = z
   .strictObject({

@@ -211,6 +211,7 @@ export const EvalStatistics = z
         stderr: z.number().describe('Standard error of `mean_score`.'),
         confidence_95: ConfidenceInterval.describe('95% interval of `mean_score`.'),
       })
+      .describe('Uncertainty over tasks.')
       .nullable()
       .describe(
         'Uncertainty of `mean_score` over repetitions with other tasks of this kind: clustered by task. null for fewer than two tasks.',
@@ -298,7 +299,9 @@ export const EvalResult = z
     tasks: z
       .record(
         z.string(),
-        z.strictObject({ ...EvalStatistics.shape, category: z.string().describe('Category of the task.') }),
+        z
+          .strictObject({ ...EvalStatistics.shape, category: z.string().describe('Category of the task.') })
+          .describe('Statistics of one task.'),
       )
       .describe('Statistics by task.'),
     difficulties: z
@@ -437,7 +440,7 @@ export const Suite = z
     ...SuiteSummary.shape,
     engine: z.string().describe('Version of the library.'),
     recipes: z
-      .array(z.strictObject({ ...RecipeOutput.shape, id: ItemId }))
+      .array(z.strictObject({ ...RecipeOutput.shape, id: ItemId }).describe('Recipe and ID of an item.'))
       .describe('Recipes of the items, with item IDs.'),
   })
   .meta({ id: 'Suite', description: 'A frozen list of recipes with a content hash.' })

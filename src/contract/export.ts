@@ -68,10 +68,12 @@ export const ExportManifest = z
     files: z.array(z.string()).describe('Names of the dump files that were read.'),
     files_elsewhere: z
       .array(
-        z.strictObject({
-          name: z.string().describe('Name of the file.'),
-          node: z.string().describe('Host name of the node that has the file.'),
-        }),
+        z
+          .strictObject({
+            name: z.string().describe('Name of the file.'),
+            node: z.string().describe('Host name of the node that has the file.'),
+          })
+          .describe('Dump file that only another node has.'),
       )
       .describe('Dump files that only another node has. Their groups are missing, unless the server still keeps them.'),
   })

@@ -52,11 +52,13 @@ export const OpenrlhfResponse = z
       .describe('Values that OpenRLHF averages over the batch and logs. The keys are always the same.'),
     errors: z
       .array(
-        z.strictObject({
-          index: z.int().describe('Index of the sample, counted from 0.'),
-          code: z.string().describe('Error code.'),
-          detail: z.string().describe('Reason in a sentence.'),
-        }),
+        z
+          .strictObject({
+            index: z.int().describe('Index of the sample, counted from 0.'),
+            code: z.string().describe('Error code.'),
+            detail: z.string().describe('Reason in a sentence.'),
+          })
+          .describe('Why one sample is unscored.'),
       )
       .optional()
       .describe('Why samples are unscored. OpenRLHF ignores this field.'),

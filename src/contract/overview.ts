@@ -67,14 +67,16 @@ export const Overview = z
     totals: Totals.describe('Counts since the data in Redis began; eventually consistent.'),
     queues: z
       .array(
-        z.strictObject({
-          queue: z.string().describe('Name of the queue.'),
-          waiting: z.int().describe('Number of waiting jobs.'),
-          active: z.int().describe('Number of jobs in progress.'),
-          delayed: z.int().describe('Number of jobs that wait for a retry.'),
-          failed: z.int().describe('Number of failed jobs.'),
-          oldest_s: z.number().describe('Age of the oldest unfinished job, in seconds.'),
-        }),
+        z
+          .strictObject({
+            queue: z.string().describe('Name of the queue.'),
+            waiting: z.int().describe('Number of waiting jobs.'),
+            active: z.int().describe('Number of jobs in progress.'),
+            delayed: z.int().describe('Number of jobs that wait for a retry.'),
+            failed: z.int().describe('Number of failed jobs.'),
+            oldest_s: z.number().describe('Age of the oldest unfinished job, in seconds.'),
+          })
+          .describe('State of one queue.'),
       )
       .describe('State of each queue.'),
     processes: z.array(ProcessStatus).describe('State of each process.'),

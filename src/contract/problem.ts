@@ -11,10 +11,12 @@ export const Problem = z
     detail: z.string().describe('What happened in this call, and what to do about it.'),
     errors: z
       .array(
-        z.strictObject({
-          path: z.string().describe('Path of the field, such as `body.step`.'),
-          message: z.string().describe('What is wrong with the field.'),
-        }),
+        z
+          .strictObject({
+            path: z.string().describe('Path of the field, such as `body.step`.'),
+            message: z.string().describe('What is wrong with the field.'),
+          })
+          .describe('An invalid field of the request.'),
       )
       .optional()
       .describe('Invalid fields of the request, if there are any.'),

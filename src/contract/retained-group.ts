@@ -17,12 +17,14 @@ export const RetainedGroup = z
     policy_version: z.int().nullable().describe('Policy version of the group; null if unknown.'),
     completions: z
       .array(
-        z.strictObject({
-          text: z.string().describe('Text of the completion. Without `full`, only its beginning.'),
-          cut: z.boolean().describe('Whether `text` is shortened.'),
-          length_tokens: z.int().nullable().describe('Length of the completion in tokens; null if unknown.'),
-          finish_reason: z.string().nullable().describe('Why the generation ended; null if unknown.'),
-        }),
+        z
+          .strictObject({
+            text: z.string().describe('Text of the completion. Without `full`, only its beginning.'),
+            cut: z.boolean().describe('Whether `text` is shortened.'),
+            length_tokens: z.int().nullable().describe('Length of the completion in tokens; null if unknown.'),
+            finish_reason: z.string().nullable().describe('Why the generation ended; null if unknown.'),
+          })
+          .describe('Text of one completion.'),
       )
       .nullable()
       .describe('Completions in the order of the verdicts; null if the texts are no longer stored.'),
@@ -51,10 +53,12 @@ export const RetainedGroupPage = z
     faults: z
       .record(
         z.string(),
-        z.strictObject({
-          count: z.int().describe('Number of rollouts of the run with this fault.'),
-          samples: z.array(FormatErrorExample).describe('Recent completions with this fault.'),
-        }),
+        z
+          .strictObject({
+            count: z.int().describe('Number of rollouts of the run with this fault.'),
+            samples: z.array(FormatErrorExample).describe('Recent completions with this fault.'),
+          })
+          .describe('Count and examples of one format fault.'),
       )
       .describe('Count and examples of each format fault.'),
   })

@@ -37,7 +37,11 @@ export const Message = z
     content: z
       .union([
         z.string(),
-        z.array(z.looseObject({ type: z.string().describe('Type of the part, such as `text`.') })),
+        z.array(
+          z
+            .looseObject({ type: z.string().describe('Type of the part, such as `text`.') })
+            .describe('Part of a message.'),
+        ),
         z.null(),
       ])
       .optional()

@@ -163,6 +163,7 @@ export const RunSettings = z
       ),
     curriculum_start: z
       .strictObject({ eval: EvalId.describe('ID of an eval that measured the model on these tasks.') })
+      .describe('Eval that `frontier` starts from.')
       .nullable()
       .default(null)
       .describe(
@@ -491,67 +492,74 @@ export const Run = z
       .describe('Tasks whose recent groups suggest that the reward is not earned by solving the task.'),
     skipped: z
       .array(
-        z.strictObject({
-          position: Count.describe('Position in the item sequence, counted from 0.'),
-          task: z.string().describe('Name of the task.'),
-          seed: Count.describe('Seed of the item.'),
-          difficulty: z.number().nullable().describe('Difficulty of the item; null for library defaults or a config.'),
-          reason: z
-            .enum(['failed', 'eval_item'])
-            .describe('`failed`: the item could not be made; `eval_item`: its questions are in a frozen suite.'),
-          detail: z.string().describe('Explanation in a sentence.'),
-          time: z.string().describe('Time at which the position was skipped, ISO 8601.'),
-        }),
+        z
+          .strictObject({
+            position: Count.describe('Position in the item sequence, counted from 0.'),
+            task: z.string().describe('Name of the task.'),
+            seed: Count.describe('Seed of the item.'),
+            difficulty: z
+              .number()
+              .nullable()
+              .describe('Difficulty of the item; null for library defaults or a config.'),
+            reason: z
+              .enum(['failed', 'eval_item'])
+              .describe('`failed`: the item could not be made; `eval_item`: its questions are in a frozen suite.'),
+            detail: z.string().describe('Explanation in a sentence.'),
+            time: z.string().describe('Time at which the position was skipped, ISO 8601.'),
+          })
+          .describe('A skipped position of the item sequence.'),
       )
       .describe('Most recently skipped positions, newest first.'),
     tasks: z
       .record(
         z.string(),
-        z.strictObject({
-          difficulty: z
-            .number()
-            .nullable()
-            .describe('Current difficulty of the task; null until the curriculum has moved it.'),
-          ...FrontierFields,
-          accuracy: z
-            .number()
-            .nullable()
-            .describe(
-              'Mean score of the last five groups that fed the curriculum. Without a curriculum: share of correct rollouts in the last ten groups.',
-            ),
-          learnability: z
-            .number()
-            .describe(
-              'Mean variance of scores within the task’s recent groups, corrected for guessing. `sampling: "learnability"` draws tasks by it.',
-            ),
-          groups: Count.describe('Number of scored groups.'),
-          rollouts: Count.describe('Number of rollouts with a score.'),
-          skipped: Count.describe('Number of scored rollouts with fewer than `min_trained_tokens` trained tokens.'),
-          mean_score: z
-            .number()
-            .nullable()
-            .describe('Mean score of the rollouts that are scored and not skipped; null before the first.'),
-          mean_reward: z
-            .number()
-            .nullable()
-            .describe(
-              'Mean reward of all scored rollouts, including skipped and masked ones; null before the first. (The `mean_reward` of a group covers its voters only.)',
-            ),
-          signal: Count.describe('Number of groups that carried training signal.'),
-          faults: z.record(z.string(), Count).describe('Number of rollouts with a format fault, by fault.'),
-          truncated: Count.describe('Number of rollouts cut off at the token limit.'),
-          length_p95: z
-            .number()
-            .nullable()
-            .describe(
-              '95th percentile of rollout length, in tokens; null without lengths. It is the upper edge of a bucket and can be up to 5% too high.',
-            ),
-          last_at: z
-            .string()
-            .nullable()
-            .describe('Time at which the task’s latest group was scored, ISO 8601; null before the first.'),
-          diagnosis: Diagnosis.describe('Diagnosis of the last 50 groups of the task.'),
-        }),
+        z
+          .strictObject({
+            difficulty: z
+              .number()
+              .nullable()
+              .describe('Current difficulty of the task; null until the curriculum has moved it.'),
+            ...FrontierFields,
+            accuracy: z
+              .number()
+              .nullable()
+              .describe(
+                'Mean score of the last five groups that fed the curriculum. Without a curriculum: share of correct rollouts in the last ten groups.',
+              ),
+            learnability: z
+              .number()
+              .describe(
+                'Mean variance of scores within the task’s recent groups, corrected for guessing. `sampling: "learnability"` draws tasks by it.',
+              ),
+            groups: Count.describe('Number of scored groups.'),
+            rollouts: Count.describe('Number of rollouts with a score.'),
+            skipped: Count.describe('Number of scored rollouts with fewer than `min_trained_tokens` trained tokens.'),
+            mean_score: z
+              .number()
+              .nullable()
+              .describe('Mean score of the rollouts that are scored and not skipped; null before the first.'),
+            mean_reward: z
+              .number()
+              .nullable()
+              .describe(
+                'Mean reward of all scored rollouts, including skipped and masked ones; null before the first. (The `mean_reward` of a group covers its voters only.)',
+              ),
+            signal: Count.describe('Number of groups that carried training signal.'),
+            faults: z.record(z.string(), Count).describe('Number of rollouts with a format fault, by fault.'),
+            truncated: Count.describe('Number of rollouts cut off at the token limit.'),
+            length_p95: z
+              .number()
+              .nullable()
+              .describe(
+                '95th percentile of rollout length, in tokens; null without lengths. It is the upper edge of a bucket and can be up to 5% too high.',
+              ),
+            last_at: z
+              .string()
+              .nullable()
+              .describe('Time at which the task’s latest group was scored, ISO 8601; null before the first.'),
+            diagnosis: Diagnosis.describe('Diagnosis of the last 50 groups of the task.'),
+          })
+          .describe('State and statistics of one task of the run.'),
       )
       .describe('State and statistics of each task, by task name.'),
   })

@@ -118,10 +118,12 @@ export const TaskDetail = z
       .describe('JSON Schema of the config; null while the library is not available.'),
     ladder: z
       .array(
-        z.strictObject({
-          difficulty: z.number().describe('Difficulty of the rung, in [0, 1].'),
-          config: Config.describe('Library config of the rung.'),
-        }),
+        z
+          .strictObject({
+            difficulty: z.number().describe('Difficulty of the rung, in [0, 1].'),
+            config: Config.describe('Library config of the rung.'),
+          })
+          .describe('Rung of a difficulty ladder.'),
       )
       .describe('Rungs of the difficulty ladder, from easiest to hardest.'),
     card: z

@@ -59,12 +59,16 @@ export const Checkpoint = z
     curriculum: z
       .record(
         TaskName,
-        z.strictObject({
-          level: Difficulty,
-          accuracy: Score.optional(),
-          scores: z.array(Score).max(10),
-          frontier: FrontierEstimate.extend({ weights: FrontierWeights }).optional(),
-        }),
+        z
+          .strictObject({
+            level: Difficulty,
+            accuracy: Score.optional(),
+            scores: z.array(Score).max(10),
+            frontier: FrontierEstimate.extend({ weights: FrontierWeights })
+              .describe('Frontier estimate of the task, with its weights.')
+              .optional(),
+          })
+          .describe('State of the curriculum for one task.'),
       )
       .describe('State of the curriculum by task: level, accuracy of the last five scores, last scores and frontier.'),
     recent_accuracies: z
@@ -75,15 +79,17 @@ export const Checkpoint = z
         TaskName,
         z
           .array(
-            z.strictObject({
-              variance: z
-                .number()
-                .min(0)
-                .max(MAX_SCORE ** 2),
-              score: Score,
-              floor: Accuracy,
-              number: z.int().min(0),
-            }),
+            z
+              .strictObject({
+                variance: z
+                  .number()
+                  .min(0)
+                  .max(MAX_SCORE ** 2),
+                score: Score,
+                floor: Accuracy,
+                number: z.int().min(0),
+              })
+              .describe('Evidence from one group.'),
           )
           .max(50),
       )
@@ -98,7 +104,7 @@ export const Checkpoint = z
         position: Position.describe('Next position that was never opened.'),
         open: z.array(Position).max(5000).describe('Opened positions whose items are not issued.'),
         drawn: z
-          .array(z.strictObject({ position: Position, task: TaskName }))
+          .array(z.strictObject({ position: Position, task: TaskName }).describe('Task of an open position.'))
           .max(5000)
           .optional()
           .describe(
@@ -113,13 +119,15 @@ export const Checkpoint = z
           .optional()
           .describe('Position at which each question was asked, by the hash of the question.'),
         leases: z.array(
-          z.strictObject({
-            position: Position,
-            until: LeaseEnd,
-            task: TaskName,
-            difficulty: DifficultyLabel,
-            retry: Retry,
-          }),
+          z
+            .strictObject({
+              position: Position,
+              until: LeaseEnd,
+              task: TaskName,
+              difficulty: DifficultyLabel,
+              retry: Retry,
+            })
+            .describe('Lease of an item that was handed out.'),
         ),
         requested: z
           .array(Position)
@@ -128,20 +136,26 @@ export const Checkpoint = z
         issued: IssuedItems,
         steps: z
           .array(
-            z.strictObject({
-              step: z.int().min(0),
-              positions: z
-                .array(z.tuple([Position, z.int().min(1).max(MAX_STEP_ITEMS)]))
-                .min(1)
-                .max(MAX_STEP_ITEMS)
-                .describe('First position and number of positions of each range.'),
-            }),
+            z
+              .strictObject({
+                step: z.int().min(0),
+                positions: z
+                  .array(z.tuple([Position, z.int().min(1).max(MAX_STEP_ITEMS)]))
+                  .min(1)
+                  .max(MAX_STEP_ITEMS)
+                  .describe('First position and number of positions of each range.'),
+              })
+              .describe('Positions of one training step.'),
           )
           .describe('Positions of the items of each training step.'),
       })
       .describe('State of the item sequence.'),
     step_sums: z
-      .array(z.strictObject({ step: z.int().min(0), sums: stepSumsRecord.checkpointSchema }))
+      .array(
+        z
+          .strictObject({ step: z.int().min(0), sums: stepSumsRecord.checkpointSchema })
+          .describe('Statistics of one training step.'),
+      )
       .max(MAX_STEP_SUMS)
       .describe('Statistics of each training step, oldest first.'),
   })

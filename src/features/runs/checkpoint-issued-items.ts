@@ -21,27 +21,29 @@ const MAX_CHUNKS = 131_072
 export const NOT_ISSUED = -1
 const NO_ITEM = -2
 
-const IssuedChunk = z.strictObject({
-  first: Position.describe('Position of the first entry of each column.'),
-  tasks: z
-    .array(z.int().min(NO_ITEM))
-    .max(POSITIONS_PER_CHUNK)
-    .describe('Index into `tasks` for each position; −1 if the item is not issued, −2 if the position has no item.'),
-  difficulties: z
-    .array(z.int().min(0))
-    .max(POSITIONS_PER_CHUNK)
-    .describe('Index into `difficulties` for each position.'),
-  retries: z
-    .array(
-      z
-        .int()
-        .min(0)
-        .max(SEEDS_PER_POSITION - 1),
-    )
-    .max(POSITIONS_PER_CHUNK)
-    .optional()
-    .describe('Number of the seed of each item; absent if all items have the first seed.'),
-})
+const IssuedChunk = z
+  .strictObject({
+    first: Position.describe('Position of the first entry of each column.'),
+    tasks: z
+      .array(z.int().min(NO_ITEM))
+      .max(POSITIONS_PER_CHUNK)
+      .describe('Index into `tasks` for each position; −1 if the item is not issued, −2 if the position has no item.'),
+    difficulties: z
+      .array(z.int().min(0))
+      .max(POSITIONS_PER_CHUNK)
+      .describe('Index into `difficulties` for each position.'),
+    retries: z
+      .array(
+        z
+          .int()
+          .min(0)
+          .max(SEEDS_PER_POSITION - 1),
+      )
+      .max(POSITIONS_PER_CHUNK)
+      .optional()
+      .describe('Number of the seed of each item; absent if all items have the first seed.'),
+  })
+  .describe('Items of consecutive positions, in columns.')
 
 export const IssuedItems = z
   .strictObject({

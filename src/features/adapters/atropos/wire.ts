@@ -68,10 +68,12 @@ export const EnvironmentReference = z
 
 const Numbers = z.array(z.number())
 const Integers = z.array(z.int())
-const Message = z.looseObject({
-  role: z.unknown().describe('Role of the author.'),
-  content: z.unknown().describe('Content of the message.'),
-})
+const Message = z
+  .looseObject({
+    role: z.unknown().describe('Role of the author.'),
+    content: z.unknown().describe('Content of the message.'),
+  })
+  .describe('A chat message.')
 
 const OPTIONAL_FIELDS = {
   advantages: z.array(Numbers).nullish().describe('Advantages of each sequence, by token.'),
