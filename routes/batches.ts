@@ -132,7 +132,14 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
           'Releases a batch after the trainer has used it. With `rank` and `ranks`, the batch is released when every rank has acknowledged it. Repeating the call is safe.',
         params: StepParams,
         headers: IfMatchHeaders,
-        body: z.strictObject(RankSliceFields).superRefine(validateRankSlice).optional(),
+        body: z
+          .strictObject(RankSliceFields)
+          .superRefine(validateRankSlice)
+          .meta({
+            id: 'BatchAcknowledgementRequest',
+            description: 'The rank that acknowledges the batch. Without it, the batch is released at once.',
+          })
+          .optional(),
         response: {
           200: z
             .strictObject({
@@ -141,7 +148,7 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
                 .boolean()
                 .describe('Whether the batch is released. If false, other ranks have not acknowledged it yet.'),
             })
-            .describe('State of the batch after the call.'),
+            .meta({ id: 'BatchAcknowledgement', description: 'State of the batch after the call.' }),
           ...problemResponses(
             'invalid_request',
             'invalid_json',

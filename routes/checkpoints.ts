@@ -46,11 +46,13 @@ export function addCheckpointRoutes(app: App, { checkpoints, runRequests }: Runs
         headers: IfMatchHeaders,
         body: Checkpoint,
         response: {
-          200: z.strictObject({
-            ...Run.shape,
-            epoch: z.int().describe('Number of the epoch that begins with this call.'),
-            forgotten: DiscardedCounts,
-          }),
+          200: z
+            .strictObject({
+              ...Run.shape,
+              epoch: z.int().describe('Number of the epoch that begins with this call.'),
+              forgotten: DiscardedCounts,
+            })
+            .meta({ id: 'RestoredRun', description: 'A run after a checkpoint was restored.' }),
           ...problemResponses(
             'invalid_request',
             'invalid_json',

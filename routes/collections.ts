@@ -72,7 +72,7 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
         response: {
           200: z
             .strictObject({ collections: z.array(CollectionView).describe('Collections, newest first.') })
-            .describe('Collections of the run.'),
+            .meta({ id: 'CollectionList', description: 'Collections of the run.' }),
           ...problemResponses('unknown_run', 'run_recreated', 'redis_unavailable'),
         },
       },

@@ -27,6 +27,7 @@ const DuelKeys = z
     api_key_a: ModelApiKey.optional().describe('API key of the first model.'),
     api_key_b: ModelApiKey.optional().describe('API key of the second model.'),
   })
+  .meta({ id: 'DuelKeys', description: 'API keys of the models of a duel.' })
   .default({})
   .describe('API keys of the models. The server deletes them when the duel ends, so send them again.')
 
@@ -88,7 +89,7 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
         response: {
           200: z
             .strictObject({ duels: z.array(DuelView).describe('Duels, newest first.') })
-            .describe('Duels that match the query.'),
+            .meta({ id: 'DuelList', description: 'Duels that match the query.' }),
           ...problemResponses('redis_unavailable'),
         },
       },

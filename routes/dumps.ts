@@ -25,7 +25,7 @@ export function addDumpRoutes(app: App, { dumps }: DumpsFeature): void {
         response: {
           200: z
             .strictObject({ files: z.array(DumpFile).describe('Dump files, oldest first.') })
-            .describe('Dump files of all nodes.'),
+            .meta({ id: 'DumpList', description: 'Dump files of all nodes.' }),
           ...problemResponses('invalid_request', 'redis_unavailable'),
         },
       },

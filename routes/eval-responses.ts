@@ -20,6 +20,7 @@ export const ModelKeyBody = z
       'API key of the model. The server deletes the key when the eval or collection ends, so send it again.',
     ),
   })
+  .meta({ id: 'ModelKey', description: 'The API key of a model.' })
   .default({})
 
 export const IdempotencyHeaders = z.looseObject({

@@ -146,15 +146,17 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
             .strictObject({
               items: z
                 .array(
-                  z.strictObject({
-                    sample_id: SampleId.describe('ID of the sample.'),
-                    item_id: ItemId,
-                    messages: z.array(PromptMessage).describe('Prompt for the model.'),
-                  }),
+                  z
+                    .strictObject({
+                      sample_id: SampleId.describe('ID of the sample.'),
+                      item_id: ItemId,
+                      messages: z.array(PromptMessage).describe('Prompt for the model.'),
+                    })
+                    .meta({ id: 'EvalItem', description: 'A sample of an eval with its prompt.' }),
                 )
                 .describe('Samples that need a completion.'),
             })
-            .describe('Prompts of the samples.'),
+            .meta({ id: 'EvalItemList', description: 'Prompts of the samples.' }),
           ...problemResponses(
             'invalid_request',
             'unknown_eval',
@@ -182,16 +184,21 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
         summary: 'Submit completions for an eval',
         description: 'Only the first completion of each sample counts, so repeating the call is safe.',
         params: EvalParams,
-        body: z.strictObject({
-          completions: z.array(CompletionInput).min(1).max(MAX_COMPLETIONS).describe('Completions to submit.'),
-        }),
+        body: z
+          .strictObject({
+            completions: z.array(CompletionInput).min(1).max(MAX_COMPLETIONS).describe('Completions to submit.'),
+          })
+          .meta({ id: 'EvalCompletions', description: 'Completions of samples of an eval.' }),
         response: {
           200: z
             .strictObject({
               new: z.int().describe('Number of completions that were not known before.'),
               ...EvalView.pick({ id: true, status: true, progress: true }).shape,
             })
-            .describe('Number of new completions, and progress of the eval.'),
+            .meta({
+              id: 'EvalCompletionsReceipt',
+              description: 'Number of new completions, and progress of the eval.',
+            }),
           ...problemResponses(
             'invalid_request',
             'unknown_eval',
@@ -218,7 +225,7 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
         description:
           'Ends an eval whose completions you post. Samples without a completion count as missing, never as wrong.',
         params: EvalParams,
-        body: z.strictObject({}).optional(),
+        body: z.strictObject({}).meta({ id: 'EmptyRequest', description: 'An object without fields.' }).optional(),
         response: { 200: EvalView, ...problemResponses('invalid_request', 'unknown_eval', 'redis_unavailable') },
       },
     },

@@ -68,7 +68,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
         response: {
           200: z
             .strictObject({ evals: z.array(EvalSummary).describe('Evals, newest first.') })
-            .describe('Evals that match the query.'),
+            .meta({ id: 'EvalList', description: 'Evals that match the query.' }),
           ...problemResponses('redis_unavailable'),
         },
       },
@@ -84,7 +84,9 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
         tags: ['evals'],
         summary: 'List frozen suites',
         response: {
-          200: z.strictObject({ suites: z.array(SuiteSummary).describe('Frozen suites.') }).describe('Frozen suites.'),
+          200: z
+            .strictObject({ suites: z.array(SuiteSummary).describe('Frozen suites.') })
+            .meta({ id: 'SuiteList', description: 'Frozen suites.' }),
         },
       },
     },

@@ -28,7 +28,7 @@ const Answer = z.string().nullable().describe('Reference answer; null if the lib
 const Metadata = z.unknown().describe('Metadata of the library’s entry.')
 const RevealedItem = z
   .strictObject({ ...Item.shape, answer: Answer, metadata: Metadata })
-  .describe('The item with its reference answer.')
+  .meta({ id: 'RevealedItem', description: 'The item with its reference answer.' })
 
 export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
   app.post(
@@ -57,7 +57,7 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
                   'Items of the recipe that the library cannot make; `items` has the others, in order. If the library can make none, the call fails with `make_failed`.',
                 ),
             })
-            .describe('Items, or the reason why there are none.'),
+            .meta({ id: 'ItemList', description: 'Items, or the reason why there are none.' }),
           ...problemResponses(
             'invalid_request',
             'invalid_json',
@@ -118,7 +118,7 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
               answer: Answer.optional().describe('Reference answer, with `reveal`; null if the library has none.'),
               metadata: Metadata.optional().describe('Metadata of the library’s entry, with `reveal`.'),
             })
-            .describe('The item.'),
+            .meta({ id: 'ItemDetail', description: 'The item.' }),
           ...problemResponses(
             'invalid_request',
             'invalid_item_id',
@@ -145,7 +145,9 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
         summary: 'Find an item by its question',
         description:
           'Returns the item that a question belongs to, with its reference answer, for clients that have only the text. The server knows items that were made in the last two hours. Requires the role admin.',
-        body: z.strictObject({ text: z.string().min(1).describe('Question, or a text that ends with the question.') }),
+        body: z
+          .strictObject({ text: z.string().min(1).describe('Question, or a text that ends with the question.') })
+          .meta({ id: 'FindItemRequest', description: 'The question of the item to find.' }),
         response: {
           200: RevealedItem,
           ...problemResponses(

@@ -4,14 +4,16 @@ import type { OperationsFeature } from '../src/features/operations/index.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 
-const FailedJob = z.strictObject({
-  id: z.string().describe('ID of the job.'),
-  queue: z.string().describe('Name of its queue.'),
-  data: z.unknown().describe('Data of the job: for `score-group`, the run, epoch and group.'),
-  reason: z.string().describe('Reason for the last failure.'),
-  attempts: z.int().describe('Number of attempts.'),
-  failed_at: z.string().describe('Time of the last failure, ISO 8601.'),
-})
+const FailedJob = z
+  .strictObject({
+    id: z.string().describe('ID of the job.'),
+    queue: z.string().describe('Name of its queue.'),
+    data: z.unknown().describe('Data of the job: for `score-group`, the run, epoch and group.'),
+    reason: z.string().describe('Reason for the last failure.'),
+    attempts: z.int().describe('Number of attempts.'),
+    failed_at: z.string().describe('Time of the last failure, ISO 8601.'),
+  })
+  .meta({ id: 'FailedJob', description: 'A job that failed after all its attempts.' })
 
 export function addJobRoutes(app: App, operations: OperationsFeature): void {
   app.get(
@@ -31,7 +33,7 @@ export function addJobRoutes(app: App, operations: OperationsFeature): void {
               total: z.int().describe('Number of failed jobs.'),
               jobs: z.array(FailedJob).describe('Failed jobs, most recent first.'),
             })
-            .describe('Failed jobs.'),
+            .meta({ id: 'FailedJobList', description: 'Failed jobs.' }),
           ...problemResponses('redis_unavailable'),
         },
       },
@@ -54,7 +56,7 @@ export function addJobRoutes(app: App, operations: OperationsFeature): void {
               id: z.string().describe('ID of the job.'),
               status: z.literal('queued').describe('The job is queued again.'),
             })
-            .describe('The job is queued again.'),
+            .meta({ id: 'RetriedJob', description: 'The job is queued again.' }),
           ...problemResponses('not_found', 'redis_unavailable', 'redis_full'),
         },
       },

@@ -21,7 +21,7 @@ export function addOperationRoutes(app: App, { checkReadiness }: OperationsFeatu
         response: {
           200: z
             .strictObject({ status: z.literal('alive').describe('The process is running.') })
-            .describe('The process is running.'),
+            .meta({ id: 'Liveness', description: 'The process is running.' }),
         },
       },
     },

@@ -20,11 +20,19 @@ const RunField = {
     'Run that the groups belong to; `default` if not given. It is created if it does not exist.',
   ),
 }
-const SingleGroupBody = z.strictObject({ ...RunField, ...GroupSubmission.shape })
-const MultipleGroupsBody = z.strictObject({
-  ...RunField,
-  groups: z.array(GroupSubmission).min(1).max(256).describe('Groups to score.'),
-})
+const SingleGroupBody = z
+  .strictObject({ ...RunField, ...GroupSubmission.shape })
+  .meta({ id: 'SingleGroupRequest', description: 'One group to score.' })
+const MultipleGroupsBody = z
+  .strictObject({
+    ...RunField,
+    groups: z.array(GroupSubmission).min(1).max(256).describe('Groups to score.'),
+  })
+  .meta({ id: 'MultipleGroupsRequest', description: 'Up to 256 groups to score.' })
+
+const RolloutsRequestBody = z
+  .xor([SingleGroupBody, MultipleGroupsBody])
+  .meta({ id: 'RolloutsRequest', description: 'One group, or up to 256 of them.' })
 
 interface RolloutsRequest {
   body: z.infer<typeof SingleGroupBody> | z.infer<typeof MultipleGroupsBody>
@@ -41,10 +49,14 @@ const RolloutsHeaders = z.looseObject({
     .optional()
     .describe('`wait=N`: hold the response until the groups are scored, for at most N seconds.'),
 })
-export const RolloutsResponse = z.union([
-  Group,
-  z.strictObject({ groups: z.array(Group).describe('Groups in the order of the request.') }),
-])
+export const RolloutsResponse = z
+  .union([
+    Group,
+    z
+      .strictObject({ groups: z.array(Group).describe('Groups in the order of the request.') })
+      .meta({ id: 'GroupList', description: 'The groups of the request, in its order.' }),
+  ])
+  .meta({ id: 'RolloutsResponse', description: 'The group of the request, or a list of its groups.' })
 
 export function addRolloutRoutes(app: App, { submission, completions }: RolloutsFeature): void {
   // On shutdown, requests that wait for a group or a batch are answered with its current state.
@@ -75,7 +87,7 @@ export function addRolloutRoutes(app: App, { submission, completions }: Rollouts
             'Same as `run` in the body. With it, the server can reject a large body before reading it if the buffer is full.',
           ),
         }),
-        body: z.xor([SingleGroupBody, MultipleGroupsBody]), // see ItemsRequest
+        body: RolloutsRequestBody, // see ItemsRequest
         response: {
           200: RolloutsResponse.describe('All groups are scored or failed.'),
           202: RolloutsResponse.describe('Accepted and queued. `Location` has the URL of the group.'),

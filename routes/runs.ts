@@ -19,11 +19,13 @@ async function* formatJsonLines(objects: AsyncIterable<object>): AsyncGenerator<
 
 const Params = z.strictObject({ run: RunName.describe('Name of the run.') })
 const IfMatchHeaders = z.looseObject(ifMatchHeader)
-const UpdatedRun = z.strictObject({
-  ...Run.shape,
-  changed: z.array(z.string()).describe('Settings that the call changed.'),
-  restarts: z.array(z.string()).describe('Changed settings that restarted the item sequence.'),
-})
+const UpdatedRun = z
+  .strictObject({
+    ...Run.shape,
+    changed: z.array(z.string()).describe('Settings that the call changed.'),
+    restarts: z.array(z.string()).describe('Changed settings that restarted the item sequence.'),
+  })
+  .meta({ id: 'UpdatedRun', description: 'A run after a change of its settings.' })
 
 export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
   app.get(
@@ -37,7 +39,7 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
         response: {
           200: z
             .strictObject({ runs: z.array(Run).describe('Runs that the caller may see.') })
-            .describe('Runs that the caller may see.'),
+            .meta({ id: 'RunList', description: 'Runs that the caller may see.' }),
           ...problemResponses('redis_unavailable'),
         },
       },
@@ -61,7 +63,7 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
             .strictObject({
               points: z.array(CurriculumPoint).describe('Groups that moved the curriculum, oldest first.'),
             })
-            .describe('Groups that moved the curriculum.'),
+            .meta({ id: 'RunHistory', description: 'Groups that moved the curriculum.' }),
           ...problemResponses('unknown_run', 'run_recreated', 'redis_unavailable'),
         },
       },

@@ -20,7 +20,8 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 it('openapi/openapi.json is what the server serves; a change writes it anew', async () => {
-  const { body } = await world.call('GET', '/openapi.json')
+  const { status, body } = await world.call('GET', '/openapi.json')
+  expect([status, body.detail]).toEqual([200, undefined])
   const written = existsSync(FILE) ? JSON.parse(readFileSync(FILE, 'utf8')) : undefined
   if (JSON.stringify(written) !== JSON.stringify(body)) {
     writeFileSync(FILE, `${formatJson(body, FILE_WIDTH)}\n`)

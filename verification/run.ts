@@ -20,6 +20,7 @@ const PROOFS = {
   'dump-soak':
     'dumps 20,000 groups with workers that are killed, a size limit and a full disk; each group must be in a file once',
   'hardened-report': 'shows what hardened scoring changes in recorded verdicts',
+  'openapi-clients': 'lints the OpenAPI document; clients of three generators must compile and work against a server',
   'first-start':
     'interrupts the first start of a new checkout at twelve moments; the next start must succeed without help',
   trainers: 'runs the client packages of trainers against a real server',

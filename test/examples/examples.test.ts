@@ -67,7 +67,7 @@ it('every example works when it is sent as it is', async () => {
     const real = (text: string) => named.get(text) ?? text
     const of = (place: string) =>
       parameters.flatMap((one) =>
-        one.in === place && one.example !== undefined ? [[one.name, real(one.example)] as const] : [],
+        one.in === place && one.example !== undefined ? [[one.name, real(String(one.example))] as const] : [],
       )
     const filled = of('path').reduce((so, [name, value]) => so.replace(`{${name}}`, encodeURIComponent(value)), path)
     const query = new URLSearchParams(Object.fromEntries(of('query')))

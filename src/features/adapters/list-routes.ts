@@ -24,7 +24,7 @@ export function addAdapterListRoutes(app: App, { usage }: { usage: AdapterUsage 
         response: {
           200: z
             .strictObject({ adapters: z.array(AdapterView).describe('Adapters with their usage.') })
-            .describe('Adapters.'),
+            .meta({ id: 'AdapterList', description: 'Adapters.' }),
           ...problemResponses('redis_unavailable'),
         },
       },

@@ -18,8 +18,13 @@ export const mcpAnswer = {
         jsonrpc: z.literal('2.0'),
         id: z.union([z.string(), z.number()]).nullable().describe('ID of the request; null if the request has none.'),
         result: z.record(z.string(), z.unknown()).optional().describe('Result of the method.'),
-        error: z.strictObject({ code: z.int(), message: z.string() }).optional().describe('Why there is no result.'),
+        error: z
+          .strictObject({ code: z.int(), message: z.string() })
+          .meta({ id: 'McpError', description: 'A JSON-RPC 2.0 error.' })
+          .optional()
+          .describe('Why there is no result.'),
       })
+      .meta({ id: 'McpMessage', description: 'A JSON-RPC 2.0 response.' })
       .describe('The response to the request.'),
     202: z.null().describe('The notification was accepted; it has no response.'),
     ...problemResponses('invalid_json', 'body_too_large'),

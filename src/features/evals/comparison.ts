@@ -37,13 +37,17 @@ const DifferenceFields = z.strictObject({
     .describe('95% interval of `lift_difference`; null if unknown.'),
 })
 
-const ComparedEval = z.strictObject({
-  id: z.string().describe('ID of the eval.'),
-  mean_score: NullableNumber.describe('Mean score over the items with a score in both evals; null if there are none.'),
-  lift: NullableNumber.describe(
-    'Floor-corrected mean score over the items with a score in both evals; null if unknown.',
-  ),
-})
+const ComparedEval = z
+  .strictObject({
+    id: z.string().describe('ID of the eval.'),
+    mean_score: NullableNumber.describe(
+      'Mean score over the items with a score in both evals; null if there are none.',
+    ),
+    lift: NullableNumber.describe(
+      'Floor-corrected mean score over the items with a score in both evals; null if unknown.',
+    ),
+  })
+  .meta({ id: 'ComparedEval', description: 'One of the two evals of a comparison.' })
 
 export const Comparison = z
   .strictObject({
@@ -60,20 +64,22 @@ export const Comparison = z
     tasks: z
       .record(
         z.string(),
-        z.strictObject({
-          ...DifferenceFields.shape,
-          p_corrected: NullableNumber.describe(
-            'Value of `p` corrected for the number of tasks by Holm’s method; null if there is none.',
-          ),
-          significant: z.boolean().describe('Whether `p_corrected` is below 0.05.'),
-          verdict: z
-            .enum(['a_better', 'b_better', 'no_difference_shown', 'too_few_items'])
-            .describe('Outcome for the task. `too_few_items`: fewer than six, which no test can distinguish.'),
-        }),
+        z
+          .strictObject({
+            ...DifferenceFields.shape,
+            p_corrected: NullableNumber.describe(
+              'Value of `p` corrected for the number of tasks by Holm’s method; null if there is none.',
+            ),
+            significant: z.boolean().describe('Whether `p_corrected` is below 0.05.'),
+            verdict: z
+              .enum(['a_better', 'b_better', 'no_difference_shown', 'too_few_items'])
+              .describe('Outcome for the task. `too_few_items`: fewer than six, which no test can distinguish.'),
+          })
+          .meta({ id: 'TaskComparison', description: 'Paired differences on the items of one task.' }),
       )
       .describe('Comparison by task.'),
   })
-  .describe('Paired comparison of two evals, in total and by task.')
+  .meta({ id: 'EvalComparison', description: 'Paired comparison of two evals, in total and by task.' })
 export type Comparison = z.infer<typeof Comparison>
 
 const NO_DIFFERENCE = { n: 0, difference: null, stderr: null, confidence_95: null, p: null, smallest_detectable: null }

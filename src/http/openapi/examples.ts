@@ -11,7 +11,8 @@ export interface OperationExample {
 export interface OpenApiParameter {
   in: string
   name: string
-  example?: string
+  schema?: { type?: unknown }
+  example?: string | number
 }
 
 interface OpenApiResponse {
@@ -60,7 +61,9 @@ function addOperationExamples(
   for (const parameter of parameters) {
     const values = { path, query, header: headers }[parameter.in]
     const value = values?.[parameter.name]
-    if (value !== undefined) parameter.example = value
+    if (value === undefined) continue
+    const { type } = parameter.schema ?? {}
+    parameter.example = type === 'integer' || type === 'number' ? Number(value) : value
   }
   const json = requestBody?.content['application/json']
   if (json && bodies) {

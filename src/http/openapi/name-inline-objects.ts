@@ -3,6 +3,7 @@
  * `RunProgress`, and an object of its list `leases` becomes `RunLease`. An id in the contract wins over these names.
  */
 
+const ENTRY = 'Entry'
 const REFERENCE_PREFIX = '#/components/schemas/'
 
 type Schema = Record<string, unknown>
@@ -23,27 +24,33 @@ export function nameInlineObjects(schemas: Schemas): Schemas {
     }
     return { $ref: REFERENCE_PREFIX + (known ?? name), ...(description !== undefined && { description }) }
   }
-  const visit = (schema: unknown, name: string, isRoot = false): unknown => {
+  const visit = (schema: unknown, name: string, isMember: boolean): unknown => {
     if (!isObject(schema)) return schema
     const done = visitChildren(schema, name, visit)
-    return isObjectSchema(done) && !isRoot ? register(done, name) : done
+    if (isObjectSchema(done)) return register(done, name)
+    return isMember && isNameless(done) ? register(done, name in schemas ? `${name}Map` : name) : done
   }
-  const roots = Object.entries(schemas).map(([name, schema]) => [name, visit(schema, name, true) as Schema] as const)
+  // Short names first: an object of `Run` that `RestoredRun` has too is named after `Run`.
+  const roots = Object.entries(schemas)
+    .toSorted(([a], [b]) => a.length - b.length || (a < b ? -1 : 1))
+    .map(([name, schema]) => [name, visitChildren(schema, name, visit)] as const)
   if (conflicts.length > 0)
     throw new Error(`Each of these names is that of two schemas, of which one needs an id: ${conflicts.join(', ')}`)
   return Object.fromEntries([...roots, ...Object.entries(named)].toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-function visitChildren(schema: Schema, name: string, visit: (schema: unknown, name: string) => unknown): Schema {
+type Visit = (schema: unknown, name: string, isMember: boolean) => unknown
+
+function visitChildren(schema: Schema, name: string, visit: Visit): Schema {
   const done: Schema = { ...schema }
   if (isObject(schema.properties))
     done.properties = Object.fromEntries(
-      Object.entries(schema.properties).map(([key, inner]) => [key, visit(inner, name + toPascalCase(key))]),
+      Object.entries(schema.properties).map(([key, inner]) => [key, visit(inner, name + toPascalCase(key), false)]),
     )
   for (const key of ['items', 'additionalProperties'])
-    if (isObject(schema[key])) done[key] = visit(schema[key], toSingular(name))
+    if (isObject(schema[key])) done[key] = visit(schema[key], toSingular(name), Array.isArray(schema.type))
   for (const key of ['anyOf', 'oneOf', 'allOf'])
-    if (Array.isArray(schema[key])) done[key] = schema[key].map((member: unknown) => visit(member, name))
+    if (Array.isArray(schema[key])) done[key] = schema[key].map((member: unknown) => visit(member, name, true))
   return done
 }
 
@@ -51,13 +58,20 @@ function isObjectSchema({ type, properties }: Schema): boolean {
   return type === 'object' && isObject(properties) && Object.keys(properties).length > 0
 }
 
+/** As members of a union, enums and maps are types that generators would call `Type0`. */
+function isNameless({ type, enum: values }: Schema): boolean {
+  return type === 'object' || (Array.isArray(values) && values.length > 1)
+}
+
 export function toPascalCase(name: string): string {
   const words = name.split(/[^a-zA-Z0-9]/)
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
 }
 
+/** The name of an element: of `RunTasks` it is `RunTask`; where there is no plural, `RunSkippedEntry`. */
 function toSingular(name: string): string {
-  return name.replace(/ies$/, 'y').replace(/(?<![su])s$/, '')
+  const singular = name.replace(/ies$/, 'y').replace(/(?<![su])s$/, '')
+  return singular === name && !name.endsWith(ENTRY) ? name + ENTRY : singular
 }
 
 function isObject(value: unknown): value is Schema {

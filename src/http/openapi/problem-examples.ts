@@ -65,6 +65,8 @@ export function nameErrorResponse(status: number): string {
 
 /** Codes that do not depend on what the operation does. */
 export const COMMON_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'invalid_request',
+  'invalid_json',
   'unauthorized',
   'forbidden',
   'method_not_allowed',
@@ -79,20 +81,12 @@ export const COMMON_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'server_busy',
 ])
 
-/** By their names, for `components.responses`: the two ranges, and each status that has a code of its own. */
+/** By their names, for `components.responses`: that of the common codes, and each status that has a code of its own. */
 export function buildErrorResponses(): Record<string, object> {
-  const common = ERROR_CODES.filter((code) => COMMON_CODES.has(code))
   const own = ERROR_CODES.filter((code) => !COMMON_CODES.has(code))
   const ownByStatus = Map.groupBy(own, (code) => ERROR_TABLE[code].status)
   return {
-    ClientError: buildErrorResponse(
-      common.filter((code) => ERROR_TABLE[code].status < 500),
-      'Any other client error.',
-    ),
-    ServerError: buildErrorResponse(
-      common.filter((code) => ERROR_TABLE[code].status >= 500),
-      'Any other server error.',
-    ),
+    Error: buildErrorResponse([...COMMON_CODES], 'Any other error.'),
     ...Object.fromEntries(
       [...ownByStatus].map(([status, codes]) => [
         nameErrorResponse(status),

@@ -83,7 +83,7 @@ class Pool {
 
 /**
  * A status is spelled out where it has a code that not every call can have; the description beside the reference then names
- * the codes of this operation. The rest are two ranges: spelled out, they would be a fifth of the document.
+ * the codes of this operation. The rest are the default response: spelled out, they would be a fifth of the document.
  */
 function referErrorResponses(operation: OpenApiOperation): void {
   const responses = Object.entries(operation.responses ?? {}).flatMap(([status, response]) => {
@@ -96,7 +96,6 @@ function referErrorResponses(operation: OpenApiOperation): void {
   })
   operation.responses = {
     ...Object.fromEntries(responses),
-    '4XX': { $ref: '#/components/responses/ClientError' },
-    '5XX': { $ref: '#/components/responses/ServerError' },
+    default: { $ref: '#/components/responses/Error' },
   }
 }

@@ -16,7 +16,7 @@ function simplify(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(simplify)
   if (!isObject(value)) return value
   const kept = Object.entries(value).filter(([key, inner]) => !isNoise(key, inner, value))
-  return mergeNull(Object.fromEntries(kept.map(([key, inner]) => [key, simplify(inner)])))
+  return mergeNull(flattenTuple(Object.fromEntries(kept.map(([key, inner]) => [key, simplify(inner)]))))
 }
 
 function isNoise(key: string, value: unknown, { type }: Schema): boolean {
@@ -34,6 +34,14 @@ function mergeNull(schema: Schema): Schema {
     return { ...outer, anyOf: [...(inner.anyOf as unknown[]), none] }
   const isPlain = typeof inner.type === 'string' && inner.type !== 'object' && !('enum' in inner) && !('const' in inner)
   return isPlain ? { ...inner, ...outer, type: [inner.type, 'null'] } : schema
+}
+
+/** A tuple of scalars of one type is an array of that type: most generators do not know tuples. */
+function flattenTuple(schema: Schema): Schema {
+  const { prefixItems, items: _, ...rest } = schema
+  if (!Array.isArray(prefixItems)) return schema
+  const [type, ...others] = new Set((prefixItems as Schema[]).map((member) => member.type))
+  return type === undefined || others.length > 0 ? schema : { ...rest, items: { type } }
 }
 
 function isObject(value: unknown): value is Schema {

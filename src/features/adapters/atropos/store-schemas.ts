@@ -19,28 +19,30 @@ export const STORE_PATHS: readonly StorePath[] = [
   },
 ]
 
-export const Welcome = z.object({ message: z.string().describe('Fixed greeting.') }).describe('The API is up.')
+export const Welcome = z
+  .object({ message: z.string().describe('Fixed greeting.') })
+  .meta({ id: 'AtroposWelcome', description: 'The API is up.' })
 export const Registered = z
   .object({ uuid: z.int().describe('ID of the registration. No other call needs it.') })
-  .describe('The trainer is registered.')
+  .meta({ id: 'AtroposTrainer', description: 'The trainer is registered.' })
 export const Info = z
   .object({
     batch_size: z.int().describe('Number of sequences in a batch; -1 until a trainer has registered.'),
     max_token_len: z.int().describe('Maximum length of a sequence, in tokens; -1 until a trainer has registered.'),
   })
-  .describe('Batch settings of the trainer.')
+  .meta({ id: 'AtroposInfo', description: 'Batch settings of the trainer.' })
 export const LoggingNames = z
   .object({
     group: z.string().nullable().describe('Weights & Biases group; null until a trainer has registered.'),
     project: z.string().nullable().describe('Weights & Biases project; null until a trainer has registered.'),
   })
-  .describe('Weights & Biases names of the trainer.')
+  .meta({ id: 'AtroposLoggingNames', description: 'Weights & Biases names of the trainer.' })
 export const Status = z
   .object({
     current_step: z.int().describe('Starting step of the trainer plus the number of batches so far.'),
     queue_size: z.int().describe('Number of groups that wait for a batch.'),
   })
-  .describe('Step and queue length.')
+  .meta({ id: 'AtroposStatus', description: 'Step and queue length.' })
 
 /** Composed as text, group by group. */
 export const Batch = z
@@ -73,13 +75,13 @@ export const EnvironmentAnswer = z
     checkpoint_interval: z.int().optional().describe('Number of steps between checkpoints; -1 if unknown.'),
     num_steps: z.int().optional().describe('Number of steps that the trainer will run; -1 if unknown.'),
   })
-  .describe('Registration of the environment.')
+  .meta({ id: 'AtroposEnvironmentSettings', description: 'Registration of the environment.' })
 export const Disconnected = z
   .object({
     status: z.enum(['success', 'failure']).describe('`failure` if there is no such environment.'),
     error: z.string().optional().describe('Reason for the failure.'),
   })
-  .describe('Whether the environment was removed.')
+  .meta({ id: 'AtroposDisconnection', description: 'Whether the environment was removed.' })
 export const EnvironmentStatusAnswer = z
   .object({
     current_step: z.int().describe('Starting step of the trainer plus the number of batches so far.'),
@@ -96,10 +98,10 @@ export const EnvironmentStatusAnswer = z
   .meta({ id: 'AtroposEnvironmentStatus', description: 'State of the queue, by which an environment paces itself.' })
 export const Received = z
   .object({ status: z.literal('received').describe('The group was accepted.') })
-  .describe('The group was accepted.')
+  .meta({ id: 'AtroposReceipt', description: 'The group was accepted.' })
 export const ReceivedList = z
   .object({
     status: z.literal('received').describe('The groups were accepted.'),
     groups_processed: z.int().describe('Number of accepted groups.'),
   })
-  .describe('The groups were accepted.')
+  .meta({ id: 'AtroposListReceipt', description: 'The groups were accepted.' })

@@ -22,6 +22,10 @@ import {
 import { NO_EXAMPLE, Registration } from './wire.ts'
 
 /** Its trainers give up on a call after 10 s, and its environments after five minutes. */
+const LatestExample = z
+  .record(z.string(), z.unknown())
+  .meta({ id: 'AtroposExample', description: 'The latest group, with empty lists before the first one.' })
+
 export const TRAINER_HOLD_MS = 8000
 export const MAX_UUID = 2 ** 47
 const tags = ['adapters']
@@ -125,7 +129,7 @@ export function addTrainerRoutes(app: App, stores: AtroposStores, { prefix, labe
   app.get(
     `${prefix}/latest_example`,
     {
-      ...getInfo('LatestExample', 'Atropos: get the latest group', z.record(z.string(), z.unknown())),
+      ...getInfo('LatestExample', 'Atropos: get the latest group', LatestExample),
       serializerCompiler: uncheckedSerializer,
     },
     async (request, reply) => {

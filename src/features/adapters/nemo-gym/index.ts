@@ -145,7 +145,9 @@ function addMetricsRoute(app: App, { url, params, idSuffix, summarySuffix }: Run
 }
 
 function addReverifyRoute(app: App, { url, params, idSuffix, summarySuffix }: RunPath): void {
-  const mode = z.literal('stateless').describe('The same sample may be verified again at any time.')
+  const mode = z
+    .literal('stateless')
+    .meta({ id: 'NemoGymReverifyMode', description: 'The same sample may be verified again at any time.' })
   app.get(
     url,
     {

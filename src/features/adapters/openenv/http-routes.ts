@@ -15,6 +15,9 @@ import { FrameRejection, formatObservation, type ObservationData } from './frame
 const STEP_BODY_BYTES = 4 * 1024 * 1024
 
 const JsonObject = z.record(z.string(), z.unknown())
+const OpenenvDocument = z
+  .record(z.string(), z.unknown())
+  .meta({ id: 'OpenenvDocument', description: 'A document about the environment, as OpenEnv defines it.' })
 const DOCUMENTS = [
   {
     path: 'health',
@@ -50,6 +53,7 @@ const ResetBody = z
     task: z.unknown().optional().describe('Task of the item; with difficulty or config, seed and index.'),
     episode_id: z.unknown().optional().describe('ID of the rollout, under which it counts once; default: a new ID.'),
   })
+  .meta({ id: 'OpenenvReset', description: 'Item to begin an episode with.' })
   .default({})
   .describe(
     'At most one of `item_id`, `position` and `task`. With none, the next item of the run or, without a run, a random one.',
@@ -61,7 +65,7 @@ const StepBody = z
     item_id: z.unknown().optional().describe('ID of the item; required here or in the action.'),
     episode_id: z.unknown().optional().describe('The ID that the reset returned, under which the rollout counts once.'),
   })
-  .describe('A completion and the item that it answers.')
+  .meta({ id: 'OpenenvStep', description: 'A completion and the item that it answers.' })
 
 const Observation = z
   .strictObject({
@@ -70,13 +74,13 @@ const Observation = z
     done: z.boolean().describe('Whether the episode has its reward.'),
     metadata: JsonObject.describe('IDs of item and episode, task, difficulty; after a step score, answer and fault.'),
   })
-  .describe('An observation as OpenEnv defines it.')
+  .meta({ id: 'OpenenvObservation', description: 'An observation as OpenEnv defines it.' })
 
 export function addHttpRoutes(app: App, adapters: AdaptersFeature): void {
   for (const { path, id, summary, body } of DOCUMENTS)
     for (const { url, params, idSuffix, summarySuffix } of listRunPaths('openenv', path)) {
       const operationId = `getOpenenv${id}${idSuffix}`
-      const response = { 200: JsonObject.describe('The document.') }
+      const response = { 200: OpenenvDocument }
       const schema = { operationId, tags: ['adapters'], summary: summary + summarySuffix, params, response }
       app.get(url, { schema }, () => body)
     }
