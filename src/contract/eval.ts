@@ -269,20 +269,22 @@ export const FrontierResult = z
     tasks: z
       .record(
         z.string(),
-        z.strictObject({
-          difficulty_at_half: z
-            .number()
-            .describe('Difficulty, in [0, 1], at which the model solves half of the items beyond guessing.'),
-          interval_90: Interval.describe('90% interval of `difficulty_at_half`.'),
-          slope: z.number().describe('Steepness at which success falls there, in log-odds per unit of difficulty.'),
-          beyond: z
-            .enum(['below_ladder', 'above_ladder'])
-            .nullable()
-            .describe(
-              '`above_ladder`: the model most likely exceeds the hardest rung; `below_ladder`: it most likely fails the easiest rung; null: neither.',
-            ),
-          items: Count.describe('Number of items with a score.'),
-        }),
+        z
+          .strictObject({
+            difficulty_at_half: z
+              .number()
+              .describe('Difficulty, in [0, 1], at which the model solves half of the items beyond guessing.'),
+            interval_90: Interval.describe('90% interval of `difficulty_at_half`.'),
+            slope: z.number().describe('Steepness at which success falls there, in log-odds per unit of difficulty.'),
+            beyond: z
+              .enum(['below_ladder', 'above_ladder'])
+              .nullable()
+              .describe(
+                '`above_ladder`: the model most likely exceeds the hardest rung; `below_ladder`: it most likely fails the easiest rung; null: neither.',
+              ),
+            items: Count.describe('Number of items with a score.'),
+          })
+          .describe('Result of one task.'),
       )
       .describe('Result of each task, by name.'),
     left_out: z.record(z.string(), z.string()).describe('Reason for each task without a result, by name.'),

@@ -62,8 +62,8 @@ export const Checkpoint = z
         z
           .strictObject({
             level: Difficulty,
-            accuracy: Score.optional(),
-            scores: z.array(Score).max(10),
+            accuracy: Score.optional().describe('Mean of the last five scores.'),
+            scores: z.array(Score).max(10).describe('Last scores, oldest first.'),
             frontier: FrontierEstimate.extend({ weights: FrontierWeights })
               .describe('Frontier estimate of the task, with its weights.')
               .optional(),
@@ -85,9 +85,9 @@ export const Checkpoint = z
                   .number()
                   .min(0)
                   .max(MAX_SCORE ** 2),
-                score: Score,
-                floor: Accuracy,
-                number: z.int().min(0),
+                score: Score.describe('Mean of the scores.'),
+                floor: Accuracy.describe('Guess floor of the item.'),
+                number: z.int().min(0).describe('Number in the order of completion.'),
               })
               .describe('Evidence from one group.'),
           )
@@ -97,7 +97,9 @@ export const Checkpoint = z
       .describe(
         'Evidence for `sampling: "learnability"` from the last groups of each task, oldest first: variance and mean of the scores, guess floor, and number in the order of completion.',
       ),
-    tasks: z.record(TaskName, taskSumsRecord.checkpointSchema).describe('Statistics of each task.'),
+    tasks: z
+      .record(TaskName, taskSumsRecord.checkpointSchema.describe('Statistics of one task.'))
+      .describe('Statistics of each task.'),
     curriculum_history: z.array(CurriculumPoint).describe('Groups that moved the curriculum, oldest first.'),
     sequence: z
       .strictObject({
@@ -122,7 +124,7 @@ export const Checkpoint = z
           z
             .strictObject({
               position: Position,
-              until: LeaseEnd,
+              until: LeaseEnd.describe('End of the lease, as a Unix time in milliseconds.'),
               task: TaskName,
               difficulty: DifficultyLabel,
               retry: Retry,
@@ -153,7 +155,10 @@ export const Checkpoint = z
     step_sums: z
       .array(
         z
-          .strictObject({ step: z.int().min(0), sums: stepSumsRecord.checkpointSchema })
+          .strictObject({
+            step: z.int().min(0),
+            sums: stepSumsRecord.checkpointSchema.describe('Statistics of the step.'),
+          })
           .describe('Statistics of one training step.'),
       )
       .max(MAX_STEP_SUMS)

@@ -11,7 +11,7 @@ import { SEEDS_PER_POSITION } from './sequence/sequence.ts'
  * Limit of positions, far above what any run reaches. Above 2^53, a counter in a Redis script would stop increasing.
  */
 export const MAX_POSITION = 2 ** 48
-export const Position = z.int().min(0).max(MAX_POSITION)
+export const Position = z.int().min(0).max(MAX_POSITION).describe('Position in the item sequence, counted from 0.')
 /** Number of tasks that two bytes can distinguish. */
 const MAX_TASKS = 65_536
 /** Limit of chunks, enough for more than 30 million positions. */
