@@ -1,11 +1,14 @@
-/** Which of a position's seeds gives its item, where a run excludes questions: those of eval items, or those that it has asked. */
+/**
+ * Chooses which seed of a position gives its item if a run excludes questions: those of eval items, or those it has
+ * asked.
+ */
 import type { RunSettings } from '../../../contract/run.ts'
 import { type EvalQuestions, hashQuestion } from '../../items/eval-questions.ts'
 import type { ItemWithEntry } from '../../items/items.ts'
 import type { StorableItem, StoreOutcome } from './position-repository.ts'
 import { SEEDS_PER_POSITION } from './sequence.ts'
 
-/** Each seed of a position gives a question of a frozen suite. */
+/** Thrown if every seed of a position gives a question of a frozen suite. */
 export class HeldOutError extends Error {
   constructor() {
     super(`Each of ${SEEDS_PER_POSITION} seeds gives a question that stands in a frozen suite (exclude_eval_items)`)
@@ -18,20 +21,22 @@ export interface Candidate {
   retry: number
 }
 
-/** How an item was chosen, as it is stored. */
+/** How an item was chosen, as stored with it. */
 export type ItemChoice = Pick<StorableItem, 'question' | 'passedOver' | 'isRepeated'>
 
 interface AllowedItemDeps {
   settings: Pick<RunSettings, 'exclude_eval_items' | 'avoid_repeated_items'>
   evalQuestions: EvalQuestions
-  /** From this seed on; undefined if none of them has an item to train on. */
+  /**
+   * Finds the next item, starting at retry `retry`. Resolves to undefined if no remaining seed has an item to train on.
+   */
   findNext: (retry: number) => Promise<Candidate | undefined>
   store: (candidate: Candidate, choice: ItemChoice) => Promise<StoreOutcome>
 }
 
 /**
- * Stores the first item whose question is allowed, beginning with `candidate`; if all that are not held out were asked
- * before, the first of those. Throws HeldOutError.
+ * Stores the first item whose question is allowed, starting with `candidate`. If all questions that are not held out
+ * were asked before, stores the first of those. Throws HeldOutError.
  */
 export async function storeAllowedItem(
   candidate: Candidate,

@@ -1,20 +1,23 @@
-/** What is stored of the items that a run has issued, packed by position; scripts/parts/issued-items.lua is the same codec in Lua. */
+/**
+ * Codec for the items that a run has issued, packed by position. scripts/parts/issued-items.lua is the same codec in
+ * Lua.
+ */
 
-/** So many are in one field of the hash: 2,816 bytes, so that what Redis adds to a field weighs little. */
+/** Number of positions per hash field. A field has 2,816 bytes, so the overhead that Redis adds to it is small. */
 export const POSITIONS_PER_CHUNK = 256
-/** What, number of the task, difficulty. */
+/** What was issued, number of the task, difficulty. */
 export const RECORD_BYTES = 1 + 2 + 8
-/** In place of what was issued: the position has no item, and never will have. */
+/** Marks a position that has no item and never will have one, in place of what was issued. */
 export const NO_ITEM = 255
 const WITHOUT_DIFFICULTY = 128
 
-/** What a position has issued: with the task's number in the run's list, it takes no more to make the item again. */
+/** What a position has issued. With the task names of the run, this is enough to make the item again. */
 export type IssuedRecord =
   | { kind: 'item'; task: number; difficulty: number | null; retry: number }
   | { kind: 'no_item' }
   | undefined
 
-/** One record for each position of the chunk; undefined where nothing was issued. */
+/** Decodes one record for each position of the chunk, undefined where nothing was issued. */
 export function decodeChunk(chunk: Buffer): IssuedRecord[] {
   return Array.from({ length: Math.floor(chunk.length / RECORD_BYTES) }, (_, k) =>
     decodeRecord(chunk, k * RECORD_BYTES),
@@ -34,7 +37,7 @@ function decodeRecord(chunk: Buffer, offset: number): IssuedRecord {
   }
 }
 
-/** Up to the last record. */
+/** Encodes the records of a chunk up to the last one. */
 export function encodeChunk(records: IssuedRecord[]): Buffer {
   const chunk = Buffer.alloc(records.length * RECORD_BYTES)
   for (const [k, record] of records.entries()) {

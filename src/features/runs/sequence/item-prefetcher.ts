@@ -45,21 +45,21 @@ interface ItemPrefetcherDeps {
   log: Logger
 }
 
-/** What is stored of a made item, besides its label. */
+/** The stored part of a made item, without its label. */
 export type PreparedItemBody = Pick<ItemWithEntry, 'recipe' | 'question'>
 
-/** What a recipe is made again from. */
+/** The parts of a recipe from which it can be rebuilt. */
 export type RecipeSource = Pick<Recipe, 'task' | 'seed' | 'difficulty'>
 
-/** What a claimed position asks for. */
+/** The item that a claimed position calls for. */
 interface PlannedItem {
   position: number
   label: Pick<Recipe, 'task' | 'seed' | 'difficulty'>
   recipe: Promise<Recipe>
   placement: LadderPlacement | undefined
-  /** Which of the position's seeds is tried now. */
+  /** Number of the position's seed to try now. */
   retry: number
-  /** No other task can be drawn for the position. */
+  /** Whether no other task can be drawn for the position. */
   isLastDraw: boolean
 }
 
@@ -73,8 +73,8 @@ export class ItemPrefetcher {
   }
 
   /**
-   * Claims up to `count` unmade positions and starts to make their items. One promise for each: true once the item is
-   * made, false if that failed.
+   * Claims up to `count` unmade positions and starts to make their items. Returns one promise per position, which
+   * resolves to true once the item is made and to false if that failed.
    */
   async start(run: ResolvedRun, scope: PositionScope, count: number): Promise<Promise<boolean>[]> {
     const claimed = await this.#deps.positions.claim(run, scope, count)
@@ -95,13 +95,13 @@ export class ItemPrefetcher {
         await this.#storeAllowedItem(run, scope, plan, make)
         return true
       } catch (error) {
-        await this.#releasePosition(run, scope, plan, error).catch(() => {}) // its claim ends by itself
+        await this.#releasePosition(run, scope, plan, error).catch(() => {}) // the claim expires anyway
         return false
       }
     })
   }
 
-  /** The recipes of items that were handed out before. */
+  /** Rebuilds the recipes of items that were handed out before. */
   rebuildRecipes({ settings }: ResolvedRun, sources: RecipeSource[]): Promise<Recipe[]> {
     const plans = buildTaskPlans(settings, this.#deps.tasks.list())
     const configs = new Map(plans.map(({ task, config }) => [task, config]))
@@ -153,7 +153,7 @@ export class ItemPrefetcher {
     }
   }
 
-  /** The item of the first seed that has one to train on, and that the run may hand out. */
+  /** Stores the item of the first seed that has one to train on and that the run may hand out. */
   async #storeAllowedItem(
     run: ResolvedRun,
     scope: PositionScope,
@@ -175,7 +175,7 @@ export class ItemPrefetcher {
     })
   }
 
-  /** The item with another seed of its position. */
+  /** Makes the item with another seed of its position. */
   async #makeAgain(
     { settings }: ResolvedRun,
     { position, retry }: PlannedItem,

@@ -1,4 +1,7 @@
-/** The items of a run for its callers: the next ones, those of a training step, or those of positions. What is not made ahead is made at once. */
+/**
+ * Serves the items of a run: the next ones, those of a training step, or those of positions. Items that were not made
+ * ahead are made on demand.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RankSlice } from '../../../contract/batch.ts'
 import { ServiceError } from '../../../contract/errors.ts'
@@ -17,15 +20,15 @@ import type { PositionRepository, PositionScope, SequenceItem, TakenItems } from
 import type { RequestedPositions, RequestOutcome } from './requested-positions.ts'
 import { seedAt } from './sequence.ts'
 
-/** A call waits at least this long for items that are not made yet. */
+/** Minimum time that a call waits for items that are not made yet, in milliseconds. */
 const ITEMS_WAIT_MS = 1500
 const POLL_INTERVAL_MS = 25
 
-/** Positions that a run keeps open and made: those of some calls, within bounds. */
+/** Bounds of the number of positions that a run keeps open and made, and the number of calls that they should cover. */
 const MIN_PREFETCH_TARGET = 64
 const MAX_PREFETCH_TARGET = 1024
 const PREFETCH_CALLS = 4
-/** Below this share of the target a job makes more. */
+/** Share of the target below which a job makes more items. */
 const PREFETCH_REFILL_BELOW = 0.75
 
 interface ItemQueueDeps {
@@ -41,11 +44,11 @@ interface ItemQueueDeps {
 
 export interface DequeuedItems {
   items: Item[]
-  /** Who must do something before there are more. */
+  /** Whose action makes more items available. */
   waiting_for?: 'trainer'
 }
 
-/** Without a rank, the items of all ranks. */
+/** The rank whose items are requested, or all ranks if it is undefined. */
 interface RankParams {
   rank?: RankSlice['rank'] | undefined
   ranks?: RankSlice['ranks'] | undefined
@@ -53,7 +56,7 @@ interface RankParams {
 
 export interface StepItemsParams extends RankParams {
   step: number
-  /** Of the whole step; as many as it has, if not given. */
+  /** Number of items of the whole step. If undefined, the step keeps its own number. */
   count?: number | undefined
 }
 
@@ -63,7 +66,7 @@ export interface PositionItemsParams extends RankParams {
   count: number
 }
 
-/** Items that are asked for again and again, and how they are named in errors. */
+/** Items that stay the same for every request, and their name in errors. */
 interface RequestedItems {
   by: 'step' | 'number'
   name: string
@@ -71,7 +74,7 @@ interface RequestedItems {
 }
 type RejectedRequest = Extract<RequestOutcome, { kind: 'other_count' | 'too_far' | 'no_item' }>
 
-/** What an attempt to get items came to: a result, or positions whose items are missing. */
+/** The result of an attempt to get items: the items, or positions whose items are missing. */
 type Attempt<T> =
   | { kind: 'done'; result: T }
   | { kind: 'missing'; run: ResolvedRun; scope: PositionScope; count: number }
@@ -84,11 +87,11 @@ export class ItemQueue {
   }
 
   /**
-   * Up to `count` items, each handed out once unless its lease expires. A second call with the same token is handed what the
-   * first one was. Throws `items_not_ready`.
+   * Returns up to `count` items, each handed out once unless its lease expires. A repeated call with the same token
+   * gets the same items. Throws `items_not_ready`.
    */
   async next(run: ResolvedRun, count: number, token?: string): Promise<DequeuedItems> {
-    await this.#deps.frontier.fold(run) // its items follow all groups that were scored before the call
+    await this.#deps.frontier.fold(run) // includes all groups that were scored before the call
     const items: Item[] = []
     const prefetchTarget = growPrefetchTarget(run, count)
     const dequeued = await this.#makeUntilDone<DequeuedItems>(ITEMS_WAIT_MS, async (isFinal) => {
@@ -114,14 +117,14 @@ export class ItemQueue {
     return dequeued ?? this.#throwNotReady(run, 'No item was ready in time; those in the making go to the next call')
   }
 
-  /** The caller that took items under the token has its answer. */
+  /** Forgets what was taken under the token, because the caller has received it. */
   forgetTaken(run: ResolvedRun, token: string): Promise<void> {
     return this.#deps.positions.forgetTaken(run, token)
   }
 
   /**
-   * All items of a step, or those of one rank: the same for every caller, for as long as the run exists. Throws
-   * `items_not_ready`, and `step_conflict` if the step has another number of items.
+   * Returns all items of a step or those of one rank. They are the same for every caller as long as the run exists.
+   * Throws `items_not_ready`, and `step_conflict` if the step has another number of items.
    */
   requireStepItems(run: ResolvedRun, { step, count, ...rank }: StepItemsParams, waitMs: number): Promise<Item[]> {
     return this.#requireRequested(run, rank, waitMs, {
@@ -132,9 +135,9 @@ export class ItemQueue {
   }
 
   /**
-   * The items of positions `position` … `position + count - 1` of the run's sequence, or those of one rank: the same for every
-   * caller, for as long as the run exists. Throws `items_not_ready`, `make_failed` for a position that has no item, and
-   * `invalid_request` for one too far ahead.
+   * Returns the items of positions `position` … `position + count - 1` of the run's sequence or those of one rank. They
+   * are the same for every caller as long as the run exists. Throws `items_not_ready`, `make_failed` for a position
+   * that has no item, and `invalid_request` for one too far ahead.
    */
   requirePositions(
     run: ResolvedRun,
@@ -148,13 +151,16 @@ export class ItemQueue {
     })
   }
 
-  /** Has a worker make items ahead; if no job can be added they are made on demand. */
+  /** Adds a job that makes items ahead. If that fails, items are made on demand. */
   async schedulePrefetch({ name, epoch }: Pick<ResolvedRun, 'name' | 'epoch'>): Promise<void> {
     const job = { id: `${name}/${epoch}`, data: { run: name, epoch } }
     await this.#deps.producer.add(prefetchItemsJob, [job]).catch(() => {})
   }
 
-  /** Repeats the attempt until it is done or time is up; in between makes what is missing, or waits for those who do. */
+  /**
+   * Repeats the attempt until it succeeds or the time is up. In between, makes what is missing or waits for the
+   * processes that make it.
+   */
   async #makeUntilDone<T>(
     timeoutMs: number,
     attempt: (isFinal: boolean) => Promise<Attempt<T>>,
@@ -189,7 +195,7 @@ export class ItemQueue {
     return taken
   }
 
-  /** Asks until all items are made; those that were started under settings that have changed are made under the new ones. */
+  /** Repeats the request until all items are made. If the settings change, makes the items under the new ones. */
   async #requireRequested(
     initialRun: ResolvedRun,
     { rank, ranks = 1 }: RankParams,
@@ -216,7 +222,7 @@ export class ItemQueue {
     return items ?? this.#throwNotReady(run, `Some items of ${name} are still being made; retry to get the same ones`)
   }
 
-  /** The run with its new settings. */
+  /** Reads the run with its new settings. */
   async #reload(run: ResolvedRun): Promise<ResolvedRun> {
     const stored = await this.#deps.runs.get(run.name)
     if (stored?.epoch !== run.epoch) throw runRestoredError(run.name)
@@ -237,7 +243,10 @@ export class ItemQueue {
     }
   }
 
-  /** Items whose text is no longer stored, or is of another engine version, are made again from their recipes. */
+  /**
+   * Formats items. Those whose text is no longer stored, or belongs to another engine version, are made again from
+   * their recipes.
+   */
   async #formatItems(run: ResolvedRun, list: SequenceItem[]): Promise<Item[]> {
     const { items, prefetcher } = this.#deps
     const stored = new Map(list.flatMap((item) => this.#readStored(item)).map((item) => [item.position, item]))
@@ -252,14 +261,16 @@ export class ItemQueue {
     })
   }
 
-  /** None if the item was stored before the engine was upgraded: the server would reject its ID. */
+  /** Returns undefined if the item was stored before an engine upgrade, because the server would reject its ID. */
   #readStored(item: SequenceItem) {
     if (item.kind === 'expired') return []
     const made = parseBody(item)
     return made.recipe.engine === this.#deps.engine.version ? [{ position: item.position, ...made }] : []
   }
 
-  /** Says what was skipped last: where no position gives an item, waiting does not help. */
+  /**
+   * Adds the reason for the last skipped position to the error. If no position gives an item, waiting does not help.
+   */
   async #throwNotReady(run: ResolvedRun, message: string): Promise<never> {
     this.#deps.engine.assertReady()
     const [last] = await this.#deps.positions.listSkipped(run)
@@ -274,14 +285,14 @@ function growPrefetchTarget({ counters }: ResolvedRun, count: number): number {
   return Math.max(wanted, counters.prefetch_target ?? 0)
 }
 
-/** The label is of now: the stored recipe has the difficulty that the item was made at. */
+/** Uses the current label, because the stored recipe has the difficulty at which the item was made. */
 function parseBody({ body, difficulty }: Extract<SequenceItem, { kind: 'stored' }>) {
   const { recipe, question } = JSON.parse(body) as PreparedItemBody // written by ItemPrefetcher
   const labeled = { ...recipe, difficulty }
   return { id: encodeItemId(labeled), recipe: labeled, question }
 }
 
-/** What an item is made again from. */
+/** Returns what is needed to make an item again. */
 function sourceOf({ settings }: ResolvedRun, item: SequenceItem): RecipeSource {
   if (item.kind === 'stored') return parseBody(item).recipe
   const { task, difficulty, position, retry } = item

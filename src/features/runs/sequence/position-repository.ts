@@ -22,8 +22,8 @@ const storeItem = defineSequenceScript('store-item', ['questions'])
 const releasePosition = defineSequenceScript('release-position', ['skippedPositions'])
 
 /**
- * Which positions to work on: those that are open, of which the run keeps `prefetchTarget`, or those that a step or a call by
- * number asked for.
+ * The positions to work on: open ones, of which the run keeps `prefetchTarget`, or those that a step or a call by
+ * number requested.
  */
 export type PositionScope =
   | { kind: 'open'; prefetchTarget: number }
@@ -32,45 +32,45 @@ export type PositionScope =
 /** A position whose item is to be made. */
 export interface ClaimedPosition {
   position: number
-  /** The task that was drawn for it before. */
+  /** Task that was drawn for the position before. */
   previousTask: string | undefined
-  /** Tasks that were drawn for it and have no item for it. */
+  /** Tasks that were drawn for the position and have no item for it. */
   triedTasks: string[]
 }
 
-/** A made item: the stored one or, where that is no longer kept, what it takes to make it again. */
+/** A made item: its stored text or, if that is no longer kept, what is needed to make it again. */
 export type SequenceItem =
   | { kind: 'stored'; position: number; difficulty: number | null; body: string }
   | ({ kind: 'expired'; position: number } & MadeItem)
 
-/** `again`: it was handed out before, and its lease has expired. */
+/** `again`: the item was handed out before, and its lease has expired. */
 export type TakenItem = SequenceItem & { again: boolean }
 
 export interface TakenItems {
-  /** Those that the token was handed before, then those with an expired lease; nothing but their recipe is kept. */
+  /** Items that the token was given before, then those with an expired lease. Only the recipe of either is kept. */
   items: TakenItem[]
-  /** New items that `max_groups_ahead` allowed for this call. */
+  /** Number of new items that `max_groups_ahead` allowed for this call. */
   capacity: number
-  /** Made items that are left. */
+  /** Number of made items that are left. */
   preparedCount: number
 }
 
-/** What is listed of a position that was skipped. */
+/** An entry in the list of skipped positions. */
 export interface SkippedPosition {
   position: number
   task: string
   seed: number
   difficulty: number | null
-  /** `failed`: it could not be made; `eval_item`: each of its seeds gives a question of a frozen suite. */
+  /** `failed`: the item could not be made. `eval_item`: every seed gives a question of a frozen suite. */
   reason: 'failed' | 'eval_item'
   detail: string
   time: string
 }
 
-/** Why a claimed position got no item: our failure, the item's, or because every seed gives a held-out question. */
+/** Why a claimed position got no item: an infrastructure failure, a failure of the item, or only held-out questions. */
 export type PositionFault = 'ours' | 'item' | 'held_out'
 
-/** Whether an item was stored. Not wanted: another came first, or the run has moved on. */
+/** Whether an item was stored. `not_wanted`: another item came first, or the run has moved on. */
 export type StoreOutcome = 'stored' | 'not_wanted' | 'asked_before'
 
 /** An item to store, and how it was chosen among those of its position's seeds. */
@@ -80,14 +80,14 @@ export interface StorableItem extends MadeItem {
   placement?: LadderPlacement | undefined
   /** Hash of its question, if no other position may ask it. */
   question?: string | undefined
-  /** Seeds that were passed over, by reason. */
+  /** Number of seeds that were passed over, by reason. */
   passedOver?: { evalItems: number; repeats: number } | undefined
-  /** No seed gives a question that was not asked before. */
+  /** Whether every seed gives a question that was asked before. */
   isRepeated?: boolean | undefined
 }
 
 /**
- * A run's sequence is endless; position p stands for its p-th item. A position is in one of these states:
+ * A run's sequence is endless, and position p identifies its p-th item. A position is in one of these states:
  *
  *     not opened ──► unmade ◄──► claimed ──► made ──► issued
  *                      ▲            │          │
@@ -95,39 +95,43 @@ export interface StorableItem extends MadeItem {
  *                      └───────────────────────┘
  *
  * - The run keeps some positions *open*, ahead of demand. An open position is unmade, claimed or made.
- * - *Unmade*: no process makes its item. *Claimed*: a process makes it and has 30 s for that. If the attempt fails or the time
- *   is up the position is unmade again; after two failures that were the item's own it is *skipped* and listed.
- * - A position has sixteen seeds. One at which the library raises, or to whose item hardened scoring pays no answer, is passed
- *   over, on every node alike. Where the run excludes the questions of eval items, or those that it has asked, the claiming
- *   process takes the first seed whose question is allowed. If all of them were used, the first one is used again; if all
- *   are held out, the position is skipped. Of two positions with the same question, the lower one gets it.
- * - *Made*: its item is stored. If the settings change, or the curriculum leaves the rung that the item was made for, an open
- *   position is unmade again. It keeps its place, and its task where the sampling follows the model.
- * - *Issued*: a caller was given its item, which is final from then on. Task, difficulty and seed are kept for as long as the
- *   run exists, 11 bytes for each position (issued-items.ts), and are part of checkpoints: a later request for the position
- *   gets the same item, made again if necessary. Only a restart of the sequence (new tasks or seed) forgets them.
+ * - *Unmade*: no process is making its item. *Claimed*: a process has 30 s to make its item. If the attempt fails or
+ *   the time is up, the position is unmade again. After two failures of the item itself, it is *skipped* and listed.
+ * - A position has sixteen seeds. A seed at which the library raises, or whose item has no answer that hardened scoring
+ *   rewards, is passed over on every node alike. If the run excludes the questions of eval items, or those it has
+ *   asked, the claiming process takes the first seed whose question is allowed. If all of them were asked, it uses the
+ *   first one again; if all are held out, the position is skipped. If several positions compete for a question, the
+ *   lowest one gets it, regardless of which item was made first.
+ * - *Made*: its item is stored. If the settings change, or the curriculum leaves the rung that the item was made for,
+ *   an open position is unmade again. It keeps its place, and its task if the sampling follows the model.
+ * - *Issued*: a caller was given its item, which is final from then on. The task, difficulty and seed are kept as long
+ *   as the run exists, 11 bytes per position (issued-items.ts), and are part of checkpoints. A later request for the
+ *   position gets the same item, made again if necessary. Only a restart of the sequence (new tasks or seed) forgets
+ *   them.
  *
- * There are three ways to the item of a position, and each takes it from the others:
+ * A caller can get the item of a position in three ways, each of which makes the position unavailable to the others:
  *
- * - The *queue* hands out made positions in their order, and leases them. A group for the item ends the lease, whichever way
- *   the caller got it; when the lease ends first, the item is handed out again. A skipped position is passed by.
- * - A *step* takes the next open positions for itself, made or not. They are *requested* then, which is neither open nor
- *   issued: they go from unmade to claimed to made as before, and are issued together once all are made. A skipped position is
- *   replaced by the next open one. The step keeps the list of its positions for as long as the run exists.
- * - A call *by number* asks for any position, in any order: for one that was issued it gets that item, and others are requested
- *   as for a step. One that the queue or a step has skipped is tried again. A caller that counts positions cannot take the
- *   next one instead, so what would be skipped draws another task of the run, up to three times (DRAWS_PER_POSITION). If no
- *   draw has an item, the position has no item forever, and every call gets the same error. Neither steps nor calls by number
- *   lease: `max_groups_ahead` does not hold them up, and what they were given does not come to others.
+ * - The *queue* hands out made positions in order and leases them. A group for the item ends the lease, in whichever
+ *   way the caller got the item. If the lease expires first, the item is handed out again. The queue passes by skipped
+ *   positions.
+ * - A *step* takes the next open positions for itself, made or not. They become *requested*, which is neither open nor
+ *   issued: they go from unmade to claimed to made as before, and are issued together once all are made. A skipped
+ *   position is replaced by the next open one. The step keeps the list of its positions as long as the run exists.
+ * - A call *by number* requests any positions, in any order. It gets the items of issued positions, and the other
+ *   positions are requested as for a step. Positions that the queue or a step has skipped are tried again. A caller
+ *   that counts positions cannot take the next one instead, so a position that would be skipped draws another task of
+ *   the run, up to three times (DRAWS_PER_POSITION). If no draw has an item, the position never gets one, and every
+ *   call gets the same error. Neither steps nor calls by number lease items: `max_groups_ahead` does not delay them,
+ *   and their items are not handed out to other callers.
  *
- * Positions that were asked for by number may lie far beyond those that the queue has opened (by LIMITS.positions_ahead at
- * most); when the queue comes to them it passes them by.
+ * Positions requested by number may lie far beyond those that the queue has opened (by LIMITS.positions_ahead at most).
+ * When the queue reaches them, it passes them by.
  *
- * A restored checkpoint brings back what was issued when it was taken, with requested positions as unmade ones. What was issued
- * later is forgotten: it is made again with the settings and levels of the checkpoint.
+ * A restored checkpoint brings back what was issued when it was taken; requested positions become unmade ones. What was
+ * issued later is forgotten and made again with the settings and levels of the checkpoint.
  *
- * Each arrow is one script, so that any number of processes may work on one run. An epoch that is over, or settings that
- * have changed, make a script reject what its caller was about to store.
+ * Each arrow is one script, so that any number of processes can work on one run. If the epoch has ended or the settings
+ * have changed, the script rejects what its caller was about to store.
  */
 export class PositionRepository {
   readonly #redis: Redis
@@ -139,9 +143,9 @@ export class PositionRepository {
   }
 
   /**
-   * Leases up to `count` items, and has the run keep `prefetchTarget` positions open from now on. Undefined if the run began a
-   * new epoch. `isFinal`: does not wait for new positions. What is taken under a token is noted under it; those beyond the
-   * first `received` come first.
+   * Leases up to `count` items and sets the number of positions that the run keeps open to `prefetchTarget`. Returns
+   * undefined if the run began a new epoch. With `isFinal`, does not wait for new positions. Items taken under a token
+   * are recorded under it; recorded ones beyond the first `received` come first.
    */
   async take(
     run: StoredRun,
@@ -157,6 +161,7 @@ export class PositionRepository {
   ): Promise<TakenItems | undefined> {
     const { token = '', received = 0 } = options
     const keys = { ...this.#scriptKeys(run), takenItems: this.#runKeys(run).takenItems(token) }
+    // the types of the script's reply
     const reply = (await takeItems(this.#redis, keys, [
       run.epoch,
       count,
@@ -168,7 +173,7 @@ export class PositionRepository {
       token === '' ? '0' : '1',
       received,
       options.prefetchTarget,
-    ])) as ['epoch_changed'] | [capacity: number, noted: number, reissued: number, prepared: number, ...texts: string[]] // as the script says
+    ])) as ['epoch_changed'] | [capacity: number, noted: number, reissued: number, prepared: number, ...texts: string[]]
     if (reply[0] === 'epoch_changed') return undefined
     const [capacity, noted, reissued, preparedCount, ...texts] = reply as [number, number, number, number, ...string[]]
     const items = groupInTuples(texts, 4).map(([position = '', what = '', text = '', retry], k): TakenItem => {
@@ -182,7 +187,7 @@ export class PositionRepository {
     return { items, capacity, preparedCount }
   }
 
-  /** What was taken under the token has been handed over. */
+  /** Forgets what was taken under the token, because the caller has received it. */
   async forgetTaken(run: StoredRun, token: string): Promise<void> {
     await this.#redis.unlink(this.#runKeys(run).takenItems(token))
   }
@@ -192,7 +197,8 @@ export class PositionRepository {
     const toOpen = scope.kind === 'open' ? Math.max(scope.prefetchTarget, count) : 0
     const requested = scope.kind === 'requested' ? scope.positions : []
     const args = [run.epoch, count, fleetNow(), scope.kind, toOpen, ...requested]
-    const claimed = (await claimPositions(this.#redis, this.#scriptKeys(run, scope), args)) as string[] // as the script says
+    // the types of the script's reply
+    const claimed = (await claimPositions(this.#redis, this.#scriptKeys(run, scope), args)) as string[]
     return groupInTuples(claimed, 3).map(([position, task, tried]) => ({
       position: Number(position),
       previousTask: task || undefined,
@@ -211,8 +217,8 @@ export class PositionRepository {
   }
 
   /**
-   * Gives up a claim; true if the position is skipped now: after two attempts that were the item's fault, or held out. One that
-   * was asked for by its number draws another task first, unless this was the last draw.
+   * Gives up a claim. Returns true if the position is now skipped: after two failures of the item, or because its
+   * questions are held out. A position requested by number first draws another task, unless this was the last draw.
    */
   async release(
     run: StoredRun,
@@ -227,10 +233,11 @@ export class PositionRepository {
     return (await releasePosition(this.#redis, this.#scriptKeys(run, scope), args)) === 1
   }
 
-  /** The positions that were skipped last, newest first. */
+  /** Lists the positions that were skipped last, newest first. */
   async listSkipped(run: StoredRun): Promise<SkippedPosition[]> {
     const texts = await this.#redis.lrange(this.#runKeys(run).skippedPositions, 0, LISTED_SKIPPED_POSITIONS - 1)
-    return texts.map((text) => ({ reason: 'failed', ...JSON.parse(text) }) as SkippedPosition) // written by release, earlier without a reason
+    // written by release, in earlier versions without a reason
+    return texts.map((text) => ({ reason: 'failed', ...JSON.parse(text) }) as SkippedPosition)
   }
 
   #scriptKeys(run: StoredRun, { kind }: Pick<PositionScope, 'kind'> = { kind: 'open' }) {
@@ -242,7 +249,7 @@ export class PositionRepository {
   }
 }
 
-/** The note of an item that is issued again begins with a sign. */
+/** Parses a recorded difficulty, which starts with a sign if the item is issued again. */
 function parseNotedDifficulty(text: string): { again: boolean; difficulty: string } {
   return text.startsWith('~') ? { again: true, difficulty: text.slice(1) } : { again: false, difficulty: text }
 }

@@ -1,33 +1,35 @@
-/** What is stored of a position, as JSON; scripts/parts/position-state.lua is the same codec in Lua. */
+/** The stored state of a position, as JSON. scripts/parts/position-state.lua is the same codec in Lua. */
 import { z } from 'zod'
 
 /** The item is to be made, for the first time or again. */
 const UnmadeState = z.strictObject({
-  /** When the position was opened, ms: callers wait for a new one before they take what comes after it. */
+  /** When the position was opened, in milliseconds. Calls wait for a new position before they take later ones. */
   opened: z.number(),
-  /** Until when a process may take to make the item, ms; 0 if none does. */
+  /** Time until which a process may make the item, in milliseconds; 0 if no process has claimed the position. */
   claimed_until: z.number(),
-  /** Failed attempts that were the item's own fault. */
+  /** Number of failed attempts that were the item's own fault. */
   attempts: z.number(),
-  /** The task that was drawn for it before; the sampling may follow the model, and does not draw again. */
+  /** Task that was drawn before. It is kept, because sampling that follows the model does not draw again. */
   task: z.string().optional(),
-  /** Tasks that have no item for it, separated by commas. */
+  /** Tasks that have no item for the position, comma-separated. */
   tried: z.string().optional(),
 })
 type UnmadeState = z.infer<typeof UnmadeState>
 
-/** Where the curriculum placed an item: bounds of the level, and the levels in [from, to) that mean this very item. */
+/**
+ * Where the curriculum placed an item: bounds of the level, and the levels in [from, to) that select this same item.
+ */
 const LadderPlacement = z.strictObject({ low: z.number(), high: z.number(), from: z.number(), to: z.number() })
 export type LadderPlacement = z.infer<typeof LadderPlacement>
 
-/** The item is made: it waits to be handed out, or is leased. */
+/** The item is made. It waits to be handed out or is leased. */
 const MadeState = z.strictObject({
   task: z.string(),
-  /** As text, so that Lua does not round it; absent for the library's defaults and for a config of the run's own. */
+  /** Text, so that Lua does not round it. Absent for the library's defaults and for a config in the run's settings. */
   difficulty: z.string().optional(),
-  /** While the position is open, if the curriculum decides its difficulty. */
+  /** Present while the position is open, if the curriculum decides its difficulty. */
   ladder: LadderPlacement.optional(),
-  /** Which retry gave the item its seed; absent for the first seed of the position. */
+  /** Retry that gave the item its seed. Absent for the first seed of the position. */
   retry: z.number().optional(),
 })
 
@@ -35,7 +37,7 @@ const MadeState = z.strictObject({
 export interface MadeItem {
   task: string
   difficulty: number | null
-  /** Which of its position's seeds it has; absent for the first. */
+  /** Retry that gave the item its seed. Absent for the first seed of the position. */
   retry?: number | undefined
 }
 
@@ -51,7 +53,7 @@ export function encodeMadeState({ task, difficulty, retry }: MadeItem, ladder?: 
   return JSON.stringify(state)
 }
 
-/** As if the position was opened at `now`, and no process had claimed it. */
+/** Encodes a position as opened at `now` and not claimed. */
 export function encodeUnmadeState(now: number, task?: string): string {
   const state: UnmadeState = { opened: now, claimed_until: 0, attempts: 0, ...(task !== undefined && { task }) }
   return JSON.stringify(state)
@@ -64,7 +66,7 @@ export function decodePositionState(json: string): PositionState {
   return { kind: 'made', item: { task, difficulty: parseDifficulty(difficulty), ...(retry && { retry }) } }
 }
 
-/** From a script's reply, where '' stands for none. */
+/** Parses a difficulty from a script's reply, where '' means null. */
 export function parseDifficulty(text: string): number | null {
   return text === '' ? null : Number(text)
 }

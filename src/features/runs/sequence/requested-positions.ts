@@ -1,4 +1,4 @@
-/** Items that are asked for again and again, always the same: those of a training step, and those of positions by their numbers. */
+/** Items that stay the same for every request: those of a training step, and those of positions requested by number. */
 import type { Redis } from 'ioredis'
 import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
@@ -11,26 +11,29 @@ import { defineSequenceScript, listScriptKeys } from './sequence-scripts.ts'
 const requestStep = defineSequenceScript('request-step', ['stepPositions'])
 const requestPositions = defineSequenceScript('request-positions')
 
-/** What it takes to make an issued item again. */
+/** What is needed to make an issued item again. */
 export interface IssuedItem extends MadeItem {
   position: number
 }
 
 export type RequestOutcome =
-  /** Issued now or before, in the order of their positions. */
+  /** Items issued now or before, in the order of their positions. */
   | { kind: 'issued'; items: IssuedItem[] }
-  /** These are to be made first; none if too few positions are open for now. */
+  /** Positions whose items must be made first. Empty if too few positions are open now. */
   | { kind: 'unmade'; positions: number[] }
-  /** These have no item, and never will have. */
+  /** Positions that have no item and never will have one. */
   | { kind: 'no_item'; positions: number[] }
   /** The step has another number of items. */
   | { kind: 'other_count'; count: number }
-  /** Positions from `end` on cannot be asked for now. */
+  /** Positions from `end` on cannot be requested now. */
   | { kind: 'too_far'; end: number }
-  /** The run began a new epoch, or has other settings. */
+  /** The run began a new epoch or has other settings. */
   | { kind: 'run_changed' }
 
-/** Positions and steps whose items are fixed once they are issued: PositionRepository has the whole story. */
+/**
+ * Positions and steps whose items are fixed once they are issued. PositionRepository describes the states and
+ * transitions.
+ */
 export class RequestedPositions {
   readonly #redis: Redis
   readonly #keys: AllRunKeys
@@ -40,7 +43,9 @@ export class RequestedPositions {
     this.#keys = createRunKeys(keys)
   }
 
-  /** The items of a step. The first call for it decides their number, 1 if `count` is undefined. */
+  /**
+   * Requests the items of a step. The first call for a step decides their number, which is 1 if `count` is undefined.
+   */
   async requestStep(
     run: StoredRun,
     step: number,
@@ -50,7 +55,7 @@ export class RequestedPositions {
     return parseReply(await requestStep(this.#redis, this.#scriptKeys(run), args))
   }
 
-  /** The items of positions `position` … `position + count - 1`. */
+  /** Requests the items of positions `position` … `position + count - 1`. */
   async requestPositions(
     run: StoredRun,
     position: number,
@@ -66,7 +71,7 @@ export class RequestedPositions {
 }
 
 function parseReply(reply: unknown): RequestOutcome {
-  const [kind, ...rest] = (reply as (string | number)[]).map(String) // as the scripts say
+  const [kind, ...rest] = (reply as (string | number)[]).map(String) // as the scripts return them
   const numbers = rest.map(Number)
   switch (kind) {
     case 'issued':

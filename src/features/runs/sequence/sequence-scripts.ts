@@ -10,25 +10,28 @@ import { STEPS_PER_CHUNK } from './step-positions.ts'
 const LIMITS = {
   /** More than any caller needs. A checkpoint could name any number, and a long script would block Redis for all clients. */
   open_positions: 2000,
-  /** Positions that were already requested and that one script skips; the next call continues from there. */
+  /** Number of already requested positions that one script skips. The next call continues from there. */
   walk: 16_384,
-  /** How long a process may take to make the item of a position that it has claimed; then another may claim it. */
+  /** How long a process may take to make the item of a claimed position before another one may claim it. */
   claim_ms: 30_000,
-  /** Callers wait this long for a new position; after that it goes to the next call that finds its item made. */
+  /** How long calls wait for a new position. After that, it goes to the next call that finds its item made. */
   new_position_wait_ms: 1500,
-  /** A position is skipped, or draws another task, after this many failed attempts. */
+  /** Number of failed attempts after which a position is skipped or draws another task. */
   attempts: 2,
-  /** Of the skipped positions the last are listed. */
+  /** Number of skipped positions to list, the latest ones. */
   skipped_positions: 100,
-  /** Leases beyond these are dropped, those that end first before the others. */
+  /** Limit of leases. Leases beyond it are dropped, those that end first before the others. */
   leases: 1_000_000,
-  /** How long a repeated call finds the items that an interrupted call was given. Later they go to others when their leases expire. */
+  /**
+   * How long a repeated call finds the items that an interrupted call was given. Later, they are handed to other calls
+   * when their leases expire.
+   */
   taken_items_ms: 10 * 60 * 1000,
-  /** A question may be used again this many positions later. At most 15 MB per run in Redis. */
+  /** Number of positions after which a question may be used once more. At most 15 MB per run in Redis. */
   remembered_questions: 131_072,
-  /** How far beyond those in use a position may be requested by its number: at most 12 MB per run in Redis. */
+  /** How far beyond the positions in use a position may be requested by number. At most 12 MB per run in Redis. */
   positions_ahead: 2 ** 20,
-  /** From here on, the seeds of the first positions repeat. */
+  /** Number of positions with distinct seeds. From here on, the seeds of the first positions repeat. */
   addressable_positions: SEED_STRIDE,
 }
 
@@ -64,7 +67,7 @@ export function defineSequenceScript<const Key extends string = never>(name: str
   })
 }
 
-/** The keys that scripts are called with: `states` of the open positions, or of those that were asked for. */
+/** Lists the keys that scripts are called with. `states` are those of the open positions or of the requested ones. */
 export function listScriptKeys(
   all: AllRunKeys,
   { name, epoch }: Pick<StoredRun, 'name' | 'epoch'>,

@@ -1,45 +1,48 @@
-/** A run's sequence of training items: a position determines task and seed, on every node. */
+/** A run's sequence of training items. A position determines the task and the seed on every node. */
 import { createHash } from 'node:crypto'
 import { type Config, SEEDS_END, TRAINING_SEEDS_START } from '../../../contract/recipe.ts'
 import { PUBLIC_BENCHMARKS, type RunSettings } from '../../../contract/run.ts'
 import type { TaskSummary } from '../../../contract/task.ts'
 
-/** The difficulty at which the curriculum of a task starts. */
+/** Difficulty at which the curriculum of a task starts. */
 export const STARTING_LEVEL = 0.3
 
 const TRAINING_SEED_COUNT = SEEDS_END - TRAINING_SEEDS_START
-/** A position whose first seed gives no item that it may have tries the others. */
+/** Number of seeds of a position. If the first one gives no suitable item, the others are tried. */
 export const SEEDS_PER_POSITION = 16
-/** Between the seeds of one position: two of a run meet only 134 million positions apart. */
+/**
+ * Distance between the seeds of one position. Two positions of a run share a seed only if they are 134 million
+ * positions apart.
+ */
 export const SEED_STRIDE = TRAINING_SEED_COUNT / SEEDS_PER_POSITION
 
 /** A task of a run, with its weight, config and difficulty bounds. */
 export interface TaskPlan {
   task: string
   weight: number
-  /** The run's own config, off the ladder. */
+  /** Config in the run's settings, which is off the ladder. */
   config: Config | undefined
-  /** Bounds of its difficulty. */
+  /** Lower and upper bound of the task's difficulty. */
   low: number
   high: number
-  /** What the run's settings say of the accuracy, unless the task has its own. */
+  /** Target accuracy in the run's settings, unless the task has its own. */
   targetAccuracy: number
-  /** The task's own. */
+  /** Target accuracy of the task itself. */
   ownTargetAccuracy: number | undefined
 }
 
-/** Where in the space of items a position lies. */
+/** The place of a position in the space of items. */
 export interface SequencePoint {
   plan: TaskPlan
   seed: number
-  /** A number in [0, 1) of this position's own, for a random difficulty. */
+  /** A number in [0, 1), specific to this position, for a random difficulty. */
   uniform: number
 }
 
 /**
- * Task and seed of a position. The run's seed and tasks alone decide them, so that runs of any name with equal settings
- * get equal items; neighbors in the sequence have neighboring seeds. `weightOf` is the weight that a plan has now: its
- * own, or one that follows the model.
+ * Computes the task and the seed of a position from the run's seed and tasks alone, so that runs with equal settings
+ * get equal items under any name. Neighbors in the sequence have neighboring seeds. `weightOf` returns the current
+ * weight of a plan: its own, or one that follows the model.
  */
 export function sequencePointAt(
   runSeed: number,
@@ -59,18 +62,18 @@ export function sequencePointAt(
 }
 
 /**
- * Draws of a task for a position that was asked for by its number: where one has no item, another is drawn, so that a trainer
- * that counts positions does not meet a hole.
+ * Limit of tasks drawn for a position that is requested by number. If a task has no item for it, another one is drawn,
+ * so that a trainer that counts positions finds no gap.
  */
 export const DRAWS_PER_POSITION = 4
 
-/** Those from which the next draw chooses; none if there is no other draw. */
+/** Lists the plans from which the next draw chooses. Empty if there is no other draw. */
 export function listUntried(plans: TaskPlan[], tried: string[]): TaskPlan[] {
   if (tried.length >= DRAWS_PER_POSITION) return []
   return plans.filter(({ task, weight }) => weight > 0 && !tried.includes(task))
 }
 
-/** Whether the task is that of the position or, where it has been drawn again, can be. */
+/** Whether the task is that of the position or can be the result of another draw. */
 export function canBeDrawnAt(runSeed: number, plans: TaskPlan[], position: number, task: string): boolean {
   const tried: string[] = []
   for (let left = plans; left.length > 0; left = listUntried(plans, tried)) {
@@ -85,7 +88,7 @@ function getOwnWeight({ weight }: TaskPlan): number {
   return weight
 }
 
-/** The seed of the item at a position: its first, or the one that it takes as its k-th retry. */
+/** Returns the seed of the item at a position: its first one, or that of its k-th retry. */
 export function seedAt(runSeed: number, position: number, retry = 0): number {
   const offset = sequenceStart(runSeed) + position + retry * SEED_STRIDE
   return TRAINING_SEEDS_START + (offset % TRAINING_SEED_COUNT)
@@ -95,7 +98,7 @@ function sequenceStart(runSeed: number): number {
   return Math.floor(hashToUnitInterval(String(runSeed)) * TRAINING_SEED_COUNT)
 }
 
-/** The plan on whose stretch a point lies, when the weights are laid end to end. */
+/** Returns the plan whose segment contains a point, with the weights laid end to end. */
 function pickWeighted(plans: TaskPlan[], weights: number[], point: number): TaskPlan | undefined {
   let end = 0
   for (const [k, weight] of weights.entries()) {
@@ -105,21 +108,21 @@ function pickWeighted(plans: TaskPlan[], weights: number[], point: number): Task
   return plans.findLast((_, k) => (weights[k] ?? 0) > 0)
 }
 
-/** The position that gave an item its seed, as its first or as a retry. */
+/** Returns the position that gave an item its seed, either first or as a retry. */
 export function positionOfSeed(runSeed: number, itemSeed: number): number {
   const offset = itemSeed - TRAINING_SEEDS_START - sequenceStart(runSeed) + TRAINING_SEED_COUNT
   return (offset % TRAINING_SEED_COUNT) % SEED_STRIDE
 }
 
-/** A number in [0, 1) that is the same everywhere. */
+/** Returns a number in [0, 1) that is the same on every machine. */
 export function hashToUnitInterval(key: string): number {
   return createHash('sha256').update(key).digest().readUIntBE(0, 6) / 2 ** 48
 }
 
-/** What the catalog says of a task, as far as a selection of tasks goes. */
+/** The part of a task's catalog entry that selects tasks. */
 export type SelectableTask = Pick<TaskSummary, 'name' | 'category'> & Partial<Pick<TaskSummary, 'public_benchmark'>>
 
-/** The tasks that a run's settings name, once each; what is named later counts. */
+/** Builds one plan for each task that a run's settings name. Later entries override earlier ones. */
 export function buildTaskPlans(
   { tasks, exclude, curriculum_target_accuracy }: Pick<RunSettings, 'tasks' | 'exclude' | 'curriculum_target_accuracy'>,
   all: SelectableTask[],
@@ -153,8 +156,9 @@ export function buildTaskPlans(
 }
 
 /**
- * The difficulty to ask an item at; null for the library's defaults or the run's own config. Without a level, a curriculum
- * starts at the original's, and a frontier has no ladder to start on.
+ * Returns the difficulty at which to request an item, or null for the library's defaults or the run's own config.
+ * Without a level, a curriculum starts at the original environment's level, and a task without a frontier gets null,
+ * because it has no ladder.
  */
 export function chooseDifficulty(
   { plan, uniform: chance }: SequencePoint,

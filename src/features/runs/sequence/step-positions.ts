@@ -1,9 +1,9 @@
 /**
- * The positions of training steps as text: `;7=0+64,70+2` says that step 7 has positions 0 to 63, 70 and 71.
+ * Codec for the positions of training steps as text: `;7=0+64,70+2` says that step 7 has positions 0 to 63, 70 and 71.
  * scripts/parts/step-positions.lua is the same codec in Lua.
  */
 
-/** So many are in one field of the hash. */
+/** Number of steps per hash field. */
 export const STEPS_PER_CHUNK = 128
 
 /** The first of some consecutive positions, and their number. */
@@ -24,7 +24,7 @@ export function parseSteps(chunk: string): StepPositions[] {
     })
 }
 
-/** Chunks by their numbers. */
+/** Formats steps as chunks, keyed by chunk number. */
 export function formatSteps(steps: StepPositions[]): Record<string, string> {
   const chunks = Map.groupBy(steps, ({ step }) => Math.floor(step / STEPS_PER_CHUNK))
   return Object.fromEntries([...chunks].map(([number, list]) => [number, list.map(formatStep).join('')]))

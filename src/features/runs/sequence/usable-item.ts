@@ -1,15 +1,20 @@
-/** Which of a position's seeds have an item to train on: the library raises at some, and to some items no answer is right. */
+/**
+ * Finds a seed of a position that has an item to train on. The library raises at some seeds, and some items have no
+ * correct answer.
+ */
 import { isAnswerable } from '../../../scorers/hardened/answerable.ts'
 import { type ItemWithEntry, isMakeFailure } from '../../items/items.ts'
 import type { Candidate } from './allowed-item.ts'
 import { SEEDS_PER_POSITION } from './sequence.ts'
 
-/** No seed of a position, or none that is left, has an item to train on. The message is that of the last one. */
+/**
+ * Thrown if no seed of a position, or none that is left, has an item to train on. The message is that of the last seed.
+ */
 export class NoUsableItemError extends Error {}
 
 /**
- * The item of the first seed, from this retry on, that the library can make and that an answer can solve. What decides is the
- * same on every node; a failure that may pass is thrown. Throws NoUsableItemError.
+ * Returns the item of the first seed, starting at retry `from`, that the library can make and that an answer can solve.
+ * The decision is the same on every node, and temporary failures are thrown. Throws NoUsableItemError.
  */
 export async function findUsableItem(
   from: number,

@@ -1,10 +1,10 @@
--- Claims unmade positions: open ones, lowest first, or requested ones. The claim ends when the item is stored, the position is
--- released, or its time is up.
--- KEYS  as parts/sequence.lua says
+-- Claims unmade positions: open ones, lowest first, or requested ones. The claim ends when the item is stored, when the
+-- position is released, or when its time is up.
+-- KEYS  see parts/sequence.lua
 -- ARGV  1 epoch  2 limit of positions to claim  3 now, ms  4 'open' or 'requested'  5 positions to keep open
 --       6 … the requested positions
--- Returns the claimed positions, each followed by the task that was drawn for it before and the tasks that have no item for
--- it, separated by commas ('' for none).
+-- Returns the claimed positions, each followed by the task that was drawn for it before and by the tasks that have no
+-- item for it, comma-separated ('' for none).
 -- include parts/sequence
 if redis.call('HGET', K.run, RUN.epoch) ~= ARGV[1] then
   return {}

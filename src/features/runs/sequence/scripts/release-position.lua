@@ -1,10 +1,10 @@
--- Releases a claimed position that got no item. If that failed too often, or each seed gives a held-out question:
---   an open position, or one of a step, is skipped, counted and listed; the step takes another when it is asked for again
---   one that was requested by its number draws another task, and after the last draw has no item forever
--- KEYS  as parts/sequence.lua says, and skippedPositions (list of JSON, newest first)
+-- Releases a claimed position that got no item. After too many failures, or if every seed gives a held-out question:
+--   an open position, or one of a step, is skipped, counted and listed; the next request for the step replaces it
+--   a position requested by number draws another task; after the last draw it has no item, now or later
+-- KEYS  see parts/sequence.lua; also skippedPositions (list of JSON, newest first)
 -- ARGV  1 epoch  2 position  3 whose fault: 'ours', 'item' or 'held_out'  4 what to list, as JSON  5 task
---       6 'open', 'step' or 'number': for whom  7 '1': there is no other task to draw
--- Returns 1 if the position is skipped or has no item now, else 0.
+--       6 'open', 'step' or 'number': who requested it  7 '1': there is no other task to draw
+-- Returns 1 if the position is now skipped or has no item, else 0.
 -- include parts/sequence
 local state = get_state(K.states, ARGV[2])
 if redis.call('HGET', K.run, RUN.epoch) ~= ARGV[1] or not state or is_made(state) then

@@ -1,9 +1,10 @@
--- The items of consecutive positions, whether the queue, a step or this call requested them first.
--- KEYS  as parts/sequence.lua and parts/requested-positions.lua say
+-- Requests the items of consecutive positions, whether the queue, a step or this call requested them first.
+-- KEYS  see parts/sequence.lua and parts/requested-positions.lua
 -- ARGV  1 epoch  2 revision of the settings that the caller makes items with  3 first position  4 number of positions
 --       5 now, ms  6 positions to keep open
--- Returns { 'run_changed' } if epoch or revision are others, { 'too_far', end } if a position is `end` or beyond, or what
--- issue_positions gives.
+-- Returns { 'run_changed' } if the epoch or revision is different, { 'too_far', end } if a position is `end` or beyond,
+-- or
+-- the result of issue_positions.
 -- include parts/sequence
 -- include parts/requested-positions
 local run = redis.call('HMGET', K.run, RUN.epoch, RUN.revision, RUN.position, RUN.requested_end)

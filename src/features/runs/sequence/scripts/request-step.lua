@@ -1,9 +1,11 @@
--- The items of a training step: its first call takes the next open positions for it, every later one is given the same.
--- KEYS  as parts/sequence.lua, parts/requested-positions.lua and parts/step-positions.lua say
--- ARGV  1 epoch  2 revision of the settings that the caller makes items with  3 items wanted, '': as many as it has
+-- Requests the items of a training step. The first call takes the next open positions; every later one gets the same
+-- ones.
+-- KEYS  see parts/sequence.lua, parts/requested-positions.lua and parts/step-positions.lua
+-- ARGV  1 epoch  2 revision of the settings that the caller makes items with  3 number of items, '': that of the step
 --       4 now, ms  5 positions to keep open  6 step
--- Returns { 'run_changed' } if epoch or revision are others, { 'other_count', count } if the step has another number of items,
--- { 'unmade' } if there are too few open positions for now, or what issue_positions gives.
+-- Returns { 'run_changed' } if the epoch or revision is different, { 'other_count', count } if the step has another
+-- number
+-- of items, { 'unmade' } if too few positions are open now, or the result of issue_positions.
 -- include parts/sequence
 -- include parts/requested-positions
 -- include parts/step-positions
@@ -13,7 +15,7 @@ if run[1] ~= ARGV[1] or run[2] ~= ARGV[2] then
 end
 local wanted, now, target = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 
--- The lowest open positions; nil if there are fewer.
+-- Returns the lowest open positions, or nil if there are fewer than `count`.
 local function take_open(count)
   open_positions(math.max(count, target), now)
   local open = redis.call('ZRANGE', K.openPositions, 0, count - 1)
@@ -27,7 +29,7 @@ local function take_open(count)
   return open
 end
 
--- A position that was skipped, or has no item, gives way to the next open one.
+-- Whether the step keeps a position. One that was skipped or has no item is replaced by the next open one.
 local function keeps(position)
   local item = get_issued(position)
   if item then

@@ -1,16 +1,18 @@
 -- Hands out a run's items: first those whose lease has expired, then made ones in the order of their positions.
--- KEYS  as parts/sequence.lua says, and
+-- KEYS  see parts/sequence.lua; also
 --       leaseExpiries (sorted set: position by the end of its lease, ms), leasedItems (hash: position to its made state)
---       takenItems (list of position, task, difficulty and retry: what the call was handed), pendingGroups, buffer, backlog
--- ARGV  1 epoch  2 items wanted  3 now, ms  4 '1': take what is there, do not wait for new positions
+--       takenItems (list of position, task, difficulty and retry: what the call was given), pendingGroups, buffer,
+-- backlog
+-- ARGV  1 epoch  2 limit of items  3 now, ms  4 '1': take the items that are there, do not wait for new positions
 --       5 positions to keep open  6 duration of a lease, ms  7 limit of groups ahead, 0: none
---       8 '1': note what is taken, so that the call can be repeated  9 items that the caller has received of those noted
+--       8 '1': record what is taken, so that the call can be repeated  9 how many of those recorded the caller has
+-- received
 --       10 positions that the run is to keep open from now on, if it keeps fewer
--- Returns { 'epoch_changed' }, or { capacity, noted, reissued, prepared, position, what, difficulty, retry … }: how many new items
--- the limit allows, how many of the items come first because the call was handed them before, how many after those are
--- issued again ('what' is for both the task, else the body), and how many made items are left. The difficulty of a noted
--- item that was issued again begins with '~'. New items are handed out all or none, while a position that was opened a
--- moment ago is still unmade before the last item wanted.
+-- Returns { 'epoch_changed' }, or { capacity, noted, reissued, prepared, position, what, difficulty, retry … }:
+--   capacity: new items that the limit allows  noted: items that come first because the call was given them before
+--   reissued: how many after those are issued again  prepared: made items that are left
+--   what: the task of a noted or reissued item, else the body  difficulty: begins with '~' if noted and issued again
+-- While a new position before the last requested item is still unmade, the call gets all of its new items or none.
 -- include parts/sequence
 local run = redis.call('HMGET', K.run, RUN.epoch, RUN.prefetch_target)
 if run[1] ~= ARGV[1] then

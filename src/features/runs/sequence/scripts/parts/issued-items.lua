@@ -1,6 +1,7 @@
--- The items that the run has issued, for as long as it exists: a hash has ISSUED.positions_per_chunk positions in each field,
--- ISSUED.record_bytes bytes for each. issued-items.ts is the same codec in TypeScript. A record:
---   what (0: not issued, ISSUED.no_item: it has none forever, else 1 + retry, and 128 more without a difficulty),
+-- The items that the run has issued, kept as long as it exists: each hash field has ISSUED.positions_per_chunk
+-- positions of
+-- ISSUED.record_bytes bytes. issued-items.ts is the same codec in TypeScript. A record:
+--   what (0: not issued, ISSUED.no_item: no item now or later, else 1 + retry, plus 128 without a difficulty),
 --   number of the task in the list of tasks (2 bytes), difficulty (8 bytes); little-endian
 -- KEYS  issuedItems (hash: number of a chunk to its records)  issuedTasks (list of task names)
 local RECORD_FORMAT = '<BHd'
@@ -11,7 +12,7 @@ local function get_chunk(number)
   return chunks[number]
 end
 
--- Number of its chunk, and bytes before it in there.
+-- Returns the number of the position's chunk and the offset of its record in bytes.
 local function place_of(position)
   local offset = position % ISSUED.positions_per_chunk
   return (position - offset) / ISSUED.positions_per_chunk, offset * ISSUED.record_bytes
@@ -22,13 +23,14 @@ local function get_task_names()
   return task_names
 end
 
--- What was issued, or that there will never be an item.
+-- Whether the item was issued, or the position will never have one.
 local function is_issued(position)
   local number, offset = place_of(position)
   return (string.byte(get_chunk(number), offset + 1) or 0) > 0
 end
 
--- Nil if the position has not issued its item; { failed } if it has none; else { task, difficulty ('' for none), retry }.
+-- Returns nil if the item is not issued, { failed } if the position has none, else { task, difficulty ('' for none),
+-- retry }.
 local function get_issued(position)
   local number, offset = place_of(tonumber(position))
   local chunk = get_chunk(number)
@@ -64,7 +66,7 @@ local function pack_record(item)
   return struct.pack(RECORD_FORMAT, what, task_number(item.task), tonumber(item.difficulty) or 0)
 end
 
--- Items with their positions, as get_issued gives them.
+-- Stores issued items with their positions, in the format of get_issued.
 local function put_issued(items)
   local changed = {}
   for _, item in ipairs(items) do

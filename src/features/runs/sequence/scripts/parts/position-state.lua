@@ -1,10 +1,10 @@
--- What is stored of a position, in hashes of position to JSON. position-state.ts is the same codec in TypeScript:
---   unmade  { opened, claimed_until, attempts, task?, tried? }  times in ms; task: the one that was drawn for it before
---           tried: names of tasks, separated by commas, that have no item for it
---   made    { task, difficulty?, ladder?, retry? }      difficulty: as text; none for the library's defaults or own config
---           retry: which seed of the position it has, none for the first
---           ladder { low, high, from, to }: bounds of the curriculum's level, and the levels that mean this very item
--- cjson writes 14 digits. Whole numbers pass; a difficulty is text, so that it stays the same double; a ladder is only read.
+-- The stored state of a position, in hashes of position to JSON. position-state.ts is the same codec in TypeScript:
+--   unmade  { opened, claimed_until, attempts, task?, tried? }  times in ms; task: drawn for the position before
+--           tried: names of tasks, comma-separated, that have no item for the position
+--   made    { task, difficulty?, ladder?, retry? }  difficulty: as text; none for the library's defaults or own config
+--           retry: which seed of the position the item has, none for the first
+--           ladder { low, high, from, to }: bounds of the curriculum's level, and the levels that select this same item
+-- cjson writes 14 digits, enough for integers. A difficulty is text, to stay the same double. A ladder is only read.
 local function get_state(states, position)
   local json = redis.call('HGET', states, position)
   return json and cjson.decode(json) or nil
@@ -18,7 +18,8 @@ local function is_made(state)
   return state.opened == nil
 end
 
--- The item is to be made, for the first time or again. Where the sampling follows the model the position keeps its task.
+-- Marks the item as to be made, for the first time or again. If sampling follows the model, the position keeps its
+-- task.
 local function set_unmade(states, position, now, task, tried)
   set_state(states, position, { opened = tonumber(now), claimed_until = 0, attempts = 0, task = task, tried = tried })
 end

@@ -1,7 +1,7 @@
--- Included after parts/sequence by the scripts that ask for positions.
--- KEYS  requestedPositions (hash: position to its state), those whose items were asked for and are not issued yet
+-- Included after parts/sequence by the scripts that request positions.
+-- KEYS  requestedPositions (hash: position to its state): requested positions whose items are not issued yet
 
--- Asks for the item of a position; one that is open brings its item, if that is made.
+-- Requests the item of a position. An open position keeps its item if that is made.
 local function request_position(position, now)
   local state = get_state(K.positionStates, position)
   local difficulty = state and current_difficulty(state)
@@ -15,8 +15,8 @@ local function request_position(position, now)
   end
 end
 
--- Issues the items of requested positions once all are made, together: until then none of them is final.
--- Gives { 'unmade', position … } or { 'issued', position, task, difficulty, retry … }, or { 'no_item', position … }.
+-- Issues the items of requested positions together, once all are made. Until then, none of them is final.
+-- Returns { 'unmade', position … }, { 'issued', position, task, difficulty, retry … } or { 'no_item', position … }.
 local function issue_positions(positions)
   local unmade, failed, items, new, reply = { 'unmade' }, { 'no_item' }, {}, {}, { 'issued' }
   for k, position in ipairs(positions) do

@@ -1,8 +1,8 @@
 -- Included by the scripts that move positions. position-repository.ts has the diagram of their states.
 -- KEYS  run (hash), curriculum (hash)
 --       openPositions (sorted set), positionStates (hash), itemBodies (hash of position to its item): the open positions
---       states (hash): those of the positions that a script is called for, the open or the requested ones
---       requestedPositions (hash: position to its state): asked for by a step or by their numbers, and not issued yet
+--       states (hash): states of the positions that a script is called for, either open or requested ones
+--       requestedPositions (hash: position to its state): requested by a step or by number, and not issued yet
 -- include position-state
 -- include issued-items
 
@@ -11,8 +11,9 @@ local function is_taken(position)
   return is_issued(position) or redis.call('HEXISTS', K.requestedPositions, position) == 1
 end
 
--- Opens positions until `count` are open, or LIMITS.walk were passed by. The run's field `position` is the first that was
--- never opened, `requested_end` the first beyond all that were asked for by their numbers.
+-- Opens positions until `count` are open or LIMITS.walk were skipped. The run's field `position` is the first position
+-- that
+-- was never opened, `requested_end` the first one after all that were requested by number.
 local function open_positions(count, now)
   local missing = math.min(count, LIMITS.open_positions) - redis.call('ZCARD', K.openPositions)
   if missing <= 0 then
@@ -40,7 +41,7 @@ end
 
 local levels = {}
 
--- The level of a task's curriculum; nil if it never moved.
+-- Returns the level of a task's curriculum, or nil if it never moved.
 local function level_of(task)
   if levels[task] == nil then
     local json = redis.call('HGET', K.curriculum, task)
@@ -49,8 +50,10 @@ local function level_of(task)
   return levels[task] or nil
 end
 
--- The difficulty to label a made item with ('' for none); nil if the item is not made, or the curriculum has left its
--- rung since. The label is the level of now: on one rung the item is the same, and a group of an old label would not count.
+-- Returns the difficulty to label a made item with ('' for none), or nil if the item is not made or the curriculum has
+-- left
+-- its rung. The label is the current level: the item is the same on the whole rung, but a group with an old label would
+-- not count.
 local function current_difficulty(state)
   if not is_made(state) then
     return nil

@@ -1,12 +1,13 @@
--- The positions of training steps, for as long as the run exists: a hash has ISSUED.steps_per_chunk steps in each field, as
--- text. `;7=0+64,70+2` says that step 7 has positions 0 to 63, 70 and 71. step-positions.ts is the same codec in TypeScript.
+-- The positions of training steps, kept as text as long as the run exists. Each hash field has ISSUED.steps_per_chunk
+-- steps.
+-- `;7=0+64,70+2` says that step 7 has positions 0 to 63, 70 and 71. step-positions.ts is the same codec in TypeScript.
 -- KEYS  stepPositions (hash: number of a chunk to its steps)
 local function step_chunk(step)
   local number = string.format('%.0f', math.floor(tonumber(step) / ISSUED.steps_per_chunk))
   return number, redis.call('HGET', K.stepPositions, number) or ''
 end
 
--- In the order of the sequence; nil for a step that was never asked for.
+-- Returns a step's positions in the order of the sequence, or nil if the step was never requested.
 local function get_step(step)
   local _, chunk = step_chunk(step)
   local text = string.match(chunk, ';' .. step .. '=([^;]*)')
