@@ -125,7 +125,7 @@ describe('a full run', () => {
     expect(answer).toMatch(/^HTTP\/1.1 429 /)
     expect(answer).toMatch(/retry-after: \d/i)
     expect(answer).toContain('buffer_full')
-    expect(answer).toContain('without run in the query')
+    expect(answer).toContain('leave run out of the query')
   })
 
   it('takes what does not wait for a trainer as its refusal says: without the run in the query, or by a setting', async () => {

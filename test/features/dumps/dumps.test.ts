@@ -282,7 +282,7 @@ it('over the bound groups are scored, but not dumped; deleting files makes room 
     expect(progress.scored_groups).toBe(60)
     expect(refused).toBeGreaterThan(0)
     expect(waiting + refused).toBe(60)
-    expect(lines.filter((line) => line.includes('not written to a dump'))).toHaveLength(1)
+    expect(lines.filter((line) => line.includes('but not dumped'))).toHaveLength(1)
     await tight.call('DELETE', '/runs/tight')
     const files = (await written(tight, 'tight', 1)) as unknown as DumpFile[]
     expect(files[0]?.groups).toBe(waiting)
