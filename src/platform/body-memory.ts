@@ -113,7 +113,7 @@ export class BodyMemory {
     const isInTheWay = this.#findContention()
     for (const body of [...this.#bodies]) {
       body.arrivesSince += late
-      if (body.state === 'waiting' && now - body.waitsSince >= waitMs) this.#refuse(body, createBusyError())
+      if (body.state === 'waiting' && now - body.waitsSince >= waitMs) this.#reject(body, createBusyError())
       const isContested = isInTheWay(body)
       const windowMs = isContested ? slowMs * CONTESTED_SLOW_FACTOR : slowMs
       const minBytesPerS = isContested ? CONTESTED_MIN_BYTES_PER_S : MIN_BYTES_PER_S
@@ -121,7 +121,7 @@ export class BodyMemory {
       if (body.state !== 'arriving' || elapsed < windowMs) continue
       if (body.arrivedBytes < (minBytesPerS * elapsed) / 1000) {
         this.#options.onSlow?.()
-        this.#refuse(body, createSlowError(minBytesPerS))
+        this.#reject(body, createSlowError(minBytesPerS))
       } else this.#startWindow(body, now)
     }
   }
@@ -169,7 +169,7 @@ export class BodyMemory {
     this.#grant()
   }
 
-  #refuse(body: Body, error: ServiceError): void {
+  #reject(body: Body, error: ServiceError): void {
     this.#release(body)
     body.onRefused(error)
   }

@@ -35,7 +35,7 @@ const SlimeQuery = withoutQueryAtOnce(
       .enum(['number', 'object'])
       .default('number')
       .describe(
-        '`object`: return an object, for --reward-key. Only there can an unscored sample be told from a reward of 0.',
+        '`object`: return an object, for --reward-key. Only this form distinguishes an unscored sample from a reward of 0.',
       ),
   }),
 )

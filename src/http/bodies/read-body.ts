@@ -32,7 +32,7 @@ export function readBodyBytes(request: FastifyRequest, payload: RequestPayload, 
     parts.forEach(detachBuffer)
   }
   /** Discards the rest of the body. */
-  const refuse = (error: Error) => {
+  const reject = (error: Error) => {
     end(error)
     arrivingBody?.release()
     if (encoding === undefined)
@@ -41,7 +41,7 @@ export function readBodyBytes(request: FastifyRequest, payload: RequestPayload, 
   }
   const take = (chunk: Buffer) => {
     bytes += chunk.byteLength
-    if (bytes > limit) return refuse(createBodyTooLargeError(limit))
+    if (bytes > limit) return reject(createBodyTooLargeError(limit))
     parts.push(chunk)
     if (arrivingBody?.take(chunk.byteLength, resume) === false) payload.pause()
   }
@@ -51,7 +51,7 @@ export function readBodyBytes(request: FastifyRequest, payload: RequestPayload, 
     end(null)
   }
   const fail = (error: Error) => end(createBrokenBodyError(error, encoding))
-  request.onBodyRefused = refuse
+  request.onBodyRefused = reject
   payload.on('data', take).once('end', finish).once('error', fail).resume()
 }
 

@@ -133,7 +133,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorTableRow>> = {
   run_recreated: {
     status: 412,
     title: 'The run is not the one that If-Match names',
-    remedy: 'Read the run again: it was deleted or created anew.',
+    remedy: 'Read the run again: it was deleted or created again.',
   },
   run_exists: {
     status: 412,

@@ -1,6 +1,6 @@
 /**
  * Makes components of the objects inside components, so that generators need not make up names: `progress` of `Run` becomes
- * `RunProgress`, and an object of its list `leases` becomes `RunLease`. An id in the contract wins over these names.
+ * `RunProgress`, and an object of its list `leases` becomes `RunLease`. The contract can override these names with an ID.
  */
 
 const ENTRY = 'Entry'

@@ -47,7 +47,7 @@ const REASONS: Record<string, string> = {
 function isDiskFull(path: string): boolean {
   try {
     const { blocks, bavail } = statfsSync(path)
-    return blocks > 0 && bavail === 0 // /proc and the like have no blocks
+    return blocks > 0 && bavail === 0 // virtual file systems such as /proc have no blocks
   } catch {
     return false // there is no such folder
   }

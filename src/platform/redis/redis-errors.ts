@@ -66,7 +66,7 @@ export function translateRedisError(error: unknown): unknown {
   return code === undefined ? error : new ServiceError(code, DETAILS[code], { cause: error })
 }
 
-/** Excludes errors that already have a code of ours, and missing files, whose message also has ENOENT. */
+/** Excludes errors that already have one of our codes, and missing files, whose message also has ENOENT. */
 function mayComeFromRedis(error: Error): boolean {
   const { syscall } = error as NodeJS.ErrnoException // undefined unless the system raised it
   return !(error instanceof ServiceError) && (syscall === undefined || SOCKET_SYSTEM_CALLS.includes(syscall))

@@ -1,4 +1,4 @@
--- Begins what an Idempotency-Key stands for, unless it is done or somebody is at it.
+-- Starts the call of an Idempotency-Key, unless the call is done or another caller is executing it.
 -- KEYS  as parts/idempotency-room.lua says
 -- ARGV  1 to 8 as parts/idempotency-room.lua says  9 hash of the body  10 token for a new key  11 end of the lease, ms
 -- Returns { 'do', token }, { 'wait', '' }, { 'done', decision }, { 'other_body', '' }, or { 'full', milliseconds until a
