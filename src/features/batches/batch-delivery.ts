@@ -1,4 +1,4 @@
-/** Batches go out: composed with the first call for a step, waited for, read again, acknowledged. */
+/** Delivers batches: composes one with the first call for a step, waits for it, reads it again, and acknowledges it. */
 
 import type { BatchRequest, RankSlice, StoredBatch } from '../../contract/batch.ts'
 import { ServiceError } from '../../contract/errors.ts'
@@ -10,7 +10,7 @@ import type { Runs } from '../runs/runs.ts'
 import type { BatchReading, BatchStreams } from './batch-stream.ts'
 import { type BatchRepository, type ComposeBatchResult, MAX_OPEN_BATCHES } from './repository.ts'
 
-/** News can be lost while Redis is away: a waiting call looks by itself as often. */
+/** Interval at which a waiting call checks by itself, because a notification can be lost while Redis is unavailable. */
 const POLL_INTERVAL_MS = 2000
 
 interface BatchDeliveryDeps {
@@ -32,8 +32,8 @@ export class BatchDelivery {
   }
 
   /**
-   * The batch of a step, or what is missing after `waitMs`. A `final` call waits for the groups that are queued, and gets
-   * what there is when its time is over. Throws `batch_acknowledged`, `too_many_open_batches`.
+   * Returns the batch of a step, or what is missing after `waitMs`. A `final` call waits for the groups that are
+   * queued, and gets what there is when the time is up. Throws `batch_acknowledged` and `too_many_open_batches`.
    */
   async waitForBatch(
     runName: string,
@@ -60,7 +60,7 @@ export class BatchDelivery {
     }
   }
 
-  /** A composed batch. Throws `unknown_batch`. */
+  /** Returns a composed batch. Throws `unknown_batch`. */
   async requireBatch(
     runName: string,
     step: number,
@@ -72,12 +72,12 @@ export class BatchDelivery {
     return { run, batch }
   }
 
-  /** A composed batch or a rank's slice of it as JSON: see `BatchStreams.stream`. */
+  /** Streams a composed batch or a rank's slice of it as JSON. See `BatchStreams.stream`. */
   stream(reading: BatchReading): AsyncGenerator<Buffer> {
     return this.#deps.streams.stream(reading)
   }
 
-  /** Whether all have acknowledged now. Throws `unknown_batch`. */
+  /** Returns whether all ranks have acknowledged the batch now. Throws `unknown_batch`. */
   async acknowledge(
     runName: string,
     step: number,
@@ -134,7 +134,7 @@ export class BatchDelivery {
   }
 }
 
-/** How many rollouts a batch is to have, and how few it may be composed with: under `final` with none at all. */
+/** Returns the target number of rollouts and the minimum for composing a batch. Under `final`, the minimum is 0. */
 function resolveThresholds(
   { min_sequences, final }: BatchRequest,
   batchSize: number,

@@ -1,4 +1,4 @@
-/** Numbers about a whole batch: totals to normalize a loss by, policy lag, and metrics for a logger. */
+/** Computes figures of a whole batch: totals for normalizing a loss, policy lag, and metrics for a logger. */
 
 import type { BatchTotals, PolicyLag, RolloutSummary, StoredBatch } from '../../contract/batch.ts'
 import { computeGroupMetrics, omitUnknown, sumGroups } from '../../grading/group-statistics.ts'
@@ -25,7 +25,10 @@ export function computePolicyLag({
   return { min: minimum(lags), mean: mean(lags), max: maximum(lags) }
 }
 
-/** Flat metrics for a logger; one that nothing is known about is left out. Exact, since a batch has all its values. */
+/**
+ * Computes flat metrics for a logger and leaves out those without data. They are exact, because a batch has all its
+ * values.
+ */
 export function computeBatchMetrics(batch: StoredBatch): Record<string, number> {
   const rollouts = batch.groups.flatMap((group) => group.rollouts)
   const rewards = rollouts.flatMap(([reward]) => reward ?? [])
@@ -46,7 +49,7 @@ export function computeBatchMetrics(batch: StoredBatch): Record<string, number> 
   })
 }
 
-/** Voters: scored, not skipped, not masked. */
+/** Whether a rollout is a voter: scored, not skipped, and not masked. */
 function isTrained([reward, , , , marks]: RolloutSummary): boolean {
   return reward !== null && !marks.includes('s') && !marks.includes('m')
 }

@@ -1,6 +1,7 @@
 /**
- * A batch on its way out: JSON in slices. A reader holds a slice and the group that it comes from, whose memory is reserved
- * and shared with the other readers of that group; a slice is a copy, so that a group can be freed once its last one is made.
+ * Streams a batch as JSON in slices. A reader holds one slice and the group that it comes from. The group's memory is
+ * reserved and shared with the group's other readers. A slice is a copy, so a group can be freed once its last slice is
+ * made.
  */
 
 import type { RankSlice, StoredBatch } from '../../contract/batch.ts'
@@ -15,18 +16,18 @@ import type { BatchRepository, RunRef } from './repository.ts'
 import type { UnpackedGroup } from './unpacked-group.ts'
 import { type UnpackedGroupHandle, UnpackedGroups } from './unpacked-groups.ts'
 
-/** One read of a batch: its run, the rank's slice, the encoding of arrays and the client that takes it. */
+/** One read of a batch: its run, the rank's slice, the encoding of arrays, and the client that reads it. */
 export interface BatchReading {
   run: RunRef
   batch: StoredBatch
   rankSlice: RankSlice | undefined
   encoding: ArrayEncoding
   reader: ReplyReader
-  /** none: JSON of `Batch`. */
+  /** Layout of the output. If undefined, the output is the JSON of `Batch`. */
   layout?: BatchLayout
 }
 
-/** Another form of a batch: what stands before and after its groups, and each group as a whole. */
+/** Another form of a batch: the text before and after its groups, and the conversion of each group. */
 export interface BatchLayout {
   head: string
   tail: string
@@ -44,8 +45,9 @@ export class BatchStreams {
   }
 
   /**
-   * The JSON of a batch or a rank's slice of it. Throws `server_busy` where there is no memory for a group in time, and
-   * `batch_acknowledged` if the batch is acknowledged while it is read; midway the reply then breaks off.
+   * Streams the JSON of a batch or of a rank's slice. Throws `server_busy` if no memory for a group is available in
+   * time, and `batch_acknowledged` if the batch is acknowledged while it is read. If that happens midway, the response
+   * breaks off.
    */
   async *stream({ run, batch, rankSlice, encoding, reader, layout }: BatchReading): AsyncGenerator<Buffer> {
     const portions = rankSlice ? computeRankSlice(batch, rankSlice) : listGroupSlices(batch)
@@ -60,7 +62,7 @@ export class BatchStreams {
       yield* out.add(layout?.head ?? buildHead(run, batch, portions))
       for (const [k, { indices }] of portions.entries()) {
         if (!current) break // there is one for each portion
-        next = begin(k + 1) // on its way while this one is sent
+        next = begin(k + 1) // starts while the current one is sent
         const group = await this.#memory.waitFor(reader, current.group)
         if (!group) throw createAcknowledgedError(batch.step)
         const letGo = this.#memory.hold(reader)
@@ -122,7 +124,7 @@ function buildHead(run: RunRef, batch: StoredBatch, portions: GroupSlice[]): str
   return `${openObject(head)},"groups":[`
 }
 
-/** JSON without the closing brace. */
+/** Returns JSON without the closing brace. */
 function openObject(value: object): string {
   return JSON.stringify(value).slice(0, -1)
 }

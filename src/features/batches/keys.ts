@@ -1,4 +1,4 @@
-/** Keys of batches, in the slot of their run. */
+/** Redis keys of batches, in the slot of their run. */
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { createGroupKeys, type RunGroupKeys } from '../rollouts/keys.ts'
 import { epochPrefix, type ListEpochKeys } from '../runs/keys.ts'

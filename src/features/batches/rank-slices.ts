@@ -1,13 +1,16 @@
-/** Which rollouts of a batch a rank gets. Slices are disjoint, cover the batch, and are the same for every caller. */
+/**
+ * Decides which rollouts of a batch each rank gets. Slices are disjoint, cover the batch, and are the same for every
+ * caller.
+ */
 import type { GroupSummary, RankSlice, StoredBatch } from '../../contract/batch.ts'
 
-/** Rollouts of one group that are delivered, as places in what was posted. */
+/** Delivered rollouts of one group, as indexes into the posted rollouts. */
 export interface GroupSlice {
   group: GroupSummary
   indices: number[]
 }
 
-/** What the batch delivers, oldest group first: under `omit` without its unscored rollouts. */
+/** Lists what the batch delivers, oldest group first. Under `omit`, unscored rollouts are left out. */
 export function listGroupSlices({ groups, unscored }: StoredBatch): GroupSlice[] {
   return groups.map((group) => ({
     group,
@@ -15,7 +18,7 @@ export function listGroupSlices({ groups, unscored }: StoredBatch): GroupSlice[]
   }))
 }
 
-/** Whole groups cannot feed more ranks than there are groups, so then they are split, though `tokens` was asked for. */
+/** Returns the groups of a rank. If there are more ranks than groups, splits groups even if `tokens` was requested. */
 export function computeRankSlice(batch: StoredBatch, { rank, ranks }: RankSlice): GroupSlice[] {
   const portions = listGroupSlices(batch)
   const isWhole = batch.balance === 'tokens' && portions.length >= ranks
@@ -26,7 +29,7 @@ export function countSequences(portions: GroupSlice[]): number {
   return portions.reduce((sum, { indices }) => sum + indices.length, 0)
 }
 
-/** Heaviest group first to the lightest rank; each rank's groups then in the order of the batch. */
+/** Assigns the heaviest group first, to the lightest rank. Each rank's groups are then in the order of the batch. */
 function assignWholeGroups(portions: GroupSlice[], rank: number, ranks: number): GroupSlice[] {
   const weigh = computeGroupWeights(portions)
   const loads = Array<number>(ranks).fill(0)
@@ -41,14 +44,17 @@ function assignWholeGroups(portions: GroupSlice[], rank: number, ranks: number):
   return portions.filter((_, k) => wanted.has(k))
 }
 
-/** Lengths in tokens; where one is missing in the batch, rollouts: the two do not add up. */
+/**
+ * Returns weights in tokens or, if any length in the batch is missing, in rollouts, because the two units cannot be
+ * added.
+ */
 function computeGroupWeights(portions: GroupSlice[]): number[] {
   const lengths = portions.map(({ group, indices }) => indices.map((k) => group.rollouts[k]?.[2] ?? null))
   const known = lengths.every((of) => of.every((length) => length !== null))
   return lengths.map((of) => (known ? of.reduce<number>((sum, length) => sum + (length ?? 0), 0) : of.length))
 }
 
-/** Consecutive rollouts, the same number for each rank but for one more or less. */
+/** Splits into consecutive rollouts. The numbers for any two ranks differ by at most one. */
 function splitEvenly(portions: GroupSlice[], rank: number, ranks: number): GroupSlice[] {
   const total = countSequences(portions)
   const [from, to] = [Math.floor((total * rank) / ranks), Math.floor((total * (rank + 1)) / ranks)]

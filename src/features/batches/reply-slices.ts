@@ -1,4 +1,7 @@
-/** Encodes what is written to a reply into slices of one size: copies, so that a slow client holds a slice and not its source. */
+/**
+ * Encodes the output of a response into slices of one size. Slices are copies, so a slow client holds a slice and not
+ * its source.
+ */
 import type { TimeSlices } from '../../platform/time-slices.ts'
 
 const SLICE_BYTES = 64 * 1024
@@ -23,7 +26,7 @@ export class ReplySlices {
     }
   }
 
-  /** Adds a short text at once, without the promises of `add`. False if it may not fit into the slice. */
+  /** Adds a short text at once, without the promises of `add`. Returns false if it may not fit into the slice. */
   append(text: string): boolean {
     if (text.length * MAX_UTF8_BYTES_PER_CHAR > SLICE_BYTES - MAX_CHARACTER_BYTES - this.#length) return false
     this.#write(text)
@@ -35,7 +38,7 @@ export class ReplySlices {
     if (this.#length > 0) yield this.#take()
   }
 
-  /** Returns how far it came in the text: whole characters. */
+  /** Returns the position reached in the text. Writes whole characters only. */
   #write(text: string): number {
     const { read, written } = ENCODER.encodeInto(text, this.#slice.subarray(this.#length))
     this.#length += written

@@ -1,4 +1,4 @@
-/** Batches in Redis: composed by one script, acknowledged by another. */
+/** Batches in Redis: one script composes them, another one acknowledges them. */
 import type { Redis } from 'ioredis'
 import type { Balance, RankSlice, StoredBatch } from '../../contract/batch.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
@@ -42,9 +42,12 @@ const acknowledgeBatch = defineScript({
   constants: CONSTANTS,
 })
 
-/** Steps that may wait for their acknowledgement. */
+/** Limit of steps whose batches wait for acknowledgement. */
 export const MAX_OPEN_BATCHES = 8
-/** Acknowledged steps that are remembered one by one; all below the lowest of them count as acknowledged. */
+/**
+ * Limit of acknowledged steps that are remembered individually. All steps below the lowest of them count as
+ * acknowledged.
+ */
 const MAX_ACKNOWLEDGED_STEPS = 10_000
 
 /** A run in its epoch. */
@@ -55,10 +58,13 @@ export interface RunRef {
 
 export interface ComposeBatchParams {
   step: number
-  /** Rollouts that a batch has at least, and how few it may be composed with; 0: an empty batch is composed, too. */
+  /**
+   * Target number of rollouts, and the minimum for composing a batch. With a minimum of 0, an empty batch may be
+   * composed.
+   */
   targetRollouts: number
   minRollouts: number
-  /** Compose nothing less than `targetRollouts` while groups are queued. */
+  /** Whether to compose nothing below `targetRollouts` while groups are queued. */
   awaitQueued: boolean
   policyVersion: number
   maxLag: number | null
@@ -69,7 +75,7 @@ export interface ComposeBatchParams {
 
 export type ComposeBatchResult =
   | { kind: 'batch'; batch: StoredBatch }
-  /** Rollouts that are missing, and those that are queued. */
+  /** Number of rollouts that are missing, and of those that are queued. */
   | { kind: 'insufficient'; missing: number; queued: number }
   | { kind: 'acknowledged' }
   | { kind: 'too_many_open' }
@@ -77,7 +83,7 @@ export type ComposeBatchResult =
 
 export type AcknowledgeBatchResult = 'acknowledged' | 'waiting' | 'unknown' | 'epoch_changed'
 
-/** A group of a batch, as it lies in Redis. */
+/** A group of a batch, as stored in Redis. */
 export interface PackedBatchGroup {
   metadata: Buffer
   texts: Buffer
@@ -85,7 +91,7 @@ export interface PackedBatchGroup {
   result: Buffer
 }
 
-/** Bytes of its parts. */
+/** Size of each part, in bytes. */
 export interface PackedGroupSizes {
   decodedTexts: number
   texts: number
@@ -123,7 +129,7 @@ export class BatchRepository {
     }
     const [kind, ...rest] = (await composeBatch(this.#redis, { ...keys, batch: keys.batch(step) }, [
       JSON.stringify(params),
-    ])) as [string, ...(string | number)[]] // as its contract says
+    ])) as [string, ...(string | number)[]] // the reply that the script documents
     switch (kind) {
       case 'composed':
       case 'existing':
@@ -157,10 +163,10 @@ export class BatchRepository {
     const acknowledged = await acknowledgeBatch(this.#redis, { ...keys, batch: keys.batch(step) }, [
       JSON.stringify(params),
     ])
-    return acknowledged as AcknowledgeBatchResult // the script gives one of these words
+    return acknowledged as AcknowledgeBatchResult // the script returns one of these words
   }
 
-  /** What a group of an open batch takes; undefined if the batch was acknowledged meanwhile. */
+  /** Returns the sizes of a group of an open batch, or undefined if the batch was acknowledged in the meantime. */
   async getGroupSizes({ name, epoch }: RunRef, id: string): Promise<PackedGroupSizes | undefined> {
     const key = this.#keys.forRun(name, epoch).group(id)
     const { metadata: metadataField, ...fields } = groupRecord.constants
@@ -173,7 +179,7 @@ export class BatchRepository {
     return metadata ? { decodedTexts: unpackMetadata(metadata).text_bytes, texts, arrays, result } : undefined
   }
 
-  /** A group of an open batch; undefined if the batch was acknowledged meanwhile. */
+  /** Returns a group of an open batch, or undefined if the batch was acknowledged in the meantime. */
   async getGroup({ name, epoch }: RunRef, id: string): Promise<PackedBatchGroup | undefined> {
     const key = this.#keys.forRun(name, epoch).group(id)
     const {
@@ -189,7 +195,7 @@ export class BatchRepository {
   }
 }
 
-/** A batch is read once for each rank: its format is checked, not every number in it. */
+/** Checks only the format, not every number, because a batch is read once per rank. */
 function parseBatch(json: string): StoredBatch {
   const batch = JSON.parse(json) as StoredBatch & { format: number } // written by compose-batch
   if (batch.format !== BATCH_FORMAT) throw new Error(`A stored batch has format ${batch.format}, not ${BATCH_FORMAT}`)

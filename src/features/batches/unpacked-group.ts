@@ -1,4 +1,6 @@
-/** An unpacked group of a batch, and its parts as JSON: each is made when the first reader wants it and kept for the others. */
+/**
+ * An unpacked group of a batch, and its parts as JSON. Each part is made for the first reader and kept for the others.
+ */
 import { decodedBlobBytes } from '../../codec/compressed-blob.ts'
 import { decodeItemId } from '../../contract/item-id.ts'
 import type { GroupVerdict } from '../../contract/verdict.ts'
@@ -12,11 +14,14 @@ import {
 } from '../rollouts/group-payload.ts'
 import type { PackedBatchGroup, PackedGroupSizes } from './repository.ts'
 
-/** Bytes of text in memory for each byte of JSON: parsed, with up to two bytes for a character, and as JSON again. */
+/** Bytes of text in memory per byte of JSON: parsed, with up to two bytes per character, and as JSON again. */
 const TEXT_FACTOR = 3
-/** Bytes in memory for each byte of an array: itself, and as JSON. */
+/** Bytes in memory per byte of an array: the array itself, and its JSON. */
 const ARRAY_FACTORS: Record<ArrayEncoding, number> = { numbers: 4, base64: 3 }
-/** Token columns shrink to about half; typed data may shrink much more, and are then measured once they are read. */
+/**
+ * Assumed compression ratio of arrays. Token columns shrink to about half; typed data may shrink much more and is
+ * measured once it is read.
+ */
 const ASSUMED_ARRAY_RATIO = 2
 
 export class UnpackedGroup {
@@ -38,9 +43,9 @@ export class UnpackedGroup {
     this.#rollouts = new RolloutFormatter(this.#texts, arrays, encoding)
   }
 
-  /** Fields of the group, for a reader of these rollouts. */
+  /** Describes the group for a reader of these rollouts. */
   describe(indices: number[]): object {
-    const { task, difficulty } = decodeItemId(this.#itemId) // of whatever engine version: it is scored
+    const { task, difficulty } = decodeItemId(this.#itemId) // any engine version, because the group is already scored
     const { mean_score, mean_reward, std_reward, percent_correct, voters, lengths, length_penalty, signal } =
       this.#result
     return {
@@ -49,7 +54,7 @@ export class UnpackedGroup {
     }
   }
 
-  /** What the client sent with the group; undefined if it sent nothing. */
+  /** Formats what the client sent with the group. Returns undefined if it sent nothing. */
   formatExtra(): string | undefined {
     const { extra } = this.#texts
     return extra === undefined ? undefined : this.#getOrCreatePiece('extra', () => JSON.stringify(extra))
@@ -64,7 +69,7 @@ export class UnpackedGroup {
     return this.#getOrCreatePiece(`rollout ${rollout}`, () => this.#rollouts.format(rollout))
   }
 
-  /** Frees its memory. Nothing of it may be used afterwards. */
+  /** Frees the group's memory. No part of it may be used afterward. */
   close(): void {
     this.#rollouts.close()
     this.#pieces.clear()
@@ -80,7 +85,7 @@ export class UnpackedGroup {
   }
 }
 
-/** What an unpacked group will take, as far as its packed parts show. */
+/** Estimates the memory for an unpacked group from the sizes of its packed parts. */
 export function estimateUnpackedBytes(sizes: PackedGroupSizes, encoding: ArrayEncoding): number {
   return sumBytes(sizes, sizes.arrays * ASSUMED_ARRAY_RATIO, encoding)
 }
@@ -104,7 +109,7 @@ function sumBytes(
   return texts + arrays + TEXT_FACTOR * (decodedTexts + result) + ARRAY_FACTORS[encoding] * decodedArrays
 }
 
-/** An unscored rollout that is there all the same must not pull anywhere. */
+/** A delivered unscored rollout must not affect the gradient. */
 function toDeliveredVerdict(verdict: GroupVerdict): GroupVerdict {
   return verdict.status === 'unscored' ? { ...verdict, advantage: 0 } : verdict
 }

@@ -1,6 +1,6 @@
 /**
- * The groups that replies are sending: unpacked once for all readers that want them at the same time, within the memory for
- * replies. A group is read from Redis only when its memory is reserved, and dropped when its last reader is done.
+ * The groups that responses are sending, unpacked once for all concurrent readers, within the memory for responses. A
+ * group is read from Redis only when its memory is reserved, and dropped when its last reader is done.
  */
 import type { ReplyMemory, ReplyReservation } from '../../platform/reply-memory.ts'
 import type { TimeSlices } from '../../platform/time-slices.ts'
@@ -10,7 +10,7 @@ import { estimateUnpackedBytes, measureUnpackedBytes, UnpackedGroup } from './un
 
 /** A reader's use of a group. Every handle must be closed. */
 export interface UnpackedGroupHandle {
-  /** undefined if the batch was acknowledged meanwhile. */
+  /** Resolves to undefined if the batch was acknowledged in the meantime. */
   group: Promise<UnpackedGroup | undefined>
   close(): void
 }
@@ -34,7 +34,7 @@ export class UnpackedGroups {
     this.#slices = slices
   }
 
-  /** Begins to unpack a group, or joins those who read it. */
+  /** Starts to unpack a group, or joins the readers of a group that is being unpacked. */
   unpack(run: RunRef, id: string, encoding: ArrayEncoding): UnpackedGroupHandle {
     const key = JSON.stringify([run.name, run.epoch, id, encoding])
     const shared = this.#shared.get(key) ?? this.#create(key, run, id, encoding)
@@ -46,7 +46,7 @@ export class UnpackedGroups {
       if (--shared.readers > 0) return
       if (this.#shared.get(key) === shared) this.#shared.delete(key)
       shared.isClosed = true
-      void shared.group.then((group) => group?.close()).catch(() => {}) // its readers have met the error
+      void shared.group.then((group) => group?.close()).catch(() => {}) // its readers have received the error
       shared.reservation?.release()
     }
     return { group: shared.group, close }
@@ -65,7 +65,10 @@ export class UnpackedGroups {
     return shared
   }
 
-  /** How far arrays unpack is known only once they are read: if that is more than reserved, they are read again. */
+  /**
+   * The actual size of arrays is known only once they are read. If it exceeds the reservation, they are read again with
+   * a larger one.
+   */
   async #load(
     shared: SharedGroup,
     run: RunRef,

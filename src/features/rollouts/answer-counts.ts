@@ -1,15 +1,15 @@
-/** Counts the answers of a group: how different they are, and which are the most common. */
+/** Counts the distinct answers of a group and finds the most common ones. */
 import { hash } from 'node:crypto'
 import type { GroupVerdict } from '../../contract/verdict.ts'
 import { entropyOfCounts } from '../../grading/statistics.ts'
 import { type GroupOutcome, MAX_COUNTED_ANSWERS } from '../runs/group-outcome.ts'
 
-/** Longer texts that agree this far and in length count as equal. */
+/** Number of characters that are hashed. Longer texts count as equal if they agree up to here and in length. */
 const MAX_HASHED_CHARS = 4096
 
 export type AnswerCounts = Pick<GroupOutcome, 'scored' | 'answers' | 'distinct' | 'entropy' | 'counts' | 'shown'>
 
-/** Unscored rollouts are left out; format errors have no answer. */
+/** Counts scored answers only. Unscored rollouts are left out, and format errors have no answer. */
 export function countAnswers(verdicts: readonly GroupVerdict[]): AnswerCounts {
   const counts = new Map<string, number>()
   let [scored, answers] = [0, 0]
@@ -31,7 +31,7 @@ export function countAnswers(verdicts: readonly GroupVerdict[]): AnswerCounts {
   }
 }
 
-/** 32 bits: the few hundred answers of a window rarely collide. */
+/** Returns a hash of 32 bits, which is enough for the few hundred answers of a window. */
 export function hashText(text: string): number {
   const bounded = text.length > MAX_HASHED_CHARS ? `${text.length} ${text.slice(0, MAX_HASHED_CHARS)}` : text
   return Number.parseInt(hash('sha1', bounded, 'hex').slice(0, 8), 16)

@@ -1,6 +1,6 @@
 /**
- * Whether the server has room for more groups. Each run counts the bytes of its payload in its own slot, exactly; the sum
- * over runs is asked for once a second at most, and what this process has added since is counted on top.
+ * Tracks whether the server can take more groups. Each run counts its payload bytes exactly, in its own slot. The sum
+ * over all runs is read at most once a second, and what this process has added since is counted on top.
  */
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
@@ -29,7 +29,7 @@ export class BufferCapacity {
     return this.#maxBytes
   }
 
-  /** Of the payload of all groups that are queued, buffered or in open batches. */
+  /** Reads the payload size of all groups that are queued, buffered or in open batches. */
   async readUsedBytes(): Promise<number> {
     if (performance.now() - this.#cached.at > this.#cacheTtlMs) {
       this.#refreshing ??= this.#refresh().finally(() => {
@@ -44,17 +44,18 @@ export class BufferCapacity {
     return (await this.readUsedBytes()) >= this.#maxBytes
   }
 
-  /** This process has stored as much. */
+  /** Counts bytes that this process has stored. */
   addStoredBytes(bytes: number): void {
     this.#addedSinceRefresh += bytes
   }
 
-  /** By one call at a time: two would both take off what was added before. */
+  /** Runs one refresh at a time, because two would both subtract what was added before. */
   async #refresh(): Promise<void> {
     const added = this.#addedSinceRefresh
     const bytes = await this.#sumRunBytes()
     this.#cached = { bytes, at: performance.now() }
-    this.#addedSinceRefresh -= added // what came while we asked may be in the sum or not: it counts until the next time
+    // bytes added during the request may be in the sum or not, so they count until the next refresh
+    this.#addedSinceRefresh -= added
   }
 
   async #sumRunBytes(): Promise<number> {

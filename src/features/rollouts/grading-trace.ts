@@ -1,4 +1,7 @@
-/** Fields of the debug line that explains a verdict: the extraction, the score of each answer variant and the outcome. */
+/**
+ * Builds the fields of the debug line that explains a verdict: the extraction, the score of each answer variant and the
+ * outcome.
+ */
 import type { GradingTrace } from '../../grading/grader.ts'
 import type { ScorerResult } from '../../grading/verdict.ts'
 import { truncateForLog } from '../runs/run-logger.ts'

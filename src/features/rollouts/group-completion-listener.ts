@@ -1,4 +1,4 @@
-/** News of completed groups: one subscription for each process, and a map of those who wait. */
+/** Notifies waiting calls of completed groups, with one Redis subscription per process. */
 import type { Redis } from 'ioredis'
 import { formatGroupPath, type GroupRef } from './repository.ts'
 
@@ -12,19 +12,19 @@ export class GroupCompletionListener {
   readonly #waiters = new Map<string, Set<() => void>>()
   #closed = false
 
-  /** `redis` is a connection of its own: it can do nothing else once it is subscribed. */
+  /** `redis` must be a separate connection, because a subscribed connection can run no other commands. */
   constructor(redis: Redis, channel: string) {
     this.#redis = redis
     redis.on('message', (_channel, notice) => this.#notifyWaiters(notice))
-    redis.subscribe(channel).catch(() => {}) // ioredis subscribes again whenever it connects; waits have deadlines
+    redis.subscribe(channel).catch(() => {}) // ioredis resubscribes on every connect, and waits have deadlines
   }
 
-  /** Begins to listen; `promise` resolves at the completion or after `timeoutMs`, whichever comes first. */
+  /** Starts to listen. `promise` resolves at the completion or after `timeoutMs`, whichever comes first. */
   waitForGroup(place: GroupRef, timeoutMs: number): CancellableWait {
     return this.#addWaiter(formatGroupPath(place), timeoutMs)
   }
 
-  /** The same for the next group of a run, whichever it is. */
+  /** Does the same for the next completed group of a run, whichever it is. */
   waitForAnyGroup({ name, epoch }: { name: string; epoch: number }, timeoutMs: number): CancellableWait {
     return this.#addWaiter(`${name}/${epoch}`, timeoutMs)
   }
@@ -42,7 +42,7 @@ export class GroupCompletionListener {
     const cancel = () => {
       clearTimeout(timer)
       waiting.delete(resolve)
-      // Called again later: by then others may wait for the same under a set of their own.
+      // This can be called a second time. By then, others may wait for the same group under another set.
       if (waiting.size === 0 && this.#waiters.get(notice) === waiting) this.#waiters.delete(notice)
       resolve()
     }

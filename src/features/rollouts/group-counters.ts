@@ -1,10 +1,10 @@
-/** What a completed group adds to the counters of its run, and to the sums of its task and its step. */
+/** What a completed group adds to the counters of its run and to the sums of its task and step. */
 import type { GroupSummary } from '../../contract/batch.ts'
 import { type GroupResult, TRAINING_CORRECT_THRESHOLD } from '../../grading/group.ts'
 import { formatErrorField, type StatisticSums, sumGroups } from '../../grading/group-statistics.ts'
 import { taskSumsRecord } from '../runs/run-record.ts'
 
-/** Whole numbers of the run, by name. */
+/** Builds the run's integer counters, by name. */
 export function buildRunCounters(result: GroupResult): Record<string, number> {
   const { status, verdicts, destination } = result
   const counters: Record<string, number> = { [`${status}_groups`]: 1 }
@@ -30,7 +30,10 @@ const NO_SIGNAL_COUNTERS = {
   lone_voter: 'lone_voter_groups',
 } as const satisfies Record<MissingSignalReason, string>
 
-/** Why a group has no signal; undefined if it has. With no voter, or one that is left, it is neither easy nor hard. */
+/**
+ * Returns the reason why a group has no signal, or undefined if it has one. With no voter, or only one, it is neither
+ * easy nor hard.
+ */
 export function classifyMissingSignal({
   signal,
   voters = 0,
@@ -43,8 +46,8 @@ export function classifyMissingSignal({
 }
 
 /**
- * Sums of the task, by field. `rollouts` are those with a score, `score` is of those that are not skipped, as in a group's
- * mean score. A failed group is left out: it may still be scored.
+ * Builds the sums of the task, by field. `rollouts` counts those with a score; `score` excludes skipped ones, as in a
+ * group's mean score. A failed group is left out, because it may still be scored.
  */
 export function buildTaskSums(task: string, { status }: GroupResult, summary: GroupSummary): StatisticSums {
   if (status === 'failed') return {}
@@ -63,7 +66,7 @@ export function buildTaskSums(task: string, { status }: GroupResult, summary: Gr
   return Object.fromEntries(kept.map(([field, amount]) => [`${task}:${field}`, amount]))
 }
 
-/** Sums of the step in which the group was completed, by field. */
+/** Builds the sums of the step in which the group was completed, by field. */
 export function buildStepSums(summary: GroupSummary, result: GroupResult): StatisticSums {
   const reason = classifyMissingSignal(result)
   return omitZeros({
@@ -73,7 +76,7 @@ export function buildStepSums(summary: GroupSummary, result: GroupResult): Stati
   })
 }
 
-/** A missing field counts as 0, and every field that is sent costs Redis one command. */
+/** Leaves out zeros. A missing field counts as 0, and every field that is sent costs one Redis command. */
 function omitZeros(sums: StatisticSums): StatisticSums {
   return Object.fromEntries(Object.entries(sums).filter(([, amount]) => amount !== 0))
 }

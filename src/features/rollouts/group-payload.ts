@@ -4,7 +4,8 @@
  *
  *   metadata  JSON: version of this format, item, policy version, lengths
  *   texts     a blob of JSON: the rollouts as received, without their columns, keys sorted
- *   arrays    a blob: format version and index length (uint32 each), the index as JSON, then the columns, each aligned to 8 bytes
+ *   arrays    a blob: format version and index length (uint32 each), the index as JSON, then the columns, each aligned
+ *             to 8 bytes
  */
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -45,9 +46,9 @@ export interface GroupPayload {
   /** Empty if the group has no arrays or they are not stored. */
   arrays: Buffer
   /**
-   * Equal content has equal hashes, regardless of the order of keys. The hash includes the CRC-32 of each column, which takes
-   * a fifth of the time. CRC-32 detects every single changed number. The hash detects a client that reuses an ID by mistake;
-   * it is no defense against an attack.
+   * Hash of the content. Equal content has equal hashes, regardless of the order of keys. The hash includes the CRC-32
+   * of each column, which takes a fifth of the time. CRC-32 detects every single changed number. The hash detects a
+   * client that reuses an ID by mistake; it is no defense against an attack.
    */
   contentHash: string
 }
@@ -67,9 +68,9 @@ type ColumnIndexEntry = [rollout: number, name: string, inArrays: 0 | 1, encodin
 
 const TOKEN_COLUMNS = ['tokens', 'masks', 'logprobs'] as const
 const COLUMN_ALIGNMENT = 8
-/** Two uint32: format version and index length. */
+/** Size of the header, two uint32: format version and index length. */
 const HEADER_BYTES = 8
-/** Works on 64-bit words: twice as fast as SHA-256 on processors without SHA instructions. */
+/** Hash algorithm on 64-bit words, which is twice as fast as SHA-256 on processors without SHA instructions. */
 const CONTENT_HASH_ALGORITHM = 'sha512-256'
 
 /** Frees the memory of the blobs once Redis has stored them. */
@@ -78,7 +79,7 @@ export function detachPayloadBuffers({ texts, arrays }: GroupPayload): void {
   detachBuffer(arrays)
 }
 
-/** `storeArrays`: a trainer may receive the group. Nothing else reads its arrays. */
+/** Packs a group. `storeArrays` is true if a trainer may receive the group; no other reader uses its arrays. */
 export function packGroup(group: GroupSubmission, storeArrays: boolean): GroupPayload {
   const { item_id, policy_version, buffer, extra, rollouts } = group
   const versions = rollouts.map((rollout) => rollout.policy_version ?? policy_version).filter((v) => v !== undefined)
@@ -205,7 +206,7 @@ interface RolloutColumn extends Column {
   inArrays: boolean
 }
 
-/** The columns by rollout index. */
+/** Decodes the columns, keyed by rollout index. */
 function decodeArrays(bytes: Uint8Array): Map<number, RolloutColumn[]> {
   const header = new DataView(bytes.buffer, bytes.byteOffset)
   assertFormat(header.getUint32(0, true))

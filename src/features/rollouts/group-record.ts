@@ -1,9 +1,12 @@
-/** The stored fields of a group: accepted with its payload, completed with its result, then reduced to its hash. */
+/**
+ * The stored fields of a group. It is accepted with its payload, completed with its result, and finally reduced to its
+ * hash.
+ */
 import { RecordDeclaration } from '../../platform/redis/record.ts'
 
 export const groupRecord = new RecordDeclaration({
   status: { kind: 'text' },
-  /** Hash of what was posted; kept the longest, to tell a repeated post from a new one. */
+  /** Hash of the posted content. It is kept the longest, to distinguish a repeated post from a new one. */
   content_hash: { kind: 'text' },
   accepted_at: { kind: 'timestamp' },
   rollouts: { kind: 'counter' },
@@ -13,7 +16,7 @@ export const groupRecord = new RecordDeclaration({
   metadata: { kind: 'text' },
   texts: { kind: 'text' },
   arrays: { kind: 'text' },
-  /** Of texts and arrays. */
+  /** Size of texts and arrays. */
   bytes: { kind: 'counter' },
   /** Present until the group is delivered or dropped. */
   awaiting_delivery: { kind: 'counter' },
@@ -21,6 +24,6 @@ export const groupRecord = new RecordDeclaration({
   /** JSON: the reward of each rollout. Kept with the content hash, to answer a repeated post when the result is gone. */
   rewards: { kind: 'text' },
   destination: { kind: 'text' },
-  /** Its place in the order of completion. */
+  /** Number of the group in order of completion. */
   completion_number: { kind: 'cursor' },
 })

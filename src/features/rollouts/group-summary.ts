@@ -1,4 +1,4 @@
-/** From a scored group to its facts: what a batch is composed by, without reading a rollout. */
+/** Builds the summary of a scored group, from which batches are composed without reading a rollout. */
 
 import type { GroupSummary, RolloutSummary } from '../../contract/batch.ts'
 import type { GroupVerdict } from '../../contract/verdict.ts'

@@ -35,7 +35,7 @@ interface RolloutsDeps {
 export interface RolloutsFeature {
   submission: RolloutSubmission
   scoring: RolloutScoring
-  /** The last groups of a run, newest first. Throws `unknown_run` and `run_recreated`. */
+  /** Lists the last groups of a run, newest first. Throws `unknown_run` and `run_recreated`. */
   listRetained: (runName: string, query: RetainedGroupsQuery, condition?: RunCondition) => Promise<RetainedGroupPage>
   groups: GroupRepository
   completions: GroupCompletionListener

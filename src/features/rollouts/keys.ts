@@ -1,21 +1,24 @@
-/** Keys of groups, in the slot of their run. */
+/** Redis keys of groups, in the slot of their run. */
 import type { DumpKind } from '../../contract/dump.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { createRunKeys, epochPrefix, type ListEpochKeys, type RunKeys, runSlot } from '../runs/keys.ts'
 
 export interface RunGroupKeys extends RunKeys {
-  /** Hash: ID of a buffered group to its summary, JSON. */
+  /** Hash: ID of a buffered group to its summary, as JSON. */
   groupSummaries: string
   /** List of `BYTES ID`, oldest first: groups whose texts are kept after they were delivered or dropped. */
   retainedTexts: string
-  /** Failed groups that can be retried, by the time of the failure. */
+  /** Sorted set: failed groups that can be retried, by the time of the failure. */
   failedGroups: string
-  /** Sorted set: every group that has a key, by when the key expires, ms of Redis' clock; +inf while something waits for it. */
+  /**
+   * Sorted set: every group that has a key, by the time when the key expires, in milliseconds of the Redis clock; +inf
+   * while the group is pending or awaits delivery.
+   */
   allGroups: string
   group(id: string): string
 }
 
-/** Records for the dump files of a run. They are in its slot, but survive the deletion of the run. */
+/** Keys of the records for a run's dump files. They are in the run's slot, but survive the deletion of the run. */
 export interface DumpQueueKeys {
   /** Hash (dump-state-record.ts). */
   state: string
@@ -58,7 +61,7 @@ export function createGroupKeys(keys: RedisKeys): GroupKeys {
   }
 }
 
-/** The keys that a run has once in each epoch. */
+/** Lists the keys that a run has once in each epoch. */
 function listSingleKeys(prefix: string) {
   return {
     groupSummaries: `${prefix}:group-summaries`,
@@ -68,7 +71,7 @@ function listSingleKeys(prefix: string) {
   }
 }
 
-/** The start of all keys of a run's dumps: of no epoch, because the files outlive the run. */
+/** Returns the prefix of all keys of a run's dumps. It contains no epoch, because the files outlive the run. */
 export function dumpPrefix(keys: RedisKeys, name: string, uuid: string): string {
   return `${runSlot(keys, name)}dumps:${uuid}`
 }

@@ -1,4 +1,4 @@
-/** Builds what the diagnosis of a run keeps of a graded group. */
+/** Builds the outcome of a graded group for the diagnosis of its run. */
 import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 import type { Recipe } from '../../contract/recipe.ts'
@@ -26,7 +26,7 @@ export interface OutcomeInput {
 export class OutcomeBuilder {
   readonly #cards: TaskCards
   readonly #logError: (error: unknown) => void
-  /** Reading a card takes longer than scoring a short answer. */
+  /** Cached guess floors. Reading a card takes longer than scoring a short answer. */
   readonly #floors = new LRUCache<string, { floor: number | null }>({ max: FLOOR_CACHE_SIZE })
 
   constructor(cards: TaskCards, log: Logger) {
@@ -36,7 +36,10 @@ export class OutcomeBuilder {
     )
   }
 
-  /** Undefined for a failed group, which may still be scored. Never throws: the group counts without its outcome. */
+  /**
+   * Returns undefined for a failed group, which may still be scored. Never throws: on an error, the group counts
+   * without its outcome.
+   */
   build(input: OutcomeInput): GroupOutcome | undefined {
     try {
       return input.result.status === 'failed' ? undefined : this.#build(input)
@@ -58,7 +61,7 @@ export class OutcomeBuilder {
     }
   }
 
-  /** Null for a config of the run's own: cards belong to the defaults and to rungs. */
+  /** Returns null for a config in the run's settings, because cards belong to the defaults and to rungs. */
   #getFloor({ task, difficulty, config }: Recipe, scoring: ScoringMode): number | null {
     if (difficulty === null && Object.keys(config).length > 0) return null
     const key = `${task} ${difficulty} ${scoring}`

@@ -1,4 +1,6 @@
-/** Groups in Redis: accepted by one script, completed by another, so that what is accepted is scored once. */
+/**
+ * Groups in Redis. One script accepts a group and another one completes it, so that each accepted group is scored once.
+ */
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import type { GroupSummary } from '../../contract/batch.ts'
@@ -71,16 +73,19 @@ const completeGroup = defineScript({
 })
 
 const DUPLICATE_DETECTION_MS = 24 * 60 * 60 * 1000
-/** Texts of a run's last groups that are kept for those who look. */
+/** Limit of the texts of a run's last groups that are kept for readers. */
 const MAX_RETAINED_TEXT_BYTES = 64 * 1024 * 1024
-/** Groups of a run that can be tried again after their jobs failed. */
+/** Limit of a run's groups that can be retried after their jobs failed. */
 const MAX_RETRIABLE_GROUPS = 1000
-/** Evidence of a run that waits to be folded; the oldest goes first. Every completion folds what there is. */
+/**
+ * Limit of a run's evidence that waits to be folded. The oldest evidence is dropped first. Every completion folds what
+ * is there.
+ */
 const MAX_FRONTIER_EVIDENCE = 10_000
-/** Groups of a task whose shares of correct rollouts are kept. */
+/** Number of groups of a task whose shares of correct rollouts are kept. */
 const MAX_RECENT_ACCURACIES = 10
 
-/** Lines of a run that may wait for their file; above that its groups are not dumped. */
+/** Limit of a run's lines that wait for their file. Above it, the run's groups are not dumped. */
 const MAX_PENDING_DUMP_BYTES = 512 * 1024 * 1024
 
 /** Identifies a group: its run, the epoch of the run, and the ID of the group in it. */
@@ -94,14 +99,14 @@ export interface GroupRef {
 export interface DumpRecordInput {
   uuid: string
   kinds: DumpKind[]
-  /** Of the line; the record is the line compressed. */
+  /** Size of the line. The record is the compressed line. */
   bytes: number
   record: Buffer
 }
 
-/** What a completion did. */
+/** The effects of a completion. */
 export interface CompleteGroupResult {
-  /** For each kind of dump that was offered: how many records wait now, or that there is no room. */
+  /** For each kind of dump that was requested: how many records wait now, or that there is no room. */
   dumpQueueLengths: (number | 'rejected')[]
   /** The level of the task, if the group fed the curriculum. */
   levelChange: { before: number; after: number } | undefined
@@ -114,13 +119,13 @@ export type AcceptGroupResult = 'new' | 'duplicate' | 'conflict' | 'buffer_full'
 const GroupStatus = z.enum(['queued', 'scored', 'failed'])
 type GroupStatus = z.infer<typeof GroupStatus>
 
-/** A stored group; `metadata` and `result` are gone once it is no longer kept. */
+/** A stored group. `metadata` and `result` are undefined once the group is no longer kept. */
 export interface StoredGroup {
   status: GroupStatus
   destination: Destination | null
-  /** Whether it wants to wait for a trainer. */
+  /** Whether the group is to wait for a trainer. */
   forBuffer: boolean
-  /** Of its rollouts, once it is completed; kept longer than the result. */
+  /** Rewards of its rollouts, once it is completed. They are kept longer than the result. */
   rewards: (number | null)[] | undefined
   metadata: GroupMetadata | undefined
   result: GroupResult | undefined
@@ -133,34 +138,34 @@ export interface QueuedGroup {
   texts: GroupTexts
 }
 
-/** What completing a group says besides its result. */
+/** Parameters of a completion besides the result. */
 export interface CompleteGroupParams {
-  /** Of the run's settings that it was judged by. */
+  /** Revision of the run's settings under which the group was graded. */
   revision: number
   task: string
   result: GroupResult
-  /** For a group that goes to the buffer. */
+  /** Summary of a group that goes to the buffer. */
   summary: GroupSummary
-  /** Its job failed, not its completions: it may be tried again. */
+  /** Whether the group can be retried because its job failed and not its completions. */
   retriable: boolean
   maxRetainedGroups: number
   curriculumInput: CurriculumInput | undefined
   frontierInput?: FrontierInput | undefined
   dump: DumpRecordInput | undefined
-  /** For the diagnosis of the run; none of a failed group. */
+  /** Outcome for the diagnosis of the run. Undefined for a failed group. */
   outcome: GroupOutcome | undefined
 }
 
-/** What a group is accepted under. */
+/** Parameters under which a group is accepted. */
 export interface AcceptGroupParams {
-  /** Of the run's settings that they come from. */
+  /** Revision of the run's settings that they come from. */
   revision: number
   rollouts: number
-  /** Whether it is to wait for a trainer. */
+  /** Whether the group is to wait for a trainer. */
   forBuffer: boolean
-  /** Groups queued, buffered and in open batches; a limit for those that are to wait. */
+  /** Limit of the groups queued, buffered and in open batches, for groups that are to wait for a trainer. */
   maxGroups: number
-  /** Only duplicates are accepted. */
+  /** Whether the server is full and accepts only duplicates. */
   serverFull: boolean
   /** Position of its item in the run's sequence, if it has one. */
   lease: { position: number; task: string } | undefined
@@ -199,10 +204,13 @@ export class GroupRepository {
       arrays,
       JSON.stringify(params),
     ])
-    return accepted as AcceptGroupResult // the script gives one of these words
+    return accepted as AcceptGroupResult // the script returns one of these words
   }
 
-  /** Undefined if it was completed before; `run_changed`, and nothing done, if the settings are no longer of that revision. */
+  /**
+   * Returns undefined if the group was completed before. Returns `run_changed` and does nothing if the settings have
+   * another revision.
+   */
   async complete(
     ref: GroupRef,
     completion: CompleteGroupParams,
@@ -274,7 +282,7 @@ export class GroupRepository {
       string,
       string,
       number,
-    ] // as the script gives it
+    ] // as the script returns them
     return {
       dumpQueueLengths,
       hasFrontierEvidence: hasEvidence === 1,
@@ -282,7 +290,10 @@ export class GroupRepository {
     }
   }
 
-  /** Makes a failed group pending again. False if it has not failed, or its rollouts or its epoch are gone. */
+  /**
+   * Makes a failed group pending again. Returns false if it has not failed, or its rollouts or its epoch no longer
+   * exist.
+   */
   async reopen({ run, epoch, group }: GroupRef): Promise<boolean> {
     const keys = this.#keys.forRun(run, epoch)
     const reopened = await reopenGroup(this.#redis, { ...keys, group: keys.group(group) }, [group, fleetNow(), epoch])
@@ -300,13 +311,13 @@ export class GroupRepository {
       status: GroupStatus.parse(status),
       forBuffer: forBuffer === '1',
       destination,
-      rewards: rewards ? (JSON.parse(rewards) as (number | null)[]) : undefined, // as complete() wrote it
+      rewards: rewards ? (JSON.parse(rewards) as (number | null)[]) : undefined, // written by complete()
       metadata: metadata ? unpackMetadata(metadata) : undefined,
       result: result ? { ...(JSON.parse(result) as GroupResult), destination } : undefined,
     }
   }
 
-  /** Undefined if it is done, or no longer kept. */
+  /** Returns undefined if the group is completed or no longer kept. */
   async getQueued({ run, epoch, group }: GroupRef): Promise<QueuedGroup | undefined> {
     const key = this.#keys.forRun(run, epoch).group(group)
     const { status: a, for_buffer: b, metadata: c, texts: d } = groupRecord.constants
@@ -315,7 +326,7 @@ export class GroupRepository {
     return { forBuffer: forBuffer?.toString() === '1', metadata: unpackMetadata(metadata), texts: unpackTexts(texts) }
   }
 
-  /** The groups that are still kept, newest first, completed before number `before` of the run. */
+  /** Lists the groups that are still kept and were completed before number `before` of the run, newest first. */
   async listRecent(
     run: string,
     epoch: number,
@@ -331,25 +342,31 @@ export class GroupRepository {
     }))
   }
 
-  /** When the oldest group that is not done was accepted, ms; undefined if there is none. */
+  /** Returns when the oldest pending group was accepted, in milliseconds, or undefined if no group is pending. */
   async getOldestPendingTime(run: string, epoch: number): Promise<number | undefined> {
     const [, time] = await this.#redis.zrange(this.#keys.forRun(run, epoch).pendingGroups, '0', '0', 'WITHSCORES')
     return time === undefined ? undefined : Number(time)
   }
 
-  /** Completions and conversations of a group, without its arrays; undefined once they are no longer kept. */
+  /**
+   * Returns the completions and conversations of a group, without its arrays, or undefined once they are no longer
+   * kept.
+   */
   async getTexts({ run, epoch, group }: GroupRef): Promise<GroupTexts | undefined> {
     const texts = await this.#redis.hgetBuffer(this.#keys.forRun(run, epoch).group(group), groupRecord.constants.texts)
     return texts ? unpackTexts(texts) : undefined
   }
 
-  /** Groups of a run that were accepted before `time` and are not done, oldest first. */
+  /** Lists the pending groups of a run that were accepted before `time`, oldest first. */
   listPendingAcceptedBefore(run: string, epoch: number, time: number, limit: number): Promise<string[]> {
     return this.#redis.zrangebyscore(this.#keys.forRun(run, epoch).pendingGroups, 0, time, 'LIMIT', 0, limit)
   }
 }
 
-/** Empty for a group that failed as a whole: fewer rewards than rollouts would mislead a trainer. */
+/**
+ * Returns an empty text for a group that failed as a whole, because fewer rewards than rollouts would mislead a
+ * trainer.
+ */
 function formatRewards({ verdicts }: GroupResult): string {
   return verdicts.length === 0 ? '' : JSON.stringify(verdicts.map(({ reward }) => reward))
 }
@@ -358,12 +375,12 @@ export function formatGroupPath({ run, epoch, group }: GroupRef): string {
   return `${run}/${epoch}/${group}`
 }
 
-/** Of the job that scores it; to be read in an address without escapes. */
+/** Returns the ID of the job that scores the group. It needs no escapes in a URL. */
 export function formatScoreJobId({ run, epoch, group }: GroupRef): string {
   return `${run}~${epoch}~${group}`
 }
 
-/** The limits of parts/retire-group.lua. */
+/** Builds the limits of parts/retire-group.lua. */
 export function buildRetirementArgs(keys: RunGroupKeys, maxRetainedGroups: number) {
   return {
     max_retained_groups: maxRetainedGroups,

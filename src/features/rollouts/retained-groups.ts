@@ -15,16 +15,16 @@ import type { GroupRef, GroupRepository, StoredGroup } from './repository.ts'
 
 const EXCERPT_CHARS = 300
 const READ_CHUNK_SIZE = 50
-/** The number of groups that one call scans. A filter that matches few of them returns a cursor to continue from. */
+/** Number of groups that one call scans. A filter that matches few of them returns a cursor to continue from. */
 const MAX_SCANNED_GROUPS = 1000
-/** The number of groups scanned for examples of format errors. */
+/** Number of groups scanned for examples of format errors. */
 const MAX_SCANNED_FOR_EXAMPLES = 300
 const EXAMPLES_PER_FORMAT_ERROR = 3
-/** A page of whole texts ends with the group that passes this. */
+/** Text size at which a page of whole texts ends. The group that exceeds it is the last one. */
 const MAX_PAGE_TEXT_BYTES = 16 * 1024 * 1024
-/** Examples of larger groups are cut even where whole texts are asked for: a page has dozens of them. */
+/** Size above which examples are cut even if whole texts are requested, because a page has dozens of them. */
 const MAX_FULL_EXAMPLE_BYTES = 1024 * 1024
-/** Groups whose texts are unpacked at a time. */
+/** Number of groups whose texts are unpacked concurrently. */
 const GROUPS_IN_MEMORY = 2
 
 export interface RetainedGroupsQuery {

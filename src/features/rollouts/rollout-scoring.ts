@@ -1,4 +1,4 @@
-/** Grades completions at once, without a run: nothing is stored. */
+/** Grades completions at once, without a run, and stores nothing. */
 import { type Recipe, RecipeInput } from '../../contract/recipe.ts'
 import type { ScoreRequest, ScoreResponse, ScoreRolloutInput } from '../../contract/score.ts'
 import type { Verdict } from '../../contract/verdict.ts'
@@ -21,7 +21,7 @@ export class RolloutScoring {
     this.#deps = deps
   }
 
-  /** One verdict for each completion, in the order of the request. */
+  /** Returns one verdict for each completion, in the order of the request. */
   async score(request: ScoreRequest): Promise<ScoreResponse> {
     this.#deps.engine.assertReady()
     const verdicts: Verdict[] = []
@@ -30,7 +30,7 @@ export class RolloutScoring {
     return request.detail === 'rewards' ? { rewards } : { rewards, verdicts }
   }
 
-  /** All completions of one item are graded together. */
+  /** Grades all completions of one item together. */
   async #scoreItem(
     { item, submissions, positions }: ItemSubmissions,
     request: ScoreRequest,
@@ -66,7 +66,7 @@ interface ItemSubmissions {
 
 function groupByItem({ rollouts = [], groups = [] }: ScoreRequest): ItemSubmissions[] {
   const items: ItemSubmissions[] = []
-  let byKey: Map<string, ItemSubmissions> | undefined // most bodies are of one item, which needs none
+  let byKey: Map<string, ItemSubmissions> | undefined // not needed for most bodies, which have a single item
   let current: ItemSubmissions | undefined
   let position = 0
   const getOrCreate = (item: ItemReference): ItemSubmissions => {

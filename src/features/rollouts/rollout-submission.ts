@@ -45,13 +45,13 @@ interface SubmitOptions {
   /** Request ID for the log. */
   request?: string
   condition?: RunCondition | undefined
-  /** Rejects the groups (`run_changed`) if the run is in another epoch: it was restored. */
+  /** Rejects the groups (`run_changed`) if the run is in another epoch because it was restored. */
   epoch?: number | undefined
 }
 
-/** The run's settings may change while a group is accepted. */
+/** Limit of retries after the run's settings change while a group is accepted. */
 const ACCEPT_RETRY_LIMIT = 5
-/** The number of groups packed before yielding to the event loop: a few milliseconds. */
+/** Number of groups packed before yielding to the event loop, which takes a few milliseconds. */
 const PACK_CHUNK_SIZE = 4
 
 export class RolloutSubmission {
@@ -72,8 +72,8 @@ export class RolloutSubmission {
   }
 
   /**
-   * Accepts groups, after validating all of them. If one is rejected, the others are still accepted; sent again, they count
-   * as duplicates. Throws the first rejection. Afterwards the tokens, masks and
+   * Accepts groups, after validating all of them. If one is rejected, the others are still accepted; if the client
+   * sends them again, they count as duplicates. Throws the first rejection. Afterward, the tokens, masks and
    * log-probabilities of `inputs` are empty.
    */
   async submit(
@@ -97,7 +97,8 @@ export class RolloutSubmission {
       id: formatScoreJobId(ref),
       data: { ...ref, request, text_bytes: textBytes },
     }))
-    // The groups are accepted already, so the caller does not wait for the queue. If enqueueing fails, the sweeper retries.
+    // The groups are already accepted, so the caller does not wait for the queue. If enqueueing fails, the sweeper
+    // retries.
     producer.add(scoreGroupJob, jobs).catch(this.#deps.onEnqueueError)
     const rejection = outcomes.find((outcome) => outcome.status === 'rejected')
     if (rejection) throw rejection.reason
@@ -130,8 +131,8 @@ export class RolloutSubmission {
   }
 
   /**
-   * Returns a group, waiting up to `waitMs` for its completion. Throws `unknown_group` for an unknown group, and for one
-   * that is no longer retained; with `itemId`, the latter is returned with its rewards, without its verdicts.
+   * Returns a group, waiting up to `waitMs` for its completion. Throws `unknown_group` for an unknown group, and for
+   * one that is no longer retained; with `itemId`, the latter is returned with its rewards, without its verdicts.
    */
   async requireGroup(ref: GroupRef, waitMs = 0, itemId?: string): Promise<Group> {
     const completion = waitMs > 0 ? this.#deps.completions.waitForGroup(ref, waitMs) : undefined
@@ -218,7 +219,7 @@ export class RolloutSubmission {
   }
 }
 
-/** The position of an item in the run's sequence; undefined if the item is not from a sequence. */
+/** Returns the position of an item in the run's sequence, or undefined if the item is not from a sequence. */
 function getLease({ settings }: ResolvedRun, { task, seed }: Recipe): AcceptGroupParams['lease'] {
   return seed < TRAINING_SEEDS_START ? undefined : { position: positionOfSeed(settings.seed, seed), task }
 }

@@ -1,8 +1,9 @@
 /**
- * Controls of the reward, on a sample of the answers of scored groups. The hack gap compares upstream scoring with hardened
- * scoring. The permuted score is that of the answer on another recent item of the same task and config: what scores there
- * does so without reading the question. Controls run after their group is completed and their results are kept with the next
- * group of the task, so that they neither delay a group nor change it; what fails is left out.
+ * Controls of the reward, on a sample of the answers of scored groups. The hack gap compares upstream scoring with
+ * hardened scoring. The permuted score is the score of an answer on another recent item of the same task and config; an
+ * answer that scores there does so without reading the question. Controls run after their group is completed, and their
+ * results are kept with the next group of the task, so that they neither delay nor change a group. Failed controls are
+ * left out.
  */
 import { LRUCache } from 'lru-cache'
 import type { Recipe } from '../../contract/recipe.ts'
@@ -12,14 +13,14 @@ import type { ControlSums } from '../runs/group-outcome.ts'
 import { hashText } from './answer-counts.ts'
 import { ControlBudget } from './control-budget.ts'
 
-/** Tasks of runs whose items are remembered, and items of each. */
+/** Limit of families (tasks of runs) whose items are remembered, and of items per family. */
 const MAX_FAMILIES = 4000
 const ITEMS_PER_FAMILY = 4
-/** Answers of a group tell less than those of several groups. */
+/** Number of answers per group. Answers from one group tell less than those from several groups. */
 const ANSWERS_PER_GROUP = 2
-/** Longer answers are scored on threads, which controls leave to the groups. */
+/** Limit of the length of an answer. Longer answers are scored on threads, which controls leave to the groups. */
 const MAX_ANSWER_CHARS = 1024
-/** Where the library takes longer for the answers of a group, an answer on another item may take until the deadline. */
+/** Limit of the library's grading time for a group. Above it, an answer on another item may take until the deadline. */
 const MAX_LIBRARY_MS_PER_GROUP = 250
 
 export interface ControlResults {
@@ -37,7 +38,7 @@ export interface ControlInput {
   question: number
   rules: ControlRules
   verdicts: readonly GroupVerdict[]
-  /** What grading the group took. */
+  /** Time that grading the group took. */
   gradingMs: number
 }
 
@@ -48,7 +49,7 @@ interface KnownItem {
 
 interface ScoreControlsDeps {
   grader: Pick<Grader, 'isNative' | 'scoreCached' | 'scoreInLibrary'>
-  /** Time that this process has worked, ms. */
+  /** Measures the total busy time of this process, in milliseconds. */
   measureBusyMs?: () => number
 }
 
@@ -66,7 +67,7 @@ export class ScoreControls {
     this.#nativeBudget = new ControlBudget(measureBusyMs)
   }
 
-  /** The results for a task of a run since they were last taken. */
+  /** Takes the results for a task of a run that were collected since the last call. */
   take(run: string, epoch: number, task: string): ControlResults {
     const key = `${run}/${epoch}/${task}`
     const results = this.#results.get(key) ?? createResults()
@@ -74,14 +75,14 @@ export class ScoreControls {
     return results
   }
 
-  /** Resolves when the group is checked, as far as there is time; never rejects. */
+  /** Checks the group as far as there is time. Resolves when done and never rejects. */
   async check(input: ControlInput): Promise<void> {
     try {
       const other = this.#exchangeItem(input)
       if (this.#grader.isNative(input.recipe.task)) this.#checkNative(input, other)
       else await this.#checkInLibrary(input, other)
     } catch {
-      // The item or the engine is gone: no sample.
+      // The item or the engine is gone, so there is no sample.
     }
   }
 
@@ -124,7 +125,7 @@ export class ScoreControls {
     this.#results.set(key, { hackGap, permuted })
   }
 
-  /** Remembers the item, and returns another one of its family with another question. */
+  /** Remembers the item and returns another one of its family with a different question. */
   #exchangeItem({ run, epoch, recipe, question }: ControlInput): KnownItem | undefined {
     const family = `${run}/${epoch}/${recipe.task} ${JSON.stringify(recipe.config)}`
     const items = this.#items.get(family) ?? []
@@ -140,14 +141,14 @@ interface AnsweredVerdict {
   score: number
 }
 
-/** By the place of the answer in the sample: under the other scoring mode, and on another item. */
+/** Scores by the index of the answer in the sample: under the other scoring mode, and on another item. */
 interface ControlScores {
   sample: AnsweredVerdict[]
   otherScores: (number | null)[] | undefined
   permutedScores: (number | null)[] | undefined
 }
 
-/** Rollouts with an answer, chosen by the ID of the group: a repeated run checks the same ones. */
+/** Samples rollouts with an answer by the ID of the group, so that a repeated run checks the same ones. */
 function sampleAnswers({ group, verdicts }: ControlInput): AnsweredVerdict[] {
   const answered = verdicts.flatMap((verdict): AnsweredVerdict[] => {
     if (verdict.status !== 'scored' || verdict.answer === null || verdict.answer.length > MAX_ANSWER_CHARS) return []

@@ -1,8 +1,9 @@
--- Acknowledges a batch: at once, or when every rank has done so. Then its groups are retired and the step is remembered.
+-- Acknowledges a batch: at once, or when every rank has done so. Then it retires the batch's groups and records the
+-- step.
 -- KEYS  run (hash)  backlog (hash)  retainedTexts (list)  batch (hash: batch, and which ranks have acknowledged)
 --       openBatches (sorted set: step by time)  acknowledgedSteps (sorted set: step by step)
 --       allGroups (sorted set: group ID by when its key expires)
--- ARGV  1 JSON: { epoch, step, rank?, ranks?, max_acknowledged_steps: that are remembered one by one,
+-- ARGV  1 JSON: { epoch, step, rank?, ranks?, max_acknowledged_steps: that are recorded individually,
 --                 the limits of parts/retire-group }
 -- Returns 'acknowledged' (now or before), 'waiting' (for other ranks), 'unknown' or 'epoch_changed'.
 -- include ../../rollouts/scripts/parts/retire-group
@@ -16,10 +17,10 @@ if not batch then
   local before = params.step < acknowledged_below or redis.call('ZSCORE', K.acknowledgedSteps, params.step)
   return before and 'acknowledged' or 'unknown'
 end
--- A full Redis lets a script go on once it has written something that takes no memory. This script is how it gets empty.
+-- Once a script has written without using memory, a full Redis lets it finish. This script is what frees memory.
 redis.call('HDEL', K.batch, '')
 if params.ranks then
-  -- Counted for each number of ranks by itself: a trainer may return with fewer nodes than it had.
+  -- Counted separately for each number of ranks, because a trainer may return with fewer nodes than before.
   local count = BATCH.rank_counts .. params.ranks
   if redis.call('HSETNX', K.batch, BATCH.acknowledged_ranks .. params.rank .. '/' .. params.ranks, 1) == 1 then
     redis.call('HINCRBY', K.batch, count, 1)

@@ -1,9 +1,10 @@
--- Composes the batch of a step from the buffer, oldest groups first, or finds the one that was composed before.
+-- Composes the batch of a step from the buffer, oldest groups first, or returns the one that was composed before.
 -- KEYS  run (hash)  buffer (sorted set: group ID by order of completion)  groupSummaries (hash: group ID to its JSON)
 --       backlog (hash)  retainedTexts (list)  batch (hash)  openBatches (sorted set: step by time)
 --       acknowledgedSteps (sorted set: step by step)  allGroups (sorted set: group ID by when its key expires)
 -- ARGV  1 JSON: { epoch, step, now (ms), target_rollouts, min_rollouts: to compose with, 0: also an empty batch,
---                 await_queued: whether groups that are queued may still come, only_scored: whether only scored rollouts count, policy_version, max_lag?, balance, unscored,
+--                 await_queued: whether queued groups may still arrive,
+--                 only_scored: whether only scored rollouts count, policy_version, max_lag?, balance, unscored,
 --                 max_open_batches, format: version of the stored batch, the limits of parts/retire-group }
 -- Returns { 'composed' or 'existing', the batch as JSON }, { 'insufficient', missing rollouts, queued rollouts },
 -- { 'acknowledged' }, { 'too_many_open' } or { 'epoch_changed' }.
@@ -16,7 +17,7 @@ local existing = redis.call('HGET', K.batch, BATCH.batch)
 if existing then
   return { 'existing', existing }
 end
--- Steps below the lowest that is remembered were acknowledged long ago.
+-- Steps below the lowest recorded one were acknowledged long ago.
 local acknowledged_below = tonumber(redis.call('HGET', K.backlog, BACKLOG.acknowledged_below) or -1)
 if params.step < acknowledged_below or redis.call('ZSCORE', K.acknowledgedSteps, params.step) then
   return { 'acknowledged' }
@@ -25,7 +26,7 @@ if redis.call('ZCARD', K.openBatches) >= params.max_open_batches then
   return { 'too_many_open' }
 end
 
--- A full Redis lets a script go on once it has written something that takes no memory. A batch may be empty, and free none.
+-- Once a script has written without using memory, a full Redis lets it finish. An empty batch frees no memory.
 redis.call('HDEL', K.batch, '')
 
 local queued = tonumber(redis.call('HGET', K.backlog, BACKLOG.queued_rollouts) or 0)
@@ -69,7 +70,7 @@ local function remove_from_buffer(id)
   redis.call('HDEL', K.groupSummaries, id)
 end
 local retire_keys = { run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts, all_groups = K.allGroups }
--- A group that is too old for this step is too old for every later one; left in place, it could fill the buffer for good.
+-- A group that is too old for this step is too old for every later one. Such groups could fill the buffer.
 for _, summary in ipairs(stale) do
   remove_from_buffer(summary.id)
   redis.call('HINCRBY', K.backlog, BACKLOG.buffered_rollouts, -#summary.rollouts)
@@ -89,7 +90,7 @@ end
 for _, id in ipairs(chosen) do
   remove_from_buffer(id)
 end
--- `0 - n`, since `-n` of an empty batch would be written as -0, which is no integer.
+-- `0 - n`, because `-n` of an empty batch would be written as -0, which is not an integer.
 redis.call('HINCRBY', K.backlog, BACKLOG.buffered_rollouts, 0 - rollouts)
 redis.call('HINCRBY', K.backlog, BACKLOG.buffered_scored_rollouts, 0 - scored)
 redis.call('HINCRBY', K.backlog, BACKLOG.open_batch_groups, #chosen)

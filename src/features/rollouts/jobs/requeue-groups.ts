@@ -1,4 +1,7 @@
-/** Adds jobs again for groups that stay pending: the job was lost, or could not be added when the group was accepted. */
+/**
+ * Adds jobs again for groups that stay pending because a job was lost or could not be added when the group was
+ * accepted.
+ */
 import type { Engine } from '../../../engine/engine.ts'
 import type { Producer } from '../../../platform/queue/producer.ts'
 import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
@@ -17,8 +20,9 @@ interface RequeueGroupsDeps {
 }
 
 /**
- * The job's ID contains the time, so that a kept failure of the same group does not suppress it; scoring twice is harmless.
- * Without the engine nothing is added: the groups wait for it, and each sweep would add one more job for them.
+ * Adds the lost jobs. A job's ID contains the time, so that an earlier failure of the same group does not suppress the
+ * job; scoring twice is harmless. Without the engine, nothing is added: the groups wait for it, and each sweep would
+ * add one more job for them.
  */
 export async function requeueLostGroups(
   { runs, groups, producer, engine }: RequeueGroupsDeps,

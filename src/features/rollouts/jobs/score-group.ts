@@ -71,10 +71,10 @@ const INTERNAL_ERROR = new ServiceError(
   'The server failed to score this group. GET /jobs/failed has the reason.',
 )
 
-/** The size of the texts that a worker holds in memory at once: many small groups or a few large ones. */
+/** Size of the texts that a worker holds in memory at once: many small groups or a few large ones. */
 const MAX_TEXT_BYTES_IN_FLIGHT = 256 * 1024 * 1024
 
-/** The run's settings may change while a group is scored. */
+/** Limit of retries after the run's settings change while a group is scored. */
 const MAX_SETTINGS_CHANGE_RETRIES = 5
 
 export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
@@ -123,7 +123,7 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
       k < MAX_SETTINGS_CHANGE_RETRIES;
       run = await runs.getInEpoch(ref.run, ref.epoch), k++
     ) {
-      if (!run) return // restored or deleted: nothing waits for the group
+      if (!run) return // the run was restored or deleted, so no caller waits for the group
       if (await scoreWithSettings(run, attempt, queued)) return
     }
     throw runContendedError(ref.run)
@@ -213,7 +213,10 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
     return true
   }
 
-  /** The group is completed, whatever becomes of this: evidence that is left waits for the next group or request. */
+  /**
+   * Folds evidence if possible. The group is completed in any case, and evidence that is left waits for the next group
+   * or request.
+   */
   async function foldEvidence(run: ResolvedRun): Promise<void> {
     try {
       if ((await frontier.fold(run)).length > 0) await itemQueue.schedulePrefetch(run)
@@ -250,7 +253,7 @@ function isEngineUnavailable(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'engine_unavailable'
 }
 
-/** The group was accepted before an upgrade of the library: no number of attempts changes that. */
+/** Whether the group was accepted before an upgrade of the library. No number of attempts changes that. */
 function isEngineMismatch(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.code === 'engine_version_mismatch'
 }

@@ -1,12 +1,13 @@
--- Accepts a group: stores it and adds it to the pending ones, both or neither. A group that is sent twice is accepted once.
+-- Accepts a group: stores it and adds it to the pending ones, both or neither. A group that is posted twice is accepted
+-- once.
 -- KEYS  run (hash)  group (hash)  pendingGroups (sorted set: group ID by time)  buffer (sorted set)  backlog (hash)
 --       leaseExpiries (sorted set: position by end)  leasedItems (hash: position to its state)
---       allGroups (sorted set: group ID by when its key expires)
+--       allGroups (sorted set: group ID by the time when its key expires)
 -- ARGV  1 group ID  2 hash of the content  3 metadata  4 texts  5 arrays
 --       6 JSON: { epoch, revision, now (ms), rollouts, for_buffer: whether the group is to wait for a trainer,
 --                 max_groups: queued, buffered and in open batches, server_full: no new group is accepted,
 --                 lease?: { position, task } of its item, if the run's sequence may have issued it }
--- Returns 'new', 'duplicate' (the same content was accepted before), 'conflict' (other content), 'buffer_full', or
+-- Returns 'new', 'duplicate' (the same content was accepted before), 'conflict' (different content), 'buffer_full', or
 -- 'run_changed' (the settings were changed, or the run was restored or deleted).
 -- include ../../runs/sequence/scripts/parts/position-state
 local params = cjson.decode(ARGV[6])

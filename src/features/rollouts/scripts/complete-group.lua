@@ -5,13 +5,15 @@
 --       groupSummaries (hash: ID of a buffered group to its JSON)  retainedTexts (list)
 --       failedGroups (sorted set: ID of a group that can be retried, by time in ms)  dumpState (hash)
 --       pendingRolloutRecords (records that wait for a file of rollouts (list))
---       pendingFailedRecords (records that wait for a file of failed groups (list))  recentAccuracies (hash)  learnability (hash)
---       recentOutcomes (hash: task to its number of outcomes, and `TASK:PLACE` in a ring to one of its last)
---       metricSteps (sorted set of steps)  allGroups (sorted set: group ID by when its key expires)
+--       pendingFailedRecords (records that wait for a file of failed groups (list))
+--       recentAccuracies (hash)  learnability (hash)
+--       recentOutcomes (hash: task to its number of outcomes, and `TASK:PLACE` in a ring to one of its last outcomes)
+--       metricSteps (sorted set of steps)  allGroups (sorted set: group ID by the time when its key expires)
 --       frontierEvidence (list of JSON, oldest first)
 -- ARGV  1 group ID  2 result as JSON  3 summary as JSON, for the buffer
 --       4 JSON: { epoch, revision: of the settings that the group was graded by, status, destination?, retriable, signal,
---                 rewards: of its rollouts, as JSON ('' for none), task, now (ms), time (ISO 8601), counters: { field: amount } of the run,
+--                 rewards: of its rollouts, as JSON ('' for none), task, now (ms), time (ISO 8601),
+--                 counters: { field: amount } of the run,
 --                 task_sums: { field: amount }, step_sums: { field: amount }, policy_version?: the oldest,
 --                 percent_correct?: of its counted rollouts, max_accuracies, max_history,
 --                 learnability?: evidence as text, without the group's number; max_learnability,
@@ -21,9 +23,9 @@
 --                 max_retriable, max_outcomes: of a task, the limits of parts/retire-group, metric_sums_prefix }
 --       5 channel  6 message  7 the group's record for the dumps
 --       8 the group's packed outcome, of the same size for all groups; empty for a failed group
--- Returns nil if the group was completed before, is gone, or belongs to an earlier epoch; 'run_changed' if the revision is
--- another; else the lengths of the dump queues, the level of its task before and after if it moved the curriculum, and 1 if
--- evidence of it waits to be folded.
+-- Returns nil if the group was completed before, no longer exists, or belongs to an earlier epoch; 'run_changed' if the
+-- revision is different; else the lengths of the dump queues, the level of its task before and after if it moved the
+-- curriculum, and 1 if its evidence waits to be folded.
 -- include ../../runs/scripts/parts/curriculum
 -- include parts/queue-dump-record
 -- include parts/statistics
@@ -108,7 +110,7 @@ if ARGV[8] ~= '' then
   redis.call('HSET', K.recentOutcomes, params.task .. ':' .. count % params.max_outcomes, ARGV[8])
 end
 
--- Of groups that are no longer kept the hash of the content and the rewards remain, to know and answer a repeated post.
+-- Groups that are no longer kept retain the content hash and the rewards, to detect and answer a repeated post.
 local excess = math.min(redis.call('ZCARD', K.recentGroups) - params.max_retained_groups, 100)
 if excess > 0 then
   for _, old_id in ipairs(redis.call('ZRANGE', K.recentGroups, 0, excess - 1)) do
@@ -121,7 +123,8 @@ end
 
 local before, after
 local input = params.curriculum_input
-local positions_end = math.max(tonumber(run[4] or 0), tonumber(run[5] or 0)) -- of those whose items may have been issued
+-- only positions whose items may have been issued
+local positions_end = math.max(tonumber(run[4] or 0), tonumber(run[5] or 0))
 if input and input.position < positions_end then
   before, after = update_curriculum(keys, params.task, input, step, params.time, params.max_history)
 end

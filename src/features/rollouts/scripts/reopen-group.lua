@@ -1,4 +1,4 @@
--- Makes a failed group pending again, to be scored once more, and takes back what its failure counted.
+-- Makes a failed group pending again, so that it is scored once more, and reverts what its failure counted.
 -- KEYS  run (hash)  group (hash)  pendingGroups (sorted set)  backlog (hash)  failedGroups (sorted set)
 --       recentGroups (sorted set)
 -- ARGV  1 group ID  2 now, ms  3 epoch

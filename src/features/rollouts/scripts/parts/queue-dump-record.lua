@@ -1,7 +1,7 @@
 -- Adds a group's record to the next dump file of each kind that it goes to.
 -- keys     dumps (hash), pending: { KIND = list of records }
--- request  { kinds: [KIND, …], bytes: of the line, now: ms, max_bytes: that may wait in this run }
--- record   the line, compressed
+-- request  { kinds: [KIND, …], bytes: of the line, now: ms, max_bytes: limit of the bytes that wait in this run }
+-- record   the compressed line
 -- Returns for each kind how many records wait now, or 'rejected'.
 local function queue_dump_record(keys, request, record)
   local queue_lengths = {}

@@ -1,14 +1,14 @@
--- Retires a group that nothing waits for any more: its arrays are deleted; its texts are kept for readers while it is among
--- the run's newest; its content hash is kept for a while, to detect duplicates.
+-- Retires a group that is neither pending nor awaiting delivery: deletes its arrays, keeps its texts for readers while
+-- it is among the run's newest, and keeps its content hash for a while to detect duplicates.
 -- keys    run, backlog, retained_texts (list of `BYTES ID`, oldest first), all_groups (sorted set)
 -- limits  max_retained_groups, max_retained_bytes: of their texts, duplicate_detection_ms,
---         group_key_prefix: what group keys begin with
+--         group_key_prefix: prefix of group keys
 -- include ../../../runs/scripts/parts/clock
 local RETAINED_FIELDS = { GROUP.metadata, GROUP.texts, GROUP.result }
--- Of groups whose keys have expired, forgotten at once. More than the one group that is retired, so that they grow fewer.
+-- Number of groups with expired keys to forget at once. More than the one retired group, so that their number shrinks.
 local MAX_FORGOTTEN = 100
 
--- Lists a group until its key expires, and forgets some whose keys have.
+-- Lists a group until its key expires, and forgets some groups whose keys have expired.
 local function list_until_expiry(all_groups, id, ms)
   local now = clock_ms()
   redis.call('ZADD', all_groups, now + ms, id)

@@ -1,6 +1,6 @@
--- Statistics of a run over time: the sums of each step, and what the last groups of each task were like.
--- keys  metric_steps (sorted set of steps), metric_sums_prefix (what the keys of one step's sums begin with)
--- A completed group belongs to the batch that is composed next; if no batch is ever composed, to its policy version.
+-- Statistics of a run over time: the sums of each step, and figures of the last groups of each task.
+-- keys  metric_steps (sorted set of steps), metric_sums_prefix (prefix of the keys of one step's sums)
+-- A completed group belongs to the batch that is composed next or, if no batch is ever composed, to its policy version.
 local MAX_STEPS = 10000
 
 local function next_step(last, policy_version)
@@ -8,7 +8,8 @@ local function next_step(last, policy_version)
 end
 
 local function add_step_sums(keys, step, policy_version, sums)
-  local name = string.format('%.0f', step) -- Lua itself writes 14 digits: some trainers count versions in microseconds
+  -- Lua itself writes 14 digits, and some trainers count versions in microseconds
+  local name = string.format('%.0f', step)
   local key = keys.metric_sums_prefix .. name
   for field, amount in pairs(sums) do
     redis.call('HINCRBYFLOAT', key, field, amount)
@@ -23,7 +24,7 @@ local function add_step_sums(keys, step, policy_version, sums)
   end
 end
 
--- Appends to the list of a task, whose entries are separated by commas and of which the newest remain.
+-- Appends to the comma-separated list of a task and keeps its newest entries.
 local function append_recent(key, task, entry, max)
   local entries = {}
   for known in string.gmatch(redis.call('HGET', key, task) or '', '[^,]+') do

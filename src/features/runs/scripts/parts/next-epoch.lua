@@ -1,5 +1,4 @@
--- Returns an epoch, as text, that shares no keys with those that are still to be removed. Clocks differ and may go
--- back.
+-- Returns an epoch, as text, that shares no keys with those to be removed. Clocks differ and may go back.
 -- least  lower bound: the current time, or more
 local function next_epoch(least, discarded_epochs)
   local epoch = tonumber(least)

@@ -3,8 +3,7 @@
 -- ARGV  1 epoch  2 revision of the settings that the caller makes items with  3 first position  4 number of positions
 --       5 now, ms  6 positions to keep open
 -- Returns { 'run_changed' } if the epoch or revision is different, { 'too_far', end } if a position is `end` or beyond,
--- or
--- the result of issue_positions.
+-- or the result of issue_positions.
 -- include parts/sequence
 -- include parts/requested-positions
 local run = redis.call('HMGET', K.run, RUN.epoch, RUN.revision, RUN.position, RUN.requested_end)

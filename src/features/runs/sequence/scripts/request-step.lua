@@ -1,11 +1,9 @@
--- Requests the items of a training step. The first call takes the next open positions; every later one gets the same
--- ones.
+-- Requests the items of a training step. The first call takes the next open positions; later ones get the same.
 -- KEYS  see parts/sequence.lua, parts/requested-positions.lua and parts/step-positions.lua
 -- ARGV  1 epoch  2 revision of the settings that the caller makes items with  3 number of items, '': that of the step
 --       4 now, ms  5 positions to keep open  6 step
 -- Returns { 'run_changed' } if the epoch or revision is different, { 'other_count', count } if the step has another
--- number
--- of items, { 'unmade' } if too few positions are open now, or the result of issue_positions.
+-- number of items, { 'unmade' } if too few positions are open now, or the result of issue_positions.
 -- include parts/sequence
 -- include parts/requested-positions
 -- include parts/step-positions

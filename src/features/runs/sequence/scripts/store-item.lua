@@ -2,11 +2,10 @@
 -- KEYS  see parts/sequence.lua and, for questions, parts/questions.lua
 -- ARGV  1 epoch  2 revision of the settings it was made with  3 position  4 its made state, as JSON  5 body  6 now, ms
 --       7 'open' or 'requested'  8 hash of the question if no other position may ask it, else ''
---       9 seeds passed over because their questions are held out, 10 because they were asked  11 '1': its own was
--- asked, too
+--       9 seeds passed over because their questions are held out, 10 because they were asked
+--       11 '1': its own question was asked, too
 -- Returns 1; -1 if another position asks the question; or 0 if the item is not needed: another came first, the position
--- is
--- gone, or the settings or the task's level have changed, in which case the item is to be made again.
+-- is gone, or the settings or the task's level have changed, in which case the item is to be made again.
 -- include parts/sequence
 -- include parts/questions
 local run = redis.call('HMGET', K.run, RUN.epoch, RUN.revision)

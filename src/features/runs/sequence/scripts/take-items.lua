@@ -1,12 +1,12 @@
 -- Hands out a run's items: first those whose lease has expired, then made ones in the order of their positions.
 -- KEYS  see parts/sequence.lua; also
 --       leaseExpiries (sorted set: position by the end of its lease, ms), leasedItems (hash: position to its made state)
---       takenItems (list of position, task, difficulty and retry: what the call was given), pendingGroups, buffer,
--- backlog
+--       takenItems (list of position, task, difficulty and retry: what the call was given)
+--       pendingGroups, buffer, backlog
 -- ARGV  1 epoch  2 limit of items  3 now, ms  4 '1': take the items that are there, do not wait for new positions
 --       5 positions to keep open  6 duration of a lease, ms  7 limit of groups ahead, 0: none
---       8 '1': record what is taken, so that the call can be repeated  9 how many of those recorded the caller has
--- received
+--       8 '1': record what is taken, so that the call can be repeated
+--       9 how many of those recorded the caller has received
 --       10 positions that the run is to keep open from now on, if it keeps fewer
 -- Returns { 'epoch_changed' }, or { capacity, noted, reissued, prepared, position, what, difficulty, retry … }:
 --   capacity: new items that the limit allows  noted: items that come first because the call was given them before

@@ -1,6 +1,5 @@
 -- The items that the run has issued, kept as long as it exists: each hash field has ISSUED.positions_per_chunk
--- positions of
--- ISSUED.record_bytes bytes. issued-items.ts is the same codec in TypeScript. A record:
+-- positions of ISSUED.record_bytes bytes. issued-items.ts is the same codec in TypeScript. A record:
 --   what (0: not issued, ISSUED.no_item: no item now or later, else 1 + retry, plus 128 without a difficulty),
 --   number of the task in the list of tasks (2 bytes), difficulty (8 bytes); little-endian
 -- KEYS  issuedItems (hash: number of a chunk to its records)  issuedTasks (list of task names)
@@ -29,8 +28,7 @@ local function is_issued(position)
   return (string.byte(get_chunk(number), offset + 1) or 0) > 0
 end
 
--- Returns nil if the item is not issued, { failed } if the position has none, else { task, difficulty ('' for none),
--- retry }.
+-- Returns nil if the item is not issued, { failed } if the position has none, else { task, difficulty or '', retry }.
 local function get_issued(position)
   local number, offset = place_of(tonumber(position))
   local chunk = get_chunk(number)

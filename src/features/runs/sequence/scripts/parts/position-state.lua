@@ -18,8 +18,7 @@ local function is_made(state)
   return state.opened == nil
 end
 
--- Marks the item as to be made, for the first time or again. If sampling follows the model, the position keeps its
--- task.
+-- Marks the item as to be made, now or again. If sampling follows the model, the position keeps its task.
 local function set_unmade(states, position, now, task, tried)
   set_state(states, position, { opened = tonumber(now), claimed_until = 0, attempts = 0, task = task, tried = tried })
 end

@@ -13,8 +13,7 @@ end
 
 -- Records the question for a position, unless another one asks it. Returns whether the position has it. Among positions
 -- whose items are not issued, the lowest gets the question, regardless of whose item was made first, and the item of
--- the
--- other one is made again. A step with an unmade position is not issued. A question counts as asked for
+-- the other one is made again. A step with an unmade position is not issued. A question counts as asked for
 -- LIMITS.remembered_questions positions.
 local function take_question(position, hash, now)
   position = tonumber(position)

@@ -1,6 +1,6 @@
 -- Included by the scripts that move positions. position-repository.ts has the diagram of their states.
 -- KEYS  run (hash), curriculum (hash)
---       openPositions (sorted set), positionStates (hash), itemBodies (hash of position to its item): the open positions
+--       openPositions (sorted set), positionStates (hash), itemBodies (hash: position to its item): the open positions
 --       states (hash): states of the positions that a script is called for, either open or requested ones
 --       requestedPositions (hash: position to its state): requested by a step or by number, and not issued yet
 -- include position-state
@@ -12,8 +12,7 @@ local function is_taken(position)
 end
 
 -- Opens positions until `count` are open or LIMITS.walk were skipped. The run's field `position` is the first position
--- that
--- was never opened, `requested_end` the first one after all that were requested by number.
+-- that was never opened, `requested_end` the first one after all that were requested by number.
 local function open_positions(count, now)
   local missing = math.min(count, LIMITS.open_positions) - redis.call('ZCARD', K.openPositions)
   if missing <= 0 then
@@ -51,9 +50,8 @@ local function level_of(task)
 end
 
 -- Returns the difficulty to label a made item with ('' for none), or nil if the item is not made or the curriculum has
--- left
--- its rung. The label is the current level: the item is the same on the whole rung, but a group with an old label would
--- not count.
+-- left its rung. The label is the current level: the item is the same on the whole rung, but a group with an old label
+-- would not count.
 local function current_difficulty(state)
   if not is_made(state) then
     return nil

@@ -1,6 +1,6 @@
 -- The positions of training steps, kept as text as long as the run exists. Each hash field has ISSUED.steps_per_chunk
--- steps.
--- `;7=0+64,70+2` says that step 7 has positions 0 to 63, 70 and 71. step-positions.ts is the same codec in TypeScript.
+-- steps. `;7=0+64,70+2` says that step 7 has positions 0 to 63, 70 and 71. step-positions.ts is the same codec in
+-- TypeScript.
 -- KEYS  stepPositions (hash: number of a chunk to its steps)
 local function step_chunk(step)
   local number = string.format('%.0f', math.floor(tonumber(step) / ISSUED.steps_per_chunk))
