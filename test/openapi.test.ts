@@ -6,6 +6,7 @@ import { formatJson } from '../scripts/format-json.ts'
 import { REFERENCE_PAGES } from '../scripts/reference/pages.ts'
 import { getAccessRule } from '../src/http/auth/permissions.ts'
 import { inlineComponents } from '../src/http/openapi/components.ts'
+import { EXAMPLE_DETAILS } from '../src/http/openapi/problem-examples.ts'
 import { openWorld, type World } from './world.ts'
 
 const FILE = new URL('../openapi/openapi.json', import.meta.url)
@@ -105,4 +106,56 @@ it('src/http/auth/permissions.ts has a row for every route', () => {
   const routes = [...world.app.accessRules.keys()]
   expect(routes.length).toBeGreaterThan(15)
   expect(routes.filter((route) => getAccessRule(...(route.split(' ') as [string, string])) === undefined)).toEqual([])
+})
+
+/** Sums and positions that only the server reads. */
+const UNDESCRIBED = /^Checkpoint\w+\.|^CheckpointTask$|^CheckpointStepSumSums$|^EnvIdQuery$/
+
+it('every schema, field, parameter, operation and response is described in sentences', async () => {
+  const { body } = await world.call('GET', '/openapi.json')
+  const { schemas, parameters, responses } = body.components
+  type Described = { $ref?: string; description?: string }
+  const described: [string, Described][] = [
+    ...Object.entries<Described>(schemas),
+    ...Object.entries<{ properties?: Record<string, Described> }>(schemas).flatMap(([name, { properties = {} }]) =>
+      Object.entries(properties).map(([key, field]): [string, Described] => [`${name}.${key}`, field]),
+    ),
+    ...Object.entries<Described>(parameters),
+    ...Object.entries<Described>(responses),
+    ...Object.values<Record<string, Described & { operationId: string; responses: Record<string, Described> }>>(
+      body.paths,
+    )
+      .flatMap((methods) => Object.values(methods))
+      .flatMap((operation): [string, Described][] => [
+        [operation.operationId, operation],
+        ...Object.entries(operation.responses).map(([status, response]): [string, Described] => [
+          `${operation.operationId} ${status}`,
+          response,
+        ]),
+      ]),
+  ]
+  const isSentence = ({ $ref, description = '' }: Described) =>
+    ($ref !== undefined && description === '') || (/[.)]$/.test(description) && description !== 'Default Response')
+  const wrong = described.filter(([name, one]) => !isSentence(one) && !UNDESCRIBED.test(name)).map(([name]) => name)
+  expect(wrong).toEqual([])
+})
+
+it('the examples of errors have the words of the code that sends them', () => {
+  const folder = new URL('../src/', import.meta.url)
+  const code = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('problem-examples.ts'))
+    .map((file) => readFileSync(new URL(file, folder), 'utf8'))
+    .join('\n')
+  const unknown = Object.entries(EXAMPLE_DETAILS).filter(([, detail]) => {
+    const words = detail.split(' ')
+    const runs = words.slice(0, -2).map((_, k) => words.slice(k, k + 3).join(' '))
+    return detail.length > 40 && !runs.some((text) => code.includes(text)) && !code.includes(detail)
+  })
+  expect(unknown.map(([name]) => name)).toEqual([])
+})
+
+it('has at most 360 KB minified, and 420 KB in its file', async () => {
+  const { body } = await world.call('GET', '/openapi.json')
+  expect(JSON.stringify(body).length).toBeLessThan(360_000)
+  expect(readFileSync(FILE).length).toBeLessThan(420_000)
 })

@@ -39,26 +39,22 @@ await withScriptServer(values.url, async (url) => {
   checkNames()
   run('npx', ['tsc', '--project', '.'])
   run(join(PYTHON_BIN, 'mypy'), ['--strict', '--follow-imports=silent', 'smoke.py'])
-  for (const program of ['openapi-fetch.ts', 'hey-api.ts']) run(process.execPath, [program, url])
+  for (const program of ['openapi-fetch.js', 'hey-api.js']) run(process.execPath, [join('dist', program), url])
   run(join(PYTHON_BIN, 'python'), ['smoke.py', url])
 })
 
 function installTools(): void {
   mkdirSync(FOLDER, { recursive: true })
-  const pins = JSON.stringify({ private: true, type: 'module', dependencies: NPM_PACKAGES })
+  const pins = JSON.stringify({ private: true, type: 'module', dependencies: NPM_PACKAGES, python: PYTHON_PACKAGES })
   const manifest = join(FOLDER, 'package.json')
-  if (!existsSync(manifest) || readFileSync(manifest, 'utf8') !== pins) {
-    rmSync(manifest, { force: true })
-    run('npm', ['install', '--no-save', '--no-audit', '--no-fund', ...listNpmPins()])
-    rmSync(join(FOLDER, 'venv'), { recursive: true, force: true })
-    run('python3', ['-m', 'venv', 'venv'])
-    run(join(PYTHON_BIN, 'pip'), ['install', '--quiet', ...PYTHON_PACKAGES])
-    writeFileSync(manifest, pins) // last: without it, the next call installs again
-  }
-}
-
-function listNpmPins(): string[] {
-  return Object.entries(NPM_PACKAGES).map(([name, version]) => `${name}@${version}`)
+  const mark = join(FOLDER, 'installed.json')
+  if (existsSync(mark) && readFileSync(mark, 'utf8') === pins) return
+  writeFileSync(manifest, pins) // without it, npm would install into the project
+  run('npm', ['install', '--no-audit', '--no-fund'])
+  rmSync(join(FOLDER, 'venv'), { recursive: true, force: true })
+  run('python3', ['-m', 'venv', 'venv'])
+  run(join(PYTHON_BIN, 'pip'), ['install', '--quiet', ...PYTHON_PACKAGES])
+  writeFileSync(mark, pins)
 }
 
 function generateClients(): void {
@@ -70,10 +66,10 @@ function generateClients(): void {
     copyFileSync(join(SOURCES, program), join(FOLDER, program))
   const compilerOptions = {
     strict: true,
-    noEmit: true,
+    outDir: 'dist',
     target: 'esnext',
     module: 'nodenext',
-    allowImportingTsExtensions: true,
+    rewriteRelativeImportExtensions: true,
     skipLibCheck: true,
     types: ['node'],
   }

@@ -15,11 +15,14 @@ export const mcpAnswer = {
   response: {
     200: z
       .strictObject({
-        jsonrpc: z.literal('2.0'),
+        jsonrpc: z.literal('2.0').describe('Version of JSON-RPC.'),
         id: z.union([z.string(), z.number()]).nullable().describe('ID of the request; null if the request has none.'),
         result: z.record(z.string(), z.unknown()).optional().describe('Result of the method.'),
         error: z
-          .strictObject({ code: z.int(), message: z.string() })
+          .strictObject({
+            code: z.int().describe('Error code of JSON-RPC.'),
+            message: z.string().describe('What went wrong.'),
+          })
           .meta({ id: 'McpError', description: 'A JSON-RPC 2.0 error.' })
           .optional()
           .describe('Why there is no result.'),

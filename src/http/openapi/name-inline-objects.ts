@@ -13,22 +13,22 @@ export function nameInlineObjects(schemas: Schemas): Schemas {
   const named: Schemas = {}
   const nameOf = new Map<string, string>()
   const conflicts: string[] = []
-  const register = (schema: Schema, name: string): Schema => {
+  const register = (schema: Schema, name: string, outer: unknown): Schema => {
     const { description, ...shape } = schema
     const text = JSON.stringify(shape)
     const known = nameOf.get(text)
     if (known === undefined) {
       if (name in named || name in schemas) conflicts.push(name)
       nameOf.set(text, name)
-      named[name] = schema
+      named[name] = description === undefined && outer !== undefined ? { ...schema, description: outer } : schema
     }
     return { $ref: REFERENCE_PREFIX + (known ?? name), ...(description !== undefined && { description }) }
   }
-  const visit = (schema: unknown, name: string, isMember: boolean): unknown => {
+  const visit: Visit = (schema, name, isMember, outer) => {
     if (!isObject(schema)) return schema
     const done = visitChildren(schema, name, visit)
-    if (isObjectSchema(done)) return register(done, name)
-    return isMember && isNameless(done) ? register(done, name in schemas ? `${name}Map` : name) : done
+    if (isObjectSchema(done)) return register(done, name, outer)
+    return isMember && isNameless(done) ? register(done, name in schemas ? `${name}Map` : name, outer) : done
   }
   // Short names first: an object of `Run` that `RestoredRun` has too is named after `Run`.
   const roots = Object.entries(schemas)
@@ -39,7 +39,8 @@ export function nameInlineObjects(schemas: Schemas): Schemas {
   return Object.fromEntries([...roots, ...Object.entries(named)].toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-type Visit = (schema: unknown, name: string, isMember: boolean) => unknown
+/** `outer` is the description of what the schema is a part of: that of a union or list stands for its members. */
+type Visit = (schema: unknown, name: string, isMember: boolean, outer?: unknown) => unknown
 
 function visitChildren(schema: Schema, name: string, visit: Visit): Schema {
   const done: Schema = { ...schema }
@@ -48,9 +49,11 @@ function visitChildren(schema: Schema, name: string, visit: Visit): Schema {
       Object.entries(schema.properties).map(([key, inner]) => [key, visit(inner, name + toPascalCase(key), false)]),
     )
   for (const key of ['items', 'additionalProperties'])
-    if (isObject(schema[key])) done[key] = visit(schema[key], toSingular(name), Array.isArray(schema.type))
+    if (isObject(schema[key]))
+      done[key] = visit(schema[key], toSingular(name), Array.isArray(schema.type), schema.description)
   for (const key of ['anyOf', 'oneOf', 'allOf'])
-    if (Array.isArray(schema[key])) done[key] = schema[key].map((member: unknown) => visit(member, name, true))
+    if (Array.isArray(schema[key]))
+      done[key] = schema[key].map((member: unknown) => visit(member, name, true, schema.description))
   return done
 }
 

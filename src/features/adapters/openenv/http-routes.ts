@@ -69,7 +69,9 @@ const StepBody = z
 
 const Observation = z
   .strictObject({
-    observation: z.strictObject({ question: z.string().describe('Instructions and question in one text.') }),
+    observation: z
+      .strictObject({ question: z.string().describe('Instructions and question in one text.') })
+      .meta({ id: 'OpenenvQuestion', description: 'What the model sees.' }),
     reward: z.number().nullable().describe('Reward to train on; null after a reset and for an unscored completion.'),
     done: z.boolean().describe('Whether the episode has its reward.'),
     metadata: JsonObject.describe('IDs of item and episode, task, difficulty; after a step score, answer and fault.'),
@@ -81,7 +83,15 @@ export function addHttpRoutes(app: App, adapters: AdaptersFeature): void {
     for (const { url, params, idSuffix, summarySuffix } of listRunPaths('openenv', path)) {
       const operationId = `getOpenenv${id}${idSuffix}`
       const response = { 200: OpenenvDocument }
-      const schema = { operationId, tags: ['adapters'], summary: summary + summarySuffix, params, response }
+      const description = 'Returns a fixed document for the clients of OpenEnv.'
+      const schema = {
+        operationId,
+        tags: ['adapters'],
+        summary: summary + summarySuffix,
+        description,
+        params,
+        response,
+      }
       app.get(url, { schema }, () => body)
     }
   for (const path of listRunPaths('openenv', 'reset')) addResetRoute(app, adapters, path)
