@@ -165,7 +165,7 @@ describe('a position', () => {
         )
       const refused = await refuse()
       expect(refused).toMatchObject({ status: 422, body: { code: 'make_failed' } })
-      expect(refused.body.detail).toMatch(/Position 4 of run none has no item, and never will have.*RuntimeError/)
+      expect(refused.body.detail).toMatch(/The position 4 of the run none has no item.*RuntimeError/)
       expect((await refuse()).body.detail).toBe(refused.body.detail)
       const checkpoint = (await idle.call('GET', '/runs/none/checkpoint')).body
       expect((await idle.call('PUT', '/runs/none/checkpoint', checkpoint)).status).toBe(200)
