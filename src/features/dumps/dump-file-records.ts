@@ -1,4 +1,4 @@
-/** The stored records of dump files: those whose groups are fixed, those on disk, and the space of all. */
+/** The stored records of dump files: frozen files, files on disk, and the space that all of them use. */
 import { z } from 'zod'
 import { DumpKind } from '../../contract/dump.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
@@ -7,7 +7,7 @@ export const UnwrittenFile = z.strictObject({
   groups: z.int(),
   /** When its groups were fixed. */
   frozen_at: z.number(),
-  /** The folder that claims it. */
+  /** Folder that claims the file. */
   folder: z.string().optional(),
   claimed_at: z.number().optional(),
 })
@@ -19,14 +19,14 @@ export const WrittenFile = z.strictObject({
   groups: z.int(),
   bytes: z.int(),
   created_at: z.string(),
-  /** Host name of the machine that wrote it, and ID of the folder that has it. */
+  /** Host name of the machine that wrote the file, and ID of the folder that has it. */
   node: z.string(),
   folder: z.string(),
 })
 export type WrittenFile = z.infer<typeof WrittenFile>
 
 export const dumpSpaceRecord = new RecordDeclaration({
-  /** Of all dumps, waiting and on disk. */
+  /** Size of all dumps, waiting and on disk. */
   bytes: { kind: 'counter' },
   changed_at: { kind: 'timestamp' },
 })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { isProcessAlive } from '../../platform/process-state.ts'
 import { parseDumpFileName } from './file-name.ts'
 
-/** The steps of a write in order; a test stops the process at each of them. */
+/** The steps of a write, in order. A test stops the process at each of them. */
 export type WriteStep =
   | 'opened'
   | 'partially_written'
@@ -17,7 +17,7 @@ export type WriteStep =
   | 'directory_synced'
 export type OnWriteStep = (step: WriteStep) => Promise<void> | void
 
-/** After this time a partial file of another machine counts as abandoned. */
+/** Time after which a partial file of another machine counts as abandoned. */
 const STALE_PART_MS = 60 * 60 * 1000
 const ID_FILE = '.folder-id'
 const PART_FILE_PATTERN = /\.([^.]*)\.(\d+)\.([0-9a-f]{8})-\d+\.part$/
@@ -25,7 +25,7 @@ const PART_FILE_PATTERN = /\.([^.]*)\.(\d+)\.([0-9a-f]{8})-\d+\.part$/
 export class DumpFolder {
   readonly path: string
   readonly node = hostname()
-  /** Part of the names of partial files: an earlier process may have had the same PID. */
+  /** Part of the names of partial files, because an earlier process may have had the same PID. */
   readonly #instanceId = randomUUID().slice(0, 8)
   #id: string | undefined
   #attempts = 0
@@ -35,8 +35,8 @@ export class DumpFolder {
   }
 
   /**
-   * The ID of the folder. Machines that share a folder have the same ID. Creates the folder, also if it was deleted since. A new
-   * folder keeps the ID, so that all processes still know it and the list of its files.
+   * Returns the ID of the folder. Machines that share a folder see the same ID. Creates the folder, also if it was
+   * deleted since; a new folder keeps the ID, so that all processes still recognize it and the list of its files.
    */
   async getOrCreateId(): Promise<string> {
     const there = await stat(join(this.path, ID_FILE)).catch(() => undefined)
@@ -44,15 +44,15 @@ export class DumpFolder {
     return this.#id
   }
 
-  /** The ID if the folder exists. */
+  /** Returns the ID if the folder exists. */
   async getId(): Promise<string | undefined> {
     this.#id ??= (await readFile(join(this.path, ID_FILE), 'utf8').catch(() => '')) || undefined
     return this.#id
   }
 
   /**
-   * Writes a partial file, syncs it, and renames it if `mayAppear` allows it; false if it does not. Bytes that were written before are
-   * replaced by the same. Gives up on the first error and leaves nothing behind.
+   * Writes a partial file, syncs it, and renames it if `mayAppear` allows it. Returns false if it does not. A repeated
+   * write replaces the file with the same bytes. Gives up on the first error and leaves nothing behind.
    */
   async writeFile(
     name: string,
@@ -100,7 +100,7 @@ export class DumpFolder {
     return names.filter((name) => parseDumpFileName(name))
   }
 
-  /** Undefined if the file is not in this folder. A valid name contains no path. */
+  /** Returns undefined if the file is not in this folder. A valid name contains no path. */
   async getFile(name: string): Promise<{ path: string; bytes: number; createdAt: Date } | undefined> {
     if (!parseDumpFileName(name)) return undefined
     const path = join(this.path, name)
@@ -129,7 +129,7 @@ export class DumpFolder {
     return `${sanitizeNodeName(this.node)}.${process.pid}.${this.#instanceId}`
   }
 
-  /** Gives the folder the ID unless it has one. Returns the ID that it has then. */
+  /** Gives the folder the ID unless it has one. Returns the folder's ID. */
   async #createId(id: string): Promise<string> {
     await mkdir(this.path, { recursive: true })
     const file = join(this.path, ID_FILE)
@@ -140,7 +140,8 @@ export class DumpFolder {
         if (error.code !== 'EEXIST') throw error
       })
     } finally {
-      await rm(tempFile, { force: true }).catch(() => {}) // a full disk would have one more after each attempt
+      // otherwise, a full disk would get one more file with each attempt
+      await rm(tempFile, { force: true }).catch(() => {})
     }
     return readFile(file, 'utf8')
   }

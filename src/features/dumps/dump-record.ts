@@ -1,4 +1,4 @@
-/** A group as one line of a dump: the original environment's keys first, ours after them. */
+/** A group as one line of a dump: first the keys of the original environment, then ours. */
 import { formatJsonLine } from '../../codec/json-lines.ts'
 import type { PromptMessage } from '../../contract/item.ts'
 import { toRecipeOutput } from '../../contract/recipe.ts'
@@ -19,7 +19,9 @@ export interface DumpedRollout {
   length_tokens: number | null
 }
 
-/** What a line says. `rollouts` are the counted ones: the short and the unscored are left out, as in the original. */
+/**
+ * The content of a line. `rollouts` are the counted ones; short and unscored rollouts are left out, as in the original.
+ */
 export interface DumpedGroup {
   item_id: string
   rollouts: DumpedRollout[]
@@ -58,7 +60,7 @@ export function buildDumpedGroup({ run, group, recipe, prompt, about, texts, res
   }
 }
 
-/** One line of JSON, with its end. */
+/** Encodes one line of JSON, with its line break. */
 export function encodeDumpLine(group: DumpedGroup): string {
   return formatJsonLine({
     ...group,
@@ -72,7 +74,7 @@ export function encodeDumpLine(group: DumpedGroup): string {
   })
 }
 
-/** What the model was shown and what it said. A conversation that was sent whole is taken as it is. */
+/** Builds the conversation from the prompt and the completion. Uses a submitted conversation unchanged. */
 function buildConversation(
   prompt: PromptMessage[],
   { completion, messages = [] }: GroupTexts['rollouts'][number],
@@ -83,12 +85,12 @@ function buildConversation(
 }
 
 /**
- * A number that reads as a float everywhere: Python's json and Arrow take `1` for an integer, and Arrow then rejects
- * a 0.5 further down the column.
+ * Formats a number so that every reader parses it as a float. Python's json and Arrow parse `1` as an integer, and
+ * Arrow then rejects a 0.5 further down the column.
  */
 export function toFloatJson(value: number | null): unknown {
   return value !== null && Number.isInteger(value) ? rawJson(`${value}.0`) : value
 }
 
-/** Of ES2026; Node has it, the compiler's library does not know it yet. */
+/** Part of ES2026. Node has it, but the compiler's library does not declare it yet. */
 const rawJson = (JSON as unknown as { rawJSON(this: void, text: string): unknown }).rawJSON

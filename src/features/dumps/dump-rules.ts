@@ -1,4 +1,4 @@
-/** Which groups are dumped. */
+/** Decides which groups are dumped. */
 
 import type { DumpKind } from '../../contract/dump.ts'
 import type { RunSettings } from '../../contract/run.ts'
@@ -9,12 +9,18 @@ export type DumpRules = Pick<RunSettings, 'dump_rollouts' | 'dump_failed_rollout
 
 export type CountedVerdict = Extract<GroupVerdict, { status: 'scored' }>
 
-/** Scored, and not skipped for being short: these are what a group is judged by, and what a dump holds. */
+/**
+ * Whether a rollout is scored and not skipped for being short. Only these rollouts decide where a group goes, and only
+ * these are dumped.
+ */
 export function isCounted(verdict: GroupVerdict): verdict is CountedVerdict {
   return verdict.status === 'scored' && verdict.skipped === undefined
 }
 
-/** The files that a group goes to. Failed is judged by scores: a penalty that takes a right answer's reward is no failure. */
+/**
+ * Selects the files that a group goes to. Failed groups are selected by scores: a penalty that removes the reward of a
+ * correct answer is not a failure.
+ */
 export function selectDumpKinds({ status, verdicts }: GroupResult, rules: DumpRules): DumpKind[] {
   if (status !== 'scored') return []
   const counted = verdicts.filter(isCounted)

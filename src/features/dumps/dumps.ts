@@ -29,11 +29,11 @@ import type { DumpedRunRef, DumpRepository, FrozenFile } from './repository.ts'
 const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)
 
-/** Groups between two lines of progress in the log. */
+/** Number of groups between two lines of progress in the log. */
 const GROUPS_PER_PROGRESS_LOG = 10
-/** After this time the job of a frozen file counts as lost. */
+/** Time after which the job of a frozen file counts as lost. */
 const LOST_JOB_TIMEOUT_MS = 15_000
-/** The sweeper skips a run that got no record for this long, until it gets one. */
+/** Time without new records after which the sweeper skips a run until the run gets a record. */
 const INACTIVE_RUN_MS = 60 * 60 * 1000
 const NO_TIME_LIMIT = Number.MAX_SAFE_INTEGER
 const FULL_FILES_ONLY = 0
@@ -47,7 +47,7 @@ interface DumpsDeps {
   idleFlushMs: number
 }
 
-/** What the completion script did with the record of each kind: how many wait now, or that it was rejected. */
+/** What the completion script did with the record of each kind: the number that wait now, or a rejection. */
 export type DumpAppendResult = number | 'rejected'
 
 export class Dumps {
@@ -63,7 +63,10 @@ export class Dumps {
     this.#rejectionLogger = new DumpRejectionLogger(deps.log)
   }
 
-  /** The record of a group for the completion script. Undefined if it belongs to no file or the dumps are full. */
+  /**
+   * Prepares the record of a group for the completion script. Returns undefined if it belongs to no file or the dumps
+   * are full.
+   */
   async prepareRecord(
     dumped: DumpedRunRef,
     rules: DumpRules,
@@ -83,7 +86,10 @@ export class Dumps {
     return { uuid: dumped.uuid, kinds, bytes: line.length, record }
   }
 
-  /** Called after the completion of a group with a record. `results`: one per kind; undefined if it was completed before. */
+  /**
+   * Called after the completion of a group with a record. `results` has one entry per kind and is undefined if the
+   * group was completed before.
+   */
   async handleAppendResults(
     dumped: DumpedRunRef,
     { kinds, bytes }: DumpRecordInput,
@@ -105,12 +111,12 @@ export class Dumps {
     }
   }
 
-  /** Fixes the waiting groups in a file now; the workers write it. */
+  /** Freezes the waiting groups in a file now. Workers write the file. */
   async flush(dumped: DumpedRunRef): Promise<void> {
     for (const kind of DumpKind.options) await this.#freeze(dumped, kind, NO_TIME_LIMIT)
   }
 
-  /** Writes a frozen file, unless it is written or another machine claims it. */
+  /** Writes a frozen file, unless it is already written or another machine claims it. */
   async writeFile(file: FrozenFile, onStep: OnWriteStep = () => {}): Promise<void> {
     const { repository, folder, log } = this.#deps
     const id = await folder.getOrCreateId()
@@ -132,7 +138,7 @@ export class Dumps {
     else if ((await repository.getFile(file, name))?.folder !== id) await folder.deleteFile(name)
   }
 
-  /** Freezes full and idle files, adds lost jobs again, and freezes all that waits for a run that was deleted. */
+  /** Freezes full and idle files, adds lost jobs again, and freezes everything that waits for a deleted run. */
   async sweep(uuidOf: (run: string) => Promise<string | undefined>, now = fleetNow()): Promise<void> {
     const { repository, producer, idleFlushMs } = this.#deps
     const retryRound = Math.floor(now / LOST_JOB_TIMEOUT_MS)
@@ -151,7 +157,7 @@ export class Dumps {
     }
   }
 
-  /** Writes all that waits without the queue until `signal` aborts: for the shutdown of a worker. */
+  /** Writes everything that waits, without the queue, until `signal` aborts. Used when a worker shuts down. */
   async writeAllPending(signal: AbortSignal): Promise<void> {
     for (const dumped of await this.repository.listRuns('open')) {
       for (const kind of DumpKind.options) await this.repository.freezeFiles(dumped, kind, NO_TIME_LIMIT)
@@ -162,13 +168,14 @@ export class Dumps {
     }
   }
 
-  /** All files, oldest first. Records of files that were deleted from this folder by hand are deleted too. */
+  /** Lists all files, oldest first. Deletes the records of files that were deleted from this folder by hand. */
   async listFiles(run?: string): Promise<DumpFile[]> {
     const runs = (await this.repository.listRuns('all')).filter((dumped) => run === undefined || dumped.run === run)
     const noted = await Promise.all(
       runs.map(async (dumped) => ({ dumped, files: await this.repository.listFiles(dumped) })),
     )
-    const [id, names] = [await this.folder.getId(), new Set(await this.folder.listFileNames())] // after what is noted
+    // read after the records
+    const [id, names] = [await this.folder.getId(), new Set(await this.folder.listFileNames())]
     const files: DumpFile[] = []
     for (const { dumped, files: some } of noted) {
       for (const file of some) {
@@ -181,7 +188,7 @@ export class Dumps {
     return files.toSorted((a, b) => compareStrings(a.created_at, b.created_at) || compareStrings(a.name, b.name))
   }
 
-  /** A file that is here. Throws `unknown_dump`, or `dump_elsewhere`. */
+  /** Returns a file that is in this folder. Throws `unknown_dump` and `dump_elsewhere`. */
   async requireFile(name: string): Promise<WrittenFile & { path: string }> {
     const { file, dumped } = await this.#requireWrittenFile(name)
     const found = await this.folder.getFile(name)
@@ -190,7 +197,7 @@ export class Dumps {
     throw new ServiceError('unknown_dump', `The dump ${name} was deleted from the data directory`)
   }
 
-  /** Throws as `find` does. */
+  /** Throws the same errors as `requireFile`. */
   async deleteFile(name: string): Promise<void> {
     const { file, dumped } = await this.#requireWrittenFile(name)
     await this.folder.deleteFile(name)

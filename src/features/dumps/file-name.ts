@@ -1,10 +1,10 @@
-/** Names of dump files, as in the original environment: kind, the run's uuid, the file's number. */
+/** Names of dump files, as in the original environment: kind, the run's UUID and the file's number. */
 import { type DumpKind, DumpName } from '../../contract/dump.ts'
 
 export interface DumpFileKey {
   uuid: string
   kind: DumpKind
-  /** Files of one run and kind count from 0. */
+  /** Number of the file, counted from 0 for each run and kind. */
   number: number
 }
 
@@ -13,7 +13,7 @@ export function formatDumpFileName({ uuid, kind, number }: DumpFileKey): DumpNam
   return `reasoning_gym_environment_${word}_${uuid}_${String(number).padStart(4, '0')}.jsonl`
 }
 
-/** Undefined for whatever is no dump file's name. */
+/** Returns undefined for names of other files. */
 export function parseDumpFileName(name: string): DumpFileKey | undefined {
   if (!DumpName.safeParse(name).success) return undefined
   const [number = '', uuid = '', ...rest] = name.replace('.jsonl', '').split('_').toReversed()

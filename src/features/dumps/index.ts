@@ -17,9 +17,12 @@ import { sweepDumps } from './jobs/sweep-dumps.ts'
 import { createWriteDumpProcessor } from './jobs/write-dump.ts'
 import { type DumpedRunRef, DumpRepository } from './repository.ts'
 
-/** Files that one worker writes at once: it waits for the disk, not for Redis. */
+/**
+ * Number of files that one worker writes concurrently. It is high, because a write waits for the disk and not for
+ * Redis.
+ */
 const WRITE_CONCURRENCY = 16
-/** Part of the time that a process has to end in. */
+/** Time limit for the final writes. It is part of the time in which a process has to exit. */
 const FINAL_WRITE_TIMEOUT_MS = 8_000
 
 interface DumpsFeatureDeps {
@@ -32,9 +35,9 @@ export interface DumpsFeature {
   dumps: Dumps
   exports: Exports
   repository: DumpRepository
-  /** What runs need of their dumps. */
+  /** What runs need from their dumps. */
   runDumps: RunDumps
-  /** What the scoring of groups needs of the dumps. */
+  /** What the scoring of groups needs from the dumps. */
   groupDumps: GroupDumps
   createWork(): BackgroundWork
 }

@@ -1,10 +1,13 @@
-/** Keys of dumps. Those of one run are in its slot, because a completed group adds its record in one script. */
+/**
+ * Redis keys of dumps. Those of one run are in its slot, because the script that completes a group also adds its
+ * record.
+ */
 import type { DumpKind } from '../../contract/dump.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { createGroupKeys, type DumpQueueKeys, dumpPrefix } from '../rollouts/keys.ts'
 
 export interface RunDumpKeys extends DumpQueueKeys {
-  /** Hash of files whose groups are fixed: `KIND/NUMBER` to JSON. */
+  /** Hash of frozen files that are not on disk: `KIND/NUMBER` to JSON. */
   unwrittenFiles: string
   /** Hash of files on disk: name to JSON. */
   writtenFiles: string
@@ -15,9 +18,9 @@ export interface RunDumpKeys extends DumpQueueKeys {
 export interface DumpKeys {
   /** Set of `RUN/UUID` that have dumps. */
   dumpedRuns: string
-  /** Sorted set of those in which records may wait, by the time the last record was added. */
+  /** Sorted set of `RUN/UUID` in which records may wait, by the time the last record was added. */
   openDumpedRuns: string
-  /** Hash: the bytes of all dumps, waiting and on disk. */
+  /** Hash: size of all dumps, waiting and on disk. */
   dumpSpace: string
   forDumps(name: string, uuid: string): RunDumpKeys
 }

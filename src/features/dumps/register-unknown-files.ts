@@ -1,4 +1,7 @@
-/** Finds dump files in the folder that Redis does not know (it was lost, or they were brought here) and notes them. */
+/**
+ * Finds dump files in the folder that Redis does not know and registers them. Redis may have lost them, or they were
+ * copied here.
+ */
 import { createReadStream } from 'node:fs'
 import { readLines } from '../../codec/json-lines.ts'
 import { RunName } from '../../contract/rollout.ts'
@@ -6,7 +9,7 @@ import type { DumpFolder } from './dump-folder.ts'
 import { parseDumpFileName } from './file-name.ts'
 import type { DumpedRunRef, DumpRepository } from './repository.ts'
 
-/** Gives how many files were new. */
+/** Returns how many files were new. */
 export async function registerUnknownDumpFiles(book: DumpRepository, folder: DumpFolder): Promise<number> {
   const names = await folder.listFileNames()
   if (names.length === 0) return 0
@@ -26,7 +29,10 @@ export async function registerUnknownDumpFiles(book: DumpRepository, folder: Dum
   return adopted
 }
 
-/** A file that is being written is unwritten first, then noted: asked in this order it is never taken for unknown. */
+/**
+ * Lists the files that Redis does not know. A file is first recorded as unwritten, then as written. Reading the two
+ * records in this order never reports a file that is being written as unknown.
+ */
 async function listUnknownFileNames(book: DumpRepository, names: string[]): Promise<string[]> {
   const byUuid = new Map<string, DumpedRunRef>((await book.listRuns('all')).map((dumped) => [dumped.uuid, dumped]))
   const places = Map.groupBy(names, (name) => parseDumpFileName(name)?.uuid ?? '')
@@ -50,7 +56,7 @@ async function listUnknownFileNames(book: DumpRepository, names: string[]): Prom
   return unknown
 }
 
-/** Undefined for a file that is no dump. */
+/** Returns undefined for a file that is not a dump. */
 async function readFileSummary(path: string): Promise<{ run: string; groups: number } | undefined> {
   let run: string | undefined
   let groups = 0

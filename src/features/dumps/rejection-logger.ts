@@ -1,4 +1,4 @@
-/** Logs that scored groups were not dumped: at once, then once a minute per run and reason, with their number. */
+/** Logs scored groups that were not dumped: the first at once, then their number once a minute per run and reason. */
 import type { Logger } from 'pino'
 
 const WARNING_INTERVAL_MS = 60_000

@@ -1,4 +1,4 @@
-/** Dumps in Redis: waiting records, files whose groups are fixed, files on disk. One script takes each step between them. */
+/** Dumps in Redis: waiting records, frozen files, files on disk. One script takes each step between these states. */
 import type { Redis } from 'ioredis'
 import { type DumpKind, type DumpProgress, GROUPS_PER_FILE, DumpKind as Kinds } from '../../contract/dump.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
@@ -49,9 +49,9 @@ const correctDumpSpace = defineScript({
   constants,
 })
 
-/** A folder that does not renew its claim on a file for this long loses it. */
+/** Time after which a folder loses its claim on a file unless it renews the claim. */
 const FILE_CLAIM_TTL_MS = 10 * 60 * 1000
-/** Longer than a job takes between reserving bytes and using them. */
+/** Time without changes before a recount. It is longer than a job takes between reserving bytes and using them. */
 const RECOUNT_QUIET_MS = 60_000
 const RECORDS_PER_READ = 8
 
@@ -76,7 +76,7 @@ export class DumpRepository {
     this.#keys = createDumpKeys(keys)
   }
 
-  /** Called before records are added, so that the sweeper finds them even if the run is deleted meanwhile. */
+  /** Called before records are added, so that the sweeper finds them even if the run is deleted in the meantime. */
   async markOpen({ run, uuid }: DumpedRunRef): Promise<void> {
     const member = `${run}/${uuid}`
     await Promise.all([
@@ -85,7 +85,7 @@ export class DumpRepository {
     ])
   }
 
-  /** False if the sum of all dumps would exceed `maxBytes`. */
+  /** Returns false if the size of all dumps would exceed `maxBytes`. */
   async reserveBytes(bytes: number, maxBytes: number): Promise<boolean> {
     return (await changeDumpSpace(this.#redis, this.#keys, [bytes, fleetNow(), maxBytes])) === 1
   }
@@ -102,7 +102,7 @@ export class DumpRepository {
     await this.#redis.hincrby(this.#keys.forDumps(run, uuid).state, STATE.rejected_groups + kind, 1)
   }
 
-  /** Fixes the groups of every file that is full, and of a partial one that has not grown since `idleSince`. */
+  /** Freezes every full file, and a partial one that has not grown since `idleSince`. */
   async freezeFiles({ run, uuid }: DumpedRunRef, kind: DumpKind, idleSince: number): Promise<FrozenFile[]> {
     const keys = this.#keys.forDumps(run, uuid)
     const frozen: FrozenFile[] = []
@@ -123,10 +123,10 @@ export class DumpRepository {
     const keys = this.#keys.forDumps(file.run, file.uuid)
     const args = [formatFileField(file), folder, fleetNow(), FILE_CLAIM_TTL_MS]
     const answer = await claimDumpFile(this.#redis, keys, args)
-    return answer as 'ours' | 'theirs' | 'gone' // the script's contract
+    return answer as 'ours' | 'theirs' | 'gone' // the reply that the script documents
   }
 
-  /** The records of a file in order, some at a time. */
+  /** Reads the records of a file in order, several at a time. */
   async *readRecords({ run, uuid, kind, number }: FrozenFile): AsyncGenerator<Buffer[]> {
     const key = this.#keys.forDumps(run, uuid).fileRecords(kind, number)
     for (let k = 0; ; k += RECORDS_PER_READ) {
@@ -136,7 +136,7 @@ export class DumpRepository {
     }
   }
 
-  /** False if another attempt was faster. */
+  /** Returns false if another attempt was faster. */
   async markFileWritten(file: FrozenFile, written: WrittenFile): Promise<boolean> {
     const keys = this.#keys.forDumps(file.run, file.uuid)
     const done = await markDumpFileWritten(
@@ -147,7 +147,7 @@ export class DumpRepository {
     return done === 1
   }
 
-  /** Files whose groups were fixed before `time` and that are not on disk. */
+  /** Lists the files that were frozen before `time` and are not on disk. */
   async listUnwrittenBefore({ run, uuid }: DumpedRunRef, time: number): Promise<FrozenFile[]> {
     const fields = await this.#redis.hgetall(this.#keys.forDumps(run, uuid).unwrittenFiles)
     return Object.entries(fields)
@@ -158,7 +158,7 @@ export class DumpRepository {
       })
   }
 
-  /** All runs that have dumps, or those in which records may still wait. */
+  /** Lists all runs that have dumps, or those in which records may still wait. */
   async listRuns(which: 'all' | 'open'): Promise<DumpedRunRef[]> {
     const members = await (which === 'all'
       ? this.#redis.smembers(this.#keys.dumpedRuns)
@@ -217,8 +217,8 @@ export class DumpRepository {
   }
 
   /**
-   * Corrects the sum, which is too high after a process died between reserving bytes and using them. Does nothing while it
-   * changes: what is reserved and not yet used would be counted as free.
+   * Corrects the total size, which is too high after a process died between reserving bytes and using them. Does
+   * nothing while the size changes, because a recount would treat reserved but unused bytes as free.
    */
   async recountBytes(quietMs = RECOUNT_QUIET_MS): Promise<void> {
     const { changed_at } = await this.#readSpace()

@@ -1,4 +1,6 @@
-/** Items in Redis by ID, so that scoring and dumps do not make again what took seconds. Bounded and expiring. */
+/**
+ * Caches items in Redis by ID, so that scoring and dumps do not repeat work that took seconds. Bounded and expiring.
+ */
 import type { Redis } from 'ioredis'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
@@ -7,7 +9,9 @@ import type { DatasetEntry } from '../../scorers/scorer.ts'
 
 const BUCKET_COUNT = 64
 const MAX_ENTRIES_PER_BUCKET = 1000
-/** 256 MiB in all. Items that are large, as lists of 100,000 numbers, are made again. */
+/**
+ * Limit per bucket, 256 MiB in all. Very large items, such as lists of 100,000 numbers, are not cached but made again.
+ */
 export const MAX_BYTES_PER_BUCKET = 4 * 1024 * 1024
 const ENTRY_TTL_MS = 2 * 60 * 60 * 1000
 
@@ -17,7 +21,7 @@ const storeEntry = defineScript({
   keys: ['bucket', 'bytes', 'entry'],
 })
 
-/** What is stored of an item. The entry never leaves the server. */
+/** The cached part of an item. The entry never leaves the server. */
 export interface CachedItem {
   question: string
   entry: DatasetEntry
@@ -67,7 +71,7 @@ export class ItemEntryCache {
   }
 }
 
-/** FNV-1a: spreads IDs over the slots of a cluster. */
+/** Hashes with FNV-1a, which spreads IDs over the slots of a cluster. */
 function bucketIndexOf(itemId: string): number {
   let hash = 0x811c9dc5
   for (let k = 0; k < itemId.length; k++) hash = Math.imul(hash ^ itemId.charCodeAt(k), 0x01000193)

@@ -1,11 +1,16 @@
-/** The questions of all frozen suites, by hash: what a run that is evaluated on them does not train on. */
+/**
+ * The questions of all frozen suites, by hash. A run that is evaluated on the suites does not train on these questions.
+ */
 import { createHash } from 'node:crypto'
 import { readSuiteLines, readSuiteManifest } from './suite-files.ts'
 
-/** Bytes of a question's SHA-256 that tell it from others: among a billion questions, one in 1,500 million is mistaken. */
+/**
+ * Number of bytes kept of a question's SHA-256. Among a billion questions, about one in 1,500 million is taken for
+ * another.
+ */
 const HASH_BYTES = 8
 
-/** Of the exact text: two questions that differ in a blank are two. */
+/** Hashes the exact text. Two questions that differ in a blank have different hashes. */
 export function hashQuestion(question: string): string {
   return createHash('sha256').update(question).digest().toString('base64url', 0, HASH_BYTES)
 }
@@ -13,9 +18,9 @@ export function hashQuestion(question: string): string {
 export class EvalQuestions {
   #hashes: ReadonlySet<string> | undefined
 
-  /** Whether a question stands in a frozen suite. */
+  /** Whether a question belongs to a frozen suite. */
   hasHash(hash: string): boolean {
-    this.#hashes ??= readHashes() // at the first use: many processes never make an item of such a run
+    this.#hashes ??= readHashes() // read at the first use, because many processes never make an item of such a run
     return this.#hashes.has(hash)
   }
 }

@@ -1,4 +1,4 @@
-/** Items: recipes are checked, items made by the engine, their entries kept for scoring. */
+/** Items: recipes are validated, and the engine makes their items, whose entries are kept for scoring. */
 import type { Engine } from '../../engine/engine.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { TasksFeature } from '../tasks/index.ts'

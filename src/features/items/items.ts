@@ -1,4 +1,4 @@
-/** From recipes to items: made by the engine, and cached for scoring together with their reference entries. */
+/** Makes items from recipes with the engine and caches them for scoring, together with their reference entries. */
 import { LRUCache } from 'lru-cache'
 import { ServiceError } from '../../contract/errors.ts'
 import type { Item, PromptMessage, UnmakeableItem } from '../../contract/item.ts'
@@ -16,11 +16,11 @@ import { buildPromptMessages, DEFAULT_PROMPT_SETTINGS, type PromptSettings } fro
 import type { QuestionIndex } from './question-index.ts'
 import { RecipeResolver } from './recipe-resolver.ts'
 
-/** Items that this process caches, so that it asks neither Redis nor a Python worker again. */
+/** Number of items that this process caches to avoid further requests to Redis and to Python workers. */
 const ITEM_CACHE_SIZE = 4000
-/** Of their questions; entries are of about the same size. */
+/** Total characters of the cached items' questions. The entries are of about the same size. */
 const ITEM_CACHE_QUESTION_CHARS = 32 * 1024 * 1024
-/** Much shorter than the time for which Redis keeps them. */
+/** Lifetime of cached items, much shorter than in Redis. */
 const ITEM_CACHE_TTL_MS = 15 * 60 * 1000
 
 /** An item with its reference entry, which never leaves the server. */
@@ -29,7 +29,7 @@ export interface ItemWithEntry extends GeneratedItem {
   recipe: Recipe
 }
 
-/** The items that could be made, and why the others cannot. */
+/** The items that could be made, and the reasons for the others. */
 export interface MakeableItems {
   items: ItemWithEntry[]
   failed: UnmakeableItem[]
@@ -61,17 +61,17 @@ export class Items {
     this.#recipes = new RecipeResolver(deps)
   }
 
-  /** The recipe of an input that a client wrote or the server returned. See RecipeResolver for its identity. */
+  /** Resolves a recipe that a client wrote or the server returned. RecipeResolver describes its identity. */
   resolveRecipe(input: RecipeInput): Promise<Recipe> {
     return this.#recipes.resolve(input)
   }
 
-  /** The recipe of an item that the server itself chooses: its seed may be of any range. */
+  /** Resolves the recipe of an item that the server itself chooses. Its seed may be in any range. */
   resolveServerRecipe(input: RecipeInput): Promise<Recipe> {
     return this.#recipes.resolveOwn(input)
   }
 
-  /** The recipe that an item ID encodes. */
+  /** Resolves the recipe that an item ID encodes. */
   resolveItemId(id: string): Promise<Recipe> {
     return this.#recipes.resolveItemId(id)
   }
@@ -99,12 +99,12 @@ export class Items {
     return Promise.all(this.makeEach(recipes))
   }
 
-  /** Items in the order of their recipes: from this process's cache, from Redis, or made. */
+  /** Returns items in the order of their recipes, from this process's cache, from Redis, or newly made. */
   async getOrCreate(recipes: Recipe[]): Promise<ItemWithEntry[]> {
     return Promise.all(await this.getOrStartEach(recipes))
   }
 
-  /** The same without those that the library cannot make. Throws `make_failed` if that leaves none. */
+  /** Does the same without the items that the library cannot make. Throws `make_failed` if no item is left. */
   async getOrCreateMakeable(recipes: Recipe[]): Promise<MakeableItems> {
     const outcomes = await Promise.allSettled(await this.getOrStartEach(recipes))
     const items = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
@@ -141,17 +141,17 @@ export class Items {
     return (this.#cache.get(entryKey(recipe)) ?? (await this.getOrCreateOne(recipe))).entry
   }
 
-  /** The question of an item that this process has cached. */
+  /** Returns the question of an item that this process has cached. */
   getCachedQuestion(recipe: Recipe): string | undefined {
     return this.#cache.get(entryKey(recipe))?.question
   }
 
-  /** The prompt of an item. */
+  /** Builds the prompt of an item. */
   async buildMessages(recipe: Recipe, prompt: PromptSettings): Promise<PromptMessage[]> {
     return buildPromptMessages((await this.getOrCreateOne(recipe)).question, prompt)
   }
 
-  /** The recently made item whose question is the end of this text. Throws `not_found`. */
+  /** Returns the recently made item whose question is at the end of `text`. Throws `not_found`. */
   async requireByQuestion(text: string): Promise<ItemWithEntry> {
     const id = await this.#deps.questions.getItemId(text)
     if (id === undefined)
@@ -162,7 +162,7 @@ export class Items {
     return this.getOrCreateOne(await this.resolveItemId(id))
   }
 
-  /** The first item of a task with the library's defaults; null if it cannot be made in time. */
+  /** Returns the first item of a task with the library's defaults, or null if it cannot be made in time. */
   async getExample(task: string): Promise<Item | null> {
     try {
       return this.formatItem(
@@ -174,7 +174,7 @@ export class Items {
     }
   }
 
-  /** The public part of an item. */
+  /** Returns the public part of an item. */
   formatItem({ id, recipe, question }: Omit<ItemWithEntry, 'entry'>, prompt: PromptSettings): Item {
     return {
       id,
@@ -194,7 +194,10 @@ export class Items {
     return stored
   }
 
-  /** One function for each recipe, all of one config: it returns the item, or throws why there is none. */
+  /**
+   * Makes items of recipes with the same config. Each returned function returns its item or throws the reason for its
+   * absence.
+   */
   async #makeWithConfig(recipes: Recipe[]): Promise<(() => Promise<ItemWithEntry>)[]> {
     const [first] = recipes
     if (!first) return []
@@ -206,7 +209,7 @@ export class Items {
     this.#deps.recorder.recordMadeItems(first.task, recipes.length, ms)
     return outcomes.map((outcome, k) => async () => {
       const recipe = recipes[k] as Recipe // one outcome for each
-      const made = unwrapOutcome(outcome) as GeneratedItem // as worker.py makes them
+      const made = unwrapOutcome(outcome) as GeneratedItem // the fields that worker.py returns
       const item = { ...made, id: encodeItemId(recipe), recipe }
       const key = entryKey(recipe)
       this.#cache.set(key, made)
@@ -217,12 +220,12 @@ export class Items {
   }
 }
 
-/** The library raises at this seed, whenever it is asked; another seed has an item. */
+/** Whether the library raises at this seed on every attempt. Another seed may give an item. */
 export function isMakeFailure(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.code === 'make_failed'
 }
 
-/** The item ID without its difficulty label: items that differ in nothing else have the same entry. */
+/** Returns the item ID without its difficulty label. Items that differ only in the label have the same entry. */
 function entryKey(recipe: Recipe): string {
   return encodeItemId({ ...recipe, difficulty: null })
 }

@@ -1,4 +1,4 @@
-/** What the model is shown: the run's system prompt and the question. */
+/** Builds what the model is shown: the run's system prompt and the question. */
 import { z } from 'zod'
 import type { Item, PromptMessage } from '../../contract/item.ts'
 import { RunSettings } from '../../contract/run.ts'
@@ -9,7 +9,7 @@ export const PromptSettings = z.strictObject({
 }) satisfies z.ZodType<Pick<RunSettings, 'system_prompt' | 'system_prompt_role'>>
 export type PromptSettings = z.infer<typeof PromptSettings>
 
-/** The prompt of items that belong to no run. */
+/** The prompt settings of items that belong to no run. */
 export const DEFAULT_PROMPT_SETTINGS: PromptSettings = PromptSettings.strip().parse(RunSettings.parse({}))
 
 export function buildPromptMessages(
@@ -24,7 +24,7 @@ export function buildPromptMessages(
   ]
 }
 
-/** The settings that an item is shown with: the reverse of buildPromptMessages. */
+/** Returns the settings with which an item is shown. The inverse of buildPromptMessages. */
 export function promptSettingsOf({ messages, question }: Pick<Item, 'messages' | 'question'>): PromptSettings {
   const [first] = messages
   if (first?.role === 'system') return { system_prompt: first.content, system_prompt_role: 'system' }

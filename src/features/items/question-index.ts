@@ -9,7 +9,7 @@ const BUCKET_COUNT = 64
 const MAX_QUESTIONS_PER_BUCKET = 1000
 const MAX_BYTES_PER_BUCKET = 1024 * 1024
 const QUESTION_TTL_MS = 2 * 60 * 60 * 1000
-/** Suffixes of a text to look up; a system prompt has few blank lines. */
+/** Limit of the suffixes of a text to look up. A system prompt has few blank lines. */
 const MAX_SUFFIXES = 256
 
 const storeEntry = defineScript({
@@ -39,7 +39,9 @@ export class QuestionIndex {
     await storeEntry(this.#redis, keys, [hash, itemId, fleetNow(), ...limits, prefix])
   }
 
-  /** The item whose question is the text, or stands in it after a blank line: a prompt may come before it. */
+  /**
+   * Returns the item whose question is the whole text, or follows a blank line in it, because a prompt may come first.
+   */
   async getItemId(text: string): Promise<string | undefined> {
     const found = await Promise.all(listParagraphSuffixes(text).map((ending) => this.#redis.get(this.#key(ending))))
     return found.find((id) => id !== null) ?? undefined
@@ -59,7 +61,7 @@ export class QuestionIndex {
   }
 }
 
-/** The whole first, then what follows each blank line. */
+/** Lists the whole text first, then the part after each blank line. */
 function listParagraphSuffixes(text: string): string[] {
   const endings = [text]
   for (let at = text.indexOf('\n\n'); at !== -1 && endings.length < MAX_SUFFIXES; at = text.indexOf('\n\n', at + 1)) {

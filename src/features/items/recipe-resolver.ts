@@ -1,4 +1,4 @@
-/** Checks recipes, of clients and of the server, and completes them: canonical config, engine version. */
+/** Validates recipes of clients and of the server, and adds the canonical config and the engine version. */
 import { LRUCache } from 'lru-cache'
 import { ServiceError } from '../../contract/errors.ts'
 import { decodeItemId, encodeItemId } from '../../contract/item-id.ts'
@@ -16,22 +16,22 @@ interface RecipeResolverDeps {
 }
 
 /**
- * Equal recipes resolve to the same frozen object, however they were written, for as long as they are cached. Caches
- * further on (the grader's rules) rely on that identity: they look up a recipe without encoding it. An equal copy would
- * be correct and slow, so a test holds this promise.
+ * Resolves recipes. Equal recipes resolve to the same frozen object as long as it is cached, however they were written.
+ * Other caches (the grader's rules) rely on that identity to look up a recipe without encoding it. An equal copy would
+ * be correct but slow, so a test checks the identity.
  */
 export class RecipeResolver {
   readonly #deps: RecipeResolverDeps
   /** The one object of each recipe, by item ID. */
   readonly #recipes = new LRUCache<string, Recipe>({ max: RECIPE_CACHE_SIZE })
-  /** Item IDs by the JSON of what was written, so that it is not checked twice. */
+  /** Item IDs by the JSON of the input, so that it is not validated twice. */
   readonly #idsByInput = new LRUCache<string, string>({ max: RECIPE_CACHE_SIZE })
 
   constructor(deps: RecipeResolverDeps) {
     this.#deps = deps
   }
 
-  /** The recipe of an input that a client wrote or the server returned. */
+  /** Resolves a recipe that a client wrote or the server returned. */
   async resolve(input: RecipeInput): Promise<Recipe> {
     const key = JSON.stringify(input)
     const cachedId = this.#idsByInput.get(key)
@@ -43,12 +43,12 @@ export class RecipeResolver {
     return this.#intern(id, recipe)
   }
 
-  /** The recipe of an item that the server itself chooses: its seed may be of any range. */
+  /** Resolves the recipe of an item that the server itself chooses. Its seed may be in any range. */
   resolveOwn(input: RecipeInput): Promise<Recipe> {
     return this.resolve({ ...input, engine: this.#deps.engine.version })
   }
 
-  /** The recipe that an item ID encodes. An ID may be forged, so it is checked like any recipe. */
+  /** Resolves the recipe that an item ID encodes. An ID may be forged, so it is validated like any recipe. */
   async resolveItemId(id: string): Promise<Recipe> {
     const cached = this.#recipes.get(id)
     if (cached) return cached
@@ -92,7 +92,9 @@ export class RecipeResolver {
   }
 }
 
-/** Throws `invalid_request` if both are given: only one of them could hold. `path` is where they stand in the body. */
+/**
+ * Throws `invalid_request` if both are given, because only one of them can apply. `path` is their place in the body.
+ */
 export function assertConfigOrDifficulty(
   { config, difficulty }: { config?: unknown; difficulty?: number | null | undefined },
   path = '',

@@ -1,4 +1,7 @@
-/** The frozen suites as the project ships them: a manifest, and a file of lines `id TAB sha256(question)` for each. */
+/**
+ * Reads the frozen suites that the project ships: a manifest, and a file of lines `id TAB sha256(question)` for each
+ * suite.
+ */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +15,7 @@ export function readSuiteManifest(): SuiteSummary[] {
   return z.array(SuiteSummary).parse(JSON.parse(readFileSync(join(SUITES_FOLDER, 'suites.json'), 'utf8')))
 }
 
-/** The lines of a suite. Throws if its file is not the one that the manifest describes. */
+/** Returns the lines of a suite. Throws if its file is not the one that the manifest describes. */
 export function readSuiteLines({ name, sha256 }: SuiteSummary): string[] {
   const text = readFileSync(join(SUITES_FOLDER, `${name}.tsv`), 'utf8')
   if (createHash('sha256').update(text).digest('hex') !== sha256)

@@ -30,7 +30,10 @@ export interface ClaimEngineVersionOptions {
   onClaimLost: (otherVersion: string, otherProcess: string) => void
 }
 
-/** Undefined if processes with another version are alive. While Redis is unavailable, the claim is retried in the background. */
+/**
+ * Returns undefined if processes with another version are alive. While Redis is unavailable, retries the claim in the
+ * background.
+ */
 export async function claimEngineVersion(
   redis: Redis,
   keys: RedisKeys,

@@ -1,4 +1,4 @@
-/** The gauges of the fleet: workers, queues, dumps, runs, evals. Read from Redis during a scrape. */
+/** The gauges of the fleet: workers, queues, dumps, runs and evals. They are read from Redis during a scrape. */
 import type { Redis } from 'ioredis'
 import { type FleetGaugeValue, fleetGauge } from '../../platform/metrics/metric-definitions.ts'
 import type { QueueBacklog, QueueBacklogReader } from '../../platform/queue/backlog.ts'
@@ -11,7 +11,7 @@ import type { RunRepository, StoredRun } from '../runs/repository.ts'
 import { collectRunGauges } from './run-gauges.ts'
 import { countLiveWorkers } from './worker-heartbeats.ts'
 
-/** A run has up to 105 tasks: this limits the number of series. */
+/** Limit of runs with series of their own. A run has up to 105 tasks, so this limits the number of series. */
 const MAX_RUNS_WITH_SERIES = 20
 
 export interface FleetGaugesDeps {
@@ -24,7 +24,7 @@ export interface FleetGaugesDeps {
   generationJobs: GenerationJobRepository
 }
 
-/** Only visible runs have series of their own; gauges without a run cover all of them. */
+/** Collects the gauges. Only visible runs have series of their own; gauges without a run cover all runs. */
 export async function collectFleetGauges(
   deps: FleetGaugesDeps,
   isRunVisible: (run: string) => boolean,

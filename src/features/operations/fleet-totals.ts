@@ -1,4 +1,4 @@
-/** The few counters of the overview, summed over all processes in Redis. */
+/** The counters of the overview, summed over all processes in Redis. */
 import type { Redis } from 'ioredis'
 import type { Counter } from 'prom-client'
 import type { Totals } from '../../contract/overview.ts'
@@ -10,7 +10,10 @@ const PUBLISH_INTERVAL_MS = 1000
 
 const NAMES = ['requests', 'items_handed_out', 'items_made', 'rollouts', 'verdicts', 'unscored'] as const
 
-/** Each process adds what its own counters have grown by, once a second: eventually right. */
+/**
+ * Sums the counters of all processes. Once a second, each process adds the growth of its own, so the totals are
+ * eventually correct.
+ */
 export class FleetTotals {
   readonly #recorder: MetricsRecorder
   readonly #sharedCounters: SharedCounters
@@ -43,7 +46,7 @@ export class FleetTotals {
     this.#published = totals
   }
 
-  /** What this process has counted since it started. */
+  /** Returns what this process has counted since it started. */
   async #measure(): Promise<Totals> {
     const { httpRequests, itemsServed, itemsMade, rollouts, verdicts } = this.#recorder
     const [requests, items_handed_out, items_made, rolloutCount, verdictCount, unscored] = await Promise.all([

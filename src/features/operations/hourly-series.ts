@@ -1,4 +1,4 @@
-/** The totals of the last hour, a point every ten seconds (see appendHourlyPointSchedule). */
+/** The totals of the last hour, one point every ten seconds (see appendHourlyPointSchedule). */
 import type { Redis } from 'ioredis'
 import type { HourlyPoint } from '../../contract/overview.ts'
 import type { QueueBacklogReader } from '../../platform/queue/backlog.ts'
@@ -24,7 +24,7 @@ export class HourlySeries {
     this.#key = deps.keys.key('hourly-series')
   }
 
-  /** Oldest first. */
+  /** Lists the points, oldest first. */
   async list(): Promise<HourlyPoint[]> {
     const points = await this.#deps.redis.lrange(this.#key, 0, -1)
     return points.toReversed().map((text) => JSON.parse(text) as HourlyPoint) // written below

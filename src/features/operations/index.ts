@@ -1,4 +1,4 @@
-/** Operations: probes, metrics, the overview, failed jobs, and which processes share this Redis. */
+/** Operations: probes, metrics, the overview, failed jobs, and the processes that share this Redis. */
 import type { Readiness } from '../../contract/overview.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { Closers } from '../../platform/closers.ts'
@@ -30,9 +30,9 @@ interface OperationsDeps {
   rollouts: RolloutsFeature
   evals: EvalsFeature
   dumps: DumpsFeature
-  /** Of all features. */
+  /** Job definitions of all features. */
   jobDefinitions: readonly JobDefinition[]
-  /** If several processes share a port: Prometheus text of all of them. */
+  /** Returns the Prometheus text of all processes that share a port. Undefined for a single process. */
   scrapeProcessGroup: (() => Promise<string>) | undefined
 }
 
@@ -43,7 +43,7 @@ export interface OperationsFeature {
   listFailedJobs(limit: number): ReturnType<FailedJobs['list']>
   /** Throws `not_found`. */
   retryFailedJob(id: string): Promise<void>
-  /** Undefined if processes with another engine version use this Redis. */
+  /** Returns undefined if processes with another engine version use this Redis. */
   claimEngineVersion(options: Omit<ClaimEngineVersionOptions, 'version'>): Promise<EngineVersionClaim | undefined>
   /** Counts this process as a live worker until it is closed. */
   startHeartbeat(): { close(): Promise<void> }

@@ -1,4 +1,4 @@
-/** The answer to a Prometheus scrape. */
+/** Builds the response to a Prometheus scrape. */
 import { ServiceError } from '../../contract/errors.ts'
 import { formatFleetGauges } from '../../platform/metrics/registry.ts'
 import { pingMasters } from '../../platform/redis/cluster.ts'
@@ -7,9 +7,9 @@ import { translateRedisError } from '../../platform/redis/redis-errors.ts'
 import { collectFleetGauges, type FleetGaugesDeps } from './fleet-gauges.ts'
 
 interface MetricsExporterDeps {
-  /** Prometheus text of this process, or of all processes that one `npm start` runs. */
+  /** Returns the Prometheus text of this process, or of all processes that one `npm start` runs. */
   scrapeProcesses: () => Promise<string>
-  /** Where the fleet gauges are read; without them this target exports its processes alone. */
+  /** Source of the fleet gauges. If undefined, this target exports only the metrics of its processes. */
   fleet: FleetGaugesDeps | undefined
 }
 
@@ -20,7 +20,7 @@ export class MetricsExporter {
     this.#deps = deps
   }
 
-  /** Prometheus text; only visible runs have series of their own. */
+  /** Returns the Prometheus text. Only visible runs have series of their own. */
   async scrape(isRunVisible: (run: string) => boolean): Promise<string> {
     const { scrapeProcesses, fleet } = this.#deps
     const texts = await Promise.all([scrapeProcesses(), fleet && scrapeFleet(fleet, isRunVisible)])
@@ -29,8 +29,8 @@ export class MetricsExporter {
 }
 
 /**
- * Undefined while Redis is away or stuck. Only the ping has a timeout: with many runs the rest may take longer, which says
- * nothing about Redis.
+ * Returns undefined while Redis is unavailable or does not respond. Only the ping has a timeout: with many runs the
+ * rest may take longer, which says nothing about Redis.
  */
 async function scrapeFleet(deps: FleetGaugesDeps, isRunVisible: (run: string) => boolean): Promise<string | undefined> {
   try {

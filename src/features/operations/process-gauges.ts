@@ -1,4 +1,4 @@
-/** The gauges of this process: its version, its engine, its view of Redis. They are read during a scrape. */
+/** The gauges of this process: its version, its engine and its view of Redis. They are read during a scrape. */
 import type { Redis } from 'ioredis'
 import type { Registry } from 'prom-client'
 import type { Engine } from '../../engine/engine.ts'

@@ -1,4 +1,4 @@
-/** What each process of the fleet reports to Redis every two seconds, for the overview. */
+/** The report that each process of the fleet writes to Redis every two seconds for the overview. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
@@ -12,7 +12,7 @@ import type { RedisKeys } from '../../platform/redis/keys.ts'
 const REPORT_INTERVAL_MS = 2000
 const REPORT_TTL_MS = 10_000
 
-/** The interval at which the event loop is sampled; the measured delay includes it. */
+/** Interval at which the event loop is sampled. The measured delay includes it. */
 const LOOP_DELAY_RESOLUTION_MS = 10
 
 const StoredReport = z.object({ reported_at: z.number(), status: ProcessStatus })
@@ -36,7 +36,7 @@ export class ProcessReports {
     this.#timer = setInterval(() => void this.#report(), REPORT_INTERVAL_MS)
   }
 
-  /** The live processes, API processes first. */
+  /** Lists the live processes, API processes first. */
   async list(): Promise<ProcessStatus[]> {
     const { redis, keys, identity } = this.#deps
     const entries = Object.entries(await redis.hgetall(keys.key('process-reports')))
@@ -66,7 +66,7 @@ export class ProcessReports {
       recorder.recordRedisPing((performance.now() - startedAt) / 1000)
       await redis.hset(keys.key('process-reports'), identity.process, JSON.stringify(report))
     } catch {
-      // Redis is away: the next report follows soon
+      // Redis is unavailable; the next report follows soon
     }
   }
 
@@ -83,7 +83,7 @@ export class ProcessReports {
   }
 }
 
-/** Undefined if the process has not reported for a while, or does so in the format of another version. */
+/** Returns undefined if the process has not reported for a while or its report has the format of another version. */
 function parseReport(text: string): ProcessStatus | undefined {
   const { success, data } = StoredReport.safeParse(JSON.parse(text))
   return success && fleetNow() - data.reported_at < REPORT_TTL_MS ? data.status : undefined

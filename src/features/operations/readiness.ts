@@ -1,4 +1,6 @@
-/** Whether this process can do its work: Redis takes writes and the engine can be used; missing workers do not count. */
+/**
+ * Checks whether this process can work: Redis accepts writes and the engine is usable. Missing workers do not count.
+ */
 import type { Redis } from 'ioredis'
 import type { Readiness } from '../../contract/overview.ts'
 import type { Engine } from '../../engine/engine.ts'

@@ -1,4 +1,4 @@
-/** Retries a failed job: the group that it works on becomes pending again first, then the job goes back to the queue. */
+/** Retries a failed job: first its group becomes pending again, then the job returns to the queue. */
 import { ServiceError } from '../../contract/errors.ts'
 import type { FailedJobs } from '../../platform/queue/failed-jobs.ts'
 import { scoreGroupJob } from '../rollouts/jobs/definitions.ts'
@@ -20,7 +20,7 @@ export async function retryFailedJob(
       throw unknownJobError(id)
     }
   }
-  // Another caller may have retried it meanwhile; and the sweep finds a pending group in any case.
+  // Another caller may have retried the job in the meantime. The sweep finds a pending group in any case.
   await job.retry('failed', { resetAttemptsMade: true }).catch(async (error: unknown) => {
     if (await job.isFailed()) throw error
   })

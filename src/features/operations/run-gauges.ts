@@ -85,7 +85,7 @@ function collectFrontierGauges(
   ]
 }
 
-/** Figures that nothing is known of have no series. */
+/** Builds the gauges of a diagnosis. Figures without data have no series. */
 function buildDiagnosisGauges(labels: { run: string; task: string }, diagnosis: Diagnosis): FleetGaugeValue[] {
   const figures = [
     ['rgs_answer_entropy_bits', diagnosis.answer_entropy],

@@ -1,4 +1,4 @@
-/** The server at a glance, as `GET /overview` and `GET /events` show it. */
+/** The overview of the server, as `GET /overview` and `GET /events` show it. */
 import type { HourlyPoint, Overview, Readiness } from '../../contract/overview.ts'
 import type { Run } from '../../contract/run.ts'
 import type { QueueBacklog, QueueBacklogReader } from '../../platform/queue/backlog.ts'
@@ -8,7 +8,7 @@ import type { FleetTotals } from './fleet-totals.ts'
 import type { HourlySeries } from './hourly-series.ts'
 import type { ProcessReports } from './process-reports.ts'
 
-/** One reading of Redis serves all listeners for as long. */
+/** Time for which one read of Redis serves all listeners. */
 const CACHE_TTL_MS = 1000
 
 interface ServerOverviewDeps {
@@ -28,14 +28,14 @@ export class ServerOverview {
     this.#deps = deps
   }
 
-  /** At most a second old. */
+  /** Returns the overview, at most a second old. */
   getCached(): Promise<Overview> {
     const at = fleetNow()
     if (!this.#cached || at - this.#cached.at > CACHE_TTL_MS) this.#cached = { at, overview: this.#build() }
     return this.#cached.overview
   }
 
-  /** With the totals of the last hour. */
+  /** Returns the overview with the totals of the last hour. */
   async getWithHistory(): Promise<Overview & { history: HourlyPoint[] }> {
     return { ...(await this.getCached()), history: await this.#deps.hourlySeries.list() }
   }

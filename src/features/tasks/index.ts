@@ -1,4 +1,4 @@
-/** Tasks: what the library can make, the ladders of difficulty, and figures per task. */
+/** Tasks: the library's tasks, their ladders of difficulty, and figures per task. */
 import type { Item } from '../../contract/item.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -10,7 +10,7 @@ import { TaskStatisticsRecorder } from './task-statistics.ts'
 
 interface TasksDeps {
   engine: Engine
-  /** An item of a task to show; null if it cannot be made in time. */
+  /** Returns an example item of a task, or null if it cannot be made in time. */
   getExample: (task: string) => Promise<Item | null>
 }
 
@@ -20,7 +20,7 @@ export interface TasksFeature {
   ladders: Ladders
   cards: TaskCards
   statistics: TaskStatisticsRecorder
-  /** Takes over the tasks of the running library, and logs how many there are. */
+  /** Loads the tasks of the running library and logs their number. */
   loadRegistry(): Promise<void>
   close(): Promise<void>
 }

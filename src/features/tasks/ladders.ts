@@ -1,11 +1,14 @@
-/** Ladders: for each task, the configs in ladders.json from easiest to hardest. The one place that maps a difficulty to a rung. */
+/**
+ * Ladders: for each task, the configs in ladders.json from easiest to hardest. Only this file maps a difficulty to a
+ * rung.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { Config, Recipe } from '../../contract/recipe.ts'
 
-/** Columns: a field's constant is wrapped in `const`, a list has one value for each rung. */
+/** Columns of a ladder. A constant field is wrapped in `const`; a list has one value per rung. */
 const Ladder = z.strictObject({
   rungs: z.int().min(1),
   fields: z.record(z.string(), z.union([z.strictObject({ const: z.unknown() }), z.array(z.unknown()), z.unknown()])),
@@ -18,18 +21,18 @@ const Ladder = z.strictObject({
 type Ladder = z.infer<typeof Ladder>
 
 export interface Rung {
-  /** The difficulty in the middle of the rung. */
+  /** Difficulty in the middle of the rung. */
   difficulty: number
   config: Config
 }
 
-/** Difficulties from `from` to below `to` mean the same rung. */
+/** Difficulties from `from` to below `to` select the same rung. */
 export interface DifficultyRange {
   from: number
   to: number
 }
 
-/** The library's defaults: the only rung of a task without a ladder. */
+/** The library's defaults, which are the only rung of a task without a ladder. */
 const DEFAULT_RUNG: Rung = { difficulty: 0, config: {} }
 
 export class Ladders {
@@ -48,31 +51,31 @@ export class Ladders {
     return this.#rungs.get(task) ?? [DEFAULT_RUNG]
   }
 
-  /** Why a guess earns a quarter or more on every rung; undefined where it does not. */
+  /** Returns why a guess earns a quarter or more on every rung, or undefined if it does not. */
   guessable(task: string): string | undefined {
     return this.#guessable.get(task)
   }
 
-  /** The config of the rung that a difficulty in [0, 1] means. */
+  /** Returns the config of the rung that a difficulty in [0, 1] selects. */
   configAt(task: string, difficulty: number): Config {
     return this.rungs(task)[this.indexAt(task, difficulty)]?.config ?? {}
   }
 
   /**
-   * Whether an item was made at the rung that its difficulty means today, and not before the ladder changed. Its config lacks
-   * the fields that are at the library's defaults.
+   * Whether an item was made at the rung that its difficulty selects today, and not before the ladder changed. Its
+   * config lacks the fields that are at the library's defaults.
    */
   isCurrent({ task, difficulty, config }: Pick<Recipe, 'task' | 'difficulty' | 'config'>): boolean {
     const rung = difficulty === null ? {} : this.configAt(task, difficulty)
     return Object.entries(config).every(([field, value]) => isDeepStrictEqual(value, rung[field]))
   }
 
-  /** The rung, counted from 0, that a difficulty in [0, 1] means. */
+  /** Returns the rung, counted from 0, that a difficulty in [0, 1] selects. */
   indexAt(task: string, difficulty: number): number {
     return rungIndexAt(difficulty, this.rungs(task).length)
   }
 
-  /** All difficulties that mean the same rung as this one, as far as they are in [0, 1]. */
+  /** Returns the range of difficulties in [0, 1] that select the same rung as this one. */
   rangeAt(task: string, difficulty: number): DifficultyRange {
     const count = this.rungs(task).length
     const index = rungIndexAt(difficulty, count)
@@ -80,7 +83,7 @@ export class Ladders {
   }
 }
 
-/** A difficulty means the nearest rung; halfway between two it means the harder one. */
+/** A difficulty selects the nearest rung. Halfway between two rungs, it selects the harder one. */
 function rungIndexAt(difficulty: number, count: number): number {
   let index = count - 1
   while (index > 0 && difficulty < rungStart(index, count)) index--

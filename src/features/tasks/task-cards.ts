@@ -1,6 +1,7 @@
 /**
- * Task cards: what `npm run task-cards` measured of each task at its defaults and on each rung, frozen in task-cards.json. A card
- * belongs to a config, not to a place on the ladder: a rung whose config has changed since has no card.
+ * Task cards: the figures that `npm run task-cards` measured for each task at its defaults and on each rung, frozen in
+ * task-cards.json. A card belongs to a config, not to a place on the ladder. A rung whose config has changed since has
+ * no card.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +21,7 @@ export type FrozenTaskCards = z.infer<typeof FrozenTaskCards>
 
 export const TASK_CARDS_FILE = join(import.meta.dirname, 'task-cards.json')
 
-/** By task: what no config of the library mends. */
+/** Limits of a task that no config of the library removes, keyed by task. */
 const CARD_LIMITS = z
   .record(z.string(), z.array(CardLimit))
   .parse(JSON.parse(readFileSync(join(import.meta.dirname, 'card-limits.json'), 'utf8')))
@@ -29,9 +30,9 @@ export class TaskCards {
   /** Version of the library that the cards were measured with. */
   readonly engineVersion: string
   readonly #ladders: Ladders
-  /** By task, then by the hash of the config. */
+  /** Cards, keyed by task and then by the hash of the config. */
   readonly #cards = new Map<string, Map<string, TaskCard>>()
-  /** By task, in the order of its ladder. */
+  /** Cards in the order of the ladder, keyed by task. */
   readonly #cardsByRung = new Map<string, (TaskCard | undefined)[]>()
 
   constructor(ladders: Ladders, file = TASK_CARDS_FILE) {
@@ -44,17 +45,17 @@ export class TaskCards {
     }
   }
 
-  /** The card of the library's defaults. */
+  /** Returns the card of the library's defaults. */
   defaults(task: string): TaskCard | undefined {
     return this.#get(task, {})
   }
 
-  /** The card of a rung, counted from 0. */
+  /** Returns the card of a rung, counted from 0. */
   rung(task: string, index: number): TaskCard | undefined {
     return this.#listRungs(task)[index]
   }
 
-  /** All cards of a task, as `GET /tasks/{task}` shows them. */
+  /** Describes all cards of a task, as `GET /tasks/{task}` shows them. */
   describe(task: string): TaskDetail['card'] {
     return {
       engine_version: this.engineVersion,
@@ -66,20 +67,23 @@ export class TaskCards {
   }
 
   /**
-   * The guess floor at the defaults (`null`) or at a difficulty. That of a rung without a card lies on the line between the
-   * nearest rungs that have one; past the last of them it is theirs. Without any card it is 0.
+   * Returns the guess floor at the defaults (`null`) or at a difficulty. For a rung without a card, interpolates
+   * between the nearest rungs that have one; beyond the last of them, uses its floor. Returns 0 without any card.
    */
   guessFloor(task: string, difficulty: number | null, scoring: 'upstream' | 'hardened'): number {
     return this.findGuessFloor(task, difficulty, scoring) ?? 0
   }
 
-  /** The same, and undefined without any card. */
+  /** Does the same, but returns undefined without any card. */
   findGuessFloor(task: string, difficulty: number | null, scoring: 'upstream' | 'hardened'): number | undefined {
     if (difficulty === null) return this.defaults(task)?.guess_floor[scoring]
     return this.#interpolateFloor(task, this.#ladders.indexAt(task, difficulty), scoring)
   }
 
-  /** That of an item; undefined too if it was made with a config of its own, or before the ladder changed. */
+  /**
+   * Returns the guess floor of an item. Also undefined if the item was made with a custom config or before the ladder
+   * changed.
+   */
   findItemFloor(recipe: Pick<Recipe, 'task' | 'difficulty' | 'config'>, scoring: 'upstream' | 'hardened') {
     if (!this.#ladders.isCurrent(recipe)) return undefined
     return this.findGuessFloor(recipe.task, recipe.difficulty, scoring)
@@ -109,7 +113,7 @@ export class TaskCards {
   }
 }
 
-/** Equal configs have equal hashes, whatever the order of their fields. */
+/** Hashes a config. Equal configs have equal hashes, regardless of the order of their fields. */
 export function hashConfig(config: Config): string {
   return contentHash(config).slice(0, 12)
 }

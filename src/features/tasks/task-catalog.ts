@@ -1,4 +1,6 @@
-/** The tasks that the server offers: those of the running library, or a built-in list until the library can be asked. */
+/**
+ * The tasks that the server offers: those of the running library, or a built-in list until the library is available.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type FieldError, ServiceError } from '../../contract/errors.ts'
@@ -20,7 +22,7 @@ export const BUILT_IN_TASKS = JSON.parse(readFileSync(join(import.meta.dirname, 
 
 export const TASK_NAMES = Object.keys(BUILT_IN_TASKS)
 
-/** The library does not say how finely a task scores; this one promises nothing. */
+/** Credit of tasks for which the library does not say how finely they score. This value promises nothing. */
 const DEFAULT_CREDIT: Credit = 'continuous'
 
 export class TaskCatalog {
@@ -36,9 +38,9 @@ export class TaskCatalog {
   }
 
   /**
-   * Replaces the built-in list by the registry of the library, once and for all: tasks that the library lacks go, tasks
-   * that only the library has come, with the library's category and defaults and without a ladder. Does nothing while the
-   * library cannot be asked.
+   * Replaces the built-in list with the library's registry, once. Removes tasks that the library lacks, and adds tasks
+   * that only the library has, with its category and defaults and without a ladder. Does nothing while the library is
+   * unavailable.
    */
   async loadRegistry(): Promise<void> {
     if (this.#registry || !this.#engine.health().ok) return
@@ -55,7 +57,10 @@ export class TaskCatalog {
     return task
   }
 
-  /** Throws `unknown_task` unless this is a task or `category:NAME`. `field`: where it was given, and what may stand there. */
+  /**
+   * Throws `unknown_task` unless this is a task or `category:NAME`. `field` says where it was given and which values
+   * are allowed.
+   */
   assertKnown(choice: string, field?: FieldError): void {
     const category = /^category:(.+)$/.exec(choice)?.[1]
     if (category === undefined ? this.#tasks.has(choice) : this.list(category).length > 0) return
@@ -67,7 +72,7 @@ export class TaskCatalog {
     throw new ServiceError('unknown_task', message, { ...(field && { errors: [field] }) })
   }
 
-  /** All tasks, or those of a category, or those whose name or category contains `query`. */
+  /** Lists all tasks, those of a category, or those whose name or category contains `query`. */
   list(category?: string, query?: string): TaskSummary[] {
     const text = query?.toLowerCase()
     return [...this.#tasks.values()].filter(
@@ -82,7 +87,7 @@ export class TaskCatalog {
     return this.#registry && this.#engine.health().ok ? 'registry' : 'fallback'
   }
 
-  /** What the library says about a task; undefined while it cannot be asked. */
+  /** Returns the library's definition of a task, or undefined while the library is unavailable. */
   async getDefinition(name: string): Promise<TaskDefinition | undefined> {
     await this.loadRegistry()
     return this.#engine.health().ok ? this.#registry?.[name] : undefined

@@ -23,7 +23,7 @@ export class TaskDetails {
     this.#deps = deps
   }
 
-  /** All tasks, or those of a category, or whose name or category contains `query`. */
+  /** Lists all tasks, those of a category, or those whose name or category contains `query`. */
   async list(category?: string, query?: string): Promise<TaskList> {
     const { engine, tasks } = this.#deps
     await tasks.loadRegistry()
@@ -36,7 +36,7 @@ export class TaskDetails {
     }
   }
 
-  /** One task with its config schema, ladder, card, example and statistics. Throws `unknown_task`. */
+  /** Returns one task with its config schema, ladder, card, example and statistics. Throws `unknown_task`. */
   async require(name: string): Promise<TaskDetail> {
     const { tasks, ladders, cards, statistics, getExample } = this.#deps
     const definition = await tasks.getDefinition(name)

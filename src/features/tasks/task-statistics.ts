@@ -27,7 +27,7 @@ export class TaskStatisticsRecorder {
     tallies.score.add(score)
   }
 
-  /** Answers that a scorer was asked for; equal ones count once. */
+  /** Records answers that a scorer was asked to score. Equal answers count once. */
   recordScorerCalls(task: string, answers: number, ms: number): void {
     const tallies = this.#getOrCreateCounters(task)
     tallies.answers.add(answers)

@@ -1,4 +1,4 @@
-/** A run's rollouts as data to train on. */
+/** Exports a run's rollouts as training data. */
 
 import type { ExportManifest, ExportParams } from '../../../contract/export.ts'
 import type { RunCondition } from '../../../contract/run-condition.ts'
@@ -17,7 +17,7 @@ export class Exports {
     this.#deps = parts
   }
 
-  /** Throws `unknown_run` and `run_recreated`, before the first line. */
+  /** Throws `unknown_run` and `run_recreated` before the first line. */
   async openLines(runName: string, params: ExportParams, condition?: RunCondition): Promise<AsyncGenerator<string>> {
     return this.#streamLines(await this.#deps.runs.require(runName, condition), params)
   }
@@ -32,7 +32,7 @@ export class Exports {
         if (rollout && rejected) yield encodeDpoLine(group, rollout, rejected)
         else if (rollout) yield encodeSftLine(group, rollout)
       }
-      selections.delete(sourceKey) // written once, even if a file is read twice or the group was dumped meanwhile
+      selections.delete(sourceKey) // written once, even if a file is read twice or the group was dumped in the meantime
     }
   }
 

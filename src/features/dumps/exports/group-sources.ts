@@ -1,4 +1,4 @@
-/** Streams the groups of a run: first from the dump files of this server, then those in Redis that are in no file. */
+/** Streams the groups of a run: first those in the dump files of this server, then those that are only in Redis. */
 import { createReadStream } from 'node:fs'
 import { pMapIterable } from 'p-map'
 import { readLines } from '../../../codec/json-lines.ts'
@@ -15,7 +15,7 @@ import type { Dumps } from '../dumps.ts'
 import { parseDumpFileName } from '../file-name.ts'
 
 const GROUPS_PER_PAGE = 50
-/** Unpacked at a time, since a group may have 64 MB of text. */
+/** Number of groups unpacked concurrently, since a group may have 64 MB of text. */
 const GROUPS_IN_MEMORY = 2
 
 export interface ExportsDeps {
@@ -31,7 +31,7 @@ export interface SourcedGroup {
   group: DumpedGroup
 }
 
-/** The rollout files of the run, without those of failed groups. */
+/** Lists the rollout files of the run, without those of failed groups. */
 export async function listRolloutFiles(
   dumps: Dumps,
   run: ResolvedRun,
@@ -63,9 +63,9 @@ export async function* streamSourcedGroups(
 
 async function* streamGroupsFromFile(dumps: Dumps, name: string): AsyncGenerator<DumpedGroup> {
   const file = await dumps.folder.getFile(name)
-  if (!file) return // deleted meanwhile
+  if (!file) return // deleted in the meantime
   for await (const line of readLines(createReadStream(file.path))) {
-    yield JSON.parse(line) as DumpedGroup // written by lineOf
+    yield JSON.parse(line) as DumpedGroup // written by encodeDumpLine
   }
 }
 
@@ -85,7 +85,8 @@ async function* streamRetainedGroups(
         const [stored, texts] = await Promise.all([groups.get(place), groups.getTexts(place)])
         if (stored?.status !== 'scored' || !stored.metadata || !stored.result || !texts) return undefined
         const { metadata: about, result } = stored
-        if (decodeItemId(about.item_id).engine !== ENGINE_VERSION) return undefined // this engine cannot make its prompt again
+        // this engine cannot make the group's prompt again
+        if (decodeItemId(about.item_id).engine !== ENGINE_VERSION) return undefined
         const recipe = await items.resolveItemId(about.item_id)
         const prompt = await items.buildMessages(recipe, settings)
         return buildDumpedGroup({ run: name, group, recipe, prompt, about, texts, result })

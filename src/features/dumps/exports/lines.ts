@@ -1,6 +1,6 @@
 /**
- * The lines of an export. Every line has the same columns with the same types, and none is ever null, so that Arrow and
- * what reads through it (datasets, pandas, polars) infers one schema whatever comes first.
+ * Encodes the lines of an export. Every line has the same columns with the same types, and no value is null, so that
+ * Arrow and its users (datasets, pandas, polars) infer the same schema from any first line.
  */
 
 import { formatJsonLine } from '../../../codec/json-lines.ts'
@@ -8,7 +8,7 @@ import { encodeItemId } from '../../../contract/item-id.ts'
 import type { Message } from '../../../contract/rollout.ts'
 import { type DumpedGroup, type DumpedRollout, toFloatJson } from '../dump-record.ts'
 
-/** The conversational form that trainers read: `messages`. */
+/** Encodes the conversational form that trainers read: `messages`. */
 export function encodeSftLine(group: DumpedGroup, rollout: DumpedRollout): string {
   const { conversation, score, raw_score } = rollout
   return encodeLine({
@@ -19,7 +19,7 @@ export function encodeSftLine(group: DumpedGroup, rollout: DumpedRollout): strin
   })
 }
 
-/** The conversational form of preferences: `prompt`, `chosen`, `rejected`. */
+/** Encodes the conversational form of preferences: `prompt`, `chosen`, `rejected`. */
 export function encodeDpoLine(group: DumpedGroup, chosen: DumpedRollout, rejected: DumpedRollout): string {
   const [prompt, better] = splitConversation(chosen.conversation)
   const [, worse] = splitConversation(rejected.conversation)
@@ -33,19 +33,19 @@ export function encodeDpoLine(group: DumpedGroup, chosen: DumpedRollout, rejecte
   })
 }
 
-/** What the model was shown and what came after: an assistant speaks first. */
+/** Splits a conversation into the prompt and the response, which starts with the first message of the assistant. */
 export function splitConversation(conversation: Message[]): [prompt: Message[], response: Message[]] {
   const at = conversation.findIndex(({ role }) => role === 'assistant')
   return at < 0 ? [conversation, []] : [conversation.slice(0, at), conversation.slice(at)]
 }
 
-/** The recipe as text: its config has other fields for every task. */
+/** The recipe is stored as text, because the fields of its config differ between tasks. */
 function buildSharedColumns({ item_id, group_id, run, recipe }: DumpedGroup) {
   const id = encodeItemId({ ...recipe, difficulty: recipe.difficulty ?? null })
   return { task: item_id, item_id: id, group_id, run, recipe: JSON.stringify(recipe) }
 }
 
-/** A lone surrogate is not valid Unicode, and Arrow rejects the whole file because of it. */
+/** Replaces lone surrogates. They are not valid Unicode, and Arrow rejects the whole file because of one. */
 function encodeLine(value: object): string {
   return formatJsonLine(value, (_key, part) => (typeof part === 'string' ? part.toWellFormed() : part))
 }

@@ -1,4 +1,4 @@
-/** Selects the rollouts of an export in a first pass over all groups; a second pass writes them. */
+/** Selects the rollouts of an export in a first pass over all groups. A second pass writes them. */
 import { createHash } from 'node:crypto'
 import type { ExportParams } from '../../../contract/export.ts'
 import type { DumpedGroup, DumpedRollout } from '../dump-record.ts'
@@ -12,20 +12,20 @@ interface Candidate {
   sourceKey: string
   selection: RolloutSelection
   reward: number
-  /** For a pair: the reward of the chosen rollout above that of the rejected one. */
+  /** For a pair: the reward of the chosen rollout minus that of the rejected one. */
   margin: number
-  /** Of the conversations, to find duplicates. */
+  /** Hash of the conversations, to find duplicates. */
   contentHash: string
 }
 
 export interface ExportSelection {
-  /** By the source key of the group. */
+  /** Selections, keyed by the source key of the group. */
   selections: Map<string, RolloutSelection[]>
   lines: number
   groups: number
 }
 
-/** Holds up to `max_per_item` candidates per item in memory, but no texts. */
+/** Selects rollouts. Holds up to `max_per_item` candidates per item in memory, but no texts. */
 export async function selectRollouts(
   source: AsyncIterable<SourcedGroup>,
   params: ExportParams,
@@ -86,7 +86,10 @@ function listCandidates(
   })
 }
 
-/** Undefined if all rewards are equal. Among equal rewards, the shorter rollout is the best and the first one the worst. */
+/**
+ * Returns undefined if all rewards are equal. Among the highest rewards it selects the shortest rollout, among the
+ * lowest the first one.
+ */
 function selectBestAndWorst(rollouts: DumpedRollout[]): [number, number] | undefined {
   const indexes = [...rollouts.keys()].filter((k) => splitConversation(rollouts[k]?.conversation ?? [])[1].length > 0)
   const reward = (k: number) => rollouts[k]?.score ?? 0
@@ -97,7 +100,9 @@ function selectBestAndWorst(rollouts: DumpedRollout[]): [number, number] | undef
   return haveSamePrompt(rollouts[best], rollouts[worst]) ? [best, worst] : undefined
 }
 
-/** Submitted conversations may have different prompts; such a pair compares nothing. */
+/**
+ * Whether two rollouts have the same prompt. Submitted conversations may differ in it; such a pair compares nothing.
+ */
 function haveSamePrompt(a: DumpedRollout | undefined, b: DumpedRollout | undefined): boolean {
   return (
     JSON.stringify(splitConversation(a?.conversation ?? [])[0]) ===

@@ -1,6 +1,6 @@
 /**
- * Looks after this process's dump folder: registers files that Redis does not know, and deletes what killed writers left. A
- * local timer, because another worker may have another folder.
+ * Maintains this process's dump folder: registers files that Redis does not know, and deletes what killed writers left.
+ * A local timer runs it, because another worker may have another folder.
  */
 import type { Closable } from '../../../platform/closers.ts'
 import type { Dumps } from '../dumps.ts'

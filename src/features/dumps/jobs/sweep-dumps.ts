@@ -1,4 +1,4 @@
-/** Moves the dumps of all runs on: freezes what is due, and adds lost jobs again. */
+/** Advances the dumps of all runs: freezes the files that are due and adds lost jobs again. */
 
 import type { RunRepository } from '../../runs/repository.ts'
 import type { Dumps } from '../dumps.ts'

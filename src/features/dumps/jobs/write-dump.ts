@@ -1,4 +1,4 @@
-/** Writes the file of a dump whose groups are fixed. May run any number of times, on any machine. */
+/** Writes a frozen dump file. It can run any number of times, on any machine. */
 import type { Dumps } from '../dumps.ts'
 import type { FrozenFile } from '../repository.ts'
 

@@ -1,7 +1,7 @@
--- Adds to the bytes of all dumps, or rejects the change.
+-- Adds to the total size of all dumps, or rejects the change.
 -- KEYS  dumpSpace (hash)
--- ARGV  1 bytes, negative to release them  2 now, ms  3 the most the sum may be (optional)
--- Returns 1, or 0 if the sum would be over the most.
+-- ARGV  1 bytes, negative to release them  2 now, ms  3 limit of the sum (optional)
+-- Returns 1, or 0 if the sum would exceed the limit.
 local bytes = tonumber(redis.call('HGET', K.dumpSpace, SPACE.bytes) or 0) + tonumber(ARGV[1])
 if ARGV[3] and bytes > tonumber(ARGV[3]) then
   return 0

@@ -1,7 +1,7 @@
--- Claims an unwritten file for a folder, so that two machines that share none do not both write it.
+-- Claims an unwritten file for a folder, so that two machines without a shared folder do not both write it.
 -- KEYS  unwrittenFiles (hash: kind/number to JSON)
--- ARGV  1 kind/number  2 id of the folder  3 now, ms  4 ms after which a claim that was not renewed can be taken over
--- Returns 'ours', 'theirs', or 'gone' (it is written).
+-- ARGV  1 kind/number  2 ID of the folder  3 now, ms  4 ms after which a claim that was not renewed can be taken over
+-- Returns 'ours', 'theirs', or 'gone' (the file is written).
 local text = redis.call('HGET', K.unwrittenFiles, ARGV[1])
 if not text then
   return 'gone'

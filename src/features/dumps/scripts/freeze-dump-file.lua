@@ -1,6 +1,6 @@
--- Fixes the groups of a dump file: moves them from those that wait to a list under the file's number.
+-- Fixes the groups of a dump file: moves them from the waiting records to a list under the file's number.
 -- KEYS  state (hash)  unwrittenFiles (hash: kind/number to JSON)  pendingRecords (list of records)
--- ARGV  1 kind  2 groups of a full file  3 a partial file too if nothing grew since this time, ms  4 now, ms
+-- ARGV  1 kind  2 groups of a full file  3 time in ms: a partial file is due, too, if it has not grown since  4 now, ms
 --       5 prefix of the lists of files
 -- Returns the file's number, or nil if no file is due.
 local count = redis.call('LLEN', K.pendingRecords)

@@ -1,6 +1,6 @@
--- Keeps an item's entry for a while; the bucket's oldest give way. One that is larger than a bucket is not kept.
+-- Stores an item's entry for a while and removes the bucket's oldest ones. An entry larger than a bucket is not stored.
 -- KEYS  bucket (sorted set: `BYTES:ID` of its entries by time)  bytes (their sum)  entry (string)
--- ARGV  1 item id  2 entry as JSON  3 now, ms  4 milliseconds to keep it  5 most entries of the bucket  6 most bytes of them
+-- ARGV  1 item ID  2 entry as JSON  3 now, ms  4 lifetime, ms  5 limit of entries in the bucket  6 limit of their bytes
 --       7 prefix of entry keys
 if #ARGV[2] > tonumber(ARGV[6]) then
   return 0

@@ -1,5 +1,5 @@
--- Says that a process with an engine version lives, unless one with another version does.
--- KEYS  engineProcesses (sorted set: `version name` by the time last heard of, in ms of Redis' own clock)
+-- Records that a process with an engine version is alive, unless a process with another version is.
+-- KEYS  engineProcesses (sorted set: `version name` by the time of the last report, in ms of the Redis clock)
 -- ARGV  1 version  2 name of the process  3 milliseconds after which a silent process is dead
 -- Returns the other process (`version name`), or an empty text.
 local time = redis.call('TIME')
