@@ -24,16 +24,17 @@ const manifest = JSON.parse(readProjectFile('package.json')) as Record<string, R
 
 const PAGE_HEAD = `# Dependencies
 
-This page lists every direct dependency with its version, its license and the reason for it. \`npm run docs:dependencies\` writes it, and
-a test compares the tables with package.json, requirements.in and requirements-redis.txt. *Transitive* is the number of packages that a
-dependency brings with it.
+This page lists every direct dependency with its version, its license and the reason for it. After reading it, you will know what
+runs in your deployment and under which licenses. \`npm run docs:dependencies\` writes it, and a test compares the tables with
+package.json, requirements.in and requirements-redis.txt. *Transitive* is the number of packages that a dependency needs,
+directly or indirectly.
 
-All packages are pinned with hashes: npm packages in package-lock.json, Python packages in requirements*.txt, which are installed with
-\`--require-hashes\`.
+All packages are pinned with hashes: npm packages in package-lock.json, Python packages in requirements*.txt, which are installed
+with \`--require-hashes\`.
 
-This project is licensed under Apache-2.0. One thing that it uses has a stronger license: the data and code of the task \`acre\` of
-reasoning-gym are **GPL-3.0**. They are part of the library, which runs in separate Python processes. No part of them is in this
-repository.
+This project is licensed under Apache-2.0. One part of a dependency has a strong copyleft license: data and code of the task \`acre\`
+of reasoning-gym are **GPL-3.0**. They are installed with the library, which runs in separate Python processes. None of them is
+in this repository.
 `
 
 writeFileSync(
@@ -107,7 +108,7 @@ function formatPythonTable(): string[] {
     '|---|---|---|---|',
     ...rows,
     '',
-    'These bring others. Development tools are pinned in requirements-tools.txt.',
+    'These packages need the following ones. Development tools are pinned in requirements-tools.txt and not listed here.',
     '',
     '| transitive package | license |',
     '|---|---|',
@@ -175,5 +176,5 @@ function formatAdvisoryCount(output: string, total: (report: Record<string, unkn
     const count = total(JSON.parse(output) as Record<string, unknown>)
     if (count !== undefined) return String(count)
   } catch {} // it printed no report
-  return 'unknown: the package registry of that machine does not serve advisories'
+  return 'unknown: the package registry that was used has no advisories'
 }
