@@ -1,9 +1,9 @@
-/** Sample outputs of a collection as the rollouts that are submitted, and the scores that come back. */
+/** Converts the sample outputs of a collection to rollouts for submission, and reads the scores that come back. */
 import type { Group, Rollout } from '../../contract/rollout.ts'
 import type { ModelResponse } from './model-client/model-response.ts'
 import { buildAssistantMessage, type SampleOutput } from './sample-output.ts'
 
-/** Includes the tokens and logprobs that the model's server returned; prompt tokens are masked. */
+/** Includes the tokens and logprobs that the model's server returned and masks the prompt tokens. */
 export function buildRollout(output: SampleOutput): Rollout {
   if (output.kind !== 'response')
     return { completion: '', finish_reason: 'error', extra: { reason: output.kind === 'failed' ? output.detail : '' } }
@@ -33,7 +33,7 @@ function buildTokenFields({
   }
 }
 
-/** Scores of the rollouts that count in the group's mean. None unless the group is scored. */
+/** Returns the scores of the rollouts that count in the group's mean, or none if the group is not scored. */
 export function listCountedScores(group: Group | undefined): number[] {
   if (group?.status !== 'scored') return []
   return (group.verdicts ?? []).flatMap(({ score, skipped }) => (score === null || skipped ? [] : [score]))

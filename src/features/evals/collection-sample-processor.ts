@@ -26,10 +26,10 @@ const CLAIM_RETRY_MS = 150
 const ITEMS_NOT_READY_RETRY_MS = 1_000
 const BUFFER_FULL_RETRY_MS = 3_000
 const RUN_RESTORED_RETRY_MS = 1_000
-/** A checkpoint of the run was restored meanwhile, which ends a claim of items and forgets groups: the sample continues. */
+/** Error codes after which a sample continues: a restored checkpoint ends a claim of items and forgets groups. */
 const RUN_RESTORED_CODES: readonly ErrorCode[] = ['run_changed', 'unknown_group']
 const SCORING_TIMEOUT_MS = 20_000
-/** Of the outputs of one group, as JSON: the body limit of POST /rollouts. */
+/** Limit for the JSON of one group's outputs, which is the body limit of POST /rollouts. */
 const MAX_GROUP_BYTES = 64 * 1024 * 1024
 
 type Collection = JobOfKind<'collection'>
@@ -53,7 +53,9 @@ export class CollectionSampleProcessor {
     this.#deps = deps
   }
 
-  /** May run again for the same sample. Returns when to continue if it cannot be processed now. */
+  /**
+   * Processes the sample. May run again for the same sample. Returns when to continue if it cannot be processed now.
+   */
   async process(job: Collection, sample: number, slot: number, signal: AbortSignal): Promise<Requeue | undefined> {
     const { samples, runs } = this.#deps
     const group = Math.floor(sample / job.spec.group_size)
@@ -70,7 +72,7 @@ export class CollectionSampleProcessor {
     return undefined
   }
 
-  /** Appends the run's next items to the job's list. Returns the item of this group, or when to try again. */
+  /** Appends the run's next items to the job's list. Returns this group's item, or when to try again. */
   async #claimItem({ id, spec }: Collection, run: ResolvedRun, group: number): Promise<string | Requeue> {
     const { generationJobs, samples, itemQueue } = this.#deps
     if (spec.buffer && (await this.#isBufferFull(run))) return this.#waitForTrainer(id)
@@ -78,11 +80,13 @@ export class CollectionSampleProcessor {
     try {
       const claimed = await samples.countItems(id)
       if (claimed <= group) {
-        const token = `${id}.${claimed}` // if this process dies before it has appended them, the next gets the same items
+        // if this process dies before it appends them, the next process gets the same items
+        const token = `${id}.${claimed}`
         const { items } = await itemQueue.next(run, Math.min(MAX_ITEMS_PER_CLAIM, spec.groups - claimed), token)
         if (items.length === 0) return await this.#waitForTrainer(id)
         const itemIds = items.map((item) => item.id)
-        if (await samples.appendItems(id, claimed, itemIds)) void itemQueue.forgetTaken(run, token).catch(() => {}) // the note expires
+        // the note expires
+        if (await samples.appendItems(id, claimed, itemIds)) void itemQueue.forgetTaken(run, token).catch(() => {})
       }
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'items_not_ready')
@@ -99,13 +103,13 @@ export class CollectionSampleProcessor {
     return countBufferOccupancy(await this.#deps.storedRuns.readBacklog(run)) >= run.settings.buffer_max_groups
   }
 
-  /** The trainer is behind: the model is not called until the buffer has space. */
+  /** Delays the model call while the buffer is full because the trainer is behind. */
   async #waitForTrainer(id: string): Promise<Requeue> {
     await this.#deps.generationJobs.setWaitingFor(id, 'trainer')
     return { delayMs: BUFFER_FULL_RETRY_MS }
   }
 
-  /** Requests the sample's output unless it is stored already. */
+  /** Requests the sample's output unless it is already stored. */
   async #ensureOutput(
     job: Collection,
     run: ResolvedRun,
@@ -122,7 +126,7 @@ export class CollectionSampleProcessor {
     await samples.storeOutput(job.id, sample, encodeSampleOutput(output))
   }
 
-  /** Undefined while an output is missing: the slot that stores the last one finds them all. */
+  /** Returns undefined while an output is missing: the slot that stores the last one finds all of them. */
   async #getCompleteGroup({ id, spec }: Collection, group: number): Promise<SampleOutput[] | undefined> {
     const { samples } = this.#deps
     const indexes = sampleIndexesOfGroup(group, spec.group_size)
@@ -130,8 +134,9 @@ export class CollectionSampleProcessor {
     const outputs: SampleOutput[] = []
     let bytesLeft = MAX_GROUP_BYTES
     for (const sample of indexes) {
-      const encoded = await samples.getOutput(id, sample) // one at a time: all of them may not fit into memory
-      if (!encoded) return undefined // another slot submitted the group meanwhile
+      // read one at a time because all of them may not fit in memory
+      const encoded = await samples.getOutput(id, sample)
+      if (!encoded) return undefined // another slot submitted the group in the meantime
       const decoded = decodeSampleOutputWithin(encoded, bytesLeft)
       bytesLeft -= decoded?.bytes ?? 0
       const tooLarge = { kind: 'failed', detail: `The group's outputs are over ${MAX_GROUP_BYTES} bytes` } as const
@@ -179,7 +184,7 @@ export class CollectionSampleProcessor {
   }
 }
 
-/** The run that the collection belongs to. A deleted run is not created again. */
+/** Returns the condition that keeps a collection from recreating its run after the run is deleted. */
 function requireIncarnation({ spec: { incarnation } }: Collection): RunCondition | undefined {
   return incarnation === undefined ? undefined : [incarnation]
 }

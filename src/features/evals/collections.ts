@@ -1,4 +1,4 @@
-/** Collections: what the API does with them. GenerationJobs has what they share with evals. */
+/** Implements the operations of the API on collections. GenerationJobs has what collections share with evals. */
 import type { Caller } from '../../contract/caller.ts'
 import { type CollectionInput, CollectionView } from '../../contract/collection.ts'
 import { ServiceError } from '../../contract/errors.ts'
@@ -11,7 +11,7 @@ import type { CreateRequest, GenerationJobs, JobDescription } from './generation
 import type { EgressPolicy } from './model-client/egress-policy.ts'
 import { buildModelSpec } from './model-spec.ts'
 
-/** The usual temperature for training rollouts. */
+/** Default temperature, the usual one for training rollouts. */
 const DEFAULT_TEMPERATURE = 1
 
 interface CollectionsDeps {
@@ -27,10 +27,13 @@ export class Collections {
     this.#deps = deps
   }
 
-  /** Throws `too_many_active`, `invalid_request`, and `run_recreated` if the run does not meet the condition. */
+  /**
+   * Creates a collection. Throws `too_many_active`, `invalid_request`, and `run_recreated` if the run does not meet the
+   * condition.
+   */
   async create(run: string, input: CollectionInput, request: CreateRequest): Promise<CollectionView> {
     const { condition } = request
-    if (condition !== undefined) await this.#deps.runs.require(run, condition) // a repeated call describes nothing
+    if (condition !== undefined) await this.#deps.runs.require(run, condition) // a repeated call does not run this
     return this.#deps.jobs.create(request, {
       kind: 'collection',
       input,
@@ -46,13 +49,13 @@ export class Collections {
     return buildCollectionView(await this.#require(run, id))
   }
 
-  /** Newest first. Throws `unknown_run` and `run_recreated`. */
+  /** Lists collections, newest first. Throws `unknown_run` and `run_recreated`. */
   async list(run: string, condition?: RunCondition): Promise<CollectionView[]> {
     await this.#deps.runs.require(run, condition)
     return (await this.#deps.jobs.list('collection', { run })).map(buildCollectionView)
   }
 
-  /** Groups that were submitted stay. */
+  /** Cancels a collection. Groups that were already submitted remain in the run. */
   async cancel(run: string, id: string): Promise<CollectionView> {
     await this.#require(run, id)
     return buildCollectionView(await this.#deps.jobs.cancel('collection', id))

@@ -1,4 +1,4 @@
-/** Compares two evals on one suite by the paired differences of their items. */
+/** Compares two evals of one suite by the paired differences of their items. */
 import { z } from 'zod'
 import { ServiceError } from '../../contract/errors.ts'
 import { decodeItemId } from '../../contract/item-id.ts'
@@ -88,7 +88,7 @@ const NO_DIFFERENCE = { n: 0, difference: null, stderr: null, confidence_95: nul
 interface ItemPair {
   task: string
   scores: [a: number, b: number]
-  /** What guessing earns under each eval's scoring; 0 where that was not measured. */
+  /** Mean score of guessing under each eval's scoring; 0 where it was not measured. */
   floors: [a: number, b: number]
 }
 
@@ -174,7 +174,9 @@ function summarize(pairs: readonly ItemPair[], side: 0 | 1): { mean_score: numbe
   return { mean_score: mean, lift: computeLift(estimate, floors).lift }
 }
 
-/** With different scoring there is no common floor, and a difference of lifts would say nothing about the models. */
+/**
+ * Returns no lifts if the scoring differs: without a common floor, a difference of lifts says nothing about the models.
+ */
 function compareLifts(a: JobOfKind<'eval'>, b: JobOfKind<'eval'>, pairs: readonly ItemPair[]) {
   const isComparable = a.spec.grading_rules.scoring === b.spec.grading_rules.scoring
   const guess_floor = isComparable ? meanOrNull(pairs.map(({ floors }) => floors[0])) : null
@@ -197,7 +199,7 @@ function getVerdict({ p, difference }: { p: number | null; difference: number | 
   return (difference ?? 0) > 0 ? 'a_better' : 'b_better'
 }
 
-/** In the order of the items; null for an item without a score. */
+/** Returns the mean scores in item order, with null for an item without a score. */
 async function meanScoresByItem(
   job: JobOfKind<'eval'>,
   items: number,

@@ -1,11 +1,11 @@
-/** Limits how many generation jobs one caller may have active at once. */
+/** Limits how many active generation jobs one caller may have. */
 import type { Redis } from 'ioredis'
 import { ServiceError } from '../../contract/errors.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { type AllGenerationJobKeys, createGenerationJobKeys } from './keys.ts'
 
-/** A reserved place counts for this long before its job is stored. */
+/** Time for which a reserved place counts before its job is stored. */
 const START_GRACE_MS = 60_000
 const QUOTA_TTL_S = 8 * 86_400
 
@@ -20,10 +20,13 @@ export class ConcurrencyQuota {
     this.#limit = limit
   }
 
-  /** Reserves a place for job `id`, then runs `start`. The place is free again when the job ends. Throws `too_many_active`. */
+  /**
+   * Reserves a place for job `id`, then runs `start`. The place is released when the job ends. Throws
+   * `too_many_active`.
+   */
   async runWithinQuota<T>(callerId: string, id: string, start: () => Promise<T>): Promise<T> {
     const key = this.#keys.callerGenerationJobs(callerId)
-    // Places are ordered by time: of two callers that reserve the last place at once, the later one gives way.
+    // Places are ordered by time: if two callers reserve the last place at once, the later one is rejected.
     const [added] = (await this.#redis.multi().zadd(key, 'NX', fleetNow(), id).expire(key, QUOTA_TTL_S).exec()) ?? []
     try {
       if ((await this.#listOccupied(key, id)).indexOf(id) >= this.#limit) {
@@ -32,12 +35,13 @@ export class ConcurrencyQuota {
       }
       return await start()
     } catch (error) {
-      if (added?.[1] === 1) await this.#redis.zrem(key, id) // a place that was there before belongs to an active job
+      // a place that was reserved earlier belongs to an active job
+      if (added?.[1] === 1) await this.#redis.zrem(key, id)
       throw error
     }
   }
 
-  /** Oldest first. Frees the places of jobs that have ended. */
+  /** Lists the occupied places, oldest first, and releases those of jobs that have ended. */
   async #listOccupied(key: string, ownId: string): Promise<string[]> {
     const pairs = await this.#redis.zrange(key, '0', '-1', 'WITHSCORES')
     const ids = pairs.filter((_, k) => k % 2 === 0)

@@ -1,4 +1,4 @@
-/** Ends generation jobs with the result of their samples. Any process may; a second time changes nothing. */
+/** Ends generation jobs with the result of their samples. Any process may do so, and repeating it has no effect. */
 import pMap from 'p-map'
 import type { DuelResult } from '../../contract/duel.ts'
 import { type EvalResult, type GenerationJobStatus, isActive } from '../../contract/eval.ts'
@@ -21,14 +21,16 @@ import type { SampleRepository } from './sample-repository.ts'
 import { computeSuiteHash, hashQuestion, parseSuiteItem, type SuiteItem } from './suites.ts'
 
 const VERDICTS_PER_PAGE = 1000
-/** The request that ends an eval waits while the items of its custom suite are created again for the hash. */
+/**
+ * Time for which the request that ends an eval waits while the items of its custom suite are recreated for the hash.
+ */
 const SUITE_HASH_TIMEOUT_MS = 4000
-/** As many items at once as keep the engine busy. */
+/** Number of items to create at once, enough to keep the engine busy. */
 export const ITEM_CONCURRENCY = 32
 
 interface EvalItems {
   items: SuiteItem[]
-  /** Position among the items of the one that a sample is of; −1 if it is not known. */
+  /** Returns the position of the sample's item in the list, or −1 if it is unknown. */
   itemOfSample: (sample: number) => number
 }
 
@@ -47,7 +49,7 @@ export class EvalAggregator {
     this.#deps = deps
   }
 
-  /** Does nothing unless the job is active. */
+  /** Ends the job with its result. Does nothing unless the job is active. */
   async finalize(id: string, status: GenerationJobStatus, detail = ''): Promise<void> {
     const { generationJobs } = this.#deps
     const job = await generationJobs.get(id)
@@ -67,7 +69,7 @@ export class EvalAggregator {
     }
   }
 
-  /** How a duel stands (`isOngoing`), or how it ended. */
+  /** Builds the current state of a duel (`isOngoing`) or its final result. */
   async aggregateDuel(job: JobOfKind<'duel'>, isOngoing: boolean): Promise<DuelResult> {
     const items = (await this.#deps.samples.listItems(job.id)).map((line): SampledDuelItem => {
       const { id } = parseSuiteItem(line)
@@ -78,7 +80,10 @@ export class EvalAggregator {
     return buildDuelResult(job.spec, items, isOngoing)
   }
 
-  /** Samples of an eval or duel without a score. None of a collection: its groups are recorded once. */
+  /**
+   * Lists the samples of an eval or duel that have no score. A collection has none because its groups are recorded
+   * once.
+   */
   async listFailedSamples(job: GenerationJob): Promise<number[]> {
     const failed: number[] = []
     if (!isOfKind(job, 'eval') && !isOfKind(job, 'duel')) return failed
@@ -130,7 +135,7 @@ export class EvalAggregator {
     })
   }
 
-  /** Those that are known: a frontier eval that has not ended well has not chosen all. */
+  /** Lists the known items. A frontier eval that was cancelled or failed has not chosen all of them. */
   async listItems({ id, spec, total }: JobOfKind<'eval'>): Promise<EvalItems> {
     const { samples } = this.#deps
     if (!spec.frontier) {
@@ -146,7 +151,7 @@ export class EvalAggregator {
     return { items: known.map(({ item }) => item), itemOfSample: (sample: number) => places.get(sample) ?? -1 }
   }
 
-  /** Null if not all items can be created within the timeout. */
+  /** Returns null if some items cannot be created within the timeout. */
   async #computeSuiteHash(items: SuiteItem[]): Promise<string | null> {
     const hashItem = async ({ id, questionHash }: SuiteItem) => ({
       id,
@@ -161,7 +166,10 @@ export class EvalAggregator {
   }
 }
 
-/** Of the item under the eval's scoring. Undefined if no card covers its config: one of its own, or of an earlier ladder. */
+/**
+ * Returns the guessing floor of the item under the eval's scoring, or undefined if no card covers its config because
+ * the config is custom or belongs to an earlier ladder.
+ */
 export function findGuessFloor(
   cards: TaskCards,
   itemId: string,
@@ -170,7 +178,7 @@ export function findGuessFloor(
   return cards.findItemFloor(decodeItemId(itemId), scoring)
 }
 
-/** All that is needed to repeat the eval, as its result shows it. */
+/** Builds what the result shows for repeating the eval. */
 function buildRepeat(
   { suite, frontier, engine, server, model, samples_per_item, grading_rules, prompt }: EvalSpec,
   sha256: string | null,

@@ -1,12 +1,12 @@
-/** Caches the items of suites: the samples of an item need it one after another. */
+/** Caches suite items, because the samples of one item need it in succession. */
 import { LRUCache } from 'lru-cache'
 import type { Items, ItemWithEntry } from '../items/items.ts'
 import { hashQuestion, type SuiteItem } from './suites.ts'
 
-/** Of questions and entries. */
+/** Limit for the cached questions and entries, in characters. */
 const MAX_CACHED_CHARS = 32 * 1024 * 1024
 
-/** The item differs from the one that the suite was frozen with, so scores on it would be meaningless. */
+/** Signals that an item differs from the one that the suite was frozen with, so scores on it would be meaningless. */
 export class ItemChangedError extends Error {}
 
 export class EvalItemCache {
@@ -21,7 +21,7 @@ export class EvalItemCache {
     this.#items = items
   }
 
-  /** Throws an `ItemChangedError`, or the error for which the item cannot be created. */
+  /** Returns the item. Throws an `ItemChangedError`, or the error that prevented its creation. */
   async getOrCreate({ id, questionHash }: SuiteItem): Promise<ItemWithEntry> {
     const item = this.#cache.get(id) ?? (await this.#getOrStartCreation(id))
     if (questionHash !== undefined && hashQuestion(item.question) !== questionHash)

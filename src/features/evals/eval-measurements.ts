@@ -1,4 +1,4 @@
-/** What an eval measured on the ladders of its tasks, for runs that start there. */
+/** Extracts what an eval measured on the ladders of its tasks, as a starting point for runs. */
 import { ServiceError } from '../../contract/errors.ts'
 import { isActive } from '../../contract/eval.ts'
 import { decodeItemId } from '../../contract/item-id.ts'
@@ -14,8 +14,8 @@ interface EvalMeasurementsDeps {
 }
 
 /**
- * Items with a score, in the order of the eval, without those of earlier ladders: their difficulties mean something else now.
- * Throws `invalid_request` if there are none, or the eval has not ended.
+ * Returns the scored items in eval order, without items of earlier ladders, whose difficulties now have another
+ * meaning. Throws `invalid_request` if there are none or the eval has not ended.
  */
 export async function measureEval(
   job: JobOfKind<'eval'>,

@@ -1,4 +1,4 @@
-/** Aggregates the samples of an eval into its result: statistics in total and by task, category and difficulty. */
+/** Aggregates the samples of an eval into its result: statistics overall and by task, category and difficulty. */
 import type { EvalResult, EvalStatistics, FrontierResult } from '../../contract/eval.ts'
 import { meanOrNull } from '../../grading/statistics.ts'
 import type { SampleVerdict } from './sample-output.ts'
@@ -6,18 +6,18 @@ import { computeLift } from './statistics/lift.ts'
 import { type Estimate, meanAcrossTasks, stratifiedMean } from './statistics/means.ts'
 import { computeRepeatedSamples, type ScoredSample } from './statistics/repeated-samples.ts'
 
-/** From this score on an answer counts as correct: some tasks give almost full marks for another spelling. */
+/** Lowest score that counts as correct: some tasks give almost full marks for an answer in another notation. */
 export const CORRECT_MIN_SCORE = 0.99
-/** Below this temperature the samples of an item are nearly identical. */
+/** Temperature below which the samples of an item are nearly identical. */
 const LOW_TEMPERATURE = 0.3
 
 export interface SampledItem {
   task: string
   category: string
   difficulty: number | null
-  /** Mean score of guessing; undefined if it was not measured. */
+  /** Mean score of guessing, or undefined if it was not measured. */
   guessFloor: number | undefined
-  /** One per sample; null for a missing one. */
+  /** Verdicts, one per sample, with null for a missing one. */
   verdicts: (SampleVerdict | null)[]
 }
 
@@ -124,7 +124,7 @@ export function buildEvalResult(
         { ...computeStatistics(some), category: some[0]?.category ?? '' },
       ]),
     ),
-    // Of a frontier eval these are as many as its tasks have rungs, with a few items each.
+    // A frontier eval has as many of these as its tasks have rungs, with a few items each.
     difficulties: frontier
       ? {}
       : Object.fromEntries(

@@ -16,7 +16,10 @@ import { decodeSampleOutput, encodeSampleOutput, type SampleVerdict } from './sa
 import type { RecordSampleResult, SampleRepository } from './sample-repository.ts'
 import { parseSuiteItem } from './suites.ts'
 
-/** A round of a frontier eval begins when the last one is scored. */
+/**
+ * Interval at which a sample checks whether its round can begin: a round of a frontier eval begins when the previous
+ * one is scored.
+ */
 const ROUND_POLL_INTERVAL_MS = 200
 
 interface EvalSampleProcessorDeps {
@@ -37,9 +40,9 @@ export class EvalSampleProcessor {
   }
 
   /**
-   * May run again for the same sample; an output that is already stored is not requested a second time. Returns when to continue
-   * if the item of the sample still depends on other samples. Throws the signal's
-   * reason, an `ItemChangedError`, or an error of the engine.
+   * Processes the sample. May run again for the same sample; an output that is already stored is not requested a second
+   * time. Returns when to continue if the sample's item still depends on other samples. Throws the signal's reason, an
+   * `ItemChangedError`, or an error of the engine.
    */
   async process(
     job: JobOfKind<'eval' | 'duel'>,
@@ -83,7 +86,10 @@ export class EvalSampleProcessor {
   }
 }
 
-/** The model that a sample is of, and the position of the sample among those that it generates for the item. */
+/**
+ * Returns the model that generates the sample, and the position of the sample among those that the model generates for
+ * the item.
+ */
 function chooseModel(
   spec: EvalSpec | DuelSpec,
   sample: number,

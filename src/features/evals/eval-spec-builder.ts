@@ -1,4 +1,7 @@
-/** Resolves the input of a new eval: the items of its suite, and every setting that the input leaves to its run or the default. */
+/**
+ * Resolves the input of a new eval: the items of its suite, and the settings that the input leaves to the run or the
+ * defaults.
+ */
 
 import { type EvalInput, type FrontierSuite, type GradingFields, isFrontier } from '../../contract/eval.ts'
 import type { RunSettings } from '../../contract/run.ts'
@@ -26,7 +29,10 @@ export interface EvalSpecBuilderDeps {
   engineVersion: string
 }
 
-/** Throws `invalid_request`, `unknown_suite`, `run_recreated` and what the items of a custom suite are rejected for. */
+/**
+ * Builds the spec. Throws `invalid_request`, `unknown_suite`, `run_recreated` and the errors that reject the items of a
+ * custom suite.
+ */
 export async function buildEvalSpec(
   input: EvalInput,
   condition: RunCondition | undefined,
@@ -55,7 +61,7 @@ export async function buildEvalSpec(
   return { spec, items }
 }
 
-/** What the input leaves open is the run's, or else the default. */
+/** Takes what the input leaves out from the run, or otherwise from the defaults. */
 export function resolvePromptAndRules(
   input: Pick<EvalInput, keyof typeof GradingFields>,
   settings: RunSettings | undefined,

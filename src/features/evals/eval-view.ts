@@ -1,4 +1,4 @@
-/** Evals as the API shows them. */
+/** Converts evals to their representation in the API. */
 import { EvalResult, EvalStatistics, type EvalSummary, type EvalView } from '../../contract/eval.ts'
 import type { GenerationJob, JobOfKind } from './generation-job-record.ts'
 
@@ -11,7 +11,7 @@ export function buildProgress({
   return { done, total, failed, mean_score: done > failed ? score_sum / (done - failed) : null }
 }
 
-/** When a job was created, started and ended, as ISO 8601. */
+/** Formats when a job was created, started and ended, in ISO 8601. */
 export function buildTimes({ created_at, started_at, ended_at }: GenerationJob) {
   const format = (ms: number) => new Date(ms).toISOString()
   return {
@@ -24,7 +24,8 @@ export function buildTimes({ created_at, started_at, ended_at }: GenerationJob) 
 export function buildEvalView(job: JobOfKind<'eval'>): EvalView {
   const { model, suite, samples_per_item, run, step, labels } = job.spec
   const result = job.result === null ? null : EvalResult.parse(job.result)
-  const sha256 = suite.sha256 ?? (result?.repeat.suite as { sha256?: string } | undefined)?.sha256 ?? null // see buildRepeat
+  // see buildRepeat
+  const sha256 = suite.sha256 ?? (result?.repeat.suite as { sha256?: string } | undefined)?.sha256 ?? null
   return {
     id: job.id,
     status: job.status,
@@ -50,7 +51,7 @@ export function buildEvalSummary(job: JobOfKind<'eval'>): EvalSummary {
   }
 }
 
-/** A label without a value, or the name, the value or `name=value` of one with a value. */
+/** Matches a label: `name` for one without a value, or the name, the value or `name=value` of one with a value. */
 export function hasLabel(labels: EvalView['labels'], label: string): boolean {
   if (Array.isArray(labels)) return labels.includes(label)
   return Object.entries(labels).some(([key, value]) =>

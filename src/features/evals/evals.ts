@@ -1,4 +1,4 @@
-/** Evals: what the API does with them. GenerationJobs has what they share with collections. */
+/** Implements the operations of the API on evals. GenerationJobs has what evals share with collections. */
 import type { Caller } from '../../contract/caller.ts'
 import { canAccessRun } from '../../contract/caller.ts'
 import { ServiceError } from '../../contract/errors.ts'
@@ -47,12 +47,13 @@ export class Evals {
   }
 
   /**
-   * Throws `too_many_active`, `invalid_request`, `unknown_suite`, `run_recreated` if the run does not meet the condition, and
-   * what the items of a custom suite are rejected for.
+   * Creates an eval. Throws `too_many_active`, `invalid_request`, `unknown_suite`, `run_recreated` if the run does not
+   * meet the condition, and the errors that reject the items of a custom suite.
    */
   async create(input: EvalInput, request: CreateRequest): Promise<EvalView> {
     const { condition } = request
-    if (condition !== undefined && input.run !== undefined) await this.#deps.runs.require(input.run, condition) // a repeated call describes nothing
+    // a repeated call does not run this
+    if (condition !== undefined && input.run !== undefined) await this.#deps.runs.require(input.run, condition)
     return this.#deps.jobs.create(request, {
       kind: 'eval',
       input,
@@ -66,7 +67,7 @@ export class Evals {
     })
   }
 
-  /** Throws `unknown_eval`, or `forbidden` if the caller's key is bound to other runs. */
+  /** Returns the eval. Throws `unknown_eval`, or `forbidden` if the caller's key is bound to other runs. */
   async require(id: string, caller: Caller): Promise<JobOfKind<'eval'>> {
     const job = await this.#deps.jobs.require('eval', id)
     const { run } = job.spec
@@ -82,7 +83,7 @@ export class Evals {
     return buildEvalView(await this.require(id, caller))
   }
 
-  /** Newest first. */
+  /** Lists evals, newest first. */
   async list({ run, suite, label, limit }: EvalFilter): Promise<EvalSummary[]> {
     const jobs = await this.#deps.jobs.list('eval', {
       run,
@@ -125,7 +126,10 @@ export class Evals {
     return computeComparison(a, b, this.#deps)
   }
 
-  /** What a run may start from. Throws `unknown_eval`, `forbidden`, and what `measureEval` throws. */
+  /**
+   * Returns the measurements that a run may start from. Throws `unknown_eval`, `forbidden`, and the errors of
+   * `measureEval`.
+   */
   measure: RunEvals['measure'] = async (id, caller) => {
     const job = await this.require(id, caller)
     return { scoring: job.spec.grading_rules.scoring, items: await measureEval(job, this.#deps) }
@@ -149,7 +153,7 @@ export class Evals {
     return this.#deps.externalCompletions.listSamplePrompts(await this.require(id, caller), share)
   }
 
-  /** `new` counts the completions of samples that had none. */
+  /** Records completions. `new` counts those of samples that had none. */
   async submitCompletions(
     id: string,
     caller: Caller,

@@ -1,4 +1,7 @@
-/** Evals whose completions the caller supplies: lists the prompts of samples, grades and records what is submitted. */
+/**
+ * Handles evals whose completions the caller supplies: lists the prompts of samples, grades and records what is
+ * submitted.
+ */
 import pMap from 'p-map'
 import { ServiceError } from '../../contract/errors.ts'
 import type { CompletionInput } from '../../contract/eval.ts'
@@ -21,7 +24,7 @@ export interface SamplePrompt {
   messages: PromptMessage[]
 }
 
-/** `count` samples of one rank's share, starting at position `from` of the share. */
+/** Selects `count` samples of one rank's share, from position `from` of the share. */
 export interface SampleShare {
   rank: number
   ranks: number
@@ -43,7 +46,10 @@ export class ExternalCompletions {
     this.#deps = deps
   }
 
-  /** The shares of all ranks are disjoint and cover the eval, but for samples whose item the library cannot make. */
+  /**
+   * Lists the prompts of a share. The shares of all ranks are disjoint and cover the eval, except for samples whose
+   * item the library cannot make.
+   */
   async listSamplePrompts(
     { id, spec, total }: JobOfKind<'eval'>,
     { rank, ranks, from, count }: SampleShare,
@@ -94,7 +100,7 @@ export class ExternalCompletions {
       await this.#deps.aggregator.finalize(id, 'done')
   }
 
-  /** An item that differs from the frozen one ends the eval: its scores would mean something else. */
+  /** Ends the eval if an item differs from the frozen one, because its scores would have another meaning. */
   async #getOrCreateItem(jobId: string, suiteItem: SuiteItem): Promise<ItemWithEntry> {
     try {
       return await this.#deps.items.getOrCreate(suiteItem)

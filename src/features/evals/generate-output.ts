@@ -1,4 +1,4 @@
-/** Requests one completion from the model of a job. */
+/** Requests one completion from a job's model. */
 import type { PromptMessage } from '../../contract/item.ts'
 import type { GenerationJob } from './generation-job-record.ts'
 import { ModelRequestError } from './model-client/model-client.ts'
@@ -9,15 +9,18 @@ import type { SampleOutput } from './sample-output.ts'
 interface OutputRequest {
   job: GenerationJob
   model: ModelSpec
-  /** Which of the job's models that is, counted from 0. */
+  /** Index of the model among the job's models, counted from 0. */
   modelIndex?: number
   messages: PromptMessage[]
-  /** Position of the sample among those of its item: added to the seed. */
+  /** Position of the sample among those of its item, which is added to the seed. */
   seedOffset: number
   signal: AbortSignal
 }
 
-/** A request that fails after all attempts is an output too. Throws the signal's reason once it is aborted. */
+/**
+ * Requests the output. A request that fails after all attempts is an output too. Throws the signal's reason if it
+ * aborts.
+ */
 export async function generateOutput(
   clients: ModelClients,
   { job, model, modelIndex, messages, seedOffset, signal }: OutputRequest,

@@ -1,6 +1,7 @@
 /**
  * The stored record of a generation job, whether an eval or a collection.
- *   queued → running → done | failed | cancelled,   cancelled | failed | done → running when it is resumed
+ *
+ * queued → running → done | failed | cancelled, and cancelled | failed | done → running when it is resumed.
  */
 import { z } from 'zod'
 import { GenerationJobStatus } from '../../contract/eval.ts'
@@ -13,7 +14,7 @@ const TIMESTAMP = { kind: 'timestamp' } as const
 export const generationJobRecord = new RecordDeclaration({
   spec: { kind: 'json', schema: GenerationJobSpec },
   status: { kind: 'text', schema: GenerationJobStatus },
-  /** Samples wanted. */
+  /** Number of samples requested. */
   total: COUNT,
   done: COUNT,
   failed: COUNT,
@@ -23,12 +24,12 @@ export const generationJobRecord = new RecordDeclaration({
   started_at: TIMESTAMP,
   ended_at: TIMESTAMP,
   resumed_at: TIMESTAMP,
-  /** As EvalAggregator builds it for the kind. */
+  /** Result that EvalAggregator builds for this kind of job. */
   result: { kind: 'json', schema: z.unknown() },
-  /** Why it failed, or empty. */
+  /** Reason for the failure, or empty. */
   detail: { kind: 'text' },
   waiting_for: { kind: 'text', schema: z.enum(['trainer', '']) },
-  /** Lowest sample that was never claimed. */
+  /** Lowest sample number that was never claimed. */
   next_sample: { kind: 'cursor' },
   output_bytes: COUNT,
   progress_event_at: TIMESTAMP,
@@ -42,7 +43,7 @@ export type GenerationJob<Spec extends GenerationJobSpec = GenerationJobSpec> = 
   'status' | 'created_at' | 'result' | Count
 > & { [Field in OptionalField]: StoredValues[Field] | null } & { id: string; spec: Spec; waiting_for: 'trainer' | null }
 
-/** Undefined if there is no job. Throws if a field is not what the declaration says. */
+/** Returns undefined if the job does not exist. Throws if a field does not match its declaration. */
 export function parseGenerationJob(id: string, hash: Readonly<Record<string, string>>): GenerationJob | undefined {
   const { spec, status, created_at, ...values } = generationJobRecord.parse(hash)
   if (status === undefined) return undefined

@@ -1,9 +1,10 @@
 /**
- * Generation jobs in Redis. A job is an eval or a collection: a number of samples wanted of a model; sample-repository.ts holds
- * the samples.
+ * Stores generation jobs in Redis. A job is an eval or a collection: a number of samples requested from a model.
+ * sample-repository.ts stores the samples.
  *
- * A job's own keys share a slot, and so do the lists that find jobs; the two slots differ. Creating lists a job before it
- * stores it, and deleting does the reverse, so that a crash in between leaves an entry without a job and never the opposite.
+ * A job's own keys share a slot, and so do the lists that find jobs; the two slots differ. Creating a job lists it
+ * before storing it, and deleting does the reverse, so a crash in between leaves an entry without a job and never the
+ * opposite.
  */
 import type { Redis } from 'ioredis'
 import { ServiceError } from '../../contract/errors.ts'
@@ -39,15 +40,15 @@ const unindexGenerationJob = defineScript({
 })
 
 const DAY_MS = 24 * 60 * 60 * 1000
-/** The sweeper ends a job that is active for longer; the model's API key expires after the same time. */
+/** Time after which the sweeper ends an active job; the model's API key expires at the same time. */
 export const MAX_ACTIVE_MS = 7 * DAY_MS
-/** Counted from the end of the job. */
+/** Time for which samples are kept, counted from the end of the job. */
 export const SAMPLE_RETENTION_MS = 7 * DAY_MS
 const RESULT_RETENTION_MS = 90 * DAY_MS
-/** Jobs of each kind; active ones are never deleted. */
+/** Limit on stored jobs of each kind; active jobs are never deleted. */
 const MAX_RETAINED_JOBS = 2000
 const MAX_ACTIVE_JOBS = 200
-/** An entry of a list may be this much older than its job: `create` writes them one after the other. */
+/** Longest time by which a list entry may be older than its job, because `create` writes one after the other. */
 const CREATION_GRACE_MS = 60 * 60 * 1000
 const ITEMS_PER_COMMAND = 500
 const EVENTS_PER_READ = 500
@@ -56,7 +57,7 @@ const JOBS_PER_READ = 100
 export interface NewGenerationJob {
   id: string
   spec: GenerationJobSpec
-  /** Samples wanted. */
+  /** Number of samples requested. */
   total: number
   /** Item IDs in order; empty if the job claims items as it needs them. */
   items: string[]
@@ -88,7 +89,7 @@ export class GenerationJobRepository {
     this.#maxRetained = maxRetained
   }
 
-  /** A second call with the same ID changes nothing. Throws `too_many_active`. */
+  /** Stores a new job. A second call with the same ID changes nothing. Throws `too_many_active`. */
   async create({ id, spec, total, items, modelApiKey }: NewGenerationJob): Promise<void> {
     const keys = this.#keys.forGenerationJob(id)
     if (await this.#redis.exists(keys.job)) return
@@ -113,14 +114,15 @@ export class GenerationJobRepository {
     return status === null ? undefined : GenerationJobStatus.parse(status)
   }
 
-  /** Newest first. */
+  /** Lists job IDs, newest first. */
   listIds(kind: GenerationJobKind): Promise<string[]> {
     return this.#redis.zrevrange(this.#keys.generationJobs(kind), 0, -1)
   }
 
   /**
-   * Newest first, of one run or of all. Takes one round trip for the list and one for each page of jobs: the reads of a page
-   * are sent together (not as one pipeline, since the nodes of a cluster hold different jobs).
+   * Lists jobs of one run or of all runs, newest first. Takes one round trip for the list and one for each page of
+   * jobs: the reads of a page are sent together (not as one pipeline, because jobs are on different nodes of a
+   * cluster).
    */
   async *list(kind: GenerationJobKind, run?: string): AsyncGenerator<GenerationJob> {
     const index = run === undefined ? this.#keys.generationJobs(kind) : this.#keys.generationJobsOfRun(kind, run)
@@ -134,15 +136,15 @@ export class GenerationJobRepository {
     }
   }
 
-  /** Oldest first; `since`: when it was created or last resumed, ms. */
+  /** Lists active jobs, oldest first. `since` is when the job was created or last resumed, in ms. */
   async listActive(): Promise<{ id: string; since: number }[]> {
     return (await this.#listEntries(this.#keys.activeGenerationJobs)).toReversed()
   }
 
-  /** Removes an ended job from the active ones. */
+  /** Removes an ended job from the list of active jobs. */
   async markInactive(id: string): Promise<void> {
     await this.#redis.zrem(this.#keys.activeGenerationJobs, id)
-    if (isActive(await this.getStatus(id))) await this.#markActive(id) // it was resumed meanwhile
+    if (isActive(await this.getStatus(id))) await this.#markActive(id) // it was resumed in the meantime
   }
 
   async getModelApiKey(id: string): Promise<string | undefined> {
@@ -153,7 +155,7 @@ export class GenerationJobRepository {
     await this.#redis.hset(this.#keys.forGenerationJob(id).job, FIELDS.waiting_for, value ?? '')
   }
 
-  /** False if it had ended before. */
+  /** Ends a job. Returns false if it had already ended. */
   async end(id: string, { status, result, detail = '', event }: JobEnd): Promise<boolean> {
     const keys = this.#keys.forGenerationJob(id)
     const args = [status, JSON.stringify(result), detail, fleetNow(), JSON.stringify(event)]
@@ -162,7 +164,7 @@ export class GenerationJobRepository {
     return ended === 1
   }
 
-  /** False unless it had ended and its samples are still kept. Throws `too_many_active`. */
+  /** Resumes a job. Returns false unless it has ended and its samples are still kept. Throws `too_many_active`. */
   async reopen(id: string, retrySamples: number[], modelApiKey: string | undefined): Promise<boolean> {
     await this.#assertBelowActiveLimit()
     const keys = this.#keys.forGenerationJob(id)
@@ -170,11 +172,11 @@ export class GenerationJobRepository {
     await this.#markActive(id)
     const args = [modelApiKey ?? '', MAX_ACTIVE_MS, fleetNow(), RESULT_RETENTION_MS - SAMPLE_RETENTION_MS]
     if ((await reopenGenerationJob(this.#redis, keys, [...args, ...retrySamples])) !== 1) return false
-    await this.#markActive(id) // the process that ended it may have removed it meanwhile
+    await this.#markActive(id) // the process that ended it may have removed it in the meantime
     return true
   }
 
-  /** Events after `lastEventId` (or all if that is ''), oldest first. */
+  /** Lists the events after `lastEventId` (or all events if that is ''), oldest first. */
   async listEvents(id: string, lastEventId: string): Promise<GenerationJobEvent[]> {
     const from = /^\d+-\d+$/.test(lastEventId) ? `(${lastEventId}` : '-'
     const entries = await this.#redis.xrange(
@@ -193,7 +195,7 @@ export class GenerationJobRepository {
     throw new ServiceError('too_many_active', detail)
   }
 
-  /** Newest first. */
+  /** Lists the entries, newest first. */
   async #listEntries(index: string): Promise<{ id: string; since: number }[]> {
     const pairs = await this.#redis.zrevrange(index, 0, -1, 'WITHSCORES')
     return Array.from({ length: pairs.length / 2 }, (_, k) => ({

@@ -1,4 +1,7 @@
-/** What a generation job does, as Redis stores it: all that its workers and a repetition need, except the model's API key. */
+/**
+ * What a generation job does, as stored in Redis: all that workers and a repetition of the job need, except the model's
+ * API key.
+ */
 import { z } from 'zod'
 import { DuelSuite } from '../../contract/duel.ts'
 import { EvalLabels } from '../../contract/eval.ts'
@@ -16,14 +19,14 @@ export const FrontierPlan = z.strictObject({
   tasks: z.array(z.string()),
   items_per_task: z.int(),
   seed: z.int(),
-  /** Tasks that were asked for, with the reason why they have no frontier. */
+  /** Requested tasks that have no frontier, each with the reason. */
   left_out: z.record(z.string(), z.string()),
 })
 export type FrontierPlan = z.infer<typeof FrontierPlan>
 
 export const EvalSpec = z.strictObject({
   kind: z.literal('eval'),
-  /** null: the caller supplies the completions. */
+  /** Model to call; null if the caller supplies the completions. */
   model: ModelSpec.nullable(),
   suite: z.strictObject({
     name: z.string(),
@@ -31,7 +34,7 @@ export const EvalSpec = z.strictObject({
     sha256: z.string().nullable(),
     items: z.int(),
   }),
-  /** The eval chooses its items as it goes. */
+  /** Plan of an eval that chooses its items as it progresses. */
   frontier: FrontierPlan.optional(),
   samples_per_item: z.int(),
   temperature: z.number().nullable(),
@@ -49,7 +52,7 @@ export const CollectionSpec = z.strictObject({
   kind: z.literal('collection'),
   model: ModelSpec,
   run: z.string(),
-  /** UUID of the run: a later one of its name gets nothing of the collection. */
+  /** UUID of the run. A later run of the same name receives nothing from the collection. */
   incarnation: z.string().optional(),
   groups: z.int(),
   group_size: z.int(),
@@ -57,12 +60,12 @@ export const CollectionSpec = z.strictObject({
 })
 export type CollectionSpec = z.infer<typeof CollectionSpec>
 
-/** Samples 2k and 2k + 1 are those of `model` and `opponent` on item k. */
+/** Spec of a duel. Samples 2k and 2k + 1 are those of `model` and `opponent` on item k. */
 export const DuelSpec = z.strictObject({
   kind: z.literal('duel'),
-  /** a */
+  /** Model a. */
   model: ModelSpec,
-  /** b */
+  /** Model b. */
   opponent: ModelSpec,
   suite: DuelSuite,
   tasks: z.int(),
@@ -81,13 +84,16 @@ export type DuelSpec = z.infer<typeof DuelSpec>
 export const GenerationJobSpec = z.discriminatedUnion('kind', [EvalSpec, CollectionSpec, DuelSpec])
 export type GenerationJobSpec = z.infer<typeof GenerationJobSpec>
 
-/** Samples of each item of a duel. */
+/** Number of samples of each item of a duel, one per model. */
 export const DUEL_SIDES = 2
 
 export type GenerationJobKind = GenerationJobSpec['kind']
 export type SpecOfKind<Kind extends GenerationJobKind> = Extract<GenerationJobSpec, { kind: Kind }>
 
-/** Samples are numbered item by item: with 4 samples per item, sample 7 is the last one of item 1. */
+/**
+ * Returns the number of samples per item. Samples are numbered item by item: with 4 samples per item, sample 7 is the
+ * last one of item 1.
+ */
 export function itemIndexOfSample(spec: EvalSpec | DuelSpec, sample: number): number {
   return Math.floor(sample / (spec.kind === 'duel' ? DUEL_SIDES : spec.samples_per_item))
 }

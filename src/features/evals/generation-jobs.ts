@@ -1,4 +1,4 @@
-/** The life of a generation job, whether an eval, a collection or a duel: created, listed, cancelled, resumed, within its caller's quota. */
+/** Creates, lists, cancels and resumes generation jobs (evals, collections and duels) within their caller's quota. */
 import { z } from 'zod'
 import type { Caller } from '../../contract/caller.ts'
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts'
@@ -15,7 +15,7 @@ import { streamJobEvents } from './job-event-stream.ts'
 import { enqueueSlotJobs } from './job-slots.ts'
 
 interface KindRules {
-  /** What an ID begins with. */
+  /** Prefix of the job's ID. */
   idPrefix: string
   unknownCode: ErrorCode
   maxSamples: number
@@ -27,7 +27,7 @@ const KIND_RULES: Record<GenerationJobKind, KindRules> = {
     idPrefix: 'eval',
     unknownCode: 'unknown_eval',
     maxSamples: 200_000,
-    resumable: ['cancelled', 'failed', 'done'], // one that is done may have samples without a score
+    resumable: ['cancelled', 'failed', 'done'], // a job that is done may have samples without a score
   },
   collection: {
     idPrefix: 'collect',
@@ -43,15 +43,15 @@ const KIND_RULES: Record<GenerationJobKind, KindRules> = {
   },
 }
 
-/** The request that creates a job, besides its body. */
+/** The request that creates a job, apart from its body. */
 export interface CreateRequest {
   caller: Caller
   idempotencyKey: string | undefined
-  /** Of the run that the request names. */
+  /** Condition on the run that the request names. */
   condition?: RunCondition | undefined
 }
 
-/** What a new job is to do. */
+/** What a new job does. */
 export interface JobDescription<Kind extends GenerationJobKind> {
   spec: SpecOfKind<Kind>
   samples: number
@@ -63,7 +63,7 @@ interface CreateJob<Kind extends GenerationJobKind, View> {
   kind: Kind
   input: object
   modelApiKey: string | undefined
-  /** Requests with equal keys in different scopes are different requests. */
+  /** Scope of the idempotency key: requests with equal keys in different scopes are different requests. */
   scope: string
   describe: () => Promise<JobDescription<Kind>>
   buildView: (job: JobOfKind<Kind>) => View
@@ -84,7 +84,10 @@ export class GenerationJobs {
     this.#deps = deps
   }
 
-  /** The same idempotency key and input return the same view of the same job. Throws `too_many_active` and what `describe` throws. */
+  /**
+   * Creates a job. The same idempotency key and input return the same view of the same job. Throws `too_many_active`
+   * and the errors of `describe`.
+   */
   async create<Kind extends GenerationJobKind, View>(
     { caller, idempotencyKey }: CreateRequest,
     { kind, input, modelApiKey, scope, describe, buildView }: CreateJob<Kind, View>,
@@ -105,22 +108,22 @@ export class GenerationJobs {
       const view = buildView(job)
       return { decision: view, answer: view }
     }
-    const decision = z.custom<View>() // it is JSON of this function
+    const decision = z.custom<View>() // this function wrote the JSON
     return idempotency.runOnce(request, { decision, perform, answerAgain: (view) => Promise.resolve(view) })
   }
 
-  /** Undefined also if the job is of another kind. */
+  /** Returns undefined if the job does not exist or is of another kind. */
   async get<Kind extends GenerationJobKind>(kind: Kind, id: string): Promise<JobOfKind<Kind> | undefined> {
     const job = await this.#deps.repository.get(id)
     return job && isOfKind(job, kind) ? job : undefined
   }
 
-  /** Throws `unknown_eval`, `unknown_collection` or `unknown_duel`. */
+  /** Returns the job. Throws `unknown_eval`, `unknown_collection` or `unknown_duel`. */
   async require<Kind extends GenerationJobKind>(kind: Kind, id: string): Promise<JobOfKind<Kind>> {
     return (await this.get(kind, id)) ?? throwUnknown(kind, id)
   }
 
-  /** Newest first, up to `limit` of those that `accept` accepts. */
+  /** Lists up to `limit` jobs that `accept` returns true for, newest first. */
   async list<Kind extends GenerationJobKind>(
     kind: Kind,
     { run, limit, accept }: { run?: string | undefined; limit?: number; accept?: (job: JobOfKind<Kind>) => boolean },
@@ -133,13 +136,13 @@ export class GenerationJobs {
     return accepted
   }
 
-  /** Cancels an active job; its result covers what was done. A job that has ended stays as it is. */
+  /** Cancels an active job; its result covers the samples that are done. A job that has ended does not change. */
   async cancel<Kind extends GenerationJobKind>(kind: Kind, id: string): Promise<JobOfKind<Kind>> {
     await this.#deps.aggregator.finalize(id, 'cancelled')
     return this.require(kind, id)
   }
 
-  /** Continues an ended job. Samples with a score are kept, the others are generated again. Throws `too_many_active`. */
+  /** Resumes an ended job. Samples with a score are kept; the others are generated again. Throws `too_many_active`. */
   async resume<Kind extends GenerationJobKind>(
     kind: Kind,
     id: string,
@@ -156,7 +159,7 @@ export class GenerationJobs {
     })
   }
 
-  /** Server-sent events: progress, then the result. */
+  /** Streams server-sent events: progress, then the result. */
   streamEvents(id: string, lastEventId: string, signal: AbortSignal): AsyncGenerator<string> {
     return streamJobEvents(this.#deps.repository, id, lastEventId, signal)
   }

@@ -12,7 +12,7 @@ interface SampleToGrade {
   rules: GradingRules
 }
 
-/** The verdict carries the hash of the question if the suite does not. */
+/** Grades the output. The verdict includes the hash of the question if the suite does not have it. */
 export async function gradeSample(
   grader: Grader,
   { output, item, suiteItem, rules }: SampleToGrade,
@@ -26,8 +26,8 @@ export async function gradeSample(
 }
 
 /**
- * The verdict on a sample whose item the library cannot make: one bad seed costs an eval that sample, not all others. Undefined
- * for any other error, and for a frozen suite, whose items were made before.
+ * Returns the verdict for a sample whose item the library cannot make, so that a bad seed costs the eval one sample and
+ * not all of them. Returns undefined for any other error, and for a frozen suite, whose items were made before.
  */
 export function buildUnmakeableVerdict(error: unknown, { questionHash }: SuiteItem): SampleVerdict | undefined {
   if (!isMakeFailure(error) || questionHash !== undefined) return undefined

@@ -1,4 +1,4 @@
-/** Evals and collections: models measured on suites, and runs whose items a model behind an API completes. */
+/** Evals and collections: measures models on suites, and completes a run's items with a model behind an API. */
 
 import type { Engine } from '../../engine/engine.ts'
 import type { Grader } from '../../grading/grader.ts'

@@ -1,14 +1,14 @@
-/** The events of a generation job as server-sent events: IDs to resume from, heartbeats, and an end. */
+/** Streams the events of a generation job as server-sent events, with IDs to resume from, heartbeats and an end. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isActive } from '../../contract/eval.ts'
 import type { GenerationJobRepository } from './generation-job-repository.ts'
 
 const POLL_INTERVAL_MS = 300
 const HEARTBEAT_INTERVAL_MS = 15_000
-/** After this time the client must reconnect, with the ID of the last event that it has. */
+/** Time after which the client must reconnect with the ID of the last event that it has. */
 const MAX_STREAM_MS = 60 * 60_000
 
-/** Ends after the result. `lastEventId` is the ID of the last event that the client has, or ''. */
+/** Streams events until the result. `lastEventId` is the ID of the last event that the client has, or ''. */
 export async function* streamJobEvents(
   repository: GenerationJobRepository,
   jobId: string,
@@ -24,7 +24,7 @@ export async function* streamJobEvents(
     for (const { id, event, data } of events) {
       yield `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`
       after = id
-      if (event === 'result' && !isActive(await repository.getStatus(jobId))) return // else it was resumed since
+      if (event === 'result' && !isActive(await repository.getStatus(jobId))) return // otherwise it was resumed since
     }
     if (events.length > 0) {
       lastSentAt = performance.now()

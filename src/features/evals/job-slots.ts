@@ -1,6 +1,6 @@
 /**
- * Slots: a job that wants c requests in flight has c slots. Each slot is a queue job that generates a few samples in a row and
- * then goes to the end of the queue, so that all active jobs take turns on the workers.
+ * Manages slots: a job that wants c requests in flight has c slots. Each slot is a queue job that generates a few
+ * samples in a row and then goes to the end of the queue, so that all active jobs share the workers.
  */
 import type { Producer } from '../../platform/queue/producer.ts'
 import { countConcurrentSamples } from './frontier/frontier-layout.ts'
@@ -8,7 +8,7 @@ import type { GenerationJob } from './generation-job-record.ts'
 import type { GenerationJobSpec } from './generation-job-spec.ts'
 import { generateSamplesJob } from './jobs/definitions.ts'
 
-/** Adds the slots that are not in the queue; the others stay as they are. A job without a model has no slots. */
+/** Adds the slots that are not in the queue and leaves the others unchanged. A job without a model has no slots. */
 export async function enqueueSlotJobs(
   producer: Producer,
   { id, spec, total }: Pick<GenerationJob, 'id' | 'spec' | 'total'>,
@@ -24,7 +24,7 @@ export async function enqueueSlotJobs(
   )
 }
 
-/** Samples that can be worked on at the same time. */
+/** Returns the number of samples that can be processed at the same time. */
 function countConcurrent(spec: GenerationJobSpec, total: number): number {
   return spec.kind === 'eval' && spec.frontier ? countConcurrentSamples(spec.frontier) : total
 }

@@ -1,8 +1,8 @@
-/** Keys of evals and collections. */
+/** Redis keys of evals and collections. */
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import type { GenerationJobKind } from './generation-job-spec.ts'
 
-/** Keys of one eval or collection, in one slot. */
+/** Keys of one eval or collection, all in one slot. */
 export interface GenerationJobKeys {
   job: string
   modelApiKey: string
@@ -18,11 +18,11 @@ export interface GenerationJobKeys {
 export interface AllGenerationJobKeys {
   /** Sorted set: IDs of evals or collections by creation time. All lists of jobs share a slot. */
   generationJobs: (kind: GenerationJobKind) => string
-  /** Sorted set: those of one run. */
+  /** Sorted set: IDs of the evals or collections of one run. */
   generationJobsOfRun: (kind: GenerationJobKind, run: string) => string
-  /** Hash: job to its run, for the jobs that belong to one. */
+  /** Hash: job ID to run, for jobs that belong to a run. */
   generationJobRuns: string
-  /** Sorted set: IDs of the jobs that have not ended, by the time they were created or last resumed. */
+  /** Sorted set: IDs of the jobs that have not ended, by the time when they were created or last resumed. */
   activeGenerationJobs: string
   /** Sorted set: IDs of the jobs that a caller has started, by time. */
   callerGenerationJobs(callerId: string): string

@@ -1,4 +1,4 @@
-/** The model clients of this process, one per running job and model, each with its API key and connections. */
+/** Holds the model clients of this process, one per running job and model, each with its API key and connections. */
 import { LRUCache } from 'lru-cache'
 import type { GenerationJob } from './generation-job-record.ts'
 import type { GenerationJobRepository } from './generation-job-repository.ts'
@@ -20,7 +20,10 @@ export class ModelClients {
     this.#generationJobs = generationJobs
   }
 
-  /** `modelIndex`: which of the job's models, counted from 0. A resumed job gets a new client: it may have another API key. */
+  /**
+   * Returns the client of a model. `modelIndex` is its index among the job's models, from 0. A resumed job gets a new
+   * client because its API key may have changed.
+   */
   getOrCreate(
     { id, created_at, resumed_at }: Pick<GenerationJob, 'id' | 'created_at' | 'resumed_at'>,
     { name, base_url, egress_policy }: ModelSpec,
@@ -40,12 +43,12 @@ export class ModelClients {
     return open.client
   }
 
-  /** IDs of the jobs that have a client. */
+  /** Lists the IDs of the jobs that have a client. */
   listJobIds(): Set<string> {
     return new Set([...this.#clients.keys()].map(parseJobId))
   }
 
-  /** Drops the client of an ended job, and its API key with it. */
+  /** Closes the client of an ended job and drops its API key. */
   close(id: string): void {
     for (const key of [...this.#clients.keys()]) if (parseJobId(key) === id) this.#clients.delete(key)
   }

@@ -1,4 +1,7 @@
-/** The model of a generation job: where the server calls it, with which parameters, how many requests at once. */
+/**
+ * Describes the model of a generation job: where the server calls it, with which parameters and how many requests at
+ * once.
+ */
 import { z } from 'zod'
 import type { CollectionInput } from '../../contract/collection.ts'
 import type { ModelInput } from '../../contract/eval.ts'
@@ -9,7 +12,7 @@ import { GenerationParams } from './model-client/model-client.ts'
 export const ModelSpec = z.strictObject({
   name: z.string(),
   base_url: z.string(),
-  /** Stored with the job: every node applies the policy of the node that accepted it. */
+  /** Policy stored with the job: every node applies the policy of the node that accepted it. */
   egress_policy: EgressPolicy,
   params: GenerationParams,
   concurrency: z.int(),
@@ -21,7 +24,7 @@ type ModelRequestInput = Pick<
   'max_tokens' | 'top_p' | 'request' | 'seed' | 'timeout_s' | 'retries' | 'concurrency'
 > & { temperature: number | null }
 
-/** Throws `invalid_request` if the policy forbids the model's address. */
+/** Builds the spec. Throws `invalid_request` if the policy forbids the model's address. */
 export async function buildModelSpec(
   { name, base_url }: ModelInput,
   input: ModelRequestInput,

@@ -1,4 +1,4 @@
-/** What a sample came to: its output (from the model or the caller) as it is stored, and the verdict on it. */
+/** Encodes the output of a sample (from the model or the caller) for storage, and declares the verdict on it. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { z } from 'zod'
 import { Message } from '../../contract/rollout.ts'
@@ -12,9 +12,9 @@ const MAX_ANSWER_CHARS = 1000
 const FORMAT_VERSION = 1
 
 export const SampleOutput = z.discriminatedUnion('kind', [
-  /** The model answered. */
+  /** Response of the model. */
   z.strictObject({ kind: z.literal('response'), response: ModelResponse }),
-  /** The caller supplied the completion. */
+  /** Completion that the caller supplied. */
   z.strictObject({
     kind: z.literal('external'),
     completion: z.string().optional(),
@@ -22,12 +22,12 @@ export const SampleOutput = z.discriminatedUnion('kind', [
     finish_reason: z.string().nullable(),
     length_tokens: z.int().optional(),
   }),
-  /** There is no completion. */
+  /** Failure to get a completion. */
   z.strictObject({ kind: z.literal('failed'), detail: z.string() }),
 ])
 export type SampleOutput = z.infer<typeof SampleOutput>
 
-/** The stored verdict: small, because a result is aggregated from many. */
+/** The stored verdict. It is small because a result is aggregated from many. */
 export const SampleVerdict = z.strictObject({
   score: z.number().nullable(),
   answer: z.string().nullable(),
@@ -36,7 +36,7 @@ export const SampleVerdict = z.strictObject({
   detail: z.string().optional(),
   finish_reason: z.string().nullable(),
   length_tokens: z.int().nullable(),
-  /** Set if the suite does not contain the hash itself. */
+  /** Hash of the question, set if the suite does not contain it. */
   question_hash: z.string().optional(),
 })
 export type SampleVerdict = z.infer<typeof SampleVerdict>
@@ -45,12 +45,15 @@ export function encodeSampleOutput(output: SampleOutput): Buffer {
   return Buffer.concat([Buffer.of(FORMAT_VERSION), deflateRawSync(JSON.stringify(output))])
 }
 
-/** Throws if another version of the server encoded it. */
+/** Decodes an output. Throws if another version of the server encoded it. */
 export function decodeSampleOutput(encoded: Buffer): SampleOutput {
   return SampleOutput.parse(JSON.parse(inflateRawSync(deflatedPart(encoded)).toString()))
 }
 
-/** With the size of its JSON. Undefined if that is over `maxBytes`; then no more than that is inflated. */
+/**
+ * Decodes an output and returns the size of its JSON. Returns undefined if that exceeds `maxBytes`, without inflating
+ * more than that.
+ */
 export function decodeSampleOutputWithin(
   encoded: Buffer,
   maxBytes: number,
@@ -70,7 +73,7 @@ function deflatedPart(encoded: Buffer): Buffer {
   return encoded.subarray(1)
 }
 
-/** What the grader gets. */
+/** Converts an output to the submission for the grader. */
 export function toSampleSubmission(output: SampleOutput): Submission {
   switch (output.kind) {
     case 'failed':

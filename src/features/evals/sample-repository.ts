@@ -1,7 +1,7 @@
 /**
- * The samples of a generation job in Redis: their items, which slot works on which sample, outputs and verdicts. Each slot claims
- * one sample at a time. A claim outlives its process: the next one to run the slot gets the same sample, so that after a crash the
- * model only repeats what was in flight.
+ * Stores the samples of a generation job in Redis: their items, the slot that processes each sample, outputs and
+ * verdicts. Each slot claims one sample at a time. A claim outlives its process: the next process that runs the slot
+ * gets the same sample, so after a crash the model only repeats what was in flight.
  */
 import type { Redis } from 'ioredis'
 import type { z } from 'zod'
@@ -28,7 +28,7 @@ const recordSample = defineScript({
 
 const PROGRESS_EVENT_INTERVAL_MS = 250
 const MAX_PROGRESS_EVENTS = 2000
-/** Of one job, compressed. Above this, only verdicts are stored. */
+/** Limit for the compressed outputs of one job. Above it, only verdicts are stored. */
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024
 
 export type SampleClaim = { kind: 'sample'; sample: number } | { kind: 'none' } | { kind: 'ended' }
@@ -36,11 +36,11 @@ export type RecordSampleResult = { kind: 'recorded'; isNew: boolean; done: numbe
 
 export interface SampleRecord {
   verdict: unknown
-  /** What to add to the sum of scores; null for a sample without a score. */
+  /** Score to add to the sum, or null for a sample without a score. */
   score: number | null
-  /** The slot to release. */
+  /** Slot to release. */
   slot?: number
-  /** How many samples this record stands for, and how many of them failed: a collection records whole groups. */
+  /** Number of samples that this record covers, and how many of them failed: a collection records whole groups. */
   sampleCount?: number
   failedCount?: number
 }
@@ -54,7 +54,7 @@ export class SampleRepository {
     this.#keys = createGenerationJobKeys(keys)
   }
 
-  /** Of a job whose items are known from the start, or claimed as it needs them. */
+  /** Lists the items of a job whose items are known from the start or claimed as needed. */
   listItems(id: string): Promise<string[]> {
     return this.#redis.lrange(this.#keys.forGenerationJob(id).items, 0, -1)
   }
@@ -67,7 +67,10 @@ export class SampleRepository {
     return (await this.#redis.lindex(this.#keys.forGenerationJob(id).items, index)) ?? undefined
   }
 
-  /** Stores the item of a sample, for a job that chooses its items as it goes. Returns the one that was stored first. */
+  /**
+   * Stores the item of a sample, for a job that chooses its items as it progresses. Returns the item that was stored
+   * first.
+   */
   async chooseItem(id: string, sample: number, item: string): Promise<string> {
     return String(await chooseItem(this.#redis, this.#keys.forGenerationJob(id), [sample, item, SAMPLE_RETENTION_MS]))
   }
@@ -76,19 +79,22 @@ export class SampleRepository {
     return (await this.#redis.hget(this.#keys.forGenerationJob(id).items, String(sample))) ?? undefined
   }
 
-  /** Null where none was chosen yet. */
+  /** Lists the chosen items, with null where none is chosen yet. */
   async listChosenItems(id: string, samples: readonly number[]): Promise<(string | null)[]> {
     if (samples.length === 0) return []
     return this.#redis.hmget(this.#keys.forGenerationJob(id).items, ...samples.map(String))
   }
 
-  /** Appends items after the first `claimed`. False if there are more: the item claim ended, and another process appended. */
+  /**
+   * Appends items after the first `claimed`. Returns false if the list is already longer, because this claim ended and
+   * another process appended.
+   */
   async appendItems(id: string, claimed: number, items: string[]): Promise<boolean> {
     const keys = this.#keys.forGenerationJob(id)
     return (await appendItems(this.#redis, keys, [SAMPLE_RETENTION_MS, claimed, ...items])) === 1
   }
 
-  /** The right to claim items for a job, for `ms` at most; false while another process has it. */
+  /** Acquires the right to claim items for a job, for at most `ms`. Returns false while another process holds it. */
   async acquireItemClaim(id: string, ms: number): Promise<boolean> {
     return (await this.#redis.set(this.#keys.forGenerationJob(id).itemClaimLock, '1', 'PX', ms, 'NX')) === 'OK'
   }
@@ -103,7 +109,10 @@ export class SampleRepository {
     return sample === -1 ? { kind: 'none' } : { kind: 'sample', sample }
   }
 
-  /** Called before the output is graded, so that a second attempt finds it. False if the job's outputs take too much memory. */
+  /**
+   * Stores an output before it is graded, so that a second attempt finds it. Returns false if the job's outputs take
+   * too much memory.
+   */
   async storeOutput(id: string, sample: number, output: Buffer): Promise<boolean> {
     const keys = this.#keys.forGenerationJob(id)
     const bytes = Number(await storeSampleOutput(this.#redis, keys, [sample, output, SAMPLE_RETENTION_MS]))
@@ -148,18 +157,21 @@ export class SampleRepository {
     return state === -1 ? { kind: 'ended' } : { kind: 'recorded', isNew: state === 1, done, total }
   }
 
-  /** For a slot whose sample is recorded with its group. */
+  /** Releases a slot whose sample is recorded with its group. */
   async releaseSlot(id: string, slot: number): Promise<void> {
     await this.#redis.hdel(this.#keys.forGenerationJob(id).claims, String(slot))
   }
 
-  /** Verdicts of samples `from` to before `to`, as `schema` reads them; null where there is none yet. */
+  /**
+   * Lists the verdicts of samples from `from` (inclusive) to `to` (exclusive), parsed with `schema`, with null where
+   * there is none yet.
+   */
   listVerdicts<T>(schema: z.ZodType<T>, id: string, from: number, to: number): Promise<(T | null)[]> {
     const samples = Array.from({ length: Math.max(0, to - from) }, (_, k) => from + k)
     return this.listVerdictsOf(schema, id, samples)
   }
 
-  /** The same of any samples. */
+  /** Lists the verdicts of the given samples in the same way. */
   async listVerdictsOf<T>(schema: z.ZodType<T>, id: string, samples: readonly number[]): Promise<(T | null)[]> {
     if (samples.length === 0) return []
     const texts = await this.#redis.hmget(this.#keys.forGenerationJob(id).verdicts, ...samples.map(String))

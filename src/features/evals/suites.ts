@@ -1,4 +1,4 @@
-/** Suites: frozen lists of recipes in the project's files, and lists that a request or a run defines. */
+/** Provides suites: frozen lists of recipes in the project's files, and lists that a request or a run defines. */
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { DuelSuite } from '../../contract/duel.ts'
@@ -17,7 +17,7 @@ const MAX_ITEMS = 20_000
 
 export interface SuiteItem {
   id: string
-  /** Undefined if the item has not been created yet. */
+  /** Hash of the question, or undefined if the item has not been created yet. */
   questionHash: string | undefined
 }
 
@@ -36,7 +36,7 @@ export class Suites {
     return this.#manifest
   }
 
-  /** Throws `unknown_suite`. */
+  /** Returns a suite. Throws `unknown_suite`. */
   require(name: string): SuiteSummary {
     const suite = this.#manifest.find((one) => one.name === name)
     if (suite) return suite
@@ -44,7 +44,7 @@ export class Suites {
     throw new ServiceError('unknown_suite', `There is no suite ${JSON.stringify(name)}. The suites are: ${names}.`)
   }
 
-  /** The items of a frozen suite. Throws `unknown_suite`. */
+  /** Lists the items of a frozen suite. Throws `unknown_suite`. */
   listItems(name: string): SuiteItem[] {
     const suite = this.require(name)
     let items = this.#cache.get(name)
@@ -60,9 +60,9 @@ export class Suites {
   }
 
   /**
-   * Items whose task is drawn separately for each, so that every item is equally informative about the mean over all tasks. The
-   * seed fixes them.
-   * `tasks`: how many there are to draw from. Throws `unknown_task` and what a recipe is rejected for.
+   * Draws a task for each item separately, so that every item is equally informative about the mean over all tasks. The
+   * seed determines the items, and `tasks` is the number of tasks to draw from. Throws `unknown_task` and the errors
+   * that reject a recipe.
    */
   async drawItems(suite: DuelSuite, count: number): Promise<{ items: SuiteItem[]; tasks: number }> {
     const { difficulty, config, seed } = suite
@@ -77,7 +77,7 @@ export class Suites {
     return { items: await this.#buildItems(recipes), tasks: tasks.length }
   }
 
-  /** The items that a request defines. Throws `unknown_task` and what a recipe is rejected for. */
+  /** Builds the items that a request defines. Throws `unknown_task` and the errors that reject a recipe. */
   async buildCustom(suite: CustomSuite): Promise<SuiteItem[]> {
     const { n, difficulty, config, seed } = suite
     const recipe = { ...(config && { config }), difficulty: difficulty ?? null }
@@ -86,13 +86,13 @@ export class Suites {
     )
   }
 
-  /** One item, as its ID. */
+  /** Encodes one item as its ID. */
   async buildItem(recipe: { task: string; seed: number; index: number; difficulty: number }): Promise<string> {
     const [item] = await this.#buildItems([recipe])
     return item?.id ?? ''
   }
 
-  /** Without tasks and categories: all tasks. Throws `unknown_task`. */
+  /** Lists the selected tasks, or all tasks if neither tasks nor categories are given. Throws `unknown_task`. */
   listTasks({ tasks, categories = [], difficulty, config }: Omit<DuelSuite, 'seed'>): string[] {
     assertConfigOrDifficulty({ config, difficulty }, 'suite.')
     for (const choice of [...(tasks ?? []), ...categories.map((name) => `category:${name}`)])
@@ -104,7 +104,7 @@ export class Suites {
       .map(({ name }) => name)
   }
 
-  /** The suite of a run: its tasks at the difficulty at which training starts, the same for the whole run. */
+  /** Builds the suite of a run: its tasks at the difficulty at which training starts, the same for the whole run. */
   buildForRun(settings: RunSettings): Promise<SuiteItem[]> {
     const { num_eval_samples_per_task: n, eval_seed: seed, complexity_mode, difficulty: fixed } = settings
     const recipes = buildTaskPlans(settings, this.#tasks.list())
@@ -118,7 +118,7 @@ export class Suites {
     return this.#buildItems(recipes)
   }
 
-  /** The seeds of eval items start where those of clients end. */
+  /** Builds items from recipes. Seeds of eval items start where those of clients end. */
   async #buildItems(recipes: (Omit<RecipeInput, 'engine'> & { seed: number; index: number })[]): Promise<SuiteItem[]> {
     if (recipes.length > MAX_ITEMS)
       throw new ServiceError(
@@ -140,7 +140,7 @@ export class Suites {
   }
 }
 
-/** The SHA-256 of a suite's lines, `id TAB sha256(question)`. */
+/** Computes the SHA-256 of a suite's lines, `id TAB sha256(question)`. */
 export function computeSuiteHash(items: { id: string; questionHash: string }[]): string {
   const hash = createHash('sha256')
   for (const { id, questionHash } of items) hash.update(`${id}\t${questionHash}\n`)
@@ -151,7 +151,7 @@ export function hashQuestion(question: string): string {
   return createHash('sha256').update(question).digest('hex')
 }
 
-/** As a line of a suite's file. */
+/** Encodes an item as a line of a suite's file. */
 export function encodeSuiteItem({ id, questionHash }: SuiteItem): string {
   return questionHash === undefined ? id : `${id}\t${questionHash}`
 }

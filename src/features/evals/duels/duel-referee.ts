@@ -1,4 +1,4 @@
-/** Tells whether a duel is decided, after each sample. What it has read it does not read again. */
+/** Determines after each sample whether a duel is decided. It keeps what it has read, so each sample is read once. */
 import { LRUCache } from 'lru-cache'
 import type { JobOfKind } from '../generation-job-record.ts'
 import { DUEL_SIDES } from '../generation-job-spec.ts'
@@ -7,12 +7,12 @@ import type { SampleRepository } from '../sample-repository.ts'
 import { DuelStanding, toDuelPair } from './duel-standing.ts'
 
 const ITEMS_PER_READ = 32
-/** More than can be active. */
+/** Limit on cached duels, higher than the number that can be active. */
 const MAX_STANDINGS = 1000
 
 interface WatchedDuel {
   standing: DuelStanding
-  /** The look that is under way: the next one waits for it. */
+  /** Update in progress; the next update waits for it. */
   look: Promise<void>
 }
 
@@ -31,7 +31,7 @@ export class DuelReferee {
     return duel.standing.test.decision !== undefined
   }
 
-  /** A resumed duel is read again, because samples without a score were retried. */
+  /** Discards the cached state of a resumed duel, because samples without a score were retried. */
   #getOrCreate({ id, resumed_at, spec }: JobOfKind<'duel'>): WatchedDuel {
     const key = `${id}/${resumed_at ?? ''}`
     const duel = this.#duels.get(key) ?? { standing: new DuelStanding(spec), look: Promise.resolve() }

@@ -1,4 +1,4 @@
-/** Aggregates the samples of a duel into its result: who is better, how sure that is, and how far they are apart. */
+/** Aggregates the samples of a duel into its result: which model is better, how certain that is, and by how much. */
 import type { DuelResult } from '../../../contract/duel.ts'
 import { decodeItemId } from '../../../contract/item-id.ts'
 import { meanOrNull } from '../../../grading/statistics.ts'
@@ -20,7 +20,7 @@ interface ScoredPair {
   floor: number
 }
 
-/** `isActive`: the duel is running, and this is its current state. */
+/** Builds the result. With `isActive`, the duel is still running and the result is its current state. */
 export function buildDuelResult(spec: DuelSpec, items: readonly SampledDuelItem[], isActive: boolean): DuelResult {
   const standing = new DuelStanding(spec)
   const pairs: ScoredPair[] = []

@@ -1,4 +1,4 @@
-/** Duels as the API shows them. */
+/** Converts duels to their representation in the API. */
 import { DuelResult, type DuelView } from '../../../contract/duel.ts'
 import { buildProgress, buildTimes } from '../eval-view.ts'
 import type { JobOfKind } from '../generation-job-record.ts'

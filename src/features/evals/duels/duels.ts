@@ -1,4 +1,4 @@
-/** Duels: what the API does with them. GenerationJobs has what they share with evals and collections. */
+/** Implements the operations of the API on duels. GenerationJobs has what duels share with evals and collections. */
 import type { Caller } from '../../../contract/caller.ts'
 import { canAccessRun } from '../../../contract/caller.ts'
 import type { DuelInput, DuelItem, DuelView } from '../../../contract/duel.ts'
@@ -20,7 +20,7 @@ import { streamEvalSamples } from '../sample-stream.ts'
 import { encodeSuiteItem } from '../suites.ts'
 import { buildDuelView } from './duel-view.ts'
 
-/** Nearly greedy, as evals with one sample of each item. */
+/** Default temperature: nearly greedy, as for evals with one sample per item. */
 const DEFAULT_TEMPERATURE = 0.1
 
 interface DuelsDeps extends EvalSpecBuilderDeps {
@@ -36,10 +36,14 @@ export class Duels {
     this.#deps = deps
   }
 
-  /** Throws `too_many_active`, `invalid_request`, `unknown_task`, and `run_recreated` if the run does not meet the condition. */
+  /**
+   * Creates a duel. Throws `too_many_active`, `invalid_request`, `unknown_task`, and `run_recreated` if the run does
+   * not meet the condition.
+   */
   async create(input: DuelInput, request: CreateRequest): Promise<DuelView> {
     const { condition } = request
-    if (condition !== undefined && input.run !== undefined) await this.#deps.runs.require(input.run, condition) // a repeated call describes nothing
+    // a repeated call does not run this
+    if (condition !== undefined && input.run !== undefined) await this.#deps.runs.require(input.run, condition)
     return this.#deps.jobs.create(request, {
       kind: 'duel',
       input,
@@ -50,7 +54,10 @@ export class Duels {
     })
   }
 
-  /** With the result so far if it is active. Throws `unknown_duel`, or `forbidden` if the caller's key is bound to other runs. */
+  /**
+   * Returns the duel, with the result so far while it is active. Throws `unknown_duel`, or `forbidden` if the caller's
+   * key is bound to other runs.
+   */
   async requireView(id: string, caller: Caller): Promise<DuelView> {
     const job = await this.require(id, caller)
     const view = buildDuelView(job)
@@ -68,7 +75,7 @@ export class Duels {
     return job
   }
 
-  /** Newest first. */
+  /** Lists duels, newest first. */
   async list({ run, label, limit }: { run?: string | undefined; label?: string | undefined; limit: number }) {
     const accept = ({ spec }: JobOfKind<'duel'>) => label === undefined || hasLabel(spec.labels, label)
     return (await this.#deps.jobs.list('duel', { run, limit, accept })).map(buildDuelView)
@@ -95,7 +102,7 @@ export class Duels {
     return this.#deps.jobs.streamEvents(id, lastEventId, signal)
   }
 
-  /** In the order in which the test takes them, those that both models have answered. */
+  /** Streams the items that both models have answered, in the order in which the test takes them. */
   async streamItems(id: string, caller: Caller): Promise<AsyncGenerator<DuelItem>> {
     const { result } = await this.requireView(id, caller)
     const counted = (result?.items ?? 0) + (result?.skipped ?? 0)

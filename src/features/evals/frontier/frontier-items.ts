@@ -1,4 +1,7 @@
-/** Chooses the items of a frontier eval: each round of a task where its answers will tell most, given the answers so far. */
+/**
+ * Chooses the items of a frontier eval. Each round of a task gets the items that are most informative, given the
+ * answers so far.
+ */
 import { decodeItemId } from '../../../contract/item-id.ts'
 import type { Ladders } from '../../tasks/ladders.ts'
 import type { TaskCards } from '../../tasks/task-cards.ts'
@@ -31,7 +34,8 @@ export class FrontierItems {
   }
 
   /**
-   * The item of a sample, the same whenever it is asked. Undefined while earlier rounds of its task have samples without a verdict.
+   * Returns the item of a sample, which never changes. Returns undefined while earlier rounds of its task have samples
+   * without a verdict.
    */
   async choose(job: FrontierJob, sample: number): Promise<string | undefined> {
     const { samples, suites } = this.#deps
@@ -50,7 +54,7 @@ export class FrontierItems {
     return samples.chooseItem(job.id, sample, item)
   }
 
-  /** To the task's items before `end`, those with a score. Undefined if one has no verdict yet. */
+  /** Returns the scored answers to the task's items before `end`, or undefined if one has no verdict yet. */
   async #listAnswers({ id, spec }: FrontierJob, task: string, end: number): Promise<FrontierAnswer[] | undefined> {
     const numbers = listTaskSamples(spec.frontier, task, 0, end)
     const [items, verdicts] = await Promise.all([

@@ -1,17 +1,17 @@
 /**
- * Which task and which of its items a sample of a frontier eval is. Samples are numbered round by round and, within a round, task
- * by task: so all tasks go on at the same time, and a round of a task begins when its last one is scored.
+ * Maps a sample of a frontier eval to its task and item. Samples are numbered round by round and, within a round, task
+ * by task. All tasks therefore progress together, and a round of a task begins when the previous one is scored.
  */
 import type { FrontierPlan } from '../generation-job-spec.ts'
 
-/** Items of a task that are chosen and asked at once. */
+/** Items of a task that are chosen and asked together. */
 export const ROUND_ITEMS = 4
 
 export interface FrontierSample {
   task: string
   /** Position among the task's items. */
   index: number
-  /** Positions of its round among the task's items: from `start` to before `end`. */
+  /** Positions of the round among the task's items, from `start` (inclusive) to `end` (exclusive). */
   round: { start: number; end: number }
 }
 
@@ -24,7 +24,7 @@ export function locateSample({ tasks, items_per_task }: FrontierPlan, sample: nu
   return { task, index: start + (place % (end - start)), round: { start, end } }
 }
 
-/** The samples of a task's items `from` to before `to`. */
+/** Lists the samples of a task's items from `from` (inclusive) to `to` (exclusive). */
 export function listTaskSamples(plan: FrontierPlan, task: string, from: number, to: number): number[] {
   const place = plan.tasks.indexOf(task)
   return Array.from({ length: Math.max(0, to - from) }, (_, k) => {
@@ -35,7 +35,7 @@ export function listTaskSamples(plan: FrontierPlan, task: string, from: number, 
   })
 }
 
-/** More samples than this can never be in flight. */
+/** Returns the highest number of samples that can be in flight. */
 export function countConcurrentSamples({ tasks, items_per_task }: FrontierPlan): number {
   return tasks.length * Math.min(ROUND_ITEMS, items_per_task)
 }

@@ -1,4 +1,4 @@
-/** What a frontier eval is to measure: the tasks that have a frontier, and why others have none. */
+/** Plans what a frontier eval measures: the tasks that have a frontier, and the reasons why others have none. */
 import { ServiceError } from '../../../contract/errors.ts'
 import { FrontierSuite } from '../../../contract/eval.ts'
 import type { ScoringMode } from '../../../contract/verdict.ts'
@@ -7,7 +7,10 @@ import type { TaskCards } from '../../tasks/task-cards.ts'
 import type { EvalSpec } from '../generation-job-spec.ts'
 import type { Suites } from '../suites.ts'
 
-/** Where guessing earns this much on every rung, twenty answers tell nothing of the model. */
+/**
+ * Floor at which a task is left out: if guessing earns this much on every rung, twenty answers say nothing about the
+ * model.
+ */
 const MAX_FLOOR = 0.9
 
 interface FrontierPlanDeps {
@@ -16,7 +19,9 @@ interface FrontierPlanDeps {
   cards: TaskCards
 }
 
-/** Its items are chosen later. Throws `invalid_request` if no task has a frontier, and `unknown_task`. */
+/**
+ * Builds the plan; the items are chosen later. Throws `invalid_request` if no task has a frontier, and `unknown_task`.
+ */
 export function planFrontier(
   suite: 'frontier' | FrontierSuite,
   scoring: ScoringMode,

@@ -1,4 +1,4 @@
-/** Where the frontier of a model lies: per task, and on average. */
+/** Computes the frontier of a model, per task and on average. */
 import type { FrontierResult } from '../../../contract/eval.ts'
 import { meanOrNull } from '../../../grading/statistics.ts'
 import type { SampledItem } from '../eval-result.ts'
@@ -6,7 +6,7 @@ import type { FrontierPlan } from '../generation-job-spec.ts'
 import { computePosterior, type FrontierAnswer, summarizePosterior } from '../statistics/frontier-posterior.ts'
 import { Z_90 } from '../statistics/normal.ts'
 
-/** `items`: those that were chosen, in the order of the samples. */
+/** Builds the result. `items` has the chosen items in sample order. */
 export function buildFrontierResult(plan: FrontierPlan, items: readonly SampledItem[]): FrontierResult {
   const byTask = Map.groupBy(items, ({ task }) => task)
   const places = plan.tasks.flatMap((task) => {

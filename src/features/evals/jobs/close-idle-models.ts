@@ -1,4 +1,7 @@
-/** Closes the model clients of evals and collections that have ended. A local timer: clients and keys belong to this process. */
+/**
+ * Closes the model clients of evals and collections that have ended. It is a local timer because clients and keys
+ * belong to this process.
+ */
 import type { GenerationJobRepository } from '../generation-job-repository.ts'
 import type { ModelClients } from '../model-clients.ts'
 
@@ -18,7 +21,8 @@ export function startClosingIdleModels(
 }
 
 export async function closeIdleModels({ generationJobs, modelClients }: CloseIdleModelsDeps): Promise<void> {
-  const idle = modelClients.listJobIds() // before the active ones are listed: what starts meanwhile is not among them
+  // before the active jobs are listed, so that clients of jobs that start after this are not closed
+  const idle = modelClients.listJobIds()
   if (idle.size === 0) return
   for (const { id } of await generationJobs.listActive()) idle.delete(id)
   for (const id of idle) modelClients.close(id)

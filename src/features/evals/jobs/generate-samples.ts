@@ -1,6 +1,7 @@
 /**
- * One slot of a generation job: claims a sample, processes it, then the next. After a few samples it goes to the end of the queue,
- * so that all active jobs take turns. If its worker is killed, the slot continues with the sample that it had.
+ * Runs one slot of a generation job: claims a sample, processes it, then claims the next. After a few samples the slot
+ * goes to the end of the queue, so that all active jobs share the workers. If its worker is killed, the slot continues
+ * with the sample that it had.
  */
 import { setInterval as ticks } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
@@ -20,9 +21,9 @@ const MAX_SAMPLES_PER_TURN = 4
 const MAX_TURN_MS = 5_000
 const STATUS_POLL_INTERVAL_MS = 1_000
 const SLOW_ITEM_RETRY_DELAY_MS = 2_000
-/** If the item of a sample cannot be created this often (timeout or memory), the job fails. */
+/** Number of failures to create a sample's item (timeout or memory) after which the job fails. */
 const SLOW_ITEM_MAX_ATTEMPTS = 4
-/** Jobs whose attempts this process counts: more than can be active. */
+/** Limit on the jobs whose attempts this process counts, higher than the number that can be active. */
 const MAX_TRACKED_JOBS = 1000
 
 interface GenerateSamplesProcessorDeps {
@@ -40,7 +41,10 @@ export function createGenerateSamplesProcessor({
   collectionSampleProcessor,
   aggregator,
 }: GenerateSamplesProcessorDeps) {
-  /** Attempts of samples whose item could not be created, by job. Jobs that end on another node are evicted as the oldest. */
+  /**
+   * Attempts of samples whose item could not be created, keyed by job. Jobs that end on another node are evicted as the
+   * oldest.
+   */
   const slowItemAttempts = new LRUCache<string, Map<number, number>>({ max: MAX_TRACKED_JOBS })
 
   const processSample = async (job: GenerationJob, sample: number, slot: number, signal: AbortSignal) => {
@@ -60,7 +64,7 @@ export function createGenerateSamplesProcessor({
     return undefined
   }
 
-  /** Retries later, throws what the queue retries, or fails the job. */
+  /** Retries later, throws an error that the queue retries, or fails the job. */
   const handleFailure = async (id: string, sample: number, error: unknown): Promise<Requeue | undefined> => {
     if (error instanceof ItemChangedError) return failJob(id, error.message)
     if (!(error instanceof ServiceError)) throw error
@@ -103,7 +107,8 @@ export function createGenerateSamplesProcessor({
         }
         if (claim.kind === 'none') {
           const { done, total } = (await generationJobs.get(id)) ?? job
-          if (done >= total) await aggregator.finalize(id, 'done') // the worker of the last sample was killed before this
+          // the worker of the last sample was killed before it ended the job
+          if (done >= total) await aggregator.finalize(id, 'done')
           return undefined
         }
         const requeue = await processSample(job, claim.sample, slot, signal)
@@ -129,7 +134,8 @@ function abortWhenEnded(
   const closed = new AbortController()
   const watch = async () => {
     for await (const _ of ticks(STATUS_POLL_INTERVAL_MS, undefined, { signal: closed.signal })) {
-      const status = await generationJobs.getStatus(id).catch(() => 'running' as const) // Redis is down: continue
+      // Redis is unavailable: continue
+      const status = await generationJobs.getStatus(id).catch(() => 'running' as const)
       if (!isActive(status)) return controller.abort()
     }
   }

@@ -6,7 +6,7 @@ import type { EvalAggregator } from '../eval-aggregator.ts'
 import { type GenerationJobRepository, MAX_ACTIVE_MS } from '../generation-job-repository.ts'
 import { enqueueSlotJobs } from '../job-slots.ts'
 
-/** A job that was just created may be listed as active before it is stored. */
+/** Minimum age of jobs to sweep: a new job may be listed as active before it is stored. */
 const MIN_AGE_MS = 10_000
 const HOUR_MS = 60 * 60 * 1000
 
@@ -16,7 +16,7 @@ interface SweepGenerationJobsDeps {
   aggregator: EvalAggregator
 }
 
-/** A slot that is in the queue stays as it is. */
+/** Sweeps all active jobs. A slot that is in the queue does not change. */
 export async function sweepGenerationJobs({
   generationJobs,
   producer,

@@ -1,6 +1,7 @@
 /**
- * Which addresses the server may call a model at: public ones, loopback if the server itself listens on loopback only, and
- * whatever MODEL_HOSTS allows. Link-local and metadata addresses are always denied: the server must not be a way into a network.
+ * Decides at which addresses the server may call a model: public ones, loopback if the server itself listens on
+ * loopback only, and whatever MODEL_HOSTS allows. Link-local and metadata addresses are always denied, so that the
+ * server is not a way into a network.
  */
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
@@ -8,7 +9,7 @@ import { isLoopback } from '../../../http/auth/loopback.ts'
 
 export const EgressPolicy = z.strictObject({
   allow_loopback: z.boolean(),
-  /** Host names, addresses and ranges that may be loopback or private. */
+  /** Host names, addresses and ranges that are allowed even if they are loopback or private. */
   allowed_hosts: z.array(z.string()),
 })
 export type EgressPolicy = z.infer<typeof EgressPolicy>
@@ -22,7 +23,10 @@ const METADATA_ADDRESSES = new Set([
   'fd00:ec2::23',
   'fd20:ce::254',
 ])
-/** All IPv6 addresses that networks have been given. The rest has uses such as `::a.b.c.d`, or none yet. */
+/**
+ * The range that holds all IPv6 addresses assigned to networks. Addresses outside it are unassigned or have other uses,
+ * such as `::a.b.c.d`.
+ */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 const PRIVATE_RANGES = new Set(['private', 'uniqueLocal', 'carrierGradeNat'])
 
@@ -32,7 +36,10 @@ export function buildEgressPolicy({ HOST, MODEL_HOSTS }: { HOST: string; MODEL_H
   return { allow_loopback: isLoopback(HOST), allowed_hosts: MODEL_HOSTS }
 }
 
-/** Why the policy denies an address; undefined if it allows it. `host` is the name that resolved to the address. */
+/**
+ * Returns why the policy denies an address, or undefined if it allows it. `host` is the name that resolved to the
+ * address.
+ */
 export function getDenialReason(address: string, host: string, policy: EgressPolicy): string | undefined {
   const parsed = parseAddress(address)
   if (!parsed) return `${address} is not an IP address`
@@ -49,10 +56,11 @@ export function getDenialReason(address: string, host: string, policy: EgressPol
   return `${address} is a ${range} address, which the server never calls`
 }
 
-/** `::ffff:127.0.0.1` is 127.0.0.1. */
+/** Parses an address; `::ffff:127.0.0.1` becomes 127.0.0.1. */
 function parseAddress(address: string): IpAddress | undefined {
   const url = `http://[${address}]/`
-  const text = URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : address // ipaddr.js reads ::1.2.3.4 as ::ffff:1.2.3.4
+  // ipaddr.js reads ::1.2.3.4 as ::ffff:1.2.3.4
+  const text = URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : address
   return ipaddr.isValid(text) ? ipaddr.process(text) : undefined
 }
 
@@ -68,6 +76,7 @@ function isAllowlisted(address: IpAddress, host: string, hosts: string[]): boole
     if (ipaddr.isValid(entry)) return ipaddr.process(entry).toString() === address.toString()
     if (!ipaddr.isValidCIDR(entry)) return false
     const [network, bits] = ipaddr.parseCIDR(entry)
-    return network.kind() === address.kind() && address.match([network, bits] as [ipaddr.IPv4, number]) // the line above proves that both are of one kind
+    // the line above proves that both are of the same kind
+    return network.kind() === address.kind() && address.match([network, bits] as [ipaddr.IPv4, number])
   })
 }

@@ -1,6 +1,6 @@
 /**
- * fetch for URLs that a client chose. The address is checked after DNS resolution, when the connection is opened, so that a name
- * cannot resolve to something else in between. Redirects are rejected and the size of a response is limited.
+ * Fetches URLs that a client chose. The address is checked after DNS resolution, when the connection is opened, so that
+ * a name cannot resolve to another address in between. Redirects are rejected and the size of a response is limited.
  */
 import { lookup as dnsLookup, type LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
@@ -11,11 +11,11 @@ import { type EgressPolicy, getDenialReason } from './egress-policy.ts'
 
 const CONNECT_TIMEOUT_MS = 10_000
 const DNS_TIMEOUT_MS = 5_000
-/** Of one response, decompressed: far more than a long completion with logprobs needs. */
+/** Limit for one decompressed response, far more than a long completion with logprobs needs. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024
 const MAX_CONNECTIONS_PER_ORIGIN = 256
 
-/** A request that the server must not make; retrying does not help. */
+/** Signals a request that the server must not make; retrying does not help. */
 export class BlockedRequestError extends Error {}
 
 export interface GuardedFetch {
@@ -27,7 +27,7 @@ export function createGuardedFetch(policy: EgressPolicy): GuardedFetch {
   const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup: createGuardedLookup(policy) })
   const agent = new Agent({
     connect(options, callback) {
-      // Node calls `lookup` for names only: a literal address is checked here.
+      // Node calls `lookup` for names only, so a literal address is checked here.
       const host = stripBrackets(options.hostname)
       const denial = isIP(host) ? getDenialReason(host, host, policy) : undefined
       if (denial !== undefined) return callback(new BlockedRequestError(denial), null)
@@ -39,7 +39,8 @@ export function createGuardedFetch(policy: EgressPolicy): GuardedFetch {
   })
   const guardedFetch = async (input: string | URL | Request, init?: object) => {
     const url = input instanceof Request ? input.url : input
-    const options = { ...init, dispatcher: agent, redirect: 'manual' } as RequestInit // undici's type and Node's are the same in all but name
+    // undici's type and Node's differ only in name
+    const options = { ...init, dispatcher: agent, redirect: 'manual' } as RequestInit
     const response = await undiciFetch(url, options)
     if (response.status >= 300 && response.status < 400) {
       await response.body?.cancel()
@@ -59,7 +60,8 @@ export async function assertModelUrlAllowed(url: string, policy: EgressPolicy): 
   const { hostname, protocol, username, password } = new URL(url)
   if (protocol !== 'http:' && protocol !== 'https:') throw invalidBaseUrlError('must be http or https')
   if (username || password) throw invalidBaseUrlError('must not contain credentials: send them as api_key')
-  if (/[?#]/.test(url)) throw invalidBaseUrlError('must not have a query or a fragment') // even an empty one would swallow the path that the client appends
+  // even an empty query would swallow the path that the client appends
+  if (/[?#]/.test(url)) throw invalidBaseUrlError('must not have a query or a fragment')
   const host = stripBrackets(hostname)
   const addresses = isIP(host) ? [host] : await resolveAddresses(host)
   for (const address of addresses) {

@@ -1,4 +1,4 @@
-/** A client of one model on an OpenAI-compatible server. Requests that fail in a way that may pass are retried. */
+/** Calls one model on an OpenAI-compatible server and retries requests that fail for a temporary reason. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { APIConnectionError, APIConnectionTimeoutError, APIError, OpenAI } from 'openai'
 import { z } from 'zod'
@@ -20,22 +20,22 @@ export interface ModelEndpoint {
   api_key?: string | undefined
 }
 
-/** What a request to a model contains besides its messages. */
+/** Parameters of a request to a model, besides the messages. */
 export const GenerationParams = z.strictObject({
-  /** null: not sent. */
+  /** Sampling temperature; null to send none. */
   temperature: z.number().nullable(),
   max_tokens: z.int().optional(),
   top_p: z.number().optional(),
-  /** Merged into the body of each request. */
+  /** Fields that are merged into the body of each request. */
   request: z.record(z.string(), z.unknown()).optional(),
-  /** Sample k of an item is requested with seed + k. */
+  /** Seed; sample k of an item is requested with seed + k. */
   seed: z.int().optional(),
   timeout_s: z.number(),
   retries: z.int(),
 })
 export type GenerationParams = z.infer<typeof GenerationParams>
 
-/** No completion came after all attempts. The message says why and never contains the API key. */
+/** Signals that no completion arrived after all attempts. The message says why and never contains the API key. */
 export class ModelRequestError extends Error {}
 
 interface RequestFailure {
@@ -65,7 +65,7 @@ export class ModelClient {
     })
   }
 
-  /** Throws a `ModelRequestError`, or the signal's reason once it is aborted. */
+  /** Requests a completion. Throws a `ModelRequestError`, or the signal's reason if it aborts. */
   async complete(messages: PromptMessage[], params: GenerationParams, signal: AbortSignal): Promise<ModelResponse> {
     for (let attempt = 0; ; attempt++) {
       const outcome = await this.#completeOnce(messages, params, signal)
@@ -108,7 +108,7 @@ export class ModelClient {
     }
   }
 
-  /** Some servers repeat a wrong key in their error messages. */
+  /** Removes the API key, because some servers repeat a wrong key in their error messages. */
   #redactApiKey(detail: string): string {
     const clean = this.#apiKey ? detail.replaceAll(this.#apiKey, '[key]') : detail
     return clean.slice(0, MAX_DETAIL_CHARS)
@@ -132,7 +132,9 @@ function toRequestFailure(error: unknown): RequestFailure {
   return { detail: error instanceof Error ? formatConnectionError(error) : String(error), retryable: true }
 }
 
-/** The client returns text if the content type is not JSON; simple servers forget to set it. */
+/**
+ * Parses a text response. The client returns text if the content type is not JSON, and simple servers forget to set it.
+ */
 function parseJsonOrText(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -141,7 +143,7 @@ function parseJsonOrText(text: string): unknown {
   }
 }
 
-/** The response itself, which may be an error that the server sent with status 200. */
+/** Formats the response itself, which may be an error that the server sent with status 200. */
 function responseToText(answer: unknown): string {
   const text = typeof answer === 'string' ? answer : (JSON.stringify(answer) ?? '')
   return text.trim() || '(empty)'
@@ -158,7 +160,7 @@ function listCauses(error: unknown): Error[] {
   return found
 }
 
-/** `retry-after-ms`, which OpenAI and Azure send, else the HTTP header with seconds or a date. */
+/** Reads `retry-after-ms`, which OpenAI and Azure send, or otherwise the HTTP header with seconds or a date. */
 function parseRetryAfter(headers: Headers | undefined): { retryAfterMs: number } | undefined {
   const exact = headers?.get('retry-after-ms') ?? ''
   const text = headers?.get('retry-after') ?? ''
@@ -170,7 +172,7 @@ function parseRetryAfter(headers: Headers | undefined): { retryAfterMs: number }
   return Number.isFinite(ms) ? { retryAfterMs: Math.min(Math.max(ms, 0), RETRY_AFTER_MAX_MS) } : undefined
 }
 
-/** Doubles with each attempt, with jitter over the upper half so that many callers do not retry at the same time. */
+/** Doubles the delay with each attempt. Jitter over the upper half keeps callers from retrying at the same time. */
 function backoffDelayMs(attempt: number): number {
   return Math.min(BACKOFF_BASE_MS * 2 ** attempt, BACKOFF_MAX_MS) * (0.5 + Math.random() / 2)
 }

@@ -1,7 +1,7 @@
-/** One choice of an OpenAI-compatible response, with the tokens and logprobs that some servers add. */
+/** Parses one choice of an OpenAI-compatible response, with the tokens and logprobs that some servers add. */
 import { z } from 'zod'
 
-/** For fields beside the completion: a malformed one must not lose the completion. */
+/** Makes an optional field lenient, so that a malformed one does not lose the completion. */
 function ignoreIfInvalid<T extends z.ZodType>(shape: T) {
   return shape.nullish().catch(undefined)
 }
@@ -27,12 +27,12 @@ const ChatCompletion = z.looseObject({
   prompt_token_ids: TokenIds,
 })
 
-/** A completion as it is stored. */
+/** A completion as stored. */
 export const ModelResponse = z.strictObject({
   content: z.string(),
-  /** Reasoning that the server returned apart from the content. */
+  /** Reasoning that the server returned separately from the content. */
   reasoning: z.string().optional(),
-  /** If there are any, the content is an intermediate message and not an answer. */
+  /** Tool calls; if there are any, the content is an intermediate message and not an answer. */
   tool_calls: z.array(z.unknown()).optional(),
   finish_reason: z.string().nullable(),
   length_tokens: z.int().optional(),
@@ -42,7 +42,7 @@ export const ModelResponse = z.strictObject({
 })
 export type ModelResponse = z.infer<typeof ModelResponse>
 
-/** Undefined if `body` is not a chat completion. */
+/** Returns undefined if `body` is not a chat completion. */
 export function parseModelResponse(body: unknown): ModelResponse | undefined {
   const parsed = ChatCompletion.safeParse(body)
   const choice = parsed.data?.choices[0]

@@ -1,11 +1,11 @@
-/** Bars with their 95 % intervals, as inline SVG: means between 0 and 1. */
+/** Draws bars with their 95 % intervals as inline SVG, for means between 0 and 1. */
 
 export interface Bar {
   label: string
   mean: number | null
-  /** From and to. */
+  /** Lower and upper end of the interval. */
   interval: number[] | null
-  /** What stands at the end of the bar. */
+  /** Text at the end of the bar. */
   note: string
 }
 

@@ -1,4 +1,4 @@
-/** The report of a duel: one page that needs nothing else. */
+/** Renders the report of a duel as one self-contained page. */
 import type { DuelResult, DuelView } from '../../../contract/duel.ts'
 import { escapeHtml } from './chart.ts'
 import { DUEL_TASK_HEADS, formatDuelVerdict, listDuelFigures, listDuelTaskRows } from './duel-text.ts'

@@ -1,4 +1,4 @@
-/** The report of a duel for a pull request, an issue or a model card. */
+/** Renders the report of a duel as Markdown for a pull request, an issue or a model card. */
 import type { DuelView } from '../../../contract/duel.ts'
 import { DUEL_TASK_HEADS, formatDuelVerdict, listDuelFigures, listDuelTaskRows } from './duel-text.ts'
 import { escapeMarkdown } from './markdown.ts'

@@ -1,8 +1,8 @@
-/** What a duel came to, in words. */
+/** Describes the result of a duel in words. */
 import type { DuelResult, DuelView } from '../../../contract/duel.ts'
 import { formatInterval, formatMeanScore } from './format.ts'
 
-/** One sentence. */
+/** Formats the verdict as one sentence. */
 export function formatDuelVerdict({ a, b, alpha, smallest_difference, status }: DuelView, result: DuelResult): string {
   const confidence = `${Number((100 * (1 - alpha)).toFixed(2))} %`
   switch (result.ended_by) {
@@ -21,7 +21,7 @@ export function formatDuelVerdict({ a, b, alpha, smallest_difference, status }: 
   }
 }
 
-/** Name and value of each figure. */
+/** Lists the name and value of each figure. */
 export function listDuelFigures(result: DuelResult): [name: string, value: string][] {
   const side = ({ mean_score, lift }: DuelResult['a']) =>
     `${formatMeanScore(mean_score)} mean score, lift ${formatMeanScore(lift)}`
@@ -39,7 +39,7 @@ function formatEvidence(value: number): string {
   return value >= 10_000 || value < 0.001 ? value.toExponential(1) : value.toPrecision(3)
 }
 
-/** Cells of the table of tasks: name, items, a, b, difference. */
+/** Builds the cells of the table of tasks: name, items, a, b, difference. */
 export function listDuelTaskRows(result: DuelResult): string[][] {
   return Object.entries(result.tasks).map(([task, { items, a, b, difference }]) => [
     task,

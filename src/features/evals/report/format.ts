@@ -1,4 +1,4 @@
-/** Numbers as people read them. */
+/** Formats numbers for readers of a report. */
 import type { EvalStatistics } from '../../../contract/eval.ts'
 
 export function formatPercent(value: number | null): string {
@@ -9,7 +9,7 @@ export function formatMeanScore(value: number | null): string {
   return value === null ? '–' : value.toFixed(3)
 }
 
-/** The mean with its 95 % interval. */
+/** Formats the mean with its 95 % interval. */
 export function formatMeanWithInterval({ mean_score, confidence_95 }: EvalStatistics): string {
   return `${formatMeanScore(mean_score)}${confidence_95 === null ? '' : ` ${formatInterval(confidence_95)}`}`
 }
@@ -18,12 +18,12 @@ export function formatInterval(interval: number[] | null): string {
   return interval === null ? '–' : `[${interval.map((bound) => bound.toFixed(3)).join(', ')}]`
 }
 
-/** The floor-corrected mean with its 95 % interval. */
+/** Formats the floor-corrected mean with its 95 % interval. */
 export function formatLift({ lift, lift_confidence_95 }: EvalStatistics): string {
   return `${formatMeanScore(lift)}${lift_confidence_95 === null ? '' : ` ${formatInterval(lift_confidence_95)}`}`
 }
 
-/** One entry for each k: `1: 40.0 %, 4: 71.2 %`. */
+/** Formats one entry for each k: `1: 40.0 %, 4: 71.2 %`. */
 export function formatRateByK(rates: Record<string, number>): string {
   return Object.entries(rates)
     .map(([k, rate]) => `${k}: ${formatPercent(rate)}`)
@@ -34,7 +34,7 @@ export function formatWholeNumber(value: number | null): string {
   return value === null ? '–' : Math.round(value).toString()
 }
 
-/** Columns of a table of figures, with what each row says. */
+/** Columns of a table of figures, with the formatter of each cell. */
 export const REPORT_COLUMNS: [head: string, cell: (figures: EvalStatistics) => string][] = [
   ['mean score, 95 %', formatMeanWithInterval],
   ['lift, 95 %', formatLift],

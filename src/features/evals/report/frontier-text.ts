@@ -1,10 +1,10 @@
-/** The frontier of a model, as reports show it. */
+/** Formats the frontier of a model for reports. */
 import type { FrontierResult } from '../../../contract/eval.ts'
 import { formatInterval, formatMeanScore } from './format.ts'
 
 export const FRONTIER_HEADS = ['task', 'difficulty at half', '90 %', 'slope', 'items']
 
-/** Cells of the table of tasks, from the task that the model is best at to the one where its reach is shortest. */
+/** Builds the cells of the table of tasks, from the task with the farthest frontier to the one with the nearest. */
 export function listFrontierRows({ tasks }: FrontierResult): string[][] {
   return Object.entries(tasks)
     .toSorted(([a, x], [b, y]) => y.difficulty_at_half - x.difficulty_at_half || (a < b ? -1 : 1))
@@ -21,7 +21,7 @@ export function formatFrontierMean({ difficulty_at_half, interval_90, tasks }: F
   return `${formatMeanScore(difficulty_at_half)} ${formatInterval(interval_90)} over ${Object.keys(tasks).length} tasks`
 }
 
-/** One sentence, or nothing. */
+/** Returns one sentence, or an empty string. */
 export function formatLeftOut({ left_out }: FrontierResult): string {
   const reasons = Object.entries(left_out).map(([task, reason]) => `${task} (${reason})`)
   return reasons.length === 0 ? '' : `Left out: ${reasons.join(', ')}.`

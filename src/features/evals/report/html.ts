@@ -1,4 +1,4 @@
-/** The report of an eval: one page that needs nothing else, to read, keep or send on. */
+/** Renders the report of an eval as one self-contained page. */
 import type { EvalResult, EvalStatistics, EvalView, FrontierResult } from '../../../contract/eval.ts'
 import { type Bar, escapeHtml, renderBarChart } from './chart.ts'
 import {

@@ -1,4 +1,4 @@
-/** The report of an eval for a pull request, an issue or a model card. */
+/** Renders the report of an eval as Markdown for a pull request, an issue or a model card. */
 import type { EvalStatistics, EvalView, FrontierResult } from '../../../contract/eval.ts'
 import {
   formatLift,
@@ -61,7 +61,7 @@ function renderTable(head: string, parts: Record<string, EvalStatistics>): strin
   ]
 }
 
-/** Names come from callers, so escape tables, links and tags in them. */
+/** Escapes tables, links and tags, because names come from callers. */
 export function escapeMarkdown(text: string): string {
   return text.replace(/[\r\n]+/g, ' ').replace(/[\\`*[\]<>|#]/g, (mark) => `\\${mark}`)
 }

@@ -1,4 +1,4 @@
-/** The parts that reports have in common: a page that needs nothing else, with its style, lists and tables. */
+/** Builds the parts that reports share: a self-contained page with its style, lists and tables. */
 import { escapeHtml } from './chart.ts'
 
 const STYLESHEET = `
@@ -13,7 +13,7 @@ svg .tick,svg .note{fill:var(--soft)}.grid{stroke:var(--line)}.bar{fill:var(--ba
 .big{font-size:2.2rem;font-weight:600}.verdict{font-size:1.4rem;font-weight:600}.warning{border-left:4px solid #d29922;padding:.2rem .8rem;margin:.6rem 0}
 pre{overflow-x:auto;font-size:.82rem;border:1px solid var(--line);padding:.8rem;border-radius:6px}`
 
-/** `body` is HTML. */
+/** Renders the page; `body` is HTML. */
 export function renderPage(title: string, body: string): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escapeHtml(title)}</title><style>${STYLESHEET}</style></head><body>

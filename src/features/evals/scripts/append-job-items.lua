@@ -1,7 +1,7 @@
--- Appends items to the list of a job that claims them as it needs them.
+-- Appends items to the list of a job that claims items as needed.
 -- KEYS  job (hash)  items (list)
--- ARGV  1 ms for which the samples of an ended job are kept  2 number of items that the caller found  3… item IDs
--- Returns 1, or 0 if the job does not exist or another call has appended meanwhile; then nothing is stored.
+-- ARGV  1 retention of the samples of an ended job, ms  2 number of items that the caller found  3… item IDs
+-- Returns 1, or 0 if the job does not exist or another call has appended in the meantime; nothing is stored then.
 -- include parts/expiry
 if redis.call('EXISTS', K.job) == 0 or redis.call('LLEN', K.items) ~= tonumber(ARGV[2]) then
   return 0

@@ -1,6 +1,6 @@
--- Stores the item of a sample for a job that chooses its items as it goes. What was chosen first stays.
+-- Stores the item of a sample for a job that chooses its items as it progresses. The first choice is kept.
 -- KEYS  job (hash)  items (hash: sample to item ID)
--- ARGV  1 sample  2 item ID  3 ms for which the samples of an ended job are kept
+-- ARGV  1 sample  2 item ID  3 retention of the samples of an ended job, ms
 -- Returns the item ID that is stored.
 -- include parts/expiry
 redis.call('HSETNX', K.items, ARGV[1], ARGV[2])

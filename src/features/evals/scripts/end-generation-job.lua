@@ -1,8 +1,8 @@
--- Ends a job, once: stores its result, adds the last event, deletes the model's API key, and sets when the rest expires.
+-- Ends a job once: stores its result, adds the last event, deletes the model's API key, and sets when the rest expires.
 -- KEYS  job (hash)  modelApiKey (string)  items (list)  outputs (hash)  verdicts (hash)  claims (hash)  retries (list)
 --       events (stream)
 -- ARGV  1 status  2 result as JSON  3 detail  4 now, ms  5 data of the last event, as JSON
---       6 ms for which the result is kept  7 ms for which the samples are kept
+--       6 retention of the result, ms  7 retention of the samples, ms
 -- Returns 1, or 0 if it had ended already or does not exist.
 -- include parts/status
 if not is_active(redis.call('HGET', K.job, JOB.status)) then

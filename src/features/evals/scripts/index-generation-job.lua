@@ -1,4 +1,4 @@
--- Adds a job to the lists that find it: all of its kind, those of its run, the active ones.
+-- Adds a job to the lists that find it: all of its kind, those of its run, and the active ones.
 -- KEYS  ofKind: jobs of the kind (sorted set)  ofRun: those of the run (sorted set)  active: active jobs (sorted set)
 --       runs: job to its run (hash)
 -- ARGV  1 job ID  2 now, ms  3 run, or ''

@@ -1,7 +1,7 @@
--- Records the verdict of a sample, once, and releases its slot. Adds a progress event, but not more often than the interval.
+-- Records the verdict of a sample once and releases its slot. Adds a progress event at most once per interval.
 -- KEYS  job (hash)  verdicts (hash: sample to JSON)  claims (hash)  events (stream)
 -- ARGV  1 sample  2 verdict as JSON  3 slot, or ''  4 what to add to the sum of scores, or ''  5 now, ms
---       6 ms between two progress events  7 events to keep, at most  8 number of samples that this record stands for
+--       6 interval between progress events, ms  7 limit on stored events  8 number of samples that this record covers
 --       9 how many of them failed
 -- Returns { 1 if it was new, samples done, total }, or { -1 } if the job is not active.
 local status, total, last_event_at = unpack(redis.call('HMGET', K.job, JOB.status, JOB.total, JOB.progress_event_at))

@@ -1,8 +1,8 @@
--- Makes an ended job active again. Finished samples stay, the given ones are generated again, and nothing expires any more.
+-- Makes an ended job active again. Finished samples remain, the given ones are generated again, and nothing expires.
 -- KEYS  job (hash)  modelApiKey (string)  items (list)  outputs (hash)  verdicts (hash)  claims (hash)  retries (list)
 --       events (stream)
--- ARGV  1 the model's API key, or ''  2 ms after which the key expires  3 now, ms
---       4 ms by which a result outlives its samples  5… samples to generate again
+-- ARGV  1 the model's API key, or ''  2 lifetime of the key, ms  3 now, ms
+--       4 time by which a result outlives its samples, ms  5… samples to generate again
 -- Returns 1, or 0 if the job is active, does not exist, or its samples have expired.
 -- include parts/status
 -- include parts/sample-outputs

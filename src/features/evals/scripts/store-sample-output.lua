@@ -1,7 +1,7 @@
 -- Stores the output of a sample and adds its size to the job's total.
 -- KEYS  job (hash)  outputs (hash: sample to output)
--- ARGV  1 sample  2 output  3 ms for which the samples of an ended job are kept
--- Returns the bytes of all outputs, or -1 if the job does not exist; then nothing is stored.
+-- ARGV  1 sample  2 output  3 retention of the samples of an ended job, ms
+-- Returns the bytes of all outputs, or -1 if the job does not exist; nothing is stored then.
 -- include parts/expiry
 if redis.call('EXISTS', K.job) == 0 then
   return -1

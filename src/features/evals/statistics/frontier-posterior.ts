@@ -1,6 +1,6 @@
 /**
- * The frontier of a model that stays as it is: the posterior of the curriculum, without drift, and with slips, since here a
- * single wrong answer to an easy item counts. Items are asked where their answers will tell most.
+ * Computes the frontier of a model that does not change: the posterior of the curriculum without drift, but with slips,
+ * since here a single wrong answer to an easy item counts. It asks the items that are most informative.
  */
 import {
   createFrontier,
@@ -12,7 +12,7 @@ import {
   observeGroup,
 } from '../../runs/frontier/frontier.ts'
 
-/** A model now and then fails what it can do, and the other way round. */
+/** Rate at which a model fails an item that it can solve, or solves one that it cannot. */
 const SLIP_RATE = 0.02
 
 /** One answer, with its score. */
@@ -21,7 +21,7 @@ export interface FrontierAnswer {
   rung: FrontierRung
 }
 
-/** The posterior after answers, in any order but for rounding. */
+/** Computes the posterior after the answers, whose order only affects rounding. */
 export function computePosterior(answers: readonly FrontierAnswer[]): FrontierWeights {
   return answers.reduce<FrontierWeights>(
     (weights, { score, rung }) => observeGroup(weights, { score, rollouts: 1, rung }, SLIP_RATE),
@@ -30,8 +30,9 @@ export function computePosterior(answers: readonly FrontierAnswer[]): FrontierWe
 }
 
 /**
- * The rungs of the next `count` items, which are asked at once: one after another the one whose answer tells most about place and
- * slope, beyond what the answers of the others will tell (mutual information, as in BatchBALD, arXiv 1906.08158).
+ * Returns the rungs of the next `count` items, which are asked together. It repeatedly adds the rung whose answer is
+ * most informative about place and slope beyond the answers of the rungs chosen before it (mutual information, as in
+ * BatchBALD, arXiv 1906.08158).
  */
 export function chooseRound(weights: FrontierWeights, rungs: readonly FrontierRung[], count: number): FrontierRung[] {
   const total = weights.reduce((sum, weight) => sum + weight, 0)
@@ -40,7 +41,7 @@ export function chooseRound(weights: FrontierWeights, rungs: readonly FrontierRu
     const success = computeSuccess(rung)
     return { rung, success, noise: dot(prior, success.map(binaryEntropy)) }
   })
-  /** For each combination of the answers so far: the probability of it and of each cell. */
+  /** For each combination of the answers so far, its joint probability with each cell. */
   let combinations = [prior]
   return Array.from({ length: count }, () => {
     const informations = options.map(({ success, noise }) => computeJointEntropy(combinations, success) - noise)
@@ -54,7 +55,7 @@ export function chooseRound(weights: FrontierWeights, rungs: readonly FrontierRu
   })
 }
 
-/** Of the answers so far and one more. */
+/** Computes the entropy of the answers so far and one more. */
 function computeJointEntropy(combinations: readonly Float64Array[], success: Float64Array): number {
   return combinations.reduce((sum, probabilities) => {
     const right = dot(probabilities, success)
@@ -64,12 +65,12 @@ function computeJointEntropy(combinations: readonly Float64Array[], success: Flo
 }
 
 export interface FrontierPlace {
-  /** Within the ladder, [0, 1]: the posterior mean of the place, with what is off the ladder at its ends. */
+  /** Posterior mean of the place in [0, 1], with mass beyond the ladder counted at its ends. */
   difficulty: number
   standardDeviation: number
   interval_90: [number, number]
   slope: number
-  /** Where the model most likely is, if not on the ladder. */
+  /** Side of the ladder where the model most likely is, or null if it is on the ladder. */
   beyond: 'below_ladder' | 'above_ladder' | null
 }
 
@@ -87,7 +88,7 @@ export function summarizePosterior(weights: FrontierWeights): FrontierPlace {
   }
 }
 
-/** The expected score in each cell. */
+/** Computes the expected score in each cell. */
 function computeSuccess({ difficulty, floor }: FrontierRung): Float64Array {
   return getSolveRates(difficulty).map((rate) =>
     Math.min(Math.max(floor + (1 - floor) * rate, SLIP_RATE), 1 - SLIP_RATE),
@@ -108,7 +109,7 @@ function entropyTerm(probability: number): number {
   return probability > 0 ? -probability * Math.log(probability) : 0
 }
 
-/** Places of the grid without the last digits of their sums. */
+/** Rounds a place of the grid to remove the floating-point error of sums. */
 function roundPlace(place: number): number {
   return Math.round(place * 10_000) / 10_000
 }

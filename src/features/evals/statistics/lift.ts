@@ -1,20 +1,21 @@
 /**
- * Lift, or floor-corrected accuracy: the share that a mean score reaches of the way from what guessing earns to full marks,
- * (mean − floor) / (1 − floor). The floor is a constant of the items, so errors and intervals are those of the mean, stretched.
+ * Computes lift, or floor-corrected accuracy: how far a mean score is on the way from the score of guessing to full
+ * marks, (mean − floor) / (1 − floor). The floor is a constant of the items, so errors and intervals are those of the
+ * mean, scaled.
  */
 import { meanOrNull } from '../../../grading/statistics.ts'
 import type { Estimate } from './means.ts'
 
 export interface Lift {
-  /** Mean of the items' floors; null without items. */
+  /** Mean of the items' floors, or null without items. */
   guess_floor: number | null
-  /** Below 0 if guessing earns more. Null where guessing earns full marks. */
+  /** Lift, below 0 if guessing earns more. Null where guessing earns full marks. */
   lift: number | null
   lift_stderr: number | null
   lift_confidence_95: [number, number] | null
 }
 
-/** `floors`: what guessing earns, for each score behind the estimate. */
+/** Computes the lift. `floors` has the score of guessing for each score behind the estimate. */
 export function computeLift(estimate: Estimate | null, floors: readonly number[]): Lift {
   const guess_floor = meanOrNull([...floors])
   if (guess_floor === null || guess_floor >= 1 || !estimate)

@@ -1,7 +1,7 @@
 /**
- * Means of eval scores with their errors and intervals. Items are the units: the samples of one item are not independent, so
- * errors are clustered by item (Miller, "Adding Error Bars to Evals", arXiv 2411.00640). Intervals are Wilson's (1927), which
- * stay within [0, 1] and do not shrink to a point when every score is the same.
+ * Computes means of eval scores with their errors and intervals. Items are the units: the samples of one item are not
+ * independent, so errors are clustered by item (Miller, "Adding Error Bars to Evals", arXiv 2411.00640). Intervals are
+ * Wilson's (1927), which stay within [0, 1] and do not shrink to a point when all scores are equal.
  */
 import { meanOrNull } from '../../../grading/statistics.ts'
 import { studentT95, Z_95 } from './normal.ts'
@@ -16,17 +16,18 @@ export interface Estimate {
 }
 
 /**
- * The mean of all scores, with its standard error clustered by item. With G items and n scores:
- * sqrt(G / (G − 1) · Σ_g (Σ_i (s_gi − mean))²) / n, which for one sample an item is the usual s / √n. Null if there are no
- * scores; without an error for a single item.
+ * Computes the mean of all scores, with its standard error clustered by item. With G items and n scores, the error is
+ * sqrt(G / (G − 1) · Σ_g (Σ_i (s_gi − mean))²) / n, which for one sample per item is the usual s / √n. Returns null if
+ * there are no scores, and no error for a single item.
  */
 export function clusteredMean(items: readonly ItemScores[]): Estimate | null {
   return stratifiedMean([items])
 }
 
 /**
- * The same where items belong to strata that would be the same in a repetition, such as the tasks of a suite: what the strata
- * differ by is no error. The variances within the strata add up. Items that are alone in their stratum form one together.
+ * Computes the mean for items in strata that a repetition would keep, such as the tasks of a suite: differences between
+ * strata are not part of the error. The variances within the strata add up. Items that are alone in their stratum form
+ * one stratum together.
  */
 export function stratifiedMean(strata: readonly (readonly ItemScores[])[]): Estimate | null {
   const answered = mergeLoneItems(strata.map((items) => items.filter((scores) => scores.length > 0)))
@@ -41,8 +42,8 @@ export function stratifiedMean(strata: readonly (readonly ItemScores[])[]): Esti
 }
 
 /**
- * The mean of all scores as an estimate for other tasks of the same kind: clustered by task, with an interval for few
- * clusters. `tasks` has all scores of each task. Undefined for fewer than two tasks with scores.
+ * Estimates the mean score on other tasks of the same kind: the mean of all scores, clustered by task, with an interval
+ * for few clusters. `tasks` has all scores of each task. Returns undefined for fewer than two tasks with scores.
  */
 export function meanAcrossTasks(tasks: readonly ItemScores[]): Estimate | undefined {
   const answered = tasks.filter((scores) => scores.length > 0)
@@ -53,14 +54,14 @@ export function meanAcrossTasks(tasks: readonly ItemScores[]): Estimate | undefi
   return { mean, stderr, confidence_95: wilsonInterval(mean, stderr, answered.length, quantile) }
 }
 
-/** G / (G − 1) · Σ_g (Σ_i (s_gi − mean))²; 0 for a single item. */
+/** Computes G / (G − 1) · Σ_g (Σ_i (s_gi − mean))²; 0 for a single item. */
 function sumOfClusterSquares(items: readonly ItemScores[]): number {
   const center = meanOrNull(items.flat()) ?? 0
   const squares = items.reduce((sum, scores) => sum + scores.reduce((part, score) => part + score - center, 0) ** 2, 0)
   return items.length < 2 ? 0 : (items.length / (items.length - 1)) * squares
 }
 
-/** A stratum of one item has no spread of its own. */
+/** Merges strata with a single item, because they have no spread of their own. */
 function mergeLoneItems(strata: readonly (readonly ItemScores[])[]): (readonly ItemScores[])[] {
   const lone = strata.filter((items) => items.length === 1).flat()
   const others = strata.filter((items) => items.length > 1)
@@ -70,8 +71,8 @@ function mergeLoneItems(strata: readonly (readonly ItemScores[])[]): (readonly I
 }
 
 /**
- * Wilson's interval for a mean of scores in [0, 1], for the number of independent yes-or-no trials that would have the same
- * error. Without spread that number is not known; the number of items stands for it.
+ * Computes Wilson's interval for a mean of scores in [0, 1], for the number of independent yes-or-no trials that would
+ * have the same error. Without spread that number is unknown, and the number of items is used instead.
  */
 export function wilsonInterval(mean: number, stderr: number, items: number, quantile = Z_95): [number, number] {
   const variance = mean * (1 - mean)

@@ -1,15 +1,18 @@
-/** Points and probabilities of the normal distribution and of Student's t. */
+/** Quantiles and probabilities of the normal distribution and of Student's t. */
 
-/** Its 97.5 % point: the half width of a 95 % interval in standard errors. */
+/** 97.5 % point of the normal distribution: the half width of a 95 % interval in standard errors. */
 export const Z_95 = 1.959963984540054
-/** Its 95 % point: the half width of a 90 % interval. */
+/** 95 % point of the normal distribution: the half width of a 90 % interval in standard errors. */
 export const Z_90 = 1.6448536269514722
-/** Its 80 % point: the power for which the smallest detectable difference is stated. */
+/** 80 % point of the normal distribution: the power for which the smallest detectable difference is stated. */
 export const Z_POWER = 0.8416212335729143
 
 const T_95 = [12.706204736, 4.30265273, 3.182446305, 2.776445105]
 
-/** The 97.5 % point of Student's t; from five degrees of freedom on by the expansion of Fisher (1926), to four digits. */
+/**
+ * Returns the 97.5 % point of Student's t; from five degrees of freedom on, Fisher's expansion (1926) gives four
+ * digits.
+ */
 export function studentT95(degreesOfFreedom: number): number {
   const tabulated = T_95[degreesOfFreedom - 1]
   if (tabulated !== undefined) return tabulated
@@ -21,12 +24,14 @@ export function studentT95(degreesOfFreedom: number): number {
   return z + first + second + third
 }
 
-/** The probability of a deviation of at least |z| standard errors, in either direction. */
+/** Returns the probability of a deviation of at least |z| standard errors in either direction. */
 export function twoSidedPValue(z: number): number {
   return erfc(Math.abs(z) / Math.SQRT2)
 }
 
-/** The complementary error function for x ≥ 0, to 14 digits: a series near 0, a continued fraction further out. */
+/**
+ * Computes the complementary error function for x ≥ 0 to 14 digits: a series near 0, a continued fraction farther out.
+ */
 export function erfc(x: number): number {
   if (x > 27) return 0
   if (x < 2.5) {

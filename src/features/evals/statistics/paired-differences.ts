@@ -1,17 +1,20 @@
 /**
- * Differences of two evals on the same items. p is that of a sign-flip test (Fisher 1935): if the two models are equal, each
- * item's difference might as well have the other sign. It needs no large sample, and holds where every item agrees. Multiple
- * comparisons are corrected by Holm's method (1979).
+ * Computes differences of two evals on the same items. p comes from a sign-flip test (Fisher 1935): if the two models
+ * are equal, each item's difference could equally have the other sign. The test needs no large sample and is valid even
+ * if every item agrees. Multiple comparisons are corrected by Holm's method (1979).
  */
 import { meanOrNull } from '../../../grading/statistics.ts'
 import { twoSidedPValue, Z_95, Z_POWER } from './normal.ts'
 
-/** With fewer items no outcome of a sign-flip test reaches p < 0.05 with any confidence, so none is reported. */
+/**
+ * Number of items below which no p is reported, because no outcome of a sign-flip test reaches p < 0.05 with any
+ * confidence.
+ */
 export const MIN_TESTED_ITEMS = 6
-/** Up to this many items, every combination of signs is tried; beyond it, a random sample of them. */
+/** Number of items up to which every combination of signs is tried; above it, a random sample of them. */
 const MAX_EXACT_ITEMS = 14
 const SAMPLED_FLIPS = 10_000
-/** From here on the normal distribution agrees with the test. */
+/** Number of items from which the normal distribution agrees with the test. */
 const MIN_NORMAL_ITEMS = 400
 
 export interface PairedDifference {
@@ -19,18 +22,18 @@ export interface PairedDifference {
   difference: number
   stderr: number | null
   confidence_95: [number, number] | null
-  /** Two-sided, of the hypothesis that the difference is 0; null for fewer than MIN_TESTED_ITEMS items. */
+  /** Two-sided p of the hypothesis that the difference is 0; null for fewer than MIN_TESTED_ITEMS items. */
   p: number | null
-  /** At 95 % confidence with 80 % power. */
+  /** Smallest difference that is detectable at 95 % confidence with 80 % power. */
   smallest_detectable: number | null
 }
 
-/** From the two mean scores of each item. Null if there are no pairs. */
+/** Computes the difference from the two mean scores of each item. Returns null if there are no pairs. */
 export function pairedDifference(pairs: readonly [a: number, b: number][]): PairedDifference | null {
   return stratifiedDifference([pairs])
 }
 
-/** The same over strata that would be the same in a repetition, such as the tasks of a suite. */
+/** Computes the difference over strata that a repetition would keep, such as the tasks of a suite. */
 export function stratifiedDifference(strata: readonly (readonly [a: number, b: number][])[]): PairedDifference | null {
   const differences = strata.map((pairs) => pairs.map(([a, b]) => a - b))
   const all = differences.flat()
@@ -47,7 +50,9 @@ export function stratifiedDifference(strata: readonly (readonly [a: number, b: n
   }
 }
 
-/** Strata with a single item count as one. Null for fewer than two items. */
+/**
+ * Computes the standard error. Strata with a single item count as one stratum. Returns null for fewer than two items.
+ */
 function computeStandardError(strata: readonly (readonly number[])[]): number | null {
   const n = strata.flat().length
   if (n < 2) return null
@@ -62,7 +67,7 @@ function computeStandardError(strata: readonly (readonly number[])[]): number | 
   return Math.sqrt(squares) / n
 }
 
-/** The share of sign flips whose sum is at least as far from 0. Equal differences give equal results. */
+/** Returns the share of sign flips whose sum is at least as far from 0. Equal differences give equal results. */
 export function signFlipPValue(differences: readonly number[]): number {
   const nonzero = differences.filter((value) => value !== 0)
   if (nonzero.length === 0) return 1
@@ -100,7 +105,7 @@ function sampleFlips(values: readonly number[], reached: number): number {
   return (1 + extreme) / (1 + SAMPLED_FLIPS)
 }
 
-/** Marsaglia's generator (2003): 32 random bits a call, the same each time. */
+/** Marsaglia's generator (2003): returns 32 random bits per call, the same sequence for each seed. */
 function xorshift32(seed: number): () => number {
   let state = seed
   return () => {
@@ -111,7 +116,7 @@ function xorshift32(seed: number): () => number {
   }
 }
 
-/** Holm's step-down correction for multiple comparisons, in the order of `ps`. */
+/** Applies Holm's step-down correction for multiple comparisons, in the order of `ps`. */
 export function holmCorrection(ps: readonly number[]): number[] {
   const order = ps.map((_, k) => k).toSorted((a, b) => (ps[a] ?? 1) - (ps[b] ?? 1))
   const corrected: number[] = []

@@ -1,7 +1,8 @@
 /**
- * What several samples of an item come to: pass@k (at least one of k right, the unbiased estimator of Chen et al., arXiv
- * 2107.03374), pass^k (all k right, Yao et al., arXiv 2406.12045) and maj@k (the most common answer of k right, Wang et al.,
- * arXiv 2203.11171). All k are taken over one set of items, so that the curves cannot bend for want of samples.
+ * Summarizes several samples of an item as pass@k (at least one of k correct, the unbiased estimator of Chen et al.,
+ * arXiv 2107.03374), pass^k (all k correct, Yao et al., arXiv 2406.12045) and maj@k (the most common answer of k
+ * correct, Wang et al., arXiv 2203.11171). All k use the same set of items, so that missing samples do not distort the
+ * curves.
  */
 import { meanOrNull, sampleStd } from '../../../grading/statistics.ts'
 
@@ -12,14 +13,14 @@ export interface ScoredSample {
 }
 
 export interface RateByK {
-  /** By k. */
+  /** Mean over the items, keyed by k. */
   mean: Record<string, number>
-  /** Standard error of each, over the items; null for a single item. */
+  /** Standard error of each mean over the items; null for a single item. */
   stderr: Record<string, number | null>
 }
 
 export interface RepeatedSamples {
-  /** Items that have as many scored samples as the item with the most. */
+  /** Number of items that have as many scored samples as the item with the most. */
   items: number
   pass_at: RateByK
   pass_all: RateByK
@@ -27,7 +28,7 @@ export interface RepeatedSamples {
 }
 
 const MAX_CONSECUTIVE_K = 16
-/** If k is smaller than the number of samples, maj@k is the mean over this many random choices of k samples. */
+/** Number of random choices of k samples that maj@k averages if k is smaller than the number of samples. */
 const MAJORITY_DRAWS = 64
 
 export function computeRepeatedSamples(items: readonly (readonly ScoredSample[])[]): RepeatedSamples {
@@ -43,7 +44,7 @@ export function computeRepeatedSamples(items: readonly (readonly ScoredSample[])
   }
 }
 
-/** Every k up to 16, then powers of two, and the largest. */
+/** Lists every k up to 16, then powers of two, and the largest. */
 function listKs(most: number): number[] {
   return Array.from({ length: most }, (_, k) => k + 1).filter(
     (k) => k <= MAX_CONSECUTIVE_K || k === most || Number.isInteger(Math.log2(k)),
@@ -64,12 +65,17 @@ function computeRates(
   }
 }
 
-/** The probability that at least one of k samples is correct, from c correct ones of n: 1 − C(n − c, k) / C(n, k). Needs k ≤ n. */
+/**
+ * Returns the probability that at least one of k samples is correct, given c correct ones of n: 1 − C(n − c, k) / C(n,
+ * k). Needs k ≤ n.
+ */
 export function passAtK(n: number, c: number, k: number): number {
   return 1 - passAllK(n, n - c, k)
 }
 
-/** The probability that all of k samples are correct, from c correct ones of n: C(c, k) / C(n, k). Needs k ≤ n. */
+/**
+ * Returns the probability that all of k samples are correct, given c correct ones of n: C(c, k) / C(n, k). Needs k ≤ n.
+ */
 export function passAllK(n: number, c: number, k: number): number {
   if (c < k) return 0
   let all = 1
@@ -78,8 +84,8 @@ export function passAllK(n: number, c: number, k: number): number {
 }
 
 /**
- * The probability that the most common answer of k samples is correct. Among equally common answers one is drawn, and without
- * an answer a sample has no say. Equal samples give equal results.
+ * Returns the probability that the most common answer of k samples is correct. Ties between answers are broken at
+ * random, and a sample without an answer has no vote. Equal samples give equal results.
  */
 export function majorityAtK(samples: readonly ScoredSample[], k: number): number {
   if (k >= samples.length) return majorityCorrect(samples)
@@ -90,7 +96,7 @@ export function majorityAtK(samples: readonly ScoredSample[], k: number): number
   return sum / MAJORITY_DRAWS
 }
 
-/** The share of correct ones among the most common answers. */
+/** Returns the share of correct answers among the most common ones. */
 function majorityCorrect(samples: readonly ScoredSample[]): number {
   const answered = samples.filter(({ answer }) => answer !== null)
   const byAnswer = [...Map.groupBy(answered, ({ answer }) => answer?.trim()).values()]
@@ -99,7 +105,7 @@ function majorityCorrect(samples: readonly ScoredSample[]): number {
   return meanOrNull(winners.map((same) => (same.some(({ correct }) => correct) ? 1 : 0))) ?? 0
 }
 
-/** k of the samples: a shuffle by a multiplicative congruential generator that starts from `draw`. */
+/** Chooses k of the samples with a shuffle by a multiplicative congruential generator that starts from `draw`. */
 function chooseSamples(samples: readonly ScoredSample[], k: number, draw: number): ScoredSample[] {
   const rest = [...samples]
   let state = 1 + draw * 7919

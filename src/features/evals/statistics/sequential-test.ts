@@ -1,27 +1,29 @@
 /**
- * A test of paired differences that may be looked at after every pair and stopped at any time: testing by betting
- * (Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", arXiv 2010.09686).
+ * Tests paired differences sequentially: the test may be checked after every pair and stopped at any time. It is
+ * testing by betting (Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", arXiv
+ * 2010.09686).
  *
- * A bookmaker who claims that the mean difference is at most m offers bets; a gambler stakes a share of the wealth on each pair.
- * If m is right, the wealth is a supermartingale: it reaches w times its start with probability 1/w at most, however long one
- * plays (Ville 1939). The gambler plays several shares side by side and counts their mean. It needs no distribution, only that
- * differences lie in [−1, 1] and that the next one has the same mean whatever came before.
+ * A bookmaker who claims that the mean difference is at most m offers bets; a gambler stakes a share of the wealth on
+ * each pair. If m is right, the wealth is a supermartingale: it reaches w times its start with probability 1/w at most,
+ * however long the game lasts (Ville 1939). The gambler plays several stakes side by side and averages their wealth.
+ * The test assumes no distribution, only that differences lie in [−1, 1] and that the next one has the same mean
+ * whatever came before.
  */
 
-/** Shares of the most that can be staked without risking everything. */
+/** Stakes, as shares of the highest one that does not risk everything. */
 const STAKES = [0.02, 0.04, 0.08, 0.15, 0.25, 0.4, 0.6, 0.8, 0.95]
 const BISECTIONS = 40
 
 export type SequentialDecision = 'a_better' | 'b_better' | 'equivalent'
 
 export interface SequentialTestOptions {
-  /** The probability of a false alarm, at most, over all looks together. */
+  /** Upper limit of the probability of a false alarm, over all checks together. */
   alpha: number
-  /** Differences that are nearer to 0 than this are none. */
+  /** Size below which a difference counts as none. */
   smallestDifference: number
 }
 
-/** The wealth of one gambler who bets that the mean is above `bound`, by stake. */
+/** Wealth of one gambler, for each stake, who bets that the mean is above `bound`. */
 class Wealth {
   readonly #bound: number
   readonly #logs = STAKES.map(() => 0)
@@ -30,7 +32,10 @@ class Wealth {
     this.#bound = bound
   }
 
-  /** Falls where the difference is below the bound. Never negative: the most that can be lost is the stake. */
+  /**
+   * Updates the wealth, which falls if the difference is below the bound. It is never negative: the most that can be
+   * lost is the stake.
+   */
   add(difference: number): void {
     const payoff = (difference + 1) / (this.#bound + 1) - 1
     STAKES.forEach((stake, k) => {
@@ -59,7 +64,7 @@ export class SequentialTest {
     this.#belowPlus = new Wealth(-options.smallestDifference)
   }
 
-  /** Undefined while the test goes on. */
+  /** Decision, or undefined while the test continues. */
   get decision(): SequentialDecision | undefined {
     return this.#decision
   }
@@ -68,17 +73,19 @@ export class SequentialTest {
     return this.#differences.length
   }
 
-  /** Of the hypothesis that there is no difference: how many times the gamblers have multiplied their wealth. */
+  /**
+   * Evidence against the hypothesis of no difference: the factor by which the gamblers have multiplied their wealth.
+   */
   get eValue(): number {
     return (this.#above.value + this.#below.value) / 2
   }
 
-  /** Holds however often it was looked at. */
+  /** p-value that is valid at every check, however many there are. */
   get pValue(): number {
     return 1 / this.#maxEvidence
   }
 
-  /** The score of a minus that of b on the next item. Ignored once the test is decided. */
+  /** Adds the score of a minus that of b on the next item. Ignored once the test is decided. */
   add(difference: number): void {
     if (this.#decision) return
     this.#differences.push(difference)
@@ -90,7 +97,10 @@ export class SequentialTest {
     this.#decision = this.#decide()
   }
 
-  /** Holds the true mean with probability 1 − alpha, at every look. Equal pairs give equal intervals. */
+  /**
+   * Returns an interval that contains the true mean with probability 1 − alpha at every check. Equal pairs give equal
+   * intervals.
+   */
   computeInterval(): [number, number] {
     return [
       findLowerBound(this.#differences, 2 / this.#options.alpha),
@@ -101,7 +111,7 @@ export class SequentialTest {
     ]
   }
 
-  /** Each direction has half of alpha. */
+  /** Decides the test; each direction has half of alpha. */
   #decide(): SequentialDecision | undefined {
     const needed = 2 / this.#options.alpha
     if (this.#above.value >= needed) return 'a_better'
@@ -111,7 +121,7 @@ export class SequentialTest {
   }
 }
 
-/** The largest mean that the bets refute; −1 if they refute none. */
+/** Returns the largest mean that the bets refute; −1 if they refute none. */
 function findLowerBound(differences: readonly number[], needed: number): number {
   const refutes = (bound: number) => {
     const wealth = new Wealth(bound)
