@@ -3,7 +3,7 @@
  *
  *   prepared  the worker that scored a group builds its line and reserves bytes for it
  *   waiting   the completion script appends it to the run's records, or counts a rejection
- *   frozen    100 (50) groups, or fewer after an idle time, are fixed under the file's number
+ *   frozen    100 groups (or 50 failed ones), or fewer after an idle time, are fixed under the file's number
  *   written   every attempt writes the same bytes under the same name; the first to report it deletes the records
  *
  * Each step is one script in the run's slot. A process that dies between two of them leaves work for the sweeper.

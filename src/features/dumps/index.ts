@@ -35,9 +35,9 @@ export interface DumpsFeature {
   dumps: Dumps
   exports: Exports
   repository: DumpRepository
-  /** What runs need from their dumps. */
+  /** Interface for runs. */
   runDumps: RunDumps
-  /** What the scoring of groups needs from the dumps. */
+  /** Interface for the scoring of groups. */
   groupDumps: GroupDumps
   createWork(): BackgroundWork
 }

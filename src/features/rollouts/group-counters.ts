@@ -1,4 +1,4 @@
-/** What a completed group adds to the counters of its run and to the sums of its task and step. */
+/** Computes what a completed group adds to the counters of its run and to the sums of its task and step. */
 import type { GroupSummary } from '../../contract/batch.ts'
 import { type GroupResult, TRAINING_CORRECT_THRESHOLD } from '../../grading/group.ts'
 import { formatErrorField, type StatisticSums, sumGroups } from '../../grading/group-statistics.ts'

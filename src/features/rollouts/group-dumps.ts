@@ -1,4 +1,4 @@
-/** What the scoring of groups needs from the dump files, which are a later feature. */
+/** Interface of the dump files for the scoring of groups. Dumps are a later feature. */
 import type { PromptMessage } from '../../contract/item.ts'
 import type { Recipe } from '../../contract/recipe.ts'
 import type { GroupResult } from '../../grading/group.ts'

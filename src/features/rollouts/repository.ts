@@ -106,7 +106,7 @@ export interface DumpRecordInput {
 
 /** The effects of a completion. */
 export interface CompleteGroupResult {
-  /** For each kind of dump that was requested: how many records wait now, or that there is no room. */
+  /** Number of waiting records, or a rejection because there is no room, for each requested kind of dump. */
   dumpQueueLengths: (number | 'rejected')[]
   /** The level of the task, if the group fed the curriculum. */
   levelChange: { before: number; after: number } | undefined

@@ -90,7 +90,7 @@ export interface SettingsUpdate {
   start?: ReadonlyMap<string, StoredFrontier> | undefined
 }
 
-/** What waits in a run. */
+/** The backlog of a run: groups and rollouts that wait, and their size. */
 export interface RunBacklog {
   /** Number of groups that are not scored yet. Of these, `forBuffer` will wait for a trainer. */
   queuedGroups: number

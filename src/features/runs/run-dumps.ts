@@ -1,4 +1,4 @@
-/** What a run needs from its dump files, which are a later feature. */
+/** Interface of the dump files for runs. Dumps are a later feature. */
 import type { DumpProgress } from '../../contract/dump.ts'
 import type { ResolvedRun } from './resolved-run.ts'
 

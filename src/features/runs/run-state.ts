@@ -18,7 +18,7 @@ const RECREATED_MS = 24 * 60 * 60 * 1000
 
 type TimeField = Extract<keyof ResolvedRun['counters'], `last_${string}_at`>
 
-/** What the state depends on besides the run. */
+/** Inputs of the state besides the run itself. */
 interface RunStateInputs {
   backlog: RunBacklog
   engine: EngineHealth

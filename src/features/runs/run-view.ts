@@ -14,7 +14,7 @@ import { computeRunState } from './run-state.ts'
 import { listWarnings } from './run-warnings.ts'
 import { estimateLearnability, findLatestNumber, type NumberedEvidence } from './sequence/learnability.ts'
 
-/** What is read besides the run itself. Records are keyed by task. */
+/** Inputs of the view besides the run itself. Records are keyed by task. */
 interface RunViewInputs {
   backlog: RunBacklog
   sums: Record<string, Record<string, number>>

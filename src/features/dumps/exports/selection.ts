@@ -5,14 +5,14 @@ import type { DumpedGroup, DumpedRollout } from '../dump-record.ts'
 import type { SourcedGroup } from './group-sources.ts'
 import { splitConversation } from './lines.ts'
 
-/** Indexes of rollouts in their group: one for a chat line, chosen and rejected for a pair. */
+/** Indexes of rollouts in their group: a single one for a chat line, or chosen and rejected ones for a pair. */
 export type RolloutSelection = [index: number] | [chosen: number, rejected: number]
 
 interface Candidate {
   sourceKey: string
   selection: RolloutSelection
   reward: number
-  /** For a pair: the reward of the chosen rollout minus that of the rejected one. */
+  /** Reward of the chosen rollout minus that of the rejected one, for a pair. */
   margin: number
   /** Hash of the conversations, to find duplicates. */
   contentHash: string

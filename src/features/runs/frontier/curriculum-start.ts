@@ -18,7 +18,7 @@ export interface MeasuredItem {
   samples: number
 }
 
-/** What a run needs from evals, which are a later feature. */
+/** Interface of evals for runs. Evals are a later feature. */
 export interface RunEvals {
   /**
    * Throws `unknown_eval`, `forbidden`, and `invalid_request` if the eval is not finished or has measured no item of a

@@ -1,4 +1,4 @@
-/** What the scripts that move positions have in common: their keys, limits and constants. */
+/** Shared keys, limits and constants of the scripts that move positions. */
 import { defineScript } from '../../../platform/redis/scripts.ts'
 import type { AllRunKeys, RunKeys } from '../keys.ts'
 import type { StoredRun } from '../repository.ts'
