@@ -1,4 +1,4 @@
-/** The adapters, in the order in which people read of them. */
+/** Lists the adapters in the order in which they are shown. */
 import type { AdapterDescription } from '../../contract/adapter.ts'
 import { describeAtropos } from './atropos/describe.ts'
 import { describeDataset } from './dataset/description.ts'
@@ -20,19 +20,19 @@ import {
 } from './python-files.ts'
 import { describeSlime } from './slime.ts'
 
-/** How a client addresses this server, for the snippets. */
+/** Address at which a client reaches this server, for the snippets. */
 export interface ServerAddress {
   /** `http://HOST:PORT`, as the client reached it. */
   url: string
-  /** The same with a placeholder for the key, for trainers that take nothing but a URL: `http://trainer:API_KEY@HOST:PORT`. */
+  /** `url` with a placeholder for the key, for trainers that take only a URL: `http://trainer:API_KEY@HOST:PORT`. */
   urlWithKey: string
-  /** Host and port alone. */
+  /** Host and port. */
   host: string
 }
 
 export type DescribeAdapter = (address: ServerAddress) => AdapterDescription
 
-/** Each adapter's file exports its own. */
+/** Descriptions of all adapters; each adapter's file exports its own. */
 export const ADAPTERS: readonly DescribeAdapter[] = [
   describeDataset,
   describeOpenrlhf,

@@ -1,7 +1,9 @@
-/** Whether the answer to a call has left on a connection that was still open. */
+/** Tracks whether the answer to a call was sent on a connection that was still open. */
 import type { FastifyReply } from 'fastify'
 
-/** Resolves to true once the response has left, or to false if the client has gone or got an error. Never rejects. */
+/**
+ * Resolves to true once the response is sent, or to false if the client disconnected or got an error. Never rejects.
+ */
 export type Delivery = Promise<boolean>
 
 export function observeDelivery({ raw }: Pick<FastifyReply, 'raw'>): Delivery {

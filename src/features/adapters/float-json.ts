@@ -1,6 +1,6 @@
 /**
- * Numbers as JSON that every reader takes for floats. Python reads `1` as an int, and a batch that has nothing but ints becomes a
- * tensor of integers, which has no mean.
+ * Formats numbers as JSON that every reader parses as floats. Python reads `1` as an int, and a batch of only ints
+ * becomes an integer tensor, which has no mean.
  */
 
 export function formatFloat(value: number): string {

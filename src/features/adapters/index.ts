@@ -36,7 +36,7 @@ export interface AdaptersFeature {
   siblingMeans: SiblingMeans
   datasets: Datasets
   usage: AdapterUsage
-  /** Sorted, without those that `isVisible` rejects. */
+  /** Lists run names, sorted, without those that `isVisible` rejects. */
   listRunNames(isVisible: (name: string) => boolean): Promise<string[]>
   atropos: AtroposStores
   ors: OrsFeature

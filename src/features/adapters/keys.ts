@@ -1,11 +1,11 @@
-/** Keys of the adapters. */
+/** Redis keys of the adapters. */
 import { createHash } from 'node:crypto'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 
 interface AdapterKeys {
-  /** Hash: how much an adapter has been used. */
+  /** Hash: usage of an adapter. */
   usage: (adapter: string) => string
-  /** Hash: sum and number of the rewards that samples of an item got lately. */
+  /** Hash: sum and number of the recent rewards of an item's samples. */
   siblingRewards(run: string, itemId: string): string
 }
 

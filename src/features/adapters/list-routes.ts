@@ -1,4 +1,4 @@
-/** GET /adapters: how to configure each trainer against this very server, and which have been used. */
+/** GET /adapters: shows how to configure each trainer for this server, and which adapters have been used. */
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { AdapterView } from '../../contract/adapter.ts'
@@ -8,7 +8,7 @@ import { problemResponses } from '../../http/errors/problem-responses.ts'
 import { ADAPTERS, type ServerAddress } from './catalogue.ts'
 import type { AdapterUsage } from './usage.ts'
 
-/** Where the caller writes a key and the name of a run. */
+/** Placeholders where the caller writes a key and the name of a run. */
 const KEY_PLACEHOLDER = 'API_KEY'
 
 export function addAdapterListRoutes(app: App, { usage }: { usage: AdapterUsage }): void {
@@ -44,9 +44,10 @@ export function addAdapterListRoutes(app: App, { usage }: { usage: AdapterUsage 
   )
 }
 
-/** As the client reached the server, be it through a proxy that `TRUST_PROXY` names. */
+/** Returns the address at which the client reached the server, possibly through a proxy that `TRUST_PROXY` names. */
 function addressOf({ protocol, host, socket }: FastifyRequest): ServerAddress {
-  const reached = URL.canParse(`${protocol}://${host}`) ? host : `127.0.0.1:${socket.localPort}` // HTTP/1.0 needs no Host
+  // HTTP/1.0 needs no Host
+  const reached = URL.canParse(`${protocol}://${host}`) ? host : `127.0.0.1:${socket.localPort}`
   return {
     url: `${protocol}://${reached}`,
     urlWithKey: `${protocol}://trainer:${KEY_PLACEHOLDER}@${reached}`,

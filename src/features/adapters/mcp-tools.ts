@@ -9,14 +9,14 @@ import { DEFAULT_PROMPT_SETTINGS } from '../items/prompt.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 import type { SampleScoring } from './sample-scoring.ts'
 
-/** Agents wait a minute for a tool, at most. */
+/** Time to hold a call: agents wait a minute for a tool at most. */
 const HOLD_MS = 20_000
 
 export interface McpTool {
   name: string
   description: string
   input: z.ZodType
-  /** Throws ZodError for its input, and ServiceError. */
+  /** Runs the tool. Throws ZodError for its input, and ServiceError. */
   call(input: unknown): Promise<Record<string, unknown>>
 }
 

@@ -1,6 +1,6 @@
 /**
- * The Model Context Protocol, as little of it as coding agents and OpenEnv's validator need: stateless, one JSON answer a call.
- * Clients that probe for a newer protocol fall back to the handshake that is here.
+ * Implements the part of the Model Context Protocol that coding agents and OpenEnv's validator need: stateless, with
+ * one JSON answer per call. Clients that probe for a newer protocol fall back to this handshake.
  */
 import { z } from 'zod'
 import { ServiceError } from '../../contract/errors.ts'
@@ -9,10 +9,10 @@ import { translateRedisError } from '../../platform/redis/redis-errors.ts'
 import { VERSION } from '../../platform/version.ts'
 import type { McpTool } from './mcp-tools.ts'
 
-/** Versions that begin with a handshake, the newest first. */
+/** Protocol versions that begin with a handshake, newest first. */
 const PROTOCOL_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const
 
-/** Of JSON-RPC 2.0. */
+/** Error codes of JSON-RPC 2.0. */
 const INVALID_REQUEST = -32600
 const METHOD_NOT_FOUND = -32601
 const INVALID_PARAMS = -32602
@@ -29,7 +29,7 @@ const RequestMessage = z.looseObject({
 })
 type RequestMessage = z.infer<typeof RequestMessage>
 const Notification = z.looseObject({ jsonrpc: z.literal('2.0'), method: z.string(), id: z.undefined().optional() })
-/** To a request that this server never sent. */
+/** A response to a request that this server never sent. */
 const ResponseMessage = z.looseObject({ jsonrpc: z.literal('2.0'), id: z.unknown(), method: z.undefined().optional() })
 const CallParams = z.looseObject({ name: z.string(), arguments: z.record(z.string(), z.unknown()).nullish() })
 
@@ -45,7 +45,7 @@ export class McpServer {
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]))
   }
 
-  /** The answer to a message; undefined for one that wants none. Never rejects. */
+  /** Returns the answer to a message, or undefined for one that needs none. Never rejects. */
   async answer(message: unknown): Promise<JsonRpcAnswer | undefined> {
     const request = RequestMessage.safeParse(message)
     if (request.success) return this.#answerRequest(request.data)
@@ -101,7 +101,7 @@ function describeTool({ name, description, input }: McpTool): Record<string, unk
   return { name, description, inputSchema: z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) }
 }
 
-/** What the caller can do something about, in words that a model can read; undefined for a fault of the server's own. */
+/** Describes an error that the caller can fix, in words for a model; undefined for a fault of the server. */
 function describeFailure(error: unknown): string | undefined {
   if (error instanceof z.ZodError)
     return error.issues

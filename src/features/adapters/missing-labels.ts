@@ -1,6 +1,6 @@
 /**
- * Tells a trainer that is set up wrong from a hole in its dataset. A trainer that has never sent an item ID gets an error that
- * names the option to set. Later, a sample without one is unscored, since an error would end the run.
+ * Distinguishes a misconfigured trainer from a gap in its dataset. A trainer that has never sent an item ID gets an
+ * error that names the option to set. Later, a sample without one is unscored, because an error would end the run.
  */
 import { LRUCache } from 'lru-cache'
 import { ServiceError } from '../../contract/errors.ts'
@@ -16,7 +16,10 @@ export class MissingLabels {
     this.#hint = hint
   }
 
-  /** The item IDs of a call, undefined where a sample has none. Throws `invalid_request` if a new trainer sends none at all. */
+  /**
+   * Returns the item IDs of a call, undefined where a sample has none. Throws `invalid_request` if a new trainer sends
+   * none at all.
+   */
   read(labels: unknown[], caller: string, run: string | undefined): (string | undefined)[] {
     const itemIds = labels.map((label) => (typeof label === 'string' && label !== '' ? label : undefined))
     if (itemIds.every((itemId) => itemId === undefined) && itemIds.length > 0) {

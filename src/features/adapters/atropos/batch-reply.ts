@@ -1,19 +1,22 @@
-/** The response to `GET /batch`. It is never an error that would end the trainer; the trainer retries while the batch is null. */
+/**
+ * Builds the response to `GET /batch`. It is never an error that would end the trainer; the trainer retries while the
+ * batch is null.
+ */
 import { Readable } from 'node:stream'
 import { isTemporaryFailure } from '../../../contract/errors.ts'
 import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
 import type { Batch } from './store-schemas.ts'
 
-/** A batch on its way: its bytes, and what to do once it is sure whether they can be made. */
+/** A batch in flight: its bytes, and the callbacks for when it is known whether they can be made. */
 export interface OutgoingBatch {
   chunks: AsyncGenerator<Buffer>
-  /** They can be: it is watched from now on. */
+  /** Starts watching the delivery, once the bytes can be made. */
   begin(): void
-  /** They cannot: it is given back. */
+  /** Returns the batch to the store if its bytes cannot be made. */
   giveBack(): Promise<void>
 }
 
-/** `take` gives a batch, or what to answer in its place. */
+/** Builds the reply. `take` returns a batch, or the answer to send in its place. */
 export async function buildBatchReply(take: () => Promise<OutgoingBatch | Batch>): Promise<Batch | Readable> {
   try {
     const taken = await take()

@@ -1,9 +1,9 @@
 /**
- * Chooses the groups of a batch of an Atropos store. Its rules are those of the original, without the queues that stall it: a
- * batch has exactly `batch_size` sequences wherever groups can be found that sum to it, oldest first.
+ * Chooses the groups of a batch of an Atropos store. The rules are those of the original, without the queues that stall
+ * it: a batch has exactly `batch_size` sequences if any groups sum to it, oldest first.
  */
 
-/** A group that waits. */
+/** A group in the queue. */
 export interface QueuedGroup {
   id: string
   sequences: number
@@ -13,18 +13,18 @@ export interface QueuedGroup {
 
 export interface CompositionRules {
   batchSize: number
-  /** Least sequences of an environment. */
+  /** Minimum number of sequences, keyed by environment. */
   minimums: ReadonlyMap<number, number>
   now: number
 }
 
 /**
- * The oldest group is not passed over for longer. If no exact sum has been found with it by then, the batch is the shortest
- * run of oldest groups that has `batch_size` sequences.
+ * Longest time for which the oldest group is passed over. If no exact sum includes it by then, the batch is the
+ * shortest run of oldest groups that has `batch_size` sequences.
  */
 const PATIENCE_MS = 30_000
 
-/** In the order of the queue; undefined if there is no batch yet. */
+/** Returns the chosen groups in queue order, or undefined if there is no batch yet. */
 export function chooseBatch(
   queue: readonly QueuedGroup[],
   { batchSize, minimums, now }: CompositionRules,
@@ -38,7 +38,7 @@ export function chooseBatch(
   return sumSequences([...chosen]) < batchSize ? undefined : queue.filter((group) => chosen.has(group))
 }
 
-/** The oldest groups of each environment that has a minimum; undefined if one of them cannot reach it. */
+/** Returns the oldest groups of each environment that has a minimum, or undefined if one of them cannot reach it. */
 function reserveMinimums(
   queue: readonly QueuedGroup[],
   minimums: ReadonlyMap<number, number>,
@@ -62,7 +62,7 @@ function reserveMinimums(
   return reserved
 }
 
-/** Groups of exactly `target` sequences, if there are any; more, once the oldest has waited too long. */
+/** Returns groups of exactly `target` sequences if there are any, and more once the oldest has waited too long. */
 function chooseRest(queue: readonly QueuedGroup[], target: number, now: number): readonly QueuedGroup[] | undefined {
   const [oldest, ...younger] = queue
   if (target <= 0 || !oldest) return []
@@ -80,7 +80,7 @@ function takeOldest(queue: readonly QueuedGroup[], target: number): readonly Que
   return queue.slice(0, end + 1)
 }
 
-/** Of the shortest run of oldest groups that has such a sum. */
+/** Finds the exact sum in the shortest run of oldest groups that has one. */
 export function findExactSum(queue: readonly QueuedGroup[], target: number): QueuedGroup[] | undefined {
   return addGreedily(queue, target) ?? searchSums(queue, target)
 }
@@ -97,7 +97,7 @@ function addGreedily(queue: readonly QueuedGroup[], target: number): QueuedGroup
   return missing === 0 ? chosen : undefined
 }
 
-/** Groups beyond these are not tried: a search takes as many steps as groups times sequences. */
+/** Limit on the groups that are tried, because a search takes groups × sequences steps. */
 const MAX_SEARCHED_GROUPS = 1024
 
 function searchSums(queue: readonly QueuedGroup[], target: number): QueuedGroup[] | undefined {

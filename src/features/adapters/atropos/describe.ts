@@ -1,4 +1,4 @@
-/** How to configure the environments and trainers of Atropos against this server. */
+/** Describes how to configure the environments and trainers of Atropos for this server. */
 import type { AdapterDescription } from '../../../contract/adapter.ts'
 import type { ServerAddress } from '../catalogue.ts'
 

@@ -1,4 +1,7 @@
-/** Which environment asks for its status: Atropos's clients say so in the body of a GET, which Fastify does not read. */
+/**
+ * Reads which environment asks for its status: Atropos's clients send it in the body of a GET, which Fastify does not
+ * read.
+ */
 import type { FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../contract/errors.ts'
 import { parseJsonBytes } from '../../../http/bodies/json-body-parser.ts'
@@ -6,7 +9,7 @@ import { EnvironmentReference } from './wire.ts'
 
 const MAX_BODY_BYTES = 1024
 
-/** From the query, or else from the body. Throws `invalid_request`. */
+/** Reads the ID from the query, or otherwise from the body. Throws `invalid_request`. */
 export async function readEnvironmentId({ query, raw }: FastifyRequest): Promise<number> {
   const named = typeof query === 'object' && query !== null ? Reflect.get(query, 'env_id') : undefined
   if (typeof named === 'number') return named

@@ -1,4 +1,4 @@
-/** The routes of an Atropos store that its environments call. They hold a call where an error would end the environment. */
+/** Routes of an Atropos store that its environments call. They hold a call where an error would end the environment. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { App } from '../../../http/app.ts'
@@ -25,7 +25,10 @@ import {
   ScoredGroups,
 } from './wire.ts'
 
-/** Its clients wait five minutes, three times; a body has to arrive within two, wait included. */
+/**
+ * Time to hold a call. Atropos's clients wait five minutes, three times; a body must arrive within two, including this
+ * wait.
+ */
 const ENVIRONMENT_HOLD_MS = 45_000
 const GROUPS_BODY_BYTES = 64 * 1024 * 1024
 const tags = ['adapters']
@@ -121,7 +124,8 @@ export function addEnvironmentRoutes(
     bodyLimit: GROUPS_BODY_BYTES,
     // If the store is full, wait before reading the body: the client drops groups that are rejected.
     onRequest: ({ params: path }: FastifyRequest) =>
-      stores.get((path as StoreParams).run).waitForRoom(performance.now() + ENVIRONMENT_HOLD_MS), // rejected later if malformed
+      // rejected later if malformed
+      stores.get((path as StoreParams).run).waitForRoom(performance.now() + ENVIRONMENT_HOLD_MS),
     schema: {
       operationId: `submitAtropos${label}${name}`,
       tags,

@@ -1,4 +1,7 @@
-/** The trajectory API of Atropos: its environments bring groups here and its trainers take batches, as from its own server. */
+/**
+ * The trajectory API of Atropos: its environments submit groups here and its trainers take batches, as from its own
+ * server.
+ */
 import type { App } from '../../../http/app.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { BatchesFeature } from '../../batches/index.ts'
@@ -15,9 +18,9 @@ import { addTrainerRoutes } from './trainer-routes.ts'
 const MAX_STORE_BYTES = 1024 ** 3
 
 export interface AtroposStores {
-  /** `name` undefined: the store of `/atropos` itself. */
+  /** Returns a store. With `name` undefined, it is the store of `/atropos` itself. */
   get(name: string | undefined): TrajectoryStore
-  /** For a process that delivers batches. */
+  /** Creates the batches of runs, for a process that delivers them. */
   createRunBatches(batches: BatchesFeature): RunBatches
 }
 

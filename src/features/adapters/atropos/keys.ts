@@ -1,4 +1,4 @@
-/** Keys of the Atropos trajectory stores, each in a slot of its own. */
+/** Redis keys of the Atropos trajectory stores, each in its own slot. */
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 
 export interface StoreKeys {
@@ -6,7 +6,7 @@ export interface StoreKeys {
   store: string
   /** Hash: environment ID to its JSON. */
   environments: string
-  /** Hash: environment ID to when it was last heard, ms. */
+  /** Hash: environment ID to the time of its last call, ms. */
   heard: string
   /** Sorted set: group ID by order of arrival. */
   queue: string
@@ -14,17 +14,17 @@ export interface StoreKeys {
   entries: string
   /** Hash: `environment:sequences` to how many such groups are queued. */
   counts: string
-  /** Hash: batch ID to its JSON, until its answer has left. */
+  /** Hash: batch ID to its JSON, until its answer is sent. */
   batches: string
-  /** Sorted set: batch ID by when it is offered again, ms. */
+  /** Sorted set: batch ID by the time when it is offered again, ms. */
   leases: string
-  /** Sorted set: digest of an accepted submission by time, until its answer has left. */
+  /** Sorted set: digest of an accepted submission by time, until its answer is sent. */
   unanswered: string
-  /** The start of the keys of groups: packed JSON. */
+  /** Prefix of the keys of groups, which hold packed JSON. */
   groupPrefix: string
 }
 
-/** `run` is null for the store of `/atropos` itself. */
+/** Builds the keys. `run` is null for the store of `/atropos` itself. */
 export function createStoreKeys(keys: RedisKeys, run: string | null): StoreKeys {
   const slot = keys.slot(run === null ? 'atropos' : `atropos:${run}`)
   return {
@@ -41,11 +41,11 @@ export function createStoreKeys(keys: RedisKeys, run: string | null): StoreKeys 
   }
 }
 
-/** Of a run whose batches a trainer of Atropos takes. */
+/** Keys of a run whose batches a trainer of Atropos takes. */
 export interface RunDeliveryKeys {
-  /** What the trainer said of itself, as JSON. */
+  /** String: registration of the trainer, as JSON. */
   registration: string
-  /** Whose answer is leaving. */
+  /** String: lease of the caller whose answer is being sent. */
   lease: string
 }
 

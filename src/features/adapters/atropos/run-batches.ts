@@ -1,6 +1,6 @@
 /**
- * The batches of a run for a trainer of Atropos: one step after the other. A step is acknowledged once its answer has left;
- * until then the next call gets the same batch, and none gets another meanwhile.
+ * Delivers the batches of a run to a trainer of Atropos, one step after the other. A step is acknowledged once its
+ * answer is sent; until then the next call gets the same batch, and no other call gets one in the meantime.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -28,7 +28,7 @@ interface RunBatchesDeps {
   batches: BatchesFeature
 }
 
-/** A composed batch that is this caller's until it is finished or released. */
+/** A composed batch that belongs to this caller until it is finished or released. */
 export interface LeasedBatch {
   run: ResolvedRun
   batch: StoredBatch
@@ -42,7 +42,7 @@ export class RunBatches {
     this.#deps = deps
   }
 
-  /** The trainer's batch size becomes the run's. */
+  /** Registers the trainer, whose batch size becomes the run's. */
   async register(run: string, registration: Registration): Promise<void> {
     const { redis, keys, runs } = this.#deps
     await runs.runs.update(run, { batch_size: registration.batch_size }, { restart: false })
@@ -55,7 +55,7 @@ export class RunBatches {
     return json === null ? undefined : Registration.parse(JSON.parse(json))
   }
 
-  /** Batches so far, and groups that wait for the next. */
+  /** Returns the number of batches so far and of groups that wait for the next. */
   async readProgress(run: string): Promise<{ steps: number; queued: number }> {
     const { runs } = this.#deps
     const resolved = await runs.runs.require(run)
@@ -63,7 +63,7 @@ export class RunBatches {
     return { steps: await this.#getNextStep(resolved), queued: progress.buffered_groups }
   }
 
-  /** Undefined if there is not enough for a batch, or another call gets one for as long as `deadline` says. */
+  /** Returns undefined if there is not enough for a batch, or if another call holds it until `deadline`. */
   async take(name: string, deadline: number): Promise<LeasedBatch | undefined> {
     const lease = await this.#acquireLease(name, deadline)
     if (lease === undefined) return undefined
@@ -84,7 +84,7 @@ export class RunBatches {
     return this.#deps.batches.delivery.stream(reading)
   }
 
-  /** Acknowledges the batch once its answer has left, and lets the next caller have it otherwise. */
+  /** Acknowledges the batch once its answer is sent, and otherwise releases it to the next caller. */
   async watchDelivery({ run, batch, lease }: LeasedBatch, delivery: Delivery): Promise<void> {
     const { redis, keys, batches } = this.#deps
     const key = createRunDeliveryKeys(keys, run.name).lease
@@ -137,7 +137,7 @@ export class RunBatches {
     return delivered.kind === 'batch' ? delivered.batch : undefined
   }
 
-  /** After the last step of the run, and from the trainer's starting step on. */
+  /** Returns the step after the last one of the run, but at least the trainer's starting step. */
   async #getNextStep({ name, counters }: ResolvedRun): Promise<number> {
     const { starting_step = 0 } = (await this.getRegistration(name)) ?? {}
     return Math.max(counters.step === undefined ? 0 : counters.step + 1, starting_step)

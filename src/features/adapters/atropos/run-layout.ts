@@ -1,4 +1,4 @@
-/** A batch of a run in the form of Atropos: the groups as columns, their rewards as scores. */
+/** Converts a batch of a run to the format of Atropos: the groups as columns, with their rewards as scores. */
 import { z } from 'zod'
 import { ServiceError } from '../../../contract/errors.ts'
 import type { GroupVerdict } from '../../../contract/verdict.ts'
@@ -7,7 +7,7 @@ import type { BatchLayout } from '../../batches/batch-stream.ts'
 import type { UnpackedGroup } from '../../batches/unpacked-group.ts'
 import { formatGroup } from './wire.ts'
 
-/** The fields that Atropos knows; the arrays as they were posted, in numbers. */
+/** Fields that Atropos reads; the arrays are as posted, converted to numbers. */
 const StoredRollout = z.object({
   tokens: z.array(z.number()),
   masks: z.array(z.number()),
@@ -16,7 +16,7 @@ const StoredRollout = z.object({
 })
 type StoredRollout = z.infer<typeof StoredRollout>
 
-/** Where Atropos has no log-probability, because the token was not generated. */
+/** Placeholder of Atropos for a missing log-probability, because the token was not generated. */
 const NO_LOGPROB = 1
 
 export const runLayout: BatchLayout = { head: '{"batch":[', tail: ']}', formatGroup: formatRunGroup }
@@ -24,7 +24,8 @@ export const runLayout: BatchLayout = { head: '{"batch":[', tail: ']}', formatGr
 async function formatRunGroup(group: UnpackedGroup, indices: number[], steps: TimeSlices): Promise<string> {
   const rollouts: StoredRollout[] = []
   for (const index of indices) rollouts.push(await steps.run(() => parseRollout(group.formatRollout(index))))
-  const verdicts = indices.map((index) => JSON.parse(group.formatVerdict(index) ?? 'null') as GroupVerdict) // written by the group
+  // written by the group
+  const verdicts = indices.map((index) => JSON.parse(group.formatVerdict(index) ?? 'null') as GroupVerdict)
   const messages = rollouts.map((rollout) => rollout.messages)
   const logprobs = rollouts.map((rollout) => rollout.logprobs?.map((value) => value ?? NO_LOGPROB))
   return steps.run(() =>
@@ -49,7 +50,7 @@ function parseRollout(json: string): StoredRollout {
   return data
 }
 
-/** A rollout without a reward must not move the mean of its group, which the trainer computes itself. */
+/** Keeps a rollout without a reward from moving the mean of its group, which the trainer computes itself. */
 function computeScores(verdicts: GroupVerdict[]): number[] {
   const rewards = verdicts.flatMap(({ reward }) => (reward === null ? [] : [reward]))
   const mean = rewards.length === 0 ? 0 : rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length

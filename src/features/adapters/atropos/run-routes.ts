@@ -1,4 +1,7 @@
-/** /atropos/{run}/…: a trainer of Atropos takes the batches of a run, whose groups come by POST /rollouts with their tokens. */
+/**
+ * /atropos/{run}/…: a trainer of Atropos takes the batches of a run, whose groups arrive by POST /rollouts with their
+ * tokens.
+ */
 import { randomInt } from 'node:crypto'
 import { z } from 'zod'
 import { ServiceError } from '../../../contract/errors.ts'
@@ -115,7 +118,7 @@ export function addRunRoutes(app: App, { runBatches, usage }: { runBatches: RunB
   )
 }
 
-/** The trainer shows the message of this form, and of no other. */
+/** Converts an error to the only form whose message the trainer shows. */
 function explain(error: unknown): Batch {
   if (!(error instanceof ServiceError) || error.code === 'internal') throw error
   return { status: 'error', message: error.message, batch: [] }

@@ -1,9 +1,12 @@
-/** What an environment learns about the queue: the original's sums, over the environments that are still active. */
+/**
+ * Computes the status of the queue for an environment, with the original's sums over the environments that are still
+ * active.
+ */
 import type { StoreState } from './store-repository.ts'
 
-/** An environment that has not been heard for so long gets no share of a batch: it asks ten times a second. */
+/** Time without a call after which an environment gets no share of a batch; an active one asks ten times a second. */
 const SILENT_MS = 120_000
-/** So that an environment never starves. */
+/** Minimum weight, so that an environment never starves. */
 const MIN_WEIGHT = 0.01
 
 export interface EnvironmentStatus {
@@ -21,7 +24,7 @@ function listLive({ environments }: StoreState, now: number): [id: number, envir
   return [...environments].filter(([, { connected, heardAt }]) => connected && now - heardAt < SILENT_MS)
 }
 
-/** Least sequences in a batch of each environment that asked for a share. */
+/** Computes the minimum number of sequences in a batch for each environment that asked for a share. */
 export function computeMinimums(state: StoreState, now: number): Map<number, number> {
   const batchSize = state.store.registration?.batch_size ?? 0
   return new Map(
@@ -31,7 +34,9 @@ export function computeMinimums(state: StoreState, now: number): Map<number, num
   )
 }
 
-/** An environment that the store does not know goes on as if it were alone: after a reset it need not be started again. */
+/**
+ * Treats an environment that the store does not know as if it were alone, so that it needs no restart after a reset.
+ */
 export function describeEnvironment(state: StoreState, id: number, now: number): EnvironmentStatus {
   const live = listLive(state, now)
   const own = state.environments.get(id)

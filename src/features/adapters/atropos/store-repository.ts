@@ -1,4 +1,4 @@
-/** An Atropos store in Redis: groups come in by one script, and leave as batches by others. */
+/** Stores an Atropos store in Redis: one script accepts groups, and others turn them into batches. */
 import type { Redis } from 'ioredis'
 import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
@@ -28,15 +28,15 @@ const resetStore = defineScript({
   keys: ['store', 'environments', 'heard', 'queue', 'entries', 'counts', 'batches', 'leases', 'unanswered'],
 })
 
-/** Groups that a store holds; small ones may be more, see the script. */
+/** Limit on the groups of a store; the script allows more if they are small. */
 export const MAX_STORE_GROUPS = 4096
-/** How many of the oldest groups a batch is chosen from. */
+/** Number of oldest groups from which a batch is chosen. */
 const MAX_READ_GROUPS = 8192
-/** Stores that are unused, and groups that are not taken, are deleted after this time. */
+/** Time after which unused stores, and groups that no trainer takes, are deleted. */
 const KEEP_MS = 30 * 24 * 3600 * 1000
-/** An environment has given up on a submission long before. */
+/** Time for which a digest is kept, long after an environment gives up on its submission. */
 const UNANSWERED_MS = 15 * 60 * 1000
-/** A batch is offered again if the process that sends it has not renewed its lease for so long. */
+/** Time without a renewal of the lease by the sending process after which a batch is offered again. */
 export const LEASE_MS = 15_000
 
 export interface PackedGroup {
@@ -53,7 +53,7 @@ export interface BatchMember {
   jsonBytes: number
 }
 
-/** Composed, and not delivered. */
+/** A batch that is composed but not delivered. */
 export interface OpenBatch {
   id: string
   groups: BatchMember[]
@@ -65,11 +65,11 @@ export type NextBatch =
   | { kind: 'batch'; batch: OpenBatch }
   | { kind: 'queue'; lastBatch: string; queue: QueuedGroup[] }
 
-/** Everything of a store but its groups. */
+/** State of a store without its groups. */
 export interface StoreState {
   store: ReturnType<typeof storeRecord.parse>
   environments: Map<number, Environment & { heardAt: number }>
-  /** How many groups are queued, of each environment and size. */
+  /** Number of queued groups, by environment and size. */
   counts: { environment: number | null; sequences: number; groups: number }[]
 }
 
@@ -110,7 +110,7 @@ export class StoreRepository {
     return storeRecord.parse(await this.#redis.hgetall(this.#keys.store))
   }
 
-  /** The step goes on where an earlier trainer was, unless this one is further. */
+  /** Registers a trainer. The step continues from that of an earlier trainer unless this one is ahead. */
   async register(registration: Registration): Promise<void> {
     const { store } = this.#keys
     const { registration: field, step } = storeRecord.constants
@@ -122,7 +122,7 @@ export class StoreRepository {
     await this.#redis.pexpire(store, KEEP_MS)
   }
 
-  /** Its number, and how many have asked for its name before. */
+  /** Returns the environment's number and how many earlier ones have asked for its name. */
   async addEnvironment(
     desiredName: string,
     environment: Omit<Environment, 'name'>,
@@ -173,7 +173,7 @@ export class StoreRepository {
     return outcome as 'accepted' | 'repeated' | 'full' // as its contract says
   }
 
-  /** The answer to a submission has left: an equal one is another. */
+  /** Forgets a submission whose answer was sent, so that an equal one counts as new. */
   async noteAnswered(digest: string): Promise<void> {
     await this.#redis.zrem(this.#keys.unanswered, digest)
   }
@@ -189,7 +189,7 @@ export class StoreRepository {
     return { kind: 'queue', lastBatch, queue }
   }
 
-  /** Undefined if the queue was changed by another call. */
+  /** Composes a batch. Returns undefined if another call changed the queue. */
   async compose(lastBatch: string, groups: QueuedGroup[]): Promise<OpenBatch | undefined> {
     const params = {
       now: fleetNow(),
@@ -207,7 +207,7 @@ export class StoreRepository {
     await this.#redis.zadd(this.#keys.leases, 'XX', fleetNow() + LEASE_MS, batch)
   }
 
-  /** Its answer has not left: the next call gets it. */
+  /** Offers a batch whose answer was not sent to the next call. */
   async offerAgain(batch: string): Promise<void> {
     await this.#redis.zadd(this.#keys.leases, 'XX', 0, batch)
   }

@@ -1,11 +1,11 @@
-/** The answers of the Atropos trajectory API. */
+/** Response schemas of the Atropos trajectory API. */
 import { z } from 'zod'
 import { RunName } from '../../../contract/rollout.ts'
 
-/** The path of a store: that of all, or one of its own, named like a run so that a key can be bound to it. */
+/** Path of a store: the shared one, or one named like a run so that a key can be bound to it. */
 export interface StorePath {
   prefix: string
-  /** What sets its operation IDs apart. */
+  /** Suffix that distinguishes its operation IDs. */
   label: string
   params: z.ZodType<{ run?: string | undefined }>
 }
@@ -44,7 +44,7 @@ export const Status = z
   })
   .meta({ id: 'AtroposStatus', description: 'Step and queue length.' })
 
-/** Composed as text, group by group. */
+/** A batch, composed as text group by group. */
 export const Batch = z
   .object({
     status: z.literal('error').optional().describe('Set if no trainer has registered.'),

@@ -1,6 +1,6 @@
 /**
- * A trajectory store: environments of Atropos bring groups, its trainers take batches. What is accepted stays until a batch
- * with it has left on a connection that was open to the end.
+ * A trajectory store: environments of Atropos submit groups, and its trainers take batches. An accepted group is kept
+ * until a batch with it has been sent on a connection that stayed open.
  */
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -30,11 +30,11 @@ import {
   type ScoredGroup,
 } from './wire.ts'
 
-/** A group is packed and sent in steps, for the sake of other requests. */
+/** Time slices for packing and sending groups, so that other requests are not delayed. */
 const STEPS = new TimeSlices()
-/** How often a call looks for room in a full store. */
+/** Interval at which a call checks a full store for space. */
 const FULL_POLL_MS = 500
-/** An environment that is heard is noted as often. */
+/** Interval at which the time of an environment's last call is recorded. */
 const HEARD_INTERVAL_MS = 5000
 const JSON_FACTOR = 2
 
@@ -59,7 +59,7 @@ export class TrajectoryStore {
     return this.#repository.readStore()
   }
 
-  /** Step, and groups in the queue. */
+  /** Returns the step and the number of groups in the queue. */
   async readProgress(): Promise<{ step: number; queued: number }> {
     const { store, counts } = await this.#repository.read()
     return { step: store.step ?? 0, queued: counts.reduce((sum, { groups }) => sum + groups, 0) }
@@ -69,7 +69,7 @@ export class TrajectoryStore {
     return this.#repository.reset()
   }
 
-  /** Environments begin when a trainer has asked for its first batch. */
+  /** Registers an environment, which starts once a trainer has asked for its first batch. */
   async registerEnvironment(asked: EnvironmentRegistration): Promise<EnvironmentRegistered> {
     const { registration, started, step = 0 } = await this.#repository.readStore()
     if (!registration || !started) return { kind: 'too_early' }
@@ -83,7 +83,7 @@ export class TrajectoryStore {
     return { kind: 'registered', id, name, registration, step }
   }
 
-  /** False if the store does not know the environment. */
+  /** Returns false if the store does not know the environment. */
   async disconnectEnvironment(id: number): Promise<boolean> {
     const environment = (await this.#repository.read()).environments.get(id)
     if (!environment) return false
@@ -100,7 +100,7 @@ export class TrajectoryStore {
     return describeEnvironment(state, id, now)
   }
 
-  /** Waits until there is room. Throws `server_busy`. */
+  /** Waits until the store has space. Throws `server_busy`. */
   async waitForRoom(deadline: number): Promise<void> {
     while (this.#isFull(await retryUntil(deadline, () => this.#repository.readStore()))) {
       if (performance.now() + FULL_POLL_MS > deadline) throw this.#createFullError()
@@ -108,7 +108,7 @@ export class TrajectoryStore {
     }
   }
 
-  /** All groups are in the queue afterwards, once. A submission whose answer did not leave is known again. */
+  /** Adds all groups to the queue, once. A repeated submission whose first answer was not sent is recognized. */
   async accept(groups: ScoredGroup[], { deadline, delivery }: { deadline: number; delivery: Delivery }): Promise<void> {
     const packed: PackedGroup[] = []
     const digest = createHash('sha512-256')
@@ -126,7 +126,7 @@ export class TrajectoryStore {
     for (;;) {
       const { registration } = await retryUntil(deadline, () => this.#repository.readStore())
       const limits = { batchSize: registration?.batch_size ?? 1, maxBytes: this.#maxBytes }
-      // Repeated after a broken connection, it may find itself accepted.
+      // A submission repeated after a broken connection may already be accepted.
       if ((await retryUntil(deadline, async () => submit(limits))) !== 'full') break
       await this.waitForRoom(deadline)
       if (performance.now() > deadline) throw this.#createFullError()
@@ -134,7 +134,10 @@ export class TrajectoryStore {
     void delivery.then((hasLeft) => (hasLeft ? this.#repository.noteAnswered(id) : undefined)).catch(() => {})
   }
 
-  /** A batch that is this caller's until it is finished or offered again; undefined if there is none yet. */
+  /**
+   * Returns a batch that belongs to this caller until it is finished or offered again, or undefined if there is none
+   * yet.
+   */
   async takeBatch(): Promise<OpenBatch | 'unregistered' | undefined> {
     for (;;) {
       const next = await this.#repository.takeNextBatch()
@@ -154,12 +157,12 @@ export class TrajectoryStore {
     }
   }
 
-  /** The next call gets it. */
+  /** Offers the batch to the next call. */
   async offerAgain({ id }: OpenBatch): Promise<void> {
     await this.#repository.offerAgain(id).catch(() => {}) // its lease ends
   }
 
-  /** Keeps a batch from others while its answer leaves; a batch whose answer did not leave is offered again at once. */
+  /** Keeps a batch from other calls while its answer is sent; if sending fails, it is offered again at once. */
   async watchDelivery({ id }: OpenBatch, delivery: Delivery): Promise<void> {
     const timer = setInterval(() => void this.#repository.renewLease(id).catch(() => {}), LEASE_MS / 3)
     const hasLeft = await delivery
@@ -170,7 +173,7 @@ export class TrajectoryStore {
     )
   }
 
-  /** The groups of a batch as JSON, one at a time in memory. */
+  /** Streams the groups of a batch as JSON, with one at a time in memory. */
   async *stream({ groups }: OpenBatch, memory: ReplyMemory, reader: ReplyReader): AsyncGenerator<Buffer> {
     const out = new ReplySlices(STEPS)
     let separator = '{"batch":['
@@ -196,7 +199,7 @@ export class TrajectoryStore {
     yield* out.end()
   }
 
-  /** The group that came last, as JSON; undefined before the first. */
+  /** Returns the latest group as JSON, or undefined before the first. */
   async readLatest(): Promise<string | undefined> {
     const { latest } = await this.#repository.readStore()
     const packed = latest === undefined ? null : await this.#repository.readGroup(latest)

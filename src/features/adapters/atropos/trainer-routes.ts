@@ -1,4 +1,4 @@
-/** The routes of an Atropos store that its trainer calls, and those that only tell. */
+/** Routes of an Atropos store that its trainer calls, and those that only report. */
 import { randomInt } from 'node:crypto'
 import { z } from 'zod'
 import { textResponse } from '../../../contract/text-response.ts'

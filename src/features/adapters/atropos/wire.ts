@@ -1,8 +1,10 @@
-/** Requests of the Atropos trajectory API. Unknown fields are dropped, because client versions differ in them. */
+/**
+ * Request schemas of the Atropos trajectory API. Unknown fields are dropped, because client versions differ in them.
+ */
 import { z } from 'zod'
 import { withFastParser } from '../../../http/validation.ts'
 
-/** Sequences that a trainer may ask for in one batch. */
+/** Limit on the sequences that a trainer may request in one batch. */
 const MAX_BATCH_SIZE = 65_536
 const MAX_NAME_CHARS = 1000
 
@@ -50,7 +52,7 @@ export const EnvironmentRegistration = z
   .meta({ id: 'AtroposEnvironmentRegistration', description: 'Registration of an environment.' })
 export type EnvironmentRegistration = z.infer<typeof EnvironmentRegistration>
 
-/** An environment as it is kept. */
+/** An environment as stored. */
 export const Environment = z.object({
   name: z.string(),
   max_token_length: z.number(),
@@ -114,14 +116,14 @@ const Group = z
   })
   .meta({ id: 'AtroposGroup', description: 'The scored sequences of one prompt.' })
 
-/** zod takes as long over a long group as everything else together. */
+/** A scored group with a fast parser, because zod takes as long over a long group as all other work together. */
 export const ScoredGroup = withFastParser(Group, (value) => (isPlainGroup(value) ? value : undefined))
 export type ScoredGroup = z.infer<typeof Group>
 export const ScoredGroups = withFastParser(z.array(Group).max(4096), (value) =>
   Array.isArray(value) && value.length <= 4096 && value.every(isPlainGroup) ? value : undefined,
 )
 
-/** Only numbers, and none of the rarer fields: the others are left to zod. */
+/** Checks for a group of numbers without the rarer fields; others are left to zod. */
 function isPlainGroup(value: unknown): value is ScoredGroup {
   if (typeof value !== 'object' || value === null) return false
   const { tokens, masks, scores, inference_logprobs: logprobs, ...rest } = value as Record<string, unknown>
@@ -148,8 +150,8 @@ function isTable(value: unknown, isElement: (element: unknown) => boolean): valu
 }
 
 /**
- * A group as a trainer gets it: each key is there, with null where the environment sent none, but `inference_logprobs`, whose
- * null ends Atropos's example trainer.
+ * Formats a group as a trainer gets it: every key is present, with null where the environment sent none, except
+ * `inference_logprobs`, because a null there ends Atropos's example trainer.
  */
 export function formatGroup(group: ScoredGroup): string {
   const { tokens, masks, scores, inference_logprobs: logprobs } = group
@@ -162,7 +164,7 @@ export function formatGroup(group: ScoredGroup): string {
   return JSON.stringify({ tokens, masks, scores, ...(logprobs && { inference_logprobs: logprobs }), ...optional })
 }
 
-/** What `latest_example` gives before the first group. */
+/** Response of `latest_example` before the first group. */
 export const NO_EXAMPLE = {
   tokens: [],
   masks: [],

@@ -1,4 +1,7 @@
-/** Data sets of items: what a query asks for, the entity tag of the answer, and its lines. Nothing of a run is handed out. */
+/**
+ * Opens data sets of items: what a query asks for, the entity tag of the answer, and its lines. It claims nothing from
+ * a run.
+ */
 import { createHash } from 'node:crypto'
 import type { DatasetQuery, DatasetRowsQuery } from '../../../contract/dataset.ts'
 import { ServiceError } from '../../../contract/errors.ts'
@@ -15,11 +18,11 @@ import { type DatasetRow, formatRow } from './rows.ts'
 import { TrainingPlan, type TrainingPlanDeps } from './training-plan.ts'
 
 export interface Dataset {
-  /** Changes with the bytes, and only with them, as far as a query can tell. */
+  /** Entity tag, which changes with the bytes and only with them, as far as a query can tell. */
   entityTag: string
-  /** How many rows follow. */
+  /** Number of rows. */
   rows: number
-  /** Some at a time. Throws `make_failed`, and failures that have lasted too long. */
+  /** Streams the lines, made a few at a time. Throws `make_failed`, and temporary failures that last too long. */
   openLines: (signal: AbortSignal) => AsyncGenerator<string>
 }
 
@@ -36,9 +39,9 @@ interface RowsSpec {
   query: DatasetRowsQuery
   run: ResolvedRun | undefined
   split: DatasetRow['split']
-  /** All that decides which items there are. */
+  /** Everything that determines the items. */
   identity: unknown
-  /** Of the whole data set. */
+  /** Number of rows in the whole data set. */
   count: number
   openItems: (range: RowRange) => AsyncGenerator<RowItem[]>
 }
@@ -50,7 +53,7 @@ export class Datasets {
     this.#deps = deps
   }
 
-  /** Items to train on. Throws `unknown_run`, `unknown_task`, `invalid_request`. */
+  /** Opens a data set of training items. Throws `unknown_run`, `unknown_task`, `invalid_request`. */
   async openTraining(query: DatasetQuery): Promise<Dataset> {
     const run = await this.#requireRun(query)
     const plan = new TrainingPlan(query, run?.explicitSettings ?? {}, this.#deps)
@@ -65,7 +68,7 @@ export class Datasets {
     })
   }
 
-  /** The items of a frozen suite. Throws `unknown_suite`, `unknown_run`, `invalid_request`. */
+  /** Opens the items of a frozen suite. Throws `unknown_suite`, `unknown_run`, `invalid_request`. */
   async openSuite(suite: string, query: DatasetRowsQuery): Promise<Dataset> {
     const { sha256 } = this.#deps.suites.require(suite)
     const ids = this.#deps.suites.listItems(suite).map(({ id }) => id)
@@ -110,7 +113,7 @@ function choosePrompt({ prompt: role }: DatasetRowsQuery, run: ResolvedRun | und
   return { system_prompt, system_prompt_role: role ?? system_prompt_role }
 }
 
-/** A later version of this server may know other ladders, and write other columns. */
+/** Hashes the identity with the server version, because a later version may have other ladders and columns. */
 function hashIdentity(parts: unknown[]): string {
   return createHash('sha256')
     .update(JSON.stringify([VERSION, ENGINE_VERSION, ...parts]))

@@ -1,4 +1,4 @@
-/** How to load data sets of items by URL. */
+/** Describes how to load data sets of items by URL. */
 import type { AdapterDescription } from '../../../contract/adapter.ts'
 import type { ServerAddress } from '../catalogue.ts'
 

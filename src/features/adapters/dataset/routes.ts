@@ -22,7 +22,7 @@ const FAILURES: ErrorCode[] = [
   'make_out_of_memory',
 ]
 
-/** The file as it is, and compressed for readers that take long files as a stream. */
+/** File variants: plain, and compressed for readers that take long files as a stream. */
 const FILES = [
   { ending: '', idSuffix: '', what: 'JSONL file', type: JSON_LINES_CONTENT_TYPE, send: sendDataset },
   { ending: '.gz', idSuffix: 'Gzip', what: 'gzipped JSONL file', type: GZIP_CONTENT_TYPE, send: sendGzippedDataset },

@@ -1,4 +1,4 @@
-/** Makes the items of rows in order, some ahead of the reader. What a row gets depends on nothing but the data set. */
+/** Makes the items of rows in order, ahead of the reader. A row's item depends only on the data set. */
 import { ServiceError } from '../../../contract/errors.ts'
 import type { Recipe } from '../../../contract/recipe.ts'
 import { isAnswerable } from '../../../scorers/hardened/answerable.ts'
@@ -7,10 +7,13 @@ import { type Items, type ItemWithEntry, isMakeFailure } from '../../items/items
 import { retryUntil } from '../sample-scoring.ts'
 import { FIRST_ATTEMPT, type RowAttempt, type TrainingPlan } from './training-plan.ts'
 
-/** The first window is small, since data loaders look at the first rows and break off; the others fill the Python workers. */
+/**
+ * Window sizes. The first window is small because data loaders read the first rows and stop; the others fill the Python
+ * workers.
+ */
 const FIRST_WINDOW_ROWS = 16
 const WINDOW_ROWS = 64
-/** How long to retry a temporary failure of the server before the download is aborted. */
+/** Time for which a temporary failure of the server is retried before the download is aborted. */
 const RETRY_MS = 60_000
 
 export interface RowItem extends Pick<ItemWithEntry, 'id' | 'recipe' | 'question'> {
@@ -22,11 +25,11 @@ interface RowItemsDeps {
   evalQuestions: EvalQuestions
 }
 
-/** Makes the item of a row; `first` is one that is in the making. */
+/** Makes the item of a row; `first` is one that is already being made. */
 type MakeRow = (row: number, first: Promise<ItemWithEntry>, signal: AbortSignal) => Promise<ItemWithEntry>
 
 interface RowSource {
-  /** The recipe to begin with. */
+  /** Returns the recipe to begin with. */
   recipeOf: (row: number) => Promise<Recipe>
   make: MakeRow
 }
@@ -38,7 +41,10 @@ export class RowItems {
     this.#deps = deps
   }
 
-  /** Training items: seeds that have no item to train on, or one whose question a frozen suite contains, give way to others. */
+  /**
+   * Makes training items. A seed that has no item to train on, or whose question is in a frozen suite, is replaced by
+   * another.
+   */
   ofPlan(plan: TrainingPlan, rows: RowRange): AsyncGenerator<RowItem[]> {
     const resolve = (row: number, attempt: RowAttempt) =>
       this.#deps.items.resolveServerRecipe(plan.recipeAt(row, attempt))
@@ -62,18 +68,18 @@ export class RowItems {
     return this.#makeRows({ recipeOf: (row) => resolve(row, FIRST_ATTEMPT), make }, rows)
   }
 
-  /** Items of a suite: each row is what it is. */
+  /** Makes the items of a suite, without substitutes. */
   ofIds(ids: string[], rows: RowRange): AsyncGenerator<RowItem[]> {
     const recipeOf = (row: number) => this.#deps.items.resolveItemId(ids[row] ?? '')
     const make: MakeRow = async (row, first, signal) => this.#makePatiently(await recipeOf(row), first, signal)
     return this.#makeRows({ recipeOf, make }, rows)
   }
 
-  /** From the second window on, the next one is in the making while the reader takes this one. */
+  /** Makes items window by window: from the second window on, the next one is made while the reader takes this one. */
   async *#makeRows(source: RowSource, { from, to, signal }: RowRange): AsyncGenerator<RowItem[]> {
     const start = (at: number, size: number) => {
       const window = this.#makeWindow(source, { from: at, to: Math.min(at + size, to), signal })
-      window.catch(() => {}) // it is awaited later, unless the reader has gone
+      window.catch(() => {}) // awaited later, unless the reader has disconnected
       return window
     }
     yield await start(from, FIRST_WINDOW_ROWS)
@@ -100,7 +106,7 @@ export class RowItems {
     )
   }
 
-  /** Retries what may pass. */
+  /** Makes an item and retries temporary failures. */
   #makePatiently(
     recipe: Recipe,
     started: Promise<ItemWithEntry> | undefined,
@@ -115,7 +121,7 @@ export class RowItems {
     })
   }
 
-  /** Why the item must not be used for training. */
+  /** Returns why the item must not be used for training. */
   #findFlaw({ question, recipe, entry }: ItemWithEntry, { settings }: TrainingPlan): string | undefined {
     if (this.#deps.evalQuestions.hasHash(hashQuestion(question))) return 'the question stands in a frozen suite'
     const isUnanswerable = settings.scoring === 'hardened' && !isAnswerable(recipe.task, entry)
@@ -125,8 +131,8 @@ export class RowItems {
 
 export interface RowRange {
   from: number
-  /** Exclusive. */
+  /** End of the range (exclusive). */
   to: number
-  /** Aborts when the reader has gone. */
+  /** Aborts when the reader disconnects. */
   signal: AbortSignal
 }

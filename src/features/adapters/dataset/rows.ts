@@ -1,25 +1,25 @@
 /**
- * Rows of data sets as the trainers' readers take them. Each row of a format has the same columns and types, because Arrow
- * takes its schema from the first rows: no null, no object whose keys vary, and a decimal point in each fraction.
+ * Formats rows of data sets for the trainers' readers. Each row of a format has the same columns and types, because
+ * Arrow takes its schema from the first rows: no null, no object whose keys vary, and a decimal point in each fraction.
  */
 import type { DatasetFormat } from '../../../contract/dataset.ts'
 import type { Item } from '../../../contract/item.ts'
 
 export interface DatasetRow extends Pick<Item, 'id' | 'task' | 'category' | 'difficulty' | 'messages'> {
-  /** Of the data set, counted from 0. */
+  /** Index in the data set, counted from 0. */
   index: number
   split: 'train' | 'test'
 }
 
-/** The environment's name where a trainer looks one up: in its registry or its config. */
+/** Name under which a trainer looks up the environment in its registry or config. */
 const SKYRL_ENVIRONMENT = 'reasoning_gym'
 const NEMO_GYM_AGENT = 'reasoning_gym_server_simple_agent'
 const NEMO_GYM_RESOURCES_SERVER = 'reasoning_gym_server'
 
-/** The library's defaults lie on no rung. */
+/** Difficulty of the library's defaults, which are on no rung. */
 const NO_DIFFICULTY = -1
 
-/** A value in JSON. */
+/** A value encoded as JSON. */
 type JsonText = string
 
 export function formatRow(row: DatasetRow, format: DatasetFormat): JsonText {
@@ -68,7 +68,7 @@ function describeTask({ task, category, difficulty }: DatasetRow): Record<string
   return { task: write(task), category: write(category), difficulty: writeFraction(difficulty ?? NO_DIFFICULTY) }
 }
 
-/** Trainers report scores by this name. */
+/** Returns the name under which trainers report scores. */
 function dataSourceOf({ task }: DatasetRow): string {
   return `reasoning_gym/${task}`
 }
@@ -83,7 +83,7 @@ function writeObject(columns: Record<string, JsonText>): JsonText {
     .join(',')}}`
 }
 
-/** With a decimal point, so that no reader takes a column of 0 and 1 for one of integers. */
+/** Formats with a decimal point, so that no reader takes a column of 0 and 1 for integers. */
 function writeFraction(value: number): JsonText {
   return Number.isInteger(value) ? `${value}.0` : String(value)
 }

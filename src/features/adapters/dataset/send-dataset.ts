@@ -1,6 +1,7 @@
 /**
- * Data sets as responses. A short one is made as a whole and has a length and byte ranges, which data loaders need to read it
- * as a stream; a long one is sent as it is made. Compressed ones are always sent as they are made: a decompressor needs no ranges.
+ * Sends data sets as responses. A short one is made as a whole and has a length and byte ranges, which data loaders
+ * need to read it as a stream; a long one is sent as it is made. Compressed ones are always sent as they are made,
+ * because a decompressor needs no ranges.
  */
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
@@ -14,19 +15,21 @@ export const MAX_WHOLE_ROWS = 1024
 const WHOLE_CACHE_BYTES = 16 * 1024 * 1024
 const RANGE_PATTERN = /^bytes=(\d{1,15})-(\d{1,15})?$/
 
-/** Short data sets by entity tag, since a data loader asks for one several times. */
+/** Short data sets, keyed by entity tag, because a data loader requests one several times. */
 const WHOLE_CACHE = new LRUCache<string, Buffer>({
   max: 64,
   maxSize: WHOLE_CACHE_BYTES,
   sizeCalculation: ({ length }) => length + 1,
 })
 
-/** Our reply, whatever its schemas say. */
+/** The reply, independent of its schemas. */
 type AnyReply = Parameters<typeof sendJsonLines>[1]
 
 type DatasetRequest = Pick<FastifyRequest, 'method' | 'headers'>
 
-/** The first rows come before the headers, so that a failure to make them has a status. */
+/**
+ * Sends a data set. The first rows are made before the headers are sent, so that a failure to make them has a status.
+ */
 export async function sendDataset<Reply extends AnyReply>(dataset: Dataset, request: DatasetRequest, reply: Reply) {
   const { entityTag, rows, openLines } = dataset
   reply.headers(describe(dataset, entityTag))
@@ -37,7 +40,7 @@ export async function sendDataset<Reply extends AnyReply>(dataset: Dataset, requ
   return sendJsonLines(await withFirst(openLines(reply.reader.closed)), reply)
 }
 
-/** Each window of rows is compressed by itself, so that the bytes do not depend on how fast they are read. */
+/** Compresses each window of rows separately, so that the bytes do not depend on the reading speed. */
 export async function sendGzippedDataset<Reply extends AnyReply>(
   dataset: Dataset,
   request: DatasetRequest,
@@ -62,7 +65,7 @@ async function sendWhole<Reply extends AnyReply>(dataset: Dataset, { method, hea
   }
   const { closed } = reply.reader
   const body = known ?? (await readAll(dataset.openLines(closed)))
-  if (!closed.aborted) WHOLE_CACHE.set(entityTag, body) // once the reader has gone, the rest of the rows is not made
+  if (!closed.aborted) WHOLE_CACHE.set(entityTag, body) // stop making rows once the reader disconnects
   const range =
     headers['if-range'] === undefined || headers['if-range'] === `"${entityTag}"` ? headers.range : undefined
   const [, first, last] = RANGE_PATTERN.exec(range ?? '') ?? []
@@ -88,7 +91,7 @@ function matchesEntityTag({ headers }: DatasetRequest, entityTag: string): boole
   return tags?.some((tag) => tag === '*' || tag === `"${entityTag}"`) ?? false
 }
 
-/** The same lines; fails where the first of them does. */
+/** Returns the same lines, and fails at once if the first of them does. */
 async function withFirst(lines: AsyncGenerator<string>): Promise<AsyncGenerator<string>> {
   return prepend(await lines.next(), lines)
 }

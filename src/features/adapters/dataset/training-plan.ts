@@ -1,6 +1,7 @@
 /**
- * Which item stands in which row of a data set of training items: the one that a run with the same tasks, seed and difficulty
- * has at that position of its sequence. So a data set and a run agree, and every node gives the same rows.
+ * Determines the item in each row of a data set of training items: the one that a run with the same tasks, seed and
+ * difficulty has at that position of its sequence. A data set and a run therefore agree, and every node returns the
+ * same rows.
  */
 import type { DatasetQuery } from '../../../contract/dataset.ts'
 import type { RecipeInput } from '../../../contract/recipe.ts'
@@ -16,15 +17,15 @@ import {
 } from '../../runs/sequence/sequence.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
 
-/** A row whose position gives no item takes that of another position, past those of any data set. */
+/** Offset of substitute positions, past those of any data set, for a row whose own position has no item. */
 const SUBSTITUTE_STRIDE = 2 ** 24
 const POSITIONS_PER_ROW = 8
 
 /** One way to make the item of a row. */
 export interface RowAttempt {
-  /** Of the row's own position, then of its substitutes. */
+  /** Place to try: the row's own position, then its substitutes. */
   place: number
-  /** Which of the position's seeds. */
+  /** Index among the position's seeds. */
   retry: number
 }
 
@@ -36,10 +37,10 @@ export interface TrainingPlanDeps {
 export class TrainingPlan {
   readonly settings: RunSettings
   readonly #plans: TaskPlan[]
-  /** By task: where a curriculum begins. */
+  /** Difficulty at which a curriculum starts, keyed by task. */
   readonly #startingLevels: ReadonlyMap<string, number>
 
-  /** Throws `unknown_task`. `explicitSettings`: of the run that lends them. */
+  /** Throws `unknown_task`. `explicitSettings` are those of the run that the query names. */
   constructor(query: DatasetQuery, explicitSettings: SettingsChange, { tasks, frontiers }: TrainingPlanDeps) {
     for (const choice of query.tasks === undefined || query.tasks === 'all' ? [] : query.tasks)
       tasks.assertKnown(choice, { path: 'tasks', message: 'must be names of tasks and category:NAME' })
@@ -62,7 +63,7 @@ export class TrainingPlan {
     this.#startingLevels = new Map(levels.flatMap(([task, level]) => (level === undefined ? [] : [[task, level]])))
   }
 
-  /** All that decides which items there are. */
+  /** Everything that determines the items. */
   get identity(): unknown {
     const { seed, complexity_mode, difficulty, scoring } = this.settings
     return [seed, complexity_mode, difficulty, scoring, this.#plans, [...this.#startingLevels]]
@@ -72,7 +73,7 @@ export class TrainingPlan {
     return this.#plans.length === 0
   }
 
-  /** The recipe of a row's attempt. */
+  /** Returns the recipe of a row's attempt. */
   recipeAt(row: number, { place, retry }: RowAttempt): RecipeInput {
     const position = row + place * SUBSTITUTE_STRIDE
     const point = sequencePointAt(this.settings.seed, this.#plans, position)
@@ -82,7 +83,7 @@ export class TrainingPlan {
     return { task, seed, index: 0, ...(config && { config }), difficulty }
   }
 
-  /** The attempt after this one; undefined if there is no other. */
+  /** Returns the next attempt, or undefined if there is none. */
   nextAttempt({ place, retry }: RowAttempt): RowAttempt | undefined {
     if (retry + 1 < SEEDS_PER_POSITION) return { place, retry: retry + 1 }
     return place + 1 < POSITIONS_PER_ROW ? { place: place + 1, retry: 0 } : undefined

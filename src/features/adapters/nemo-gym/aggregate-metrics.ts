@@ -1,4 +1,4 @@
-/** Means of verify answers, by the names that NeMo Gym has for them. Masked samples are no measurements and do not count. */
+/** Computes means of verify answers under NeMo Gym's names. Masked samples are not measurements and do not count. */
 import type { NemoGymMetrics } from '../../../contract/nemo-gym.ts'
 import { mean, populationStd } from '../../../grading/statistics.ts'
 

@@ -1,4 +1,4 @@
-/** How to configure NeMo Gym, and the trainers that call its resources servers, against this server. */
+/** Describes how to configure NeMo Gym, and the trainers that call its resources servers, for this server. */
 import type { AdapterDescription } from '../../../contract/adapter.ts'
 import type { ServerAddress } from '../catalogue.ts'
 import { SERVER_NAME } from './discovery.ts'

@@ -1,4 +1,7 @@
-/** The configuration of Gym's head server, by which Axolotl finds the resources servers: this server, and each run of it. */
+/**
+ * Builds the configuration of Gym's head server, where Axolotl finds the resources servers: this server, and each run
+ * of it.
+ */
 
 export const SERVER_NAME = 'reasoning_gym_server'
 

@@ -27,9 +27,9 @@ import { formatServerConfig } from './discovery.ts'
 import { readItemId, readSample } from './read-sample.ts'
 import { buildVerifyResponse } from './verify-response.ts'
 
-/** Axolotl waits 30 s, once; verifiers 60 s; NeMo Gym forever. */
+/** Time to hold a call: Axolotl waits 30 s, once; verifiers 60 s; NeMo Gym forever. */
 const HOLD_MS = 25_000
-/** Above this the parser of bodies may have made typed arrays of number lists. */
+/** Body size above which the body parser may have converted number lists to typed arrays. */
 const LARGE_BODY_BYTES = 64 * 1024
 
 const VerifyBody = withFastParser(NemoGymVerifyRequest, parsePlainNemoGymVerifyRequest)
@@ -79,12 +79,12 @@ function addVerifyRoute(app: App, path: RunPath, { samples }: AdaptersFeature, l
   )
 }
 
-/** A replacer that writes typed arrays as the lists of numbers and nulls that they were. */
+/** Serializes typed arrays as the lists of numbers and nulls that they were. */
 function formatNumberList(_key: string, value: unknown): unknown {
   return isNumberArray(value) ? Array.from(value, (number) => (Number.isNaN(number) ? null : number)) : value
 }
 
-/** Of a body that was too large to read: there is nothing to echo. */
+/** Formats the answer to a body that was too large to read, so there is nothing to echo. */
 function formatUnread(results: SampleResult[]): string {
   const echo = { responses_create_params: { input: [] }, response: null }
   return JSON.stringify(results.map((result) => buildVerifyResponse(echo, result))[0])

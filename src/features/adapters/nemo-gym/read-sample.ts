@@ -5,7 +5,7 @@ import type { Sample } from '../sample-scoring.ts'
 
 type Fields = Record<string, unknown>
 
-/** Where rows keep what their verifier needs. */
+/** Fields in which rows keep what their verifier needs. */
 const ROW_FIELDS = ['task_data', 'task_input', 'verifier_metadata', 'metadata', 'verification_input'] as const
 
 export function readItemId(body: NemoGymVerifyRequest): unknown {
@@ -30,7 +30,7 @@ export function readSample(body: NemoGymVerifyRequest, itemId: string | undefine
   }
 }
 
-/** The messages after the last tool call are one turn; what a model says before a tool call is no answer. */
+/** Joins the messages after the last tool call into one turn; text before a tool call is not an answer. */
 function readSubmission(output: Fields[]): Submission {
   const lastCall = output.findLastIndex(({ type }) => typeof type === 'string' && /_call(_output)?$/.test(type))
   const turn = output.slice(lastCall + 1)
@@ -54,7 +54,7 @@ function joinParts(content: unknown, type: string): string {
     .join('')
 }
 
-/** Of one attempt: a repeated attempt has a response of its own. */
+/** Returns the key of one attempt, because a repeated attempt has its own response. */
 function readRolloutKey({ episode_id, _ng_rollout_id: rolloutId }: NemoGymVerifyRequest): string | undefined {
   if (!isObject(episode_id)) return typeof rolloutId === 'string' ? rolloutId : undefined
   const { rollout_id: id, attempt } = episode_id

@@ -1,9 +1,9 @@
-/** The answer to /verify: the request, and the verdict beside it. */
+/** Builds the answer to /verify: the request with the verdict. */
 import type { NemoGymVerdict, NemoGymVerifyRequest } from '../../../contract/nemo-gym.ts'
 import type { SampleResult } from '../sample-scoring.ts'
 import { isObject } from './read-sample.ts'
 
-/** Names outside of Gym's own vocabulary (`nemo_gym/failure_kinds.py`) are prefixed with the environment's. */
+/** Failure kinds. Names outside Gym's vocabulary (`nemo_gym/failure_kinds.py`) have the environment's prefix. */
 const FAILURE_PREFIX = 'reasoning_gym:'
 
 export function buildVerifyResponse(body: NemoGymVerifyRequest, result: SampleResult): NemoGymVerdict {
@@ -25,7 +25,7 @@ function buildVerdictFields({ verdict, recipe }: SampleResult) {
   }
 }
 
-/** Where NeMo RL reads the mask until it knows the field of its own. */
+/** Sets the field from which NeMo RL reads the mask until it supports a field of its own. */
 function buildInstanceConfig({ instance_config: given }: NemoGymVerifyRequest, { verdict }: SampleResult) {
   return { ...(isObject(given) && given), mask_sample: verdict.status === 'unscored' }
 }
