@@ -24,7 +24,7 @@ const ArraysParam = ArrayEncoding.default('numbers').describe(
 )
 const IfMatchHeaders = z.looseObject(ifMatchHeader)
 const StepParams = z.strictObject({
-  run: RunName.describe('Name of the run.'),
+  run: RunName,
   step: z.coerce.number().pipe(Step).describe('Training step of the batch.'),
 })
 
@@ -49,7 +49,7 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
             .optional()
             .describe('`wait=N`: hold the response until the batch is complete, for at most N seconds.'),
         }),
-        params: z.strictObject({ run: RunName.describe('Name of the run.') }),
+        params: z.strictObject({ run: RunName }),
         querystring: z.strictObject({ arrays: ArraysParam }),
         body: BatchRequest,
         response: {

@@ -10,7 +10,7 @@ import { formatEntityTag, ifMatchHeader } from '../src/http/conditional-headers.
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 
 const CHECKPOINT_BODY_BYTES = 64 * 1024 * 1024
-const Params = z.strictObject({ run: RunName.describe('Name of the run.') })
+const Params = z.strictObject({ run: RunName })
 const IfMatchHeaders = z.looseObject(ifMatchHeader)
 
 export function addCheckpointRoutes(app: App, { checkpoints, runRequests }: RunsFeature): void {

@@ -15,9 +15,9 @@ import {
   sendEventStream,
 } from './eval-responses.ts'
 
-const RunParams = z.strictObject({ run: RunName.describe('Name of the run.') })
+const RunParams = z.strictObject({ run: RunName })
 const CollectionParams = z.strictObject({
-  run: RunName.describe('Name of the run.'),
+  run: RunName,
   id: CollectionId,
 })
 

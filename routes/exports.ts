@@ -18,7 +18,7 @@ export function addExportRoutes(app: App, { exports }: DumpsFeature): void {
         summary: 'Export rollouts as training data',
         description:
           'Streams chats (`sft`) or preference pairs (`dpo`) as JSONL. With `manifest=true` the response describes the source of the export instead.',
-        params: z.strictObject({ run: RunName.describe('Name of the run.') }),
+        params: z.strictObject({ run: RunName }),
         headers: z.looseObject(ifMatchHeader),
         querystring: z.strictObject({
           ...ExportParams.shape,

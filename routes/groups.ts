@@ -31,7 +31,7 @@ export function addGroupRoutes(app: App, { listRetained }: RolloutsFeature): voi
         summary: 'List the most recent groups of a run',
         description:
           'Returns the groups that the server keeps (`keep_groups`), newest first, and examples of each format fault.',
-        params: z.strictObject({ run: RunName.describe('Name of the run.') }),
+        params: z.strictObject({ run: RunName }),
         headers: z.looseObject(ifMatchHeader),
         querystring: GroupsQuery,
         response: {

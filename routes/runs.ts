@@ -17,7 +17,7 @@ async function* formatJsonLines(objects: AsyncIterable<object>): AsyncGenerator<
   for await (const object of objects) yield formatJsonLine(object)
 }
 
-const Params = z.strictObject({ run: RunName.describe('Name of the run.') })
+const Params = z.strictObject({ run: RunName })
 const IfMatchHeaders = z.looseObject(ifMatchHeader)
 const UpdatedRun = z
   .strictObject({

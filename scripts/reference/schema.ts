@@ -17,6 +17,7 @@ export interface JsonSchema {
   maxItems?: number
   anyOf?: JsonSchema[]
   oneOf?: JsonSchema[]
+  allOf?: JsonSchema[]
   items?: JsonSchema
   prefixItems?: JsonSchema[]
   properties?: Record<string, JsonSchema>

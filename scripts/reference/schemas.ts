@@ -16,6 +16,8 @@ export function buildSchemasPage({ components }: OpenApiDocument): string {
 }
 
 function formatSchema(schema: JsonSchema): string {
+  const [base, own] = schema.allOf ?? []
+  if (base && own) return `All fields of ${describeSchema(base)}, and:\n\n${formatSchema(own)}`
   const fields = listFields(schema, 3)
   if (fields.length === 0) return describeSchema(schema)
   const rows = fields.map(({ name, schema: field, required }) => [

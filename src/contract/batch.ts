@@ -126,7 +126,7 @@ export type PolicyLag = z.infer<typeof PolicyLag>
 
 export const Batch = z
   .strictObject({
-    run: RunName.describe('Name of the run.'),
+    run: RunName,
     step: Step,
     sequences: z.int().describe('Number of rollouts in this response.'),
     totals: BatchTotals.describe('Size of the whole batch.'),

@@ -17,7 +17,7 @@ import { RunName } from './rollout.ts'
 export const DuelId = z
   .string()
   .regex(/^duel-[0-9a-f]{12,32}$/, 'must be an ID that POST /duels returned')
-  .describe('ID of a duel.')
+  .meta({ id: 'DuelId', description: 'ID of a duel.' })
   .register(NOT_FOUND_CODES, { code: 'unknown_duel' }) // last: every other method returns a copy that is not registered
 
 export const DuelSuite = CustomSuite.omit({ n: true }).meta({

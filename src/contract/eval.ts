@@ -9,7 +9,7 @@ import { Extraction, FormatErrorCode, ScoringMode, UnscoredCode } from './verdic
 export const EvalId = z
   .string()
   .regex(/^eval-[0-9a-f]{12,32}$/, 'must be an ID that POST /eval returned')
-  .describe('ID of an eval.')
+  .meta({ id: 'EvalId', description: 'ID of an eval.' })
   .register(NOT_FOUND_CODES, { code: 'unknown_eval' }) // last: every other method returns a copy that is not registered
 
 /**
@@ -125,7 +125,7 @@ export type FrontierSuite = z.infer<typeof FrontierSuite>
 export const SuiteName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be the name of a suite, as GET /eval/suites lists it')
-  .describe('Name of a frozen suite.')
+  .meta({ id: 'SuiteName', description: 'Name of a frozen suite.' })
   .register(NOT_FOUND_CODES, { code: 'unknown_suite' }) // last: every other method returns a copy that is not registered
 const Label = z.string().min(1).max(128)
 export const EvalLabels = z

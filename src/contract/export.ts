@@ -37,7 +37,7 @@ export type ExportParams = z.infer<typeof ExportParams>
 
 export const ExportManifest = z
   .strictObject({
-    run: RunName.describe('Name of the run.'),
+    run: RunName,
     run_uuid: z.string().describe('ID of the run in the names of its dump files.'),
     created_at: z.string().describe('Time of the export, ISO 8601.'),
     server: z.string().describe('Version of the server.'),

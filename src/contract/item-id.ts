@@ -9,7 +9,11 @@ import { Config, Difficulty, type Recipe, SEEDS_END, TaskName } from './recipe.t
 
 export const MAX_ITEM_ID_CHARS = 2048
 
-export const ItemId = z.string().min(1).max(MAX_ITEM_ID_CHARS).describe('ID of the item, as `POST /items` returned it.')
+export const ItemId = z
+  .string()
+  .min(1)
+  .max(MAX_ITEM_ID_CHARS)
+  .meta({ id: 'ItemId', description: 'ID of the item, as `POST /items` returned it.' })
 
 const ItemIdPayload = z.tuple([z.string().max(64), Difficulty.nullable(), Config])
 

@@ -11,7 +11,7 @@ const TASK_NAME_PATTERN = /^[a-z0-9_]{1,64}$/
 export const TaskName = z
   .string()
   .regex(TASK_NAME_PATTERN, 'must be a task name: lowercase letters, digits and underscores')
-  .describe('Name of a task, such as `leg_counting`.')
+  .meta({ id: 'TaskName', description: 'Name of a task, such as `leg_counting`.' })
 
 export const Config = z.record(z.string(), z.unknown()).describe('Fields of the task’s config.')
 export type Config = z.infer<typeof Config>

@@ -21,7 +21,7 @@ import { GroupVerdict } from './verdict.ts'
 export const RunName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'must be a run name: [a-z0-9][a-z0-9._-]{0,62}')
-  .describe('Name of a run.')
+  .meta({ id: 'RunName', description: 'Name of the run.' })
 /** Not `.` or `..`: in a URL path they mean the current and the parent folder, however they are encoded. */
 export const GroupId = z
   .string()
@@ -29,7 +29,7 @@ export const GroupId = z
     /^(?!\.{1,2}$)[\w.-]{1,128}$/,
     'must be a group ID: up to 128 letters, digits, dots, dashes and underscores, but not . or ..',
   )
-  .describe('ID of a group, unique in its run.')
+  .meta({ id: 'GroupId', description: 'ID of a group, unique in its run.' })
 
 export const Message = z
   .looseObject({
@@ -168,7 +168,7 @@ export type Destination = z.infer<typeof Destination>
 export const Group = z
   .strictObject({
     group_id: GroupId,
-    run: RunName.describe('Name of the run.'),
+    run: RunName,
     item_id: ItemId,
     task: z.string().describe('Name of the task.'),
     difficulty: z.number().nullable().describe('Difficulty of the item; null for library defaults or a config.'),

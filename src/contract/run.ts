@@ -430,7 +430,7 @@ const FrontierFields = {
 
 export const Run = z
   .strictObject({
-    run: RunName.describe('Name of the run.'),
+    run: RunName,
     incarnation: z
       .string()
       .describe(

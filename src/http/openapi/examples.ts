@@ -11,7 +11,8 @@ export interface OperationExample {
 export interface OpenApiParameter {
   in: string
   name: string
-  schema?: { type?: unknown }
+  description?: string
+  schema?: { $ref?: string; type?: unknown }
   example?: string | number
 }
 

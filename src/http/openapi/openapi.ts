@@ -11,6 +11,7 @@ import { SECURITY } from './common-responses.ts'
 import { nameComponents, wrapReferences } from './components.ts'
 import { addDiscriminators } from './discriminators.ts'
 import { applyExamplesInTagOrder, type OpenApiPaths, type OperationExample } from './examples.ts'
+import { extendSchemas } from './extend-schemas.ts'
 import { nameInlineObjects } from './name-inline-objects.ts'
 import { buildErrorResponses } from './problem-examples.ts'
 import { shareComponents } from './share-components.ts'
@@ -111,28 +112,29 @@ function shapeDocument<T extends object>(document: T, operationExamples: Record<
     schemas: components.schemas,
   })
   const named = nameInlineObjects(simplified)
-  const schemas = addDiscriminators(named, named)
+  const discriminated = addDiscriminators(named, named)
   const ordered = applyExamplesInTagOrder(
     addDiscriminators(paths, named),
     TAGS.map(({ name }) => name),
     operationExamples,
   )
-  describeResponses(ordered, schemas)
+  const requests = Object.values(ordered).flatMap((methods) => Object.values(methods).map((one) => one.requestBody))
+  const schemas = extendSchemas(discriminated, requests)
+  describeParametersAndResponses(ordered, schemas)
   const shared = shareComponents(ordered, buildErrorResponses())
   return { ...rest, paths: ordered, components: { ...components, schemas, ...shared } } as T // with the same sections
 }
 
-/** A response without a sentence of its own has that of its schema. */
-function describeResponses(paths: OpenApiPaths, schemas: Components['schemas']): void {
-  for (const { responses = {}, summary } of Object.values(paths).flatMap((methods) => Object.values(methods)))
+/** A parameter or response without a sentence of its own has that of its schema. */
+function describeParametersAndResponses(paths: OpenApiPaths, schemas: Components['schemas']): void {
+  const describe = ($ref = '') => schemas[$ref.slice($ref.lastIndexOf('/') + 1)]?.description
+  for (const { parameters = [], responses = {} } of Object.values(paths).flatMap((methods) => Object.values(methods))) {
+    for (const parameter of parameters) parameter.description ??= describe(parameter.schema?.$ref) ?? ''
     for (const response of Object.values(responses)) {
       if (response.description !== DEFAULT_DESCRIPTION) continue
-      const name =
-        Object.values(response.content ?? {})[0]
-          ?.schema?.$ref?.split('/')
-          .at(-1) ?? ''
-      response.description = schemas[name]?.description ?? summary ?? ''
+      response.description = describe(Object.values(response.content ?? {})[0]?.schema?.$ref) ?? ''
     }
+  }
 }
 
 /** What @fastify/swagger writes where there is no description. */

@@ -1,7 +1,7 @@
 /** Replaces what many operations repeat by references: error responses, parameters, and the bodies of routes that come in pairs. */
 
 import { ERROR_CODES } from '../../contract/errors.ts'
-import type { OpenApiOperation, OpenApiPaths } from './examples.ts'
+import type { OpenApiOperation, OpenApiParameter, OpenApiPaths } from './examples.ts'
 import { toPascalCase } from './name-inline-objects.ts'
 import { COMMON_CODES, describeCodes, nameErrorResponse } from './problem-examples.ts'
 
@@ -22,8 +22,11 @@ export function shareComponents(paths: OpenApiPaths, errorResponses: Section): S
   const parameters = new Pool('parameters')
   const requestBodies = new Pool('requestBodies')
   const responses = new Pool('responses', errorResponses)
-  for (const { operationId = '', parameters: own = [], requestBody, responses: answers = {} } of operations) {
-    for (const one of own) parameters.count(one, toPascalCase(one.name) + (PLACE_SUFFIX[one.in] ?? ''))
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const operation of Object.values(methods))
+      for (const one of operation.parameters ?? []) parameters.count(one, ...listParameterNames(one, path, operation))
+  }
+  for (const { operationId = '', requestBody, responses: answers = {} } of operations) {
     if (requestBody) requestBodies.count(requestBody, `${toPascalCase(operationId)}Body`)
     for (const [status, answer] of Object.entries(answers)) {
       const hasContent = Object.keys(answer.content ?? {}).length > 0
@@ -39,10 +42,19 @@ export function shareComponents(paths: OpenApiPaths, errorResponses: Section): S
   return { parameters: parameters.list(), requestBodies: requestBodies.list(), responses: responses.list() }
 }
 
+/** `RunPath`; where other parameters have this name too, `AdapterRunPath` by the tag, or `StoreRunPath` by the path. */
+function listParameterNames({ name, in: place, schema }: OpenApiParameter, path: string, { tags }: OpenApiOperation) {
+  const suffix = PLACE_SUFFIX[place] ?? ''
+  if (name === 'id' && schema?.$ref !== undefined) return [schema.$ref.replace(/.*\//, '') + suffix]
+  const own = toPascalCase(name) + suffix
+  const before = /([^/]+)\/\{/.exec(path)?.[1] ?? ''
+  return [own, ...[...(tags ?? []), before].map((word) => toPascalCase(word).replace(/s$/, '') + own)]
+}
+
 /** What occurs more than once is kept here once. Of several values of one name, the most frequent gets it. */
 class Pool {
   readonly #section: string
-  readonly #found = new Map<string, { name: string; value: object; count: number }>()
+  readonly #found = new Map<string, { names: string[]; value: object; count: number }>()
   readonly #shared: Section
   #names: Map<string, string> | undefined
 
@@ -51,11 +63,11 @@ class Pool {
     this.#shared = { ...shared }
   }
 
-  count(value: object, name: string): void {
+  count(value: object, ...names: string[]): void {
     const text = JSON.stringify(value)
     const found = this.#found.get(text)
     if (found) found.count++
-    else this.#found.set(text, { name, value, count: 1 })
+    else this.#found.set(text, { names, value, count: 1 })
   }
 
   share<T extends object>(value: T): T {
@@ -72,8 +84,9 @@ class Pool {
     if (this.#names) return this.#names
     this.#names = new Map()
     const repeated = [...this.#found].filter(([, { count }]) => count > 1)
-    for (const [text, { name, value }] of repeated.toSorted(([, a], [, b]) => b.count - a.count)) {
-      if (name in this.#shared) continue
+    for (const [text, { names, value }] of repeated.toSorted(([, a], [, b]) => b.count - a.count)) {
+      const name = names.find((one) => !(one in this.#shared))
+      if (name === undefined) continue
       this.#shared[name] = value
       this.#names.set(text, name)
     }
