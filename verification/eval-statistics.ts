@@ -1,9 +1,9 @@
 /**
  * How often the statistics of evals are wrong, in simulated evals whose truth is known.
  *   npm run verify -- eval-statistics [--pairs 600] [--seed 1]
- * Prints the false alarms of GET /eval/compare and how often 95 % intervals hold the true value, for suites of the shapes
+ * Prints the false alarms of GET /eval/compare and how often 95% intervals hold the true value, for suites of the shapes
  * that the server has; then of duels, however early they stop; then how near frontier evals come. Exit 1 if false alarms are
- * above 5 %, a 95 % interval covers less than 93 % or a 90 % interval less than 87 %, beyond chance.
+ * above 5%, a 95% interval covers less than 93% or a 90% interval less than 87%, beyond chance.
  */
 import { parseArgs } from 'node:util'
 import { clusteredMean, meanAcrossTasks, stratifiedMean } from '../src/features/evals/statistics/means.ts'
@@ -53,7 +53,7 @@ const chance = (share: number) => 3 * Math.sqrt((share * (1 - share)) / pairs)
 let failed = false
 for (const shape of SHAPES) {
   const shares = simulate(shape)
-  const formatted = Object.entries(shares).map(([name, share]) => `${name} ${(100 * share).toFixed(1)} %`)
+  const formatted = Object.entries(shares).map(([name, share]) => `${name} ${(100 * share).toFixed(1)}%`)
   console.log(`${shape.name.padEnd(24)} ${formatted.join(' | ')}`)
   const { 'any task: false alarms': tasks, 'whole suite: false alarms': suite, ...coverages } = shares
   failed ||= Math.max(tasks, suite) > MAX_FALSE_ALARMS + chance(MAX_FALSE_ALARMS)
@@ -64,7 +64,7 @@ for (const { falseAlarms, missed } of simulateDuels(pairs, random))
 for (const { covered } of simulateFrontiers(pairs, random))
   failed ||= covered < MIN_FRONTIER_COVERAGE - chance(MIN_FRONTIER_COVERAGE)
 if (failed) {
-  console.error('False alarms are above 5 %, or an interval covers too little.')
+  console.error('False alarms are above 5%, or an interval covers too little.')
   process.exitCode = 1
 }
 

@@ -164,7 +164,7 @@ async function printDuel({ id, status, a, b, alpha, result }: DuelResponse): Pro
   await printLine(`\n${formatTable(['task', 'items', 'mean score a', 'mean score b', 'a − b'], rows)}\n`)
   if (result.confidence_sequence) {
     const [low, high] = result.confidence_sequence
-    await printLine(`${100 * (1 - alpha)} % confidence interval of a − b: [${low.toFixed(3)}, ${high.toFixed(3)}]`)
+    await printLine(`${100 * (1 - alpha)}% confidence interval of a − b: [${low.toFixed(3)}, ${high.toFixed(3)}]`)
   }
   await printLine(`e-value ${result.e_value.toPrecision(3)}, p ${result.p.toPrecision(2)} (valid at any time)`)
   for (const warning of result.warnings) await printLine(`Note: ${warning}`)

@@ -71,7 +71,7 @@ export function buildEvalListCommand(): Command {
           const rows = answer.evals.map(
             ({ id, status, model, suite, run, step, result, difficulty_at_half, progress }) => [
               ...[id, status, model?.name, suite.name, run, step],
-              difficulty_at_half == null ? result?.mean_score?.toFixed(3) : `50 % at ${difficulty_at_half.toFixed(3)}`,
+              difficulty_at_half == null ? result?.mean_score?.toFixed(3) : `50% at ${difficulty_at_half.toFixed(3)}`,
               `${progress.done}/${progress.total}`,
             ],
           )

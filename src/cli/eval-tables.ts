@@ -86,14 +86,14 @@ export async function printEval({ id, status, model, suite, result }: EvalRespon
   ]
   await printLine(`\n${formatTable(TABLE_HEADER, rows)}\n`)
   if (result.confidence_95)
-    await printLine(`95 % confidence interval of the mean score: ${formatInterval(result.confidence_95)}`)
+    await printLine(`95% confidence interval of the mean score: ${formatInterval(result.confidence_95)}`)
   if (result.lift_confidence_95)
     await printLine(
-      `95 % confidence interval of the lift (0 for guessing, 1 for full marks): ${formatInterval(result.lift_confidence_95)}`,
+      `95% confidence interval of the lift (0 for guessing, 1 for full marks): ${formatInterval(result.lift_confidence_95)}`,
     )
   const acrossTasks = result.other_tasks?.confidence_95
   if (acrossTasks)
-    await printLine(`95 % confidence interval for other tasks of this kind: ${formatInterval(acrossTasks)}`)
+    await printLine(`95% confidence interval for other tasks of this kind: ${formatInterval(acrossTasks)}`)
   await printRates('pass@', result.pass_at)
   await printRates('pass^', result.pass_all)
   await printRates('maj@', result.majority_at)
@@ -119,7 +119,7 @@ async function printFrontier(frontier: z.infer<typeof Frontier>, warnings: strin
         ? 'easier than the ladder'
         : '',
   ])
-  await printLine(`\n${formatTable(['task', 'difficulty at 50 %', '90 % interval', 'slope', 'items', 'note'], rows)}\n`)
+  await printLine(`\n${formatTable(['task', 'difficulty at 50%', '90% interval', 'slope', 'items', 'note'], rows)}\n`)
   const interval = frontier.interval_90 ? formatInterval(frontier.interval_90) : ''
   await printLine(
     `Difficulty at which half of the items are solved, mean of the tasks: ${formatDecimals(frontier.difficulty_at_half) ?? '–'} ${interval}`,
@@ -207,10 +207,10 @@ export async function printComparison(comparison: ComparisonResponse): Promise<v
     (p ?? 1) < 0.05 ? 'yes' : '',
   ])
   await printLine(
-    formatTable(['task', 'items', 'a − b', '95 % interval', 'p (corrected)', 'lift, a − b', 'significant'], rows),
+    formatTable(['task', 'items', 'a − b', '95% interval', 'p (corrected)', 'lift, a − b', 'significant'], rows),
   )
   if (smallest_detectable != null)
-    await printLine(`\nSmallest difference that these items can detect (80 % power): ${smallest_detectable.toFixed(3)}`)
+    await printLine(`\nSmallest difference that these items can detect (80% power): ${smallest_detectable.toFixed(3)}`)
 }
 
 function formatInterval([low, high]: [number, number]): string {

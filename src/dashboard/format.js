@@ -18,7 +18,7 @@ export function formatDecimal(x, digits = 2) {
 }
 
 export function formatPercent(x, digits = 0) {
-  return isKnown(x) ? `${(100 * x).toFixed(digits)} %` : EMPTY_VALUE
+  return isKnown(x) ? `${(100 * x).toFixed(digits)}%` : EMPTY_VALUE
 }
 
 export function formatBytes(x) {

@@ -57,7 +57,7 @@ export function sumGroups(groups: Pick<GroupSummary, 'task' | 'signal' | 'rollou
 
 /**
  * Flat metrics for a logger; a metric without data is null. `reward/std` is computed from a sum of squares, and
- * `length/p95` is accurate to 5 %.
+ * `length/p95` is accurate to 5%.
  */
 export function computeGroupMetrics(sums: StatisticSums): Record<string, number | null> {
   const sumOf = (field: SumField) => sums[field] ?? 0

@@ -1,4 +1,4 @@
-/** Counts lengths in buckets that grow by 5 %, so that a percentile is accurate to 5 % for any number of lengths. */
+/** Counts lengths in buckets that grow by 5%, so that a percentile is accurate to 5% for any number of lengths. */
 import { formatSumField, listSums } from './group-sums.ts'
 
 const LOG_BUCKET_GROWTH = Math.log(1.05)

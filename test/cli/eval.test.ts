@@ -85,7 +85,7 @@ describe('eval', () => {
     expect(code).toBe(0)
     expect(stdout).toMatch(/^gcd +6 +\d\.\d{3} /m)
     expect(stdout).toMatch(/^all +18 +\d\.\d{3} /m)
-    expect(stdout).toContain('95 % confidence interval')
+    expect(stdout).toContain('95% confidence interval')
     expect(stderr).toMatch(/18\/18 samples \| .*mean score 0\.\d{3} \| 0 failed/)
   })
 

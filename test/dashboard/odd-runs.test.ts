@@ -99,6 +99,6 @@ it('a policy that gives one answer to every question is warned of, in its state 
   await page.getByText(/The last \d+ groups carry no signal: \d+ groups of gcd/).waitFor()
   const panel = page.getByRole('region', { name: 'Diagnosis', exact: true })
   await panel.locator('td .chip.bad', { hasText: '0.00' }).waitFor()
-  await panel.getByText(/100 % of the answers to \d+ different questions of gcd are "1"/).waitFor()
+  await panel.getByText(/100% of the answers to \d+ different questions of gcd are "1"/).waitFor()
   await close()
 }, 60_000)

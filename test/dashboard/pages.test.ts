@@ -154,7 +154,7 @@ describe('Runs', () => {
     const { page } = watched
     await page
       .getByRole('img', {
-        name: /^Difficulty of gcd: level 0\.\d+, place 0\.\d+, guess floor [0-9.]+, 90 % interval 0\.\d+ to 0\.\d+$/i,
+        name: /^Difficulty of gcd: level 0\.\d+, place 0\.\d+, guess floor [0-9.]+, 90% interval 0\.\d+ to 0\.\d+$/i,
       })
       .waitFor()
     await page.getByRole('combobox').first().selectOption('leg_counting')

@@ -103,7 +103,7 @@ describe('the same groups give the same statistics', () => {
     expect(metrics[BUCKETED]).toBe(DIRECT[BUCKETED])
   })
 
-  it('as a step, group after group: every metric is exact, but the percentile is known within 5 %', () => {
+  it('as a step, group after group: every metric is exact, but the percentile is known within 5%', () => {
     const metrics = computeStepMetrics(5, addUp(GROUPS.map((group) => buildStepSums(group, RESULT))))
     for (const [name, value] of Object.entries(DIRECT))
       if (name !== BUCKETED) expect([name, metrics[name]]).toEqual([name, closeTo(value)])

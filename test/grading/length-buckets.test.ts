@@ -5,7 +5,7 @@ import { formatLengthBucketField, lengthPercentile } from '../../src/grading/len
 
 const told = (length: number) => lengthPercentile({ [formatLengthBucketField(length)]: 1 }, 0.95) ?? Number.NaN
 
-it('a length is told as the upper edge of its bucket: never too few tokens, and up to 5 % too many', () => {
+it('a length is told as the upper edge of its bucket: never too few tokens, and up to 5% too many', () => {
   const lengths = Array.from({ length: 20_000 }, (_, k) => k)
   const wrong = lengths.filter((length) => told(length) < length || told(length) > Math.round(length * 1.05))
   expect(wrong).toEqual([])

@@ -42,7 +42,7 @@ export function simulateDuels(duels: number, random: () => number): DuelShares[]
     const falseAlarms = loser + (scenario.gain === 0 ? winner : 0)
     const missed = share((test) => !holds(test.computeInterval(), -scenario.gain))
     const items = tests.reduce((sum, { pairs }) => sum + pairs, 0) / duels
-    const percent = (value: number) => `${(100 * value).toFixed(1)} %`
+    const percent = (value: number) => `${(100 * value).toFixed(1)}%`
     console.log(
       `${scenario.name.padEnd(24)} false alarms ${percent(falseAlarms)} | better one found ${scenario.gain === 0 ? '–' : percent(winner)} | equivalent ${percent(share(({ decision }) => decision === 'equivalent'))} | mean items ${items.toFixed(0)} | interval misses ${percent(missed)}`,
     )

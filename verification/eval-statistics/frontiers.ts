@@ -22,12 +22,12 @@ const SCENARIOS: readonly FrontierScenario[] = [
   { name: '6 rungs', rungs: 6, floor: 0, slips: 0 },
   { name: '20 rungs, floor 0.25', rungs: 20, floor: 0.25, slips: 0 },
   { name: '20 rungs, floor 0.5', rungs: 20, floor: 0.5, slips: 0 },
-  { name: '20 rungs, 5 % slips', rungs: 20, floor: 0, slips: 0.05 },
+  { name: '20 rungs, 5% slips', rungs: 20, floor: 0, slips: 0.05 },
 ]
 
 export interface FrontierShares {
   name: string
-  /** Intervals of 90 % that hold the true place. */
+  /** Intervals of 90% that hold the true place. */
   covered: number
 }
 
@@ -38,7 +38,7 @@ export function simulateFrontiers(models: number, random: () => number): Frontie
     const adaptive = measure(scenario, { models, random, isAdaptive: true })
     const even = measure(scenario, { models, random, isAdaptive: false })
     const format = ({ error, width }: typeof adaptive) => `error ${error.toFixed(3)}, width ${width.toFixed(3)}`
-    const coverage = `90 % interval covers ${(100 * adaptive.covered).toFixed(1)} %`
+    const coverage = `90% interval covers ${(100 * adaptive.covered).toFixed(1)}%`
     console.log(`${scenario.name.padEnd(24)} ${format(adaptive)} | ${coverage} | evenly spread: ${format(even)}`)
     return { name: scenario.name, covered: adaptive.covered }
   })

@@ -18,7 +18,7 @@ export function printComparison(size: ComparisonSize): boolean {
 
 const LIMIT_NAMES = {
   settledMedian: 'groups until settled, median',
-  settledP90: 'groups until settled, 90 %',
+  settledP90: 'groups until settled, 90%',
   excessError: 'excess error',
   excessErrorSecondHalf: 'excess error, second half',
   regret: 'regret',

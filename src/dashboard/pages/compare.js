@@ -35,7 +35,7 @@ export function ComparePage({ a, b }) {
         [
           'Detectable difference',
           formatDecimal(value.smallest_detectable, 3),
-          'minimum for these items, with 80 % power',
+          'minimum for these items, with 80% power',
         ],
       ]}
     />
@@ -54,7 +54,7 @@ function Tasks({ tasks }) {
       <tr>
         <th>task</th>
         <th class="num">difference</th>
-        <th class="num">95 % interval</th>
+        <th class="num">95% interval</th>
         <th class="num">p (corrected)</th>
         <th class="num">lift difference</th>
         <th class="num">items</th>
@@ -89,5 +89,5 @@ function getConclusion(row) {
 
 function formatConclusion({ confidence_95: bounds, difference }) {
   if (!bounds) return 'Too few items have a score in both evals for a confidence interval'
-  return `The mean score of a minus that of b is ${formatSigned(difference)} (95 % confidence interval: ${formatSigned(bounds[0])} to ${formatSigned(bounds[1])})`
+  return `The mean score of a minus that of b is ${formatSigned(difference)} (95% confidence interval: ${formatSigned(bounds[0])} to ${formatSigned(bounds[1])})`
 }

@@ -96,9 +96,9 @@ function Frontier({ frontier }) {
   )
   const span = ([low, high]) => `${formatDecimal(low, 2)} to ${formatDecimal(high, 2)}`
   return html`<${Panel} title="Frontier" about="The difficulty at which the model solves half of the items beyond guessing. The eval chose the items to find this difficulty, so the scores below do not measure the model.">
-    <${StatTiles} tiles=${[['Difficulty at 50 %', formatDecimal(frontier.difficulty_at_half, 3), frontier.interval_90 ? `90 % interval: ${span(frontier.interval_90)}` : undefined]]} />
+    <${StatTiles} tiles=${[['Difficulty at 50%', formatDecimal(frontier.difficulty_at_half, 3), frontier.interval_90 ? `90% interval: ${span(frontier.interval_90)}` : undefined]]} />
     <${Table} label="Frontier by task">
-      <thead><tr><th>task</th><th>difficulty at 50 %, with 90 % interval</th><th class="num">difficulty</th><th class="num">90 % interval</th><th class="num">items</th></tr></thead>
+      <thead><tr><th>task</th><th>difficulty at 50%, with 90% interval</th><th class="num">difficulty</th><th class="num">90% interval</th><th class="num">items</th></tr></thead>
       <tbody>
         ${sorted.map(
           ([name, { difficulty_at_half, interval_90, beyond, items }]) => html`<tr>
@@ -121,7 +121,7 @@ function Result({ result }) {
   return html`
     <${StatTiles}
       tiles=${[
-        ['Mean score', formatDecimal(result.mean_score, 3), `95 % interval: ${formatInterval(result)}`],
+        ['Mean score', formatDecimal(result.mean_score, 3), `95% interval: ${formatInterval(result)}`],
         ['Lift', formatDecimal(result.lift, 3), liftNote(result)],
         ['Accuracy', formatPercent(result.accuracy, 1), 'scores of 0.99 or more'],
         lastPass &&

@@ -82,7 +82,7 @@ function DuelsPanel() {
 function EvalList({ evals, picked, onPick }) {
   return html`<${Table} label="Evals">
       <thead>
-        <tr><th class="pick"><span class="unseen">select</span></th><th>eval</th><th>model</th><th>suite</th><th>run</th><th>status</th><th>created</th><th class="num">score</th><th class="num">95 % interval</th><th class="num">accuracy</th></tr>
+        <tr><th class="pick"><span class="unseen">select</span></th><th>eval</th><th>model</th><th>suite</th><th>run</th><th>status</th><th>created</th><th class="num">score</th><th class="num">95% interval</th><th class="num">accuracy</th></tr>
       </thead>
       <tbody>
         ${evals.map(
@@ -105,7 +105,7 @@ function EvalList({ evals, picked, onPick }) {
 
 /** The mean score; for a frontier eval the difficulty, because the model solves half of its items by design. */
 function formatHeadline({ difficulty_at_half, result, progress }) {
-  if (difficulty_at_half !== null) return `50 % at ${formatDecimal(difficulty_at_half, 2)}`
+  if (difficulty_at_half !== null) return `50% at ${formatDecimal(difficulty_at_half, 2)}`
   return formatDecimal(result?.mean_score ?? progress?.mean_score, 3)
 }
 

@@ -18,7 +18,7 @@ export function BarsTable({ rows, what }) {
     ([a, x], [b, y]) => (y.mean_score ?? -1) - (x.mean_score ?? -1) || (a < b ? -1 : 1),
   )
   return html`<${Table} label="Mean scores">
-      <thead><tr><th>${what}</th><th>mean score with 95 % interval</th><th class="num">score</th><th class="num">lift</th><th class="num">samples</th></tr></thead>
+      <thead><tr><th>${what}</th><th>mean score with 95% interval</th><th class="num">score</th><th class="num">lift</th><th class="num">samples</th></tr></thead>
       <tbody>
         ${sorted.map(([name, figures]) => {
           const [low, high] = getInterval(figures)

@@ -27,7 +27,7 @@ export function FrontierPanel({ history = NO_POINTS }) {
       </label>
     </div>
     <${FrontierChart} key=${task} task=${task} points=${byTask.get(task)} />
-    <p class="soft">The place is the estimated difficulty at which the model solves half of the items beyond guessing. The band is its 90 % interval. The level is the difficulty of the items that the run hands out.</p>
+    <p class="soft">The place is the estimated difficulty at which the model solves half of the items beyond guessing. The band is its 90% interval. The level is the difficulty of the items that the run hands out.</p>
   <//>`
 }
 
@@ -42,7 +42,7 @@ function FrontierChart({ task, points }) {
   }, [points])
   const band = useMemo(
     () => ({
-      name: '90 % interval',
+      name: '90% interval',
       low: points.map(({ interval }) => interval[0]),
       high: points.map(({ interval }) => interval[1]),
     }),

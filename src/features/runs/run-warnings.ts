@@ -109,7 +109,7 @@ function standardErrorOfShare(share: number, count: number): number {
 
 function explainCollapse(task: string, { top_answer, questions, mean_score, guess_floor }: Diagnosis): string {
   const share = Math.round((top_answer?.share ?? 0) * 100)
-  return `${share} % of the answers to ${questions} different questions of ${task} are ${quote(top_answer?.text)}: the policy is collapsing onto the most common answer (mean score ${format(mean_score)}, guess floor ${format(guess_floor)}).`
+  return `${share}% of the answers to ${questions} different questions of ${task} are ${quote(top_answer?.text)}: the policy is collapsing onto the most common answer (mean score ${format(mean_score)}, guess floor ${format(guess_floor)}).`
 }
 
 function explainHackGap(task: string, { hack_gap, hack_gap_answers }: Diagnosis): string {

@@ -141,8 +141,8 @@ export const FLEET_GAUGES = {
   rgs_curriculum_difficulty: { help: 'Current difficulty of a curriculum', labels: ['run', 'task'] },
   rgs_curriculum_accuracy: { help: 'Accuracy that moves the curriculum', labels: ['run', 'task'] },
   rgs_frontier_place: { help: 'Difficulty at which half is solved beyond guessing', labels: ['run', 'task'] },
-  rgs_frontier_place_low: { help: 'Lower end of the 90 % interval of the place', labels: ['run', 'task'] },
-  rgs_frontier_place_high: { help: 'Upper end of the 90 % interval of the place', labels: ['run', 'task'] },
+  rgs_frontier_place_low: { help: 'Lower end of the 90% interval of the place', labels: ['run', 'task'] },
+  rgs_frontier_place_high: { help: 'Upper end of the 90% interval of the place', labels: ['run', 'task'] },
   rgs_frontier_slope: { help: 'How steeply success falls at the place', labels: ['run', 'task'] },
   rgs_frontier_floor: { help: 'What guessing earns on the rung that is asked for', labels: ['run', 'task'] },
 

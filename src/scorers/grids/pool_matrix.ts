@@ -1,4 +1,4 @@
-/** 1 for numbers within 1 % of the oracle's, 0.1 for others in the same shape. Rule of `reasoning_gym/algorithmic/pool_matrix.py`, with `loadtxt` and `allclose` of numpy 2 on 32-bit floats. */
+/** 1 for numbers within 1% of the oracle's, 0.1 for others in the same shape. Rule of `reasoning_gym/algorithmic/pool_matrix.py`, with `loadtxt` and `allclose` of numpy 2 on 32-bit floats. */
 import { z } from 'zod'
 import { requireOracleAnswer } from '../oracle-answer.ts'
 import { catchPythonError } from '../python/errors.ts'

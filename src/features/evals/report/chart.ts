@@ -1,4 +1,4 @@
-/** Draws bars with their 95 % intervals as inline SVG, for means between 0 and 1. */
+/** Draws bars with their 95% intervals as inline SVG, for means between 0 and 1. */
 
 export interface Bar {
   label: string

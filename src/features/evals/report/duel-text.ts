@@ -4,7 +4,7 @@ import { formatInterval, formatMeanScore } from './format.ts'
 
 /** Formats the verdict as one sentence. */
 export function formatDuelVerdict({ a, b, alpha, smallest_difference, status }: DuelView, result: DuelResult): string {
-  const confidence = `${Number((100 * (1 - alpha)).toFixed(2))} %`
+  const confidence = `${Number((100 * (1 - alpha)).toFixed(2))}%`
   switch (result.ended_by) {
     case 'winner': {
       const winner = result.verdict === 'a_better' ? `a (${a.name})` : `b (${b.name})`

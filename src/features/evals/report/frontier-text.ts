@@ -2,7 +2,7 @@
 import type { FrontierResult } from '../../../contract/eval.ts'
 import { formatInterval, formatMeanScore } from './format.ts'
 
-export const FRONTIER_HEADS = ['task', 'difficulty at half', '90 %', 'slope', 'items']
+export const FRONTIER_HEADS = ['task', 'difficulty at half', '90%', 'slope', 'items']
 
 /** Builds the cells of the table of tasks, from the task with the farthest frontier to the one with the nearest. */
 export function listFrontierRows({ tasks }: FrontierResult): string[][] {

@@ -32,7 +32,7 @@ function renderResult(view: EvalView, result: EvalResult): string {
   return [
     result.frontier ? renderFrontier(result.frontier) : '',
     `<p><span class="big">${formatMeanScore(result.mean_score)}</span> mean score${
-      result.confidence_95 === null ? '' : `, 95 % interval ${formatInterval(result.confidence_95)}`
+      result.confidence_95 === null ? '' : `, 95% interval ${formatInterval(result.confidence_95)}`
     }</p>`,
     ...(view.status === 'done'
       ? []
@@ -44,7 +44,7 @@ function renderResult(view: EvalView, result: EvalResult): string {
       accuracy: `${formatPercent(result.accuracy)} of the scored samples have a score of 0.99 or more`,
       'failures as wrong': `${formatMeanScore(result.mean_score_failures_wrong)} with unscored and missing samples counted as 0`,
       ...(result.other_tasks && {
-        'for other tasks': `95 % interval ${formatInterval(result.other_tasks.confidence_95)}`,
+        'for other tasks': `95% interval ${formatInterval(result.other_tasks.confidence_95)}`,
       }),
       'pass@k': formatRateByK(result.pass_at),
       'pass^k': formatRateByK(result.pass_all),
@@ -74,7 +74,7 @@ function renderFrontier(frontier: FrontierResult): string {
     })
   return [
     `<h2>Difficulty at half: ${escapeHtml(formatFrontierMean(frontier))}</h2>`,
-    '<p>The difficulty, from 0 to 1, at which the model solves half of the items beyond guessing, with its 90 % interval. The items were chosen to find it, so the scores below do not measure the model.</p>',
+    '<p>The difficulty, from 0 to 1, at which the model solves half of the items beyond guessing, with its 90% interval. The items were chosen to find it, so the scores below do not measure the model.</p>',
     renderBarChart('Difficulty at half', bars),
     renderRows(FRONTIER_HEADS, listFrontierRows(frontier)),
     `<p>${escapeHtml(formatLeftOut(frontier))}</p>`,

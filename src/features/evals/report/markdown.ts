@@ -18,7 +18,7 @@ export function renderMarkdownReport({ model, suite, status, progress, detail, r
   }
   if (result.frontier) lines.push(...renderFrontier(result.frontier))
   lines.push(
-    `**${formatMeanWithInterval(result)}** mean score with its 95 % interval, accuracy ${formatPercent(result.accuracy)}, format faults ${formatPercent(result.format_faults)}; ` +
+    `**${formatMeanWithInterval(result)}** mean score with its 95% interval, accuracy ${formatPercent(result.accuracy)}, format faults ${formatPercent(result.format_faults)}; ` +
       `${formatMeanScore(result.mean_score_failures_wrong)} with unscored and missing samples as wrong.`,
     '',
     `Lift (0 is the guess floor, 1 is full marks): ${formatLift(result)}.`,
@@ -37,7 +37,7 @@ export function renderMarkdownReport({ model, suite, status, progress, detail, r
 
 function renderFrontier(frontier: FrontierResult): string[] {
   return [
-    `**${formatFrontierMean(frontier)}** is the difficulty at which the model solves half of the items beyond guessing, with its 90 % interval.`,
+    `**${formatFrontierMean(frontier)}** is the difficulty at which the model solves half of the items beyond guessing, with its 90% interval.`,
     '',
     `| ${FRONTIER_HEADS.join(' | ')} |`,
     `|---|${'---:|'.repeat(FRONTIER_HEADS.length - 1)}`,

@@ -1,16 +1,16 @@
 /** Quantiles and probabilities of the normal distribution and of Student's t. */
 
-/** 97.5 % point of the normal distribution: the half width of a 95 % interval in standard errors. */
+/** 97.5% point of the normal distribution: the half width of a 95% interval in standard errors. */
 export const Z_95 = 1.959963984540054
-/** 95 % point of the normal distribution: the half width of a 90 % interval in standard errors. */
+/** 95% point of the normal distribution: the half width of a 90% interval in standard errors. */
 export const Z_90 = 1.6448536269514722
-/** 80 % point of the normal distribution: the power for which the smallest detectable difference is stated. */
+/** 80% point of the normal distribution: the power for which the smallest detectable difference is stated. */
 export const Z_POWER = 0.8416212335729143
 
 const T_95 = [12.706204736, 4.30265273, 3.182446305, 2.776445105]
 
 /**
- * Returns the 97.5 % point of Student's t; from five degrees of freedom on, Fisher's expansion (1926) gives four
+ * Returns the 97.5% point of Student's t; from five degrees of freedom on, Fisher's expansion (1926) gives four
  * digits.
  */
 export function studentT95(degreesOfFreedom: number): number {

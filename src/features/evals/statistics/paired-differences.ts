@@ -24,7 +24,7 @@ export interface PairedDifference {
   confidence_95: [number, number] | null
   /** Two-sided p of the hypothesis that the difference is 0; null for fewer than MIN_TESTED_ITEMS items. */
   p: number | null
-  /** Smallest difference that is detectable at 95 % confidence with 80 % power. */
+  /** Smallest difference that is detectable at 95% confidence with 80% power. */
   smallest_detectable: number | null
 }
 

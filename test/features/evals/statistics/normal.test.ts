@@ -19,7 +19,7 @@ it('erfc is that of scipy near 0, at the seam and far out', () => {
   for (const [x, value] of expected) expect(Math.abs(erfc(x) / value - 1)).toBeLessThan(1e-11)
 })
 
-it('the 97.5 % point of Student’s t is that of scipy', () => {
+it('the 97.5% point of Student’s t is that of scipy', () => {
   const expected: [degreesOfFreedom: number, value: number][] = [
     [1, 12.7062],
     [4, 2.7764],

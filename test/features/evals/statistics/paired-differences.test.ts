@@ -20,7 +20,7 @@ it('difference, error and interval are those of statsmodels', () => {
   expect(found?.p).toBe(0.125)
 })
 
-it('six items that all agree reject at 5 %, five give no verdict', () => {
+it('six items that all agree reject at 5%, five give no verdict', () => {
   const better = (n: number) => Array.from({ length: n }, (): [number, number] => [1, 0])
   expect(pairedDifference(better(6))?.p).toBe(2 / 64)
   expect(pairedDifference(better(5))?.p).toBeNull()

@@ -110,7 +110,7 @@ describe('the share of a task', () => {
   const dead = (number: number): NumberedEvidence[] =>
     Array.from({ length: 16 }, () => ({ variance: 0, score: 1, floor: 0, number }))
 
-  it('is at least 5 % of what its weight alone would give, whatever the evidence', () => {
+  it('is at least 5% of what its weight alone would give, whatever the evidence', () => {
     const evidence = fc.array(
       fc.record({
         variance: fc.double({ min: 0, max: 0.5, noNaN: true }),
