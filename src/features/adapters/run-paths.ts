@@ -10,9 +10,9 @@ const RunParams = z.strictObject({
 export interface RunPath {
   url: string
   params: typeof NoParams | typeof RunParams
-  /** Ends the operation IDs of the two apart. */
+  /** Suffix that distinguishes the operation IDs of the two. */
   idSuffix: '' | 'OfRun'
-  /** Ends the summary. */
+  /** Suffix of the summary. */
   summarySuffix: string
 }
 

@@ -24,14 +24,14 @@ import type { AdapterUsage } from './usage.ts'
 
 /** One completion, as a trainer sends it. */
 export interface Sample {
-  /** Undefined if the trainer sent none. */
+  /** ID of the item; undefined if the trainer sent none. */
   itemId: string | undefined
   submission: Submission
   /** Names the rollout where the trainer does (an episode ID): its retry is the same sample. */
   rolloutKey?: string | undefined
-  /** Length of the completion in tokens, where the trainer tells it. */
+  /** Length of the completion in tokens, if the trainer sends it. */
   tokens?: number | undefined
-  /** `length`: cut by the token limit. */
+  /** Finish reason; `length` means that the token limit cut the completion. */
   finishReason?: string | undefined
 }
 
@@ -61,7 +61,7 @@ export type SampleVerdict = Extract<GroupVerdict, { status: 'scored' }> | Unscor
 
 export interface SampleResult {
   itemId: string | undefined
-  /** Undefined if the item ID could not be read. */
+  /** Recipe of the item, or undefined if the item ID could not be read. */
   recipe: Recipe | undefined
   verdict: SampleVerdict
 }

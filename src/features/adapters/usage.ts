@@ -9,12 +9,12 @@ import type { SampleResult } from './sample-scoring.ts'
 const FLUSH_INTERVAL_MS = 2000
 
 export interface AdapterUsageSummary {
-  /** Samples, rows or messages, since the server's data began. */
+  /** Number of samples, rows or messages since the server's data began. */
   samples: number
   unscored: number
-  /** ISO time; null if it was never used. */
+  /** ISO time of the last use; null if it was never used. */
   lastUsed: string | null
-  /** The run that was named last; null for stateless calls. */
+  /** Run of the last call that named one; null if there is none. */
   lastRun: string | null
 }
 
@@ -55,7 +55,7 @@ export class AdapterUsage {
     })
   }
 
-  /** Never rejects: what Redis does not take is lost, since usage is for people's eyes only. */
+  /** Never rejects: counts that Redis does not accept are lost, because usage is only informational. */
   async flush(): Promise<void> {
     const uncounted = [...this.#uncounted]
     this.#uncounted.clear()

@@ -10,24 +10,24 @@ import type { EpisodeItems } from './episode-items.ts'
 import { FrameRejection, type ObservationData } from './frames.ts'
 import { EpisodeId, type ItemSeries, parseReset, type ResetTarget } from './reset-request.ts'
 
-/** OpenEnv's client gives up on a message after 60 seconds. */
+/** Time to hold a call: OpenEnv's client gives up on a message after 60 seconds. */
 const HOLD_MS = 45_000
 
 /** One item shown to one model. */
 interface Episode {
-  /** Names the rollout, so that it counts once. */
+  /** ID of the rollout, so that it counts once. */
   readonly id: string
   readonly itemId: string
   readonly question: string
   readonly metadata: Record<string, unknown>
   stepCount: number
-  /** Once a completion has a score: what it was, and its answer. */
+  /** Scored completion and its answer, once there is one. */
   result?: { digest: string; data: ObservationData }
 }
 
-/** What a connection holds. */
+/** State of a connection. */
 export interface OpenEnvSession {
-  /** Of the path. */
+  /** Run in the path. */
   readonly run: string | undefined
   episode?: Episode
   series?: ItemSeries

@@ -12,7 +12,7 @@ import type { TaskCatalog } from '../../tasks/task-catalog.ts'
 import { FrameRejection } from './frames.ts'
 import type { ItemSeries, ResetTarget } from './reset-request.ts'
 
-/** Some tasks now and then have no item for a seed. */
+/** Number of attempts at a random item, because some tasks have no item for some seeds. */
 const RANDOM_ATTEMPTS = 5
 /** Of one attempt to get an item that is still being made; the reset goes on trying. */
 const POSITION_WAIT_MS = 5000
@@ -27,7 +27,7 @@ interface EpisodeItemsDeps {
 export interface FoundItem {
   item: Item
   prompt: PromptSettings
-  /** Where a reset without arguments goes on. */
+  /** Series from which a reset without arguments continues. */
   series?: ItemSeries
 }
 

@@ -47,17 +47,17 @@ export class OpenEnvSocket {
     socket.on('message', (data) => this.#enqueue(toBuffer(data)))
   }
 
-  /** Time since the last message arrived or its response left; 0 while one is in flight. */
+  /** Time since the last message arrived or its response was sent; 0 while one is in flight. */
   get idleMs(): number {
     return this.#inHand > 0 ? 0 : performance.now() - this.#lastActiveMs
   }
 
-  /** Of a message that has not arrived as a whole. */
+  /** Bytes of a message that has not arrived completely. */
   get unfinishedBytes(): number {
     return this.#inHand > 0 ? 0 : this.#connection.bytesRead - this.#bytesBefore
   }
 
-  /** False if it was closing already. */
+  /** Returns false if it was already closing. */
   close(code: number, reason: string): boolean {
     const isFirst = !this.#isEnding
     this.#isEnding = true
@@ -99,7 +99,7 @@ export class OpenEnvSocket {
     }
   }
 
-  /** Undefined if the client has said that it closes. */
+  /** Returns undefined if the client has sent a close. */
   async #answer(bytes: Buffer, delivery: Promise<boolean>): Promise<ServerFrame | undefined> {
     try {
       await this.#waitForRate(bytes.length)
@@ -135,7 +135,7 @@ export class OpenEnvSocket {
     return { message: 'The server failed. Its log has the reason.', code: 'EXECUTION_ERROR', error: 'internal' }
   }
 
-  /** A client over its limit waits: an error would end its episode. */
+  /** Waits for a client over its limit, because an error would end its episode. */
   async #waitForRate(bytes: number): Promise<void> {
     for (;;) {
       const seconds = this.#deps.consumeRate(bytes)

@@ -1,4 +1,6 @@
-/** The open sockets of one process: at most so many, none idle for longer than allowed, all closed with the server. */
+/**
+ * Tracks the open sockets of one process. It limits their number and idle time, and closes all of them with the server.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CLOSE_CODES, type OpenEnvSocket } from './socket.ts'
 
@@ -10,10 +12,10 @@ const CHECK_INTERVAL_MS = 20
 const SHUTDOWN_REASON = 'The server is shutting down'
 
 export interface SocketLimits {
-  /** Sockets at once. */
+  /** Limit on open sockets. */
   maxSockets: number
   idleMs: number
-  /** Bytes of messages that have not arrived as a whole, of all sockets together. */
+  /** Limit on the bytes of incomplete messages, over all sockets. */
   maxUnfinishedBytes: number
 }
 

@@ -8,7 +8,7 @@ import { createSessionKeys } from './keys.ts'
 const SESSION_TTL_S = 900
 
 export const Session = z.object({
-  /** null: of no run. */
+  /** Run of the session; null for none. */
   run: z.string().nullable(),
   itemId: z.string(),
   /** What it was created from: the same call again is a retry. */
@@ -29,20 +29,20 @@ export class OrsSessions {
     this.#keys = keys
   }
 
-  /** The session of this ID: the new one, or the one that there was. */
+  /** Returns the session with this ID: the new one, or the one that already existed. */
   async create(id: string, session: Session): Promise<Session> {
     const key = createSessionKeys(this.#keys, id).session
     const isNew = await this.#redis.set(key, JSON.stringify(session), 'EX', SESSION_TTL_S, 'NX')
     return isNew ? session : ((await this.get(id)) ?? session)
   }
 
-  /** Undefined if there is none, or it has expired; it lives on otherwise. */
+  /** Returns undefined if there is none or it has expired; otherwise extends its lifetime. */
   async get(id: string): Promise<Session | undefined> {
     const json = await this.#redis.getex(createSessionKeys(this.#keys, id).session, 'EX', SESSION_TTL_S)
     return json === null ? undefined : Session.parse(JSON.parse(json))
   }
 
-  /** The first result of the session, from any caller. */
+  /** Keeps and returns the first result of the session, from any caller. */
   async keepResult(id: string, result: StoredResult): Promise<StoredResult> {
     const key = createSessionKeys(this.#keys, id).result
     const isNew = await this.#redis.set(key, JSON.stringify(result), 'EX', SESSION_TTL_S, 'NX')
