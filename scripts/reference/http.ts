@@ -7,7 +7,7 @@ const PAGE_HEAD = `# HTTP calls
 
 All calls of the server, generated from [openapi.json](../../openapi/openapi.json). A running server serves the same document at
 \`/openapi.json\`, and at \`/docs\` as pages on which you can try each call. [Schemas](schemas.md) describes the bodies field by field,
-and [Access](access.md) lists the roles that may make each call.
+and [Access](access.md) lists the roles that may make each call. Keys with the role \`admin\` may make every call.
 
 The server rejects a body with an unknown field. A failed call returns a [problem document](errors.md). Each call below lists the
 error codes that depend on what it does; any call can also fail with the codes for access, limits and availability.`

@@ -9,6 +9,7 @@ import {
   GenerationProgress,
   GradingFields,
   ModelInput,
+  ModelLocation,
 } from './eval.ts'
 import { ItemId } from './item-id.ts'
 import { NOT_FOUND_CODES } from './problem.ts'
@@ -68,10 +69,12 @@ export type DuelInput = z.infer<typeof DuelInput>
 const NullableNumber = z.number().nullable()
 const Count = z.int().min(0)
 
-const DuelSide = z.strictObject({
-  mean_score: NullableNumber.describe('Mean score; null if there is none.'),
-  lift: NullableNumber.describe('Floor-corrected mean score: 0 for guessing, 1 if all answers are correct.'),
-})
+const DuelSide = z
+  .strictObject({
+    mean_score: NullableNumber.describe('Mean score; null if there is none.'),
+    lift: NullableNumber.describe('Floor-corrected mean score: 0 for guessing, 1 if all answers are correct.'),
+  })
+  .meta({ id: 'DuelModelScores', description: 'Scores of one model of a duel.' })
 
 const DuelFields = z
   .strictObject({
@@ -80,7 +83,7 @@ const DuelFields = z
     b: DuelSide.describe('Scores of the second model.'),
     difference: NullableNumber.describe('Mean score of `a` minus that of `b`; null if there is none.'),
   })
-  .describe('Scores of both models.')
+  .meta({ id: 'DuelScores', description: 'Scores of both models of a duel on the same items.' })
 
 export const DuelResult = z
   .strictObject({
@@ -110,17 +113,12 @@ export const DuelResult = z
   .meta({ id: 'DuelResult', description: 'Result of a duel, final or so far.' })
 export type DuelResult = z.infer<typeof DuelResult>
 
-const ModelPlace = z.strictObject({
-  name: z.string().describe('Name of the model.'),
-  base_url: z.string().describe('URL of its server.'),
-})
-
 export const DuelView = z
   .strictObject({
     id: DuelId,
     status: GenerationJobStatus,
-    a: ModelPlace.describe('First model.'),
-    b: ModelPlace.describe('Second model.'),
+    a: ModelLocation.describe('First model.'),
+    b: ModelLocation.describe('Second model.'),
     tasks: Count.describe('Number of tasks.'),
     max_items: Count.describe('Maximum number of items.'),
     alpha: z.number().describe('Maximum probability of naming a winner although both models are equally good.'),
@@ -141,11 +139,13 @@ export const DuelView = z
   .meta({ id: 'DuelView', description: 'A duel with its result.' })
 export type DuelView = z.infer<typeof DuelView>
 
-const DuelAnswer = z.strictObject({
-  score: NullableNumber.describe('Score of the answer, in [0, 1]; null if there is none.'),
-  answer: z.string().nullable().describe('Answer extracted from the completion; null if there is none.'),
-  completion: z.string().nullable().describe('Text of the completion; null if there is none.'),
-})
+const DuelAnswer = z
+  .strictObject({
+    score: NullableNumber.describe('Score of the answer, in [0, 1]; null if there is none.'),
+    answer: z.string().nullable().describe('Answer extracted from the completion; null if there is none.'),
+    completion: z.string().nullable().describe('Text of the completion; null if there is none.'),
+  })
+  .meta({ id: 'DuelAnswer', description: 'Answer of one model to an item of a duel.' })
 
 export const DuelItem = z
   .strictObject({

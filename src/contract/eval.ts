@@ -334,16 +334,17 @@ export const GenerationProgress = z
   })
   .meta({ id: 'GenerationProgress', description: 'Progress of an eval, a duel or a collection, in samples.' })
 
+export const ModelLocation = z
+  .strictObject({
+    name: z.string().describe('Name of the model.'),
+    base_url: z.string().describe('URL of its server.'),
+  })
+  .meta({ id: 'ModelLocation', description: 'A model and the server that it runs on.' })
+
 const evalSummaryFields = {
   id: EvalId,
   status: GenerationJobStatus,
-  model: z
-    .strictObject({
-      name: z.string().describe('Name of the model.'),
-      base_url: z.string().describe('URL of its server.'),
-    })
-    .nullable()
-    .describe('Model that is measured; null if the completions are posted.'),
+  model: ModelLocation.nullable().describe('Model that is measured; null if the completions are posted.'),
   suite: z
     .strictObject({
       name: z.string().describe('Name of the suite.'),

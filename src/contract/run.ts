@@ -507,7 +507,7 @@ export const Run = z
             detail: z.string().describe('Explanation in a sentence.'),
             time: z.string().describe('Time at which the position was skipped, ISO 8601.'),
           })
-          .describe('A skipped position of the item sequence.'),
+          .meta({ id: 'SkippedPosition', description: 'A skipped position of the item sequence.' }),
       )
       .describe('Most recently skipped positions, newest first.'),
     tasks: z

@@ -157,7 +157,10 @@ export const Checkpoint = z
         z
           .strictObject({
             step: z.int().min(0),
-            sums: stepSumsRecord.checkpointSchema.describe('Statistics of the step.'),
+            sums: stepSumsRecord.checkpointSchema.meta({
+              id: 'CheckpointStepCounters',
+              description: 'Statistics of the step.',
+            }),
           })
           .describe('Statistics of one training step.'),
       )

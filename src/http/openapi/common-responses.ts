@@ -2,6 +2,7 @@
 import type { RouteOptions } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { z } from 'zod'
+import { ApiKeyRole } from '../../contract/caller.ts'
 import type { ErrorCode } from '../../contract/errors.ts'
 import { Problem } from '../../contract/problem.ts'
 import { getAccessRule } from '../auth/permissions.ts'
@@ -43,9 +44,11 @@ export const commonResponses = fastifyPlugin(
 /** Of every operation that does not say otherwise; the last one stands for servers without keys. */
 export const SECURITY = [{ bearer: [] }, { api_key: [] }, { basic: [] }, {}]
 
+/** Without `admin`, which may make every call, as the head of the document says. */
 function formatRoles(roles: readonly string[]): string {
-  const quoted = roles.map((role) => `\`${role}\``)
-  const last = quoted.pop() ?? ''
+  const quoted = roles.filter((role) => role !== 'admin').map((role) => `\`${role}\``)
+  if (quoted.length === ApiKeyRole.options.length - 1) return 'any'
+  const last = quoted.pop() ?? '`admin`'
   return quoted.length > 0 ? `${quoted.join(', ')} or ${last}` : last
 }
 

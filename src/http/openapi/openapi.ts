@@ -35,6 +35,7 @@ const TAGS = [
 
 const API_DESCRIPTION = `Verifiable reasoning tasks for training and evaluating language models.
 The examples, sent from top to bottom, are a complete session. If the server has API keys, enter one under *Authorize*.
+Each call names the roles of keys that may make it; keys with the role \`admin\` may make every call.
 Every error is a problem document (RFC 9457) with a stable \`code\`; retry after the seconds that \`Retry-After\` names.`
 
 interface OpenapiOptions {
