@@ -3,8 +3,10 @@
  * the server assigns (evals, collections, dump files, failed jobs) are placeholders of the right form.
  */
 
+import { readFileSync } from 'node:fs'
 import { ENGINE_VERSION } from '../src/engine/version.ts'
 import type { OperationExample } from '../src/http/openapi/examples.ts'
+import type { ResponseExamples } from '../src/http/openapi/response-examples.ts'
 import { ADAPTER_EXAMPLES } from './adapter-examples.ts'
 import { CORRECT_COMPLETION, ITEM_ID, QUESTION, RECIPE } from './example-values.ts'
 
@@ -217,3 +219,8 @@ export const OPERATION_EXAMPLES: Record<string, OperationExample> = {
   'GET /jobs/failed': {},
   'POST /jobs/failed/{id}/retry': { path: { id: 'demo/1/group-1' } },
 }
+
+/** Answers that test/examples recorded from a live server, trimmed. */
+export const RESPONSE_EXAMPLES = JSON.parse(
+  readFileSync(new URL('../openapi/response-examples.json', import.meta.url), 'utf8'),
+) as ResponseExamples

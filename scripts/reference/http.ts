@@ -1,7 +1,11 @@
 /** docs/reference/http.md: every call of the OpenAPI document, by resource. */
+import { formatJson } from '../format-json.ts'
 import type { MediaContent, OpenApiDocument, Operation, Parameter } from './openapi-document.ts'
 import { describeSchema, formatShortValue, type JsonSchema } from './schema.ts'
 import { formatTable } from './table.ts'
+
+/** Characters of a line. */
+const EXAMPLE_WIDTH = 120
 
 const PAGE_HEAD = `# HTTP calls
 
@@ -58,9 +62,10 @@ function formatResponses({ responses }: Operation): string {
   const entries = Object.entries(responses)
   const successes = entries
     .filter(([status]) => Number(status) < 400)
-    .map(([status, { content, description = '' }]) =>
+    .flatMap(([status, { content, description = '' }]) => [
       `**${status}**: ${describeContent(content)}. ${description}`.trim(),
-    )
+      formatResponseExample(content),
+    ])
   const codes = entries
     .filter(([status]) => Number(status) >= 400)
     .flatMap(([, { description = '' }]) => [...description.matchAll(/`(\w+)`/g)].map(([, code]) => `\`${code}\``))
@@ -72,6 +77,11 @@ function describeContent(content: MediaContent | undefined): string {
   if (schema) return describeSchema(schema)
   const [type] = Object.keys(content ?? {})
   return type === undefined ? 'no body' : `\`${type}\``
+}
+
+function formatResponseExample(content: MediaContent | undefined): string {
+  const example = content?.['application/json']?.example
+  return example === undefined ? '' : `\`\`\`json\n${formatJson(example, EXAMPLE_WIDTH)}\n\`\`\``
 }
 
 function formatExample(title: string, examples: Record<string, { value: unknown }> | undefined): string {

@@ -5,7 +5,11 @@ import type { JsonSchema } from './schema.ts'
 const DOCUMENT = new URL('../../openapi/openapi.json', import.meta.url)
 
 export interface MediaContent {
-  'application/json'?: { schema?: JsonSchema; examples?: Record<string, { summary?: string; value: unknown }> }
+  'application/json'?: {
+    schema?: JsonSchema
+    example?: unknown
+    examples?: Record<string, { summary?: string; value: unknown }>
+  }
 }
 
 export interface Parameter {

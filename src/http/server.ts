@@ -28,6 +28,7 @@ import { requestLog } from './observability/request-log.ts'
 import { commonResponses } from './openapi/common-responses.ts'
 import type { OperationExample } from './openapi/examples.ts'
 import { openapi } from './openapi/openapi.ts'
+import type { ResponseExamples } from './openapi/response-examples.ts'
 import { rateLimit } from './rate-limit/rate-limit.ts'
 import type { RateLimiter } from './rate-limit/rate-limiter.ts'
 import { validation } from './validation.ts'
@@ -44,6 +45,7 @@ export interface HttpServerDeps {
   isQuietRun: (run: string) => Promise<boolean>
   /** By method and path, as the OpenAPI document spells them. */
   operationExamples: Record<string, OperationExample>
+  responseExamples: ResponseExamples
   addRoutes: (app: App) => void
   /** If false, the server has no dashboard and no API document. */
   pages?: boolean
@@ -64,7 +66,16 @@ export interface HttpOptions {
 
 /** Each plugin names the plugins that must come before it; Fastify throws at boot where the order is wrong. */
 export async function createHttpServer(
-  { log, metricsRecorder, clientMemory, isQuietRun, operationExamples, addRoutes, pages = true }: HttpServerDeps,
+  {
+    log,
+    metricsRecorder,
+    clientMemory,
+    isQuietRun,
+    operationExamples,
+    responseExamples,
+    addRoutes,
+    pages = true,
+  }: HttpServerDeps,
   { keyRing, rateLimiter, corsOrigins = [], trustProxy = [], timeouts = DEFAULT_HTTP_TIMEOUTS }: HttpOptions = {},
 ): Promise<App> {
   const timeoutOptions = buildTimeoutOptions(timeouts)
@@ -102,7 +113,7 @@ export async function createHttpServer(
   await app.register(errorHandling)
   if (pages) {
     await app.register(commonResponses)
-    await app.register(openapi, { operationExamples })
+    await app.register(openapi, { operationExamples, responseExamples })
     await app.register(dashboard)
   }
   addRoutes(app)

@@ -1,6 +1,6 @@
 /** Creates the HTTP applications: server, plugins and all routes. They do not listen yet. */
 import { addRoutes } from '../../routes/index.ts'
-import { OPERATION_EXAMPLES } from '../../routes/openapi-examples.ts'
+import { OPERATION_EXAMPLES, RESPONSE_EXAMPLES } from '../../routes/openapi-examples.ts'
 import { addOrsRoutes } from '../features/adapters/ors/routes.ts'
 import type { App } from '../http/app.ts'
 import { createHttpServer, type HttpOptions } from '../http/server.ts'
@@ -15,6 +15,7 @@ export function createApp({ platform, features }: ApiService, options: HttpOptio
       clientMemory: platform.clientMemory,
       isQuietRun: async (run) => (await runs.require(run)).settings.suppress_base_env_logs,
       operationExamples: OPERATION_EXAMPLES,
+      responseExamples: RESPONSE_EXAMPLES,
       addRoutes: (app) => addRoutes(app, features),
     },
     options,
@@ -33,6 +34,7 @@ export function createOrsApp(
       clientMemory: platform.clientMemory,
       isQuietRun: async () => true,
       operationExamples: {},
+      responseExamples: {},
       addRoutes: (app) => addOrsRoutes(app, features.adapters.ors),
       pages: false,
     },

@@ -26,6 +26,7 @@ beforeAll(async () => {
     },
     isQuietRun: async () => true,
     operationExamples: {},
+    responseExamples: {},
     addRoutes: (server) => {
       server.get(
         '/replies/:kind',

@@ -16,5 +16,7 @@ it.each([
 })
 
 it('the API document does not start before the routes are authorized', async () => {
-  await expect(async () => Fastify().register(openapi, { operationExamples: {} })).rejects.toThrow('authorization')
+  await expect(async () =>
+    Fastify().register(openapi, { operationExamples: {}, responseExamples: {} }),
+  ).rejects.toThrow('authorization')
 })

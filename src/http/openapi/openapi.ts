@@ -14,6 +14,7 @@ import { applyExamplesInTagOrder, type OpenApiPaths, type OperationExample } fro
 import { extendSchemas } from './extend-schemas.ts'
 import { nameInlineObjects } from './name-inline-objects.ts'
 import { buildErrorResponses } from './problem-examples.ts'
+import { addResponseExamples, type ResponseExamples } from './response-examples.ts'
 import { shareComponents } from './share-components.ts'
 import { simplifySchemas } from './simplify-schemas.ts'
 
@@ -41,10 +42,11 @@ Every error is a problem document (RFC 9457) with a stable \`code\`; retry after
 interface OpenapiOptions {
   /** By method and path, as the document spells them. */
   operationExamples: Record<string, OperationExample>
+  responseExamples: ResponseExamples
 }
 
 export const openapi = fastifyPlugin<OpenapiOptions>(
-  async (app, { operationExamples }) => {
+  async (app, { operationExamples, responseExamples }) => {
     await app.register(swagger, {
       openapi: {
         openapi: '3.1.0',
@@ -84,7 +86,7 @@ export const openapi = fastifyPlugin<OpenapiOptions>(
       transform: transformRouteSchema,
       transformObject: (document) => {
         markOptionalBodies(document)
-        return shapeDocument(jsonSchemaTransformObject(document), operationExamples)
+        return shapeDocument(jsonSchemaTransformObject(document), { operationExamples, responseExamples })
       },
     })
     await app.register(swaggerUi, {
@@ -106,7 +108,7 @@ export const openapi = fastifyPlugin<OpenapiOptions>(
 )
 
 /** Changes the operations of the document. */
-function shapeDocument<T extends object>(document: T, operationExamples: Record<string, OperationExample>): T {
+function shapeDocument<T extends object>(document: T, { operationExamples, responseExamples }: OpenapiOptions): T {
   const { components, ...rest } = nameComponents(document) as T & { components: Components }
   const { paths, schemas: simplified } = simplifySchemas({
     paths: (rest as { paths?: OpenApiPaths }).paths ?? {},
@@ -122,6 +124,7 @@ function shapeDocument<T extends object>(document: T, operationExamples: Record<
   const requests = Object.values(ordered).flatMap((methods) => Object.values(methods).map((one) => one.requestBody))
   const schemas = extendSchemas(discriminated, requests)
   describeParametersAndResponses(ordered, schemas)
+  addResponseExamples(ordered, responseExamples)
   const shared = shareComponents(ordered, buildErrorResponses())
   return { ...rest, paths: ordered, components: { ...components, schemas, ...shared } } as T // with the same sections
 }
