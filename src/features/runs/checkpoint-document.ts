@@ -84,7 +84,8 @@ export const Checkpoint = z
                 variance: z
                   .number()
                   .min(0)
-                  .max(MAX_SCORE ** 2),
+                  .max(MAX_SCORE ** 2)
+                  .describe('Variance of the scores.'),
                 score: Score.describe('Mean of the scores.'),
                 floor: Accuracy.describe('Guess floor of the item.'),
                 number: z.int().min(0).describe('Number in the order of completion.'),
@@ -120,17 +121,19 @@ export const Checkpoint = z
           )
           .optional()
           .describe('Position at which each question was asked, by the hash of the question.'),
-        leases: z.array(
-          z
-            .strictObject({
-              position: Position,
-              until: LeaseEnd.describe('End of the lease, as a Unix time in milliseconds.'),
-              task: TaskName,
-              difficulty: DifficultyLabel,
-              retry: Retry,
-            })
-            .describe('Lease of an item that was handed out.'),
-        ),
+        leases: z
+          .array(
+            z
+              .strictObject({
+                position: Position,
+                until: LeaseEnd.describe('End of the lease, as a Unix time in milliseconds.'),
+                task: TaskName,
+                difficulty: DifficultyLabel,
+                retry: Retry,
+              })
+              .describe('Lease of an item that was handed out.'),
+          )
+          .describe('Leases of the items that were handed out.'),
         requested: z
           .array(Position)
           .max(MAX_REQUESTED)
@@ -140,7 +143,7 @@ export const Checkpoint = z
           .array(
             z
               .strictObject({
-                step: z.int().min(0),
+                step: z.int().min(0).describe('Training step.'),
                 positions: z
                   .array(z.tuple([Position, z.int().min(1).max(MAX_STEP_ITEMS)]))
                   .min(1)
@@ -156,7 +159,7 @@ export const Checkpoint = z
       .array(
         z
           .strictObject({
-            step: z.int().min(0),
+            step: z.int().min(0).describe('Training step.'),
             sums: stepSumsRecord.checkpointSchema.meta({
               id: 'CheckpointStepCounters',
               description: 'Statistics of the step.',

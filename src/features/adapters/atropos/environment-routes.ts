@@ -104,7 +104,13 @@ export function addEnvironmentRoutes(
         description:
           'Clients of Atropos send `{"env_id": N}` as the body of this GET; `env_id` in the query works as well.',
         params,
-        querystring: z.strictObject({ env_id: z.coerce.number().pipe(EnvironmentId).optional() }),
+        querystring: z.strictObject({
+          env_id: z.coerce
+            .number()
+            .pipe(EnvironmentId)
+            .optional()
+            .describe('Number of the environment, in place of the body.'),
+        }),
         response: { 200: EnvironmentStatusAnswer, ...problems },
       },
     },

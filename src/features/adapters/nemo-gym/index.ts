@@ -98,7 +98,7 @@ function addSeedRoute(app: App, { url, params, idSuffix, summarySuffix }: RunPat
       schema: {
         operationId: `seedNemoGymSession${idSuffix}`,
         tags: ['adapters'],
-        summary: `Start a session for NeMo Gym${summarySuffix}: a stateless echo`,
+        summary: `Start a session for NeMo Gym${summarySuffix}`,
         params,
         body: NemoGymSeedRequest.default({}),
         response: { 200: NemoGymSeedResponse, ...problemResponses('invalid_request', 'invalid_json') },

@@ -45,7 +45,7 @@ function addSocketRoutes(scope: App, adapters: AdaptersFeature): void {
       schema: {
         operationId: `connectOpenenvClient${idSuffix}`,
         tags: ['adapters'],
-        summary: `WebSocket for OpenEnv clients${summarySuffix}`,
+        summary: `Connect an OpenEnv client over WebSocket${summarySuffix}`,
         description:
           'Frames `reset`, `step`, `state` and `close`, answered in order with `observation`, `state` or `error`. One item and one completion make an episode.',
         params,
