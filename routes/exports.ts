@@ -1,6 +1,7 @@
 /** GET /runs/{run}/export: a run's rollouts as training data. */
 import { z } from 'zod'
 import { ExportManifest, ExportParams } from '../src/contract/export.ts'
+import { queryBoolean } from '../src/contract/query-boolean.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import type { DumpsFeature } from '../src/features/dumps/index.ts'
 import type { App } from '../src/http/app.ts'
@@ -22,7 +23,7 @@ export function addExportRoutes(app: App, { exports }: DumpsFeature): void {
         headers: z.looseObject(ifMatchHeader),
         querystring: z.strictObject({
           ...ExportParams.shape,
-          manifest: z.stringbool().default(false).describe('If true, returns the manifest in place of the lines.'),
+          manifest: queryBoolean().default(false).describe('If true, returns the manifest in place of the lines.'),
         }),
         response: {
           200: {

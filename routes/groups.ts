@@ -1,5 +1,6 @@
 /** GET /runs/{run}/groups: the most recent groups of a run, for inspection. */
 import { z } from 'zod'
+import { queryBoolean } from '../src/contract/query-boolean.ts'
 import { GroupFilter, RetainedGroupPage } from '../src/contract/retained-group.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
@@ -15,8 +16,7 @@ const GroupsQuery = z.strictObject({
     .optional()
     .describe('Value of `next_cursor` from the previous page.'),
   limit: z.coerce.number().int().min(1).max(200).default(50).describe('Maximum number of groups.'),
-  full: z
-    .stringbool()
+  full: queryBoolean()
     .default(false)
     .describe('If true, completions and answers are complete. If false, long ones are shortened.'),
 })

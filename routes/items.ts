@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { Item, UnmakeableItem } from '../src/contract/item.ts'
 import { ItemId } from '../src/contract/item-id.ts'
 import { ItemsRequest } from '../src/contract/items-request.ts'
+import { queryBoolean } from '../src/contract/query-boolean.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
@@ -106,8 +107,7 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
           run: RunName.optional().describe(
             'Run whose instructions the messages have. Without it, the default instructions apply.',
           ),
-          reveal: z
-            .stringbool()
+          reveal: queryBoolean()
             .default(false)
             .describe('If true, adds the reference answer and metadata. Requires the role admin.'),
         }),

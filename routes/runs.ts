@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { formatJsonLine } from '../src/codec/json-lines.ts'
 import { canAccessRun } from '../src/contract/caller.ts'
+import { queryBoolean } from '../src/contract/query-boolean.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import { CurriculumPoint, Run, SettingsChange } from '../src/contract/run.ts'
 import { textResponse } from '../src/contract/text-response.ts'
@@ -157,7 +158,7 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
         params: Params,
         headers: z.looseObject({ ...ifMatchHeader, ...ifNoneMatchHeader }),
         querystring: z.strictObject({
-          restart: z.stringbool().default(false).describe('If true, allows a change that restarts the item sequence.'),
+          restart: queryBoolean().default(false).describe('If true, allows a change that restarts the item sequence.'),
         }),
         body: SettingsChange,
         response: {

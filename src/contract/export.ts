@@ -1,5 +1,6 @@
 /** Exports of a run's rollouts as training data: parameters and manifest. */
 import { z } from 'zod'
+import { queryBoolean } from './query-boolean.ts'
 import { RunName } from './rollout.ts'
 
 export const ExportFormat = z.enum(['sft', 'dpo']).meta({
@@ -28,7 +29,7 @@ export const ExportParams = z.strictObject({
     .max(1024)
     .default(1)
     .describe('Maximum number of lines per item, best first.'),
-  dedupe: z.stringbool().default(true).describe('If true, the same text for the same prompt is exported only once.'),
+  dedupe: queryBoolean().default(true).describe('If true, the same text for the same prompt is exported only once.'),
   source: ExportSource.default('all').describe(
     'Where groups are read from: the run’s dump files, the groups that the server still keeps, or both. Each group is exported once. Kept groups with items of another library version are left out.',
   ),

@@ -13,7 +13,7 @@ export interface OpenApiParameter {
   name: string
   description?: string
   schema?: { $ref?: string; type?: unknown }
-  example?: string | number
+  example?: string | number | boolean
 }
 
 interface OpenApiResponse {
@@ -64,7 +64,8 @@ function addOperationExamples(
     const value = values?.[parameter.name]
     if (value === undefined) continue
     const { type } = parameter.schema ?? {}
-    parameter.example = type === 'integer' || type === 'number' ? Number(value) : value
+    const isText = type !== 'integer' && type !== 'number' && type !== 'boolean'
+    parameter.example = isText ? value : (JSON.parse(value) as number | boolean)
   }
   const json = requestBody?.content['application/json']
   if (json && bodies) {
