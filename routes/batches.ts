@@ -57,7 +57,7 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
           204: z
             .null()
             .describe(
-              'There are not enough rollouts yet. `X-Batch-Missing` has the number of missing rollouts, `X-Batch-Queued` that of queued ones. Never with `final`.',
+              'There are not enough rollouts yet. `X-Batch-Missing` has the number of missing rollouts, `X-Batch-Queued` the number of queued ones. With `final`, the response is never 204.',
             ),
           ...problemResponses(
             'invalid_request',

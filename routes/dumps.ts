@@ -46,7 +46,7 @@ export function addDumpRoutes(app: App, { dumps }: DumpsFeature): void {
         response: {
           200: textResponse('application/x-ndjson', 'The file, one group per line.'),
           206: textResponse('application/x-ndjson', 'The requested range of the file.'),
-          304: z.null().describe('The copy of the caller is current.'),
+          304: z.null().describe('The caller’s copy is current.'),
           416: z.null().describe('The range begins after the end of the file.'),
           ...problemResponses('invalid_request', 'unknown_dump', 'dump_elsewhere', 'redis_unavailable'),
         },
@@ -70,7 +70,7 @@ export function addDumpRoutes(app: App, { dumps }: DumpsFeature): void {
         operationId: 'deleteDump',
         tags: ['dumps'],
         summary: 'Delete a dump file',
-        description: 'Deletes the file from disk. Requires the role admin.',
+        description: 'Deletes the file from disk.',
         params: Params,
         response: {
           204: z.null().describe('The file is deleted.'),

@@ -144,7 +144,7 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
         tags: ['items'],
         summary: 'Find an item by its question',
         description:
-          'Returns the item that a question belongs to, with its reference answer, for clients that have only the text. The server knows items that were made in the last two hours. Requires the role admin.',
+          'Returns the item that a question belongs to, with its reference answer, for clients that have only the text. The server knows items that were made in the last two hours.',
         body: z
           .strictObject({ text: z.string().min(1).describe('Question, or a text that ends with the question.') })
           .meta({ id: 'FindItemRequest', description: 'The question of the item to find.' }),

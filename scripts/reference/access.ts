@@ -101,7 +101,7 @@ export function buildAccessPage(): string {
     '## Limits',
     'Settings in capitals are [environment variables](environment.md); values in parentheses are their defaults. A 429 and a 503 carry\n`Retry-After`. `GET /livez` and `GET /readyz` are neither counted nor limited.',
     formatTable(['what', 'limit', 'above it'], LIMITS),
-    'Each API process counts requests and bytes locally and shares its counts through Redis every 0.5 s. No request waits for that,\nand the limits apply while Redis is down. A limit can be exceeded by what arrives in 0.5 s, times the number of processes.\n',
+    'Each API process counts requests and bytes locally and shares its counts through Redis every 0.5 s. No request waits for that,\nand the limits apply even while Redis is down. A limit can be exceeded by what arrives in 0.5 s, times the number of processes.\n',
   ].join('\n\n')
 }
 

@@ -50,7 +50,7 @@ const GROUPS = {
 /** Defaults that depend on the machine, or on other variables. */
 const COMPUTED_DEFAULTS: Record<string, string> = {
   API_PROCESSES: 'number of cores, at most 16',
-  WORKERS: 'half of `API_PROCESSES`, at least 1',
+  WORKERS: 'half the default of `API_PROCESSES`, at least 1',
   PYTHON_WORKERS: '2, or 1 on a single core',
   BODIES_MAX_BYTES: '1/64 of the memory per core: 16 to 64 MiB',
   REPLIES_MAX_BYTES: '1/32 of the memory per core: 32 to 256 MiB',
@@ -61,8 +61,8 @@ const COMPUTED_DEFAULTS: Record<string, string> = {
 const PAGE_HEAD = `# Environment variables
 
 The server and the command line read these variables from the environment, or from a \`.env\` file in the working directory. The
-environment takes precedence. Separate the entries of a list with commas. An empty value counts as not set. A value that is invalid
-stops the start with a line that names the variable.`
+environment takes precedence. Separate the entries of a list with commas. An empty value counts as not set. If a value is invalid, the
+process does not start and prints a message that names the variable.`
 
 export function buildEnvironmentPage(): string {
   const sections = listGroupedFields(EnvironmentSchema, GROUPS).map(([title, fields]) => {

@@ -20,8 +20,8 @@ what happened in this call and may change; \`errors\` lists the invalid fields, 
 \`\`\`
 
 \`Retry-After\` is the number of seconds after which a retry makes sense. The server sends it with every 429 and 503, and with a 409
-that a retry resolves. The table shows its default; a response may name another number. A retry never counts twice: groups have IDs,
-and other calls accept an \`Idempotency-Key\`.
+that a retry resolves. The table shows its default; a response may give a different number. A retry never counts twice: groups have IDs,
+and the calls that hand out items or start a job accept an \`Idempotency-Key\`.
 
 A verdict with \`"status": "unscored"\` is not an error of the call: the response is a success, and the \`code\` of the verdict says
 why this completion has no score.

@@ -5,8 +5,8 @@ import { formatTable } from './table.ts'
 
 const PAGE_HEAD = `# Schemas
 
-The request and response bodies of [all calls](http.md), in alphabetical order. \`rollouts[].completion\` is a field of each object in
-the list \`rollouts\`.`
+This page lists the request and response bodies of [all calls](http.md), in alphabetical order. \`rollouts[].completion\` means the field
+\`completion\` of each object in the list \`rollouts\`.`
 
 export function buildSchemasPage({ components }: OpenApiDocument): string {
   const sections = Object.entries(components.schemas).map(([name, schema]) =>

@@ -12,9 +12,9 @@ const tasks = Object.entries(BUILT_IN_TASKS).toSorted(([a], [b]) => (a < b ? -1 
 export function buildTasksPage(): string {
   return [
     '# Tasks',
-    `All ${tasks.length} tasks of reasoning-gym ${cards.engineVersion}, with measured figures. \`GET /tasks/{task}\` returns the figures of every rung, the config schema\nand an example. [Choose tasks](../guides/choose-tasks.md) explains what the figures mean for training.`,
+    `This page lists all ${tasks.length} tasks of reasoning-gym ${cards.engineVersion} with measured figures. \`GET /tasks/{task}\` returns the figures of every rung, the config schema\nand an example. [Choose tasks](../guides/choose-tasks.md) explains what the figures mean for training.`,
     '## Difficulty and guessing',
-    '*Rungs* is the number of steps on the difficulty ladder, from 0 (easiest) to 1 (hardest); a task with a single rung has a fixed difficulty.\nThe next columns are the mean score of the **best guess that needs no reasoning**: at the library\u2019s defaults, and at the bottom, the\nmiddle and the top of the ladder, under hardened scoring. *Upstream* is the guess at the defaults under the library\u2019s own scoring.\n*Error* is the largest standard error of these figures. *Best guess* names the strategy that earns the most.',
+    '*Rungs* is the number of rungs of the difficulty ladder, from 0 (easiest) to 1 (hardest); a task with a single rung has a fixed difficulty.\nThe next columns are the mean score of the **best guess that needs no reasoning**: at the library\u2019s defaults, and at the bottom, the\nmiddle and the top of the ladder, under hardened scoring. *Upstream* is the guess at the defaults under the library\u2019s own scoring.\n*Error* is the largest standard error of these figures. *Best guess* names the strategy that earns the most.',
     formatTable(
       ['task', 'category', 'rungs', 'defaults', 'bottom', 'middle', 'top', 'upstream', 'error', 'best guess'],
       tasks.map(([task, { category }]) => formatGuesses(task, category)),

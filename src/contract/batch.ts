@@ -39,7 +39,7 @@ export function validateRankSlice(
 
 export const Balance = z
   .enum(['tokens', 'sequences'])
-  .meta({ id: 'Balance', description: 'What the shares of the ranks have in common: tokens or numbers of rollouts.' })
+  .meta({ id: 'Balance', description: 'Quantity that is split evenly between the ranks: tokens or rollouts.' })
 export type Balance = z.infer<typeof Balance>
 
 export const BatchRequest = z

@@ -275,7 +275,11 @@ export const FrontierResult = z
               .number()
               .describe('Difficulty, in [0, 1], at which the model solves half of the items beyond guessing.'),
             interval_90: Interval.describe('90% interval of `difficulty_at_half`.'),
-            slope: z.number().describe('Steepness at which success falls there, in log-odds per unit of difficulty.'),
+            slope: z
+              .number()
+              .describe(
+                'Steepness at which success falls at `difficulty_at_half`, in log-odds per unit of difficulty.',
+              ),
             beyond: z
               .enum(['below_ladder', 'above_ladder'])
               .nullable()

@@ -192,7 +192,11 @@ export const Group = z
       .nullable()
       .optional()
       .describe('Mean score of the rollouts that are scored and not skipped.'),
-    mean_reward: z.number().nullable().optional().describe('Mean reward of the voters.'),
+    mean_reward: z
+      .number()
+      .nullable()
+      .optional()
+      .describe('Mean reward of the voters: the rollouts that are scored and neither skipped nor masked.'),
     std_reward: z.number().nullable().optional().describe('Population standard deviation of the voters’ rewards.'),
     percent_correct: z
       .number()

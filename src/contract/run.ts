@@ -136,7 +136,7 @@ export const RunSettings = z
       .boolean()
       .default(false)
       .describe(
-        'If true, the run never hands out a question that a frozen eval suite contains. The position of such an item uses another of its 16 seeds.',
+        'If true, the run never hands out a question that a frozen eval suite contains. Each position of the item sequence has 16 seeds; the next one replaces a seed that gives such a question.',
       ),
     avoid_repeated_items: z
       .boolean()
@@ -148,7 +148,7 @@ export const RunSettings = z
       .enum(['none', 'fixed', 'random', 'curriculum', 'frontier'])
       .default('none')
       .describe(
-        'How the difficulty of each item is chosen. `none`: the library’s defaults; `fixed`: `difficulty`; `random`: a random difficulty. Two modes follow the model, task by task: `curriculum` uses the rule of the original environment, and `frontier` asks for the rung with the most training signal beyond guessing.',
+        'How the difficulty of each item is chosen. `none`: the library’s defaults; `fixed`: the setting `difficulty`; `random`: a random difficulty. Two modes adapt to the model, separately for each task: `curriculum` uses the rule of the original environment, and `frontier` uses the rung with the most training signal beyond guessing.',
       ),
     difficulty: Difficulty.default(0).describe(
       'Difficulty to use when `complexity_mode` is `fixed`, from 0 (easiest) to 1 (hardest).',
@@ -159,7 +159,7 @@ export const RunSettings = z
       .max(1)
       .default(0.7)
       .describe(
-        'Mean score that `curriculum` steers each task toward. `frontier` ignores the default; if you set a value, it asks for the rung whose success rate beyond guessing is nearest to it.',
+        'Mean score that `curriculum` steers each task toward. `frontier` ignores the default; if you set a value, it uses the rung whose success rate beyond guessing is nearest to it.',
       ),
     curriculum_start: z
       .strictObject({ eval: EvalId.describe('ID of an eval that measured the model on these tasks.') })
@@ -173,7 +173,7 @@ export const RunSettings = z
       .int()
       .min(1)
       .default(16384)
-      .describe('Token limit M of the length penalty. It does not limit what the model may generate.'),
+      .describe('Token limit of the length penalty. It does not limit what the model may generate.'),
     extraction: Extraction.default('strict').describe(
       'How the answer is extracted from a completion. `strict`: exactly one `<answer>…</answer>` outside the thinking; `last_tag`: the last one; `tag_or_boxed`: the last one, else the last `\\boxed{…}`; `bare`: the whole text.',
     ),
@@ -207,7 +207,7 @@ export const RunSettings = z
       .enum(['mean', 'mean_std', 'leave_one_out', 'none'])
       .default('mean')
       .describe(
-        'How advantages are computed from the rewards of a group. `mean`: reward minus mean; `mean_std`: that, divided by the standard deviation; `leave_one_out`: reward minus the mean of the others; `none`: the reward. A group posted with one rollout gets its reward; a single voter left in a larger group gets 0.',
+        'How advantages are computed from the rewards of a group. `mean`: reward minus mean; `mean_std`: reward minus mean, divided by the standard deviation; `leave_one_out`: reward minus the mean of the others; `none`: the reward. A group posted with one rollout gets its reward; in a larger group, a single rollout that counts gets 0.',
       ),
     drop_equal_scores: z
       .boolean()
@@ -391,7 +391,7 @@ export const RunState = z
         'suspicious',
       ])
       .describe('`flowing`: the run makes progress. The other values name what holds it up or looks wrong.'),
-    since: z.string().describe('Time since when the run has been in this state, ISO 8601.'),
+    since: z.string().describe('Time at which this state began, ISO 8601.'),
     why: z.string().describe('Explanation of the state, in one sentence.'),
   })
   .meta({ id: 'RunState', description: 'Whether a run makes progress, and if not, why.' })
@@ -407,11 +407,13 @@ export const FrontierEstimate = z
     slope: z
       .number()
       .describe(
-        'Steepness at which success falls there, in log-odds per unit of difficulty: q = 1 / (1 + exp(−slope × (place − difficulty))).',
+        'Steepness at which success falls at `place`, in log-odds per unit of difficulty: q = 1 / (1 + exp(−slope × (place − difficulty))).',
       ),
     floor: z
       .number()
-      .describe('Mean score that guessing earns on the current rung: success = floor + (1 − floor) × q.'),
+      .describe(
+        'Mean score that guessing earns on the current rung: success = floor + (1 − floor) × q, with q as in `slope`.',
+      ),
   })
   .meta({
     id: 'FrontierEstimate',

@@ -49,7 +49,7 @@ export const EnvironmentSchema = z.object({
     .max(65535)
     .optional()
     .describe(
-      'Port of the environments for openreward and TRL’s `OpenRewardSpec`. If it is not set, they are not served.',
+      'Port for the Open Reward Standard (ORS), which openreward and TRL’s `OpenRewardSpec` speak. If it is not set, ORS is not served.',
     ),
   WORKER_PORT: z.coerce
     .number()
@@ -71,7 +71,7 @@ export const EnvironmentSchema = z.object({
     })
     .optional()
     .describe(
-      'Address of your own Redis (6.2 or newer, with append-only file and `noeviction`): `redis://`, `rediss://`, `redis+cluster://`, `redis+sentinel://`, or the path of a socket. If it is not set, `npm start` runs a private Redis that writes everything to disk before it replies.',
+      'Address of your own Redis (6.2 or newer, with an append-only file and the policy `noeviction`): `redis://`, `rediss://`, `redis+cluster://`, `redis+sentinel://`, or the path of a socket. If it is not set, `npm start` runs a private Redis that writes everything to disk before it replies.',
     ),
   REDIS_TLS_CA_FILE: z
     .string()
@@ -107,10 +107,10 @@ export const EnvironmentSchema = z.object({
     .optional()
     .describe('File with API keys, one per line; `#` starts a comment. The server reads it again when it changes.'),
   RATE_LIMIT: optionalLimit(
-    'Maximum number of requests per minute for each key, or for each address if there are no keys. Defaults to 600,000 with keys and to no limit without.',
+    'Maximum number of requests per minute for each key, or for each address if there are no keys.',
   ),
   BYTE_RATE_LIMIT: optionalLimit(
-    'Maximum number of body bytes per minute for each key, or for each address if there are no keys. Defaults to 16 GiB with keys and to no limit without.',
+    'Maximum number of body bytes per minute for each key, or for each address if there are no keys.',
   ),
   MAX_ACTIVE_EVALS: countWithDefault(1, 32).describe(
     'Maximum number of queued and running evals, duels and collections for each key.',
@@ -121,27 +121,21 @@ export const EnvironmentSchema = z.object({
   CORS_ORIGINS: commaSeparatedList(
     isOrigin,
     'must be origins such as https://example.org, separated by commas, or *',
-  ).describe('Origins whose pages may call the API, separated by commas, or `*` for all. None by default.'),
+  ).describe('Origins whose pages may call the API, separated by commas, or `*` for all.'),
   TRUST_PROXY: commaSeparatedList(
     isAddressOrNetwork,
     'must be addresses or networks such as 10.0.0.0/8, separated by commas',
-  ).describe(
-    'Addresses and networks of proxies whose `X-Forwarded-For` header is trusted, separated by commas. None by default.',
-  ),
+  ).describe('Addresses and networks of proxies whose `X-Forwarded-For` header is trusted, separated by commas.'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
     .describe('Least severe level that is logged.'),
-  API_PROCESSES: countWithDefault(1, DEFAULT_API_PROCESSES).describe(
-    'Number of HTTP processes that `npm start` runs. Defaults to the number of cores, at most 16.',
-  ),
-  WORKERS: countWithDefault(0, DEFAULT_WORKERS).describe(
-    'Number of worker processes that `npm start` runs. Defaults to half the default of `API_PROCESSES`, at least 1.',
-  ),
+  API_PROCESSES: countWithDefault(1, DEFAULT_API_PROCESSES).describe('Number of HTTP processes that `npm start` runs.'),
+  WORKERS: countWithDefault(0, DEFAULT_WORKERS).describe('Number of worker processes that `npm start` runs.'),
   // Redis syncs concurrent writes to disk together. With only 16 groups in flight, it waits for the disk, and so do the workers.
   WORKER_CONCURRENCY: countWithDefault(1, 64).describe('Number of groups that one worker processes at once.'),
   PYTHON_WORKERS: countWithDefault(1, Math.min(2, CPU_COUNT)).describe(
-    'Number of Python workers for scoring, and of those for making items, in each process. Defaults to 2, or 1 on a single core.',
+    'Number of Python workers in each process: this many for scoring, and as many again for making items.',
   ),
   SCORE_DEADLINE_MS: countWithDefault(50, 2000).describe('Timeout for scoring one answer, in milliseconds.'),
   MAKE_DEADLINE_MS: countWithDefault(50, 10000).describe('Timeout for making one item, in milliseconds.'),
@@ -167,7 +161,7 @@ export const EnvironmentSchema = z.object({
         })
     })
     .describe(
-      'Hosts, addresses and ranges of models that evals may call although they are loopback or private, separated by commas: `vllm.internal, 10.0.0.0/8`. None by default.',
+      'Hosts, addresses and ranges in loopback or private networks that evals may call, separated by commas: `vllm.internal, 10.0.0.0/8`.',
     ),
   MODEL_CONCURRENCY: countWithDefault(1, 64).describe(
     'Maximum number of requests to models that one worker has in flight.',
@@ -176,17 +170,17 @@ export const EnvironmentSchema = z.object({
     'Maximum size of the queued and buffered groups of all runs in Redis, in bytes. Above it, new groups are rejected with 429 `buffer_full`.',
   ),
   BODIES_MAX_BYTES: countWithDefault(MIB, shareOfMemory(64, 16, 64)).describe(
-    'Maximum size of the large request bodies that one API process holds at once, in bytes after decompression. Above it, requests wait and are then rejected with 503 `server_busy`. The default depends on memory and cores: 16 to 64 MiB.',
+    'Maximum size of the large request bodies that one API process holds at once, in bytes after decompression. Above it, requests wait and are then rejected with 503 `server_busy`.',
   ),
   REPLIES_MAX_BYTES: countWithDefault(MIB, shareOfMemory(32, 32, 256)).describe(
-    'Maximum size of the large replies that one API process holds for clients, in bytes. Above it, replies wait and are then rejected with 503 `server_busy`. The default depends on memory and cores: 32 to 256 MiB.',
+    'Maximum size of the large replies that one API process holds for clients, in bytes. Above it, replies wait and are then rejected with 503 `server_busy`.',
   ),
   SLOW_CLIENT_S: z.coerce
     .number()
     .min(0.1)
     .default(10)
     .describe(
-      'Seconds after which the server drops a client that sends a large body too slowly. While other requests wait for memory, slow clients are dropped sooner, and also those that read a large reply too slowly.',
+      'Seconds after which the server drops a client that sends a large body too slowly. While other requests wait for memory, it drops slow senders sooner, and also clients that read a large reply too slowly.',
     ),
   OPENENV_MAX_SOCKETS: countWithDefault(1, 8192).describe('Maximum number of OpenEnv connections of one API process.'),
   OPENENV_IDLE_S: z.coerce
@@ -199,7 +193,7 @@ export const EnvironmentSchema = z.object({
     .min(1)
     .optional()
     .describe(
-      'Python interpreter that the virtual environment is created with. If it is not set, the newest one from 3.11 on the `PATH`.',
+      'Python interpreter that the virtual environment is created with. If it is not set, the newest Python on the `PATH` that is at least 3.11 is used.',
     ),
   SERVER_URL: z
     .url()
@@ -208,7 +202,7 @@ export const EnvironmentSchema = z.object({
       'Server that the command line calls. If it is not set, the command line uses the server on this machine, or starts one.',
     ),
   SERVER_API_KEY: z.string().min(1).optional().describe('API key that the command line sends to the server.'),
-  MODEL_API_KEY: z.string().min(1).optional().describe('API key of the model that the command line measures.'),
+  MODEL_API_KEY: z.string().min(1).optional().describe('API key of the model that the command line evaluates.'),
 })
 
 /** The environment variables, parsed, with absolute paths. */

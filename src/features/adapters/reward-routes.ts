@@ -13,7 +13,9 @@ import type { SampleResult, SampleScoring } from './sample-scoring.ts'
 export const UnscoredRule = z
   .enum(['zero', 'mean'])
   .default('zero')
-  .describe('Reward of a sample that could not be scored: 0, or the mean of what others of its item got so far.')
+  .describe(
+    'Reward of a sample that could not be scored: 0, or the mean reward of the other samples of its item so far.',
+  )
 
 export const REWARD_BODY_BYTES = 64 * 1024 * 1024
 

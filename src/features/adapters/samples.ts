@@ -33,7 +33,8 @@ export function addSampleRoutes(app: App, { samples }: AdaptersFeature): void {
       schema: {
         operationId: 'scoreSamples',
         tags: ['adapters'],
-        summary: 'Score single completions with the default settings; nothing is counted',
+        summary: 'Score single completions (without a run)',
+        description: 'The default settings apply, and the server stores nothing.',
         body: SamplesRequest,
         response: RESPONSES,
       },
@@ -49,7 +50,8 @@ export function addSampleRoutes(app: App, { samples }: AdaptersFeature): void {
       schema: {
         operationId: 'scoreSamplesOfRun',
         tags: ['adapters'],
-        summary: 'Score single completions of a run, which gathers those of one item into a group',
+        summary: 'Score single completions (in a run)',
+        description: 'The settings of the run apply, and the server gathers the completions of one item into a group.',
         params: z.strictObject({ run: RunName }),
         headers: z.looseObject(ifMatchHeader),
         body: SamplesRequest,

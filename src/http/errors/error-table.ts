@@ -90,12 +90,12 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorTableRow>> = {
   },
   group_conflict: {
     status: 409,
-    title: 'The group ID already belongs to a group with other content',
-    remedy: 'Give other content another group ID. The group that was submitted first is kept.',
+    title: 'The group ID already belongs to a group with different content',
+    remedy: 'Use a new group ID for different content. The server keeps the group that was submitted first.',
   },
   step_conflict: {
     status: 409,
-    title: 'The step already has another number of items',
+    title: 'The step already has a different number of items',
     remedy: 'Leave `count` out, or send the number that the first call sent.',
   },
   too_many_open_batches: {
@@ -153,7 +153,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorTableRow>> = {
   make_failed: {
     status: 422,
     title: 'The library cannot make this item',
-    remedy: 'Ask for another item: this one will never exist.',
+    remedy: 'Request a different item. A retry fails again.',
   },
   rate_limited: {
     status: 429,
@@ -181,7 +181,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorTableRow>> = {
   internal: {
     status: 500,
     title: 'The server failed',
-    remedy: 'Report it with the `X-Request-ID` of the response; the log of the server has the reason under that ID.',
+    remedy: 'Report it with the `X-Request-ID` of the response; the server log has the reason under that ID.',
   },
   engine_unavailable: {
     status: 503,

@@ -30,7 +30,10 @@ const TAGS = [
   { name: 'dumps', description: 'Dump files of scored groups, and exports as training data.' },
   { name: 'evals', description: 'Evals of a model on a suite, and duels of two models.' },
   { name: 'collection', description: 'Collections: items of a run, completed by a model behind an API.' },
-  { name: 'adapters', description: 'Adapters: the wire formats of trainers, which need no code of your own.' },
+  {
+    name: 'adapters',
+    description: 'Adapters: endpoints in the wire formats of trainers, so that you need no code of your own.',
+  },
   { name: 'operations', description: 'Probes, metrics and failed jobs, for operators.' },
 ]
 

@@ -36,7 +36,7 @@ export const PROCESS_METRICS = {
 
   rgs_http_client_memory_bytes: {
     kind: 'gauge',
-    help: 'Memory held for large bodies: in (arrived requests), out (replies that clients have yet to take)',
+    help: 'Memory held for large bodies: in (arrived requests), out (replies that clients have not read yet)',
     labels: ['process', 'role', 'direction'],
   },
   rgs_http_client_memory_limit_bytes: {
@@ -46,7 +46,7 @@ export const PROCESS_METRICS = {
   },
   rgs_http_slow_clients_total: {
     kind: 'counter',
-    help: 'Connections dropped because the client sent (in) or took (out) a large body too slowly',
+    help: 'Connections dropped because the client sent (in) or read (out) a large body too slowly',
     labels: ['direction'],
   },
 
@@ -60,7 +60,7 @@ export const PROCESS_METRICS = {
   },
   rgs_verdicts_total: {
     kind: 'counter',
-    help: 'Verdicts; format_error is what the model did wrong, code why there is no score',
+    help: 'Verdicts; format_error is the format fault of the completion, code the reason for a missing score',
     labels: ['task', 'status', 'format_error', 'code'],
   },
   rgs_adapter_samples_total: {
@@ -70,7 +70,7 @@ export const PROCESS_METRICS = {
   },
   rgs_unscored_total: {
     kind: 'counter',
-    help: 'Completions sent through an adapter that could not be scored, by code: the reason',
+    help: 'Completions sent through an adapter that could not be scored, by reason (code)',
     labels: ['adapter', 'code'],
   },
   rgs_open_group_samples_total: {
@@ -125,11 +125,14 @@ export const FLEET_GAUGES = {
   rgs_queue_oldest_job_seconds: { help: 'Age of the oldest unfinished job', labels: ['queue'] },
 
   rgs_runs: { help: 'Existing runs', labels: [] },
-  rgs_runs_shown: { help: 'Runs with series of their own: the most recently used ones, up to a limit', labels: [] },
-  rgs_run_groups: { help: 'Waiting groups: queued, buffered, in_open_batches', labels: ['run', 'state'] },
+  rgs_runs_shown: {
+    help: 'Runs that have series of their own: the most recently used ones, up to a limit',
+    labels: [],
+  },
+  rgs_run_groups: { help: 'Waiting groups by state: queued, buffered, in_open_batches', labels: ['run', 'state'] },
   rgs_run_step: { help: 'The latest step for which a batch was composed', labels: ['run'] },
   rgs_run_batch_rollouts: {
-    help: 'Rollouts of the next batch: wanted, buffered, queued',
+    help: 'Rollouts of the next batch by state: wanted, buffered, queued',
     labels: ['run', 'state'],
   },
   rgs_run_bytes: { help: 'Size of the waiting groups', labels: ['run'] },
@@ -140,27 +143,36 @@ export const FLEET_GAUGES = {
   },
   rgs_curriculum_difficulty: { help: 'Current difficulty of a curriculum', labels: ['run', 'task'] },
   rgs_curriculum_accuracy: { help: 'Accuracy that moves the curriculum', labels: ['run', 'task'] },
-  rgs_frontier_place: { help: 'Difficulty at which half is solved beyond guessing', labels: ['run', 'task'] },
-  rgs_frontier_place_low: { help: 'Lower end of the 90% interval of the place', labels: ['run', 'task'] },
-  rgs_frontier_place_high: { help: 'Upper end of the 90% interval of the place', labels: ['run', 'task'] },
-  rgs_frontier_slope: { help: 'How steeply success falls at the place', labels: ['run', 'task'] },
-  rgs_frontier_floor: { help: 'What guessing earns on the rung that is asked for', labels: ['run', 'task'] },
+  rgs_frontier_place: {
+    help: 'Difficulty at which the model solves half of the items beyond guessing',
+    labels: ['run', 'task'],
+  },
+  rgs_frontier_place_low: { help: 'Lower end of the 90% interval of rgs_frontier_place', labels: ['run', 'task'] },
+  rgs_frontier_place_high: { help: 'Upper end of the 90% interval of rgs_frontier_place', labels: ['run', 'task'] },
+  rgs_frontier_slope: {
+    help: 'Steepness at which success falls at rgs_frontier_place, in log-odds per unit of difficulty',
+    labels: ['run', 'task'],
+  },
+  rgs_frontier_floor: { help: 'Mean score that guessing earns on the current rung', labels: ['run', 'task'] },
 
   rgs_answer_entropy_bits: {
-    help: 'Entropy of the answers of the last groups, over different questions',
+    help: 'Entropy of the answers to different questions in the last groups',
     labels: ['run', 'task'],
   },
   rgs_constant_groups_ratio: {
-    help: 'Share of the last groups whose rollouts all give one answer',
+    help: 'Share of the last groups in which all rollouts give the same answer',
     labels: ['run', 'task'],
   },
   rgs_lift_ratio: {
-    help: 'Mean score of the last groups: 0 at the guess floor, 1 where all is right',
+    help: 'Floor-corrected mean score of the last groups: 0 for guessing, 1 if all answers are correct',
     labels: ['run', 'task'],
   },
-  rgs_hack_gap: { help: 'Upstream score minus hardened score, mean over a sample of answers', labels: ['run', 'task'] },
+  rgs_hack_gap: {
+    help: 'Mean of upstream score minus hardened score over a sample of answers',
+    labels: ['run', 'task'],
+  },
   rgs_permuted_score: {
-    help: 'Score on another item of the task, mean over a sample of answers',
+    help: 'Mean score of a sample of answers on another item of the same task',
     labels: ['run', 'task'],
   },
   rgs_run_warning: {
@@ -169,11 +181,11 @@ export const FLEET_GAUGES = {
   },
 
   rgs_dump_groups: {
-    help: 'Groups for dump files by kind (rollouts, failed): waiting for the next file, written, rejected for lack of space',
+    help: 'Groups for dump files by kind (rollouts, failed) and state: waiting for the next file, written, rejected for lack of space',
     labels: ['run', 'kind', 'state'],
   },
   rgs_dump_files_unwritten: {
-    help: 'Dump files whose groups are fixed but which are not on disk yet',
+    help: 'Complete dump files that are not on disk yet',
     labels: ['run', 'kind'],
   },
   rgs_dump_bytes: { help: 'Bytes of all dumps, waiting and on disk, that count toward DUMPS_MAX_BYTES', labels: [] },

@@ -137,7 +137,7 @@ export function addEnvironmentRoutes(
       tags,
       summary,
       description:
-        'A submission counts when its response has been sent; until then, an equal submission is taken for its retry. While the store is full the call is held, then answered with 503.',
+        'A submission counts once its response has been sent. Until then, the server treats an equal submission as a retry. While the store is full the call is held, then answered with 503.',
       params,
     },
   })
@@ -159,7 +159,7 @@ export function addEnvironmentRoutes(
     },
   )
 
-  const several = acceptance('Groups', 'Atropos: submit scored groups, all of which are accepted or none')
+  const several = acceptance('Groups', 'Atropos: submit several scored groups, accepted together or not at all')
   app.post(
     `${prefix}/scored_data_list`,
     {

@@ -9,7 +9,7 @@ import { JSON_LINES_CONTENT_TYPE } from '../../../http/json-lines-responses.ts'
 import type { Datasets } from './datasets.ts'
 import { GZIP_CONTENT_TYPE, MAX_WHOLE_ROWS, sendDataset, sendGzippedDataset } from './send-dataset.ts'
 
-const NOTES = `The bytes are the same each time and on every node while the query, the run settings and the versions stay the same. The \`ETag\` may be sent as \`If-None-Match\`. Up to ${MAX_WHOLE_ROWS} rows come with a \`Content-Length\` and support byte ranges. Longer files are streamed: rows are made as fast as the client reads. \`HEAD\` makes no rows.`
+const NOTES = `The bytes are the same each time and on every node while the query, the run settings and the versions stay the same. The \`ETag\` may be sent as \`If-None-Match\`. Up to ${MAX_WHOLE_ROWS.toLocaleString('en-US')} rows come with a \`Content-Length\` and support byte ranges. Longer files are streamed: rows are made as fast as the client reads. \`HEAD\` makes no rows.`
 
 const FAILURES: ErrorCode[] = [
   'invalid_request',
@@ -38,7 +38,7 @@ function rowsResponses(type: string) {
       description: 'Requested range of the file.',
       content: { [type]: { schema: z.string().describe('Part of the file.') } },
     },
-    304: z.null().describe('The copy of the caller is current.'),
+    304: z.null().describe('The caller’s copy is current.'),
     416: z.null().describe('The range begins after the end of the file.'),
   }
 }
@@ -77,7 +77,7 @@ export function addDatasetRoutes(app: App, { datasets }: { datasets: Datasets })
           operationId: `getSuiteDataset${idSuffix}`,
           tags: ['adapters'],
           summary: `Download a suite as a ${what}`,
-          description: `To evaluate on, never to train on. ${NOTES}`,
+          description: `Use it to evaluate, never to train. ${NOTES}`,
           params: z.strictObject({ suite: SuiteName }),
           querystring: DatasetRowsQuery,
           headers: ConditionalHeaders,

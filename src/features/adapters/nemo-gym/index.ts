@@ -154,7 +154,7 @@ function addReverifyRoute(app: App, { url, params, idSuffix, summarySuffix }: Ru
       schema: {
         operationId: `getNemoGymReverifyMode${idSuffix}`,
         tags: ['adapters'],
-        summary: `Get whether NeMo Gym may verify a sample again${summarySuffix}`,
+        summary: `Check whether NeMo Gym may verify a sample again${summarySuffix}`,
         params,
         response: { 200: mode },
       },

@@ -49,9 +49,17 @@ const DOCUMENTS = [
 const ResetBody = z
   .looseObject({
     item_id: z.unknown().optional().describe('ID of the item.'),
-    position: z.unknown().optional().describe('Position of the item in the sequence of the run, from 0.'),
-    task: z.unknown().optional().describe('Task of the item; with difficulty or config, seed and index.'),
-    episode_id: z.unknown().optional().describe('ID of the rollout, under which it counts once; default: a new ID.'),
+    position: z.unknown().optional().describe('Position in the item sequence of the run, counted from 0.'),
+    task: z
+      .unknown()
+      .optional()
+      .describe(
+        'Task of an item made from a recipe. Optional beside it: `difficulty` or `config`, `seed` and `index`.',
+      ),
+    episode_id: z
+      .unknown()
+      .optional()
+      .describe('ID of the rollout; calls that repeat it count once. Defaults to a new ID.'),
   })
   .meta({ id: 'OpenenvReset', description: 'Item to begin an episode with.' })
   .default({})
@@ -63,7 +71,7 @@ const StepBody = z
   .looseObject({
     action: JsonObject.describe('The completion: `completion`, `message`, `text`, `content`, or the bare `answer`.'),
     item_id: z.unknown().optional().describe('ID of the item; required here or in the action.'),
-    episode_id: z.unknown().optional().describe('The ID that the reset returned, under which the rollout counts once.'),
+    episode_id: z.unknown().optional().describe('ID that the reset returned; calls that repeat it count once.'),
   })
   .meta({ id: 'OpenenvStep', description: 'A completion and the item that it answers.' })
 
@@ -74,7 +82,9 @@ const Observation = z
       .meta({ id: 'OpenenvQuestion', description: 'What the model sees.' }),
     reward: z.number().nullable().describe('Reward to train on; null after a reset and for an unscored completion.'),
     done: z.boolean().describe('Whether the episode has its reward.'),
-    metadata: JsonObject.describe('IDs of item and episode, task, difficulty; after a step score, answer and fault.'),
+    metadata: JsonObject.describe(
+      'IDs of the item and the episode, task and difficulty; after a step, also score, answer and fault.',
+    ),
   })
   .meta({ id: 'OpenenvObservation', description: 'An observation as OpenEnv defines it.' })
 

@@ -47,7 +47,7 @@ function addSocketRoutes(scope: App, adapters: AdaptersFeature): void {
         tags: ['adapters'],
         summary: `Connect an OpenEnv client over WebSocket${summarySuffix}`,
         description:
-          'Frames `reset`, `step`, `state` and `close`, answered in order with `observation`, `state` or `error`. One item and one completion make an episode.',
+          'The client sends the frames `reset`, `step`, `state` and `close`; the server answers in order with `observation`, `state` or `error`. One item and one completion make an episode.',
         params,
         response: { 101: z.null().describe('The connection is a WebSocket from here on.') },
       },
