@@ -9,9 +9,9 @@ const EXAMPLE_WIDTH = 120
 
 const PAGE_HEAD = `# HTTP calls
 
-This page lists all calls of the server. It is generated from [openapi.json](../../openapi/openapi.json), which a running server serves at
-\`/openapi.json\`. At \`/docs\` you can read it as pages and try each call. [Schemas](schemas.md) describes the bodies field by field,
-and [Access](access.md) lists the roles that may make each call. Keys with the role \`admin\` may make every call.
+This page lists all calls of the server. It is generated from [openapi.json](../../openapi/openapi.json), which a running server
+serves at \`/openapi.json\`. At \`/docs\` you can read it as pages and try each call. [Schemas](schemas.md) describes the bodies field
+by field, and [Access](access.md) lists the roles that may make each call. Keys with the role \`admin\` may make every call.
 
 The server rejects a body with an unknown field. A failed call returns a [problem document](errors.md). Each call below lists the
 error codes that depend on what it does; any call can also fail with the codes for access, limits and availability.`

@@ -13,7 +13,7 @@ export function buildMetricsPage(): string {
   )
   return [
     '# Metrics',
-    'This page lists every metric that `GET /metrics` exports in the Prometheus text format. Names and labels are stable; new ones may be added.\n[Monitoring](../operations/monitoring.md) explains what to scrape, the dashboard and the alerts.',
+    'This page lists every metric that `GET /metrics` exports in the Prometheus text format. Names and labels are stable; new ones may be\nadded. [Monitoring](../operations/monitoring.md) explains what to scrape, the dashboard and the alerts.',
     '## Process metrics',
     'Each process counts its own work: **sum these over all targets.** Each process also exports the\n[default metrics of prom-client](https://github.com/siimon/prom-client#default-metrics): memory, CPU time, event loop lag, garbage\ncollection and more.',
     formatTable(HEAD, processRows),

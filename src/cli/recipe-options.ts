@@ -10,7 +10,7 @@ export interface RecipeOptions {
 
 export function addRecipeOptions(command: Command): Command {
   return command
-    .option('--seed <number>', 'seed of the item; with several items, of the first', integerParser(), 42)
+    .option('--seed <number>', 'seed of the item, or of the first of several items', integerParser(), 42)
     .addOption(
       new Option(
         '--difficulty <number>',

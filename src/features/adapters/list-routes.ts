@@ -20,7 +20,7 @@ export function addAdapterListRoutes(app: App, { usage }: { usage: AdapterUsage 
         tags: ['adapters'],
         summary: 'List adapters',
         description:
-          'Returns how to configure each trainer for this server, and how much each adapter was used. The snippets contain the address by which the caller reached the server. Replace `API_KEY` with a key and `RUN` by the name of a run.',
+          'Returns how to configure each trainer for this server, and how much each adapter was used. The snippets contain the address by which the caller reached the server. Replace `API_KEY` with a key and `RUN` with the name of a run.',
         response: {
           200: z
             .strictObject({ adapters: z.array(AdapterView).describe('Adapters with their usage.') })

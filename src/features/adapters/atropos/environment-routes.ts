@@ -137,7 +137,7 @@ export function addEnvironmentRoutes(
       tags,
       summary,
       description:
-        'A submission counts once its response has been sent. Until then, the server treats an equal submission as a retry. While the store is full the call is held, then answered with 503.',
+        'A submission counts once its response has been sent. Until then, the server treats an equal submission as a retry. While the store is full, the server holds the call and then responds with 503.',
       params,
     },
   })
