@@ -18,7 +18,6 @@ RUN python3 -m venv .venv \
  && sha256sum requirements.txt | cut -d' ' -f1 | tr -d '\n' > .venv/.installed-requirements.txt
 COPY LICENSE ./
 COPY bin bin
-COPY openapi/response-examples.json openapi/response-examples.json
 COPY suites suites
 COPY routes routes
 COPY src src

@@ -222,5 +222,5 @@ export const OPERATION_EXAMPLES: Record<string, OperationExample> = {
 
 /** Answers that test/examples recorded from a live server, trimmed. */
 export const RESPONSE_EXAMPLES = JSON.parse(
-  readFileSync(new URL('../openapi/response-examples.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('./response-examples.json', import.meta.url), 'utf8'),
 ) as ResponseExamples

@@ -139,7 +139,7 @@ it('every example works when it is sent as it is', async () => {
   for (const one of answers) one.body = one.body.replaceAll(`"${hostname()}`, '"node-1')
 }, 180_000)
 
-it('openapi/response-examples.json has a valid answer of each operation; a missing one is recorded', () => {
+it('routes/response-examples.json has a valid answer of each operation; a missing one is recorded', () => {
   const kept = readResponseExamples()
   const wanted = Object.fromEntries(
     listRecordedOperations().flatMap(({ operationId, schemas }): [string, ResponseExample][] => {
@@ -153,7 +153,7 @@ it('openapi/response-examples.json has a valid answer of each operation; a missi
     }),
   )
   if (!isDeepStrictEqual(kept, wanted)) writeResponseExamples(wanted)
-  expect(kept, 'openapi/response-examples.json was out of date and has been rewritten: review and commit it').toEqual(
+  expect(kept, 'routes/response-examples.json was out of date and has been rewritten: review and commit it').toEqual(
     wanted,
   )
   expect(JSON.stringify(wanted).length).toBeLessThan(21_000)

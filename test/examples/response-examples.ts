@@ -1,10 +1,10 @@
-/** Records answers of a live server as the response examples of the OpenAPI document: openapi/response-examples.json. */
+/** Records answers of a live server as the response examples of the OpenAPI document: routes/response-examples.json. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { formatJson } from '../../scripts/format-json.ts'
 import type { ResponseExamples } from '../../src/http/openapi/response-examples.ts'
 
-const FILE = new URL('../../openapi/response-examples.json', import.meta.url)
+const FILE = new URL('../../routes/response-examples.json', import.meta.url)
 const FILE_WIDTH = 120
 
 /** Characters of an example's JSON; the first cut that fits is taken, else the shortest. */
