@@ -172,6 +172,7 @@ export const Checkpoint = z
   })
   .meta({
     id: 'Checkpoint',
+    'x-opaque': true,
     description:
       'State of a run: settings, curriculum, statistics and item sequence. Treat it as opaque: store it and send it back unchanged.',
   })

@@ -13,6 +13,7 @@ import { addDiscriminators } from './discriminators.ts'
 import { applyExamplesInTagOrder, type OpenApiPaths, type OperationExample } from './examples.ts'
 import { extendSchemas } from './extend-schemas.ts'
 import { nameInlineObjects } from './name-inline-objects.ts'
+import { hideOpaqueFields } from './opaque-schemas.ts'
 import { buildErrorResponses } from './problem-examples.ts'
 import { addResponseExamples, type ResponseExamples } from './response-examples.ts'
 import { shareComponents } from './share-components.ts'
@@ -112,7 +113,7 @@ export const openapi = fastifyPlugin<OpenapiOptions>(
 
 /** Changes the operations of the document. */
 function shapeDocument<T extends object>(document: T, { operationExamples, responseExamples }: OpenapiOptions): T {
-  const { components, ...rest } = nameComponents(document) as T & { components: Components }
+  const { components, ...rest } = nameComponents(hideOpaqueFields(document)) as T & { components: Components }
   const { paths, schemas: simplified } = simplifySchemas({
     paths: (rest as { paths?: OpenApiPaths }).paths ?? {},
     schemas: components.schemas,
