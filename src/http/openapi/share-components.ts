@@ -45,9 +45,13 @@ export function shareComponents(paths: OpenApiPaths, errorResponses: Section): S
 /** `RunPath`; where other parameters have this name too, `AdapterRunPath` by the tag, or `StoreRunPath` by the path. */
 function listParameterNames({ name, in: place, schema }: OpenApiParameter, path: string, { tags }: OpenApiOperation) {
   const suffix = PLACE_SUFFIX[place] ?? ''
-  if (name === 'id' && schema?.$ref !== undefined) return [schema.$ref.replace(/.*\//, '') + suffix]
+  if (name === 'id' && schema?.$ref !== undefined) return [schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1) + suffix]
   const own = toPascalCase(name) + suffix
-  const before = /([^/]+)\/\{/.exec(path)?.[1] ?? ''
+  const before =
+    path
+      .slice(0, Math.max(0, path.indexOf('/{')))
+      .split('/')
+      .at(-1) ?? ''
   return [own, ...[...(tags ?? []), before].map((word) => toPascalCase(word).replace(/s$/, '') + own)]
 }
 
