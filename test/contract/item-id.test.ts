@@ -68,5 +68,5 @@ it('a config that does not fit into an id is refused', () => {
     index: 0,
     engine: '0.1.25',
   }
-  expect(() => encodeItemId(recipe)).toThrow(`${MAX_ITEM_ID_CHARS} characters`)
+  expect(() => encodeItemId(recipe)).toThrow(`the limit is ${MAX_ITEM_ID_CHARS}`)
 })
