@@ -160,8 +160,8 @@ it('the examples of errors have the words of the code that sends them', () => {
   expect(unknown.map(([name]) => name)).toEqual([])
 })
 
-it('has at most 330 KB minified, and 385 KB in its file', async () => {
+it('has at most 335 KB minified, and 395 KB in its file', async () => {
   const { body } = await world.call('GET', '/openapi.json')
-  expect(JSON.stringify(body).length).toBeLessThan(330_000)
-  expect(readFileSync(FILE).length).toBeLessThan(385_000)
+  expect(JSON.stringify(body).length).toBeLessThan(335_000)
+  expect(readFileSync(FILE).length).toBeLessThan(395_000)
 })

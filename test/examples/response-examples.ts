@@ -14,7 +14,7 @@ const CUTS: readonly Cut[] = [
   { elements: 2, innerElements: 2, characters: 100 },
   { elements: 1, innerElements: 1, characters: 100 },
   { elements: 1, innerElements: 1, characters: 60, optional: 8 },
-  { elements: 1, innerElements: 0, characters: 60, optional: 4 },
+  { elements: 1, innerElements: 1, characters: 60, optional: 2 },
 ]
 
 interface Cut {
